@@ -1,0 +1,33 @@
+// A Colormap turns numbers into colours, with colours of their own for what is no number.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/panel.h"
+
+namespace fovea {
+
+using Rgb = std::array<std::uint8_t, 3>;
+
+struct Colormap {
+  std::string id;                     // "viridis"
+  std::array<Rgb, 256> steps;
+  Rgb under, over, masked, not_a_number;
+};
+
+/// Sequential: viridis (default), magma, cividis, grey; diverging: blue-red centred on white; the
+/// categorical and rank palettes. Colour-blind safe.
+const Colormap& colormap(const std::string& id);
+std::vector<std::string> colormap_ids();
+/// The map a raster is drawn with when the user's sequential choice is `sequential`.
+const Colormap& colormap_for(Palette palette, const std::string& sequential);
+Rgb category_colour(int category);
+
+/// Where value lies in [0, 1] of the range under a norm; < 0 under, > 1 over. Both the shader and
+/// figures use this: linear (v - low) / (high - low), log between max(low, floor high) and high.
+double normalised(double value, double low, double high, Norm norm, double log_floor);
+
+}  // namespace fovea

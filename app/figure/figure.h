@@ -1,0 +1,50 @@
+// A Figure is a grid of panels drawn with QPainter: one drawing for PNG, SVG, PDF and the screen.
+#pragma once
+
+#include <QImage>
+#include <QRectF>
+#include <QString>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/panel.h"
+
+class QPainter;
+
+namespace fovea {
+
+/// Sizes in points (1/72 in) unless said otherwise.
+struct FigureStyle {
+  double width = 252;                 // 3.5 in, one column
+  std::optional<double> height;       // default: follows from the grid
+  int dpi = 300;                      // of PNG, and of rasters inside SVG and PDF
+  double font_size = 7;
+  std::string font = "DejaVu Sans";
+  bool dark = false;                  // the window's look; figures for print are light
+  bool shared_range = true;           // one colour range a row
+};
+
+struct Figure {
+  std::string title;                  // one line above everything; may be empty
+  std::string footer;                 // provenance: source, head, n, d, back end
+  std::vector<std::vector<Panel>> rows;  // [view][variant]
+  FigureStyle style;
+};
+
+/// Height in points that the figure takes at its width.
+double figure_height(const Figure& figure);
+
+/// Draws in points, the figure's top left at the painter's origin.
+void draw_figure(QPainter& painter, const Figure& figure);
+
+/// Draws one panel into a rectangle (used by draw_figure, and for "copy the panel").
+/// `range`: the colour range to use, default the panel's own.
+void draw_panel(QPainter& painter, const QRectF& rectangle, const Panel& panel,
+                const FigureStyle& style, std::optional<std::pair<double, double>> range = {});
+
+/// By the ending of `path`: .png, .svg or .pdf. Written to a temporary name, then renamed.
+/// Throws UsageError for another ending, UnavailableError when it cannot be written.
+void write_figure(const std::string& path, const Figure& figure);
+
+}  // namespace fovea

@@ -1,0 +1,33 @@
+// Structure of a Plan as it is looked at: which tiles it evaluates, who owns a pair, row sizes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace fovea {
+
+/// Share of the pairs of each block x block square that the plan evaluates (or covers, for coarse
+/// levels): 0 empty, 1 full, between: partial. [ceil(rows/block), ceil(cols/block)].
+Matrix block_fill(const Plan& plan, IndexRange rows, IndexRange cols, Index block);
+
+/// 1 where the plan gives pair (i, j) weight, else 0. For zoomed views.
+Matrix element_mask(const Plan& plan, IndexRange rows, IndexRange cols);
+
+/// The key level of the pass that owns each pair, -1 where none does.
+Matrix level_owner(const Plan& plan, IndexRange rows, IndexRange cols);
+
+/// Number of keys each query attends, |S_i|. [n]
+std::vector<Index> row_sizes(const Plan& plan);
+
+/// What is known of one pair, for the hover read-out.
+struct PairInfo {
+  bool covered = false;
+  int level = 0;
+  float weight = 0;               // of the pair: 1, or n/m c_j for a sampled key
+  std::string place;              // "block 3", "sampled twice", "leaf 12", "level 2"
+};
+PairInfo pair_info(const Plan& plan, Index i, Index j);
+
+}  // namespace fovea

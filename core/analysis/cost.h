@@ -1,0 +1,21 @@
+// The Cost of a Plan: multiply-adds and bytes, counted from the structure it really uses.
+#pragma once
+
+#include "plan/plan.h"
+
+namespace fovea {
+
+struct Cost {
+  double multiply_adds = 0;        // pairs (d + dv), coarsening, hashing, routing, node sums
+  double bytes = 0;                // resident beside Q, K, V and Z
+  double exact_multiply_adds = 0;  // n^2 (d + dv), half if causal
+  double pairs = 0;                // evaluated pairs of (coarse) query and (coarse) key
+  double ratio_to_exact() const { return multiply_adds / exact_multiply_adds; }
+};
+
+Cost count_cost(const Plan& plan, Index d, Index dv);
+
+/// Pairs of a tile that lie in its band, in O(tile rows) or better for ordered positions.
+double count_pairs(const Pass& pass, const Tile& tile);
+
+}  // namespace fovea

@@ -1,0 +1,34 @@
+// Metrics say how far an approximate attention is from the exact one of the same scale and mask.
+#pragma once
+
+#include <optional>
+
+#include "backend/operator.h"
+
+namespace fovea {
+
+/// A mean over sampled rows carries its standard error; over all rows that is 0.
+struct Estimate {
+  double value = 0, standard_error = 0;
+};
+
+struct Metrics {
+  double output_rel_fro = 0;  // |Z~ - Z|_F / |Z|_F
+  double output_max_abs = 0;
+  double row_rel_error_p50 = 0, row_rel_error_p90 = 0, row_rel_error_max = 0;  // |z~_i - z_i| / |z_i|
+  Estimate attention_rel_fro;               // |P~ - P|_F / |P|_F
+  std::optional<Estimate> attention_kl;     // mean over rows of KL(P_i || P~_i), nats; over rows where
+                                            // P~ is positive wherever P is; absent if there is none
+  Estimate mass_kept;                       // mean over rows of the exact mass on the support of P~
+  double density = 0;                       // nnz(P~) / n^2
+  Index sampled_rows = 0;                   // 0: all rows were used
+  std::vector<float> token_error;           // [n] |z~_i - z_i|
+};
+
+/// Never holds n x n numbers: rows are compared in bands. Beyond `max_entries` entries of P a
+/// uniform sample of rows (from `seed`) is used for the attention metrics.
+Metrics compare(const Operator& approximate, const Output& approximate_output,
+                const Operator& exact, const Output& exact_output, Run& run,
+                double max_entries = 6.7e7, std::uint64_t seed = 0);
+
+}  // namespace fovea

@@ -1,0 +1,50 @@
+// A RankMap is the numerical rank of each block of a partition (H-Transformer-1D, section 4).
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "backend/profile.h"
+#include "data/matrix.h"
+
+namespace fovea {
+
+enum class Partition { hierarchy, uniform };
+
+struct RankBlock {
+  IndexRange rows, cols;
+  int level = 0;                        // hierarchy: 0 on the diagonal, then the sibling level
+  int rank = 0;
+  std::vector<float> singular_values;   // descending
+};
+
+struct RankMap {
+  Index n = 0;
+  Partition partition = Partition::hierarchy;
+  std::vector<RankBlock> blocks;        // tile [0, n) x [0, n)
+};
+
+struct RankOptions {
+  Index leaf = 16;                      // smallest block side
+  double tolerance = 1e-3;
+  bool relative = false;                // sigma_i > eps sigma_1; else the paper's tail sum
+  Partition partition = Partition::hierarchy;
+};
+
+/// Any matrix offered as rectangles: P, A, the logits, an error.
+using Entries = std::function<Matrix(IndexRange rows, IndexRange cols)>;
+
+/// Singular values of every block; O(block^2) memory. Then ranks at the tolerance.
+RankMap map_ranks(Index n, const Entries& entries, const RankOptions& options, Run& run);
+
+/// The same map at another tolerance; no new decomposition.
+void set_tolerance(RankMap& map, double tolerance, bool relative);
+
+/// r = min{ r : sum_{i>r} sigma_i < eps }, or the count of sigma_i > eps sigma_1.
+int numerical_rank(const std::vector<float>& singular_values, double tolerance, bool relative);
+
+/// Entries to store: a block of rank r keeps r (rows + cols) or all of it, whichever is less.
+/// Blocks of full rank and diagonal leaves keep all.
+double stored_entries(const RankMap& map);
+
+}  // namespace fovea

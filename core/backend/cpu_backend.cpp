@@ -1,0 +1,155 @@
+// The CPU back end: instruction set chosen at run time, the heavy steps of planning on all threads.
+#include <algorithm>
+#include <bit>
+#include <thread>
+
+#include "backend/backend.h"
+#include "backend/isa/attend.h"
+#include "backend/node_operator.h"
+#include "backend/tile_operator.h"
+#include "backend/workers.h"
+
+namespace fovea {
+namespace {
+
+const isa::Loops& choose(const std::string& name) {
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+  if (name == "sse2") return isa::sse2();
+  if (name == "avx2") {
+    if (!avx2) throw UnavailableError("instruction set avx2: not on this machine");
+    return isa::avx2();
+  }
+  if (name == "avx512") {
+    if (!avx512) throw UnavailableError("instruction set avx512: not on this machine");
+    return isa::avx512();
+  }
+  if (name != "auto") throw UsageError("unknown instruction set '" + name + "': auto, sse2, avx2 or avx512 expected");
+  return avx512 ? isa::avx512() : avx2 ? isa::avx2() : isa::sse2();
+}
+
+// Rows that one turn of a loop over tokens handles.
+constexpr Index rows_per_turn = 512;
+
+class CpuBackend final : public Backend {
+ public:
+  explicit CpuBackend(const CpuOptions& options)
+      : loops_(choose(options.isa)),
+        workers_(std::make_shared<Workers>(
+            options.threads > 0 ? options.threads
+                                : std::max(1, static_cast<int>(std::thread::hardware_concurrency())))) {}
+
+  std::string id() const override { return "cpu"; }
+  std::string precision() const override { return "fp32"; }
+  std::string device() const override {
+    const int threads = workers_->threads();
+    return "CPU " + std::string(loops_.name) + ", " + std::to_string(threads) +
+           (threads == 1 ? " thread" : " threads");
+  }
+
+  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
+                                 Run& run) const override {
+    if (std::holds_alternative<TilePlan>(plan->form))
+      return make_tile_operator(std::move(plan), problem, loops_, workers_, run);
+    return make_node_operator(std::move(plan), problem, workers_, run);
+  }
+
+  std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions, Run& run) const override {
+    std::vector<std::int32_t> buckets(static_cast<std::size_t>(x.rows));
+    std::vector<const float*> rows(static_cast<std::size_t>(directions.rows));
+    for (Index r = 0; r < directions.rows; ++r) rows[static_cast<std::size_t>(r)] = directions.row(r);
+    for_rows(x.rows, run, [&](IndexRange range) {
+      project(x, rows, range, [&](Index i, const float* dots, int stride) {
+        std::uint32_t code = 0;
+        for (std::size_t t = 0; t < rows.size(); ++t)
+          code |= static_cast<std::uint32_t>(dots[static_cast<Index>(t) * stride] > 0) << t;
+        // The inverse Gray code is the prefix exclusive-or from the top bit down.
+        for (int shift = 1; shift < 32; shift *= 2) code ^= code >> shift;
+        buckets[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(code);
+      });
+    });
+    return buckets;
+  }
+
+  std::vector<std::int32_t> route(MatrixView x, const Tree& tree, Run& run) const override {
+    std::vector<std::int32_t> leaf(static_cast<std::size_t>(x.rows), 0);
+    for_rows(x.rows, run, [&](IndexRange range) {
+      for (Index i = range.begin; i < range.end; ++i) {
+        Index node = 0;
+        for (const auto& level : tree.levels) node = node * level.branching + child(level, node, x.row(i), x.cols);
+        leaf[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(node);
+      }
+    });
+    return leaf;
+  }
+
+  std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys, std::int32_t key_count,
+                                         Run& run) const override {
+    run.check();
+    std::vector<std::int32_t> order(keys.size());
+    if (static_cast<std::size_t>(key_count) > 4 * keys.size() + 1024) {  // few keys, many buckets
+      for (std::size_t i = 0; i < keys.size(); ++i) order[i] = static_cast<std::int32_t>(i);
+      std::ranges::stable_sort(order, {}, [&](std::int32_t i) { return keys[static_cast<std::size_t>(i)]; });
+      return order;
+    }
+    std::vector<std::int32_t> start(static_cast<std::size_t>(key_count) + 1, 0);
+    for (std::int32_t key : keys) ++start[static_cast<std::size_t>(key) + 1];
+    for (std::size_t b = 1; b < start.size(); ++b) start[b] += start[b - 1];
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      order[static_cast<std::size_t>(start[static_cast<std::size_t>(keys[i])]++)] = static_cast<std::int32_t>(i);
+    return order;
+  }
+
+ private:
+  void for_rows(Index n, Run& run, const std::function<void(IndexRange)>& body) const {
+    workers_->loop((n + rows_per_turn - 1) / rows_per_turn, run.stop, [&](Index turn, int) {
+      body({turn * rows_per_turn, std::min(n, (turn + 1) * rows_per_turn)});
+    });
+  }
+
+  // Dot products of rows of x with every direction, a strip of rows at a time.
+  template <class Use>
+  void project(MatrixView x, const std::vector<const float*>& directions, IndexRange range, Use use) const {
+    const int d = static_cast<int>(x.cols), count = static_cast<int>(directions.size());
+    std::vector<float> packed(static_cast<std::size_t>(d) * isa::max_lanes);
+    std::vector<float> dots(static_cast<std::size_t>(count) * isa::max_lanes);
+    for (Index begin = range.begin; begin < range.end; begin += isa::max_lanes) {
+      const int rows = static_cast<int>(std::min<Index>(isa::max_lanes, range.end - begin));
+      const float* pointers[isa::max_lanes];
+      for (int r = 0; r < rows; ++r) pointers[r] = x.row(begin + r);
+      loops_.pack(pointers, rows, isa::max_lanes, d, 1.0f, packed.data());
+      loops_.logits(packed.data(), isa::max_lanes, d, directions.data(), count, dots.data());
+      for (int r = 0; r < rows; ++r) use(begin + r, dots.data() + r, isa::max_lanes);
+    }
+  }
+
+  static Index child(const TreeLevel& level, Index node, const float* x, Index d) {
+    const auto score = [&](Index row) {
+      const float* w = level.weight.row(row);
+      float sum = level.bias[static_cast<std::size_t>(row)];
+      for (Index c = 0; c < d; ++c) sum += w[c] * x[c];
+      return sum;
+    };
+    if (level.by_sign) return score(node) >= 0 ? 1 : 0;
+    Index best = 0;
+    float top = score(node * level.branching);
+    for (Index c = 1; c < level.branching; ++c)
+      if (const float s = score(node * level.branching + c); s > top) {
+        top = s;
+        best = c;
+      }
+    return best;
+  }
+
+  const isa::Loops& loops_;
+  std::shared_ptr<Workers> workers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options) {
+  return std::make_unique<CpuBackend>(options);
+}
+
+}  // namespace fovea

@@ -1,0 +1,228 @@
+// See attend.h. Only plain loops and the compiler's vector types: nothing here may instantiate an
+// inline function that another object could share, since the objects differ in instruction set.
+#include "backend/isa/attend.h"
+
+namespace fovea::isa {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int width = 16, tile_vectors = 4;
+constexpr const char* isa_name = "AVX-512";
+#elif defined(__AVX2__)
+constexpr int width = 8, tile_vectors = 2;
+constexpr const char* isa_name = "AVX2";
+#else
+constexpr int width = 4, tile_vectors = 2;
+constexpr const char* isa_name = "SSE2";
+#endif
+
+typedef float Vec __attribute__((vector_size(width * 4)));
+typedef std::int32_t IntVec __attribute__((vector_size(width * 4)));
+typedef float Unaligned __attribute__((vector_size(width * 4), aligned(4), may_alias));
+typedef std::int32_t UnalignedInt __attribute__((vector_size(width * 4), aligned(4), may_alias));
+
+inline Vec load(const float* p) { return *reinterpret_cast<const Unaligned*>(p); }
+inline void store(float* p, Vec x) { *reinterpret_cast<Unaligned*>(p) = x; }
+inline IntVec load_int(const std::int32_t* p) { return *reinterpret_cast<const UnalignedInt*>(p); }
+inline Vec splat(float x) { return x - Vec{}; }
+inline IntVec splat_int(std::int32_t x) { return x - IntVec{}; }
+inline Vec larger(Vec a, Vec b) { return a > b ? a : b; }
+
+constexpr float minus_infinity = -__builtin_inff();
+
+// 2^x for x <= 0, relative error below 2e-7 (degree-6 interpolation at Chebyshev nodes on
+// [-1/2, 1/2], found in float64); 0 below -126, so that a masked -inf is exactly 0.
+inline Vec exp2_of(Vec x) {
+  const Vec clamped = larger(x, splat(-126.0f));
+  const Vec shifted = clamped + splat(12582912.0f);  // 1.5 * 2^23: rounds to an integer
+  const Vec whole = shifted - splat(12582912.0f);
+  const Vec f = clamped - whole;
+  Vec p = splat(1.546144470e-4f);
+  p = p * f + splat(1.340042818e-3f);
+  p = p * f + splat(9.618056679e-3f);
+  p = p * f + splat(5.550327227e-2f);
+  p = p * f + splat(2.402265092e-1f);
+  p = p * f + splat(6.931472067e-1f);
+  p = p * f + splat(1.0f);
+  const IntVec exponent = (reinterpret_cast<IntVec>(shifted) - splat_int(0x4B400000)) << 23;
+  const Vec result = reinterpret_cast<Vec>(reinterpret_cast<IntVec>(p) + exponent);
+  return x < splat(-126.0f) ? Vec{} : result;
+}
+
+void pack(const float* const* rows, int count, int lanes, int d, float scale, float* packed) {
+  for (int lane = 0; lane < lanes; ++lane)
+    for (int c = 0; c < d; ++c) packed[c * lanes + lane] = lane < count ? rows[lane][c] * scale : 0.0f;
+}
+
+template <int Keys, int Vectors>
+inline void logits_tile(const float* packed, int lanes, int d, const float* const* keys, float* s) {
+  Vec sum[Keys][Vectors] = {};
+  for (int c = 0; c < d; ++c) {
+    Vec q[Vectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v) q[v] = load(packed + c * lanes + v * width);
+#pragma GCC unroll 16
+    for (int k = 0; k < Keys; ++k) {
+      const Vec key = splat(keys[k][c]);
+#pragma GCC unroll 8
+      for (int v = 0; v < Vectors; ++v) sum[k][v] += q[v] * key;
+    }
+  }
+#pragma GCC unroll 16
+  for (int k = 0; k < Keys; ++k)
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v) store(s + k * lanes + v * width, sum[k][v]);
+}
+
+template <int Vectors>
+void logits_columns(const float* packed, int lanes, int d, const float* const* keys, int key_count,
+                    float* s) {
+  constexpr int block = Vectors >= 4 || width < 16 ? 6 : 12;
+  int k = 0;
+  for (; k + block <= key_count; k += block)
+    logits_tile<block, Vectors>(packed, lanes, d, keys + k, s + k * lanes);
+  for (; k + 4 <= key_count; k += 4)
+    logits_tile<4, Vectors>(packed, lanes, d, keys + k, s + k * lanes);
+  for (; k < key_count; ++k) logits_tile<1, Vectors>(packed, lanes, d, keys + k, s + k * lanes);
+}
+
+void logits(const float* packed, int lanes, int d, const float* const* keys, int key_count, float* s) {
+  int lane = 0;
+  for (; lane + tile_vectors * width <= lanes; lane += tile_vectors * width)
+    logits_columns<tile_vectors>(packed + lane, lanes, d, keys, key_count, s + lane);
+  if (tile_vectors == 4 && lane + 2 * width <= lanes) {
+    logits_columns<2>(packed + lane, lanes, d, keys, key_count, s + lane);
+    lane += 2 * width;
+  }
+  if (lane < lanes) logits_columns<1>(packed + lane, lanes, d, keys, key_count, s + lane);
+}
+
+void add_weights(float* s, int lanes, int key_count, const float* log2_weight) {
+  for (int k = 0; k < key_count; ++k)
+    for (int lane = 0; lane < lanes; lane += width) {
+      float* at = s + k * lanes + lane;
+      store(at, load(at) + splat(log2_weight[k]));
+    }
+}
+
+void mask(float* s, int lanes, int key_count, const std::int32_t* lane_token,
+          const std::int32_t* key_token, std::int32_t lo, std::int32_t hi) {
+  for (int k = 0; k < key_count; ++k)
+    for (int lane = 0; lane < lanes; lane += width) {
+      const IntVec distance = load_int(lane_token + lane) - splat_int(key_token[k]);
+      const IntVec counts = (distance >= splat_int(lo)) & (distance <= splat_int(hi));
+      float* at = s + k * lanes + lane;
+      store(at, counts ? load(at) : splat(minus_infinity));
+    }
+}
+
+bool softmax(float* s, int lanes, int key_count, float* maximum, float* sum, float* rescale) {
+  bool moved = false;
+  for (int lane = 0; lane < lanes; lane += width) {
+    const Vec before = load(maximum + lane);
+    Vec top = before;
+    for (int k = 0; k < key_count; ++k) top = larger(load(s + k * lanes + lane), top);
+    // A lane that has seen no key yet: avoid (-inf) - (-inf).
+    const Vec reference = top == splat(minus_infinity) ? Vec{} : top;
+    const Vec factor = exp2_of(before - reference);
+    const IntVec changed = top != before;
+    for (int i = 0; i < width; ++i) moved |= changed[i] != 0;
+    Vec total = load(sum + lane) * factor;
+    for (int k = 0; k < key_count; ++k) {
+      float* at = s + k * lanes + lane;
+      const Vec weight = exp2_of(load(at) - reference);
+      store(at, weight);
+      total += weight;
+    }
+    store(maximum + lane, top);
+    store(sum + lane, total);
+    store(rescale + lane, factor);
+  }
+  return moved;
+}
+
+void normalise(float* s, int lanes, int key_count, const float* log2_sum) {
+  for (int lane = 0; lane < lanes; lane += width) {
+    const Vec shift = load(log2_sum + lane);
+    const IntVec none = shift == splat(minus_infinity);
+    const Vec reference = none ? Vec{} : shift;
+    for (int k = 0; k < key_count; ++k) {
+      float* at = s + k * lanes + lane;
+      // P <= 1 but for rounding in the sum: clamp the argument to the domain of exp2_of.
+      const Vec x = load(at) - reference;
+      const Vec weight = exp2_of(x > Vec{} ? Vec{} : x);
+      store(at, none ? Vec{} : weight);
+    }
+  }
+}
+
+template <int Rows, int Vectors>
+inline void accumulate_tile(const float* s, int lanes, int key_count, const float* const* values,
+                            int offset, float* const* z) {
+  Vec sum[Rows][Vectors];
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v) sum[r][v] = load(z[r] + offset + v * width);
+  for (int k = 0; k < key_count; ++k) {
+    const float* value = values[k] + offset;
+    Vec x[Vectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v) x[v] = load(value + v * width);
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) {
+      const Vec weight = splat(s[k * lanes + r]);
+#pragma GCC unroll 8
+      for (int v = 0; v < Vectors; ++v) sum[r][v] += weight * x[v];
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v) store(z[r] + offset + v * width, sum[r][v]);
+}
+
+template <int Vectors>
+void accumulate_columns(const float* s, int lanes, int count, int key_count,
+                        const float* const* values, int offset, float* const* z) {
+  int r = 0;
+  for (; r + 6 <= count; r += 6)
+    accumulate_tile<6, Vectors>(s + r, lanes, key_count, values, offset, z + r);
+  for (; r + 4 <= count; r += 4)
+    accumulate_tile<4, Vectors>(s + r, lanes, key_count, values, offset, z + r);
+  for (; r < count; ++r)
+    accumulate_tile<1, Vectors>(s + r, lanes, key_count, values, offset, z + r);
+}
+
+void accumulate(const float* s, int lanes, int count, int key_count, const float* const* values,
+                int dv, float* const* z) {
+  int offset = 0;
+  for (; offset + tile_vectors * width <= dv; offset += tile_vectors * width)
+    accumulate_columns<tile_vectors>(s, lanes, count, key_count, values, offset, z);
+  for (; offset < dv; offset += width)
+    accumulate_columns<1>(s, lanes, count, key_count, values, offset, z);
+}
+
+void reduce(const float* s, int lanes, int count, int key_count, bool maximum, float* out) {
+  for (int k = 0; k < key_count; ++k) {
+    const float* row = s + k * lanes;
+    Vec total{};
+    int lane = 0;
+    for (; lane + width <= count; lane += width)
+      total = maximum ? larger(total, load(row + lane)) : total + load(row + lane);
+    float result = 0.0f;
+    for (int i = 0; i < width; ++i)
+      result = maximum ? (total[i] > result ? total[i] : result) : result + total[i];
+    for (; lane < count; ++lane)
+      result = maximum ? (row[lane] > result ? row[lane] : result) : result + row[lane];
+    out[k] = result;
+  }
+}
+
+const Loops loops{isa_name, width, pack, logits, add_weights, mask, softmax, normalise, accumulate, reduce};
+
+}  // namespace
+
+const Loops& FOVEA_ISA() { return loops; }
+
+}  // namespace fovea::isa

@@ -1,0 +1,56 @@
+// The hot loops of the CPU back end. The source attend.cpp is compiled once per instruction set; each
+// object offers its loops as a table of plain functions. A strip is up to 64 queries, kept as lanes of
+// vectors: logits of a strip are stored [key][lane], so that row maxima and sums need no shuffles and
+// keys and values are read from their natural rows, wherever those lie.
+//
+// All logits are in units of log2 (the scale carries log2(e)), so that exp becomes exp2.
+#pragma once
+
+#include <cstdint>
+
+namespace fovea::isa {
+
+inline constexpr int max_lanes = 64;
+inline constexpr int max_keys = 96;  // keys of one step: S stays in the first two caches
+
+struct Loops {
+  const char* name;  // "AVX-512"
+  int width;         // floats in a vector; lanes of a strip are a multiple of it
+
+  /// packed[c][lane] = scale * rows[lane][c], zero for lanes beyond count. lanes <= max_lanes.
+  void (*pack)(const float* const* rows, int count, int lanes, int d, float scale, float* packed);
+
+  /// s[key][lane] = sum_c packed[c][lane] keys[key][c]. key_count <= max_keys.
+  void (*logits)(const float* packed, int lanes, int d, const float* const* keys, int key_count,
+                 float* s);
+
+  /// s[key][lane] += log2_weight[key].
+  void (*add_weights)(float* s, int lanes, int key_count, const float* log2_weight);
+
+  /// s = -inf where lane_token - key_token is outside [lo, hi].
+  void (*mask)(float* s, int lanes, int key_count, const std::int32_t* lane_token,
+               const std::int32_t* key_token, std::int32_t lo, std::int32_t hi);
+
+  /// One step of the streaming softmax: moves the running maximum, rescales the running sum, turns s
+  /// into weights exp2(s - maximum) and adds them up. rescale[lane] receives exp2(old - new maximum).
+  /// Returns whether any maximum moved (else every rescale is 1).
+  bool (*softmax)(float* s, int lanes, int key_count, float* maximum, float* sum, float* rescale);
+
+  /// s = exp2(s - log2_sum[lane]); 0 for a lane whose log2_sum is -inf.
+  void (*normalise)(float* s, int lanes, int key_count, const float* log2_sum);
+
+  /// z[lane][0..dv) += sum_key s[key][lane] values[key][0..dv). dv is a multiple of 16, and so many
+  /// floats of every row of values and z may be read.
+  void (*accumulate)(const float* s, int lanes, int count, int key_count,
+                     const float* const* values, int dv, float* const* z);
+
+  /// out[key] = max (or sum) over the first count lanes of s[key][lane], for s >= 0.
+  void (*reduce)(const float* s, int lanes, int count, int key_count, bool maximum, float* out);
+
+};
+
+const Loops& sse2();
+const Loops& avx2();
+const Loops& avx512();
+
+}  // namespace fovea::isa

@@ -1,0 +1,14 @@
+// The NodeOperator runs a NodePlan on the CPU: sums per tree node, then a look-up per query.
+#pragma once
+
+#include <memory>
+
+#include "backend/operator.h"
+#include "backend/workers.h"
+
+namespace fovea {
+
+std::unique_ptr<Operator> make_node_operator(std::shared_ptr<const Plan> plan, const Problem& problem,
+                                             std::shared_ptr<Workers> workers, Run& run);
+
+}  // namespace fovea

@@ -1,0 +1,66 @@
+// A Profile is how long each stage of one run took; a Run carries it, with the wish to stop.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <stop_token>
+
+#include "data/error.h"
+
+namespace fovea {
+
+struct StageTime {
+  std::string name;
+  double milliseconds = 0;
+};
+
+class Profile {
+ public:
+  /// Measures from its construction to its end; stages of the same name add up.
+  class Stage {
+   public:
+    Stage(Profile& profile, std::string name)
+        : profile_(profile), name_(std::move(name)), start_(std::chrono::steady_clock::now()) {}
+    Stage(const Stage&) = delete;
+    Stage& operator=(const Stage&) = delete;
+    ~Stage() {
+      const std::chrono::duration<double, std::milli> took =
+          std::chrono::steady_clock::now() - start_;
+      profile_.add(name_, took.count());
+    }
+
+   private:
+    Profile& profile_;
+    std::string name_;
+    std::chrono::steady_clock::time_point start_;
+  };
+
+  [[nodiscard]] Stage stage(std::string name) { return Stage(*this, std::move(name)); }
+  void add(const std::string& name, double milliseconds);
+  const std::vector<StageTime>& stages() const { return stages_; }
+  double total_ms() const;
+
+ private:
+  std::vector<StageTime> stages_;
+};
+
+/// How far a long piece of work is, readable from any thread.
+struct Progress {
+  std::atomic<double> fraction{0};
+};
+
+/// What accompanies a call that may take long. Not thread-safe but for `stop` and `progress`.
+struct Run {
+  Profile& profile;
+  std::stop_token stop = {};
+  Progress* progress = nullptr;
+
+  void check() const {
+    if (stop.stop_requested()) throw Cancelled();
+  }
+};
+
+}  // namespace fovea

@@ -1,0 +1,70 @@
+#include "backend/workers.h"
+
+#include <utility>
+
+#include "data/error.h"
+
+namespace fovea {
+
+Workers::Workers(int threads) {
+  for (int worker = 1; worker < threads; ++worker)
+    threads_.emplace_back([this, worker] {
+      std::uint64_t seen = 0;
+      std::unique_lock lock(mutex_);
+      for (;;) {
+        start_.wait(lock, [&] { return quit_ || generation_ != seen; });
+        if (quit_) return;
+        seen = generation_;
+        lock.unlock();
+        take_turns(worker);
+        lock.lock();
+        if (--running_ == 0) done_.notify_one();
+      }
+    });
+}
+
+Workers::~Workers() {
+  {
+    const std::scoped_lock lock(mutex_);
+    quit_ = true;
+  }
+  start_.notify_all();
+  for (auto& thread : threads_) thread.join();
+}
+
+void Workers::take_turns(int worker) {
+  try {
+    for (Index turn = next_++; turn < count_; turn = next_++) {
+      if (stop_.stop_requested()) throw Cancelled();
+      (*body_)(turn, worker);
+    }
+  } catch (...) {
+    next_ = count_;
+    const std::scoped_lock lock(mutex_);
+    if (!error_) error_ = std::current_exception();
+  }
+}
+
+void Workers::loop(Index count, std::stop_token stop,
+                   const std::function<void(Index, int)>& body) {
+  const std::scoped_lock turn(one_loop_);
+  {
+    const std::scoped_lock lock(mutex_);
+    body_ = &body;
+    count_ = count;
+    next_ = 0;
+    stop_ = std::move(stop);
+    error_ = nullptr;
+    running_ = static_cast<int>(threads_.size());
+    ++generation_;
+  }
+  start_.notify_all();
+  take_turns(0);
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [&] { return running_ == 0; });
+  body_ = nullptr;
+  stop_ = {};
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+}  // namespace fovea

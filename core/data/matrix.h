@@ -1,0 +1,85 @@
+// A Matrix is a dense row-major array of float; a MatrixView is a borrowed look at one.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+namespace fovea {
+
+using Index = std::int64_t;
+
+/// Half-open range [begin, end) of tokens, rows or columns.
+struct IndexRange {
+  Index begin = 0, end = 0;
+  Index size() const { return end - begin; }
+  bool contains(Index i) const { return begin <= i && i < end; }
+  friend bool operator==(const IndexRange&, const IndexRange&) = default;
+};
+
+/// Borrowed, row-major, rows `stride` floats apart. The owner outlives the view.
+struct MatrixView {
+  const float* data = nullptr;
+  Index rows = 0, cols = 0, stride = 0;
+
+  const float* row(Index i) const { return data + i * stride; }
+  float operator()(Index i, Index j) const { return data[i * stride + j]; }
+  bool empty() const { return rows == 0 || cols == 0; }
+  MatrixView slice(IndexRange range) const { return {row(range.begin), range.size(), cols, stride}; }
+};
+
+/// 64-byte aligned storage, so that any vector load of a padded row is legal.
+template <class T>
+struct AlignedAllocator {
+  using value_type = T;
+  AlignedAllocator() = default;
+  template <class U>
+  explicit AlignedAllocator(const AlignedAllocator<U>&) {}
+  T* allocate(std::size_t n) {
+    return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64}));
+  }
+  void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{64}); }
+  friend bool operator==(const AlignedAllocator&, const AlignedAllocator&) { return true; }
+};
+
+/// Owned, row-major; rows are contiguous unless made by `padded`.
+class Matrix {
+ public:
+  Matrix() = default;
+  Matrix(Index rows, Index cols, float fill = 0.0f) : Matrix(rows, cols, cols, fill) {}
+
+  /// Rows start a multiple of 16 floats apart; the padding is zero.
+  static Matrix padded(Index rows, Index cols) {
+    return Matrix(rows, cols, (cols + 15) / 16 * 16, 0.0f);
+  }
+  static Matrix copy_of(MatrixView m) {
+    Matrix out(m.rows, m.cols);
+    for (Index i = 0; i < m.rows; ++i) std::copy_n(m.row(i), m.cols, out.row(i));
+    return out;
+  }
+
+  Index rows() const { return rows_; }
+  Index cols() const { return cols_; }
+  Index stride() const { return stride_; }
+  bool empty() const { return rows_ == 0 || cols_ == 0; }
+  float* data() { return values_.data(); }
+  const float* data() const { return values_.data(); }
+  float* row(Index i) { return values_.data() + i * stride_; }
+  const float* row(Index i) const { return values_.data() + i * stride_; }
+  float& operator()(Index i, Index j) { return values_[static_cast<std::size_t>(i * stride_ + j)]; }
+  float operator()(Index i, Index j) const {
+    return values_[static_cast<std::size_t>(i * stride_ + j)];
+  }
+  MatrixView view() const { return {values_.data(), rows_, cols_, stride_}; }
+  operator MatrixView() const { return view(); }
+
+ private:
+  Matrix(Index rows, Index cols, Index stride, float fill)
+      : rows_(rows), cols_(cols), stride_(stride), values_(static_cast<std::size_t>(rows * stride), fill) {}
+
+  Index rows_ = 0, cols_ = 0, stride_ = 0;
+  std::vector<float, AlignedAllocator<float>> values_;
+};
+
+}  // namespace fovea

@@ -1,0 +1,49 @@
+#include "data/problem.h"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "data/error.h"
+
+namespace fovea {
+namespace {
+
+std::string shape(MatrixView m) {
+  return "[" + std::to_string(m.rows) + "," + std::to_string(m.cols) + "]";
+}
+
+}  // namespace
+
+Problem make_problem(Matrix q, Matrix k, Matrix v, double scale, bool causal, Index head) {
+  const std::string found =
+      "q is " + shape(q) + ", k is " + shape(k) + ", v is " + shape(v);
+  if (q.rows() == 0 || q.cols() == 0) throw InputError("", found + ": an empty sequence; n >= 1 and d >= 1 expected");
+  if (q.rows() != k.rows() || q.rows() != v.rows()) throw InputError("", found + ": same n expected");
+  if (q.cols() != k.cols()) throw InputError("", found + ": same d for q and k expected");
+  if (v.cols() == 0) throw InputError("", found + ": dv >= 1 expected");
+  auto owner = std::make_shared<std::array<Matrix, 3>>(
+      std::array<Matrix, 3>{std::move(q), std::move(k), std::move(v)});
+  Problem problem{.q = (*owner)[0], .k = (*owner)[1], .v = (*owner)[2]};
+  problem.scale = scale > 0 ? scale : 1.0 / std::sqrt(static_cast<double>(problem.d()));
+  problem.causal = causal;
+  problem.head = head;
+  problem.owner = std::move(owner);
+  return problem;
+}
+
+void require_finite(const Problem& problem, const std::string& where) {
+  const std::pair<const char*, MatrixView> tensors[] = {
+      {"q", problem.q}, {"k", problem.k}, {"v", problem.v}};
+  for (const auto& [name, m] : tensors)
+    for (Index i = 0; i < m.rows; ++i)
+      for (Index c = 0; c < m.cols; ++c)
+        if (!std::isfinite(m(i, c)))
+          throw InputError(where, std::string(name) + ", head " + std::to_string(problem.head) +
+                                      ", position [" + std::to_string(i) + "," +
+                                      std::to_string(c) + "] is " +
+                                      (std::isnan(m(i, c)) ? "NaN" : "Inf") +
+                                      ": finite numbers expected");
+}
+
+}  // namespace fovea

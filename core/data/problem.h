@@ -1,0 +1,34 @@
+// A Problem is one attention head to be computed: Q, K, V, the scale and the mask.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "data/matrix.h"
+
+namespace fovea {
+
+/// Logits are S_ij = scale q_i . k_j. Queries, keys and values are in sequence order.
+struct Problem {
+  MatrixView q;  // [n, d]
+  MatrixView k;  // [n, d]
+  MatrixView v;  // [n, dv]
+  double scale = 1.0;
+  bool causal = false;      // only j <= i
+  Index head = 0;           // index within its layer: some variants give heads different sets
+  std::shared_ptr<const void> owner;  // keeps q, k, v alive
+
+  Index n() const { return q.rows; }
+  Index d() const { return q.cols; }
+  Index dv() const { return v.cols; }
+};
+
+/// Owns copies of q, k, v. Throws InputError when shapes disagree, n = 0 or d = 0.
+/// A scale of 0 or less means the default, 1/sqrt(d).
+Problem make_problem(Matrix q, Matrix k, Matrix v, double scale = 0.0, bool causal = false,
+                     Index head = 0);
+
+/// Throws InputError naming tensor, head and position of the first NaN or Inf in q, k or v.
+void require_finite(const Problem& problem, const std::string& where);
+
+}  // namespace fovea

@@ -1,0 +1,38 @@
+// A Computation is one variant of one head: planned, bound to a back end and applied.
+#pragma once
+
+#include <memory>
+
+#include "analysis/cost.h"
+#include "analysis/timing.h"
+#include "backend/backend.h"
+#include "variants/variant.h"
+
+namespace fovea {
+
+struct Computation {
+  const Variant* variant = nullptr;
+  Values values;
+  std::shared_ptr<const Operator> op;
+  Output output;
+  Timing timing;
+  Cost cost;
+  std::string backend, device, precision;
+};
+
+struct ComputeRequest {
+  const Variant* variant = nullptr;
+  Values values;
+  std::uint64_t seed = 0;
+  Structure given = {};
+  int repeats = 1;        // timed runs of apply after one warm-up; 0: the first run is all there is
+};
+
+Computation compute(const Problem& problem, const ComputeRequest& request, const Backend& backend,
+                    Run& run);
+
+/// The operator's entries with the softmax undone, for rank maps: of a source's exact attention.
+enum class RankSubject { attention, unnormalised, logits, error };
+std::string to_text(RankSubject subject);
+
+}  // namespace fovea

@@ -1,0 +1,46 @@
+// The Engine is the one thread that owns the back end and computes. Requests are tagged; a newer one
+// of the same tag replaces a waiting one and stops a running one; the newest tag runs first.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <stop_token>
+
+#include "backend/backend.h"
+
+namespace fovea {
+
+class Engine {
+ public:
+  /// Runs on the engine's thread. Everything it needs it holds by value.
+  using Job = std::function<void(const Backend& backend, std::stop_token stop, Progress& progress)>;
+  /// Called on the engine's thread with the message of an error a job threw (never for Cancelled).
+  using OnError = std::function<void(const std::string& tag, const std::string& message)>;
+
+  Engine(std::unique_ptr<Backend> backend, OnError on_error);
+  ~Engine();  // stops the running job and waits for it: within 200 ms
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Higher priority first; among equals the newest.
+  void submit(const std::string& tag, int priority, Job job);
+  void cancel(const std::string& tag);
+  void cancel_all();
+
+  struct Status {
+    bool busy = false;
+    std::string tag;        // of the running job
+    double fraction = 0;    // 0..1
+    double seconds = 0;     // since it started
+    std::size_t waiting = 0;
+  };
+  Status status() const;
+  const Backend& backend() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fovea

@@ -1,0 +1,105 @@
+// A Panel is one view of one variant as plain data, ready to be drawn by the canvas or a figure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "analysis/diagnostics.h"
+#include "analysis/metrics.h"
+#include "analysis/rank_map.h"
+#include "data/sequence.h"
+#include "engine/computation.h"
+#include "engine/session.h"
+
+namespace fovea {
+
+/// How numbers become colours. sequential: weights >= 0; diverging: centred on 0;
+/// categories: values are 0, 1, 2, ...; ranks: discrete steps of a sequential map.
+enum class Palette { sequential, diverging, categories, ranks };
+
+/// Special values: NaN "not a number", -inf "masked".
+struct Raster {
+  Matrix values;                        // [pixel rows, pixel cols]
+  IndexRange rows, cols;                // tokens covered
+  Pool::Kind pooled = Pool::Kind::none; // how, when a pixel covers several entries
+  Palette palette = Palette::sequential;
+  Norm norm = Norm::linear;
+  double low = 0, high = 1;             // this panel's own range (finite values)
+  std::string quantity;                 // colour bar label: "attention weight P"
+  std::vector<std::string> categories;  // palette categories: their names
+};
+
+/// Rectangles in token coordinates with a number in each.
+struct BlockMap {
+  RankMap map;
+  double stored = 0, compression = 0;
+  std::string quantity;                 // "numerical rank of P at ε = 0.01"
+};
+
+/// Leaves (or LSH buckets): sizes in order, and the nodes above them for an icicle.
+struct LeafSizes {
+  std::string kind;                     // "leaf", "bucket"
+  std::vector<Index> queries, keys;     // per leaf, in order
+  std::vector<int> branching;           // root first; empty: no tree
+  std::vector<Diagnostic> figures;      // chi, effective leaves, ...
+};
+
+/// One query's row over the keys, exact and approximate.
+struct RowCurve {
+  Index query = 0;
+  IndexRange keys;
+  std::vector<float> exact, approximate;            // [keys.size()] (pooled by max when long)
+  std::vector<std::pair<Index, float>> top_exact, top_approximate;  // best keys, descending
+};
+
+/// One number a token: |z~ - z| and the like.
+struct Strip {
+  std::vector<float> values;            // [n]
+  std::string quantity;
+};
+
+/// Z as a picture for images: RGB in [0, 1].
+struct OutputPicture {
+  Index rows = 0, cols = 0;
+  std::vector<float> rgb;               // [rows, cols, 3]
+};
+
+struct FigureTable {
+  std::vector<std::pair<std::string, std::string>> rows;  // label, value with unit
+};
+
+/// Why there is nothing to see: never blank without a reason.
+struct Message {
+  std::string text;
+};
+
+struct Panel {
+  View view = View::heatmap;
+  std::string title;                    // "HyperAttention"
+  std::string subtitle;                 // "block 32, samples 32"
+  std::string caption;                  // below: "density 0.23; 8 full, 56 partial tiles"
+  std::variant<Message, Raster, BlockMap, LeafSizes, RowCurve, Strip, OutputPicture, FigureTable> body;
+};
+
+/// What a panel is made from. `exact` is the reference of the same scale and mask.
+struct PanelInputs {
+  const Computation& computation;
+  const Computation& exact;
+  const Metrics* metrics = nullptr;                 // absent: not computed yet
+  const std::vector<Diagnostic>* diagnostics = nullptr;
+  const Sequence& sequence;
+  const ViewSettings& settings;
+  IndexRange rows, cols;                            // the visible tokens
+  Index max_pixels = 512;                           // rasters have at most this many a side
+  Index query = 0;                                  // for View::row
+};
+
+Panel make_panel(View view, const PanelInputs& inputs, Run& run);
+
+/// The range shared by all rasters of one view; nullopt when there is none.
+std::optional<std::pair<double, double>> shared_range(const std::vector<Panel>& panels);
+
+}  // namespace fovea

@@ -1,0 +1,33 @@
+// Exact softmax attention: P = A / rowsum(A), A = exp(S). The reference of everything.
+#include "variants/variant.h"
+
+namespace fovea {
+namespace {
+
+struct ExactParameters {
+  static std::vector<TypedField<ExactParameters>> fields() { return {}; }
+};
+
+Plan plan_exact(const Problem& problem, const ExactParameters&, Planning&) {
+  const Index n = problem.n();
+  const Band band = problem.causal ? Band{.lo = 0} : Band{};
+  TilePlan tiles;
+  tiles.passes.push_back({.rows = {}, .cols = {}, .weight = {}, .tiles = {{{0, n}, {0, n}, band}}});
+  return {.n = n, .causal = problem.causal, .form = std::move(tiles), .structure = {}, .notes = {}};
+}
+
+}  // namespace
+
+Variant exact_variant() {
+  return make_variant<ExactParameters>({.id = "exact",
+                                        .label = "Exact",
+                                        .paper = "Vaswani et al. 2017, Eq. 1",
+                                        .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σⱼ exp(Sᵢⱼ),  S = s·q·k",
+                                        .summary = "Every pair of query and key.",
+                                        .mask = Mask::either,
+                                        .schema = {},
+                                        .planner = {}},
+                                       plan_exact);
+}
+
+}  // namespace fovea

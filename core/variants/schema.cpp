@@ -1,0 +1,115 @@
+#include "variants/schema.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+#include "data/error.h"
+
+namespace fovea {
+namespace {
+
+std::string number(double x) {
+  std::ostringstream out;
+  out.precision(12);
+  out << x;
+  return out.str();
+}
+
+std::string join(const std::vector<std::string>& names) {
+  std::string out;
+  for (const auto& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+std::string expected(const Field& field) {
+  if (!field.choices.empty()) return "one of " + join(field.choices) + " expected";
+  const std::string range = " in [" + number(field.min) + ", " + number(field.max) + "] expected";
+  if (std::holds_alternative<std::int64_t>(field.standard))
+    return (field.must_be_even ? "an even integer" : "an integer") + range;
+  if (std::holds_alternative<double>(field.standard)) return "a number" + range;
+  if (std::holds_alternative<std::vector<double>>(field.standard))
+    return "numbers, separated by commas, each" + range;
+  return "a text expected";
+}
+
+[[noreturn]] void refuse(const Field& field, const std::string& found) {
+  throw UsageError(field.id + " is '" + found + "': " + expected(field));
+}
+
+template <class T>
+T parse(const Field& field, const std::string& text, const std::string& whole) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) refuse(field, whole);
+  return value;
+}
+
+Value parse_value(const Field& field, const std::string& text) {
+  if (std::holds_alternative<std::int64_t>(field.standard))
+    return parse<std::int64_t>(field, text, text);
+  if (std::holds_alternative<double>(field.standard)) return parse<double>(field, text, text);
+  if (std::holds_alternative<std::string>(field.standard)) return text;
+  std::vector<double> list;
+  std::stringstream in(text);
+  for (std::string item; std::getline(in, item, ',');) list.push_back(parse<double>(field, item, text));
+  return list;
+}
+
+void check_value(const Field& field, const Value& value) {
+  const auto in_range = [&](double x) { return x >= field.min && x <= field.max; };  // NaN is not
+  if (value.index() != field.standard.index()) refuse(field, to_text(value));
+  if (const auto* i = std::get_if<std::int64_t>(&value)) {
+    if (!in_range(static_cast<double>(*i)) || (field.must_be_even && *i % 2 != 0))
+      refuse(field, to_text(value));
+  } else if (const auto* x = std::get_if<double>(&value)) {
+    if (!in_range(*x)) refuse(field, to_text(value));
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    if (!field.choices.empty() && std::ranges::find(field.choices, *text) == field.choices.end())
+      refuse(field, *text);
+  } else {
+    for (double item : std::get<std::vector<double>>(value))
+      if (!in_range(item)) refuse(field, to_text(value));
+  }
+}
+
+}  // namespace
+
+Values defaults(const Schema& schema) {
+  Values values;
+  for (const auto& field : schema) values.push_back(field.standard);
+  return values;
+}
+
+void set_value(const Schema& schema, Values& values, const std::string& id, const std::string& text) {
+  std::vector<std::string> known;
+  for (std::size_t f = 0; f < schema.size(); ++f) {
+    known.push_back(schema[f].id);
+    if (schema[f].id != id) continue;
+    Value value = parse_value(schema[f], text);
+    check_value(schema[f], value);
+    values[f] = std::move(value);
+    return;
+  }
+  throw UsageError("unknown parameter '" + id + "': " +
+                   (known.empty() ? "this variant has none" : "one of " + join(known) + " expected"));
+}
+
+void check_values(const Schema& schema, const Values& values) {
+  if (values.size() != schema.size())
+    throw UsageError(std::to_string(values.size()) + " parameter values: " +
+                     std::to_string(schema.size()) + " expected");
+  for (std::size_t f = 0; f < schema.size(); ++f) check_value(schema[f], values[f]);
+}
+
+std::string to_text(const Value& value) {
+  if (const auto* i = std::get_if<std::int64_t>(&value)) return std::to_string(*i);
+  if (const auto* x = std::get_if<double>(&value)) return number(*x);
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  std::string out;
+  for (double item : std::get<std::vector<double>>(value)) out += (out.empty() ? "" : ",") + number(item);
+  return out;
+}
+
+}  // namespace fovea

@@ -1,0 +1,11 @@
+// The CUDA back end of a build without one.
+#include "backend/backend.h"
+
+namespace fovea {
+
+std::unique_ptr<Backend> make_cuda_backend(std::string* why_not) {
+  if (why_not) *why_not = "CUDA: not built";
+  return nullptr;
+}
+
+}  // namespace fovea
