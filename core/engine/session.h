@@ -66,6 +66,9 @@ struct Session {
   friend bool operator==(const Session&, const Session&) = default;
 };
 
+/// The paper's defaults, or for shorter texts sizes at which the variant still differs from exact.
+Values values_for_length(const Variant& variant, Index n);
+
 /// The columns and views of a first start.
 Session standard_session(const std::string& source, Index n);
 
