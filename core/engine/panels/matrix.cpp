@@ -67,7 +67,8 @@ Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& set
     panel.body = Message{"The view lies outside the matrix: press F to fit."};
     return panel;
   }
-  const panels::MatrixFrame frame{Grid(rows, cols, std::max<Index>(1, max_pixels)), settings, false};
+  const panels::MatrixFrame frame{Grid(rows, cols, std::max<Index>(1, max_pixels)), settings,
+                                  false};
   if (view == View::heatmap)
     panel.body = matrix_heatmap(attention, frame, panel.caption, run);
   else if (view == View::rank)
