@@ -34,9 +34,9 @@ struct Column {
 
 struct ViewSettings {
   Norm norm = Norm::log;
-  double log_floor = 1e-4;             // of the range's top
+  double log_floor = 1e-4;  // of the range's top
   ErrorKind error = ErrorKind::signed_difference;
-  Pool::Kind pool = Pool::Kind::max;   // when a pixel covers several entries
+  Pool::Kind pool = Pool::Kind::max;  // when a pixel covers several entries
   Index mask_block = 16;
   RankSubject rank_of = RankSubject::attention;
   Index rank_leaf = 16;
@@ -54,7 +54,7 @@ struct Viewport {
 };
 
 struct Session {
-  std::string source;                  // path or synthetic:
+  std::string source;  // path or synthetic:
   Index layer = 0, head = 0;
   std::optional<bool> causal;
   std::optional<double> scale;
@@ -65,6 +65,9 @@ struct Session {
   std::optional<Index> pinned_query;
   friend bool operator==(const Session&, const Session&) = default;
 };
+
+/// The paper's defaults, or for shorter texts sizes at which the variant still differs from exact.
+Values values_for_length(const Variant& variant, Index n);
 
 /// The columns and views of a first start.
 Session standard_session(const std::string& source, Index n);

@@ -1,0 +1,71 @@
+// The Canvas draws a grid of panels: a column a variant, a row a view. It shows what it is given and
+// tells what the hand does; it never computes.
+#pragma once
+
+#include <QOpenGLWidget>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/panel.h"
+
+namespace fovea {
+
+/// One cell of the grid.
+struct CanvasCell {
+  std::shared_ptr<const Panel> panel;  // null: nothing yet, `status` says why
+  bool stale = false;                  // a newer one is being computed: drawn dimmed, marked
+  std::string status;                  // "computing 42%, 3 s left", "error: ..."
+};
+
+/// Everything the canvas shows; a value, replaced as a whole.
+struct CanvasModel {
+  std::vector<View> views;                      // rows
+  std::vector<std::string> column_titles;       // columns: "Exact"
+  std::vector<std::string> column_subtitles;    // "block 16, output error 0.275"
+  std::vector<std::vector<CanvasCell>> cells;   // [view][column]
+  ViewSettings settings;
+  Viewport viewport;
+  Index n = 0;
+  Sequence sequence;
+  std::optional<Index> pinned_query;
+  std::optional<std::pair<Index, Index>> selection_begin, selection_end;  // rectangle (query, key)
+  std::optional<int> selected_column;
+  bool dark = true;
+};
+
+class Canvas : public QOpenGLWidget {
+  Q_OBJECT
+
+ public:
+  explicit Canvas(QWidget* parent = nullptr);
+  ~Canvas() override;
+
+  void set_model(std::shared_ptr<const CanvasModel> model);
+
+ signals:
+  /// The user panned or zoomed: the wished-for visible part, clamped to the matrix.
+  void viewport_wished(fovea::Viewport viewport);
+  /// The cursor is over pair (query, key) of a column, or left all panels (query = -1).
+  void hovered(fovea::Index query, fovea::Index key, int column, int view);
+  void query_pinned(fovea::Index query);
+  void rectangle_selected(fovea::IndexRange rows, fovea::IndexRange cols);
+  void column_chosen(int column);
+  void column_moved(int from, int to);
+  void leaf_chosen(int column, int leaf);
+  void panel_double_clicked(int view, int column);
+
+ protected:
+  void initializeGL() override;
+  void resizeGL(int width, int height) override;
+  void paintGL() override;
+  bool event(QEvent* event) override;
+  bool focusNextPrevChild(bool next) override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fovea

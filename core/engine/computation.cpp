@@ -1,0 +1,61 @@
+#include "engine/computation.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace fovea {
+
+Computation compute(const Problem& problem, const ComputeRequest& request, const Backend& backend,
+                    Run& run) {
+  Computation result{.variant = request.variant,
+                     .values = request.values,
+                     .backend = backend.id(),
+                     .device = backend.device(),
+                     .precision = backend.precision()};
+  std::vector<Profile> plan(1), upload(1), apply;
+  Run planning_run{plan[0], run.stop, run.progress};
+  Planning planning{backend, planning_run, request.seed, request.given};
+  std::shared_ptr<const Plan> made;
+  {
+    const auto whole = std::chrono::steady_clock::now();
+    made = std::make_shared<Plan>(request.variant->plan(problem, request.values, planning));
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - whole;
+    plan[0].add("tiles",
+                std::max(0.0, took.count() - plan[0].total_ms()));  // what no stage covered
+  }
+  Run upload_run{upload[0], run.stop, run.progress};
+  result.op = backend.bind(made, problem, upload_run);
+
+  // The first run warms caches and threads up; it counts only when it is the only one.
+  for (int repeat = 0; repeat <= request.repeats; ++repeat) {
+    Profile profile;
+    Run apply_run{profile, run.stop, run.progress};
+    result.output = result.op->apply(problem.v, apply_run);
+    if (repeat > 0 || request.repeats == 0) apply.push_back(std::move(profile));
+  }
+  result.timing = {.plan = summarise(plan),
+                   .upload = summarise(upload),
+                   .apply = summarise(apply),
+                   .plan_total = summarise_total(plan),
+                   .upload_total = summarise_total(upload),
+                   .apply_total = summarise_total(apply),
+                   .few_samples = apply.size() < 5};
+  result.cost = count_cost(*made, problem.d(), problem.dv());
+  return result;
+}
+
+std::string to_text(RankSubject subject) {
+  switch (subject) {
+    case RankSubject::attention:
+      return "attention";
+    case RankSubject::unnormalised:
+      return "unnormalised";
+    case RankSubject::logits:
+      return "logits";
+    case RankSubject::error:
+      return "error";
+  }
+  return "";
+}
+
+}  // namespace fovea

@@ -1,0 +1,133 @@
+#include "engine/engine.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace fovea {
+namespace {
+
+struct Request {
+  std::string tag;
+  int priority = 0;
+  std::uint64_t number = 0;
+  Engine::Job job;
+};
+
+using Clock = std::chrono::steady_clock;
+
+}  // namespace
+
+struct Engine::Impl {
+  std::unique_ptr<Backend> backend;
+  OnError on_error;
+  mutable std::mutex mutex;
+  std::condition_variable_any wake;
+  std::vector<Request> waiting;
+  std::uint64_t submitted = 0;
+  bool busy = false;
+  std::string running_tag;
+  std::stop_source running_stop{std::nostopstate};
+  Clock::time_point started;
+  std::shared_ptr<Progress> progress = std::make_shared<Progress>();
+  std::jthread thread;  // last: ends before what it uses
+
+  void drop_waiting(const std::string& tag) {
+    std::erase_if(waiting, [&](const Request& r) { return r.tag == tag; });
+  }
+
+  Request take_first() {
+    auto best = waiting.begin();
+    for (auto it = waiting.begin(); it != waiting.end(); ++it)
+      if (std::pair(it->priority, it->number) > std::pair(best->priority, best->number)) best = it;
+    Request request = std::move(*best);
+    waiting.erase(best);
+    return request;
+  }
+
+  void work(std::stop_token quit) {
+    std::unique_lock lock(mutex);
+    while (wake.wait(lock, quit, [&] { return !waiting.empty(); })) {
+      const Request request = take_first();
+      busy = true;
+      running_tag = request.tag;
+      running_stop = std::stop_source();
+      progress = std::make_shared<Progress>();
+      started = Clock::now();
+      const std::stop_callback forward(quit,
+                                       [stop = running_stop]() mutable { stop.request_stop(); });
+      const auto stop = running_stop.get_token();
+      const auto its_progress = progress;
+      lock.unlock();
+      run(request, stop, *its_progress);
+      lock.lock();
+      busy = false;
+      running_tag.clear();
+    }
+  }
+
+  void run(const Request& request, const std::stop_token& stop, Progress& its_progress) const {
+    try {
+      request.job(*backend, stop, its_progress);
+    } catch (const Cancelled&) {
+    } catch (const std::bad_alloc&) {
+      on_error(request.tag, "not enough memory");
+    } catch (const std::exception& error) {
+      on_error(request.tag, error.what());
+    }
+  }
+};
+
+Engine::Engine(std::unique_ptr<Backend> backend, OnError on_error)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->backend = std::move(backend);
+  impl_->on_error = std::move(on_error);
+  impl_->thread = std::jthread([impl = impl_.get()](std::stop_token quit) { impl->work(quit); });
+}
+
+Engine::~Engine() {
+  cancel_all();
+  impl_->thread.request_stop();
+  impl_->thread.join();
+}
+
+void Engine::submit(const std::string& tag, int priority, Job job) {
+  {
+    const std::scoped_lock lock(impl_->mutex);
+    impl_->drop_waiting(tag);
+    if (impl_->busy && impl_->running_tag == tag) impl_->running_stop.request_stop();
+    impl_->waiting.push_back({tag, priority, ++impl_->submitted, std::move(job)});
+  }
+  impl_->wake.notify_one();
+}
+
+void Engine::cancel(const std::string& tag) {
+  const std::scoped_lock lock(impl_->mutex);
+  impl_->drop_waiting(tag);
+  if (impl_->busy && impl_->running_tag == tag) impl_->running_stop.request_stop();
+}
+
+void Engine::cancel_all() {
+  const std::scoped_lock lock(impl_->mutex);
+  impl_->waiting.clear();
+  if (impl_->busy) impl_->running_stop.request_stop();
+}
+
+Engine::Status Engine::status() const {
+  const std::scoped_lock lock(impl_->mutex);
+  Status status{.busy = impl_->busy, .tag = impl_->running_tag, .waiting = impl_->waiting.size()};
+  if (impl_->busy) {
+    status.fraction = impl_->progress->fraction;
+    status.seconds = std::chrono::duration<double>(Clock::now() - impl_->started).count();
+  }
+  return status;
+}
+
+const Backend& Engine::backend() const {
+  return *impl_->backend;
+}
+
+}  // namespace fovea

@@ -1,0 +1,167 @@
+// The one computing thread: order, replacement, cancellation, errors.
+#include "engine/engine.h"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "data/error.h"
+
+using namespace fovea;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Collects what jobs report, from the engine's thread.
+struct Log {
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  void add(const std::string& line) {
+    const std::scoped_lock lock(mutex);
+    lines.push_back(line);
+  }
+  std::vector<std::string> copy() {
+    const std::scoped_lock lock(mutex);
+    return lines;
+  }
+};
+
+void wait_idle(const Engine& engine) {
+  const auto give_up = Clock::now() + 10s;
+  for (;;) {
+    const auto status = engine.status();
+    if (!status.busy && status.waiting == 0) return;
+    REQUIRE(Clock::now() < give_up);
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
+// Holds the engine until released, so that later requests queue up.
+struct Gate {
+  std::promise<void> opened;
+  std::shared_future<void> wait = opened.get_future().share();
+  Engine::Job job() {
+    return [w = wait](const Backend&, std::stop_token, Progress&) { w.wait(); };
+  }
+};
+
+}  // namespace
+
+TEST_CASE("engine: higher priority first, among equals the newest") {
+  Log log;
+  Engine engine(make_cpu_backend({.threads = 1}), nullptr);
+  Gate gate;
+  engine.submit("gate", 0, gate.job());
+  while (!engine.status().busy) std::this_thread::sleep_for(1ms);
+  const auto say = [&](const std::string& text) {
+    return [&log, text](const Backend&, std::stop_token, Progress&) { log.add(text); };
+  };
+  engine.submit("a", 0, say("old"));
+  engine.submit("b", 0, say("new"));
+  engine.submit("c", 1, say("urgent"));
+  gate.opened.set_value();
+  wait_idle(engine);
+  CHECK(log.copy() == std::vector<std::string>{"urgent", "new", "old"});
+}
+
+TEST_CASE("engine: a newer request of the same tag replaces the waiting one") {
+  Log log;
+  Engine engine(make_cpu_backend({.threads = 1}), nullptr);
+  Gate gate;
+  engine.submit("gate", 0, gate.job());
+  while (!engine.status().busy) std::this_thread::sleep_for(1ms);
+  for (int i = 0; i < 5; ++i)
+    engine.submit("drag", 0, [&log, i](const Backend&, std::stop_token, Progress&) {
+      log.add(std::to_string(i));
+    });
+  CHECK(engine.status().waiting == 1);
+  gate.opened.set_value();
+  wait_idle(engine);
+  CHECK(log.copy() == std::vector<std::string>{"4"});
+}
+
+TEST_CASE("engine: a newer request of the same tag stops the running one") {
+  Log log;
+  Engine engine(make_cpu_backend({.threads = 1}), nullptr);
+  std::promise<void> started;
+  engine.submit("drag", 0, [&](const Backend&, std::stop_token stop, Progress&) {
+    started.set_value();
+    while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+    throw Cancelled();
+  });
+  started.get_future().wait();
+  engine.submit("drag", 0, [&](const Backend&, std::stop_token, Progress&) { log.add("second"); });
+  wait_idle(engine);
+  CHECK(log.copy() == std::vector<std::string>{"second"});
+}
+
+TEST_CASE("engine: errors are told with their tag, cancellation is not an error") {
+  Log log;
+  {
+    Engine engine(
+        make_cpu_backend({.threads = 1}),
+        [&](const std::string& tag, const std::string& message) { log.add(tag + ": " + message); });
+    engine.submit("bad", 0, [](const Backend&, std::stop_token, Progress&) {
+      throw InputError("x.npz", "found 3, 4 expected");
+    });
+    wait_idle(engine);
+    engine.submit("stopped", 0,
+                  [](const Backend&, std::stop_token, Progress&) { throw Cancelled(); });
+    wait_idle(engine);
+    engine.submit("hungry", 0,
+                  [](const Backend&, std::stop_token, Progress&) { throw std::bad_alloc(); });
+    wait_idle(engine);
+  }
+  CHECK(log.copy() ==
+        std::vector<std::string>{"bad: x.npz: found 3, 4 expected", "hungry: not enough memory"});
+}
+
+TEST_CASE("engine: its end stops a long computation within 200 ms") {
+  // n large enough that the work would take tens of seconds on any machine.
+  auto engine = std::make_unique<Engine>(make_cpu_backend(), nullptr);
+  std::promise<void> started;
+  engine->submit("long", 0, [&](const Backend& backend, std::stop_token stop, Progress& progress) {
+    const Index n = 65536, d = 64;
+    const Problem problem =
+        make_problem(Matrix(n, d, 0.1f), Matrix(n, d, 0.1f), Matrix(n, d, 0.1f));
+    Plan plan{.n = n, .form = TilePlan{.passes = {{.tiles = {{{0, n}, {0, n}}}}}}};
+    Profile profile;
+    Run run{profile, stop, &progress};
+    const auto op = backend.bind(std::make_shared<Plan>(std::move(plan)), problem, run);
+    started.set_value();
+    op->apply(problem.v, run);
+  });
+  started.get_future().wait();
+  std::this_thread::sleep_for(50ms);
+  const auto before = Clock::now();
+  engine.reset();
+  CHECK(Clock::now() - before < 200ms);
+}
+
+TEST_CASE("engine: progress of a computation is readable while it runs") {
+  Engine engine(make_cpu_backend(), nullptr);
+  engine.submit("long", 0, [&](const Backend& backend, std::stop_token stop, Progress& progress) {
+    const Index n = 32768, d = 64;
+    const Problem problem =
+        make_problem(Matrix(n, d, 0.1f), Matrix(n, d, 0.1f), Matrix(n, d, 0.1f));
+    Plan plan{.n = n, .form = TilePlan{.passes = {{.tiles = {{{0, n}, {0, n}}}}}}};
+    Profile profile;
+    Run run{profile, stop, &progress};
+    backend.bind(std::make_shared<Plan>(std::move(plan)), problem, run)->apply(problem.v, run);
+  });
+  bool seen = false;
+  const auto give_up = Clock::now() + 20s;
+  while (!seen && Clock::now() < give_up) {
+    const double fraction = engine.status().fraction;
+    seen = fraction > 0 && fraction < 1;
+    std::this_thread::sleep_for(1ms);
+  }
+  CHECK(seen);
+  engine.cancel("long");
+  wait_idle(engine);
+}

@@ -1,0 +1,71 @@
+// Parameters from text: types, ranges and messages.
+#include "variants/schema.h"
+
+#include <doctest/doctest.h>
+
+#include "data/error.h"
+#include "variants/variant.h"
+
+using namespace fovea;
+
+namespace {
+
+const Schema schema{
+    {.id = "block", .standard = std::int64_t{16}, .min = 2, .max = 64, .must_be_even = true},
+    {.id = "epsilon", .standard = 0.5, .min = 0, .max = 1},
+    {.id = "mode", .standard = std::string("a"), .choices = {"a", "b"}},
+    {.id = "alpha", .standard = std::vector<double>{}, .min = -2, .max = 2}};
+
+std::string message_of(const std::string& id, const std::string& text) {
+  Values values = defaults(schema);
+  try {
+    set_value(schema, values, id, text);
+  } catch (const UsageError& error) {
+    CHECK(values == defaults(schema));
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("schema: good values are taken") {
+  Values values = defaults(schema);
+  set_value(schema, values, "block", "32");
+  set_value(schema, values, "epsilon", "2.5e-1");
+  set_value(schema, values, "mode", "b");
+  set_value(schema, values, "alpha", "1,-0.5,2");
+  CHECK(values ==
+        Values{std::int64_t{32}, 0.25, std::string("b"), std::vector<double>{1, -0.5, 2}});
+  CHECK_NOTHROW(check_values(schema, values));
+  CHECK(to_text(values[3]) == "1,-0.5,2");
+}
+
+TEST_CASE("schema: bad values are refused with parameter, found and expected") {
+  CHECK(message_of("block", "3") == "block is '3': an even integer in [2, 64] expected");
+  CHECK(message_of("block", "66") == "block is '66': an even integer in [2, 64] expected");
+  CHECK(message_of("block", "8x") == "block is '8x': an even integer in [2, 64] expected");
+  CHECK(message_of("block", "") == "block is '': an even integer in [2, 64] expected");
+  CHECK(message_of("block", "99999999999999999999") != "");
+  CHECK(message_of("epsilon", "nan") == "epsilon is 'nan': a number in [0, 1] expected");
+  CHECK(message_of("epsilon", "1.01") == "epsilon is '1.01': a number in [0, 1] expected");
+  CHECK(message_of("mode", "c") == "mode is 'c': one of a, b expected");
+  CHECK(message_of("alpha", "1,3") ==
+        "alpha is '1,3': numbers, separated by commas, each in [-2, 2] expected");
+  CHECK(message_of("alpha", "1,,1") != "");
+  CHECK(message_of("blok", "3") ==
+        "unknown parameter 'blok': one of block, epsilon, mode, alpha expected");
+}
+
+TEST_CASE("schema: every default of every variant passes its own check, and survives text") {
+  for (const Variant& variant : variants()) {
+    Values values = defaults(variant.schema);
+    CHECK_NOTHROW(check_values(variant.schema, values));
+    for (std::size_t f = 0; f < variant.schema.size(); ++f) {
+      set_value(variant.schema, values, variant.schema[f].id, to_text(values[f]));
+      CHECK(!variant.schema[f].label.empty());
+      CHECK(!variant.schema[f].meaning.empty());
+    }
+    CHECK(values == defaults(variant.schema));
+  }
+}
