@@ -167,7 +167,12 @@ TEST_CASE("bad images are refused before they are decoded") {
   std::ifstream in(assets + "/image/cat.jpg", std::ios::binary);
   std::string bytes(600, '\0');
   in.read(bytes.data(), 600);
-  check_says(refusal(folder.write("cut.jpg", bytes)), {"cut.jpg", "decoded"});
+  check_says(refusal(folder.write("cut.jpg", bytes)), {"cut.jpg", "breaks off", "600 bytes"});
+  save(folder, grey(64, 64).mirrored(), "whole.png");
+  std::ifstream png(folder.path("whole.png"), std::ios::binary);
+  std::string half(60, '\0');
+  png.read(half.data(), 60);
+  check_says(refusal(folder.write("cut.png", half)), {"cut.png", "decoded"});
   check_says(refusal(folder.write("none.png", "")), {"none.png"});
   CHECK_THROWS_AS(read_image(wide, 0, 0), UsageError);
   CHECK_THROWS_AS(read_image(wide, 8, -1), UsageError);
