@@ -13,7 +13,7 @@ namespace fovea {
 using Rgb = std::array<std::uint8_t, 3>;
 
 struct Colormap {
-  std::string id;                     // "viridis"
+  std::string id;  // "viridis"
   std::array<Rgb, 256> steps;
   Rgb under, over, masked, not_a_number;
 };

@@ -16,18 +16,20 @@ namespace fovea {
 
 /// Sizes in points (1/72 in) unless said otherwise.
 struct FigureStyle {
-  double width = 252;                 // 3.5 in, one column
-  std::optional<double> height;       // default: follows from the grid
-  int dpi = 300;                      // of PNG, and of rasters inside SVG and PDF
+  double width = 252;            // 3.5 in, one column
+  std::optional<double> height;  // default: follows from the grid
+  int dpi = 300;                 // of PNG, and of rasters inside SVG and PDF
   double font_size = 7;
   std::string font = "DejaVu Sans";
-  bool dark = false;                  // the window's look; figures for print are light
-  bool shared_range = true;           // one colour range a row
+  bool dark = false;                 // the window's look; figures for print are light
+  bool shared_range = true;          // one colour range a row
+  std::string colormap = "viridis";  // of sequential rasters
+  double log_floor = 1e-4;           // of the range's top, as in ViewSettings
 };
 
 struct Figure {
-  std::string title;                  // one line above everything; may be empty
-  std::string footer;                 // provenance: source, head, n, d, back end
+  std::string title;                     // one line above everything; may be empty
+  std::string footer;                    // provenance: source, head, n, d, back end
   std::vector<std::vector<Panel>> rows;  // [view][variant]
   FigureStyle style;
 };

@@ -25,8 +25,8 @@ std::vector<Index> row_sizes(const Plan& plan);
 struct PairInfo {
   bool covered = false;
   int level = 0;
-  float weight = 0;               // of the pair: 1, or n/m c_j for a sampled key
-  std::string place;              // "block 3", "sampled twice", "leaf 12", "level 2"
+  float weight = 0;   // of the pair: 1, or n/m c_j for a sampled key
+  std::string place;  // "block 3", "sampled twice", "leaf 12", "level 2"
 };
 PairInfo pair_info(const Plan& plan, Index i, Index j);
 

@@ -15,14 +15,15 @@ struct Estimate {
 struct Metrics {
   double output_rel_fro = 0;  // |Z~ - Z|_F / |Z|_F
   double output_max_abs = 0;
-  double row_rel_error_p50 = 0, row_rel_error_p90 = 0, row_rel_error_max = 0;  // |z~_i - z_i| / |z_i|
-  Estimate attention_rel_fro;               // |P~ - P|_F / |P|_F
-  std::optional<Estimate> attention_kl;     // mean over rows of KL(P_i || P~_i), nats; over rows where
-                                            // P~ is positive wherever P is; absent if there is none
-  Estimate mass_kept;                       // mean over rows of the exact mass on the support of P~
-  double density = 0;                       // nnz(P~) / n^2
-  Index sampled_rows = 0;                   // 0: all rows were used
-  std::vector<float> token_error;           // [n] |z~_i - z_i|
+  double row_rel_error_p50 = 0, row_rel_error_p90 = 0,
+         row_rel_error_max = 0;          // |z~_i - z_i| / |z_i|
+  Estimate attention_rel_fro;            // |P~ - P|_F / |P|_F
+  std::optional<Estimate> attention_kl;  // mean over rows of KL(P_i || P~_i), nats; over rows where
+                                         // P~ is positive wherever P is; absent if there is none
+  Estimate mass_kept;                    // mean over rows of the exact mass on the support of P~
+  double density = 0;                    // nnz(P~) / n^2
+  Index sampled_rows = 0;                // 0: all rows were used
+  std::vector<float> token_error;        // [n] |z~_i - z_i|
 };
 
 /// Never holds n x n numbers: rows are compared in bands. Beyond `max_entries` entries of P a

@@ -13,21 +13,21 @@ enum class Partition { hierarchy, uniform };
 
 struct RankBlock {
   IndexRange rows, cols;
-  int level = 0;                        // hierarchy: 0 on the diagonal, then the sibling level
+  int level = 0;  // hierarchy: 0 on the diagonal, then the sibling level
   int rank = 0;
-  std::vector<float> singular_values;   // descending
+  std::vector<float> singular_values;  // descending
 };
 
 struct RankMap {
   Index n = 0;
   Partition partition = Partition::hierarchy;
-  std::vector<RankBlock> blocks;        // tile [0, n) x [0, n)
+  std::vector<RankBlock> blocks;  // tile [0, n) x [0, n)
 };
 
 struct RankOptions {
-  Index leaf = 16;                      // smallest block side
+  Index leaf = 16;  // smallest block side
   double tolerance = 1e-3;
-  bool relative = false;                // sigma_i > eps sigma_1; else the paper's tail sum
+  bool relative = false;  // sigma_i > eps sigma_1; else the paper's tail sum
   Partition partition = Partition::hierarchy;
 };
 

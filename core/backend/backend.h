@@ -26,7 +26,8 @@ class Backend {
   /// LSH bucket of every row of x: bit t is [x . directions_t > 0]; the bucket is the position of
   /// that code in the reflected Gray sequence, so neighbours differ in one bit (HyperAttention,
   /// definition 1). directions: [r, d], r <= 30.
-  virtual std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions, Run& run) const = 0;
+  virtual std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,
+                                                Run& run) const = 0;
 
   /// Leaf of every row of x.
   virtual std::vector<std::int32_t> route(MatrixView x, const Tree& tree, Run& run) const = 0;
@@ -38,8 +39,8 @@ class Backend {
 };
 
 struct CpuOptions {
-  int threads = 0;            // 0: as many as the machine has
-  std::string isa = "auto";   // "sse2", "avx2", "avx512", "auto": the best this machine has
+  int threads = 0;           // 0: as many as the machine has
+  std::string isa = "auto";  // "sse2", "avx2", "avx512", "auto": the best this machine has
 };
 
 /// Throws UsageError for an unknown instruction set, UnavailableError for one the machine lacks.

@@ -14,8 +14,9 @@ namespace {
 
 const isa::Loops& choose(const std::string& name) {
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512bw");
   if (name == "sse2") return isa::sse2();
   if (name == "avx2") {
     if (!avx2) throw UnavailableError("instruction set avx2: not on this machine");
@@ -25,7 +26,8 @@ const isa::Loops& choose(const std::string& name) {
     if (!avx512) throw UnavailableError("instruction set avx512: not on this machine");
     return isa::avx512();
   }
-  if (name != "auto") throw UsageError("unknown instruction set '" + name + "': auto, sse2, avx2 or avx512 expected");
+  if (name != "auto")
+    throw UsageError("unknown instruction set '" + name + "': auto, sse2, avx2 or avx512 expected");
   return avx512 ? isa::avx512() : avx2 ? isa::avx2() : isa::sse2();
 }
 
@@ -37,8 +39,9 @@ class CpuBackend final : public Backend {
   explicit CpuBackend(const CpuOptions& options)
       : loops_(choose(options.isa)),
         workers_(std::make_shared<Workers>(
-            options.threads > 0 ? options.threads
-                                : std::max(1, static_cast<int>(std::thread::hardware_concurrency())))) {}
+            options.threads > 0
+                ? options.threads
+                : std::max(1, static_cast<int>(std::thread::hardware_concurrency())))) {}
 
   std::string id() const override { return "cpu"; }
   std::string precision() const override { return "fp32"; }
@@ -55,10 +58,12 @@ class CpuBackend final : public Backend {
     return make_node_operator(std::move(plan), problem, workers_, run);
   }
 
-  std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions, Run& run) const override {
+  std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,
+                                        Run& run) const override {
     std::vector<std::int32_t> buckets(static_cast<std::size_t>(x.rows));
     std::vector<const float*> rows(static_cast<std::size_t>(directions.rows));
-    for (Index r = 0; r < directions.rows; ++r) rows[static_cast<std::size_t>(r)] = directions.row(r);
+    for (Index r = 0; r < directions.rows; ++r)
+      rows[static_cast<std::size_t>(r)] = directions.row(r);
     for_rows(x.rows, run, [&](IndexRange range) {
       project(x, rows, range, [&](Index i, const float* dots, int stride) {
         std::uint32_t code = 0;
@@ -77,7 +82,8 @@ class CpuBackend final : public Backend {
     for_rows(x.rows, run, [&](IndexRange range) {
       for (Index i = range.begin; i < range.end; ++i) {
         Index node = 0;
-        for (const auto& level : tree.levels) node = node * level.branching + child(level, node, x.row(i), x.cols);
+        for (const auto& level : tree.levels)
+          node = node * level.branching + child(level, node, x.row(i), x.cols);
         leaf[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(node);
       }
     });
@@ -90,14 +96,16 @@ class CpuBackend final : public Backend {
     std::vector<std::int32_t> order(keys.size());
     if (static_cast<std::size_t>(key_count) > 4 * keys.size() + 1024) {  // few keys, many buckets
       for (std::size_t i = 0; i < keys.size(); ++i) order[i] = static_cast<std::int32_t>(i);
-      std::ranges::stable_sort(order, {}, [&](std::int32_t i) { return keys[static_cast<std::size_t>(i)]; });
+      std::ranges::stable_sort(order, {},
+                               [&](std::int32_t i) { return keys[static_cast<std::size_t>(i)]; });
       return order;
     }
     std::vector<std::int32_t> start(static_cast<std::size_t>(key_count) + 1, 0);
     for (std::int32_t key : keys) ++start[static_cast<std::size_t>(key) + 1];
     for (std::size_t b = 1; b < start.size(); ++b) start[b] += start[b - 1];
     for (std::size_t i = 0; i < keys.size(); ++i)
-      order[static_cast<std::size_t>(start[static_cast<std::size_t>(keys[i])]++)] = static_cast<std::int32_t>(i);
+      order[static_cast<std::size_t>(start[static_cast<std::size_t>(keys[i])]++)] =
+          static_cast<std::int32_t>(i);
     return order;
   }
 
@@ -110,7 +118,8 @@ class CpuBackend final : public Backend {
 
   // Dot products of rows of x with every direction, a strip of rows at a time.
   template <class Use>
-  void project(MatrixView x, const std::vector<const float*>& directions, IndexRange range, Use use) const {
+  void project(MatrixView x, const std::vector<const float*>& directions, IndexRange range,
+               Use use) const {
     const int d = static_cast<int>(x.cols), count = static_cast<int>(directions.size());
     std::vector<float> packed(static_cast<std::size_t>(d) * isa::max_lanes);
     std::vector<float> dots(static_cast<std::size_t>(count) * isa::max_lanes);

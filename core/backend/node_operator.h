@@ -8,7 +8,8 @@
 
 namespace fovea {
 
-std::unique_ptr<Operator> make_node_operator(std::shared_ptr<const Plan> plan, const Problem& problem,
+std::unique_ptr<Operator> make_node_operator(std::shared_ptr<const Plan> plan,
+                                             const Problem& problem,
                                              std::shared_ptr<Workers> workers, Run& run);
 
 }  // namespace fovea

@@ -33,7 +33,9 @@ class Operator {
 
   /// P over rows x cols (within [0, n)): [rows, cols], or [pool.rows, pool.cols] pooled.
   Matrix tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const;
-  Matrix tile(IndexRange rows, IndexRange cols, Run& run) const { return tile(rows, cols, {}, run); }
+  Matrix tile(IndexRange rows, IndexRange cols, Run& run) const {
+    return tile(rows, cols, {}, run);
+  }
 
   const Plan& plan() const { return *plan_; }
   const std::shared_ptr<const Plan>& shared_plan() const { return plan_; }

@@ -3,10 +3,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <stop_token>
 #include <string>
 #include <vector>
-
-#include <stop_token>
 
 #include "data/error.h"
 

@@ -14,7 +14,8 @@ Matrix coarsen(MatrixView below, int level, Index n, Workers& workers, std::stop
     const Index end = std::min(count, (turn + 1) * clusters_per_turn);
     for (Index c = turn * clusters_per_turn; c < end; ++c) {
       const Index left = cluster_tokens(2 * c, level - 1, n).size();
-      const Index right = 2 * c + 1 < below.rows ? cluster_tokens(2 * c + 1, level - 1, n).size() : 0;
+      const Index right =
+          2 * c + 1 < below.rows ? cluster_tokens(2 * c + 1, level - 1, n).size() : 0;
       const float share = static_cast<float>(right) / static_cast<float>(left + right);
       const float* a = below.row(2 * c);
       const float* b = right > 0 ? below.row(2 * c + 1) : a;
@@ -30,7 +31,8 @@ Matrix coarsen(MatrixView below, int level, Index n, Workers& workers, std::stop
 std::vector<Matrix> mean_pyramid(MatrixView rows, int top, Workers& workers, std::stop_token stop) {
   std::vector<Matrix> levels;
   for (int level = 1; level <= top; ++level)
-    levels.push_back(coarsen(level == 1 ? rows : levels.back().view(), level, rows.rows, workers, stop));
+    levels.push_back(
+        coarsen(level == 1 ? rows : levels.back().view(), level, rows.rows, workers, stop));
   return levels;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <numbers>
 #include <string>
 
@@ -19,7 +18,7 @@ constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
 // Tiles over the same rows: their columns follow one another in one softmax.
 struct Group {
-  IndexRange rows;              // positions
+  IndexRange rows;                  // positions
   std::size_t first = 0, last = 0;  // tiles [first, last) of the pass
 };
 
@@ -32,14 +31,18 @@ struct Strip {
 // What bind derives from a Pass.
 struct BoundPass {
   const Pass* pass = nullptr;
-  std::vector<Group> groups;            // by ascending rows
+  std::vector<Group> groups;  // by ascending rows
   std::vector<Strip> strips;
   std::vector<float> log2_weight;       // per column position; empty: all 0
   std::vector<float> log2_pair_weight;  // the same per fine pair, for entries of P
   std::vector<std::int32_t> position;   // cluster -> row position, -1: none; empty: identity
 
-  Index row(Index p) const { return pass->rows.empty() ? p : pass->rows[static_cast<std::size_t>(p)]; }
-  Index col(Index p) const { return pass->cols.empty() ? p : pass->cols[static_cast<std::size_t>(p)]; }
+  Index row(Index p) const {
+    return pass->rows.empty() ? p : pass->rows[static_cast<std::size_t>(p)];
+  }
+  Index col(Index p) const {
+    return pass->cols.empty() ? p : pass->cols[static_cast<std::size_t>(p)];
+  }
 };
 
 // Running softmax of every query cluster of a level, logits in log2 units.
@@ -67,7 +70,8 @@ struct Scratch {
   Index column[max_keys];  // cluster of each key
 
   explicit Scratch(Index d)
-      : packed(static_cast<std::size_t>(d) * max_lanes), s(static_cast<std::size_t>(max_keys) * max_lanes) {}
+      : packed(static_cast<std::size_t>(d) * max_lanes),
+        s(static_cast<std::size_t>(max_keys) * max_lanes) {}
 };
 
 // Lanes and keys of one step against a band: what of it counts.
@@ -118,7 +122,9 @@ class TileOperator final : public Operator {
     return level == 0 ? problem().k : keys_[static_cast<std::size_t>(level) - 1].view();
   }
 
-  int lanes_for(int count) const { return (count + loops_.width - 1) / loops_.width * loops_.width; }
+  int lanes_for(int count) const {
+    return (count + loops_.width - 1) / loops_.width * loops_.width;
+  }
 
   BoundPass bind_pass(const Pass& pass) const {
     BoundPass bound;
@@ -126,7 +132,8 @@ class TileOperator final : public Operator {
     for (std::size_t t = 0; t < pass.tiles.size(); ++t) {
       const IndexRange rows = pass.tiles[t].rows;
       if (rows.size() <= 0 || pass.tiles[t].cols.size() <= 0) continue;
-      if (!bound.groups.empty() && bound.groups.back().rows == rows && bound.groups.back().last == t)
+      if (!bound.groups.empty() && bound.groups.back().rows == rows &&
+          bound.groups.back().last == t)
         ++bound.groups.back().last;
       else
         bound.groups.push_back({rows, t, t + 1});
@@ -147,9 +154,11 @@ class TileOperator final : public Operator {
   // A column counts as often as its weight says, else as often as its cluster has tokens.
   void bind_weights(const Pass& pass, BoundPass& bound) const {
     if (pass.weight.empty() && pass.key_level == 0) return;
-    const Index count = pass.cols.empty() ? clusters(n(), pass.key_level) : static_cast<Index>(pass.cols.size());
+    const Index count =
+        pass.cols.empty() ? clusters(n(), pass.key_level) : static_cast<Index>(pass.cols.size());
     for (Index p = 0; p < count; ++p) {
-      const float size = static_cast<float>(cluster_tokens(bound.col(p), pass.key_level, n()).size());
+      const float size =
+          static_cast<float>(cluster_tokens(bound.col(p), pass.key_level, n()).size());
       const float weight = pass.weight.empty() ? size : pass.weight[static_cast<std::size_t>(p)];
       bound.log2_weight.push_back(std::log2(weight));
       if (!pass.weight.empty()) bound.log2_pair_weight.push_back(std::log2(weight / size));
@@ -168,6 +177,7 @@ class TileOperator final : public Operator {
     }
     State state = attend(values, run);
     const auto stage = run.profile.stage("divide");
+    keep_sums(state);
     Output out;
     out.lse.resize(static_cast<std::size_t>(n()));
     for (Index i = 0; i < n(); ++i) {
@@ -205,21 +215,26 @@ class TileOperator final : public Operator {
       for (const BoundPass& bound : bound_) {
         const int level = bound.pass->key_level;
         const MatrixView level_values =
-            level == 0 || values.cols == 0 ? values : coarse_values[static_cast<std::size_t>(level) - 1].view();
+            level == 0 || values.cols == 0
+                ? values
+                : coarse_values[static_cast<std::size_t>(level) - 1].view();
         State& state = states[static_cast<std::size_t>(bound.pass->query_level)];
         std::atomic<Index> done = 0;
-        workers_->loop(static_cast<Index>(bound.strips.size()), run.stop, [&](Index turn, int worker) {
-          attend_strip(bound, bound.strips[static_cast<std::size_t>(turn)], level_values, state,
-                       scratch[static_cast<std::size_t>(worker)], run.stop);
-          if (run.progress)
-            run.progress->fraction = static_cast<double>(finished + ++done) / static_cast<double>(total);
-        });
+        workers_->loop(
+            static_cast<Index>(bound.strips.size()), run.stop, [&](Index turn, int worker) {
+              attend_strip(bound, bound.strips[static_cast<std::size_t>(turn)], level_values, state,
+                           scratch[static_cast<std::size_t>(worker)], run.stop);
+              if (run.progress)
+                run.progress->fraction =
+                    static_cast<double>(finished + ++done) / static_cast<double>(total);
+            });
         finished += static_cast<Index>(bound.strips.size());
       }
     }
     const auto stage = run.profile.stage("merge");
     for (int level = query_top_; level > 0; --level)
-      merge_down(states[static_cast<std::size_t>(level)], states[static_cast<std::size_t>(level) - 1], run);
+      merge_down(states[static_cast<std::size_t>(level)],
+                 states[static_cast<std::size_t>(level) - 1], run);
     return std::move(states.front());
   }
 
@@ -250,7 +265,8 @@ class TileOperator final : public Operator {
         if (values.cols == 0) continue;
         if (moved) rescale_rows(x, count, state.z.stride());
         for (int k = 0; k < keys; ++k) x.value[k] = values.row(x.column[k]);
-        loops_.accumulate(x.s.data(), lanes, count, keys, x.value, static_cast<int>(state.z.stride()), x.z);
+        loops_.accumulate(x.s.data(), lanes, count, keys, x.value,
+                          static_cast<int>(state.z.stride()), x.z);
       }
     }
     for (int lane = 0; lane < count; ++lane) {
@@ -261,8 +277,8 @@ class TileOperator final : public Operator {
   }
 
   // Fills key pointers and tokens of the columns unless none of them counts.
-  Fill gather_keys(const BoundPass& bound, IndexRange cols, const Band& band, IndexRange lane_extremes,
-                   Scratch& x) const {
+  Fill gather_keys(const BoundPass& bound, IndexRange cols, const Band& band,
+                   IndexRange lane_extremes, Scratch& x) const {
     const int count = static_cast<int>(cols.size());
     if (bound.pass->cols.empty()) {
       const Fill fill = classify(band, lane_extremes, {cols.begin, cols.end - 1});
@@ -279,8 +295,8 @@ class TileOperator final : public Operator {
     return fill;
   }
 
-  void step_logits(const std::vector<float>& log2_weight, IndexRange cols, Fill fill, const Band& band,
-                   int lanes, Scratch& x) const {
+  void step_logits(const std::vector<float>& log2_weight, IndexRange cols, Fill fill,
+                   const Band& band, int lanes, Scratch& x) const {
     const int keys = static_cast<int>(cols.size());
     loops_.logits(x.packed.data(), lanes, static_cast<int>(d()), x.key, keys, x.s.data());
     if (!log2_weight.empty())
@@ -305,7 +321,8 @@ class TileOperator final : public Operator {
         const auto c = static_cast<std::size_t>(i), p = c / 2;
         if (!(parent.sum[p] > 0)) continue;
         const float top = std::max(child.maximum[c], parent.maximum[p]);
-        const float ours = std::exp2(child.maximum[c] - top), theirs = std::exp2(parent.maximum[p] - top);
+        const float ours = std::exp2(child.maximum[c] - top),
+                    theirs = std::exp2(parent.maximum[p] - top);
         child.maximum[c] = top;
         child.sum[c] = child.sum[c] * ours + parent.sum[p] * theirs;
         float* z = child.z.row(i);
@@ -322,8 +339,12 @@ class TileOperator final : public Operator {
     IndexRange rows, cols;
     Pool pool;
     static Index begin(Index pixel, Index size, Index pixels) { return pixel * size / pixels; }
-    static Index pixel_of(Index offset, Index size, Index pixels) { return ((offset + 1) * pixels - 1) / size; }
-    Index column_of(Index token) const { return pixel_of(token - cols.begin, cols.size(), pool.cols); }
+    static Index pixel_of(Index offset, Index size, Index pixels) {
+      return ((offset + 1) * pixels - 1) / size;
+    }
+    Index column_of(Index token) const {
+      return pixel_of(token - cols.begin, cols.size(), pool.cols);
+    }
     Index row_of(Index token) const { return pixel_of(token - rows.begin, rows.size(), pool.rows); }
   };
 
@@ -341,7 +362,8 @@ class TileOperator final : public Operator {
     for (Index p = 0; p < pool.rows;) {
       Index q = p + 1;
       while (q < pool.rows && Canvas::begin(q + 1, rows.size(), pool.rows) -
-                                      Canvas::begin(p, rows.size(), pool.rows) <= max_lanes)
+                                      Canvas::begin(p, rows.size(), pool.rows) <=
+                                  max_lanes)
         ++q;
       bands.push_back({p, q});
       p = q;
@@ -356,7 +378,8 @@ class TileOperator final : public Operator {
                     rows.begin + Canvas::begin(pixels.end, rows.size(), pool.rows)},
                    std::vector<double>(static_cast<std::size_t>(pixels.size() * pool.cols))};
       for (const BoundPass& bound : bound_)
-        band_entries(bound, canvas, log2_sums, band, scratch[static_cast<std::size_t>(worker)], run.stop);
+        band_entries(bound, canvas, log2_sums, band, scratch[static_cast<std::size_t>(worker)],
+                     run.stop);
       finish(canvas, band, out);
       if (run.progress)
         run.progress->fraction = static_cast<double>(++done) / static_cast<double>(bands.size());
@@ -380,20 +403,22 @@ class TileOperator final : public Operator {
       }
   }
 
-  // log2 of every row's sum, found once.
+  // log2 of every row's sum: from the first apply, else found now without values.
   const std::vector<float>& row_sums(Run& run) const {
-    const std::scoped_lock lock(mutex_);
-    if (log2_sums_.empty()) {
-      const State state = attend(MatrixView{nullptr, n(), 0, 0}, run);
-      std::vector<float> sums(static_cast<std::size_t>(n()));
-      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = static_cast<float>(log2_sum(state, i));
-      log2_sums_ = std::move(sums);
-    }
+    if (log2_sums_.empty()) keep_sums(attend(MatrixView{nullptr, n(), 0, 0}, run));
     return log2_sums_;
   }
 
-  void band_entries(const BoundPass& bound, const Canvas& canvas, const std::vector<float>& log2_sums,
-                    RowBand& band, Scratch& x, const std::stop_token& stop) const {
+  void keep_sums(const State& state) const {
+    if (!log2_sums_.empty()) return;
+    log2_sums_.resize(static_cast<std::size_t>(n()));
+    for (std::size_t i = 0; i < log2_sums_.size(); ++i)
+      log2_sums_[i] = static_cast<float>(log2_sum(state, i));
+  }
+
+  void band_entries(const BoundPass& bound, const Canvas& canvas,
+                    const std::vector<float>& log2_sums, RowBand& band, Scratch& x,
+                    const std::stop_token& stop) const {
     const int level = bound.pass->query_level;
     std::vector<Index> positions;
     for (Index c = band.tokens.begin >> level; c <= (band.tokens.end - 1) >> level; ++c) {
@@ -402,8 +427,8 @@ class TileOperator final : public Operator {
     }
     std::ranges::sort(positions);
     auto at = positions.begin();
-    auto group = std::ranges::upper_bound(bound.groups, positions.empty() ? 0 : positions.front(), {},
-                                          [](const Group& g) { return g.rows.end; });
+    auto group = std::ranges::upper_bound(bound.groups, positions.empty() ? 0 : positions.front(),
+                                          {}, [](const Group& g) { return g.rows.end; });
     for (; group != bound.groups.end() && at != positions.end(); ++group) {
       int lanes = 0;
       for (; at != positions.end() && *at < group->rows.end; ++at) {
@@ -449,10 +474,12 @@ class TileOperator final : public Operator {
         const Fill fill = classify(tile.band, lane_extremes, extremes(x.key_token, filled));
         if (fill != Fill::empty) {
           loops_.logits(x.packed.data(), lanes, static_cast<int>(d()), x.key, filled, x.s.data());
-          if (!bound.log2_pair_weight.empty()) loops_.add_weights(x.s.data(), lanes, filled, x.weight);
+          if (!bound.log2_pair_weight.empty())
+            loops_.add_weights(x.s.data(), lanes, filled, x.weight);
           if (fill == Fill::partial)
             loops_.mask(x.s.data(), lanes, filled, x.lane_token, x.key_token,
-                        static_cast<std::int32_t>(tile.band.lo), static_cast<std::int32_t>(tile.band.hi));
+                        static_cast<std::int32_t>(tile.band.lo),
+                        static_cast<std::int32_t>(tile.band.hi));
           loops_.normalise(x.s.data(), lanes, filled, x.log2_sum);
           deposit(level, count, lanes, filled, canvas, band, x);
         }
@@ -465,7 +492,8 @@ class TileOperator final : public Operator {
         x.column[filled] = column;
         x.key_token[filled] = static_cast<std::int32_t>(column);
         x.key[filled] = keys.row(column);
-        if (!bound.log2_pair_weight.empty()) x.weight[filled] = bound.log2_pair_weight[static_cast<std::size_t>(p)];
+        if (!bound.log2_pair_weight.empty())
+          x.weight[filled] = bound.log2_pair_weight[static_cast<std::size_t>(p)];
         if (++filled == max_keys) flush();
       }
       flush();
@@ -480,16 +508,20 @@ class TileOperator final : public Operator {
     if (one_pixel_row) loops_.reduce(x.s.data(), lanes, count, keys, maximum, x.reduced);
     for (int k = 0; k < keys; ++k) {
       const IndexRange tokens = cluster_tokens(x.column[k], level, n());
-      for (Index j = std::max(tokens.begin, canvas.cols.begin); j < std::min(tokens.end, canvas.cols.end); ++j) {
+      for (Index j = std::max(tokens.begin, canvas.cols.begin);
+           j < std::min(tokens.end, canvas.cols.end); ++j) {
         const Index column = canvas.column_of(j);
         const auto put = [&](Index pixel, float value) {
-          double& sum = band.sums[static_cast<std::size_t>((pixel - band.pixels.begin) * canvas.pool.cols + column)];
-          sum = maximum ? std::max(sum, static_cast<double>(value)) : sum + static_cast<double>(value);
+          double& sum = band.sums[static_cast<std::size_t>(
+              (pixel - band.pixels.begin) * canvas.pool.cols + column)];
+          sum = maximum ? std::max(sum, static_cast<double>(value))
+                        : sum + static_cast<double>(value);
         };
         if (one_pixel_row)
           put(band.pixels.begin, x.reduced[k]);
         else
-          for (int lane = 0; lane < count; ++lane) put(canvas.row_of(x.lane_token[lane]), x.s[static_cast<std::size_t>(k * lanes + lane)]);
+          for (int lane = 0; lane < count; ++lane)
+            put(canvas.row_of(x.lane_token[lane]), x.s[static_cast<std::size_t>(k * lanes + lane)]);
       }
     }
   }
@@ -499,16 +531,15 @@ class TileOperator final : public Operator {
   std::shared_ptr<Workers> workers_;
   std::vector<BoundPass> bound_;
   int query_top_ = 0, key_top_ = 0;
-  std::vector<Matrix> keys_, queries_;  // levels 1.. of the pyramids
-  mutable std::mutex mutex_;
-  mutable std::vector<float> log2_sums_;
+  std::vector<Matrix> keys_, queries_;    // levels 1.. of the pyramids
+  mutable std::vector<float> log2_sums_;  // [n]; an Operator is used from one thread at a time
 };
 
 }  // namespace
 
-std::unique_ptr<Operator> make_tile_operator(std::shared_ptr<const Plan> plan, const Problem& problem,
-                                             const isa::Loops& loops, std::shared_ptr<Workers> workers,
-                                             Run& run) {
+std::unique_ptr<Operator> make_tile_operator(std::shared_ptr<const Plan> plan,
+                                             const Problem& problem, const isa::Loops& loops,
+                                             std::shared_ptr<Workers> workers, Run& run) {
   return std::make_unique<TileOperator>(std::move(plan), problem, loops, std::move(workers), run);
 }
 

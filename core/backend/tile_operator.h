@@ -9,8 +9,8 @@
 
 namespace fovea {
 
-std::unique_ptr<Operator> make_tile_operator(std::shared_ptr<const Plan> plan, const Problem& problem,
-                                             const isa::Loops& loops, std::shared_ptr<Workers> workers,
-                                             Run& run);
+std::unique_ptr<Operator> make_tile_operator(std::shared_ptr<const Plan> plan,
+                                             const Problem& problem, const isa::Loops& loops,
+                                             std::shared_ptr<Workers> workers, Run& run);
 
 }  // namespace fovea

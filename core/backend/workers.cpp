@@ -45,8 +45,7 @@ void Workers::take_turns(int worker) {
   }
 }
 
-void Workers::loop(Index count, std::stop_token stop,
-                   const std::function<void(Index, int)>& body) {
+void Workers::loop(Index count, std::stop_token stop, const std::function<void(Index, int)>& body) {
   const std::scoped_lock turn(one_loop_);
   {
     const std::scoped_lock lock(mutex_);

@@ -1,6 +1,8 @@
-// Workers are the threads of the CPU back end: they wait for a loop, share its turns and wait again.
+// Workers are the threads of the CPU back end: they wait for a loop, share its turns and wait
+// again.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -9,8 +11,6 @@
 #include <stop_token>
 #include <thread>
 #include <vector>
-
-#include <atomic>
 
 #include "data/matrix.h"
 
@@ -26,9 +26,10 @@ class Workers {
   int threads() const { return static_cast<int>(threads_.size()) + 1; }
 
   /// body(turn, worker) for every turn in [0, count), in any order, worker in [0, threads()). The
-  /// caller takes part. Throws Cancelled soon after `stop` is requested, and the first exception of a
-  /// body. One loop at a time: concurrent callers wait for each other.
-  void loop(Index count, std::stop_token stop, const std::function<void(Index turn, int worker)>& body);
+  /// caller takes part. Throws Cancelled soon after `stop` is requested, and the first exception of
+  /// a body. One loop at a time: concurrent callers wait for each other.
+  void loop(Index count, std::stop_token stop,
+            const std::function<void(Index turn, int worker)>& body);
 
  private:
   void take_turns(int worker);

@@ -26,7 +26,9 @@ struct MatrixView {
   const float* row(Index i) const { return data + i * stride; }
   float operator()(Index i, Index j) const { return data[i * stride + j]; }
   bool empty() const { return rows == 0 || cols == 0; }
-  MatrixView slice(IndexRange range) const { return {row(range.begin), range.size(), cols, stride}; }
+  MatrixView slice(IndexRange range) const {
+    return {row(range.begin), range.size(), cols, stride};
+  }
 };
 
 /// 64-byte aligned storage, so that any vector load of a padded row is legal.
@@ -37,9 +39,9 @@ struct AlignedAllocator {
   template <class U>
   explicit AlignedAllocator(const AlignedAllocator<U>&) {}
   T* allocate(std::size_t n) {
-    return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64}));
+    return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64}));
   }
-  void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{64}); }
+  void deallocate(T* p, std::size_t) { ::operator delete (p, std::align_val_t{64}); }
   friend bool operator==(const AlignedAllocator&, const AlignedAllocator&) { return true; }
 };
 
@@ -76,7 +78,10 @@ class Matrix {
 
  private:
   Matrix(Index rows, Index cols, Index stride, float fill)
-      : rows_(rows), cols_(cols), stride_(stride), values_(static_cast<std::size_t>(rows * stride), fill) {}
+      : rows_(rows),
+        cols_(cols),
+        stride_(stride),
+        values_(static_cast<std::size_t>(rows * stride), fill) {}
 
   Index rows_ = 0, cols_ = 0, stride_ = 0;
   std::vector<float, AlignedAllocator<float>> values_;

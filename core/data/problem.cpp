@@ -16,10 +16,11 @@ std::string shape(MatrixView m) {
 }  // namespace
 
 Problem make_problem(Matrix q, Matrix k, Matrix v, double scale, bool causal, Index head) {
-  const std::string found =
-      "q is " + shape(q) + ", k is " + shape(k) + ", v is " + shape(v);
-  if (q.rows() == 0 || q.cols() == 0) throw InputError("", found + ": an empty sequence; n >= 1 and d >= 1 expected");
-  if (q.rows() != k.rows() || q.rows() != v.rows()) throw InputError("", found + ": same n expected");
+  const std::string found = "q is " + shape(q) + ", k is " + shape(k) + ", v is " + shape(v);
+  if (q.rows() == 0 || q.cols() == 0)
+    throw InputError("", found + ": an empty sequence; n >= 1 and d >= 1 expected");
+  if (q.rows() != k.rows() || q.rows() != v.rows())
+    throw InputError("", found + ": same n expected");
   if (q.cols() != k.cols()) throw InputError("", found + ": same d for q and k expected");
   if (v.cols() == 0) throw InputError("", found + ": dv >= 1 expected");
   auto owner = std::make_shared<std::array<Matrix, 3>>(
@@ -40,9 +41,8 @@ void require_finite(const Problem& problem, const std::string& where) {
       for (Index c = 0; c < m.cols; ++c)
         if (!std::isfinite(m(i, c)))
           throw InputError(where, std::string(name) + ", head " + std::to_string(problem.head) +
-                                      ", position [" + std::to_string(i) + "," +
-                                      std::to_string(c) + "] is " +
-                                      (std::isnan(m(i, c)) ? "NaN" : "Inf") +
+                                      ", position [" + std::to_string(i) + "," + std::to_string(c) +
+                                      "] is " + (std::isnan(m(i, c)) ? "NaN" : "Inf") +
                                       ": finite numbers expected");
 }
 

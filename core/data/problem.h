@@ -14,8 +14,8 @@ struct Problem {
   MatrixView k;  // [n, d]
   MatrixView v;  // [n, dv]
   double scale = 1.0;
-  bool causal = false;      // only j <= i
-  Index head = 0;           // index within its layer: some variants give heads different sets
+  bool causal = false;  // only j <= i
+  Index head = 0;       // index within its layer: some variants give heads different sets
   std::shared_ptr<const void> owner;  // keeps q, k, v alive
 
   Index n() const { return q.rows; }

@@ -5,7 +5,8 @@
 
 namespace fovea {
 
-std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> c, std::array<std::uint32_t, 2> key) {
+std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> c,
+                                    std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t a = std::uint64_t{0xD2511F53} * c[0];
     const std::uint64_t b = std::uint64_t{0xCD9E8D57} * c[2];
@@ -19,9 +20,10 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> c, std::array<s
 
 std::uint32_t Random::bits() {
   if (used_ == 4) {
-    buffer_ = philox({static_cast<std::uint32_t>(block_), static_cast<std::uint32_t>(block_ >> 32),
-                      static_cast<std::uint32_t>(stream_), static_cast<std::uint32_t>(stream_ >> 32)},
-                     {static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32)});
+    buffer_ =
+        philox({static_cast<std::uint32_t>(block_), static_cast<std::uint32_t>(block_ >> 32),
+                static_cast<std::uint32_t>(stream_), static_cast<std::uint32_t>(stream_ >> 32)},
+               {static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32)});
     ++block_;
     used_ = 0;
   }

@@ -37,9 +37,9 @@ HeadTensor make_head_tensor(std::vector<Matrix> heads);
 
 /// One layer: either q, k, v (key/value heads may be fewer: grouped) or attention alone.
 struct Layer {
-  std::string name;             // "layer3", or "" when the file has one
-  HeadTensor q, k, v;           // [H, n, d], [Hkv, n, d], [Hkv, n, dv]
-  HeadTensor attention;         // [H, n, n]
+  std::string name;      // "layer3", or "" when the file has one
+  HeadTensor q, k, v;    // [H, n, d], [Hkv, n, d], [Hkv, n, dv]
+  HeadTensor attention;  // [H, n, n]
 
   bool has_qkv() const { return q.present(); }
   Index heads() const { return has_qkv() ? q.heads : attention.heads; }
@@ -55,13 +55,13 @@ struct Picture {
 };
 
 struct Source {
-  std::string name;                 // a short name for titles: "minilm-l6"
-  std::string path;                 // as opened; "synthetic:..." for generated ones
-  std::string kind;                 // "safetensors", "npz", "npy directory", "text", "image", ...
-  std::string content;              // how Q, K, V came about when not from the file: shown as such
-  std::string layout;               // how shapes were read: "[H,n,d]"
-  bool layout_guessed = false;      // shown before computing
-  std::vector<Layer> layers;        // at least one
+  std::string name;             // a short name for titles: "minilm-l6"
+  std::string path;             // as opened; "synthetic:..." for generated ones
+  std::string kind;             // "safetensors", "npz", "npy directory", "text", "image", ...
+  std::string content;          // how Q, K, V came about when not from the file: shown as such
+  std::string layout;           // how shapes were read: "[H,n,d]"
+  bool layout_guessed = false;  // shown before computing
+  std::vector<Layer> layers;    // at least one
   Sequence sequence;
   std::optional<double> scale;
   std::optional<bool> causal;

@@ -20,7 +20,8 @@ Computation compute(const Problem& problem, const ComputeRequest& request, const
     const auto whole = std::chrono::steady_clock::now();
     made = std::make_shared<Plan>(request.variant->plan(problem, request.values, planning));
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - whole;
-    plan[0].add("tiles", std::max(0.0, took.count() - plan[0].total_ms()));  // what no stage covered
+    plan[0].add("tiles",
+                std::max(0.0, took.count() - plan[0].total_ms()));  // what no stage covered
   }
   Run upload_run{upload[0], run.stop, run.progress};
   result.op = backend.bind(made, problem, upload_run);
@@ -45,10 +46,14 @@ Computation compute(const Problem& problem, const ComputeRequest& request, const
 
 std::string to_text(RankSubject subject) {
   switch (subject) {
-    case RankSubject::attention: return "attention";
-    case RankSubject::unnormalised: return "unnormalised";
-    case RankSubject::logits: return "logits";
-    case RankSubject::error: return "error";
+    case RankSubject::attention:
+      return "attention";
+    case RankSubject::unnormalised:
+      return "unnormalised";
+    case RankSubject::logits:
+      return "logits";
+    case RankSubject::error:
+      return "error";
   }
   return "";
 }

@@ -25,7 +25,7 @@ struct ComputeRequest {
   Values values;
   std::uint64_t seed = 0;
   Structure given = {};
-  int repeats = 1;        // timed runs of apply after one warm-up; 0: the first run is all there is
+  int repeats = 1;  // timed runs of apply after one warm-up; 0: the first run is all there is
 };
 
 Computation compute(const Problem& problem, const ComputeRequest& request, const Backend& backend,

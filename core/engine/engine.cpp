@@ -57,7 +57,8 @@ struct Engine::Impl {
       running_stop = std::stop_source();
       progress = std::make_shared<Progress>();
       started = Clock::now();
-      const std::stop_callback forward(quit, [stop = running_stop]() mutable { stop.request_stop(); });
+      const std::stop_callback forward(quit,
+                                       [stop = running_stop]() mutable { stop.request_stop(); });
       const auto stop = running_stop.get_token();
       const auto its_progress = progress;
       lock.unlock();
@@ -80,7 +81,8 @@ struct Engine::Impl {
   }
 };
 
-Engine::Engine(std::unique_ptr<Backend> backend, OnError on_error) : impl_(std::make_unique<Impl>()) {
+Engine::Engine(std::unique_ptr<Backend> backend, OnError on_error)
+    : impl_(std::make_unique<Impl>()) {
   impl_->backend = std::move(backend);
   impl_->on_error = std::move(on_error);
   impl_->thread = std::jthread([impl = impl_.get()](std::stop_token quit) { impl->work(quit); });
@@ -124,6 +126,8 @@ Engine::Status Engine::status() const {
   return status;
 }
 
-const Backend& Engine::backend() const { return *impl_->backend; }
+const Backend& Engine::backend() const {
+  return *impl_->backend;
+}
 
 }  // namespace fovea

@@ -1,11 +1,11 @@
-// The Engine is the one thread that owns the back end and computes. Requests are tagged; a newer one
-// of the same tag replaces a waiting one and stops a running one; the newest tag runs first.
+// The Engine is the one thread that owns the back end and computes. Requests are tagged; a newer
+// one of the same tag replaces a waiting one and stops a running one; the newest tag runs first.
 #pragma once
 
 #include <functional>
 #include <memory>
-#include <string>
 #include <stop_token>
+#include <string>
 
 #include "backend/backend.h"
 
@@ -30,9 +30,9 @@ class Engine {
 
   struct Status {
     bool busy = false;
-    std::string tag;        // of the running job
-    double fraction = 0;    // 0..1
-    double seconds = 0;     // since it started
+    std::string tag;      // of the running job
+    double fraction = 0;  // 0..1
+    double seconds = 0;   // since it started
     std::size_t waiting = 0;
   };
   Status status() const;

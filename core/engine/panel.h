@@ -22,9 +22,9 @@ enum class Palette { sequential, diverging, categories, ranks };
 
 /// Special values: NaN "not a number", -inf "masked".
 struct Raster {
-  Matrix values;                        // [pixel rows, pixel cols]
-  IndexRange rows, cols;                // tokens covered
-  Pool::Kind pooled = Pool::Kind::none; // how, when a pixel covers several entries
+  Matrix values;                         // [pixel rows, pixel cols]
+  IndexRange rows, cols;                 // tokens covered
+  Pool::Kind pooled = Pool::Kind::none;  // how, when a pixel covers several entries
   Palette palette = Palette::sequential;
   Norm norm = Norm::linear;
   double low = 0, high = 1;             // this panel's own range (finite values)
@@ -36,35 +36,35 @@ struct Raster {
 struct BlockMap {
   RankMap map;
   double stored = 0, compression = 0;
-  std::string quantity;                 // "numerical rank of P at ε = 0.01"
+  std::string quantity;  // "numerical rank of P at ε = 0.01"
 };
 
 /// Leaves (or LSH buckets): sizes in order, and the nodes above them for an icicle.
 struct LeafSizes {
-  std::string kind;                     // "leaf", "bucket"
-  std::vector<Index> queries, keys;     // per leaf, in order
-  std::vector<int> branching;           // root first; empty: no tree
-  std::vector<Diagnostic> figures;      // chi, effective leaves, ...
+  std::string kind;                  // "leaf", "bucket"
+  std::vector<Index> queries, keys;  // per leaf, in order
+  std::vector<int> branching;        // root first; empty: no tree
+  std::vector<Diagnostic> figures;   // chi, effective leaves, ...
 };
 
 /// One query's row over the keys, exact and approximate.
 struct RowCurve {
   Index query = 0;
   IndexRange keys;
-  std::vector<float> exact, approximate;            // [keys.size()] (pooled by max when long)
+  std::vector<float> exact, approximate;  // [keys.size()] (pooled by max when long)
   std::vector<std::pair<Index, float>> top_exact, top_approximate;  // best keys, descending
 };
 
 /// One number a token: |z~ - z| and the like.
 struct Strip {
-  std::vector<float> values;            // [n]
+  std::vector<float> values;  // [n]
   std::string quantity;
 };
 
 /// Z as a picture for images: RGB in [0, 1].
 struct OutputPicture {
   Index rows = 0, cols = 0;
-  std::vector<float> rgb;               // [rows, cols, 3]
+  std::vector<float> rgb;  // [rows, cols, 3]
 };
 
 struct FigureTable {
@@ -78,23 +78,24 @@ struct Message {
 
 struct Panel {
   View view = View::heatmap;
-  std::string title;                    // "HyperAttention"
-  std::string subtitle;                 // "block 32, samples 32"
-  std::string caption;                  // below: "density 0.23; 8 full, 56 partial tiles"
-  std::variant<Message, Raster, BlockMap, LeafSizes, RowCurve, Strip, OutputPicture, FigureTable> body;
+  std::string title;     // "HyperAttention"
+  std::string subtitle;  // "block 32, samples 32"
+  std::string caption;   // below: "density 0.23; 8 full, 56 partial tiles"
+  std::variant<Message, Raster, BlockMap, LeafSizes, RowCurve, Strip, OutputPicture, FigureTable>
+      body;
 };
 
 /// What a panel is made from. `exact` is the reference of the same scale and mask.
 struct PanelInputs {
   const Computation& computation;
   const Computation& exact;
-  const Metrics* metrics = nullptr;                 // absent: not computed yet
+  const Metrics* metrics = nullptr;  // absent: not computed yet
   const std::vector<Diagnostic>* diagnostics = nullptr;
   const Sequence& sequence;
   const ViewSettings& settings;
-  IndexRange rows, cols;                            // the visible tokens
-  Index max_pixels = 512;                           // rasters have at most this many a side
-  Index query = 0;                                  // for View::row
+  IndexRange rows, cols;   // the visible tokens
+  Index max_pixels = 512;  // rasters have at most this many a side
+  Index query = 0;         // for View::row
 };
 
 Panel make_panel(View view, const PanelInputs& inputs, Run& run);

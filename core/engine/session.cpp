@@ -42,11 +42,21 @@ std::optional<T> find_in(const Names& names, const std::string& text) {
 
 }  // namespace
 
-std::string to_text(View view) { return name_in(view_names, view); }
-std::string to_text(ErrorKind kind) { return name_in(error_names, kind); }
-std::string to_text(Norm norm) { return name_in(norm_names, norm); }
-std::optional<View> view_from(const std::string& text) { return find_in<View>(view_names, text); }
-std::optional<Norm> norm_from(const std::string& text) { return find_in<Norm>(norm_names, text); }
+std::string to_text(View view) {
+  return name_in(view_names, view);
+}
+std::string to_text(ErrorKind kind) {
+  return name_in(error_names, kind);
+}
+std::string to_text(Norm norm) {
+  return name_in(norm_names, norm);
+}
+std::optional<View> view_from(const std::string& text) {
+  return find_in<View>(view_names, text);
+}
+std::optional<Norm> norm_from(const std::string& text) {
+  return find_in<Norm>(norm_names, text);
+}
 std::optional<ErrorKind> error_kind_from(const std::string& text) {
   return find_in<ErrorKind>(error_names, text);
 }
@@ -55,7 +65,9 @@ Values values_for_length(const Variant& variant, Index n) {
   Values values = defaults(variant.schema);
   if (n >= 4096) return values;
   // The papers' sizes are for thousands of tokens; at a few hundred they would all be exact.
-  const auto power = [](Index x) { return std::bit_floor(static_cast<std::uint64_t>(std::max<Index>(x, 2))); };
+  const auto power = [](Index x) {
+    return std::bit_floor(static_cast<std::uint64_t>(std::max<Index>(x, 2)));
+  };
   const auto set = [&](const char* id, std::uint64_t value) {
     const bool known = std::ranges::find(variant.schema, id, &Field::id) != variant.schema.end();
     if (known) set_value(variant.schema, values, id, std::to_string(value));
@@ -64,7 +76,8 @@ Values values_for_length(const Variant& variant, Index n) {
   if (variant.id == "fixed" || variant.id == "strided") {
     const std::uint64_t stride = std::min<std::uint64_t>(128, power(n / 8));
     set("stride", stride);
-    if (variant.id == "fixed") set("summary", std::min<std::uint64_t>(8, std::max<std::uint64_t>(1, stride / 8)));
+    if (variant.id == "fixed")
+      set("summary", std::min<std::uint64_t>(8, std::max<std::uint64_t>(1, stride / 8)));
   }
   if (variant.id == "tf" || variant.id == "tc") {
     const int levels = std::bit_width(static_cast<std::uint64_t>(std::max<Index>(n / 16, 1))) - 1;

@@ -34,9 +34,9 @@ struct Column {
 
 struct ViewSettings {
   Norm norm = Norm::log;
-  double log_floor = 1e-4;             // of the range's top
+  double log_floor = 1e-4;  // of the range's top
   ErrorKind error = ErrorKind::signed_difference;
-  Pool::Kind pool = Pool::Kind::max;   // when a pixel covers several entries
+  Pool::Kind pool = Pool::Kind::max;  // when a pixel covers several entries
   Index mask_block = 16;
   RankSubject rank_of = RankSubject::attention;
   Index rank_leaf = 16;
@@ -54,7 +54,7 @@ struct Viewport {
 };
 
 struct Session {
-  std::string source;                  // path or synthetic:
+  std::string source;  // path or synthetic:
   Index layer = 0, head = 0;
   std::optional<bool> causal;
   std::optional<double> scale;

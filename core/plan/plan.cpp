@@ -1,0 +1,83 @@
+#include "plan/plan.h"
+
+#include <algorithm>
+
+#include "data/error.h"
+
+namespace fovea {
+namespace {
+
+void require(bool condition, const std::string& what) {
+  if (!condition) throw Error(1, "a bad plan: " + what);
+}
+
+// An order names distinct clusters of its level; returns how many positions it has.
+Index check_positions(const std::vector<std::int32_t>& order, Index count,
+                      const std::string& what) {
+  if (order.empty()) return count;
+  std::vector<bool> seen(static_cast<std::size_t>(count));
+  for (const std::int32_t cluster : order) {
+    require(0 <= cluster && cluster < count,
+            what + " " + std::to_string(cluster) + " of " + std::to_string(count));
+    require(!seen[static_cast<std::size_t>(cluster)],
+            what + " " + std::to_string(cluster) + " is there twice");
+    seen[static_cast<std::size_t>(cluster)] = true;
+  }
+  return static_cast<Index>(order.size());
+}
+
+void check_ranges(const Pass& pass, Index rows, Index cols) {
+  const auto inside = [](IndexRange r, Index size) {
+    return 0 <= r.begin && r.begin <= r.end && r.end <= size;
+  };
+  std::vector<IndexRange> groups;
+  for (const Tile& tile : pass.tiles) {
+    require(inside(tile.rows, rows) && inside(tile.cols, cols), "a tile outside its orders");
+    require(tile.band.everything() || (pass.query_level == 0 && pass.key_level == 0),
+            "a band above level 0");
+    if (groups.empty() || groups.back() != tile.rows) groups.push_back(tile.rows);
+  }
+  std::ranges::sort(groups, {}, &IndexRange::begin);
+  for (std::size_t g = 1; g < groups.size(); ++g)
+    require(groups[g - 1].end <= groups[g].begin, "row ranges that overlap, or equal ones apart");
+}
+
+// Marks every pair of the pass in covered [n, n].
+void cover(const Pass& pass, Index n, std::vector<bool>& covered) {
+  const auto at = [](const std::vector<std::int32_t>& order, Index p) {
+    return order.empty() ? p : Index{order[static_cast<std::size_t>(p)]};
+  };
+  for (const Tile& tile : pass.tiles)
+    for (Index r = tile.rows.begin; r < tile.rows.end; ++r)
+      for (Index c = tile.cols.begin; c < tile.cols.end; ++c) {
+        const IndexRange queries = cluster_tokens(at(pass.rows, r), pass.query_level, n);
+        const IndexRange keys = cluster_tokens(at(pass.cols, c), pass.key_level, n);
+        for (Index i = queries.begin; i < queries.end; ++i)
+          for (Index j = keys.begin; j < keys.end; ++j) {
+            if (!tile.band.contains(i, j)) continue;
+            const auto pair = static_cast<std::size_t>(i * n + j);
+            require(!covered[pair],
+                    "pair (" + std::to_string(i) + ", " + std::to_string(j) + ") is covered twice");
+            covered[pair] = true;
+          }
+      }
+}
+
+}  // namespace
+
+void check_disjoint(const Plan& plan) {
+  const auto* tiles = std::get_if<TilePlan>(&plan.form);
+  if (!tiles) return;  // a NodePlan has no tiles
+  std::vector<bool> covered(static_cast<std::size_t>(plan.n * plan.n));
+  for (const Pass& pass : tiles->passes) {
+    const Index rows =
+        check_positions(pass.rows, clusters(plan.n, pass.query_level), "query cluster");
+    const Index cols = check_positions(pass.cols, clusters(plan.n, pass.key_level), "key cluster");
+    require(pass.weight.empty() || static_cast<Index>(pass.weight.size()) == cols,
+            "weights of another size");
+    check_ranges(pass, rows, cols);
+    cover(pass, plan.n, covered);
+  }
+}
+
+}  // namespace fovea

@@ -1,6 +1,7 @@
 // A Plan says what the effective attention matrix P is, without computing it: which pairs of query
 // and key are evaluated, at which level of the token pyramid and with which weight, or which tree
-// nodes they share. It is what the window draws, what cost is counted from and what a back end runs.
+// nodes they share. It is what the window draws, what cost is counted from and what a back end
+// runs.
 #pragma once
 
 #include <cstdint>
@@ -58,10 +59,10 @@ struct TilePlan {
 /// A node without (admissible) keys contributes 0. The node at depth l is the leaf divided by the
 /// leaves below a node of that depth.
 struct NodePlan {
-  std::vector<int> branching;             // [h]
-  std::vector<std::int32_t> query_leaf;   // [n]
-  std::vector<std::int32_t> key_leaf;     // [n]
-  std::vector<float> alpha;               // [h + 1], root first
+  std::vector<int> branching;            // [h]
+  std::vector<std::int32_t> query_leaf;  // [n]
+  std::vector<std::int32_t> key_leaf;    // [n]
+  std::vector<float> alpha;              // [h + 1], root first
 };
 
 /// What a planner drew or derived, as it is shown, written by `compute -o` and read back by
@@ -83,11 +84,16 @@ struct Plan {
   bool causal = false;
   std::variant<TilePlan, NodePlan> form;
   Structure structure;
+  /// What planning itself multiplied (hashing: 2 n d r), routing through structure.tree aside: the
+  /// cost counts that from the tree.
+  double planning_multiply_adds = 0;
   std::vector<std::string> notes;  // what the user must know: "n < min_length: computed exactly"
 };
 
 /// Number of clusters of 2^level tokens that n tokens fill.
-constexpr Index clusters(Index n, int level) { return (n + (Index{1} << level) - 1) >> level; }
+constexpr Index clusters(Index n, int level) {
+  return (n + (Index{1} << level) - 1) >> level;
+}
 
 /// Tokens of cluster `index` at `level`.
 constexpr IndexRange cluster_tokens(Index index, int level, Index n) {

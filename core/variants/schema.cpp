@@ -53,7 +53,8 @@ Value parse_value(const Field& field, const std::string& text) {
   if (std::holds_alternative<std::string>(field.standard)) return text;
   std::vector<double> list;
   std::stringstream in(text);
-  for (std::string item; std::getline(in, item, ',');) list.push_back(parse<double>(field, item, text));
+  for (std::string item; std::getline(in, item, ',');)
+    list.push_back(parse<double>(field, item, text));
   return list;
 }
 
@@ -82,7 +83,8 @@ Values defaults(const Schema& schema) {
   return values;
 }
 
-void set_value(const Schema& schema, Values& values, const std::string& id, const std::string& text) {
+void set_value(const Schema& schema, Values& values, const std::string& id,
+               const std::string& text) {
   std::vector<std::string> known;
   for (std::size_t f = 0; f < schema.size(); ++f) {
     known.push_back(schema[f].id);
@@ -92,14 +94,15 @@ void set_value(const Schema& schema, Values& values, const std::string& id, cons
     values[f] = std::move(value);
     return;
   }
-  throw UsageError("unknown parameter '" + id + "': " +
-                   (known.empty() ? "this variant has none" : "one of " + join(known) + " expected"));
+  throw UsageError(
+      "unknown parameter '" + id +
+      "': " + (known.empty() ? "this variant has none" : "one of " + join(known) + " expected"));
 }
 
 void check_values(const Schema& schema, const Values& values) {
   if (values.size() != schema.size())
-    throw UsageError(std::to_string(values.size()) + " parameter values: " +
-                     std::to_string(schema.size()) + " expected");
+    throw UsageError(std::to_string(values.size()) +
+                     " parameter values: " + std::to_string(schema.size()) + " expected");
   for (std::size_t f = 0; f < schema.size(); ++f) check_value(schema[f], values[f]);
 }
 
@@ -108,7 +111,8 @@ std::string to_text(const Value& value) {
   if (const auto* x = std::get_if<double>(&value)) return number(*x);
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   std::string out;
-  for (double item : std::get<std::vector<double>>(value)) out += (out.empty() ? "" : ",") + number(item);
+  for (double item : std::get<std::vector<double>>(value))
+    out += (out.empty() ? "" : ",") + number(item);
   return out;
 }
 

@@ -31,8 +31,10 @@ using Values = std::vector<Value>;  // in the order of the schema
 
 Values defaults(const Schema& schema);
 
-/// Sets `id` from text. Throws UsageError naming the parameter, what was found and what is expected.
-void set_value(const Schema& schema, Values& values, const std::string& id, const std::string& text);
+/// Sets `id` from text. Throws UsageError naming the parameter, what was found and what is
+/// expected.
+void set_value(const Schema& schema, Values& values, const std::string& id,
+               const std::string& text);
 
 /// Throws UsageError when a value has another type, is out of range or not among the choices.
 void check_values(const Schema& schema, const Values& values);
@@ -47,40 +49,67 @@ struct TypedField {
 };
 
 template <class P, class Int>
-  requires std::is_integral_v<Int>
-TypedField<P> int_field(std::string id, std::string label, std::string unit, Int P::* member,
-                        std::int64_t min, std::int64_t max, Axis axis, std::string meaning) {
-  return {{std::move(id), std::move(label), std::move(unit), std::move(meaning),
-           static_cast<std::int64_t>(P{}.*member), static_cast<double>(min),
-           static_cast<double>(max), axis, {}},
-          [member](P& p, const Value& v) { p.*member = static_cast<Int>(std::get<std::int64_t>(v)); }};
+requires std::is_integral_v<Int> TypedField<P> int_field(std::string id, std::string label,
+                                                         std::string unit, Int P::*member,
+                                                         std::int64_t min, std::int64_t max,
+                                                         Axis axis, std::string meaning) {
+  return {
+      {std::move(id),
+       std::move(label),
+       std::move(unit),
+       std::move(meaning),
+       static_cast<std::int64_t>(P{}.*member),
+       static_cast<double>(min),
+       static_cast<double>(max),
+       axis,
+       {}},
+      [member](P& p, const Value& v) { p.*member = static_cast<Int>(std::get<std::int64_t>(v)); }};
 }
 
 template <class P>
-TypedField<P> real_field(std::string id, std::string label, std::string unit, double P::* member,
+TypedField<P> real_field(std::string id, std::string label, std::string unit, double P::*member,
                          double min, double max, Axis axis, std::string meaning) {
-  return {{std::move(id), std::move(label), std::move(unit), std::move(meaning), P{}.*member, min, max, axis, {}},
+  return {{std::move(id),
+           std::move(label),
+           std::move(unit),
+           std::move(meaning),
+           P{}.*member,
+           min,
+           max,
+           axis,
+           {}},
           [member](P& p, const Value& v) { p.*member = std::get<double>(v); }};
 }
 
 template <class P, class Enum>
-  requires std::is_enum_v<Enum>
-TypedField<P> choice_field(std::string id, std::string label, Enum P::* member,
-                           std::vector<std::string> names, std::string meaning) {
+requires std::is_enum_v<Enum> TypedField<P> choice_field(std::string id, std::string label,
+                                                         Enum P::*member,
+                                                         std::vector<std::string> names,
+                                                         std::string meaning) {
   auto index_of = [names](const std::string& name) {
     for (std::size_t i = 0; i < names.size(); ++i)
       if (names[i] == name) return static_cast<Enum>(i);
     return Enum{};
   };
-  return {{std::move(id), std::move(label), "", std::move(meaning),
-           names[static_cast<std::size_t>(P{}.*member)], 0, 0, Axis::linear, names},
-          [member, index_of](P& p, const Value& v) { p.*member = index_of(std::get<std::string>(v)); }};
+  return {
+      {std::move(id), std::move(label), "", std::move(meaning),
+       names[static_cast<std::size_t>(P{}.*member)], 0, 0, Axis::linear, names},
+      [member, index_of](P& p, const Value& v) { p.*member = index_of(std::get<std::string>(v)); }};
 }
 
 template <class P>
 TypedField<P> list_field(std::string id, std::string label, std::string unit,
-                         std::vector<double> P::* member, double min, double max, std::string meaning) {
-  return {{std::move(id), std::move(label), std::move(unit), std::move(meaning), P{}.*member, min, max, Axis::linear, {}},
+                         std::vector<double> P::*member, double min, double max,
+                         std::string meaning) {
+  return {{std::move(id),
+           std::move(label),
+           std::move(unit),
+           std::move(meaning),
+           P{}.*member,
+           min,
+           max,
+           Axis::linear,
+           {}},
           [member](P& p, const Value& v) { p.*member = std::get<std::vector<double>>(v); }};
 }
 

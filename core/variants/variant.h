@@ -15,19 +15,19 @@ namespace fovea {
 
 /// What a planner may use beside the problem and its own parameters.
 struct Planning {
-  const Backend& backend;    // does the heavy steps
-  Run& run;                  // stages: "hash", "sort", "tree", "route", "sample"
-  std::uint64_t seed = 0;    // of every random choice
-  const Structure& given;    // from --structure: what is not empty is used instead of derived
+  const Backend& backend;  // does the heavy steps
+  Run& run;                // stages: "hash", "sort", "tree", "route", "sample"
+  std::uint64_t seed = 0;  // of every random choice
+  const Structure& given;  // from --structure: what is not empty is used instead of derived
 };
 
 enum class Mask { either, causal_in_paper, bidirectional_in_paper };
 
 struct Variant {
   std::string id, label, paper;
-  std::string formula;        // as shown in the form, Unicode mathematics
-  std::string summary;        // one sentence: what it keeps
-  Mask mask = Mask::either;   // what the paper defines; the other is offered and labelled
+  std::string formula;       // as shown in the form, Unicode mathematics
+  std::string summary;       // one sentence: what it keeps
+  Mask mask = Mask::either;  // what the paper defines; the other is offered and labelled
   Schema schema;
   std::function<Plan(const Problem&, const Values&, Planning&)> planner;
 
@@ -47,7 +47,8 @@ template <class P>
 Variant make_variant(Variant row, Plan (*planner)(const Problem&, const P&, Planning&)) {
   const auto fields = P::fields();
   for (const auto& f : fields) row.schema.push_back(f.field);
-  row.planner = [fields, planner](const Problem& problem, const Values& values, Planning& planning) {
+  row.planner = [fields, planner](const Problem& problem, const Values& values,
+                                  Planning& planning) {
     P parameters;
     for (std::size_t f = 0; f < fields.size(); ++f) fields[f].write(parameters, values[f]);
     return planner(problem, parameters, planning);

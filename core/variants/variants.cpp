@@ -7,7 +7,8 @@
 namespace fovea {
 
 std::span<const Variant> variants() {
-  static const std::array table{exact_variant()};
+  static const std::array table{exact_variant(), h1d_variant(), fixed_variant(), strided_variant(),
+                                tf_variant(),    tc_variant(),  hyper_variant()};
   return table;
 }
 

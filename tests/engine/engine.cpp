@@ -103,18 +103,22 @@ TEST_CASE("engine: a newer request of the same tag stops the running one") {
 TEST_CASE("engine: errors are told with their tag, cancellation is not an error") {
   Log log;
   {
-    Engine engine(make_cpu_backend({.threads = 1}),
-                  [&](const std::string& tag, const std::string& message) { log.add(tag + ": " + message); });
+    Engine engine(
+        make_cpu_backend({.threads = 1}),
+        [&](const std::string& tag, const std::string& message) { log.add(tag + ": " + message); });
     engine.submit("bad", 0, [](const Backend&, std::stop_token, Progress&) {
       throw InputError("x.npz", "found 3, 4 expected");
     });
     wait_idle(engine);
-    engine.submit("stopped", 0, [](const Backend&, std::stop_token, Progress&) { throw Cancelled(); });
+    engine.submit("stopped", 0,
+                  [](const Backend&, std::stop_token, Progress&) { throw Cancelled(); });
     wait_idle(engine);
-    engine.submit("hungry", 0, [](const Backend&, std::stop_token, Progress&) { throw std::bad_alloc(); });
+    engine.submit("hungry", 0,
+                  [](const Backend&, std::stop_token, Progress&) { throw std::bad_alloc(); });
     wait_idle(engine);
   }
-  CHECK(log.copy() == std::vector<std::string>{"bad: x.npz: found 3, 4 expected", "hungry: not enough memory"});
+  CHECK(log.copy() ==
+        std::vector<std::string>{"bad: x.npz: found 3, 4 expected", "hungry: not enough memory"});
 }
 
 TEST_CASE("engine: its end stops a long computation within 200 ms") {
@@ -123,7 +127,8 @@ TEST_CASE("engine: its end stops a long computation within 200 ms") {
   std::promise<void> started;
   engine->submit("long", 0, [&](const Backend& backend, std::stop_token stop, Progress& progress) {
     const Index n = 65536, d = 64;
-    const Problem problem = make_problem(Matrix(n, d, 0.1f), Matrix(n, d, 0.1f), Matrix(n, d, 0.1f));
+    const Problem problem =
+        make_problem(Matrix(n, d, 0.1f), Matrix(n, d, 0.1f), Matrix(n, d, 0.1f));
     Plan plan{.n = n, .form = TilePlan{.passes = {{.tiles = {{{0, n}, {0, n}}}}}}};
     Profile profile;
     Run run{profile, stop, &progress};
@@ -142,7 +147,8 @@ TEST_CASE("engine: progress of a computation is readable while it runs") {
   Engine engine(make_cpu_backend(), nullptr);
   engine.submit("long", 0, [&](const Backend& backend, std::stop_token stop, Progress& progress) {
     const Index n = 32768, d = 64;
-    const Problem problem = make_problem(Matrix(n, d, 0.1f), Matrix(n, d, 0.1f), Matrix(n, d, 0.1f));
+    const Problem problem =
+        make_problem(Matrix(n, d, 0.1f), Matrix(n, d, 0.1f), Matrix(n, d, 0.1f));
     Plan plan{.n = n, .form = TilePlan{.passes = {{.tiles = {{{0, n}, {0, n}}}}}}};
     Profile profile;
     Run run{profile, stop, &progress};

@@ -35,7 +35,8 @@ TEST_CASE("schema: good values are taken") {
   set_value(schema, values, "epsilon", "2.5e-1");
   set_value(schema, values, "mode", "b");
   set_value(schema, values, "alpha", "1,-0.5,2");
-  CHECK(values == Values{std::int64_t{32}, 0.25, std::string("b"), std::vector<double>{1, -0.5, 2}});
+  CHECK(values ==
+        Values{std::int64_t{32}, 0.25, std::string("b"), std::vector<double>{1, -0.5, 2}});
   CHECK_NOTHROW(check_values(schema, values));
   CHECK(to_text(values[3]) == "1,-0.5,2");
 }
@@ -49,9 +50,11 @@ TEST_CASE("schema: bad values are refused with parameter, found and expected") {
   CHECK(message_of("epsilon", "nan") == "epsilon is 'nan': a number in [0, 1] expected");
   CHECK(message_of("epsilon", "1.01") == "epsilon is '1.01': a number in [0, 1] expected");
   CHECK(message_of("mode", "c") == "mode is 'c': one of a, b expected");
-  CHECK(message_of("alpha", "1,3") == "alpha is '1,3': numbers, separated by commas, each in [-2, 2] expected");
+  CHECK(message_of("alpha", "1,3") ==
+        "alpha is '1,3': numbers, separated by commas, each in [-2, 2] expected");
   CHECK(message_of("alpha", "1,,1") != "");
-  CHECK(message_of("blok", "3") == "unknown parameter 'blok': one of block, epsilon, mode, alpha expected");
+  CHECK(message_of("blok", "3") ==
+        "unknown parameter 'blok': one of block, epsilon, mode, alpha expected");
 }
 
 TEST_CASE("schema: every default of every variant passes its own check, and survives text") {

@@ -21,12 +21,24 @@ typedef std::int32_t IntVec __attribute__((vector_size(width * 4)));
 typedef float Unaligned __attribute__((vector_size(width * 4), aligned(4), may_alias));
 typedef std::int32_t UnalignedInt __attribute__((vector_size(width * 4), aligned(4), may_alias));
 
-inline Vec load(const float* p) { return *reinterpret_cast<const Unaligned*>(p); }
-inline void store(float* p, Vec x) { *reinterpret_cast<Unaligned*>(p) = x; }
-inline IntVec load_int(const std::int32_t* p) { return *reinterpret_cast<const UnalignedInt*>(p); }
-inline Vec splat(float x) { return x - Vec{}; }
-inline IntVec splat_int(std::int32_t x) { return x - IntVec{}; }
-inline Vec larger(Vec a, Vec b) { return a > b ? a : b; }
+inline Vec load(const float* p) {
+  return *reinterpret_cast<const Unaligned*>(p);
+}
+inline void store(float* p, Vec x) {
+  *reinterpret_cast<Unaligned*>(p) = x;
+}
+inline IntVec load_int(const std::int32_t* p) {
+  return *reinterpret_cast<const UnalignedInt*>(p);
+}
+inline Vec splat(float x) {
+  return x - Vec{};
+}
+inline IntVec splat_int(std::int32_t x) {
+  return x - IntVec{};
+}
+inline Vec larger(Vec a, Vec b) {
+  return a > b ? a : b;
+}
 
 constexpr float minus_infinity = -__builtin_inff();
 
@@ -51,7 +63,8 @@ inline Vec exp2_of(Vec x) {
 
 void pack(const float* const* rows, int count, int lanes, int d, float scale, float* packed) {
   for (int lane = 0; lane < lanes; ++lane)
-    for (int c = 0; c < d; ++c) packed[c * lanes + lane] = lane < count ? rows[lane][c] * scale : 0.0f;
+    for (int c = 0; c < d; ++c)
+      packed[c * lanes + lane] = lane < count ? rows[lane][c] * scale : 0.0f;
 }
 
 template <int Keys, int Vectors>
@@ -86,7 +99,8 @@ void logits_columns(const float* packed, int lanes, int d, const float* const* k
   for (; k < key_count; ++k) logits_tile<1, Vectors>(packed, lanes, d, keys + k, s + k * lanes);
 }
 
-void logits(const float* packed, int lanes, int d, const float* const* keys, int key_count, float* s) {
+void logits(const float* packed, int lanes, int d, const float* const* keys, int key_count,
+            float* s) {
   int lane = 0;
   for (; lane + tile_vectors * width <= lanes; lane += tile_vectors * width)
     logits_columns<tile_vectors>(packed + lane, lanes, d, keys, key_count, s + lane);
@@ -219,10 +233,13 @@ void reduce(const float* s, int lanes, int count, int key_count, bool maximum, f
   }
 }
 
-const Loops loops{isa_name, width, pack, logits, add_weights, mask, softmax, normalise, accumulate, reduce};
+const Loops loops{isa_name, width,   pack,      logits,     add_weights,
+                  mask,     softmax, normalise, accumulate, reduce};
 
 }  // namespace
 
-const Loops& FOVEA_ISA() { return loops; }
+const Loops& FOVEA_ISA() {
+  return loops;
+}
 
 }  // namespace fovea::isa

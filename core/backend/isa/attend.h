@@ -1,7 +1,7 @@
-// The hot loops of the CPU back end. The source attend.cpp is compiled once per instruction set; each
-// object offers its loops as a table of plain functions. A strip is up to 64 queries, kept as lanes of
-// vectors: logits of a strip are stored [key][lane], so that row maxima and sums need no shuffles and
-// keys and values are read from their natural rows, wherever those lie.
+// The hot loops of the CPU back end. The source attend.cpp is compiled once per instruction set;
+// each object offers its loops as a table of plain functions. A strip is up to 64 queries, kept as
+// lanes of vectors: logits of a strip are stored [key][lane], so that row maxima and sums need no
+// shuffles and keys and values are read from their natural rows, wherever those lie.
 //
 // All logits are in units of log2 (the scale carries log2(e)), so that exp becomes exp2.
 #pragma once
@@ -31,9 +31,9 @@ struct Loops {
   void (*mask)(float* s, int lanes, int key_count, const std::int32_t* lane_token,
                const std::int32_t* key_token, std::int32_t lo, std::int32_t hi);
 
-  /// One step of the streaming softmax: moves the running maximum, rescales the running sum, turns s
-  /// into weights exp2(s - maximum) and adds them up. rescale[lane] receives exp2(old - new maximum).
-  /// Returns whether any maximum moved (else every rescale is 1).
+  /// One step of the streaming softmax: moves the running maximum, rescales the running sum, turns
+  /// s into weights exp2(s - maximum) and adds them up. rescale[lane] receives exp2(old - new
+  /// maximum). Returns whether any maximum moved (else every rescale is 1).
   bool (*softmax)(float* s, int lanes, int key_count, float* maximum, float* sum, float* rescale);
 
   /// s = exp2(s - log2_sum[lane]); 0 for a lane whose log2_sum is -inf.
@@ -46,7 +46,6 @@ struct Loops {
 
   /// out[key] = max (or sum) over the first count lanes of s[key][lane], for s >= 0.
   void (*reduce)(const float* s, int lanes, int count, int key_count, bool maximum, float* out);
-
 };
 
 const Loops& sse2();

@@ -1,0 +1,39 @@
+// Axes are the two scales of a panel: queries run down, keys run right, amounts run up.
+#pragma once
+
+#include <QSizeF>
+#include <optional>
+
+#include "figure/ink.h"
+#include "figure/ticks.h"
+
+namespace fovea {
+
+struct PanelAxis {
+  double low = 0, high = 1;
+  QString label;
+  std::vector<Tick> ticks;
+  bool downward = false;  // queries run down from the top
+
+  double place(double value, double from, double to) const {
+    return from + (value - low) / (high - low) * (to - from);
+  }
+  /// Reads the same: one set of numbers serves both.
+  bool same_as(const PanelAxis& other) const {
+    return low == other.low && high == other.high && label == other.label;
+  }
+};
+
+struct Axes {
+  std::optional<PanelAxis> x, y;
+};
+
+/// `size`: about how large the panel will be, for the number of ticks; `top`: the highest amount
+/// of panels whose axis measures one, for sharing.
+Axes axes_of(const Panel& panel, QSizeF size, const Lettering& letters,
+             std::optional<double> top = {});
+
+/// The highest amount shown on a vertical axis; nothing for panels without amounts.
+std::optional<double> amount_of(const Panel& panel);
+
+}  // namespace fovea

@@ -1,0 +1,118 @@
+#include "figure/colour_scale.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "figure/ticks.h"
+
+namespace fovea {
+namespace {
+
+QString factor_text(double factor) {
+  return number_text(std::round(factor * 10) / 10);
+}
+
+QString raster_label(const Raster& raster) {
+  QString label = QString::fromStdString(raster.quantity);
+  if (raster.palette == Palette::sequential && raster.norm == Norm::log)
+    label += QStringLiteral(", log");
+  if (raster.palette == Palette::sequential && raster.norm == Norm::row_max)
+    label += QStringLiteral(", share of row maximum");
+  if (raster.pooled != Pool::Kind::none && !raster.values.empty()) {
+    label += raster.pooled == Pool::Kind::max ? QStringLiteral("; max-pooled ")
+                                              : QStringLiteral("; mean-pooled ");
+    label += factor_text(static_cast<double>(raster.rows.size()) /
+                         static_cast<double>(raster.values.rows()));
+    label += QStringLiteral(" × ");
+    label += factor_text(static_cast<double>(raster.cols.size()) /
+                         static_cast<double>(raster.values.cols()));
+  }
+  return label;
+}
+
+ColourScale raster_scale(const Raster& raster, const FigureStyle& style) {
+  ColourScale scale;
+  scale.palette = raster.palette;
+  scale.map = &colormap_for(raster.palette, style.colormap);
+  scale.norm = raster.palette == Palette::sequential ? raster.norm : Norm::linear;
+  scale.low = raster.low;
+  scale.high = raster.high;
+  scale.log_floor = style.log_floor;
+  scale.categories = raster.categories;
+  scale.label = raster_label(raster);
+  return scale;
+}
+
+void centre(ColourScale& scale) {
+  if (scale.palette != Palette::diverging) return;
+  scale.high = std::max(std::abs(scale.low), std::abs(scale.high));
+  scale.low = -scale.high;
+}
+
+}  // namespace
+
+Rgb ColourScale::colour(double value) const {
+  if (std::isnan(value)) return map->not_a_number;
+  if (std::isinf(value) && value < 0) return map->masked;
+  if (palette == Palette::categories) return category_colour(static_cast<int>(value));
+  const double t = normalised(value, low, high, norm, log_floor);
+  // A ten-thousandth of the range is rounding, not an outlier.
+  if (t < -1e-4) return map->under;
+  if (t > 1 + 1e-4) return map->over;
+  return map->steps[static_cast<std::size_t>(std::clamp(static_cast<int>(t * 256), 0, 255))];
+}
+
+double ColourScale::bottom() const {
+  return norm == Norm::log && high > 0 ? std::max(low, log_floor * high) : low;
+}
+
+std::optional<ColourScale> colour_scale_of(const Panel& panel, const FigureStyle& style) {
+  if (const auto* raster = std::get_if<Raster>(&panel.body)) {
+    ColourScale scale = raster_scale(*raster, style);
+    centre(scale);
+    return scale;
+  }
+  if (const auto* blocks = std::get_if<BlockMap>(&panel.body)) {
+    ColourScale scale;
+    scale.palette = Palette::ranks;
+    scale.map = &colormap_for(Palette::ranks, style.colormap);
+    scale.label = QString::fromStdString(blocks->quantity);
+    scale.label += QStringLiteral("; colour: share of full rank");
+    return scale;
+  }
+  return std::nullopt;
+}
+
+bool same_kind(const ColourScale& a, const ColourScale& b) {
+  return a.palette == b.palette && a.norm == b.norm && a.categories == b.categories &&
+         a.label == b.label;
+}
+
+void widen(ColourScale& scale, const ColourScale& other) {
+  scale.low = std::min(scale.low, other.low);
+  scale.high = std::max(scale.high, other.high);
+  scale.under |= other.under;
+  scale.over |= other.over;
+  scale.masked |= other.masked;
+  scale.not_a_number |= other.not_a_number;
+}
+
+void mark_outliers(ColourScale& scale, const Panel& panel) {
+  const auto* raster = std::get_if<Raster>(&panel.body);
+  if (!raster) return;
+  for (Index r = 0; r < raster->values.rows(); ++r)
+    for (Index c = 0; c < raster->values.cols(); ++c) {
+      const double value = raster->values(r, c);
+      if (std::isnan(value)) {
+        scale.not_a_number = true;
+      } else if (std::isinf(value) && value < 0) {
+        scale.masked = true;
+      } else if (scale.palette != Palette::categories) {
+        const double t = normalised(value, scale.low, scale.high, scale.norm, scale.log_floor);
+        scale.under |= t < -1e-4;
+        scale.over |= t > 1 + 1e-4;
+      }
+    }
+}
+
+}  // namespace fovea

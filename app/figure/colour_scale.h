@@ -1,0 +1,64 @@
+// A ColourScale is how the numbers of one or several panels become colours, and the bar or legend
+// that says so.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "figure/colormap.h"
+#include "figure/ink.h"
+
+namespace fovea {
+
+struct ColourScale {
+  Palette palette = Palette::sequential;
+  const Colormap* map = nullptr;
+  Norm norm = Norm::linear;
+  double low = 0, high = 1, log_floor = 1e-4;
+  std::vector<std::string> categories;
+  QString label;  // quantity, norm, pooling
+  bool under = false, over = false, masked = false, not_a_number = false;  // are there such values
+
+  Rgb colour(double value) const;
+  /// The lowest value with a colour of its own.
+  double bottom() const;
+};
+
+/// What a panel's numbers are coloured by; nothing for panels without.
+std::optional<ColourScale> colour_scale_of(const Panel& panel, const FigureStyle& style);
+
+/// True when two panels can be read with one bar: same quantity, norm and palette.
+bool same_kind(const ColourScale& a, const ColourScale& b);
+
+/// Widens `scale` to cover `other`.
+void widen(ColourScale& scale, const ColourScale& other);
+
+/// Notes which values of the panel fall outside the scale.
+void mark_outliers(ColourScale& scale, const Panel& panel);
+
+/// A colour bar (or swatches) laid out: the label beside it when `wide`, else beneath.
+class ColourBar {
+ public:
+  ColourBar(const ColourScale& scale, const Lettering& letters, double width, bool wide);
+  double height() const { return height_; }
+  void draw(Ink& ink, QPointF top_left) const;
+
+ private:
+  struct Item {
+    QString text;
+    std::optional<Rgb> swatch;
+    QPointF at;  // left, middle
+  };
+  void lay_out_items(const Lettering& letters, std::vector<Item> items, double left, double width);
+  void lay_out_gradient(const Lettering& letters, double width, bool wide);
+  void draw_gradient(Ink& ink) const;
+
+  ColourScale scale_;
+  double height_ = 0;
+  QRectF bar_;  // empty: swatches only
+  QRectF label_;
+  QStringList label_lines_;
+  std::vector<Item> items_;
+};
+
+}  // namespace fovea

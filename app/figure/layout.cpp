@@ -1,0 +1,285 @@
+#include "figure/layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "figure/bodies.h"
+
+namespace fovea {
+namespace {
+
+constexpr double kMargin = 2;     // around the figure
+constexpr double kGutter = 6;     // between columns
+constexpr double kRowGap = 7;     // between rows
+constexpr double kTick = 2;       // tick marks
+constexpr double kTickGap = 1.5;  // between a tick and its number
+
+/// Works through a figure from the colours to the heights; each step uses the ones before.
+class Layouter {
+ public:
+  Layouter(const Figure& figure, const ColourRange& range)
+      : figure_(figure), range_(range), letters_(figure.style) {
+    layout_.width = figure.style.width;
+    for (const auto& row : figure.rows) {
+      columns_ = std::max(columns_, row.size());
+      layout_.rows.emplace_back().cells.resize(row.size());
+    }
+  }
+
+  FigureLayout run() {
+    for (std::size_t r = 0; r < figure_.rows.size(); ++r) choose_scales(r);
+    choose_axes();
+    choose_columns();
+    place_rows();
+    return std::move(layout_);
+  }
+
+ private:
+  const Panel& panel(std::size_t r, std::size_t c) const { return figure_.rows[r][c]; }
+  CellLayout& cell(std::size_t r, std::size_t c) { return layout_.rows[r].cells[c]; }
+  double left_of(std::size_t c) const { return lefts_[c]; }
+  double inner() const { return layout_.width - 2 * kMargin; }
+
+  void choose_scales(std::size_t r);
+  void share_scale(std::size_t r);
+  void choose_axes();
+  void show_axes();
+  bool x_read_below(std::size_t r) const;
+  void choose_columns();
+  double axis_room(const CellLayout& cell) const;
+  void make_bars(std::size_t r);
+  void choose_headings(std::size_t r);
+  double heading_height(std::size_t r) const;
+  double axis_height(std::size_t r) const;
+  double caption_height(std::size_t r) const;
+  double bar_height(std::size_t r) const;
+  double body_height(std::size_t r) const;
+  double body_factor(double fixed, double bodies) const;
+  double place_row(std::size_t r, double top, double body);
+  void place_rows();
+
+  const Figure& figure_;
+  ColourRange range_;
+  Lettering letters_;
+  FigureLayout layout_;
+  std::size_t columns_ = 0;
+  double panel_width_ = 0;
+  std::vector<double> lefts_;
+  std::vector<bool> shared_;  // does the row have one colour scale
+};
+
+void Layouter::choose_scales(std::size_t r) {
+  for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
+    cell(r, c).scale = colour_scale_of(panel(r, c), figure_.style);
+    if (auto& scale = cell(r, c).scale; scale && range_ && scale->palette != Palette::categories)
+      std::tie(scale->low, scale->high) = *range_;
+  }
+  share_scale(r);
+  for (std::size_t c = 0; c < figure_.rows[r].size(); ++c)
+    if (auto& scale = cell(r, c).scale) mark_outliers(*scale, panel(r, c));
+}
+
+void Layouter::share_scale(std::size_t r) {
+  std::optional<ColourScale> common;
+  bool shared = figure_.style.shared_range;
+  std::size_t count = 0;
+  for (const CellLayout& one : layout_.rows[r].cells) {
+    if (!one.scale) continue;
+    ++count;
+    if (!common) common = one.scale;
+    if (!same_kind(*common, *one.scale)) shared = false;
+    widen(*common, *one.scale);
+  }
+  shared_.push_back(shared && count > 1);
+  if (!shared_.back()) return;
+  for (CellLayout& one : layout_.rows[r].cells)
+    if (one.scale) one.scale = common;
+}
+
+void Layouter::choose_axes() {
+  const double about =
+      (inner() - 22) / static_cast<double>(std::max<std::size_t>(1, columns_)) - kGutter;
+  for (std::size_t r = 0; r < figure_.rows.size(); ++r) {
+    std::optional<double> top;
+    for (const Panel& one : figure_.rows[r])
+      if (const auto amount = amount_of(one)) top = std::max(top.value_or(0), *amount);
+    if (!figure_.style.shared_range) top.reset();
+    for (std::size_t c = 0; c < figure_.rows[r].size(); ++c)
+      cell(r, c).axes =
+          axes_of(panel(r, c), {about, wished_height(panel(r, c), about, letters_)}, letters_, top);
+  }
+  show_axes();
+}
+
+void Layouter::show_axes() {
+  for (std::size_t r = 0; r < figure_.rows.size(); ++r) {
+    const bool below = x_read_below(r);
+    const PanelAxis* read = nullptr;  // the vertical axis the eye follows along the row
+    for (CellLayout& one : layout_.rows[r].cells) {
+      one.show_x = one.axes.x && !below;
+      one.show_y = one.axes.y && !(read && read->same_as(*one.axes.y));
+      if (one.axes.y) read = &*one.axes.y;
+    }
+  }
+}
+
+bool Layouter::x_read_below(std::size_t r) const {
+  if (r + 1 >= figure_.rows.size()) return false;
+  const auto& here = layout_.rows[r].cells;
+  const auto& next = layout_.rows[r + 1].cells;
+  for (std::size_t c = 0; c < here.size(); ++c) {
+    if (!here[c].axes.x) continue;
+    if (c >= next.size() || !next[c].axes.x || !next[c].axes.x->same_as(*here[c].axes.x))
+      return false;
+  }
+  return true;
+}
+
+double Layouter::axis_room(const CellLayout& one) const {
+  if (!one.show_y) return 0;
+  double widest = 0;
+  for (const Tick& tick : one.axes.y->ticks) widest = std::max(widest, letters_.width(tick.label));
+  return widest + kTick + kTickGap + letters_.line();
+}
+
+void Layouter::choose_columns() {
+  std::vector<double> rooms(columns_, 0.0);
+  double taken = 0;
+  for (std::size_t c = 0; c < columns_; ++c) {
+    for (const RowLayout& row : layout_.rows)
+      if (c < row.cells.size()) rooms[c] = std::max(rooms[c], axis_room(row.cells[c]));
+    taken += rooms[c] + (c > 0 ? kGutter : 0);
+  }
+  panel_width_ =
+      std::max(8.0, (inner() - taken) / static_cast<double>(std::max<std::size_t>(1, columns_)));
+  double x = kMargin;
+  for (std::size_t c = 0; c < columns_; ++c) {
+    x += rooms[c];
+    lefts_.push_back(x);
+    x += panel_width_ + kGutter;
+  }
+}
+
+void Layouter::make_bars(std::size_t r) {
+  RowLayout& row = layout_.rows[r];
+  for (CellLayout& one : row.cells) {
+    if (!one.scale) continue;
+    if (!shared_[r]) {
+      one.bar.emplace(*one.scale, letters_, panel_width_, false);
+    } else if (!row.bar) {
+      ColourScale all = *one.scale;
+      for (const CellLayout& other : row.cells)
+        if (other.scale) widen(all, *other.scale);
+      row.bar.emplace(all, letters_, layout_.width - kMargin - left_of(0), true);
+    }
+  }
+}
+
+void Layouter::choose_headings(std::size_t r) {
+  for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
+    const Panel& here = panel(r, c);
+    const bool above = r > 0 && c < figure_.rows[r - 1].size();
+    if (!above || panel(r - 1, c).title != here.title)
+      cell(r, c).title = letters_.elided(QString::fromStdString(here.title), panel_width_, true);
+    if (!above || panel(r - 1, c).subtitle != here.subtitle)
+      cell(r, c).subtitle =
+          letters_.wrapped(QString::fromStdString(here.subtitle), panel_width_, 2);
+    cell(r, c).caption = letters_.wrapped(QString::fromStdString(here.caption), panel_width_, 4);
+  }
+}
+
+double Layouter::heading_height(std::size_t r) const {
+  bool title = false;
+  std::size_t lines = 0;
+  for (const CellLayout& one : layout_.rows[r].cells) {
+    title |= !one.title.isEmpty();
+    lines = std::max(lines, static_cast<std::size_t>(one.subtitle.size()));
+  }
+  const double height = letters_.line() * (static_cast<double>(lines) + (title ? 1 : 0));
+  return height > 0 ? height + 2 : 0;
+}
+
+double Layouter::axis_height(std::size_t r) const {
+  for (const CellLayout& one : layout_.rows[r].cells)
+    if (one.show_x) return kTick + 2 * letters_.line();
+  return kTick;
+}
+
+double Layouter::caption_height(std::size_t r) const {
+  std::size_t lines = 0;
+  for (const CellLayout& one : layout_.rows[r].cells)
+    lines = std::max(lines, static_cast<std::size_t>(one.caption.size()));
+  return lines > 0 ? letters_.line() * static_cast<double>(lines) + 1 : 0;
+}
+
+double Layouter::bar_height(std::size_t r) const {
+  const RowLayout& row = layout_.rows[r];
+  double height = row.bar ? row.bar->height() : 0;
+  for (const CellLayout& one : row.cells)
+    if (one.bar) height = std::max(height, one.bar->height());
+  return height > 0 ? height + 2.5 : 0;
+}
+
+double Layouter::body_height(std::size_t r) const {
+  double height = 0;
+  for (const Panel& one : figure_.rows[r])
+    height = std::max(height, wished_height(one, panel_width_, letters_));
+  return height;
+}
+
+/// How much bodies shrink or grow for a fixed height of the figure.
+double Layouter::body_factor(double fixed, double bodies) const {
+  if (!figure_.style.height || bodies <= 0) return 1;
+  return std::max(0.05, (*figure_.style.height - fixed) / bodies);
+}
+
+double Layouter::place_row(std::size_t r, double top, double body) {
+  RowLayout& row = layout_.rows[r];
+  const double body_top = top + heading_height(r), axis_top = body_top + body;
+  const double caption_top = axis_top + axis_height(r),
+               bar_top = caption_top + caption_height(r) + 1.5;
+  for (std::size_t c = 0; c < row.cells.size(); ++c) {
+    CellLayout& one = row.cells[c];
+    const double left = left_of(c);
+    one.heading = {left, top, panel_width_, body_top - top};
+    one.body = {left, body_top, panel_width_, body};
+    one.plot = plot_of(panel(r, c), one.body, letters_);
+    one.caption_box = {left, caption_top, panel_width_, caption_height(r)};
+    one.bar_at = {left, bar_top};
+  }
+  row.bar_at = {lefts_.empty() ? kMargin : left_of(0), bar_top};
+  return bar_top - 1.5 + bar_height(r);
+}
+
+void Layouter::place_rows() {
+  const double line = letters_.line();
+  layout_.title = letters_.wrapped(QString::fromStdString(figure_.title), 0.92 * inner(), 2);
+  layout_.footer = letters_.wrapped(QString::fromStdString(figure_.footer), inner(), 3);
+  const double title = static_cast<double>(layout_.title.size()) * 1.2 * line;
+  const double footer = static_cast<double>(layout_.footer.size()) * line;
+  double fixed = 2 * kMargin + (title > 0 ? title + 3 : 0) + (footer > 0 ? footer + 3 : 0),
+         bodies = 0;
+  for (std::size_t r = 0; r < layout_.rows.size(); ++r) {
+    make_bars(r);
+    choose_headings(r);
+    fixed += heading_height(r) + axis_height(r) + caption_height(r) + bar_height(r) +
+             (r > 0 ? kRowGap : 0);
+    bodies += body_height(r);
+  }
+  const double factor = body_factor(fixed, bodies);
+  layout_.title_box = {kMargin, kMargin, inner(), title};
+  double y = kMargin + (title > 0 ? title + 3 : 0);
+  for (std::size_t r = 0; r < layout_.rows.size(); ++r)
+    y = place_row(r, y + (r > 0 ? kRowGap : 0), factor * body_height(r));
+  if (footer > 0) y += 3;
+  layout_.footer_box = {kMargin, y, inner(), footer};
+  layout_.height = figure_.style.height ? *figure_.style.height : y + footer + kMargin;
+}
+
+}  // namespace
+
+FigureLayout lay_out(const Figure& figure, const ColourRange& range) {
+  return Layouter(figure, range).run();
+}
+
+}  // namespace fovea

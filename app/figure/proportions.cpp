@@ -1,0 +1,54 @@
+#include <algorithm>
+
+#include "figure/bodies.h"
+
+namespace fovea {
+namespace {
+
+/// Rows over columns of what has cells; nothing for plots and text.
+std::optional<double> shape_of(const Panel& panel) {
+  double rows = 0, cols = 0;
+  if (const auto* raster = std::get_if<Raster>(&panel.body)) {
+    rows = static_cast<double>(raster->rows.size());
+    cols = static_cast<double>(raster->cols.size());
+  } else if (std::holds_alternative<BlockMap>(panel.body)) {
+    return 1.0;
+  } else if (const auto* picture = std::get_if<OutputPicture>(&panel.body)) {
+    rows = static_cast<double>(picture->rows);
+    cols = static_cast<double>(picture->cols);
+  }
+  if (rows < 1 || cols < 1) return std::nullopt;
+  return std::clamp(rows / cols, 0.2, 2.0);  // beyond, cells are stretched
+}
+
+}  // namespace
+
+double wished_height(const Panel& panel, double width, const Lettering& letters) {
+  if (const auto shape = shape_of(panel)) return width * *shape;
+  if (const auto* table = std::get_if<FigureTable>(&panel.body))
+    return 1.2 * letters.line() * static_cast<double>(std::max<std::size_t>(1, table->rows.size()));
+  if (const auto* leaves = std::get_if<LeafSizes>(&panel.body))
+    return leaf_heading(*leaves, {0, 0, width, width}, letters) + 0.45 * width;
+  if (std::holds_alternative<RowCurve>(panel.body)) return letters.line() + 0.5 * width;
+  if (std::holds_alternative<Strip>(panel.body)) return 0.35 * width;
+  const auto* message = std::get_if<Message>(&panel.body);
+  const auto lines =
+      letters.wrapped(message ? QString::fromStdString(message->text) : QString(), width - 8, 8);
+  return std::max(0.35 * width, letters.line() * static_cast<double>(lines.size() + 1));
+}
+
+QRectF plot_of(const Panel& panel, const QRectF& body, const Lettering& letters) {
+  if (const auto shape = shape_of(panel)) {
+    const double width = std::min(body.width(), body.height() / *shape);
+    const double height = width * *shape;
+    // Wider cells than high ones only come with a fixed height; then the panel is centred.
+    return {body.left() + (body.width() - width) / 2, body.top(), width, height};
+  }
+  if (const auto* leaves = std::get_if<LeafSizes>(&panel.body))
+    return body.adjusted(0, std::min(leaf_heading(*leaves, body, letters), 0.8 * body.height()), 0,
+                         0);
+  if (std::holds_alternative<RowCurve>(panel.body)) return body.adjusted(0, letters.line(), 0, 0);
+  return body;
+}
+
+}  // namespace fovea

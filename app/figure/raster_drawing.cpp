@@ -1,0 +1,73 @@
+#include <QImage>
+#include <QPaintEngine>
+#include <algorithm>
+#include <cmath>
+
+#include "figure/bodies.h"
+
+namespace fovea {
+namespace {
+
+bool draws_pixels(QPainter& painter) {
+  const QPaintEngine* engine = painter.paintEngine();
+  return engine && engine->type() == QPaintEngine::Raster;
+}
+
+/// Each cell as `factor` pixels square.
+QImage enlarged(const QImage& image, int factor) {
+  return image.scaled(image.width() * factor, image.height() * factor, Qt::IgnoreAspectRatio,
+                      Qt::FastTransformation);
+}
+
+int whole_factor(double target, int cells) {
+  return std::clamp(static_cast<int>(std::ceil(target / cells)), 1, 64);
+}
+
+/// Cells of a fractional number of pixels come out even: enlarged, then averaged by area.
+QImage sampled(const QImage& image, QSize size) {
+  if (size.width() % image.width() == 0 && size.height() % image.height() == 0)
+    return image.scaled(size, Qt::IgnoreAspectRatio, Qt::FastTransformation);
+  const int factor = std::max(whole_factor(size.width(), image.width()),
+                              whole_factor(size.height(), image.height()));
+  return enlarged(image, factor).scaled(size, Qt::IgnoreAspectRatio, Qt::SmoothTransformation);
+}
+
+}  // namespace
+
+void draw_cells(Ink& ink, const QRectF& where, const QImage& image) {
+  if (image.isNull() || where.isEmpty()) return;
+  QPainter& painter = ink.painter;
+  if (!draws_pixels(painter)) {
+    const double inches = std::max(where.width(), where.height()) / 72;
+    const int factor =
+        whole_factor(inches * ink.style.dpi, std::max(image.width(), image.height()));
+    painter.drawImage(where, enlarged(image, factor));
+    return;
+  }
+  const QRect pixels = painter.deviceTransform().mapRect(where).toRect();
+  if (pixels.isEmpty()) return;
+  painter.save();
+  painter.setWorldMatrixEnabled(false);
+  painter.drawImage(pixels.topLeft(), sampled(image, pixels.size()));
+  painter.restore();
+}
+
+QImage image_of(const Raster& raster, const ColourScale& scale) {
+  const Index rows = raster.values.rows(), cols = raster.values.cols();
+  QImage image(static_cast<int>(cols), static_cast<int>(rows), QImage::Format_RGB32);
+  for (Index r = 0; r < rows; ++r) {
+    auto* line = reinterpret_cast<QRgb*>(image.scanLine(static_cast<int>(r)));
+    for (Index c = 0; c < cols; ++c) {
+      const Rgb colour = scale.colour(raster.values(r, c));
+      line[c] = qRgb(colour[0], colour[1], colour[2]);
+    }
+  }
+  return image;
+}
+
+void draw_raster(Ink& ink, const QRectF& where, const Raster& raster, const ColourScale& scale) {
+  if (raster.values.empty()) return draw_message(ink, where, {"no entries in view"});
+  draw_cells(ink, where, image_of(raster, scale));
+}
+
+}  // namespace fovea

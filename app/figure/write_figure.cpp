@@ -1,0 +1,104 @@
+#include <QBuffer>
+#include <QFile>
+#include <QFileInfo>
+#include <QImage>
+#include <QPageLayout>
+#include <QPainter>
+#include <QPdfWriter>
+#include <QSaveFile>
+#include <QSvgGenerator>
+#include <cmath>
+
+#include "data/error.h"
+#include "figure/figure.h"
+
+namespace fovea {
+namespace {
+
+constexpr double kPointsPerInch = 72;
+
+QString title_of(const Figure& figure) {
+  return QString::fromStdString(figure.title.empty() ? "Attention" : figure.title);
+}
+
+void draw_or_throw(QPainter& painter, const Figure& figure) {
+  if (!painter.isActive()) throw UnavailableError("the figure is too large to be drawn");
+  draw_figure(painter, figure);
+  painter.end();
+}
+
+void draw_png(QBuffer& out, const Figure& figure, QSizeF points) {
+  const double scale = figure.style.dpi / kPointsPerInch;
+  QImage image(static_cast<int>(std::ceil(points.width() * scale - 1e-6)),
+               static_cast<int>(std::ceil(points.height() * scale - 1e-6)), QImage::Format_RGB32);
+  if (image.isNull()) throw UnavailableError("no memory for a picture of this size");
+  image.fill(figure.style.dark ? QColor(24, 26, 31) : QColor(Qt::white));
+  QPainter painter(&image);
+  painter.scale(scale, scale);
+  draw_or_throw(painter, figure);
+  image.setDotsPerMeterX(static_cast<int>(std::lround(figure.style.dpi / 0.0254)));
+  image.setDotsPerMeterY(image.dotsPerMeterX());
+  image.setText(QStringLiteral("Title"), title_of(figure));
+  image.setText(QStringLiteral("Software"), QStringLiteral("Fovea"));
+  if (!image.save(&out, "PNG")) throw UnavailableError("the picture could not be encoded as PNG");
+}
+
+void draw_svg(QBuffer& out, const Figure& figure, QSizeF points) {
+  QSvgGenerator generator;
+  generator.setOutputDevice(&out);
+  generator.setResolution(static_cast<int>(kPointsPerInch));  // a point is a unit
+  generator.setSize(points.toSize());
+  generator.setViewBox(QRectF(QPointF(0, 0), points));
+  generator.setTitle(title_of(figure));
+  generator.setDescription(QString::fromStdString(figure.footer));
+  QPainter painter(&generator);
+  draw_or_throw(painter, figure);
+}
+
+void draw_pdf(QBuffer& out, const Figure& figure, QSizeF points) {
+  constexpr int resolution = 1200;
+  QPdfWriter writer(&out);
+  writer.setTitle(title_of(figure));
+  writer.setCreator(QStringLiteral("Fovea"));
+  writer.setResolution(resolution);
+  writer.setPageSize(QPageSize(points, QPageSize::Point, QString(), QPageSize::ExactMatch));
+  writer.setPageMargins(QMarginsF(0, 0, 0, 0));
+  QPainter painter(&writer);
+  painter.scale(resolution / kPointsPerInch, resolution / kPointsPerInch);
+  draw_or_throw(painter, figure);
+}
+
+/// All or nothing: an old file of this name is replaced only by a complete new one.
+void save(const QString& path, const QByteArray& bytes) {
+  QSaveFile file(path);
+  const auto fail = [&]() -> UnavailableError {
+    return UnavailableError(path.toStdString() +
+                            ": cannot be written: " + file.errorString().toStdString());
+  };
+  if (!file.open(QIODevice::WriteOnly)) throw fail();
+  if (file.write(bytes) != bytes.size()) throw fail();
+  if (!file.commit()) throw fail();
+}
+
+}  // namespace
+
+void write_figure(const std::string& path, const Figure& figure) {
+  const QString name = QString::fromStdString(path);
+  const QString ending = QFileInfo(name).suffix().toLower();
+  const QSizeF points(figure.style.width, figure_height(figure));
+  QBuffer out;
+  out.open(QIODevice::WriteOnly);
+  if (ending == QStringLiteral("png")) {
+    draw_png(out, figure, points);
+  } else if (ending == QStringLiteral("svg")) {
+    draw_svg(out, figure, points);
+  } else if (ending == QStringLiteral("pdf")) {
+    draw_pdf(out, figure, points);
+  } else {
+    throw UsageError(path + ": a figure's name ends in .png, .svg or .pdf");
+  }
+  out.close();
+  save(name, out.data());
+}
+
+}  // namespace fovea

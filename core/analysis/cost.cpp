@@ -1,0 +1,114 @@
+#include "analysis/cost.h"
+
+#include "analysis/support.h"
+
+namespace fovea {
+namespace {
+
+double product(IndexRange a, IndexRange b) {
+  return static_cast<double>(a.size()) * static_cast<double>(b.size());
+}
+
+// Keys of ascending columns within each row's band, both ends of the band moving with the row.
+double merged_pairs(const Side& rows, const Side& cols, const Tile& tile) {
+  const auto row_runs = rows.runs(tile.rows, {0, Band::unbounded});
+  const auto col_runs = cols.runs(tile.cols, {0, Band::unbounded});
+  if (row_runs.empty() || col_runs.empty()) return 0;
+  const Index least = row_runs.front().begin - (col_runs.back().end - 1);
+  const Index most = row_runs.back().end - 1 - col_runs.front().begin;
+  if (least >= tile.band.lo && most <= tile.band.hi) return product(tile.rows, tile.cols);
+  if (most < tile.band.lo || least > tile.band.hi) return 0;
+  if (col_runs.size() == 1) {
+    double sum = 0;
+    for (const IndexRange& r : row_runs) sum += pairs_in_band(r, col_runs.front(), tile.band);
+    return sum;
+  }
+  double sum = 0;
+  std::size_t low = 0, high = 0;  // columns [low, high) lie in [i - hi, i - lo]
+  for (const IndexRange& run : row_runs)
+    for (Index i = run.begin; i < run.end; ++i) {
+      while (high < col_runs.size() && col_runs[high].begin <= i - tile.band.lo) ++high;
+      while (low < high && col_runs[low].begin < i - tile.band.hi) ++low;
+      sum += static_cast<double>(high - low);
+    }
+  return sum;
+}
+
+double total_clusters(Index n, int from, int to) {
+  double sum = 0;
+  for (int level = from; level <= to; ++level) sum += static_cast<double>(clusters(n, level));
+  return sum;
+}
+
+// Routing of queries and keys: one dot product per row of weights that a level compares.
+double routing(const Tree& tree, Index n, Index d) {
+  double rows = 0;
+  for (const TreeLevel& level : tree.levels) rows += level.by_sign ? 1 : level.branching;
+  return 2 * static_cast<double>(n) * static_cast<double>(d) * rows;
+}
+
+double bytes_of(const Pass& pass) {
+  return static_cast<double>(sizeof(std::int32_t) * (pass.rows.size() + pass.cols.size()) +
+                             sizeof(float) * pass.weight.size() + sizeof(Tile) * pass.tiles.size());
+}
+
+void count_tiles(const TilePlan& plan, Index n, double d, double dv, Cost& cost) {
+  int query_top = 0, key_top = 0;
+  for (const Pass& pass : plan.passes) {
+    query_top = std::max(query_top, pass.query_level);
+    key_top = std::max(key_top, pass.key_level);
+    const Side rows(pass.rows, pass.query_level, n), cols(pass.cols, pass.key_level, n);
+    for (const Tile& tile : pass.tiles)
+      cost.pairs +=
+          is_banded(pass, tile) ? merged_pairs(rows, cols, tile) : product(tile.rows, tile.cols);
+    cost.bytes += bytes_of(pass);
+  }
+  cost.multiply_adds += cost.pairs * (d + dv);
+  // A mean adds each row of the level below once; what a coarse query found goes to both children.
+  const double query_width = plan.coarse_query == CoarseQuery::mean ? d : 0;
+  cost.multiply_adds += total_clusters(n, 0, key_top - 1) * (d + dv);
+  cost.multiply_adds += total_clusters(n, 0, query_top - 1) * (query_width + dv);
+  // The pyramids of K, V and (means) Q; running maximum and sum of every query, and Z of coarse
+  // ones.
+  const double coarse_keys = total_clusters(n, 1, key_top),
+               coarse_queries = total_clusters(n, 1, query_top);
+  cost.bytes += sizeof(float) * (coarse_keys * (d + dv) + coarse_queries * (query_width + dv + 2) +
+                                 2 * static_cast<double>(n));
+}
+
+void count_nodes(const NodePlan& plan, bool causal, Index n, double dv, Cost& cost) {
+  double nodes = 1, width = 1;
+  for (const int b : plan.branching) nodes += width *= b;
+  const double depths = static_cast<double>(plan.alpha.size()), tokens = static_cast<double>(n);
+  // Sums: each value into its leaf, each node into its parent; then one look-up per depth and
+  // query. Prefix sums of a causal mask add each value at every depth instead.
+  cost.multiply_adds += (causal ? tokens * depths : tokens + nodes) * dv + tokens * depths * dv;
+  cost.bytes += sizeof(float) * nodes * (dv + 1) + 2 * sizeof(std::int32_t) * tokens;
+}
+
+}  // namespace
+
+double count_pairs(const Pass& pass, const Tile& tile) {
+  if (!is_banded(pass, tile)) return product(tile.rows, tile.cols);
+  const Index n = Band::unbounded;  // level 0: no cluster is cut off
+  return merged_pairs(Side(pass.rows, 0, n), Side(pass.cols, 0, n), tile);
+}
+
+Cost count_cost(const Plan& plan, Index d, Index dv) {
+  const double n = static_cast<double>(plan.n), width = static_cast<double>(d + dv);
+  Cost cost;
+  cost.exact_multiply_adds = (plan.causal ? n * (n + 1) / 2 : n * n) * width;
+  cost.multiply_adds = plan.planning_multiply_adds;
+  const Tree& tree = plan.structure.tree;
+  cost.multiply_adds += routing(tree, plan.n, d);
+  for (const TreeLevel& level : tree.levels)
+    cost.bytes +=
+        sizeof(float) * static_cast<double>(level.weight.rows() * (level.weight.cols() + 1));
+  if (const auto* tiles = std::get_if<TilePlan>(&plan.form))
+    count_tiles(*tiles, plan.n, static_cast<double>(d), static_cast<double>(dv), cost);
+  else
+    count_nodes(std::get<NodePlan>(plan.form), plan.causal, plan.n, static_cast<double>(dv), cost);
+  return cost;
+}
+
+}  // namespace fovea

@@ -1,0 +1,181 @@
+#include "analysis/support.h"
+
+#include <numeric>
+
+namespace fovea {
+
+Side::Side(const std::vector<std::int32_t>& order, int level, Index n)
+    : order_(&order), level_(level), n_(n), ascending_(std::ranges::is_sorted(order)) {}
+
+Index Side::token_count(IndexRange positions) const {
+  if (positions.size() <= 0) return 0;
+  if (level_ == 0) return positions.size();
+  if (identity()) return tokens(positions.end - 1).end - tokens(positions.begin).begin;
+  Index sum = 0;
+  for (Index p = positions.begin; p < positions.end; ++p) sum += tokens(p).size();
+  return sum;
+}
+
+IndexRange Side::near(IndexRange positions, IndexRange view) const {
+  if (!ascending_) return positions;
+  const Index first = view.begin >> level_, last = (view.end - 1) >> level_;  // clusters, inclusive
+  if (identity()) return {std::max(positions.begin, first), std::min(positions.end, last + 1)};
+  const auto begin = order_->begin() + positions.begin, end = order_->begin() + positions.end;
+  const auto low = std::lower_bound(begin, end, first), high = std::upper_bound(low, end, last);
+  return {low - order_->begin(), high - order_->begin()};
+}
+
+std::vector<IndexRange> Side::runs(IndexRange positions, IndexRange view) const {
+  std::vector<IndexRange> out;
+  if (positions.size() <= 0 || view.size() <= 0) return out;
+  const IndexRange some = near(positions, view);
+  if (some.size() <= 0) return out;
+  const auto add = [&](IndexRange tokens) {
+    const IndexRange part{std::max(tokens.begin, view.begin), std::min(tokens.end, view.end)};
+    if (part.size() > 0) out.push_back(part);
+  };
+  if (identity()) {
+    add({tokens(some.begin).begin, tokens(some.end - 1).end});
+    return out;
+  }
+  for (Index p = some.begin; p < some.end; ++p) add(tokens(p));
+  if (!ascending_) std::ranges::sort(out, {}, &IndexRange::begin);
+  return out;
+}
+
+double pairs_in_band(IndexRange rows, IndexRange cols, const Band& band) {
+  if (rows.size() <= 0 || cols.size() <= 0) return 0;
+  // Pairs with i - j <= x: rows up to cols.begin + x have all columns, then one fewer a row.
+  const auto up_to = [&](Index x) {
+    const Index full_end = std::clamp(cols.begin + x + 1, rows.begin, rows.end);
+    const Index slope_end = std::clamp(cols.end + x, full_end, rows.end);
+    const double full =
+        static_cast<double>(full_end - rows.begin) * static_cast<double>(cols.size());
+    const double first = static_cast<double>(cols.end + x - full_end);
+    const double count = static_cast<double>(slope_end - full_end);
+    return full + count * first - count * (count - 1) / 2;
+  };
+  return std::max(0.0, up_to(band.hi) - up_to(band.lo - 1));
+}
+
+namespace {
+
+// Queries and keys share a node at some depth with alpha != 0 iff they share the one nearest the
+// root, for nodes are nested: so the support is one set of tiles over the two orders by leaf.
+Pass support_of_nodes(const NodePlan& nodes, Index n, bool causal) {
+  std::size_t depth = 0;
+  while (depth < nodes.alpha.size() && nodes.alpha[depth] == 0) ++depth;
+  Pass pass;
+  if (depth == nodes.alpha.size()) return pass;
+  Index below = 1, count = 1;
+  for (std::size_t l = 0; l < nodes.branching.size(); ++l)
+    (l < depth ? count : below) *= nodes.branching[l];
+  const auto order_by_node = [&](const std::vector<std::int32_t>& leaf, std::vector<Index>& start) {
+    start.assign(static_cast<std::size_t>(count) + 1, 0);
+    for (const std::int32_t l : leaf) ++start[static_cast<std::size_t>(l / below) + 1];
+    std::partial_sum(start.begin(), start.end(), start.begin());
+    std::vector<Index> next = start;
+    std::vector<std::int32_t> order(static_cast<std::size_t>(n));
+    for (Index i = 0; i < n; ++i)
+      order[static_cast<std::size_t>(
+          next[static_cast<std::size_t>(leaf[static_cast<std::size_t>(i)] / below)]++)] =
+          static_cast<std::int32_t>(i);
+    return order;
+  };
+  std::vector<Index> query_start, key_start;
+  pass.rows = order_by_node(nodes.query_leaf, query_start);
+  pass.cols = order_by_node(nodes.key_leaf, key_start);
+  for (std::size_t node = 0; node < static_cast<std::size_t>(count); ++node) {
+    const Tile tile{{query_start[node], query_start[node + 1]},
+                    {key_start[node], key_start[node + 1]},
+                    causal ? Band{.lo = 0} : Band{}};
+    if (tile.rows.size() > 0 && tile.cols.size() > 0) pass.tiles.push_back(tile);
+  }
+  return pass;
+}
+
+Support::Layer layer_of(const Pass& pass, Index n) {
+  Support::Layer layer{
+      &pass, Side(pass.rows, pass.query_level, n), Side(pass.cols, pass.key_level, n), {}, {}, {}};
+  for (std::size_t t = 0; t < pass.tiles.size(); ++t) {
+    const Tile& tile = pass.tiles[t];
+    layer.tile_tokens.push_back(layer.cols.token_count(tile.cols));
+    if (tile.rows.size() <= 0) continue;
+    if (!layer.groups.empty() && layer.groups.back().rows == tile.rows &&
+        layer.groups.back().last == t)
+      ++layer.groups.back().last;
+    else
+      layer.groups.push_back({tile.rows, t, t + 1});
+  }
+  std::ranges::sort(layer.groups, {}, [](const auto& g) { return g.rows.begin; });
+  if (!pass.rows.empty()) {
+    layer.position.assign(static_cast<std::size_t>(clusters(n, pass.query_level)), -1);
+    for (std::size_t p = 0; p < pass.rows.size(); ++p)
+      layer.position[static_cast<std::size_t>(pass.rows[p])] = static_cast<std::int32_t>(p);
+  }
+  return layer;
+}
+
+}  // namespace
+
+Support::Support(const Plan& plan) : plan_(&plan) {
+  if (const auto* tiles = std::get_if<TilePlan>(&plan.form)) {
+    for (const Pass& pass : tiles->passes) layers_.push_back(layer_of(pass, plan.n));
+  } else {
+    nodes_ = support_of_nodes(std::get<NodePlan>(plan.form), plan.n, plan.causal);
+    layers_.push_back(layer_of(nodes_, plan.n));
+  }
+}
+
+const Support::Layer::Group* Support::Layer::group_of(Index query) const {
+  const Index cluster = query >> rows.level();
+  const Index p = position.empty() ? cluster : position[static_cast<std::size_t>(cluster)];
+  if (p < 0) return nullptr;
+  const auto found =
+      std::ranges::upper_bound(groups, p, {}, [](const Group& g) { return g.rows.end; });
+  return found != groups.end() && found->rows.contains(p) ? &*found : nullptr;
+}
+
+float Support::Part::weight(Index n) const {
+  if (pass->weight.empty()) return 1;
+  const Index cluster = pass->cols.empty() ? column : pass->cols[static_cast<std::size_t>(column)];
+  return pass->weight[static_cast<std::size_t>(column)] /
+         static_cast<float>(cluster_tokens(cluster, pass->key_level, n).size());
+}
+
+Index Support::count(Index query) const {
+  Index sum = 0;
+  for (const Layer& layer : layers_) {
+    const auto* group = layer.group_of(query);
+    if (!group) continue;
+    for (std::size_t t = group->first; t < group->last; ++t) {
+      const Tile& tile = layer.pass->tiles[t];
+      if (!is_banded(*layer.pass, tile)) {
+        sum += layer.tile_tokens[t];
+        continue;
+      }
+      const IndexRange band{std::max<Index>(0, query - tile.band.hi),
+                            std::min(plan_->n, query - tile.band.lo + 1)};
+      if (band.size() <= 0) continue;
+      const IndexRange near = layer.cols.near(tile.cols, band);
+      if (layer.cols.ascending())
+        sum += std::max<Index>(0, near.size());
+      else
+        for (Index p = near.begin; p < near.end; ++p) sum += band.contains(layer.cols.cluster(p));
+    }
+  }
+  return sum;
+}
+
+double Support::pairs() const {
+  double sum = 0;
+  for (Index i = 0; i < plan_->n; ++i) sum += static_cast<double>(count(i));
+  return sum;
+}
+
+bool Support::complete() const {
+  const double n = static_cast<double>(plan_->n);
+  return pairs() >= (plan_->causal ? n * (n + 1) / 2 : n * n);
+}
+
+}  // namespace fovea

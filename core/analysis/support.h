@@ -1,0 +1,122 @@
+// A Support answers which keys a query attends: the pairs to which a Plan gives weight, row by row.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace fovea {
+
+/// One side of a Pass: positions, the clusters they name and the tokens of those.
+class Side {
+ public:
+  Side(const std::vector<std::int32_t>& order, int level, Index n);
+
+  bool identity() const { return order_->empty(); }
+  bool ascending() const { return ascending_; }  // the identity is
+  int level() const { return level_; }
+  Index cluster(Index position) const {
+    return identity() ? position : (*order_)[static_cast<std::size_t>(position)];
+  }
+  IndexRange tokens(Index position) const { return cluster_tokens(cluster(position), level_, n_); }
+  /// Tokens at all the positions.
+  Index token_count(IndexRange positions) const;
+  /// Those of the positions whose tokens may lie in `tokens`; exact when ascending.
+  IndexRange near(IndexRange positions, IndexRange tokens) const;
+  /// The tokens at the positions, within `view`, as ascending disjoint ranges.
+  std::vector<IndexRange> runs(IndexRange positions, IndexRange view) const;
+
+ private:
+  const std::vector<std::int32_t>* order_;
+  int level_;
+  Index n_;
+  bool ascending_;
+};
+
+/// Number of (i, j) in rows x cols that the band counts, in O(1).
+double pairs_in_band(IndexRange rows, IndexRange cols, const Band& band);
+
+/// Bands are on tokens, so a tile of clusters has none.
+inline bool is_banded(const Pass& pass, const Tile& tile) {
+  return pass.query_level == 0 && pass.key_level == 0 && !tile.band.everything();
+}
+
+class Support {
+ public:
+  /// The plan must outlive it. O(tiles + positions).
+  explicit Support(const Plan& plan);
+
+  /// Some keys that a query attends: adjacent tokens, all owned by `column` (a position) of the
+  /// tile, or, for an identity order of single tokens, by the columns from `column` on.
+  struct Part {
+    IndexRange keys;
+    const Pass* pass;
+    std::size_t tile;
+    Index column;
+    /// Of a pair: 1, or that of the sampled key, shared among the tokens of its cluster.
+    float weight(Index n) const;
+  };
+
+  /// Calls use(Part) for all that `query` attends within `keys`; no key comes twice.
+  template <class Use>
+  void for_parts(Index query, IndexRange keys, Use use) const;
+
+  /// |S_i|.
+  Index count(Index query) const;
+  /// Sum of |S_i|: the pairs (i, j) with weight.
+  double pairs() const;
+  /// Whether every admissible pair (all, or j <= i) has weight.
+  bool complete() const;
+  const Plan& plan() const { return *plan_; }
+
+  /// One pass with its sides, and which tiles cover a row position.
+  struct Layer {
+    const Pass* pass;
+    Side rows, cols;
+    std::vector<std::int32_t> position;  // cluster -> row position, -1 none; empty: identity
+    struct Group {
+      IndexRange rows;
+      std::size_t first, last;  // tiles [first, last)
+    };
+    std::vector<Group> groups;       // ascending, disjoint rows
+    std::vector<Index> tile_tokens;  // keys of each tile, band aside
+    const Group* group_of(Index query) const;
+  };
+  const std::vector<Layer>& layers() const { return layers_; }
+
+ private:
+  const Plan* plan_;
+  Pass nodes_;  // the support of a NodePlan, written as tiles
+  std::vector<Layer> layers_;
+};
+
+template <class Use>
+void Support::for_parts(Index query, IndexRange keys, Use use) const {
+  for (const Layer& layer : layers_) {
+    const auto* group = layer.group_of(query);
+    if (!group) continue;
+    for (std::size_t t = group->first; t < group->last; ++t) {
+      const Tile& tile = layer.pass->tiles[t];
+      IndexRange view = keys;
+      if (is_banded(*layer.pass, tile)) {
+        view.begin = std::max(view.begin, query - tile.band.hi);
+        view.end = std::min(view.end, query - tile.band.lo + 1);
+      }
+      if (view.size() <= 0) continue;
+      const IndexRange near = layer.cols.near(tile.cols, view);
+      if (near.size() <= 0) continue;
+      if (layer.cols.identity() && layer.cols.level() == 0) {
+        use(Part{near, layer.pass, t, near.begin});
+        continue;
+      }
+      for (Index p = near.begin; p < near.end; ++p) {
+        const IndexRange tokens = layer.cols.tokens(p);
+        const IndexRange part{std::max(tokens.begin, view.begin), std::min(tokens.end, view.end)};
+        if (part.size() > 0) use(Part{part, layer.pass, t, p});
+      }
+    }
+  }
+}
+
+}  // namespace fovea

@@ -1,0 +1,301 @@
+#include "data/synthetic.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numbers>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "data/error.h"
+#include "data/random.h"
+
+namespace fovea {
+namespace {
+
+struct Spec {
+  std::string name;
+  Index n = 1024, d = 64, dv = 64, heads = 1;
+  std::uint64_t seed = 0;
+};
+
+struct Qkv {
+  Matrix q, k, v;
+};
+
+/// Purposes of draws; each is a family of streams.
+enum Purpose : std::uint32_t { draw_q = 101, draw_k, draw_v, draw_centre, draw_value, draw_order };
+
+/// Rows are drawn in chunks with a stream each, so that threads share the work and the numbers do
+/// not depend on how many threads there are.
+constexpr Index chunk_rows = 1024;
+
+void for_each_chunk(Index rows, const std::function<void(Index chunk, IndexRange rows)>& body) {
+  const Index chunks = (rows + chunk_rows - 1) / chunk_rows;
+  const Index threads =
+      std::clamp<Index>(static_cast<Index>(std::thread::hardware_concurrency()), 1, chunks);
+  auto work = [&](Index thread) {
+    for (Index c = thread; c < chunks; c += threads)
+      body(c, {c * chunk_rows, std::min(rows, (c + 1) * chunk_rows)});
+  };
+  std::vector<std::jthread> others;
+  for (Index t = 1; t < threads; ++t) others.emplace_back(work, t);
+  work(0);
+}
+
+Random stream(const Spec& spec, Purpose purpose, Index head, Index chunk = 0) {
+  return Random(spec.seed, stream_of(purpose, head * (most_tokens / chunk_rows + 1) + chunk));
+}
+
+Matrix normal_matrix(const Spec& spec, Purpose purpose, Index head, Index rows, Index cols) {
+  Matrix out(rows, cols);
+  for_each_chunk(rows, [&](Index chunk, IndexRange range) {
+    Random random = stream(spec, purpose, head, chunk);
+    for (Index i = range.begin; i < range.end; ++i)
+      for (Index c = 0; c < cols; ++c) out(i, c) = static_cast<float>(random.normal());
+  });
+  return out;
+}
+
+/// Makes the first `cols` entries of a row have this length. A zero row stays zero.
+void set_length(float* row, Index cols, double length) {
+  double square = 0;
+  for (Index c = 0; c < cols; ++c) square += double{row[c]} * row[c];
+  if (square == 0) return;
+  const auto factor = static_cast<float>(length / std::sqrt(square));
+  for (Index c = 0; c < cols; ++c) row[c] *= factor;
+}
+
+/// The length of q and k at which two that agree have this logit under the scale 1/sqrt(d).
+double length_for_logit(double logit, Index d) {
+  return std::sqrt(logit * std::sqrt(static_cast<double>(d)));
+}
+
+Qkv gaussian(const Spec& s, Index head) {
+  return {normal_matrix(s, draw_q, head, s.n, s.d), normal_matrix(s, draw_k, head, s.n, s.d),
+          normal_matrix(s, draw_v, head, s.n, s.dv)};
+}
+
+Qkv clusters(const Spec& s, Index head) {
+  const auto kinds = static_cast<Index>(std::llround(std::sqrt(static_cast<double>(s.n))));
+  Matrix centres = normal_matrix(s, draw_centre, head, kinds, s.d);
+  for (Index g = 0; g < kinds; ++g) set_length(centres.row(g), s.d, 1.0);
+  const Matrix values = normal_matrix(s, draw_value, head, kinds, s.dv);
+  std::vector<Index> kind(static_cast<std::size_t>(s.n));
+  Random order = stream(s, draw_order, head);
+  for (Index& g : kind) g = static_cast<Index>(order.below(static_cast<std::uint64_t>(kinds)));
+
+  const auto length =
+      static_cast<float>(length_for_logit(std::log(static_cast<double>(kinds)) + 3.0, s.d));
+  const auto spread = static_cast<float>(0.25 / std::sqrt(static_cast<double>(s.d)));
+  Qkv out = gaussian(s, head);
+  for (Index i = 0; i < s.n; ++i) {
+    const Index g = kind[static_cast<std::size_t>(i)];
+    for (Index c = 0; c < s.d; ++c) {
+      out.q(i, c) = length * (centres(g, c) + spread * out.q(i, c));
+      out.k(i, c) = length * (centres(g, c) + spread * out.k(i, c));
+    }
+    for (Index c = 0; c < s.dv; ++c) out.v(i, c) = values(g, c) + 0.25f * out.v(i, c);
+  }
+  return out;
+}
+
+/// A closed curve of low frequencies through `cols` dimensions, its points `length` from the origin.
+Matrix smooth_curve(const Spec& s, Purpose purpose, Index head, Index cols, double length) {
+  constexpr Index frequencies = 8;
+  const Matrix waves = normal_matrix(s, purpose, head, 2 * frequencies + 1, cols);
+  Matrix out(s.n, cols);
+  for_each_chunk(s.n, [&](Index, IndexRange range) {
+    for (Index i = range.begin; i < range.end; ++i) {
+      std::copy_n(waves.row(0), cols, out.row(i));
+      const double angle = 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(s.n);
+      for (Index f = 1; f <= frequencies; ++f) {
+        const auto cosine = static_cast<float>(std::cos(static_cast<double>(f) * angle));
+        const auto sine = static_cast<float>(std::sin(static_cast<double>(f) * angle));
+        const float *a = waves.row(2 * f - 1), *b = waves.row(2 * f);
+        for (Index c = 0; c < cols; ++c) out(i, c) += cosine * a[c] + sine * b[c];
+      }
+      set_length(out.row(i), cols, length);
+    }
+  });
+  return out;
+}
+
+Qkv smooth(const Spec& s, Index head) {
+  Qkv out;
+  out.q = smooth_curve(s, draw_q, head, s.d, length_for_logit(8.0, s.d));
+  out.k = out.q;
+  out.v = smooth_curve(s, draw_v, head, s.dv, std::sqrt(static_cast<double>(s.dv)));
+  return out;
+}
+
+Qkv needle(const Spec& s, Index head) {
+  if (s.d < 2)
+    throw UsageError("synthetic:needle: d is 1; at least 2 is needed, one to hide the needle");
+  std::vector<Index> place(static_cast<std::size_t>(s.n));
+  std::iota(place.begin(), place.end(), Index{0});
+  Random order = stream(s, draw_order, head);
+  for (std::size_t i = place.size(); i > 1; --i) std::swap(place[i - 1], place[order.below(i)]);
+
+  const double length = length_for_logit(std::log(static_cast<double>(s.n)) + 3.0, s.d);
+  Qkv out;
+  out.k = normal_matrix(s, draw_k, head, s.n, s.d);
+  out.q = Matrix(s.n, s.d);
+  out.v = normal_matrix(s, draw_v, head, s.n, s.dv);
+  for (Index j = 0; j < s.n; ++j) {
+    set_length(out.k.row(j), s.d - 1, length);
+    out.k(j, s.d - 1) = static_cast<float>(-3.0 * length);
+  }
+  for (Index i = 0; i < s.n; ++i) {
+    std::copy_n(out.k.row(place[static_cast<std::size_t>(i)]), s.d - 1, out.q.row(i));
+    out.q(i, s.d - 1) = static_cast<float>(3.0 * length);
+  }
+  return out;
+}
+
+Qkv golden(const Spec&, Index) {
+  auto a = [](Index i) { return static_cast<float>((3 * i) % 5 - 2); };
+  auto b = [](Index i) { return static_cast<float>((2 * i + 1) % 7 - 3); };
+  Qkv out{Matrix(8, 2), Matrix(8, 2), Matrix(8, 2)};
+  for (Index i = 0; i < 8; ++i) {
+    out.q(i, 0) = a(i) / 2, out.q(i, 1) = b(i) / 2;
+    out.k(i, 0) = b(i) / 2, out.k(i, 1) = a(7 - i) / 2;
+    out.v(i, 0) = static_cast<float>(i), out.v(i, 1) = i % 2 == 0 ? 1.0f : -1.0f;
+  }
+  return out;
+}
+
+Matrix hmatrix(const Spec& s) {
+  Matrix out(s.n, s.n);
+  for (Index i = 0; i < s.n; ++i)
+    for (Index j = 0; j < s.n; ++j) {
+      const auto distance = static_cast<double>(i - j);
+      out(i, j) = static_cast<float>(std::exp(2 * std::exp(-distance * distance) - 1));
+    }
+  return out;
+}
+
+struct Recipe {
+  std::string_view name, content;
+  Qkv (*make)(const Spec&, Index head);  // none: an attention matrix
+  Index n, most_n;
+  std::vector<std::string_view> keys;
+};
+
+const std::vector<Recipe>& recipes() {
+  static const std::vector<std::string_view> all = {"n", "d", "dv", "heads", "seed"};
+  static const std::vector<Recipe> table = {
+      {"hmatrix", "exp(S) of Eq. 11-12 of H-Transformer-1D", nullptr, 16, 4096, {"n"}},
+      {"gaussian", "independent normal numbers", gaussian, 1024, most_tokens, all},
+      {"clusters", "tokens of a few kinds in random order", clusters, 1024, most_tokens, all},
+      {"smooth", "points along a smooth curve", smooth, 1024, most_tokens, all},
+      {"needle", "one large entry a row at a random place", needle, 1024, most_tokens, all},
+      {"golden", "the 8 x 2 example of the variants reference", golden, 8, 8, {}},
+  };
+  return table;
+}
+
+template <class Items, class Name>
+std::string joined(const Items& items, const Name& name_of) {
+  std::string out;
+  for (const auto& item : items) out += (out.empty() ? "" : ", ") + std::string(name_of(item));
+  return out;
+}
+
+const Recipe& recipe_of(const std::string& spec, std::string_view name) {
+  for (const Recipe& recipe : recipes())
+    if (recipe.name == name) return recipe;
+  throw UsageError(spec + ": no synthetic source is named '" + std::string(name) + "'; there are " +
+                   joined(recipes(), [](const Recipe& r) { return r.name; }));
+}
+
+/// Splits "n=3&d=2" and checks every key against what the recipe knows.
+std::map<std::string, std::uint64_t> numbers_of(const std::string& spec, std::string_view query,
+                                                const Recipe& recipe) {
+  std::map<std::string, std::uint64_t> numbers;
+  while (!query.empty()) {
+    const std::string_view pair = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(pair.size() + 1, query.size()));
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    const std::string key(pair.substr(0, equals));
+    const std::string_view text = pair.substr(std::min(equals + 1, pair.size()));
+    if (std::find(recipe.keys.begin(), recipe.keys.end(), key) == recipe.keys.end())
+      throw UsageError(spec + ": '" + key + "' is not a parameter of " + std::string(recipe.name) +
+                       (recipe.keys.empty()
+                            ? "; it has none"
+                            : "; it has " + joined(recipe.keys, [](auto k) { return k; })));
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size())
+      throw UsageError(spec + ": " + key + " is '" + std::string(text) +
+                       "'; a whole number of at least 0 was expected");
+    if (!numbers.emplace(key, value).second)
+      throw UsageError(spec + ": " + key + " is given twice");
+  }
+  return numbers;
+}
+
+Spec parse(const std::string& spec, std::string_view query, const Recipe& recipe) {
+  const auto numbers = numbers_of(spec, query, recipe);
+  auto number = [&](const std::string& key, Index standard, Index most) {
+    const auto found = numbers.find(key);
+    if (found == numbers.end()) return standard;
+    if (found->second < 1 || found->second > static_cast<std::uint64_t>(most))
+      throw UsageError(spec + ": " + key + " is " + std::to_string(found->second) +
+                       "; 1 to " + std::to_string(most) + " was expected");
+    return static_cast<Index>(found->second);
+  };
+  Spec out;
+  out.name = recipe.name;
+  out.n = number("n", recipe.n, recipe.most_n);
+  out.d = number("d", 64, 1024);
+  out.dv = number("dv", out.d, 1024);
+  out.heads = number("heads", 1, 256);
+  if (const auto seed = numbers.find("seed"); seed != numbers.end()) out.seed = seed->second;
+  constexpr Index most_bytes = Index{4} << 30;
+  if (const Index bytes = out.heads * out.n * (2 * out.d + out.dv) * 4; bytes > most_bytes)
+    throw UsageError(spec + ": would fill " + std::to_string(bytes >> 30) +
+                     " GiB; at most 4 GiB are made, with fewer heads or a smaller n");
+  return out;
+}
+
+}  // namespace
+
+Source make_synthetic(const std::string& spec) {
+  std::string_view rest = spec;
+  if (rest.starts_with(synthetic_prefix)) rest.remove_prefix(synthetic_prefix.size());
+  const std::string_view name = rest.substr(0, rest.find('?'));
+  const Recipe& recipe = recipe_of(spec, name);
+  const Spec s = parse(spec, rest.substr(std::min(name.size() + 1, rest.size())), recipe);
+
+  Source source;
+  source.name = s.name;
+  source.path = rest.size() == spec.size() ? std::string(synthetic_prefix) + spec : spec;
+  source.kind = "synthetic";
+  source.content = "synthetic: " + std::string(recipe.content);
+  source.layout = recipe.make ? "[H,n,d]" : "[H,n,n]";
+  Layer& layer = source.layers.emplace_back();
+  std::vector<Matrix> q, k, v;
+  if (!recipe.make) {
+    q.push_back(hmatrix(s));
+    layer.attention = make_head_tensor(std::move(q));
+    return source;
+  }
+  for (Index head = 0; head < s.heads; ++head) {
+    Qkv qkv = recipe.make(s, head);
+    q.push_back(std::move(qkv.q));
+    k.push_back(std::move(qkv.k));
+    v.push_back(std::move(qkv.v));
+  }
+  layer.q = make_head_tensor(std::move(q));
+  layer.k = make_head_tensor(std::move(k));
+  layer.v = make_head_tensor(std::move(v));
+  if (s.name == "golden") source.scale = 1.0 / std::sqrt(2.0);  // also the default: it is part of the example
+  return source;
+}
+
+}  // namespace fovea

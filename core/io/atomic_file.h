@@ -1,0 +1,15 @@
+// Writing a file so that a failure leaves neither half a file nor harms the old one.
+#pragma once
+
+#include <functional>
+#include <ostream>
+#include <string>
+
+namespace fovea {
+
+/// Writes a temporary file beside `path`, waits until it is on disk and renames it. When `write`
+/// throws or the disk is full nothing is left behind. Through a symbolic link its target is
+/// replaced; a device or pipe is written to directly. Throws UnavailableError.
+void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
+
+}  // namespace fovea

@@ -1,0 +1,22 @@
+// Reading JSON that nobody vouches for.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace fovea {
+
+using Json = nlohmann::json;
+
+/// Throws InputError with the position for a syntax error, ill-formed UTF-8, a name that occurs
+/// twice in an object, or nesting beyond what any of our files needs.
+Json parse_json(const std::string& where, std::string_view text);
+
+/// "a number", "a list", ... for messages.
+std::string kind_of(const Json& value);
+
+/// The value as JSON, cut off where a message would become unreadable.
+std::string excerpt(const Json& value);
+
+}  // namespace fovea

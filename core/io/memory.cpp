@@ -1,0 +1,40 @@
+#include "io/memory.h"
+
+#include <fstream>
+#include <limits>
+#include <new>
+
+#include "data/error.h"
+
+namespace fovea {
+namespace {
+
+/// Bytes that can be used without swapping; unlimited where the system does not say.
+std::size_t available_bytes() {
+  std::ifstream in("/proc/meminfo");
+  std::string key;
+  std::size_t kibibytes = 0;
+  while (in >> key >> kibibytes) {
+    if (key == "MemAvailable:") return kibibytes * 1024;
+    in.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return std::numeric_limits<std::size_t>::max();
+}
+
+}  // namespace
+
+std::shared_ptr<std::byte[]> allocate_bytes(std::size_t bytes, const std::string& what) {
+  constexpr std::size_t worth_asking = std::size_t{64} << 20;
+  const std::size_t available = bytes < worth_asking ? bytes : available_bytes();
+  const UnavailableError refusal(what + ": " + std::to_string(bytes >> 20) +
+                                 " MiB of memory needed, " + std::to_string(available >> 20) +
+                                 " MiB are to be had");
+  if (bytes > available) throw refusal;
+  try {
+    return std::shared_ptr<std::byte[]>(new std::byte[bytes]);
+  } catch (const std::bad_alloc&) {
+    throw refusal;
+  }
+}
+
+}  // namespace fovea

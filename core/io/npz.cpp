@@ -1,0 +1,131 @@
+// .npz: a zip of .npy arrays, stored or deflated. The library reads the central directory, ZIP64
+// sizes and checksums; what it says is checked against the arrays' shapes before memory is taken.
+#include <zip.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string_view>
+
+#include "data/error.h"
+#include "io/mapped_file.h"
+#include "io/memory.h"
+#include "io/npy.h"
+
+namespace fovea {
+namespace {
+
+struct Close {
+  void operator()(zip_t* archive) const { zip_discard(archive); }
+  void operator()(zip_file_t* member) const { zip_fclose(member); }
+};
+using Archive = std::unique_ptr<zip_t, Close>;
+
+Archive open_archive(const std::string& path) {
+  require_readable_file(path);
+  int code = 0;
+  Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
+  if (archive) return archive;
+  zip_error_t error;
+  zip_error_init_with_code(&error, code);
+  const std::string reason = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  throw InputError(path, "not a zip archive that can be read: " + reason);
+}
+
+/// One member, read from front to back.
+class Member {
+ public:
+  Member(zip_t* archive, zip_uint64_t index, std::string where, std::size_t size)
+      : where_(std::move(where)), left_(size), file_(zip_fopen_index(archive, index, 0)) {
+    if (!file_) throw InputError(where_, std::string("cannot be read: ") + zip_strerror(archive));
+  }
+
+  const std::string& where() const { return where_; }
+  /// Bytes not read yet, by what the archive declares.
+  std::size_t left() const { return left_; }
+
+  void read(std::span<std::byte> out) {
+    while (!out.empty()) {
+      const std::size_t got = read_some(out);
+      if (got == 0)
+        throw InputError(where_, "ends " + std::to_string(left_) +
+                                     " bytes before the size that the archive declares");
+      out = out.subspan(got);
+      left_ -= got;
+    }
+  }
+
+  /// The checksum is compared when the end is met, so it has to be met.
+  void expect_end() {
+    std::byte beyond;
+    if (read_some({&beyond, 1}) != 0)
+      throw InputError(where_, "goes on beyond the size that the archive declares");
+  }
+
+ private:
+  std::size_t read_some(std::span<std::byte> out) {
+    const zip_int64_t got = zip_fread(file_.get(), out.data(), out.size());
+    if (got < 0)
+      throw InputError(where_, std::string("is damaged: ") + zip_file_strerror(file_.get()));
+    return static_cast<std::size_t>(got);
+  }
+
+  std::string where_;
+  std::size_t left_;
+  std::unique_ptr<zip_file_t, Close> file_;
+};
+
+NamedTensor read_array(Member& member, bool as_bfloat16) {
+  std::vector<std::byte> header(std::min(npy_preamble, member.left()));
+  member.read(header);
+  const std::size_t begin = npy_header_bytes(member.where(), header);
+  if (begin - npy_preamble > member.left())
+    throw InputError(member.where(), "a .npy header of " + std::to_string(begin) +
+                                         " bytes is more than the archive declares for it");
+  header.resize(begin);
+  member.read(std::span(header).subspan(npy_preamble));
+
+  NpyHeader parsed = parse_npy_header(member.where(), header, as_bfloat16);
+  check_npy_size(member.where(), parsed, member.left());
+  NamedTensor tensor = std::move(parsed.tensor);
+  if (!tensor.type) return tensor;  // listed only: its data is of no use to anyone
+  const std::size_t bytes = member.left();
+  const auto data = allocate_bytes(bytes, member.where());
+  member.read({data.get(), bytes});
+  member.expect_end();
+  tensor.data = data.get();
+  tensor.owner = data;
+  return tensor;
+}
+
+}  // namespace
+
+TensorFile read_npz(const std::string& path, bool as_bfloat16) {
+  const Archive archive = open_archive(path);
+  TensorFile out{.path = path, .kind = "npz"};
+  std::set<std::string> names;
+  const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
+  for (zip_int64_t i = 0; i < count; ++i) {
+    const auto index = static_cast<zip_uint64_t>(i);
+    zip_stat_t status;
+    if (zip_stat_index(archive.get(), index, 0, &status) != 0)
+      throw InputError(path, std::string("not a sound archive: ") + zip_strerror(archive.get()));
+    if (!(status.valid & ZIP_STAT_NAME) || !(status.valid & ZIP_STAT_SIZE))
+      throw InputError(path, "a member without name or size");
+    std::string name = status.name;
+    if (!name.ends_with(".npy")) {
+      out.notes.push_back("Ignored: '" + name + "', which is not a .npy array.");
+      continue;
+    }
+    if (!names.insert(name).second)
+      throw InputError(path, "'" + name + "' occurs twice: once expected");
+    Member member(archive.get(), index, path + ", '" + name + "'", status.size);
+    NamedTensor tensor = read_array(member, as_bfloat16);
+    tensor.name = name.substr(0, name.size() - 4);
+    out.tensors.push_back(std::move(tensor));
+  }
+  return out;
+}
+
+}  // namespace fovea

@@ -1,0 +1,64 @@
+#include "io/safetensors_writer.h"
+
+#include <bit>
+
+#include "data/error.h"
+#include "io/atomic_file.h"
+#include "io/json.h"
+
+namespace fovea {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the format is little endian");
+static_assert(sizeof(float) == sizeof(std::int32_t));
+
+std::size_t bytes_of(const OutTensor& tensor) {
+  const std::size_t count =
+      std::visit([](const auto& values) { return values.size(); }, tensor.values);
+  std::size_t expected = 1;
+  for (const Index size : tensor.shape) expected *= static_cast<std::size_t>(size);
+  if (count != expected)
+    throw Error(1, "tensor '" + tensor.name + "' has " + std::to_string(count) + " values, " +
+                       std::to_string(expected) + " by its shape");
+  return count * sizeof(float);
+}
+
+/// Padded with spaces, so that the tensors start aligned.
+std::string header_of(const std::vector<OutTensor>& tensors,
+                      const std::map<std::string, std::string>& metadata) {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) header["__metadata__"] = metadata;
+  std::size_t begin = 0;
+  for (const OutTensor& tensor : tensors) {
+    const std::size_t end = begin + bytes_of(tensor);
+    const bool floats = std::holds_alternative<std::vector<float>>(tensor.values);
+    if (header.contains(tensor.name)) throw Error(1, "two tensors named '" + tensor.name + "'");
+    header[tensor.name] = {
+        {"dtype", floats ? "F32" : "I32"}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
+    begin = end;
+  }
+  std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  return text;
+}
+
+}  // namespace
+
+void write_safetensors(const std::string& path, const std::vector<OutTensor>& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  const std::string header = header_of(tensors, metadata);
+  write_atomically(path, [&](std::ostream& out) {
+    const std::uint64_t length = header.size();
+    out.write(reinterpret_cast<const char*>(&length), sizeof length);
+    out << header;
+    for (const OutTensor& tensor : tensors)
+      std::visit(
+          [&](const auto& values) {
+            out.write(reinterpret_cast<const char*>(values.data()),
+                      static_cast<std::streamsize>(values.size() * sizeof(values[0])));
+          },
+          tensor.values);
+  });
+}
+
+}  // namespace fovea

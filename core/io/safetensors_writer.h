@@ -1,0 +1,24 @@
+// Writing .safetensors: F32 and I32 tensors and text metadata.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "data/matrix.h"
+
+namespace fovea {
+
+struct OutTensor {
+  std::string name;
+  std::vector<Index> shape;
+  std::variant<std::vector<float>, std::vector<std::int32_t>> values;  // C order
+};
+
+/// Replaces `path` only when everything is written. Throws UnavailableError.
+void write_safetensors(const std::string& path, const std::vector<OutTensor>& tensors,
+                       const std::map<std::string, std::string>& metadata);
+
+}  // namespace fovea

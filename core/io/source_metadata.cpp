@@ -1,0 +1,118 @@
+#include "io/source_metadata.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "data/error.h"
+#include "io/json.h"
+#include "io/token_marks.h"
+
+namespace fovea {
+namespace {
+
+InputError refusal(const Source& source, const char* key, const std::string& found,
+                   const char* expected) {
+  return InputError(source.path, std::string("metadata '") + key + "' is " + found + ": " +
+                                     expected + " expected");
+}
+
+double read_scale(const Source& source, const std::string& text) {
+  double scale = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), scale);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(scale) ||
+      scale <= 0)
+    throw refusal(source, "scale", "'" + text + "'", "a number above 0");
+  return scale;
+}
+
+bool read_causal(const Source& source, const std::string& text) {
+  if (text == "true" || text == "True" || text == "1") return true;
+  if (text == "false" || text == "False" || text == "0") return false;
+  throw refusal(source, "causal", "'" + text + "'", "true or false");
+}
+
+std::vector<std::string> read_tokens(const Source& source, const std::string& text) {
+  const Json list = parse_json(source.path + ", metadata 'tokens'", text);
+  if (!list.is_array()) throw refusal(source, "tokens", kind_of(list), "a JSON list of strings");
+  std::vector<std::string> tokens;
+  for (const Json& token : list) {
+    if (!token.is_string())
+      throw refusal(source, "tokens", "a list with " + kind_of(token), "a JSON list of strings");
+    tokens.push_back(display_token(token.get_ref<const std::string&>()));
+  }
+  return tokens;
+}
+
+/// A side of the grid or the prefix: below 2^31, so that sums and products cannot overflow.
+Index grid_number(const Source& source, const Json& value, Index least) {
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > INT32_MAX ||
+      value.get<Index>() < least)
+    throw refusal(source, "image", "given with " + excerpt(value),
+                  R"({"grid": [rows, cols], "prefix": tokens before} in whole numbers)");
+  return value.get<Index>();
+}
+
+ImageGrid read_image(const Source& source, const std::string& text) {
+  const Json image = parse_json(source.path + ", metadata 'image'", text);
+  if (!image.is_object() || !image.contains("grid") || !image["grid"].is_array() ||
+      image["grid"].size() != 2)
+    throw refusal(source, "image", excerpt(image), R"({"grid": [rows, cols], "prefix": 0})");
+  ImageGrid grid;
+  grid.rows = grid_number(source, image["grid"][0], 1);
+  grid.cols = grid_number(source, image["grid"][1], 1);
+  if (image.contains("prefix")) grid.prefix = grid_number(source, image["prefix"], 0);
+  return grid;
+}
+
+/// The n of the first layer for which `fits` does not hold.
+template <class Fits>
+const Layer* misfit(const Source& source, Fits fits) {
+  const auto layer = std::ranges::find_if_not(source.layers, fits, &Layer::n);
+  return layer == source.layers.end() ? nullptr : &*layer;
+}
+
+void set_grid(Source& source, const ImageGrid& grid) {
+  const Index positions = grid.prefix + grid.rows * grid.cols;
+  if (const Layer* layer = misfit(source, [&](Index n) { return positions <= n; })) {
+    source.notes.push_back("The image grid of " + std::to_string(grid.rows) + " x " +
+                           std::to_string(grid.cols) + " patches after " +
+                           std::to_string(grid.prefix) + " tokens needs " +
+                           std::to_string(positions) + " positions, n is " +
+                           std::to_string(layer->n()) + ": the grid is left out.");
+    return;
+  }
+  source.sequence.grid = grid;
+}
+
+}  // namespace
+
+void set_tokens(Source& source, std::vector<std::string> tokens) {
+  const auto count = static_cast<Index>(tokens.size());
+  if (const Layer* layer = misfit(source, [&](Index n) { return n == count; })) {
+    source.notes.push_back(std::to_string(count) + " tokens but n = " + std::to_string(layer->n()) +
+                           ": positions are labelled by index.");
+    return;
+  }
+  source.sequence.tokens = std::move(tokens);
+}
+
+void apply_metadata(Source& source) {
+  const auto find = [&](const char* key) -> const std::string* {
+    const auto found = source.metadata.find(key);
+    return found == source.metadata.end() ? nullptr : &found->second;
+  };
+  if (const auto* text = find("scale")) source.scale = read_scale(source, *text);
+  if (const auto* text = find("causal")) source.causal = read_causal(source, *text);
+  if (const auto* text = find("tokens")) set_tokens(source, read_tokens(source, *text));
+  if (const auto* text = find("image")) set_grid(source, read_image(source, *text));
+  if (const auto* text = find("model"); text && !text->empty()) source.name = *text;
+  if (const auto* text = find("layer");
+      text && !text->empty() && source.layers.size() == 1 && source.layers[0].name.empty()) {
+    const bool number = std::ranges::all_of(*text, [](char c) { return c >= '0' && c <= '9'; });
+    source.layers[0].name = number ? "layer" + *text : *text;
+  }
+}
+
+}  // namespace fovea

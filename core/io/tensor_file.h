@@ -1,0 +1,55 @@
+// A TensorFile is what a file of tensors holds: named, typed, strided arrays that are borrowed from
+// the mapped file or a buffer, and the file's metadata. Nothing is converted or interpreted yet.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/source.h"
+
+namespace fovea {
+
+struct NamedTensor {
+  std::string name;
+  std::string dtype;                // as the file calls it: "F32", "<f4", "F8_E4M3"
+  std::optional<ElementType> type;  // nothing: not a type that q, k, v or attention can have
+  bool big_endian = false;
+  std::vector<Index> shape;
+  std::vector<Index> strides;       // bytes
+  const std::byte* data = nullptr;  // of element [0, ..]; may be unaligned; null when not loaded
+  std::shared_ptr<const void> owner;
+};
+
+struct TensorFile {
+  std::string path;
+  std::string kind;  // "safetensors", "npz", "npy directory"
+  std::vector<NamedTensor> tensors;
+  std::map<std::string, std::string> metadata;
+  std::vector<std::string> notes;  // what the user must know: members that were ignored
+};
+
+/// Each checks every size against the file before it is used, and throws InputError for a file that
+/// is not well formed. Tensors of other types than ElementType are listed, and refused when used.
+TensorFile read_safetensors(const std::string& path);
+/// `as_bfloat16`: 16-bit arrays without a floating type (u2, V2) hold bfloat16.
+/// Throws UnavailableError when the arrays do not fit into memory.
+TensorFile read_npz(const std::string& path, bool as_bfloat16 = false);
+TensorFile read_npy_directory(const std::string& path, bool as_bfloat16 = false);
+
+/// Throws InputError when the tensor's type is none of ElementType; says what would help.
+ElementType require_float(const TensorFile& file, const NamedTensor& tensor);
+
+/// "[8,128,64]"
+std::string shape_text(const std::vector<Index>& shape);
+
+/// Bytes of `shape` packed elements of `bits` bits; nothing when that overflows.
+std::optional<Index> packed_bytes(const std::vector<Index>& shape, Index bits);
+
+/// Strides of C order, in bytes. The product of `shape` must not overflow.
+std::vector<Index> packed_strides(const std::vector<Index>& shape, Index element_bytes);
+
+}  // namespace fovea

@@ -1,0 +1,307 @@
+#include "io/tensor_source.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "data/error.h"
+#include "io/layout.h"
+#include "io/source_metadata.h"
+#include "io/tensor_names.h"
+
+namespace fovea {
+namespace {
+
+/// The tensors that share a prefix, by Role.
+struct Group {
+  std::string prefix;
+  std::array<const NamedTensor*, 5> tensors{};
+
+  const NamedTensor* operator[](Role role) const { return tensors[static_cast<std::size_t>(role)]; }
+  bool has_qkv() const {
+    return (*this)[Role::qkv] || ((*this)[Role::q] && (*this)[Role::k] && (*this)[Role::v]);
+  }
+  bool usable() const { return has_qkv() || (*this)[Role::attention]; }
+  std::string complaint() const;
+};
+
+/// A tensor and what its axes mean.
+struct Reading {
+  const NamedTensor* tensor = nullptr;
+  ElementType type = ElementType::f32;
+  Layout layout;
+
+  AxisExtent operator()(char axis, Index occurrence = 0) const {
+    return extent_of(*tensor, layout, axis, occurrence);
+  }
+  std::string text() const {
+    return "'" + tensor->name + "' " + shape_text(tensor->shape) + " as " + layout.text();
+  }
+};
+
+std::string Group::complaint() const {
+  std::string found, missing;
+  for (const auto& [role, name] :
+       {std::pair{Role::q, "q"}, std::pair{Role::k, "k"}, std::pair{Role::v, "v"}}) {
+    if (const NamedTensor* tensor = (*this)[role])
+      found += (found.empty() ? "'" : ", '") + tensor->name + "'";
+    else
+      missing += (missing.empty() ? "" : ", ") + std::string(name);
+  }
+  return found + " without " + missing;
+}
+
+std::string list_of(const TensorFile& file) {
+  constexpr std::size_t most = 12;
+  if (file.tensors.empty()) return "no tensors";
+  std::string text;
+  for (std::size_t t = 0; t < std::min(most, file.tensors.size()); ++t)
+    text += (t ? ", '" : "'") + file.tensors[t].name + "' " + shape_text(file.tensors[t].shape);
+  if (file.tensors.size() > most)
+    text += " and " + std::to_string(file.tensors.size() - most) + " more";
+  return text;
+}
+
+std::vector<Group> groups_of(const TensorFile& file) {
+  std::vector<Group> groups;
+  std::map<std::string, std::size_t> place;
+  for (const NamedTensor& tensor : file.tensors) {
+    const auto name = parse_tensor_name(tensor.name);
+    if (!name) continue;
+    const auto [at, fresh] = place.try_emplace(name->prefix, groups.size());
+    if (fresh) groups.push_back({.prefix = name->prefix});
+    auto& slot = groups[at->second].tensors[static_cast<std::size_t>(name->role)];
+    if (slot)
+      throw InputError(file.path, "'" + slot->name + "' and '" + tensor.name +
+                                      "' could both be meant: one of them expected");
+    slot = &tensor;
+  }
+  for (const Group& group : groups)
+    if (group[Role::qkv] && group[Role::q])
+      throw InputError(file.path, "'" + group[Role::qkv]->name + "' and '" + group[Role::q]->name +
+                                      "' could both be meant: one of them expected");
+  std::ranges::sort(groups, natural_less, &Group::prefix);
+  return groups;
+}
+
+/// Readings of a shape that are considered when no layout is stated, most likely first.
+std::vector<Layout> usual_layouts(Role role, std::size_t rank) {
+  if (role == Role::attention)
+    return rank == 2   ? std::vector<Layout>{{"nn"}}
+           : rank == 3 ? std::vector<Layout>{{"Hnn"}}
+           : rank == 4 ? std::vector<Layout>{{"BHnn"}}
+                       : std::vector<Layout>{};
+  if (role == Role::qkv)
+    return rank == 3   ? std::vector<Layout>{{"n3d"}, {"3nd"}}
+           : rank == 4 ? std::vector<Layout>{{"n3Hd"}, {"3Hnd"}}
+           : rank == 5 ? std::vector<Layout>{{"Bn3Hd"}, {"3BHnd"}, {"B3Hnd"}}
+                       : std::vector<Layout>{};
+  return rank == 2   ? std::vector<Layout>{{"nd"}}
+         : rank == 3 ? std::vector<Layout>{{"Hnd"}, {"nHd"}}
+         : rank == 4 ? std::vector<Layout>{{"BHnd"}, {"BnHd"}}
+                     : std::vector<Layout>{};
+}
+
+/// Turns a file into a Source, one group a time; keeps what all of them need.
+class SourceReader {
+ public:
+  SourceReader(const TensorFile& file, std::optional<Layout> stated)
+      : file_(file), stated_(std::move(stated)) {}
+
+  Source read();
+
+ private:
+  Reading reading_of(const NamedTensor& tensor, Role role);
+  Reading usual_reading(Reading reading, Role role);
+  void guess(const Reading& reading, const Layout& other);
+  void check(const Reading& reading) const;
+  HeadTensor heads_of(const Reading& reading, Index batch, Index part = 0) const;
+  HeadTensor matrices_of(const Reading& reading, Index batch) const;
+  void add_layers(const Group& group);
+  void check_layer(const Layer& layer, const std::vector<Reading>& readings) const;
+
+  const TensorFile& file_;
+  std::optional<Layout> stated_;
+  Source source_;
+};
+
+Reading SourceReader::reading_of(const NamedTensor& tensor, Role role) {
+  Reading reading{&tensor, require_float(file_, tensor), {}};
+  const bool attention = role == Role::attention;
+  // A layout for q, k, v says nothing about an attention matrix beside them, and vice versa.
+  if (stated_ && stated_->of_attention() == attention) {
+    reading.layout = *stated_;
+    const bool packed = stated_->count('3') == 1;
+    if (stated_->axes.size() != tensor.shape.size() || packed != (role == Role::qkv))
+      throw InputError(file_.path, "'" + tensor.name + "' has shape " + shape_text(tensor.shape) +
+                                       ": layout " + stated_->text() + " does not fit it");
+  } else {
+    reading = usual_reading(std::move(reading), role);
+  }
+  check(reading);
+  if (source_.layout.empty()) source_.layout = reading.layout.text();
+  return reading;
+}
+
+Reading SourceReader::usual_reading(Reading reading, Role role) {
+  const std::vector<Index>& shape = reading.tensor->shape;
+  std::vector<Layout> layouts = usual_layouts(role, shape.size());
+  if (role == Role::qkv)
+    std::erase_if(layouts, [&](const Layout& layout) { return shape[layout.axes.find('3')] != 3; });
+  if (layouts.empty()) {
+    const char* expected = role == Role::attention ? "[n,n], [H,n,n] or [B,H,n,n]"
+                           : role == Role::qkv     ? "[n,3,d], [n,3,H,d] or [B,n,3,H,d]"
+                                                   : "[n,d], [H,n,d] or [B,H,n,d]";
+    throw InputError(file_.path, "'" + reading.tensor->name + "' has shape " + shape_text(shape) +
+                                     ": " + expected +
+                                     " expected, or another stated with --layout");
+  }
+  reading.layout = layouts.front();
+  const Index heads = reading('H').size, n = reading('n').size;
+  if (role == Role::qkv && layouts.size() > 1) {
+    guess(reading, layouts[1]);
+  } else if (role != Role::attention && reading.layout.count('H') && heads >= n && heads > 1) {
+    Layout other = reading.layout;  // more heads than tokens: the two may well be swapped
+    for (char& axis : other.axes) axis = axis == 'H' ? 'n' : axis == 'n' ? 'H' : axis;
+    guess(reading, other);
+  }
+  return reading;
+}
+
+void SourceReader::guess(const Reading& reading, const Layout& other) {
+  if (source_.layout_guessed) return;  // one note is enough
+  source_.layout_guessed = true;
+  source_.notes.push_back("Read " + reading.text() + " (" + std::to_string(reading('H').size) +
+                          " heads of " + std::to_string(reading('n').size) +
+                          " tokens), which is a guess: if it is wrong, state the layout, as in "
+                          "--layout " +
+                          other.text() + ".");
+}
+
+void SourceReader::check(const Reading& reading) const {
+  if (reading.layout.count('3') && reading('3').size != 3)
+    throw InputError(file_.path, "read " + reading.text() + ": its axis 3 has size " +
+                                     std::to_string(reading('3').size) + ", 3 expected");
+  if (std::ranges::find(reading.tensor->shape, 0) != reading.tensor->shape.end())
+    throw InputError(file_.path,
+                     "read " + reading.text() +
+                         ": an empty tensor; at least one head, token and feature expected");
+  if (reading.layout.of_attention() && reading('n', 0).size != reading('n', 1).size)
+    throw InputError(file_.path, "read " + reading.text() + ": a square matrix expected");
+}
+
+HeadTensor SourceReader::heads_of(const Reading& reading, Index batch, Index part) const {
+  const AxisExtent head = reading('H'), row = reading('n'), col = reading('d');
+  return {.type = reading.type,
+          .big_endian = reading.tensor->big_endian,
+          .data = reading.tensor->data + batch * reading('B').stride + part * reading('3').stride,
+          .heads = head.size,
+          .rows = row.size,
+          .cols = col.size,
+          .head_stride = head.stride,
+          .row_stride = row.stride,
+          .col_stride = col.stride,
+          .owner = reading.tensor->owner};
+}
+
+HeadTensor SourceReader::matrices_of(const Reading& reading, Index batch) const {
+  HeadTensor out = heads_of(reading, batch);
+  out.cols = reading('n', 1).size;
+  out.col_stride = reading('n', 1).stride;
+  return out;
+}
+
+void SourceReader::check_layer(const Layer& layer, const std::vector<Reading>& readings) const {
+  std::string found;
+  for (const Reading& reading : readings) found += (found.empty() ? "" : ", ") + reading.text();
+  const auto require = [&](bool holds, const char* expected) {
+    if (!holds) throw InputError(file_.path, "read " + found + ": " + expected + " expected");
+  };
+  for (const Reading& reading : readings)
+    require(reading('B').size == readings[0]('B').size, "the same batch");
+  if (layer.has_qkv()) {
+    require(layer.k.rows == layer.n() && layer.v.rows == layer.n(), "the same n");
+    require(layer.k.cols == layer.d(), "the same d for q and k");
+    require(layer.k.heads == layer.v.heads, "as many key as value heads");
+    require(layer.heads() % layer.k.heads == 0, "key heads that divide the query heads");
+  }
+  if (layer.attention.present()) {
+    require(layer.attention.heads == layer.heads(), "as many heads of attention");
+    require(layer.attention.rows == layer.n(), "attention of the same n");
+  }
+}
+
+void SourceReader::add_layers(const Group& group) {
+  const bool packed = group[Role::qkv] != nullptr, whole = group.has_qkv();
+  std::vector<Reading> readings;
+  if (packed) readings.push_back(reading_of(*group[Role::qkv], Role::qkv));
+  if (whole && !packed)
+    for (const Role role : {Role::q, Role::k, Role::v})
+      readings.push_back(reading_of(*group[role], role));
+  if (const NamedTensor* attention = group[Role::attention])
+    readings.push_back(reading_of(*attention, Role::attention));
+
+  const Index batch = readings[0]('B').size;
+  for (Index b = 0; b < batch; ++b) {
+    Layer layer{.name = group.prefix};
+    if (batch > 1) layer.name += (layer.name.empty() ? "batch" : " batch") + std::to_string(b);
+    if (whole) {
+      layer.q = heads_of(readings[0], b, 0);
+      layer.k = heads_of(readings[packed ? 0 : 1], b, packed ? 1 : 0);
+      layer.v = heads_of(readings[packed ? 0 : 2], b, packed ? 2 : 0);
+    }
+    if (group[Role::attention]) layer.attention = matrices_of(readings.back(), b);
+    if (b == 0) check_layer(layer, readings);  // before any other member of the batch is addressed
+    source_.layers.push_back(std::move(layer));
+  }
+}
+
+Source SourceReader::read() {
+  source_.name = std::filesystem::path(file_.path).stem().string();
+  source_.path = file_.path;
+  source_.kind = file_.kind;
+  source_.metadata = file_.metadata;
+  source_.notes = file_.notes;
+  const std::vector<Group> groups = groups_of(file_);
+  if (groups.empty())
+    throw InputError(file_.path, "neither q, k, v nor attention: found " + list_of(file_));
+  const bool any = std::ranges::any_of(groups, &Group::usable);
+  for (const Group& group : groups) {
+    if (group.usable()) {
+      add_layers(group);
+    } else if (!any) {
+      throw InputError(file_.path, group.complaint() + ": q, k and v expected");
+    } else {
+      source_.notes.push_back("Left out: " + group.complaint() + ".");
+    }
+  }
+  apply_metadata(source_);
+  return std::move(source_);
+}
+
+std::optional<Layout> stated_layout(const TensorFile& file,
+                                    const std::optional<std::string>& argument) {
+  constexpr const char* expected =
+      "axes B, H, n, d (and 3 for packed q, k, v) expected, as in [B,n,H,d]";
+  if (argument) {
+    const auto layout = parse_layout(*argument);
+    if (!layout) throw UsageError("layout '" + *argument + "': " + expected);
+    return layout;
+  }
+  const auto metadata = file.metadata.find("layout");
+  if (metadata == file.metadata.end()) return std::nullopt;
+  const auto layout = parse_layout(metadata->second);
+  if (!layout)
+    throw InputError(file.path, "metadata 'layout' is '" + metadata->second + "': " + expected);
+  return layout;
+}
+
+}  // namespace
+
+Source source_from_tensors(const TensorFile& file, const std::optional<std::string>& layout) {
+  return SourceReader(file, stated_layout(file, layout)).read();
+}
+
+}  // namespace fovea

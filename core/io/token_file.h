@@ -1,0 +1,18 @@
+// A TokenFile is a tokenized text from JSON: a list of tokens, or what a tokenizer returned.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace fovea {
+
+struct TokenFile {
+  std::vector<std::string> tokens;  // for display: byte-level marks decoded; at least one
+  std::vector<std::string> notes;
+};
+
+/// A list of strings or integers; an object with `tokens` and/or `input_ids` or `ids` (an Encoding
+/// of Hugging Face tokenizers); a list with one such object. Throws InputError otherwise.
+TokenFile read_token_json(const std::string& path);
+
+}  // namespace fovea

@@ -1,0 +1,355 @@
+// HyperAttention: blocks of a locality-sensitive sort, and uniformly sampled keys for all the rest.
+#include <algorithm>
+#include <numeric>
+
+#include "data/error.h"
+#include "data/random.h"
+#include "variants/variant.h"
+
+namespace fovea {
+namespace {
+
+constexpr std::uint32_t direction_purpose = 1, sample_purpose = 2;
+
+struct HyperParameters {
+  Index block = 256, samples = 256;
+  int projections = 7;
+  Index min_length = 4096;
+
+  static std::vector<TypedField<HyperParameters>> fields() {
+    using P = HyperParameters;
+    return {
+        int_field("block", "Block b", "tokens", &P::block, 1, 131072, Axis::log2,
+                  "Sorted queries and keys of a diagonal block. With block >= n the result is "
+                  "exact."),
+        int_field("samples", "Samples m", "keys", &P::samples, 1, 65536, Axis::log2,
+                  "Keys drawn with replacement for all queries together, each counted n/m times."),
+        int_field("projections", "Projections r", "bits", &P::projections, 1, 30, Axis::linear,
+                  "Random hyperplanes of the hash: 2^r buckets."),
+        int_field("min_length", "Exact below", "tokens", &P::min_length, 0, 1 << 20, Axis::log2,
+                  "Shorter sequences are computed exactly; under a causal mask halving stops "
+                  "at this length.")};
+  }
+};
+
+std::vector<std::int32_t> identity(Index n) {
+  std::vector<std::int32_t> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+// Queries against keys without a mask: the whole head, or the second half of a causal segment
+// against its first half. Positions in the orders are token positions of the segment.
+struct SubProblem {
+  IndexRange queries, keys;
+};
+
+// Causal recursion (Algorithm 4): a segment longer than min_length is cut at begin + size / 2.
+struct Halving {
+  std::vector<std::vector<SubProblem>> depths;  // from the whole head down, left to right
+  std::vector<IndexRange> leaves;               // exact, ascending
+
+  Halving(Index n, Index min_length) {
+    std::vector<IndexRange> segments{{0, n}};
+    while (!segments.empty()) {
+      std::vector<IndexRange> next;
+      std::vector<SubProblem> cut;
+      for (const IndexRange s : segments) {
+        if (s.size() <= std::max<Index>(min_length, 1)) {
+          leaves.push_back(s);
+          continue;
+        }
+        const Index middle = s.begin + s.size() / 2;
+        cut.push_back({{middle, s.end}, {s.begin, middle}});
+        next.push_back({s.begin, middle});
+        next.push_back({middle, s.end});
+      }
+      if (!cut.empty()) depths.push_back(std::move(cut));
+      segments = std::move(next);
+    }
+    std::ranges::sort(leaves, {}, &IndexRange::begin);
+  }
+};
+
+void check_order(std::span<const std::int32_t> order, const std::vector<IndexRange>& segments,
+                 const std::string& name) {
+  std::vector<bool> seen(order.size());
+  for (std::size_t p = 0; p < order.size(); ++p) {
+    const std::int32_t token = order[p];
+    const std::string found = "[" + std::to_string(p) + "] is " + std::to_string(token);
+    if (token < 0 || token >= static_cast<Index>(order.size()))
+      throw InputError(name, found + ": in [0, " + std::to_string(order.size()) + ") expected");
+    if (seen[static_cast<std::size_t>(token)])
+      throw InputError(name, found + " for the second time: a permutation expected");
+    seen[static_cast<std::size_t>(token)] = true;
+  }
+  for (const IndexRange s : segments)
+    for (Index p = s.begin; p < s.end; ++p)
+      if (const Index token = order[static_cast<std::size_t>(p)]; !s.contains(token))
+        throw InputError(name, "[" + std::to_string(p) + "] is " + std::to_string(token) +
+                                   ": a token of the segment [" + std::to_string(s.begin) + ", " +
+                                   std::to_string(s.end) + ") expected");
+}
+
+class HyperPlanner {
+ public:
+  HyperPlanner(const Problem& problem, const HyperParameters& parameters, Planning& planning,
+               std::vector<std::vector<SubProblem>> depths)
+      : problem_(problem), p_(parameters), planning_(planning), depths_(std::move(depths)) {}
+
+  /// A block pass and a sample pass per depth.
+  void plan(Plan& plan) {
+    hash(plan.structure);
+    sort(plan.structure);
+    sample(plan);
+    auto& passes = std::get<TilePlan>(plan.form).passes;
+    Index node = 0;
+    for (std::size_t depth = 0; depth < depths_.size(); ++depth) {
+      planning_.run.check();
+      Pass blocks{.rows = order(plan.structure.query_order, depth),
+                  .cols = order(plan.structure.key_order, depth)};
+      Pass samples{.rows = blocks.rows};
+      for (const SubProblem& sub : depths_[depth]) {
+        add_blocks(sub, blocks);
+        if (p_.block < sub.keys.size())
+          add_samples(sub, blocks.cols, samples_of(plan.structure, node), samples);
+        ++node;
+      }
+      passes.push_back(std::move(blocks));
+      if (!samples.tiles.empty()) passes.push_back(std::move(samples));
+    }
+  }
+
+ private:
+  Index n() const { return problem_.n(); }
+
+  std::vector<std::int32_t> order(const std::vector<std::int32_t>& orders,
+                                  std::size_t depth) const {
+    const auto begin = orders.begin() + static_cast<std::ptrdiff_t>(depth) * n();
+    return {begin, begin + n()};
+  }
+
+  // Buckets of whatever must be sorted; the directions are those of the head for all depths.
+  void hash(Structure& s) const {
+    const Structure& given = planning_.given;
+    const auto stage = planning_.run.profile.stage("hash");
+    Matrix directions(p_.projections, problem_.d());
+    Random random(planning_.seed, stream_of(direction_purpose, problem_.head));
+    for (Index r = 0; r < directions.rows(); ++r)
+      for (Index c = 0; c < directions.cols(); ++c)
+        directions(r, c) = static_cast<float>(random.normal());
+    const auto buckets = [&](MatrixView x, const std::vector<std::int32_t>& known, bool needed,
+                             const char* name) {
+      if (known.empty() && !needed) return known;
+      if (known.empty()) return planning_.backend.lsh_buckets(x, directions, planning_.run);
+      check_size(known, n(), name);
+      check_below(known, Index{1} << p_.projections, name);
+      return known;
+    };
+    s.query_bucket =
+        buckets(problem_.q, given.query_bucket, given.query_order.empty(), "query_bucket");
+    s.key_bucket = buckets(problem_.k, given.key_bucket, given.key_order.empty(), "key_bucket");
+  }
+
+  void sort(Structure& s) const {
+    const auto stage = planning_.run.profile.stage("sort");
+    s.query_order =
+        orders(s.query_bucket, planning_.given.query_order, &SubProblem::queries, "query_order");
+    s.key_order = orders(s.key_bucket, planning_.given.key_order, &SubProblem::keys, "key_order");
+  }
+
+  // [depths, n]: at each depth the segments concerned are sorted by bucket, the rest is in place.
+  // One sort of all tokens serves all depths: dealing it out to the segments keeps their order.
+  std::vector<std::int32_t> orders(const std::vector<std::int32_t>& bucket,
+                                   const std::vector<std::int32_t>& given,
+                                   IndexRange SubProblem::*side, const char* name) const {
+    const Index depths = static_cast<Index>(depths_.size());
+    if (!given.empty()) check_size(given, depths * n(), name);
+    std::vector<std::int32_t> sorted;
+    if (given.empty())
+      sorted =
+          planning_.backend.stable_order(bucket, std::int32_t{1} << p_.projections, planning_.run);
+    std::vector<std::int32_t> all = given;
+    for (std::size_t depth = 0; depth < depths_.size(); ++depth) {
+      std::vector<IndexRange> segments;
+      for (const SubProblem& sub : depths_[depth]) segments.push_back(sub.*side);
+      if (given.empty()) {
+        const auto dealt = deal(sorted, segments);
+        all.insert(all.end(), dealt.begin(), dealt.end());
+      } else {
+        check_order(std::span(given).subspan(depth * static_cast<std::size_t>(n()),
+                                             static_cast<std::size_t>(n())),
+                    segments, name);
+      }
+    }
+    return all;
+  }
+
+  std::vector<std::int32_t> deal(const std::vector<std::int32_t>& sorted,
+                                 const std::vector<IndexRange>& segments) const {
+    std::vector<std::int32_t> order = identity(n()), segment_of(static_cast<std::size_t>(n()), -1);
+    std::vector<Index> next;
+    for (const IndexRange s : segments) {
+      std::fill(segment_of.begin() + s.begin, segment_of.begin() + s.end,
+                static_cast<std::int32_t>(next.size()));
+      next.push_back(s.begin);
+    }
+    for (std::int32_t token : sorted)
+      if (const std::int32_t s = segment_of[static_cast<std::size_t>(token)]; s >= 0)
+        order[static_cast<std::size_t>(next[static_cast<std::size_t>(s)]++)] = token;
+    return order;
+  }
+
+  // [nodes, m], nodes breadth first, drawn from one stream in that order.
+  void sample(Plan& plan) {
+    const auto stage = planning_.run.profile.stage("sample");
+    const auto& given = planning_.given.sampled_keys;
+    auto& sampled = plan.structure.sampled_keys;
+    Index nodes = 0;
+    for (const auto& depth : depths_) nodes += static_cast<Index>(depth.size());
+    samples_ = p_.samples;
+    if (!given.empty()) {
+      samples_ = static_cast<Index>(given.size()) / nodes;
+      if (samples_ < 1 || samples_ * nodes != static_cast<Index>(given.size()))
+        throw InputError("sampled_keys", std::to_string(given.size()) +
+                                             " keys: as many for each of " + std::to_string(nodes) +
+                                             " sub-problems expected");
+      sampled = given;
+      if (samples_ != p_.samples)
+        plan.notes.push_back("sampled keys as given: samples = " + std::to_string(samples_));
+    }
+    Random random(planning_.seed, stream_of(sample_purpose, problem_.head));
+    Index node = 0;
+    for (const auto& depth : depths_)
+      for (const SubProblem& sub : depth) {
+        if (given.empty())
+          for (Index k = 0; k < samples_; ++k)
+            sampled.push_back(static_cast<std::int32_t>(
+                sub.keys.begin +
+                static_cast<Index>(random.below(static_cast<std::uint64_t>(sub.keys.size())))));
+        for (const std::int32_t key : samples_of(plan.structure, node))
+          if (!sub.keys.contains(key))
+            throw InputError("sampled_keys", std::to_string(key) + " for sub-problem " +
+                                                 std::to_string(node) + ": in [" +
+                                                 std::to_string(sub.keys.begin) + ", " +
+                                                 std::to_string(sub.keys.end) + ") expected");
+        ++node;
+      }
+  }
+
+  std::span<const std::int32_t> samples_of(const Structure& s, Index node) const {
+    return std::span(s.sampled_keys)
+        .subspan(static_cast<std::size_t>(node * samples_), static_cast<std::size_t>(samples_));
+  }
+
+  // M_ij = [floor(pos_Q(i) / b) = floor(pos_K(j) / b)]; everything when one block holds all keys.
+  void add_blocks(const SubProblem& sub, Pass& pass) const {
+    if (p_.block >= sub.keys.size()) {
+      pass.tiles.push_back({sub.queries, sub.keys, {}});
+      return;
+    }
+    for (Index at = 0; at < std::min(sub.queries.size(), sub.keys.size()); at += p_.block)
+      pass.tiles.push_back({block_of(sub.queries, at), block_of(sub.keys, at), {}});
+  }
+
+  IndexRange block_of(IndexRange side, Index at) const {
+    return {side.begin + at, std::min(side.begin + at + p_.block, side.end)};
+  }
+
+  // Columns are the distinct samples by their position in the key order, so that those inside a
+  // block follow one another and each block of rows takes what lies before and after its own.
+  void add_samples(const SubProblem& sub, const std::vector<std::int32_t>& key_order,
+                   std::span<const std::int32_t> drawn, Pass& pass) const {
+    std::vector<std::int32_t> times(static_cast<std::size_t>(sub.keys.size()), 0);
+    for (const std::int32_t key : drawn) ++times[static_cast<std::size_t>(key - sub.keys.begin)];
+    const Index first = static_cast<Index>(pass.cols.size());
+    const double share = static_cast<double>(sub.keys.size()) / static_cast<double>(samples_);
+    std::vector<Index> position;  // of the columns of this sub-problem, in the key order
+    for (Index p = sub.keys.begin; p < sub.keys.end; ++p) {
+      const std::int32_t key = key_order[static_cast<std::size_t>(p)];
+      const std::int32_t count = times[static_cast<std::size_t>(key - sub.keys.begin)];
+      if (count == 0) continue;
+      pass.cols.push_back(key);
+      pass.weight.push_back(static_cast<float>(share * count));
+      position.push_back(p);
+    }
+    const Index last = static_cast<Index>(pass.cols.size());
+    const auto column = [&](Index p) {
+      return first + (std::ranges::lower_bound(position, p) - position.begin());
+    };
+    for (Index at = 0; at < sub.queries.size(); at += p_.block) {
+      const IndexRange rows = block_of(sub.queries, at);
+      const IndexRange own{column(sub.keys.begin + at), column(sub.keys.begin + at + p_.block)};
+      if (first < own.begin) pass.tiles.push_back({rows, {first, own.begin}, {}});
+      if (own.end < last) pass.tiles.push_back({rows, {own.end, last}, {}});
+    }
+  }
+
+  static void check_size(const std::vector<std::int32_t>& given, Index expected,
+                         const std::string& name) {
+    if (static_cast<Index>(given.size()) != expected)
+      throw InputError(name, std::to_string(given.size()) + " values: " + std::to_string(expected) +
+                                 " expected");
+  }
+  static void check_below(const std::vector<std::int32_t>& given, Index count,
+                          const std::string& name) {
+    for (const std::int32_t x : given)
+      if (x < 0 || x >= count)
+        throw InputError(name,
+                         std::to_string(x) + ": in [0, " + std::to_string(count) + ") expected");
+  }
+
+  const Problem& problem_;
+  const HyperParameters& p_;
+  Planning& planning_;
+  std::vector<std::vector<SubProblem>> depths_;
+  Index samples_ = 0;
+};
+
+// Tiles on the diagonal, in sequence order.
+Pass exact_pass(const std::vector<IndexRange>& segments, bool causal) {
+  Pass pass;
+  for (const IndexRange s : segments) pass.tiles.push_back({s, s, causal ? Band{.lo = 0} : Band{}});
+  return pass;
+}
+
+Plan plan_hyper(const Problem& problem, const HyperParameters& p, Planning& planning) {
+  const Index n = problem.n();
+  const bool causal = problem.causal;
+  Plan plan{.n = n, .causal = causal, .form = TilePlan{}, .structure = {}, .notes = {}};
+  auto& passes = std::get<TilePlan>(plan.form).passes;
+  const bool is_short = causal ? n <= std::max<Index>(p.min_length, 1) : n < p.min_length;
+  if (is_short || p.block >= n) {
+    plan.notes.push_back(std::string(!is_short ? "block >= n"
+                                     : causal  ? "n <= min_length"
+                                               : "n < min_length") +
+                         ": computed exactly");
+    passes.push_back(exact_pass({{0, n}}, causal));
+    return plan;
+  }
+  if (!causal) {
+    HyperPlanner(problem, p, planning, {{{{0, n}, {0, n}}}}).plan(plan);
+    return plan;
+  }
+  Halving halving(n, p.min_length);
+  passes.push_back(exact_pass(halving.leaves, true));
+  HyperPlanner(problem, p, planning, std::move(halving.depths)).plan(plan);
+  return plan;
+}
+
+}  // namespace
+
+Variant hyper_variant() {
+  return make_variant<HyperParameters>(
+      {.id = "hyper",
+       .label = "HyperAttention",
+       .paper = "Han et al. 2023, definition 1 and algorithms 1-4 (practical variant)",
+       .formula = "Pᵢⱼ = Wᵢⱼ exp(Sᵢⱼ) / Σⱼ Wᵢⱼ exp(Sᵢⱼ),  W = M + (1−M)·(n/m)·cⱼ",
+       .summary = "Blocks of queries and keys that hash alike, and sampled keys for the rest.",
+       .mask = Mask::either,
+       .schema = {},
+       .planner = {}},
+      plan_hyper);
+}
+
+}  // namespace fovea

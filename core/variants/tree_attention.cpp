@@ -1,0 +1,184 @@
+// Treeformer: a tree routes queries and keys; a query attends the keys of its leaf (TF) or takes
+// the means of the values along its path (TC).
+#include <algorithm>
+
+#include "data/error.h"
+#include "variants/tree_builder.h"
+#include "variants/variant.h"
+
+namespace fovea {
+namespace {
+
+enum class EmptyLeaf { zero, ancestor };
+
+struct TfParameters : TreeParameters {
+  EmptyLeaf empty = EmptyLeaf::zero;
+
+  static std::vector<TypedField<TfParameters>> fields() {
+    auto fields = tree_fields<TfParameters>();
+    fields.push_back(
+        choice_field("empty", "Empty leaf", &TfParameters::empty, {"zero", "ancestor"},
+                     "What a query gets whose leaf holds no key it may attend: Z = 0, or "
+                     "the keys of the nearest ancestor that holds one."));
+    return fields;
+  }
+};
+
+struct TcParameters : TreeParameters {
+  std::vector<double> alpha;
+
+  static std::vector<TypedField<TcParameters>> fields() {
+    auto fields = tree_fields<TcParameters>();
+    fields.push_back(
+        list_field("alpha", "Alpha", "", &TcParameters::alpha, -1e6, 1e6,
+                   "Weight of each depth, root first: h + 1 numbers, of any sum. Empty: "
+                   "all 1/(h + 1)."));
+    return fields;
+  }
+};
+
+// Where each leaf begins among the members in leaf order, and the end.
+std::vector<Index> leaf_starts(const std::vector<std::int32_t>& leaf, Index leaves) {
+  std::vector<Index> start(static_cast<std::size_t>(leaves) + 1, 0);
+  for (std::int32_t l : leaf) ++start[static_cast<std::size_t>(l) + 1];
+  for (std::size_t l = 1; l < start.size(); ++l) start[l] += start[l - 1];
+  return start;
+}
+
+// From which query on a node at a depth has a key to attend: 0 if it has any, its first key if
+// causal; n if it has none. [depth][node]
+using FirstQuery = std::vector<std::vector<Index>>;
+
+FirstQuery first_queries(const Tree& tree, const std::vector<Index>& key_start, const Pass& pass,
+                         Index n, bool causal) {
+  const int height = tree.height();
+  FirstQuery first(static_cast<std::size_t>(height) + 1);
+  auto& leaf = first.back();
+  for (std::size_t l = 0; l + 1 < key_start.size(); ++l)
+    leaf.push_back(key_start[l] == key_start[l + 1] ? n
+                   : causal ? pass.cols[static_cast<std::size_t>(key_start[l])]
+                            : 0);
+  for (int depth = height - 1; depth >= 0; --depth) {
+    const auto& below = first[static_cast<std::size_t>(depth) + 1];
+    auto& here = first[static_cast<std::size_t>(depth)];
+    const auto children =
+        static_cast<std::ptrdiff_t>(tree.levels[static_cast<std::size_t>(depth)].branching);
+    for (auto child = below.begin(); child != below.end(); child += children)
+      here.push_back(*std::min_element(child, child + children));
+  }
+  return first;
+}
+
+// Adds the tiles of one leaf of queries, which ascend: the later ones find a key in the leaf
+// itself, earlier ones climb as far as they must. Returns how many are left without a key.
+Index add_leaf(Pass& pass, IndexRange queries, Index leaf, const Tree& tree,
+               const FirstQuery& first, const std::vector<Index>& key_start, Band band,
+               EmptyLeaf empty) {
+  Index below = 1;  // leaves under the node
+  for (int depth = tree.height(); depth >= 0 && queries.size() > 0; --depth) {
+    const Index node = leaf / below;
+    const Index from = first[static_cast<std::size_t>(depth)][static_cast<std::size_t>(node)];
+    const auto begin = pass.rows.begin() + queries.begin, end = pass.rows.begin() + queries.end;
+    const Index tail = std::lower_bound(begin, end, from) - pass.rows.begin();
+    if (tail < queries.end)
+      pass.tiles.push_back({{tail, queries.end},
+                            {key_start[static_cast<std::size_t>(node * below)],
+                             key_start[static_cast<std::size_t>((node + 1) * below)]},
+                            band});
+    queries.end = tail;
+    if (empty == EmptyLeaf::zero || depth == 0) break;
+    below *= tree.levels[static_cast<std::size_t>(depth) - 1].branching;
+  }
+  return queries.size();
+}
+
+Plan plan_tf(const Problem& problem, const TfParameters& p, Planning& planning) {
+  const Index n = problem.n();
+  Plan plan{.n = n, .causal = problem.causal, .form = {}, .structure = {}, .notes = {}};
+  plan.structure = plant(problem, p, planning, plan.notes);
+  const Structure& s = plan.structure;
+  const Index leaves = s.tree.leaves();
+  Pass pass;
+  {
+    const auto stage = planning.run.profile.stage("sort");
+    pass.rows = planning.backend.stable_order(s.query_leaf, static_cast<std::int32_t>(leaves),
+                                              planning.run);
+    pass.cols =
+        planning.backend.stable_order(s.key_leaf, static_cast<std::int32_t>(leaves), planning.run);
+  }
+  const auto query_start = leaf_starts(s.query_leaf, leaves),
+             key_start = leaf_starts(s.key_leaf, leaves);
+  const FirstQuery first = first_queries(s.tree, key_start, pass, n, problem.causal);
+  const Band band = problem.causal ? Band{.lo = 0} : Band{};
+  Index without = 0;
+  for (Index leaf = 0; leaf < leaves; ++leaf)
+    without += add_leaf(pass,
+                        {query_start[static_cast<std::size_t>(leaf)],
+                         query_start[static_cast<std::size_t>(leaf) + 1]},
+                        leaf, s.tree, first, key_start, band, p.empty);
+  if (without > 0)
+    plan.notes.push_back(std::to_string(without) + " of " + std::to_string(n) +
+                         " queries have no key in their leaf: Z = 0");
+  TilePlan tiles;
+  tiles.passes.push_back(std::move(pass));
+  plan.form = std::move(tiles);
+  return plan;
+}
+
+std::vector<float> alphas(const std::vector<double>& chosen, const std::vector<float>& given,
+                          int height) {
+  const auto count = static_cast<std::size_t>(height) + 1;
+  const std::string expected = " values: h + 1 = " + std::to_string(count) + " expected";
+  if (!given.empty()) {
+    if (given.size() != count) throw InputError("alpha", std::to_string(given.size()) + expected);
+    return given;
+  }
+  if (chosen.empty()) return std::vector<float>(count, 1.0f / static_cast<float>(count));
+  if (chosen.size() != count)
+    throw UsageError("alpha has " + std::to_string(chosen.size()) + expected);
+  return {chosen.begin(), chosen.end()};
+}
+
+Plan plan_tc(const Problem& problem, const TcParameters& p, Planning& planning) {
+  Plan plan{.n = problem.n(), .causal = problem.causal, .form = {}, .structure = {}, .notes = {}};
+  plan.structure = plant(problem, p, planning, plan.notes);
+  Structure& s = plan.structure;
+  s.alpha = alphas(p.alpha, planning.given.alpha, s.tree.height());
+  NodePlan nodes;
+  for (const TreeLevel& level : s.tree.levels) nodes.branching.push_back(level.branching);
+  nodes.query_leaf = s.query_leaf;
+  nodes.key_leaf = s.key_leaf;
+  nodes.alpha = s.alpha;
+  plan.form = std::move(nodes);
+  return plan;
+}
+
+}  // namespace
+
+Variant tf_variant() {
+  return make_variant<TfParameters>(
+      {.id = "tf",
+       .label = "Treeformer TF",
+       .paper = "Madaan et al. 2022, section 3 (TF-Attention)",
+       .formula = "Pᵢⱼ = [leaf(qᵢ) = leaf(kⱼ)] exp(Sᵢⱼ) / Σ_{same leaf} exp",
+       .summary = "The keys that a decision tree sends to the query's own leaf.",
+       .mask = Mask::bidirectional_in_paper,
+       .schema = {},
+       .planner = {}},
+      plan_tf);
+}
+
+Variant tc_variant() {
+  return make_variant<TcParameters>(
+      {.id = "tc",
+       .label = "Treeformer TC",
+       .paper = "Madaan et al. 2022, section 3 (TC-Attention)",
+       .formula = "Pᵢⱼ = Σₗ αₗ [nodeₗ(qᵢ) = nodeₗ(kⱼ)] / |Sₗ|",
+       .summary = "Mean values of the tree nodes on the query's path, without logits.",
+       .mask = Mask::bidirectional_in_paper,
+       .schema = {},
+       .planner = {}},
+      plan_tc);
+}
+
+}  // namespace fovea

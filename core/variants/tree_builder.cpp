@@ -1,0 +1,227 @@
+#include "variants/tree_builder.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+
+#include "data/error.h"
+#include "data/random.h"
+
+namespace fovea {
+namespace {
+
+constexpr std::uint32_t tree_purpose = 3;
+constexpr Index most_leaves = Index{1} << 20;
+constexpr Index most_sampled = 2048;  // keys of a node that its direction is found from
+
+using Keys = std::span<std::int32_t>;
+using Sample = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// Leading principal direction of the keys of a node, its largest component positive; the first axis
+// when all keys are equal. Power iteration from the key farthest from the mean.
+Eigen::VectorXf leading_direction(MatrixView keys, Keys node) {
+  const Index size = static_cast<Index>(node.size()),
+              step = (size + most_sampled - 1) / most_sampled;
+  const Index count = (size + step - 1) / step;
+  Sample sample(count, keys.cols);
+  for (Index i = 0; i < count; ++i)
+    sample.row(i) = Eigen::Map<const Eigen::RowVectorXf>(
+        keys.row(node[static_cast<std::size_t>(i * step)]), keys.cols);
+  sample.rowwise() -= sample.colwise().mean().eval();
+  Index farthest = 0;
+  const float spread = sample.rowwise().norm().maxCoeff(&farthest);
+  if (!(spread > 0)) return Eigen::VectorXf::Unit(keys.cols, 0);
+  sample /= spread;  // no overflow, whatever the keys
+  Eigen::VectorXf direction = sample.row(farthest).transpose().normalized();
+  for (int iteration = 0; iteration < 50; ++iteration) {
+    const Eigen::VectorXf next = (sample.transpose() * (sample * direction)).normalized();
+    const float turned = (next - direction).squaredNorm();
+    direction = next;
+    if (turned < 1e-10f) break;
+  }
+  Index largest = 0;
+  direction.cwiseAbs().maxCoeff(&largest);
+  return direction(largest) < 0 ? Eigen::VectorXf(-direction) : direction;
+}
+
+struct Projected {
+  float along;
+  std::int32_t key;
+};
+
+// Sorts the keys of a node along a direction.
+std::vector<Projected> project(MatrixView keys, Keys node, const Eigen::VectorXf& direction) {
+  std::vector<Projected> projected;
+  projected.reserve(node.size());
+  for (std::int32_t key : node)
+    projected.push_back(
+        {Eigen::Map<const Eigen::VectorXf>(keys.row(key), keys.cols).dot(direction), key});
+  std::ranges::sort(projected, [](const Projected& a, const Projected& b) {
+    return a.along != b.along ? a.along < b.along : a.key < b.key;
+  });
+  return projected;
+}
+
+// Splits a node: writes its rows of the level, orders its keys by child and returns where the
+// children begin (and the last one ends). Equal projections stay together, as routing will have it.
+std::vector<Index> split(MatrixView keys, Keys node, TreeLevel& level, Index first_row) {
+  const Index size = static_cast<Index>(node.size()), children = level.branching;
+  std::vector<Index> begin(static_cast<std::size_t>(children) + 1, size);
+  begin.front() = 0;
+  if (size == 0) return begin;
+  const Eigen::VectorXf direction = leading_direction(keys, node);
+  const std::vector<Projected> sorted = project(keys, node, direction);
+  double passed = 0;  // sum of the thresholds up to child c
+  for (Index c = 1; c < children; ++c) {
+    const auto at = static_cast<std::size_t>(
+        std::clamp<Index>(c * size / children, 1, std::max<Index>(size - 1, 1)));
+    const float below = sorted[at - 1].along, above = sorted[std::min(at, sorted.size() - 1)].along;
+    const float threshold = below + (above - below) / 2;
+    passed += static_cast<double>(threshold);
+    // By sign the threshold itself goes right; by argmax the lower child wins a tie.
+    const auto right = level.by_sign
+                           ? std::ranges::lower_bound(sorted, threshold, {}, &Projected::along)
+                           : std::ranges::upper_bound(sorted, threshold, {}, &Projected::along);
+    begin[static_cast<std::size_t>(c)] = right - sorted.begin();
+    const Index row = first_row + (level.by_sign ? 0 : c);
+    const float factor = level.by_sign ? 1.0f : static_cast<float>(c);
+    for (Index x = 0; x < keys.cols; ++x) level.weight(row, x) = factor * direction(x);
+    level.bias[static_cast<std::size_t>(row)] = static_cast<float>(-passed);
+  }
+  for (std::size_t i = 0; i < sorted.size(); ++i) node[i] = sorted[i].key;
+  return begin;
+}
+
+TreeLevel empty_level(const TreeShape& shape, std::size_t depth, Index nodes, Index d) {
+  const int branching = shape.branching[depth];
+  const Index rows = nodes * (shape.by_sign ? 1 : branching);
+  return {branching, shape.by_sign, Matrix(rows, d),
+          std::vector<float>(static_cast<std::size_t>(rows))};
+}
+
+std::string shape_of(Index rows, Index cols) {
+  return "[" + std::to_string(rows) + "," + std::to_string(cols) + "]";
+}
+
+void check_tree(const Tree& tree, Index d) {
+  Index nodes = 1;
+  for (const TreeLevel& level : tree.levels) {
+    if (level.branching < 1 || nodes * level.branching > most_leaves)
+      throw InputError("tree", std::to_string(nodes) + " x " + std::to_string(level.branching) +
+                                   " leaves: between 1 and 2^20 expected");
+    const Index rows = nodes * (level.by_sign ? 1 : level.branching);
+    if (level.weight.rows() != rows || level.weight.cols() != d)
+      throw InputError("tree_weight", shape_of(level.weight.rows(), level.weight.cols()) +
+                                          " at a level: " + shape_of(rows, d) + " expected");
+    if (static_cast<Index>(level.bias.size()) != rows)
+      throw InputError("tree_bias", std::to_string(level.bias.size()) + " values at a level: " +
+                                        std::to_string(rows) + " expected");
+    nodes *= level.branching;
+  }
+}
+
+void check_leaves(const std::vector<std::int32_t>& leaf, const std::string& name, Index n,
+                  Index leaves) {
+  if (static_cast<Index>(leaf.size()) != n)
+    throw InputError(
+        name, "[" + std::to_string(leaf.size()) + "] found: [" + std::to_string(n) + "] expected");
+  for (std::size_t i = 0; i < leaf.size(); ++i)
+    if (leaf[i] < 0 || leaf[i] >= leaves)
+      throw InputError(name, "[" + std::to_string(i) + "] is " + std::to_string(leaf[i]) +
+                                 ": in [0, " + std::to_string(leaves) + ") expected");
+}
+
+}  // namespace
+
+TreeShape tree_shape(const TreeParameters& p) {
+  if (p.branching.empty()) return {std::vector<int>(static_cast<std::size_t>(p.height), 2), true};
+  TreeShape shape{{}, false};
+  double leaves = 1;
+  for (double b : p.branching) {
+    if (b != std::floor(b)) throw UsageError("branching has " + to_text(b) + ": integers expected");
+    leaves *= b;
+    if (leaves > static_cast<double>(most_leaves))
+      throw UsageError("branching is '" + to_text(p.branching) + "': at most 2^20 leaves expected");
+    shape.branching.push_back(static_cast<int>(b));
+  }
+  return shape;
+}
+
+Tree median_tree(MatrixView keys, const TreeShape& shape, Run& run) {
+  Tree tree;
+  std::vector<std::int32_t> order(static_cast<std::size_t>(keys.rows));
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<Index> begin{0, keys.rows};  // of the nodes of this depth in `order`
+  for (std::size_t depth = 0; depth < shape.branching.size(); ++depth) {
+    const Index nodes = static_cast<Index>(begin.size()) - 1;
+    TreeLevel level = empty_level(shape, depth, nodes, keys.cols);
+    std::vector<Index> next;
+    for (Index node = 0; node < nodes; ++node) {
+      run.check();
+      const Index from = begin[static_cast<std::size_t>(node)],
+                  to = begin[static_cast<std::size_t>(node) + 1];
+      const Keys members(order.data() + from, static_cast<std::size_t>(to - from));
+      const auto children =
+          split(keys, members, level, node * (level.by_sign ? 1 : level.branching));
+      for (std::size_t c = 0; c + 1 < children.size(); ++c) next.push_back(from + children[c]);
+    }
+    next.push_back(keys.rows);
+    begin = std::move(next);
+    tree.levels.push_back(std::move(level));
+  }
+  return tree;
+}
+
+Tree random_tree(Index d, const TreeShape& shape, std::uint64_t seed, Index head, Run& run) {
+  Tree tree;
+  Random random(seed, stream_of(tree_purpose, head));
+  Index nodes = 1;
+  for (std::size_t depth = 0; depth < shape.branching.size(); ++depth) {
+    run.check();
+    TreeLevel level = empty_level(shape, depth, nodes, d);
+    for (Index row = 0; row < level.weight.rows(); ++row) {
+      Eigen::Map<Eigen::VectorXf> weight(level.weight.row(row), d);
+      for (Index x = 0; x < d; ++x) weight(x) = static_cast<float>(random.normal());
+      weight.normalize();
+    }
+    nodes *= level.branching;
+    tree.levels.push_back(std::move(level));
+  }
+  return tree;
+}
+
+Structure plant(const Problem& problem, const TreeParameters& parameters, Planning& planning,
+                std::vector<std::string>& notes) {
+  const Structure& given = planning.given;
+  const TreeShape shape = tree_shape(parameters);
+  Structure structure;
+  if (!given.tree.levels.empty()) {
+    structure.tree = given.tree;
+    check_tree(structure.tree, problem.d());
+    notes.push_back("tree as given: height " + std::to_string(structure.tree.height()) + ", " +
+                    std::to_string(structure.tree.leaves()) + " leaves");
+  } else if (!given.query_leaf.empty() && !given.key_leaf.empty()) {
+    for (int b : shape.branching) structure.tree.levels.push_back({b, shape.by_sign, {}, {}});
+  } else {
+    const auto stage = planning.run.profile.stage("tree");
+    structure.tree =
+        parameters.tree == TreeKind::median
+            ? median_tree(problem.k, shape, planning.run)
+            : random_tree(problem.d(), shape, planning.seed, problem.head, planning.run);
+  }
+  const auto stage = planning.run.profile.stage("route");
+  const Index leaves = structure.tree.leaves();
+  const auto leaves_of = [&](MatrixView x, const std::vector<std::int32_t>& known,
+                             const char* name) {
+    if (known.empty()) return planning.backend.route(x, structure.tree, planning.run);
+    check_leaves(known, name, problem.n(), leaves);
+    return known;
+  };
+  structure.query_leaf = leaves_of(problem.q, given.query_leaf, "query_leaf");
+  structure.key_leaf = leaves_of(problem.k, given.key_leaf, "key_leaf");
+  return structure;
+}
+
+}  // namespace fovea

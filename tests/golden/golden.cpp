@@ -1,0 +1,183 @@
+// Numbers of the variants reference and of the papers.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "data/random.h"
+#include "harness.h"
+#include "reference.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+struct Golden {
+  const char* name;
+  const char* id;
+  Settings settings;
+  bool causal = false;
+  double z5[2];
+  double checksum;
+  Structure given = {};
+};
+
+Tree golden_tree() {
+  Tree tree;
+  TreeLevel level;
+  level.weight = Matrix(1, 2);
+  level.weight(0, 0) = 1.0f;
+  level.bias = {-0.25f};
+  tree.levels.push_back(std::move(level));
+  return tree;
+}
+
+std::vector<Golden> table() {
+  std::vector<Golden> rows{
+      {"exact", "exact", {}, false, {3.218265, -.151889}, 229.333898},
+      {"exact causal", "exact", {}, true, {2.470888, -.068187}, 176.525849},
+      {"h1d nested",
+       "h1d",
+       {{"block", "2"}, {"structure", "nested"}},
+       false,
+       {3.341449, .047506},
+       234.111150},
+      {"h1d banded", "h1d", {{"block", "2"}}, false, {3.379937, -.209755}, 232.447318},
+      {"fixed first",
+       "fixed",
+       {{"stride", "4"}, {"summary", "1"}, {"heads", "first"}},
+       true,
+       {4.224882, .550235},
+       282.646182},
+      {"strided merged", "strided", {{"stride", "4"}}, true, {3.067001, -.325892}, 212.752077},
+      {"tf", "tf", {}, false, {3.025926, -.192579}, 244.525375},
+      {"tc", "tc", {{"alpha", "0.25,0.75"}}, false, {3.125, -.15}, 222.6},
+      {"hyper",
+       "hyper",
+       {{"block", "2"}, {"samples", "4"}, {"min_length", "0"}},
+       false,
+       {2.848720, .053168},
+       246.440765}};
+  rows[6].given.tree = rows[7].given.tree = golden_tree();
+  rows[8].given.query_order = rows[8].given.key_order = {0, 1, 2, 3, 4, 5, 6, 7};
+  rows[8].given.sampled_keys = {0, 3, 6, 6};
+  return rows;
+}
+
+double checksum(const std::vector<double>& z) {
+  double sum = 0;
+  for (Index i = 0; i < 8; ++i)
+    for (Index c = 0; c < 2; ++c)
+      sum += z[static_cast<std::size_t>(2 * i + c)] * static_cast<double>(2 * i + c + 1);
+  return sum;
+}
+
+}  // namespace
+
+// Half a unit of the last digit printed in the table.
+constexpr double printed = 0.5000001e-6;
+
+TEST_CASE("golden: the float64 formulas give the table's numbers to all printed digits") {
+  for (const Golden& row : table()) {
+    CAPTURE(row.name);
+    const Instance x = make_instance(*backends().front(), golden_problem(row.causal), row.id,
+                                     row.settings, row.given);
+    const auto z = times(reference<double>(x), x.problem.v);
+    CHECK(std::abs(z[10] - row.z5[0]) <= printed);
+    CHECK(std::abs(z[11] - row.z5[1]) <= printed);
+    CHECK(std::abs(checksum(z) - row.checksum) <= printed);
+  }
+}
+
+TEST_CASE("golden: every back end gives the table's numbers in float32") {
+  for (const auto& backend : backends())
+    for (const Golden& row : table()) {
+      CAPTURE(row.name);
+      CAPTURE(backend->device());
+      const Instance x =
+          make_instance(*backend, golden_problem(row.causal), row.id, row.settings, row.given);
+      const Matrix z = x.apply(x.problem.v).z;
+      const std::vector<double> wide(z.data(), z.data() + 16);
+      // |Z| <= 7 and about ten roundings each: 16 ulps of 8; the weights of the checksum add to
+      // 136.
+      const double tolerance = printed + 16 * 8 * 0x1p-24;
+      CHECK(std::abs(wide[10] - row.z5[0]) <= tolerance);
+      CHECK(std::abs(wide[11] - row.z5[1]) <= tolerance);
+      CHECK(std::abs(checksum(wide) - row.checksum) <= 136 * tolerance);
+    }
+}
+
+namespace {
+
+// Pairs that a plan gives weight, counted on its own tiles.
+Index count_pairs(const Plan& plan) {
+  Index count = 0;
+  const auto at = [](const std::vector<std::int32_t>& order, Index p) {
+    return order.empty() ? p : Index{order[static_cast<std::size_t>(p)]};
+  };
+  for (const Pass& pass : std::get<TilePlan>(plan.form).passes)
+    for (const Tile& tile : pass.tiles)
+      for (Index r = tile.rows.begin; r < tile.rows.end; ++r)
+        for (Index c = tile.cols.begin; c < tile.cols.end; ++c)
+          count += tile.band.contains(at(pass.rows, r), at(pass.cols, c));
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("golden: sizes of the factorized sets at n = 1024, l = 128, c = 8") {
+  const Problem problem = make_data(Data::gaussian, 1024, 1, 1, true);
+  const auto count = [&](const char* id, const char* heads) {
+    const auto plan = make_plan(*backends().front(), problem, id, {{"heads", heads}});
+    check_disjoint(*plan);
+    return count_pairs(*plan);
+  };
+  CHECK(count("fixed", "first") == 66048);
+  CHECK(count("fixed", "second") == 28960);
+  CHECK(count("fixed", "merged") == 94720);
+  CHECK(count("strided", "first") == 122944);
+  CHECK(count("strided", "second") == 4608);
+  CHECK(count("strided", "merged") == 126528);
+}
+
+TEST_CASE("golden: row 300 of the second fixed set attends columns 120..127 and 248..255") {
+  const Problem problem = make_data(Data::gaussian, 1024, 1, 1, true);
+  const Instance x = make_instance(*backends().front(), problem, "fixed", {{"heads", "second"}});
+  const Matrix row = x.tile({300, 301}, {0, 1024});
+  for (Index j = 0; j < 1024; ++j)
+    CHECK((row(0, j) > 0) == ((120 <= j && j < 128) || (248 <= j && j < 256)));
+}
+
+TEST_CASE("golden: LSH buckets collide as the angle says") {
+  // theta = pi/5, r = 3: same bucket .8^3 = .512, adjacent modulo 8: 2 * .2 * .8^2 = .256.
+  const int draws = 20000;
+  const double theta = std::numbers::pi / 5;
+  Matrix x(2, 2);
+  x(0, 0) = 1;
+  x(1, 0) = static_cast<float>(std::cos(theta));
+  x(1, 1) = static_cast<float>(std::sin(theta));
+  Profile profile;
+  Run run{profile};
+  int same = 0, adjacent = 0;
+  for (int draw = 0; draw < draws; ++draw) {
+    const auto bucket =
+        backends().front()->lsh_buckets(x, gaussian(3, 2, static_cast<std::uint64_t>(draw)), run);
+    const int apart = (bucket[0] - bucket[1] + 8) % 8;
+    same += apart == 0;
+    adjacent += apart == 1 || apart == 7;
+  }
+  // Five standard deviations of a binomial share: a false alarm in 2 million seeds (and the seeds
+  // are fixed).
+  const auto bound = [&](double p) { return 5 * std::sqrt(p * (1 - p) / draws); };
+  CHECK(std::abs(same / double(draws) - .512) <= bound(.512));
+  CHECK(std::abs(adjacent / double(draws) - .256) <= bound(.256));
+}
+
+TEST_CASE("golden: Philox4x32-10 known answers of Random123") {
+  using Words = std::array<std::uint32_t, 4>;
+  const std::uint32_t ones = 0xffffffff;
+  CHECK(philox({0, 0, 0, 0}, {0, 0}) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+  CHECK(philox({ones, ones, ones, ones}, {ones, ones}) ==
+        Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+}

@@ -1,0 +1,58 @@
+// The harness makes problems, plans them and binds the plans: what every test of a variant starts
+// with.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/backend.h"
+#include "variants/variant.h"
+
+namespace fovea::test {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;  // parameter id, text
+
+enum class Data {
+  gaussian,  // standard normal
+  equal,     // all queries equal, all keys equal: all logits equal, every split degenerate
+  huge,      // logits of about +-80
+  spike      // one key that one query meets with a logit of 60
+};
+
+/// q, k [n, d] and v [n, dv]; the same for the same arguments.
+Problem make_data(Data data, Index n, Index d, Index dv, bool causal, Index head = 0,
+                  std::uint64_t seed = 1);
+
+Matrix gaussian(Index rows, Index cols, std::uint64_t seed);
+
+/// Q, K, V of section "Numbers to check against" of the variants reference.
+Problem golden_problem(bool causal = false);
+
+struct Instance {
+  const Variant* variant = nullptr;
+  Values values;
+  Problem problem;
+  std::shared_ptr<const Plan> plan;
+  std::unique_ptr<Operator> bound;
+
+  Output apply(MatrixView v) const;
+  Matrix tile(IndexRange rows, IndexRange cols, Pool pool = {}) const;
+  Matrix all() const { return tile({0, plan->n}, {0, plan->n}); }
+};
+
+Values values_of(const Variant& variant, const Settings& settings);
+
+std::shared_ptr<const Plan> make_plan(const Backend& backend, const Problem& problem,
+                                      const std::string& id, const Settings& settings,
+                                      const Structure& given = {}, std::uint64_t seed = 7);
+
+Instance make_instance(const Backend& backend, const Problem& problem, const std::string& id,
+                       const Settings& settings, const Structure& given = {},
+                       std::uint64_t seed = 7);
+
+/// The CPU back ends of this machine, one per instruction set, two threads each.
+const std::vector<std::unique_ptr<Backend>>& backends();
+
+}  // namespace fovea::test

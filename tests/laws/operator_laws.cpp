@@ -1,0 +1,291 @@
+// What holds for the operator of every variant, on every back end.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "cases.h"
+#include "reference.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+// Calls law(case, problem, instance) for every case, shape, mask and back end; the data alternate.
+template <class Law>
+void for_all(Law law, Index longest = 1 << 20) {
+  int turn = 0;
+  for (const Case& c : cases())
+    for (const Shape& shape : shapes())
+      for (bool causal : {false, true}) {
+        if (shape.n > longest) continue;
+        const auto data = static_cast<Data>(turn++ % 4);
+        const Problem problem = make_data(data, shape.n, shape.d, shape.dv, causal, c.head);
+        for (const auto& backend : backends()) {
+          const std::string where = describe(c) + ", n = " + std::to_string(shape.n) +
+                                    ", d = " + std::to_string(shape.d) +
+                                    ", dv = " + std::to_string(shape.dv) +
+                                    (causal ? ", causal, " : ", ") + backend->device() + ", data " +
+                                    std::to_string(static_cast<int>(data));
+          CAPTURE(where);
+          law(c, make_instance(*backend, problem, c.id, c.settings));
+        }
+      }
+}
+
+bool same_bits(const Matrix& a, const Matrix& b) {
+  if (a.rows() != b.rows() || a.cols() != b.cols()) return false;
+  for (Index i = 0; i < a.rows(); ++i)
+    if (std::memcmp(a.row(i), b.row(i), static_cast<std::size_t>(a.cols()) * sizeof(float)) != 0)
+      return false;
+  return true;
+}
+
+// Largest |a - b| over the whole of both, both [rows, cols] by row.
+template <class A, class B>
+double distance(const A& a, const B& b, Index rows, Index cols) {
+  double largest = 0;
+  for (Index i = 0; i < rows; ++i)
+    for (Index c = 0; c < cols; ++c)
+      largest =
+          std::max(largest, std::abs(static_cast<double>(a(i, c)) - static_cast<double>(b(i, c))));
+  return largest;
+}
+
+// A vector seen as a matrix of `cols` columns.
+template <class Real>
+auto rows_of(const std::vector<Real>& values, Index cols) {
+  return
+      [&values, cols](Index i, Index c) { return values[static_cast<std::size_t>(i * cols + c)]; };
+}
+
+double largest_entry(MatrixView m) {
+  double largest = 0;
+  for (Index i = 0; i < m.rows; ++i)
+    for (Index c = 0; c < m.cols; ++c)
+      largest = std::max(largest, std::abs(static_cast<double>(m(i, c))));
+  return largest;
+}
+
+// Largest sum over a row of |P_ij|: what an error of V or of the entries of P is multiplied by.
+double row_mass(const Matrix& p) {
+  double largest = 0;
+  for (Index i = 0; i < p.rows(); ++i) {
+    double sum = 0;
+    for (Index j = 0; j < p.cols(); ++j) sum += std::abs(static_cast<double>(p(i, j)));
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
+// The relative error of exp(S) in float32 beyond the plain formula's: the back ends work with
+// S log2(e), which rounds the scale once more, and recompute S for entries of P, each a rounding of
+// a number of size |S|; and an exp2 good to 2 ulps. In units of 1.
+double floor_of(const Problem& problem) {
+  return 0x1p-23 * (4 + 2 * largest_logit(problem));
+}
+
+}  // namespace
+
+TEST_CASE("law: P is that of the formula, with at most twice the error of the formula in float32") {
+  for_all([](const Case&, const Instance& x) {
+    const auto truth = reference<double>(x);
+    const auto plain = reference<float>(x);
+    const Index n = x.problem.n(), dv = x.problem.dv();
+    const double floor = floor_of(x.problem);
+    const Matrix p = x.all();
+    CHECK(distance(p, truth, n, n) <= 2 * distance(plain, truth, n, n) + floor);
+
+    const auto true_z = times(truth, x.problem.v);
+    const auto plain_z = times(plain, x.problem.v);
+    const double plain_error = distance(rows_of(plain_z, dv), rows_of(true_z, dv), n, dv);
+    CHECK(distance(x.apply(x.problem.v).z, rows_of(true_z, dv), n, dv) <=
+          2 * plain_error + floor * largest_entry(x.problem.v) * std::max(1.0, row_mass(p)));
+  });
+}
+
+TEST_CASE("law: Z = P V, and the rows of P sum to 1 or, without a key, to 0") {
+  for_all([](const Case& c, const Instance& x) {
+    const Index n = x.problem.n(), dv = x.problem.dv();
+    const Matrix p = x.all();
+    const Output out = x.apply(x.problem.v);
+    Dense<double> wide(n);
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < n; ++j) wide(i, j) = static_cast<double>(p(i, j));
+    // Sums of n float32 products: n/2 ulps at worst beyond the error of the entries.
+    const double slack = floor_of(x.problem) + static_cast<double>(n) * 0x1p-24;
+    CHECK(distance(out.z, rows_of(times(wide, x.problem.v), dv), n, dv) <=
+          slack * largest_entry(x.problem.v) * std::max(1.0, row_mass(p)));
+    if (!c.rows_sum_to_one) {
+      CHECK(out.lse.empty());
+      return;
+    }
+    REQUIRE(static_cast<Index>(out.lse.size()) == n);
+    double worst = 0;
+    for (Index i = 0; i < n; ++i) {
+      double sum = 0;
+      for (Index j = 0; j < n; ++j) sum += wide(i, j);
+      const bool none =
+          out.lse[static_cast<std::size_t>(i)] == -std::numeric_limits<float>::infinity();
+      worst = std::max(worst, std::abs(sum - (none ? 0.0 : 1.0)));
+      if (none)
+        for (Index column = 0; column < dv; ++column) CHECK(out.z(i, column) == 0.0f);
+    }
+    CHECK(worst <= slack);
+  });
+}
+
+TEST_CASE("law: rows of TC sum to the alphas of the nodes that hold a key") {
+  for_all([](const Case& c, const Instance& x) {
+    if (c.rows_sum_to_one) return;
+    const Structure& s = x.plan->structure;
+    const Matrix p = x.all();
+    for (Index i = 0; i < x.problem.n(); ++i) {
+      double sum = 0, expected = 0;
+      for (Index j = 0; j < x.problem.n(); ++j) sum += static_cast<double>(p(i, j));
+      for (int depth = 0; depth <= s.tree.height(); ++depth) {
+        const Index below = s.tree.leaves() / s.tree.nodes(depth);
+        for (Index j = 0; j < (x.problem.causal ? i + 1 : x.problem.n()); ++j)
+          if (s.key_leaf[static_cast<std::size_t>(j)] / below ==
+              s.query_leaf[static_cast<std::size_t>(i)] / below) {
+            expected += static_cast<double>(s.alpha[static_cast<std::size_t>(depth)]);
+            break;
+          }
+      }
+      // n entries of at most 2, each rounded to float32 after h + 1 additions.
+      REQUIRE(std::abs(sum - expected) <= static_cast<double>(x.problem.n()) * 0x1p-22);
+    }
+  });
+}
+
+TEST_CASE("law: a rectangle of P, and any pooling of it, is that of the whole") {
+  for_all([](const Case&, const Instance& x) {
+    const Index n = x.problem.n();
+    const Matrix p = x.all();
+    const IndexRange rows{n / 3, n - n / 5}, cols{n / 4, n - n / 7};
+    const Matrix part = x.tile(rows, cols);
+    CHECK(distance(
+              part, [&](Index i, Index j) { return p(rows.begin + i, cols.begin + j); },
+              rows.size(), cols.size()) == 0);
+    const Index grid_rows = (rows.size() + 4) / 5, grid_cols = (cols.size() + 2) / 3;
+    const Matrix most = x.tile(rows, cols, {Pool::Kind::max, grid_rows, grid_cols});
+    const Matrix mean = x.tile(rows, cols, {Pool::Kind::mean, grid_rows, grid_cols});
+    double worst_most = 0, worst_mean = 0;
+    for (Index r = 0; r < grid_rows; ++r)
+      for (Index c = 0; c < grid_cols; ++c) {
+        double largest = -1e30, sum = 0, mass = 0;
+        Index count = 0;
+        for (Index i = r * rows.size() / grid_rows; i < (r + 1) * rows.size() / grid_rows; ++i)
+          for (Index j = c * cols.size() / grid_cols; j < (c + 1) * cols.size() / grid_cols;
+               ++j, ++count) {
+            largest = std::max(largest, static_cast<double>(part(i, j)));
+            sum += static_cast<double>(part(i, j));
+            mass += std::abs(static_cast<double>(part(i, j)));
+          }
+        // A float32 sum of up to 64 lanes: 64 roundings of its mass.
+        const double unit = 64 * 0x1p-24 * std::max(mass / static_cast<double>(count), 0x1p-100);
+        worst_most = std::max(worst_most, std::abs(static_cast<double>(most(r, c)) - largest));
+        worst_mean = std::max(
+            worst_mean,
+            std::abs(static_cast<double>(mean(r, c)) - sum / static_cast<double>(count)) / unit);
+      }
+    CHECK(worst_most == 0);
+    CHECK(worst_mean <= 1);
+  });
+}
+
+TEST_CASE("law: Z is linear in V, and a constant V comes back times the row sum") {
+  for_all([](const Case& c, const Instance& x) {
+    const Index n = x.problem.n(), dv = x.problem.dv();
+    const Matrix w = gaussian(n, dv, 77);
+    Matrix sum(n, dv), constant(n, dv);
+    for (Index i = 0; i < n; ++i)
+      for (Index k = 0; k < dv; ++k) {
+        sum(i, k) = 2 * x.problem.v(i, k) - w(i, k);
+        constant(i, k) = static_cast<float>(k + 1);
+      }
+    const Matrix zv = x.apply(x.problem.v).z, zw = x.apply(w).z, zs = x.apply(sum).z;
+    const Output zc = x.apply(constant);
+    // P is the same for all V, bit for bit; sums of n products differ by n/2 ulps each, three
+    // times.
+    const double unit = 3 * static_cast<double>(n + 16) * 0x1p-24, mass = c.rows_sum_to_one ? 1 : 2;
+    CHECK(distance(
+              zs,
+              [&](Index i, Index k) {
+                return 2.0 * static_cast<double>(zv(i, k)) - static_cast<double>(zw(i, k));
+              },
+              n, dv) <= unit * mass * (2 * largest_entry(x.problem.v) + largest_entry(w)));
+    double worst = 0;
+    for (Index i = 0; i < n && c.rows_sum_to_one; ++i)
+      if (std::isfinite(zc.lse[static_cast<std::size_t>(i)]))
+        for (Index k = 0; k < dv; ++k)
+          worst = std::max(
+              worst, std::abs(static_cast<double>(zc.z(i, k)) / static_cast<double>(k + 1) - 1));
+    CHECK(worst <= unit);
+  });
+}
+
+// The structure is that of the first plan: where tokens are sorted, split at medians or counted, it
+// depends on all of them, and it is the structure that is held still when a token changes.
+TEST_CASE("law: under a causal mask a token leaves the outputs before it unchanged, bit for bit") {
+  int tried = 0, moved = 0;  // does the changed token itself notice? Not under a spike before it
+  for_all(
+      [&](const Case& c, const Instance& x) {
+        const Index n = x.problem.n(), t = n / 2;
+        if (!x.problem.causal || n < 2 || c.leaks_the_future) return;
+        Matrix q = Matrix::copy_of(x.problem.q), k = Matrix::copy_of(x.problem.k),
+               v = Matrix::copy_of(x.problem.v);
+        for (Index i : {t, n - 1}) {
+          for (Index e = 0; e < q.cols(); ++e) {
+            q(i, e) = -3 * q(i, e) + 1;
+            k(i, e) = 5 - k(i, e);
+          }
+          for (Index e = 0; e < v.cols(); ++e) v(i, e) += 100;
+        }
+        const Problem changed =
+            make_problem(std::move(q), std::move(k), std::move(v), x.problem.scale, true, c.head);
+        for (const auto& backend : backends()) {
+          const Instance before =
+              make_instance(*backend, x.problem, c.id, c.settings, x.plan->structure);
+          const Instance after =
+              make_instance(*backend, changed, c.id, c.settings, x.plan->structure);
+          const Output a = before.apply(before.problem.v), b = after.apply(after.problem.v);
+          bool same = true;
+          for (Index i = 0; i < t; ++i)
+            same = same && std::memcmp(a.z.row(i), b.z.row(i),
+                                       static_cast<std::size_t>(a.z.cols()) * sizeof(float)) == 0;
+          CHECK(same);
+          ++tried;
+          moved += a.z(t, 0) != b.z(t, 0);
+        }
+      },
+      200);
+  CHECK(4 * moved > 3 * tried);
+}
+
+TEST_CASE("law: the number of threads changes nothing, bit for bit") {
+  int turn = 0;
+  for (const Case& c : cases())
+    for (bool causal : {false, true}) {
+      const Problem problem = make_data(static_cast<Data>(turn++ % 4), 257, 20, 33, causal, c.head);
+      CAPTURE(describe(c));
+      CAPTURE(causal);
+      Output first;
+      Matrix p;
+      for (int threads : {1, 2, 3}) {
+        const auto backend = make_cpu_backend({.threads = threads});
+        const Instance x = make_instance(*backend, problem, c.id, c.settings);
+        Output out = x.apply(problem.v);
+        Matrix pooled = x.tile({0, 257}, {0, 257}, {Pool::Kind::mean, 20, 20});
+        if (threads == 1) {
+          first = std::move(out);
+          p = std::move(pooled);
+        } else {
+          CHECK(same_bits(out.z, first.z));
+          CHECK(out.lse == first.lse);
+          CHECK(same_bits(pooled, p));
+        }
+      }
+    }
+}
