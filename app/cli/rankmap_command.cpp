@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <map>
 
-#include "cli/attention_matrix.h"
 #include "cli/commands.h"
 #include "cli/json_output.h"
 #include "cli/options.h"
@@ -30,6 +29,10 @@ struct NamedMap {
   std::string variant;  // "" of an attention matrix
   RankMap map;
 };
+
+Matrix part_of(MatrixView matrix, IndexRange rows, IndexRange cols) {
+  return Matrix::copy_of({matrix.row(rows.begin) + cols.begin, rows.size(), cols.size(), matrix.stride});
+}
 
 double compression_of(const RankMap& map) {
   return static_cast<double>(map.n) * static_cast<double>(map.n) / stored_entries(map);
