@@ -21,6 +21,16 @@ double gini(std::span<const Index> sizes) {
 
 }  // namespace
 
+std::vector<Index> sizes_of(std::span<const std::int32_t> leaf, Index count) {
+  std::vector<Index> sizes(static_cast<std::size_t>(count));
+  for (const std::int32_t l : leaf) {
+    const auto place = static_cast<std::size_t>(l);
+    if (place >= sizes.size()) sizes.resize(place + 1);
+    ++sizes[place];
+  }
+  return sizes;
+}
+
 LeafSkew leaf_skew(std::span<const Index> queries, std::span<const Index> keys) {
   LeafSkew skew;
   double meetings = 0, query_count = 0, key_count = 0;

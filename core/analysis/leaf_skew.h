@@ -18,6 +18,9 @@ struct LeafSkew {
   Index largest_leaf = 0;          // keys
 };
 
+/// How many tokens each leaf holds: at least `count` leaves, more when a token names one.
+std::vector<Index> sizes_of(std::span<const std::int32_t> leaf, Index count);
+
 /// Sizes per leaf, in the same order.
 LeafSkew leaf_skew(std::span<const Index> queries, std::span<const Index> keys);
 

@@ -4,6 +4,7 @@
 
 #include "data/error.h"
 #include "data/random.h"
+#include "variants/halving.h"
 #include "variants/variant.h"
 
 namespace fovea {
@@ -38,39 +39,6 @@ std::vector<std::int32_t> identity(Index n) {
   return order;
 }
 
-// Queries against keys without a mask: the whole head, or the second half of a causal segment
-// against its first half. Positions in the orders are token positions of the segment.
-struct SubProblem {
-  IndexRange queries, keys;
-};
-
-// Causal recursion (Algorithm 4): a segment longer than min_length is cut at begin + size / 2.
-struct Halving {
-  std::vector<std::vector<SubProblem>> depths;  // from the whole head down, left to right
-  std::vector<IndexRange> leaves;               // exact, ascending
-
-  Halving(Index n, Index min_length) {
-    std::vector<IndexRange> segments{{0, n}};
-    while (!segments.empty()) {
-      std::vector<IndexRange> next;
-      std::vector<SubProblem> cut;
-      for (const IndexRange s : segments) {
-        if (s.size() <= std::max<Index>(min_length, 1)) {
-          leaves.push_back(s);
-          continue;
-        }
-        const Index middle = s.begin + s.size() / 2;
-        cut.push_back({{middle, s.end}, {s.begin, middle}});
-        next.push_back({s.begin, middle});
-        next.push_back({middle, s.end});
-      }
-      if (!cut.empty()) depths.push_back(std::move(cut));
-      segments = std::move(next);
-    }
-    std::ranges::sort(leaves, {}, &IndexRange::begin);
-  }
-};
-
 void check_order(std::span<const std::int32_t> order, const std::vector<IndexRange>& segments,
                  const std::string& name) {
   std::vector<bool> seen(order.size());
@@ -100,6 +68,7 @@ class HyperPlanner {
   /// A block pass and a sample pass per depth.
   void plan(Plan& plan) {
     hash(plan.structure);
+    plan.planning_multiply_adds = hashing();
     sort(plan.structure);
     sample(plan);
     auto& passes = std::get<TilePlan>(plan.form).passes;
@@ -149,6 +118,14 @@ class HyperPlanner {
     s.query_bucket =
         buckets(problem_.q, given.query_bucket, given.query_order.empty(), "query_bucket");
     s.key_bucket = buckets(problem_.k, given.key_bucket, given.key_order.empty(), "key_bucket");
+  }
+
+  // Multiply-adds: every token of the sides that were hashed against every direction.
+  double hashing() const {
+    const Structure& given = planning_.given;
+    const int sides = (given.query_bucket.empty() && given.query_order.empty()) +
+                      (given.key_bucket.empty() && given.key_order.empty());
+    return sides * static_cast<double>(n() * problem_.d() * p_.projections);
   }
 
   void sort(Structure& s) const {

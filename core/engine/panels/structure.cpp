@@ -8,12 +8,6 @@
 namespace fovea::panels {
 namespace {
 
-std::vector<Index> histogram(const std::vector<std::int32_t>& place, Index count) {
-  std::vector<Index> sizes(static_cast<std::size_t>(count));
-  for (const std::int32_t p : place) ++sizes[static_cast<std::size_t>(p)];
-  return sizes;
-}
-
 Index places(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b) {
   std::int32_t top = 0;
   for (const auto* places : {&a, &b})
@@ -86,13 +80,13 @@ Body tree(const PanelInputs& in, std::string&, Run& run) {
     Index count = 1;
     for (const int b : sizes.branching) count *= b;
     count = std::max(count, places(queries, keys));
-    sizes.queries = histogram(queries, count);
-    sizes.keys = histogram(keys, count);
+    sizes.queries = sizes_of(queries, count);
+    sizes.keys = sizes_of(keys, count);
   } else if (!s.query_bucket.empty()) {
     const Index count = power_of_two_from(places(s.query_bucket, s.key_bucket));
     sizes.kind = "bucket";
-    sizes.queries = histogram(s.query_bucket, count);
-    sizes.keys = histogram(s.key_bucket, count);
+    sizes.queries = sizes_of(s.query_bucket, count);
+    sizes.keys = sizes_of(s.key_bucket, count);
   } else {
     return Message{plan.notes.empty() ? in.computation.variant->label +
                                             " sorts tokens into no tree and no buckets."
