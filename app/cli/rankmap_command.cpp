@@ -134,7 +134,7 @@ void run_rankmap(const Options& options, const Console& console) {
   if (maps.size() == 1) return print(console.out, map_json(options, maps.front()));
   Document all = Document::array();
   for (const NamedMap& map : maps) all.push_back(map_json(options, map));
-  print(console.out, {{"maps", std::move(all)}});
+  print(console.out, Document{{"maps", std::move(all)}});
 }
 
 }  // namespace

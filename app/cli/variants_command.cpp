@@ -65,7 +65,7 @@ void add_variants_command(CLI::App& program, Work& chosen) {
           print_variant(console.out, variant);
         }
       }
-      if (*json) print(console.out, {{"variants", document}});
+      if (*json) print(console.out, Document{{"variants", document}});
     };
   });
 }
