@@ -8,7 +8,7 @@ namespace {
 constexpr float label_width = 20;  // the view's name, upright
 constexpr float axis_width = 58;   // token numbers or tokens
 constexpr float left = label_width + axis_width;
-constexpr float bar_width = 74;  // colour bar and its numbers
+constexpr float bar_width = 84;  // colour bar and its numbers
 constexpr float margin = 10;
 constexpr float row_gap = 8;
 constexpr float scroll_width = 8;
@@ -109,7 +109,7 @@ Rect Grid::side_bar(int row) const {
   const Rect beside = panel(row, 0);
   // Beside the last panel when all columns are seen, else at the window's edge.
   const float x = std::min(left + content_.x, window().right());
-  return {x + 10, beside.y, bar_width - 12, beside.height};
+  return {x + 10, beside.y, bar_width - 22, beside.height};
 }
 
 Rect Grid::horizontal_bar() const {

@@ -77,15 +77,14 @@ void draw_sorted(const BodyDrawing& d, const Rect& plot, std::vector<Index> size
   if (sizes.size() < 2) return;
   std::ranges::sort(sizes, std::greater<>());
   const float step = plot.width / static_cast<float>(sizes.size());
-  std::vector<ImVec2> path;
+  float before = plot.bottom();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const float y = plot.bottom() - unit * static_cast<float>(sizes[i]);
-    path.push_back({plot.x + step * static_cast<float>(i), y});
-    path.push_back({plot.x + step * static_cast<float>(i + 1), y});
+    const float x = plot.x + step * static_cast<float>(i);
+    const float y = std::round(plot.bottom() - unit * static_cast<float>(sizes[i]));
+    if (i > 0) d.ink.fill({x, before, 1.5f, std::max(1.5f, y - before)}, colour);
+    d.ink.fill({x, y, step + 1.5f, 1.5f}, colour);
+    before = y;
   }
-  d.ink.list.AddPolyline(path.data(), static_cast<int>(path.size()), faded(d.ink.theme.panel, 0.8f),
-                         0, 3);
-  d.ink.list.AddPolyline(path.data(), static_cast<int>(path.size()), colour, 0, 1.25f);
 }
 
 void draw_figures(const BodyDrawing& d, const LeafSizes& leaves) {
@@ -100,7 +99,7 @@ void draw_figures(const BodyDrawing& d, const LeafSizes& leaves) {
   }
 }
 
-void draw_key(const BodyDrawing& d, const LeafSizes& leaves) {
+void draw_key(const BodyDrawing& d, const LeafSizes& leaves, Index most) {
   const float y = d.where.y + 5;
   float x = d.where.x + 8;
   const std::pair<const char*, ImU32> names[] = {{"queries", d.ink.theme.queries},
@@ -111,12 +110,9 @@ void draw_key(const BodyDrawing& d, const LeafSizes& leaves) {
     x += d.ink.width(Face::small, name) + 24;
   }
   const std::size_t count = leaf_count(leaves);
-  const std::string words = std::to_string(count) + " " + leaves.kind +
-                            (count == 1              ? ""
-                             : leaves.kind == "leaf" ? ""
-                                                     : "s");
-  const std::string counted =
-      leaves.kind == "leaf" && count != 1 ? std::to_string(count) + " leaves" : words;
+  const std::string plural = leaves.kind == "leaf" ? "leaves" : leaves.kind + "s";
+  const std::string counted = std::to_string(count) + " " + (count == 1 ? leaves.kind : plural) +
+                              ", at most " + std::to_string(most);
   if (x + d.ink.width(Face::small, counted) + 8 < d.where.right())
     d.ink.write_right(Face::small, {d.where.right() - 8, y}, d.ink.theme.muted, counted);
 }
@@ -153,7 +149,6 @@ void draw_body(const BodyDrawing& d, const LeafSizes& leaves) {
   draw_bars(d, plot, leaves, unit);
   draw_sorted(d, plot, leaves.queries, unit, d.ink.theme.queries);
   draw_sorted(d, plot, leaves.keys, unit, d.ink.theme.keys);
-  d.ink.write(Face::small, {plot.x - 4, plot.y - 1}, d.ink.theme.muted, std::to_string(most));
   const auto& chosen = d.scene.chosen_leaf;
   if (chosen && chosen->first == d.column)
     draw_leaf_highlight(d, plot, count, chosen->second, faded(d.ink.theme.marked, 0.45f),
@@ -161,7 +156,7 @@ void draw_body(const BodyDrawing& d, const LeafSizes& leaves) {
   if (d.scene.pointer.row == d.row && d.scene.pointer.column == d.column)
     draw_leaf_highlight(d, plot, count, d.scene.pointer.leaf, faded(d.ink.theme.text, 0.2f),
                         icicle_top);
-  draw_key(d, leaves);
+  draw_key(d, leaves, most);
   draw_figures(d, leaves);
 }
 

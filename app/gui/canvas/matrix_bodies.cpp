@@ -56,7 +56,7 @@ void draw_body(const BodyDrawing& d, const BlockMap& blocks) {
     const float side = std::min(box.width, box.height);
     if (side >= 4) d.ink.frame({x, y, box.width + 1, box.height + 1}, IM_COL32(60, 40, 30, 150));
     const std::string text = std::to_string(block.rank);
-    const float size = std::min(side * 0.42f, 20.0f);
+    const float size = std::min(side * 0.42f, 15.0f);
     const float width = d.ink.width(Face::body, text) * size / d.ink.fonts.size(Face::body);
     if (size < 8 || width > box.width - 4) continue;
     d.ink.list.AddText(font, size, {box.centre().x - width / 2, box.centre().y - size / 2},

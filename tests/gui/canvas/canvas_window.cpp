@@ -26,7 +26,16 @@ struct Shown {
     REQUIRE(QTest::qWaitForWindowExposed(&canvas));
     settle();
   }
-  void settle() { QTest::qWait(120); }
+  /// Until no frame came for a while: a loaded machine draws late.
+  void settle() {
+    QSignalSpy frames(&canvas, &QOpenGLWidget::frameSwapped);
+    QElapsedTimer clock;
+    clock.start();
+    do {
+      frames.clear();
+      QTest::qWait(120);
+    } while (!frames.isEmpty() && clock.elapsed() < 10000);
+  }
   QImage picture() {
     settle();
     return canvas.grabFramebuffer();
@@ -253,6 +262,10 @@ TEST_CASE("pictures of all states") {
     close->viewport = {100, 112, 104, 116};
     close->settings.shared_range = false;
     shot("close", close, {1000, 980}, {260, 220});
+    auto closest = matrix_model(384, 2);
+    closest->viewport = {100, 107, 100, 107};
+    closest->cells[0][0] = cell_of(heat(384, 384));
+    shot("closest", closest, {900, 900});
     shot("scrolled", matrix_model(2048, 8), {900, 500});
   }
 }
