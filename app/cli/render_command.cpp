@@ -124,7 +124,7 @@ class Grid {
   }
 
   std::string footer() const {
-    return source_.name + ", head " + options_.heads.head +
+    return source_.name + ", layer " + options_.heads.layer + ", head " + options_.heads.head +
            ", n = " + std::to_string(problem_.n()) + ", d = " + std::to_string(problem_.d()) +
            (problem_.causal ? ", causal; " : "; ") + backend_->device() + ", " +
            backend_->precision();
@@ -133,12 +133,12 @@ class Grid {
  private:
   void add(const Variant& variant, const Values& values) {
     Column column;
-    column.computation = compute(problem_,
-                                 {.variant = &variant,
-                                  .values = values,
-                                  .seed = options_.parameters.seed,
-                                  .repeats = repeats_},
-                                 *backend_, run_);
+    const ComputeRequest request{.variant = &variant,
+                                 .values = values,
+                                 .seed = options_.parameters.seed,
+                                 .repeats = repeats_};
+    column.computation =
+        variant.id == "exact" ? exact_ : compute(problem_, request, *backend_, run_);
     column.metrics =
         compare(*column.computation.op, column.computation.output, *exact_.op, exact_.output, run_);
     column.diagnostics = diagnose(*column.computation.op, column.computation.output, *exact_.op,

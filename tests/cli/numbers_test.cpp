@@ -7,6 +7,7 @@
 #include "cli/program.h"
 #include "data/source.h"
 #include "data/synthetic.h"
+#include "io/safetensors_writer.h"
 #include "io/tensor_file.h"
 
 using namespace fovea;
@@ -42,6 +43,15 @@ struct Golden {
   double z5[2], checksum;
 };
 
+void check_golden(const Golden& golden, const std::vector<float>& z) {
+  // Values up to 7 through a handful of float32 roundings: 8 of 7 * 2^-24 each, plus the table's
+  // 5e-7.
+  CHECK(std::abs(static_cast<double>(z[10]) - golden.z5[0]) < 4e-6);
+  CHECK(std::abs(static_cast<double>(z[11]) - golden.z5[1]) < 4e-6);
+  // 16 such values with weights that add up to 136.
+  CHECK(std::abs(checksum(z) - golden.checksum) < 136 * 4e-6);
+}
+
 }  // namespace
 
 TEST_CASE("the numbers of the reference come out of the program") {
@@ -50,7 +60,7 @@ TEST_CASE("the numbers of the reference come out of the program") {
       {{"exact", "--causal"}, {2.470888, -.068187}, 176.525849},
       {{"h1d", "--set", "structure=nested", "--set", "block=2"}, {3.341449, .047506}, 234.111150},
       {{"h1d", "--set", "structure=banded", "--set", "block=2"}, {3.379937, -.209755}, 232.447318},
-      {{"fixed", "--causal", "--set", "heads=first", "--set", "stride=4"},
+      {{"fixed", "--causal", "--set", "heads=first", "--set", "summary=4", "--set", "stride=4"},
        {4.224882, .550235},
        282.646182},
       {{"strided", "--causal", "--set", "heads=merged", "--set", "stride=4"},
@@ -70,12 +80,7 @@ TEST_CASE("the numbers of the reference come out of the program") {
     const TensorFile out = read_safetensors(file);
     CHECK(nlohmann::json::parse(out.metadata.at("fovea")) == document);
     const auto z = read_floats(out, "z");
-    // Values up to 7 through a handful of float32 roundings: 8 of 7 * 2^-24 each, plus the table's
-    // 5e-7.
-    CHECK(std::abs(static_cast<double>(z[10]) - golden.z5[0]) < 4e-6);
-    CHECK(std::abs(static_cast<double>(z[11]) - golden.z5[1]) < 4e-6);
-    // 16 such values with weights that add up to 136.
-    CHECK(std::abs(checksum(z) - golden.checksum) < 136 * 4e-6);
+    check_golden(golden, z);
     CHECK(document["metrics"].size() == 1);
     CHECK(document["n"] == 8);
     for (const char* key : {"variant", "parameters", "seed", "backend", "device", "scale", "causal",
@@ -163,4 +168,36 @@ TEST_CASE("the rank map of the paper's example is the paper's") {
   CHECK(map["compression"].get<double>() == doctest::Approx(4.0 / 3));
   for (const auto& block : map["blocks"])
     CHECK(block["rank"] == (block["row"] == block["col"] ? 4 : 2));
+}
+
+TEST_CASE("trees, orders and samples from a file give the numbers of the reference") {
+  const Scratch scratch;
+  const std::string tree = scratch.path("tree.safetensors"),
+                    sorted = scratch.path("sorted.safetensors");
+  write_safetensors(tree,
+                    {{"tree_weight", {1, 1, 2}, std::vector<float>{1, 0}},
+                     {"tree_bias", {1, 1}, std::vector<float>{-.25f}}},
+                    {});
+  const std::vector<std::int32_t> identity{0, 1, 2, 3, 4, 5, 6, 7}, samples{0, 3, 6, 6};
+  write_safetensors(sorted,
+                    {{"query_order", {1, 8}, identity},
+                     {"key_order", {1, 8}, identity},
+                     {"sampled_keys", {1, 4}, samples}},
+                    {});
+  const std::vector<Golden> table{
+      {{"tf", "--structure", tree}, {3.025926, -.192579}, 244.525375},
+      {{"tc", "--set", "alpha=.25,.75", "--structure", tree}, {3.125, -.15}, 222.6},
+      {{"hyper", "--set", "block=2", "--set", "samples=4", "--set", "min_length=1", "--structure",
+        sorted},
+       {2.848720, .053168},
+       246.440765}};
+  for (const Golden& golden : table) {
+    const std::string file = scratch.path("z.safetensors");
+    std::vector<std::string> arguments{"compute", "synthetic:golden", "-o", file, "--variant"};
+    arguments.insert(arguments.end(), golden.arguments.begin(), golden.arguments.end());
+    const Ended ended = run_program(arguments);
+    CAPTURE(ended.err);
+    REQUIRE(ended.status == 0);
+    check_golden(golden, read_floats(read_safetensors(file), "z"));
+  }
 }
