@@ -133,12 +133,22 @@ class CpuBackend final : public Backend {
     }
   }
 
+  // Partial sums side by side: quicker than one chain of additions, and more accurate.
+  static float dot(const float* a, const float* b, Index d) {
+    constexpr Index width = 8;
+    float sums[width] = {};
+    Index c = 0;
+    for (; c + width <= d; c += width)
+      for (Index i = 0; i < width; ++i) sums[i] += a[c + i] * b[c + i];
+    for (; c < d; ++c) sums[c % width] += a[c] * b[c];
+    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) +
+           ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+  }
+
   static Index child(const TreeLevel& level, Index node, const float* x, Index d) {
     const auto score = [&](Index row) {
       const float* w = level.weight.row(row);
-      float sum = level.bias[static_cast<std::size_t>(row)];
-      for (Index c = 0; c < d; ++c) sum += w[c] * x[c];
-      return sum;
+      return level.bias[static_cast<std::size_t>(row)] + dot(w, x, d);
     };
     if (level.by_sign) return score(node) >= 0 ? 1 : 0;
     Index best = 0;

@@ -31,17 +31,20 @@ struct MatrixView {
   }
 };
 
-/// 64-byte aligned storage, so that any vector load of a padded row is legal.
+/// Storage for `bytes`, 64-byte aligned so that any vector load of a padded row is legal; large
+/// blocks ask for huge pages, since the first touch of small ones costs as much as the arithmetic
+/// on them.
+void* allocate_aligned(std::size_t bytes);
+void free_aligned(void* block, std::size_t bytes);
+
 template <class T>
 struct AlignedAllocator {
   using value_type = T;
   AlignedAllocator() = default;
   template <class U>
   explicit AlignedAllocator(const AlignedAllocator<U>&) {}
-  T* allocate(std::size_t n) {
-    return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64}));
-  }
-  void deallocate(T* p, std::size_t) { ::operator delete (p, std::align_val_t{64}); }
+  T* allocate(std::size_t n) { return static_cast<T*>(allocate_aligned(n * sizeof(T))); }
+  void deallocate(T* p, std::size_t n) { free_aligned(p, n * sizeof(T)); }
   friend bool operator==(const AlignedAllocator&, const AlignedAllocator&) { return true; }
 };
 

@@ -61,8 +61,35 @@ inline Vec exp2_of(Vec x) {
   return x < splat(-126.0f) ? Vec{} : result;
 }
 
+typedef float Four __attribute__((vector_size(16)));
+typedef float UnalignedFour __attribute__((vector_size(16), aligned(4), may_alias));
+typedef std::int32_t FourInt __attribute__((vector_size(16)));
+
+// Four columns of four rows, turned over in registers.
+inline void pack_block(const float* const* rows, int c, float scale, int lanes, float* packed) {
+  Four r[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) r[i] = *reinterpret_cast<const UnalignedFour*>(rows[i] + c) * scale;
+  const Four a = __builtin_shuffle(r[0], r[1], FourInt{0, 4, 1, 5}),
+             b = __builtin_shuffle(r[2], r[3], FourInt{0, 4, 1, 5}),
+             e = __builtin_shuffle(r[0], r[1], FourInt{2, 6, 3, 7}),
+             f = __builtin_shuffle(r[2], r[3], FourInt{2, 6, 3, 7});
+  const Four columns[4] = {
+      __builtin_shuffle(a, b, FourInt{0, 1, 4, 5}), __builtin_shuffle(a, b, FourInt{2, 3, 6, 7}),
+      __builtin_shuffle(e, f, FourInt{0, 1, 4, 5}), __builtin_shuffle(e, f, FourInt{2, 3, 6, 7})};
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) *reinterpret_cast<UnalignedFour*>(packed + i * lanes) = columns[i];
+}
+
 void pack(const float* const* rows, int count, int lanes, int d, float scale, float* packed) {
-  for (int lane = 0; lane < lanes; ++lane)
+  int lane = 0;
+  for (; lane + 4 <= count; lane += 4) {
+    int c = 0;
+    for (; c + 4 <= d; c += 4) pack_block(rows + lane, c, scale, lanes, packed + c * lanes + lane);
+    for (; c < d; ++c)
+      for (int i = 0; i < 4; ++i) packed[c * lanes + lane + i] = rows[lane + i][c] * scale;
+  }
+  for (; lane < lanes; ++lane)
     for (int c = 0; c < d; ++c)
       packed[c * lanes + lane] = lane < count ? rows[lane][c] * scale : 0.0f;
 }
@@ -90,7 +117,7 @@ inline void logits_tile(const float* packed, int lanes, int d, const float* cons
 template <int Vectors>
 void logits_columns(const float* packed, int lanes, int d, const float* const* keys, int key_count,
                     float* s) {
-  constexpr int block = Vectors >= 4 || width < 16 ? 6 : 12;
+  constexpr int block = Vectors == tile_vectors ? 6 : 12;  // enough sums in flight for the latency
   int k = 0;
   for (; k + block <= key_count; k += block)
     logits_tile<block, Vectors>(packed, lanes, d, keys + k, s + k * lanes);

@@ -1,0 +1,72 @@
+#include "backend/bound_tiles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "backend/pyramid.h"
+
+namespace fovea {
+
+BoundTiles::BoundTiles(const Plan& plan, const Problem& problem, const isa::Loops& loops,
+                       Workers& workers, const std::stop_token& stop)
+    : plan_(std::get<TilePlan>(plan.form)), problem_(problem), loops_(loops), n_(plan.n) {
+  for (const Pass& pass : plan_.passes) {
+    passes_.push_back(bind_pass(pass));
+    query_top_ = std::max(query_top_, pass.query_level);
+    key_top_ = std::max(key_top_, pass.key_level);
+  }
+  keys_ = mean_pyramid(problem.k, key_top_, workers, stop);
+  if (plan_.coarse_query == CoarseQuery::mean)
+    queries_ = mean_pyramid(problem.q, query_top_, workers, stop);
+}
+
+float BoundTiles::log2_scale() const {
+  return static_cast<float>(problem_.scale * std::numbers::log2e);
+}
+
+const float* BoundTiles::query_row(int level, Index cluster) const {
+  if (level == 0) return problem_.q.row(cluster);
+  if (plan_.coarse_query == CoarseQuery::first) return problem_.q.row(cluster << level);
+  return queries_[static_cast<std::size_t>(level) - 1].row(cluster);
+}
+
+BoundPass BoundTiles::bind_pass(const Pass& pass) const {
+  BoundPass bound;
+  bound.pass = &pass;
+  for (std::size_t t = 0; t < pass.tiles.size(); ++t) {
+    const IndexRange rows = pass.tiles[t].rows;
+    if (rows.size() <= 0 || pass.tiles[t].cols.size() <= 0) continue;
+    if (!bound.groups.empty() && bound.groups.back().rows == rows && bound.groups.back().last == t)
+      ++bound.groups.back().last;
+    else
+      bound.groups.push_back({rows, t, t + 1});
+  }
+  std::ranges::sort(bound.groups, {}, [](const TileGroup& g) { return g.rows.begin; });
+  for (const TileGroup& g : bound.groups)
+    for (Index begin = g.rows.begin; begin < g.rows.end; begin += isa::max_lanes)
+      bound.strips.push_back(
+          {{begin, std::min(begin + isa::max_lanes, g.rows.end)}, g.first, g.last});
+  bind_weights(pass, bound);
+  if (!pass.rows.empty()) {
+    bound.position.assign(static_cast<std::size_t>(clusters(n_, pass.query_level)), -1);
+    for (std::size_t p = 0; p < pass.rows.size(); ++p)
+      bound.position[static_cast<std::size_t>(pass.rows[p])] = static_cast<std::int32_t>(p);
+  }
+  return bound;
+}
+
+// A column counts as often as its weight says, else as often as its cluster has tokens.
+void BoundTiles::bind_weights(const Pass& pass, BoundPass& bound) const {
+  if (pass.weight.empty() && pass.key_level == 0) return;
+  const Index count =
+      pass.cols.empty() ? clusters(n_, pass.key_level) : static_cast<Index>(pass.cols.size());
+  for (Index p = 0; p < count; ++p) {
+    const auto size = static_cast<float>(cluster_tokens(bound.col(p), pass.key_level, n_).size());
+    const float weight = pass.weight.empty() ? size : pass.weight[static_cast<std::size_t>(p)];
+    bound.log2_weight.push_back(std::log2(weight));
+    if (!pass.weight.empty()) bound.log2_pair_weight.push_back(std::log2(weight / size));
+  }
+}
+
+}  // namespace fovea

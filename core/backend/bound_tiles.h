@@ -1,0 +1,76 @@
+// BoundTiles is a TilePlan made ready for the CPU: its tiles cut into strips, its weights in log2,
+// the token pyramids of queries and keys.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backend/isa/attend.h"
+#include "backend/profile.h"
+#include "backend/workers.h"
+#include "data/problem.h"
+#include "plan/plan.h"
+
+namespace fovea {
+
+/// Tiles [first, last) of a pass over the same row positions: their columns follow one another in
+/// one softmax.
+struct TileGroup {
+  IndexRange rows;
+  std::size_t first = 0, last = 0;
+};
+
+struct BoundPass {
+  const Pass* pass = nullptr;
+  std::vector<TileGroup> groups;        // by ascending rows
+  std::vector<TileGroup> strips;        // the groups cut into at most 64 rows
+  std::vector<float> log2_weight;       // per column position; empty: all 0
+  std::vector<float> log2_pair_weight;  // the same per fine pair, for entries of P
+  std::vector<std::int32_t> position;   // cluster -> row position, -1: none; empty: identity
+
+  Index row(Index p) const {
+    return pass->rows.empty() ? p : pass->rows[static_cast<std::size_t>(p)];
+  }
+  Index col(Index p) const {
+    return pass->cols.empty() ? p : pass->cols[static_cast<std::size_t>(p)];
+  }
+};
+
+class BoundTiles {
+ public:
+  /// `plan` and `problem` outlive this. Coarsens K (and Q, when its clusters are means).
+  BoundTiles(const Plan& plan, const Problem& problem, const isa::Loops& loops, Workers& workers,
+             const std::stop_token& stop);
+
+  const std::vector<BoundPass>& passes() const { return passes_; }
+  Index n() const { return n_; }
+  int d() const { return static_cast<int>(problem_.d()); }
+  int query_top() const { return query_top_; }  // highest level of any pass
+  int key_top() const { return key_top_; }
+  float log2_scale() const;  // logits in log2 units: s log2(e)
+
+  const float* query_row(int level, Index cluster) const;
+  MatrixView keys(int level) const {
+    return level == 0 ? problem_.k : keys_[static_cast<std::size_t>(level) - 1].view();
+  }
+
+  /// Few queries leave most lanes of a wide vector idle: they take the next narrower vectors, which
+  /// every machine with AVX-512 has.
+  const isa::Loops& loops_for(int count) const {
+    return loops_.width == 16 && count <= isa::avx2().width ? isa::avx2() : loops_;
+  }
+
+ private:
+  BoundPass bind_pass(const Pass& pass) const;
+  void bind_weights(const Pass& pass, BoundPass& bound) const;
+
+  const TilePlan& plan_;
+  const Problem& problem_;
+  const isa::Loops& loops_;
+  Index n_;
+  int query_top_ = 0, key_top_ = 0;
+  std::vector<BoundPass> passes_;
+  std::vector<Matrix> keys_, queries_;  // levels 1.. of the pyramids
+};
+
+}  // namespace fovea

@@ -1,0 +1,78 @@
+#include "backend/query_strip.h"
+
+namespace fovea {
+namespace {
+
+IndexRange extremes(const std::int32_t* tokens, int count) {
+  const auto [low, high] = std::minmax_element(tokens, tokens + count);
+  return {*low, *high};
+}
+
+}  // namespace
+
+QueryStrip::QueryStrip(const BoundTiles& tiles)
+    : s(static_cast<std::size_t>(isa::max_keys) * isa::max_lanes),
+      tiles_(tiles),
+      packed_(static_cast<std::size_t>(tiles.d()) * isa::max_lanes) {}
+
+void QueryStrip::pack() {
+  loops_ = &tiles_.loops_for(count);
+  lanes_ = (count + loops_->width - 1) / loops_->width * loops_->width;
+  for (int lane = count; lane < lanes_; ++lane) lane_token[lane] = lane_token[count - 1];
+  loops_->pack(row, count, lanes_, tiles_.d(), tiles_.log2_scale(), packed_.data());
+  lane_tokens_ = extremes(lane_token, count);
+}
+
+IndexRange QueryStrip::columns_of(const BoundPass& bound, const Tile& tile,
+                                  IndexRange tokens) const {
+  IndexRange cols = tile.cols;
+  if (!bound.pass->cols.empty()) return cols;
+  const int level = bound.pass->key_level;
+  cols.begin = std::max(cols.begin, tokens.begin >> level);
+  cols.end = std::min(cols.end, ((tokens.end - 1) >> level) + 1);
+  if (!tile.band.everything()) {  // a band is on tokens, so this is level 0
+    cols.begin = std::max(cols.begin, lane_tokens_.begin - tile.band.hi);
+    cols.end = std::min(cols.end, lane_tokens_.end - tile.band.lo + 1);
+  }
+  return cols;
+}
+
+Index QueryStrip::fill(const BoundPass& bound, IndexRange cols, IndexRange tokens,
+                       const std::vector<float>& log2_weight) {
+  const int level = bound.pass->key_level;
+  const MatrixView matrix = tiles_.keys(level);
+  const bool everything = tokens.begin == 0 && tokens.end == tiles_.n();
+  Index p = cols.begin;
+  for (; p < cols.end && keys < isa::max_keys; ++p) {
+    const Index cluster = bound.col(p);
+    if (!everything) {
+      const IndexRange its = cluster_tokens(cluster, level, tiles_.n());
+      if (its.end <= tokens.begin || its.begin >= tokens.end) continue;
+    }
+    column[keys] = cluster;
+    key_token_[keys] = static_cast<std::int32_t>(cluster);
+    key_[keys] = matrix.row(cluster);
+    if (!log2_weight.empty()) weight_[keys] = log2_weight[static_cast<std::size_t>(p)];
+    ++keys;
+  }
+  return p;
+}
+
+QueryStrip::Mask QueryStrip::masked() const {
+  if (band_.everything()) return Mask::nothing;
+  const IndexRange key_tokens = extremes(key_token_, keys);
+  const Index least = lane_tokens_.begin - key_tokens.end,
+              most = lane_tokens_.end - key_tokens.begin;
+  if (most < band_.lo || least > band_.hi) return Mask::all;
+  return least >= band_.lo && most <= band_.hi ? Mask::nothing : Mask::some;
+}
+
+void QueryStrip::make_logits(bool weighted, bool some_masked) {
+  loops_->logits(packed_.data(), lanes_, tiles_.d(), key_, keys, s.data());
+  if (weighted) loops_->add_weights(s.data(), lanes_, keys, weight_);
+  if (some_masked)
+    loops_->mask(s.data(), lanes_, keys, lane_token, key_token_,
+                 static_cast<std::int32_t>(band_.lo), static_cast<std::int32_t>(band_.hi));
+}
+
+}  // namespace fovea

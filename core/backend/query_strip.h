@@ -1,0 +1,84 @@
+// A QueryStrip is up to 64 queries on their way past keys: the memory of one thread, and the steps
+// of at most 96 keys in which logits are made.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "backend/bound_tiles.h"
+#include "data/error.h"
+
+namespace fovea {
+
+class QueryStrip {
+ public:
+  explicit QueryStrip(const BoundTiles& tiles);
+
+  // The queries: filled by the user, then `pack`ed.
+  int count = 0;
+  const float* row[isa::max_lanes] = {};
+  alignas(64) std::int32_t lane_token[isa::max_lanes] = {};
+
+  // A step: keys that `for_steps` chose, and their logits [key][lane] in log2 units.
+  int keys = 0;
+  Index column[isa::max_keys] = {};  // cluster of each key
+  std::vector<float, AlignedAllocator<float>> s;
+
+  int lanes() const { return lanes_; }
+  const isa::Loops& loops() const { return *loops_; }
+
+  /// Makes the queries ready; lanes beyond `count` are copies of no weight.
+  void pack();
+
+  /// Calls `use()` for every step of the pass's tiles [group.first, group.last), logits weighted by
+  /// `log2_weight` (may be empty) and masked. Keys outside `tokens` are left out.
+  template <class Use>
+  void for_steps(const BoundPass& bound, const TileGroup& group, IndexRange tokens,
+                 const std::vector<float>& log2_weight, const std::stop_token& stop, Use use) {
+    keys = 0;
+    for (std::size_t t = group.first; t < group.last; ++t) {
+      const Tile& tile = bound.pass->tiles[t];
+      if (keys > 0 && tile.band != band_) finish_step(log2_weight, stop, use);
+      band_ = tile.band;
+      const IndexRange cols = columns_of(bound, tile, tokens);
+      for (Index p = cols.begin; p < cols.end;) {
+        p = fill(bound, {p, cols.end}, tokens, log2_weight);
+        if (keys == isa::max_keys) finish_step(log2_weight, stop, use);
+      }
+    }
+    if (keys > 0) finish_step(log2_weight, stop, use);
+  }
+
+ private:
+  enum class Mask { nothing, some, all };  // of a step's pairs that its band leaves out
+
+  template <class Use>
+  void finish_step(const std::vector<float>& log2_weight, const std::stop_token& stop, Use& use) {
+    if (stop.stop_requested()) throw Cancelled();
+    if (const Mask mask = masked(); mask != Mask::all) {
+      make_logits(!log2_weight.empty(), mask == Mask::some);
+      use();
+    }
+    keys = 0;
+  }
+
+  /// Column positions of a tile that can count; all of them when the columns are in no order.
+  IndexRange columns_of(const BoundPass& bound, const Tile& tile, IndexRange tokens) const;
+  /// Takes columns until the step is full; returns the first not looked at.
+  Index fill(const BoundPass& bound, IndexRange cols, IndexRange tokens,
+             const std::vector<float>& log2_weight);
+  Mask masked() const;
+  void make_logits(bool weighted, bool some_masked);
+
+  const BoundTiles& tiles_;
+  const isa::Loops* loops_ = nullptr;
+  int lanes_ = 0;
+  IndexRange lane_tokens_;  // least and greatest token, both inclusive
+  Band band_;
+  std::vector<float, AlignedAllocator<float>> packed_;
+  alignas(64) std::int32_t key_token_[isa::max_keys] = {};
+  const float* key_[isa::max_keys] = {};
+  float weight_[isa::max_keys] = {};
+};
+
+}  // namespace fovea
