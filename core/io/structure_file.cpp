@@ -142,10 +142,10 @@ Tree read_tree(const Slice& weight, const Slice& bias) {
       throw weight.refusal(
           "has " + std::to_string(flat.nodes) + " nodes",
           "whole levels, " + std::to_string(first + nodes) + " nodes with the next,");
-    if (branching < 2)
+    if (branching < 1)
       throw bias.refusal(
           "leaves node " + std::to_string(first) + " " + std::to_string(branching) + " children",
-          "at least 2");
+          "at least 1");
     for (Index node = first; node < first + nodes; ++node)
       for (Index c = 0; c < flat.width; ++c)
         if (flat.has_child(node, c) != (by_sign || c < branching))
@@ -162,10 +162,18 @@ Tree read_tree(const Slice& weight, const Slice& bias) {
 
 // --- writing ---
 
+bool is_k_ary(const Tree& tree) {
+  return tree.height() > 0 && !tree.levels[0].by_sign;
+}
+
+/// Rows a node takes: one by sign, else one for each child of the level with most.
 Index width_of(const Tree& tree) {
   int width = 1;
-  for (const TreeLevel& level : tree.levels)
+  for (const TreeLevel& level : tree.levels) {
+    if (level.by_sign == is_k_ary(tree))
+      throw Error(1, "a tree with levels by sign and by argmax cannot be written");
     if (!level.by_sign) width = std::max(width, level.branching);
+  }
   return width;
 }
 
@@ -179,8 +187,6 @@ void append_tree(const Tree& tree, std::vector<float>& weight, std::vector<float
   const Index width = width_of(tree);
   for (int l = 0; l < tree.height(); ++l) {
     const TreeLevel& level = tree.levels[static_cast<std::size_t>(l)];
-    if (level.by_sign != (width == 1))
-      throw Error(1, "a tree with levels by sign and by argmax cannot be written");
     const Index rows = level.by_sign ? 1 : level.branching;
     for (Index node = 0; node < tree.nodes(l); ++node)
       for (Index c = 0; c < width; ++c) {
@@ -218,13 +224,13 @@ void add_trees(const std::vector<Structure>& heads, std::vector<OutTensor>& out)
   std::vector<float> weight, bias;
   for (const Structure& head : heads) {
     if (head.tree.height() != first.height() || nodes_of(head.tree) != nodes_of(first) ||
-        width_of(head.tree) != width_of(first))
+        is_k_ary(head.tree) != is_k_ary(first) || width_of(head.tree) != width_of(first))
       throw Error(1, "the trees of different heads have different shapes");
     append_tree(head.tree, weight, bias);
   }
   if (first.height() == 0) return;
   std::vector<Index> shape{static_cast<Index>(heads.size()), nodes_of(first)};
-  if (width_of(first) > 1) shape.push_back(width_of(first));
+  if (is_k_ary(first)) shape.push_back(width_of(first));
   out.push_back({"tree_bias", shape, std::move(bias)});
   shape.push_back(first.levels[0].weight.cols());
   out.push_back({"tree_weight", shape, std::move(weight)});

@@ -1,0 +1,145 @@
+#include "data/source.h"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "data/error.h"
+
+using namespace fovea;
+
+namespace {
+
+/// A row of elements given as bytes, `apart` bytes from one to the next, starting unaligned.
+template <class Word>
+Matrix read_words(ElementType type, const std::vector<Word>& words, bool big_endian = false) {
+  std::vector<std::byte> bytes(1 + words.size() * sizeof(Word));
+  std::memcpy(bytes.data() + 1, words.data(), words.size() * sizeof(Word));
+  HeadTensor tensor{.type = type, .big_endian = big_endian, .data = bytes.data() + 1};
+  tensor.heads = tensor.rows = 1;
+  tensor.cols = static_cast<Index>(words.size());
+  tensor.col_stride = sizeof(Word);
+  return tensor.read(0);
+}
+
+Matrix filled(Index rows, Index cols, float first) {
+  Matrix out(rows, cols);
+  for (Index i = 0; i < rows; ++i)
+    for (Index c = 0; c < cols; ++c) out(i, c) = first + static_cast<float>(i * cols + c);
+  return out;
+}
+
+Source grouped_source() {
+  Layer layer{.name = "layer3"};
+  std::vector<Matrix> q, k, v;
+  for (int h = 0; h < 4; ++h) q.push_back(filled(3, 2, static_cast<float>(100 * h)));
+  for (int h = 0; h < 2; ++h) {
+    k.push_back(filled(3, 2, static_cast<float>(1000 * h)));
+    v.push_back(filled(3, 5, static_cast<float>(2000 * h)));
+  }
+  layer.q = make_head_tensor(q);
+  layer.k = make_head_tensor(k);
+  layer.v = make_head_tensor(v);
+  return {.path = "file.npz", .layers = {layer}};
+}
+
+std::string message_of(const Source& source, const HeadChoice& choice) {
+  try {
+    problem_of(source, choice);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("every half is read as the number it stands for") {
+  std::vector<std::uint16_t> words(65536);
+  for (std::size_t w = 0; w < words.size(); ++w) words[w] = static_cast<std::uint16_t>(w);
+  const Matrix values = read_words(ElementType::f16, words);
+  for (int w = 0; w < 65536; ++w) {
+    const int exponent = w >> 10 & 31, mantissa = w & 1023;
+    const double sign = w & 0x8000 ? -1 : 1;
+    // The definition of binary16, evaluated in double: exact, so the comparison is exact as well.
+    const double expected = exponent == 31 ? (mantissa ? std::nan("") : sign * INFINITY)
+                            : exponent     ? sign * std::ldexp(1024 + mantissa, exponent - 25)
+                                           : sign * std::ldexp(mantissa, -24);
+    const float found = values(0, w);
+    const bool same = std::isnan(expected) ? std::isnan(found)
+                                           : found == expected && std::signbit(found) == (sign < 0);
+    if (!same) FAIL_CHECK("half " << w << " is read as " << found << ", not " << expected);
+  }
+}
+
+TEST_CASE("bfloat16, float64 and big endian elements are converted, aligned or not") {
+  const auto bf16 = read_words<std::uint16_t>(ElementType::bf16, {0x3f80, 0xc049, 0x7f80});
+  CHECK(bf16(0, 0) == 1.0f);
+  CHECK(bf16(0, 1) == -3.140625f);
+  CHECK(std::isinf(bf16(0, 2)));
+  CHECK(read_words<double>(ElementType::f64, {0.1})(0, 0) == 0.1f);
+  CHECK(read_words<std::uint32_t>(ElementType::f32, {0x0000c03f}, true)(0, 0) == 1.5f);
+  CHECK(read_words<std::uint16_t>(ElementType::f16, {0x003e}, true)(0, 0) == 1.5f);
+  CHECK(read_words<std::uint64_t>(ElementType::f64, {0xf83f}, true)(0, 0) == 1.5f);
+}
+
+TEST_CASE("strides of any order are followed") {
+  const float values[] = {0, 1, 2, 3, 4, 5};  // [cols 3][rows 2]: Fortran order
+  HeadTensor tensor{.data = reinterpret_cast<const std::byte*>(values)};
+  tensor.heads = 1;
+  tensor.rows = 2;
+  tensor.cols = 3;
+  tensor.row_stride = 4;
+  tensor.col_stride = 8;
+  const Matrix m = tensor.read(0);
+  CHECK(m(0, 2) == 4);
+  CHECK(m(1, 0) == 1);
+  CHECK_THROWS_AS(tensor.read(1), UsageError);
+}
+
+TEST_CASE("query head h uses key and value head h / (Hq/Hkv): interleaved, not tiled") {
+  const Source source = grouped_source();
+  for (Index h = 0; h < 4; ++h) {
+    const Problem problem = problem_of(source, {.head = h});
+    CHECK(problem.q(0, 0) == static_cast<float>(100 * h));
+    CHECK(problem.k(0, 0) == static_cast<float>(1000 * (h / 2)));
+    CHECK(problem.v(2, 4) == static_cast<float>(2000 * (h / 2) + 14));
+    CHECK(problem.head == h);
+  }
+}
+
+TEST_CASE("scale and mask: the user's wish, else the source's, else 1/sqrt(d) and none") {
+  Source source = grouped_source();
+  CHECK(problem_of(source, {}).scale == 1 / std::sqrt(2.0));
+  CHECK_FALSE(problem_of(source, {}).causal);
+  source.scale = 0.5;
+  source.causal = true;
+  CHECK(problem_of(source, {}).scale == 0.5);
+  CHECK(problem_of(source, {}).causal);
+  const Problem wished = problem_of(source, {.scale = 2.0, .causal = false});
+  CHECK(wished.scale == 2.0);
+  CHECK_FALSE(wished.causal);
+}
+
+TEST_CASE("a head that cannot be computed is refused by name") {
+  Source source = grouped_source();
+  CHECK(message_of(source, {.layer = 1}) == "layer 1: 0 to 0 expected");
+  CHECK(message_of(source, {.head = 4}) == "head 4: 0 to 3 expected");
+  CHECK(message_of(source, {.head = -1}) == "head -1: 0 to 3 expected");
+
+  std::vector<Matrix> bad(2, filled(3, 5, 0));
+  bad[1](2, 3) = std::numeric_limits<float>::quiet_NaN();
+  source.layers[0].v = make_head_tensor(bad);
+  CHECK(message_of(source, {.head = 1}).empty());
+  CHECK(message_of(source, {.head = 2}) ==
+        "file.npz, layer3: v, head 2, position [2,3] is NaN: finite numbers expected");
+  CHECK(message_of(source, {.head = 2, .allow_non_finite = true}).empty());
+
+  source.layers[0].k.heads = 3;
+  CHECK(message_of(source, {}).find("4 query heads, 3 key heads") != std::string::npos);
+  source.layers[0] = {.attention = make_head_tensor({filled(3, 3, 0)})};
+  CHECK(message_of(source, {}).find("without q and k") != std::string::npos);
+}

@@ -1,0 +1,147 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "data/random.h"
+#include "files.h"
+#include "io/structure_file.h"
+#include "safetensors.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+Tree random_tree(const std::vector<int>& branching, bool by_sign, Index d, Random& random) {
+  Tree tree;
+  Index nodes = 1;
+  for (const int children : branching) {
+    TreeLevel level{children, by_sign, Matrix(nodes * (by_sign ? 1 : children), d), {}};
+    for (Index row = 0; row < level.weight.rows(); ++row) {
+      for (Index c = 0; c < d; ++c) level.weight(row, c) = static_cast<float>(random.normal());
+      level.bias.push_back(static_cast<float>(random.normal()));
+    }
+    tree.levels.push_back(std::move(level));
+    nodes *= children;
+  }
+  return tree;
+}
+
+Structure random_structure(const std::vector<int>& branching, bool by_sign, Random& random) {
+  Structure out;
+  for (auto* list : {&out.query_order, &out.key_order, &out.sampled_keys, &out.query_leaf,
+                     &out.key_leaf, &out.query_bucket, &out.key_bucket})
+    for (int i = 0; i < 5; ++i) list->push_back(static_cast<std::int32_t>(random.below(1000)));
+  out.alpha = {0.25f, -1.5f};
+  out.tree = random_tree(branching, by_sign, 3, random);
+  return out;
+}
+
+void check_same(const Structure& a, const Structure& b) {
+  for (auto member : {&Structure::query_order, &Structure::key_order, &Structure::sampled_keys,
+                      &Structure::query_leaf, &Structure::key_leaf, &Structure::query_bucket,
+                      &Structure::key_bucket})
+    CHECK(a.*member == b.*member);
+  CHECK(a.alpha == b.alpha);
+  REQUIRE(a.tree.height() == b.tree.height());
+  for (std::size_t l = 0; l < a.tree.levels.size(); ++l) {
+    const TreeLevel &x = a.tree.levels[l], &y = b.tree.levels[l];
+    CHECK(x.branching == y.branching);
+    CHECK(x.by_sign == y.by_sign);
+    CHECK(x.bias == y.bias);
+    REQUIRE(x.weight.rows() == y.weight.rows());
+    REQUIRE(x.weight.cols() == y.weight.cols());
+    for (Index i = 0; i < x.weight.rows(); ++i)
+      for (Index c = 0; c < x.weight.cols(); ++c) CHECK(x.weight(i, c) == y.weight(i, c));
+  }
+}
+
+Structure read(const std::vector<OutTensor>& tensors, Index head = 0, Index heads = 1) {
+  const TemporaryDirectory directory;
+  write_safetensors(directory / "s.safetensors", tensors, {});
+  return read_structure(directory / "s.safetensors", head, heads);
+}
+
+OutTensor integers(const std::string& name, std::vector<Index> shape,
+                   std::vector<std::int32_t> values) {
+  return {name, std::move(shape), std::move(values)};
+}
+OutTensor numbers(const std::string& name, std::vector<Index> shape, std::vector<float> values) {
+  return {name, std::move(shape), std::move(values)};
+}
+
+}  // namespace
+
+TEST_CASE("a structure written is read back, head by head, for binary and k-ary trees") {
+  Random random(1, 1);
+  struct Case {
+    std::vector<int> branching;
+    bool by_sign;
+  };
+  for (const Case& c : {Case{{2, 2, 2}, true}, Case{{2}, true}, Case{{4, 2, 3}, false},
+                        Case{{2, 5}, false}, Case{{1, 1}, false}, Case{{}, true}}) {
+    std::vector<Structure> heads;
+    for (int h = 0; h < 3; ++h) heads.push_back(random_structure(c.branching, c.by_sign, random));
+    const std::vector<OutTensor> tensors = structure_tensors(heads);
+    for (Index h = 0; h < 3; ++h)
+      check_same(read(tensors, h, 3), heads[static_cast<std::size_t>(h)]);
+  }
+}
+
+TEST_CASE("structure: shapes on disk are those of the commands' reference") {
+  Random random(1, 2);
+  for (const OutTensor& tensor : structure_tensors({random_structure({2, 2}, true, random)})) {
+    if (tensor.name == "tree_weight") CHECK(tensor.shape == std::vector<Index>{1, 3, 3});
+    if (tensor.name == "tree_bias") CHECK(tensor.shape == std::vector<Index>{1, 3});
+    if (tensor.name == "query_order") CHECK(tensor.shape == std::vector<Index>{1, 5});
+    if (tensor.name == "alpha") CHECK(tensor.shape == std::vector<Index>{1, 2});
+  }
+  for (const OutTensor& tensor : structure_tensors({random_structure({2, 4}, false, random)}))
+    if (tensor.name == "tree_weight") CHECK(tensor.shape == std::vector<Index>{1, 3, 4, 3});
+  CHECK(structure_tensors({Structure{}, Structure{}}).empty());
+  CHECK(structure_tensors({}).empty());
+}
+
+TEST_CASE("structure: one head serves all, further axes are flattened, other tensors ignored") {
+  const Structure found =
+      read({integers("key_order", {1, 2, 3}, {0, 1, 2, 3, 4, 5}), numbers("z", {1, 1}, {0})}, 7, 8);
+  CHECK(found.key_order == std::vector<std::int32_t>{0, 1, 2, 3, 4, 5});
+  CHECK(found.query_order.empty());
+  const TemporaryDirectory directory;
+  write_bytes(directory / "s.safetensors",
+              safetensors_bytes("{" + entry("key_leaf", "I64", "[1,1]", "[0,8]") + "}",
+                                bytes_of(std::int64_t{9})));
+  CHECK(read_structure(directory / "s.safetensors", 0, 1).key_leaf == std::vector<std::int32_t>{9});
+}
+
+TEST_CASE("structure: wrong shapes, types and values are refused by name") {
+  CHECK_SAYS(read({numbers("z", {1}, {0})}), "s.safetensors", "no structure in it", "query_order",
+             "tree_weight");
+  CHECK_SAYS(read({integers("key_order", {2, 1}, {0, 1})}, 0, 3), "'key_order' has shape [2,1]",
+             "[3,...]");
+  CHECK_SAYS(read({integers("key_order", {1}, {0})}), "'key_order' has shape [1]");
+  CHECK_SAYS(read({integers("key_order", {1, 0}, {})}), "[1,0]", "at least one value");
+  CHECK_SAYS(read({integers("key_order", {1, 1}, {-1})}), "'key_order' holds -1", "indices from 0");
+  CHECK_SAYS(read({numbers("key_order", {1, 1}, {0})}), "dtype F32", "I32 or I64");
+  CHECK_SAYS(read({integers("alpha", {1, 1}, {0})}), "'alpha' has dtype I32", "F32");
+  CHECK_SAYS(read({numbers("alpha", {1, 2}, {0, NAN})}), "'alpha' has NaN or Inf at element 1");
+  CHECK_SAYS(read({numbers("tree_weight", {1, 1, 2}, {0, 0})}),
+             "'tree_weight' without 'tree_bias'");
+  CHECK_SAYS(read({numbers("tree_bias", {1, 1}, {0})}), "'tree_bias' without 'tree_weight'");
+  const auto tree = [](std::vector<Index> w, std::vector<Index> b, std::vector<float> bias) {
+    std::size_t count = 1;
+    for (const Index size : w) count *= static_cast<std::size_t>(size);
+    return read(
+        {numbers("tree_weight", w, std::vector<float>(count)), numbers("tree_bias", b, bias)});
+  };
+  const float none = -std::numeric_limits<float>::infinity();
+  CHECK_SAYS(tree({1, 3, 2}, {1, 2}, {0, 0}), "[3,2] and [2] a head", "[nodes,d] and [nodes]");
+  CHECK_SAYS(tree({1, 2, 2}, {1, 2}, {0, 0}), "has 2 nodes", "whole levels, 3 nodes");
+  CHECK_SAYS(tree({1, 1, 1, 1, 1}, {1, 1, 1, 1}, {0}), "a head");
+  CHECK_SAYS(tree({1, 1, 2}, {1, 1}, {NAN}), "'tree_bias' has NaN");
+  CHECK_SAYS(tree({1, 1, 2}, {1, 1}, {none}), "-inf");
+  CHECK_SAYS(tree({1, 1, 2, 3}, {1, 1, 2}, {none, 0}), "leaves node 0 0 children");
+  CHECK_SAYS(tree({1, 3, 2, 3}, {1, 3, 2}, {0, 0, 0, 0, 0, none}), "at node 2",
+             "one branching a level");
+}

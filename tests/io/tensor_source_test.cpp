@@ -1,0 +1,259 @@
+#include "io/tensor_source.h"
+
+#include <doctest/doctest.h>
+
+#include "files.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+/// Element e of the tensor, in C order, is `first + e`.
+NamedTensor tensor(const std::string& name, const std::vector<Index>& shape, float first = 0) {
+  std::size_t count = 1;
+  for (const Index size : shape) count *= static_cast<std::size_t>(size);
+  auto values = std::make_shared<std::vector<float>>(count);
+  for (std::size_t e = 0; e < count; ++e) (*values)[e] = first + static_cast<float>(e);
+  return {.name = name,
+          .dtype = "F32",
+          .type = ElementType::f32,
+          .shape = shape,
+          .strides = packed_strides(shape, 4),
+          .data = reinterpret_cast<const std::byte*>(values->data()),
+          .owner = values};
+}
+
+TensorFile file_of(std::vector<NamedTensor> tensors,
+                   std::map<std::string, std::string> metadata = {}) {
+  return {"dir/x.npz", "npz", std::move(tensors), std::move(metadata), {}};
+}
+
+/// q, k, v of this shape.
+TensorFile alike(const std::vector<Index>& shape,
+                 std::map<std::string, std::string> metadata = {}) {
+  return file_of({tensor("q", shape), tensor("k", shape, 1000), tensor("v", shape, 2000)},
+                 std::move(metadata));
+}
+
+/// The elements of q of a head, for comparison with the layout's definition.
+float element(const Source& source, Index layer, Index head, Index row, Index col) {
+  return source.layers.at(static_cast<std::size_t>(layer)).q.read(head)(row, col);
+}
+
+}  // namespace
+
+TEST_CASE("usual shapes are read by rank, without a guess") {
+  const Source plain = source_from_tensors(alike({5, 3}));
+  CHECK(plain.name == "x");
+  CHECK(plain.path == "dir/x.npz");
+  CHECK(plain.kind == "npz");
+  CHECK(plain.layout == "[n,d]");
+  CHECK_FALSE(plain.layout_guessed);
+  REQUIRE(plain.layers.size() == 1);
+  CHECK(plain.layers[0].heads() == 1);
+  CHECK(plain.layers[0].n() == 5);
+  CHECK(plain.layers[0].d() == 3);
+
+  const Source heads = source_from_tensors(alike({2, 5, 3}));
+  CHECK(heads.layout == "[H,n,d]");
+  CHECK_FALSE(heads.layout_guessed);
+  CHECK(heads.notes.empty());
+  CHECK(element(heads, 0, 1, 4, 2) == 1 * 15 + 4 * 3 + 2);
+}
+
+TEST_CASE("a batch becomes one layer a member, named") {
+  const Source source = source_from_tensors(
+      file_of({tensor("layer0.q", {2, 2, 5, 3}), tensor("layer0.k", {2, 2, 5, 3}),
+               tensor("layer0.v", {2, 2, 5, 3})}));
+  REQUIRE(source.layers.size() == 2);
+  CHECK(source.layout == "[B,H,n,d]");
+  CHECK(source.layers[0].name == "layer0 batch0");
+  CHECK(source.layers[1].name == "layer0 batch1");
+  CHECK(element(source, 1, 1, 4, 2) == 1 * 30 + 1 * 15 + 4 * 3 + 2);
+  CHECK(source_from_tensors(alike({1, 2, 5, 3})).layers[0].name.empty());
+}
+
+TEST_CASE("layers are in natural order, under every usual way of naming") {
+  std::vector<NamedTensor> tensors;
+  for (const char* prefix : {"layer10.", "layer2.", "model.layers.1.self_attn."})
+    for (const char* name : {"q_proj", "k_proj", "v_proj"})
+      tensors.push_back(tensor(std::string(prefix) + name, {5, 3}));
+  for (const char* name : {"L3_query", "L3_key", "L3_value"})
+    tensors.push_back(tensor(name, {5, 3}));
+  for (const char* name : {"Q", "K", "V"}) tensors.push_back(tensor(name, {5, 3}));
+  tensors.push_back(tensor("q.weight", {5, 3}));  // not an ending that is known: ignored
+  const Source source = source_from_tensors(file_of(tensors));
+  std::vector<std::string> names;
+  for (const Layer& layer : source.layers) names.push_back(layer.name);
+  CHECK(names ==
+        std::vector<std::string>{"", "L3", "layer2", "layer10", "model.layers.1.self_attn"});
+}
+
+TEST_CASE("a stated layout is followed: argument before metadata") {
+  const TensorFile file = alike({2, 5, 4, 3}, {{"layout", "[B,n,H,d]"}});
+  const Source by_metadata = source_from_tensors(file);
+  CHECK(by_metadata.layout == "[B,n,H,d]");
+  CHECK_FALSE(by_metadata.layout_guessed);
+  CHECK(by_metadata.layers[1].heads() == 4);
+  CHECK(element(by_metadata, 1, 3, 4, 2) == 1 * 60 + 4 * 12 + 3 * 3 + 2);
+  const Source by_argument = source_from_tensors(file, "d, H, n, B");
+  CHECK(by_argument.layout == "[d,H,n,B]");
+  REQUIRE(by_argument.layers.size() == 3);
+  CHECK(element(by_argument, 2, 4, 3, 1) == 1 * 60 + 4 * 12 + 3 * 3 + 2);
+}
+
+TEST_CASE("packed q, k, v are taken apart") {
+  const Source usual = source_from_tensors(file_of({tensor("qkv", {7, 3, 2, 4})}));
+  CHECK(usual.layout == "[n,3,H,d]");
+  CHECK_FALSE(usual.layout_guessed);
+  const Layer& layer = usual.layers.at(0);
+  CHECK(layer.heads() == 2);
+  CHECK(layer.q.read(1)(6, 3) == 6 * 24 + 0 * 8 + 1 * 4 + 3);
+  CHECK(layer.k.read(1)(6, 3) == 6 * 24 + 1 * 8 + 1 * 4 + 3);
+  CHECK(layer.v.read(1)(6, 3) == 6 * 24 + 2 * 8 + 1 * 4 + 3);
+  CHECK(source_from_tensors(file_of({tensor("qkv", {2, 7, 3, 2, 4})})).layers.size() == 2);
+  CHECK(source_from_tensors(file_of({tensor("qkv", {3, 2, 7, 4})})).layout == "[3,H,n,d]");
+  CHECK(source_from_tensors(file_of({tensor("qkv", {3, 3, 7, 4})})).layout_guessed);
+  const Source stated = source_from_tensors(file_of({tensor("qkv", {2, 7, 3, 4})}), "[H,n,3,d]");
+  CHECK(stated.layers.at(0).v.read(1)(6, 3) == 1 * 84 + 6 * 12 + 2 * 4 + 3);
+}
+
+TEST_CASE("more heads than tokens is a guess, shown with the other reading") {
+  const Source source = source_from_tensors(alike({64, 12, 8}));
+  CHECK(source.layout == "[H,n,d]");
+  CHECK(source.layout_guessed);
+  REQUIRE(source.notes.size() == 1);
+  CHECK(contains(source.notes[0], "'q' [64,12,8] as [H,n,d] (64 heads of 12 tokens)"));
+  CHECK(contains(source.notes[0], "--layout [n,H,d]"));
+  CHECK(source_from_tensors(alike({1, 64, 12, 8})).layout_guessed);
+  CHECK(source_from_tensors(alike({12, 12, 8})).layout_guessed);
+  CHECK_FALSE(source_from_tensors(alike({12, 64, 8})).layout_guessed);
+  CHECK_FALSE(source_from_tensors(alike({1, 1, 8})).layout_guessed);
+  CHECK_FALSE(source_from_tensors(alike({64, 12, 8}), "[n,H,d]").layout_guessed);
+}
+
+TEST_CASE("an attention matrix alone, or beside q, k, v") {
+  const Source alone = source_from_tensors(file_of({tensor("layer3.attention", {2, 5, 5})}));
+  REQUIRE(alone.layers.size() == 1);
+  CHECK_FALSE(alone.layers[0].has_qkv());
+  CHECK(alone.layers[0].n() == 5);
+  CHECK(alone.layers[0].attention.read(1)(4, 3) == 25 + 23);
+  CHECK(source_from_tensors(file_of({tensor("a", {5, 5})})).layers[0].heads() == 1);
+  TensorFile both = alike({2, 5, 3});
+  both.tensors.push_back(tensor("attention", {2, 5, 5}));
+  CHECK(source_from_tensors(both).layers.at(0).attention.present());
+  both.tensors.back() = tensor("attention", {2, 4, 4});
+  CHECK_SAYS(source_from_tensors(both), "'attention' [2,4,4] as [H,n,n]",
+             "attention of the same n");
+  CHECK_SAYS(source_from_tensors(file_of({tensor("a", {5, 4})})), "'a' [5,4]", "square");
+}
+
+TEST_CASE("fewer key heads are grouped; a number that does not divide is refused") {
+  TensorFile file =
+      file_of({tensor("q", {4, 9, 3}), tensor("k", {2, 9, 3}), tensor("v", {2, 9, 5})});
+  const Source source = source_from_tensors(file);
+  CHECK(source.layers[0].heads() == 4);
+  CHECK(source.layers[0].k.heads == 2);
+  CHECK(source.layers[0].dv() == 5);
+  file.tensors[0] = tensor("q", {3, 9, 3});
+  CHECK_SAYS(source_from_tensors(file), "x.npz", "'q' [3,9,3]", "divide the query heads");
+}
+
+TEST_CASE("shapes that disagree are refused with all of them") {
+  const auto refuse = [](std::vector<Index> q, std::vector<Index> k, std::vector<Index> v) {
+    return source_from_tensors(file_of({tensor("q", q), tensor("k", k), tensor("v", v)}));
+  };
+  CHECK_SAYS(refuse({8, 3}, {8, 2}, {8, 3}), "'q' [8,3] as [n,d], 'k' [8,2]",
+             "the same d for q and k");
+  CHECK_SAYS(refuse({8, 3}, {7, 3}, {8, 3}), "'k' [7,3]", "the same n");
+  CHECK_SAYS(refuse({8, 3}, {8, 3}, {7, 3}), "'v' [7,3]", "the same n");
+  CHECK_SAYS(refuse({2, 8, 3}, {2, 8, 3}, {1, 8, 3}), "as many key as value heads");
+  CHECK_SAYS(refuse({2, 1, 8, 3}, {1, 1, 8, 3}, {2, 1, 8, 3}), "the same batch");
+  CHECK_SAYS(refuse({0, 3}, {0, 3}, {0, 3}), "'q' [0,3]", "an empty tensor");
+  CHECK_SAYS(refuse({8, 0}, {8, 0}, {8, 3}), "'q' [8,0]", "an empty tensor");
+  CHECK_SAYS(refuse({8}, {8}, {8}), "'q' has shape [8]", "[n,d], [H,n,d] or [B,H,n,d] expected");
+  CHECK_SAYS(refuse({1, 1, 1, 8, 3}, {8, 3}, {8, 3}), "[1,1,1,8,3]", "--layout");
+  CHECK_SAYS(source_from_tensors(file_of({tensor("qkv", {7, 2, 4})})), "[7,2,4]", "[n,3,H,d]");
+}
+
+TEST_CASE("what is missing or could be meant twice is said") {
+  CHECK_SAYS(source_from_tensors(file_of({tensor("q", {8, 3})})), "x.npz: 'q' without k, v",
+             "q, k and v expected");
+  CHECK_SAYS(source_from_tensors(file_of({tensor("z", {8, 3}), tensor("lse", {8})})),
+             "neither q, k, v nor attention", "'z' [8,3], 'lse' [8]");
+  CHECK_SAYS(source_from_tensors(file_of({})), "no tensors");
+  TensorFile file = alike({8, 3});
+  file.tensors.push_back(tensor("query", {8, 3}));
+  CHECK_SAYS(source_from_tensors(file), "'q' and 'query'", "one of them expected");
+  file.tensors.back() = tensor("qkv", {8, 3, 3});
+  CHECK_SAYS(source_from_tensors(file), "'qkv' and 'q'");
+  file.tensors.back() = tensor("cross.q", {8, 3});
+  const Source source = source_from_tensors(file);
+  CHECK(source.layers.size() == 1);
+  CHECK(source.notes == std::vector<std::string>{"Left out: 'cross.q' without k, v."});
+  file.tensors[0].type.reset();
+  file.tensors[0].dtype = "F8_E4M3";
+  CHECK_SAYS(source_from_tensors(file), "'q' has dtype F8_E4M3");
+}
+
+TEST_CASE("layouts that are none, or do not fit, are refused") {
+  for (const char* text :
+       {"", "[]", "[n]", "[n,d", "[n;d]", "[n,n,d]", "[H,H,n,d]", "[B,x,n,d]", "[n,d,]"}) {
+    const std::string said = message_of<UsageError>([&] {
+      source_from_tensors(alike({8, 3}), text);
+    });
+    INFO(text << " gives " << said);
+    CHECK(contains(said, "as in [B,n,H,d]"));
+  }
+  CHECK_SAYS(source_from_tensors(alike({8, 3}, {{"layout", "rows"}})),
+             "metadata 'layout' is 'rows'");
+  CHECK_SAYS(source_from_tensors(alike({8, 3}), "[H,n,d]"), "'q' has shape [8,3]",
+             "[H,n,d] does not fit");
+  CHECK_SAYS(source_from_tensors(alike({8, 3, 3}), "[n,3,d]"), "does not fit");
+  CHECK_SAYS(source_from_tensors(file_of({tensor("qkv", {8, 3, 2})}), "[3,n,d]"),
+             "axis 3 has size 8");
+}
+
+TEST_CASE("metadata: scale, mask, names, tokens and the image grid") {
+  const Source source =
+      source_from_tensors(alike({5, 3}, {{"scale", "0.25"},
+                                         {"causal", "true"},
+                                         {"model", "minilm"},
+                                         {"layer", "3"},
+                                         {"tokens", R"(["[CLS]","Ġa","##b","c","d"])"},
+                                         {"image", R"({"grid": [2, 2], "prefix": 1})"}}));
+  CHECK(source.scale == 0.25);
+  CHECK(source.causal == true);
+  CHECK(source.name == "minilm");
+  CHECK(source.layers[0].name == "layer3");
+  CHECK(source.sequence.tokens == std::vector<std::string>{"[CLS]", " a", "b", "c", "d"});
+  CHECK(source.sequence.grid == ImageGrid{2, 2, 1});
+  CHECK(source.notes.empty());
+}
+
+TEST_CASE("metadata: tokens and grids of another n are left out with both numbers") {
+  const Source source = source_from_tensors(
+      alike({5, 3}, {{"tokens", R"(["a","b"])"}, {"image", R"({"grid": [3, 2]})"}}));
+  CHECK(source.sequence.tokens.empty());
+  CHECK(!source.sequence.grid);
+  REQUIRE(source.notes.size() == 2);
+  CHECK(contains(source.notes[0], "2 tokens but n = 5"));
+  CHECK(contains(source.notes[1], "3 x 2 patches after 0 tokens needs 6 positions, n is 5"));
+}
+
+TEST_CASE("metadata: what cannot be read is refused") {
+  const auto refuse = [](const char* key, const char* value) {
+    return source_from_tensors(alike({5, 3}, {{key, value}}));
+  };
+  for (const char* scale : {"", "big", "0", "-1", "nan", "inf", "1.5x"})
+    CHECK_SAYS(refuse("scale", scale), "x.npz", "'scale'", scale, "a number above 0");
+  CHECK_SAYS(refuse("causal", "perhaps"), "'causal' is 'perhaps'", "true or false");
+  CHECK_SAYS(refuse("tokens", "[\"a\""), "metadata 'tokens'", "not JSON");
+  CHECK_SAYS(refuse("tokens", "{}"), "'tokens' is an object", "a JSON list of strings");
+  CHECK_SAYS(refuse("tokens", "[1]"), "a list with a number");
+  for (const char* image :
+       {"[2,2]", "{\"grid\":[2]}", "{\"grid\":[0,2]}", "{\"grid\":[2,-2]}", "{\"grid\":[2,1.5]}",
+        "{\"grid\":[2,9999999999]}", "{\"grid\":[2,2],\"prefix\":-1}"})
+    CHECK_SAYS(refuse("image", image), "'image'", "\"grid\": [rows, cols]");
+}

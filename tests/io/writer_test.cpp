@@ -1,0 +1,116 @@
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <stdexcept>
+
+#include "files.h"
+#include "io/atomic_file.h"
+#include "io/safetensors_writer.h"
+#include "io/tensor_file.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+void write_text(const std::string& path, const std::string& text) {
+  write_atomically(path, [&](std::ostream& out) { out << text; });
+}
+
+/// Within its scope no file grows beyond `bytes`, as if the disk were full.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+}  // namespace
+
+TEST_CASE("a written file has what was written, the old one's mode, and nothing beside it") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "out.txt";
+  write_text(path, "one");
+  CHECK(read_bytes(path) == "one");
+  ::chmod(path.c_str(), 0640);
+  write_text(path, "two");
+  CHECK(read_bytes(path) == "two");
+  struct stat status {};
+  ::stat(path.c_str(), &status);
+  CHECK((status.st_mode & 0777) == 0640);
+  CHECK(directory.entries() == 1);
+}
+
+TEST_CASE("through a symbolic link the target is replaced, not the link") {
+  const TemporaryDirectory directory;
+  write_bytes(directory / "target", "old");
+  std::filesystem::create_symlink("target", directory / "link");
+  write_text(directory / "link", "new");
+  CHECK(std::filesystem::is_symlink(directory / "link"));
+  CHECK(read_bytes(directory / "target") == "new");
+}
+
+TEST_CASE("a failure leaves the old file and nothing else") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "out.txt";
+  write_bytes(path, "old");
+  CHECK_THROWS_AS(write_atomically(path, [](std::ostream&) { throw std::runtime_error("x"); }),
+                  std::runtime_error);
+  {
+    const FullDisk full(1000);
+    const std::string said =
+        message_of<UnavailableError>([&] { write_text(path, std::string(1 << 20, 'x')); });
+    CHECK(contains(said, "out.txt cannot be written: File too large"));
+  }
+  CHECK(read_bytes(path) == "old");
+  CHECK(directory.entries() == 1);
+}
+
+TEST_CASE("places where no file can be are refused; devices are written to, not replaced") {
+  const TemporaryDirectory directory;
+  const auto refuse = [](const std::string& path) {
+    return message_of<UnavailableError>([&] { write_text(path, "text"); });
+  };
+  CHECK(contains(refuse(directory / "no/out.txt"), "no/out.txt cannot be written: No such file"));
+  CHECK(contains(refuse(directory.path()), "it is a directory"));
+  CHECK(contains(refuse("/dev/full"), "/dev/full cannot be written: No space left"));
+  write_text("/dev/null", "text");
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST_CASE("safetensors: what is written is read back") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "out.safetensors";
+  write_safetensors(path,
+                    {{"z", {1, 3}, std::vector<float>{1, 2, 3}},
+                     {"order", {2}, std::vector<std::int32_t>{7, -8}},
+                     {"none", {0, 4}, std::vector<float>{}}},
+                    {{"fovea", "{\"n\": 3, \"text\": \"é\"}"}});
+  const TensorFile file = read_safetensors(path);
+  CHECK(file.metadata.at("fovea") == "{\"n\": 3, \"text\": \"é\"}");
+  REQUIRE(file.tensors.size() == 3);
+  for (const NamedTensor& tensor : file.tensors) {
+    if (tensor.name == "z") {
+      CHECK(tensor.shape == std::vector<Index>{1, 3});
+      CHECK(reinterpret_cast<std::uintptr_t>(tensor.data) % 8 == 0);
+      CHECK(std::memcmp(tensor.data, std::vector<float>{1, 2, 3}.data(), 12) == 0);
+    } else if (tensor.name == "order") {
+      CHECK(tensor.dtype == "I32");
+      CHECK(std::memcmp(tensor.data, std::vector<std::int32_t>{7, -8}.data(), 8) == 0);
+    }
+  }
+  CHECK_THROWS_AS(write_safetensors(path, {{"z", {2}, std::vector<float>{1}}}, {}), Error);
+  CHECK(read_safetensors(path).tensors.size() == 3);
+}
