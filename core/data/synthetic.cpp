@@ -104,7 +104,8 @@ Qkv clusters(const Spec& s, Index head) {
   return out;
 }
 
-/// A closed curve of low frequencies through `cols` dimensions, its points `length` from the origin.
+/// A closed curve of low frequencies through `cols` dimensions, its points `length` from the
+/// origin.
 Matrix smooth_curve(const Spec& s, Purpose purpose, Index head, Index cols, double length) {
   constexpr Index frequencies = 8;
   const Matrix waves = normal_matrix(s, purpose, head, 2 * frequencies + 1, cols);
@@ -245,8 +246,8 @@ Spec parse(const std::string& spec, std::string_view query, const Recipe& recipe
     const auto found = numbers.find(key);
     if (found == numbers.end()) return standard;
     if (found->second < 1 || found->second > static_cast<std::uint64_t>(most))
-      throw UsageError(spec + ": " + key + " is " + std::to_string(found->second) +
-                       "; 1 to " + std::to_string(most) + " was expected");
+      throw UsageError(spec + ": " + key + " is " + std::to_string(found->second) + "; 1 to " +
+                       std::to_string(most) + " was expected");
     return static_cast<Index>(found->second);
   };
   Spec out;
@@ -294,7 +295,8 @@ Source make_synthetic(const std::string& spec) {
   layer.q = make_head_tensor(std::move(q));
   layer.k = make_head_tensor(std::move(k));
   layer.v = make_head_tensor(std::move(v));
-  if (s.name == "golden") source.scale = 1.0 / std::sqrt(2.0);  // also the default: it is part of the example
+  if (s.name == "golden")
+    source.scale = 1.0 / std::sqrt(2.0);  // also the default: it is part of the example
   return source;
 }
 

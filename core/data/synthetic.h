@@ -1,17 +1,19 @@
 // A synthetic source is a head made from a formula: "synthetic:NAME?n=...&d=...&seed=...".
 //
 // Further keys: heads (1), dv (= d). Numbers are drawn with data/random.h, so a spec always gives
-// the same heads. x ~ N(0, I_d) below; |x| = 1 says that it is then divided by its length. The scale
-// is 1/sqrt(d); "logit" below includes it.
+// the same heads. x ~ N(0, I_d) below; |x| = 1 says that it is then divided by its length. The
+// scale is 1/sqrt(d); "logit" below includes it.
 //
 //   hmatrix    H-Transformer-1D, Eq. 11-12: an attention matrix alone, A_ij = exp(S_ij) with
 //              S_ij = 2 exp(-(i-j)^2) - 1, not normalised. n = 16, at most 4096. No d, dv, seed.
 //   gaussian   q, k, v ~ N(0, I). n = 1024, d = 64.
 //   clusters   Tokens of c = round(sqrt n) kinds in random order. A token of kind g has
-//              q, k = r (m_g + x / (4 sqrt d)) with an x of their own each, |m_g| = 1 and r^2 = (ln c + 3) sqrt d, so that the logit of a pair of one kind is about ln c + 3 and
-//              its share of the row e^3 : 1. v_i = y_g + x / 4, y_g ~ N(0, I). Tree and hash
-//              routing find the kinds. n = 1024, d = 64.
-//   smooth     q_i = k_i = r u(i/n) / |u|, u_c(t) = sum_{f=0..8} (a_fc cos 2 pi f t + b_fc sin 2 pi f t)
+//              q, k = r (m_g + x / (4 sqrt d)) with an x of their own each, |m_g| = 1 and r^2 = (ln
+//              c + 3) sqrt d, so that the logit of a pair of one kind is about ln c + 3 and its
+//              share of the row e^3 : 1. v_i = y_g + x / 4, y_g ~ N(0, I). Tree and hash routing
+//              find the kinds. n = 1024, d = 64.
+//   smooth     q_i = k_i = r u(i/n) / |u|, u_c(t) = sum_{f=0..8} (a_fc cos 2 pi f t + b_fc sin 2 pi
+//   f t)
 //              with normal a, b and r^2 = 8 sqrt d: the logit is 8 on the diagonal and falls off
 //              slowly, so that far blocks have low rank. v likewise with r = sqrt(dv).
 //              n = 1024, d = 64.

@@ -1,0 +1,148 @@
+#include "input/image_file.h"
+
+#include <QColorSpace>
+#include <QFile>
+#include <QImage>
+#include <QImageReader>
+#include <algorithm>
+#include <cmath>
+
+#include "data/error.h"
+#include "data/synthetic.h"
+#include "io/mapped_file.h"
+
+namespace fovea {
+namespace {
+
+constexpr int most_side = 16384;    // pixels; more only on the way to a smaller --max-side
+constexpr int most_decoded = 2048;  // MiB of a decoded image
+
+std::string size_text(QSize size) {
+  return std::to_string(size.width()) + " x " + std::to_string(size.height()) + " pixels";
+}
+
+QSize scaled_size(QSize size, int max_side) {
+  if (max_side == 0 || std::max(size.width(), size.height()) <= max_side) return size;
+  return size.scaled(max_side, max_side, Qt::KeepAspectRatio).expandedTo({1, 1});
+}
+
+/// Of the picture to be used; does not decode anything.
+void require_size(const std::string& path, QSize size, int patch, bool scaled) {
+  if (!scaled && std::max(size.width(), size.height()) > most_side)
+    throw InputError(path, size_text(size) + "; at most " + std::to_string(most_side) +
+                               " a side was expected (--max-side scales it down)");
+  const Index cols = size.width() / patch, rows = size.height() / patch;
+  if (cols == 0 || rows == 0)
+    throw InputError(path, size_text(size) + " hold no whole patch of " + std::to_string(patch) +
+                               " x " + std::to_string(patch) + "; a smaller --patch was expected");
+  if (cols * rows <= most_tokens) return;
+  const double ratio =
+      std::sqrt(static_cast<double>(most_tokens) / static_cast<double>(cols * rows));
+  const int side = static_cast<int>(ratio * std::max(size.width(), size.height()));
+  throw InputError(path, size_text(size) + " in patches of " + std::to_string(patch) + " make " +
+                             std::to_string(cols * rows) + " tokens; at most " +
+                             std::to_string(most_tokens) + " was expected (--max-side " +
+                             std::to_string(side) + ", or a larger --patch)");
+}
+
+void require_decodable(const std::string& path, QSize size) {
+  const Index mib = Index{size.width()} * size.height() * 4 >> 20;
+  if (mib > most_decoded)
+    throw InputError(path, size_text(size) + " take " + std::to_string(mib) +
+                               " MiB when decoded; at most " + std::to_string(most_decoded) +
+                               " MiB was expected");
+}
+
+std::string formats_text() {
+  std::string out;
+  for (const std::string& format : image_formats()) out += (out.empty() ? "" : ", ") + format;
+  return out;
+}
+
+QImage decode(const std::string& path, QImageReader& reader, QSize target) {
+  if (target != reader.size() && reader.supportsOption(QImageIOHandler::ScaledSize))
+    reader.setScaledSize(target);
+  QImage image = reader.read();
+  if (image.isNull())
+    throw InputError(path, "the image cannot be decoded (" + reader.errorString().toStdString() +
+                               "); a whole file was expected");
+  image = image.convertToFormat(QImage::Format_ARGB32);
+  if (image.colorSpace().isValid() && image.colorSpace() != QColorSpace(QColorSpace::SRgb))
+    image.convertToColorSpace(QColorSpace::SRgb);
+  return image;
+}
+
+/// `area` of the image, over white.
+Picture picture_of(const QImage& image, QRect area) {
+  Picture out{area.width(), area.height(), {}};
+  out.rgb.reserve(static_cast<std::size_t>(out.width * out.height * 3));
+  for (int y = area.top(); y <= area.bottom(); ++y) {
+    const auto* line = reinterpret_cast<const QRgb*>(image.constScanLine(y)) + area.left();
+    for (int x = 0; x < area.width(); ++x) {
+      const int alpha = qAlpha(line[x]);
+      for (const int channel : {qRed(line[x]), qGreen(line[x]), qBlue(line[x])})
+        out.rgb.push_back(
+            static_cast<std::uint8_t>((channel * alpha + 255 * (255 - alpha) + 127) / 255));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+ImageFile read_image(const std::string& path, int patch, int max_side) {
+  if (patch < 1 || patch > 4096)
+    throw UsageError("--patch is " + std::to_string(patch) + "; 1 to 4096 was expected");
+  if (max_side < 0)
+    throw UsageError("--max-side is " + std::to_string(max_side) + "; 0 or more was expected");
+  require_readable_file(path);
+  QImageReader::setAllocationLimit(most_decoded);  // the library's own is 256 MiB
+  QImageReader reader(QFile::decodeName(path.c_str()));
+  reader.setDecideFormatFromContent(true);
+  reader.setAutoTransform(true);
+  if (!reader.canRead())
+    throw InputError(path, "not an image that can be read here (" +
+                               reader.errorString().toStdString() + "); expected one of " +
+                               formats_text());
+  const QSize stored = reader.size();  // may be unknown before decoding
+  if (stored.isValid()) {
+    const QSize turned = reader.transformation() & QImageIOHandler::TransformationRotate90
+                             ? stored.transposed()
+                             : stored;
+    require_size(path, scaled_size(turned, max_side), patch, max_side > 0);
+    require_decodable(path, stored);
+  }
+  QImage image = decode(path, reader, scaled_size(stored, max_side));
+  const QSize target = scaled_size(image.size(), max_side);
+  require_size(path, target, patch, max_side > 0);
+
+  ImageFile out;
+  if (image.size() != target)
+    image = image.scaled(target, Qt::IgnoreAspectRatio, Qt::SmoothTransformation);
+  if (stored.isValid() &&
+      std::max(target.width(), target.height()) < std::max(stored.width(), stored.height()))
+    out.notes.push_back("scaled from " + size_text(stored) + " to " + size_text(target));
+  if (reader.imageCount() > 1)
+    out.notes.push_back("the first of " + std::to_string(reader.imageCount()) + " pictures");
+  out.grid = {image.height() / patch, image.width() / patch, 0};
+  const QSize used(image.width() / patch * patch, image.height() / patch * patch);
+  if (used != image.size())
+    out.notes.push_back(size_text(image.size()) + " are no whole number of patches of " +
+                        std::to_string(patch) + ": the middle " + size_text(used) + " are used");
+  const QPoint corner((image.width() - used.width()) / 2, (image.height() - used.height()) / 2);
+  out.picture = std::make_shared<Picture>(picture_of(image, QRect(corner, used)));
+  return out;
+}
+
+bool looks_like_image(const std::string& path) {
+  return !QImageReader::imageFormat(QFile::decodeName(path.c_str())).isEmpty();
+}
+
+std::vector<std::string> image_formats() {
+  std::vector<std::string> out;
+  for (const QByteArray& format : QImageReader::supportedImageFormats())
+    out.push_back(format.toStdString());
+  return out;
+}
+
+}  // namespace fovea

@@ -1,0 +1,203 @@
+#include "input/open_source.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include "data/content_features.h"
+#include "data/error.h"
+#include "data/synthetic.h"
+#include "input/image_file.h"
+#include "input/text_file.h"
+#include "io/source_metadata.h"
+#include "io/tensor_source.h"
+#include "io/token_file.h"
+
+namespace fovea {
+namespace {
+
+namespace fs = std::filesystem;
+
+Source open_safetensors(const std::string& path, const OpenOptions& options) {
+  return source_from_tensors(read_safetensors(path), options.layout);
+}
+
+Source open_npz(const std::string& path, const OpenOptions& options) {
+  return source_from_tensors(read_npz(path, options.as_bfloat16), options.layout);
+}
+
+Source open_npy_directory(const std::string& path, const OpenOptions& options) {
+  return source_from_tensors(read_npy_directory(path, options.as_bfloat16), options.layout);
+}
+
+Source source_of_tokens(const std::string& path, std::vector<std::string> tokens,
+                        const OpenOptions& options) {
+  if (!options.tensors.empty()) {
+    OpenOptions beside = options;
+    beside.tensors.clear();
+    Source source = open_source(options.tensors, beside);
+    if (source.kind == "text" || source.kind == "image" || source.kind == "synthetic")
+      throw InputError(options.tensors, "is a source of kind '" + source.kind +
+                                            "'; --tensors expects .safetensors, .npz or a "
+                                            "directory of .npy");
+    set_tokens(source, std::move(tokens));
+    return source;
+  }
+  if (const auto count = static_cast<Index>(tokens.size()); count > most_tokens)
+    throw InputError(path, "has " + std::to_string(count) + " tokens; at most " +
+                               std::to_string(most_tokens) + " was expected");
+  Source source;
+  source.kind = "text";
+  put_content(source, text_features(tokens, options.features), "the tokens");
+  source.sequence.tokens = std::move(tokens);
+  return source;
+}
+
+Source open_text(const std::string& path, const OpenOptions& options) {
+  return source_of_tokens(path, read_text(path, options.one_token_per_line), options);
+}
+
+Source open_tokens(const std::string& path, const OpenOptions& options) {
+  TokenFile file = read_token_json(path);
+  Source source = source_of_tokens(path, std::move(file.tokens), options);
+  source.notes.insert(source.notes.begin(), file.notes.begin(), file.notes.end());
+  return source;
+}
+
+Source open_image(const std::string& path, const OpenOptions& options) {
+  ImageFile file = read_image(path, options.patch, options.max_side);
+  Source source;
+  source.kind = "image";
+  put_content(source, image_features(*file.picture, options.patch, options.features),
+              "the patches");
+  source.sequence.grid = file.grid;
+  source.picture = std::move(file.picture);
+  source.notes = std::move(file.notes);
+  return source;
+}
+
+Source refuse_npy(const std::string& path, const OpenOptions&) {
+  throw InputError(path,
+                   "is one NumPy array; q.npy, k.npy and v.npy were expected: open their "
+                   "directory, or an .npz");
+}
+
+std::string first_bytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(4096, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return bytes;
+}
+
+bool is_safetensors(const std::string&, std::string_view head) {
+  // A header of less than 4 GiB: the upper half of its length is zero; then the JSON begins.
+  return head.size() > 9 && head.substr(4, 4) == std::string_view("\0\0\0\0", 4) && head[8] == '{';
+}
+
+bool is_zip(const std::string&, std::string_view head) {
+  return head.starts_with("PK\x03\x04");
+}
+
+bool is_npy(const std::string&, std::string_view head) {
+  return head.starts_with("\x93NUMPY");
+}
+
+bool is_image(const std::string& path, std::string_view) {
+  return looks_like_image(path);
+}
+
+bool is_json(const std::string&, std::string_view head) {
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  return first != head.npos && (head[first] == '{' || head[first] == '[');
+}
+
+bool is_text(const std::string&, std::string_view head) {
+  // The last character may be cut off.
+  return !head.empty() && head.find('\0') == head.npos &&
+         valid_utf8_prefix(head) + (head.size() < 4096 ? 0 : 3) >= head.size();
+}
+
+struct Loader {
+  std::string_view label;
+  std::vector<std::string> extensions;
+  bool (*sniff)(const std::string& path, std::string_view head);  // for other extensions
+  Source (*open)(const std::string& path, const OpenOptions& options);
+  bool takes_tensors = false;  // --tensors beside it
+};
+
+std::vector<Loader> make_loaders() {
+  std::vector<std::string> images;
+  for (const std::string& format : image_formats()) images.push_back("." + format);
+  return {
+      {"Tensors", {".safetensors"}, is_safetensors, open_safetensors},
+      {"NumPy archives", {".npz"}, is_zip, open_npz},
+      {"NumPy arrays", {".npy"}, is_npy, refuse_npy},
+      {"Images", std::move(images), is_image, open_image},
+      {"Tokens", {".json"}, is_json, open_tokens, true},
+      {"Texts", {".txt"}, is_text, open_text, true},
+  };
+}
+
+std::string extension_of(const std::string& path) {
+  std::string out = fs::path(path).extension().string();
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+Loader loader_of(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found)
+    throw InputError(path,
+                     "does not exist; a file, a directory of .npy or synthetic:NAME was "
+                     "expected");
+  if (error) throw InputError(path, "cannot be opened: " + error.message());
+  if (fs::is_directory(status)) return {"NumPy directories", {}, nullptr, open_npy_directory};
+  const std::vector<Loader> loaders = make_loaders();
+  const std::string extension = extension_of(path);
+  for (const Loader& loader : loaders)
+    if (std::ranges::find(loader.extensions, extension) != loader.extensions.end()) return loader;
+  const std::string head = first_bytes(path);
+  for (const Loader& loader : loaders)
+    if (loader.sniff(path, head)) return loader;
+  throw InputError(path,
+                   "is of no kind that is known, by name or by content; .safetensors, .npz, "
+                   "a directory of .npy, .json, .txt or an image was expected");
+}
+
+}  // namespace
+
+Source open_source(const std::string& what, const OpenOptions& options) {
+  const bool synthetic = what.starts_with(synthetic_prefix);
+  const Loader loader = synthetic ? Loader{} : loader_of(what);
+  if (!options.tensors.empty() && !loader.takes_tensors)
+    throw UsageError(what + ": --tensors goes with a text (.txt or .json) only");
+  if (synthetic) return make_synthetic(what);
+  Source source = loader.open(what, options);
+  source.path = what;
+  fs::path name = fs::path(what).lexically_normal();
+  if (!name.has_filename()) name = name.parent_path();  // "dir/"
+  source.name = fs::is_directory(what) ? name.filename().string() : name.stem().string();
+  return source;
+}
+
+std::vector<std::string> file_patterns() {
+  std::string all;
+  std::vector<std::string> out;
+  for (const Loader& loader : make_loaders()) {
+    if (loader.open == refuse_npy) continue;
+    std::string patterns;
+    for (const std::string& extension : loader.extensions) patterns += " *" + extension;
+    all += patterns;
+    out.push_back(std::string(loader.label) + " (" + patterns.substr(1) + ")");
+  }
+  out.insert(out.begin(), "All sources (" + all.substr(1) + ")");
+  out.emplace_back("All files (*)");
+  return out;
+}
+
+}  // namespace fovea

@@ -1,0 +1,86 @@
+#include "input/text_file.h"
+
+#include <QString>
+#include <QTextBoundaryFinder>
+#include <algorithm>
+
+#include "data/error.h"
+#include "data/synthetic.h"
+#include "io/mapped_file.h"
+#include "io/utf8.h"
+
+namespace fovea {
+namespace {
+
+/// No text of most_tokens tokens that anyone means to look at is larger.
+constexpr std::size_t most_bytes = std::size_t{64} << 20;
+
+std::vector<std::string> split_words(std::string_view text) {
+  const QString unicode = QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+  QTextBoundaryFinder finder(QTextBoundaryFinder::Word, unicode);
+  std::vector<std::string> words;
+  for (qsizetype begin = 0, end = finder.toNextBoundary(); end >= 0;
+       begin = end, end = finder.toNextBoundary()) {
+    const QString word = unicode.mid(begin, end - begin).trimmed();
+    if (!word.isEmpty()) words.push_back(word.toStdString());
+  }
+  return words;
+}
+
+std::vector<std::string> split_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.emplace_back(line);
+  }
+  return lines;
+}
+
+/// Without the byte order mark.
+std::string_view require_text(const std::string& path, std::string_view text) {
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
+    throw InputError(path, "begins with the byte order mark of UTF-16; UTF-8 was expected");
+  if (const std::size_t offset = valid_utf8_prefix(text); offset < text.size()) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(text[offset]);
+    throw InputError(path, "byte " + std::to_string(offset) + " (0x" + digits[byte >> 4] +
+                               digits[byte & 15] + ") is not UTF-8; a text in UTF-8 was expected");
+  }
+  if (const std::size_t zero = text.find('\0'); zero != text.npos)
+    throw InputError(path, "byte " + std::to_string(zero) +
+                               " is zero, as in no text; a text in UTF-8 was expected");
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text;
+}
+
+}  // namespace
+
+std::size_t valid_utf8_prefix(std::string_view text) {
+  std::size_t offset = 0;
+  while (offset < text.size()) {
+    const std::size_t length = first_character(text.substr(offset)).length;
+    if (length == 0) break;
+    offset += length;
+  }
+  return offset;
+}
+
+std::vector<std::string> read_text(const std::string& path, bool one_token_per_line) {
+  const MappedFile file = map_file(path);
+  if (file.bytes.size() > most_bytes)
+    throw InputError(path, "a text of " + std::to_string(file.bytes.size() >> 20) +
+                               " MiB; at most 64 MiB was expected");
+  const std::string_view text =
+      require_text(path, {reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size()});
+  std::vector<std::string> tokens = one_token_per_line ? split_lines(text) : split_words(text);
+  if (std::ranges::all_of(tokens, [](const std::string& token) { return token.empty(); }))
+    throw InputError(path, "has no words; a text was expected");
+  if (const auto count = static_cast<Index>(tokens.size()); count > most_tokens)
+    throw InputError(path, "has " + std::to_string(count) + " tokens; at most " +
+                               std::to_string(most_tokens) + " was expected");
+  return tokens;
+}
+
+}  // namespace fovea

@@ -1,0 +1,18 @@
+// A text file as tokens.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fovea {
+
+/// UTF-8, with or without a byte order mark. Words and punctuation by the Unicode rules (UAX #29),
+/// spaces left out; or the lines as they are, without their ends (LF or CR LF), empty ones kept.
+/// Throws InputError for bytes that are not UTF-8, no token at all, or too many.
+std::vector<std::string> read_text(const std::string& path, bool one_token_per_line);
+
+/// The offset of the first byte that does not belong to well-formed UTF-8; text.size() when all do.
+std::size_t valid_utf8_prefix(std::string_view text);
+
+}  // namespace fovea
