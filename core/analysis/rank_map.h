@@ -34,7 +34,11 @@ struct RankOptions {
 /// Any matrix offered as rectangles: P, A, the logits, an error.
 using Entries = std::function<Matrix(IndexRange rows, IndexRange cols)>;
 
-/// Singular values of every block; O(block^2) memory. Then ranks at the tolerance.
+/// Larger blocks are refused: their decomposition would take minutes.
+inline constexpr Index largest_rank_block = 2048;
+
+/// Singular values of every block, on a few threads, O(block^2) memory each; `entries` is called by
+/// one thread at a time. Then ranks at the tolerance. Throws UnavailableError for larger blocks.
 RankMap map_ranks(Index n, const Entries& entries, const RankOptions& options, Run& run);
 
 /// The same map at another tolerance; no new decomposition.

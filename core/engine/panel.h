@@ -100,6 +100,11 @@ struct PanelInputs {
 
 Panel make_panel(View view, const PanelInputs& inputs, Run& run);
 
+/// Heatmap or rank map of a given attention matrix (a source without Q and K); a Message for any
+/// other view. The title is left to the caller.
+Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& settings,
+                        IndexRange rows, IndexRange cols, Index max_pixels, Run& run);
+
 /// The range shared by all rasters of one view; nullopt when there is none.
 std::optional<std::pair<double, double>> shared_range(const std::vector<Panel>& panels);
 

@@ -100,6 +100,7 @@ class HyperPlanner {
   /// A block pass and a sample pass per depth.
   void plan(Plan& plan) {
     hash(plan.structure);
+    plan.planning_multiply_adds = hashing();
     sort(plan.structure);
     sample(plan);
     auto& passes = std::get<TilePlan>(plan.form).passes;
@@ -149,6 +150,14 @@ class HyperPlanner {
     s.query_bucket =
         buckets(problem_.q, given.query_bucket, given.query_order.empty(), "query_bucket");
     s.key_bucket = buckets(problem_.k, given.key_bucket, given.key_order.empty(), "key_bucket");
+  }
+
+  // Multiply-adds: every token of the sides that were hashed against every direction.
+  double hashing() const {
+    const Structure& given = planning_.given;
+    const int sides = (given.query_bucket.empty() && given.query_order.empty()) +
+                      (given.key_bucket.empty() && given.key_order.empty());
+    return sides * static_cast<double>(n() * problem_.d() * p_.projections);
   }
 
   void sort(Structure& s) const {

@@ -1,0 +1,80 @@
+#include "analysis/spectrum.h"
+
+#include <Eigen/Dense>
+#include <cmath>
+
+#include "analysis/row_bands.h"
+#include "data/random.h"
+
+namespace fovea {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+constexpr int most_steps = 40;
+constexpr double settled = 1e-7;  // relative change of the square from one step to the next
+
+// P^T P x, one band of rows at a time.
+VectorXd normal_product(const Operator& op, const RowBands& all, const VectorXd& x, Run& run) {
+  VectorXd y = VectorXd::Zero(x.size());
+  for (const IndexRange& band : all.bands) {
+    const Matrix p = op.tile(band, {0, x.size()}, run);
+    const Eigen::Map<const Rows, 0, Eigen::OuterStride<>> rows(p.data(), p.rows(), p.cols(),
+                                                               Eigen::OuterStride<>(p.stride()));
+    for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+      const double dot = rows.row(i).cast<double>().dot(x.transpose());
+      y += dot * rows.row(i).transpose().cast<double>();
+    }
+  }
+  return y;
+}
+
+}  // namespace
+
+double operator_norm(const Operator& op, Run& run) {
+  const Index n = op.plan().n;
+  const RowBands all = row_bands(n, static_cast<double>(n) * static_cast<double>(n), 0);
+  const int steps = static_cast<int>(std::min<Index>(most_steps, n));
+  Run quiet{run.profile, run.stop};
+  MatrixXd basis(n, steps);
+  VectorXd diagonal(steps), beside(steps);
+  Random random(0, 0);
+  VectorXd x(n);
+  // Weights are positive: so is the leading vector, and this start is never orthogonal to it.
+  for (Index i = 0; i < n; ++i) x(i) = 1 + 0.1 * random.uniform();
+  x.normalize();
+  double top = 0;
+  for (int k = 0; k < steps; ++k) {
+    basis.col(k) = x;
+    VectorXd y = normal_product(op, all, x, quiet);
+    diagonal(k) = x.dot(y);
+    for (int pass = 0; pass < 2; ++pass)  // twice is enough for orthogonality
+      y -= basis.leftCols(k + 1) * (basis.leftCols(k + 1).transpose() * y);
+    beside(k) = y.norm();
+    Eigen::SelfAdjointEigenSolver<MatrixXd> ritz;
+    ritz.computeFromTridiagonal(diagonal.head(k + 1), beside.head(k), Eigen::EigenvaluesOnly);
+    const double before = top;
+    top = ritz.eigenvalues()(k);
+    if (run.progress) run.progress->fraction = static_cast<double>(k + 1) / steps;
+    if (beside(k) <= 1e-14 * top || (k > 2 && top - before <= settled * top)) break;
+    x = y / beside(k);
+  }
+  return std::sqrt(std::max(0.0, top));
+}
+
+double thin_norm(MatrixView m) {
+  const Eigen::Map<const Rows, 0, Eigen::OuterStride<>> rows(m.data, m.rows, m.cols,
+                                                             Eigen::OuterStride<>(m.stride));
+  MatrixXd gram = MatrixXd::Zero(m.cols, m.cols);
+  constexpr Index height = 1024;
+  for (Index i = 0; i < m.rows; i += height) {
+    const MatrixXd band = rows.middleRows(i, std::min(height, m.rows - i)).cast<double>();
+    gram.noalias() += band.transpose() * band;
+  }
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(gram, Eigen::EigenvaluesOnly);
+  return std::sqrt(std::max(0.0, solver.eigenvalues()(m.cols - 1)));
+}
+
+}  // namespace fovea

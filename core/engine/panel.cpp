@@ -1,0 +1,123 @@
+#include "engine/panel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/panels/panels.h"
+
+namespace fovea {
+namespace panels {
+
+void set_range(Raster& raster) {
+  float low = std::numeric_limits<float>::infinity(), high = -low;
+  for (Index r = 0; r < raster.values.rows(); ++r)
+    for (Index c = 0; c < raster.values.cols(); ++c)
+      if (const float x = raster.values(r, c); std::isfinite(x)) {
+        low = std::min(low, x);
+        high = std::max(high, x);
+      }
+  if (low > high) low = 0, high = 1;
+  raster.low = static_cast<double>(low);
+  raster.high = static_cast<double>(high);
+}
+
+void add(std::string& caption, const std::string& text) {
+  caption += (caption.empty() ? "" : "; ") + text;
+}
+
+void add_pooling(std::string& caption, const Grid& grid, Pool::Kind kind) {
+  if (kind == Pool::Kind::none) return;
+  const auto side = [](Index size, Index pixels) {
+    return number(static_cast<double>(size) / static_cast<double>(pixels));
+  };
+  add(caption, std::string(kind == Pool::Kind::max ? "max" : "mean") + "-pooled, " +
+                   side(grid.rows.size(), grid.down) + " × " + side(grid.cols.size(), grid.across) +
+                   " entries a pixel");
+}
+
+}  // namespace panels
+
+namespace {
+
+// The first parameters, and what they cost in output error.
+std::string subtitle_of(const PanelInputs& in) {
+  constexpr std::size_t shown = 3;
+  std::string text;
+  const Schema& schema = in.computation.variant->schema;
+  for (std::size_t f = 0; f < std::min({shown, schema.size(), in.computation.values.size()}); ++f) {
+    std::string label = schema[f].label;
+    if (!label.empty() && static_cast<unsigned char>(label[0]) < 128)
+      label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
+    text += (text.empty() ? "" : ", ") + label + " " + to_text(in.computation.values[f]);
+  }
+  if (in.metrics && !panels::is_exact(in))
+    text += (text.empty() ? "output error " : ", output error ") +
+            panels::percent(in.metrics->output_rel_fro);
+  return text;
+}
+
+panels::Body body_of(View view, const PanelInputs& in, std::string& caption, Run& run) {
+  switch (view) {
+    case View::heatmap:
+      return panels::heatmap(in, caption, run);
+    case View::error:
+      return panels::error(in, caption, run);
+    case View::mask:
+      return panels::mask(in, caption, run);
+    case View::rank:
+      return panels::rank(in, caption, run);
+    case View::level:
+      return panels::level(in, caption, run);
+    case View::tree:
+      return panels::tree(in, caption, run);
+    case View::row:
+      return panels::row(in, caption, run);
+    case View::output:
+      return panels::output(in, caption, run);
+    case View::cost:
+      return panels::cost(in, caption, run);
+  }
+  return Message{"Unknown view."};
+}
+
+IndexRange within(IndexRange r, Index n) {
+  return {std::clamp<Index>(r.begin, 0, n), std::clamp<Index>(r.end, 0, n)};
+}
+
+}  // namespace
+
+Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
+  const Index n = inputs.computation.op->plan().n;
+  PanelInputs in = inputs;
+  in.rows = within(inputs.rows, n);
+  in.cols = within(inputs.cols, n);
+  in.max_pixels = std::max<Index>(1, inputs.max_pixels);
+  Panel panel{.view = view,
+              .title = in.computation.variant->label,
+              .subtitle = subtitle_of(in),
+              .caption = {},
+              .body = {}};
+  if (in.rows.size() <= 0 || in.cols.size() <= 0)
+    panel.body = Message{"The view lies outside the matrix: press F to fit."};
+  else
+    panel.body = body_of(view, in, panel.caption, run);
+  if (view == View::heatmap || view == View::mask || view == View::cost)
+    for (const std::string& note : in.computation.op->plan().notes)
+      panels::add(panel.caption, note);
+  return panel;
+}
+
+std::optional<std::pair<double, double>> shared_range(const std::vector<Panel>& panels) {
+  std::optional<std::pair<double, double>> range;
+  for (const Panel& panel : panels) {
+    const auto* raster = std::get_if<Raster>(&panel.body);
+    if (!raster || raster->palette == Palette::categories) continue;
+    if (!range) range.emplace(raster->low, raster->high);
+    range->first = std::min(range->first, raster->low);
+    range->second = std::max(range->second, raster->high);
+  }
+  return range;
+}
+
+}  // namespace fovea

@@ -1,0 +1,72 @@
+#include "engine/panels/panels.h"
+#include "engine/rank_subject.h"
+
+namespace fovea::panels {
+namespace {
+
+constexpr Index largest_window = 2 * largest_rank_block;
+
+std::string name_of(RankSubject subject, bool exact) {
+  switch (subject) {
+    case RankSubject::attention:
+      return exact ? "P" : "P̃";
+    case RankSubject::unnormalised:
+      return "A = exp(S)";
+    case RankSubject::logits:
+      return "S";
+    case RankSubject::error:
+      return "P̃ − P";
+  }
+  return "";
+}
+
+}  // namespace
+
+IndexRange rank_window(Index n, IndexRange rows, IndexRange cols) {
+  if (n <= largest_window) return {0, n};
+  return {std::min(rows.begin, cols.begin), std::max(rows.end, cols.end)};
+}
+
+Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& settings,
+               const std::string& name, std::string& caption, Run& run) {
+  if (window.size() > largest_window)
+    return Message{"A rank map covers at most " + std::to_string(largest_window) +
+                   " tokens: zoom in (the view spans " + std::to_string(window.size()) + ")."};
+  const auto from = [&](IndexRange r) {
+    return IndexRange{r.begin + window.begin, r.end + window.begin};
+  };
+  RankOptions options{.leaf = std::max<Index>(1, settings.rank_leaf),
+                      .tolerance = settings.rank_tolerance,
+                      .relative = false,
+                      .partition = settings.rank_partition};
+  BlockMap body;
+  body.map = map_ranks(
+      window.size(),
+      [&](IndexRange rows, IndexRange cols) { return entries(from(rows), from(cols)); }, options,
+      run);
+  body.stored = stored_entries(body.map);
+  const double n = static_cast<double>(window.size());
+  body.compression = n * n / body.stored;
+  body.map.n = window.end;
+  for (RankBlock& b : body.map.blocks) b.rows = from(b.rows), b.cols = from(b.cols);
+  body.quantity = "numerical rank of " + name + " at ε = " + number(settings.rank_tolerance);
+  if (window.begin > 0)
+    add(caption,
+        "tokens " + std::to_string(window.begin) + " to " + std::to_string(window.end - 1));
+  add(caption, number(body.stored) + " entries stored, compression " + number(body.compression));
+  return body;
+}
+
+Body rank(const PanelInputs& in, std::string& caption, Run& run) {
+  const RankSubject what = in.settings.rank_of;
+  if (what == RankSubject::error && is_exact(in))
+    return Message{"The error of exact attention is zero by definition: every block has rank 0."};
+  const Index n = in.computation.op->plan().n;
+  const IndexRange window = rank_window(n, in.rows, in.cols);
+  if (!is_exact(in) && (what == RankSubject::unnormalised || what == RankSubject::logits))
+    add(caption, "of the head itself: the same for every variant");
+  return rank_body(window, entries_of(in.computation, in.exact, what, run), in.settings,
+                   name_of(what, is_exact(in)), caption, run);
+}
+
+}  // namespace fovea::panels
