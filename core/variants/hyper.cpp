@@ -4,6 +4,7 @@
 
 #include "data/error.h"
 #include "data/random.h"
+#include "variants/halving.h"
 #include "variants/variant.h"
 
 namespace fovea {
@@ -37,39 +38,6 @@ std::vector<std::int32_t> identity(Index n) {
   std::iota(order.begin(), order.end(), 0);
   return order;
 }
-
-// Queries against keys without a mask: the whole head, or the second half of a causal segment
-// against its first half. Positions in the orders are token positions of the segment.
-struct SubProblem {
-  IndexRange queries, keys;
-};
-
-// Causal recursion (Algorithm 4): a segment longer than min_length is cut at begin + size / 2.
-struct Halving {
-  std::vector<std::vector<SubProblem>> depths;  // from the whole head down, left to right
-  std::vector<IndexRange> leaves;               // exact, ascending
-
-  Halving(Index n, Index min_length) {
-    std::vector<IndexRange> segments{{0, n}};
-    while (!segments.empty()) {
-      std::vector<IndexRange> next;
-      std::vector<SubProblem> cut;
-      for (const IndexRange s : segments) {
-        if (s.size() <= std::max<Index>(min_length, 1)) {
-          leaves.push_back(s);
-          continue;
-        }
-        const Index middle = s.begin + s.size() / 2;
-        cut.push_back({{middle, s.end}, {s.begin, middle}});
-        next.push_back({s.begin, middle});
-        next.push_back({middle, s.end});
-      }
-      if (!cut.empty()) depths.push_back(std::move(cut));
-      segments = std::move(next);
-    }
-    std::ranges::sort(leaves, {}, &IndexRange::begin);
-  }
-};
 
 void check_order(std::span<const std::int32_t> order, const std::vector<IndexRange>& segments,
                  const std::string& name) {

@@ -203,7 +203,11 @@ Structure plant(const Problem& problem, const TreeParameters& parameters, Planni
     notes.push_back("tree as given: height " + std::to_string(structure.tree.height()) + ", " +
                     std::to_string(structure.tree.leaves()) + " leaves");
   } else if (!given.query_leaf.empty() && !given.key_leaf.empty()) {
-    for (int b : shape.branching) structure.tree.levels.push_back({b, shape.by_sign, {}, {}});
+    Index nodes = 1;  // what routed them is not known: weights of 0 hold its place
+    for (std::size_t depth = 0; depth < shape.branching.size(); ++depth) {
+      structure.tree.levels.push_back(empty_level(shape, depth, nodes, problem.d()));
+      nodes *= shape.branching[depth];
+    }
   } else {
     const auto stage = planning.run.profile.stage("tree");
     structure.tree =

@@ -36,8 +36,8 @@ Tree median_tree(MatrixView keys, const TreeShape& shape, Run& run);
 Tree random_tree(Index d, const TreeShape& shape, std::uint64_t seed, Index head, Run& run);
 
 /// Tree and leaves of a head: given ones are used, the rest is built and routed (stages "tree",
-/// "route"). Fills tree, query_leaf and key_leaf. When both leaves are given without a tree, its
-/// levels have no weights.
+/// "route"). Fills tree, query_leaf and key_leaf. When both leaves are given without a tree, all
+/// its weights are 0.
 Structure plant(const Problem& problem, const TreeParameters& parameters, Planning& planning,
                 std::vector<std::string>& notes);
 
