@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "figure/bodies.h"
+
 namespace fovea {
 namespace {
 
@@ -51,6 +53,11 @@ double largest(const std::vector<Index>& sizes) {
   return sizes.empty() ? 0 : static_cast<double>(*std::max_element(sizes.begin(), sizes.end()));
 }
 
+QString leaf_label(const LeafSizes& leaves) {
+  const QString kind = QString::fromStdString(leaves.kind);
+  return sorted_by_size(leaves) ? kind + QStringLiteral(", largest first") : kind;
+}
+
 struct Maker {
   QSizeF size;
   const Lettering& letters;
@@ -66,11 +73,12 @@ struct Maker {
   }
   Axes operator()(const LeafSizes& leaves) const {
     const Index count = static_cast<Index>(std::max(leaves.queries.size(), leaves.keys.size()));
-    return {token_axis({0, count}, QString::fromStdString(leaves.kind), size.width(), letters),
+    return {token_axis({0, count}, leaf_label(leaves), size.width(), letters),
             amount_axis(top, QStringLiteral("tokens"), 0.6 * size.height(), letters)};
   }
   Axes operator()(const RowCurve& row) const {
-    return {token_axis(row.keys, QStringLiteral("key"), size.width(), letters),
+    return {token_axis(row.keys, QStringLiteral("key (query %1)").arg(row.query), size.width(),
+                       letters),
             amount_axis(top, QStringLiteral("weight"), size.height(), letters)};
   }
   Axes operator()(const Strip& strip) const {
@@ -93,6 +101,12 @@ std::optional<double> amount_of(const Panel& panel) {
   if (const auto* leaves = std::get_if<LeafSizes>(&panel.body))
     return std::max(largest(leaves->queries), largest(leaves->keys));
   return std::nullopt;
+}
+
+std::string amount_name(const Panel& panel) {
+  if (const auto* strip = std::get_if<Strip>(&panel.body)) return strip->quantity;
+  if (const auto* leaves = std::get_if<LeafSizes>(&panel.body)) return "tokens a " + leaves->kind;
+  return std::holds_alternative<RowCurve>(panel.body) ? "weight" : "";
 }
 
 Axes axes_of(const Panel& panel, QSizeF size, const Lettering& letters, std::optional<double> top) {

@@ -35,5 +35,7 @@ Axes axes_of(const Panel& panel, QSizeF size, const Lettering& letters,
 
 /// The highest amount shown on a vertical axis; nothing for panels without amounts.
 std::optional<double> amount_of(const Panel& panel);
+/// What it measures; amounts of one name can share an axis.
+std::string amount_name(const Panel& panel);
 
 }  // namespace fovea

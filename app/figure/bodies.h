@@ -27,12 +27,17 @@ void draw_message(Ink& ink, const QRectF& where, const Message& message);
 /// Height a body would like at a width: square cells for matrices, lines of text for tables.
 double wished_height(const Panel& panel, double width, const Lettering& letters);
 
-/// The part of the body inside the axes: matrices keep square cells, plots leave room for legends.
-QRectF plot_of(const Panel& panel, const QRectF& body, const Lettering& letters);
+/// The part of the body inside the axes, `inset` from its left: matrices keep square cells, plots
+/// leave room for legends.
+QRectF plot_of(const Panel& panel, const QRectF& body, double inset, const Lettering& letters);
 
 /// The legend, key figures and icicle of leaves, above their plot.
 void draw_leaf_heading(Ink& ink, const QRectF& body, const QRectF& plot, const LeafSizes& leaves);
 double leaf_heading(const LeafSizes& leaves, const QRectF& body, const Lettering& letters);
-void draw_row_heading(Ink& ink, const QRectF& body, const RowCurve& row);
+/// Leaves too many for bars are drawn from the largest to the smallest.
+bool sorted_by_size(const LeafSizes& leaves);
+/// The legend above a row's plot.
+double row_heading(double width, const Lettering& letters);
+void draw_row_heading(Ink& ink, const QRectF& body);
 
 }  // namespace fovea

@@ -39,6 +39,8 @@ ColourScale raster_scale(const Raster& raster, const FigureStyle& style) {
   scale.high = raster.high;
   scale.log_floor = style.log_floor;
   scale.categories = raster.categories;
+  scale.whole_numbers = raster.palette == Palette::ranks && std::rint(raster.low) == raster.low &&
+                        std::rint(raster.high) == raster.high;
   scale.label = raster_label(raster);
   return scale;
 }
@@ -64,6 +66,12 @@ Rgb ColourScale::colour(double value) const {
 
 double ColourScale::bottom() const {
   return norm == Norm::log && high > 0 ? std::max(low, log_floor * high) : low;
+}
+
+int ColourScale::steps() const {
+  const double span = high - low;
+  const bool whole = palette == Palette::ranks && whole_numbers && span >= 1 && span <= 15;
+  return whole ? static_cast<int>(std::lround(span)) + 1 : 0;
 }
 
 std::optional<ColourScale> colour_scale_of(const Panel& panel, const FigureStyle& style) {

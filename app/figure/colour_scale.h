@@ -7,6 +7,8 @@
 
 #include "figure/colormap.h"
 #include "figure/ink.h"
+#include "figure/legend.h"
+#include "figure/ticks.h"
 
 namespace fovea {
 
@@ -16,12 +18,15 @@ struct ColourScale {
   Norm norm = Norm::linear;
   double low = 0, high = 1, log_floor = 1e-4;
   std::vector<std::string> categories;
-  QString label;  // quantity, norm, pooling
+  QString label;               // quantity, norm, pooling
+  bool whole_numbers = false;  // ranks and levels, not shares
   bool under = false, over = false, masked = false, not_a_number = false;  // are there such values
 
   Rgb colour(double value) const;
   /// The lowest value with a colour of its own.
   double bottom() const;
+  /// How many colours there are when the numbers are few whole ones; 0: a continuous scale.
+  int steps() const;
 };
 
 /// What a panel's numbers are coloured by; nothing for panels without.
@@ -44,21 +49,23 @@ class ColourBar {
   void draw(Ink& ink, QPointF top_left) const;
 
  private:
-  struct Item {
-    QString text;
-    std::optional<Rgb> swatch;
-    QPointF at;  // left, middle
-  };
-  void lay_out_items(const Lettering& letters, std::vector<Item> items, double left, double width);
   void lay_out_gradient(const Lettering& letters, double width, bool wide);
+  void lay_out_legend(const Lettering& letters, double width, bool wide);
   void draw_gradient(Ink& ink) const;
+  struct Number {
+    QString text;
+    double x = 0;  // of the tick
+    QRectF box;
+  };
+  std::vector<Number> numbers(const Lettering& letters, const QRectF& bar) const;
 
   ColourScale scale_;
   double height_ = 0;
   QRectF bar_;  // empty: swatches only
   QRectF label_;
   QStringList label_lines_;
-  std::vector<Item> items_;
+  Legend legend_;
+  QPointF legend_at_;
 };
 
 }  // namespace fovea

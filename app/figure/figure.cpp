@@ -23,7 +23,7 @@ struct BodyDrawer {
   }
   void operator()(const RowCurve& row) const {
     draw_row(ink, cell.plot, row, cell.axes);
-    draw_row_heading(ink, cell.body, row);
+    draw_row_heading(ink, cell.body);
   }
   void operator()(const Strip& strip) const { draw_strip(ink, cell.plot, strip, cell.axes); }
   void operator()(const OutputPicture& picture) const { draw_picture(ink, cell.plot, picture); }
@@ -71,12 +71,12 @@ void draw_y_axis(Ink& ink, const CellLayout& cell) {
 
 void draw_cell(Ink& ink, const Panel& panel, const CellLayout& cell) {
   const double line = ink.letters.line();
+  // Headings stand on their panel, however many lines the neighbours need.
   QRectF heading = cell.heading;
-  heading.setHeight(line);
-  if (!cell.title.isEmpty()) {
-    ink.write(heading, cell.title, Align::left, ink.text, true);
-    heading.translate(0, line);
-  }
+  heading.setTop(heading.bottom() - 2 -
+                 line * static_cast<double>(cell.title.size() + cell.subtitle.size()));
+  ink.write_lines(heading, cell.title, Align::left, ink.text, true);
+  heading.setTop(heading.top() + line * static_cast<double>(cell.title.size()));
   ink.write_lines(heading, cell.subtitle, Align::left, ink.faint);
   ink.write_lines(cell.caption_box, cell.caption, Align::left, ink.faint);
   std::visit(BodyDrawer{ink, cell}, panel.body);

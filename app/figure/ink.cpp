@@ -3,6 +3,7 @@
 #include <QFontMetricsF>
 #include <QImage>
 #include <QPaintDevice>
+#include <QRegularExpression>
 
 namespace fovea {
 namespace {
@@ -41,28 +42,43 @@ QString Lettering::elided(const QString& text, double room, bool bold) const {
   return low > 0 ? text.left(low).trimmed() + u'…' : QString();
 }
 
-QStringList Lettering::wrapped(const QString& text, double room, int most) const {
-  QStringList lines;
-  const QStringList paragraphs = text.split(u'\n');
-  for (const QString& paragraph : paragraphs) {
-    const QStringList words = paragraph.split(u' ', Qt::SkipEmptyParts);
-    QString line;
-    for (const QString& word : words) {
-      const QString longer = line.isEmpty() ? word : line + u' ' + word;
-      if (line.isEmpty() || width(longer) <= room) {
-        line = longer;
-      } else {
-        lines << line;
-        line = word;
-      }
+QStringList Lettering::broken(const QString& paragraph, double room, bool bold) const {
+  QString glued = paragraph;
+  glued.replace(QStringLiteral(" = "), QStringLiteral("\u00a0=\u00a0"));
+  glued.replace(QStringLiteral(" × "), QStringLiteral("\u00a0×\u00a0"));
+  glued.replace(QStringLiteral(" %"), QStringLiteral("\u00a0%"));
+  QStringList words;
+  for (const QString& word : glued.split(u' ', Qt::SkipEmptyParts)) {
+    if (width(word, 0, bold) <= room) {
+      words << word + u' ';
+      continue;
     }
-    if (!line.isEmpty()) lines << line;
+    static const QRegularExpression seam(QStringLiteral("(?<=-)|(?<=[a-z])(?=[A-Z])"));
+    QStringList parts = word.split(seam, Qt::SkipEmptyParts);
+    parts.last() += u' ';
+    words << parts;
   }
+  QStringList lines;
+  QString line;
+  for (const QString& word : words) {
+    if (!line.isEmpty() && width((line + word).trimmed(), 0, bold) > room) {
+      lines << line.trimmed();
+      line.clear();
+    }
+    line += word;
+  }
+  if (!line.isEmpty()) lines << line.trimmed();
+  return lines;
+}
+
+QStringList Lettering::wrapped(const QString& text, double room, int most, bool bold) const {
+  QStringList lines;
+  for (const QString& paragraph : text.split(u'\n')) lines << broken(paragraph, room, bold);
   if (lines.size() > most) {
-    lines[most - 1] = QStringList(lines.mid(most - 1)).join(u' ');
+    lines[most - 1] = lines.mid(most - 1).join(u' ');
     lines = lines.mid(0, most);
   }
-  for (QString& line : lines) line = elided(line, room);
+  for (QString& line : lines) line = elided(line, room, bold);
   return lines;
 }
 
@@ -84,7 +100,7 @@ Inks inks_of(const FigureStyle& style) {
           .grid = QColor(222, 225, 228),
           .query = QColor(38, 116, 190),
           .key = QColor(236, 164, 30),
-          .exact = QColor(132, 178, 222),
+          .exact = QColor(92, 150, 208),
           .approximate = QColor(204, 72, 28)};
 }
 
@@ -115,11 +131,11 @@ void Ink::write_upwards(const QRectF& where, const QString& words, const QColor&
 }
 
 void Ink::write_lines(const QRectF& where, const QStringList& lines, Align align,
-                      const QColor& colour) {
+                      const QColor& colour, bool bold) {
   const double height = letters.line();
   double top = where.top();
   for (const QString& words : lines) {
-    write({where.left(), top, where.width(), height}, words, align, colour);
+    write({where.left(), top, where.width(), height}, words, align, colour, bold);
     top += height;
   }
 }

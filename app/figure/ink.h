@@ -21,12 +21,15 @@ class Lettering {
   QFont font(double size, bool bold, int device_dpi) const;
   double width(const QString& text, double size = 0, bool bold = false) const;
   QString elided(const QString& text, double room, bool bold = false) const;
-  /// Lines broken at spaces, the last one elided when `most` lines do not hold all.
-  QStringList wrapped(const QString& text, double room, int most) const;
+  /// Lines broken at spaces, and at the seams of words too long for a line; the last one elided
+  /// when `most` lines do not hold all.
+  QStringList wrapped(const QString& text, double room, int most, bool bold = false) const;
   /// Height of capitals, for centring.
   double capitals(double size) const { return 0.73 * size; }
 
  private:
+  QStringList broken(const QString& paragraph, double room, bool bold) const;
+
   FigureStyle style_;
 };
 
@@ -47,8 +50,8 @@ class Ink : public Inks {
              bool bold = false, double size = 0);
   /// The same, read from below to above.
   void write_upwards(const QRectF& where, const QString& words, const QColor& colour);
-  void write_lines(const QRectF& where, const QStringList& lines, Align align,
-                   const QColor& colour);
+  void write_lines(const QRectF& where, const QStringList& lines, Align align, const QColor& colour,
+                   bool bold = false);
   void line(QPointF from, QPointF to, const QColor& colour, double width = 0.5);
   void outline(const QRectF& where, const QColor& colour, double width = 0.5);
   void fill(const QRectF& where, const QColor& colour);

@@ -42,9 +42,11 @@ class Layouter {
 
   void choose_scales(std::size_t r);
   void share_scale(std::size_t r);
+  std::optional<double> shared_top(std::size_t r, std::size_t c) const;
   void choose_axes();
   void show_axes();
   bool x_read_below(std::size_t r) const;
+  bool y_read_left(std::size_t r, std::size_t c) const;
   void choose_columns();
   double axis_room(const CellLayout& cell) const;
   void make_bars(std::size_t r);
@@ -96,17 +98,25 @@ void Layouter::share_scale(std::size_t r) {
     if (one.scale) one.scale = common;
 }
 
+/// Amounts of one kind in a row are drawn to one scale.
+std::optional<double> Layouter::shared_top(std::size_t r, std::size_t c) const {
+  if (!figure_.style.shared_range) return std::nullopt;
+  std::optional<double> top;
+  for (const Panel& one : figure_.rows[r]) {
+    if (amount_name(one) != amount_name(panel(r, c))) continue;
+    if (const auto amount = amount_of(one)) top = std::max(top.value_or(0), *amount);
+  }
+  return top;
+}
+
 void Layouter::choose_axes() {
   const double about =
       (inner() - 22) / static_cast<double>(std::max<std::size_t>(1, columns_)) - kGutter;
   for (std::size_t r = 0; r < figure_.rows.size(); ++r) {
-    std::optional<double> top;
-    for (const Panel& one : figure_.rows[r])
-      if (const auto amount = amount_of(one)) top = std::max(top.value_or(0), *amount);
-    if (!figure_.style.shared_range) top.reset();
-    for (std::size_t c = 0; c < figure_.rows[r].size(); ++c)
-      cell(r, c).axes =
-          axes_of(panel(r, c), {about, wished_height(panel(r, c), about, letters_)}, letters_, top);
+    for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
+      const double height = wished_height(panel(r, c), about, letters_);
+      cell(r, c).axes = axes_of(panel(r, c), {about, height}, letters_, shared_top(r, c));
+    }
   }
   show_axes();
 }
@@ -114,13 +124,26 @@ void Layouter::choose_axes() {
 void Layouter::show_axes() {
   for (std::size_t r = 0; r < figure_.rows.size(); ++r) {
     const bool below = x_read_below(r);
-    const PanelAxis* read = nullptr;  // the vertical axis the eye follows along the row
-    for (CellLayout& one : layout_.rows[r].cells) {
+    for (std::size_t c = 0; c < layout_.rows[r].cells.size(); ++c) {
+      CellLayout& one = cell(r, c);
       one.show_x = one.axes.x && !below;
-      one.show_y = one.axes.y && !(read && read->same_as(*one.axes.y));
-      if (one.axes.y) read = &*one.axes.y;
+      one.show_y = one.axes.y && (c == 0 || !y_read_left(r, c));
     }
   }
+}
+
+/// In the same row, or, so that columns stay even, queries in the first column of any row.
+bool Layouter::y_read_left(std::size_t r, std::size_t c) const {
+  const PanelAxis& axis = *layout_.rows[r].cells[c].axes.y;
+  for (std::size_t left = 0; left < c; ++left) {
+    const auto& other = layout_.rows[r].cells[left].axes.y;
+    if (other && other->same_as(axis)) return true;
+  }
+  for (const RowLayout& row : layout_.rows) {
+    const auto& first = row.cells.empty() ? std::nullopt : row.cells[0].axes.y;
+    if (axis.downward && first && first->same_as(axis)) return true;
+  }
+  return false;
 }
 
 bool Layouter::x_read_below(std::size_t r) const {
@@ -143,21 +166,14 @@ double Layouter::axis_room(const CellLayout& one) const {
 }
 
 void Layouter::choose_columns() {
-  std::vector<double> rooms(columns_, 0.0);
-  double taken = 0;
-  for (std::size_t c = 0; c < columns_; ++c) {
-    for (const RowLayout& row : layout_.rows)
-      if (c < row.cells.size()) rooms[c] = std::max(rooms[c], axis_room(row.cells[c]));
-    taken += rooms[c] + (c > 0 ? kGutter : 0);
-  }
-  panel_width_ =
-      std::max(8.0, (inner() - taken) / static_cast<double>(std::max<std::size_t>(1, columns_)));
-  double x = kMargin;
-  for (std::size_t c = 0; c < columns_; ++c) {
-    x += rooms[c];
-    lefts_.push_back(x);
-    x += panel_width_ + kGutter;
-  }
+  // Only the first column has room for numbers beside it; later ones take it from their plot.
+  double room = 0;
+  for (const RowLayout& row : layout_.rows)
+    if (!row.cells.empty()) room = std::max(room, axis_room(row.cells[0]));
+  const double count = static_cast<double>(std::max<std::size_t>(1, columns_));
+  panel_width_ = std::max(8.0, (inner() - room - (count - 1) * kGutter) / count);
+  for (std::size_t c = 0; c < columns_; ++c)
+    lefts_.push_back(kMargin + room + static_cast<double>(c) * (panel_width_ + kGutter));
 }
 
 void Layouter::make_bars(std::size_t r) {
@@ -180,22 +196,20 @@ void Layouter::choose_headings(std::size_t r) {
     const Panel& here = panel(r, c);
     const bool above = r > 0 && c < figure_.rows[r - 1].size();
     if (!above || panel(r - 1, c).title != here.title)
-      cell(r, c).title = letters_.elided(QString::fromStdString(here.title), panel_width_, true);
+      cell(r, c).title =
+          letters_.wrapped(QString::fromStdString(here.title), panel_width_, 3, true);
     if (!above || panel(r - 1, c).subtitle != here.subtitle)
       cell(r, c).subtitle =
-          letters_.wrapped(QString::fromStdString(here.subtitle), panel_width_, 2);
+          letters_.wrapped(QString::fromStdString(here.subtitle), panel_width_, 3);
     cell(r, c).caption = letters_.wrapped(QString::fromStdString(here.caption), panel_width_, 4);
   }
 }
 
 double Layouter::heading_height(std::size_t r) const {
-  bool title = false;
-  std::size_t lines = 0;
-  for (const CellLayout& one : layout_.rows[r].cells) {
-    title |= !one.title.isEmpty();
-    lines = std::max(lines, static_cast<std::size_t>(one.subtitle.size()));
-  }
-  const double height = letters_.line() * (static_cast<double>(lines) + (title ? 1 : 0));
+  qsizetype lines = 0;
+  for (const CellLayout& one : layout_.rows[r].cells)
+    lines = std::max(lines, one.title.size() + one.subtitle.size());
+  const double height = letters_.line() * static_cast<double>(lines);
   return height > 0 ? height + 2 : 0;
 }
 
@@ -243,7 +257,8 @@ double Layouter::place_row(std::size_t r, double top, double body) {
     const double left = left_of(c);
     one.heading = {left, top, panel_width_, body_top - top};
     one.body = {left, body_top, panel_width_, body};
-    one.plot = plot_of(panel(r, c), one.body, letters_);
+    const double inset = c > 0 ? axis_room(one) : 0;
+    one.plot = plot_of(panel(r, c), one.body, inset, letters_);
     one.caption_box = {left, caption_top, panel_width_, caption_height(r)};
     one.bar_at = {left, bar_top};
   }

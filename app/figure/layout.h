@@ -13,8 +13,8 @@
 namespace fovea {
 
 struct CellLayout {
-  QString title;  // "" when the panel above says it
-  QStringList subtitle, caption;
+  QStringList title, subtitle;  // empty when the panel above says it
+  QStringList caption;
   QRectF heading, body, plot, caption_box;
   Axes axes;
   bool show_x = false, show_y = false;  // else a neighbour carries the numbers

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "figure/bodies.h"
+#include "figure/legend.h"
 
 namespace fovea {
 namespace {
@@ -25,6 +26,11 @@ void draw_bars(Ink& ink, const QRectF& plot, const LeafSizes& leaves, const Pane
     ink.fill({left, plot.bottom() - q, bar, q}, ink.query);
     ink.fill({left + bar, plot.bottom() - k, bar, k}, ink.key);
   }
+}
+
+std::vector<Index> descending(std::vector<Index> sizes) {
+  std::sort(sizes.begin(), sizes.end(), std::greater<>());
+  return sizes;
 }
 
 /// Sizes as a staircase over the leaves, for more leaves than bars can be told apart.
@@ -72,41 +78,53 @@ void draw_icicle(Ink& ink, const QRectF& where, const LeafSizes& leaves, std::si
   }
 }
 
-QString figures_text(const LeafSizes& leaves) {
-  QStringList parts;
-  for (const Diagnostic& d : leaves.figures)
-    parts << QString::fromStdString(d.label).replace(u' ', QChar(0x00A0)) + QChar(0x00A0) +
-                 number_text(d.value);
-  return parts.join(QStringLiteral(";  "));
-}
-
-constexpr int kFigureLines = 3;
-constexpr double kIcicleLevel = 3.4;  // points
+constexpr double kIcicleLevel = 3.2;  // points
 
 double icicle_height(const LeafSizes& leaves) {
   if (leaves.branching.empty()) return 0;
   return std::min(8.0, static_cast<double>(leaves.branching.size() + 1)) * kIcicleLevel + 2;
 }
 
+Legend legend_of(const Ink* ink, const Lettering& letters, double width) {
+  const auto colour = [&](QColor Inks::*which) { return ink ? ink->*which : QColor(); };
+  return Legend({{QStringLiteral("queries"), colour(&Inks::query)},
+                 {QStringLiteral("keys"), colour(&Inks::key)}},
+                letters, width);
+}
+
+/// Key figures that fit above a plot of at least half the height.
+std::size_t figures_shown(const LeafSizes& leaves, const QRectF& body, const Lettering& letters) {
+  const double room = 0.5 * body.height() - icicle_height(leaves) -
+                      legend_of(nullptr, letters, body.width()).height();
+  const auto lines = static_cast<std::size_t>(std::clamp(room / letters.line(), 0.0, 4.0));
+  return std::min(lines, leaves.figures.size());
+}
+
 }  // namespace
 
+bool sorted_by_size(const LeafSizes& leaves) {
+  return std::max(leaves.queries.size(), leaves.keys.size()) > 32;
+}
+
 double leaf_heading(const LeafSizes& leaves, const QRectF& body, const Lettering& letters) {
-  const auto lines = letters.wrapped(figures_text(leaves), body.width(), kFigureLines).size();
-  return letters.line() * static_cast<double>(lines + 1) + icicle_height(leaves) + 2;
+  return legend_of(nullptr, letters, body.width()).height() +
+         letters.line() * static_cast<double>(figures_shown(leaves, body, letters)) +
+         icicle_height(leaves) + 2;
 }
 
 void draw_leaf_heading(Ink& ink, const QRectF& body, const QRectF& plot, const LeafSizes& leaves) {
-  const double line = ink.letters.line(), box = 0.7 * ink.letters.size();
-  double x = body.left();
-  auto swatch = [&](const QString& name, const QColor& colour) {
-    ink.fill({x, body.top() + (line - box) / 2, box, box}, colour);
-    ink.write({x + box + 2.5, body.top(), 0, line}, name, Align::left, ink.text);
-    x += box + ink.letters.width(name) + 10;
-  };
-  swatch(QStringLiteral("queries"), ink.query);
-  swatch(QStringLiteral("keys"), ink.key);
-  const QStringList lines = ink.letters.wrapped(figures_text(leaves), body.width(), kFigureLines);
-  ink.write_lines(body.adjusted(0, line, 0, 0), lines, Align::left, ink.faint);
+  const Legend legend = legend_of(&ink, ink.letters, body.width());
+  legend.draw(ink, body.topLeft());
+  QRectF line(body.left(), body.top() + legend.height(), body.width(), ink.letters.line());
+  const std::size_t shown = figures_shown(leaves, body, ink.letters);
+  for (std::size_t f = 0; f < shown; ++f) {
+    const QString value = number_text(leaves.figures[f].value);
+    const QString label = QString::fromStdString(leaves.figures[f].label);
+    ink.write(line, ink.letters.elided(label, line.width() - ink.letters.width(value) - 4),
+              Align::left, ink.faint);
+    ink.write(line, value, Align::right, ink.text);
+    line.translate(0, line.height());
+  }
   const std::size_t count = std::max(leaves.queries.size(), leaves.keys.size());
   const double icicle = icicle_height(leaves);
   if (icicle > 0 && count > 0)
@@ -117,11 +135,11 @@ void draw_leaves(Ink& ink, const QRectF& plot, const LeafSizes& leaves, const Ax
   const std::size_t count = std::max(leaves.queries.size(), leaves.keys.size());
   if (count == 0) return draw_message(ink, plot, {"no leaves"});
   const PanelAxis& y = *axes.y;
-  if (plot.width() / static_cast<double>(count) >= 2.5) {
-    draw_bars(ink, plot, leaves, y, count);
+  if (sorted_by_size(leaves)) {
+    ink.painter.fillPath(staircase(plot, descending(leaves.queries), y, count), ink.query);
+    ink.painter.strokePath(staircase(plot, descending(leaves.keys), y, count), QPen(ink.key, 0.9));
   } else {
-    ink.painter.fillPath(staircase(plot, leaves.queries, y, count), ink.query);
-    ink.painter.strokePath(staircase(plot, leaves.keys, y, count), QPen(ink.key, 0.6));
+    draw_bars(ink, plot, leaves, y, count);
   }
   Index tokens = 0;
   for (const Index size : leaves.keys) tokens += size;

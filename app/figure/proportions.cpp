@@ -27,9 +27,10 @@ double wished_height(const Panel& panel, double width, const Lettering& letters)
   if (const auto shape = shape_of(panel)) return width * *shape;
   if (const auto* table = std::get_if<FigureTable>(&panel.body))
     return 1.2 * letters.line() * static_cast<double>(std::max<std::size_t>(1, table->rows.size()));
-  if (const auto* leaves = std::get_if<LeafSizes>(&panel.body))
-    return leaf_heading(*leaves, {0, 0, width, width}, letters) + 0.45 * width;
-  if (std::holds_alternative<RowCurve>(panel.body)) return letters.line() + 0.5 * width;
+  if (std::holds_alternative<LeafSizes>(panel.body))
+    return std::max(0.8 * width, 7 * letters.line());
+  if (std::holds_alternative<RowCurve>(panel.body))
+    return row_heading(width, letters) + 0.5 * width;
   if (std::holds_alternative<Strip>(panel.body)) return 0.35 * width;
   const auto* message = std::get_if<Message>(&panel.body);
   const auto lines =
@@ -37,18 +38,18 @@ double wished_height(const Panel& panel, double width, const Lettering& letters)
   return std::max(0.35 * width, letters.line() * static_cast<double>(lines.size() + 1));
 }
 
-QRectF plot_of(const Panel& panel, const QRectF& body, const Lettering& letters) {
+QRectF plot_of(const Panel& panel, const QRectF& body, double inset, const Lettering& letters) {
+  const QRectF inner = body.adjusted(inset, 0, 0, 0);
   if (const auto shape = shape_of(panel)) {
-    const double width = std::min(body.width(), body.height() / *shape);
-    const double height = width * *shape;
-    // Wider cells than high ones only come with a fixed height; then the panel is centred.
-    return {body.left() + (body.width() - width) / 2, body.top(), width, height};
+    const double width = std::min(inner.width(), inner.height() / *shape);
+    // Too low a body only comes with a fixed height; then the panel is centred.
+    return {inner.left() + (inner.width() - width) / 2, inner.top(), width, width * *shape};
   }
+  double heading = 0;
   if (const auto* leaves = std::get_if<LeafSizes>(&panel.body))
-    return body.adjusted(0, std::min(leaf_heading(*leaves, body, letters), 0.8 * body.height()), 0,
-                         0);
-  if (std::holds_alternative<RowCurve>(panel.body)) return body.adjusted(0, letters.line(), 0, 0);
-  return body;
+    heading = leaf_heading(*leaves, body, letters);
+  if (std::holds_alternative<RowCurve>(panel.body)) heading = row_heading(body.width(), letters);
+  return inner.adjusted(0, std::min(heading, 0.8 * body.height()), 0, 0);
 }
 
 }  // namespace fovea

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "figure/bodies.h"
+#include "figure/legend.h"
 
 namespace fovea {
 namespace {
@@ -51,7 +52,7 @@ void name_peaks(Ink& ink, const QRectF& plot, const RowCurve& row, const Axes& a
     const double top = height_of(weight, *axes.y, plot) - line - 1;
     const QRectF box(left, std::max(top, plot.top() + 0.5), width, line);
     const bool free = std::none_of(taken.begin(), taken.end(), [&](const QRectF& other) {
-      return other.adjusted(-3, 0, 3, 0).intersects(box);
+      return std::abs(other.center().x() - x) < 1.5 * width + 4;
     });
     if (!free) continue;
     // A label pushed down from the top stands beside its peak, not over it.
@@ -64,28 +65,22 @@ void name_peaks(Ink& ink, const QRectF& plot, const RowCurve& row, const Axes& a
   }
 }
 
+Legend legend_of(const Inks& inks, const Lettering& letters, double width) {
+  const bool narrow = width < letters.width(QStringLiteral("exact approximate")) + 24;
+  return Legend({{QStringLiteral("exact"), inks.exact},
+                 {narrow ? QStringLiteral("approx.") : QStringLiteral("approximate"),
+                  inks.approximate, true}},
+                letters, width);
+}
+
 }  // namespace
 
-void draw_row_heading(Ink& ink, const QRectF& body, const RowCurve& row) {
-  const double line = ink.letters.line(), box = 0.7 * ink.letters.size(), middle = line / 2;
-  const QString query = QStringLiteral("query %1").arg(row.query);
-  double x = body.left();
-  const double names = 2 * box + ink.letters.width(QStringLiteral("exactapproximate")) + 15;
-  if (ink.letters.width(query) + 8 + names <= body.width()) {
-    ink.write({x, body.top(), 0, line}, query, Align::left, ink.faint);
-    x += ink.letters.width(query) + 8;
-  }
-  const bool narrow = x + names > body.right();
-  ink.fill({x, body.top() + middle - box / 2, box, box}, ink.exact);
-  x += box + 2.5;
-  ink.write({x, body.top(), 0, line}, QStringLiteral("exact"), Align::left, ink.text);
-  x += ink.letters.width(QStringLiteral("exact")) + 8;
-  ink.painter.setPen(Qt::NoPen);
-  ink.painter.setBrush(ink.approximate);
-  ink.painter.drawEllipse(QPointF(x + 1.5, body.top() + middle), 1.2, 1.2);
-  ink.write({x + 5, body.top(), 0, line},
-            narrow ? QStringLiteral("approx.") : QStringLiteral("approximate"), Align::left,
-            ink.text);
+double row_heading(double width, const Lettering& letters) {
+  return legend_of({}, letters, width).height() + 1;
+}
+
+void draw_row_heading(Ink& ink, const QRectF& body) {
+  legend_of(ink, ink.letters, body.width()).draw(ink, body.topLeft());
 }
 
 void draw_row(Ink& ink, const QRectF& plot, const RowCurve& row, const Axes& axes) {
