@@ -40,8 +40,10 @@ FigureStyle ExportDialog::style() const {
   return style;
 }
 
-Figure figure_of(const CanvasModel& model, const QString& title, const QString& footer, const FigureStyle& style) {
-  Figure figure{.title = title.toStdString(), .footer = footer.toStdString(), .rows = {}, .style = style};
+Figure figure_of(const CanvasModel& model, const QString& title, const QString& footer,
+                 const FigureStyle& style) {
+  Figure figure{
+      .title = title.toStdString(), .footer = footer.toStdString(), .rows = {}, .style = style};
   figure.style.shared_range = model.settings.shared_range;
   figure.style.colormap = model.settings.colormap;
   figure.style.log_floor = model.settings.log_floor;
@@ -50,7 +52,11 @@ Figure figure_of(const CanvasModel& model, const QString& title, const QString& 
     for (std::size_t c = 0; c < model.cells[r].size(); ++c) {
       const CanvasCell& cell = model.cells[r][c];
       Panel panel = cell.panel ? *cell.panel
-                               : Panel{.view = model.views[r], .title = model.column_titles[c], .subtitle = {}, .caption = {}, .body = Message{cell.status}};
+                               : Panel{.view = model.views[r],
+                                       .title = model.column_titles[c],
+                                       .subtitle = {},
+                                       .caption = {},
+                                       .body = Message{cell.status}};
       if (cell.panel && cell.stale) panel.caption += panel.caption.empty() ? "stale" : "; stale";
       figure.rows.back().push_back(std::move(panel));
     }

@@ -24,6 +24,7 @@ class ExportDialog : public QDialog {
 
 struct CanvasModel;
 /// What the canvas shows as a figure; cells that are not there yet say why.
-Figure figure_of(const CanvasModel& model, const QString& title, const QString& footer, const FigureStyle& style);
+Figure figure_of(const CanvasModel& model, const QString& title, const QString& footer,
+                 const FigureStyle& style);
 
 }  // namespace fovea

@@ -11,7 +11,8 @@ void History::start(Session session) {
 void History::record(const Session& session, const std::string& kind, Clock::time_point now) {
   if (steps_.empty()) return start(session);
   if (steps_[at_] == session) return;
-  const bool same_step = at_ > 0 && !kind.empty() && kind == last_kind_ && now - last_time_ < together;
+  const bool same_step =
+      at_ > 0 && !kind.empty() && kind == last_kind_ && now - last_time_ < together;
   steps_.resize(at_ + 1);
   if (same_step) {
     steps_.back() = session;

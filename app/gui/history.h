@@ -15,7 +15,8 @@ class History {
 
   void start(Session session);
   /// Changes of the same `kind` soon after each other are one step: a slider dragged, a pan.
-  void record(const Session& session, const std::string& kind, Clock::time_point now = Clock::now());
+  void record(const Session& session, const std::string& kind,
+              Clock::time_point now = Clock::now());
   bool can_undo() const { return at_ > 0; }
   bool can_redo() const { return at_ + 1 < steps_.size(); }
   const Session& undo();

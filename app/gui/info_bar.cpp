@@ -31,6 +31,8 @@ void InfoBar::say(const QString& message) {
   show();
 }
 
-QString InfoBar::message() const { return isHidden() ? QString() : label_->text(); }
+QString InfoBar::message() const {
+  return isHidden() ? QString() : label_->text();
+}
 
 }  // namespace fovea

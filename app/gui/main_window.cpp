@@ -88,8 +88,10 @@ void MainWindow::make_docks() {
     return widget;
   };
   auto* input = dock("Input", scrolled(input_ = new InputDock(*study_)), Qt::LeftDockWidgetArea);
-  auto* variant = dock("Variant", scrolled(variant_ = new VariantDock(*study_)), Qt::RightDockWidgetArea);
-  auto* inspector = dock("Inspector", scrolled(inspector_ = new InspectorDock(*study_)), Qt::RightDockWidgetArea);
+  auto* variant =
+      dock("Variant", scrolled(variant_ = new VariantDock(*study_)), Qt::RightDockWidgetArea);
+  auto* inspector =
+      dock("Inspector", scrolled(inspector_ = new InspectorDock(*study_)), Qt::RightDockWidgetArea);
   auto* timing = dock("Timing", timing_ = new TimingDock(*study_), Qt::BottomDockWidgetArea);
   resizeDocks({input, variant}, {280, 312}, Qt::Horizontal);
   resizeDocks({variant, inspector}, {560, 280}, Qt::Vertical);
@@ -146,10 +148,12 @@ void MainWindow::connect_study() {
   connect(study, &Study::selection_read, inspector_, &InspectorDock::show_selection);
   connect(study, &Study::trouble, this, &MainWindow::tell);
   connect(input_, &InputDock::head_wished, this, &MainWindow::choose_head);
-  connect(input_, &InputDock::query_hovered, this, [this](Index query) { study_->hover(query, -1, study_->selected_column()); });
+  connect(input_, &InputDock::query_hovered, this,
+          [this](Index query) { study_->hover(query, -1, study_->selected_column()); });
   connect(input_, &InputDock::query_chosen, this, &MainWindow::pin);
   connect(variant_, &VariantDock::column_wished, this, [this](int index, const Column& column) {
-    change("column " + std::to_string(index), [&](Session& s) { s.columns[std::size_t(index)] = column; });
+    change("column " + std::to_string(index),
+           [&](Session& s) { s.columns[std::size_t(index)] = column; });
   });
   connect(timing_, &TimingDock::column_chosen, study, &Study::select_column);
 }
@@ -180,7 +184,9 @@ void MainWindow::show_model() {
     auto shown = std::make_shared<CanvasModel>(*model);
     for (auto& row : shown->cells)
       for (std::size_t c = 0; c < row.size(); ++c) {
-        if (row[std::size_t(exact)].panel && std::holds_alternative<Raster>(row[std::size_t(exact)].panel->body)) row[c] = row[std::size_t(exact)];
+        if (row[std::size_t(exact)].panel &&
+            std::holds_alternative<Raster>(row[std::size_t(exact)].panel->body))
+          row[c] = row[std::size_t(exact)];
         shown->column_subtitles[c] = "exact, while Shift is held";
       }
     model = shown;
@@ -244,9 +250,14 @@ QString MainWindow::provenance() const {
   if (source->layers.size() > 1 || source->layers.front().heads() > 1)
     parts << QString("layer %1, head %2").arg(session.layer).arg(session.head);
   if (const auto problem = study_->problem())
-    parts << QString("n %1, d %2, scale %3%4").arg(problem->n()).arg(problem->d()).arg(problem->scale, 0, 'g', 4).arg(problem->causal ? ", causal" : "");
+    parts << QString("n %1, d %2, scale %3%4")
+                 .arg(problem->n())
+                 .arg(problem->d())
+                 .arg(problem->scale, 0, 'g', 4)
+                 .arg(problem->causal ? ", causal" : "");
   const Backend& backend = study_->backend();
-  parts << QString::fromStdString(backend.id()).toUpper() + " " + QString::fromStdString(backend.device() + ", " + backend.precision());
+  parts << QString::fromStdString(backend.id()).toUpper() + " " +
+               QString::fromStdString(backend.device() + ", " + backend.precision());
   return parts.join("  ·  ");
 }
 
@@ -260,15 +271,18 @@ void MainWindow::refresh_title() {
 void MainWindow::refresh_status() {
   const Engine::Status status = study_->status();
   // Timing repeats and head cards go on quietly once everything is drawn.
-  const bool working = study_->opening() || (!study_->settled() && !study_->paused() && study_->source());
+  const bool working =
+      study_->opening() || (!study_->settled() && !study_->paused() && study_->source());
   progress_->setVisible(working && status.busy && status.seconds > 0.3);
   cancel_->setVisible(working);
   progress_->setValue(int(1000 * status.fraction));
   QString text;
   if (study_->paused()) text = "Cancelled. F5 computes again.";
   if (working) {
-    text = study_->opening() ? QString("Opening…") : "Computing: " + QString::fromStdString(status.tag);
-    if (const double left = seconds_left(status); left > 1) text += QString(", %1 s left").arg(left, 0, 'f', 0);
+    text = study_->opening() ? QString("Opening…")
+                             : "Computing: " + QString::fromStdString(status.tag);
+    if (const double left = seconds_left(status); left > 1)
+      text += QString(", %1 s left").arg(left, 0, 'f', 0);
   }
   if (status_text_->text() != text) status_text_->setText(text);
 }
@@ -281,7 +295,9 @@ void MainWindow::remember(const QString& source) {
   settings.setValue("recent", QStringList(recent.mid(0, most_recent)));
 }
 
-void MainWindow::tell(const QString& message) { info_bar_->say(message); }
+void MainWindow::tell(const QString& message) {
+  info_bar_->say(message);
+}
 
 void MainWindow::set_look(const QString& look) {
   static const bool desktop = desktop_is_dark();  // before our palette covers the desktop's
@@ -296,7 +312,8 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   QSettings settings;
   settings.setValue("window/geometry", saveGeometry());
   settings.setValue("window/state", saveState());
-  if (study_->source()) settings.setValue("last_source", QString::fromStdString(study_->source()->path));
+  if (study_->source())
+    settings.setValue("last_source", QString::fromStdString(study_->source()->path));
   event->accept();
 }
 

@@ -77,7 +77,8 @@ class MainWindow : public QMainWindow {
   void make_canvas_keys();
   void refresh_menus();
   template <class T>
-  void add_choices(QMenu* menu, const std::vector<std::pair<QString, T>>& choices, T ViewSettings::* member);
+  void add_choices(QMenu* menu, const std::vector<std::pair<QString, T>>& choices,
+                   T ViewSettings::*member);
 
   // main_window_actions.cpp
   void open_by_dialog();

@@ -9,6 +9,7 @@
 #include <QKeySequenceEdit>
 #include <QMessageBox>
 #include <QPainter>
+#include <QRegularExpression>
 #include <QScrollArea>
 #include <QSettings>
 #include <algorithm>
@@ -25,14 +26,17 @@ namespace fovea {
 void MainWindow::open_by_dialog() {
   QStringList patterns;
   for (const auto& pattern : file_patterns()) patterns << QString::fromStdString(pattern);
-  patterns << "Sessions (*.fovea.json *.json)" << "All files (*)";
+  patterns << "Sessions (*.fovea.json *.json)"
+           << "All files (*)";
   const QString path = QFileDialog::getOpenFileName(this, "Open", {}, patterns.join(";;"));
   if (!path.isEmpty()) open(path);
 }
 
 void MainWindow::save_session() {
   QString path = session_path_;
-  if (path.isEmpty()) path = QFileDialog::getSaveFileName(this, "Save the session", "session.fovea.json", "Sessions (*.json)");
+  if (path.isEmpty())
+    path = QFileDialog::getSaveFileName(this, "Save the session", "session.fovea.json",
+                                        "Sessions (*.json)");
   if (path.isEmpty()) return;
   save_session_to(path.endsWith(".json") ? path : path + ".fovea.json");
 }
@@ -41,7 +45,8 @@ void MainWindow::export_by_dialog() {
   ExportDialog dialog(this);
   if (dialog.exec() != QDialog::Accepted) return;
   QString filter;
-  QString path = QFileDialog::getSaveFileName(this, "Export", "attention.pdf", "PDF (*.pdf);;SVG (*.svg);;PNG (*.png)", &filter);
+  QString path = QFileDialog::getSaveFileName(this, "Export", "attention.pdf",
+                                              "PDF (*.pdf);;SVG (*.svg);;PNG (*.png)", &filter);
   if (path.isEmpty()) return;
   if (!path.contains('.')) path += "." + filter.left(3).toLower();
   export_to(path, dialog.style());
@@ -49,8 +54,11 @@ void MainWindow::export_by_dialog() {
 
 void MainWindow::copy_panel() {
   const auto model = study_->model();
-  const auto row = std::size_t(std::max(0, hovered_view_)), column = std::size_t(study_->selected_column());
-  if (!model || row >= model->cells.size() || column >= model->cells[row].size() || !model->cells[row][column].panel) return;
+  const auto row = std::size_t(std::max(0, hovered_view_)),
+             column = std::size_t(study_->selected_column());
+  if (!model || row >= model->cells.size() || column >= model->cells[row].size() ||
+      !model->cells[row][column].panel)
+    return;
   constexpr double points = 252, scale = 4;
   QImage image(int(points * scale), int(points * scale), QImage::Format_RGB32);
   FigureStyle style;
@@ -69,17 +77,21 @@ void MainWindow::go_to_pair() {
   if (!study_->problem()) return;
   const Index n = study_->problem()->n();
   bool ok = false;
-  const QString text = QInputDialog::getText(this, "Go to", QString("Query, key (0 to %1)").arg(n - 1), QLineEdit::Normal, {}, &ok);
+  const QString text = QInputDialog::getText(
+      this, "Go to", QString("Query, key (0 to %1)").arg(n - 1), QLineEdit::Normal, {}, &ok);
   if (!ok) return;
   const QStringList parts = text.split(QRegularExpression("[,\\s]+"), Qt::SkipEmptyParts);
   bool good_query = false, good_key = true;
   const Index query = parts.isEmpty() ? -1 : parts[0].toLongLong(&good_query);
   const Index key = parts.size() > 1 ? parts[1].toLongLong(&good_key) : query;
   if (!good_query || !good_key || query < 0 || key < 0 || query >= n || key >= n)
-    return tell(QString("“%1”: a query and a key from 0 to %2 expected, as 13, 26").arg(text).arg(n - 1));
+    return tell(
+        QString("“%1”: a query and a key from 0 to %2 expected, as 13, 26").arg(text).arg(n - 1));
   change("go", [&](Session& s) {
-    const double rows = s.viewport.row_end - s.viewport.row_begin, cols = s.viewport.col_end - s.viewport.col_begin;
-    const double r = std::clamp(double(query) - rows / 2, 0.0, double(n) - rows), c = std::clamp(double(key) - cols / 2, 0.0, double(n) - cols);
+    const double rows = s.viewport.row_end - s.viewport.row_begin,
+                 cols = s.viewport.col_end - s.viewport.col_begin;
+    const double r = std::clamp(double(query) - rows / 2, 0.0, double(n) - rows),
+                 c = std::clamp(double(key) - cols / 2, 0.0, double(n) - cols);
     s.viewport = {r, r + rows, c, c + cols};
     s.pinned_query = query;
   });
@@ -88,9 +100,11 @@ void MainWindow::go_to_pair() {
 
 void MainWindow::find_token() {
   const auto source = study_->source();
-  if (!source || source->sequence.tokens.empty()) return tell("There are no tokens to search: this source has none.");
+  if (!source || source->sequence.tokens.empty())
+    return tell("There are no tokens to search: this source has none.");
   bool ok = false;
-  const QString text = QInputDialog::getText(this, "Find a token", "Text in it", QLineEdit::Normal, {}, &ok);
+  const QString text =
+      QInputDialog::getText(this, "Find a token", "Text in it", QLineEdit::Normal, {}, &ok);
   if (!ok || text.isEmpty()) return;
   const auto& tokens = source->sequence.tokens;
   const std::size_t from = std::size_t(study_->session().pinned_query.value_or(-1) + 1);
@@ -104,8 +118,9 @@ void MainWindow::find_token() {
 void MainWindow::ask_scale() {
   if (!study_->problem()) return;
   bool ok = false;
-  const QString text = QInputDialog::getText(this, "Scale", "Logits are scale · q·k. Empty: the source's, else 1/√d", QLineEdit::Normal,
-                                             QString::number(study_->problem()->scale), &ok);
+  const QString text =
+      QInputDialog::getText(this, "Scale", "Logits are scale · q·k. Empty: the source's, else 1/√d",
+                            QLineEdit::Normal, QString::number(study_->problem()->scale), &ok);
   if (!ok) return;
   const double scale = text.toDouble(&ok);
   if (!text.trimmed().isEmpty() && (!ok || !(scale > 0) || !std::isfinite(scale)))
@@ -120,8 +135,9 @@ void MainWindow::show_keys() {
   QDialog dialog(this);
   dialog.setWindowTitle("Keys");
   auto* column = new QVBoxLayout(&dialog);
-  column->addWidget(make_note("Click a field and press keys to change them. In the canvas: drag selects a rectangle, "
-                              "click pins a row, wheel zooms, Shift held shows exact in place."));
+  column->addWidget(make_note(
+      "Click a field and press keys to change them. In the canvas: drag selects a rectangle, "
+      "click pins a row, wheel zooms, Shift held shows exact in place."));
   auto* page = new QWidget;
   auto* form = new QFormLayout(page);
   std::vector<std::pair<QAction*, QKeySequenceEdit*>> edits;
@@ -156,15 +172,18 @@ void MainWindow::show_back_end() {
   const bool cuda = backend.id() == "cuda" || make_cuda_backend(&why_not) != nullptr;
   QMessageBox::information(this, "Back end",
                            QString("Computing on %1: %2, %3.\n\nCUDA: %4")
-                               .arg(QString::fromStdString(backend.id()).toUpper(), QString::fromStdString(backend.device()),
+                               .arg(QString::fromStdString(backend.id()).toUpper(),
+                                    QString::fromStdString(backend.device()),
                                     QString::fromStdString(backend.precision()),
                                     cuda ? QString("available") : QString::fromStdString(why_not)));
 }
 
 void MainWindow::show_about() {
   QMessageBox::about(this, "About Fovea",
-                     "<h3>Fovea</h3><p>A microscope for attention: where a head looks, what each efficient attention keeps "
-                     "or loses of it, and what it costs.</p><p>Every number shown was computed from the opened source; times "
+                     "<h3>Fovea</h3><p>A microscope for attention: where a head looks, what each "
+                     "efficient attention keeps "
+                     "or loses of it, and what it costs.</p><p>Every number shown was computed "
+                     "from the opened source; times "
                      "are measured on this machine.</p>");
 }
 
@@ -179,7 +198,10 @@ void MainWindow::show_picture(View view, bool on) {
 
 void MainWindow::add_column(const std::string& variant) {
   const Index n = study_->problem() ? study_->problem()->n() : 0;
-  change("add", [&](Session& s) { s.columns.push_back({.variant = variant, .values = values_for_length(find_variant(variant), n), .seed = 0}); });
+  change("add", [&](Session& s) {
+    s.columns.push_back(
+        {.variant = variant, .values = values_for_length(find_variant(variant), n), .seed = 0});
+  });
   study_->select_column(int(study_->session().columns.size()) - 1);
 }
 
@@ -206,7 +228,8 @@ void MainWindow::reset_column() {
   if (!study_->problem()) return;
   change("reset", [&](Session& s) {
     if (column < s.columns.size())
-      s.columns[column].values = values_for_length(find_variant(s.columns[column].variant), study_->problem()->n());
+      s.columns[column].values =
+          values_for_length(find_variant(s.columns[column].variant), study_->problem()->n());
   });
 }
 
@@ -227,7 +250,8 @@ void MainWindow::zoom(double factor) {
   if (!study_->problem()) return;
   const double n = double(study_->problem()->n());
   const auto scaled = [&](double& begin, double& end) {
-    const double size = std::clamp((end - begin) * factor, std::min(4.0, n), n), middle = (begin + end) / 2;
+    const double size = std::clamp((end - begin) * factor, std::min(4.0, n), n),
+                 middle = (begin + end) / 2;
     begin = std::clamp(middle - size / 2, 0.0, n - size);
     end = begin + size;
   };

@@ -21,17 +21,20 @@ std::vector<int> continued(const std::vector<Column>& before, const std::vector<
         taken[k] = true;
       }
   for (std::size_t i = 0; i < std::min(after.size(), before.size()); ++i)
-    if (from[i] < 0 && !taken[i] && before[i].variant == after[i].variant) from[i] = static_cast<int>(i);
+    if (from[i] < 0 && !taken[i] && before[i].variant == after[i].variant)
+      from[i] = static_cast<int>(i);
   return from;
 }
 
 void check_session(const Session& session, const Source& source) {
   if (session.columns.empty() || session.views.empty())
-    throw InputError(session.source, "a session without columns or views: at least one of each expected");
+    throw InputError(session.source,
+                     "a session without columns or views: at least one of each expected");
   const auto layers = static_cast<Index>(source.layers.size());
   if (session.layer < 0 || session.layer >= layers)
-    throw InputError(session.source, "layer " + std::to_string(session.layer) + " of the session: " +
-                                         std::to_string(layers) + " layers are in the file");
+    throw InputError(session.source, "layer " + std::to_string(session.layer) +
+                                         " of the session: " + std::to_string(layers) +
+                                         " layers are in the file");
   const Index heads = source.layers[static_cast<std::size_t>(session.layer)].heads();
   if (session.head < 0 || session.head >= heads)
     throw InputError(session.source, "head " + std::to_string(session.head) + " of the session: " +
@@ -46,7 +49,8 @@ Study::Study(std::unique_ptr<Backend> backend, QObject* parent) : QObject(parent
   engine_ = std::make_unique<Engine>(
       std::move(backend), [this](const std::string&, const std::string& message) {
         const QString text = QString::fromStdString(message);
-        QMetaObject::invokeMethod(this, [this, text] { emit trouble(text); }, Qt::QueuedConnection);
+        QMetaObject::invokeMethod(
+            this, [this, text] { emit trouble(text); }, Qt::QueuedConnection);
       });
 }
 
@@ -56,48 +60,51 @@ void Study::open(const std::string& what, std::optional<Session> session,
                  const std::string& expected_hash) {
   withdraw_everything();
   opening_ = what;
-  engine_->submit("open", 100, [this, what, session, expected_hash](const Backend&, std::stop_token, Progress&) {
-    std::shared_ptr<const Source> source;
-    std::string error;
-    try {
-      source = std::make_shared<const Source>(open_source(what));
-      if (source->layers.empty()) throw InputError(what, "no layer in it: at least one expected");
-      if (session) check_session(*session, *source);
-    } catch (const std::exception& problem) {
-      source.reset();
-      error = problem.what();
-    }
-    const auto arrive = [this, what, session, expected_hash, source, error] {
-      if (opening_ != what) return;  // a newer one was asked for
-      opening_.clear();
-      if (source) {
-        take_up(source, session);
-        hash_content(expected_hash);
-      } else {
-        emit trouble(QString::fromStdString(error));
-      }
-      update_later();
-    };
-    QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
-  });
+  engine_->submit("open", 100,
+                  [this, what, session, expected_hash](const Backend&, std::stop_token, Progress&) {
+                    std::shared_ptr<const Source> source;
+                    std::string error;
+                    try {
+                      source = std::make_shared<const Source>(open_source(what));
+                      if (source->layers.empty())
+                        throw InputError(what, "no layer in it: at least one expected");
+                      if (session) check_session(*session, *source);
+                    } catch (const std::exception& problem) {
+                      source.reset();
+                      error = problem.what();
+                    }
+                    const auto arrive = [this, what, session, expected_hash, source, error] {
+                      if (opening_ != what) return;  // a newer one was asked for
+                      opening_.clear();
+                      if (source) {
+                        take_up(source, session);
+                        hash_content(expected_hash);
+                      } else {
+                        emit trouble(QString::fromStdString(error));
+                      }
+                      update_later();
+                    };
+                    QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
+                  });
 }
 
 void Study::hash_content(const std::string& expected) {
   content_hash_.clear();
   const auto number = source_number_;
-  engine_->submit("hash", 5, [this, path = source_->path, expected, number](
-                                 const Backend&, std::stop_token, Progress&) {
-    const auto arrive = [this, path, expected, number, hash = content_hash_of(path)] {
-      if (number != source_number_) return;
-      content_hash_ = hash;
-      if (!expected.empty() && hash != expected)
-        emit trouble(QString::fromStdString(path) +
-                     ": its content has changed since the session was saved (found SHA-256 " +
-                     QString::fromStdString(hash).left(12) + "…, expected " +
-                     QString::fromStdString(expected).left(12) + "…)");
-    };
-    QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
-  });
+  engine_->submit(
+      "hash", 5,
+      [this, path = source_->path, expected, number](const Backend&, std::stop_token, Progress&) {
+        const auto arrive = [this, path, expected, number, hash = content_hash_of(path)] {
+          if (number != source_number_) return;
+          content_hash_ = hash;
+          if (!expected.empty() && hash != expected)
+            emit trouble(QString::fromStdString(path) +
+                         ": its content has changed since the session was saved (found SHA-256 " +
+                         QString::fromStdString(hash).left(12) + "…, expected " +
+                         QString::fromStdString(expected).left(12) + "…)");
+        };
+        QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
+      });
 }
 
 void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session> session) {
@@ -198,7 +205,8 @@ void Study::select(IndexRange rows, IndexRange cols) {
 Index Study::shown_query() const {
   const Index n = problem_ ? problem_->n() : 0;
   if (hovered_query_ >= 0 && hovered_query_ < n) return hovered_query_;
-  if (session_.pinned_query) return std::clamp<Index>(*session_.pinned_query, 0, std::max<Index>(n - 1, 0));
+  if (session_.pinned_query)
+    return std::clamp<Index>(*session_.pinned_query, 0, std::max<Index>(n - 1, 0));
   return n / 2;
 }
 
@@ -228,7 +236,8 @@ bool Study::settled() const {
 
 std::shared_ptr<const HeadCard> Study::card(Index layer, Index head) {
   Column column;
-  if (selected_column_ < int(columns_.size())) column = columns_[std::size_t(selected_column_)].column;
+  if (selected_column_ < int(columns_.size()))
+    column = columns_[std::size_t(selected_column_)].column;
   const HeadCardKey key{source_number_, layer, head, session_.causal, session_.scale, column};
   return cards_.result(key);
 }

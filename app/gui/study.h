@@ -1,6 +1,6 @@
 // A Study is what the window looks at: the opened source, the Session, the engine and every result.
-// A change of the Session asks the engine for what is missing and nothing else; results are immutable
-// and arrive on the window's thread, which never computes and never waits.
+// A change of the Session asks the engine for what is missing and nothing else; results are
+// immutable and arrive on the window's thread, which never computes and never waits.
 #pragma once
 
 #include <QObject>
@@ -27,7 +27,7 @@ struct ColumnState {
   bool stale = false;                              // `computation` is of older parameters
   std::shared_ptr<const Metrics> metrics;          // of `computation`
   std::shared_ptr<const std::vector<Diagnostic>> diagnostics;
-  std::optional<Timing> timing;                    // several runs after a warm-up
+  std::optional<Timing> timing;  // several runs after a warm-up
   std::string error;
 };
 
@@ -70,10 +70,10 @@ class Study : public QObject {
   void want_cards(std::vector<std::pair<Index, Index>> layer_and_head);
   std::shared_ptr<const HeadCard> card(Index layer, Index head);
 
-  void hover(Index query, Index key, int column);   // query < 0: nothing
-  void select(IndexRange rows, IndexRange cols);    // empty: nothing
+  void hover(Index query, Index key, int column);  // query < 0: nothing
+  void select(IndexRange rows, IndexRange cols);   // empty: nothing
   std::optional<std::pair<IndexRange, IndexRange>> selection() const { return selection_; }
-  Index shown_query() const;                        // hovered, else pinned, else the middle
+  Index shown_query() const;  // hovered, else pinned, else the middle
 
   /// Stops all work; what is there stays. The next change, or `resume`, computes again.
   void cancel();
@@ -86,14 +86,16 @@ class Study : public QObject {
   void model_changed(std::shared_ptr<const fovea::CanvasModel> model);
   void columns_changed();
   void cards_changed();
-  void pair_read(std::shared_ptr<const fovea::PairReading> reading);  // null: nothing under the cursor
+  void pair_read(
+      std::shared_ptr<const fovea::PairReading> reading);  // null: nothing under the cursor
   void row_read(std::shared_ptr<const fovea::RowReading> reading);
   void selection_read(std::shared_ptr<const fovea::SelectionReading> reading);
   void trouble(QString message);
 
  private:
   template <class Key, class Result, class Make>
-  void ask(Shelf<Key, Result>& shelf, const std::string& tag, int priority, const Key& key, Make make);
+  void ask(Shelf<Key, Result>& shelf, const std::string& tag, int priority, const Key& key,
+           Make make);
   void hash_content(const std::string& expected);
   void update_later();
   void update();
@@ -121,7 +123,7 @@ class Study : public QObject {
   std::shared_ptr<const Problem> problem_;
   std::string problem_error_;
   std::vector<ColumnState> columns_;
-  std::vector<ComputeKey> column_keys_;   // of columns_[i].computation
+  std::vector<ComputeKey> column_keys_;  // of columns_[i].computation
   ColumnState exact_;
   ComputeKey exact_key_;
   std::vector<std::vector<CanvasCell>> cells_;
@@ -146,8 +148,8 @@ class Study : public QObject {
   using TimedRuns = std::pair<ComputeKey, TimingSamples>;
   std::list<TimedRuns> timings_;
   bool timing_runs_ = false;
-  std::map<std::string, ComputeKey> newest_;        // by tag: what arrived last
-  std::set<std::string> tags_, wanted_tags_;         // asked for ever; asked for in this update
+  std::map<std::string, ComputeKey> newest_;  // by tag: what arrived last
+  std::set<std::string> tags_, wanted_tags_;  // asked for ever; asked for in this update
   std::size_t cards_shown_ = 0;
   QTimer update_timer_;
   std::unique_ptr<Engine> engine_;  // last: its thread ends before what it answers to

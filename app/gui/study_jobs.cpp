@@ -11,10 +11,6 @@ constexpr Index card_side = 48;
 constexpr Index card_full_pooling = 2048;  // beyond, a card looks at sampled rows: n d work each
 constexpr Index card_error_limit = 4096;   // beyond, a whole exact run for every head is too dear
 
-Computation exact_of(const Problem& problem, const Backend& backend, Run& run) {
-  return compute(problem, {.variant = &find_variant("exact"), .repeats = 0}, backend, run);
-}
-
 Matrix sampled_picture(const Operator& op, Index n, Index side, Run& run) {
   Matrix picture(side, side);
   for (Index r = 0; r < side; ++r) {
@@ -55,7 +51,8 @@ double relative_distance(MatrixView a, MatrixView b) {
 
 }  // namespace
 
-HeadCard look_at_head(const Source& source, const HeadCardKey& key, const Backend& backend, Run& run) {
+HeadCard look_at_head(const Source& source, const HeadCardKey& key, const Backend& backend,
+                      Run& run) {
   HeadCard card{.layer = key.layer, .head = key.head};
   const Problem problem = problem_of(source, {key.layer, key.head, key.scale, key.causal});
   const Index n = problem.n(), side = std::min(card_side, n);
@@ -81,8 +78,8 @@ HeadCard look_at_head(const Source& source, const HeadCardKey& key, const Backen
   return card;
 }
 
-TimingSamples take_timing(const Computation& computation, std::uint64_t seed, const Backend& backend,
-                          double budget_ms, bool warm_up, Run& run) {
+TimingSamples take_timing(const Computation& computation, std::uint64_t seed,
+                          const Backend& backend, double budget_ms, bool warm_up, Run& run) {
   using Clock = std::chrono::steady_clock;
   const auto ms_since = [](Clock::time_point t) {
     return std::chrono::duration<double, std::milli>(Clock::now() - t).count();
@@ -94,8 +91,8 @@ TimingSamples take_timing(const Computation& computation, std::uint64_t seed, co
   Run plan_run{samples.plan[0], run.stop, run.progress};
   Planning planning{backend, plan_run, seed, {}};
   const auto start = Clock::now();
-  const auto plan =
-      std::make_shared<const Plan>(computation.variant->plan(problem, computation.values, planning));
+  const auto plan = std::make_shared<const Plan>(
+      computation.variant->plan(problem, computation.values, planning));
   samples.plan[0].add("tiles", std::max(0.0, ms_since(start) - samples.plan[0].total_ms()));
   Run upload_run{samples.upload[0], run.stop, run.progress};
   const auto op = backend.bind(plan, problem, upload_run);
@@ -111,8 +108,8 @@ TimingSamples take_timing(const Computation& computation, std::uint64_t seed, co
   return samples;
 }
 
-PairReading read_pair(const Computation& approximate, const Computation& exact, Index query, Index key,
-                      Run& run) {
+PairReading read_pair(const Computation& approximate, const Computation& exact, Index query,
+                      Index key, Run& run) {
   const IndexRange row{query, query + 1}, col{key, key + 1};
   return {.query = query,
           .key = key,
@@ -158,8 +155,10 @@ bool needs_exact(View view) {
     case View::heatmap:
     case View::mask:
     case View::level:
-    case View::tree: return false;
-    default: return true;
+    case View::tree:
+      return false;
+    default:
+      return true;
   }
 }
 

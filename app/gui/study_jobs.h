@@ -8,12 +8,13 @@
 
 namespace fovea {
 
-HeadCard look_at_head(const Source& source, const HeadCardKey& key, const Backend& backend, Run& run);
+HeadCard look_at_head(const Source& source, const HeadCardKey& key, const Backend& backend,
+                      Run& run);
 
 /// One plan and upload, then runs of apply for about `budget_ms`; the first run is not counted when
 /// `warm_up`.
-TimingSamples take_timing(const Computation& computation, std::uint64_t seed, const Backend& backend,
-                          double budget_ms, bool warm_up, Run& run);
+TimingSamples take_timing(const Computation& computation, std::uint64_t seed,
+                          const Backend& backend, double budget_ms, bool warm_up, Run& run);
 
 PairReading read_pair(const Computation& approximate, const Computation& exact, Index query,
                       Index key, Run& run);

@@ -36,7 +36,7 @@ struct ComparisonKey {
 struct PanelKey {
   ComputeKey approximate, exact;
   View view = View::heatmap;
-  ViewSettings settings;     // only what the view depends on
+  ViewSettings settings;  // only what the view depends on
   IndexRange rows, cols;
   Index max_pixels = 0;
   Index query = 0;
@@ -50,15 +50,15 @@ struct HeadCardKey {
   Index layer = 0, head = 0;
   std::optional<bool> causal;
   std::optional<double> scale;
-  Column column;             // whose error is shown
+  Column column;  // whose error is shown
   friend bool operator==(const HeadCardKey&, const HeadCardKey&) = default;
 };
 struct HeadCard {
   Index layer = 0, head = 0;
-  Matrix picture;            // P, max-pooled over columns; rows pooled too, or sampled when long
+  Matrix picture;  // P, max-pooled over columns; rows pooled too, or sampled when long
   bool sampled = false;
-  double entropy = 0;        // mean over rows, nats, relative to log n: 1 is uniform
-  double density = 0;        // share of the entries above 1/n
+  double entropy = 0;           // mean over rows, nats, relative to log n: 1 is uniform
+  double density = 0;           // share of the entries above 1/n
   std::optional<double> error;  // |Z~ - Z|_F / |Z|_F of the column
 };
 
@@ -101,7 +101,7 @@ struct SelectionReading {
   double exact_mass = 0, approximate_mass = 0;  // mean over the rows
   double exact_max = 0, approximate_max = 0;
   double rms_error = 0;
-  bool sampled = false;                         // rows were sampled
+  bool sampled = false;  // rows were sampled
 };
 
 }  // namespace fovea

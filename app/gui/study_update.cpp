@@ -1,5 +1,5 @@
-// How a Study gets what its Session wants: everything is asked for declaratively on every change, and
-// what is known or on its way is not asked again.
+// How a Study gets what its Session wants: everything is asked for declaratively on every change,
+// and what is known or on its way is not asked again.
 #include <algorithm>
 #include <cmath>
 
@@ -14,8 +14,9 @@ constexpr int problem = 90, reading = 60, panel = 50, exact = 45, column = 40, l
               metrics = 30, diagnostics = 25, card = 10, timing = 0;
 }
 
-constexpr double let_finish_seconds = 0.25;  // while a slider moves: rather a picture a little late than none
-constexpr double yield_seconds = 0.03;       // background work that takes longer makes way
+constexpr double let_finish_seconds =
+    0.25;  // while a slider moves: rather a picture a little late than none
+constexpr double yield_seconds = 0.03;  // background work that takes longer makes way
 
 bool in_background(const std::string& tag) {
   return tag == "timing" || tag.starts_with("card") || tag.starts_with("metrics") ||
@@ -86,33 +87,35 @@ void Study::ask(Shelf<Key, Result>& shelf, const std::string& tag, int its_prior
     if (*asked == key) return;
     if (status.tag == tag && status.seconds < let_finish_seconds) return;
   }
-  if (status.busy && in_background(status.tag) && !in_background(tag) && status.seconds > yield_seconds)
+  if (status.busy && in_background(status.tag) && !in_background(tag) &&
+      status.seconds > yield_seconds)
     withdraw(status.tag);
   shelf.ask(tag, key);
   tags_.insert(tag);
-  engine_->submit(tag, its_priority, [this, &shelf, tag, key, make = std::move(make)](
-                                         const Backend& backend, std::stop_token stop, Progress& progress) {
-    typename Shelf<Key, Result>::Answer answer;
-    try {
-      Profile profile;
-      Run run{profile, stop, &progress};
-      answer.result = std::make_shared<const Result>(make(backend, run));
-    } catch (const Cancelled&) {
-      throw;
-    } catch (const std::bad_alloc&) {
-      answer.error = "not enough memory";
-    } catch (const std::exception& error) {
-      answer.error = error.what();
-    }
-    const auto arrive = [this, &shelf, tag, key, answer = std::move(answer)] {
-      shelf.put(key, answer);
-      shelf.answered(tag, key);
-      if constexpr (std::is_same_v<Result, Computation>)
-        if (answer.result) newest_.insert_or_assign(tag, key);
-      update_later();
-    };
-    QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
-  });
+  engine_->submit(tag, its_priority,
+                  [this, &shelf, tag, key, make = std::move(make)](
+                      const Backend& backend, std::stop_token stop, Progress& progress) {
+                    typename Shelf<Key, Result>::Answer answer;
+                    try {
+                      Profile profile;
+                      Run run{profile, stop, &progress};
+                      answer.result = std::make_shared<const Result>(make(backend, run));
+                    } catch (const Cancelled&) {
+                      throw;
+                    } catch (const std::bad_alloc&) {
+                      answer.error = "not enough memory";
+                    } catch (const std::exception& error) {
+                      answer.error = error.what();
+                    }
+                    const auto arrive = [this, &shelf, tag, key, answer = std::move(answer)] {
+                      shelf.put(key, answer);
+                      shelf.answered(tag, key);
+                      if constexpr (std::is_same_v<Result, Computation>)
+                        if (answer.result) newest_.insert_or_assign(tag, key);
+                      update_later();
+                    };
+                    QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
+                  });
 }
 
 void Study::update() {
@@ -162,8 +165,10 @@ void Study::update_column(int index, const Column& wanted, ColumnState& state) {
   const std::string tag = is_exact ? "compute exact" : "compute " + std::to_string(index);
   ask(computations_, tag, its_priority, key, [problem, wanted](const Backend& backend, Run& run) {
     return compute(*problem,
-                   {.variant = &find_variant(wanted.variant), .values = wanted.values,
-                    .seed = wanted.seed, .repeats = 0},
+                   {.variant = &find_variant(wanted.variant),
+                    .values = wanted.values,
+                    .seed = wanted.seed,
+                    .repeats = 0},
                    backend, run);
   });
   state.column = wanted;
@@ -205,10 +210,12 @@ void Study::update_comparison(int index, ColumnState& state) {
   state.diagnostics = diagnostics_.result(key);
 }
 
-PanelKey Study::panel_key(View view, const ComputeKey& approximate, const ColumnState& state) const {
+PanelKey Study::panel_key(View view, const ComputeKey& approximate,
+                          const ColumnState& state) const {
   const Index n = problem_->n();
   const Viewport& part = session_.viewport;
-  const Index columns = static_cast<Index>(columns_.size()), rows = static_cast<Index>(cells_.size());
+  const Index columns = static_cast<Index>(columns_.size()),
+              rows = static_cast<Index>(cells_.size());
   const Index side = std::min(canvas_pixels_.width() / columns, canvas_pixels_.height() / rows);
   const bool figures = view == View::output || view == View::cost || view == View::tree;
   return {.approximate = approximate,
@@ -266,7 +273,8 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
   }
   const PanelKey key = panel_key(view, column_keys_[i], state);
   ask(panels_, tag, priority::panel, key,
-      [key, computation = state.computation, metrics = state.metrics, diagnostics = state.diagnostics,
+      [key, computation = state.computation, metrics = state.metrics,
+       diagnostics = state.diagnostics,
        exact = needs_exact(view) ? exact_.computation : state.computation,
        source = source_](const Backend&, Run& run) {
         return make_panel(key.view,
@@ -301,7 +309,8 @@ std::string Study::waiting_text(const std::string& tag) const {
   char text[96];
   std::snprintf(text, sizeof text, "computing %.0f %%", 100 * status.fraction);
   const double left = seconds_left(status);
-  if (left > 1) std::snprintf(text + std::char_traits<char>::length(text), 32, ", %.0f s left", left);
+  if (left > 1)
+    std::snprintf(text + std::char_traits<char>::length(text), 32, ", %.0f s left", left);
   return text;
 }
 
@@ -343,9 +352,10 @@ void Study::update_cards() {
     if (cards_.find(key)) continue;
     some = true;
     if (!settled()) break;
-    ask(cards_, "card", priority::card, key, [key, source = source_](const Backend& backend, Run& run) {
-      return look_at_head(*source, key, backend, run);
-    });
+    ask(cards_, "card", priority::card, key,
+        [key, source = source_](const Backend& backend, Run& run) {
+          return look_at_head(*source, key, backend, run);
+        });
     break;  // one at a time: the next is asked for when it arrives
   }
   if (some || cards_shown_ != wanted_cards_.size()) emit cards_changed();
@@ -370,20 +380,22 @@ void Study::next_timing() {
   timing_runs_ = true;
   const ComputeKey key = column_keys_[static_cast<std::size_t>(column)];
   const auto computation = columns_[static_cast<std::size_t>(column)].computation;
-  engine_->submit("timing", priority::timing,
-                  [this, key, computation](const Backend& backend, std::stop_token stop, Progress& progress) {
-    Profile profile;
-    Run run{profile, stop, &progress};
-    TimingSamples samples;
-    try {
-      samples = take_timing(*computation, key.column.seed, backend, 40, true, run);
-    } catch (const Cancelled&) {
-      throw;
-    } catch (const std::exception&) {
-      return;  // it was computed once; without memory for a second one there is no timing
-    }
-    QMetaObject::invokeMethod(this, [this, key, samples] { add_timing(key, samples); }, Qt::QueuedConnection);
-  });
+  engine_->submit(
+      "timing", priority::timing,
+      [this, key, computation](const Backend& backend, std::stop_token stop, Progress& progress) {
+        Profile profile;
+        Run run{profile, stop, &progress};
+        TimingSamples samples;
+        try {
+          samples = take_timing(*computation, key.column.seed, backend, 40, true, run);
+        } catch (const Cancelled&) {
+          throw;
+        } catch (const std::exception&) {
+          return;  // it was computed once; without memory for a second one there is no timing
+        }
+        QMetaObject::invokeMethod(
+            this, [this, key, samples] { add_timing(key, samples); }, Qt::QueuedConnection);
+      });
 }
 
 void Study::add_timing(const ComputeKey& key, const TimingSamples& samples) {

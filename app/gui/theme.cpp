@@ -11,7 +11,9 @@ bool dark_now = true;
 
 QPalette palette_of(const Theme& t) {
   QPalette palette;
-  const auto set = [&](QPalette::ColorRole role, const QColor& colour) { palette.setColor(role, colour); };
+  const auto set = [&](QPalette::ColorRole role, const QColor& colour) {
+    palette.setColor(role, colour);
+  };
   set(QPalette::Window, t.window);
   set(QPalette::WindowText, t.text);
   set(QPalette::Base, t.raised);
@@ -80,9 +82,9 @@ QString style_sheet(const Theme& t) {
   )";
   QString sheet = QString::fromLatin1(text);
   const std::pair<const char*, QColor> colours[] = {
-      {"%window", t.window}, {"%surface", t.surface}, {"%raised", t.raised}, {"%line", t.line},
-      {"%text", t.text},     {"%muted", t.muted},     {"%accent", t.accent}, {"%warning", t.warning},
-      {"%error", t.error}};
+      {"%window", t.window}, {"%surface", t.surface}, {"%raised", t.raised},
+      {"%line", t.line},     {"%text", t.text},       {"%muted", t.muted},
+      {"%accent", t.accent}, {"%warning", t.warning}, {"%error", t.error}};
   for (const auto& [name, colour] : colours) sheet.replace(name, colour.name());
   return sheet;
 }
@@ -97,22 +99,32 @@ QLabel* make_label(const QString& text, const char* style, QWidget* parent) {
 }  // namespace
 
 const Theme& Theme::dark() {
-  static const Theme theme{"#15171c", "#1d2026", "#262a32", "#343a45", "#dde1e8", "#8f96a3",
-                           "#5aa9e6", "#e8b04b", "#e5715f",
-                           {"#5aa9e6", "#7fd1ae", "#f3b32a", "#e07a5f", "#b388eb", "#9aa5b1"}};
+  static const Theme theme{
+      "#15171c", "#1d2026",
+      "#262a32", "#343a45",
+      "#dde1e8", "#8f96a3",
+      "#5aa9e6", "#e8b04b",
+      "#e5715f", {"#5aa9e6", "#7fd1ae", "#f3b32a", "#e07a5f", "#b388eb", "#9aa5b1"}};
   return theme;
 }
 
 const Theme& Theme::light() {
-  static const Theme theme{"#eceef2", "#f8f9fb", "#ffffff", "#cfd4dc", "#1d222b", "#5d6675",
-                           "#1769aa", "#9a6700", "#b3261e",
-                           {"#2f7fc1", "#2f9e77", "#d08f00", "#c4533a", "#7e57c2", "#6b7684"}};
+  static const Theme theme{
+      "#eceef2", "#f8f9fb",
+      "#ffffff", "#cfd4dc",
+      "#1d222b", "#5d6675",
+      "#1769aa", "#9a6700",
+      "#b3261e", {"#2f7fc1", "#2f9e77", "#d08f00", "#c4533a", "#7e57c2", "#6b7684"}};
   return theme;
 }
 
-const Theme& Theme::current() { return dark_now ? dark() : light(); }
+const Theme& Theme::current() {
+  return dark_now ? dark() : light();
+}
 
-bool desktop_is_dark() { return QGuiApplication::palette().color(QPalette::Window).lightness() < 128; }
+bool desktop_is_dark() {
+  return QGuiApplication::palette().color(QPalette::Window).lightness() < 128;
+}
 
 void apply_theme(QApplication& application, bool dark) {
   dark_now = dark;
@@ -121,7 +133,11 @@ void apply_theme(QApplication& application, bool dark) {
   application.setStyleSheet(style_sheet(Theme::current()));
 }
 
-QLabel* make_heading(const QString& text, QWidget* parent) { return make_label(text, "heading", parent); }
-QLabel* make_note(const QString& text, QWidget* parent) { return make_label(text, "note", parent); }
+QLabel* make_heading(const QString& text, QWidget* parent) {
+  return make_label(text, "heading", parent);
+}
+QLabel* make_note(const QString& text, QWidget* parent) {
+  return make_label(text, "note", parent);
+}
 
 }  // namespace fovea

@@ -15,13 +15,15 @@ std::string assets_directory() {
   candidates << FOVEA_SOURCE_ASSETS;
 #endif
   for (const QString& candidate : candidates)
-    if (QFileInfo::exists(candidate + "/minilm")) return QFileInfo(candidate).canonicalFilePath().toStdString();
+    if (QFileInfo::exists(candidate + "/minilm"))
+      return QFileInfo(candidate).canonicalFilePath().toStdString();
   return {};
 }
 
 std::string standard_example() {
   const std::string assets = assets_directory();
-  return assets.empty() ? "synthetic:clusters?n=256&d=32&seed=1" : assets + "/minilm/minilm-l6.safetensors";
+  return assets.empty() ? "synthetic:clusters?n=256&d=32&seed=1"
+                        : assets + "/minilm/minilm-l6.safetensors";
 }
 
 }  // namespace fovea

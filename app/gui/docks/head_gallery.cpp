@@ -63,7 +63,9 @@ void HeadGallery::refresh() {
   update();
 }
 
-int HeadGallery::per_row(int width) const { return std::max(1, (width + gap) / (side_wished + gap)); }
+int HeadGallery::per_row(int width) const {
+  return std::max(1, (width + gap) / (side_wished + gap));
+}
 
 int HeadGallery::heightForWidth(int width) const {
   const int columns = per_row(width);
@@ -73,8 +75,8 @@ int HeadGallery::heightForWidth(int width) const {
 
 QRect HeadGallery::place(std::size_t i) const {
   const int columns = per_row(width());
-  return {int(i % std::size_t(columns)) * (side_wished + gap), int(i / std::size_t(columns)) * (side_wished + gap),
-          side_wished, side_wished};
+  return {int(i % std::size_t(columns)) * (side_wished + gap),
+          int(i / std::size_t(columns)) * (side_wished + gap), side_wished, side_wished};
 }
 
 int HeadGallery::at(QPoint point) const {
@@ -89,7 +91,8 @@ const QImage& HeadGallery::picture(const std::shared_ptr<const HeadCard>& card) 
   const Matrix& p = card->picture;
   const Colormap& map = colormap_for(Palette::sequential, study_.session().settings.colormap);
   float top = 0;
-  for (Index r = 0; r < p.rows(); ++r) top = std::max(top, *std::max_element(p.row(r), p.row(r) + p.cols()));
+  for (Index r = 0; r < p.rows(); ++r)
+    top = std::max(top, *std::max_element(p.row(r), p.row(r) + p.cols()));
   image = QImage(int(p.cols()), int(p.rows()), QImage::Format_RGB32);
   for (Index r = 0; r < p.rows(); ++r)
     for (Index c = 0; c < p.cols(); ++c) {
@@ -112,7 +115,8 @@ void HeadGallery::paintEvent(QPaintEvent*) {
     } else {
       painter.fillRect(box, theme.raised);
       painter.setPen(theme.muted);
-      painter.drawText(box, Qt::AlignCenter, layer_ ? QString::number(head) : QString("%1.%2").arg(layer).arg(head));
+      painter.drawText(box, Qt::AlignCenter,
+                       layer_ ? QString::number(head) : QString("%1.%2").arg(layer).arg(head));
     }
     if (layer == session.layer && head == session.head) {
       painter.setPen(QPen(theme.accent, 3));
@@ -145,8 +149,11 @@ void HeadGallery::keyPressEvent(QKeyEvent* event) {
 }
 
 QString HeadGallery::caption(const HeadCard& card) const {
-  QString text = QString("layer %1, head %2\nentropy %3 of log n\ndensity %4 of the entries above 1/n")
-                     .arg(card.layer).arg(card.head).arg(number_text(card.entropy), number_text(card.density));
+  QString text =
+      QString("layer %1, head %2\nentropy %3 of log n\ndensity %4 of the entries above 1/n")
+          .arg(card.layer)
+          .arg(card.head)
+          .arg(number_text(card.entropy), number_text(card.density));
   if (card.error) text += "\noutput error of the selected variant " + number_text(*card.error);
   if (card.sampled) text += "\npicture of evenly spaced rows";
   return text;
@@ -159,7 +166,9 @@ bool HeadGallery::event(QEvent* event) {
   if (i < 0) return true;
   const auto [layer, head] = heads_[std::size_t(i)];
   const auto card = study_.card(layer, head);
-  QToolTip::showText(help->globalPos(), card ? caption(*card) : QString("layer %1, head %2").arg(layer).arg(head), this);
+  QToolTip::showText(help->globalPos(),
+                     card ? caption(*card) : QString("layer %1, head %2").arg(layer).arg(head),
+                     this);
   return true;
 }
 

@@ -14,14 +14,19 @@ namespace fovea {
 namespace {
 
 QString shape_text(const char* name, const HeadTensor& t) {
-  return QString("%1 [%2, %3, %4] %5").arg(name).arg(t.heads).arg(t.rows).arg(t.cols)
+  return QString("%1 [%2, %3, %4] %5")
+      .arg(name)
+      .arg(t.heads)
+      .arg(t.rows)
+      .arg(t.cols)
       .arg(QString::fromStdString(to_text(t.type)).toUpper());
 }
 
 QString facts_of(const Source& source) {
   const Layer& layer = source.layers.front();
   QStringList lines;
-  lines << QString::fromStdString(source.kind) + (source.layers.size() > 1 ? QString(", %1 layers").arg(source.layers.size()) : "");
+  lines << QString::fromStdString(source.kind) +
+               (source.layers.size() > 1 ? QString(", %1 layers").arg(source.layers.size()) : "");
   if (layer.has_qkv()) {
     lines << shape_text("q", layer.q);
     if (layer.k.heads != layer.q.heads || layer.v.cols != layer.q.cols)
@@ -32,7 +37,9 @@ QString facts_of(const Source& source) {
     lines << shape_text("attention", layer.attention);
   }
   if (source.sequence.grid)
-    lines << QString("image grid %1 × %2").arg(source.sequence.grid->rows).arg(source.sequence.grid->cols);
+    lines << QString("image grid %1 × %2")
+                 .arg(source.sequence.grid->rows)
+                 .arg(source.sequence.grid->cols);
   else if (!source.sequence.tokens.empty())
     lines << QString("%1 tokens").arg(source.sequence.tokens.size());
   if (!source.layout.empty()) lines << "layout " + QString::fromStdString(source.layout);
@@ -86,7 +93,8 @@ void InputDock::make_head_chooser(QVBoxLayout* column) {
   box->addWidget(gallery_ = new HeadGallery(study_, this));
   column->addWidget(chooser_);
   connect(layer_, &QComboBox::activated, this, [this](int layer) { emit head_wished(layer, 0); });
-  connect(head_, &QSpinBox::valueChanged, this, [this](int head) { emit head_wished(study_.session().layer, head); });
+  connect(head_, &QSpinBox::valueChanged, this,
+          [this](int head) { emit head_wished(study_.session().layer, head); });
   connect(order_, &QComboBox::activated, this,
           [this](int order) { gallery_->set_order(static_cast<HeadGallery::Order>(order)); });
   connect(gallery_, &HeadGallery::head_chosen, this, &InputDock::head_wished);
@@ -101,7 +109,9 @@ void InputDock::source_opened() {
   content_->setText(QString::fromStdString(source->content));
   content_->setVisible(!source->content.empty());
   QStringList warnings;
-  if (source->layout_guessed) warnings << "⚠ Layout guessed as " + QString::fromStdString(source->layout) + ": check it before trusting anything.";
+  if (source->layout_guessed)
+    warnings << "⚠ Layout guessed as " + QString::fromStdString(source->layout) +
+                    ": check it before trusting anything.";
   for (const auto& note : source->notes) warnings << QString::fromStdString(note);
   warning_->setText(warnings.join("\n"));
   warning_->setVisible(!warnings.isEmpty());
@@ -133,9 +143,15 @@ void InputDock::show_row(std::shared_ptr<const RowReading> row) {
   if (!row || !study_.source()) return;
   const auto& session = study_.session();
   const auto column = std::size_t(std::max(0, study_.selected_column()));
-  const QString variant = column < session.columns.size() ? QString::fromStdString(find_variant(session.columns[column].variant).label) : "";
-  query_note_->setText(QString("shaded by the attention of query %1 “%2”, %3")
-                           .arg(row->query).arg(QString::fromStdString(study_.source()->sequence.label(row->query)).left(24), variant));
+  const QString variant =
+      column < session.columns.size()
+          ? QString::fromStdString(find_variant(session.columns[column].variant).label)
+          : "";
+  query_note_->setText(
+      QString("shaded by the attention of query %1 “%2”, %3")
+          .arg(row->query)
+          .arg(QString::fromStdString(study_.source()->sequence.label(row->query)).left(24),
+               variant));
 }
 
 }  // namespace fovea

@@ -22,7 +22,9 @@ const RankBlock* rank_block_of(const Study& study, int column, Index query, Inde
   return nullptr;
 }
 
-QString range_text(IndexRange range) { return QString("%1–%2").arg(range.begin).arg(range.end - 1); }
+QString range_text(IndexRange range) {
+  return QString("%1–%2").arg(range.begin).arg(range.end - 1);
+}
 
 }  // namespace
 
@@ -55,27 +57,37 @@ void InspectorDock::show_pair(std::shared_ptr<const PairReading> reading, int co
     return;
   }
   const auto& columns = study_.columns();
-  const ColumnState* state = column >= 0 && column < int(columns.size()) ? &columns[std::size_t(column)] : nullptr;
+  const ColumnState* state =
+      column >= 0 && column < int(columns.size()) ? &columns[std::size_t(column)] : nullptr;
   std::vector<Reading> rows{{"query", position_text(reading->query), {}},
                             {"key", position_text(reading->key), {}},
                             {"exact", number_text(reading->exact), "P of exact attention"}};
   if (state && state->column.variant != "exact") {
     const double error = reading->approximate - reading->exact;
-    const QString percent = reading->exact > 0 ? QString("  (%1%2 %)").arg(error > 0 ? "+" : "").arg(100 * error / reading->exact, 0, 'g', 3) : "";
+    const QString percent = reading->exact > 0 ? QString("  (%1%2 %)")
+                                                     .arg(error > 0 ? "+" : "")
+                                                     .arg(100 * error / reading->exact, 0, 'g', 3)
+                                               : "";
     rows.push_back({QString::fromStdString(find_variant(state->column.variant).label),
-                    number_text(reading->approximate) + percent, "P̃ of the column under the cursor"});
+                    number_text(reading->approximate) + percent,
+                    "P̃ of the column under the cursor"});
     rows.push_back({"error", number_text(error), "P̃ − P"});
     const PairInfo& info = reading->info;
     rows.push_back({"evaluated", info.covered ? "yes" : "no: masked", {}});
     if (info.covered) {
-      rows.push_back({"level", QString::number(info.level), "of the token pyramid that owns the pair"});
+      rows.push_back(
+          {"level", QString::number(info.level), "of the token pyramid that owns the pair"});
       rows.push_back({"weight", number_text(info.weight), "how many keys the entry stands for"});
     }
-    if (!info.place.empty()) rows.push_back({"place", QString::fromStdString(info.place), "block, leaf, bucket or sample"});
+    if (!info.place.empty())
+      rows.push_back(
+          {"place", QString::fromStdString(info.place), "block, leaf, bucket or sample"});
   }
   if (const RankBlock* block = rank_block_of(study_, column, reading->query, reading->key))
-    rows.push_back({"block rank", QString("%1 of %2").arg(block->rank).arg(std::min(block->rows.size(), block->cols.size())),
-                    QString("rows %1, columns %2").arg(range_text(block->rows), range_text(block->cols))});
+    rows.push_back(
+        {"block rank",
+         QString("%1 of %2").arg(block->rank).arg(std::min(block->rows.size(), block->cols.size())),
+         QString("rows %1, columns %2").arg(range_text(block->rows), range_text(block->cols))});
   pair_->set_rows(rows);
 }
 
@@ -85,12 +97,17 @@ void InspectorDock::show_selection(std::shared_ptr<const SelectionReading> readi
     selection_->set_rows({});
     return;
   }
-  const auto pair = [](double exact, double approximate) { return number_text(exact) + " → " + number_text(approximate); };
-  selection_->set_rows({{"queries", range_text(reading->rows), {}},
-                        {"keys", range_text(reading->cols), {}},
-                        {"mass a row", pair(reading->exact_mass, reading->approximate_mass), "mean over the rows: exact → selected column"},
-                        {"largest", pair(reading->exact_max, reading->approximate_max), "exact → selected column"},
-                        {"rms error", number_text(reading->rms_error) + (reading->sampled ? " (sampled)" : ""), "P̃ − P"}});
+  const auto pair = [](double exact, double approximate) {
+    return number_text(exact) + " → " + number_text(approximate);
+  };
+  selection_->set_rows(
+      {{"queries", range_text(reading->rows), {}},
+       {"keys", range_text(reading->cols), {}},
+       {"mass a row", pair(reading->exact_mass, reading->approximate_mass),
+        "mean over the rows: exact → selected column"},
+       {"largest", pair(reading->exact_max, reading->approximate_max), "exact → selected column"},
+       {"rms error", number_text(reading->rms_error) + (reading->sampled ? " (sampled)" : ""),
+        "P̃ − P"}});
 }
 
 }  // namespace fovea

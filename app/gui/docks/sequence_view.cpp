@@ -19,7 +19,8 @@ QColor ink_on(const QColor& paper) {
 }
 
 QColor mapped(double t, const std::string& id) {
-  const Rgb rgb = colormap_for(Palette::sequential, id).steps[std::size_t(std::lround(std::clamp(t, 0.0, 1.0) * 255))];
+  const Rgb rgb = colormap_for(Palette::sequential, id)
+                      .steps[std::size_t(std::lround(std::clamp(t, 0.0, 1.0) * 255))];
   return QColor(rgb[0], rgb[1], rgb[2]);
 }
 
@@ -42,7 +43,9 @@ void SequenceView::set_source(std::shared_ptr<const Source> source) {
   picture_ = {};
   if (source_ && source_->picture) {
     const Picture& p = *source_->picture;
-    picture_ = QImage(p.rgb.data(), int(p.width), int(p.height), int(3 * p.width), QImage::Format_RGB888).copy();
+    picture_ =
+        QImage(p.rgb.data(), int(p.width), int(p.height), int(3 * p.width), QImage::Format_RGB888)
+            .copy();
   }
   setAccessibleName(shows_image() ? "Image" : "Tokens");
   updateGeometry();
@@ -67,7 +70,9 @@ int SequenceView::lay_out(int width, std::vector<Chip>* chips) const {
       x = 0;
       y += chip_height + chip_gap;
     }
-    if (chips) chips->push_back({i, QRect(x, y, w, chip_height), metrics.elidedText(text, Qt::ElideRight, width - 10)});
+    if (chips)
+      chips->push_back(
+          {i, QRect(x, y, w, chip_height), metrics.elidedText(text, Qt::ElideRight, width - 10)});
     x += w + chip_gap;
   }
   return y + chip_height;
@@ -75,7 +80,8 @@ int SequenceView::lay_out(int width, std::vector<Chip>* chips) const {
 
 int SequenceView::heightForWidth(int width) const {
   if (!source_) return 24;
-  if (shows_image()) return std::clamp(width * picture_.height() / std::max(1, picture_.width()), 32, 2 * width);
+  if (shows_image())
+    return std::clamp(width * picture_.height() / std::max(1, picture_.width()), 32, 2 * width);
   return lay_out(width, nullptr);
 }
 
@@ -154,14 +160,20 @@ void SequenceView::paint_image(QPainter& painter) {
   painter.drawImage(box, veil);
   const Index patch = row_->query - grid.prefix;
   if (patch < 0 || patch >= grid.rows * grid.cols) return;
-  const double w = double(box.width()) / double(grid.cols), h = double(box.height()) / double(grid.rows);
+  const double w = double(box.width()) / double(grid.cols),
+               h = double(box.height()) / double(grid.rows);
   painter.setBrush(Qt::NoBrush);
   painter.setPen(QPen(Theme::current().warning, 2));
-  painter.drawRect(QRectF(box.left() + double(patch % grid.cols) * w, box.top() + double(patch / grid.cols) * h, w, h));
+  painter.drawRect(QRectF(box.left() + double(patch % grid.cols) * w,
+                          box.top() + double(patch / grid.cols) * h, w, h));
 }
 
-void SequenceView::mouseMoveEvent(QMouseEvent* event) { emit query_hovered(at(event->pos())); }
-void SequenceView::leaveEvent(QEvent*) { emit query_hovered(-1); }
+void SequenceView::mouseMoveEvent(QMouseEvent* event) {
+  emit query_hovered(at(event->pos()));
+}
+void SequenceView::leaveEvent(QEvent*) {
+  emit query_hovered(-1);
+}
 void SequenceView::mousePressEvent(QMouseEvent* event) {
   if (const Index i = at(event->pos()); i >= 0) emit query_chosen(i);
 }

@@ -40,22 +40,28 @@ void TimingDock::refresh() {
 }
 
 TimingDock::Bar TimingDock::bar_of(const ColumnState& state) const {
-  Bar bar{.title = QString::fromStdString(find_variant(state.column.variant).label), .stale = state.stale};
+  Bar bar{.title = QString::fromStdString(find_variant(state.column.variant).label),
+          .stale = state.stale};
   if (!state.computation) {
     bar.reading = state.error.empty() ? "not measured yet" : "error";
     return bar;
   }
   const Timing& timing = timing_of(state);
   int colour = 2;
-  bar.segments.push_back({"plan", timing.plan_total.median_ms, timing.plan_total.p10_ms, timing.plan_total.p90_ms, 0});
-  bar.segments.push_back({"upload", timing.upload_total.median_ms, timing.upload_total.p10_ms, timing.upload_total.p90_ms, 1});
+  bar.segments.push_back(
+      {"plan", timing.plan_total.median_ms, timing.plan_total.p10_ms, timing.plan_total.p90_ms, 0});
+  bar.segments.push_back({"upload", timing.upload_total.median_ms, timing.upload_total.p10_ms,
+                          timing.upload_total.p90_ms, 1});
   for (const StageSummary& stage : timing.apply)
-    bar.segments.push_back({QString::fromStdString(stage.name), stage.median_ms, stage.p10_ms, stage.p90_ms, colour++});
+    bar.segments.push_back({QString::fromStdString(stage.name), stage.median_ms, stage.p10_ms,
+                            stage.p90_ms, colour++});
   bar.total = total_of(timing);
   const StageSummary& apply = timing.apply_total;
   bar.reading = QString("%1  apply %2 [%3–%4]  %5 run%6")
-                    .arg(time_text(bar.total), time_text(apply.median_ms), time_text(apply.p10_ms), time_text(apply.p90_ms))
-                    .arg(apply.samples).arg(apply.samples == 1 ? "" : "s");
+                    .arg(time_text(bar.total), time_text(apply.median_ms), time_text(apply.p10_ms),
+                         time_text(apply.p90_ms))
+                    .arg(apply.samples)
+                    .arg(apply.samples == 1 ? "" : "s");
   if (timing.few_samples || !state.timing) bar.note = "few samples";
   const ColumnState* exact = study_.exact();
   if (exact && exact->computation && bar.total > 0 && state.column.variant != "exact")
@@ -81,8 +87,11 @@ void TimingDock::paintEvent(QPaintEvent*) {
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(theme.muted);
   const Backend& backend = study_.backend();
-  const QString caption = QString("median of runs after a warm-up, p10–p90; × = times faster than exact, same run   ·   %1, %2, %3")
-                              .arg(QString::fromStdString(backend.id()).toUpper(), QString::fromStdString(backend.device()),
+  const QString caption = QString(
+                              "median of runs after a warm-up, p10–p90; × = times faster than "
+                              "exact, same run   ·   %1, %2, %3")
+                              .arg(QString::fromStdString(backend.id()).toUpper(),
+                                   QString::fromStdString(backend.device()),
                                    QString::fromStdString(backend.precision()));
   painter.drawText(QRectF(12, 0, width() - 24, caption_height), Qt::AlignVCenter,
                    fontMetrics().elidedText(caption, Qt::ElideRight, width() - 24));
@@ -94,13 +103,16 @@ void TimingDock::paintEvent(QPaintEvent*) {
   label_width = std::min(label_width + 24, width() / 4.0);
   const double scale = std::max(20.0, width() - label_width - reading_width - 24) / longest;
   for (std::size_t i = 0; i < bars_.size(); ++i)
-    draw_bar(painter, bars_[i], QRectF(0, caption_height + i * row_height(), width(), row_height()), label_width, scale);
+    draw_bar(painter, bars_[i], QRectF(0, caption_height + i * row_height(), width(), row_height()),
+             label_width, scale);
 }
 
-void TimingDock::draw_bar(QPainter& painter, const Bar& bar, const QRectF& row, double label_width, double scale) {
+void TimingDock::draw_bar(QPainter& painter, const Bar& bar, const QRectF& row, double label_width,
+                          double scale) {
   const Theme& theme = Theme::current();
   painter.setPen(theme.text);
-  painter.drawText(QRectF(12, row.top(), label_width - 20, row.height()), Qt::AlignVCenter | Qt::AlignRight,
+  painter.drawText(QRectF(12, row.top(), label_width - 20, row.height()),
+                   Qt::AlignVCenter | Qt::AlignRight,
                    fontMetrics().elidedText(bar.title, Qt::ElideRight, int(label_width - 20)));
   double x = label_width;
   const double inset = std::min(5.0, row.height() * 0.15);
@@ -118,7 +130,8 @@ void TimingDock::draw_bar(QPainter& painter, const Bar& bar, const QRectF& row, 
     double low = 0, high = 0;
     for (const Segment& s : bar.segments) low += s.p10, high += s.p90;
     painter.setPen(QPen(theme.text, 1.2));
-    const double y = row.center().y(), from = label_width + low * scale, to = label_width + high * scale;
+    const double y = row.center().y(), from = label_width + low * scale,
+                 to = label_width + high * scale;
     painter.drawLine(QPointF(from, y), QPointF(to, y));
     for (double end : {from, to}) painter.drawLine(QPointF(end, y - 3), QPointF(end, y + 3));
     x = std::max(x, to);
@@ -130,7 +143,8 @@ void TimingDock::draw_bar(QPainter& painter, const Bar& bar, const QRectF& row, 
   painter.drawText(rest, Qt::AlignVCenter, reading);
   if (bar.note.isEmpty()) return;
   painter.setPen(theme.warning);
-  painter.drawText(rest.adjusted(fontMetrics().horizontalAdvance(reading) + 12, 0, 0, 0), Qt::AlignVCenter, bar.note);
+  painter.drawText(rest.adjusted(fontMetrics().horizontalAdvance(reading) + 12, 0, 0, 0),
+                   Qt::AlignVCenter, bar.note);
 }
 
 void TimingDock::mousePressEvent(QMouseEvent* event) {
@@ -145,7 +159,8 @@ bool TimingDock::event(QEvent* event) {
   if (row < 0 || row >= static_cast<int>(bars_.size())) return true;
   QString text = bars_[std::size_t(row)].title;
   for (const Segment& s : bars_[std::size_t(row)].segments)
-    text += QString("\n%1  %2  [%3–%4]").arg(s.name, time_text(s.ms), time_text(s.p10), time_text(s.p90));
+    text += QString("\n%1  %2  [%3–%4]")
+                .arg(s.name, time_text(s.ms), time_text(s.p10), time_text(s.p90));
   QToolTip::showText(help->globalPos(), text, this);
   return true;
 }

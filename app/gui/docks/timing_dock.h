@@ -1,4 +1,5 @@
-// The TimingDock draws a bar a variant: plan, upload and the stages of apply, with what was measured.
+// The TimingDock draws a bar a variant: plan, upload and the stages of apply, with what was
+// measured.
 #pragma once
 
 #include <QWidget>
@@ -39,7 +40,8 @@ class TimingDock : public QWidget {
   std::vector<Bar> bars() const;
   Bar bar_of(const ColumnState& state) const;
   double row_height() const;
-  void draw_bar(QPainter& painter, const Bar& bar, const QRectF& row, double label_width, double scale);
+  void draw_bar(QPainter& painter, const Bar& bar, const QRectF& row, double label_width,
+                double scale);
 
   Study& study_;
   std::vector<Bar> bars_;

@@ -20,18 +20,25 @@ QString mask_note(const Variant& variant, bool causal) {
 
 QString estimate_text(const Estimate& estimate) {
   const QString value = number_text(estimate.value);
-  return estimate.standard_error > 0 ? value + " ± " + QString::number(estimate.standard_error, 'g', 2) : value;
+  return estimate.standard_error > 0
+             ? value + " ± " + QString::number(estimate.standard_error, 'g', 2)
+             : value;
 }
 
 std::vector<Reading> metric_rows(const Metrics& m) {
-  std::vector<Reading> rows{
-      {"output error ‖Z̃−Z‖/‖Z‖", number_text(m.output_rel_fro), "Frobenius norm, relative to the exact output"},
-      {"worst token", number_text(m.row_rel_error_max),
-       QString("‖z̃ᵢ−zᵢ‖/‖zᵢ‖: median %1, 90 %% %2").arg(m.row_rel_error_p50).arg(m.row_rel_error_p90)},
-      {"attention error ‖P̃−P‖/‖P‖", estimate_text(m.attention_rel_fro), "Frobenius norm, relative to exact P"}};
+  std::vector<Reading> rows{{"output error ‖Z̃−Z‖/‖Z‖", number_text(m.output_rel_fro),
+                             "Frobenius norm, relative to the exact output"},
+                            {"worst token", number_text(m.row_rel_error_max),
+                             QString("‖z̃ᵢ−zᵢ‖/‖zᵢ‖: median %1, 90 %% %2")
+                                 .arg(m.row_rel_error_p50)
+                                 .arg(m.row_rel_error_p90)},
+                            {"attention error ‖P̃−P‖/‖P‖", estimate_text(m.attention_rel_fro),
+                             "Frobenius norm, relative to exact P"}};
   if (m.attention_kl)
-    rows.push_back({"KL(P ‖ P̃)", estimate_text(*m.attention_kl) + " nats", "mean over the rows where it is defined"});
-  rows.push_back({"mass kept", estimate_text(m.mass_kept), "exact attention mass on the pairs the variant looks at, mean over rows"});
+    rows.push_back({"KL(P ‖ P̃)", estimate_text(*m.attention_kl) + " nats",
+                    "mean over the rows where it is defined"});
+  rows.push_back({"mass kept", estimate_text(m.mass_kept),
+                  "exact attention mass on the pairs the variant looks at, mean over rows"});
   rows.push_back({"density", number_text(m.density), "non-zero entries of P̃ / n²"});
   return rows;
 }
@@ -66,7 +73,8 @@ VariantDock::VariantDock(Study& study, QWidget* parent) : QWidget(parent), study
   connect(seed_, &QLineEdit::editingFinished, this,
           [this] { wish([this](Column& c) { c.seed = seed_->text().toULongLong(); }); });
   reset_ = new QPushButton("Reset parameters", this);
-  reset_->setToolTip("The paper's values, or smaller ones where a short text would make them exact (R)");
+  reset_->setToolTip(
+      "The paper's values, or smaller ones where a short text would make them exact (R)");
   connect(reset_, &QPushButton::clicked, this, [this] {
     wish([this](Column& c) { c.values = values_for_length(find_variant(c.variant), shown_n_); });
   });
@@ -137,7 +145,8 @@ void VariantDock::refresh_notes(const ColumnState& state) {
   const Variant& variant = find_variant(state.column.variant);
   if (study_.problem()) notes << mask_note(variant, study_.problem()->causal);
   if (state.computation)
-    for (const auto& note : state.computation->op->plan().notes) notes << QString::fromStdString(note);
+    for (const auto& note : state.computation->op->plan().notes)
+      notes << QString::fromStdString(note);
   if (!state.error.empty()) notes << QString::fromStdString(state.error);
   notes.removeAll({});
   notes.removeDuplicates();
@@ -150,12 +159,15 @@ void VariantDock::refresh_comparison(const ColumnState& state) {
   if (state.metrics) rows = metric_rows(*state.metrics);
   if (state.diagnostics)
     for (const Diagnostic& d : *state.diagnostics)
-      rows.push_back({QString::fromStdString(d.label), number_text(d.value) + (d.sampled ? " (sampled)" : ""),
+      rows.push_back({QString::fromStdString(d.label),
+                      number_text(d.value) + (d.sampled ? " (sampled)" : ""),
                       QString::fromStdString(d.meaning)});
   if (state.computation) {
     const Cost& cost = state.computation->cost;
-    rows.push_back({"multiply-adds", count_text(cost.multiply_adds) + QString(" (%1×)").arg(cost.ratio_to_exact(), 0, 'g', 3),
-                    "counted from the structure really used; in brackets: against exact"});
+    rows.push_back(
+        {"multiply-adds",
+         count_text(cost.multiply_adds) + QString(" (%1×)").arg(cost.ratio_to_exact(), 0, 'g', 3),
+         "counted from the structure really used; in brackets: against exact"});
     rows.push_back({"memory", count_text(cost.bytes) + "B", "resident beside Q, K, V and Z"});
   }
   comparison_->set_rows(rows);

@@ -1,5 +1,5 @@
-// The VariantDock is a form made from the selected column's schema, with its paper, its notes and how
-// far it is from exact attention.
+// The VariantDock is a form made from the selected column's schema, with its paper, its notes and
+// how far it is from exact attention.
 #pragma once
 
 #include <QWidget>

@@ -20,12 +20,17 @@ namespace {
 
 constexpr int slider_steps = 400;  // of a real number
 
-bool is_integer(const Field& field) { return std::holds_alternative<std::int64_t>(field.standard); }
+bool is_integer(const Field& field) {
+  return std::holds_alternative<std::int64_t>(field.standard);
+}
 
 QString tip_of(const Field& field) {
   QString tip = QString::fromStdString(field.meaning);
   if (field.choices.empty() && field.max > field.min)
-    tip += QString("\n%1 to %2%3").arg(field.min).arg(field.max).arg(field.must_be_even ? ", even" : "");
+    tip += QString("\n%1 to %2%3")
+               .arg(field.min)
+               .arg(field.max)
+               .arg(field.must_be_even ? ", even" : "");
   return tip + "\nPaper's default: " + QString::fromStdString(to_text(field.standard));
 }
 
@@ -54,7 +59,9 @@ FieldEditor::FieldEditor(const Field& field, Index n, QWidget* parent)
   if (slider_) column->addWidget(slider_);
 }
 
-void FieldEditor::set_value(const Value& value) { show_(value); }
+void FieldEditor::set_value(const Value& value) {
+  show_(value);
+}
 
 void FieldEditor::make_choice(QHBoxLayout* top) {
   auto* box = new QComboBox(this);
@@ -74,7 +81,8 @@ void FieldEditor::make_number(QHBoxLayout* top) {
   const bool integer = is_integer(field_);
   box->setDecimals(integer ? 0 : 4);
   box->setRange(field_.min, field_.max);
-  box->setSingleStep(integer ? (field_.must_be_even ? 2 : 1) : std::max(1e-4, (field_.max - field_.min) / 100));
+  box->setSingleStep(integer ? (field_.must_be_even ? 2 : 1)
+                             : std::max(1e-4, (field_.max - field_.min) / 100));
   box->setSuffix(field_.unit.empty() ? "" : " " + QString::fromStdString(field_.unit));
   box->setAlignment(Qt::AlignRight);
   box->setButtonSymbols(QAbstractSpinBox::NoButtons);
@@ -86,11 +94,13 @@ void FieldEditor::make_number(QHBoxLayout* top) {
   slider_ = new QSlider(Qt::Horizontal, this);
   slider_->setAccessibleName(label_->text() + " slider");
   const bool octaves = field_.axis == Axis::log2 && integer;
-  slider_->setRange(0, octaves ? slider_of(slider_high_) : (integer && slider_high_ - slider_low_ < 4000)
-                                                              ? int(slider_high_ - slider_low_)
-                                                              : slider_steps);
+  slider_->setRange(0, octaves ? slider_of(slider_high_)
+                       : (integer && slider_high_ - slider_low_ < 4000)
+                           ? int(slider_high_ - slider_low_)
+                           : slider_steps);
   slider_->setPageStep(octaves ? 1 : std::max(1, slider_->maximum() / 10));
-  connect(slider_, &QSlider::valueChanged, this, [this](int position) { emit_number(number_of(position)); });
+  connect(slider_, &QSlider::valueChanged, this,
+          [this](int position) { emit_number(number_of(position)); });
   connect(box, &QDoubleSpinBox::valueChanged, this, &FieldEditor::emit_number);
   show_ = [this, box, integer](const Value& value) {
     const double number = integer ? double(std::get<std::int64_t>(value)) : std::get<double>(value);
@@ -104,7 +114,8 @@ void FieldEditor::make_list(QHBoxLayout* top) {
   auto* line = new QLineEdit(this);
   line->setAccessibleName(label_->text());
   line->setFixedWidth(136);
-  line->setPlaceholderText(std::holds_alternative<std::string>(field_.standard) ? "none" : "none; as 4, 4, 2");
+  line->setPlaceholderText(
+      std::holds_alternative<std::string>(field_.standard) ? "none" : "none; as 4, 4, 2");
   label_->setBuddy(line);
   top->addWidget(line);
   connect(line, &QLineEdit::editingFinished, this, [this, line] {
@@ -146,7 +157,8 @@ int FieldEditor::slider_of(double number) const {
     if (is_integer(field_)) return static_cast<int>(std::lround(at));
     return static_cast<int>(std::lround(at / (std::log2(slider_high_) - low) * slider_steps));
   }
-  if (is_integer(field_) && slider_high_ - slider_low_ < 4000) return int(std::lround(number - slider_low_));
+  if (is_integer(field_) && slider_high_ - slider_low_ < 4000)
+    return int(std::lround(number - slider_low_));
   return int(std::lround((number - slider_low_) / (slider_high_ - slider_low_) * slider_steps));
 }
 

@@ -6,7 +6,8 @@
 
 namespace fovea {
 
-Readings::Readings(const QString& name, QWidget* parent) : QWidget(parent), grid_(new QGridLayout(this)) {
+Readings::Readings(const QString& name, QWidget* parent)
+    : QWidget(parent), grid_(new QGridLayout(this)) {
   setAccessibleName(name);
   grid_->setContentsMargins(0, 0, 0, 0);
   grid_->setHorizontalSpacing(rhythm);
