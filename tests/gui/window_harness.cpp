@@ -1,30 +1,51 @@
-#include "window_harness.h"
+#include "gui/window_harness.h"
 
 #include <QAction>
 #include <QApplication>
 #include <QDir>
-#include <QScreen>
-#include <QStandardPaths>
+#include <QSettings>
 #include <QTest>
 #include <QTimerEvent>
 #include <algorithm>
 
-#include "doctest/doctest.h"
-
 namespace fovea::test {
-namespace {
 
-// One application for all cases, with settings of its own.
-QApplication& application() {
-  static int argc = 1;
-  static char name[] = "test_window";
-  static char* argv[] = {name, nullptr};
-  static QApplication instance = [] {
-    QStandardPaths::setTestModeEnabled(true);
-    return 0;
-  }(), *unused = nullptr;
-  return instance;
+bool wait_until(const std::function<bool()>& done, int limit_ms) {
+  return QTest::qWaitFor(done, limit_ms);
 }
 
-}  // namespace
+Window::Window(const QString& what, QSize size) {
+  QSettings().clear();  // of the tests' own organisation
+  window_ = std::make_unique<MainWindow>(make_cpu_backend());
+  window_->resize(size);
+  window_->show();
+  window_->open(what);
+  settle();
+}
+
+void Window::shoot(const QString& name) {
+  QTest::qWait(100);  // two frames
+  QDir().mkpath(FOVEA_SHOTS);
+  window_->grab().save(QString(FOVEA_SHOTS) + "/" + name + ".png");
+}
+
+void Window::trigger(const QString& action) {
+  window_->findChild<QAction*>(action)->trigger();
+}
+
+void Window::close() {
+  window_->close();
+  window_.reset();
+}
+
+GapMeter::GapMeter() {
+  since_.start();
+  startTimer(1, Qt::PreciseTimer);
+}
+
+void GapMeter::timerEvent(QTimerEvent*) {
+  longest_ = std::max(longest_, double(since_.nsecsElapsed()) * 1e-6);
+  since_.start();
+}
+
 }  // namespace fovea::test

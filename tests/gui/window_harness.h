@@ -21,7 +21,9 @@ class Window {
   MainWindow* operator->() { return window_.get(); }
   MainWindow& operator*() { return *window_; }
   Study& study() { return window_->study(); }
-  bool settle() { return wait_until([this] { return study().settled(); }); }
+  bool settle() {
+    return wait_until([this] { return study().settled(); });
+  }
   /// Into the build folder, to be looked at.
   void shoot(const QString& name);
   void trigger(const QString& action);
