@@ -33,6 +33,7 @@ struct CanvasModel {
   std::optional<std::pair<Index, Index>> selection_begin, selection_end;  // rectangle (query, key)
   std::optional<int> selected_column;
   bool dark = true;
+  std::vector<Index> marked_queries, marked_keys;  // ascending; of the chosen leaf, say: drawn everywhere
 };
 
 class Canvas : public QOpenGLWidget {
@@ -44,10 +45,16 @@ class Canvas : public QOpenGLWidget {
 
   void set_model(std::shared_ptr<const CanvasModel> model);
 
+  /// The side of a panel in device pixels: finer rasters show no more.
+  int panel_pixels() const;
+  /// Time the last frame took to draw, without Qt's composition.
+  double last_frame_ms() const;
+
  signals:
   /// The user panned or zoomed: the wished-for visible part, clamped to the matrix.
   void viewport_wished(fovea::Viewport viewport);
-  /// The cursor is over pair (query, key) of a column, or left all panels (query = -1).
+  /// The cursor is over pair (query, key) of a column, or left all panels (query = -1). Where a
+  /// panel has only queries (an output strip or picture) key is -1.
   void hovered(fovea::Index query, fovea::Index key, int column, int view);
   void query_pinned(fovea::Index query);
   void rectangle_selected(fovea::IndexRange rows, fovea::IndexRange cols);
@@ -61,7 +68,6 @@ class Canvas : public QOpenGLWidget {
   void resizeGL(int width, int height) override;
   void paintGL() override;
   bool event(QEvent* event) override;
-  bool focusNextPrevChild(bool next) override;
 
  private:
   struct Impl;

@@ -6,6 +6,7 @@
 #include <QImageReader>
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "data/error.h"
 #include "data/synthetic.h"
@@ -59,6 +60,17 @@ std::string formats_text() {
   return out;
 }
 
+/// The library decodes half a JPEG without complaint. Within a scan 0xFF is never followed by these
+/// markers, so a whole file has an end of image after its last start of scan.
+void require_whole_jpeg(const std::string& path) {
+  const MappedFile file = map_file(path);
+  const std::string_view bytes(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
+  const std::size_t scan = bytes.rfind("\xFF\xDA");
+  if (scan == bytes.npos || bytes.find("\xFF\xD9", scan) == bytes.npos)
+    throw InputError(path, "the JPEG breaks off after " + std::to_string(bytes.size()) +
+                               " bytes; a whole file was expected");
+}
+
 QImage decode(const std::string& path, QImageReader& reader, QSize target) {
   if (target != reader.size() && reader.supportsOption(QImageIOHandler::ScaledSize))
     reader.setScaledSize(target);
@@ -104,6 +116,7 @@ ImageFile read_image(const std::string& path, int patch, int max_side) {
     throw InputError(path, "not an image that can be read here (" +
                                reader.errorString().toStdString() + "); expected one of " +
                                formats_text());
+  if (reader.format() == "jpeg" || reader.format() == "jpg") require_whole_jpeg(path);
   const QSize stored = reader.size();  // may be unknown before decoding
   if (stored.isValid()) {
     const QSize turned = reader.transformation() & QImageIOHandler::TransformationRotate90

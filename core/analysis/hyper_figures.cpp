@@ -11,11 +11,13 @@
 namespace fovea {
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 // What one look at the rows of exact P gives.
 struct RowLook {
   std::vector<double> column_squares;
-  double block_mass = 0;                                   // summed over rows
-  double least = std::numeric_limits<double>::infinity();  // of log <1 - M_i, A_i>
+  double block_mass = 0;    // summed over rows
+  double least = infinity;  // of log <1 - M_i, A_i>
   double most = -std::numeric_limits<double>::infinity();
 };
 
@@ -81,7 +83,8 @@ std::vector<Diagnostic> hyper_figures(const Operator& approximate, const Output&
   std::vector<Diagnostic> out{
       {"alpha", "Column spread α", static_cast<double>(n) * top,
        "n max_j Σ_i P_ij² of exact P: 1 is uniform, n is one column taking all.", sampled},
-      {"kappa", "Row-sum ratio κ", std::exp(look.most - look.least),
+      {"kappa", "Row-sum ratio κ",
+       std::isinf(look.least) ? infinity : std::exp(look.most - look.least),
        "Largest over smallest mass outside the blocks, <1 − M, A> of a row; infinite where a row "
        "is "
        "wholly covered.",

@@ -24,9 +24,11 @@ void compare_outputs(MatrixView approximate, MatrixView exact, Metrics& m) {
     error_sum += error;
     norm_sum += norm;
     m.token_error.push_back(static_cast<float>(std::sqrt(error)));
-    relative.push_back(error > 0 ? std::sqrt(error / norm) : 0.0);  // infinite where Z is 0
+    // Infinite where Z is 0, and for NaN, which has no place in an order.
+    const double ratio = error == 0 ? 0.0 : std::sqrt(error / norm);
+    relative.push_back(std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio);
   }
-  m.output_rel_fro = error_sum > 0 ? std::sqrt(error_sum / norm_sum) : 0.0;
+  m.output_rel_fro = error_sum == 0 ? 0.0 : std::sqrt(error_sum / norm_sum);
   std::ranges::sort(relative);
   const auto quantile = [&](double q) {
     return relative[static_cast<std::size_t>(std::ceil(q * static_cast<double>(relative.size()))) -

@@ -340,7 +340,7 @@ class TileOperator final : public Operator {
     Pool pool;
     static Index begin(Index pixel, Index size, Index pixels) { return pixel * size / pixels; }
     static Index pixel_of(Index offset, Index size, Index pixels) {
-      return ((offset + 1) * pixels - 1) / size;
+      return pixels == size ? offset : ((offset + 1) * pixels - 1) / size;
     }
     Index column_of(Index token) const {
       return pixel_of(token - cols.begin, cols.size(), pool.cols);

@@ -51,12 +51,23 @@ Random stream(const Spec& spec, Purpose purpose, Index head, Index chunk = 0) {
   return Random(spec.seed, stream_of(purpose, head * (most_tokens / chunk_rows + 1) + chunk));
 }
 
+/// Box-Muller in float with both of its numbers used: several times as fast as Random::normal.
+void fill_normal(Random& random, float* out, Index count) {
+  for (Index i = 0; i < count; i += 2) {
+    const auto above_zero = static_cast<float>((static_cast<double>(random.bits()) + 1) * 0x1p-32);
+    const float radius = std::sqrt(-2.0f * std::log(above_zero));
+    const float angle =
+        2.0f * std::numbers::pi_v<float> * static_cast<float>(random.bits()) * 0x1p-32f;
+    out[i] = radius * std::cos(angle);
+    if (i + 1 < count) out[i + 1] = radius * std::sin(angle);
+  }
+}
+
 Matrix normal_matrix(const Spec& spec, Purpose purpose, Index head, Index rows, Index cols) {
   Matrix out(rows, cols);
   for_each_chunk(rows, [&](Index chunk, IndexRange range) {
     Random random = stream(spec, purpose, head, chunk);
-    for (Index i = range.begin; i < range.end; ++i)
-      for (Index c = 0; c < cols; ++c) out(i, c) = static_cast<float>(random.normal());
+    fill_normal(random, out.row(range.begin), range.size() * cols);  // rows are contiguous
   });
   return out;
 }

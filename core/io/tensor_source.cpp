@@ -1,31 +1,16 @@
 #include "io/tensor_source.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <map>
 #include <utility>
 
 #include "data/error.h"
 #include "io/layout.h"
 #include "io/source_metadata.h"
-#include "io/tensor_names.h"
+#include "io/tensor_groups.h"
 
 namespace fovea {
 namespace {
-
-/// The tensors that share a prefix, by Role.
-struct Group {
-  std::string prefix;
-  std::array<const NamedTensor*, 5> tensors{};
-
-  const NamedTensor* operator[](Role role) const { return tensors[static_cast<std::size_t>(role)]; }
-  bool has_qkv() const {
-    return (*this)[Role::qkv] || ((*this)[Role::q] && (*this)[Role::k] && (*this)[Role::v]);
-  }
-  bool usable() const { return has_qkv() || (*this)[Role::attention]; }
-  std::string complaint() const;
-};
 
 /// A tensor and what its axes mean.
 struct Reading {
@@ -41,18 +26,6 @@ struct Reading {
   }
 };
 
-std::string Group::complaint() const {
-  std::string found, missing;
-  for (const auto& [role, name] :
-       {std::pair{Role::q, "q"}, std::pair{Role::k, "k"}, std::pair{Role::v, "v"}}) {
-    if (const NamedTensor* tensor = (*this)[role])
-      found += (found.empty() ? "'" : ", '") + tensor->name + "'";
-    else
-      missing += (missing.empty() ? "" : ", ") + std::string(name);
-  }
-  return found + " without " + missing;
-}
-
 std::string list_of(const TensorFile& file) {
   constexpr std::size_t most = 12;
   if (file.tensors.empty()) return "no tensors";
@@ -62,28 +35,6 @@ std::string list_of(const TensorFile& file) {
   if (file.tensors.size() > most)
     text += " and " + std::to_string(file.tensors.size() - most) + " more";
   return text;
-}
-
-std::vector<Group> groups_of(const TensorFile& file) {
-  std::vector<Group> groups;
-  std::map<std::string, std::size_t> place;
-  for (const NamedTensor& tensor : file.tensors) {
-    const auto name = parse_tensor_name(tensor.name);
-    if (!name) continue;
-    const auto [at, fresh] = place.try_emplace(name->prefix, groups.size());
-    if (fresh) groups.push_back({.prefix = name->prefix});
-    auto& slot = groups[at->second].tensors[static_cast<std::size_t>(name->role)];
-    if (slot)
-      throw InputError(file.path, "'" + slot->name + "' and '" + tensor.name +
-                                      "' could both be meant: one of them expected");
-    slot = &tensor;
-  }
-  for (const Group& group : groups)
-    if (group[Role::qkv] && group[Role::q])
-      throw InputError(file.path, "'" + group[Role::qkv]->name + "' and '" + group[Role::q]->name +
-                                      "' could both be meant: one of them expected");
-  std::ranges::sort(groups, natural_less, &Group::prefix);
-  return groups;
 }
 
 /// Readings of a shape that are considered when no layout is stated, most likely first.
@@ -119,7 +70,7 @@ class SourceReader {
   void check(const Reading& reading) const;
   HeadTensor heads_of(const Reading& reading, Index batch, Index part = 0) const;
   HeadTensor matrices_of(const Reading& reading, Index batch) const;
-  void add_layers(const Group& group);
+  void add_layers(const TensorGroup& group);
   void check_layer(const Layer& layer, const std::vector<Reading>& readings) const;
 
   const TensorFile& file_;
@@ -233,7 +184,7 @@ void SourceReader::check_layer(const Layer& layer, const std::vector<Reading>& r
   }
 }
 
-void SourceReader::add_layers(const Group& group) {
+void SourceReader::add_layers(const TensorGroup& group) {
   const bool packed = group[Role::qkv] != nullptr, whole = group.has_qkv();
   std::vector<Reading> readings;
   if (packed) readings.push_back(reading_of(*group[Role::qkv], Role::qkv));
@@ -264,11 +215,11 @@ Source SourceReader::read() {
   source_.kind = file_.kind;
   source_.metadata = file_.metadata;
   source_.notes = file_.notes;
-  const std::vector<Group> groups = groups_of(file_);
+  const std::vector<TensorGroup> groups = groups_of(file_);
   if (groups.empty())
     throw InputError(file_.path, "neither q, k, v nor attention: found " + list_of(file_));
-  const bool any = std::ranges::any_of(groups, &Group::usable);
-  for (const Group& group : groups) {
+  const bool any = std::ranges::any_of(groups, &TensorGroup::usable);
+  for (const TensorGroup& group : groups) {
     if (group.usable()) {
       add_layers(group);
     } else if (!any) {

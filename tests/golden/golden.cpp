@@ -14,7 +14,7 @@ using namespace fovea::test;
 namespace {
 
 struct Golden {
-  const char* name;
+  std::string name;
   const char* id;
   Settings settings;
   bool causal = false;

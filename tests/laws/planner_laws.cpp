@@ -98,8 +98,8 @@ TEST_CASE("law: tiles are disjoint, orders are permutations, and future keys are
 }
 
 TEST_CASE("law: the levels of h1d tile the matrix exactly once, whatever n") {
-  for (const char* structure : {"banded", "nested"})
-    for (const char* query : {"first", "fine", "mean"})
+  for (const std::string structure : {"banded", "nested"})
+    for (const std::string query : {"first", "fine", "mean"})
       for (Index block : {2, 6, 16})
         for (Index n = 1; n <= 130; n += n < 40 ? 1 : 9)
           for (bool causal : {false, true}) {
@@ -138,7 +138,7 @@ TEST_CASE("law: one seed gives one structure, on every back end; another seed an
 
 TEST_CASE("law: degenerate settings equal exact attention") {
   struct Degenerate {
-    const char* id;
+    std::string id;
     Settings settings;
     Structure given = {};
   };

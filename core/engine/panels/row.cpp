@@ -1,4 +1,4 @@
-#include <numeric>
+#include <algorithm>
 
 #include "engine/panels/panels.h"
 
@@ -19,15 +19,15 @@ std::vector<float> curve(const Matrix& row, IndexRange keys) {
 }
 
 std::vector<std::pair<Index, float>> top_keys(const Matrix& row) {
-  std::vector<Index> order(static_cast<std::size_t>(row.cols()));
-  std::iota(order.begin(), order.end(), Index{0});
+  std::vector<Index> order;
+  for (Index j = 0; j < row.cols(); ++j)
+    if (row(0, j) > 0) order.push_back(j);  // and not NaN, which has no place in an order
   const std::size_t count = std::min(top_count, order.size());
   std::ranges::partial_sort(
       order, order.begin() + static_cast<std::ptrdiff_t>(count),
       [&](Index a, Index b) { return row(0, a) > row(0, b) || (row(0, a) == row(0, b) && a < b); });
   std::vector<std::pair<Index, float>> out;
-  for (std::size_t i = 0; i < count; ++i)
-    if (row(0, order[i]) > 0) out.emplace_back(order[i], row(0, order[i]));
+  for (std::size_t i = 0; i < count; ++i) out.emplace_back(order[i], row(0, order[i]));
   return out;
 }
 

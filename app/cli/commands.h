@@ -1,0 +1,28 @@
+// The commands of the program. Each adds itself to the command line and, when it is the one chosen,
+// leaves the work to be done: main parses, runs the work once and turns errors into exit statuses.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <ostream>
+#include <stop_token>
+
+namespace fovea {
+
+/// Where a command writes, and how it learns of Ctrl-C.
+struct Console {
+  std::ostream& out;  // results; with --json one document and nothing else
+  std::ostream& err;  // notes and progress, for people
+  std::stop_token stop;
+};
+
+using Work = std::function<void(const Console& console)>;
+
+void add_info_command(CLI::App& program, Work& chosen);
+void add_variants_command(CLI::App& program, Work& chosen);
+void add_compute_command(CLI::App& program, Work& chosen);
+void add_rankmap_command(CLI::App& program, Work& chosen);
+void add_render_command(CLI::App& program, Work& chosen);
+void add_bench_command(CLI::App& program, Work& chosen);
+
+}  // namespace fovea

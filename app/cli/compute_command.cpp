@@ -1,0 +1,168 @@
+// fovea compute: one variant of the heads of a source, with what it costs and how far it is off.
+#include <algorithm>
+
+#include "cli/commands.h"
+#include "cli/json_output.h"
+#include "cli/options.h"
+#include "cli/report.h"
+#include "cli/text_table.h"
+#include "data/error.h"
+#include "io/structure_file.h"
+
+namespace fovea {
+namespace {
+
+constexpr double dense_limit = 4.0 * 1024 * 1024 * 1024;  // bytes of P that --dense writes
+
+struct Options {
+  SourceOptions source;
+  HeadOptions heads;
+  BackendOptions backend;
+  ParameterOptions parameters;
+  std::string variant, structure, output;
+  bool dense = false, no_metrics = false, json = false;
+};
+
+void require_room(const Options& options, Index heads, Index n) {
+  if (!options.dense) return;
+  if (options.output.empty()) throw UsageError("--dense writes P to a file: -o OUT.safetensors expected");
+  const double bytes = 4.0 * static_cast<double>(heads) * static_cast<double>(n) * static_cast<double>(n);
+  if (bytes > dense_limit)
+    throw UnavailableError("--dense: P of " + plural(heads, "head") + " of " + std::to_string(n) + " tokens takes " +
+                           bytes_text(bytes) + ", at most " + bytes_text(dense_limit) + " are written");
+}
+
+/// What OUT.safetensors holds beside the metadata; heads are appended in order.
+class OutTensors {
+ public:
+  explicit OutTensors(bool dense) : dense_(dense) {}
+
+  void add(const Computation& computation, Run& run) {
+    const Output& output = computation.output;
+    append(z_, output.z);
+    lse_.insert(lse_.end(), output.lse.begin(), output.lse.end());
+    structures_.push_back(computation.op->plan().structure);
+    n_ = output.z.rows();
+    dv_ = output.z.cols();
+    ++heads_;
+    constexpr Index band = 256;
+    for (Index begin = 0; dense_ && begin < n_; begin += band)
+      append(p_, computation.op->tile({begin, std::min(n_, begin + band)}, {0, n_}, run));
+  }
+
+  std::vector<OutTensor> take() {
+    std::vector<OutTensor> tensors;
+    tensors.push_back({"z", {heads_, n_, dv_}, std::move(z_)});
+    if (!lse_.empty()) tensors.push_back({"lse", {heads_, n_}, std::move(lse_)});
+    if (dense_) tensors.push_back({"p", {heads_, n_, n_}, std::move(p_)});
+    for (auto& tensor : structure_tensors(structures_)) tensors.push_back(std::move(tensor));
+    return tensors;
+  }
+
+ private:
+  static void append(std::vector<float>& to, MatrixView from) {
+    for (Index i = 0; i < from.rows; ++i) to.insert(to.end(), from.row(i), from.row(i) + from.cols);
+  }
+
+  bool dense_;
+  Index heads_ = 0, n_ = 0, dv_ = 0;
+  std::vector<float> z_, lse_, p_;
+  std::vector<Structure> structures_;
+};
+
+ComputeRequest request_of(const Options& options, const Source& source, Index head) {
+  const Variant& variant = find_variant(options.variant);
+  ComputeRequest request{.variant = &variant,
+                         .values = options.parameters.applied(variant, defaults(variant.schema)),
+                         .seed = options.parameters.seed};
+  if (!options.structure.empty()) {
+    const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
+    request.given = read_structure(options.structure, head, layer.heads());
+  }
+  return request;
+}
+
+HeadReport compute_head(const Options& options, const Source& source, Index head, const Backend& backend,
+                        OutTensors& tensors, Run& run) {
+  const Problem problem = options.heads.problem(source, head);
+  const Computation computation = compute(problem, request_of(options, source, head), backend, run);
+  HeadReport report{.head = head,
+                    .timing = computation.timing,
+                    .cost = computation.cost,
+                    .notes = computation.op->plan().notes};
+  if (!options.output.empty()) tensors.add(computation, run);
+  if (options.no_metrics) return report;
+  const Computation exact = compute(problem, {.variant = &find_variant("exact"), .repeats = 0}, backend, run);
+  report.metrics = compare(*computation.op, computation.output, *exact.op, exact.output, run);
+  report.diagnostics = diagnose(*computation.op, computation.output, *exact.op, exact.output, run);
+  return report;
+}
+
+ComputeReport begin_report(const Options& options, const Source& source, const Backend& backend) {
+  const Variant& variant = find_variant(options.variant);
+  const Index layer = options.heads.layer_in(source);
+  const Layer& of = source.layers[static_cast<std::size_t>(layer)];
+  return {.source = source.path,
+          .source_notes = notes_of(source),
+          .layer = layer,
+          .layer_name = of.name,
+          .variant = &variant,
+          .values = options.parameters.applied(variant, defaults(variant.schema)),
+          .seed = options.parameters.seed,
+          .backend = backend.id(),
+          .device = backend.device(),
+          .precision = backend.precision(),
+          .n = of.n(),
+          .d = of.d(),
+          .dv = of.dv()};
+}
+
+void run_compute(const Options& options, const Console& console) {
+  find_variant(options.variant);
+  const Source source = options.source.load();
+  const std::vector<Index> heads = options.heads.heads_in(source);
+  const auto backend = options.backend.make();
+  ComputeReport report = begin_report(options, source, *backend);
+  require_room(options, static_cast<Index>(heads.size()), report.n);
+  const Problem first = options.heads.problem(source, heads.front());
+  report.scale = first.scale;
+  report.causal = first.causal;
+
+  OutTensors tensors(options.dense);
+  for (const Index head : heads) {
+    Profile profile;
+    Run run{profile, console.stop};
+    report.heads.push_back(compute_head(options, source, head, *backend, tensors, run));
+  }
+  if (!options.output.empty()) {
+    write_safetensors(options.output, tensors.take(), {{"fovea", to_json(report).dump()}});
+    report.output = options.output;
+  }
+  if (options.json) print(console.out, to_json(report));
+  else print(console.out, report);
+}
+
+}  // namespace
+
+void add_compute_command(CLI::App& program, Work& chosen) {
+  auto* command = program.add_subcommand("compute", "One variant of the heads of a source: output, cost and error");
+  auto options = std::make_shared<Options>();
+  options->source.add_to(*command);
+  command->add_option("--variant", options->variant, "Which one; fovea variants lists them")->required();
+  options->parameters.add_to(*command);
+  options->heads.add_to(*command, "all", true);
+  options->backend.add_to(*command);
+  command->add_option("--structure", options->structure,
+                      "A .safetensors file with orders, samples, leaves or a tree to use instead of deriving them");
+  command->add_option("-o,--output", options->output, "Write z, lse and the structure used to this .safetensors file");
+  command->add_flag("--dense", options->dense, "Write P too, up to 4 GiB");
+  command->add_flag("--no-metrics", options->no_metrics, "Do not compare with exact attention");
+  command->add_flag("--json", options->json,
+                    "One JSON document on standard output, the same as the file's metadata `fovea`; infinity is the "
+                    "text \"infinite\"");
+  command->callback([&chosen, options] {
+    chosen = [options](const Console& console) { run_compute(*options, console); };
+  });
+}
+
+}  // namespace fovea

@@ -1,0 +1,10 @@
+// The rate of a plain matrix product on this machine: what float32 arithmetic can be had for.
+#pragma once
+
+namespace fovea {
+
+/// GFLOP/s of Eigen's product of two size x size float matrices, rows shared among `threads` threads,
+/// compiled for the best instruction set of this machine. The median of `rounds` after a warm-up.
+double gemm_rate(int size, int threads, int rounds);
+
+}  // namespace fovea

@@ -1,0 +1,121 @@
+// fovea info: what is in a source, as understood.
+#include "cli/commands.h"
+#include "cli/json_output.h"
+#include "cli/options.h"
+#include "cli/text_table.h"
+
+namespace fovea {
+namespace {
+
+struct Options {
+  SourceOptions source;
+  bool json = false;
+};
+
+Document shape_json(const HeadTensor& tensor) {
+  if (!tensor.present()) return nullptr;
+  return {{"type", to_text(tensor.type)}, {"shape", {tensor.heads, tensor.rows, tensor.cols}}};
+}
+
+Document layer_json(const Layer& layer) {
+  Document tensors = Document::object();
+  const auto put = [&](const char* name, const HeadTensor& tensor) {
+    if (tensor.present()) tensors[name] = shape_json(tensor);
+  };
+  put("q", layer.q);
+  put("k", layer.k);
+  put("v", layer.v);
+  put("attention", layer.attention);
+  Document out{{"name", layer.name}, {"heads", layer.heads()}, {"n", layer.n()}};
+  if (layer.has_qkv()) {
+    out["key_value_heads"] = layer.k.heads;
+    out["d"] = layer.d();
+    out["dv"] = layer.dv();
+  }
+  out["tensors"] = tensors;
+  return out;
+}
+
+Document info_json(const Source& source) {
+  Document out{{"name", source.name}, {"path", source.path}, {"kind", source.kind}};
+  out["content"] = source.content;
+  out["layout"] = source.layout;
+  out["layout_guessed"] = source.layout_guessed;
+  out["scale"] = source.scale ? Document(*source.scale) : Document(nullptr);
+  out["causal"] = source.causal ? Document(*source.causal) : Document(nullptr);
+  out["layers"] = Document::array();
+  for (const Layer& layer : source.layers) out["layers"].push_back(layer_json(layer));
+  out["tokens"] = source.sequence.tokens;
+  if (const auto& grid = source.sequence.grid)
+    out["image"] = {{"grid", {grid->rows, grid->cols}}, {"prefix", grid->prefix}};
+  out["metadata"] = source.metadata;
+  out["notes"] = source.notes;
+  return out;
+}
+
+std::string tokens_text(const Sequence& sequence) {
+  if (sequence.tokens.empty()) return "";
+  std::string text = plural(static_cast<std::int64_t>(sequence.tokens.size()), "token") + ":";
+  std::size_t shown = 0;
+  for (; shown < sequence.tokens.size() && text.size() < 90; ++shown) text += " " + sequence.tokens[shown];
+  return shown < sequence.tokens.size() ? text + " ..." : text;
+}
+
+std::string shape_text(const HeadTensor& tensor) {
+  if (!tensor.present()) return "";
+  return std::to_string(tensor.heads) + " x " + std::to_string(tensor.rows) + " x " + std::to_string(tensor.cols) +
+         " " + to_text(tensor.type);
+}
+
+void print_layers(std::ostream& out, const Source& source) {
+  TextTable table{{"layer", "<name", "heads", "n", "<q", "<k", "<v", "<attention"}, {}};
+  for (std::size_t l = 0; l < source.layers.size(); ++l) {
+    const Layer& layer = source.layers[l];
+    table.rows.push_back({std::to_string(l), layer.name, std::to_string(layer.heads()), std::to_string(layer.n()),
+                          shape_text(layer.q), shape_text(layer.k), shape_text(layer.v),
+                          shape_text(layer.attention)});
+  }
+  print(out, table);
+}
+
+void print_info(std::ostream& out, const Source& source) {
+  const auto& grid = source.sequence.grid;
+  const Layer& first = source.layers.front();
+  const bool grouped = first.has_qkv() && first.k.heads != first.heads();
+  out << source.name << '\n';
+  print_facts(
+      out,
+      {{"path", source.path},
+       {"kind", source.kind},
+       {"Q, K, V", source.content},
+       {"layout", source.layout.empty() ? "" : source.layout + (source.layout_guessed ? "  GUESSED: state it with --layout" : "")},
+       {"scale", source.scale ? number_text(*source.scale) : first.has_qkv() ? "1/sqrt(d), as none is stated" : ""},
+       {"mask", source.causal ? (*source.causal ? "causal" : "bidirectional") : first.has_qkv() ? "bidirectional, as none is stated" : ""},
+       {"grouped", grouped ? plural(first.k.heads, "key/value head") + " for " + plural(first.heads(), "query head") : ""},
+       {"sequence", tokens_text(source.sequence)},
+       {"image", grid ? std::to_string(grid->rows) + " x " + std::to_string(grid->cols) + " patches" +
+                            (grid->prefix ? " after " + plural(grid->prefix, "token") : "")
+                      : ""}});
+  out << '\n';
+  print_layers(out, source);
+  if (!source.notes.empty()) out << '\n';
+  for (const auto& note : source.notes) out << "  note: " << note << '\n';
+}
+
+}  // namespace
+
+void add_info_command(CLI::App& program, Work& chosen) {
+  auto* command = program.add_subcommand("info", "What is in a source, as understood");
+  auto options = std::make_shared<Options>();
+  options->source.add_to(*command);
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->callback([&chosen, options] {
+    chosen = [options](const Console& console) {
+      const Source source = options->source.load();
+      if (options->json) print(console.out, info_json(source));
+      else print_info(console.out, source);
+    };
+  });
+}
+
+}  // namespace fovea

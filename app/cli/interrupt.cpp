@@ -1,0 +1,51 @@
+#include "cli/interrupt.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "data/error.h"
+
+namespace fovea {
+namespace {
+
+sigset_t stop_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGUSR2);  // ours, to end the watcher
+  return signals;
+}
+
+}  // namespace
+
+// A signal handler may do next to nothing; a thread that waits for the signal may do anything.
+Interrupt::Interrupt() {
+  const sigset_t signals = stop_signals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  watcher_ = std::thread([this] { watch(); });
+}
+
+Interrupt::~Interrupt() {
+  {
+    const std::scoped_lock lock(mutex_);
+    over_ = true;
+  }
+  ended_.notify_all();
+  pthread_kill(watcher_.native_handle(), SIGUSR2);
+  watcher_.join();
+}
+
+void Interrupt::watch() {
+  const sigset_t signals = stop_signals();
+  int signal = 0;
+  sigwait(&signals, &signal);
+  std::unique_lock lock(mutex_);
+  if (over_) return;
+  wish_.request_stop();
+  if (!ended_.wait_for(lock, std::chrono::milliseconds(150), [&] { return over_; })) _exit(Cancelled().status());
+}
+
+}  // namespace fovea

@@ -1,0 +1,111 @@
+#include "cli/json_output.h"
+
+#include <cmath>
+
+namespace fovea {
+namespace {
+
+template <class... Ts>
+struct Overloaded : Ts... {
+  using Ts::operator()...;
+};
+
+Document summary_json(const StageSummary& summary) {
+  return {{"median", summary.median_ms},
+          {"p10", summary.p10_ms},
+          {"p90", summary.p90_ms},
+          {"samples", summary.samples}};
+}
+
+const char* type_of(const Field& field) {
+  if (!field.choices.empty()) return "choice";
+  return std::visit(Overloaded{[](std::int64_t) { return "integer"; },
+                               [](double) { return "number"; },
+                               [](const std::string&) { return "text"; },
+                               [](const std::vector<double>&) { return "list of numbers"; }},
+                    field.standard);
+}
+
+void put_estimate(Document& out, const std::string& id, const Estimate& estimate, bool sampled) {
+  out[id] = number_json(estimate.value);
+  if (sampled) out[id + "_standard_error"] = number_json(estimate.standard_error);
+}
+
+}  // namespace
+
+Document number_json(double value) {
+  if (std::isnan(value)) return nullptr;
+  if (std::isinf(value)) return value > 0 ? "infinite" : "-infinite";
+  return value;
+}
+
+Document value_json(const Value& value) {
+  return std::visit([](const auto& v) { return Document(v); }, value);
+}
+
+Document parameters_json(const Variant& variant, const Values& values) {
+  Document out = Document::object();
+  for (std::size_t f = 0; f < variant.schema.size(); ++f) out[variant.schema[f].id] = value_json(values[f]);
+  return out;
+}
+
+Document cost_json(const Cost& cost) {
+  return {{"multiply_adds", number_json(cost.multiply_adds)},
+          {"bytes", number_json(cost.bytes)},
+          {"ratio_to_exact", number_json(cost.ratio_to_exact())},
+          {"exact_multiply_adds", number_json(cost.exact_multiply_adds)}};
+}
+
+Document timing_json(const Timing& timing) {
+  Document out = Document::object();
+  const auto put = [&](const std::string& part, const StageSummary& total,
+                       const std::vector<StageSummary>& stages) {
+    out[part] = summary_json(total);
+    for (const auto& stage : stages) out[part + "/" + stage.name] = summary_json(stage);
+  };
+  put("plan", timing.plan_total, timing.plan);
+  put("upload", timing.upload_total, timing.upload);
+  put("apply", timing.apply_total, timing.apply);
+  return out;
+}
+
+Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& diagnostics) {
+  const bool sampled = metrics.sampled_rows > 0;
+  Document out;
+  out["output_rel_fro"] = number_json(metrics.output_rel_fro);
+  out["output_max_abs"] = number_json(metrics.output_max_abs);
+  out["row_rel_error"] = {{"p50", number_json(metrics.row_rel_error_p50)},
+                          {"p90", number_json(metrics.row_rel_error_p90)},
+                          {"max", number_json(metrics.row_rel_error_max)}};
+  put_estimate(out, "attention_rel_fro", metrics.attention_rel_fro, sampled);
+  if (metrics.attention_kl) put_estimate(out, "attention_kl", *metrics.attention_kl, sampled);
+  else out["attention_kl"] = nullptr;
+  put_estimate(out, "mass_kept", metrics.mass_kept, sampled);
+  out["density"] = number_json(metrics.density);
+  if (sampled) out["sampled_rows"] = metrics.sampled_rows;
+  Document from_sample = Document::array();
+  for (const auto& diagnostic : diagnostics) {
+    out[diagnostic.id] = number_json(diagnostic.value);
+    if (diagnostic.sampled) from_sample.push_back(diagnostic.id);
+  }
+  if (!from_sample.empty()) out["from_sampled_rows"] = from_sample;
+  return out;
+}
+
+Document field_json(const Field& field) {
+  Document out{{"id", field.id}, {"label", field.label}, {"type", type_of(field)}};
+  if (!field.choices.empty()) out["range"] = field.choices;
+  else if (!std::holds_alternative<std::string>(field.standard))
+    out["range"] = {number_json(field.min), number_json(field.max)};
+  if (field.must_be_even) out["even"] = true;
+  out["default"] = value_json(field.standard);
+  out["unit"] = field.unit;
+  out["meaning"] = field.meaning;
+  return out;
+}
+
+void print(std::ostream& out, const Document& document) {
+  out << document.dump(2, ' ', false, Document::error_handler_t::replace) << '\n';
+}
+
+}  // namespace fovea

@@ -1,0 +1,49 @@
+// A Measurement is how long one variant took, next to the others in the same run.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/computation.h"
+
+namespace fovea {
+
+struct Contender {
+  const Variant* variant = nullptr;
+  Values values;
+};
+
+struct Measurement {
+  Contender contender;
+  Timing timing;     // of one head; a sample is one head in one round
+  Cost cost;         // of one head, the mean over heads
+  std::vector<std::string> notes;
+
+  /// Building a tree is left out: the paper learns it beforehand, and multiply-adds do not count it.
+  double used_ms = 0;  // median of plan without "tree", plus upload and apply
+  double rate() const { return 2e-6 * cost.multiply_adds / used_ms; }  // GFLOP/s
+  double speed_up = 1;           // exact's used_ms over this one's
+  double promised_speed_up = 1;  // exact's multiply-adds over this one's
+  double share() const { return speed_up / promised_speed_up; }
+};
+
+struct MeasureOptions {
+  int rounds = 5;
+  std::uint64_t seed = 0;
+  std::function<void(int round)> on_round = {};  // for progress; round 0 is the warm-up
+};
+
+/// Plans, uploads and applies every contender in turn, round after round, so that all of them meet the
+/// machine in the same state; the first round is not counted. The first contender is "exact".
+std::vector<Measurement> measure(const std::vector<Problem>& heads, const std::vector<Contender>& contenders,
+                                 const Backend& backend, const MeasureOptions& options, std::stop_token stop);
+
+/// Independent standard normal Q, K and V.
+std::vector<Problem> random_heads(Index n, Index d, Index heads, bool causal, std::uint64_t seed);
+
+/// Milliseconds to read Q, K and V once and write Z, on `threads` threads: the least any attention of
+/// this size can take. The median of `rounds`.
+double memory_pass_ms(Index n, Index d, int threads, int rounds);
+
+}  // namespace fovea

@@ -1,0 +1,170 @@
+#include "cli/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "data/error.h"
+#include "engine/session.h"
+
+namespace fovea {
+namespace {
+
+std::optional<Index> index_from(const std::string& text) {
+  Index value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::pair<std::string, std::string> key_and_value(const std::string& setting) {
+  const auto equals = setting.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw UsageError("--set " + setting + ": KEY=VALUE expected");
+  return {setting.substr(0, equals), setting.substr(equals + 1)};
+}
+
+bool has_parameter(const Variant& variant, const std::string& id) {
+  return std::ranges::find(variant.schema, id, &Field::id) != variant.schema.end();
+}
+
+}  // namespace
+
+void SourceOptions::add_to(CLI::App& command, bool required) {
+  auto* source = command.add_option(
+      "SOURCE", what,
+      "A .safetensors or .npz file, a directory of .npy files, a text, a tokenizer's .json, an "
+      "image, or synthetic:NAME?n=...&d=...&seed=... (hmatrix, gaussian, clusters, smooth, needle, "
+      "golden)");
+  if (required) source->required();
+  const std::string group = "How SOURCE is read";
+  command.add_option("--layout", layout, "Axes of its tensors, as [B,n,H,d] or [n,3,H,d]")->group(group);
+  command.add_option("--tensors", open.tensors, "Q, K, V for a text or tokens, from another file")
+      ->group(group);
+  command.add_flag("--one-token-per-line", open.one_token_per_line, "Of a .txt: each line is a token")
+      ->group(group);
+  command.add_option("--patch", open.patch, "Of an image: pixels a side of a patch; 1: every pixel is a token")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--max-side", open.max_side, "Of an image: scale it down to at most this many pixels a side")
+      ->check(CLI::Range(1, 65536))
+      ->group(group);
+  command.add_flag("--bf16", open.as_bfloat16, "Of .npy and .npz: 16-bit integers hold bfloat16")->group(group);
+}
+
+Source SourceOptions::load() const {
+  OpenOptions wish = open;
+  if (!layout.empty()) wish.layout = layout;
+  return open_source(what, wish);
+}
+
+void HeadOptions::add_to(CLI::App& command, const std::string& standard, bool all) {
+  head = standard;
+  command.add_option("--layer", layer, "Layer, by name or counted from 0")->capture_default_str();
+  command.add_option("--head", head, all ? "Head, counted from 0, or all" : "Head, counted from 0")
+      ->capture_default_str();
+  auto* on = command.add_flag("--causal", causal, "Only keys up to the query (default: as the source says, else off)");
+  command.add_flag("--no-causal", no_causal, "All keys")->excludes(on);
+  command.add_option("--scale", scale, "Logits are scale q.k (default: as the source says, else 1/sqrt(d))");
+  command.add_flag("--allow-non-finite", allow_non_finite, "Compute on although there is NaN or Inf in the input");
+}
+
+Index HeadOptions::layer_in(const Source& source) const {
+  std::string names;
+  for (std::size_t l = 0; l < source.layers.size(); ++l) {
+    if (!source.layers[l].name.empty() && source.layers[l].name == layer) return static_cast<Index>(l);
+    names += (l ? ", " : "") + source.layers[l].name;
+  }
+  const auto count = static_cast<Index>(source.layers.size());
+  const auto index = index_from(layer);
+  if (index && *index >= 0 && *index < count) return *index;
+  throw UsageError("--layer " + layer + ": 0 to " + std::to_string(count - 1) +
+                   (names.empty() ? "" : ", or one of " + names) + " expected");
+}
+
+std::vector<Index> HeadOptions::heads_in(const Source& source) const {
+  const Index count = source.layers[static_cast<std::size_t>(layer_in(source))].heads();
+  std::vector<Index> heads;
+  if (head == "all") {
+    for (Index h = 0; h < count; ++h) heads.push_back(h);
+    return heads;
+  }
+  const auto index = index_from(head);
+  if (!index || *index < 0 || *index >= count)
+    throw UsageError("--head " + head + ": 0 to " + std::to_string(count - 1) + " expected");
+  return {*index};
+}
+
+Problem HeadOptions::problem(const Source& source, Index head_index) const {
+  HeadChoice choice{.layer = layer_in(source),
+                    .head = head_index,
+                    .scale = scale,
+                    .causal = {},
+                    .allow_non_finite = allow_non_finite};
+  if (causal || no_causal) choice.causal = causal;
+  return problem_of(source, choice);
+}
+
+void BackendOptions::add_to(CLI::App& command) {
+  command.add_option("--backend", backend, "auto, cpu or cuda")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->capture_default_str();
+  command.add_option("--threads", threads, "Threads of the CPU back end; 0: as many as there are")
+      ->check(CLI::Range(0, 1024));
+}
+
+std::unique_ptr<Backend> BackendOptions::make() const {
+  if (backend != "cpu") {
+    std::string why_not;
+    if (auto cuda = make_cuda_backend(&why_not)) return cuda;
+    if (backend == "cuda") throw UnavailableError("back end cuda: " + why_not);
+  }
+  return make_cpu_backend({.threads = threads});
+}
+
+void ParameterOptions::add_to(CLI::App& command) {
+  command.add_option("--set", settings, "A parameter of the variant (see fovea variants); may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--seed", seed, "Of every random choice")->capture_default_str();
+}
+
+Values ParameterOptions::applied(const Variant& variant, Values values) const {
+  for (const auto& setting : settings) {
+    const auto [key, value] = key_and_value(setting);
+    set_value(variant.schema, values, key, value);
+  }
+  return values;
+}
+
+std::vector<Values> ParameterOptions::applied(const std::vector<const Variant*>& chosen, Index n) const {
+  std::vector<Values> all;
+  for (const Variant* variant : chosen) all.push_back(values_for_length(*variant, n));
+  for (const auto& setting : settings) {
+    const auto [key, value] = key_and_value(setting);
+    bool known = false;
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+      if (has_parameter(*chosen[i], key)) {
+        set_value(chosen[i]->schema, all[i], key, value);
+        known = true;
+      }
+    if (!known) throw UsageError("--set " + setting + ": none of the variants has a parameter '" + key + "'");
+  }
+  return all;
+}
+
+std::vector<const Variant*> variants_named(const std::vector<std::string>& ids) {
+  std::vector<const Variant*> chosen;
+  const auto add = [&](const Variant& variant) {
+    if (std::ranges::find(chosen, &variant) == chosen.end()) chosen.push_back(&variant);
+  };
+  for (const auto& id : ids) {
+    if (id != "all") add(find_variant(id));
+    else
+      for (const Variant& variant : variants()) add(variant);
+  }
+  return chosen;
+}
+
+}  // namespace fovea

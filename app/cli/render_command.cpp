@@ -1,0 +1,246 @@
+// fovea render: the panels of variants and views as a figure in a file.
+#include <QGuiApplication>
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "cli/commands.h"
+#include "cli/length.h"
+#include "cli/options.h"
+#include "cli/report.h"
+#include "cli/timing_panel.h"
+#include "data/error.h"
+#include "figure/colormap.h"
+#include "figure/figure.h"
+
+namespace fovea {
+namespace {
+
+constexpr double points_per_inch = 72;
+constexpr const char* timing_view = "timing";  // not a View of the window: a dock there
+
+struct Options {
+  SourceOptions source;
+  HeadOptions heads;
+  BackendOptions backend;
+  ParameterOptions parameters;
+  std::vector<std::string> variants, views{"heatmap"};
+  std::string output, width = "3.5in", height, title;
+  int dpi = 300;
+  ViewSettings settings;
+  std::string norm = "log", error = "signed";
+};
+
+bool ends_in(const std::string& path, const std::string& ending) {
+  return path.size() > ending.size() && path.ends_with(ending);
+}
+
+/// Everything that can be told wrong before anything is computed.
+void check(const Options& options) {
+  if (!ends_in(options.output, ".png") && !ends_in(options.output, ".svg") && !ends_in(options.output, ".pdf"))
+    throw UsageError("-o " + options.output + ": a name ending in .png, .svg or .pdf expected");
+  variants_named(options.variants);
+  for (const auto& view : options.views)
+    if (view != timing_view && !view_from(view))
+      throw UsageError("unknown view '" + view +
+                       "': heatmap, error, mask, rank, level, tree, row, output, cost or timing expected");
+}
+
+/// QPainter needs a QGuiApplication, which needs no display when told so.
+class Painting {
+ public:
+  Painting() {
+    if (QGuiApplication::instance()) return;
+    setenv("QT_QPA_PLATFORM", "offscreen", 1);
+    application_.emplace(argc_, argv_.data());
+  }
+
+ private:
+  int argc_ = 1;
+  std::array<char, 6> name_{"fovea"};
+  std::array<char*, 2> argv_{name_.data(), nullptr};
+  std::optional<QGuiApplication> application_;
+};
+
+FigureStyle style_of(const Options& options) {
+  FigureStyle style;
+  style.dpi = options.dpi;
+  style.width = points_of("--width", options.width, options.dpi);
+  if (!options.height.empty()) style.height = points_of("--height", options.height, options.dpi);
+  style.colormap = options.settings.colormap;
+  style.log_floor = options.settings.log_floor;
+  return style;
+}
+
+/// More pixels than the figure has would be computed for nothing.
+Index pixels_of_a_panel(const FigureStyle& style, std::size_t columns) {
+  const double across = style.width / points_per_inch * style.dpi / static_cast<double>(std::max<std::size_t>(1, columns));
+  return std::clamp<Index>(static_cast<Index>(across), 64, 2048);
+}
+
+/// One variant with all that its panels are made from.
+struct Column {
+  Computation computation;
+  Metrics metrics;
+  std::vector<Diagnostic> diagnostics;
+};
+
+class Grid {
+ public:
+  Grid(const Options& options, const Source& source, const FigureStyle& style, Run& run)
+      : options_(options), source_(source), run_(run) {
+    const Index head = options.heads.heads_in(source).front();
+    problem_ = options.heads.problem(source, head);
+    backend_ = options.backend.make();
+    const auto chosen =
+        variants_named(options.variants.empty() ? std::vector<std::string>{"all"} : options.variants);
+    const auto values = options.parameters.applied(chosen, problem_.n());
+    pixels_ = pixels_of_a_panel(style, chosen.size());
+    const bool timed = std::ranges::find(options.views, timing_view) != options.views.end();
+    repeats_ = timed ? 5 : 0;
+    exact_ = compute(problem_, {.variant = &find_variant("exact"), .repeats = repeats_}, *backend_, run);
+    for (std::size_t i = 0; i < chosen.size(); ++i) add(*chosen[i], values[i]);
+  }
+
+  std::vector<Panel> row(const std::string& view) const {
+    std::vector<Panel> panels;
+    for (const Column& column : columns_)
+      panels.push_back(view == timing_view ? timing_panel(column.computation, exact_)
+                                           : make_panel(*view_from(view), inputs_of(column), run_));
+    return panels;
+  }
+
+  std::string footer() const {
+    return source_.name + ", head " + options_.heads.head + ", n = " + std::to_string(problem_.n()) +
+           ", d = " + std::to_string(problem_.d()) + (problem_.causal ? ", causal; " : "; ") + backend_->device() +
+           ", " + backend_->precision();
+  }
+
+ private:
+  void add(const Variant& variant, const Values& values) {
+    Column column;
+    column.computation =
+        compute(problem_, {.variant = &variant, .values = values, .seed = options_.parameters.seed, .repeats = repeats_},
+                *backend_, run_);
+    column.metrics = compare(*column.computation.op, column.computation.output, *exact_.op, exact_.output, run_);
+    column.diagnostics = diagnose(*column.computation.op, column.computation.output, *exact_.op, exact_.output, run_);
+    columns_.push_back(std::move(column));
+  }
+
+  PanelInputs inputs_of(const Column& column) const {
+    const Index n = problem_.n();
+    return {.computation = column.computation,
+            .exact = exact_,
+            .metrics = &column.metrics,
+            .diagnostics = &column.diagnostics,
+            .sequence = source_.sequence,
+            .settings = options_.settings,
+            .rows = {0, n},
+            .cols = {0, n},
+            .max_pixels = pixels_,
+            .query = n / 2};
+  }
+
+  const Options& options_;
+  const Source& source_;
+  Run& run_;
+  Problem problem_;
+  std::unique_ptr<Backend> backend_;
+  Index pixels_ = 0;
+  int repeats_ = 0;
+  Computation exact_;
+  std::vector<Column> columns_;
+};
+
+/// A source of attention without Q and K: its heatmap and its rank map.
+std::vector<std::vector<Panel>> panels_of_matrix(const Options& options, const Source& source,
+                                                 const FigureStyle& style, Run& run) {
+  const auto only = [&](const std::string& what) {
+    return InputError(source.path, "holds an attention matrix only: " + what + " needs Q and K; heatmap and rank do not");
+  };
+  if (!options.variants.empty()) throw only("--variant " + options.variants.front());
+  const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
+  const Matrix attention = layer.attention.read(options.heads.heads_in(source).front());
+  std::vector<std::vector<Panel>> rows;
+  for (const auto& view : options.views) {
+    if (view != "heatmap" && view != "rank") throw only("--view " + view);
+    Panel panel = make_matrix_panel(*view_from(view), attention, options.settings, {0, attention.rows()},
+                                    {0, attention.cols()}, pixels_of_a_panel(style, 1), run);
+    panel.title = source.name;
+    rows.push_back({std::move(panel)});
+  }
+  return rows;
+}
+
+void run_render(Options options, const Console& console) {
+  check(options);
+  Figure figure{.title = options.title, .footer = {}, .rows = {}, .style = style_of(options)};
+  options.settings.norm = *norm_from(options.norm);
+  options.settings.error = *error_kind_from(options.error);
+  const Painting painting;
+  const Source source = options.source.load();
+  Profile profile;
+  Run run{profile, console.stop};
+  if (!source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qkv()) {
+    figure.rows = panels_of_matrix(options, source, figure.style, run);
+    figure.footer = source.name + ", head " + options.heads.head;
+  } else {
+    const Grid grid(options, source, figure.style, run);
+    for (const auto& view : options.views) figure.rows.push_back(grid.row(view));
+    figure.footer = grid.footer();
+  }
+  run.check();
+  write_figure(options.output, figure);
+  for (const auto& note : notes_of(source)) console.err << "note: " << note << '\n';
+}
+
+void add_look(CLI::App& command, Options& options) {
+  const std::string group = "How it looks";
+  command.add_option("--width", options.width, "In in, cm, mm, pt or px")->capture_default_str()->group(group);
+  command.add_option("--height", options.height, "As --width (default: follows from the panels)")->group(group);
+  command.add_option("--dpi", options.dpi, "Dots an inch, of PNG and of pictures inside SVG and PDF")
+      ->check(CLI::Range(10, 2400))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--title", options.title, "A line above everything")->group(group);
+  command.add_option("--colormap", options.settings.colormap, "Of weights")
+      ->check(CLI::IsMember(colormap_ids()))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--norm", options.norm, "How weights become colours")
+      ->check(CLI::IsMember({"linear", "log", "row-max"}))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--error", options.error, "Which error the error view shows")
+      ->check(CLI::IsMember({"signed", "absolute", "squared", "relative", "log10"}))
+      ->capture_default_str()
+      ->group(group);
+}
+
+}  // namespace
+
+void add_render_command(CLI::App& program, Work& chosen) {
+  auto* command = program.add_subcommand("render", "Panels of variants and views as PNG, SVG or PDF");
+  auto options = std::make_shared<Options>();
+  options->source.add_to(*command);
+  command->add_option("--variant", options->variants, "A column; may be repeated (default: all)")
+      ->allow_extra_args(false)
+      ->type_name("ID");
+  command->add_option("--view", options->views,
+                      "A row; may be repeated: heatmap, error, mask, rank, level, tree, row, output, cost, timing")
+      ->allow_extra_args(false)
+      ->type_name("VIEW")
+      ->capture_default_str();
+  command->add_option("-o,--output", options->output, "A file ending in .png, .svg or .pdf")->required();
+  add_look(*command, *options);
+  options->parameters.add_to(*command);
+  options->heads.add_to(*command, "0", false);
+  options->backend.add_to(*command);
+  command->callback([&chosen, options] {
+    chosen = [options](const Console& console) { run_render(*options, console); };
+  });
+}
+
+}  // namespace fovea

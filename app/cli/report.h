@@ -1,0 +1,46 @@
+// A ComputeReport is what `fovea compute` has to say: as JSON (also the metadata of its output file)
+// and for reading.
+#pragma once
+
+#include <optional>
+#include <ostream>
+
+#include "analysis/diagnostics.h"
+#include "analysis/metrics.h"
+#include "cli/json_output.h"
+#include "data/source.h"
+
+namespace fovea {
+
+struct HeadReport {
+  Index head = 0;
+  Timing timing;
+  Cost cost;
+  std::vector<std::string> notes;
+  std::optional<Metrics> metrics;
+  std::vector<Diagnostic> diagnostics;
+};
+
+struct ComputeReport {
+  std::string source;
+  std::vector<std::string> source_notes;
+  Index layer = 0;
+  std::string layer_name;
+  const Variant* variant = nullptr;
+  Values values;
+  std::uint64_t seed = 0;
+  std::string backend, device, precision;
+  double scale = 0;
+  bool causal = false;
+  Index n = 0, d = 0, dv = 0;
+  std::vector<HeadReport> heads;  // in the order computed
+  std::string output;             // the file written, if any
+};
+
+/// What a reader of numbers from this source must know: guessed layout, content features, notes.
+std::vector<std::string> notes_of(const Source& source);
+
+Document to_json(const ComputeReport& report);
+void print(std::ostream& out, const ComputeReport& report);
+
+}  // namespace fovea

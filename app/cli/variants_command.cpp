@@ -1,0 +1,73 @@
+// fovea variants: every variant and its parameters, from the table.
+#include "cli/commands.h"
+#include "cli/json_output.h"
+#include "cli/text_table.h"
+#include "variants/variant.h"
+
+namespace fovea {
+namespace {
+
+std::string mask_text(Mask mask) {
+  switch (mask) {
+    case Mask::either: return "causal or bidirectional";
+    case Mask::causal_in_paper: return "causal in the paper; bidirectional offered";
+    case Mask::bidirectional_in_paper: return "bidirectional in the paper; causal offered";
+  }
+  return "";
+}
+
+Document variant_json(const Variant& variant) {
+  Document parameters = Document::array();
+  for (const Field& field : variant.schema) parameters.push_back(field_json(field));
+  return {{"id", variant.id},           {"label", variant.label},     {"paper", variant.paper},
+          {"formula", variant.formula}, {"summary", variant.summary}, {"mask", mask_text(variant.mask)},
+          {"parameters", parameters}};
+}
+
+std::string range_text(const Field& field) {
+  std::string text;
+  for (const auto& choice : field.choices) text += (text.empty() ? "" : " | ") + choice;
+  if (!field.choices.empty()) return text;
+  if (std::holds_alternative<std::string>(field.standard)) return "text";
+  text = number_text(field.min) + " .. " + number_text(field.max);
+  return field.must_be_even ? text + ", even" : text;
+}
+
+std::string standard_text(const Field& field) {
+  const std::string text = to_text(field.standard);
+  return text.empty() ? "-" : text;
+}
+
+void print_variant(std::ostream& out, const Variant& variant) {
+  out << variant.id << "  " << variant.label << "  (" << variant.paper << ")\n";
+  print_facts(out, {{"keeps", variant.summary}, {"formula", variant.formula}, {"mask", mask_text(variant.mask)}});
+  if (variant.schema.empty()) return;
+  TextTable table{{"<parameter", "<default", "<unit", "<range", "<meaning"}, {}};
+  for (const Field& field : variant.schema)
+    table.rows.push_back({field.id, standard_text(field), field.unit, range_text(field), field.meaning});
+  out << '\n';
+  print(out, table);
+}
+
+}  // namespace
+
+void add_variants_command(CLI::App& program, Work& chosen) {
+  auto* command = program.add_subcommand("variants", "Every variant and its parameters");
+  auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "One JSON document on standard output");
+  command->callback([&chosen, json] {
+    chosen = [json](const Console& console) {
+      Document document = Document::array();
+      for (const Variant& variant : variants()) {
+        if (*json) document.push_back(variant_json(variant));
+        else {
+          if (variant.id != variants().front().id) console.out << '\n';
+          print_variant(console.out, variant);
+        }
+      }
+      if (*json) print(console.out, Document{{"variants", document}});
+    };
+  });
+}
+
+}  // namespace fovea

@@ -1,0 +1,32 @@
+// Bodies of panels drawn as ImGui lists; rasters lie below and get only their numbers here.
+#pragma once
+
+#include "gui/canvas/scene.h"
+
+namespace fovea::canvas {
+
+struct BodyDrawing {
+  const Ink& ink;
+  const Scene& scene;
+  Rect where;
+  int row, column;
+  const std::shared_ptr<const Panel>& panel;
+};
+
+void draw_body(const BodyDrawing& d, const Message& message);
+void draw_body(const BodyDrawing& d, const Raster& raster);
+void draw_body(const BodyDrawing& d, const BlockMap& blocks);
+void draw_body(const BodyDrawing& d, const LeafSizes& leaves);
+void draw_body(const BodyDrawing& d, const RowCurve& row);
+void draw_body(const BodyDrawing& d, const Strip& strip);
+void draw_body(const BodyDrawing& d, const OutputPicture& picture);
+void draw_body(const BodyDrawing& d, const FigureTable& table);
+
+inline ImU32 colour_of(const Rgb& c, int alpha = 255) { return IM_COL32(c[0], c[1], c[2], alpha); }
+/// Black or white, whichever can be read on `c`.
+inline ImU32 readable_on(const Rgb& c) {
+  const double light = 0.299 * c[0] + 0.587 * c[1] + 0.114 * c[2];
+  return light > 140 ? IM_COL32(20, 20, 24, 235) : IM_COL32(255, 255, 255, 235);
+}
+
+}  // namespace fovea::canvas

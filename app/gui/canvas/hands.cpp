@@ -1,0 +1,235 @@
+#include "gui/canvas/hands.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fovea::canvas {
+namespace {
+
+constexpr float slack = 4;         // pixels a click may move
+constexpr double least_tokens = 4;
+
+bool same(const Pointer& a, const Pointer& b) {
+  return a.query == b.query && a.key == b.key && a.row == b.row && a.column == b.column;
+}
+
+void clamp_axis(double& begin, double& end, double n) {
+  const double extent = std::clamp(end - begin, std::min(least_tokens, n), n);
+  const double middle = (begin + end) / 2;
+  begin = std::clamp(middle - extent / 2, 0.0, n - extent);
+  end = begin + extent;
+}
+
+}  // namespace
+
+Viewport whole(Index n) {
+  const auto all = static_cast<double>(n);
+  return {0, all, 0, all};
+}
+
+Viewport panned(const Viewport& v, double rows, double cols, Index n) {
+  const auto all = static_cast<double>(n);
+  rows = std::clamp(rows, -v.row_begin, std::max(0.0, all - v.row_end));
+  cols = std::clamp(cols, -v.col_begin, std::max(0.0, all - v.col_end));
+  return {v.row_begin + rows, v.row_end + rows, v.col_begin + cols, v.col_end + cols};
+}
+
+Viewport zoomed(const Viewport& v, double factor, double row, double col, Index n) {
+  const auto all = static_cast<double>(n);
+  const double least = std::min(least_tokens, all);
+  const double rows = v.row_end - v.row_begin, cols = v.col_end - v.col_begin;
+  // The same factor for both axes, stopped where the wider one reaches its limit.
+  factor = std::max(factor, least / std::max(rows, cols));
+  Viewport out{row + (v.row_begin - row) * factor, row + (v.row_end - row) * factor,
+               col + (v.col_begin - col) * factor, col + (v.col_end - col) * factor};
+  clamp_axis(out.row_begin, out.row_end, all);
+  clamp_axis(out.col_begin, out.col_end, all);
+  return out;
+}
+
+bool Hands::knows(int key) {
+  switch (key) {
+    case Qt::Key_Left: case Qt::Key_Right: case Qt::Key_Up: case Qt::Key_Down:
+    case Qt::Key_Plus: case Qt::Key_Equal: case Qt::Key_Minus: case Qt::Key_F:
+    case Qt::Key_Space: case Qt::Key_Escape:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void Hands::wish(Scene& scene, const Viewport& viewport) {
+  if (viewport == scene.viewport) return;
+  scene.viewport = viewport;
+  pending_ = viewport;  // shown at once, before the owner answers
+  wishes_.push_back(WishViewport{viewport});
+}
+
+int Hands::column_at(const Scene& scene, Point at) const {
+  const Rect window = scene.grid.window();
+  if (at.y >= window.y || at.x < window.x || at.x >= window.right()) return -1;
+  for (int c = 0; c < scene.grid.columns(); ++c)
+    if (scene.grid.header(c).contains(at)) return c;
+  return -1;
+}
+
+int Hands::drop_target(const Scene& scene, float x) const {
+  int target = header_;
+  for (int c = 0; c < scene.grid.columns(); ++c) {
+    const Rect header = scene.grid.header(c);
+    if (x >= header.x - Grid::gap / 2 && x < header.right() + Grid::gap / 2) target = c;
+  }
+  return target;
+}
+
+std::pair<IndexRange, IndexRange> Hands::rectangle(const Scene& scene, Point at) const {
+  const auto span = [&](const TokenAxis& axis, float a, float b) {
+    const Index n = scene.model.n;
+    const auto token = [&](float p) {
+      return std::clamp(static_cast<Index>(std::floor(axis.token(p))), Index{0}, n - 1);
+    };
+    return IndexRange{token(std::min(a, b)), token(std::max(a, b)) + 1};
+  };
+  const auto inside = [](float v, float from, float to) { return std::clamp(v, from, to - 0.5f); };
+  const Rect& p = pressed_panel_;
+  return {span(scene.queries(p), pressed_at_.y, inside(at.y, p.y, p.bottom())),
+          span(scene.keys(p), pressed_at_.x, inside(at.x, p.x, p.right()))};
+}
+
+void Hands::press(const ImGuiBridge& bridge, const Scene& scene, Point at) {
+  pressed_at_ = last_ = at;
+  pressed_on_ = scene.pointer;
+  header_ = column_at(scene, at);
+  if (pressed_on_.row >= 0) pressed_panel_ = scene.grid.panel(pressed_on_.row, pressed_on_.column);
+  const bool pan = button_ != 0 || bridge.key_is_down(Qt::Key_Space);
+  if (scene.grid.horizontal_bar().contains(at)) drag_ = Drag::horizontal_bar;
+  else if (scene.grid.vertical_bar().contains(at)) drag_ = Drag::vertical_bar;
+  else if (pan) drag_ = pressed_on_.row >= 0 ? Drag::pan : Drag::none;
+  else if (header_ >= 0 || pressed_on_.row >= 0) drag_ = Drag::click;
+}
+
+void Hands::drag(Scene& scene, Point at) {
+  const Point moved{at.x - last_.x, at.y - last_.y};
+  const bool far = std::hypot(at.x - pressed_at_.x, at.y - pressed_at_.y) > slack;
+  if (drag_ == Drag::click && far) {
+    if (header_ >= 0) drag_ = Drag::header;
+    else if (pressed_on_.query >= 0 && pressed_on_.key >= 0) drag_ = Drag::rectangle;
+  }
+  if (drag_ == Drag::rectangle && scene.model.n > 0) scene.dragged = rectangle(scene, at);
+  if (drag_ == Drag::header) scene.dragged_column = {header_, at.x};
+  if (drag_ == Drag::pan) {
+    const double rows = -moved.y / scene.queries(pressed_panel_).cell();
+    const double cols = -moved.x / scene.keys(pressed_panel_).cell();
+    wish(scene, panned(scene.viewport, rows, cols, scene.model.n));
+  }
+  const Point most = scene.grid.furthest();
+  const Rect window = scene.grid.window();
+  if (drag_ == Drag::horizontal_bar) scroll_.x += moved.x * (window.width + most.x) / window.width;
+  if (drag_ == Drag::vertical_bar) scroll_.y += moved.y * (window.height + most.y) / window.height;
+  last_ = at;
+}
+
+void Hands::click(const Scene& scene) {
+  const Pointer& p = pressed_on_;
+  if (header_ >= 0) return wishes_.push_back(ChooseColumn{header_});
+  const CanvasCell* cell = scene.cell(p.row, p.column);
+  if (p.leaf >= 0) return wishes_.push_back(ChooseLeaf{p.column, p.leaf});
+  const bool row_panel = cell && cell->panel && std::holds_alternative<RowCurve>(cell->panel->body);
+  if (p.query >= 0 && !row_panel) return wishes_.push_back(PinQuery{p.query});
+  if (p.column >= 0) wishes_.push_back(ChooseColumn{p.column});
+}
+
+void Hands::release(const Scene& scene, Point at) {
+  if (drag_ == Drag::click) click(scene);
+  if (drag_ == Drag::rectangle) {
+    const auto [rows, cols] = rectangle(scene, at);
+    wishes_.push_back(SelectRectangle{rows, cols});
+  }
+  if (drag_ == Drag::header) {
+    const int target = drop_target(scene, at.x);
+    if (target != header_) wishes_.push_back(MoveColumn{header_, target});
+  }
+  drag_ = Drag::none;
+}
+
+void Hands::turn_wheel(const ImGuiBridge& bridge, Scene& scene, Point at) {
+  const Point wheel = bridge.wheel();
+  if (wheel.x == 0 && wheel.y == 0) return;
+  const CanvasCell* cell = scene.cell(scene.pointer.row, scene.pointer.column);
+  const bool rows = cell && cell->panel && has_query_axis(*cell->panel);
+  const bool cols = cell && cell->panel && has_key_axis(*cell->panel);
+  if (bridge.shift() || !(rows || cols) || scene.model.n <= 0) {
+    // Nothing to zoom here: the grid scrolls.
+    (bridge.shift() ? scroll_.x : scroll_.y) -= 60 * wheel.y;
+    scroll_.x -= 60 * wheel.x;
+    return;
+  }
+  const Rect where = scene.grid.panel(scene.pointer.row, scene.pointer.column);
+  const Viewport& v = scene.viewport;
+  const double row = rows ? scene.queries(where).token(at.y) : (v.row_begin + v.row_end) / 2;
+  const double col = cols ? scene.keys(where).token(at.x) : (v.col_begin + v.col_end) / 2;
+  wish(scene, zoomed(v, std::pow(0.8, wheel.y), row, col, scene.model.n));
+}
+
+void Hands::press_key(int key, Scene& scene, Point at) {
+  const Index n = scene.model.n;
+  if (key == Qt::Key_Escape) drag_ = Drag::none;
+  if (n <= 0) return;
+  const Viewport v = scene.viewport;
+  const double rows = (v.row_end - v.row_begin) / 10, cols = (v.col_end - v.col_begin) / 10;
+  double row = (v.row_begin + v.row_end) / 2, col = (v.col_begin + v.col_end) / 2;
+  if (scene.pointer.query >= 0 && scene.pointer.key >= 0) {
+    const Rect where = scene.grid.panel(scene.pointer.row, scene.pointer.column);
+    row = scene.queries(where).token(at.y);
+    col = scene.keys(where).token(at.x);
+  }
+  switch (key) {
+    case Qt::Key_Left: return wish(scene, panned(v, 0, -cols, n));
+    case Qt::Key_Right: return wish(scene, panned(v, 0, cols, n));
+    case Qt::Key_Up: return wish(scene, panned(v, -rows, 0, n));
+    case Qt::Key_Down: return wish(scene, panned(v, rows, 0, n));
+    case Qt::Key_Plus:
+    case Qt::Key_Equal: return wish(scene, zoomed(v, 0.8, row, col, n));
+    case Qt::Key_Minus: return wish(scene, zoomed(v, 1.25, row, col, n));
+    case Qt::Key_F: return wish(scene, whole(n));
+    default: return;
+  }
+}
+
+void Hands::show_cursor(const Scene& scene, Point at) const {
+  if (drag_ == Drag::pan || drag_ == Drag::header)
+    ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeAll);
+  else if (column_at(scene, at) >= 0 || scene.pointer.leaf >= 0)
+    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  else if (scene.pointer.query >= 0)
+    ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
+}
+
+std::vector<Wish> Hands::step(const ImGuiBridge& bridge, Scene& scene) {
+  wishes_.clear();
+  const ImGuiIO& io = ImGui::GetIO();
+  const Point at{io.MousePos.x, io.MousePos.y};
+  if (pending_) scene.viewport = *pending_;
+  scene.grid.scroll_to(scroll_);
+  scene.pointer = point_at(scene, at);
+  for (int button = 0; button < 3; ++button)
+    if (io.MouseClicked[button] && drag_ == Drag::none) {
+      button_ = button;
+      press(bridge, scene, at);
+    }
+  if (drag_ != Drag::none) drag(scene, at);
+  if (drag_ != Drag::none && io.MouseReleased[button_]) release(scene, at);
+  if (io.MouseDoubleClicked[0] && scene.pointer.row >= 0)
+    wishes_.push_back(DoubleClick{scene.pointer.row, scene.pointer.column});
+  turn_wheel(bridge, scene, at);
+  if (bridge.pressed_key()) press_key(*bridge.pressed_key(), scene, at);
+  scene.grid.scroll_to(scroll_);
+  scroll_ = scene.grid.scroll();
+  scene.pointer = point_at(scene, at);
+  if (scene.pointer.column < 0) scene.pointer.column = column_at(scene, at);
+  if (!same(scene.pointer, told_)) wishes_.push_back(Hover{told_ = scene.pointer});
+  show_cursor(scene, at);
+  return std::move(wishes_);
+}
+
+}  // namespace fovea::canvas

@@ -1,0 +1,156 @@
+// Leaves of a tree or buckets of a hash: sizes in order, sorted, the tree above them, its figures.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "gui/canvas/bodies.h"
+
+namespace fovea::canvas {
+namespace {
+
+constexpr float key_height = 20, figure_line = 15;
+
+Index at(const std::vector<Index>& sizes, std::size_t leaf) {
+  return leaf < sizes.size() ? sizes[leaf] : 0;
+}
+
+std::size_t leaf_count(const LeafSizes& leaves) {
+  return std::max(leaves.queries.size(), leaves.keys.size());
+}
+
+float icicle_height(const LeafSizes& leaves) {
+  if (leaves.branching.empty()) return 0;
+  return 6 * static_cast<float>(std::min<std::size_t>(leaves.branching.size() + 1, 8)) + 4;
+}
+
+std::size_t figures_shown(const LeafSizes& leaves, const Rect& panel) {
+  const float room = panel.height * 0.5f - key_height - icicle_height(leaves);
+  return std::min(leaves.figures.size(),
+                  static_cast<std::size_t>(std::max(0.0f, std::floor(room / figure_line))));
+}
+
+/// Wide levels are drawn by pixel: the tokens under it, as darkness.
+void draw_icicle(const BodyDrawing& d, const Rect& where, const LeafSizes& leaves) {
+  const std::size_t count = leaf_count(leaves);
+  const std::size_t levels = std::min<std::size_t>(leaves.branching.size() + 1, 8);
+  std::vector<Index> sums(count + 1, 0);
+  for (std::size_t leaf = 0; leaf < count; ++leaf)
+    sums[leaf + 1] = sums[leaf] + at(leaves.queries, leaf) + at(leaves.keys, leaf);
+  std::size_t nodes = 1;
+  for (std::size_t depth = 0; depth < levels; ++depth) {
+    const std::size_t boxes = std::min(nodes, static_cast<std::size_t>(where.width / 2));
+    const float width = where.width / static_cast<float>(boxes);
+    const double even = static_cast<double>(sums[count]) / static_cast<double>(boxes);
+    for (std::size_t node = 0; node < boxes; ++node) {
+      const auto held = static_cast<double>(sums[(node + 1) * count / boxes] - sums[node * count / boxes]);
+      const auto share = static_cast<float>(even > 0 ? std::min(held / (2 * even), 1.0) : 0.0);
+      const float gap = width > 4 ? 1.0f : 0.0f;
+      d.ink.fill({where.x + width * static_cast<float>(node), where.y + 6 * static_cast<float>(depth),
+                  width - gap, 5},
+                 faded(d.ink.theme.accent, 0.12f + 0.8f * share));
+    }
+    if (depth < leaves.branching.size())
+      nodes = std::min(count, nodes * static_cast<std::size_t>(std::max(1, leaves.branching[depth])));
+  }
+}
+
+void draw_bars(const BodyDrawing& d, const Rect& plot, const LeafSizes& leaves, float unit) {
+  const std::size_t count = leaf_count(leaves);
+  const float step = plot.width / static_cast<float>(count);
+  const auto bar = [&](float x, float width, Index size, ImU32 colour) {
+    const float h = unit * static_cast<float>(size);
+    if (size > 0) d.ink.fill({x, plot.bottom() - h, std::max(width, 1.0f), h}, colour);
+  };
+  for (std::size_t leaf = 0; leaf < count; ++leaf) {
+    const float x = plot.x + step * static_cast<float>(leaf);
+    const float gap = step > 6 ? step * 0.12f : 0, half = (step - 2 * gap) / 2;
+    bar(x + gap, half, at(leaves.queries, leaf), d.ink.theme.queries);
+    bar(x + gap + half, half, at(leaves.keys, leaf), d.ink.theme.keys);
+  }
+}
+
+/// The same sizes in falling order, as a staircase over the bars.
+void draw_sorted(const BodyDrawing& d, const Rect& plot, std::vector<Index> sizes, float unit,
+                 ImU32 colour) {
+  if (sizes.size() < 2) return;
+  std::ranges::sort(sizes, std::greater<>());
+  const float step = plot.width / static_cast<float>(sizes.size());
+  std::vector<ImVec2> path;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const float y = plot.bottom() - unit * static_cast<float>(sizes[i]);
+    path.push_back({plot.x + step * static_cast<float>(i), y});
+    path.push_back({plot.x + step * static_cast<float>(i + 1), y});
+  }
+  d.ink.list.AddPolyline(path.data(), static_cast<int>(path.size()), faded(d.ink.theme.panel, 0.8f), 0, 3);
+  d.ink.list.AddPolyline(path.data(), static_cast<int>(path.size()), colour, 0, 1.25f);
+}
+
+void draw_figures(const BodyDrawing& d, const LeafSizes& leaves) {
+  float y = d.where.y + key_height + 2;
+  for (std::size_t f = 0; f < figures_shown(leaves, d.where); ++f, y += figure_line) {
+    const Diagnostic& figure = leaves.figures[f];
+    const std::string value = std::isinf(figure.value) ? "infinite" : number(figure.value);
+    const float room = d.where.width - d.ink.width(Face::small, value) - 24;
+    d.ink.write(Face::small, {d.where.x + 8, y}, d.ink.theme.muted,
+                d.ink.elided(Face::small, figure.label, room));
+    d.ink.write_right(Face::small, {d.where.right() - 8, y}, d.ink.theme.text, value);
+  }
+}
+
+void draw_key(const BodyDrawing& d, const LeafSizes& leaves) {
+  const float y = d.where.y + 5;
+  float x = d.where.x + 8;
+  const std::pair<const char*, ImU32> names[] = {{"queries", d.ink.theme.queries},
+                                                 {"keys", d.ink.theme.keys}};
+  for (const auto& [name, colour] : names) {
+    d.ink.fill({x, y + 2, 8, 8}, colour, 2);
+    d.ink.write(Face::small, {x + 12, y}, d.ink.theme.muted, name);
+    x += d.ink.width(Face::small, name) + 24;
+  }
+  const std::size_t count = leaf_count(leaves);
+  const std::string words = std::to_string(count) + " " + leaves.kind + (count == 1 ? "" : leaves.kind == "leaf" ? "" : "s");
+  const std::string counted = leaves.kind == "leaf" && count != 1 ? std::to_string(count) + " leaves" : words;
+  if (x + d.ink.width(Face::small, counted) + 8 < d.where.right())
+    d.ink.write_right(Face::small, {d.where.right() - 8, y}, d.ink.theme.muted, counted);
+}
+
+void draw_leaf_highlight(const BodyDrawing& d, const Rect& plot, std::size_t count, int leaf, ImU32 colour,
+               float from) {
+  if (leaf < 0 || static_cast<std::size_t>(leaf) >= count) return;
+  const float step = plot.width / static_cast<float>(count);
+  d.ink.fill({plot.x + step * static_cast<float>(leaf), from, std::max(step, 2.0f), plot.bottom() - from}, colour);
+}
+
+}  // namespace
+
+Rect leaf_plot(const LeafSizes& leaves, const Rect& panel) {
+  const float above = key_height + figure_line * static_cast<float>(figures_shown(leaves, panel)) +
+                      8 + icicle_height(leaves);
+  return {panel.x + 8, panel.y + above, panel.width - 16, std::max(10.0f, panel.height - above - 1)};
+}
+
+void draw_body(const BodyDrawing& d, const LeafSizes& leaves) {
+  const std::size_t count = leaf_count(leaves);
+  if (count == 0) return draw_body(d, Message{"no leaves"});
+  const Rect plot = leaf_plot(leaves, d.where);
+  Index most = 1;
+  for (const auto* sizes : {&leaves.queries, &leaves.keys})
+    for (const Index size : *sizes) most = std::max(most, size);
+  const float unit = plot.height * 0.97f / static_cast<float>(most);
+  const float icicle_top = plot.y - icicle_height(leaves);
+  if (!leaves.branching.empty())
+    draw_icicle(d, {plot.x, icicle_top, plot.width, icicle_height(leaves)}, leaves);
+  draw_bars(d, plot, leaves, unit);
+  draw_sorted(d, plot, leaves.queries, unit, d.ink.theme.queries);
+  draw_sorted(d, plot, leaves.keys, unit, d.ink.theme.keys);
+  d.ink.write(Face::small, {plot.x - 4, plot.y - 1}, d.ink.theme.muted, std::to_string(most));
+  const auto& chosen = d.scene.chosen_leaf;
+  if (chosen && chosen->first == d.column)
+    draw_leaf_highlight(d, plot, count, chosen->second, faded(d.ink.theme.marked, 0.45f), icicle_top);
+  if (d.scene.pointer.row == d.row && d.scene.pointer.column == d.column)
+    draw_leaf_highlight(d, plot, count, d.scene.pointer.leaf, faded(d.ink.theme.text, 0.2f), icicle_top);
+  draw_key(d, leaves);
+  draw_figures(d, leaves);
+}
+
+}  // namespace fovea::canvas

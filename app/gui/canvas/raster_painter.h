@@ -1,0 +1,67 @@
+// A RasterPainter draws rasters from R32F textures; the shader turns numbers into colours, so that
+// new colours or ranges compute nothing.
+#pragma once
+
+#include <QOpenGLExtraFunctions>
+#include <QOpenGLShaderProgram>
+#include <QOpenGLVertexArrayObject>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "figure/colormap.h"
+#include "gui/canvas/rect.h"
+
+namespace fovea::canvas {
+
+/// What values of the rasters drawn with one colour bar become.
+struct ColourRange {
+  Palette palette = Palette::sequential;
+  const Colormap* map = nullptr;
+  Norm norm = Norm::linear;
+  double low = 0, high = 1, log_floor = 1e-4;
+
+  Rgb colour(double value) const;
+  double bottom() const;  // the lowest value with a colour of its own
+};
+
+struct RasterDrawing {
+  std::shared_ptr<const Panel> panel;
+  Rect placed;  // where all of the raster would lie
+  Rect seen;    // the part of it that is drawn
+  ColourRange range;
+};
+
+class RasterPainter {
+ public:
+  /// With the context current; again after release().
+  void initialise();
+  void release();
+
+  /// `size` of the canvas in logical pixels, `ratio` of device pixels to them.
+  void draw(const std::vector<RasterDrawing>& drawings, Point size, float ratio);
+  /// The texture of an output picture, for ImGui.
+  GLuint picture(const std::shared_ptr<const Panel>& panel);
+  /// Frees textures of panels that are no longer shown.
+  void keep_only(const std::set<const Panel*>& shown);
+
+ private:
+  struct Texture {
+    std::shared_ptr<const Panel> panel;  // held, so that its address stays its own
+    GLuint name = 0;
+  };
+
+  GLuint upload(const Raster& raster);
+  GLuint values_of(const std::shared_ptr<const Panel>& panel);
+  GLuint steps_of(const Colormap& map);
+  void draw(const RasterDrawing& drawing, Point size, float ratio);
+  void set_colours(const ColourRange& range);
+
+  QOpenGLExtraFunctions* gl_ = nullptr;
+  std::unique_ptr<QOpenGLShaderProgram> program_;
+  std::unique_ptr<QOpenGLVertexArrayObject> no_vertices_;
+  std::map<const Panel*, Texture> textures_;
+  std::map<const Colormap*, GLuint> steps_;
+};
+
+}  // namespace fovea::canvas

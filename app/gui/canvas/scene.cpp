@@ -1,0 +1,211 @@
+#include "gui/canvas/scene.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fovea::canvas {
+namespace {
+
+const Raster* raster_of(const CanvasCell& cell) {
+  return cell.panel ? std::get_if<Raster>(&cell.panel->body) : nullptr;
+}
+
+template <class Body>
+bool any_holds(const std::vector<CanvasCell>& cells) {
+  return std::ranges::any_of(cells, [](const CanvasCell& cell) {
+    return cell.panel && std::holds_alternative<Body>(cell.panel->body);
+  });
+}
+
+GridRow grid_row(View view, const std::vector<CanvasCell>& cells) {
+  GridRow row;
+  const bool square = any_holds<Raster>(cells) || any_holds<BlockMap>(cells) ||
+                      any_holds<OutputPicture>(cells);
+  const bool flat = view == View::row || view == View::cost || view == View::tree;
+  row.aspect = flat && !square ? 0.72f : 1.0f;
+  return row;
+}
+
+RowScale scale_of(const std::vector<CanvasCell>& cells, const ViewSettings& settings) {
+  RowScale scale;
+  for (const CanvasCell& cell : cells) {
+    if (cell.panel && std::holds_alternative<BlockMap>(cell.panel->body) && !scale.range) {
+      scale.range = ColourRange{.palette = Palette::ranks,
+                                .map = &colormap_for(Palette::ranks, settings.colormap)};
+      scale.quantity = "rank as share of full";
+    }
+    const Raster* raster = raster_of(cell);
+    if (!raster) continue;
+    const ColourRange range = range_of(*raster, settings);
+    if (!scale.range) {
+      scale.range = range;
+      scale.categories = raster->categories;
+      scale.quantity = raster->quantity;
+      continue;
+    }
+    if (scale.range->palette != range.palette || scale.categories != raster->categories) {
+      scale.own = true;
+      continue;
+    }
+    scale.range->low = std::min(scale.range->low, range.low);
+    scale.range->high = std::max(scale.range->high, range.high);
+  }
+  if (scale.range && scale.range->palette != Palette::categories && !settings.shared_range)
+    scale.own = true;
+  return scale;
+}
+
+}  // namespace
+
+const CanvasCell* Scene::cell(int row, int column) const {
+  const auto r = static_cast<std::size_t>(row), c = static_cast<std::size_t>(column);
+  if (row < 0 || column < 0 || r >= model.cells.size() || c >= model.cells[r].size()) return nullptr;
+  return &model.cells[r][c];
+}
+
+TokenAxis Scene::queries(const Rect& panel) const {
+  return {viewport.row_begin, viewport.row_end, panel.y, panel.bottom()};
+}
+
+TokenAxis Scene::keys(const Rect& panel) const {
+  return {viewport.col_begin, viewport.col_end, panel.x, panel.right()};
+}
+
+bool has_query_axis(const Panel& panel) {
+  return std::holds_alternative<Raster>(panel.body) || std::holds_alternative<BlockMap>(panel.body) ||
+         std::holds_alternative<Strip>(panel.body);
+}
+
+bool has_key_axis(const Panel& panel) {
+  return std::holds_alternative<Raster>(panel.body) || std::holds_alternative<BlockMap>(panel.body) ||
+         std::holds_alternative<RowCurve>(panel.body);
+}
+
+ColourRange range_of(const Raster& raster, const ViewSettings& settings) {
+  ColourRange range{.palette = raster.palette,
+                    .map = &colormap_for(raster.palette, settings.colormap),
+                    .norm = raster.palette == Palette::sequential ? raster.norm : Norm::linear,
+                    .low = raster.low,
+                    .high = raster.high,
+                    .log_floor = settings.log_floor};
+  if (raster.palette == Palette::diverging) {
+    range.high = std::max(std::abs(raster.low), std::abs(raster.high));
+    range.low = -range.high;
+  }
+  return range;
+}
+
+ColourRange range_in(const RowScale& scale, const Raster& raster, const ViewSettings& settings) {
+  if (scale.own || !scale.range) return range_of(raster, settings);
+  return *scale.range;
+}
+
+std::vector<RowScale> scales_of(const CanvasModel& model) {
+  std::vector<RowScale> scales;
+  for (const auto& cells : model.cells) scales.push_back(scale_of(cells, model.settings));
+  return scales;
+}
+
+GridShape shape_of(const CanvasModel& model, const Viewport& viewport, Point size,
+                   const Fonts& fonts) {
+  GridShape shape{.size = size, .columns = static_cast<int>(model.column_titles.size())};
+  shape.side_bars = false;
+  int last_with_keys = -1;
+  const std::vector<RowScale> scales = scales_of(model);
+  for (std::size_t r = 0; r < model.cells.size() && r < model.views.size(); ++r) {
+    GridRow row = grid_row(model.views[r], model.cells[r]);
+    row.legend = scales[r].own;
+    shape.side_bars |= scales[r].range && !scales[r].own;
+    const bool keys = std::ranges::any_of(model.cells[r], [](const CanvasCell& cell) {
+      return cell.panel && has_key_axis(*cell.panel);
+    });
+    if (keys) last_with_keys = static_cast<int>(r);
+    shape.rows.push_back(row);
+  }
+  if (last_with_keys >= 0) shape.rows[static_cast<std::size_t>(last_with_keys)].key_axis = true;
+  Grid grid(shape);
+  // Subtitles that would be cut get a second line, tokens below the panels more room.
+  for (const std::string& subtitle : model.column_subtitles)
+    if (fonts.width(Face::small, subtitle) > grid.side()) shape.subtitle_lines = 2;
+  const double extent = viewport.col_end - viewport.col_begin;
+  const bool named = !model.sequence.tokens.empty() || model.sequence.grid;
+  if (named && extent > 0 && grid.side() / extent >= 14) shape.key_axis_height = 58;
+  return shape;
+}
+
+std::vector<RasterDrawing> raster_drawings(const Scene& scene) {
+  std::vector<RasterDrawing> out;
+  const Rect window = scene.grid.window();
+  for (int r = 0; r < scene.grid.rows(); ++r)
+    for (int c = 0; c < scene.grid.columns(); ++c) {
+      const CanvasCell* cell = scene.cell(r, c);
+      const Raster* raster = cell ? raster_of(*cell) : nullptr;
+      const Rect panel = scene.grid.panel(r, c);
+      const Rect seen = panel.intersected(window);
+      if (!raster || seen.empty()) continue;
+      const TokenAxis down = scene.queries(panel), across = scene.keys(panel);
+      const float x = across.pixel(static_cast<double>(raster->cols.begin));
+      const float y = down.pixel(static_cast<double>(raster->rows.begin));
+      const Rect placed{x, y, across.pixel(static_cast<double>(raster->cols.end)) - x,
+                        down.pixel(static_cast<double>(raster->rows.end)) - y};
+      const RowScale& scale = scene.scales[static_cast<std::size_t>(r)];
+      out.push_back({cell->panel, placed, placed.intersected(seen),
+                     range_in(scale, *raster, scene.model.settings)});
+    }
+  return out;
+}
+
+namespace {
+
+Index token_at(const TokenAxis& axis, float pixel, Index n) {
+  return std::clamp(static_cast<Index>(std::floor(axis.token(pixel))), Index{0}, n - 1);
+}
+
+void point_into(Pointer& pointer, const Scene& scene, const Panel& panel, const Rect& where, Point at) {
+  const Index n = scene.model.n;
+  if (n <= 0) return;
+  if (has_query_axis(panel)) pointer.query = token_at(scene.queries(where), at.y, n);
+  if (has_key_axis(panel)) pointer.key = token_at(scene.keys(where), at.x, n);
+  if (const auto* row = std::get_if<RowCurve>(&panel.body)) pointer.query = row->query;
+  if (const auto* leaves = std::get_if<LeafSizes>(&panel.body)) {
+    const Rect plot = leaf_plot(*leaves, where);
+    const auto count = static_cast<float>(std::max(leaves->queries.size(), leaves->keys.size()));
+    if (at.x >= plot.x && at.x < plot.right() && count > 0)
+      pointer.leaf = static_cast<int>((at.x - plot.x) / plot.width * count);
+  }
+  if (const auto* picture = std::get_if<OutputPicture>(&panel.body)) {
+    const Rect place = picture_place(*picture, where);
+    const auto& grid = scene.model.sequence.grid;
+    if (!grid || !place.contains(at)) return;
+    const auto r = static_cast<Index>((at.y - place.y) / place.height * static_cast<float>(grid->rows));
+    const auto c = static_cast<Index>((at.x - place.x) / place.width * static_cast<float>(grid->cols));
+    pointer.query = std::min(grid->prefix + r * grid->cols + c, n - 1);
+  }
+}
+
+}  // namespace
+
+Pointer point_at(const Scene& scene, Point at) {
+  Pointer pointer;
+  if (!scene.grid.window().contains(at)) return pointer;
+  for (int r = 0; r < scene.grid.rows(); ++r)
+    for (int c = 0; c < scene.grid.columns(); ++c) {
+      const Rect where = scene.grid.panel(r, c);
+      if (!where.contains(at)) continue;
+      pointer.row = r;
+      pointer.column = c;
+      const CanvasCell* cell = scene.cell(r, c);
+      if (cell && cell->panel) point_into(pointer, scene, *cell->panel, where, at);
+      return pointer;
+    }
+  return pointer;
+}
+
+std::optional<float> value_at(const Raster& raster, Index query, Index key) {
+  if (!raster.rows.contains(query) || !raster.cols.contains(key) || raster.values.empty()) return {};
+  const Index r = (query - raster.rows.begin) * raster.values.rows() / raster.rows.size();
+  const Index c = (key - raster.cols.begin) * raster.values.cols() / raster.cols.size();
+  return raster.values(r, c);
+}
+
+}  // namespace fovea::canvas

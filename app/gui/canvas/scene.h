@@ -1,0 +1,81 @@
+// A Scene is one frame of the canvas: the model, where everything lies and what the hand points at.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gui/canvas.h"
+#include "gui/canvas/grid.h"
+#include "gui/canvas/ink.h"
+#include "gui/canvas/raster_painter.h"
+#include "gui/canvas/token_axis.h"
+
+namespace fovea::canvas {
+
+/// What the cursor is over; query or key is -1 where a panel has no such axis.
+struct Pointer {
+  Index query = -1, key = -1;
+  int row = -1, column = -1;  // of the grid
+  int leaf = -1;
+};
+
+/// What panels of one row share: a bar, or a list of categories.
+struct RowScale {
+  std::optional<ColourRange> range;        // none: no colours in this row
+  std::vector<std::string> categories;
+  std::string quantity;
+  bool own = false;                        // every panel has a range of its own
+};
+
+struct Scene {
+  const CanvasModel& model;
+  Viewport viewport;
+  Grid grid;
+  std::vector<RowScale> scales;            // one a row
+  Pointer pointer;
+  std::optional<std::pair<int, int>> chosen_leaf;  // column, leaf
+  std::optional<std::pair<IndexRange, IndexRange>> dragged;  // rectangle being selected
+  std::optional<std::pair<int, float>> dragged_column;       // column, pointer's x
+  std::function<ImTextureID(const std::shared_ptr<const Panel>&)> picture;
+
+  const CanvasCell* cell(int row, int column) const;
+  TokenAxis queries(const Rect& panel) const;  // down
+  TokenAxis keys(const Rect& panel) const;     // to the right
+};
+
+/// True for bodies whose place down or across is a token.
+bool has_query_axis(const Panel& panel);
+bool has_key_axis(const Panel& panel);
+
+/// Layout and colours follow from the model.
+GridShape shape_of(const CanvasModel& model, const Viewport& viewport, Point size,
+                   const Fonts& fonts);
+std::vector<RowScale> scales_of(const CanvasModel& model);
+ColourRange range_of(const Raster& raster, const ViewSettings& settings);
+/// The range a cell of the row is drawn with.
+ColourRange range_in(const RowScale& scale, const Raster& raster, const ViewSettings& settings);
+
+std::vector<RasterDrawing> raster_drawings(const Scene& scene);
+Pointer point_at(const Scene& scene, Point at);
+
+void draw_scene(const Ink& ink, const Scene& scene);
+/// The parts of draw_scene.
+void draw_headers(const Ink& ink, const Scene& scene);
+void draw_axes(const Ink& ink, const Scene& scene, int row);
+void draw_scale(const Ink& ink, const Scene& scene, int row);
+void draw_legend(const Ink& ink, const Scene& scene, int row, int column, const Panel& panel);
+void draw_marks(const Ink& ink, const Scene& scene, const Rect& where, const Panel& panel);
+void draw_tooltip(const Ink& ink, const Scene& scene, Point at);
+/// What a panel says about the pair under the crosshair; empty when it has no number there.
+std::string value_at_pointer(const Scene& scene, const Panel& panel);
+
+/// The picture rectangle of an output within its panel.
+Rect picture_place(const OutputPicture& picture, const Rect& panel);
+/// Where bars of leaves stand within a panel.
+Rect leaf_plot(const LeafSizes& leaves, const Rect& panel);
+/// The raster's number for a pair; nothing outside of it.
+std::optional<float> value_at(const Raster& raster, Index query, Index key);
+
+}  // namespace fovea::canvas

@@ -1,0 +1,109 @@
+// One frame over the rasters: panels, captions, states, scroll bars.
+#include <algorithm>
+#include <cmath>
+
+#include "gui/canvas/bodies.h"
+
+namespace fovea::canvas {
+namespace {
+
+/// "computing 42%, 3 s left" on a pill, with a line that fills when a per cent is named.
+void draw_badge(const Ink& ink, const Rect& where, const std::string& status) {
+  const std::string words = ink.elided(Face::small, status.empty() ? "out of date" : status, where.width - 28);
+  const Rect pill{where.x + 6, where.y + 6, ink.width(Face::small, words) + 26, 19};
+  ink.fill(pill, ink.theme.tip, 9);
+  ink.frame(pill, ink.theme.border, 1, 9);
+  ink.list.AddCircle({pill.x + 11, pill.centre().y}, 3.5f, ink.theme.keys, 12, 1.5f);
+  ink.write(Face::small, {pill.x + 19, pill.y + 3}, ink.theme.text, words);
+  const std::size_t percent = status.find('%');
+  std::size_t first = percent;
+  while (first != std::string::npos && first > 0 && (std::isdigit(static_cast<unsigned char>(status[first - 1])) || status[first - 1] == '.')) --first;
+  if (percent == std::string::npos || first == percent) return;
+  const float share = std::clamp(std::stof(status.substr(first, percent - first)) / 100, 0.0f, 1.0f);
+  ink.fill({where.x, where.y, where.width, 3}, ink.theme.tip);
+  ink.fill({where.x, where.y, where.width * share, 3}, ink.theme.accent);
+}
+
+void draw_empty(const Ink& ink, const Rect& where, const CanvasCell* cell) {
+  ink.fill(where, ink.theme.panel);
+  const std::string words = cell && !cell->status.empty() ? cell->status : "waiting";
+  const bool wrong = words.starts_with("error");
+  ink.write_paragraph(Face::body, where.inset(14), wrong ? ink.theme.pinned : ink.theme.muted, words);
+}
+
+void draw_caption(const Ink& ink, const Scene& scene, int row, int column, const Panel& panel) {
+  const Rect where = scene.grid.caption(row, column);
+  const std::string value = value_at_pointer(scene, panel);
+  const float taken = value.empty() ? 0 : ink.width(Face::small, value) + 8;
+  if (taken > 0 && taken < where.width)
+    ink.write_right(Face::small, {where.right(), where.y + 1}, ink.theme.text, value);
+  ink.write(Face::small, {where.x, where.y + 1}, ink.theme.muted,
+            ink.elided(Face::small, panel.caption, where.width - taken));
+}
+
+void draw_panel(const Ink& ink, const Scene& scene, int row, int column) {
+  const Rect where = scene.grid.panel(row, column);
+  const Rect seen = where.intersected(scene.grid.window());
+  const CanvasCell* cell = scene.cell(row, column);
+  if (!seen.empty()) {
+    const Clip clip(ink, seen);
+    if (!cell || !cell->panel) {
+      draw_empty(ink, where, cell);
+    } else {
+      if (!std::holds_alternative<Raster>(cell->panel->body)) ink.fill(where, ink.theme.panel);
+      const BodyDrawing drawing{ink, scene, where, row, column, cell->panel};
+      std::visit([&](const auto& body) { draw_body(drawing, body); }, cell->panel->body);
+      if (cell->stale) ink.fill(where, ink.theme.veil);
+      draw_marks(ink, scene, where, *cell->panel);
+      if (cell->stale || !cell->status.empty()) draw_badge(ink, where, cell->status);
+    }
+  }
+  const Rect window = scene.grid.window();
+  const Clip clip(ink, window);
+  const bool chosen = scene.model.selected_column == column;
+  ink.frame(where.inset(-1), chosen ? ink.theme.accent : ink.theme.border);
+  if (!cell || !cell->panel) return;
+  draw_caption(ink, scene, row, column, *cell->panel);
+  draw_legend(ink, scene, row, column, *cell->panel);
+}
+
+void draw_scroll_bars(const Ink& ink, const Grid& grid) {
+  const Point most = grid.furthest(), now = grid.scroll();
+  const Rect window = grid.window();
+  const auto thumb = [&](const Rect& bar, bool across, float place, float furthest) {
+    if (bar.empty()) return;
+    const float length = across ? bar.width : bar.height;
+    const float seen = across ? window.width : window.height;
+    const float size = std::max(24.0f, length * seen / (seen + furthest));
+    const float at = furthest > 0 ? (length - size) * place / furthest : 0;
+    ink.fill(bar, faded(ink.theme.faint, 0.7f), 4);
+    ink.fill(across ? Rect{bar.x + at, bar.y + 1, size, bar.height - 2}
+                    : Rect{bar.x + 1, bar.y + at, bar.width - 2, size},
+             faded(ink.theme.muted, 0.8f), 3);
+  };
+  thumb(grid.horizontal_bar(), true, now.x, most.x);
+  thumb(grid.vertical_bar(), false, now.y, most.y);
+}
+
+}  // namespace
+
+void draw_scene(const Ink& ink, const Scene& scene) {
+  if (scene.grid.columns() == 0 || scene.grid.rows() == 0) {
+    const ImVec2 size = ImGui::GetIO().DisplaySize;
+    ink.write_paragraph(Face::body, {20, 0, size.x - 40, size.y}, ink.theme.muted,
+                        scene.grid.columns() == 0 ? "No variants to show: add a column."
+                                                  : "No views to show: add a row.");
+    return;
+  }
+  for (int r = 0; r < scene.grid.rows(); ++r) {
+    for (int c = 0; c < scene.grid.columns(); ++c) draw_panel(ink, scene, r, c);
+    draw_axes(ink, scene, r);
+    const Rect window = scene.grid.window();
+    const Clip clip(ink, {0, window.y, 100000, window.height});
+    draw_scale(ink, scene, r);
+  }
+  draw_headers(ink, scene);
+  draw_scroll_bars(ink, scene.grid);
+}
+
+}  // namespace fovea::canvas

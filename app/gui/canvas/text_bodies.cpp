@@ -1,0 +1,36 @@
+// Bodies made of words: messages and tables of figures.
+#include <algorithm>
+
+#include "gui/canvas/bodies.h"
+
+namespace fovea::canvas {
+
+void draw_body(const BodyDrawing& d, const Message& message) {
+  d.ink.write_paragraph(Face::body, d.where.inset(14), d.ink.theme.muted, message.text);
+}
+
+void draw_body(const BodyDrawing& d, const FigureTable& table) {
+  constexpr float line = 18, margin = 10;
+  const float room = d.where.width - 2 * margin;
+  float y = d.where.y + 8;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const auto& [label, value] = table.rows[i];
+    const bool full = y + 2 * line > d.where.bottom() && i + 1 < table.rows.size();
+    if (full) {
+      const std::string more = std::to_string(table.rows.size() - i) + " more";
+      d.ink.write(Face::small, {d.where.x + margin, y}, d.ink.theme.muted, more);
+      return;
+    }
+    const std::string shown = d.ink.elided(Face::small, value, room * 0.7f);
+    const float left = room - d.ink.width(Face::small, shown) - 8;
+    d.ink.write(Face::small, {d.where.x + margin, y}, d.ink.theme.muted,
+                d.ink.elided(Face::small, label, left));
+    d.ink.write_right(Face::small, {d.where.right() - margin, y}, d.ink.theme.text, shown);
+    y += line;
+    if (i + 1 < table.rows.size())
+      d.ink.line({d.where.x + margin, y - 2.5f}, {d.where.right() - margin, y - 2.5f},
+                 d.ink.theme.faint);
+  }
+}
+
+}  // namespace fovea::canvas

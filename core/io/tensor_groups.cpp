@@ -1,0 +1,45 @@
+#include "io/tensor_groups.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "data/error.h"
+
+namespace fovea {
+
+std::string TensorGroup::complaint() const {
+  std::string found, missing;
+  for (const auto& [role, name] :
+       {std::pair{Role::q, "q"}, std::pair{Role::k, "k"}, std::pair{Role::v, "v"}}) {
+    if (const NamedTensor* tensor = (*this)[role])
+      found += (found.empty() ? "'" : ", '") + tensor->name + "'";
+    else
+      missing += (missing.empty() ? "" : ", ") + std::string(name);
+  }
+  return found + " without " + missing;
+}
+
+std::vector<TensorGroup> groups_of(const TensorFile& file) {
+  std::vector<TensorGroup> groups;
+  std::map<std::string, std::size_t> place;
+  for (const NamedTensor& tensor : file.tensors) {
+    const auto name = parse_tensor_name(tensor.name);
+    if (!name) continue;
+    const auto [at, fresh] = place.try_emplace(name->prefix, groups.size());
+    if (fresh) groups.push_back({.prefix = name->prefix});
+    auto& slot = groups[at->second].tensors[static_cast<std::size_t>(name->role)];
+    if (slot)
+      throw InputError(file.path, "'" + slot->name + "' and '" + tensor.name +
+                                      "' could both be meant: one of them expected");
+    slot = &tensor;
+  }
+  for (const TensorGroup& group : groups)
+    if (group[Role::qkv] && group[Role::q])
+      throw InputError(file.path, "'" + group[Role::qkv]->name + "' and '" + group[Role::q]->name +
+                                      "' could both be meant: one of them expected");
+  std::ranges::sort(groups, natural_less, &TensorGroup::prefix);
+  return groups;
+}
+
+}  // namespace fovea

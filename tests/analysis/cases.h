@@ -1,0 +1,38 @@
+// Small instances of every variant, for brute force.
+#pragma once
+
+#include "harness.h"
+
+namespace fovea::test {
+
+struct Case {
+  const char* id;
+  Settings settings;
+};
+
+inline std::vector<Case> small_cases() {
+  return {{"exact", {}},
+          {"h1d", {{"block", "4"}}},
+          {"h1d", {{"block", "2"}, {"structure", "nested"}}},
+          {"h1d", {{"block", "4"}, {"causal_query", "fine"}}},
+          {"fixed", {{"stride", "8"}, {"summary", "2"}}},
+          {"fixed", {{"stride", "8"}, {"summary", "2"}, {"heads", "second"}}},
+          {"strided", {{"stride", "6"}}},
+          {"tf", {{"height", "2"}}},
+          {"tc", {{"height", "3"}}},
+          {"hyper", {{"block", "5"}, {"samples", "6"}, {"min_length", "8"}}}};
+}
+
+/// Every case, with and without a causal mask, at a few lengths.
+template <class Use>
+void for_small_instances(Use use) {
+  const Backend& backend = *backends().front();
+  for (const Case& c : small_cases())
+    for (const bool causal : {false, true})
+      for (const Index n : {1, 16, 37}) {
+        const Problem problem = make_data(Data::gaussian, n, 3, 4, causal);
+        use(make_instance(backend, problem, c.id, c.settings));
+      }
+}
+
+}  // namespace fovea::test

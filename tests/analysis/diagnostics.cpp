@@ -1,0 +1,179 @@
+#include "analysis/diagnostics.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "analysis/block_mask.h"
+#include "analysis/block_spread.h"
+#include "analysis/leaf_skew.h"
+#include "analysis/reach.h"
+#include "analysis/spectrum.h"
+#include "cases.h"
+#include "reference.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+std::vector<Diagnostic> diagnostics_of(const Instance& x) {
+  const Instance exact = make_instance(*backends().front(), x.problem, "exact", {});
+  Profile profile;
+  Run run{profile};
+  return diagnose(*x.bound, x.apply(x.problem.v), *exact.bound, exact.apply(x.problem.v), run);
+}
+
+double value_of(const std::vector<Diagnostic>& all, const std::string& id) {
+  for (const Diagnostic& d : all)
+    if (d.id == id) return d.value;
+  FAIL("no diagnostic " << id);
+  return 0;
+}
+
+Instance golden_hyper() {
+  Structure given;
+  given.query_order = given.key_order = {0, 1, 2, 3, 4, 5, 6, 7};
+  given.sampled_keys = {0, 3, 6, 6};
+  return make_instance(*backends().front(), golden_problem(), "hyper",
+                       {{"block", "2"}, {"samples", "4"}, {"min_length", "0"}}, given);
+}
+
+}  // namespace
+
+TEST_CASE("alpha, kappa and stable rank of the golden example") {
+  const auto all = diagnostics_of(golden_hyper());
+  // Six decimals are given; float32 entries are good for seven digits.
+  CHECK(value_of(all, "alpha") == doctest::Approx(2.209364).epsilon(1e-6));
+  CHECK(value_of(all, "kappa") == doctest::Approx(1.574709).epsilon(1e-6));
+  CHECK(value_of(all, "stable_rank") == doctest::Approx(1.420207).epsilon(2e-6));
+}
+
+TEST_CASE("HyperAttention's Eq. 1, block mass and row sums against dense matrices") {
+  const Instance x = golden_hyper();
+  const auto all = diagnostics_of(x);
+  const Instance exact = make_instance(*backends().front(), x.problem, "exact", {});
+  const auto p = reference<double>(exact), q = reference<double>(x);
+  double mass = 0, sums = 0;
+  const auto weight = [&](Index i, Index j) {
+    const double draws = j == 0 || j == 3 ? 1 : j == 6 ? 2 : 0;
+    return i / 2 == j / 2 ? 1.0 : 8.0 / 4.0 * draws;
+  };
+  for (Index i = 0; i < 8; ++i) {
+    double sum = 0;
+    for (Index j = 0; j < 8; ++j) {
+      if (i / 2 == j / 2) mass += p(i, j) / 8;
+      sum += weight(i, j) * p(i, j);
+    }
+    sums += std::abs(sum - 1) / 8;
+  }
+  CHECK(value_of(all, "block_mass") == doctest::Approx(mass).epsilon(1e-6));
+  CHECK(value_of(all, "row_sum_error") == doctest::Approx(sums).epsilon(1e-5));
+  // Operator norms by plain power iteration on the dense matrices.
+  const auto norm = [](const std::vector<double>& m, Index cols) {
+    std::vector<double> v(static_cast<std::size_t>(cols), 1.0);
+    v[0] = 1.3;
+    double lambda = 0;
+    for (int step = 0; step < 3000; ++step) {
+      std::vector<double> w(v.size(), 0.0);
+      for (std::size_t i = 0; i < m.size(); i += v.size()) {
+        double dot = 0;
+        for (std::size_t c = 0; c < v.size(); ++c) dot += m[i + c] * v[c];
+        for (std::size_t c = 0; c < v.size(); ++c) w[c] += m[i + c] * dot;
+      }
+      lambda = 0;
+      for (const double e : w) lambda += e * e;
+      lambda = std::sqrt(lambda);
+      for (std::size_t c = 0; c < v.size(); ++c) v[c] = w[c] / lambda;
+    }
+    return std::sqrt(lambda);
+  };
+  auto difference = times(q, x.problem.v);
+  const auto z = times(p, x.problem.v);
+  for (std::size_t e = 0; e < z.size(); ++e) difference[e] -= z[e];
+  std::vector<double> v;
+  for (Index i = 0; i < 8; ++i)
+    for (Index c = 0; c < 2; ++c) v.push_back(static_cast<double>(x.problem.v(i, c)));
+  const double eps = norm(difference, 2) / (norm(p.values, 8) * norm(v, 2));
+  CHECK(value_of(all, "spectral_epsilon") == doctest::Approx(eps).epsilon(1e-5));
+}
+
+TEST_CASE("kappa is infinite when a row lies wholly in its block") {
+  const Problem problem = make_data(Data::gaussian, 12, 3, 2, false);
+  const Instance x = make_instance(*backends().front(), problem, "hyper",
+                                   {{"block", "12"}, {"samples", "3"}, {"min_length", "0"}});
+  if (!x.plan->structure.query_bucket.empty())
+    CHECK(std::isinf(value_of(diagnostics_of(x), "kappa")));
+}
+
+TEST_CASE("leaf skew of sizes counted by hand") {
+  const std::vector<Index> queries{4, 0, 2, 2}, keys{2, 6, 0, 0};
+  const LeafSkew s = leaf_skew(queries, keys);
+  CHECK(s.chi == 8.0 / 64.0);
+  CHECK(s.effective_leaves == 8);
+  CHECK(s.empty_leaves == 2);
+  CHECK(s.queries_without_keys == 4);
+  CHECK(s.largest_leaf == 6);
+  // Mean absolute difference of all 16 ordered pairs over twice the mean: (2*(4+2+2+6+6)/16)/4.
+  CHECK(s.gini == doctest::Approx(40.0 / 16.0 / 4.0));
+  const std::vector<Index> even{3, 3, 3};
+  CHECK(leaf_skew(even, even).gini == 0);
+  CHECK(leaf_skew(even, even).effective_leaves == doctest::Approx(3));
+}
+
+TEST_CASE("two-hop reach: merged and strided reach every causal pair") {
+  const auto reach = [](const char* id, Settings settings, Index n) {
+    const Problem problem = make_data(Data::gaussian, n, 2, 2, true);
+    return two_hop_reach(*make_plan(*backends().front(), problem, id, settings));
+  };
+  CHECK(reach("fixed", {{"stride", "8"}, {"summary", "2"}}, 61).share == 1);
+  CHECK(reach("strided", {{"stride", "8"}}, 61).share == 1);
+  // Own blocks alone reach only themselves: 7 blocks of 8 and one of 5.
+  CHECK(reach("fixed", {{"stride", "8"}, {"heads", "first"}}, 61).share ==
+        doctest::Approx((7 * 36.0 + 15) / (61 * 31.0)));
+  CHECK(reach("strided", {{"stride", "32"}}, 1000).sampled_rows == 256);
+}
+
+TEST_CASE("block spread is the deviation of the fine logits of each coarse block") {
+  const Index n = 64;
+  const Problem problem = make_data(Data::gaussian, n, 3, 2, false);
+  const auto plan =
+      make_plan(*backends().front(), problem, "h1d", {{"block", "8"}, {"structure", "nested"}});
+  const auto spread = block_spread(*plan, problem, {}, 1 << 20);  // all blocks
+  REQUIRE(spread.size() == 2);
+  // Nested, block 8: level l >= 1 owns sibling quadrants of side 8 2^l, in 2^l x 2^l blocks.
+  const Matrix owner = level_owner(*plan, {0, n}, {0, n});
+  for (const BlockSpread& s : spread) {
+    const Index side = Index{1} << s.level;
+    double variance = 0, blocks = 0;
+    for (Index bi = 0; bi < n; bi += side)
+      for (Index bj = 0; bj < n; bj += side) {
+        if (static_cast<int>(owner(bi, bj)) != s.level) continue;
+        double sum = 0, squares = 0, count = 0;
+        for (Index i = bi; i < bi + side; ++i)
+          for (Index j = bj; j < bj + side; ++j) {
+            double logit = 0;
+            for (Index c = 0; c < 3; ++c)
+              logit += problem.scale * static_cast<double>(problem.q(i, c)) *
+                       static_cast<double>(problem.k(j, c));
+            sum += logit, squares += logit * logit, ++count;
+          }
+        variance += squares / count - sum / count * (sum / count);
+        ++blocks;
+      }
+    CHECK(s.deviation == doctest::Approx(std::sqrt(variance / blocks)).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("every variant offers its own figures") {
+  for_small_instances([](const Instance& x) {
+    INFO(x.variant->id << " n=" << x.plan->n << " causal=" << x.plan->causal);
+    for (const Diagnostic& d : diagnostics_of(x)) {
+      CHECK_FALSE(std::isnan(d.value));
+      CHECK_FALSE(d.label.empty());
+    }
+    if (x.variant->id == "tf" || x.variant->id == "tc") value_of(diagnostics_of(x), "chi");
+    if (x.variant->id == "strided" && x.plan->n > 16) value_of(diagnostics_of(x), "two_hop_reach");
+    if (x.variant->id == "h1d" && x.plan->n > 16) value_of(diagnostics_of(x), "block_spread_1");
+  });
+}

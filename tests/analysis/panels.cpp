@@ -1,0 +1,269 @@
+// Panels: what each view shows of each variant.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "analysis/block_mask.h"
+#include "cases.h"
+#include "engine/panel.h"
+#include "engine/rank_subject.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+constexpr View views[] = {View::heatmap, View::error, View::mask,   View::rank, View::level,
+                          View::tree,    View::row,   View::output, View::cost};
+
+// A variant and exact attention of one problem, computed and compared.
+struct Scene {
+  Problem problem;
+  Computation computation, exact;
+  Metrics metrics;
+  std::vector<Diagnostic> diagnostics;
+  Sequence sequence;
+  ViewSettings settings;
+  Profile profile;
+
+  Scene(const Problem& p, const std::string& id, const Settings& parameters) : problem(p) {
+    Run run{profile};
+    const Backend& backend = *backends().front();
+    const auto make = [&](const std::string& name, const Settings& s) {
+      const Variant& variant = find_variant(name);
+      return compute(problem, {.variant = &variant, .values = values_of(variant, s), .repeats = 0},
+                     backend, run);
+    };
+    exact = make("exact", {});
+    computation = id == "exact" ? exact : make(id, parameters);
+    metrics = compare(*computation.op, computation.output, *exact.op, exact.output, run);
+    diagnostics = diagnose(*computation.op, computation.output, *exact.op, exact.output, run);
+  }
+  Panel panel(View view, IndexRange rows, IndexRange cols, Index max_pixels = 512,
+              Index query = 0) {
+    Run run{profile};
+    return make_panel(view,
+                      {.computation = computation,
+                       .exact = exact,
+                       .metrics = &metrics,
+                       .diagnostics = &diagnostics,
+                       .sequence = sequence,
+                       .settings = settings,
+                       .rows = rows,
+                       .cols = cols,
+                       .max_pixels = max_pixels,
+                       .query = query},
+                      run);
+  }
+  Panel panel(View view) { return panel(view, {0, problem.n()}, {0, problem.n()}); }
+  Matrix p(bool approximate) {
+    Run run{profile};
+    const IndexRange all{0, problem.n()};
+    return (approximate ? computation : exact).op->tile(all, all, run);
+  }
+};
+
+Scene hyper_scene(bool causal = false) {
+  return {make_data(Data::gaussian, 40, 4, 4, causal),
+          "hyper",
+          {{"block", "8"}, {"samples", "8"}, {"min_length", "8"}}};
+}
+
+}  // namespace
+
+TEST_CASE("every view of every variant shows something or says why not") {
+  for (const Case& c : small_cases())
+    for (const bool causal : {false, true})
+      for (const Index n : {1, 37}) {
+        Scene scene(make_data(Data::gaussian, n, 3, 4, causal), c.id, c.settings);
+        for (const View view : views) {
+          INFO(c.id << " " << to_text(view) << " n=" << n << " causal=" << causal);
+          const Panel panel = scene.panel(view, {0, n}, {0, n}, 16);
+          CHECK(panel.view == view);
+          CHECK_FALSE(panel.title.empty());
+          if (const auto* message = std::get_if<Message>(&panel.body))
+            CHECK(message->text.size() > 10);
+          if (const auto* raster = std::get_if<Raster>(&panel.body)) {
+            CHECK_FALSE(raster->values.empty());
+            CHECK(raster->low <= raster->high);
+            CHECK_FALSE(raster->quantity.empty());
+            CHECK(raster->values.rows() <= 16);
+          }
+        }
+      }
+}
+
+TEST_CASE("the heatmap is P; its masked pixels are the future") {
+  Scene scene = hyper_scene(true);
+  const auto raster = std::get<Raster>(scene.panel(View::heatmap).body);
+  const Matrix p = scene.p(true);
+  bool same = true;
+  for (Index i = 0; i < 40; ++i)
+    for (Index j = 0; j < 40; ++j)
+      same &= j > i ? std::isinf(raster.values(i, j)) && raster.values(i, j) < 0
+                    : raster.values(i, j) == p(i, j);
+  CHECK(same);
+  CHECK(raster.pooled == Pool::Kind::none);
+}
+
+TEST_CASE("a row norm makes the largest of each row 1") {
+  Scene scene = hyper_scene();
+  scene.settings.norm = Norm::row_max;
+  const auto raster = std::get<Raster>(scene.panel(View::heatmap, {0, 40}, {0, 40}, 10).body);
+  for (Index r = 0; r < 10; ++r) {
+    float top = 0;
+    for (Index c = 0; c < 10; ++c) top = std::max(top, raster.values(r, c));
+    CHECK(top == 1.0f);
+  }
+}
+
+TEST_CASE("the error is P~ - P, pooled with its sign") {
+  Scene scene = hyper_scene();
+  const Matrix p = scene.p(false), q = scene.p(true);
+  const auto raster = std::get<Raster>(scene.panel(View::error).body);
+  CHECK(raster.palette == Palette::diverging);
+  CHECK(raster.low == -raster.high);
+  for (Index i = 0; i < 40; ++i)
+    for (Index j = 0; j < 40; ++j) CHECK(raster.values(i, j) == q(i, j) - p(i, j));
+  for (const Pool::Kind kind : {Pool::Kind::max, Pool::Kind::mean}) {
+    scene.settings.pool = kind;
+    const auto pooled = std::get<Raster>(scene.panel(View::error, {0, 40}, {0, 40}, 10).body);
+    CHECK(pooled.pooled == kind);
+    for (Index r = 0; r < 10; ++r)
+      for (Index c = 0; c < 10; ++c) {
+        double largest = 0, sum = 0;
+        for (Index i = 4 * r; i < 4 * r + 4; ++i)
+          for (Index j = 4 * c; j < 4 * c + 4; ++j) {
+            const double x = static_cast<double>(q(i, j)) - static_cast<double>(p(i, j));
+            sum += x;
+            if (std::abs(x) > std::abs(largest)) largest = x;
+          }
+        const double expected = kind == Pool::Kind::max ? largest : sum / 16;
+        CHECK(std::abs(static_cast<double>(pooled.values(r, c)) - expected) <
+              6e-8);  // 2^-24: one rounding of a number below 1
+      }
+  }
+}
+
+TEST_CASE("kinds of error follow from the signed one") {
+  Scene scene = hyper_scene();
+  const auto values = [&](ErrorKind kind) {
+    scene.settings.error = kind;
+    return std::get<Raster>(scene.panel(View::error).body).values;
+  };
+  const Matrix p = scene.p(false), difference = values(ErrorKind::signed_difference);
+  const Matrix absolute = values(ErrorKind::absolute), squared = values(ErrorKind::squared);
+  const Matrix relative = values(ErrorKind::relative),
+               logarithm = values(ErrorKind::log10_absolute);
+  for (Index i = 0; i < 40; ++i)
+    for (Index j = 0; j < 40; ++j) {
+      const double x = static_cast<double>(difference(i, j));
+      CHECK(static_cast<double>(absolute(i, j)) == std::abs(x));
+      // One rounding to float of each side.
+      CHECK(static_cast<double>(squared(i, j)) == doctest::Approx(x * x).epsilon(1e-6));
+      CHECK(static_cast<double>(relative(i, j)) ==
+            doctest::Approx(x / static_cast<double>(p(i, j))).epsilon(1e-6));
+      CHECK(static_cast<double>(logarithm(i, j)) ==
+            doctest::Approx(std::log10(std::max(1e-12, std::abs(x)))).epsilon(1e-6));
+    }
+}
+
+TEST_CASE("the mask shows tiles from afar and elements from near") {
+  Scene scene(make_data(Data::gaussian, 64, 3, 2, true), "fixed",
+              {{"stride", "8"}, {"summary", "2"}});
+  scene.settings.mask_block = 4;
+  const Panel far = scene.panel(View::mask);
+  const auto& tiles = std::get<Raster>(far.body);
+  CHECK(tiles.categories.size() == 3);
+  CHECK(far.caption.find("full") != std::string::npos);
+  CHECK(tiles.values(0, 0) == 1);  // the diagonal tile is cut by the mask
+  CHECK(tiles.values(0, 63) == 0);
+  CHECK(tiles.values(7, 0) == 2);
+  const auto near = std::get<Raster>(scene.panel(View::mask, {8, 24}, {0, 16}).body);
+  CHECK(near.categories.size() == 2);
+  const Matrix mask = element_mask(scene.computation.op->plan(), {8, 24}, {0, 16});
+  for (Index i = 0; i < 16; ++i)
+    for (Index j = 0; j < 16; ++j) CHECK(near.values(i, j) == mask(i, j));
+}
+
+TEST_CASE("the rank map covers the matrix and counts what it stores") {
+  Scene scene = hyper_scene();
+  const Panel panel = scene.panel(View::rank);
+  const auto& map = std::get<BlockMap>(panel.body);
+  CHECK(map.map.n == 40);
+  CHECK(map.stored == stored_entries(map.map));
+  CHECK(map.compression == doctest::Approx(1600 / map.stored));
+}
+
+TEST_CASE("rank subjects are P, exp(S), S and the error") {
+  Scene scene = hyper_scene();
+  Run run{scene.profile};
+  const IndexRange rows{3, 9}, cols{10, 20};
+  const auto get = [&](RankSubject what) {
+    return entries_of(scene.computation, scene.exact, what, run)(rows, cols);
+  };
+  const Matrix logits = get(RankSubject::logits), a = get(RankSubject::unnormalised);
+  const Matrix q = get(RankSubject::attention), error = get(RankSubject::error);
+  const Matrix p = scene.p(false), approximate = scene.p(true);
+  for (Index i = 0; i < rows.size(); ++i)
+    for (Index j = 0; j < cols.size(); ++j) {
+      const Index r = rows.begin + i, c = cols.begin + j;
+      const double s = static_cast<double>(logits(i, j));
+      // A = P exp(lse): float logits and lse of size up to ten, so about 1e-6.
+      CHECK(static_cast<double>(a(i, j)) == doctest::Approx(std::exp(s)).epsilon(2e-6));
+      CHECK(static_cast<double>(p(r, c)) ==
+            doctest::Approx(std::exp(s - static_cast<double>(
+                                             scene.exact.output.lse[static_cast<std::size_t>(r)])))
+                .epsilon(1e-5));
+      CHECK(q(i, j) == approximate(r, c));
+      CHECK(error(i, j) == approximate(r, c) - p(r, c));
+    }
+}
+
+TEST_CASE("a row lists its best keys; an output picture is Z") {
+  Scene scene = hyper_scene();
+  const auto curve = std::get<RowCurve>(scene.panel(View::row, {0, 40}, {5, 25}, 512, 7).body);
+  const Matrix p = scene.p(false);
+  CHECK(curve.query == 7);
+  REQUIRE(curve.exact.size() == 20);
+  for (Index j = 0; j < 20; ++j) CHECK(curve.exact[static_cast<std::size_t>(j)] == p(7, j + 5));
+  REQUIRE(curve.top_exact.size() == 8);
+  for (const auto& [key, value] : curve.top_exact) CHECK(value == p(7, key));
+  CHECK(curve.top_exact[0].second >= curve.top_exact[7].second);
+
+  CHECK(std::holds_alternative<Strip>(scene.panel(View::output).body));
+  Matrix q = gaussian(12, 3, 1), k = gaussian(12, 3, 2), v(12, 3, 0.25f);
+  Scene image(make_problem(q, k, v), "strided", {{"stride", "4"}});
+  image.sequence.grid = ImageGrid{3, 4, 0};
+  const auto picture = std::get<OutputPicture>(image.panel(View::output).body);
+  CHECK(picture.rgb.size() == 36);
+  for (const float x : picture.rgb) CHECK(x == doctest::Approx(0.25f));
+}
+
+TEST_CASE("rasters of one view share a range; categories have none") {
+  Scene a = hyper_scene(), b(make_data(Data::gaussian, 40, 4, 4, false), "h1d", {{"block", "4"}});
+  const std::vector<Panel> panels{a.panel(View::error), b.panel(View::error)};
+  const auto range = shared_range(panels);
+  REQUIRE(range);
+  CHECK(range->second ==
+        std::max(std::get<Raster>(panels[0].body).high, std::get<Raster>(panels[1].body).high));
+  CHECK(range->first == -range->second);
+  CHECK_FALSE(shared_range({a.panel(View::mask)}));
+}
+
+TEST_CASE("a given attention matrix has a heatmap and a rank map, and nothing else") {
+  const Matrix a = hyper_scene().p(false);
+  Profile profile;
+  Run run{profile};
+  ViewSettings settings;
+  const auto make = [&](View view, Index pixels) {
+    return make_matrix_panel(view, a, settings, {0, 40}, {0, 40}, pixels, run);
+  };
+  const auto raster = std::get<Raster>(make(View::heatmap, 512).body);
+  CHECK(raster.values(3, 4) == a(3, 4));
+  const auto pooled = std::get<Raster>(make(View::heatmap, 20).body);
+  CHECK(pooled.values(0, 0) == std::max({a(0, 0), a(0, 1), a(1, 0), a(1, 1)}));
+  CHECK(std::get<BlockMap>(make(View::rank, 512).body).map.n == 40);
+  CHECK(std::holds_alternative<Message>(make(View::error, 512).body));
+}

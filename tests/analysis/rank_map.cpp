@@ -1,0 +1,170 @@
+#include "analysis/rank_map.h"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "analysis/singular_values.h"
+#include "harness.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+// H-Transformer-1D, Eq. 11 and 12.
+double paper_entry(Index i, Index j) {
+  const double distance = static_cast<double>(i - j);
+  return std::exp(2 * std::exp(-distance * distance) - 1);
+}
+
+Matrix paper_block(IndexRange rows, IndexRange cols) {
+  Matrix out(rows.size(), cols.size());
+  for (Index i = 0; i < rows.size(); ++i)
+    for (Index j = 0; j < cols.size(); ++j)
+      out(i, j) = static_cast<float>(paper_entry(rows.begin + i, cols.begin + j));
+  return out;
+}
+
+RankMap paper_map(const RankOptions& options) {
+  Profile profile;
+  Run run{profile};
+  return map_ranks(16, paper_block, options, run);
+}
+
+std::vector<double> paper_values(IndexRange rows, IndexRange cols) {
+  std::vector<double> entries;
+  for (Index i = rows.begin; i < rows.end; ++i)
+    for (Index j = cols.begin; j < cols.end; ++j) entries.push_back(paper_entry(i, j));
+  return singular_values(entries.data(), rows.size(), cols.size());
+}
+
+}  // namespace
+
+TEST_CASE("the paper's example: ranks 4, 2, 2 and 192 entries (Eq. 13)") {
+  const RankMap map = paper_map({.leaf = 4, .tolerance = 1e-3});
+  int diagonal = 0, four = 0, eight = 0;
+  for (const RankBlock& b : map.blocks) {
+    INFO(b.rows.begin << "," << b.cols.begin << " side " << b.rows.size());
+    if (b.rows == b.cols) {
+      ++diagonal;
+      CHECK(b.level == 0);
+      CHECK(b.rank == 4);
+    } else {
+      CHECK(b.rank == 2);
+      CHECK(b.level == (b.rows.size() == 4 ? 1 : 2));
+      ++(b.rows.size() == 4 ? four : eight);
+    }
+  }
+  CHECK(diagonal == 4);
+  CHECK(four == 4);
+  CHECK(eight == 2);
+  CHECK(stored_entries(map) == 192);
+}
+
+TEST_CASE("singular values of the 8 x 8 block, and the whole matrix has full rank") {
+  const auto values = paper_values({0, 8}, {8, 16});
+  // As many digits as are given.
+  CHECK(values[0] == doctest::Approx(3.003).epsilon(2e-4));
+  CHECK(values[1] == doctest::Approx(.3399).epsilon(2e-4));
+  CHECK(values[2] == doctest::Approx(3.28e-4).epsilon(2e-3));
+  CHECK(values[3] == doctest::Approx(3.0e-9).epsilon(2e-2));
+  const auto whole = paper_values({0, 16}, {0, 16});
+  CHECK(numerical_rank({whole.begin(), whole.end()}, 1e-1, false) == 16);
+}
+
+TEST_CASE("tolerance moves ranks without a new decomposition") {
+  RankMap map = paper_map({.leaf = 4, .tolerance = 1e-3});
+  set_tolerance(map, 100.0, false);
+  for (const RankBlock& b : map.blocks) CHECK(b.rank == 0);
+  set_tolerance(map, 1e-2, true);
+  for (const RankBlock& b : map.blocks)
+    if (b.rows != b.cols) CHECK(b.rank == 2);
+}
+
+TEST_CASE("blocks tile the matrix for any n, in both partitions") {
+  for (const Partition partition : {Partition::hierarchy, Partition::uniform})
+    for (const Index n : {1, 3, 4, 5, 16, 17, 31}) {
+      CAPTURE(n);
+      Profile profile;
+      Run run{profile};
+      const RankMap map = map_ranks(n, paper_block, {.leaf = 4, .partition = partition}, run);
+      Matrix seen(n, n);
+      for (const RankBlock& b : map.blocks)
+        for (Index i = b.rows.begin; i < b.rows.end; ++i)
+          for (Index j = b.cols.begin; j < b.cols.end; ++j) ++seen(i, j);
+      for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < n; ++j) CHECK(seen(i, j) == 1);
+    }
+}
+
+TEST_CASE("numerical rank as the paper and as others define it") {
+  const std::vector<float> values{4, 2, 1, 0.5f};
+  CHECK(numerical_rank(values, 0.4, false) == 4);
+  CHECK(numerical_rank(values, 0.6, false) == 3);
+  CHECK(numerical_rank(values, 1.6, false) == 2);
+  CHECK(numerical_rank(values, 1.5, false) == 3);  // strictly less
+  CHECK(numerical_rank(values, 100, false) == 0);
+  CHECK(numerical_rank(values, 0.2, true) == 3);
+  CHECK(numerical_rank({}, 1, true) == 0);
+}
+
+TEST_CASE("large blocks: the Gram matrix gives what bidiagonalisation gives") {
+  // A product with known singular values: block-diagonal rotations of a diagonal matrix are enough
+  // to leave nothing aligned with the axes.
+  const Index side = direct_side + 40;
+  const Matrix noise = gaussian(side, side, 3);
+  std::vector<double> entries, transposed(static_cast<std::size_t>(side * (side - 8)));
+  for (Index i = 0; i < side - 8; ++i)
+    for (Index j = 0; j < side; ++j) {
+      entries.push_back(static_cast<double>(noise(i, j)));
+      transposed[static_cast<std::size_t>(j * (side - 8) + i)] = static_cast<double>(noise(i, j));
+    }
+  const auto values = singular_values(entries.data(), side - 8, side);
+  const auto other = singular_values(transposed.data(), side, side - 8);
+  double squares = 0, fourth = 0;
+  for (const double x : entries) squares += x * x;
+  for (Index i = 0; i < side - 8; ++i)
+    for (Index k = 0; k < side - 8; ++k) {
+      double dot = 0;
+      for (Index j = 0; j < side; ++j)
+        dot += entries[static_cast<std::size_t>(i * side + j)] *
+               entries[static_cast<std::size_t>(k * side + j)];
+      fourth += dot * dot;
+    }
+  double sum = 0, sum4 = 0;
+  for (std::size_t s = 0; s < values.size(); ++s) {
+    sum += values[s] * values[s];
+    sum4 += std::pow(values[s], 4);
+    CHECK(std::abs(values[s] - other[s]) < 1e-7 * values[0]);  // sqrt of double's epsilon, and some
+    if (s > 0) CHECK(values[s] <= values[s - 1]);
+  }
+  CHECK(sum == doctest::Approx(squares).epsilon(1e-10));  // |A|_F^2
+  CHECK(sum4 == doctest::Approx(fourth).epsilon(1e-10));  // |A^T A|_F^2
+}
+
+TEST_CASE("a rank map stops when asked, also inside a large block") {
+  std::stop_source stop;
+  Profile profile;
+  Run run{profile, stop.get_token()};
+  const Matrix noise = gaussian(1500, 1500, 5);
+  const auto entries = [&](IndexRange, IndexRange) { return noise; };
+  std::chrono::steady_clock::time_point asked;
+  std::jthread asker([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    asked = std::chrono::steady_clock::now();
+    stop.request_stop();
+  });
+  CHECK_THROWS_AS(map_ranks(1500, entries, {.leaf = 1500, .partition = Partition::uniform}, run),
+                  Cancelled);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - asked;
+  CHECK(took.count() < 1.0);  // promised: 200 ms; the rest is for a busy machine
+}
+
+TEST_CASE("too large a block is refused, not begun") {
+  Profile profile;
+  Run run{profile};
+  CHECK_THROWS_AS(map_ranks(131072, paper_block, {.leaf = 16}, run), UnavailableError);
+}

@@ -1,0 +1,169 @@
+// Block masks, row sizes, level owners and cost, against element by element counts.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+
+#include "analysis/block_mask.h"
+#include "analysis/cost.h"
+#include "cases.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+Plan plan_of(const std::string& id, const Settings& settings, Index n, bool causal) {
+  const Problem problem = make_data(Data::gaussian, n, 2, 2, causal);
+  return *make_plan(*backends().front(), problem, id, settings);
+}
+
+double pairs_of(const Plan& plan) {
+  double sum = 0;
+  for (const Pass& pass : std::get<TilePlan>(plan.form).passes)
+    for (const Tile& tile : pass.tiles) sum += count_pairs(pass, tile);
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("the element mask is where P is positive; row sizes are its sums") {
+  for_small_instances([](const Instance& x) {
+    INFO(x.variant->id << " n=" << x.plan->n << " causal=" << x.plan->causal);
+    const Index n = x.plan->n;
+    const Matrix p = x.all(), mask = element_mask(*x.plan, {0, n}, {0, n});
+    const auto sizes = row_sizes(*x.plan);
+    bool same = true;
+    for (Index i = 0; i < n; ++i) {
+      Index size = 0;
+      for (Index j = 0; j < n; ++j) {
+        same &= (mask(i, j) == 1) == (p(i, j) > 0);
+        same &= pair_info(*x.plan, i, j).covered == (p(i, j) > 0);
+        size += p(i, j) > 0;
+      }
+      CHECK(sizes[static_cast<std::size_t>(i)] == size);
+    }
+    CHECK(same);
+  });
+}
+
+TEST_CASE("a block's fill is the mean of the element mask, for any view and block") {
+  for_small_instances([](const Instance& x) {
+    INFO(x.variant->id << " n=" << x.plan->n << " causal=" << x.plan->causal);
+    const Index n = x.plan->n;
+    for (const Index block : {1, 3, 8})
+      for (const auto& [rows, cols] :
+           {std::pair{IndexRange{0, n}, IndexRange{0, n}},
+            std::pair{IndexRange{n / 3, n}, IndexRange{n / 4, n - n / 5}}}) {
+        const Matrix mask = element_mask(*x.plan, rows, cols),
+                     fill = block_fill(*x.plan, rows, cols, block);
+        Matrix sums(fill.rows(), fill.cols()), areas(fill.rows(), fill.cols());
+        for (Index i = 0; i < mask.rows(); ++i)
+          for (Index j = 0; j < mask.cols(); ++j) {
+            sums(i / block, j / block) += mask(i, j);
+            areas(i / block, j / block) += 1;
+          }
+        for (Index r = 0; r < fill.rows(); ++r)
+          for (Index c = 0; c < fill.cols(); ++c) CHECK(fill(r, c) == sums(r, c) / areas(r, c));
+      }
+  });
+}
+
+TEST_CASE("levels are owned as the hierarchies say") {
+  const Index n = 64, block = 4;
+  for (const bool banded : {false, true}) {
+    const Plan plan =
+        plan_of("h1d", {{"block", "4"}, {"structure", banded ? "banded" : "nested"}}, n, false);
+    const Matrix owner = level_owner(plan, {0, n}, {0, n});
+    bool same = true;
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < n; ++j) {
+        const auto bi = static_cast<std::uint64_t>(i / block),
+                   bj = static_cast<std::uint64_t>(j / block);
+        int level = std::max(0, static_cast<int>(std::bit_width(bi ^ bj)) - 1);
+        if (banded)
+          for (level = 0; std::llabs(static_cast<long long>(bi >> level) -
+                                     static_cast<long long>(bj >> level)) > 1;)
+            ++level;
+        same &= static_cast<int>(owner(i, j)) == level;
+      }
+    CHECK(same);
+  }
+}
+
+TEST_CASE("pairs of the factorized sets are those of the paper's example") {
+  const Index n = 1024;
+  const Settings fixed{{"stride", "128"}, {"summary", "8"}}, strided{{"stride", "128"}};
+  const auto with = [](Settings s, const char* heads) {
+    s.emplace_back("heads", heads);
+    return s;
+  };
+  CHECK(pairs_of(plan_of("fixed", with(fixed, "first"), n, true)) == 66048);
+  CHECK(pairs_of(plan_of("fixed", with(fixed, "second"), n, true)) == 28960);
+  CHECK(pairs_of(plan_of("fixed", with(fixed, "merged"), n, true)) == 94720);
+  CHECK(pairs_of(plan_of("strided", with(strided, "first"), n, true)) == 122944);
+  CHECK(pairs_of(plan_of("strided", with(strided, "second"), n, true)) == 4608);
+  CHECK(pairs_of(plan_of("strided", with(strided, "merged"), n, true)) == 126528);
+  // Row 300 of the second fixed set: columns 120..127 and 248..255.
+  const Matrix row =
+      element_mask(plan_of("fixed", with(fixed, "second"), n, true), {300, 301}, {0, n});
+  for (Index j = 0; j < n; ++j)
+    CHECK(row(0, j) == ((j >= 120 && j < 128) || (j >= 248 && j < 256)));
+}
+
+TEST_CASE("without coarse levels the pairs are the sum of the row sizes") {
+  for_small_instances([](const Instance& x) {
+    const auto* tiles = std::get_if<TilePlan>(&x.plan->form);
+    if (!tiles || std::ranges::any_of(tiles->passes, [](const Pass& p) { return p.key_level > 0; }))
+      return;
+    INFO(x.variant->id << " n=" << x.plan->n << " causal=" << x.plan->causal);
+    double sum = 0;
+    for (const Index size : row_sizes(*x.plan)) sum += static_cast<double>(size);
+    CHECK(pairs_of(*x.plan) == sum);
+    CHECK(count_cost(*x.plan, 3, 4).pairs == sum);
+  });
+}
+
+TEST_CASE("exact attention costs what exact attention costs") {
+  for (const bool causal : {false, true})
+    for (const Index n : {1, 37, 1000})
+      CHECK(count_cost(plan_of("exact", {}, n, causal), 5, 7).ratio_to_exact() == 1);
+}
+
+TEST_CASE("hashing, routing and coarsening are counted") {
+  const double n = 256, d = 2, dv = 2;
+  const Plan hyper = plan_of(
+      "hyper", {{"block", "32"}, {"samples", "1"}, {"projections", "5"}, {"min_length", "0"}}, 256,
+      false);
+  const Cost cost = count_cost(hyper, 2, 2);
+  CHECK(cost.multiply_adds == cost.pairs * (d + dv) + 2 * n * d * 5);
+  const Plan tf = plan_of("tf", {{"height", "3"}}, 256, false);
+  const Cost tree = count_cost(tf, 2, 2);
+  CHECK(tree.multiply_adds - tree.pairs * (d + dv) >= 2 * n * d * 3);
+  // Banded h1d: about 5 n N_r pairs; each level below the top is added up once and merged once.
+  const Cost h1d = count_cost(plan_of("h1d", {{"block", "16"}}, 256, false), 2, 2);
+  CHECK(h1d.pairs <= 5 * n * 16);
+  CHECK(h1d.pairs >= 3 * n * 16);
+  CHECK(h1d.multiply_adds > h1d.pairs * (d + dv));
+}
+
+TEST_CASE("the whole mask of 131072 tokens takes no n x n work") {
+  const Index n = 131072;
+  const struct {
+    const char* id;
+    Settings settings;
+  } cases[] = {{"exact", {}}, {"h1d", {}}, {"fixed", {}}, {"strided", {}}};
+  for (const auto& c : cases) {
+    CAPTURE(c.id);
+    const Plan plan = plan_of(c.id, c.settings, n, true);
+    const auto start = std::chrono::steady_clock::now();
+    const Matrix fill = block_fill(plan, {0, n}, {0, n}, n / 512);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    CHECK(took.count() <
+          20);  // n x n would take minutes; a slow shared machine takes a few seconds
+    CHECK(fill(0, 0) > 0);
+    CHECK(fill(0, 511) == 0);
+  }
+}

@@ -1,0 +1,97 @@
+#include "cli/program.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+extern char** environ;
+
+namespace fovea::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+pid_t spawn(const std::vector<std::string>& arguments, const std::string& out, const std::string& err) {
+  std::vector<std::string> words{FOVEA_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawnattr_t attributes;  // a test run in the background may ignore SIGINT; the program must not
+  posix_spawnattr_init(&attributes);
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  posix_spawnattr_setsigdefault(&attributes, &signals);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  pid_t child = 0;
+  const int error = posix_spawn(&child, FOVEA_PROGRAM, &files, &attributes, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) throw std::runtime_error(std::string("cannot start ") + FOVEA_PROGRAM);
+  return child;
+}
+
+}  // namespace
+
+Ended run_program(const std::vector<std::string>& arguments, double interrupt_after) {
+  const Scratch scratch;
+  const std::string out = scratch.path("out"), err = scratch.path("err");
+  const pid_t child = spawn(arguments, out, err);
+  if (interrupt_after > 0) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(interrupt_after));
+    kill(child, SIGINT);
+  }
+  const auto start = Clock::now();
+  int status = 0;
+  waitpid(child, &status, 0);
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+          .out = read_text(out),
+          .err = read_text(err),
+          .seconds = seconds};
+}
+
+Scratch::Scratch() : directory_((fs::temp_directory_path() / "fovea-test-XXXXXX").string()) {
+  if (!mkdtemp(directory_.data())) throw std::runtime_error("no temporary directory");
+}
+
+Scratch::~Scratch() {
+  std::error_code ignored;
+  fs::remove_all(directory_, ignored);
+}
+
+std::vector<std::string> Scratch::files() const {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(directory_)) names.push_back(entry.path().filename());
+  return names;
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+}  // namespace fovea::test

@@ -1,0 +1,174 @@
+// Laws of a figure's layout, for every kind of panel at several sizes.
+#include <doctest/doctest.h>
+
+#include <QPainter>
+#include <limits>
+
+#include "figure/colormap.h"
+#include "figure/panels.h"
+#include "figure/recorder.h"
+
+using namespace fovea;
+
+namespace {
+
+void check_page(const example::Recording& recording) {
+  // Lines have a width of half a point; half of it lies outside their shape.
+  const QRectF page = recording.page.adjusted(-0.3, -0.3, 0.3, 0.3);
+  for (const QRectF& shape : recording.shapes) {
+    CAPTURE(shape.left());
+    CAPTURE(shape.top());
+    CAPTURE(shape.right());
+    CAPTURE(shape.bottom());
+    CHECK(page.contains(shape));
+  }
+  // Advances of a device may be rounded: a point of grace.
+  const QRectF paper = recording.page.adjusted(-1, -1, 1, 1);
+  for (const auto& [text, where] : recording.texts) {
+    const std::string words = text.toStdString();
+    CAPTURE(words);
+    CHECK(paper.contains(where));
+  }
+}
+
+void check_texts_apart(const example::Recording& recording) {
+  for (std::size_t a = 0; a < recording.texts.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b) {
+      const QRectF common = recording.texts[a].where.intersected(recording.texts[b].where);
+      const std::string one = recording.texts[a].text.toStdString();
+      const std::string other = recording.texts[b].text.toStdString();
+      CAPTURE(one);
+      CAPTURE(other);
+      CHECK_FALSE((common.width() > 0.5 && common.height() > 0.5));
+    }
+}
+
+Figure alone(const Panel& panel, double width) {
+  Figure figure{.rows = {{panel}}};
+  figure.style.width = width;
+  return figure;
+}
+
+}  // namespace
+
+TEST_CASE("nothing leaves the page and no text covers another: each kind alone") {
+  example::application();
+  for (const Index n : {16, 256})
+    for (const Panel& panel : example::every_kind(n))
+      for (const double width : {80.0, 120.0, 252.0, 504.0}) {
+        CAPTURE(panel.body.index());
+        CAPTURE(width);
+        const auto recording = example::record(alone(panel, width));
+        CHECK(recording.texts.size() > 0);
+        check_page(recording);
+        check_texts_apart(recording);
+      }
+}
+
+TEST_CASE("nothing leaves the page and no text covers another: grids") {
+  example::application();
+  for (const double width : {252.0, 360.0, 504.0})
+    for (const bool shared : {true, false})
+      for (const double size : {7.0, 8.0}) {
+        CAPTURE(width);
+        CAPTURE(shared);
+        Figure figure = example::paper(width, 128);
+        figure.style.shared_range = shared;
+        figure.style.font_size = size;
+        const auto recording = example::record(figure);
+        check_page(recording);
+        check_texts_apart(recording);
+      }
+}
+
+TEST_CASE("a fixed height is kept") {
+  example::application();
+  Figure figure = example::paper(504, 128);
+  for (const double height : {420.0, 700.0}) {
+    figure.style.height = height;
+    CHECK(figure_height(figure) == height);
+    check_page(example::record(figure));
+  }
+}
+
+TEST_CASE("matrices keep square cells and columns are even") {
+  example::application();
+  Figure figure;
+  figure.style.width = 504;
+  figure.rows = {
+      {example::heatmap(64, 7, "a"), example::heatmap(64, 1, "b"), example::heatmap(64, 2, "c")}};
+  std::vector<QRectF> squares;
+  for (const QRectF& shape : example::record(figure).shapes)
+    if (shape.width() > 100 && shape.height() > 100 && shape.width() < 400)
+      squares.push_back(shape);
+  REQUIRE(squares.size() == 6);  // a raster and its frame each
+  for (const QRectF& square : squares) {
+    CHECK(square.width() == doctest::Approx(square.height()));
+    CHECK(square.width() == doctest::Approx(squares[0].width()));
+  }
+  CHECK(squares[2].left() - squares[0].right() ==
+        doctest::Approx(squares[4].left() - squares[2].right()));
+}
+
+TEST_CASE("a message says why, whole") {
+  example::application();
+  QString all;
+  for (const auto& drawn : example::record(alone(example::message("Exact"), 100)).texts)
+    all += drawn.text + u' ';
+  CHECK(all.contains(QStringLiteral("Exact attention has no")));
+  CHECK(all.contains(QStringLiteral("every key.")));
+}
+
+TEST_CASE("masked, NaN and out of range are drawn in their colours and named") {
+  example::application();
+  Panel panel = example::error_map(8, 1, "a");
+  auto& raster = std::get<Raster>(panel.body);
+  raster.values(0, 0) = std::numeric_limits<float>::quiet_NaN();
+  raster.values(0, 7) = -std::numeric_limits<float>::infinity();
+  raster.values(7, 0) = -1;
+  raster.values(7, 7) = 1;
+  QString all;
+  for (const auto& drawn : example::record(alone(panel, 252)).texts) all += drawn.text + u' ';
+  CHECK(all.contains(QStringLiteral("masked")));
+  CHECK(all.contains(QStringLiteral("NaN")));
+  QImage image(800, 900, QImage::Format_RGB32);
+  image.setDotsPerMeterX(2835);
+  image.setDotsPerMeterY(2835);
+  QPainter painter(&image);
+  draw_panel(painter, {0, 0, 800, 900}, panel, {});
+  painter.end();
+  auto count = [&](const Rgb& c) {
+    int found = 0;
+    for (int y = 0; y < image.height(); ++y)
+      for (int x = 0; x < image.width(); ++x) found += image.pixel(x, y) == qRgb(c[0], c[1], c[2]);
+    return found;
+  };
+  const Colormap& map = colormap("blue-red");
+  for (const Rgb& colour : {map.not_a_number, map.masked, map.under, map.over})
+    CHECK(count(colour) > 90 * 90);  // a cell is about 96 pixels wide
+}
+
+TEST_CASE("empty and degenerate panels draw a reason or a frame") {
+  example::application();
+  std::vector<Panel> panels;
+  auto add = [&](auto body) {
+    Panel panel;
+    panel.title = "empty";
+    panel.body = std::move(body);
+    panels.push_back(panel);
+  };
+  add(Raster{});
+  add(BlockMap{});
+  add(LeafSizes{});
+  add(RowCurve{});
+  add(Strip{});
+  add(OutputPicture{});
+  add(FigureTable{});
+  add(Message{});
+  for (const Panel& panel : panels)
+    for (const double width : {12.0, 60.0}) {
+      CAPTURE(panel.body.index());
+      CHECK_NOTHROW(example::record(alone(panel, width)));
+    }
+  CHECK_NOTHROW(example::record(Figure{}));
+}

@@ -1,0 +1,213 @@
+#include <doctest/doctest.h>
+
+#include <QImage>
+#include <cmath>
+
+#include "input/image_file.h"
+#include "input/open_source.h"
+#include "input/temporary.h"
+#include "input/text_file.h"
+#include "io/safetensors_writer.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+using Tokens = std::vector<std::string>;
+const std::string assets = FOVEA_ASSETS;
+
+std::string refusal(const std::string& what, const OpenOptions& options = {}) {
+  return message_of<InputError>([&] { open_source(what, options); });
+}
+
+std::string save(const Temporary& folder, const QImage& image, const std::string& name) {
+  REQUIRE(image.save(QString::fromStdString(folder.path(name))));
+  return folder.path(name);
+}
+
+QImage grey(int width, int height) {
+  QImage image(width, height, QImage::Format_RGB32);
+  image.fill(qRgb(90, 90, 90));
+  return image;
+}
+
+std::string three_rows(const Temporary& folder) {
+  std::vector<OutTensor> tensors;
+  for (const char* name : {"q", "k", "v"})
+    tensors.push_back({name, {3, 2}, std::vector<float>(6, 1)});
+  write_safetensors(folder.path("qkv.safetensors"), tensors, {});
+  return folder.path("qkv.safetensors");
+}
+
+}  // namespace
+
+TEST_CASE("texts are split into words and punctuation in any script") {
+  const Temporary folder;
+  auto words = [&](std::string_view text) { return read_text(folder.write("t.txt", text), false); };
+  CHECK(words("Don't panic, 3.14!") == Tokens{"Don't", "panic", ",", "3.14", "!"});
+  CHECK(words("\xEF\xBB\xBFone\r\ntwo\r\n") == Tokens{"one", "two"});
+  CHECK(words("Grüße, Ελλάδα и мир") == Tokens{"Grüße", ",", "Ελλάδα", "и", "мир"});
+  CHECK(words("注意力") == Tokens{"注", "意", "力"});
+  CHECK(words("👩‍👩‍👧 ok") == Tokens{"👩‍👩‍👧", "ok"});
+  CHECK(words("שלום עולם") == Tokens{"שלום", "עולם"});
+}
+
+TEST_CASE("one token a line keeps lines as they are") {
+  const Temporary folder;
+  CHECK(read_text(folder.write("t.txt", "a b\r\n\r\n c\nlast"), true) ==
+        Tokens{"a b", "", " c", "last"});
+  CHECK(read_text(folder.write("t.txt", "a\n"), true) == Tokens{"a"});
+}
+
+TEST_CASE("bad texts are refused by name, place and expectation") {
+  const Temporary folder;
+  check_says(refusal(folder.write("latin.txt", "caf\xE9 au lait")),
+             {"latin.txt", "byte 3", "0xe9", "UTF-8"});
+  check_says(refusal(folder.write("cut.txt", "abc\xE2\x82")), {"byte 3"});
+  check_says(refusal(folder.write("surrogate.txt", "ab\xED\xA0\x80")), {"byte 2"});
+  check_says(refusal(folder.write("wide.txt", std::string_view("\xFF\xFEh\0i\0", 6))), {"UTF-16"});
+  check_says(refusal(folder.write("zero.txt", std::string_view("ab\0c", 4))), {"byte 2", "zero"});
+  check_says(refusal(folder.write("blank.txt", " \n\t\n")), {"no words"});
+  check_says(refusal(folder.write("empty.txt", "")), {"empty.txt"});
+  std::string many;
+  for (int i = 0; i < 131073; ++i) many += "a ";
+  check_says(refusal(folder.write("many.txt", many)), {"131073 tokens", "131072"});
+  many.resize(many.size() - 2);
+  CHECK(open_source(folder.write("many.txt", many), {.features = 8}).layers[0].n() == 131072);
+}
+
+TEST_CASE("a text becomes one head of content features that says what it is") {
+  const Temporary folder;
+  const Source source = open_source(folder.write("story.txt", "The cat sat on the mat."));
+  CHECK(source.name == "story");
+  CHECK(source.kind == "text");
+  CHECK(source.sequence.tokens.size() == 7);
+  CHECK(source.content.find("no trained model") != std::string::npos);
+  CHECK(source.layers.at(0).d() == 64);
+  CHECK(problem_of(source, {}).scale == doctest::Approx(std::log(7.0) + 2));
+  CHECK(open_source(folder.write("t.json", R"({"tokens": ["Hello", "Ġworld"]})")).sequence.tokens ==
+        Tokens{"Hello", " world"});
+}
+
+TEST_CASE("tensors beside a text: its tokens are used when they are one a position") {
+  const Temporary folder;
+  const OpenOptions beside{.tensors = three_rows(folder)};
+  const Source fits = open_source(folder.write("three.txt", "one two three"), beside);
+  CHECK(fits.layers[0].d() == 2);
+  CHECK(fits.sequence.tokens == Tokens{"one", "two", "three"});
+  CHECK(fits.content.empty());
+  const Source misfit = open_source(folder.write("four.json", R"(["a", "b", "c", "d"])"), beside);
+  REQUIRE(!misfit.notes.empty());
+  check_says(misfit.notes.back(), {"4", "3"});
+  const std::string text = folder.write("t.txt", "one two three");
+  check_says(refusal(text, {.tensors = text}), {"kind 'text'", ".safetensors"});
+  CHECK_THROWS_AS(open_source("synthetic:golden", beside), UsageError);
+}
+
+TEST_CASE("files are known by their content when their name says nothing") {
+  const Temporary folder;
+  std::filesystem::copy(three_rows(folder), folder.path("model.bin"));
+  CHECK(open_source(folder.path("model.bin")).kind == "safetensors");
+  CHECK(open_source(folder.write("notes.md", "# Some *words*")).kind == "text");
+  CHECK(open_source(folder.write("tokens", "[\"a\", \"b\"]")).sequence.tokens.size() == 2);
+  std::filesystem::copy(assets + "/image/cat.jpg", folder.path("picture"));
+  CHECK(open_source(folder.path("picture")).kind == "image");
+  check_says(refusal(folder.write("x.bin", std::string_view("\1\2\0\3", 4))),
+             {"x.bin", ".safetensors"});
+  check_says(refusal(folder.write("q.npy", "\x93NUMPY")), {"one NumPy array"});
+  check_says(refusal(folder.path("absent.txt")), {"absent.txt", "does not exist"});
+}
+
+TEST_CASE("images are cut to their middle patches, with a note") {
+  const Temporary folder;
+  const Source source = open_source(save(folder, grey(45, 30), "i.png"), {.patch = 8});
+  CHECK(source.sequence.grid == ImageGrid{3, 5, 0});
+  CHECK(source.layers[0].n() == 15);
+  CHECK(source.picture->width == 40);
+  CHECK(source.picture->height == 24);
+  REQUIRE(source.notes.size() == 1);
+  check_says(source.notes[0], {"45 x 30", "40 x 24", "8"});
+  CHECK(open_source(folder.path("i.png"), {.patch = 1}).layers[0].n() == 1350);
+}
+
+TEST_CASE("transparency is laid over white, grey becomes three channels, EXIF turns the image") {
+  const Temporary folder;
+  QImage clear(8, 8, QImage::Format_ARGB32);
+  clear.fill(qRgba(200, 0, 0, 0));
+  CHECK(read_image(save(folder, clear, "clear.png"), 8, 0).picture->rgb[0] == 255);
+  clear.fill(qRgba(0, 0, 0, 128));
+  CHECK(read_image(save(folder, clear, "half.png"), 8, 0).picture->rgb[0] == 127);
+  QImage single(8, 8, QImage::Format_Grayscale8);
+  single.fill(60);
+  const ImageFile file = read_image(save(folder, single, "grey.png"), 8, 0);
+  CHECK(file.picture->rgb == std::vector<std::uint8_t>(8 * 8 * 3, 60));
+
+  // APP1 with one entry, orientation 6 (a quarter turn), put in after the JPEG's first marker.
+  save(folder, grey(16, 8), "plain.jpg");
+  std::ifstream in(folder.path("plain.jpg"), std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  bytes.insert(2, std::string("\xFF\xE1\x00\x22"
+                              "Exif\0\0MM\0\x2A\0\0\0\x08\0\1\x01\x12\0\3\0\0\0\1\0\6\0\0\0\0\0\0",
+                              36));
+  CHECK(read_image(folder.write("turned.jpg", bytes), 8, 0).grid == ImageGrid{2, 1, 0});
+}
+
+TEST_CASE("bad images are refused before they are decoded") {
+  const Temporary folder;
+  check_says(refusal(save(folder, grey(5, 20), "small.png"), {.patch = 8}),
+             {"5 x 20", "patch of 8"});
+  check_says(refusal(save(folder, grey(400, 400), "many.png"), {.patch = 1}),
+             {"160000 tokens", "131072", "--max-side 362"});
+  const std::string wide = save(folder, grey(50000, 8), "wide.png");
+  check_says(refusal(wide), {"50000 x 8", "16384", "--max-side"});
+  check_says(refusal(wide, {.max_side = 1000}), {"no whole patch"});
+  CHECK(open_source(wide, {.patch = 1, .max_side = 1000}).layers[0].n() == 1000);
+  check_says(refusal(folder.write("text.png", "this is no picture")), {"text.png", "png"});
+  std::ifstream in(assets + "/image/cat.jpg", std::ios::binary);
+  std::string bytes(600, '\0');
+  in.read(bytes.data(), 600);
+  check_says(refusal(folder.write("cut.jpg", bytes)), {"cut.jpg", "breaks off", "600 bytes"});
+  save(folder, grey(64, 64).mirrored(), "whole.png");
+  std::ifstream png(folder.path("whole.png"), std::ios::binary);
+  std::string half(60, '\0');
+  png.read(half.data(), 60);
+  check_says(refusal(folder.write("cut.png", half)), {"cut.png", "decoded"});
+  check_says(refusal(folder.write("none.png", "")), {"none.png"});
+  CHECK_THROWS_AS(read_image(wide, 0, 0), UsageError);
+  CHECK_THROWS_AS(read_image(wide, 8, -1), UsageError);
+}
+
+TEST_CASE("max_side scales down and never up") {
+  const Temporary folder;
+  const std::string path = save(folder, grey(200, 100), "i.png");
+  const ImageFile scaled = read_image(path, 1, 50);
+  CHECK(scaled.grid == ImageGrid{25, 50, 0});
+  REQUIRE(scaled.notes.size() == 1);
+  check_says(scaled.notes[0], {"200 x 100", "50 x 25"});
+  CHECK(read_image(path, 1, 900).grid == ImageGrid{100, 200, 0});
+}
+
+TEST_CASE("the examples open, are finite and name every position") {
+  const Source heads = open_source(assets + "/minilm/minilm-l6.safetensors");
+  CHECK(heads.layers.size() == 4);
+  CHECK(!heads.layout_guessed);
+  CHECK(heads.notes.empty());
+  CHECK(heads.scale == doctest::Approx(1 / std::sqrt(32.0)));
+  CHECK(heads.causal == false);
+  CHECK(heads.sequence.tokens.size() == static_cast<std::size_t>(heads.layers[0].n()));
+  for (Index layer = 0; layer < 4; ++layer)
+    for (Index head = 0; head < 12; ++head)
+      CHECK_NOTHROW(problem_of(heads, {.layer = layer, .head = head}));  // refuses NaN and Inf
+  for (const std::string name : {"/text/fovea.txt", "/image/cat.jpg", "/image/retina.jpg"}) {
+    const Source source = open_source(assets + name);
+    CHECK(source.notes.empty());
+    CHECK_NOTHROW(problem_of(source, {}));
+  }
+}
+
+TEST_CASE("a file dialog is offered every kind of file") {
+  const auto patterns = file_patterns();
+  check_says(patterns.front(), {"*.safetensors", "*.npz", "*.png", "*.jpg", "*.txt", "*.json"});
+  CHECK(patterns.back() == "All files (*)");
+}
