@@ -172,6 +172,7 @@ void MainWindow::connect_canvas() {
   connect(canvas_, &Canvas::query_pinned, this, &MainWindow::pin);
   connect(canvas_, &Canvas::rectangle_selected, study_.get(), &Study::select);
   connect(canvas_, &Canvas::column_chosen, study_.get(), &Study::select_column);
+  connect(canvas_, &Canvas::leaf_chosen, study_.get(), &Study::choose_leaf);
   connect(canvas_, &Canvas::column_moved, this, &MainWindow::move_column);
 }
 
@@ -192,6 +193,7 @@ void MainWindow::show_model() {
     model = shown;
   }
   canvas_->set_model(model);
+  study_->set_panel_pixels(canvas_->panel_pixels());
 }
 
 void MainWindow::change(const std::string& kind, const std::function<void(Session&)>& edit) {
@@ -342,7 +344,7 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
 
 void MainWindow::resizeEvent(QResizeEvent* event) {
   QMainWindow::resizeEvent(event);
-  study_->set_canvas_pixels(canvas_->size() * canvas_->devicePixelRatioF());
+  study_->set_panel_pixels(canvas_->panel_pixels());
 }
 
 }  // namespace fovea

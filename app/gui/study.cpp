@@ -119,6 +119,8 @@ void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session>
   cards_.clear();
   wanted_cards_.clear();
   selection_.reset();
+  marked_queries_.clear();
+  marked_keys_.clear();
   hovered_query_ = hovered_key_ = -1;
   selected_column_ = 0;
   paused_ = false;
@@ -174,9 +176,27 @@ void Study::set_dark(bool dark) {
   update_later();
 }
 
-void Study::set_canvas_pixels(QSize pixels) {
-  if (pixels == canvas_pixels_) return;
-  canvas_pixels_ = pixels;
+void Study::set_panel_pixels(int side) {
+  side = std::clamp((side + 63) / 64 * 64, 128, 1024);  // in steps: a resize is not a new picture
+  if (side == panel_pixels_) return;
+  panel_pixels_ = side;
+  update_later();
+}
+
+void Study::choose_leaf(int column, int leaf) {
+  marked_queries_.clear();
+  marked_keys_.clear();
+  if (column >= 0 && column < int(columns_.size()) && columns_[std::size_t(column)].computation) {
+    const Structure& s = columns_[std::size_t(column)].computation->op->plan().structure;
+    const auto members = [leaf](const std::vector<std::int32_t>& leaves) {
+      std::vector<Index> tokens;
+      for (std::size_t i = 0; i < leaves.size(); ++i)
+        if (leaves[i] == leaf) tokens.push_back(Index(i));
+      return tokens;
+    };
+    marked_queries_ = members(s.query_leaf.empty() ? s.query_bucket : s.query_leaf);
+    marked_keys_ = members(s.key_leaf.empty() ? s.key_bucket : s.key_leaf);
+  }
   update_later();
 }
 

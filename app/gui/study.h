@@ -4,7 +4,6 @@
 #pragma once
 
 #include <QObject>
-#include <QSize>
 #include <QTimer>
 #include <list>
 #include <map>
@@ -65,7 +64,10 @@ class Study : public QObject {
   int selected_column() const { return selected_column_; }
   void select_column(int column);
   void set_dark(bool dark);
-  void set_canvas_pixels(QSize pixels);
+  /// The side of a panel on screen: finer rasters show no more.
+  void set_panel_pixels(int side);
+  /// Tokens of a leaf chosen in the tree view, marked everywhere.
+  void choose_leaf(int column, int leaf);
   /// Heads whose cards are wanted: those that can be seen.
   void want_cards(std::vector<std::pair<Index, Index>> layer_and_head);
   std::shared_ptr<const HeadCard> card(Index layer, Index head);
@@ -130,7 +132,8 @@ class Study : public QObject {
   std::shared_ptr<const CanvasModel> model_;
   int selected_column_ = 0;
   bool dark_ = true, paused_ = false;
-  QSize canvas_pixels_{1100, 800};
+  int panel_pixels_ = 256;
+  std::vector<Index> marked_queries_, marked_keys_;
   std::vector<std::pair<Index, Index>> wanted_cards_;
   Index hovered_query_ = -1, hovered_key_ = -1;
   int hovered_column_ = 0;

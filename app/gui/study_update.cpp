@@ -72,7 +72,8 @@ bool same(const CanvasModel& a, const CanvasModel& b) {
          a.settings == b.settings && a.viewport == b.viewport && a.n == b.n &&
          a.pinned_query == b.pinned_query && a.selection_begin == b.selection_begin &&
          a.selection_end == b.selection_end && a.selected_column == b.selected_column &&
-         a.dark == b.dark;
+         a.dark == b.dark && a.marked_queries == b.marked_queries &&
+         a.marked_keys == b.marked_keys;
 }
 
 }  // namespace
@@ -214,9 +215,6 @@ PanelKey Study::panel_key(View view, const ComputeKey& approximate,
                           const ColumnState& state) const {
   const Index n = problem_->n();
   const Viewport& part = session_.viewport;
-  const Index columns = static_cast<Index>(columns_.size()),
-              rows = static_cast<Index>(cells_.size());
-  const Index side = std::min(canvas_pixels_.width() / columns, canvas_pixels_.height() / rows);
   const bool figures = view == View::output || view == View::cost || view == View::tree;
   return {.approximate = approximate,
           .exact = needs_exact(view) ? exact_key_ : approximate,
@@ -224,7 +222,7 @@ PanelKey Study::panel_key(View view, const ComputeKey& approximate,
           .settings = settings_for(view, session_.settings),
           .rows = covered(part.row_begin, part.row_end, n),
           .cols = covered(part.col_begin, part.col_end, n),
-          .max_pixels = std::clamp<Index>((side + 63) / 64 * 64, 128, 1024),
+          .max_pixels = panel_pixels_,
           .query = view == View::row ? shown_query() : 0,
           .with_metrics = figures && state.metrics,
           .with_diagnostics = figures && state.diagnostics};
@@ -247,6 +245,8 @@ void Study::update_cells() {
     model->selection_end = {selection_->first.end, selection_->second.end};
   }
   model->selected_column = selected_column_;
+  model->marked_queries = marked_queries_;
+  model->marked_keys = marked_keys_;
   model->dark = dark_;
   for (const ColumnState& state : columns_) {
     model->column_titles.push_back(find_variant(state.column.variant).label);

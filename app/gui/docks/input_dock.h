@@ -9,6 +9,7 @@
 class QComboBox;
 class QLabel;
 class QSpinBox;
+class QVBoxLayout;
 
 namespace fovea {
 
@@ -29,7 +30,7 @@ class InputDock : public QWidget {
   void query_chosen(fovea::Index query);
 
  private:
-  void make_head_chooser(class QVBoxLayout* column);
+  void make_head_chooser(QVBoxLayout* column);
 
   Study& study_;
   QLabel *name_, *facts_, *warning_, *content_, *sequence_heading_, *query_note_;

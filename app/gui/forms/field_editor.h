@@ -7,6 +7,7 @@
 #include "data/matrix.h"
 #include "variants/schema.h"
 
+class QHBoxLayout;
 class QLabel;
 class QSlider;
 
@@ -27,7 +28,7 @@ class FieldEditor : public QWidget {
   void changed(fovea::Value value);
 
  private:
-  void make_choice(class QHBoxLayout* top);
+  void make_choice(QHBoxLayout* top);
   void make_number(QHBoxLayout* top);
   void make_list(QHBoxLayout* top);
   void emit_number(double number);
