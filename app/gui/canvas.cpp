@@ -59,8 +59,12 @@ void Canvas::set_model(std::shared_ptr<const CanvasModel> model) {
   impl_->wake();
 }
 
-int Canvas::panel_pixels() const { return impl_->side; }
-double Canvas::last_frame_ms() const { return impl_->frame_ms; }
+int Canvas::panel_pixels() const {
+  return impl_->side;
+}
+double Canvas::last_frame_ms() const {
+  return impl_->frame_ms;
+}
 
 void Canvas::initializeGL() {
   // Floating a dock makes a new context: what was made in the old one goes with it.
@@ -75,7 +79,9 @@ void Canvas::initializeGL() {
   impl_->wake();
 }
 
-void Canvas::resizeGL(int, int) { impl_->wake(); }
+void Canvas::resizeGL(int, int) {
+  impl_->wake();
+}
 
 bool Canvas::event(QEvent* event) {
   if (event->type() == QEvent::KeyPress || event->type() == QEvent::KeyRelease) {
@@ -140,14 +146,15 @@ Scene Canvas::Impl::make_scene() {
   for (const auto& cells : model->cells)
     for (const CanvasCell& cell : cells) shown.insert(cell.panel.get());
   rasters.keep_only(shown);
-  return Scene{.model = *model,
-               .viewport = viewport,
-               .grid = Grid(shape_of(*model, viewport, size(), bridge.fonts())),
-               .scales = scales_of(*model),
-               .chosen_leaf = chosen_leaf,
-               .picture = [this](const std::shared_ptr<const Panel>& panel) {
-                 return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(rasters.picture(panel)));
-               }};
+  return Scene{
+      .model = *model,
+      .viewport = viewport,
+      .grid = Grid(shape_of(*model, viewport, size(), bridge.fonts())),
+      .scales = scales_of(*model),
+      .chosen_leaf = chosen_leaf,
+      .picture = [this](const std::shared_ptr<const Panel>& panel) {
+        return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(rasters.picture(panel)));
+      }};
 }
 
 /// After the frame: a slot may open a dialog or set a new model.
@@ -167,7 +174,9 @@ void Canvas::Impl::emit_wish(const Wish& wish) {
       emit canvas.hovered(h.pointer.query, h.pointer.key, h.pointer.column, h.pointer.row);
     }
     void operator()(const PinQuery& p) const { emit canvas.query_pinned(p.query); }
-    void operator()(const SelectRectangle& s) const { emit canvas.rectangle_selected(s.rows, s.cols); }
+    void operator()(const SelectRectangle& s) const {
+      emit canvas.rectangle_selected(s.rows, s.cols);
+    }
     void operator()(const ChooseColumn& c) const { emit canvas.column_chosen(c.column); }
     void operator()(const MoveColumn& m) const { emit canvas.column_moved(m.from, m.to); }
     void operator()(const ChooseLeaf& l) const {
@@ -175,7 +184,9 @@ void Canvas::Impl::emit_wish(const Wish& wish) {
       impl.wake();
       emit canvas.leaf_chosen(l.column, l.leaf);
     }
-    void operator()(const DoubleClick& d) const { emit canvas.panel_double_clicked(d.row, d.column); }
+    void operator()(const DoubleClick& d) const {
+      emit canvas.panel_double_clicked(d.row, d.column);
+    }
   };
   std::visit(Tell{*this, *canvas}, wish);
 }

@@ -10,6 +10,7 @@
 #include <QMimeData>
 #include <QPointer>
 #include <QProgressBar>
+#include <QScreen>
 #include <QScrollArea>
 #include <QSettings>
 #include <QStatusBar>
@@ -61,7 +62,7 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, QWidget* parent)
   make_menus();
   connect_study();
   connect_canvas();
-  resize(1600, 1000);
+  resize(screen()->availableSize() * 0.96);
   const QSettings settings;
   restoreGeometry(settings.value("window/geometry").toByteArray());
   restoreState(settings.value("window/state").toByteArray());
@@ -258,8 +259,7 @@ QString MainWindow::provenance() const {
                  .arg(problem->scale, 0, 'g', 4)
                  .arg(problem->causal ? ", causal" : "");
   const Backend& backend = study_->backend();
-  parts << QString::fromStdString(backend.id()).toUpper() + " " +
-               QString::fromStdString(backend.device() + ", " + backend.precision());
+  parts << QString::fromStdString(backend.device() + ", " + backend.precision());
   return parts.join("  ·  ");
 }
 

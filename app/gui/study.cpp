@@ -122,7 +122,6 @@ void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session>
   marked_queries_.clear();
   marked_keys_.clear();
   hovered_query_ = hovered_key_ = -1;
-  selected_column_ = 0;
   paused_ = false;
   const Index n = source_->layers.front().n();
   // Long heads are large: keep only what is on screen and a little more.
@@ -130,6 +129,7 @@ void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session>
   session_ = {};
   Session next = session ? std::move(*session) : standard_session(source_->path, n);
   if (next.viewport == Viewport{}) next.viewport = {0, double(n), 0, double(n)};
+  selected_column_ = 1;  // the first beside exact
   set_session(std::move(next));
   emit opened();
 }

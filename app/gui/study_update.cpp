@@ -47,18 +47,21 @@ Timing summarised(const TimingSamples& samples) {
 }
 
 std::string subtitle_of(const ColumnState& state) {
-  std::string out;
-  const Variant& variant = find_variant(state.column.variant);
-  for (std::size_t f = 0; f < variant.schema.size() && f < 2; ++f) {
-    const Field& field = variant.schema[f];
-    out += (out.empty() ? "" : ", ") + (field.choices.empty() ? field.id + " " : "") +
-           to_text(state.column.values[f]);
-  }
   if (state.column.variant == "exact") return "softmax, the reference";
+  const Variant& variant = find_variant(state.column.variant);
+  std::string out;
+  int said = 0;
+  for (std::size_t f = 0; f < variant.schema.size() && said < 2; ++f) {
+    const Field& field = variant.schema[f];
+    const std::string value = to_text(state.column.values[f]);
+    if (value.empty()) continue;
+    out += (out.empty() ? "" : ", ") + (field.choices.empty() ? field.id + " " : "") + value;
+    ++said;
+  }
   if (!state.metrics || state.stale) return out;
   char text[48];
   std::snprintf(text, sizeof text, "output error %.3g", state.metrics->output_rel_fro);
-  return out + (out.empty() ? "" : "   ") + text;
+  return out + (out.empty() ? "" : " · ") + text;
 }
 
 // The sequence is left out: it changes only with the panels' source.
@@ -72,8 +75,7 @@ bool same(const CanvasModel& a, const CanvasModel& b) {
          a.settings == b.settings && a.viewport == b.viewport && a.n == b.n &&
          a.pinned_query == b.pinned_query && a.selection_begin == b.selection_begin &&
          a.selection_end == b.selection_end && a.selected_column == b.selected_column &&
-         a.dark == b.dark && a.marked_queries == b.marked_queries &&
-         a.marked_keys == b.marked_keys;
+         a.dark == b.dark && a.marked_queries == b.marked_queries && a.marked_keys == b.marked_keys;
 }
 
 }  // namespace

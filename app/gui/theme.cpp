@@ -59,10 +59,9 @@ QString style_sheet(const Theme& t) {
     QLabel[style="link"] { color: %accent; font-weight: 600; }
     QLabel[style="formula"] { background: %raised; border-radius: 4px; padding: 8px; }
     QFrame#info_bar { background: %raised; border: 1px solid %error; border-radius: 4px; }
-    QAbstractSpinBox, QLineEdit, QComboBox { background: %raised; border: 1px solid %line; border-radius: 4px;
+    QDoubleSpinBox, QLineEdit { background: %raised; border: 1px solid %line; border-radius: 4px;
       padding: 2px 6px; min-height: 20px; selection-background-color: %accent; }
-    QAbstractSpinBox:focus, QLineEdit:focus, QComboBox:focus { border: 1px solid %accent; }
-    QComboBox::drop-down { border: none; width: 18px; }
+    QDoubleSpinBox:focus, QLineEdit:focus { border: 1px solid %accent; }
     QPushButton, QToolButton { background: %raised; border: 1px solid %line; border-radius: 4px; padding: 4px 12px; }
     QPushButton:hover, QToolButton:hover { border-color: %accent; }
     QPushButton:focus, QToolButton:focus { border-color: %accent; }

@@ -7,6 +7,7 @@
 #include <QTest>
 #include <QTimerEvent>
 #include <algorithm>
+#include <ctime>
 
 namespace fovea::test {
 
@@ -38,7 +39,15 @@ void Window::close() {
   window_.reset();
 }
 
-GapMeter::GapMeter() {
+namespace {
+double worked_ms() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return double(t.tv_sec) * 1e3 + double(t.tv_nsec) * 1e-6;
+}
+}  // namespace
+
+GapMeter::GapMeter() : worked_(worked_ms()) {
   since_.start();
   startTimer(1, Qt::PreciseTimer);
 }
@@ -46,6 +55,8 @@ GapMeter::GapMeter() {
 void GapMeter::timerEvent(QTimerEvent*) {
   longest_ = std::max(longest_, double(since_.nsecsElapsed()) * 1e-6);
   since_.start();
+  busiest_ = std::max(busiest_, worked_ms() - worked_);
+  worked_ = worked_ms();
 }
 
 }  // namespace fovea::test

@@ -38,13 +38,15 @@ class GapMeter : public QObject {
  public:
   GapMeter();
   double longest_ms() const { return longest_; }
+  /// The most that this thread itself worked between two ticks.
+  double busiest_ms() const { return busiest_; }
 
  protected:
   void timerEvent(QTimerEvent* event) override;
 
  private:
   QElapsedTimer since_;
-  double longest_ = 0;
+  double longest_ = 0, busiest_ = 0, worked_ = 0;
 };
 
 }  // namespace fovea::test

@@ -34,6 +34,8 @@ std::size_t cells(const Study& study) {
 void drop(MainWindow& window, const QString& path) {
   QMimeData data;
   data.setUrls({QUrl::fromLocalFile(path)});
+  QDragEnterEvent enter({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(&window, &enter);
   QDropEvent event({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
   QCoreApplication::sendEvent(&window, &event);
 }
@@ -52,6 +54,14 @@ TEST_CASE("every kind of input is drawn in every cell") {
     CHECK(window->info_bar().message().isEmpty());
     window.shoot("open_" + QFileInfo(what.section('?', 0, 0)).baseName().section(':', -1));
   }
+}
+
+TEST_CASE("the bundled example is drawn within 2 s") {
+  QElapsedTimer clock;
+  clock.start();
+  Window window(assets + "/minilm/minilm-l6.safetensors");
+  CHECK(window.study().settled());
+  CHECK(clock.elapsed() < 2000);
 }
 
 TEST_CASE("columns are added and removed, and undo brings them back") {
@@ -88,8 +98,10 @@ TEST_CASE("dragging a parameter at n = 2048 never blocks the window for more tha
     QTest::qWait(16);
   }
   // 50 ms is what a hand notices; the display here is drawn by software.
-  CHECK(meter.longest_ms() < 50);
-  MESSAGE("longest gap ", meter.longest_ms(), " ms");
+  // Its own work, so that a machine busy with other programs says nothing about us.
+  CHECK(meter.busiest_ms() < 50);
+  MESSAGE("longest gap ", meter.longest_ms(), " ms, of it at most ", meter.busiest_ms(),
+          " ms of work");
   CHECK(window.settle());
   CHECK(to_text(window.study().columns()[std::size_t(column)].computation->values[0]) == "126");
 }

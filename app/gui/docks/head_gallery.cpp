@@ -67,16 +67,21 @@ int HeadGallery::per_row(int width) const {
   return std::max(1, (width + gap) / (side_wished + gap));
 }
 
+// The wished side, stretched until the row is full.
+int HeadGallery::side(int width) const {
+  return (width + gap) / per_row(width) - gap;
+}
+
 int HeadGallery::heightForWidth(int width) const {
   const int columns = per_row(width);
   const int rows = (static_cast<int>(heads_.size()) + columns - 1) / columns;
-  return std::max(1, rows) * (side_wished + gap);
+  return std::max(1, rows) * (side(width) + gap);
 }
 
 QRect HeadGallery::place(std::size_t i) const {
-  const int columns = per_row(width());
-  return {int(i % std::size_t(columns)) * (side_wished + gap),
-          int(i / std::size_t(columns)) * (side_wished + gap), side_wished, side_wished};
+  const auto columns = static_cast<std::size_t>(per_row(width()));
+  const int size = side(width());
+  return {int(i % columns) * (size + gap), int(i / columns) * (size + gap), size, size};
 }
 
 int HeadGallery::at(QPoint point) const {

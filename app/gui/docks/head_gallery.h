@@ -37,6 +37,7 @@ class HeadGallery : public QWidget {
  private:
   using Head = std::pair<Index, Index>;  // layer, head
   int per_row(int width) const;
+  int side(int width) const;
   QRect place(std::size_t i) const;
   int at(QPoint point) const;
   const QImage& picture(const std::shared_ptr<const HeadCard>& card);

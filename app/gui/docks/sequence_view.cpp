@@ -153,7 +153,8 @@ void SequenceView::paint_image(QPainter& painter) {
   for (Index p = 0; p < grid.rows * grid.cols; ++p) {
     const double t = shade(grid.prefix + p);
     QColor colour = mapped(t, study_.session().settings.colormap);
-    colour.setAlphaF(0.25 + 0.6 * t);
+    if (t <= 0) colour = Qt::black;
+    colour.setAlphaF(0.35 + 0.45 * t);
     veil.setPixelColor(int(p % grid.cols), int(p / grid.cols), colour);
   }
   painter.setRenderHint(QPainter::SmoothPixmapTransform, false);

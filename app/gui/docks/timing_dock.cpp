@@ -12,7 +12,8 @@
 namespace fovea {
 namespace {
 
-constexpr double caption_height = 24, reading_width = 310, row_limit = 28;
+constexpr double caption_height = 24, reading_width = 460, row_limit = 28;
+constexpr int row_least = 19;
 
 // Times of one run: few samples until repeats have come in.
 const Timing& timing_of(const ColumnState& state) {
@@ -33,6 +34,7 @@ TimingDock::TimingDock(Study& study, QWidget* parent) : QWidget(parent), study_(
 
 void TimingDock::refresh() {
   bars_ = bars();
+  setMinimumHeight(int(caption_height) + rhythm + row_least * std::max(1, int(bars_.size())));
   QStringList said;
   for (const Bar& bar : bars_) said << bar.title + ": " + bar.reading;
   setAccessibleDescription(said.join("\n"));
@@ -62,6 +64,9 @@ TimingDock::Bar TimingDock::bar_of(const ColumnState& state) const {
                          time_text(apply.p90_ms))
                     .arg(apply.samples)
                     .arg(apply.samples == 1 ? "" : "s");
+  // Around the sum: what apply scatters.
+  bar.whisker_low = bar.total - apply.median_ms + apply.p10_ms;
+  bar.whisker_high = bar.total - apply.median_ms + apply.p90_ms;
   if (timing.few_samples || !state.timing) bar.note = "few samples";
   const ColumnState* exact = study_.exact();
   if (exact && exact->computation && bar.total > 0 && state.column.variant != "exact")
@@ -89,9 +94,8 @@ void TimingDock::paintEvent(QPaintEvent*) {
   const Backend& backend = study_.backend();
   const QString caption = QString(
                               "median of runs after a warm-up, p10–p90; × = times faster than "
-                              "exact, same run   ·   %1, %2, %3")
-                              .arg(QString::fromStdString(backend.id()).toUpper(),
-                                   QString::fromStdString(backend.device()),
+                              "exact, same run   ·   %1, %2")
+                              .arg(QString::fromStdString(backend.device()),
                                    QString::fromStdString(backend.precision()));
   painter.drawText(QRectF(12, 0, width() - 24, caption_height), Qt::AlignVCenter,
                    fontMetrics().elidedText(caption, Qt::ElideRight, width() - 24));
@@ -126,18 +130,17 @@ void TimingDock::draw_bar(QPainter& painter, const Bar& bar, const QRectF& row, 
     }
     x += box.width();
   }
-  if (!bar.segments.empty()) {  // whiskers: p10 to p90 of the sums
-    double low = 0, high = 0;
-    for (const Segment& s : bar.segments) low += s.p10, high += s.p90;
+  const double bars_end = width() - reading_width - 12;
+  if (bar.whisker_high > 0) {
     painter.setPen(QPen(theme.text, 1.2));
-    const double y = row.center().y(), from = label_width + low * scale,
-                 to = label_width + high * scale;
+    const double y = row.center().y(), from = label_width + bar.whisker_low * scale;
+    const double to = std::min(label_width + bar.whisker_high * scale, bars_end);
     painter.drawLine(QPointF(from, y), QPointF(to, y));
-    for (double end : {from, to}) painter.drawLine(QPointF(end, y - 3), QPointF(end, y + 3));
-    x = std::max(x, to);
+    painter.drawLine(QPointF(from, y - 3), QPointF(from, y + 3));
+    if (to < bars_end) painter.drawLine(QPointF(to, y - 3), QPointF(to, y + 3));
   }
   painter.setOpacity(1);
-  const QRectF rest(x + 10, row.top(), row.right() - x - 22, row.height());
+  const QRectF rest(bars_end + 16, row.top(), reading_width - 16, row.height());
   painter.setPen(theme.text);
   const QString reading = bar.stale ? bar.reading + "   stale" : bar.reading;
   painter.drawText(rest, Qt::AlignVCenter, reading);

@@ -34,7 +34,7 @@ class TimingDock : public QWidget {
   struct Bar {
     QString title, reading, note;
     std::vector<Segment> segments;
-    double total = 0;
+    double total = 0, whisker_low = 0, whisker_high = 0;
     bool stale = false;
   };
   std::vector<Bar> bars() const;

@@ -58,7 +58,9 @@ VariantDock::VariantDock(Study& study, QWidget* parent) : QWidget(parent), study
   form_layout_->setSpacing(rhythm / 2);
   column->addWidget(form_);
 
-  auto* row = new QHBoxLayout;
+  seed_row_ = new QWidget(this);
+  auto* row = new QHBoxLayout(seed_row_);
+  row->setContentsMargins(0, 0, 0, 0);
   auto* label = new QLabel("&Seed", this);
   seed_ = new QLineEdit(this);
   seed_->setAccessibleName("Seed");
@@ -69,7 +71,7 @@ VariantDock::VariantDock(Study& study, QWidget* parent) : QWidget(parent), study
   label->setBuddy(seed_);
   row->addWidget(label, 1);
   row->addWidget(seed_);
-  column->addLayout(row);
+  column->addWidget(seed_row_);
   connect(seed_, &QLineEdit::editingFinished, this,
           [this] { wish([this](Column& c) { c.seed = seed_->text().toULongLong(); }); });
   reset_ = new QPushButton("Reset parameters", this);
@@ -134,6 +136,7 @@ void VariantDock::rebuild(const Column& column) {
   }
   form_->setVisible(!editors_.empty());
   reset_->setVisible(!editors_.empty());
+  seed_row_->setVisible(!editors_.empty());
   name_->setText(QString::fromStdString(variant.label));
   summary_->setText(QString::fromStdString(variant.summary));
   formula_->setText(QString::fromStdString(variant.formula));
@@ -156,7 +159,8 @@ void VariantDock::refresh_notes(const ColumnState& state) {
 
 void VariantDock::refresh_comparison(const ColumnState& state) {
   std::vector<Reading> rows;
-  if (state.metrics) rows = metric_rows(*state.metrics);
+  const bool reference = state.column.variant == "exact";
+  if (state.metrics && !reference) rows = metric_rows(*state.metrics);
   if (state.diagnostics)
     for (const Diagnostic& d : *state.diagnostics)
       rows.push_back({QString::fromStdString(d.label),
@@ -173,7 +177,9 @@ void VariantDock::refresh_comparison(const ColumnState& state) {
   comparison_->set_rows(rows);
   const bool sampled = state.metrics && state.metrics->sampled_rows > 0;
   QString note;
-  if (state.stale)
+  if (reference)
+    note = "This is the reference.";
+  else if (state.stale)
     note = "Of the previous parameters, until the new ones are computed.";
   else if (!state.metrics)
     note = "Not compared yet.";

@@ -37,7 +37,7 @@ class VariantDock : public QWidget {
   std::string shown_variant_;
   Index shown_n_ = 0;
   QLabel *name_, *summary_, *formula_, *paper_, *notes_, *comparison_note_;
-  QWidget* form_;
+  QWidget *form_, *seed_row_;
   QVBoxLayout* form_layout_;
   QLineEdit* seed_;
   QPushButton* reset_;
