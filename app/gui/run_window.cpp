@@ -7,16 +7,11 @@
 #include <iostream>
 
 #include "gui/main_window.h"
+#include "gui/polite_backend.h"
 #include "input/assets.h"
 
 namespace fovea {
 namespace {
-
-std::unique_ptr<Backend> best_backend() {
-  std::string why_not;
-  if (auto cuda = make_cuda_backend(&why_not)) return cuda;
-  return make_cpu_backend();
-}
 
 bool has_display() {
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
@@ -40,7 +35,7 @@ int run_window(int argc, char** argv, const std::vector<std::string>& files) {
   QApplication::setOrganizationName("Fovea");
   QApplication::setApplicationName("Fovea");
   QApplication::setWindowIcon(QIcon(QString::fromStdString(assets_directory() + "/fovea.svg")));
-  MainWindow window(best_backend());
+  MainWindow window(make_polite_backend());
   window.open(QString::fromStdString(files.empty() ? standard_example() : files.front()));
   window.show();
   return QApplication::exec();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/polite_backend.h"
 #include "gui/session_file.h"
 #include "input/open_source.h"
 
@@ -52,6 +53,7 @@ Study::Study(std::unique_ptr<Backend> backend, QObject* parent) : QObject(parent
         QMetaObject::invokeMethod(
             this, [this, text] { emit trouble(text); }, Qt::QueuedConnection);
       });
+  engine_->submit("make way", 1000, [](const Backend&, std::stop_token, Progress&) { make_way(); });
 }
 
 Study::~Study() = default;

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <ctime>
 
+#include "gui/polite_backend.h"
+
 namespace fovea::test {
 
 bool wait_until(const std::function<bool()>& done, int limit_ms) {
@@ -17,7 +19,7 @@ bool wait_until(const std::function<bool()>& done, int limit_ms) {
 
 Window::Window(const QString& what, QSize size) {
   QSettings().clear();  // of the tests' own organisation
-  window_ = std::make_unique<MainWindow>(make_cpu_backend());
+  window_ = std::make_unique<MainWindow>(make_polite_backend());
   window_->resize(size);
   window_->show();
   window_->open(what);
