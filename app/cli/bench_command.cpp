@@ -45,10 +45,12 @@ double peak_memory() {
 
 std::vector<Problem> problems_of(const Options& options) {
   if (options.source.what.empty())
-    return random_heads(options.n, options.d, options.head_count, options.heads.causal, options.parameters.seed);
+    return random_heads(options.n, options.d, options.head_count, options.heads.causal,
+                        options.parameters.seed);
   const Source source = options.source.load();
   std::vector<Problem> problems;
-  for (const Index head : options.heads.heads_in(source)) problems.push_back(options.heads.problem(source, head));
+  for (const Index head : options.heads.heads_in(source))
+    problems.push_back(options.heads.problem(source, head));
   return problems;
 }
 
@@ -67,19 +69,22 @@ Outcome run(const Options& options, const Console& console) {
   variants_named(options.variants);
   const auto problems = problems_of(options);
   const auto backend = options.backend.make();
-  const int threads = options.backend.threads > 0 ? options.backend.threads
-                                                  : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int threads = options.backend.threads > 0
+                          ? options.backend.threads
+                          : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const Problem& first = problems.front();
-  Outcome outcome{.input = options.source.what.empty() ? "independent gaussians" : options.source.what,
-                  .device = backend->device(),
-                  .precision = backend->precision(),
-                  .backend = backend->id(),
-                  .n = first.n(),
-                  .d = first.d(),
-                  .heads = static_cast<Index>(problems.size()),
-                  .causal = first.causal};
-  outcome.measurements = measure(problems, contenders_of(options, first.n()), *backend,
-                                 {.rounds = options.repeat, .seed = options.parameters.seed}, console.stop);
+  Outcome outcome{
+      .input = options.source.what.empty() ? "independent gaussians" : options.source.what,
+      .device = backend->device(),
+      .precision = backend->precision(),
+      .backend = backend->id(),
+      .n = first.n(),
+      .d = first.d(),
+      .heads = static_cast<Index>(problems.size()),
+      .causal = first.causal};
+  outcome.measurements =
+      measure(problems, contenders_of(options, first.n()), *backend,
+              {.rounds = options.repeat, .seed = options.parameters.seed}, console.stop);
   outcome.peak_bytes = peak_memory();
   outcome.gemm_gflops = gemm_rate(gemm_size, threads, 5);
   outcome.memory_pass = memory_pass_ms(first.n(), first.d(), threads, 5);
@@ -123,7 +128,8 @@ void print_stages(std::ostream& out, const Outcome& outcome) {
     const auto add = [&](const char* part, const std::vector<StageSummary>& stages) {
       for (const StageSummary& stage : stages)
         if (stage.median_ms >= 1e-3)  // below the clock
-          table.rows.push_back({m.contender.variant->id, part, stage.name, time_text(stage.median_ms), range_text(stage)});
+          table.rows.push_back({m.contender.variant->id, part, stage.name,
+                                time_text(stage.median_ms), range_text(stage)});
     };
     add("plan", m.timing.plan);
     add("upload", m.timing.upload);
@@ -134,41 +140,57 @@ void print_stages(std::ostream& out, const Outcome& outcome) {
 
 void print(std::ostream& out, const Outcome& outcome) {
   const Timing& timing = outcome.measurements.front().timing;
-  out << outcome.input << ": n = " << outcome.n << ", d = " << outcome.d << ", " << plural(outcome.heads, "head") << ", "
-      << (outcome.causal ? "causal" : "bidirectional") << '\n'
+  out << outcome.input << ": n = " << outcome.n << ", d = " << outcome.d << ", "
+      << plural(outcome.heads, "head") << ", " << (outcome.causal ? "causal" : "bidirectional")
+      << '\n'
       << outcome.device << ", " << outcome.precision << "; times of one head, median of "
       << plural(timing.apply_total.samples, "sample") << " after a warm-up"
       << (timing.few_samples ? ": too few to trust" : "") << "\n\n";
-  TextTable table{{"<variant", "plan", "upload", "apply", "p10 - p90", "GFLOP/s", "speed-up", "promised", "share", "mult-adds", "of exact", "bytes"}, {}};
+  TextTable table{{"<variant", "plan", "upload", "apply", "p10 - p90", "GFLOP/s", "speed-up",
+                   "promised", "share", "mult-adds", "of exact", "bytes"},
+                  {}};
   for (const Measurement& m : outcome.measurements)
-    table.rows.push_back({m.contender.variant->id, time_text(m.timing.plan_total.median_ms),
-                          time_text(m.timing.upload_total.median_ms), time_text(m.timing.apply_total.median_ms),
-                          range_text(m.timing.apply_total), number_text(m.rate()), number_text(m.speed_up),
-                          number_text(m.promised_speed_up), number_text(m.share()),
-                          count_text(m.cost.multiply_adds), number_text(m.cost.ratio_to_exact()),
-                          bytes_text(m.cost.bytes)});
+    table.rows.push_back(
+        {m.contender.variant->id, time_text(m.timing.plan_total.median_ms),
+         time_text(m.timing.upload_total.median_ms), time_text(m.timing.apply_total.median_ms),
+         range_text(m.timing.apply_total), number_text(m.rate()), number_text(m.speed_up),
+         number_text(m.promised_speed_up), number_text(m.share()), count_text(m.cost.multiply_adds),
+         number_text(m.cost.ratio_to_exact()), bytes_text(m.cost.bytes)});
   print(out, table);
   out << "\n  speed-up over exact: plan (without building a tree), upload and apply together;\n"
          "  promised by the multiply-adds; share = speed-up / promised.\n\n";
   print_stages(out, outcome);
   out << '\n';
-  print_facts(out, {{"matrix product", number_text(outcome.gemm_gflops) + " GFLOP/s (Eigen, " + std::to_string(gemm_size) + " cubed)"},
-                    {"memory pass", time_text(outcome.memory_pass) + " to read Q, K, V and write Z once"},
-                    {"peak memory", bytes_text(outcome.peak_bytes)}});
+  print_facts(
+      out, {{"matrix product", number_text(outcome.gemm_gflops) + " GFLOP/s (Eigen, " +
+                                   std::to_string(gemm_size) + " cubed)"},
+            {"memory pass", time_text(outcome.memory_pass) + " to read Q, K, V and write Z once"},
+            {"peak memory", bytes_text(outcome.peak_bytes)}});
   for (const Measurement& m : outcome.measurements)
-    for (const auto& note : m.notes) out << "  note: " << m.contender.variant->id << ": " << note << '\n';
+    for (const auto& note : m.notes)
+      out << "  note: " << m.contender.variant->id << ": " << note << '\n';
 }
 
 }  // namespace
 
 void add_bench_command(CLI::App& program, Work& chosen) {
-  auto* command = program.add_subcommand("bench", "Time of variants, beside exact attention in the same run");
+  auto* command =
+      program.add_subcommand("bench", "Time of variants, beside exact attention in the same run");
   auto options = std::make_shared<Options>();
   options->source.add_to(*command, false);
   const std::string group = "Instead of SOURCE, random gaussians";
-  command->add_option("--n", options->n, "Tokens")->check(CLI::Range(1, 1 << 24))->capture_default_str()->group(group);
-  command->add_option("--d", options->d, "Features of a head")->check(CLI::Range(1, 4096))->capture_default_str()->group(group);
-  command->add_option("--heads", options->head_count, "Heads")->check(CLI::Range(1, 4096))->capture_default_str()->group(group);
+  command->add_option("--n", options->n, "Tokens")
+      ->check(CLI::Range(1, 1 << 24))
+      ->capture_default_str()
+      ->group(group);
+  command->add_option("--d", options->d, "Features of a head")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str()
+      ->group(group);
+  command->add_option("--heads", options->head_count, "Heads")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str()
+      ->group(group);
   command->add_option("--variant", options->variants, "Which ones, or all")
       ->allow_extra_args(false)
       ->type_name("ID")
@@ -183,8 +205,10 @@ void add_bench_command(CLI::App& program, Work& chosen) {
   command->callback([&chosen, options] {
     chosen = [options](const Console& console) {
       const Outcome outcome = run(*options, console);
-      if (options->json) print(console.out, to_json(outcome));
-      else print(console.out, outcome);
+      if (options->json)
+        print(console.out, to_json(outcome));
+      else
+        print(console.out, outcome);
     };
   });
 }

@@ -25,11 +25,14 @@ struct Options {
 
 void require_room(const Options& options, Index heads, Index n) {
   if (!options.dense) return;
-  if (options.output.empty()) throw UsageError("--dense writes P to a file: -o OUT.safetensors expected");
-  const double bytes = 4.0 * static_cast<double>(heads) * static_cast<double>(n) * static_cast<double>(n);
+  if (options.output.empty())
+    throw UsageError("--dense writes P to a file: -o OUT.safetensors expected");
+  const double bytes =
+      4.0 * static_cast<double>(heads) * static_cast<double>(n) * static_cast<double>(n);
   if (bytes > dense_limit)
-    throw UnavailableError("--dense: P of " + plural(heads, "head") + " of " + std::to_string(n) + " tokens takes " +
-                           bytes_text(bytes) + ", at most " + bytes_text(dense_limit) + " are written");
+    throw UnavailableError("--dense: P of " + plural(heads, "head") + " of " + std::to_string(n) +
+                           " tokens takes " + bytes_text(bytes) + ", at most " +
+                           bytes_text(dense_limit) + " are written");
 }
 
 /// What OUT.safetensors holds beside the metadata; heads are appended in order.
@@ -82,8 +85,8 @@ ComputeRequest request_of(const Options& options, const Source& source, Index he
   return request;
 }
 
-HeadReport compute_head(const Options& options, const Source& source, Index head, const Backend& backend,
-                        OutTensors& tensors, Run& run) {
+HeadReport compute_head(const Options& options, const Source& source, Index head,
+                        const Backend& backend, OutTensors& tensors, Run& run) {
   const Problem problem = options.heads.problem(source, head);
   const Computation computation = compute(problem, request_of(options, source, head), backend, run);
   HeadReport report{.head = head,
@@ -92,7 +95,8 @@ HeadReport compute_head(const Options& options, const Source& source, Index head
                     .notes = computation.op->plan().notes};
   if (!options.output.empty()) tensors.add(computation, run);
   if (options.no_metrics) return report;
-  const Computation exact = compute(problem, {.variant = &find_variant("exact"), .repeats = 0}, backend, run);
+  const Computation exact =
+      compute(problem, {.variant = &find_variant("exact"), .repeats = 0}, backend, run);
   report.metrics = compare(*computation.op, computation.output, *exact.op, exact.output, run);
   report.diagnostics = diagnose(*computation.op, computation.output, *exact.op, exact.output, run);
   return report;
@@ -138,27 +142,34 @@ void run_compute(const Options& options, const Console& console) {
     write_safetensors(options.output, tensors.take(), {{"fovea", to_json(report).dump()}});
     report.output = options.output;
   }
-  if (options.json) print(console.out, to_json(report));
-  else print(console.out, report);
+  if (options.json)
+    print(console.out, to_json(report));
+  else
+    print(console.out, report);
 }
 
 }  // namespace
 
 void add_compute_command(CLI::App& program, Work& chosen) {
-  auto* command = program.add_subcommand("compute", "One variant of the heads of a source: output, cost and error");
+  auto* command = program.add_subcommand(
+      "compute", "One variant of the heads of a source: output, cost and error");
   auto options = std::make_shared<Options>();
   options->source.add_to(*command);
-  command->add_option("--variant", options->variant, "Which one; fovea variants lists them")->required();
+  command->add_option("--variant", options->variant, "Which one; fovea variants lists them")
+      ->required();
   options->parameters.add_to(*command);
   options->heads.add_to(*command, "all", true);
   options->backend.add_to(*command);
-  command->add_option("--structure", options->structure,
-                      "A .safetensors file with orders, samples, leaves or a tree to use instead of deriving them");
-  command->add_option("-o,--output", options->output, "Write z, lse and the structure used to this .safetensors file");
+  command->add_option(
+      "--structure", options->structure,
+      "A .safetensors file with orders, samples, leaves or a tree to use instead of deriving them");
+  command->add_option("-o,--output", options->output,
+                      "Write z, lse and the structure used to this .safetensors file");
   command->add_flag("--dense", options->dense, "Write P too, up to 4 GiB");
   command->add_flag("--no-metrics", options->no_metrics, "Do not compare with exact attention");
   command->add_flag("--json", options->json,
-                    "One JSON document on standard output, the same as the file's metadata `fovea`; infinity is the "
+                    "One JSON document on standard output, the same as the file's metadata "
+                    "`fovea`; infinity is the "
                     "text \"infinite\"");
   command->callback([&chosen, options] {
     chosen = [options](const Console& console) { run_compute(*options, console); };

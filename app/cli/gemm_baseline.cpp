@@ -37,7 +37,8 @@ double gemm_rate(int size, int threads, int rounds) {
   for (int round = 0; round <= rounds; ++round) {
     const auto start = std::chrono::steady_clock::now();
     workers.loop(threads, {}, [&](Index part, int) {
-      const auto begin = static_cast<int>(part * size / threads), end = static_cast<int>((part + 1) * size / threads);
+      const auto begin = static_cast<int>(part * size / threads),
+                 end = static_cast<int>((part + 1) * size / threads);
       const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(begin) * size;
       multiply(a.data() + offset, b.data(), c.data() + offset, end - begin, size);
     });

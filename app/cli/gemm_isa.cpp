@@ -1,5 +1,5 @@
-// One instruction set of gemm_baseline. Eigen is renamed for each: its inline functions would otherwise
-// be merged by the linker, and machines without the instructions would run them.
+// One instruction set of gemm_baseline. Eigen is renamed for each: its inline functions would
+// otherwise be merged by the linker, and machines without the instructions would run them.
 #define Eigen FOVEA_EIGEN
 #include <Eigen/Core>
 

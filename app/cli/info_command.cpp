@@ -57,23 +57,24 @@ std::string tokens_text(const Sequence& sequence) {
   if (sequence.tokens.empty()) return "";
   std::string text = plural(static_cast<std::int64_t>(sequence.tokens.size()), "token") + ":";
   std::size_t shown = 0;
-  for (; shown < sequence.tokens.size() && text.size() < 90; ++shown) text += " " + sequence.tokens[shown];
+  for (; shown < sequence.tokens.size() && text.size() < 90; ++shown)
+    text += " " + sequence.tokens[shown];
   return shown < sequence.tokens.size() ? text + " ..." : text;
 }
 
 std::string shape_text(const HeadTensor& tensor) {
   if (!tensor.present()) return "";
-  return std::to_string(tensor.heads) + " x " + std::to_string(tensor.rows) + " x " + std::to_string(tensor.cols) +
-         " " + to_text(tensor.type);
+  return std::to_string(tensor.heads) + " x " + std::to_string(tensor.rows) + " x " +
+         std::to_string(tensor.cols) + " " + to_text(tensor.type);
 }
 
 void print_layers(std::ostream& out, const Source& source) {
   TextTable table{{"layer", "<name", "heads", "n", "<q", "<k", "<v", "<attention"}, {}};
   for (std::size_t l = 0; l < source.layers.size(); ++l) {
     const Layer& layer = source.layers[l];
-    table.rows.push_back({std::to_string(l), layer.name, std::to_string(layer.heads()), std::to_string(layer.n()),
-                          shape_text(layer.q), shape_text(layer.k), shape_text(layer.v),
-                          shape_text(layer.attention)});
+    table.rows.push_back({std::to_string(l), layer.name, std::to_string(layer.heads()),
+                          std::to_string(layer.n()), shape_text(layer.q), shape_text(layer.k),
+                          shape_text(layer.v), shape_text(layer.attention)});
   }
   print(out, table);
 }
@@ -88,12 +89,22 @@ void print_info(std::ostream& out, const Source& source) {
       {{"path", source.path},
        {"kind", source.kind},
        {"Q, K, V", source.content},
-       {"layout", source.layout.empty() ? "" : source.layout + (source.layout_guessed ? "  GUESSED: state it with --layout" : "")},
-       {"scale", source.scale ? number_text(*source.scale) : first.has_qkv() ? "1/sqrt(d), as none is stated" : ""},
-       {"mask", source.causal ? (*source.causal ? "causal" : "bidirectional") : first.has_qkv() ? "bidirectional, as none is stated" : ""},
-       {"grouped", grouped ? plural(first.k.heads, "key/value head") + " for " + plural(first.heads(), "query head") : ""},
+       {"layout",
+        source.layout.empty()
+            ? ""
+            : source.layout + (source.layout_guessed ? "  GUESSED: state it with --layout" : "")},
+       {"scale", source.scale      ? number_text(*source.scale)
+                 : first.has_qkv() ? "1/sqrt(d), as none is stated"
+                                   : ""},
+       {"mask", source.causal     ? (*source.causal ? "causal" : "bidirectional")
+                : first.has_qkv() ? "bidirectional, as none is stated"
+                                  : ""},
+       {"grouped", grouped ? plural(first.k.heads, "key/value head") + " for " +
+                                 plural(first.heads(), "query head")
+                           : ""},
        {"sequence", tokens_text(source.sequence)},
-       {"image", grid ? std::to_string(grid->rows) + " x " + std::to_string(grid->cols) + " patches" +
+       {"image", grid ? std::to_string(grid->rows) + " x " + std::to_string(grid->cols) +
+                            " patches" +
                             (grid->prefix ? " after " + plural(grid->prefix, "token") : "")
                       : ""}});
   out << '\n';
@@ -112,8 +123,10 @@ void add_info_command(CLI::App& program, Work& chosen) {
   command->callback([&chosen, options] {
     chosen = [options](const Console& console) {
       const Source source = options->source.load();
-      if (options->json) print(console.out, info_json(source));
-      else print_info(console.out, source);
+      if (options->json)
+        print(console.out, info_json(source));
+      else
+        print_info(console.out, source);
     };
   });
 }

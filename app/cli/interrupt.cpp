@@ -45,7 +45,8 @@ void Interrupt::watch() {
   std::unique_lock lock(mutex_);
   if (over_) return;
   wish_.request_stop();
-  if (!ended_.wait_for(lock, std::chrono::milliseconds(150), [&] { return over_; })) _exit(Cancelled().status());
+  if (!ended_.wait_for(lock, std::chrono::milliseconds(150), [&] { return over_; }))
+    _exit(Cancelled().status());
 }
 
 }  // namespace fovea

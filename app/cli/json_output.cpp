@@ -19,11 +19,11 @@ Document summary_json(const StageSummary& summary) {
 
 const char* type_of(const Field& field) {
   if (!field.choices.empty()) return "choice";
-  return std::visit(Overloaded{[](std::int64_t) { return "integer"; },
-                               [](double) { return "number"; },
-                               [](const std::string&) { return "text"; },
-                               [](const std::vector<double>&) { return "list of numbers"; }},
-                    field.standard);
+  return std::visit(
+      Overloaded{[](std::int64_t) { return "integer"; }, [](double) { return "number"; },
+                 [](const std::string&) { return "text"; },
+                 [](const std::vector<double>&) { return "list of numbers"; }},
+      field.standard);
 }
 
 void put_estimate(Document& out, const std::string& id, const Estimate& estimate, bool sampled) {
@@ -45,7 +45,8 @@ Document value_json(const Value& value) {
 
 Document parameters_json(const Variant& variant, const Values& values) {
   Document out = Document::object();
-  for (std::size_t f = 0; f < variant.schema.size(); ++f) out[variant.schema[f].id] = value_json(values[f]);
+  for (std::size_t f = 0; f < variant.schema.size(); ++f)
+    out[variant.schema[f].id] = value_json(values[f]);
   return out;
 }
 
@@ -78,8 +79,10 @@ Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& dia
                           {"p90", number_json(metrics.row_rel_error_p90)},
                           {"max", number_json(metrics.row_rel_error_max)}};
   put_estimate(out, "attention_rel_fro", metrics.attention_rel_fro, sampled);
-  if (metrics.attention_kl) put_estimate(out, "attention_kl", *metrics.attention_kl, sampled);
-  else out["attention_kl"] = nullptr;
+  if (metrics.attention_kl)
+    put_estimate(out, "attention_kl", *metrics.attention_kl, sampled);
+  else
+    out["attention_kl"] = nullptr;
   put_estimate(out, "mass_kept", metrics.mass_kept, sampled);
   out["density"] = number_json(metrics.density);
   if (sampled) out["sampled_rows"] = metrics.sampled_rows;
@@ -94,7 +97,8 @@ Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& dia
 
 Document field_json(const Field& field) {
   Document out{{"id", field.id}, {"label", field.label}, {"type", type_of(field)}};
-  if (!field.choices.empty()) out["range"] = field.choices;
+  if (!field.choices.empty())
+    out["range"] = field.choices;
   else if (!std::holds_alternative<std::string>(field.standard))
     out["range"] = {number_json(field.min), number_json(field.max)};
   if (field.must_be_even) out["even"] = true;

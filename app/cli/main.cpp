@@ -49,17 +49,21 @@ int run_command(const Work& work) {
 void check_files(const std::vector<std::string>& files) {
   for (const auto& file : files)
     if (file.find_first_of("./:") == std::string::npos && !std::filesystem::exists(file))
-      throw UsageError("'" + file + "' is neither a command nor a file (fovea --help lists the commands)");
+      throw UsageError("'" + file +
+                       "' is neither a command nor a file (fovea --help lists the commands)");
 }
 
 }  // namespace
 
 int run(int argc, char** argv) {
-  CLI::App program("Fovea, a microscope for attention. Without a command it opens the window.", "fovea");
+  CLI::App program("Fovea, a microscope for attention. Without a command it opens the window.",
+                   "fovea");
   program.set_version_flag("--version", "fovea " FOVEA_VERSION);
   program.set_help_all_flag("--help-all", "The options of every command");
-  program.footer("Exit status: 0 done, 2 wrong command line, 3 bad input, 4 not to be had (back end, display,\n"
-                 "memory, disk), 130 stopped by Ctrl-C, 1 a defect of ours.");
+  program.footer(
+      "Exit status: 0 done, 2 wrong command line, 3 bad input, 4 not to be had (back end, "
+      "display,\n"
+      "memory, disk), 130 stopped by Ctrl-C, 1 a defect of ours.");
   std::vector<std::string> files;
   program.add_option("FILE", files, "What to look at; none: the bundled example");
   program.require_subcommand(0, 1);
@@ -85,4 +89,6 @@ int run(int argc, char** argv) {
 
 }  // namespace fovea
 
-int main(int argc, char** argv) { return fovea::run(argc, argv); }
+int main(int argc, char** argv) {
+  return fovea::run(argc, argv);
+}

@@ -38,14 +38,16 @@ void add_to(Cost& sum, const Cost& cost, double share) {
   sum.pairs += share * cost.pairs;
 }
 
-void run_once(const Problem& problem, const Contender& contender, const Backend& backend, const MeasureOptions& options,
-              std::stop_token stop, bool counted, double share, Samples& samples) {
+void run_once(const Problem& problem, const Contender& contender, const Backend& backend,
+              const MeasureOptions& options, std::stop_token stop, bool counted, double share,
+              Samples& samples) {
   Profile planning_profile, upload, apply;
   Run planning_run{planning_profile, stop}, upload_run{upload, stop}, apply_run{apply, stop};
   const Structure derive_all;
   Planning planning{backend, planning_run, options.seed, derive_all};
   const auto start = std::chrono::steady_clock::now();
-  const auto plan = std::make_shared<Plan>(contender.variant->plan(problem, contender.values, planning));
+  const auto plan =
+      std::make_shared<Plan>(contender.variant->plan(problem, contender.values, planning));
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   planning_profile.add("tiles", std::max(0.0, took.count() - planning_profile.total_ms()));
   const auto op = backend.bind(plan, problem, upload_run);
@@ -77,18 +79,20 @@ Measurement summary_of(const Contender& contender, const Samples& samples) {
 
 }  // namespace
 
-std::vector<Measurement> measure(const std::vector<Problem>& heads, const std::vector<Contender>& contenders,
-                                 const Backend& backend, const MeasureOptions& options, std::stop_token stop) {
+std::vector<Measurement> measure(const std::vector<Problem>& heads,
+                                 const std::vector<Contender>& contenders, const Backend& backend,
+                                 const MeasureOptions& options, std::stop_token stop) {
   std::vector<Samples> samples(contenders.size());
   for (int round = 0; round <= options.rounds; ++round) {
     if (options.on_round) options.on_round(round);
     for (const Problem& problem : heads)
       for (std::size_t c = 0; c < contenders.size(); ++c)
-        run_once(problem, contenders[c], backend, options, stop, round > 0, 1.0 / static_cast<double>(heads.size()),
-                 samples[c]);
+        run_once(problem, contenders[c], backend, options, stop, round > 0,
+                 1.0 / static_cast<double>(heads.size()), samples[c]);
   }
   std::vector<Measurement> out;
-  for (std::size_t c = 0; c < contenders.size(); ++c) out.push_back(summary_of(contenders[c], samples[c]));
+  for (std::size_t c = 0; c < contenders.size(); ++c)
+    out.push_back(summary_of(contenders[c], samples[c]));
   for (Measurement& measurement : out) {
     measurement.speed_up = out.front().used_ms / measurement.used_ms;
     measurement.promised_speed_up = out.front().cost.multiply_adds / measurement.cost.multiply_adds;

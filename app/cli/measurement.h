@@ -16,11 +16,12 @@ struct Contender {
 
 struct Measurement {
   Contender contender;
-  Timing timing;     // of one head; a sample is one head in one round
-  Cost cost;         // of one head, the mean over heads
+  Timing timing;  // of one head; a sample is one head in one round
+  Cost cost;      // of one head, the mean over heads
   std::vector<std::string> notes;
 
-  /// Building a tree is left out: the paper learns it beforehand, and multiply-adds do not count it.
+  /// Building a tree is left out: the paper learns it beforehand, and multiply-adds do not count
+  /// it.
   double used_ms = 0;  // median of plan without "tree", plus upload and apply
   double rate() const { return 2e-6 * cost.multiply_adds / used_ms; }  // GFLOP/s
   double speed_up = 1;           // exact's used_ms over this one's
@@ -34,16 +35,17 @@ struct MeasureOptions {
   std::function<void(int round)> on_round = {};  // for progress; round 0 is the warm-up
 };
 
-/// Plans, uploads and applies every contender in turn, round after round, so that all of them meet the
-/// machine in the same state; the first round is not counted. The first contender is "exact".
-std::vector<Measurement> measure(const std::vector<Problem>& heads, const std::vector<Contender>& contenders,
-                                 const Backend& backend, const MeasureOptions& options, std::stop_token stop);
+/// Plans, uploads and applies every contender in turn, round after round, so that all of them meet
+/// the machine in the same state; the first round is not counted. The first contender is "exact".
+std::vector<Measurement> measure(const std::vector<Problem>& heads,
+                                 const std::vector<Contender>& contenders, const Backend& backend,
+                                 const MeasureOptions& options, std::stop_token stop);
 
 /// Independent standard normal Q, K and V.
 std::vector<Problem> random_heads(Index n, Index d, Index heads, bool causal, std::uint64_t seed);
 
-/// Milliseconds to read Q, K and V once and write Z, on `threads` threads: the least any attention of
-/// this size can take. The median of `rounds`.
+/// Milliseconds to read Q, K and V once and write Z, on `threads` threads: the least any attention
+/// of this size can take. The median of `rounds`.
 double memory_pass_ms(Index n, Index d, int threads, int rounds);
 
 }  // namespace fovea

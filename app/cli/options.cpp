@@ -38,19 +38,26 @@ void SourceOptions::add_to(CLI::App& command, bool required) {
       "golden)");
   if (required) source->required();
   const std::string group = "How SOURCE is read";
-  command.add_option("--layout", layout, "Axes of its tensors, as [B,n,H,d] or [n,3,H,d]")->group(group);
+  command.add_option("--layout", layout, "Axes of its tensors, as [B,n,H,d] or [n,3,H,d]")
+      ->group(group);
   command.add_option("--tensors", open.tensors, "Q, K, V for a text or tokens, from another file")
       ->group(group);
-  command.add_flag("--one-token-per-line", open.one_token_per_line, "Of a .txt: each line is a token")
+  command
+      .add_flag("--one-token-per-line", open.one_token_per_line, "Of a .txt: each line is a token")
       ->group(group);
-  command.add_option("--patch", open.patch, "Of an image: pixels a side of a patch; 1: every pixel is a token")
+  command
+      .add_option("--patch", open.patch,
+                  "Of an image: pixels a side of a patch; 1: every pixel is a token")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str()
       ->group(group);
-  command.add_option("--max-side", open.max_side, "Of an image: scale it down to at most this many pixels a side")
+  command
+      .add_option("--max-side", open.max_side,
+                  "Of an image: scale it down to at most this many pixels a side")
       ->check(CLI::Range(1, 65536))
       ->group(group);
-  command.add_flag("--bf16", open.as_bfloat16, "Of .npy and .npz: 16-bit integers hold bfloat16")->group(group);
+  command.add_flag("--bf16", open.as_bfloat16, "Of .npy and .npz: 16-bit integers hold bfloat16")
+      ->group(group);
 }
 
 Source SourceOptions::load() const {
@@ -64,16 +71,20 @@ void HeadOptions::add_to(CLI::App& command, const std::string& standard, bool al
   command.add_option("--layer", layer, "Layer, by name or counted from 0")->capture_default_str();
   command.add_option("--head", head, all ? "Head, counted from 0, or all" : "Head, counted from 0")
       ->capture_default_str();
-  auto* on = command.add_flag("--causal", causal, "Only keys up to the query (default: as the source says, else off)");
+  auto* on = command.add_flag("--causal", causal,
+                              "Only keys up to the query (default: as the source says, else off)");
   command.add_flag("--no-causal", no_causal, "All keys")->excludes(on);
-  command.add_option("--scale", scale, "Logits are scale q.k (default: as the source says, else 1/sqrt(d))");
-  command.add_flag("--allow-non-finite", allow_non_finite, "Compute on although there is NaN or Inf in the input");
+  command.add_option("--scale", scale,
+                     "Logits are scale q.k (default: as the source says, else 1/sqrt(d))");
+  command.add_flag("--allow-non-finite", allow_non_finite,
+                   "Compute on although there is NaN or Inf in the input");
 }
 
 Index HeadOptions::layer_in(const Source& source) const {
   std::string names;
   for (std::size_t l = 0; l < source.layers.size(); ++l) {
-    if (!source.layers[l].name.empty() && source.layers[l].name == layer) return static_cast<Index>(l);
+    if (!source.layers[l].name.empty() && source.layers[l].name == layer)
+      return static_cast<Index>(l);
     names += (l ? ", " : "") + source.layers[l].name;
   }
   const auto count = static_cast<Index>(source.layers.size());
@@ -124,7 +135,9 @@ std::unique_ptr<Backend> BackendOptions::make() const {
 }
 
 void ParameterOptions::add_to(CLI::App& command) {
-  command.add_option("--set", settings, "A parameter of the variant (see fovea variants); may be repeated")
+  command
+      .add_option("--set", settings,
+                  "A parameter of the variant (see fovea variants); may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command.add_option("--seed", seed, "Of every random choice")->capture_default_str();
@@ -138,7 +151,8 @@ Values ParameterOptions::applied(const Variant& variant, Values values) const {
   return values;
 }
 
-std::vector<Values> ParameterOptions::applied(const std::vector<const Variant*>& chosen, Index n) const {
+std::vector<Values> ParameterOptions::applied(const std::vector<const Variant*>& chosen,
+                                              Index n) const {
   std::vector<Values> all;
   for (const Variant* variant : chosen) all.push_back(values_for_length(*variant, n));
   for (const auto& setting : settings) {
@@ -149,7 +163,8 @@ std::vector<Values> ParameterOptions::applied(const std::vector<const Variant*>&
         set_value(chosen[i]->schema, all[i], key, value);
         known = true;
       }
-    if (!known) throw UsageError("--set " + setting + ": none of the variants has a parameter '" + key + "'");
+    if (!known)
+      throw UsageError("--set " + setting + ": none of the variants has a parameter '" + key + "'");
   }
   return all;
 }
@@ -160,7 +175,8 @@ std::vector<const Variant*> variants_named(const std::vector<std::string>& ids) 
     if (std::ranges::find(chosen, &variant) == chosen.end()) chosen.push_back(&variant);
   };
   for (const auto& id : ids) {
-    if (id != "all") add(find_variant(id));
+    if (id != "all")
+      add(find_variant(id));
     else
       for (const Variant& variant : variants()) add(variant);
   }

@@ -31,7 +31,8 @@ struct NamedMap {
 };
 
 Matrix part_of(MatrixView matrix, IndexRange rows, IndexRange cols) {
-  return Matrix::copy_of({matrix.row(rows.begin) + cols.begin, rows.size(), cols.size(), matrix.stride});
+  return Matrix::copy_of(
+      {matrix.row(rows.begin) + cols.begin, rows.size(), cols.size(), matrix.stride});
 }
 
 double compression_of(const RankMap& map) {
@@ -40,32 +41,41 @@ double compression_of(const RankMap& map) {
 
 std::vector<NamedMap> maps_of_matrix(const Options& options, const Source& source, Run& run) {
   if (options.of != RankSubject::attention || !options.variants.empty())
-    throw InputError(source.path, "holds an attention matrix only: its rank map is --of attention, without variants");
+    throw InputError(
+        source.path,
+        "holds an attention matrix only: its rank map is --of attention, without variants");
   const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
   const Matrix matrix = layer.attention.read(options.heads.heads_in(source).front());
-  const Entries entries = [&](IndexRange rows, IndexRange cols) { return part_of(matrix, rows, cols); };
+  const Entries entries = [&](IndexRange rows, IndexRange cols) {
+    return part_of(matrix, rows, cols);
+  };
   return {{"", map_ranks(matrix.rows(), entries, options.rank, run)}};
 }
 
 std::vector<NamedMap> maps_of_variants(const Options& options, const Source& source, Run& run) {
-  const auto chosen = variants_named(options.variants.empty() ? std::vector<std::string>{"exact"} : options.variants);
+  const auto chosen = variants_named(options.variants.empty() ? std::vector<std::string>{"exact"}
+                                                              : options.variants);
   const Problem problem = options.heads.problem(source, options.heads.heads_in(source).front());
   const auto values = options.parameters.applied(chosen, problem.n());
   const auto backend = options.backend.make();
-  const Computation exact = compute(problem, {.variant = &find_variant("exact"), .repeats = 0}, *backend, run);
+  const Computation exact =
+      compute(problem, {.variant = &find_variant("exact"), .repeats = 0}, *backend, run);
   std::vector<NamedMap> maps;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const ComputeRequest request{
         .variant = chosen[i], .values = values[i], .seed = options.parameters.seed, .repeats = 0};
     const Computation computation = compute(problem, request, *backend, run);
-    maps.push_back({chosen[i]->id, map_ranks(problem.n(), entries_of(computation, exact, options.of, run), options.rank, run)});
+    maps.push_back(
+        {chosen[i]->id, map_ranks(problem.n(), entries_of(computation, exact, options.of, run),
+                                  options.rank, run)});
   }
   return maps;
 }
 
 Document block_json(const RankBlock& block) {
   Document singular = Document::array();
-  for (const float value : block.singular_values) singular.push_back(number_json(static_cast<double>(value)));
+  for (const float value : block.singular_values)
+    singular.push_back(number_json(static_cast<double>(value)));
   return {{"row", block.rows.begin},
           {"col", block.cols.begin},
           {"size", std::max(block.rows.size(), block.cols.size())},
@@ -93,22 +103,28 @@ Document map_json(const Options& options, const NamedMap& named) {
 
 /// Blocks of one size, together.
 void print_map(std::ostream& out, const Options& options, const NamedMap& named) {
-  out << "Rank map of " << (named.variant.empty() ? "the attention matrix" : to_text(options.of) + ", " + find_variant(named.variant).label)
+  out << "Rank map of "
+      << (named.variant.empty() ? "the attention matrix"
+                                : to_text(options.of) + ", " + find_variant(named.variant).label)
       << "\n";
-  print_facts(out, {{"n", std::to_string(named.map.n)},
-                    {"tolerance", number_text(options.rank.tolerance) +
-                                      (options.rank.relative ? " of the largest singular value" : ", sum of the singular values left out")},
-                    {"stored", count_text(stored_entries(named.map)) + " of " +
-                                   count_text(static_cast<double>(named.map.n) * static_cast<double>(named.map.n)) +
-                                   " entries, compression " + number_text(compression_of(named.map))}});
+  print_facts(
+      out, {{"n", std::to_string(named.map.n)},
+            {"tolerance", number_text(options.rank.tolerance) +
+                              (options.rank.relative ? " of the largest singular value"
+                                                     : ", sum of the singular values left out")},
+            {"stored",
+             count_text(stored_entries(named.map)) + " of " +
+                 count_text(static_cast<double>(named.map.n) * static_cast<double>(named.map.n)) +
+                 " entries, compression " + number_text(compression_of(named.map))}});
   std::map<std::pair<int, Index>, std::vector<int>> ranks;  // by level and size
   for (const RankBlock& block : named.map.blocks)
     ranks[{block.level, std::max(block.rows.size(), block.cols.size())}].push_back(block.rank);
   TextTable table{{"level", "size", "blocks", "least rank", "median", "greatest"}, {}};
   for (auto& [place, of_size] : ranks) {
     std::ranges::sort(of_size);
-    table.rows.push_back({std::to_string(place.first), std::to_string(place.second), std::to_string(of_size.size()),
-                          std::to_string(of_size.front()), std::to_string(of_size[of_size.size() / 2]),
+    table.rows.push_back({std::to_string(place.first), std::to_string(place.second),
+                          std::to_string(of_size.size()), std::to_string(of_size.front()),
+                          std::to_string(of_size[of_size.size() / 2]),
                           std::to_string(of_size.back())});
   }
   out << '\n';
@@ -120,7 +136,8 @@ void run_rankmap(const Options& options, const Console& console) {
   const Source source = options.source.load();
   Profile profile;
   Run run{profile, console.stop};
-  const bool matrix = !source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qkv();
+  const bool matrix =
+      !source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qkv();
   const std::vector<NamedMap> maps =
       matrix ? maps_of_matrix(options, source, run) : maps_of_variants(options, source, run);
   if (!options.json) {
@@ -140,26 +157,32 @@ void run_rankmap(const Options& options, const Console& console) {
 }  // namespace
 
 void add_rankmap_command(CLI::App& program, Work& chosen) {
-  auto* command = program.add_subcommand("rankmap", "The numerical rank of every block of an attention matrix");
+  auto* command =
+      program.add_subcommand("rankmap", "The numerical rank of every block of an attention matrix");
   auto options = std::make_shared<Options>();
   options->source.add_to(*command);
   const std::map<std::string, RankSubject> subjects{{"attention", RankSubject::attention},
                                                     {"unnormalised", RankSubject::unnormalised},
                                                     {"logits", RankSubject::logits},
                                                     {"error", RankSubject::error}};
-  const std::map<std::string, Partition> partitions{{"hierarchy", Partition::hierarchy}, {"uniform", Partition::uniform}};
+  const std::map<std::string, Partition> partitions{{"hierarchy", Partition::hierarchy},
+                                                    {"uniform", Partition::uniform}};
   command->add_option("--of", options->of, "attention, unnormalised, logits or error")
       ->transform(CLI::Transformer(subjects))
       ->type_name("MATRIX")
       ->default_str("attention");
-  command->add_option("--variant", options->variants, "Of which variants, or all (default: exact)")->type_name("ID ...");
+  command->add_option("--variant", options->variants, "Of which variants, or all (default: exact)")
+      ->type_name("ID ...");
   command->add_option("--leaf", options->rank.leaf, "Smallest side of a block")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  command->add_option("--tolerance", options->rank.tolerance, "Singular values may be left out while their sum is below this")
+  command
+      ->add_option("--tolerance", options->rank.tolerance,
+                   "Singular values may be left out while their sum is below this")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_flag("--relative", options->rank.relative, "Count singular values above tolerance times the largest instead");
+  command->add_flag("--relative", options->rank.relative,
+                    "Count singular values above tolerance times the largest instead");
   command->add_option("--partition", options->rank.partition, "hierarchy or uniform")
       ->transform(CLI::Transformer(partitions))
       ->type_name("PARTITION")
@@ -167,7 +190,8 @@ void add_rankmap_command(CLI::App& program, Work& chosen) {
   options->parameters.add_to(*command);
   options->heads.add_to(*command, "0", false);
   options->backend.add_to(*command);
-  command->add_flag("--json", options->json, "One JSON document on standard output; of several variants {\"maps\": [...]}");
+  command->add_flag("--json", options->json,
+                    "One JSON document on standard output; of several variants {\"maps\": [...]}");
   command->callback([&chosen, options] {
     chosen = [options](const Console& console) { run_rankmap(*options, console); };
   });

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <map>
+#include <iostream>
 #include <utility>
 
 #include "cli/commands.h"
@@ -39,13 +39,21 @@ bool ends_in(const std::string& path, const std::string& ending) {
 
 /// Everything that can be told wrong before anything is computed.
 void check(const Options& options) {
-  if (!ends_in(options.output, ".png") && !ends_in(options.output, ".svg") && !ends_in(options.output, ".pdf"))
+  if (!ends_in(options.output, ".png") && !ends_in(options.output, ".svg") &&
+      !ends_in(options.output, ".pdf"))
     throw UsageError("-o " + options.output + ": a name ending in .png, .svg or .pdf expected");
   variants_named(options.variants);
   for (const auto& view : options.views)
     if (view != timing_view && !view_from(view))
-      throw UsageError("unknown view '" + view +
-                       "': heatmap, error, mask, rank, level, tree, row, output, cost or timing expected");
+      throw UsageError(
+          "unknown view '" + view +
+          "': heatmap, error, mask, rank, level, tree, row, output, cost or timing expected");
+}
+
+/// Qt remarks on the state of the desktop, which is nothing to us here.
+void only_serious(QtMsgType type, const QMessageLogContext&, const QString& message) {
+  if (type == QtCriticalMsg || type == QtFatalMsg)
+    std::cerr << "fovea: " << message.toStdString() << '\n';
 }
 
 /// QPainter needs a QGuiApplication, which needs no display when told so.
@@ -54,6 +62,7 @@ class Painting {
   Painting() {
     if (QGuiApplication::instance()) return;
     setenv("QT_QPA_PLATFORM", "offscreen", 1);
+    qInstallMessageHandler(only_serious);
     application_.emplace(argc_, argv_.data());
   }
 
@@ -76,7 +85,8 @@ FigureStyle style_of(const Options& options) {
 
 /// More pixels than the figure has would be computed for nothing.
 Index pixels_of_a_panel(const FigureStyle& style, std::size_t columns) {
-  const double across = style.width / points_per_inch * style.dpi / static_cast<double>(std::max<std::size_t>(1, columns));
+  const double across = style.width / points_per_inch * style.dpi /
+                        static_cast<double>(std::max<std::size_t>(1, columns));
   return std::clamp<Index>(static_cast<Index>(across), 64, 2048);
 }
 
@@ -94,13 +104,14 @@ class Grid {
     const Index head = options.heads.heads_in(source).front();
     problem_ = options.heads.problem(source, head);
     backend_ = options.backend.make();
-    const auto chosen =
-        variants_named(options.variants.empty() ? std::vector<std::string>{"all"} : options.variants);
+    const auto chosen = variants_named(options.variants.empty() ? std::vector<std::string>{"all"}
+                                                                : options.variants);
     const auto values = options.parameters.applied(chosen, problem_.n());
     pixels_ = pixels_of_a_panel(style, chosen.size());
     const bool timed = std::ranges::find(options.views, timing_view) != options.views.end();
     repeats_ = timed ? 5 : 0;
-    exact_ = compute(problem_, {.variant = &find_variant("exact"), .repeats = repeats_}, *backend_, run);
+    exact_ =
+        compute(problem_, {.variant = &find_variant("exact"), .repeats = repeats_}, *backend_, run);
     for (std::size_t i = 0; i < chosen.size(); ++i) add(*chosen[i], values[i]);
   }
 
@@ -113,19 +124,25 @@ class Grid {
   }
 
   std::string footer() const {
-    return source_.name + ", head " + options_.heads.head + ", n = " + std::to_string(problem_.n()) +
-           ", d = " + std::to_string(problem_.d()) + (problem_.causal ? ", causal; " : "; ") + backend_->device() +
-           ", " + backend_->precision();
+    return source_.name + ", layer " + options_.heads.layer + ", head " + options_.heads.head +
+           ", n = " + std::to_string(problem_.n()) + ", d = " + std::to_string(problem_.d()) +
+           (problem_.causal ? ", causal; " : "; ") + backend_->device() + ", " +
+           backend_->precision();
   }
 
  private:
   void add(const Variant& variant, const Values& values) {
     Column column;
+    const ComputeRequest request{.variant = &variant,
+                                 .values = values,
+                                 .seed = options_.parameters.seed,
+                                 .repeats = repeats_};
     column.computation =
-        compute(problem_, {.variant = &variant, .values = values, .seed = options_.parameters.seed, .repeats = repeats_},
-                *backend_, run_);
-    column.metrics = compare(*column.computation.op, column.computation.output, *exact_.op, exact_.output, run_);
-    column.diagnostics = diagnose(*column.computation.op, column.computation.output, *exact_.op, exact_.output, run_);
+        variant.id == "exact" ? exact_ : compute(problem_, request, *backend_, run_);
+    column.metrics =
+        compare(*column.computation.op, column.computation.output, *exact_.op, exact_.output, run_);
+    column.diagnostics = diagnose(*column.computation.op, column.computation.output, *exact_.op,
+                                  exact_.output, run_);
     columns_.push_back(std::move(column));
   }
 
@@ -158,7 +175,8 @@ class Grid {
 std::vector<std::vector<Panel>> panels_of_matrix(const Options& options, const Source& source,
                                                  const FigureStyle& style, Run& run) {
   const auto only = [&](const std::string& what) {
-    return InputError(source.path, "holds an attention matrix only: " + what + " needs Q and K; heatmap and rank do not");
+    return InputError(source.path, "holds an attention matrix only: " + what +
+                                       " needs Q and K; heatmap and rank do not");
   };
   if (!options.variants.empty()) throw only("--variant " + options.variants.front());
   const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
@@ -166,8 +184,9 @@ std::vector<std::vector<Panel>> panels_of_matrix(const Options& options, const S
   std::vector<std::vector<Panel>> rows;
   for (const auto& view : options.views) {
     if (view != "heatmap" && view != "rank") throw only("--view " + view);
-    Panel panel = make_matrix_panel(*view_from(view), attention, options.settings, {0, attention.rows()},
-                                    {0, attention.cols()}, pixels_of_a_panel(style, 1), run);
+    Panel panel =
+        make_matrix_panel(*view_from(view), attention, options.settings, {0, attention.rows()},
+                          {0, attention.cols()}, pixels_of_a_panel(style, 1), run);
     panel.title = source.name;
     rows.push_back({std::move(panel)});
   }
@@ -198,9 +217,13 @@ void run_render(Options options, const Console& console) {
 
 void add_look(CLI::App& command, Options& options) {
   const std::string group = "How it looks";
-  command.add_option("--width", options.width, "In in, cm, mm, pt or px")->capture_default_str()->group(group);
-  command.add_option("--height", options.height, "As --width (default: follows from the panels)")->group(group);
-  command.add_option("--dpi", options.dpi, "Dots an inch, of PNG and of pictures inside SVG and PDF")
+  command.add_option("--width", options.width, "In in, cm, mm, pt or px")
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--height", options.height, "As --width (default: follows from the panels)")
+      ->group(group);
+  command
+      .add_option("--dpi", options.dpi, "Dots an inch, of PNG and of pictures inside SVG and PDF")
       ->check(CLI::Range(10, 2400))
       ->capture_default_str()
       ->group(group);
@@ -222,18 +245,22 @@ void add_look(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_render_command(CLI::App& program, Work& chosen) {
-  auto* command = program.add_subcommand("render", "Panels of variants and views as PNG, SVG or PDF");
+  auto* command =
+      program.add_subcommand("render", "Panels of variants and views as PNG, SVG or PDF");
   auto options = std::make_shared<Options>();
   options->source.add_to(*command);
   command->add_option("--variant", options->variants, "A column; may be repeated (default: all)")
       ->allow_extra_args(false)
       ->type_name("ID");
-  command->add_option("--view", options->views,
-                      "A row; may be repeated: heatmap, error, mask, rank, level, tree, row, output, cost, timing")
+  command
+      ->add_option("--view", options->views,
+                   "A row; may be repeated: heatmap, error, mask, rank, level, tree, row, output, "
+                   "cost, timing")
       ->allow_extra_args(false)
       ->type_name("VIEW")
       ->capture_default_str();
-  command->add_option("-o,--output", options->output, "A file ending in .png, .svg or .pdf")->required();
+  command->add_option("-o,--output", options->output, "A file ending in .png, .svg or .pdf")
+      ->required();
   add_look(*command, *options);
   options->parameters.add_to(*command);
   options->heads.add_to(*command, "0", false);

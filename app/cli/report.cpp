@@ -65,17 +65,21 @@ std::string parameters_text(const ComputeReport& report) {
 }
 
 std::string layer_text(const ComputeReport& report) {
-  const std::string name = report.layer_name.empty() ? std::to_string(report.layer) : report.layer_name;
-  const std::string heads = report.heads.size() == 1 ? "head " + std::to_string(report.heads.front().head)
-                                                     : plural(static_cast<Index>(report.heads.size()), "head");
-  return "layer " + name + ", " + heads + ", n = " + std::to_string(report.n) + ", d = " + std::to_string(report.d) +
+  const std::string name =
+      report.layer_name.empty() ? std::to_string(report.layer) : report.layer_name;
+  const std::string heads = report.heads.size() == 1
+                                ? "head " + std::to_string(report.heads.front().head)
+                                : plural(static_cast<Index>(report.heads.size()), "head");
+  return "layer " + name + ", " + heads + ", n = " + std::to_string(report.n) +
+         ", d = " + std::to_string(report.d) +
          (report.dv == report.d ? "" : ", values " + std::to_string(report.dv));
 }
 
 std::string stages_text(const StageSummary& total, const std::vector<StageSummary>& stages) {
   std::string text;
   for (const auto& stage : stages)
-    if (stage.median_ms >= 0.01 * total.median_ms) text += (text.empty() ? "" : ", ") + stage.name + " " + time_text(stage.median_ms);
+    if (stage.median_ms >= 0.01 * total.median_ms)
+      text += (text.empty() ? "" : ", ") + stage.name + " " + time_text(stage.median_ms);
   return stages.size() > 1 && !text.empty() ? "  (" + text + ")" : "";
 }
 
@@ -84,10 +88,14 @@ void print_timing(std::ostream& out, const ComputeReport& report) {
   const auto line = [](const StageSummary& total, const std::vector<StageSummary>& stages) {
     return time_text(total.median_ms) + stages_text(total, stages);
   };
-  const std::string few = timing.few_samples ? " of " + plural(timing.apply_total.samples, "sample") + ": too few to trust" : "";
+  const std::string few =
+      timing.few_samples
+          ? " of " + plural(timing.apply_total.samples, "sample") + ": too few to trust"
+          : "";
   print_facts(out, {{"plan", line(timing.plan_total, timing.plan)},
                     {"upload", line(timing.upload_total, timing.upload)},
-                    {"apply", line(timing.apply_total, timing.apply) + (few.empty() ? "" : "  " + few.substr(1))}});
+                    {"apply", line(timing.apply_total, timing.apply) +
+                                  (few.empty() ? "" : "  " + few.substr(1))}});
 }
 
 std::string with_error(const Estimate& estimate) {
@@ -96,21 +104,26 @@ std::string with_error(const Estimate& estimate) {
 }
 
 void print_metrics(std::ostream& out, const ComputeReport& report) {
-  TextTable table{{"head", "output error", "max |Δz|", "row p50", "p90", "max", "P error", "KL (nats)", "mass kept", "density"}, {}};
+  TextTable table{{"head", "output error", "max |Δz|", "row p50", "p90", "max", "P error",
+                   "KL (nats)", "mass kept", "density"},
+                  {}};
   Index sampled = 0;
   for (const auto& head : report.heads) {
     if (!head.metrics) return;
     const Metrics& m = *head.metrics;
     sampled = std::max(sampled, m.sampled_rows);
-    table.rows.push_back({std::to_string(head.head), number_text(m.output_rel_fro), number_text(m.output_max_abs),
-                          number_text(m.row_rel_error_p50), number_text(m.row_rel_error_p90),
-                          number_text(m.row_rel_error_max), with_error(m.attention_rel_fro),
-                          m.attention_kl ? with_error(*m.attention_kl) : "-", with_error(m.mass_kept),
-                          number_text(m.density)});
+    table.rows.push_back({std::to_string(head.head), number_text(m.output_rel_fro),
+                          number_text(m.output_max_abs), number_text(m.row_rel_error_p50),
+                          number_text(m.row_rel_error_p90), number_text(m.row_rel_error_max),
+                          with_error(m.attention_rel_fro),
+                          m.attention_kl ? with_error(*m.attention_kl) : "-",
+                          with_error(m.mass_kept), number_text(m.density)});
   }
-  out << "\nAgainst exact attention of the same scale and mask (errors relative but for max |Δz|)\n";
+  out << "\nAgainst exact attention of the same scale and mask (errors relative but for max "
+         "|Δz|)\n";
   print(out, table);
-  if (sampled > 0) out << "  P error, KL and mass kept from " << plural(sampled, "sampled row") << "\n";
+  if (sampled > 0)
+    out << "  P error, KL and mass kept from " << plural(sampled, "sampled row") << "\n";
 }
 
 void print_diagnostics(std::ostream& out, const ComputeReport& report) {
@@ -118,7 +131,8 @@ void print_diagnostics(std::ostream& out, const ComputeReport& report) {
   if (first.empty()) return;
   TextTable table{{"<diagnostic"}, {}};
   const std::size_t shown = std::min<std::size_t>(report.heads.size(), 6);
-  for (std::size_t h = 0; h < shown; ++h) table.header.push_back("head " + std::to_string(report.heads[h].head));
+  for (std::size_t h = 0; h < shown; ++h)
+    table.header.push_back("head " + std::to_string(report.heads[h].head));
   for (const auto& diagnostic : first) {
     std::vector<std::string> row{diagnostic.label + (diagnostic.sampled ? " (sampled)" : "")};
     for (std::size_t h = 0; h < shown; ++h) {
@@ -130,14 +144,16 @@ void print_diagnostics(std::ostream& out, const ComputeReport& report) {
   }
   out << '\n';
   print(out, table);
-  if (shown < report.heads.size()) out << "  ... and " << report.heads.size() - shown << " more heads: --json has all\n";
+  if (shown < report.heads.size())
+    out << "  ... and " << report.heads.size() - shown << " more heads: --json has all\n";
 }
 
 }  // namespace
 
 std::vector<std::string> notes_of(const Source& source) {
   std::vector<std::string> notes;
-  if (source.layout_guessed) notes.push_back("layout " + source.layout + " is a guess: state it with --layout");
+  if (source.layout_guessed)
+    notes.push_back("layout " + source.layout + " is a guess: state it with --layout");
   if (!source.content.empty()) notes.push_back(source.content);
   add_new(notes, source.notes);
   return notes;
@@ -174,15 +190,18 @@ Document to_json(const ComputeReport& report) {
 void print(std::ostream& out, const ComputeReport& report) {
   const Cost cost = total_cost(report);
   out << report.variant->label << "  (" << report.variant->paper << ")\n";
-  print_facts(out, {{"parameters", parameters_text(report)},
-                    {"source", report.source},
-                    {"", layer_text(report)},
-                    {"scale", number_text(report.scale) + (report.causal ? ", causal" : ", bidirectional")},
-                    {"computed", report.device + ", " + report.precision + ", seed " + std::to_string(report.seed)}});
+  print_facts(
+      out, {{"parameters", parameters_text(report)},
+            {"source", report.source},
+            {"", layer_text(report)},
+            {"scale", number_text(report.scale) + (report.causal ? ", causal" : ", bidirectional")},
+            {"computed",
+             report.device + ", " + report.precision + ", seed " + std::to_string(report.seed)}});
   for (const auto& note : all_notes(report)) out << "  note: " << note << '\n';
   out << '\n';
-  print_facts(out, {{"cost", count_text(cost.multiply_adds) + " multiply-adds, " + number_text(cost.ratio_to_exact()) +
-                                " of exact; " + bytes_text(cost.bytes) + " beside Q, K, V, Z"}});
+  print_facts(out, {{"cost", count_text(cost.multiply_adds) + " multiply-adds, " +
+                                 number_text(cost.ratio_to_exact()) + " of exact; " +
+                                 bytes_text(cost.bytes) + " beside Q, K, V, Z"}});
   out << (report.heads.size() > 1 ? "\nTime of a head (median)\n" : "\nTime\n");
   print_timing(out, report);
   print_metrics(out, report);

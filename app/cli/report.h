@@ -1,5 +1,5 @@
-// A ComputeReport is what `fovea compute` has to say: as JSON (also the metadata of its output file)
-// and for reading.
+// A ComputeReport is what `fovea compute` has to say: as JSON (also the metadata of its output
+// file) and for reading.
 #pragma once
 
 #include <optional>

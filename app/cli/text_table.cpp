@@ -11,8 +11,8 @@ namespace {
 
 // Characters of UTF-8: every byte that does not continue one. Ours are all one column wide.
 std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 std::string formatted(const char* format, int digits, double value) {
@@ -28,7 +28,10 @@ std::string scaled(double value, double step, const std::vector<const char*>& un
     value /= step;
     ++unit;
   }
-  const int decimals = unit == 0 && value == std::floor(value) ? 0 : value < 10 ? 2 : value < 100 ? 1 : 0;
+  const int decimals = unit == 0 && value == std::floor(value) ? 0
+                       : value < 10                            ? 2
+                       : value < 100                           ? 1
+                                                               : 0;
   const std::string suffix = units[unit];
   return formatted("%.*f", decimals, value) + (suffix.empty() ? "" : " " + suffix);
 }
@@ -66,7 +69,8 @@ void print_facts(std::ostream& out, const std::vector<std::pair<std::string, std
   for (const auto& [label, value] : facts)
     if (!value.empty()) width = std::max(width, width_of(label));
   for (const auto& [label, value] : facts)
-    if (!value.empty()) out << "  " << label << std::string(width - width_of(label) + 2, ' ') << value << '\n';
+    if (!value.empty())
+      out << "  " << label << std::string(width - width_of(label) + 2, ' ') << value << '\n';
 }
 
 std::string number_text(double value) {

@@ -9,9 +9,12 @@ namespace {
 
 std::string mask_text(Mask mask) {
   switch (mask) {
-    case Mask::either: return "causal or bidirectional";
-    case Mask::causal_in_paper: return "causal in the paper; bidirectional offered";
-    case Mask::bidirectional_in_paper: return "bidirectional in the paper; causal offered";
+    case Mask::either:
+      return "causal or bidirectional";
+    case Mask::causal_in_paper:
+      return "causal in the paper; bidirectional offered";
+    case Mask::bidirectional_in_paper:
+      return "bidirectional in the paper; causal offered";
   }
   return "";
 }
@@ -19,8 +22,9 @@ std::string mask_text(Mask mask) {
 Document variant_json(const Variant& variant) {
   Document parameters = Document::array();
   for (const Field& field : variant.schema) parameters.push_back(field_json(field));
-  return {{"id", variant.id},           {"label", variant.label},     {"paper", variant.paper},
-          {"formula", variant.formula}, {"summary", variant.summary}, {"mask", mask_text(variant.mask)},
+  return {{"id", variant.id},           {"label", variant.label},
+          {"paper", variant.paper},     {"formula", variant.formula},
+          {"summary", variant.summary}, {"mask", mask_text(variant.mask)},
           {"parameters", parameters}};
 }
 
@@ -40,11 +44,14 @@ std::string standard_text(const Field& field) {
 
 void print_variant(std::ostream& out, const Variant& variant) {
   out << variant.id << "  " << variant.label << "  (" << variant.paper << ")\n";
-  print_facts(out, {{"keeps", variant.summary}, {"formula", variant.formula}, {"mask", mask_text(variant.mask)}});
+  print_facts(out, {{"keeps", variant.summary},
+                    {"formula", variant.formula},
+                    {"mask", mask_text(variant.mask)}});
   if (variant.schema.empty()) return;
   TextTable table{{"<parameter", "<default", "<unit", "<range", "<meaning"}, {}};
   for (const Field& field : variant.schema)
-    table.rows.push_back({field.id, standard_text(field), field.unit, range_text(field), field.meaning});
+    table.rows.push_back(
+        {field.id, standard_text(field), field.unit, range_text(field), field.meaning});
   out << '\n';
   print(out, table);
 }
@@ -59,7 +66,8 @@ void add_variants_command(CLI::App& program, Work& chosen) {
     chosen = [json](const Console& console) {
       Document document = Document::array();
       for (const Variant& variant : variants()) {
-        if (*json) document.push_back(variant_json(variant));
+        if (*json)
+          document.push_back(variant_json(variant));
         else {
           if (variant.id != variants().front().id) console.out << '\n';
           print_variant(console.out, variant);

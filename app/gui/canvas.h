@@ -1,5 +1,5 @@
-// The Canvas draws a grid of panels: a column a variant, a row a view. It shows what it is given and
-// tells what the hand does; it never computes.
+// The Canvas draws a grid of panels: a column a variant, a row a view. It shows what it is given
+// and tells what the hand does; it never computes.
 #pragma once
 
 #include <QOpenGLWidget>
@@ -21,10 +21,10 @@ struct CanvasCell {
 
 /// Everything the canvas shows; a value, replaced as a whole.
 struct CanvasModel {
-  std::vector<View> views;                      // rows
-  std::vector<std::string> column_titles;       // columns: "Exact"
-  std::vector<std::string> column_subtitles;    // "block 16, output error 0.275"
-  std::vector<std::vector<CanvasCell>> cells;   // [view][column]
+  std::vector<View> views;                     // rows
+  std::vector<std::string> column_titles;      // columns: "Exact"
+  std::vector<std::string> column_subtitles;   // "block 16, output error 0.275"
+  std::vector<std::vector<CanvasCell>> cells;  // [view][column]
   ViewSettings settings;
   Viewport viewport;
   Index n = 0;
@@ -33,7 +33,8 @@ struct CanvasModel {
   std::optional<std::pair<Index, Index>> selection_begin, selection_end;  // rectangle (query, key)
   std::optional<int> selected_column;
   bool dark = true;
-  std::vector<Index> marked_queries, marked_keys;  // ascending; of the chosen leaf, say: drawn everywhere
+  std::vector<Index> marked_queries,
+      marked_keys;  // ascending; of the chosen leaf, say: drawn everywhere
 };
 
 class Canvas : public QOpenGLWidget {

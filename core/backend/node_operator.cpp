@@ -86,6 +86,7 @@ class NodeOperator final : public Operator {
   // A node without keys is the slot after the last: its sums and counts stay 0.
   void find_query_nodes(Run& run) {
     query_slot_.assign(size(n() * depths_), static_cast<std::int32_t>(slots()));
+    last_slot_.assign(size(n()), 0);  // the root holds every key
     for_tokens(n(), run, [&](Index i) {
       for (Index depth = 0; depth < depths_; ++depth) {
         const std::int64_t node = nodes_.query_leaf[size(i)] / leaves_below_[size(depth)];
@@ -93,7 +94,8 @@ class NodeOperator final : public Operator {
                    end = node_.begin() + first_slot_[size(depth) + 1];
         const auto at = std::lower_bound(begin, end, node);
         if (at == end || *at != node) break;  // nor has any node below
-        query_slot_[size(i * depths_ + depth)] = static_cast<std::int32_t>(at - node_.begin());
+        last_slot_[size(i)] = static_cast<std::int32_t>(at - node_.begin());
+        query_slot_[size(i * depths_ + depth)] = last_slot_[size(i)];
       }
     });
   }
@@ -107,6 +109,12 @@ class NodeOperator final : public Operator {
     };
     if (!plan().causal)
       for (Index j = 0; j < n(); ++j) add(j);
+    slot_share_.assign(size(slots()), 0.0f);
+    for (Index depth = 0; depth < depths_; ++depth)
+      for (Index slot = first_slot_[size(depth)]; slot < first_slot_[size(depth) + 1]; ++slot)
+        if (count[size(slot)] > 0)
+          slot_share_[size(slot)] =
+              nodes_.alpha[size(depth)] / static_cast<float>(count[size(slot)]);
     for (Index i = 0; i < n(); ++i) {
       if (plan().causal) add(i);
       for (Index depth = 0; depth < depths_; ++depth)
@@ -150,17 +158,23 @@ class NodeOperator final : public Operator {
     return sums;
   }
 
+  // All queries that follow a path down to the same slot read the same row: that of the sums along
+  // the path, each times its share.
   void look_up(MatrixView v, const std::vector<double>& sums, Matrix& z, Run& run) const {
     const auto stage = run.profile.stage("look-up");
-    for_tokens(n(), run, [&](Index i) {
-      for (Index c = 0; c < v.cols; ++c) {
-        double value = 0;
-        for (Index depth = 0; depth < depths_; ++depth)
-          value += static_cast<double>(shares(i)[depth]) *
-                   sums[size(query_slots(i)[depth] * v.cols + c)];
-        z(i, c) = static_cast<float>(value);
+    const Index dv = v.cols;
+    std::vector<double> path(size(slots() * dv));
+    Matrix rows(slots(), dv);
+    for (Index slot = 0; slot < slots(); ++slot) {
+      const double share = static_cast<double>(slot_share_[size(slot)]);
+      for (Index c = 0; c < dv; ++c) {
+        const double above = slot == 0 ? 0.0 : path[size(parent_[size(slot)] * dv + c)];
+        path[size(slot * dv + c)] = above + share * sums[size(slot * dv + c)];
+        rows(slot, c) = static_cast<float>(path[size(slot * dv + c)]);
       }
-    });
+    }
+    for_tokens(n(), run,
+               [&](Index i) { std::copy_n(rows.row(last_slot_[size(i)]), dv, z.row(i)); });
   }
 
   // Causal: running sums of every node, a few columns of V a turn.
@@ -284,6 +298,8 @@ class NodeOperator final : public Operator {
   std::vector<Index> first_slot_;           // [depths + 1]
   std::vector<Piece> pieces_;
   std::vector<std::int32_t> key_slot_, query_slot_;  // [n, depths]
+  std::vector<std::int32_t> last_slot_;              // [n] deepest slot on the query's path
+  std::vector<float> slot_share_;                    // [slots] alpha / keys, without a mask
   std::vector<float> share_;                         // [n, depths]
 };
 

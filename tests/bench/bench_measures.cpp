@@ -14,9 +14,13 @@ using namespace fovea;
 
 namespace {
 
-int threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+int threads() {
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
 
-const char* verdict(bool reached) { return reached ? "reached" : "MISSED"; }
+const char* verdict(bool reached) {
+  return reached ? "reached" : "MISSED";
+}
 
 /// Exact attention, n = 4096, d = 64: at least 80 % of the rate of a plain matrix product, the two
 /// measured in turn.
@@ -32,8 +36,10 @@ void measure_exact(const Backend& backend, int rounds, TextTable& goals) {
   std::ranges::sort(rates);
   const auto middle = static_cast<std::size_t>(rounds / 2);
   const double share = rates[middle] / products[middle];
-  goals.rows.push_back({"exact, n = 4096, d = 64", "0.8 of Eigen's 1536^3 (" + number_text(products[middle]) + " GFLOP/s)",
-                        number_text(share) + " (" + number_text(rates[middle]) + " GFLOP/s)", verdict(share >= 0.8)});
+  goals.rows.push_back({"exact, n = 4096, d = 64",
+                        "0.8 of Eigen's 1536^3 (" + number_text(products[middle]) + " GFLOP/s)",
+                        number_text(share) + " (" + number_text(rates[middle]) + " GFLOP/s)",
+                        verdict(share >= 0.8)});
 }
 
 /// n = 32768, d = 64: half of the speed-up that multiply-adds promise, or 3 passes over memory.
@@ -42,16 +48,19 @@ void measure_efficient(const Backend& backend, int rounds, TextTable& goals) {
   std::vector<Contender> contenders;
   for (const char* id : {"exact", "hyper", "h1d", "tf", "tc"})
     contenders.push_back({&find_variant(id), values_for_length(find_variant(id), n)});
-  const auto measured = measure(random_heads(n, d, 1, false, 0), contenders, backend, {.rounds = rounds}, {});
+  const auto measured =
+      measure(random_heads(n, d, 1, false, 0), contenders, backend, {.rounds = rounds}, {});
   const double pass = memory_pass_ms(n, d, threads(), 9);
   for (std::size_t i = 1; i < measured.size(); ++i) {
     const Measurement& m = measured[i];
     const double passes = m.used_ms / pass;
-    goals.rows.push_back({m.contender.variant->id + ", n = 32768, d = 64",
-                          "0.5 of " + number_text(m.promised_speed_up) + " x, or 3 passes of " + time_text(pass),
-                          number_text(m.share()) + " (" + number_text(m.speed_up) + " x), " + number_text(passes) + " passes; plan " +
-                              time_text(m.timing.plan_total.median_ms) + ", apply " + time_text(m.timing.apply_total.median_ms),
-                          verdict(m.share() >= 0.5 || passes <= 3)});
+    goals.rows.push_back(
+        {m.contender.variant->id + ", n = 32768, d = 64",
+         "0.5 of " + number_text(m.promised_speed_up) + " x, or 3 passes of " + time_text(pass),
+         number_text(m.share()) + " (" + number_text(m.speed_up) + " x), " + number_text(passes) +
+             " passes; plan " + time_text(m.timing.plan_total.median_ms) + ", apply " +
+             time_text(m.timing.apply_total.median_ms),
+         verdict(m.share() >= 0.5 || passes <= 3)});
   }
 }
 
@@ -60,7 +69,8 @@ void measure_efficient(const Backend& backend, int rounds, TextTable& goals) {
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::clamp(std::atoi(argv[1]), 1, 1000) : 5;
   const auto backend = make_cpu_backend();
-  std::cout << backend->device() << ", " << backend->precision() << ", median of " << plural(rounds, "round") << "\n\n";
+  std::cout << backend->device() << ", " << backend->precision() << ", median of "
+            << plural(rounds, "round") << "\n\n";
   TextTable goals{{"<what", "<goal", "<reached", "<verdict"}, {}};
   measure_exact(*backend, rounds, goals);
   measure_efficient(*backend, rounds, goals);

@@ -7,6 +7,7 @@
 #include "cli/program.h"
 #include "data/source.h"
 #include "data/synthetic.h"
+#include "io/safetensors_writer.h"
 #include "io/tensor_file.h"
 
 using namespace fovea;
@@ -32,7 +33,8 @@ std::vector<float> read_floats(const TensorFile& file, const std::string& name) 
 double checksum(const std::vector<float>& z) {
   double sum = 0;
   for (std::size_t i = 0; i < 8; ++i)
-    for (std::size_t c = 0; c < 2; ++c) sum += static_cast<double>(z[2 * i + c]) * static_cast<double>(2 * i + c + 1);
+    for (std::size_t c = 0; c < 2; ++c)
+      sum += static_cast<double>(z[2 * i + c]) * static_cast<double>(2 * i + c + 1);
   return sum;
 }
 
@@ -40,6 +42,15 @@ struct Golden {
   std::vector<std::string> arguments;
   double z5[2], checksum;
 };
+
+void check_golden(const Golden& golden, const std::vector<float>& z) {
+  // Values up to 7 through a handful of float32 roundings: 8 of 7 * 2^-24 each, plus the table's
+  // 5e-7.
+  CHECK(std::abs(static_cast<double>(z[10]) - golden.z5[0]) < 4e-6);
+  CHECK(std::abs(static_cast<double>(z[11]) - golden.z5[1]) < 4e-6);
+  // 16 such values with weights that add up to 136.
+  CHECK(std::abs(checksum(z) - golden.checksum) < 136 * 4e-6);
+}
 
 }  // namespace
 
@@ -49,12 +60,17 @@ TEST_CASE("the numbers of the reference come out of the program") {
       {{"exact", "--causal"}, {2.470888, -.068187}, 176.525849},
       {{"h1d", "--set", "structure=nested", "--set", "block=2"}, {3.341449, .047506}, 234.111150},
       {{"h1d", "--set", "structure=banded", "--set", "block=2"}, {3.379937, -.209755}, 232.447318},
-      {{"fixed", "--causal", "--set", "heads=first", "--set", "stride=4"}, {4.224882, .550235}, 282.646182},
-      {{"strided", "--causal", "--set", "heads=merged", "--set", "stride=4"}, {3.067001, -.325892}, 212.752077}};
+      {{"fixed", "--causal", "--set", "heads=first", "--set", "summary=4", "--set", "stride=4"},
+       {4.224882, .550235},
+       282.646182},
+      {{"strided", "--causal", "--set", "heads=merged", "--set", "stride=4"},
+       {3.067001, -.325892},
+       212.752077}};
   for (const Golden& golden : table) {
     const Scratch scratch;
     const std::string file = scratch.path("z.safetensors");
-    std::vector<std::string> arguments{"compute", "synthetic:golden", "-o", file, "--json", "--variant"};
+    std::vector<std::string> arguments{"compute", "synthetic:golden", "-o",
+                                       file,      "--json",           "--variant"};
     arguments.insert(arguments.end(), golden.arguments.begin(), golden.arguments.end());
     const Ended ended = run_program(arguments);
     CAPTURE(golden.arguments);
@@ -64,22 +80,19 @@ TEST_CASE("the numbers of the reference come out of the program") {
     const TensorFile out = read_safetensors(file);
     CHECK(nlohmann::json::parse(out.metadata.at("fovea")) == document);
     const auto z = read_floats(out, "z");
-    // Values up to 7 through a handful of float32 roundings: 8 of 7 * 2^-24 each, plus the table's 5e-7.
-    CHECK(std::abs(static_cast<double>(z[10]) - golden.z5[0]) < 4e-6);
-    CHECK(std::abs(static_cast<double>(z[11]) - golden.z5[1]) < 4e-6);
-    // 16 such values with weights that add up to 136.
-    CHECK(std::abs(checksum(z) - golden.checksum) < 136 * 4e-6);
+    check_golden(golden, z);
     CHECK(document["metrics"].size() == 1);
     CHECK(document["n"] == 8);
-    for (const char* key : {"variant", "parameters", "seed", "backend", "device", "scale", "causal", "d", "heads", "cost",
-                            "timings_ms"})
+    for (const char* key : {"variant", "parameters", "seed", "backend", "device", "scale", "causal",
+                            "d", "heads", "cost", "timings_ms"})
       CHECK(document.contains(key));
   }
 }
 
 TEST_CASE("exact attention of awkward sizes is the plain formula") {
-  for (const char* what : {"synthetic:gaussian?n=1&d=3&seed=1", "synthetic:gaussian?n=97&d=5&seed=2",
-                           "synthetic:gaussian?n=130&d=80&seed=3"}) {
+  for (const char* what :
+       {"synthetic:gaussian?n=1&d=3&seed=1", "synthetic:gaussian?n=97&d=5&seed=2",
+        "synthetic:gaussian?n=130&d=80&seed=3"}) {
     const Scratch scratch;
     const std::string file = scratch.path("z.safetensors");
     const Ended ended = run_program({"compute", what, "--variant", "exact", "--dense", "-o", file});
@@ -101,19 +114,26 @@ TEST_CASE("exact attention of awkward sizes is the plain formula") {
         largest = std::max(largest, std::abs(logit * problem.scale));
         sum += row[static_cast<std::size_t>(j)] = std::exp(logit * problem.scale);
       }
-      worst_lse = std::max(worst_lse, std::abs(static_cast<double>(lse[static_cast<std::size_t>(i)]) - std::log(sum)));
+      worst_lse =
+          std::max(worst_lse,
+                   std::abs(static_cast<double>(lse[static_cast<std::size_t>(i)]) - std::log(sum)));
       for (Index j = 0; j < n; ++j)
-        worst_p = std::max(worst_p, std::abs(static_cast<double>(p[static_cast<std::size_t>(i * n + j)]) -
-                                             row[static_cast<std::size_t>(j)] / sum));
+        worst_p =
+            std::max(worst_p, std::abs(static_cast<double>(p[static_cast<std::size_t>(i * n + j)]) -
+                                       row[static_cast<std::size_t>(j)] / sum));
       for (Index c = 0; c < dv; ++c) {
         double value = 0;
-        for (Index j = 0; j < n; ++j) value += row[static_cast<std::size_t>(j)] / sum * static_cast<double>(problem.v(j, c));
-        worst_z = std::max(worst_z, std::abs(value - static_cast<double>(z[static_cast<std::size_t>(i * dv + c)])));
+        for (Index j = 0; j < n; ++j)
+          value += row[static_cast<std::size_t>(j)] / sum * static_cast<double>(problem.v(j, c));
+        worst_z = std::max(
+            worst_z,
+            std::abs(value - static_cast<double>(z[static_cast<std::size_t>(i * dv + c)])));
       }
     }
-    // A logit of size L carries up to about (d + 2) L 2^-24 of rounding, mostly sqrt(d) of it; P carries
-    // it relatively, and V is at most 5.
-    const double logit_error = (std::sqrt(static_cast<double>(problem.d())) + 8) * (largest + 1) * std::ldexp(1.0, -24);
+    // A logit of size L carries up to about (d + 2) L 2^-24 of rounding, mostly sqrt(d) of it; P
+    // carries it relatively, and V is at most 5.
+    const double logit_error =
+        (std::sqrt(static_cast<double>(problem.d())) + 8) * (largest + 1) * std::ldexp(1.0, -24);
     CHECK(worst_lse < logit_error);
     CHECK(worst_p < logit_error);
     CHECK(worst_z < 5 * logit_error);
@@ -122,9 +142,13 @@ TEST_CASE("exact attention of awkward sizes is the plain formula") {
 
 TEST_CASE("a structure that was written is used when it is given back") {
   const Scratch scratch;
-  const std::string first = scratch.path("first.safetensors"), second = scratch.path("second.safetensors");
-  const std::vector<std::string> common{"compute", "synthetic:gaussian?n=300&d=8", "--variant", "hyper", "--set", "block=32",
-                                        "--set", "samples=16", "--set", "min_length=1"};
+  const std::string first = scratch.path("first.safetensors"),
+                    second = scratch.path("second.safetensors");
+  const std::vector<std::string> common{"compute",   "synthetic:gaussian?n=300&d=8",
+                                        "--variant", "hyper",
+                                        "--set",     "block=32",
+                                        "--set",     "samples=16",
+                                        "--set",     "min_length=1"};
   auto make = common, use = common;
   make.insert(make.end(), {"--seed", "5", "-o", first});
   use.insert(use.end(), {"--seed", "6", "--structure", first, "-o", second});
@@ -136,9 +160,44 @@ TEST_CASE("a structure that was written is used when it is given back") {
 }
 
 TEST_CASE("the rank map of the paper's example is the paper's") {
-  const auto map = run_program({"rankmap", "synthetic:hmatrix", "--leaf", "4", "--tolerance", "1e-3", "--json"}).json();
+  const auto map =
+      run_program({"rankmap", "synthetic:hmatrix", "--leaf", "4", "--tolerance", "1e-3", "--json"})
+          .json();
   CHECK(map["n"] == 16);
   CHECK(map["stored_entries"] == 192.0);
   CHECK(map["compression"].get<double>() == doctest::Approx(4.0 / 3));
-  for (const auto& block : map["blocks"]) CHECK(block["rank"] == (block["row"] == block["col"] ? 4 : 2));
+  for (const auto& block : map["blocks"])
+    CHECK(block["rank"] == (block["row"] == block["col"] ? 4 : 2));
+}
+
+TEST_CASE("trees, orders and samples from a file give the numbers of the reference") {
+  const Scratch scratch;
+  const std::string tree = scratch.path("tree.safetensors"),
+                    sorted = scratch.path("sorted.safetensors");
+  write_safetensors(tree,
+                    {{"tree_weight", {1, 1, 2}, std::vector<float>{1, 0}},
+                     {"tree_bias", {1, 1}, std::vector<float>{-.25f}}},
+                    {});
+  const std::vector<std::int32_t> identity{0, 1, 2, 3, 4, 5, 6, 7}, samples{0, 3, 6, 6};
+  write_safetensors(sorted,
+                    {{"query_order", {1, 8}, identity},
+                     {"key_order", {1, 8}, identity},
+                     {"sampled_keys", {1, 4}, samples}},
+                    {});
+  const std::vector<Golden> table{
+      {{"tf", "--structure", tree}, {3.025926, -.192579}, 244.525375},
+      {{"tc", "--set", "alpha=.25,.75", "--structure", tree}, {3.125, -.15}, 222.6},
+      {{"hyper", "--set", "block=2", "--set", "samples=4", "--set", "min_length=1", "--structure",
+        sorted},
+       {2.848720, .053168},
+       246.440765}};
+  for (const Golden& golden : table) {
+    const std::string file = scratch.path("z.safetensors");
+    std::vector<std::string> arguments{"compute", "synthetic:golden", "-o", file, "--variant"};
+    arguments.insert(arguments.end(), golden.arguments.begin(), golden.arguments.end());
+    const Ended ended = run_program(arguments);
+    CAPTURE(ended.err);
+    REQUIRE(ended.status == 0);
+    check_golden(golden, read_floats(read_safetensors(file), "z"));
+  }
 }

@@ -21,7 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-pid_t spawn(const std::vector<std::string>& arguments, const std::string& out, const std::string& err) {
+pid_t spawn(const std::vector<std::string>& arguments, const std::string& out,
+            const std::string& err) {
   std::vector<std::string> words{FOVEA_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
@@ -33,7 +34,8 @@ pid_t spawn(const std::vector<std::string>& arguments, const std::string& out, c
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawnattr_t attributes;  // a test run in the background may ignore SIGINT; the program must not
+  posix_spawnattr_t
+      attributes;  // a test run in the background may ignore SIGINT; the program must not
   posix_spawnattr_init(&attributes);
   sigset_t signals;
   sigemptyset(&signals);
@@ -79,7 +81,8 @@ Scratch::~Scratch() {
 
 std::vector<std::string> Scratch::files() const {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(directory_)) names.push_back(entry.path().filename());
+  for (const auto& entry : fs::directory_iterator(directory_))
+    names.push_back(entry.path().filename());
   return names;
 }
 

@@ -22,21 +22,30 @@ void check_refused(const std::vector<std::string>& arguments, int status, const 
 TEST_CASE("a wrong command line ends with status 2 and says what is wrong") {
   check_refused({"compute", "synthetic:golden"}, 2, "--variant");
   check_refused({"compute", "synthetic:golden", "--variant", "nonesuch"}, 2, "nonesuch");
-  check_refused({"compute", "synthetic:golden", "--variant", "exact", "--nonesuch"}, 2, "--nonesuch");
+  check_refused({"compute", "synthetic:golden", "--variant", "exact", "--nonesuch"}, 2,
+                "--nonesuch");
   check_refused({"compute", "synthetic:golden", "--variant", "h1d", "--set", "block=3"}, 2, "even");
-  check_refused({"compute", "synthetic:golden", "--variant", "h1d", "--set", "block=0"}, 2, "block");
-  check_refused({"compute", "synthetic:golden", "--variant", "h1d", "--set", "nonesuch=1"}, 2, "nonesuch");
-  check_refused({"compute", "synthetic:golden", "--variant", "h1d", "--set", "block"}, 2, "KEY=VALUE");
+  check_refused({"compute", "synthetic:golden", "--variant", "h1d", "--set", "block=0"}, 2,
+                "block");
+  check_refused({"compute", "synthetic:golden", "--variant", "h1d", "--set", "nonesuch=1"}, 2,
+                "nonesuch");
+  check_refused({"compute", "synthetic:golden", "--variant", "h1d", "--set", "block"}, 2,
+                "KEY=VALUE");
   check_refused({"compute", "synthetic:golden", "--variant", "exact", "--head", "1"}, 2, "--head");
-  check_refused({"compute", "synthetic:golden", "--variant", "exact", "--layer", "7"}, 2, "--layer");
-  check_refused({"compute", "synthetic:golden", "--variant", "exact", "--causal", "--no-causal"}, 2, "causal");
-  check_refused({"compute", "synthetic:golden", "--variant", "exact", "--backend", "abacus"}, 2, "abacus");
+  check_refused({"compute", "synthetic:golden", "--variant", "exact", "--layer", "7"}, 2,
+                "--layer");
+  check_refused({"compute", "synthetic:golden", "--variant", "exact", "--causal", "--no-causal"}, 2,
+                "causal");
+  check_refused({"compute", "synthetic:golden", "--variant", "exact", "--backend", "abacus"}, 2,
+                "abacus");
   check_refused({"compute", "synthetic:golden", "--variant", "exact", "--dense"}, 2, "-o");
   check_refused({"compute", "synthetic:nonesuch", "--variant", "exact"}, 2, "nonesuch");
   check_refused({"rankmap", "synthetic:golden", "--of", "nonesuch"}, 2, "nonesuch");
   check_refused({"render", "synthetic:golden", "-o", "picture.gif"}, 2, ".png");
-  check_refused({"render", "synthetic:golden", "-o", "picture.png", "--width", "3.5"}, 2, "--width");
-  check_refused({"render", "synthetic:golden", "-o", "picture.png", "--view", "nonesuch"}, 2, "nonesuch");
+  check_refused({"render", "synthetic:golden", "-o", "picture.png", "--width", "3.5"}, 2,
+                "--width");
+  check_refused({"render", "synthetic:golden", "-o", "picture.png", "--view", "nonesuch"}, 2,
+                "nonesuch");
   check_refused({"bench", "--n", "0"}, 2, "--n");
   check_refused({"nonesuch"}, 2, "neither a command nor a file");
 }
@@ -47,23 +56,29 @@ TEST_CASE("bad input ends with status 3 and names the file") {
   check_refused({"info", scratch.path("missing.safetensors")}, 3, "missing.safetensors");
   check_refused({"info", scratch.path("bad.safetensors")}, 3, "bad.safetensors");
   check_refused({"compute", "synthetic:hmatrix", "--variant", "exact"}, 3, "attention");
-  check_refused({"render", "synthetic:hmatrix", "--view", "error", "-o", scratch.path("x.png")}, 3, "attention");
-  check_refused({"compute", "synthetic:golden", "--variant", "hyper", "--structure", scratch.path("bad.safetensors")}, 3,
-                "bad.safetensors");
+  check_refused({"render", "synthetic:hmatrix", "--view", "error", "-o", scratch.path("x.png")}, 3,
+                "attention");
+  check_refused({"compute", "synthetic:golden", "--variant", "hyper", "--structure",
+                 scratch.path("bad.safetensors")},
+                3, "bad.safetensors");
 }
 
 TEST_CASE("what is not to be had ends with status 4") {
   const Scratch scratch;
   const std::string old = scratch.path("old.safetensors");
   write_text(old, "precious");
-  check_refused({"compute", "synthetic:gaussian?n=40000&d=1", "--variant", "strided", "--dense", "-o", old}, 4, "GiB");
-  check_refused({"compute", "synthetic:golden", "--variant", "exact", "-o", scratch.path("no/such/x.safetensors")}, 4,
-                "x.safetensors");
+  check_refused(
+      {"compute", "synthetic:gaussian?n=40000&d=1", "--variant", "strided", "--dense", "-o", old},
+      4, "GiB");
+  check_refused({"compute", "synthetic:golden", "--variant", "exact", "-o",
+                 scratch.path("no/such/x.safetensors")},
+                4, "x.safetensors");
   CHECK(read_text(old) == "precious");
 }
 
 TEST_CASE("a full disk ends with status 4") {
-  check_refused({"compute", "synthetic:golden", "--variant", "exact", "-o", "/dev/full"}, 4, "/dev/full");
+  check_refused({"compute", "synthetic:golden", "--variant", "exact", "-o", "/dev/full"}, 4,
+                "/dev/full");
 }
 
 TEST_CASE("every command explains itself") {
@@ -84,8 +99,11 @@ TEST_CASE("with --json standard output is one document, the numbers of which are
   CHECK(variants[0]["id"] == "exact");
   for (const auto& variant : variants)
     for (const auto& parameter : variant["parameters"])
-      for (const char* key : {"id", "label", "type", "default", "unit", "meaning"}) CHECK(parameter.contains(key));
-  const auto bench = run_program({"bench", "--n", "64", "--d", "8", "--heads", "2", "--repeat", "3", "--json"}).json();
+      for (const char* key : {"id", "label", "type", "default", "unit", "meaning"})
+        CHECK(parameter.contains(key));
+  const auto bench =
+      run_program({"bench", "--n", "64", "--d", "8", "--heads", "2", "--repeat", "3", "--json"})
+          .json();
   CHECK(bench["measurements"].size() == variants.size());
   CHECK(bench["measurements"][0]["timings_ms"]["apply"]["samples"] == 6);
   CHECK(bench["measurements"][0]["speed_up"] == 1.0);
@@ -96,8 +114,8 @@ TEST_CASE("Ctrl-C ends a long computation within 200 ms and harms no file") {
   const Scratch scratch;
   const std::string old = scratch.path("old.safetensors");
   write_text(old, "precious");
-  const Ended ended =
-      run_program({"compute", "synthetic:gaussian?n=131072&d=64", "--variant", "exact", "-o", old}, 2.0);
+  const Ended ended = run_program(
+      {"compute", "synthetic:gaussian?n=131072&d=64", "--variant", "exact", "-o", old}, 2.0);
   CHECK(ended.status == 130);
   CHECK(ended.seconds < 0.2);
   CHECK(ended.out.empty());
@@ -110,11 +128,13 @@ TEST_CASE("figures are written in the format their name says") {
   const std::vector<std::pair<std::string, std::string>> beginnings{
       {"f.png", "\x89PNG"}, {"f.pdf", "%PDF"}, {"f.svg", "<?xml"}};
   for (const auto& [name, begin] : beginnings) {
-    const Ended ended = run_program({"render", "synthetic:golden", "--view", "heatmap", "--view", "timing", "--variant",
-                                     "exact", "--variant", "h1d", "--width", "88mm", "-o", scratch.path(name)});
+    const Ended ended = run_program({"render", "synthetic:golden", "--view", "heatmap", "--view",
+                                     "timing", "--variant", "exact", "--variant", "h1d", "--width",
+                                     "88mm", "-o", scratch.path(name)});
     CAPTURE(ended.err);
     CHECK(ended.status == 0);
     CHECK(read_text(scratch.path(name)).starts_with(begin));
   }
-  CHECK(run_program({"render", "synthetic:hmatrix", "--view", "rank", "-o", scratch.path("r.png")}).status == 0);
+  CHECK(run_program({"render", "synthetic:hmatrix", "--view", "rank", "-o", scratch.path("r.png")})
+            .status == 0);
 }

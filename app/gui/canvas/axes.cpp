@@ -17,7 +17,8 @@ bool names_tokens(const Scene& scene, const TokenAxis& axis) {
 /// A token's name for an axis: "12 everything" when there is room for the number too.
 std::string axis_name(const Ink& ink, const Scene& scene, Index token, float room) {
   std::string name = scene.model.sequence.label(token);
-  if (scene.model.sequence.tokens.empty() && scene.model.sequence.grid && name.starts_with("patch "))
+  if (scene.model.sequence.tokens.empty() && scene.model.sequence.grid &&
+      name.starts_with("patch "))
     name = name.substr(6);
   return ink.elided(Face::small, ink.fonts.readable(name), room);
 }
@@ -72,15 +73,24 @@ void draw_key_axis(const Ink& ink, const Scene& scene, int row, int column) {
 
 const char* row_name(View view) {
   switch (view) {
-    case View::heatmap: return "Attention P";
-    case View::error: return "Error";
-    case View::mask: return "Mask";
-    case View::rank: return "Rank";
-    case View::level: return "Level";
-    case View::tree: return "Tree";
-    case View::row: return "Row";
-    case View::output: return "Output";
-    case View::cost: return "Cost";
+    case View::heatmap:
+      return "Attention P";
+    case View::error:
+      return "Error";
+    case View::mask:
+      return "Mask";
+    case View::rank:
+      return "Rank";
+    case View::level:
+      return "Level";
+    case View::tree:
+      return "Tree";
+    case View::row:
+      return "Row";
+    case View::output:
+      return "Output";
+    case View::cost:
+      return "Cost";
   }
   return "";
 }

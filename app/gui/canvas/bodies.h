@@ -22,7 +22,9 @@ void draw_body(const BodyDrawing& d, const Strip& strip);
 void draw_body(const BodyDrawing& d, const OutputPicture& picture);
 void draw_body(const BodyDrawing& d, const FigureTable& table);
 
-inline ImU32 colour_of(const Rgb& c, int alpha = 255) { return IM_COL32(c[0], c[1], c[2], alpha); }
+inline ImU32 colour_of(const Rgb& c, int alpha = 255) {
+  return IM_COL32(c[0], c[1], c[2], alpha);
+}
 /// Black or white, whichever can be read on `c`.
 inline ImU32 readable_on(const Rgb& c) {
   const double light = 0.299 * c[0] + 0.587 * c[1] + 0.114 * c[2];

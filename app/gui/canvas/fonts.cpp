@@ -14,9 +14,10 @@ namespace {
 constexpr std::array<float, 3> sizes{14.0f, 12.0f, 11.0f};
 
 // Latin, accents, Greek, Cyrillic, punctuation, scripts, letters, arrows, operators, shapes.
-constexpr ImWchar ranges[] = {0x0020, 0x024F, 0x02B0, 0x03FF, 0x0400, 0x04FF, 0x1E00, 0x1EFF,
-                              0x2000, 0x209F, 0x20A0, 0x20BF, 0x2100, 0x214F, 0x2190, 0x22FF,
-                              0x2300, 0x23FF, 0x2580, 0x25FF, 0x2713, 0x2718, 0x27E8, 0x27E9, 0};
+constexpr ImWchar ranges[] = {0x0020, 0x024F, 0x02B0, 0x03FF, 0x0400, 0x04FF, 0x1E00,
+                              0x1EFF, 0x2000, 0x209F, 0x20A0, 0x20BF, 0x2100, 0x214F,
+                              0x2190, 0x22FF, 0x2300, 0x23FF, 0x2580, 0x25FF, 0x2713,
+                              0x2718, 0x27E8, 0x27E9, 0};
 
 /// The first that is there; empty when the machine has none of them.
 QString font_path(bool bold) {
@@ -59,17 +60,23 @@ void Fonts::load(float pixel_ratio) {
     config.SizePixels = sizes[face] * pixel_ratio;
     config.PixelSnapH = pixel_ratio == 1.0f;
     faces_[face] = path.isEmpty() ? io.Fonts->AddFontDefault(&config)
-                                  : io.Fonts->AddFontFromFileTTF(path.constData(), config.SizePixels,
-                                                                 &config, ranges);
+                                  : io.Fonts->AddFontFromFileTTF(
+                                        path.constData(), config.SizePixels, &config, ranges);
   }
   io.FontGlobalScale = 1.0f / pixel_ratio;
 }
 
-ImFont* Fonts::operator[](Face face) const { return faces_[static_cast<int>(face)]; }
-float Fonts::size(Face face) const { return sizes[static_cast<std::size_t>(face)]; }
+ImFont* Fonts::operator[](Face face) const {
+  return faces_[static_cast<int>(face)];
+}
+float Fonts::size(Face face) const {
+  return sizes[static_cast<std::size_t>(face)];
+}
 
 float Fonts::width(Face face, const std::string& text) const {
-  return (*this)[face]->CalcTextSizeA(size(face), 1e6f, 0, text.data(), text.data() + text.size()).x;
+  return (*this)[face]
+      ->CalcTextSizeA(size(face), 1e6f, 0, text.data(), text.data() + text.size())
+      .x;
 }
 
 std::string Fonts::readable(const std::string& text) const {
@@ -78,9 +85,12 @@ std::string Fonts::readable(const std::string& text) const {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t begin = at;
     const std::uint32_t sign = next_sign(text, at);
-    if (sign == '\n') out += "⏎";
-    else if (sign == '\t') out += "⇥";
-    else if (sign == ' ' && (begin == 0 || at == text.size())) out += "·";
+    if (sign == '\n')
+      out += "⏎";
+    else if (sign == '\t')
+      out += "⇥";
+    else if (sign == ' ' && (begin == 0 || at == text.size()))
+      out += "·";
     else if (sign >= 0x20 && sign <= 0xFFFF && sign != 0x7F &&
              font->FindGlyphNoFallback(static_cast<ImWchar>(sign)))
       out += text.substr(begin, at - begin);

@@ -5,10 +5,10 @@
 namespace fovea::canvas {
 namespace {
 
-constexpr float label_width = 20;   // the view's name, upright
-constexpr float axis_width = 58;    // token numbers or tokens
+constexpr float label_width = 20;  // the view's name, upright
+constexpr float axis_width = 58;   // token numbers or tokens
 constexpr float left = label_width + axis_width;
-constexpr float bar_width = 74;     // colour bar and its numbers
+constexpr float bar_width = 84;  // colour bar and its numbers
 constexpr float margin = 10;
 constexpr float row_gap = 8;
 constexpr float scroll_width = 8;
@@ -18,8 +18,7 @@ constexpr float scroll_width = 8;
 Grid::Grid(GridShape shape) : shape_(std::move(shape)) {
   const float right = shape_.side_bars ? bar_width : margin;
   const auto columns = static_cast<float>(std::max(shape_.columns, 1));
-  const float by_width =
-      (shape_.size.x - left - right - gap * (columns - 1)) / columns;
+  const float by_width = (shape_.size.x - left - right - gap * (columns - 1)) / columns;
   float fixed = header_height() + margin, aspects = 0;
   for (const GridRow& row : shape_.rows) {
     fixed += below(row) + row_gap;
@@ -27,7 +26,8 @@ Grid::Grid(GridShape shape) : shape_(std::move(shape)) {
   }
   const float by_height = aspects > 0 ? (shape_.size.y - fixed) / aspects : by_width;
   // Wide windows with few columns scroll down rather than shrink the panels to stamps.
-  side_ = std::floor(std::max(minimum_side, std::min(by_width, std::max(by_height, comfortable_side))));
+  side_ =
+      std::floor(std::max(minimum_side, std::min(by_width, std::max(by_height, comfortable_side))));
   content_.x = columns * side_ + (columns - 1) * gap;
   content_.y = row_top(rows()) - row_top(0);
 }
@@ -109,7 +109,7 @@ Rect Grid::side_bar(int row) const {
   const Rect beside = panel(row, 0);
   // Beside the last panel when all columns are seen, else at the window's edge.
   const float x = std::min(left + content_.x, window().right());
-  return {x + 10, beside.y, bar_width - 12, beside.height};
+  return {x + 10, beside.y, bar_width - 22, beside.height};
 }
 
 Rect Grid::horizontal_bar() const {

@@ -9,18 +9,18 @@
 namespace fovea::canvas {
 
 struct GridRow {
-  float aspect = 1;      // height of its panels as part of their side
-  bool key_axis = false; // token ticks below its panels
-  bool legend = false;   // a line of its own below each panel (colour bar or categories)
+  float aspect = 1;       // height of its panels as part of their side
+  bool key_axis = false;  // token ticks below its panels
+  bool legend = false;    // a line of its own below each panel (colour bar or categories)
 };
 
 struct GridShape {
-  Point size;               // of the canvas
+  Point size;  // of the canvas
   int columns = 0;
   std::vector<GridRow> rows;
   int subtitle_lines = 1;
   float key_axis_height = 16;
-  bool side_bars = true;    // colour bars at the right
+  bool side_bars = true;  // colour bars at the right
 };
 
 class Grid {

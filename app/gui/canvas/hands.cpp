@@ -6,7 +6,7 @@
 namespace fovea::canvas {
 namespace {
 
-constexpr float slack = 4;         // pixels a click may move
+constexpr float slack = 4;  // pixels a click may move
 constexpr double least_tokens = 4;
 
 bool same(const Pointer& a, const Pointer& b) {
@@ -49,9 +49,16 @@ Viewport zoomed(const Viewport& v, double factor, double row, double col, Index 
 
 bool Hands::knows(int key) {
   switch (key) {
-    case Qt::Key_Left: case Qt::Key_Right: case Qt::Key_Up: case Qt::Key_Down:
-    case Qt::Key_Plus: case Qt::Key_Equal: case Qt::Key_Minus: case Qt::Key_F:
-    case Qt::Key_Space: case Qt::Key_Escape:
+    case Qt::Key_Left:
+    case Qt::Key_Right:
+    case Qt::Key_Up:
+    case Qt::Key_Down:
+    case Qt::Key_Plus:
+    case Qt::Key_Equal:
+    case Qt::Key_Minus:
+    case Qt::Key_F:
+    case Qt::Key_Space:
+    case Qt::Key_Escape:
       return true;
     default:
       return false;
@@ -102,18 +109,24 @@ void Hands::press(const ImGuiBridge& bridge, const Scene& scene, Point at) {
   header_ = column_at(scene, at);
   if (pressed_on_.row >= 0) pressed_panel_ = scene.grid.panel(pressed_on_.row, pressed_on_.column);
   const bool pan = button_ != 0 || bridge.key_is_down(Qt::Key_Space);
-  if (scene.grid.horizontal_bar().contains(at)) drag_ = Drag::horizontal_bar;
-  else if (scene.grid.vertical_bar().contains(at)) drag_ = Drag::vertical_bar;
-  else if (pan) drag_ = pressed_on_.row >= 0 ? Drag::pan : Drag::none;
-  else if (header_ >= 0 || pressed_on_.row >= 0) drag_ = Drag::click;
+  if (scene.grid.horizontal_bar().contains(at))
+    drag_ = Drag::horizontal_bar;
+  else if (scene.grid.vertical_bar().contains(at))
+    drag_ = Drag::vertical_bar;
+  else if (pan)
+    drag_ = pressed_on_.row >= 0 ? Drag::pan : Drag::none;
+  else if (header_ >= 0 || pressed_on_.row >= 0)
+    drag_ = Drag::click;
 }
 
 void Hands::drag(Scene& scene, Point at) {
   const Point moved{at.x - last_.x, at.y - last_.y};
   const bool far = std::hypot(at.x - pressed_at_.x, at.y - pressed_at_.y) > slack;
   if (drag_ == Drag::click && far) {
-    if (header_ >= 0) drag_ = Drag::header;
-    else if (pressed_on_.query >= 0 && pressed_on_.key >= 0) drag_ = Drag::rectangle;
+    if (header_ >= 0)
+      drag_ = Drag::header;
+    else if (pressed_on_.query >= 0 && pressed_on_.key >= 0)
+      drag_ = Drag::rectangle;
   }
   if (drag_ == Drag::rectangle && scene.model.n > 0) scene.dragged = rectangle(scene, at);
   if (drag_ == Drag::header) scene.dragged_column = {header_, at.x};
@@ -184,15 +197,23 @@ void Hands::press_key(int key, Scene& scene, Point at) {
     col = scene.keys(where).token(at.x);
   }
   switch (key) {
-    case Qt::Key_Left: return wish(scene, panned(v, 0, -cols, n));
-    case Qt::Key_Right: return wish(scene, panned(v, 0, cols, n));
-    case Qt::Key_Up: return wish(scene, panned(v, -rows, 0, n));
-    case Qt::Key_Down: return wish(scene, panned(v, rows, 0, n));
+    case Qt::Key_Left:
+      return wish(scene, panned(v, 0, -cols, n));
+    case Qt::Key_Right:
+      return wish(scene, panned(v, 0, cols, n));
+    case Qt::Key_Up:
+      return wish(scene, panned(v, -rows, 0, n));
+    case Qt::Key_Down:
+      return wish(scene, panned(v, rows, 0, n));
     case Qt::Key_Plus:
-    case Qt::Key_Equal: return wish(scene, zoomed(v, 0.8, row, col, n));
-    case Qt::Key_Minus: return wish(scene, zoomed(v, 1.25, row, col, n));
-    case Qt::Key_F: return wish(scene, whole(n));
-    default: return;
+    case Qt::Key_Equal:
+      return wish(scene, zoomed(v, 0.8, row, col, n));
+    case Qt::Key_Minus:
+      return wish(scene, zoomed(v, 1.25, row, col, n));
+    case Qt::Key_F:
+      return wish(scene, whole(n));
+    default:
+      return;
   }
 }
 

@@ -9,14 +9,30 @@
 
 namespace fovea::canvas {
 
-struct WishViewport { Viewport viewport; };
-struct Hover { Pointer pointer; };
-struct PinQuery { Index query; };
-struct SelectRectangle { IndexRange rows, cols; };
-struct ChooseColumn { int column; };
-struct MoveColumn { int from, to; };
-struct ChooseLeaf { int column, leaf; };
-struct DoubleClick { int row, column; };
+struct WishViewport {
+  Viewport viewport;
+};
+struct Hover {
+  Pointer pointer;
+};
+struct PinQuery {
+  Index query;
+};
+struct SelectRectangle {
+  IndexRange rows, cols;
+};
+struct ChooseColumn {
+  int column;
+};
+struct MoveColumn {
+  int from, to;
+};
+struct ChooseLeaf {
+  int column, leaf;
+};
+struct DoubleClick {
+  int row, column;
+};
 using Wish = std::variant<WishViewport, Hover, PinQuery, SelectRectangle, ChooseColumn, MoveColumn,
                           ChooseLeaf, DoubleClick>;
 

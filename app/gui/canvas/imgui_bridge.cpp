@@ -18,7 +18,9 @@ int imgui_button(Qt::MouseButton button) {
   return button == Qt::MiddleButton ? 2 : -1;
 }
 
-Point point_of(const QPointF& p) { return {static_cast<float>(p.x()), static_cast<float>(p.y())}; }
+Point point_of(const QPointF& p) {
+  return {static_cast<float>(p.x()), static_cast<float>(p.y())};
+}
 
 }  // namespace
 
@@ -33,7 +35,9 @@ ImGuiBridge::ImGuiBridge(QWidget* widget) : widget_(widget), context_(ImGui::Cre
   clock_.start();
 }
 
-ImGuiBridge::~ImGuiBridge() { ImGui::DestroyContext(context_); }
+ImGuiBridge::~ImGuiBridge() {
+  ImGui::DestroyContext(context_);
+}
 
 void ImGuiBridge::initialise() {
   ImGui::SetCurrentContext(context_);
@@ -64,12 +68,14 @@ void ImGuiBridge::add_pointer(QEvent* event) {
     // Alt turns the wheel sideways in Qt; a canvas wants it as it is.
     const Point notches{static_cast<float>(wheel->angleDelta().x()) / 120.0f,
                         static_cast<float>(wheel->angleDelta().y()) / 120.0f};
-    waiting_.push_back({Input::Kind::move, point_of(wheel->position()), 0, false, wheel->modifiers()});
+    waiting_.push_back(
+        {Input::Kind::move, point_of(wheel->position()), 0, false, wheel->modifiers()});
     waiting_.push_back({Input::Kind::wheel, notches, 0, false, wheel->modifiers()});
     return;
   }
   const auto* mouse = static_cast<QMouseEvent*>(event);
-  waiting_.push_back({Input::Kind::move, point_of(mouse->position()), 0, false, mouse->modifiers()});
+  waiting_.push_back(
+      {Input::Kind::move, point_of(mouse->position()), 0, false, mouse->modifiers()});
   const int button = imgui_button(mouse->button());
   if (event->type() == QEvent::MouseMove || button < 0) return;
   waiting_.push_back({Input::Kind::button, point_of(mouse->position()), button,
@@ -112,10 +118,18 @@ void ImGuiBridge::apply(const Input& input) {
   ImGuiIO& io = ImGui::GetIO();
   modifiers_ = input.kind == Input::Kind::leave ? modifiers_ : input.modifiers;
   switch (input.kind) {
-    case Input::Kind::move: io.MousePos = {input.at.x, input.at.y}; break;
-    case Input::Kind::leave: io.MousePos = {-FLT_MAX, -FLT_MAX}; break;
-    case Input::Kind::button: io.MouseDown[input.code] = input.down; break;
-    case Input::Kind::wheel: wheel_.x += input.at.x, wheel_.y += input.at.y; break;
+    case Input::Kind::move:
+      io.MousePos = {input.at.x, input.at.y};
+      break;
+    case Input::Kind::leave:
+      io.MousePos = {-FLT_MAX, -FLT_MAX};
+      break;
+    case Input::Kind::button:
+      io.MouseDown[input.code] = input.down;
+      break;
+    case Input::Kind::wheel:
+      wheel_.x += input.at.x, wheel_.y += input.at.y;
+      break;
     case Input::Kind::key:
       std::erase(keys_down_, input.code);
       if (input.down) keys_down_.push_back(input.code), pressed_key_ = input.code;
@@ -169,11 +183,20 @@ void ImGuiBridge::end_frame() {
 void ImGuiBridge::show_cursor() const {
   Qt::CursorShape shape = Qt::ArrowCursor;
   switch (ImGui::GetMouseCursor()) {
-    case ImGuiMouseCursor_Hand: shape = Qt::PointingHandCursor; break;
-    case ImGuiMouseCursor_ResizeAll: shape = Qt::ClosedHandCursor; break;
-    case ImGuiMouseCursor_ResizeEW: shape = Qt::SizeHorCursor; break;
-    case ImGuiMouseCursor_TextInput: shape = Qt::CrossCursor; break;  // over a matrix
-    default: break;
+    case ImGuiMouseCursor_Hand:
+      shape = Qt::PointingHandCursor;
+      break;
+    case ImGuiMouseCursor_ResizeAll:
+      shape = Qt::ClosedHandCursor;
+      break;
+    case ImGuiMouseCursor_ResizeEW:
+      shape = Qt::SizeHorCursor;
+      break;
+    case ImGuiMouseCursor_TextInput:
+      shape = Qt::CrossCursor;
+      break;  // over a matrix
+    default:
+      break;
   }
   if (widget_->cursor().shape() != shape) widget_->setCursor(shape);
 }

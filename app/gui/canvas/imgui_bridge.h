@@ -1,8 +1,8 @@
 // An ImGuiBridge gives one widget an ImGui context: Qt's events go in, draw lists come out.
 //
-// ImGui 1.86 looks at the state of buttons and keys once a frame, so a press and release between two
-// frames would be lost. The bridge queues events and hands on at most one change of a button or key
-// per frame, with the pointer where it was then.
+// ImGui 1.86 looks at the state of buttons and keys once a frame, so a press and release between
+// two frames would be lost. The bridge queues events and hands on at most one change of a button or
+// key per frame, with the pointer where it was then.
 #pragma once
 
 #include <imgui.h>

@@ -60,9 +60,10 @@ void Ink::write_upright(Face face, Point centre, ImU32 colour, const std::string
   const int first = list.VtxBuffer.Size;
   const Point middle{std::round(centre.x), std::round(centre.y)};
   const float w = std::round(width(face, text) / 2), h = std::round(fonts.size(face) / 2);
-  // Unclipped while it lies flat: the clip rectangle is for where it will stand.
-  list.AddText(fonts[face], fonts.size(face), {middle.x - w, middle.y - h}, colour, text.data(),
-               text.data() + text.size());
+  // Unclipped while it lies flat: the list's clip rectangle is for where it will stand.
+  constexpr float far = 1e6f;
+  fonts[face]->RenderText(&list, fonts.size(face), {middle.x - w, middle.y - h}, colour,
+                          {-far, -far, far, far}, text.data(), text.data() + text.size());
   for (int v = first; v < list.VtxBuffer.Size; ++v) {
     ImVec2& p = list.VtxBuffer[v].pos;
     p = {middle.x + (p.y - middle.y), middle.y - (p.x - middle.x)};

@@ -10,7 +10,9 @@
 
 namespace fovea::canvas {
 
-inline ImVec2 vec(Point p) { return {p.x, p.y}; }
+inline ImVec2 vec(Point p) {
+  return {p.x, p.y};
+}
 
 struct Ink {
   ImDrawList& list;
@@ -21,7 +23,8 @@ struct Ink {
   /// Shortened with an ellipsis to `width`; empty when not even that fits.
   std::string elided(Face face, const std::string& text, float width) const;
   /// Broken at spaces into at most `lines`, the last one elided.
-  std::vector<std::string> wrapped(Face face, const std::string& text, float width, int lines) const;
+  std::vector<std::string> wrapped(Face face, const std::string& text, float width,
+                                   int lines) const;
 
   void write(Face face, Point at, ImU32 colour, const std::string& text) const;
   void write_right(Face face, Point at, ImU32 colour, const std::string& text) const;

@@ -42,15 +42,17 @@ void draw_icicle(const BodyDrawing& d, const Rect& where, const LeafSizes& leave
     const float width = where.width / static_cast<float>(boxes);
     const double even = static_cast<double>(sums[count]) / static_cast<double>(boxes);
     for (std::size_t node = 0; node < boxes; ++node) {
-      const auto held = static_cast<double>(sums[(node + 1) * count / boxes] - sums[node * count / boxes]);
+      const auto held =
+          static_cast<double>(sums[(node + 1) * count / boxes] - sums[node * count / boxes]);
       const auto share = static_cast<float>(even > 0 ? std::min(held / (2 * even), 1.0) : 0.0);
       const float gap = width > 4 ? 1.0f : 0.0f;
-      d.ink.fill({where.x + width * static_cast<float>(node), where.y + 6 * static_cast<float>(depth),
-                  width - gap, 5},
+      d.ink.fill({where.x + width * static_cast<float>(node),
+                  where.y + 6 * static_cast<float>(depth), width - gap, 5},
                  faded(d.ink.theme.accent, 0.12f + 0.8f * share));
     }
     if (depth < leaves.branching.size())
-      nodes = std::min(count, nodes * static_cast<std::size_t>(std::max(1, leaves.branching[depth])));
+      nodes =
+          std::min(count, nodes * static_cast<std::size_t>(std::max(1, leaves.branching[depth])));
   }
 }
 
@@ -75,14 +77,14 @@ void draw_sorted(const BodyDrawing& d, const Rect& plot, std::vector<Index> size
   if (sizes.size() < 2) return;
   std::ranges::sort(sizes, std::greater<>());
   const float step = plot.width / static_cast<float>(sizes.size());
-  std::vector<ImVec2> path;
+  float before = plot.bottom();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const float y = plot.bottom() - unit * static_cast<float>(sizes[i]);
-    path.push_back({plot.x + step * static_cast<float>(i), y});
-    path.push_back({plot.x + step * static_cast<float>(i + 1), y});
+    const float x = plot.x + step * static_cast<float>(i);
+    const float y = std::round(plot.bottom() - unit * static_cast<float>(sizes[i]));
+    if (i > 0) d.ink.fill({x, before, 1.5f, std::max(1.5f, y - before)}, colour);
+    d.ink.fill({x, y, step + 1.5f, 1.5f}, colour);
+    before = y;
   }
-  d.ink.list.AddPolyline(path.data(), static_cast<int>(path.size()), faded(d.ink.theme.panel, 0.8f), 0, 3);
-  d.ink.list.AddPolyline(path.data(), static_cast<int>(path.size()), colour, 0, 1.25f);
 }
 
 void draw_figures(const BodyDrawing& d, const LeafSizes& leaves) {
@@ -97,7 +99,7 @@ void draw_figures(const BodyDrawing& d, const LeafSizes& leaves) {
   }
 }
 
-void draw_key(const BodyDrawing& d, const LeafSizes& leaves) {
+void draw_key(const BodyDrawing& d, const LeafSizes& leaves, Index most) {
   const float y = d.where.y + 5;
   float x = d.where.x + 8;
   const std::pair<const char*, ImU32> names[] = {{"queries", d.ink.theme.queries},
@@ -108,17 +110,20 @@ void draw_key(const BodyDrawing& d, const LeafSizes& leaves) {
     x += d.ink.width(Face::small, name) + 24;
   }
   const std::size_t count = leaf_count(leaves);
-  const std::string words = std::to_string(count) + " " + leaves.kind + (count == 1 ? "" : leaves.kind == "leaf" ? "" : "s");
-  const std::string counted = leaves.kind == "leaf" && count != 1 ? std::to_string(count) + " leaves" : words;
+  const std::string plural = leaves.kind == "leaf" ? "leaves" : leaves.kind + "s";
+  const std::string counted = std::to_string(count) + " " + (count == 1 ? leaves.kind : plural) +
+                              ", at most " + std::to_string(most);
   if (x + d.ink.width(Face::small, counted) + 8 < d.where.right())
     d.ink.write_right(Face::small, {d.where.right() - 8, y}, d.ink.theme.muted, counted);
 }
 
-void draw_leaf_highlight(const BodyDrawing& d, const Rect& plot, std::size_t count, int leaf, ImU32 colour,
-               float from) {
+void draw_leaf_highlight(const BodyDrawing& d, const Rect& plot, std::size_t count, int leaf,
+                         ImU32 colour, float from) {
   if (leaf < 0 || static_cast<std::size_t>(leaf) >= count) return;
   const float step = plot.width / static_cast<float>(count);
-  d.ink.fill({plot.x + step * static_cast<float>(leaf), from, std::max(step, 2.0f), plot.bottom() - from}, colour);
+  d.ink.fill(
+      {plot.x + step * static_cast<float>(leaf), from, std::max(step, 2.0f), plot.bottom() - from},
+      colour);
 }
 
 }  // namespace
@@ -126,7 +131,8 @@ void draw_leaf_highlight(const BodyDrawing& d, const Rect& plot, std::size_t cou
 Rect leaf_plot(const LeafSizes& leaves, const Rect& panel) {
   const float above = key_height + figure_line * static_cast<float>(figures_shown(leaves, panel)) +
                       8 + icicle_height(leaves);
-  return {panel.x + 8, panel.y + above, panel.width - 16, std::max(10.0f, panel.height - above - 1)};
+  return {panel.x + 8, panel.y + above, panel.width - 16,
+          std::max(10.0f, panel.height - above - 1)};
 }
 
 void draw_body(const BodyDrawing& d, const LeafSizes& leaves) {
@@ -143,13 +149,14 @@ void draw_body(const BodyDrawing& d, const LeafSizes& leaves) {
   draw_bars(d, plot, leaves, unit);
   draw_sorted(d, plot, leaves.queries, unit, d.ink.theme.queries);
   draw_sorted(d, plot, leaves.keys, unit, d.ink.theme.keys);
-  d.ink.write(Face::small, {plot.x - 4, plot.y - 1}, d.ink.theme.muted, std::to_string(most));
   const auto& chosen = d.scene.chosen_leaf;
   if (chosen && chosen->first == d.column)
-    draw_leaf_highlight(d, plot, count, chosen->second, faded(d.ink.theme.marked, 0.45f), icicle_top);
+    draw_leaf_highlight(d, plot, count, chosen->second, faded(d.ink.theme.marked, 0.45f),
+                        icicle_top);
   if (d.scene.pointer.row == d.row && d.scene.pointer.column == d.column)
-    draw_leaf_highlight(d, plot, count, d.scene.pointer.leaf, faded(d.ink.theme.text, 0.2f), icicle_top);
-  draw_key(d, leaves);
+    draw_leaf_highlight(d, plot, count, d.scene.pointer.leaf, faded(d.ink.theme.text, 0.2f),
+                        icicle_top);
+  draw_key(d, leaves, most);
   draw_figures(d, leaves);
 }
 

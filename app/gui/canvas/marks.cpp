@@ -1,4 +1,5 @@
-// What all panels share: crosshair, pinned row, marked tokens, selection, and the words at the cursor.
+// What all panels share: crosshair, pinned row, marked tokens, selection, and the words at the
+// cursor.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +13,8 @@ constexpr ImU32 light = IM_COL32(255, 255, 255, 225), shadow = IM_COL32(0, 0, 0,
 /// Seen on any colour: light on a dark seam. A wide cell is framed, a narrow one struck through.
 void mark_line(const Ink& ink, const Rect& where, const TokenAxis& axis, Index token, bool across,
                ImU32 colour) {
-  const float a = axis.pixel(static_cast<double>(token)), b = axis.pixel(static_cast<double>(token) + 1);
+  const float a = axis.pixel(static_cast<double>(token)),
+              b = axis.pixel(static_cast<double>(token) + 1);
   const auto stroke = [&](float at) {
     at = std::round(at);
     if (across) {
@@ -28,9 +30,11 @@ void mark_line(const Ink& ink, const Rect& where, const TokenAxis& axis, Index t
   stroke(b - 1);
 }
 
-void frame_pairs(const Ink& ink, const Scene& scene, const Rect& where, IndexRange rows, IndexRange cols) {
+void frame_pairs(const Ink& ink, const Scene& scene, const Rect& where, IndexRange rows,
+                 IndexRange cols) {
   const TokenAxis down = scene.queries(where), over = scene.keys(where);
-  const float x = over.pixel(static_cast<double>(cols.begin)), y = down.pixel(static_cast<double>(rows.begin));
+  const float x = over.pixel(static_cast<double>(cols.begin)),
+              y = down.pixel(static_cast<double>(rows.begin));
   const Rect box{x, y, over.pixel(static_cast<double>(cols.end)) - x,
                  down.pixel(static_cast<double>(rows.end)) - y};
   ink.fill(box, faded(ink.theme.accent, 0.18f));
@@ -39,15 +43,17 @@ void frame_pairs(const Ink& ink, const Scene& scene, const Rect& where, IndexRan
 }
 
 void draw_selection(const Ink& ink, const Scene& scene, const Rect& where) {
-  if (scene.dragged) return frame_pairs(ink, scene, where, scene.dragged->first, scene.dragged->second);
+  if (scene.dragged)
+    return frame_pairs(ink, scene, where, scene.dragged->first, scene.dragged->second);
   const auto& begin = scene.model.selection_begin;
   const auto& end = scene.model.selection_end;
-  if (begin && end) frame_pairs(ink, scene, where, {begin->first, end->first}, {begin->second, end->second});
+  if (begin && end)
+    frame_pairs(ink, scene, where, {begin->first, end->first}, {begin->second, end->second});
 }
 
 /// Bands of tokens, neighbours joined, at an edge and faintly across.
-void draw_marked(const Ink& ink, const Rect& where, const TokenAxis& axis, const std::vector<Index>& tokens,
-                 bool rows) {
+void draw_marked(const Ink& ink, const Rect& where, const TokenAxis& axis,
+                 const std::vector<Index>& tokens, bool rows) {
   for (std::size_t i = 0; i < tokens.size();) {
     std::size_t end = i + 1;
     while (end < tokens.size() && tokens[end] == tokens[end - 1] + 1) ++end;
@@ -55,7 +61,8 @@ void draw_marked(const Ink& ink, const Rect& where, const TokenAxis& axis, const
     const float b = std::max(a + 1, axis.pixel(static_cast<double>(tokens[end - 1] + 1)));
     i = end;
     if (b < (rows ? where.y : where.x) || a > (rows ? where.bottom() : where.right())) continue;
-    const Rect band = rows ? Rect{where.x, a, where.width, b - a} : Rect{a, where.y, b - a, where.height};
+    const Rect band =
+        rows ? Rect{where.x, a, where.width, b - a} : Rect{a, where.y, b - a, where.height};
     const Rect edge = rows ? Rect{where.x, a, 4, b - a} : Rect{a, where.y, b - a, 4};
     ink.fill(band, faded(ink.theme.marked, 0.16f));
     ink.fill(edge, ink.theme.marked);
@@ -99,8 +106,8 @@ std::string block_words(const BlockMap& blocks, Index query, Index key) {
 std::string curve_words(const RowCurve& row, Index key) {
   if (!row.keys.contains(key)) return "";
   const auto at = [&](const std::vector<float>& values) {
-    return values[static_cast<std::size_t>((key - row.keys.begin) * static_cast<Index>(values.size()) /
-                                           row.keys.size())];
+    return values[static_cast<std::size_t>((key - row.keys.begin) *
+                                           static_cast<Index>(values.size()) / row.keys.size())];
   };
   std::string words;
   if (!row.exact.empty()) words = "exact " + number(at(row.exact));
@@ -130,8 +137,10 @@ std::vector<std::string> tooltip_lines(const Ink& ink, const Scene& scene, const
   if (p.query >= 0) lines.push_back(token_words(ink, scene, "query", p.query));
   if (p.key >= 0) lines.push_back(token_words(ink, scene, "key", p.key));
   std::string value;
-  if (const auto* raster = std::get_if<Raster>(&panel.body)) value = value_words(*raster, p.query, p.key);
-  if (const auto* blocks = std::get_if<BlockMap>(&panel.body)) value = block_words(*blocks, p.query, p.key);
+  if (const auto* raster = std::get_if<Raster>(&panel.body))
+    value = value_words(*raster, p.query, p.key);
+  if (const auto* blocks = std::get_if<BlockMap>(&panel.body))
+    value = block_words(*blocks, p.query, p.key);
   if (const auto* row = std::get_if<RowCurve>(&panel.body)) value = curve_words(*row, p.key);
   if (const auto* strip = std::get_if<Strip>(&panel.body)) value = strip_words(*strip, p.query);
   if (!value.empty() && !lines.empty()) lines.push_back(value);

@@ -19,11 +19,11 @@ IndexRange visible(double begin, double end, IndexRange covered) {
 void draw_body(const BodyDrawing& d, const Raster& raster) {
   const TokenAxis down = d.scene.queries(d.where), across = d.scene.keys(d.where);
   const double cell = std::min(down.cell(), across.cell());
-  const bool exact_cells = raster.values.rows() == raster.rows.size() &&
-                           raster.values.cols() == raster.cols.size();
+  const bool exact_cells =
+      raster.values.rows() == raster.rows.size() && raster.values.cols() == raster.cols.size();
   if (cell < cell_for_numbers || !exact_cells || raster.palette == Palette::categories) return;
-  const ColourRange range = range_in(d.scene.scales[static_cast<std::size_t>(d.row)], raster,
-                                     d.scene.model.settings);
+  const ColourRange range =
+      range_in(d.scene.scales[static_cast<std::size_t>(d.row)], raster, d.scene.model.settings);
   const IndexRange rows = visible(down.begin, down.end, raster.rows);
   const IndexRange cols = visible(across.begin, across.end, raster.cols);
   for (Index r = rows.begin; r < rows.end; ++r)
@@ -56,7 +56,7 @@ void draw_body(const BodyDrawing& d, const BlockMap& blocks) {
     const float side = std::min(box.width, box.height);
     if (side >= 4) d.ink.frame({x, y, box.width + 1, box.height + 1}, IM_COL32(60, 40, 30, 150));
     const std::string text = std::to_string(block.rank);
-    const float size = std::min(side * 0.42f, 20.0f);
+    const float size = std::min(side * 0.42f, 15.0f);
     const float width = d.ink.width(Face::body, text) * size / d.ink.fonts.size(Face::body);
     if (size < 8 || width > box.width - 4) continue;
     d.ink.list.AddText(font, size, {box.centre().x - width / 2, box.centre().y - size / 2},
@@ -69,14 +69,16 @@ Rect picture_place(const OutputPicture& picture, const Rect& panel) {
   const Rect room = panel.inset(6);
   const float scale = std::min(room.width / static_cast<float>(picture.cols),
                                room.height / static_cast<float>(picture.rows));
-  const float w = scale * static_cast<float>(picture.cols), h = scale * static_cast<float>(picture.rows);
+  const float w = scale * static_cast<float>(picture.cols),
+              h = scale * static_cast<float>(picture.rows);
   return {std::round(room.centre().x - w / 2), std::round(room.centre().y - h / 2), w, h};
 }
 
 void draw_body(const BodyDrawing& d, const OutputPicture& picture) {
   const Rect place = picture_place(picture, d.where);
   if (place.empty() || picture.rgb.empty()) return draw_body(d, Message{"no output picture"});
-  d.ink.list.AddImage(d.scene.picture(d.panel), {place.x, place.y}, {place.right(), place.bottom()});
+  d.ink.list.AddImage(d.scene.picture(d.panel), {place.x, place.y},
+                      {place.right(), place.bottom()});
   const auto& grid = d.scene.model.sequence.grid;
   if (!grid) return;
   const auto patch = [&](Index token) -> std::optional<Rect> {

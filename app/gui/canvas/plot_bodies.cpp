@@ -38,12 +38,12 @@ struct Spread {
   }
 };
 
-void draw_filled(const BodyDrawing& d, const Rect& plot, const TokenAxis& keys, const Spread& spread,
-                 float top) {
+void draw_filled(const BodyDrawing& d, const Rect& plot, const TokenAxis& keys,
+                 const Spread& spread, float top) {
   const ImU32 colour = faded(d.ink.theme.queries, 0.75f);
   for (float x = plot.x; x < plot.right(); x += 1) {
-    const float v = on_pixel(spread.values, spread.entry(keys.token(x)),
-                             spread.entry(keys.token(x + 1)));
+    const float v =
+        on_pixel(spread.values, spread.entry(keys.token(x)), spread.entry(keys.token(x + 1)));
     if (!(v > 0)) continue;
     const float h = std::max(1.0f, plot.height * v / top);
     d.ink.fill({x, plot.bottom() - h, 1, h}, colour);
@@ -115,7 +115,8 @@ void draw_body(const BodyDrawing& d, const RowCurve& row) {
 void draw_body(const BodyDrawing& d, const Strip& strip) {
   const float top = greatest(strip.values);
   if (strip.values.empty() || !(top > 0))
-    return draw_body(d, Message{strip.values.empty() ? "no values" : strip.quantity + " is 0 for every token"});
+    return draw_body(
+        d, Message{strip.values.empty() ? "no values" : strip.quantity + " is 0 for every token"});
   const TokenAxis queries = d.scene.queries(d.where);
   const float room = d.where.width - 8;
   const float unit = room / (1.04f * top);

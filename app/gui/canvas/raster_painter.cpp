@@ -145,8 +145,7 @@ void RasterPainter::draw(const RasterDrawing& drawing, Point size, float ratio) 
   const QVector2D texels(static_cast<float>(raster.values.cols()),
                          static_cast<float>(raster.values.rows()));
   program_->setUniformValue("texels", texels);
-  program_->setUniformValue("footprint",
-                            texels / QVector2D(r.width * ratio, r.height * ratio));
+  program_->setUniformValue("footprint", texels / QVector2D(r.width * ratio, r.height * ratio));
   program_->setUniformValue("averaged", raster.pooled == Pool::Kind::mean);
   set_colours(drawing.range);
   gl_->glActiveTexture(GL_TEXTURE1);

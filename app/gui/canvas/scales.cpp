@@ -35,7 +35,9 @@ std::vector<BarTick> bar_ticks(const ColourRange& range, float length) {
 /// The map from bottom to top, or left to right.
 void fill_gradient(const Ink& ink, const Rect& bar, const Colormap& map, bool upright) {
   constexpr int pieces = 64;
-  const auto step = [&](int i) { return map.steps[static_cast<std::size_t>(std::min(i * 256 / pieces, 255))]; };
+  const auto step = [&](int i) {
+    return map.steps[static_cast<std::size_t>(std::min(i * 256 / pieces, 255))];
+  };
   for (int i = 0; i < pieces; ++i) {
     const ImU32 a = colour_of(step(i)), b = colour_of(step(i + 1));
     const float f = static_cast<float>(i) / pieces, g = static_cast<float>(i + 1) / pieces;

@@ -19,8 +19,8 @@ bool any_holds(const std::vector<CanvasCell>& cells) {
 
 GridRow grid_row(View view, const std::vector<CanvasCell>& cells) {
   GridRow row;
-  const bool square = any_holds<Raster>(cells) || any_holds<BlockMap>(cells) ||
-                      any_holds<OutputPicture>(cells);
+  const bool square =
+      any_holds<Raster>(cells) || any_holds<BlockMap>(cells) || any_holds<OutputPicture>(cells);
   const bool flat = view == View::row || view == View::cost || view == View::tree;
   row.aspect = flat && !square ? 0.72f : 1.0f;
   return row;
@@ -59,7 +59,8 @@ RowScale scale_of(const std::vector<CanvasCell>& cells, const ViewSettings& sett
 
 const CanvasCell* Scene::cell(int row, int column) const {
   const auto r = static_cast<std::size_t>(row), c = static_cast<std::size_t>(column);
-  if (row < 0 || column < 0 || r >= model.cells.size() || c >= model.cells[r].size()) return nullptr;
+  if (row < 0 || column < 0 || r >= model.cells.size() || c >= model.cells[r].size())
+    return nullptr;
   return &model.cells[r][c];
 }
 
@@ -72,12 +73,13 @@ TokenAxis Scene::keys(const Rect& panel) const {
 }
 
 bool has_query_axis(const Panel& panel) {
-  return std::holds_alternative<Raster>(panel.body) || std::holds_alternative<BlockMap>(panel.body) ||
-         std::holds_alternative<Strip>(panel.body);
+  return std::holds_alternative<Raster>(panel.body) ||
+         std::holds_alternative<BlockMap>(panel.body) || std::holds_alternative<Strip>(panel.body);
 }
 
 bool has_key_axis(const Panel& panel) {
-  return std::holds_alternative<Raster>(panel.body) || std::holds_alternative<BlockMap>(panel.body) ||
+  return std::holds_alternative<Raster>(panel.body) ||
+         std::holds_alternative<BlockMap>(panel.body) ||
          std::holds_alternative<RowCurve>(panel.body);
 }
 
@@ -161,7 +163,8 @@ Index token_at(const TokenAxis& axis, float pixel, Index n) {
   return std::clamp(static_cast<Index>(std::floor(axis.token(pixel))), Index{0}, n - 1);
 }
 
-void point_into(Pointer& pointer, const Scene& scene, const Panel& panel, const Rect& where, Point at) {
+void point_into(Pointer& pointer, const Scene& scene, const Panel& panel, const Rect& where,
+                Point at) {
   const Index n = scene.model.n;
   if (n <= 0) return;
   if (has_query_axis(panel)) pointer.query = token_at(scene.queries(where), at.y, n);
@@ -177,8 +180,10 @@ void point_into(Pointer& pointer, const Scene& scene, const Panel& panel, const 
     const Rect place = picture_place(*picture, where);
     const auto& grid = scene.model.sequence.grid;
     if (!grid || !place.contains(at)) return;
-    const auto r = static_cast<Index>((at.y - place.y) / place.height * static_cast<float>(grid->rows));
-    const auto c = static_cast<Index>((at.x - place.x) / place.width * static_cast<float>(grid->cols));
+    const auto r =
+        static_cast<Index>((at.y - place.y) / place.height * static_cast<float>(grid->rows));
+    const auto c =
+        static_cast<Index>((at.x - place.x) / place.width * static_cast<float>(grid->cols));
     pointer.query = std::min(grid->prefix + r * grid->cols + c, n - 1);
   }
 }
@@ -202,7 +207,8 @@ Pointer point_at(const Scene& scene, Point at) {
 }
 
 std::optional<float> value_at(const Raster& raster, Index query, Index key) {
-  if (!raster.rows.contains(query) || !raster.cols.contains(key) || raster.values.empty()) return {};
+  if (!raster.rows.contains(query) || !raster.cols.contains(key) || raster.values.empty())
+    return {};
   const Index r = (query - raster.rows.begin) * raster.values.rows() / raster.rows.size();
   const Index c = (key - raster.cols.begin) * raster.values.cols() / raster.cols.size();
   return raster.values(r, c);

@@ -23,19 +23,19 @@ struct Pointer {
 
 /// What panels of one row share: a bar, or a list of categories.
 struct RowScale {
-  std::optional<ColourRange> range;        // none: no colours in this row
+  std::optional<ColourRange> range;  // none: no colours in this row
   std::vector<std::string> categories;
   std::string quantity;
-  bool own = false;                        // every panel has a range of its own
+  bool own = false;  // every panel has a range of its own
 };
 
 struct Scene {
   const CanvasModel& model;
   Viewport viewport;
   Grid grid;
-  std::vector<RowScale> scales;            // one a row
+  std::vector<RowScale> scales;  // one a row
   Pointer pointer;
-  std::optional<std::pair<int, int>> chosen_leaf;  // column, leaf
+  std::optional<std::pair<int, int>> chosen_leaf;            // column, leaf
   std::optional<std::pair<IndexRange, IndexRange>> dragged;  // rectangle being selected
   std::optional<std::pair<int, float>> dragged_column;       // column, pointer's x
   std::function<ImTextureID(const std::shared_ptr<const Panel>&)> picture;

@@ -9,7 +9,8 @@ namespace {
 
 /// "computing 42%, 3 s left" on a pill, with a line that fills when a per cent is named.
 void draw_badge(const Ink& ink, const Rect& where, const std::string& status) {
-  const std::string words = ink.elided(Face::small, status.empty() ? "out of date" : status, where.width - 28);
+  const std::string words =
+      ink.elided(Face::small, status.empty() ? "out of date" : status, where.width - 28);
   const Rect pill{where.x + 6, where.y + 6, ink.width(Face::small, words) + 26, 19};
   ink.fill(pill, ink.theme.tip, 9);
   ink.frame(pill, ink.theme.border, 1, 9);
@@ -17,9 +18,12 @@ void draw_badge(const Ink& ink, const Rect& where, const std::string& status) {
   ink.write(Face::small, {pill.x + 19, pill.y + 3}, ink.theme.text, words);
   const std::size_t percent = status.find('%');
   std::size_t first = percent;
-  while (first != std::string::npos && first > 0 && (std::isdigit(static_cast<unsigned char>(status[first - 1])) || status[first - 1] == '.')) --first;
+  while (first != std::string::npos && first > 0 &&
+         (std::isdigit(static_cast<unsigned char>(status[first - 1])) || status[first - 1] == '.'))
+    --first;
   if (percent == std::string::npos || first == percent) return;
-  const float share = std::clamp(std::stof(status.substr(first, percent - first)) / 100, 0.0f, 1.0f);
+  const float share =
+      std::clamp(std::stof(status.substr(first, percent - first)) / 100, 0.0f, 1.0f);
   ink.fill({where.x, where.y, where.width, 3}, ink.theme.tip);
   ink.fill({where.x, where.y, where.width * share, 3}, ink.theme.accent);
 }
@@ -28,7 +32,8 @@ void draw_empty(const Ink& ink, const Rect& where, const CanvasCell* cell) {
   ink.fill(where, ink.theme.panel);
   const std::string words = cell && !cell->status.empty() ? cell->status : "waiting";
   const bool wrong = words.starts_with("error");
-  ink.write_paragraph(Face::body, where.inset(14), wrong ? ink.theme.pinned : ink.theme.muted, words);
+  ink.write_paragraph(Face::body, where.inset(14), wrong ? ink.theme.pinned : ink.theme.muted,
+                      words);
 }
 
 void draw_caption(const Ink& ink, const Scene& scene, int row, int column, const Panel& panel) {

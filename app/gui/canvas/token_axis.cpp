@@ -58,7 +58,8 @@ std::string number(double value, int digits) {
   if (std::isinf(value)) return value > 0 ? "∞" : "\u2212∞";
   const double size = std::abs(value);
   if (value == 0 || (size >= 1e-3 && size < 1e5)) {
-    if (size >= 100 || value == std::round(value)) return with_minus_sign(printed("%.*f", 0, value));
+    if (size >= 100 || value == std::round(value))
+      return with_minus_sign(printed("%.*f", 0, value));
     return with_minus_sign(printed("%.*g", digits, value));
   }
   int exponent = static_cast<int>(std::floor(std::log10(size)));
@@ -77,7 +78,8 @@ std::string compact_number(double value, int digits) {
   if (size < 1)
     text = printed("%.*f", digits, size);
   else
-    text = size >= 1000 ? printed("%.*g", 1, size) : printed("%.*g", std::max(digits, size >= 100 ? 3 : 2), size);
+    text = size >= 1000 ? printed("%.*g", 1, size)
+                        : printed("%.*g", std::max(digits, size >= 100 ? 3 : 2), size);
   if (text.starts_with("0.")) text.erase(0, 1);
   if (text.find_first_not_of(".0") == std::string::npos) return "~0";
   return (value < 0 ? "\u2212" : "") + text;

@@ -1,0 +1,278 @@
+// The canvas in a real window: what is drawn where, and what hands make it tell.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+
+#include <QApplication>
+#include <QDir>
+#include <QDockWidget>
+#include <QElapsedTimer>
+#include <QMainWindow>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "canvas_models.h"
+#include "figure/colormap.h"
+#include "gui/canvas/grid.h"
+
+using namespace fovea;
+
+namespace {
+
+struct Shown {
+  explicit Shown(std::shared_ptr<const CanvasModel> model, QSize size = {1140, 800}) {
+    canvas.resize(size);
+    canvas.set_model(std::move(model));
+    canvas.show();
+    REQUIRE(QTest::qWaitForWindowExposed(&canvas));
+    settle();
+  }
+  /// Until no frame came for a while: a loaded machine draws late.
+  void settle() {
+    QSignalSpy frames(&canvas, &QOpenGLWidget::frameSwapped);
+    QElapsedTimer clock;
+    clock.start();
+    do {
+      frames.clear();
+      QTest::qWait(120);
+    } while (!frames.isEmpty() && clock.elapsed() < 10000);
+  }
+  QImage picture() {
+    settle();
+    return canvas.grabFramebuffer();
+  }
+  void move(QPoint at) {
+    QTest::mouseMove(&canvas, at);
+    settle();
+  }
+  void wheel(QPoint at, int notches) {
+    QWheelEvent event(at, canvas.mapToGlobal(at), {}, {0, 120 * notches}, Qt::NoButton,
+                      Qt::NoModifier, Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(&canvas, &event);
+    settle();
+  }
+  Canvas canvas;
+};
+
+/// The left and top of the panels' window; the first panel begins one pixel further.
+constexpr int left = 78, top = 44;
+int side(const Shown& shown) {
+  return static_cast<int>(shown.canvas.panel_pixels() / shown.canvas.devicePixelRatioF());
+}
+QPoint inside(const Shown& shown, int column, double x, double y) {
+  const int s = side(shown);
+  return {left + column * (s + 10) + static_cast<int>(x * s), top + static_cast<int>(y * s)};
+}
+QRgb pixel(const Shown& shown, const QImage& image, QPoint at) {
+  return image.pixel((QPointF(at) * shown.canvas.devicePixelRatioF()).toPoint()) & 0xffffff;
+}
+QRgb rgb(const Rgb& c) {
+  return qRgb(c[0], c[1], c[2]) & 0xffffff;
+}
+/// Within 2 of 255 a channel: drivers round table look-ups differently.
+bool near(QRgb a, QRgb b) {
+  return std::abs(qRed(a) - qRed(b)) <= 2 && std::abs(qGreen(a) - qGreen(b)) <= 2 &&
+         std::abs(qBlue(a) - qBlue(b)) <= 2;
+}
+
+}  // namespace
+
+TEST_CASE("a cell has the colour of its number, special values their own") {
+  auto model = base_model(16, 1);
+  model->views = {View::heatmap};
+  Raster raster = heat(16, 16);
+  raster.norm = Norm::linear, raster.low = 0, raster.high = 1;
+  for (Index i = 0; i < 16; ++i)
+    for (Index j = 0; j < 16; ++j) raster.values(i, j) = static_cast<float>(i) / 15.0f;
+  raster.values(0, 0) = std::numeric_limits<float>::quiet_NaN();
+  raster.values(0, 1) = -std::numeric_limits<float>::infinity();
+  raster.values(0, 2) = 2, raster.values(0, 3) = -1;
+  model->cells = {{cell_of(raster)}};
+  Shown shown(model);
+  const QImage image = shown.picture();
+  const Colormap& map = colormap("viridis");
+  const auto at = [&](int i, int j) {
+    return pixel(shown, image, inside(shown, 0, (j + 0.2) / 16, (i + 0.2) / 16));
+  };
+  CHECK(near(at(0, 0), rgb(map.not_a_number)));
+  CHECK(near(at(0, 1), rgb(map.masked)));
+  CHECK(near(at(0, 2), rgb(map.over)));
+  CHECK(near(at(0, 3), rgb(map.under)));
+  for (const int i : {1, 6, 11, 15}) {
+    CAPTURE(i);
+    const double t = normalised(static_cast<float>(i) / 15.0f, 0, 1, Norm::linear, 1e-4);
+    CHECK(near(at(i, 8), rgb(map.steps[static_cast<std::size_t>(std::min(t * 256, 255.0))])));
+  }
+}
+
+TEST_CASE("the crosshair shows in all panels of all columns") {
+  Shown shown(matrix_model(384, 3));
+  shown.move({2, 2});
+  const QImage before = shown.picture();
+  shown.move(inside(shown, 1, 0.5, 0.3));
+  const QImage after = shown.picture();
+  for (const int column : {0, 1, 2}) {
+    CAPTURE(column);
+    const QPoint across = inside(shown, column, 0.2, 0.3), down = inside(shown, column, 0.5, 0.85);
+    int changed_across = 0, changed_down = 0;
+    for (int k = -3; k <= 3; ++k) {
+      changed_across +=
+          pixel(shown, before, across + QPoint(0, k)) != pixel(shown, after, across + QPoint(0, k));
+      changed_down +=
+          pixel(shown, before, down + QPoint(k, 0)) != pixel(shown, after, down + QPoint(k, 0));
+    }
+    CHECK(changed_across > 0);
+    CHECK(changed_down > 0);
+  }
+}
+
+TEST_CASE("twenty fast clicks are twenty pins, of the token under the cursor") {
+  Shown shown(matrix_model(16, 2));
+  QSignalSpy pins(&shown.canvas, &Canvas::query_pinned);
+  for (int k = 0; k < 20; ++k)
+    QTest::mouseClick(&shown.canvas, Qt::LeftButton, {},
+                      inside(shown, 0, 0.5, (k % 16 + 0.5) / 16));
+  QTRY_COMPARE_WITH_TIMEOUT(pins.count(), 20, 10000);
+  for (int k = 0; k < 20; ++k) CHECK(pins[k][0].value<Index>() == k % 16);
+}
+
+TEST_CASE("the wheel zooms about the cursor and never leaves the matrix") {
+  Shown shown(matrix_model(384, 2));
+  Viewport wished;
+  QObject::connect(&shown.canvas, &Canvas::viewport_wished, [&](Viewport v) { wished = v; });
+  const QPoint at = inside(shown, 0, 0.25, 0.5);
+  shown.wheel(at, 3);
+  const double extent = wished.row_end - wished.row_begin;
+  CHECK(extent == doctest::Approx(384 * 0.512));  // 0.8^3
+  // The token under the cursor stays within a pixel's worth of tokens.
+  CHECK(wished.row_begin + 0.5 * extent == doctest::Approx(192).epsilon(0.02));
+  CHECK(wished.col_begin + 0.25 * extent == doctest::Approx(96).epsilon(0.03));
+  shown.wheel(at, -40);
+  CHECK(wished == Viewport{0, 384, 0, 384});
+}
+
+TEST_CASE("keys pan, zoom and fit") {
+  Shown shown(matrix_model(384, 2));
+  Viewport wished;
+  QObject::connect(&shown.canvas, &Canvas::viewport_wished, [&](Viewport v) { wished = v; });
+  shown.canvas.setFocus();
+  shown.move({2, 2});
+  QTest::keyClick(&shown.canvas, Qt::Key_Plus);
+  shown.settle();
+  CHECK(wished.row_end - wished.row_begin == doctest::Approx(384 * 0.8));
+  const Viewport before = wished;
+  QTest::keyClick(&shown.canvas, Qt::Key_Right);
+  shown.settle();
+  CHECK(wished.col_begin > before.col_begin);
+  CHECK(wished.row_begin == before.row_begin);
+  QTest::keyClick(&shown.canvas, Qt::Key_F);
+  shown.settle();
+  CHECK(wished == Viewport{0, 384, 0, 384});
+}
+
+TEST_CASE("a left drag selects, a right drag pans, a header click chooses, a header drag moves") {
+  Shown shown(matrix_model(384, 3));
+  Viewport wished{0, 384, 0, 384};
+  IndexRange rows, cols;
+  QObject::connect(&shown.canvas, &Canvas::viewport_wished, [&](Viewport v) { wished = v; });
+  QObject::connect(&shown.canvas, &Canvas::rectangle_selected,
+                   [&](IndexRange r, IndexRange c) { rows = r, cols = c; });
+  QSignalSpy chosen(&shown.canvas, &Canvas::column_chosen),
+      moved(&shown.canvas, &Canvas::column_moved), pins(&shown.canvas, &Canvas::query_pinned);
+  const auto drag = [&](Qt::MouseButton button, QPoint from, QPoint to) {
+    QTest::mousePress(&shown.canvas, button, {}, from);
+    QTest::mouseMove(&shown.canvas, (from + to) / 2);
+    QTest::mouseMove(&shown.canvas, to);
+    QTest::mouseRelease(&shown.canvas, button, {}, to);
+    shown.settle();
+  };
+  drag(Qt::LeftButton, inside(shown, 1, 0.25, 0.5), inside(shown, 1, 0.5, 0.75));
+  CHECK(std::abs(rows.begin - 192) <= 3);
+  CHECK(std::abs(rows.end - 288) <= 3);
+  CHECK(std::abs(cols.begin - 96) <= 3);
+  CHECK(std::abs(cols.end - 192) <= 3);
+  CHECK(pins.isEmpty());
+  shown.wheel(inside(shown, 0, 0.5, 0.5), 5);
+  const Viewport before = wished;
+  drag(Qt::RightButton, inside(shown, 0, 0.5, 0.5), inside(shown, 0, 0.4, 0.5));
+  CHECK(wished.col_begin > before.col_begin);
+  QTest::mouseClick(&shown.canvas, Qt::LeftButton, {}, {inside(shown, 1, 0.5, 0).x(), 20});
+  shown.settle();
+  REQUIRE(chosen.count() == 1);
+  CHECK(chosen[0][0].toInt() == 1);
+  drag(Qt::LeftButton, {inside(shown, 0, 0.5, 0).x(), 20}, {inside(shown, 2, 0.5, 0).x(), 20});
+  REQUIRE(moved.count() == 1);
+  CHECK(moved[0][0].toInt() == 0);
+  CHECK(moved[0][1].toInt() == 2);
+}
+
+TEST_CASE("every body draws at every length, after floating too") {
+  for (const Index n : {16, 384, 2048}) {
+    CAPTURE(n);
+    QMainWindow window;
+    auto* dock = new QDockWidget(&window);
+    auto* canvas = new Canvas;
+    dock->setWidget(canvas);
+    window.addDockWidget(Qt::LeftDockWidgetArea, dock);
+    window.resize(1200, 900);
+    canvas->set_model(gallery_model(n));
+    window.show();
+    REQUIRE(QTest::qWaitForWindowExposed(&window));
+    QTest::qWait(200);
+    const QRgb before = canvas->grabFramebuffer().pixel(left + 20, top + 20);
+    dock->setFloating(true);  // a new GL context
+    QTest::qWait(300);
+    CHECK(canvas->grabFramebuffer().pixel(left + 20, top + 20) == before);
+    dock->setFloating(false);
+    QTest::qWait(300);
+    CHECK(canvas->grabFramebuffer().pixel(left + 20, top + 20) == before);
+  }
+}
+
+TEST_CASE("nothing is drawn when nothing happens") {
+  Shown shown(matrix_model(16, 2));
+  shown.settle();
+  QSignalSpy frames(&shown.canvas, &QOpenGLWidget::frameSwapped);
+  QTest::qWait(300);
+  CHECK(frames.count() == 0);
+  CHECK(shown.canvas.last_frame_ms() > 0);
+}
+
+/// For the eye: FOVEA_SHOTS=folder writes them.
+TEST_CASE("pictures of all states") {
+  const QString folder = qEnvironmentVariable("FOVEA_SHOTS");
+  if (folder.isEmpty()) return;
+  for (const bool dark : {true, false}) {
+    const auto shot = [&](const QString& name, std::shared_ptr<CanvasModel> model, QSize size,
+                          QPoint hover = {2, 2}) {
+      model->dark = dark;
+      Shown shown(model, size);
+      shown.move(hover);
+      const QString ratio = shown.canvas.devicePixelRatioF() > 1 ? "-hidpi" : "";
+      CHECK(shown.picture().save(
+          QDir(folder).filePath(name + (dark ? "-dark" : "-light") + ratio + ".png")));
+      MESSAGE(name.toStdString() << " " << shown.canvas.last_frame_ms() << " ms");
+    };
+    auto many = matrix_model(384, 5);
+    many->pinned_query = 260, many->selected_column = 2;
+    many->selection_begin = {40, 200}, many->selection_end = {120, 300};
+    many->marked_queries = {10, 11, 12, 300, 301};
+    shot("grid", many, {1140, 820}, {300, 160});
+    shot("gallery", gallery_model(384), {1140, 820}, {700, 500});
+    auto close = matrix_model(384, 2);
+    close->viewport = {100, 112, 104, 116};
+    close->settings.shared_range = false;
+    shot("close", close, {1000, 980}, {260, 220});
+    auto closest = matrix_model(384, 2);
+    closest->viewport = {100, 107, 100, 107};
+    closest->cells[0][0] = cell_of(heat(384, 384));
+    shot("closest", closest, {900, 900});
+    shot("scrolled", matrix_model(2048, 8), {900, 500});
+  }
+}
+
+int main(int argc, char** argv) {
+  doctest::Context context(argc, argv);
+  if (context.shouldExit()) return 0;
+  QApplication application(argc, argv);
+  return context.run();
+}
