@@ -53,7 +53,6 @@ Study::Study(std::unique_ptr<Backend> backend, QObject* parent) : QObject(parent
         QMetaObject::invokeMethod(
             this, [this, text] { emit trouble(text); }, Qt::QueuedConnection);
       });
-  engine_->submit("make way", 1000, [](const Backend&, std::stop_token, Progress&) { make_way(); });
 }
 
 Study::~Study() = default;
@@ -64,6 +63,7 @@ void Study::open(const std::string& what, std::optional<Session> session,
   opening_ = what;
   engine_->submit("open", 100,
                   [this, what, session, expected_hash](const Backend&, std::stop_token, Progress&) {
+                    make_way();  // the engine's thread, from now on
                     std::shared_ptr<const Source> source;
                     std::string error;
                     try {
