@@ -1,0 +1,53 @@
+// The HeadGallery shows a small heatmap of every head; the chosen one is framed.
+#pragma once
+
+#include <QImage>
+#include <QWidget>
+#include <map>
+#include <vector>
+
+#include "gui/study.h"
+
+namespace fovea {
+
+class HeadGallery : public QWidget {
+  Q_OBJECT
+
+ public:
+  enum class Order { index, error, entropy, density };
+
+  explicit HeadGallery(Study& study, QWidget* parent = nullptr);
+  void set_layer(std::optional<Index> layer);  // nullopt: of all layers
+  void set_order(Order order);
+  void refresh();
+
+  bool hasHeightForWidth() const override { return true; }
+  int heightForWidth(int width) const override;
+  QSize sizeHint() const override { return {240, heightForWidth(240)}; }
+
+ signals:
+  void head_chosen(fovea::Index layer, fovea::Index head);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  using Head = std::pair<Index, Index>;  // layer, head
+  int per_row(int width) const;
+  int side(int width) const;
+  QRect place(std::size_t i) const;
+  int at(QPoint point) const;
+  const QImage& picture(const std::shared_ptr<const HeadCard>& card);
+  QString caption(const HeadCard& card) const;
+
+  Study& study_;
+  std::optional<Index> layer_;
+  Order order_ = Order::index;
+  std::vector<Head> heads_;
+  std::map<const HeadCard*, QImage> pictures_;
+};
+
+}  // namespace fovea

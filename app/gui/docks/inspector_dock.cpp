@@ -1,0 +1,113 @@
+#include "gui/docks/inspector_dock.h"
+
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "gui/theme.h"
+
+namespace fovea {
+namespace {
+
+// The rank of the block that holds the pair, where a rank panel of the column is on screen.
+const RankBlock* rank_block_of(const Study& study, int column, Index query, Index key) {
+  if (!study.model()) return nullptr;
+  for (const auto& row : study.model()->cells) {
+    if (column >= static_cast<int>(row.size())) continue;
+    const auto& panel = row[static_cast<std::size_t>(column)].panel;
+    const auto* map = panel ? std::get_if<BlockMap>(&panel->body) : nullptr;
+    if (!map) continue;
+    for (const RankBlock& block : map->map.blocks)
+      if (block.rows.contains(query) && block.cols.contains(key)) return &block;
+  }
+  return nullptr;
+}
+
+QString range_text(IndexRange range) {
+  return QString("%1–%2").arg(range.begin).arg(range.end - 1);
+}
+
+}  // namespace
+
+InspectorDock::InspectorDock(Study& study, QWidget* parent) : QWidget(parent), study_(study) {
+  setObjectName("dock_page");
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(12, rhythm, 12, 12);
+  column->setSpacing(rhythm);
+  column->addWidget(hint_ = make_note("Point at a pair of query and key."));
+  column->addWidget(pair_ = new Readings("Under the cursor", this));
+  column->addWidget(make_heading("Selection"));
+  column->addWidget(selection_hint_ = make_note("Drag a rectangle in a panel for its statistics."));
+  column->addWidget(selection_ = new Readings("Selection", this));
+  column->addStretch(1);
+}
+
+QString InspectorDock::position_text(Index i) const {
+  const auto source = study_.source();
+  const bool named = source && (i < Index(source->sequence.tokens.size()) || source->sequence.grid);
+  if (!named) return QString::number(i);
+  const QString label = QString::fromStdString(source->sequence.label(i));
+  return source->sequence.tokens.empty() ? QString("%1  %2").arg(i).arg(label)
+                                         : QString("%1  “%2”").arg(i).arg(label.left(24));
+}
+
+void InspectorDock::show_pair(std::shared_ptr<const PairReading> reading, int column) {
+  hint_->setVisible(!reading);
+  if (!reading) {
+    pair_->set_rows({});
+    return;
+  }
+  const auto& columns = study_.columns();
+  const ColumnState* state =
+      column >= 0 && column < int(columns.size()) ? &columns[std::size_t(column)] : nullptr;
+  std::vector<Reading> rows{{"query", position_text(reading->query), {}},
+                            {"key", position_text(reading->key), {}},
+                            {"exact", number_text(reading->exact), "P of exact attention"}};
+  if (state && state->column.variant != "exact") {
+    const double error = reading->approximate - reading->exact;
+    const QString percent = reading->exact > 0 ? QString("  (%1%2 %)")
+                                                     .arg(error > 0 ? "+" : "")
+                                                     .arg(100 * error / reading->exact, 0, 'g', 3)
+                                               : "";
+    rows.push_back({QString::fromStdString(find_variant(state->column.variant).label),
+                    number_text(reading->approximate) + percent,
+                    "P̃ of the column under the cursor"});
+    rows.push_back({"error", number_text(error), "P̃ − P"});
+    const PairInfo& info = reading->info;
+    rows.push_back({"evaluated", info.covered ? "yes" : "no: masked", {}});
+    if (info.covered) {
+      rows.push_back(
+          {"level", QString::number(info.level), "of the token pyramid that owns the pair"});
+      rows.push_back({"weight", number_text(info.weight), "how many keys the entry stands for"});
+    }
+    if (!info.place.empty())
+      rows.push_back(
+          {"place", QString::fromStdString(info.place), "block, leaf, bucket or sample"});
+  }
+  if (const RankBlock* block = rank_block_of(study_, column, reading->query, reading->key))
+    rows.push_back(
+        {"block rank",
+         QString("%1 of %2").arg(block->rank).arg(std::min(block->rows.size(), block->cols.size())),
+         QString("rows %1, columns %2").arg(range_text(block->rows), range_text(block->cols))});
+  pair_->set_rows(rows);
+}
+
+void InspectorDock::show_selection(std::shared_ptr<const SelectionReading> reading) {
+  selection_hint_->setVisible(!reading);
+  if (!reading) {
+    selection_->set_rows({});
+    return;
+  }
+  const auto pair = [](double exact, double approximate) {
+    return number_text(exact) + " → " + number_text(approximate);
+  };
+  selection_->set_rows(
+      {{"queries", range_text(reading->rows), {}},
+       {"keys", range_text(reading->cols), {}},
+       {"mass a row", pair(reading->exact_mass, reading->approximate_mass),
+        "mean over the rows: exact → selected column"},
+       {"largest", pair(reading->exact_max, reading->approximate_max), "exact → selected column"},
+       {"rms error", number_text(reading->rms_error) + (reading->sampled ? " (sampled)" : ""),
+        "P̃ − P"}});
+}
+
+}  // namespace fovea

@@ -1,0 +1,196 @@
+#include "gui/docks/sequence_view.h"
+
+#include <QMouseEvent>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "figure/colormap.h"
+#include "gui/theme.h"
+
+namespace fovea {
+namespace {
+
+constexpr Index most_chips = 2048;  // a longer text is shown from its beginning
+constexpr int chip_height = 20, chip_gap = 4;
+
+QColor ink_on(const QColor& paper) {
+  return paper.lightnessF() > 0.5 ? QColor("#101216") : QColor("#e8ebf0");
+}
+
+QColor mapped(double t, const std::string& id) {
+  const Rgb rgb = colormap_for(Palette::sequential, id)
+                      .steps[std::size_t(std::lround(std::clamp(t, 0.0, 1.0) * 255))];
+  return QColor(rgb[0], rgb[1], rgb[2]);
+}
+
+}  // namespace
+
+SequenceView::SequenceView(Study& study, QWidget* parent) : QWidget(parent), study_(study) {
+  setMouseTracking(true);
+  setFocusPolicy(Qt::StrongFocus);
+  setAccessibleName("Tokens");
+  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  policy.setHeightForWidth(true);
+  setSizePolicy(policy);
+}
+
+void SequenceView::set_source(std::shared_ptr<const Source> source) {
+  source_ = std::move(source);
+  row_.reset();
+  n_ = source_ ? source_->layers.front().n() : 0;
+  chips_width_ = -1;
+  picture_ = {};
+  if (source_ && source_->picture) {
+    const Picture& p = *source_->picture;
+    picture_ =
+        QImage(p.rgb.data(), int(p.width), int(p.height), int(3 * p.width), QImage::Format_RGB888)
+            .copy();
+  }
+  setAccessibleName(shows_image() ? "Image" : "Tokens");
+  updateGeometry();
+  update();
+}
+
+void SequenceView::set_row(std::shared_ptr<const RowReading> row) {
+  if (row == row_) return;
+  row_ = std::move(row);
+  top_ = row_ && !row_->values.empty() ? *std::ranges::max_element(row_->values) : 0;
+  update();
+}
+
+int SequenceView::lay_out(int width, std::vector<Chip>* chips) const {
+  int x = 0, y = 0;
+  const QFontMetrics metrics(font());
+  for (Index i = 0; i < std::min(n_, most_chips); ++i) {
+    QString text = QString::fromStdString(source_->sequence.label(i)).replace('\n', "↵").trimmed();
+    if (text.isEmpty()) text = "␣";
+    const int w = std::min(metrics.horizontalAdvance(text) + 10, width);
+    if (x > 0 && x + w > width) {
+      x = 0;
+      y += chip_height + chip_gap;
+    }
+    if (chips)
+      chips->push_back(
+          {i, QRect(x, y, w, chip_height), metrics.elidedText(text, Qt::ElideRight, width - 10)});
+    x += w + chip_gap;
+  }
+  return y + chip_height;
+}
+
+int SequenceView::heightForWidth(int width) const {
+  if (!source_) return 24;
+  if (shows_image())
+    return std::clamp(width * picture_.height() / std::max(1, picture_.width()), 32, 2 * width);
+  return lay_out(width, nullptr);
+}
+
+QRect SequenceView::image_box() const {
+  const QSize size = picture_.size().scaled(width(), height(), Qt::KeepAspectRatio);
+  return {QPoint((width() - size.width()) / 2, 0), size};
+}
+
+Index SequenceView::at(QPoint point) const {
+  if (!source_) return -1;
+  if (shows_image()) {
+    const ImageGrid& grid = *source_->sequence.grid;
+    const QRect box = image_box();
+    if (!box.contains(point)) return -1;
+    const Index r = (point.y() - box.top()) * grid.rows / box.height();
+    const Index c = (point.x() - box.left()) * grid.cols / box.width();
+    return grid.prefix + r * grid.cols + c;
+  }
+  for (const Chip& chip : chips_)
+    if (chip.box.contains(point)) return chip.token;
+  return -1;
+}
+
+// Weights span orders of magnitude: logarithmic over three decades.
+double SequenceView::shade(Index key) const {
+  if (!row_ || key >= Index(row_->values.size()) || top_ <= 0) return 0;
+  const double w = row_->values[std::size_t(key)] / top_;
+  return w <= 1e-3 ? 0 : 1 + std::log10(w) / 3;
+}
+
+void SequenceView::paintEvent(QPaintEvent*) {
+  if (!source_) return;
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  if (shows_image())
+    paint_image(painter);
+  else
+    paint_tokens(painter);
+}
+
+void SequenceView::paint_tokens(QPainter& painter) {
+  if (chips_width_ != width()) {
+    chips_.clear();
+    lay_out(width(), &chips_);
+    chips_width_ = width();
+  }
+  const Theme& theme = Theme::current();
+  const QRect seen = visibleRegion().boundingRect();
+  for (const Chip& chip : chips_) {
+    if (!chip.box.intersects(seen)) continue;
+    const double t = shade(chip.token);
+    const bool query = row_ && row_->query == chip.token;
+    const QColor paper = row_ ? mapped(t, study_.session().settings.colormap) : theme.raised;
+    painter.setBrush(paper);
+    painter.setPen(query ? QPen(theme.warning, 2) : QPen(Qt::NoPen));
+    painter.drawRoundedRect(QRectF(chip.box).adjusted(1, 1, -1, -1), 3, 3);
+    painter.setPen(row_ ? ink_on(paper) : theme.text);
+    painter.drawText(chip.box, Qt::AlignCenter, chip.text);
+  }
+}
+
+void SequenceView::paint_image(QPainter& painter) {
+  const QRect box = image_box();
+  painter.setRenderHint(QPainter::SmoothPixmapTransform);
+  painter.drawImage(box, picture_);
+  if (!row_) return;
+  const ImageGrid& grid = *source_->sequence.grid;
+  QImage veil(int(grid.cols), int(grid.rows), QImage::Format_ARGB32);
+  for (Index p = 0; p < grid.rows * grid.cols; ++p) {
+    const double t = shade(grid.prefix + p);
+    QColor colour = mapped(t, study_.session().settings.colormap);
+    if (t <= 0) colour = Qt::black;
+    colour.setAlphaF(0.35 + 0.45 * t);
+    veil.setPixelColor(int(p % grid.cols), int(p / grid.cols), colour);
+  }
+  painter.setRenderHint(QPainter::SmoothPixmapTransform, false);
+  painter.drawImage(box, veil);
+  const Index patch = row_->query - grid.prefix;
+  if (patch < 0 || patch >= grid.rows * grid.cols) return;
+  const double w = double(box.width()) / double(grid.cols),
+               h = double(box.height()) / double(grid.rows);
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(QPen(Theme::current().warning, 2));
+  painter.drawRect(QRectF(box.left() + double(patch % grid.cols) * w,
+                          box.top() + double(patch / grid.cols) * h, w, h));
+}
+
+void SequenceView::mouseMoveEvent(QMouseEvent* event) {
+  emit query_hovered(at(event->pos()));
+}
+void SequenceView::leaveEvent(QEvent*) {
+  emit query_hovered(-1);
+}
+void SequenceView::mousePressEvent(QMouseEvent* event) {
+  if (const Index i = at(event->pos()); i >= 0) emit query_chosen(i);
+}
+
+void SequenceView::keyPressEvent(QKeyEvent* event) {
+  const Index now = study_.shown_query();
+  const Index down = shows_image() ? source_->sequence.grid->cols : 1;
+  Index next = -1;
+  if (event->key() == Qt::Key_Left) next = now - 1;
+  if (event->key() == Qt::Key_Right) next = now + 1;
+  if (event->key() == Qt::Key_Up) next = now - down;
+  if (event->key() == Qt::Key_Down) next = now + down;
+  if (next >= 0 && next < n_)
+    emit query_chosen(next);
+  else
+    QWidget::keyPressEvent(event);
+}
+
+}  // namespace fovea

@@ -1,0 +1,59 @@
+// The SequenceView shows the tokens as chips, or the image, shaded by one query's attention row.
+#pragma once
+
+#include <QImage>
+#include <QWidget>
+#include <vector>
+
+#include "gui/study.h"
+
+namespace fovea {
+
+class SequenceView : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit SequenceView(Study& study, QWidget* parent = nullptr);
+  void set_source(std::shared_ptr<const Source> source);
+  void set_row(std::shared_ptr<const RowReading> row);
+  bool shows_image() const { return source_ && source_->sequence.grid && !picture_.isNull(); }
+
+  bool hasHeightForWidth() const override { return true; }
+  int heightForWidth(int width) const override;
+  QSize sizeHint() const override { return {240, heightForWidth(240)}; }
+
+ signals:
+  void query_hovered(fovea::Index query);  // -1: left
+  void query_chosen(fovea::Index query);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  struct Chip {
+    Index token;
+    QRect box;
+    QString text;
+  };
+  int lay_out(int width, std::vector<Chip>* chips) const;
+  QRect image_box() const;
+  Index at(QPoint point) const;
+  void paint_tokens(QPainter& painter);
+  void paint_image(QPainter& painter);
+  double shade(Index key) const;
+
+  Study& study_;
+  std::shared_ptr<const Source> source_;
+  std::shared_ptr<const RowReading> row_;
+  float top_ = 0;
+  QImage picture_;
+  Index n_ = 0;
+  mutable std::vector<Chip> chips_;
+  mutable int chips_width_ = -1;
+};
+
+}  // namespace fovea

@@ -1,0 +1,171 @@
+#include "gui/docks/timing_dock.h"
+
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <algorithm>
+
+#include "gui/forms/readings.h"
+#include "gui/theme.h"
+
+namespace fovea {
+namespace {
+
+constexpr double caption_height = 24, reading_width = 460, row_limit = 28;
+constexpr int row_least = 19;
+
+// Times of one run: few samples until repeats have come in.
+const Timing& timing_of(const ColumnState& state) {
+  return state.timing ? *state.timing : state.computation->timing;
+}
+
+double total_of(const Timing& t) {
+  return t.plan_total.median_ms + t.upload_total.median_ms + t.apply_total.median_ms;
+}
+
+}  // namespace
+
+TimingDock::TimingDock(Study& study, QWidget* parent) : QWidget(parent), study_(study) {
+  setObjectName("dock_page");
+  setAccessibleName("Timing");
+  setMouseTracking(true);
+}
+
+void TimingDock::refresh() {
+  bars_ = bars();
+  setMinimumHeight(int(caption_height) + rhythm + row_least * std::max(1, int(bars_.size())));
+  QStringList said;
+  for (const Bar& bar : bars_) said << bar.title + ": " + bar.reading;
+  setAccessibleDescription(said.join("\n"));
+  update();
+}
+
+TimingDock::Bar TimingDock::bar_of(const ColumnState& state) const {
+  Bar bar{.title = QString::fromStdString(find_variant(state.column.variant).label),
+          .stale = state.stale};
+  if (!state.computation) {
+    bar.reading = state.error.empty() ? "not measured yet" : "error";
+    return bar;
+  }
+  const Timing& timing = timing_of(state);
+  int colour = 2;
+  bar.segments.push_back(
+      {"plan", timing.plan_total.median_ms, timing.plan_total.p10_ms, timing.plan_total.p90_ms, 0});
+  bar.segments.push_back({"upload", timing.upload_total.median_ms, timing.upload_total.p10_ms,
+                          timing.upload_total.p90_ms, 1});
+  for (const StageSummary& stage : timing.apply)
+    bar.segments.push_back({QString::fromStdString(stage.name), stage.median_ms, stage.p10_ms,
+                            stage.p90_ms, colour++});
+  bar.total = total_of(timing);
+  const StageSummary& apply = timing.apply_total;
+  bar.reading = QString("%1  apply %2 [%3–%4]  %5 run%6")
+                    .arg(time_text(bar.total), time_text(apply.median_ms), time_text(apply.p10_ms),
+                         time_text(apply.p90_ms))
+                    .arg(apply.samples)
+                    .arg(apply.samples == 1 ? "" : "s");
+  // Around the sum: what apply scatters.
+  bar.whisker_low = bar.total - apply.median_ms + apply.p10_ms;
+  bar.whisker_high = bar.total - apply.median_ms + apply.p90_ms;
+  if (timing.few_samples || !state.timing) bar.note = "few samples";
+  const ColumnState* exact = study_.exact();
+  if (exact && exact->computation && bar.total > 0 && state.column.variant != "exact")
+    bar.reading += QString("   %1× exact").arg(total_of(timing_of(*exact)) / bar.total, 0, 'g', 3);
+  return bar;
+}
+
+std::vector<TimingDock::Bar> TimingDock::bars() const {
+  std::vector<Bar> out;
+  for (const ColumnState& state : study_.columns()) out.push_back(bar_of(state));
+  return out;
+}
+
+double TimingDock::row_height() const {
+  if (bars_.empty()) return row_limit;
+  return std::min(row_limit, (height() - caption_height - 4) / static_cast<double>(bars_.size()));
+}
+
+void TimingDock::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  const Theme& theme = Theme::current();
+  painter.fillRect(rect(), theme.surface);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(theme.muted);
+  const Backend& backend = study_.backend();
+  const QString caption = QString(
+                              "median of runs after a warm-up, p10–p90; × = times faster than "
+                              "exact, same run   ·   %1, %2")
+                              .arg(QString::fromStdString(backend.device()),
+                                   QString::fromStdString(backend.precision()));
+  painter.drawText(QRectF(12, 0, width() - 24, caption_height), Qt::AlignVCenter,
+                   fontMetrics().elidedText(caption, Qt::ElideRight, width() - 24));
+  double label_width = 0, longest = 1e-9;
+  for (const Bar& bar : bars_) {
+    label_width = std::max(label_width, double(fontMetrics().horizontalAdvance(bar.title)));
+    longest = std::max(longest, bar.total);
+  }
+  label_width = std::min(label_width + 24, width() / 4.0);
+  const double scale = std::max(20.0, width() - label_width - reading_width - 24) / longest;
+  for (std::size_t i = 0; i < bars_.size(); ++i)
+    draw_bar(painter, bars_[i], QRectF(0, caption_height + i * row_height(), width(), row_height()),
+             label_width, scale);
+}
+
+void TimingDock::draw_bar(QPainter& painter, const Bar& bar, const QRectF& row, double label_width,
+                          double scale) {
+  const Theme& theme = Theme::current();
+  painter.setPen(theme.text);
+  painter.drawText(QRectF(12, row.top(), label_width - 20, row.height()),
+                   Qt::AlignVCenter | Qt::AlignRight,
+                   fontMetrics().elidedText(bar.title, Qt::ElideRight, int(label_width - 20)));
+  double x = label_width;
+  const double inset = std::min(5.0, row.height() * 0.15);
+  painter.setOpacity(bar.stale ? 0.4 : 1);
+  for (const Segment& segment : bar.segments) {
+    const QRectF box(x, row.top() + inset, segment.ms * scale, row.height() - 2 * inset);
+    painter.fillRect(box, theme.series[std::size_t(segment.colour) % theme.series.size()]);
+    if (fontMetrics().horizontalAdvance(segment.name) + 8 < box.width()) {
+      painter.setPen(QColor("#101216"));
+      painter.drawText(box, Qt::AlignCenter, segment.name);
+    }
+    x += box.width();
+  }
+  const double bars_end = width() - reading_width - 12;
+  if (bar.whisker_high > 0) {
+    painter.setPen(QPen(theme.text, 1.2));
+    const double y = row.center().y(), from = label_width + bar.whisker_low * scale;
+    const double to = std::min(label_width + bar.whisker_high * scale, bars_end);
+    painter.drawLine(QPointF(from, y), QPointF(to, y));
+    painter.drawLine(QPointF(from, y - 3), QPointF(from, y + 3));
+    if (to < bars_end) painter.drawLine(QPointF(to, y - 3), QPointF(to, y + 3));
+  }
+  painter.setOpacity(1);
+  const QRectF rest(bars_end + 16, row.top(), reading_width - 16, row.height());
+  painter.setPen(theme.text);
+  const QString reading = bar.stale ? bar.reading + "   stale" : bar.reading;
+  painter.drawText(rest, Qt::AlignVCenter, reading);
+  if (bar.note.isEmpty()) return;
+  painter.setPen(theme.warning);
+  painter.drawText(rest.adjusted(fontMetrics().horizontalAdvance(reading) + 12, 0, 0, 0),
+                   Qt::AlignVCenter, bar.note);
+}
+
+void TimingDock::mousePressEvent(QMouseEvent* event) {
+  const int row = static_cast<int>((event->position().y() - caption_height) / row_height());
+  if (row >= 0 && row < static_cast<int>(bars_.size())) emit column_chosen(row);
+}
+
+bool TimingDock::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  const auto* help = static_cast<QHelpEvent*>(event);
+  const int row = static_cast<int>((help->pos().y() - caption_height) / row_height());
+  if (row < 0 || row >= static_cast<int>(bars_.size())) return true;
+  QString text = bars_[std::size_t(row)].title;
+  for (const Segment& s : bars_[std::size_t(row)].segments)
+    text += QString("\n%1  %2  [%3–%4]")
+                .arg(s.name, time_text(s.ms), time_text(s.p10), time_text(s.p90));
+  QToolTip::showText(help->globalPos(), text, this);
+  return true;
+}
+
+}  // namespace fovea

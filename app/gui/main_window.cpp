@@ -1,0 +1,350 @@
+#include "gui/main_window.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDockWidget>
+#include <QDragEnterEvent>
+#include <QFileInfo>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QMimeData>
+#include <QPointer>
+#include <QProgressBar>
+#include <QScreen>
+#include <QScrollArea>
+#include <QSettings>
+#include <QStatusBar>
+#include <QTimer>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "data/error.h"
+#include "gui/docks/input_dock.h"
+#include "gui/docks/inspector_dock.h"
+#include "gui/docks/timing_dock.h"
+#include "gui/docks/variant_dock.h"
+#include "gui/export_dialog.h"
+#include "gui/info_bar.h"
+#include "gui/theme.h"
+
+namespace fovea {
+namespace {
+
+constexpr int most_recent = 12;
+
+QWidget* scrolled(QWidget* page) {
+  auto* scroll = new QScrollArea;
+  scroll->setObjectName("dock_scroll");
+  scroll->setWidgetResizable(true);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setFocusPolicy(Qt::NoFocus);
+  scroll->setWidget(page);
+  return scroll;
+}
+
+}  // namespace
+
+MainWindow::MainWindow(std::unique_ptr<Backend> backend, QWidget* parent)
+    : QMainWindow(parent), study_(std::make_unique<Study>(std::move(backend))) {
+  setWindowTitle("Fovea");
+  setAcceptDrops(true);
+  auto* centre = new QWidget(this);
+  auto* column = new QVBoxLayout(centre);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(info_bar_ = new InfoBar(centre));
+  column->addWidget(canvas_ = new Canvas(centre), 1);
+  canvas_->setAccessibleName("Canvas");
+  canvas_->setFocusPolicy(Qt::StrongFocus);
+  setCentralWidget(centre);
+  make_docks();
+  make_status_bar();
+  make_menus();
+  connect_study();
+  connect_canvas();
+  resize(screen()->availableSize() * 0.96);
+  const QSettings settings;
+  restoreGeometry(settings.value("window/geometry").toByteArray());
+  restoreState(settings.value("window/state").toByteArray());
+  set_look(settings.value("look", "desktop").toString());
+  canvas_->setFocus();
+  qApp->installEventFilter(this);  // Shift held anywhere shows exact in place
+}
+
+MainWindow::~MainWindow() {
+  qApp->removeEventFilter(this);
+  study_.reset();  // its signals reach widgets of ours
+}
+
+void MainWindow::make_docks() {
+  setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
+  setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
+  setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
+  const auto dock = [&](const QString& name, QWidget* body, Qt::DockWidgetArea area) {
+    auto* widget = new QDockWidget(name, this);
+    widget->setObjectName(name);
+    widget->setWidget(body);
+    addDockWidget(area, widget);
+    docks_.push_back(widget);
+    return widget;
+  };
+  auto* input = dock("Input", scrolled(input_ = new InputDock(*study_)), Qt::LeftDockWidgetArea);
+  auto* variant =
+      dock("Variant", scrolled(variant_ = new VariantDock(*study_)), Qt::RightDockWidgetArea);
+  auto* inspector =
+      dock("Inspector", scrolled(inspector_ = new InspectorDock(*study_)), Qt::RightDockWidgetArea);
+  auto* timing = dock("Timing", timing_ = new TimingDock(*study_), Qt::BottomDockWidgetArea);
+  resizeDocks({input, variant}, {280, 312}, Qt::Horizontal);
+  resizeDocks({variant, inspector}, {560, 280}, Qt::Vertical);
+  resizeDocks({timing}, {200}, Qt::Vertical);
+}
+
+void MainWindow::make_status_bar() {
+  status_text_ = new QLabel(this);
+  head_text_ = new QLabel(this);
+  progress_ = new QProgressBar(this);
+  progress_->setRange(0, 1000);
+  progress_->setTextVisible(false);
+  progress_->setFixedWidth(160);
+  progress_->setAccessibleName("Progress");
+  cancel_ = new QToolButton(this);
+  cancel_->setText("Cancel");
+  cancel_->setToolTip("Stop computing; what is there stays (Esc)");
+  connect(cancel_, &QToolButton::clicked, study_.get(), &Study::cancel);
+  statusBar()->addWidget(status_text_, 1);
+  statusBar()->addPermanentWidget(progress_);
+  statusBar()->addPermanentWidget(cancel_);
+  statusBar()->addPermanentWidget(head_text_);
+  auto* clock = new QTimer(this);
+  connect(clock, &QTimer::timeout, this, &MainWindow::refresh_status);
+  clock->start(100);
+}
+
+void MainWindow::connect_study() {
+  Study* study = study_.get();
+  connect(study, &Study::opened, this, [this] {
+    history_.start(study_->session());
+    info_bar_->hide();
+    input_->source_opened();
+    inspector_->show_pair(nullptr, 0);
+    inspector_->show_selection(nullptr);
+    remember(QString::fromStdString(study_->source()->path));
+  });
+  connect(study, &Study::session_changed, this, [this] {
+    input_->refresh();
+    variant_->refresh();
+    refresh_menus();
+    refresh_title();
+  });
+  connect(study, &Study::model_changed, this, &MainWindow::show_model);
+  connect(study, &Study::columns_changed, this, [this] {
+    variant_->refresh();
+    timing_->refresh();
+    refresh_title();
+  });
+  connect(study, &Study::cards_changed, input_->gallery(), &HeadGallery::refresh);
+  connect(study, &Study::pair_read, this,
+          [this](auto reading) { inspector_->show_pair(reading, hovered_column_); });
+  connect(study, &Study::row_read, input_, &InputDock::show_row);
+  connect(study, &Study::selection_read, inspector_, &InspectorDock::show_selection);
+  connect(study, &Study::trouble, this, &MainWindow::tell);
+  connect(input_, &InputDock::head_wished, this, &MainWindow::choose_head);
+  connect(input_, &InputDock::query_hovered, this,
+          [this](Index query) { study_->hover(query, -1, study_->selected_column()); });
+  connect(input_, &InputDock::query_chosen, this, &MainWindow::pin);
+  connect(variant_, &VariantDock::column_wished, this, [this](int index, const Column& column) {
+    change("column " + std::to_string(index),
+           [&](Session& s) { s.columns[std::size_t(index)] = column; });
+  });
+  connect(timing_, &TimingDock::column_chosen, study, &Study::select_column);
+}
+
+void MainWindow::connect_canvas() {
+  connect(canvas_, &Canvas::viewport_wished, this, [this](Viewport viewport) {
+    change("viewport", [&](Session& s) { s.viewport = viewport; });
+  });
+  connect(canvas_, &Canvas::hovered, this, [this](Index query, Index key, int column, int view) {
+    if (query >= 0) {
+      hovered_column_ = column;
+      hovered_view_ = view;
+    }
+    study_->hover(query, key, column);
+  });
+  connect(canvas_, &Canvas::query_pinned, this, &MainWindow::pin);
+  connect(canvas_, &Canvas::rectangle_selected, study_.get(), &Study::select);
+  connect(canvas_, &Canvas::column_chosen, study_.get(), &Study::select_column);
+  connect(canvas_, &Canvas::leaf_chosen, study_.get(), &Study::choose_leaf);
+  connect(canvas_, &Canvas::column_moved, this, &MainWindow::move_column);
+}
+
+void MainWindow::show_model() {
+  auto model = study_->model();
+  if (!model) return;
+  const auto& columns = study_->session().columns;
+  const auto exact = std::ranges::find(columns, "exact", &Column::variant) - columns.begin();
+  if (show_exact_ && exact < std::ptrdiff_t(columns.size())) {
+    auto shown = std::make_shared<CanvasModel>(*model);
+    for (auto& row : shown->cells)
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        if (row[std::size_t(exact)].panel &&
+            std::holds_alternative<Raster>(row[std::size_t(exact)].panel->body))
+          row[c] = row[std::size_t(exact)];
+        shown->column_subtitles[c] = "exact, while Shift is held";
+      }
+    model = shown;
+  }
+  canvas_->set_model(model);
+  study_->set_panel_pixels(canvas_->panel_pixels());
+}
+
+void MainWindow::change(const std::string& kind, const std::function<void(Session&)>& edit) {
+  Session next = study_->session();
+  edit(next);
+  if (next == study_->session()) return;
+  history_.record(next, kind);
+  study_->set_session(std::move(next));
+}
+
+void MainWindow::open(const QString& what) {
+  const std::string path = what.toStdString();
+  if (!is_session_file(path)) {
+    session_path_.clear();
+    study_->open(path);
+    return;
+  }
+  try {
+    const SessionFile file = read_session(path);
+    session_path_ = what;
+    study_->open(file.session.source, file.session, file.content_hash);
+  } catch (const Error& error) {
+    tell(error.what());
+  }
+}
+
+bool MainWindow::save_session_to(const QString& path) {
+  try {
+    write_session(path.toStdString(), {study_->session(), study_->content_hash()});
+  } catch (const std::exception& error) {
+    tell(error.what());
+    return false;
+  }
+  session_path_ = path;
+  statusBar()->showMessage("Saved " + path, 4000);
+  return true;
+}
+
+bool MainWindow::export_to(const QString& path, const FigureStyle& style) {
+  if (!study_->model()) return false;
+  try {
+    write_figure(path.toStdString(), figure_of(*study_->model(), {}, provenance(), style));
+  } catch (const std::exception& error) {
+    tell(error.what());
+    return false;
+  }
+  statusBar()->showMessage("Exported " + path, 4000);
+  return true;
+}
+
+QString MainWindow::provenance() const {
+  const auto source = study_->source();
+  if (!source) return {};
+  const Session& session = study_->session();
+  QStringList parts{QString::fromStdString(source->name)};
+  if (source->layers.size() > 1 || source->layers.front().heads() > 1)
+    parts << QString("layer %1, head %2").arg(session.layer).arg(session.head);
+  if (const auto problem = study_->problem())
+    parts << QString("n %1, d %2, scale %3%4")
+                 .arg(problem->n())
+                 .arg(problem->d())
+                 .arg(problem->scale, 0, 'g', 4)
+                 .arg(problem->causal ? ", causal" : "");
+  const Backend& backend = study_->backend();
+  parts << QString::fromStdString(backend.device() + ", " + backend.precision());
+  return parts.join("  ·  ");
+}
+
+void MainWindow::refresh_title() {
+  const QString text = provenance();
+  if (head_text_->text() == text) return;
+  head_text_->setText(text);
+  setWindowTitle(text.isEmpty() ? "Fovea" : text + " — Fovea");
+}
+
+void MainWindow::refresh_status() {
+  const Engine::Status status = study_->status();
+  // Timing repeats and head cards go on quietly once everything is drawn.
+  const bool working =
+      study_->opening() || (!study_->settled() && !study_->paused() && study_->source());
+  progress_->setVisible(working && status.busy && status.seconds > 0.3);
+  cancel_->setVisible(working);
+  progress_->setValue(int(1000 * status.fraction));
+  QString text;
+  if (study_->paused()) text = "Cancelled. F5 computes again.";
+  if (working) {
+    text = study_->opening() ? QString("Opening…")
+                             : "Computing: " + QString::fromStdString(status.tag);
+    if (const double left = seconds_left(status); left > 1)
+      text += QString(", %1 s left").arg(left, 0, 'f', 0);
+  }
+  if (status_text_->text() != text) status_text_->setText(text);
+}
+
+void MainWindow::remember(const QString& source) {
+  QSettings settings;
+  QStringList recent = settings.value("recent").toStringList();
+  recent.removeAll(source);
+  recent.prepend(source);
+  settings.setValue("recent", QStringList(recent.mid(0, most_recent)));
+}
+
+void MainWindow::tell(const QString& message) {
+  info_bar_->say(message);
+}
+
+void MainWindow::set_look(const QString& look) {
+  static const bool desktop = desktop_is_dark();  // before our palette covers the desktop's
+  const bool dark = look == "dark" || (look == "desktop" && desktop);
+  apply_theme(*qApp, dark);
+  study_->set_dark(dark);
+  QSettings().setValue("look", look);
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  study_->cancel();
+  QSettings settings;
+  settings.setValue("window/geometry", saveGeometry());
+  settings.setValue("window/state", saveState());
+  if (study_->source())
+    settings.setValue("last_source", QString::fromStdString(study_->source()->path));
+  event->accept();
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  const auto urls = event->mimeData()->urls();
+  if (urls.isEmpty()) return;
+  event->acceptProposedAction();
+  open(urls.front().isLocalFile() ? urls.front().toLocalFile() : urls.front().toString());
+}
+
+bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+  const bool key = event->type() == QEvent::KeyPress || event->type() == QEvent::KeyRelease;
+  if (key && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Shift && isActiveWindow()) {
+    const bool held = event->type() == QEvent::KeyPress;
+    if (held != show_exact_) {
+      show_exact_ = held;
+      show_model();
+    }
+  }
+  return QMainWindow::eventFilter(watched, event);
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  study_->set_panel_pixels(canvas_->panel_pixels());
+}
+
+}  // namespace fovea

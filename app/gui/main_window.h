@@ -1,0 +1,126 @@
+// The MainWindow joins the canvas, the docks and the menus to a Study. It holds no results: what it
+// shows comes from the Study, what the hand does becomes a new Session.
+#pragma once
+
+#include <QMainWindow>
+#include <functional>
+
+#include "gui/history.h"
+#include "gui/session_file.h"
+#include "gui/study.h"
+
+class QAction;
+class QActionGroup;
+class QLabel;
+class QProgressBar;
+class QScrollArea;
+class QToolButton;
+
+namespace fovea {
+
+class InfoBar;
+class InputDock;
+class InspectorDock;
+class TimingDock;
+class VariantDock;
+struct FigureStyle;
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  explicit MainWindow(std::unique_ptr<Backend> backend, QWidget* parent = nullptr);
+  ~MainWindow() override;
+
+  /// A source or a session file.
+  void open(const QString& what);
+  bool save_session_to(const QString& path);
+  bool export_to(const QString& path, const FigureStyle& style);
+  Study& study() { return *study_; }
+  Canvas& canvas() { return *canvas_; }
+  InfoBar& info_bar() { return *info_bar_; }
+
+  /// Takes a changed Session up as a step of undo; steps of one `kind` in a row are one.
+  void change(const std::string& kind, const std::function<void(Session&)>& edit);
+
+ protected:
+  void closeEvent(QCloseEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  // main_window.cpp
+  void make_docks();
+  void make_status_bar();
+  void connect_study();
+  void connect_canvas();
+  void show_model();
+  void refresh_title();
+  void refresh_status();
+  void remember(const QString& source);
+  void tell(const QString& message);
+  QString provenance() const;
+  void set_look(const QString& look);
+
+  // main_window_menus.cpp
+  QAction* add(QMenu* menu, const QString& name, const QString& text, const QKeySequence& keys,
+               std::function<void()> run);
+  void make_menus();
+  void make_file_menu();
+  void make_edit_menu();
+  void make_view_menu();
+  void make_variant_menu();
+  void make_compute_menu();
+  void make_help_menu();
+  void make_canvas_keys();
+  void refresh_menus();
+  template <class T>
+  void add_choices(QMenu* menu, const std::vector<std::pair<QString, T>>& choices,
+                   T ViewSettings::*member);
+
+  // main_window_actions.cpp
+  void open_by_dialog();
+  void save_session();
+  void export_by_dialog();
+  void copy_panel();
+  void go_to_pair();
+  void find_token();
+  void ask_scale();
+  void show_keys();
+  void show_back_end();
+  void show_about();
+  void show_picture(View view, bool on);
+  void add_column(const std::string& variant);
+  void remove_column();
+  void move_column(int from, int to);
+  void reset_column();
+  void pan(double rows, double cols);
+  void zoom(double factor);
+  void fit();
+  void choose_head(Index layer, Index head);
+  void pin(Index query);
+
+  std::unique_ptr<Study> study_;
+  Canvas* canvas_;
+  InfoBar* info_bar_;
+  InputDock* input_;
+  VariantDock* variant_;
+  TimingDock* timing_;
+  InspectorDock* inspector_;
+  std::vector<QDockWidget*> docks_;
+  QLabel *status_text_, *head_text_;
+  QProgressBar* progress_;
+  QToolButton* cancel_;
+  QMenu *recent_menu_ = nullptr, *add_menu_ = nullptr, *dock_menu_ = nullptr;
+  QAction *undo_ = nullptr, *redo_ = nullptr, *causal_ = nullptr, *shared_ = nullptr;
+  std::map<View, QAction*> view_actions_;
+  std::vector<std::function<void()>> menu_refreshers_;
+  History history_;
+  bool show_exact_ = false;
+  int hovered_column_ = 0, hovered_view_ = 0;
+  QString session_path_;
+};
+
+}  // namespace fovea

@@ -1,0 +1,36 @@
+#include "gui/polite_backend.h"
+
+#include <exception>
+#include <string>
+#include <thread>
+
+#ifdef __linux__
+#include <sys/resource.h>
+#endif
+
+namespace fovea {
+
+void make_way() {
+#ifdef __linux__
+  setpriority(PRIO_PROCESS, 0, 10);  // on Linux, of this thread alone
+#endif
+}
+
+std::unique_ptr<Backend> make_polite_backend() {
+  std::unique_ptr<Backend> backend;
+  std::exception_ptr error;
+  std::jthread([&] {
+    make_way();
+    try {
+      std::string why_not;
+      backend = make_cuda_backend(&why_not);
+      if (!backend) backend = make_cpu_backend();
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }).join();
+  if (error) std::rethrow_exception(error);
+  return backend;
+}
+
+}  // namespace fovea

@@ -1,0 +1,17 @@
+// A polite back end computes on threads that make way for the window's: on few cores, drawing
+// (Mesa's own threads too, without a graphics card) comes before computing.
+#pragma once
+
+#include <memory>
+
+#include "backend/backend.h"
+
+namespace fovea {
+
+/// CUDA where there is a device, else the CPU.
+std::unique_ptr<Backend> make_polite_backend();
+
+/// Lowers the calling thread's claim to a core; threads it starts inherit that.
+void make_way();
+
+}  // namespace fovea

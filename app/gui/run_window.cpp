@@ -1,0 +1,44 @@
+#include "gui/run_window.h"
+
+#include <QApplication>
+#include <QIcon>
+#include <QSurfaceFormat>
+#include <cstdlib>
+#include <iostream>
+
+#include "gui/main_window.h"
+#include "gui/polite_backend.h"
+#include "input/assets.h"
+
+namespace fovea {
+namespace {
+
+bool has_display() {
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+    if (const char* value = std::getenv(name); value && *value) return true;
+  return false;
+}
+
+}  // namespace
+
+int run_window(int argc, char** argv, const std::vector<std::string>& files) {
+  if (!has_display()) {
+    std::cerr << "fovea: no display (DISPLAY and WAYLAND_DISPLAY are empty): the window needs one; "
+                 "`fovea --help` lists the commands that do not\n";
+    return 4;
+  }
+  QSurfaceFormat format;  // before the application: the canvas shares its contexts
+  format.setVersion(3, 3);
+  format.setProfile(QSurfaceFormat::CoreProfile);
+  QSurfaceFormat::setDefaultFormat(format);
+  QApplication application(argc, argv);
+  QApplication::setOrganizationName("Fovea");
+  QApplication::setApplicationName("Fovea");
+  QApplication::setWindowIcon(QIcon(QString::fromStdString(assets_directory() + "/fovea.svg")));
+  MainWindow window(make_polite_backend());
+  window.open(QString::fromStdString(files.empty() ? standard_example() : files.front()));
+  window.show();
+  return QApplication::exec();
+}
+
+}  // namespace fovea

@@ -1,0 +1,13 @@
+// The program without a command: the window.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace fovea {
+
+/// `files`: at most one source or session is opened; none: the last one, else the bundled example.
+/// The exit status; 4 when there is no display.
+int run_window(int argc, char** argv, const std::vector<std::string>& files);
+
+}  // namespace fovea

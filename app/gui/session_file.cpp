@@ -1,0 +1,212 @@
+#include "gui/session_file.h"
+
+#include <QCryptographicHash>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <ostream>
+
+#include "data/error.h"
+#include "io/atomic_file.h"
+#include "io/json.h"
+
+namespace fovea {
+namespace {
+
+constexpr int version = 1;
+constexpr qint64 largest_session = 16 << 20;
+
+std::string text_of_pool(Pool::Kind kind) {
+  return kind == Pool::Kind::mean ? "mean" : "max";
+}
+std::string text_of_partition(Partition p) {
+  return p == Partition::hierarchy ? "hierarchy" : "uniform";
+}
+
+Json json_of(const Column& column) {
+  const Variant& variant = find_variant(column.variant);
+  Json parameters = Json::object();
+  for (std::size_t f = 0; f < variant.schema.size(); ++f)
+    parameters[variant.schema[f].id] = to_text(column.values[f]);
+  return {{"variant", column.variant}, {"parameters", parameters}, {"seed", column.seed}};
+}
+
+Json json_of(const ViewSettings& s) {
+  return {{"norm", to_text(s.norm)},
+          {"log_floor", s.log_floor},
+          {"error", to_text(s.error)},
+          {"pool", text_of_pool(s.pool)},
+          {"mask_block", s.mask_block},
+          {"rank_of", to_text(s.rank_of)},
+          {"rank_leaf", s.rank_leaf},
+          {"rank_tolerance", s.rank_tolerance},
+          {"rank_partition", text_of_partition(s.rank_partition)},
+          {"shared_range", s.shared_range},
+          {"colormap", s.colormap}};
+}
+
+// Reads one object of a session file; every message names the file and the entry.
+struct Reader {
+  const std::string& where;
+
+  const Json& at(const Json& object, const char* name) const {
+    if (!object.is_object())
+      throw InputError(where, kind_of(object) + " found: an object with '" + name + "' expected");
+    const auto it = object.find(name);
+    if (it == object.end())
+      throw InputError(where, std::string("no '") + name + "': expected in a session file");
+    return *it;
+  }
+  template <class T>
+  T get(const Json& object, const char* name) const {
+    const Json& value = at(object, name);
+    try {
+      return value.get<T>();
+    } catch (const Json::exception&) {
+      throw InputError(
+          where, std::string("'") + name + "' is " + excerpt(value) + ": another type expected");
+    }
+  }
+  template <class T>
+  T named(const Json& object, const char* name,
+          const std::function<std::optional<T>(const std::string&)>& find) const {
+    const auto text = get<std::string>(object, name);
+    if (const auto value = find(text)) return *value;
+    throw InputError(where,
+                     std::string("'") + name + "' is '" + text + "': no such choice is known");
+  }
+
+  Column column(const Json& json) const {
+    Column column{.variant = get<std::string>(json, "variant"),
+                  .values = {},
+                  .seed = get<std::uint64_t>(json, "seed")};
+    try {
+      const Variant& variant = find_variant(column.variant);
+      column.values = defaults(variant.schema);
+      for (const auto& [id, value] : at(json, "parameters").items())
+        set_value(variant.schema, column.values, id,
+                  value.is_string() ? value.get<std::string>() : value.dump());
+    } catch (const UsageError& error) {
+      throw InputError(where, error.what());
+    }
+    return column;
+  }
+
+  ViewSettings settings(const Json& json) const {
+    ViewSettings s;
+    s.norm = named<Norm>(json, "norm", norm_from);
+    s.log_floor = get<double>(json, "log_floor");
+    s.error = named<ErrorKind>(json, "error", error_kind_from);
+    s.pool = named<Pool::Kind>(json, "pool", [](const std::string& t) -> std::optional<Pool::Kind> {
+      if (t == "mean") return Pool::Kind::mean;
+      return t == "max" ? std::optional(Pool::Kind::max) : std::nullopt;
+    });
+    s.mask_block = get<Index>(json, "mask_block");
+    s.rank_of =
+        named<RankSubject>(json, "rank_of", [](const std::string& t) -> std::optional<RankSubject> {
+          for (auto subject : {RankSubject::attention, RankSubject::unnormalised,
+                               RankSubject::logits, RankSubject::error})
+            if (to_text(subject) == t) return subject;
+          return std::nullopt;
+        });
+    s.rank_leaf = get<Index>(json, "rank_leaf");
+    s.rank_tolerance = get<double>(json, "rank_tolerance");
+    s.rank_partition = named<Partition>(
+        json, "rank_partition", [](const std::string& t) -> std::optional<Partition> {
+          if (t == "uniform") return Partition::uniform;
+          return t == "hierarchy" ? std::optional(Partition::hierarchy) : std::nullopt;
+        });
+    s.shared_range = get<bool>(json, "shared_range");
+    s.colormap = get<std::string>(json, "colormap");
+    if (!(s.log_floor > 0 && s.log_floor < 1) || s.mask_block < 1 || s.rank_leaf < 1 ||
+        !(s.rank_tolerance > 0))
+      throw InputError(where,
+                       "log_floor in (0, 1), mask_block and rank_leaf of at least 1 and "
+                       "rank_tolerance above 0 expected");
+    return s;
+  }
+};
+
+}  // namespace
+
+std::string content_hash_of(const std::string& source) {
+  QStringList files;
+  const QString path = QString::fromStdString(source);
+  if (QFileInfo(path).isDir())
+    for (const QFileInfo& entry : QDir(path).entryInfoList({"*.npy"}, QDir::Files, QDir::Name))
+      files << entry.filePath();
+  else if (QFileInfo(path).isFile())
+    files << path;
+  if (files.isEmpty()) return {};
+  QCryptographicHash hash(QCryptographicHash::Sha256);
+  for (const QString& name : files) {
+    QFile file(name);
+    if (!file.open(QIODevice::ReadOnly) || !hash.addData(&file)) return {};
+  }
+  return hash.result().toHex().toStdString();
+}
+
+void write_session(const std::string& path, const SessionFile& file) {
+  const Session& s = file.session;
+  Json json{{"fovea_session", version},
+            {"source", s.source},
+            {"content_sha256", file.content_hash},
+            {"layer", s.layer},
+            {"head", s.head},
+            {"columns", Json::array()},
+            {"views", Json::array()},
+            {"settings", json_of(s.settings)},
+            {"viewport",
+             {s.viewport.row_begin, s.viewport.row_end, s.viewport.col_begin, s.viewport.col_end}}};
+  for (const Column& column : s.columns) json["columns"].push_back(json_of(column));
+  for (View view : s.views) json["views"].push_back(to_text(view));
+  json["causal"] = s.causal ? Json(*s.causal) : Json();
+  json["scale"] = s.scale ? Json(*s.scale) : Json();
+  json["pinned_query"] = s.pinned_query ? Json(*s.pinned_query) : Json();
+  write_atomically(path, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
+}
+
+SessionFile read_session(const std::string& path) {
+  QFile file(QString::fromStdString(path));
+  if (!file.open(QIODevice::ReadOnly))
+    throw InputError(path, file.errorString().toStdString() + ": a session file expected");
+  if (file.size() > largest_session)
+    throw InputError(
+        path, std::to_string(file.size()) + " bytes: a session file of at most 16 MiB expected");
+  const Json json = parse_json(path, file.readAll().toStdString());
+  const Reader read{path};
+  if (const int found = read.get<int>(json, "fovea_session"); found != version)
+    throw InputError(path, "session version " + std::to_string(found) + ": " +
+                               std::to_string(version) + " expected");
+  SessionFile out{.session = {}, .content_hash = read.get<std::string>(json, "content_sha256")};
+  Session& s = out.session;
+  s.source = read.get<std::string>(json, "source");
+  s.layer = read.get<Index>(json, "layer");
+  s.head = read.get<Index>(json, "head");
+  if (!read.at(json, "causal").is_null()) s.causal = read.get<bool>(json, "causal");
+  if (!read.at(json, "scale").is_null()) s.scale = read.get<double>(json, "scale");
+  if (!read.at(json, "pinned_query").is_null())
+    s.pinned_query = read.get<Index>(json, "pinned_query");
+  for (const Json& column : read.get<std::vector<Json>>(json, "columns"))
+    s.columns.push_back(read.column(column));
+  for (const Json& view : read.get<std::vector<Json>>(json, "views"))
+    s.views.push_back(read.named<View>({{"view", view}}, "view", view_from));
+  s.settings = read.settings(read.at(json, "settings"));
+  const auto part = read.get<std::vector<double>>(json, "viewport");
+  if (part.size() != 4 || !(part[0] < part[1] && part[2] < part[3]) || part[0] < 0 || part[2] < 0)
+    throw InputError(
+        path, "a viewport of four numbers, row begin < end and column begin < end, expected");
+  s.viewport = {part[0], part[1], part[2], part[3]};
+  if (s.columns.empty() || s.views.empty())
+    throw InputError(path, "no columns or no views: at least one of each expected");
+  return out;
+}
+
+bool is_session_file(const std::string& path) {
+  QFile file(QString::fromStdString(path));
+  if (!path.ends_with(".json") || !file.open(QIODevice::ReadOnly)) return false;
+  // Our own writing sorts names; a session carries this one somewhere, tokens would not as a key.
+  return file.read(largest_session).contains("\"fovea_session\"");
+}
+
+}  // namespace fovea

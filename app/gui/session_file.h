@@ -1,0 +1,25 @@
+// A session file is a Session as JSON, with the hash of its source's content.
+#pragma once
+
+#include <string>
+
+#include "engine/session.h"
+
+namespace fovea {
+
+struct SessionFile {
+  Session session;
+  std::string content_hash;  // SHA-256 of the source, hexadecimal; empty: it has no file
+};
+
+/// SHA-256 of a file; of a directory, of its files by name; empty when there is none.
+std::string content_hash_of(const std::string& source);
+
+/// Written to a temporary name, then renamed. Throws UnavailableError.
+void write_session(const std::string& path, const SessionFile& file);
+/// Throws InputError naming the file, what was found and what was expected.
+SessionFile read_session(const std::string& path);
+/// Does the file look like a session (and not like tokens)?
+bool is_session_file(const std::string& path);
+
+}  // namespace fovea

@@ -1,0 +1,304 @@
+#include "gui/study.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gui/polite_backend.h"
+#include "gui/session_file.h"
+#include "input/open_source.h"
+
+namespace fovea {
+namespace {
+
+// For each new column the index of the old one it continues, or -1: the same column, else the same
+// variant at the same place (its parameters changed), so that its last picture stays, marked stale.
+std::vector<int> continued(const std::vector<Column>& before, const std::vector<Column>& after) {
+  std::vector<int> from(after.size(), -1);
+  std::vector<bool> taken(before.size(), false);
+  for (std::size_t i = 0; i < after.size(); ++i)
+    for (std::size_t k = 0; k < before.size(); ++k)
+      if (from[i] < 0 && !taken[k] && before[k] == after[i]) {
+        from[i] = static_cast<int>(k);
+        taken[k] = true;
+      }
+  for (std::size_t i = 0; i < std::min(after.size(), before.size()); ++i)
+    if (from[i] < 0 && !taken[i] && before[i].variant == after[i].variant)
+      from[i] = static_cast<int>(i);
+  return from;
+}
+
+void check_session(const Session& session, const Source& source) {
+  if (session.columns.empty() || session.views.empty())
+    throw InputError(session.source,
+                     "a session without columns or views: at least one of each expected");
+  const auto layers = static_cast<Index>(source.layers.size());
+  if (session.layer < 0 || session.layer >= layers)
+    throw InputError(session.source, "layer " + std::to_string(session.layer) +
+                                         " of the session: " + std::to_string(layers) +
+                                         " layers are in the file");
+  const Index heads = source.layers[static_cast<std::size_t>(session.layer)].heads();
+  if (session.head < 0 || session.head >= heads)
+    throw InputError(session.source, "head " + std::to_string(session.head) + " of the session: " +
+                                         std::to_string(heads) + " heads are in the layer");
+}
+
+}  // namespace
+
+Study::Study(std::unique_ptr<Backend> backend, QObject* parent) : QObject(parent) {
+  update_timer_.setSingleShot(true);
+  connect(&update_timer_, &QTimer::timeout, this, &Study::update);
+  engine_ = std::make_unique<Engine>(
+      std::move(backend), [this](const std::string&, const std::string& message) {
+        const QString text = QString::fromStdString(message);
+        QMetaObject::invokeMethod(
+            this, [this, text] { emit trouble(text); }, Qt::QueuedConnection);
+      });
+}
+
+Study::~Study() = default;
+
+void Study::open(const std::string& what, std::optional<Session> session,
+                 const std::string& expected_hash) {
+  withdraw_everything();
+  opening_ = what;
+  engine_->submit("open", 100,
+                  [this, what, session, expected_hash](const Backend&, std::stop_token, Progress&) {
+                    make_way();  // the engine's thread, from now on
+                    std::shared_ptr<const Source> source;
+                    std::string error;
+                    try {
+                      source = std::make_shared<const Source>(open_source(what));
+                      if (source->layers.empty())
+                        throw InputError(what, "no layer in it: at least one expected");
+                      if (session) check_session(*session, *source);
+                    } catch (const std::exception& problem) {
+                      source.reset();
+                      error = problem.what();
+                    }
+                    const auto arrive = [this, what, session, expected_hash, source, error] {
+                      if (opening_ != what) return;  // a newer one was asked for
+                      opening_.clear();
+                      if (source) {
+                        take_up(source, session);
+                        hash_content(expected_hash);
+                      } else {
+                        emit trouble(QString::fromStdString(error));
+                      }
+                      update_later();
+                    };
+                    QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
+                  });
+}
+
+void Study::hash_content(const std::string& expected) {
+  content_hash_.clear();
+  const auto number = source_number_;
+  engine_->submit(
+      "hash", 5,
+      [this, path = source_->path, expected, number](const Backend&, std::stop_token, Progress&) {
+        const auto arrive = [this, path, expected, number, hash = content_hash_of(path)] {
+          if (number != source_number_) return;
+          content_hash_ = hash;
+          if (!expected.empty() && hash != expected)
+            emit trouble(QString::fromStdString(path) +
+                         ": its content has changed since the session was saved (found SHA-256 " +
+                         QString::fromStdString(hash).left(12) + "…, expected " +
+                         QString::fromStdString(expected).left(12) + "…)");
+        };
+        QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
+      });
+}
+
+void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session> session) {
+  source_ = std::move(source);
+  ++source_number_;
+  problem_.reset();
+  columns_.clear();
+  column_keys_.clear();
+  exact_ = {};
+  cells_.clear();
+  timings_.clear();
+  cards_.clear();
+  wanted_cards_.clear();
+  selection_.reset();
+  marked_queries_.clear();
+  marked_keys_.clear();
+  hovered_query_ = hovered_key_ = -1;
+  paused_ = false;
+  const Index n = source_->layers.front().n();
+  // Long heads are large: keep only what is on screen and a little more.
+  computations_.set_capacity(n > 16384 ? 10 : 24);
+  session_ = {};
+  Session next = session ? std::move(*session) : standard_session(source_->path, n);
+  if (next.viewport == Viewport{}) next.viewport = {0, double(n), 0, double(n)};
+  selected_column_ = 1;  // the first beside exact
+  set_session(std::move(next));
+  emit opened();
+}
+
+void Study::set_session(Session next) {
+  if (next == session_) return;
+  const std::vector<int> from = continued(session_.columns, next.columns);
+  std::vector<ColumnState> columns(next.columns.size());
+  std::vector<ComputeKey> keys(next.columns.size());
+  std::vector<std::vector<CanvasCell>> cells(next.views.size(),
+                                             std::vector<CanvasCell>(next.columns.size()));
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (from[i] >= 0 && static_cast<std::size_t>(from[i]) < columns_.size()) {
+      columns[i] = columns_[static_cast<std::size_t>(from[i])];
+      keys[i] = column_keys_[static_cast<std::size_t>(from[i])];
+      for (std::size_t r = 0; r < next.views.size(); ++r) {
+        const auto old = std::ranges::find(session_.views, next.views[r]) - session_.views.begin();
+        if (static_cast<std::size_t>(old) < cells_.size())
+          cells[r][i] = cells_[static_cast<std::size_t>(old)][static_cast<std::size_t>(from[i])];
+      }
+    }
+    columns[i].column = next.columns[i];
+  }
+  columns_ = std::move(columns);
+  column_keys_ = std::move(keys);
+  cells_ = std::move(cells);
+  session_ = std::move(next);
+  selected_column_ = std::clamp(selected_column_, 0, std::max(0, int(columns_.size()) - 1));
+  if (paused_) resume();
+  emit session_changed();
+  update_later();
+}
+
+void Study::select_column(int column) {
+  if (column == selected_column_ || column < 0 || column >= int(columns_.size())) return;
+  selected_column_ = column;
+  emit columns_changed();
+  emit session_changed();
+  update_later();
+}
+
+void Study::set_dark(bool dark) {
+  dark_ = dark;
+  update_later();
+}
+
+void Study::set_panel_pixels(int side) {
+  side = std::clamp((side + 63) / 64 * 64, 128, 1024);  // in steps: a resize is not a new picture
+  if (side == panel_pixels_) return;
+  panel_pixels_ = side;
+  update_later();
+}
+
+void Study::choose_leaf(int column, int leaf) {
+  marked_queries_.clear();
+  marked_keys_.clear();
+  if (column >= 0 && column < int(columns_.size()) && columns_[std::size_t(column)].computation) {
+    const Structure& s = columns_[std::size_t(column)].computation->op->plan().structure;
+    const auto members = [leaf](const std::vector<std::int32_t>& leaves) {
+      std::vector<Index> tokens;
+      for (std::size_t i = 0; i < leaves.size(); ++i)
+        if (leaves[i] == leaf) tokens.push_back(Index(i));
+      return tokens;
+    };
+    marked_queries_ = members(s.query_leaf.empty() ? s.query_bucket : s.query_leaf);
+    marked_keys_ = members(s.key_leaf.empty() ? s.key_bucket : s.key_leaf);
+  }
+  update_later();
+}
+
+void Study::want_cards(std::vector<std::pair<Index, Index>> layer_and_head) {
+  if (layer_and_head == wanted_cards_) return;
+  wanted_cards_ = std::move(layer_and_head);
+  update_later();
+}
+
+void Study::hover(Index query, Index key, int column) {
+  if (query == hovered_query_ && key == hovered_key_ && column == hovered_column_) return;
+  hovered_query_ = query;
+  hovered_key_ = key;
+  hovered_column_ = column;
+  if (query < 0) emit pair_read(nullptr);
+  update_later();
+}
+
+void Study::select(IndexRange rows, IndexRange cols) {
+  selection_.reset();
+  if (rows.size() > 0 && cols.size() > 0) selection_ = {rows, cols};
+  if (!selection_) emit selection_read(nullptr);
+  update_later();
+}
+
+Index Study::shown_query() const {
+  const Index n = problem_ ? problem_->n() : 0;
+  if (hovered_query_ >= 0 && hovered_query_ < n) return hovered_query_;
+  if (session_.pinned_query)
+    return std::clamp<Index>(*session_.pinned_query, 0, std::max<Index>(n - 1, 0));
+  return n / 2;
+}
+
+void Study::cancel() {
+  paused_ = true;
+  opening_.clear();
+  withdraw_everything();
+  update_later();
+}
+
+void Study::resume() {
+  paused_ = false;
+  problems_.forget_errors();
+  computations_.forget_errors();
+  panels_.forget_errors();
+  update_later();
+}
+
+bool Study::settled() const {
+  if (!opening_.empty() || update_timer_.isActive()) return false;
+  if (!problem_) return !problem_error_.empty();
+  for (const auto& row : cells_)
+    for (const CanvasCell& cell : row)
+      if ((!cell.panel && cell.status.rfind("error", 0) != 0) || cell.stale) return false;
+  return true;
+}
+
+std::shared_ptr<const HeadCard> Study::card(Index layer, Index head) {
+  Column column;
+  if (selected_column_ < int(columns_.size()))
+    column = columns_[std::size_t(selected_column_)].column;
+  const HeadCardKey key{source_number_, layer, head, session_.causal, session_.scale, column};
+  return cards_.result(key);
+}
+
+void Study::withdraw_everything() {
+  engine_->cancel_all();
+  problems_.withdraw_all();
+  computations_.withdraw_all();
+  metrics_.withdraw_all();
+  diagnostics_.withdraw_all();
+  panels_.withdraw_all();
+  cards_.withdraw_all();
+  pairs_.withdraw_all();
+  rows_.withdraw_all();
+  selections_.withdraw_all();
+  tags_.clear();
+  timing_runs_ = false;
+}
+
+void Study::withdraw(const std::string& tag) {
+  engine_->cancel(tag);
+  problems_.withdraw(tag);
+  computations_.withdraw(tag);
+  metrics_.withdraw(tag);
+  diagnostics_.withdraw(tag);
+  panels_.withdraw(tag);
+  cards_.withdraw(tag);
+  pairs_.withdraw(tag);
+  rows_.withdraw(tag);
+  selections_.withdraw(tag);
+  if (tag == "timing") timing_runs_ = false;
+}
+
+HeadKey Study::head_key() const {
+  return {source_number_, session_.layer, session_.head, session_.causal, session_.scale};
+}
+
+void Study::update_later() {
+  if (!update_timer_.isActive() || update_timer_.remainingTime() > 0) update_timer_.start(0);
+}
+
+}  // namespace fovea

@@ -1,0 +1,161 @@
+// A Study is what the window looks at: the opened source, the Session, the engine and every result.
+// A change of the Session asks the engine for what is missing and nothing else; results are
+// immutable and arrive on the window's thread, which never computes and never waits.
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "gui/canvas.h"
+#include "gui/shelf.h"
+#include "gui/study_jobs.h"
+
+namespace fovea {
+
+/// What is known of one column at the moment.
+struct ColumnState {
+  Column column;
+  std::shared_ptr<const Computation> computation;  // the newest there is
+  bool stale = false;                              // `computation` is of older parameters
+  std::shared_ptr<const Metrics> metrics;          // of `computation`
+  std::shared_ptr<const std::vector<Diagnostic>> diagnostics;
+  std::optional<Timing> timing;  // several runs after a warm-up
+  std::string error;
+};
+
+/// Of the running job; 0: not to be told yet.
+double seconds_left(const Engine::Status& status);
+
+class Study : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit Study(std::unique_ptr<Backend> backend, QObject* parent = nullptr);
+  ~Study() override;
+
+  /// Opens on the engine's thread; then `opened`, or `trouble` and everything stays as it was.
+  /// With `session` that one is taken up, else the standard one.
+  /// `expected_hash`: of the content a session was made with; another one is told.
+  void open(const std::string& what, std::optional<Session> session = {},
+            const std::string& expected_hash = {});
+  /// SHA-256 of the source's content; empty until it is known.
+  const std::string& content_hash() const { return content_hash_; }
+
+  const Session& session() const { return session_; }
+  void set_session(Session session);
+  std::shared_ptr<const Source> source() const { return source_; }
+  std::shared_ptr<const Problem> problem() const { return problem_; }
+  const std::vector<ColumnState>& columns() const { return columns_; }
+  const ColumnState* exact() const { return exact_.computation ? &exact_ : nullptr; }
+  std::shared_ptr<const CanvasModel> model() const { return model_; }
+  const Backend& backend() const { return engine_->backend(); }
+  Engine::Status status() const { return engine_->status(); }
+  bool opening() const { return !opening_.empty(); }
+  /// Every panel of the Session is there and fresh.
+  bool settled() const;
+
+  int selected_column() const { return selected_column_; }
+  void select_column(int column);
+  void set_dark(bool dark);
+  /// The side of a panel on screen: finer rasters show no more.
+  void set_panel_pixels(int side);
+  /// Tokens of a leaf chosen in the tree view, marked everywhere.
+  void choose_leaf(int column, int leaf);
+  /// Heads whose cards are wanted: those that can be seen.
+  void want_cards(std::vector<std::pair<Index, Index>> layer_and_head);
+  std::shared_ptr<const HeadCard> card(Index layer, Index head);
+
+  void hover(Index query, Index key, int column);  // query < 0: nothing
+  void select(IndexRange rows, IndexRange cols);   // empty: nothing
+  std::optional<std::pair<IndexRange, IndexRange>> selection() const { return selection_; }
+  Index shown_query() const;  // hovered, else pinned, else the middle
+
+  /// Stops all work; what is there stays. The next change, or `resume`, computes again.
+  void cancel();
+  void resume();
+  bool paused() const { return paused_; }
+
+ signals:
+  void opened();
+  void session_changed();
+  void model_changed(std::shared_ptr<const fovea::CanvasModel> model);
+  void columns_changed();
+  void cards_changed();
+  void pair_read(
+      std::shared_ptr<const fovea::PairReading> reading);  // null: nothing under the cursor
+  void row_read(std::shared_ptr<const fovea::RowReading> reading);
+  void selection_read(std::shared_ptr<const fovea::SelectionReading> reading);
+  void trouble(QString message);
+
+ private:
+  template <class Key, class Result, class Make>
+  void ask(Shelf<Key, Result>& shelf, const std::string& tag, int priority, const Key& key,
+           Make make);
+  void hash_content(const std::string& expected);
+  void update_later();
+  void update();
+  void update_problem();
+  void update_column(int index, const Column& wanted, ColumnState& state);
+  void update_comparison(int index, ColumnState& state);
+  void update_cells();
+  void update_cell(std::size_t column, std::size_t row, CanvasCell& cell);
+  PanelKey panel_key(View view, const ComputeKey& approximate, const ColumnState& state) const;
+  void update_readings();
+  void update_cards();
+  void take_up(std::shared_ptr<const Source> source, std::optional<Session> session);
+  void next_timing();
+  void add_timing(const ComputeKey& key, const TimingSamples& samples);
+  void withdraw(const std::string& tag);
+  void withdraw_unwanted();
+  void withdraw_everything();
+  HeadKey head_key() const;
+  std::string waiting_text(const std::string& tag) const;
+
+  Session session_;
+  std::shared_ptr<const Source> source_;
+  std::uint64_t source_number_ = 0;
+  std::string opening_, content_hash_;
+  std::shared_ptr<const Problem> problem_;
+  std::string problem_error_;
+  std::vector<ColumnState> columns_;
+  std::vector<ComputeKey> column_keys_;  // of columns_[i].computation
+  ColumnState exact_;
+  ComputeKey exact_key_;
+  std::vector<std::vector<CanvasCell>> cells_;
+  std::shared_ptr<const CanvasModel> model_;
+  int selected_column_ = 0;
+  bool dark_ = true, paused_ = false;
+  int panel_pixels_ = 256;
+  std::vector<Index> marked_queries_, marked_keys_;
+  std::vector<std::pair<Index, Index>> wanted_cards_;
+  Index hovered_query_ = -1, hovered_key_ = -1;
+  int hovered_column_ = 0;
+  std::optional<std::pair<IndexRange, IndexRange>> selection_;
+
+  Shelf<HeadKey, Problem> problems_{3};
+  Shelf<ComputeKey, Computation> computations_{24};
+  Shelf<ComparisonKey, Metrics> metrics_{64};
+  Shelf<ComparisonKey, std::vector<Diagnostic>> diagnostics_{64};
+  Shelf<PanelKey, Panel> panels_{160};
+  Shelf<HeadCardKey, HeadCard> cards_{4096};
+  Shelf<PairKey, PairReading> pairs_{64};
+  Shelf<RowKey, RowReading> rows_{16};
+  Shelf<SelectionKey, SelectionReading> selections_{8};
+  using TimedRuns = std::pair<ComputeKey, TimingSamples>;
+  std::list<TimedRuns> timings_;
+  bool timing_runs_ = false;
+  std::map<std::string, ComputeKey> newest_;  // by tag: what arrived last
+  std::set<std::string> tags_, wanted_tags_;  // asked for ever; asked for in this update
+  std::size_t cards_shown_ = 0;
+  QTimer update_timer_;
+  std::unique_ptr<Engine> engine_;  // last: its thread ends before what it answers to
+};
+
+}  // namespace fovea

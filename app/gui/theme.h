@@ -1,0 +1,33 @@
+// A Theme is the look of the window: its colours, dark or light, and the few text styles.
+#pragma once
+
+#include <QColor>
+#include <QLabel>
+#include <QString>
+#include <array>
+
+class QApplication;
+
+namespace fovea {
+
+struct Theme {
+  QColor window, surface, raised, line, text, muted, accent, warning, error;
+  std::array<QColor, 6> series;  // stages, curves; told apart by the colour blind
+
+  static const Theme& dark();
+  static const Theme& light();
+  static const Theme& current();
+};
+
+/// What the desktop wishes.
+bool desktop_is_dark();
+/// Fusion with our palette and a small style sheet; every widget follows.
+void apply_theme(QApplication& application, bool dark);
+
+/// Unit of all margins and gaps.
+constexpr int rhythm = 8;
+
+QLabel* make_heading(const QString& text, QWidget* parent = nullptr);
+QLabel* make_note(const QString& text, QWidget* parent = nullptr);
+
+}  // namespace fovea

@@ -1,0 +1,29 @@
+#include "input/assets.h"
+
+#include <QCoreApplication>
+#include <QFileInfo>
+
+namespace fovea {
+
+std::string assets_directory() {
+  const QString here = QCoreApplication::applicationDirPath();
+  QStringList candidates{here + "/assets", here + "/../share/fovea/assets"};
+  // A build tree lies a few folders below its source tree.
+  QString up = here;
+  for (int level = 0; level < 5; ++level) candidates << (up += "/..") + "/assets";
+#ifdef FOVEA_SOURCE_ASSETS
+  candidates << FOVEA_SOURCE_ASSETS;
+#endif
+  for (const QString& candidate : candidates)
+    if (QFileInfo::exists(candidate + "/minilm"))
+      return QFileInfo(candidate).canonicalFilePath().toStdString();
+  return {};
+}
+
+std::string standard_example() {
+  const std::string assets = assets_directory();
+  return assets.empty() ? "synthetic:clusters?n=256&d=32&seed=1"
+                        : assets + "/minilm/minilm-l6.safetensors";
+}
+
+}  // namespace fovea

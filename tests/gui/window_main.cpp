@@ -1,0 +1,18 @@
+// The tests of the window share one application, on a display of their own (xvfb-run).
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+
+#include <QApplication>
+#include <QSurfaceFormat>
+
+int main(int argc, char** argv) {
+  QSurfaceFormat format;
+  format.setVersion(3, 3);
+  format.setProfile(QSurfaceFormat::CoreProfile);
+  QSurfaceFormat::setDefaultFormat(format);
+  QApplication application(argc, argv);
+  QApplication::setOrganizationName("Fovea tests");
+  QApplication::setApplicationName("Fovea tests");
+  doctest::Context context(argc, argv);
+  return context.run();
+}
