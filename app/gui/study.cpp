@@ -5,6 +5,7 @@
 
 #include "gui/polite_backend.h"
 #include "gui/session_file.h"
+#include "input/assets.h"
 #include "input/open_source.h"
 
 namespace fovea {
@@ -130,6 +131,7 @@ void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session>
   computations_.set_capacity(n > 16384 ? 10 : 24);
   session_ = {};
   Session next = session ? std::move(*session) : standard_session(source_->path, n);
+  if (!session) std::tie(next.layer, next.head) = first_head(*source_);
   if (next.viewport == Viewport{}) next.viewport = {0, double(n), 0, double(n)};
   selected_column_ = 1;  // the first beside exact
   set_session(std::move(next));

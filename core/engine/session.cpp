@@ -96,7 +96,7 @@ Session standard_session(const std::string& source, Index n) {
   session.source = source;
   for (const Variant& variant : variants())
     session.columns.push_back({.variant = variant.id, .values = values_for_length(variant, n)});
-  session.views = {View::heatmap, View::error, View::mask};
+  session.views = {View::heatmap, View::error, View::mask, View::rank};
   session.viewport = {0, static_cast<double>(n), 0, static_cast<double>(n)};
   return session;
 }
