@@ -94,7 +94,9 @@ void MainWindow::make_docks() {
   auto* inspector =
       dock("Inspector", scrolled(inspector_ = new InspectorDock(*study_)), Qt::RightDockWidgetArea);
   auto* timing = dock("Timing", timing_ = new TimingDock(*study_), Qt::BottomDockWidgetArea);
-  resizeDocks({input, variant}, {280, 312}, Qt::Horizontal);
+  const int wide = screen()->availableSize().width();
+  resizeDocks({input, variant}, {std::clamp(wide / 8, 200, 248), std::clamp(wide / 7, 232, 276)},
+              Qt::Horizontal);
   resizeDocks({variant, inspector}, {560, 280}, Qt::Vertical);
   resizeDocks({timing}, {200}, Qt::Vertical);
 }
