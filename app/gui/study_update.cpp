@@ -1,6 +1,7 @@
 // How a Study gets what its Session wants: everything is asked for declaratively on every change,
 // and what is known or on its way is not asked again.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "gui/study.h"
@@ -17,6 +18,10 @@ constexpr int problem = 90, reading = 60, panel = 50, exact = 45, column = 40, l
 constexpr double let_finish_seconds =
     0.25;  // while a slider moves: rather a picture a little late than none
 constexpr double yield_seconds = 0.03;  // background work that takes longer makes way
+
+// Spans up to this are shown entry by entry; longer ones pooled to a power of two, which divides
+// what is usual.
+constexpr Index unpooled_span = 1024;
 
 bool in_background(const std::string& tag) {
   return tag == "timing" || tag.starts_with("card") || tag.starts_with("metrics") ||
@@ -217,14 +222,18 @@ PanelKey Study::panel_key(View view, const ComputeKey& approximate,
                           const ColumnState& state) const {
   const Index n = problem_->n();
   const Viewport& part = session_.viewport;
+  const IndexRange rows = covered(part.row_begin, part.row_end, n),
+                   cols = covered(part.col_begin, part.col_end, n);
   const bool figures = view == View::output || view == View::cost || view == View::tree;
   return {.approximate = approximate,
           .exact = needs_exact(view) ? exact_key_ : approximate,
           .view = view,
           .settings = settings_for(view, session_.settings),
-          .rows = covered(part.row_begin, part.row_end, n),
-          .cols = covered(part.col_begin, part.col_end, n),
-          .max_pixels = panel_pixels_,
+          .rows = rows,
+          .cols = cols,
+          .max_pixels = std::max(rows.size(), cols.size()) <= unpooled_span
+                            ? unpooled_span
+                            : static_cast<Index>(std::bit_ceil(unsigned(panel_pixels_))),
           .query = view == View::row ? shown_query() : 0,
           .with_metrics = figures && state.metrics,
           .with_diagnostics = figures && state.diagnostics};
