@@ -105,11 +105,13 @@ Index SequenceView::at(QPoint point) const {
   return -1;
 }
 
-// Weights span orders of magnitude: logarithmic over three decades.
+// By the square root: weights span orders of magnitude, yet the few large ones should stand out.
+// Tokens with less than 1/400 of the row's largest weight stay without colour.
 double SequenceView::shade(Index key) const {
   if (!row_ || key >= Index(row_->values.size()) || top_ <= 0) return 0;
   const double w = row_->values[std::size_t(key)] / top_;
-  return w <= 1e-3 ? 0 : 1 + std::log10(w) / 3;
+  const double t = std::sqrt(std::max(0.0, w));
+  return t < 0.05 ? 0 : t;
 }
 
 void SequenceView::paintEvent(QPaintEvent*) {
@@ -134,11 +136,11 @@ void SequenceView::paint_tokens(QPainter& painter) {
     if (!chip.box.intersects(seen)) continue;
     const double t = shade(chip.token);
     const bool query = row_ && row_->query == chip.token;
-    const QColor paper = row_ ? mapped(t, study_.session().settings.colormap) : theme.raised;
+    const QColor paper = t > 0 ? mapped(t, study_.session().settings.colormap) : theme.raised;
     painter.setBrush(paper);
     painter.setPen(query ? QPen(theme.warning, 2) : QPen(Qt::NoPen));
     painter.drawRoundedRect(QRectF(chip.box).adjusted(1, 1, -1, -1), 3, 3);
-    painter.setPen(row_ ? ink_on(paper) : theme.text);
+    painter.setPen(t > 0 ? ink_on(paper) : row_ ? theme.muted : theme.text);
     painter.drawText(chip.box, Qt::AlignCenter, chip.text);
   }
 }
