@@ -80,7 +80,7 @@ struct Panel {
   View view = View::heatmap;
   std::string title;     // "HyperAttention"
   std::string subtitle;  // "block 32, samples 32"
-  std::string caption;   // below: "density 0.23; 8 full, 56 partial tiles"
+  std::string caption;   // below: "density 0.23 · 8 full, 56 partial, 0 empty"
   std::variant<Message, Raster, BlockMap, LeafSizes, RowCurve, Strip, OutputPicture, FigureTable>
       body;
 };

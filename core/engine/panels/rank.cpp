@@ -53,7 +53,7 @@ Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& se
   if (window.begin > 0)
     add(caption,
         "tokens " + std::to_string(window.begin) + " to " + std::to_string(window.end - 1));
-  add(caption, number(body.stored) + " entries stored, compression " + number(body.compression));
+  add(caption, number(body.compression) + " × fewer entries");
   return body;
 }
 
