@@ -30,9 +30,6 @@ SequenceView::SequenceView(Study& study, QWidget* parent) : QWidget(parent), stu
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setAccessibleName("Tokens");
-  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-  policy.setHeightForWidth(true);
-  setSizePolicy(policy);
 }
 
 void SequenceView::set_source(std::shared_ptr<const Source> source) {
@@ -48,7 +45,7 @@ void SequenceView::set_source(std::shared_ptr<const Source> source) {
             .copy();
   }
   setAccessibleName(shows_image() ? "Image" : "Tokens");
-  updateGeometry();
+  fit_height();
   update();
 }
 
@@ -112,6 +109,14 @@ double SequenceView::shade(Index key) const {
   const double w = row_->values[std::size_t(key)] / top_;
   const double t = std::sqrt(std::max(0.0, w));
   return t < 0.05 ? 0 : t;
+}
+
+// Scroll areas do not ask for a height that follows from the width: it is fixed here.
+void SequenceView::fit_height() {
+  if (const int wished = heightForWidth(width()); wished != height()) setFixedHeight(wished);
+}
+void SequenceView::resizeEvent(QResizeEvent*) {
+  fit_height();
 }
 
 void SequenceView::paintEvent(QPaintEvent*) {
