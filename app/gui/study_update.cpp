@@ -129,7 +129,7 @@ void Study::ask(Shelf<Key, Result>& shelf, const std::string& tag, int its_prior
 void Study::update() {
   if (!source_) return;
   wanted_tags_.clear();
-  if (opening_.empty()) {
+  if (opening_.empty() && !shows_matrix()) {
     update_problem();
     if (problem_) {
       update_column(-1, {.variant = "exact", .values = {}, .seed = 0}, exact_);
@@ -143,8 +143,8 @@ void Study::update() {
   if (problem_ && opening_.empty()) {
     update_readings();
     update_cards();
-    withdraw_unwanted();
   }
+  if ((problem_ || shows_matrix()) && opening_.empty()) withdraw_unwanted();
   emit columns_changed();
   next_timing();
   if (!settled() && !paused_) update_timer_.start(150);  // progress is told
@@ -220,7 +220,7 @@ void Study::update_comparison(int index, ColumnState& state) {
 
 PanelKey Study::panel_key(View view, const ComputeKey& approximate,
                           const ColumnState& state) const {
-  const Index n = problem_->n();
+  const Index n = length();
   const Viewport& part = session_.viewport;
   const IndexRange rows = covered(part.row_begin, part.row_end, n),
                    cols = covered(part.col_begin, part.col_end, n);
@@ -248,7 +248,7 @@ void Study::update_cells() {
   model->cells = cells_;
   model->settings = session_.settings;
   model->viewport = session_.viewport;
-  model->n = problem_ ? problem_->n() : source_->layers.front().n();
+  model->n = length();
   model->sequence = source_->sequence;
   model->pinned_query = session_.pinned_query;
   if (selection_) {
@@ -260,8 +260,9 @@ void Study::update_cells() {
   model->marked_keys = marked_keys_;
   model->dark = dark_;
   for (const ColumnState& state : columns_) {
-    model->column_titles.push_back(find_variant(state.column.variant).label);
-    model->column_subtitles.push_back(subtitle_of(state));
+    model->column_titles.push_back(shows_matrix() ? "Attention matrix"
+                                                  : find_variant(state.column.variant).label);
+    model->column_subtitles.push_back(shows_matrix() ? "as given" : subtitle_of(state));
   }
   if (model_ && same(*model, *model_)) return;
   model_ = std::move(model);
@@ -269,6 +270,7 @@ void Study::update_cells() {
 }
 
 void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
+  if (shows_matrix()) return update_matrix_cell(row, cell);
   const ColumnState& state = columns_[i];
   const View view = session_.views[row];
   const std::string tag = "panel " + std::to_string(row) + " " + std::to_string(i);
@@ -283,6 +285,7 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
     return;
   }
   const PanelKey key = panel_key(view, column_keys_[i], state);
+  if (view == View::rank) take_ranks_of_other_tolerance(key);
   ask(panels_, tag, priority::panel, key,
       [key, computation = state.computation, metrics = state.metrics,
        diagnostics = state.diagnostics,
@@ -301,15 +304,55 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
                            .query = key.query},
                           run);
       });
-  const auto* answer = panels_.find(key);
+  show_answer(panels_.find(key), tag, cell);
+  if (cell.panel && cell.status.empty() && state.stale) {
+    cell.stale = true;
+    cell.status = waiting_text("compute " + std::to_string(i));
+  }
+}
+
+// A source that holds only an attention matrix: it is drawn, nothing is computed.
+void Study::update_matrix_cell(std::size_t row, CanvasCell& cell) {
+  const std::string tag = "panel " + std::to_string(row);
+  cell.stale = cell.panel != nullptr;
+  const ComputeKey itself{head_key(), session_.columns.front()};
+  const PanelKey key = panel_key(session_.views[row], itself, columns_.front());
+  if (key.view == View::rank) take_ranks_of_other_tolerance(key);
+  ask(panels_, tag, priority::panel, key, [key, source = source_](const Backend&, Run& run) {
+    const HeadKey& of = key.approximate.head;
+    const Matrix attention =
+        source->layers[static_cast<std::size_t>(of.layer)].attention.read(of.head);
+    Panel panel = make_matrix_panel(key.view, attention, key.settings, key.rows, key.cols,
+                                    key.max_pixels, run);
+    panel.title = "Attention matrix";
+    return panel;
+  });
+  show_answer(panels_.find(key), tag, cell);
+}
+
+// Singular values do not depend on the tolerance: while it moves, ranks are only counted anew.
+void Study::take_ranks_of_other_tolerance(const PanelKey& key) {
+  if (panels_.find(key)) return;
+  const auto known = panels_.result_where([&key](PanelKey other) {
+    other.settings.rank_tolerance = key.settings.rank_tolerance;
+    return other == key;
+  });
+  if (!known) return;
+  auto panel = std::make_shared<Panel>(*known);
+  set_rank_tolerance(*panel, key.settings.rank_tolerance);
+  panels_.put(key, {.result = std::move(panel), .error = {}});
+}
+
+void Study::show_answer(const Shelf<PanelKey, Panel>::Answer* answer, const std::string& tag,
+                        CanvasCell& cell) const {
   if (!answer) {
     cell.status = waiting_text(tag);
   } else if (!answer->result) {
     cell.status = "error: " + answer->error;
   } else {
     cell.panel = answer->result;
-    cell.stale = state.stale;
-    cell.status = state.stale ? waiting_text("compute " + std::to_string(i)) : "";
+    cell.stale = false;
+    cell.status.clear();
   }
 }
 

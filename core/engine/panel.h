@@ -100,6 +100,9 @@ struct PanelInputs {
 
 Panel make_panel(View view, const PanelInputs& inputs, Run& run);
 
+/// The ranks of a rank map at another tolerance, from the singular values it holds.
+void set_rank_tolerance(Panel& panel, double tolerance);
+
 /// Heatmap or rank map of a given attention matrix (a source without Q and K); a Message for any
 /// other view. The title is left to the caller.
 Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& settings,

@@ -147,6 +147,8 @@ void Hands::click(const Scene& scene) {
   if (header_ >= 0) return wishes_.push_back(ChooseColumn{header_});
   const CanvasCell* cell = scene.cell(p.row, p.column);
   if (p.leaf >= 0) return wishes_.push_back(ChooseLeaf{p.column, p.leaf});
+  if (cell && cell->panel && std::holds_alternative<BlockMap>(cell->panel->body))
+    return wishes_.push_back(ChooseBlock{p.column, p.query, p.key});
   const bool row_panel = cell && cell->panel && std::holds_alternative<RowCurve>(cell->panel->body);
   if (p.query >= 0 && !row_panel) return wishes_.push_back(PinQuery{p.query});
   if (p.column >= 0) wishes_.push_back(ChooseColumn{p.column});

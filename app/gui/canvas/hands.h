@@ -30,11 +30,15 @@ struct MoveColumn {
 struct ChooseLeaf {
   int column, leaf;
 };
+struct ChooseBlock {
+  int column;
+  Index query, key;
+};
 struct DoubleClick {
   int row, column;
 };
 using Wish = std::variant<WishViewport, Hover, PinQuery, SelectRectangle, ChooseColumn, MoveColumn,
-                          ChooseLeaf, DoubleClick>;
+                          ChooseLeaf, ChooseBlock, DoubleClick>;
 
 class Hands {
  public:

@@ -73,8 +73,7 @@ Body mask(const PanelInputs& in, std::string& caption, Run& run) {
   if (!elements) {
     add(caption, std::to_string(tiles.full) + " full, " + std::to_string(tiles.partial) +
                      " partial, " + std::to_string(tiles.empty) + " empty");
-    if (tiles.partial > 0)
-      add(caption, percent(1 - tiles.covered / tiles.touched) + " of the work wasted");
+    if (tiles.partial > 0) add(caption, percent(1 - tiles.covered / tiles.touched) + " wasted");
   }
   if (in.metrics)
     add(caption, percent(std::max(0.0, 1 - in.metrics->mass_kept.value)) + " of a row dropped");
