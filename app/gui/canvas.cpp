@@ -120,6 +120,9 @@ bool Canvas::event(QEvent* event) {
     if (!plain || !Hands::knows(key->key())) return QOpenGLWidget::event(event);
   }
   if (!impl_->bridge.take(event)) return QOpenGLWidget::event(event);
+  if (event->type() == QEvent::MouseButtonDblClick &&
+      static_cast<QMouseEvent*>(event)->button() == Qt::LeftButton)
+    impl_->hands.double_click();
   impl_->wake();
   if (event->type() == QEvent::MouseButtonPress) setFocus(Qt::MouseFocusReason);
   if (event->type() == QEvent::Leave || event->type() == QEvent::FocusOut)

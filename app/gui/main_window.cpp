@@ -44,6 +44,21 @@ QWidget* scrolled(QWidget* page) {
   return scroll;
 }
 
+// What a job of the study does, in words.
+QString work_of(const std::string& tag) {
+  static const std::pair<const char*, const char*> words[] = {
+      {"compute", "Computing attention"},
+      {"panel", "Drawing"},
+      {"ranks", "Computing ranks"},
+      {"metrics", "Comparing with exact"},
+      {"diagnostics", "Comparing with exact"},
+      {"card", "Looking at the heads"},
+      {"timing", "Timing"}};
+  for (const auto& [start, text] : words)
+    if (tag.starts_with(start)) return text;
+  return "Computing";
+}
+
 }  // namespace
 
 MainWindow::MainWindow(std::unique_ptr<Backend> backend, QWidget* parent)
@@ -313,8 +328,7 @@ void MainWindow::refresh_status() {
   QString text;
   if (study_->paused()) text = "Cancelled. F5 computes again.";
   if (working) {
-    text = study_->opening() ? QString("Opening…")
-                             : "Computing: " + QString::fromStdString(status.tag);
+    text = study_->opening() ? QString("Opening…") : work_of(status.tag);
     if (const double left = seconds_left(status); left > 1)
       text += QString(", %1 s left").arg(left, 0, 'f', 0);
   }

@@ -12,7 +12,7 @@ namespace {
 // Higher runs first.
 namespace priority {
 constexpr int problem = 90, reading = 60, panel = 50, exact = 45, column = 40, long_exact = 35,
-              metrics = 30, diagnostics = 25, card = 10, timing = 0;
+              metrics = 30, diagnostics = 25, ranks = 20, card = 10, timing = 0;
 }
 
 constexpr double let_finish_seconds =
@@ -25,7 +25,7 @@ constexpr Index unpooled_span = 1024;
 
 bool in_background(const std::string& tag) {
   return tag == "timing" || tag.starts_with("card") || tag.starts_with("metrics") ||
-         tag.starts_with("diagnostics");
+         tag.starts_with("ranks") || tag.starts_with("diagnostics");
 }
 
 IndexRange covered(double begin, double end, Index n) {
@@ -273,7 +273,9 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
   if (shows_matrix()) return update_matrix_cell(row, cell);
   const ColumnState& state = columns_[i];
   const View view = session_.views[row];
-  const std::string tag = "panel " + std::to_string(row) + " " + std::to_string(i);
+  const bool ranks = view == View::rank;  // decompositions take long: all else goes first
+  const std::string tag =
+      (ranks ? "ranks " : "panel ") + std::to_string(row) + " " + std::to_string(i);
   cell.stale = cell.panel != nullptr;
   const std::string error = !problem_error_.empty() ? problem_error_ : state.error;
   if (!error.empty() || !problem_ || !state.computation) {
@@ -285,8 +287,8 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
     return;
   }
   const PanelKey key = panel_key(view, column_keys_[i], state);
-  if (view == View::rank) take_ranks_of_other_tolerance(key);
-  ask(panels_, tag, priority::panel, key,
+  if (ranks) take_ranks_of_other_tolerance(key);
+  ask(panels_, tag, ranks ? priority::ranks : priority::panel, key,
       [key, computation = state.computation, metrics = state.metrics,
        diagnostics = state.diagnostics,
        exact = needs_exact(view) ? exact_.computation : state.computation,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace fovea::canvas {
 namespace {
@@ -242,7 +243,7 @@ std::vector<Wish> Hands::step(const ImGuiBridge& bridge, Scene& scene) {
     }
   if (drag_ != Drag::none) drag(scene, at);
   if (drag_ != Drag::none && io.MouseReleased[button_]) release(scene, at);
-  if (io.MouseDoubleClicked[0] && scene.pointer.row >= 0)
+  if (std::exchange(double_clicked_, false) && scene.pointer.row >= 0)
     wishes_.push_back(DoubleClick{scene.pointer.row, scene.pointer.column});
   turn_wheel(bridge, scene, at);
   if (bridge.pressed_key()) press_key(*bridge.pressed_key(), scene, at);

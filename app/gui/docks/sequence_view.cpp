@@ -102,13 +102,13 @@ Index SequenceView::at(QPoint point) const {
   return -1;
 }
 
-// By the square root: weights span orders of magnitude, yet the few large ones should stand out.
-// Tokens with less than 1/400 of the row's largest weight stay without colour.
+// By a root: weights span orders of magnitude, yet the few large ones should stand out. Tokens
+// with less than about 1/1000 of the row's largest weight stay without colour.
 double SequenceView::shade(Index key) const {
   if (!row_ || key >= Index(row_->values.size()) || top_ <= 0) return 0;
   const double w = row_->values[std::size_t(key)] / top_;
-  const double t = std::sqrt(std::max(0.0, w));
-  return t < 0.05 ? 0 : t;
+  const double t = std::pow(std::max(0.0, w), 0.35);
+  return t < 0.09 ? 0 : t;
 }
 
 // Scroll areas do not ask for a height that follows from the width: it is fixed here.

@@ -50,7 +50,9 @@ void TimingDock::refresh() {
 }
 
 TimingDock::Bar TimingDock::bar_of(const ColumnState& state) const {
-  Bar bar{.title = QString::fromStdString(find_variant(state.column.variant).label),
+  Bar bar{.title = study_.shows_matrix()
+                       ? "Attention matrix"
+                       : QString::fromStdString(find_variant(state.column.variant).label),
           .stale = state.stale};
   if (!state.computation) {
     bar.reading = study_.shows_matrix() ? "nothing to time: an attention matrix alone"
@@ -78,7 +80,7 @@ TimingDock::Bar TimingDock::bar_of(const ColumnState& state) const {
   // Around the sum: what apply scatters.
   bar.whisker_low = bar.total - apply.median_ms + apply.p10_ms;
   bar.whisker_high = bar.total - apply.median_ms + apply.p90_ms;
-  if (timing.few_samples || !state.timing) bar.note = "few samples";
+  if (timing.few_samples || !state.timing) bar.note = "few runs";
   const ColumnState* exact = study_.exact();
   if (exact && exact->computation && bar.total > 0 && state.column.variant != "exact") {
     const Timing& reference = timing_of(*exact);
