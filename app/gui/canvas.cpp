@@ -155,7 +155,9 @@ void Canvas::paintGL() {
 
   impl_->tell(std::move(wishes));
   impl_->frame_ms = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
-  if (impl_->bridge.has_waiting() || --impl_->frames_wanted > 0) update();
+  // Later: Qt draws an update() from here at once, before any input; even a timer of 0 ms would.
+  if (impl_->bridge.has_waiting() || --impl_->frames_wanted > 0)
+    QTimer::singleShot(4, this, [this] { update(); });
 }
 
 void Canvas::Impl::release() {

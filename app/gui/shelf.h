@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -19,11 +20,15 @@ class Shelf {
     std::string error;
   };
 
+  /// Takes results that are no longer kept, to free them where that disturbs nobody.
+  using LetGo = std::function<void(std::shared_ptr<const void>)>;
+
   explicit Shelf(std::size_t capacity) : capacity_(capacity) {}
 
+  void set_let_go(LetGo let_go) { let_go_ = std::move(let_go); }
   void set_capacity(std::size_t capacity) {
     capacity_ = capacity;
-    while (entries_.size() > capacity_) entries_.pop_back();
+    while (entries_.size() > capacity_) drop_last();
   }
 
   /// nullptr: not known. Valid until the next put.
@@ -49,9 +54,11 @@ class Shelf {
   void put(const Key& key, Answer answer) {
     std::erase_if(entries_, [&](const Entry& e) { return e.first == key; });
     entries_.emplace_front(key, std::move(answer));
-    if (entries_.size() > capacity_) entries_.pop_back();
+    if (entries_.size() > capacity_) drop_last();
   }
-  void clear() { entries_.clear(); }
+  void clear() {
+    while (!entries_.empty()) drop_last();
+  }
   /// Results stay; what failed is asked for again.
   void forget_errors() {
     std::erase_if(entries_, [](const Entry& e) { return !e.second.result; });
@@ -71,6 +78,13 @@ class Shelf {
 
  private:
   using Entry = std::pair<Key, Answer>;
+
+  void drop_last() {
+    if (let_go_ && entries_.back().second.result) let_go_(std::move(entries_.back().second.result));
+    entries_.pop_back();
+  }
+
+  LetGo let_go_;
   std::size_t capacity_;
   std::list<Entry> entries_;
   std::map<std::string, Key> asked_;

@@ -54,6 +54,9 @@ Study::Study(std::unique_ptr<Backend> backend, QObject* parent) : QObject(parent
         QMetaObject::invokeMethod(
             this, [this, text] { emit trouble(text); }, Qt::QueuedConnection);
       });
+  const auto let_go = [this](std::shared_ptr<const void> old) { engine_->discard(std::move(old)); };
+  problems_.set_let_go(let_go);
+  computations_.set_let_go(let_go);
 }
 
 Study::~Study() = default;
@@ -111,6 +114,7 @@ void Study::hash_content(const std::string& expected) {
 }
 
 void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session> session) {
+  if (source_) engine_->discard(std::move(source_));
   source_ = std::move(source);
   ++source_number_;
   problem_.reset();
@@ -120,6 +124,9 @@ void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session>
   cells_.clear();
   timings_.clear();
   cards_.clear();
+  newest_.clear();
+  problems_.clear();  // nothing of the old source can be asked for again
+  computations_.clear();
   wanted_cards_.clear();
   selection_.reset();
   marked_queries_.clear();

@@ -33,12 +33,20 @@ IndexRange covered(double begin, double end, Index n) {
   return {low, std::clamp<Index>(static_cast<Index>(std::ceil(end)), low + 1, n)};
 }
 
+constexpr double timing_ms = 2e3;  // of repeats, for one column
+
+// One run more with its warm-up; a run that fills the budget alone stays the only one, marked so.
+bool affords_repeats(const Timing& first) {
+  return first.plan_total.median_ms + first.upload_total.median_ms +
+             2 * first.apply_total.median_ms <
+         timing_ms;
+}
+
 bool wants_more(const TimingSamples& samples) {
   double total = 0;
   for (const auto* profiles : {&samples.plan, &samples.upload, &samples.apply})
     for (const Profile& profile : *profiles) total += profile.total_ms();
-  const std::size_t count = samples.apply.size();
-  return count < 64 && total < (count < 5 ? 30e3 : 2e3);
+  return samples.apply.size() < 64 && total < timing_ms;
 }
 
 Timing summarised(const TimingSamples& samples) {
@@ -249,7 +257,6 @@ void Study::update_cells() {
   model->settings = session_.settings;
   model->viewport = session_.viewport;
   model->n = length();
-  model->sequence = source_->sequence;
   model->pinned_query = session_.pinned_query;
   if (selection_) {
     model->selection_begin = {selection_->first.begin, selection_->second.begin};
@@ -265,6 +272,7 @@ void Study::update_cells() {
     model->column_subtitles.push_back(shows_matrix() ? "as given" : subtitle_of(state));
   }
   if (model_ && same(*model, *model_)) return;
+  model->sequence = source_->sequence;  // up to 131072 texts: only for a model that is shown
   model_ = std::move(model);
   emit model_changed(model_);
 }
@@ -424,6 +432,7 @@ void Study::next_timing() {
   int column = -1;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (!columns_[i].computation || columns_[i].stale) continue;
+    if (!affords_repeats(columns_[i].computation->timing)) continue;
     const ComputeKey& key = column_keys_[i];
     auto it = std::ranges::find(timings_, key, &TimedRuns::first);
     if (it == timings_.end()) it = timings_.insert(timings_.end(), {key, {}});

@@ -1,7 +1,9 @@
 #include "engine/engine.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -27,6 +29,9 @@ struct Engine::Impl {
   mutable std::mutex mutex;
   std::condition_variable_any wake;
   std::vector<Request> waiting;
+  // Not wanted any more. What jobs hold may be large: the engine's thread frees it, without lock.
+  std::vector<Request> dropped;
+  std::vector<std::shared_ptr<const void>> discarded;
   std::uint64_t submitted = 0;
   bool busy = false;
   std::string running_tag;
@@ -36,7 +41,22 @@ struct Engine::Impl {
   std::jthread thread;  // last: ends before what it uses
 
   void drop_waiting(const std::string& tag) {
-    std::erase_if(waiting, [&](const Request& r) { return r.tag == tag; });
+    for (Request& request : waiting)
+      if (request.tag == tag) dropped.push_back(std::move(request));
+    std::erase_if(waiting, [](const Request& r) { return !r.job; });
+  }
+
+  bool has_rubbish() const { return !dropped.empty() || !discarded.empty(); }
+
+  void free_rubbish(std::unique_lock<std::mutex>& lock) {
+    while (has_rubbish()) {
+      auto old_jobs = std::exchange(dropped, {});
+      auto old_things = std::exchange(discarded, {});
+      lock.unlock();
+      old_jobs.clear();
+      old_things.clear();
+      lock.lock();
+    }
   }
 
   Request take_first() {
@@ -50,8 +70,10 @@ struct Engine::Impl {
 
   void work(std::stop_token quit) {
     std::unique_lock lock(mutex);
-    while (wake.wait(lock, quit, [&] { return !waiting.empty(); })) {
-      const Request request = take_first();
+    while (wake.wait(lock, quit, [&] { return !waiting.empty() || has_rubbish(); })) {
+      free_rubbish(lock);
+      if (waiting.empty()) continue;
+      Request request = take_first();
       busy = true;
       running_tag = request.tag;
       running_stop = std::stop_source();
@@ -63,6 +85,7 @@ struct Engine::Impl {
       const auto its_progress = progress;
       lock.unlock();
       run(request, stop, *its_progress);
+      request = {};  // what it held goes before anyone has to wait for the lock
       lock.lock();
       busy = false;
       running_tag.clear();
@@ -105,15 +128,30 @@ void Engine::submit(const std::string& tag, int priority, Job job) {
 }
 
 void Engine::cancel(const std::string& tag) {
-  const std::scoped_lock lock(impl_->mutex);
-  impl_->drop_waiting(tag);
-  if (impl_->busy && impl_->running_tag == tag) impl_->running_stop.request_stop();
+  {
+    const std::scoped_lock lock(impl_->mutex);
+    impl_->drop_waiting(tag);
+    if (impl_->busy && impl_->running_tag == tag) impl_->running_stop.request_stop();
+  }
+  impl_->wake.notify_one();
 }
 
 void Engine::cancel_all() {
-  const std::scoped_lock lock(impl_->mutex);
-  impl_->waiting.clear();
-  if (impl_->busy) impl_->running_stop.request_stop();
+  {
+    const std::scoped_lock lock(impl_->mutex);
+    std::ranges::move(impl_->waiting, std::back_inserter(impl_->dropped));
+    impl_->waiting.clear();
+    if (impl_->busy) impl_->running_stop.request_stop();
+  }
+  impl_->wake.notify_one();
+}
+
+void Engine::discard(std::shared_ptr<const void> thing) {
+  {
+    const std::scoped_lock lock(impl_->mutex);
+    impl_->discarded.push_back(std::move(thing));
+  }
+  impl_->wake.notify_one();
 }
 
 Engine::Status Engine::status() const {

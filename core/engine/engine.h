@@ -27,6 +27,8 @@ class Engine {
   void submit(const std::string& tag, int priority, Job job);
   void cancel(const std::string& tag);
   void cancel_all();
+  /// Lets go of it on the engine's thread, between jobs: freeing a long head takes milliseconds.
+  void discard(std::shared_ptr<const void> thing);
 
   struct Status {
     bool busy = false;

@@ -165,3 +165,36 @@ TEST_CASE("engine: progress of a computation is readable while it runs") {
   engine.cancel("long");
   wait_idle(engine);
 }
+
+TEST_CASE(
+    "engine: what is discarded or cancelled is freed on its thread, and never under its lock") {
+  // A thing that asks the engine for its status while it goes: under the lock this would hang.
+  struct Thing {
+    Engine& engine;
+    std::promise<std::thread::id>& gone;
+    ~Thing() {
+      (void)engine.status();
+      gone.set_value(std::this_thread::get_id());
+    }
+  };
+  Engine engine(make_cpu_backend({.threads = 1}), nullptr);
+  std::promise<std::thread::id> own, discarded, cancelled, done;
+  engine.submit("id", 0, [&](const Backend&, std::stop_token, Progress&) {
+    own.set_value(std::this_thread::get_id());
+  });
+  const auto its = own.get_future().get();
+  const auto job_with = [&](std::promise<std::thread::id>& gone) -> Engine::Job {
+    auto thing = std::shared_ptr<Thing>(new Thing{engine, gone});
+    return [thing](const Backend&, std::stop_token, Progress&) {};
+  };
+  engine.discard(std::shared_ptr<Thing>(new Thing{engine, discarded}));
+  CHECK(discarded.get_future().get() == its);
+  Gate gate;
+  engine.submit("gate", 1, gate.job());
+  engine.submit("never", 0, job_with(cancelled));
+  engine.cancel("never");
+  engine.submit("run", 0, job_with(done));
+  gate.opened.set_value();
+  CHECK(cancelled.get_future().get() == its);
+  CHECK(done.get_future().get() == its);
+}
