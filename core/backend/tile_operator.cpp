@@ -24,8 +24,9 @@ struct State {
         z(Matrix::padded(count, dv)) {}
 
   double log2_sum(std::size_t i) const {
-    return sum[i] > 0 ? maximum[i] + std::log2(static_cast<double>(sum[i]))
-                      : -std::numeric_limits<double>::infinity();
+    // Not `sum > 0`: the sum of a row with NaN is NaN, and that is not a row without keys.
+    return sum[i] == 0 ? -std::numeric_limits<double>::infinity()
+                       : maximum[i] + std::log2(static_cast<double>(sum[i]));
   }
 };
 
@@ -75,7 +76,7 @@ class TileOperator final : public Operator {
     out.lse.resize(static_cast<std::size_t>(n()));
     for (Index i = 0; i < n(); ++i) {
       const auto at = static_cast<std::size_t>(i);
-      const float inverse = state.sum[at] > 0 ? 1.0f / state.sum[at] : 0.0f;
+      const float inverse = state.sum[at] == 0 ? 0.0f : 1.0f / state.sum[at];
       float* z = state.z.row(i);
       for (Index c = 0; c < v.cols; ++c) z[c] *= inverse;
       out.lse[at] = static_cast<float>(std::numbers::ln2 * state.log2_sum(at));
@@ -179,10 +180,12 @@ class TileOperator final : public Operator {
     workers_->loop((count + per_turn - 1) / per_turn, run.stop, [&](Index turn, int) {
       for (Index i = turn * per_turn; i < std::min(count, (turn + 1) * per_turn); ++i) {
         const auto c = static_cast<std::size_t>(i), p = c / 2;
-        if (!(parent.sum[p] > 0)) continue;
+        if (parent.sum[p] == 0) continue;
         const float top = std::max(child.maximum[c], parent.maximum[p]);
-        const float ours = std::exp2(child.maximum[c] - top),
-                    theirs = std::exp2(parent.maximum[p] - top);
+        // -inf: it has only NaN, or nothing, to add; avoid (-inf) - (-inf).
+        const float reference = top == -std::numeric_limits<float>::infinity() ? 0.0f : top;
+        const float ours = std::exp2(child.maximum[c] - reference),
+                    theirs = std::exp2(parent.maximum[p] - reference);
         child.maximum[c] = top;
         child.sum[c] = child.sum[c] * ours + parent.sum[p] * theirs;
         float* z = child.z.row(i);
