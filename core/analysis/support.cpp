@@ -5,7 +5,16 @@
 namespace fovea {
 
 Side::Side(const std::vector<std::int32_t>& order, int level, Index n)
-    : order_(&order), level_(level), n_(n), ascending_(std::ranges::is_sorted(order)) {}
+    : order_(&order), level_(level), n_(n), descents_(order.size()) {
+  for (std::size_t p = 1; p < order.size(); ++p)
+    descents_[p] = descents_[p - 1] + (order[p] < order[p - 1]);
+}
+
+bool Side::ascending(IndexRange positions) const {
+  return identity() || positions.size() <= 1 ||
+         descents_[static_cast<std::size_t>(positions.begin)] ==
+             descents_[static_cast<std::size_t>(positions.end) - 1];
+}
 
 Index Side::token_count(IndexRange positions) const {
   if (positions.size() <= 0) return 0;
@@ -17,7 +26,7 @@ Index Side::token_count(IndexRange positions) const {
 }
 
 IndexRange Side::near(IndexRange positions, IndexRange view) const {
-  if (!ascending_) return positions;
+  if (!ascending(positions)) return positions;
   const Index first = view.begin >> level_, last = (view.end - 1) >> level_;  // clusters, inclusive
   if (identity()) return {std::max(positions.begin, first), std::min(positions.end, last + 1)};
   const auto begin = order_->begin() + positions.begin, end = order_->begin() + positions.end;
@@ -39,7 +48,7 @@ std::vector<IndexRange> Side::runs(IndexRange positions, IndexRange view) const 
     return out;
   }
   for (Index p = some.begin; p < some.end; ++p) add(tokens(p));
-  if (!ascending_) std::ranges::sort(out, {}, &IndexRange::begin);
+  if (!ascending(some)) std::ranges::sort(out, {}, &IndexRange::begin);
   return out;
 }
 
@@ -158,7 +167,7 @@ Index Support::count(Index query) const {
                             std::min(plan_->n, query - tile.band.lo + 1)};
       if (band.size() <= 0) continue;
       const IndexRange near = layer.cols.near(tile.cols, band);
-      if (layer.cols.ascending())
+      if (layer.cols.ascending(tile.cols))
         sum += std::max<Index>(0, near.size());
       else
         for (Index p = near.begin; p < near.end; ++p) sum += band.contains(layer.cols.cluster(p));

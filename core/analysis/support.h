@@ -14,7 +14,9 @@ class Side {
   Side(const std::vector<std::int32_t>& order, int level, Index n);
 
   bool identity() const { return order_->empty(); }
-  bool ascending() const { return ascending_; }  // the identity is
+  /// Whether the clusters at the positions ascend, in O(1): leaves and residue classes do, each by
+  /// itself. The identity does.
+  bool ascending(IndexRange positions) const;
   int level() const { return level_; }
   Index cluster(Index position) const {
     return identity() ? position : (*order_)[static_cast<std::size_t>(position)];
@@ -31,7 +33,7 @@ class Side {
   const std::vector<std::int32_t>* order_;
   int level_;
   Index n_;
-  bool ascending_;
+  std::vector<std::int32_t> descents_;  // [p]: how often the order descends up to position p
 };
 
 /// Number of (i, j) in rows x cols that the band counts, in O(1).

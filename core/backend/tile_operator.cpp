@@ -16,7 +16,7 @@ namespace {
 // Running softmax of every query cluster of a level, logits in log2 units.
 struct State {
   std::vector<float> maximum, sum;
-  // Not yet divided by sum; undefined where the maximum is -inf: no key has been seen. No columns
+  // Not yet divided by sum; undefined where fresh: no key has been seen. No columns
   // when only the sums are asked for.
   Matrix z;
 
@@ -25,11 +25,12 @@ struct State {
         sum(static_cast<std::size_t>(count), 0.0f),
         z(Matrix::uninitialised(count, dv)) {}
 
-  bool fresh(std::size_t i) const { return !(sum[i] > 0); }
+  // Not `!(sum > 0)`: the sum of a row with NaN is NaN, and that is not a row without keys.
+  bool fresh(std::size_t i) const { return sum[i] == 0; }
 
   double log2_sum(std::size_t i) const {
-    return sum[i] > 0 ? maximum[i] + std::log2(static_cast<double>(sum[i]))
-                      : -std::numeric_limits<double>::infinity();
+    return fresh(i) ? -std::numeric_limits<double>::infinity()
+                    : maximum[i] + std::log2(static_cast<double>(sum[i]));
   }
 };
 
@@ -197,8 +198,10 @@ class TileOperator final : public Operator {
           continue;
         }
         const float top = std::max(child.maximum[c], parent.maximum[p]);
-        const float ours = std::exp2(child.maximum[c] - top),
-                    theirs = std::exp2(parent.maximum[p] - top);
+        // -inf: it has only NaN, or nothing, to add; avoid (-inf) - (-inf).
+        const float reference = top == -std::numeric_limits<float>::infinity() ? 0.0f : top;
+        const float ours = std::exp2(child.maximum[c] - reference),
+                    theirs = std::exp2(parent.maximum[p] - reference);
         child.maximum[c] = top;
         child.sum[c] = child.sum[c] * ours + parent.sum[p] * theirs;
         for (Index x = 0; x < width; ++x) z[x] = z[x] * ours + from[x] * theirs;

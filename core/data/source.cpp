@@ -1,6 +1,7 @@
 #include "data/source.h"
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -146,6 +147,8 @@ Problem problem_of(const Source& source, const HeadChoice& choice) {
                                 std::to_string(layer.v.heads) +
                                 " value heads: as many key as value heads expected, and a number "
                                 "that divides the query heads");
+  if (choice.scale && !(*choice.scale > 0 && std::isfinite(*choice.scale)))
+    throw UsageError("scale is " + std::to_string(*choice.scale) + ": a number above 0 expected");
   const Index group = choice.head / (layer.heads() / layer.k.heads);
   Problem problem =
       make_problem(layer.q.read(choice.head), layer.k.read(group), layer.v.read(group),

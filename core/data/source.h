@@ -72,7 +72,8 @@ struct Source {
 
 /// The head as a Problem; grouped key/value heads are picked, not repeated. `scale`, `causal`:
 /// the user's wish, else the source's, else 1/sqrt(d) and not causal.
-/// Throws InputError when the layer holds only an attention matrix, UsageError for a bad index.
+/// Throws InputError when the layer holds only an attention matrix, UsageError for a bad index or a
+/// wished scale that is not a number above 0.
 /// NaN and Inf are refused by position unless `allow_non_finite`.
 struct HeadChoice {
   Index layer = 0, head = 0;

@@ -13,7 +13,12 @@ Plan plan_exact(const Problem& problem, const ExactParameters&, Planning&) {
   const Band band = problem.causal ? Band{.lo = 0} : Band{};
   TilePlan tiles;
   tiles.passes.push_back({.rows = {}, .cols = {}, .weight = {}, .tiles = {{{0, n}, {0, n}, band}}});
-  return {.n = n, .causal = problem.causal, .form = std::move(tiles), .structure = {}, .planning_multiply_adds = 0, .notes = {}};
+  return {.n = n,
+          .causal = problem.causal,
+          .form = std::move(tiles),
+          .structure = {},
+          .planning_multiply_adds = 0,
+          .notes = {}};
 }
 
 }  // namespace

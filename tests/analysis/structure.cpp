@@ -8,6 +8,7 @@
 
 #include "analysis/block_mask.h"
 #include "analysis/cost.h"
+#include "analysis/support.h"
 #include "cases.h"
 
 using namespace fovea;
@@ -166,4 +167,14 @@ TEST_CASE("the whole mask of 131072 tokens takes no n x n work") {
     CHECK(fill(0, 0) > 0);
     CHECK(fill(0, 511) == 0);
   }
+}
+
+TEST_CASE("a side whose order ascends only within a tile is searched there, not walked") {
+  const std::vector<std::int32_t> residues{0, 2, 4, 6, 1, 3, 5, 7};  // mod 2
+  const Side side(residues, 0, 8);
+  CHECK(side.ascending({0, 4}));
+  CHECK(side.ascending({4, 8}));
+  CHECK_FALSE(side.ascending({3, 5}));
+  CHECK(side.near({0, 4}, {2, 5}) == IndexRange{1, 3});
+  CHECK(side.near({4, 8}, {2, 5}) == IndexRange{5, 6});
 }

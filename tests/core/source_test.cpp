@@ -124,6 +124,11 @@ TEST_CASE("scale and mask: the user's wish, else the source's, else 1/sqrt(d) an
   CHECK_FALSE(wished.causal);
 }
 
+TEST_CASE("a wished scale is a number above 0, never quietly the default") {
+  for (const double scale : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
+    CHECK_THROWS_AS(problem_of(grouped_source(), {.scale = scale}), UsageError);
+}
+
 TEST_CASE("a head that cannot be computed is refused by name") {
   Source source = grouped_source();
   CHECK(message_of(source, {.layer = 1}) == "layer 1: 0 to 0 expected");

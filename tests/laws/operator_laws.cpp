@@ -289,3 +289,41 @@ TEST_CASE("law: the number of threads changes nothing, bit for bit") {
       }
     }
 }
+
+// Where the user insists on computing with NaN or Inf, a row they reach must not look like a
+// result.
+TEST_CASE("law: a query that is not finite has NaN for Z and P, and no other query notices") {
+  const Index n = 70, bad = 33;
+  for (const char* id : {"exact", "strided", "h1d"})
+    for (const float value :
+         {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
+      for (const auto& backend : backends()) {
+        Problem clean = make_data(Data::gaussian, n, 3, 5, true);
+        Matrix q = Matrix::copy_of(clean.q);
+        q(bad, 1) = value;
+        const Problem problem = make_problem(std::move(q), Matrix::copy_of(clean.k),
+                                             Matrix::copy_of(clean.v), clean.scale, true);
+        const Settings settings = std::string(id) == "h1d"
+                                      ? Settings{{"block", "4"}, {"causal_query", "fine"}}
+                                      : Settings{};
+        const Instance x = make_instance(*backend, problem, id, settings);
+        const Instance y = make_instance(*backend, clean, id, settings);
+        const Output out = x.apply(problem.v), expected = y.apply(clean.v);
+        const Matrix p = x.all();
+        CAPTURE(id);
+        CAPTURE(value);
+        CAPTURE(backend->device());
+        CHECK(std::isnan(out.z(bad, 0)));
+        bool reached = false;
+        for (Index j = 0; j < n; ++j) reached = reached || std::isnan(p(bad, j));
+        CHECK(reached);
+        CHECK_FALSE(out.lse[bad] == -std::numeric_limits<float>::infinity());
+        double others = 0;
+        for (Index i = 0; i < n; ++i)
+          if (i != bad)
+            for (Index c = 0; c < 5; ++c)
+              others = std::max(others, std::abs(static_cast<double>(out.z(i, c)) -
+                                                 static_cast<double>(expected.z(i, c))));
+        CHECK(others == 0);
+      }
+}

@@ -43,9 +43,10 @@ inline Vec larger(Vec a, Vec b) {
 constexpr float minus_infinity = -__builtin_inff();
 
 // 2^x for x <= 0, relative error below 2e-7 (degree-6 interpolation at Chebyshev nodes on
-// [-1/2, 1/2], found in float64); 0 below -126, so that a masked -inf is exactly 0.
+// [-1/2, 1/2], found in float64); 0 below -126, so that a masked -inf is exactly 0. NaN stays NaN:
+// `larger` returns its second argument where either is NaN.
 inline Vec exp2_of(Vec x) {
-  const Vec clamped = larger(x, splat(-126.0f));
+  const Vec clamped = larger(splat(-126.0f), x);
   const Vec shifted = clamped + splat(12582912.0f);  // 1.5 * 2^23: rounds to an integer
   const Vec whole = shifted - splat(12582912.0f);
   const Vec f = clamped - whole;
