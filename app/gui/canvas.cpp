@@ -62,6 +62,8 @@ Canvas::~Canvas() {
   makeCurrent();
   impl_->release();
   doneCurrent();
+  // The context ends after our members: it must not call them any more.
+  if (context()) QObject::disconnect(context(), nullptr, this, nullptr);
 }
 
 void Canvas::set_model(std::shared_ptr<const CanvasModel> model) {

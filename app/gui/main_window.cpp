@@ -41,6 +41,7 @@ QWidget* scrolled(QWidget* page) {
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll->setFocusPolicy(Qt::NoFocus);
   scroll->setWidget(page);
+  scroll->setMinimumWidth(232);  // nothing in it is cut
   return scroll;
 }
 
@@ -116,7 +117,7 @@ void MainWindow::make_docks() {
       dock("Inspector", scrolled(inspector_ = new InspectorDock(*study_)), Qt::RightDockWidgetArea);
   auto* timing = dock("Timing", timing_ = new TimingDock(*study_), Qt::BottomDockWidgetArea);
   const int wide = screen()->availableSize().width();
-  resizeDocks({input, variant}, {std::clamp(wide / 8, 200, 248), std::clamp(wide / 7, 232, 276)},
+  resizeDocks({input, variant}, {std::clamp(wide / 8, 236, 248), std::clamp(wide / 7, 264, 276)},
               Qt::Horizontal);
   resizeDocks({variant, inspector}, {560, 280}, Qt::Vertical);
   resizeDocks({timing}, {200}, Qt::Vertical);
