@@ -42,6 +42,27 @@ bool affords_repeats(const Timing& first) {
          timing_ms;
 }
 
+// An error map evaluates both operators over all it covers, for every column: beyond this many
+// pairs (5 to 10 s a column on two cores) nobody should have to wait for it unasked.
+constexpr Index longest_error_side = 32768;
+
+bool takes_minutes(View view, const Viewport& part, Index n) {
+  const IndexRange rows = covered(part.row_begin, part.row_end, n);
+  const IndexRange cols = covered(part.col_begin, part.col_end, n);
+  return view == View::error && double(rows.size()) * double(cols.size()) >
+                                    double(longest_error_side) * double(longest_error_side);
+}
+
+Panel refusal(const PanelKey& key) {
+  const std::string side = std::to_string(longest_error_side);
+  Panel panel;
+  panel.view = key.view;
+  panel.body = Message{"An error map of " + std::to_string(key.rows.size()) + " × " +
+                       std::to_string(key.cols.size()) + " pairs takes minutes: zoom in to " +
+                       side + " × " + side + "."};
+  return panel;
+}
+
 bool wants_more(const TimingSamples& samples) {
   double total = 0;
   for (const auto* profiles : {&samples.plan, &samples.upload, &samples.apply})
@@ -234,7 +255,7 @@ PanelKey Study::panel_key(View view, const ComputeKey& approximate,
                    cols = covered(part.col_begin, part.col_end, n);
   const bool figures = view == View::output || view == View::cost || view == View::tree;
   return {.approximate = approximate,
-          .exact = needs_exact(view) ? exact_key_ : approximate,
+          .exact = needs_exact(view) && !takes_minutes(view, part, n) ? exact_key_ : approximate,
           .view = view,
           .settings = settings_for(view, session_.settings),
           .rows = rows,
@@ -290,7 +311,8 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
     cell.status = !error.empty() ? "error: " + error : waiting_text("compute " + std::to_string(i));
     return;
   }
-  if (needs_exact(view) && !exact_.computation) {
+  const bool too_long = takes_minutes(view, session_.viewport, problem_->n());
+  if (needs_exact(view) && !too_long && !exact_.computation) {
     cell.status = exact_.error.empty() ? waiting_text("compute exact") : "error: " + exact_.error;
     return;
   }
@@ -299,8 +321,9 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
   ask(panels_, tag, ranks ? priority::ranks : priority::panel, key,
       [key, computation = state.computation, metrics = state.metrics,
        diagnostics = state.diagnostics,
-       exact = needs_exact(view) ? exact_.computation : state.computation,
+       exact = needs_exact(view) && !too_long ? exact_.computation : state.computation, too_long,
        source = source_](const Backend&, Run& run) {
+        if (too_long) return refusal(key);
         return make_panel(key.view,
                           {.computation = *computation,
                            .exact = *exact,

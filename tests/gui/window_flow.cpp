@@ -103,6 +103,14 @@ TEST_CASE("n = 131072: the window lives, memory is linear, and all ways out end 
         for (const CanvasCell& cell : row) told |= cell.status.find("s left") != std::string::npos;
     }
     CHECK(told);
+    const auto error = std::ranges::find(window.study().session().views, View::error) -
+                       window.study().session().views.begin();
+    const auto refused = [&] {  // minutes for every column: nobody asked for that
+      for (const CanvasCell& cell : window.study().model()->cells[std::size_t(error)])
+        if (cell.panel && std::holds_alternative<Message>(cell.panel->body)) return true;
+      return false;
+    };
+    CHECK(wait_until(refused, 60000));
     CHECK(meter.busiest_ms() < 50);
     MESSAGE("longest gap ", meter.longest_ms(), " ms, at most ", meter.busiest_ms(),
             " ms of work, resident ", resident_mib(), " MiB");
