@@ -28,7 +28,18 @@ struct Canvas::Impl {
   ImGuiBridge bridge;
   RasterPainter rasters;
   Hands hands;
-  std::shared_ptr<const CanvasModel> model = std::make_shared<CanvasModel>();
+  void choose_what_is_shown();
+  std::optional<std::pair<int, int>> chosen_leaf_shown() const {
+    if (!enlarged || !chosen_leaf) return chosen_leaf;
+    if (chosen_leaf->first != enlarged->second) return {};
+    return std::pair{0, chosen_leaf->second};
+  }
+  int column_of(int shown) const { return enlarged && shown >= 0 ? enlarged->second : shown; }
+  int view_of(int shown) const { return enlarged && shown >= 0 ? enlarged->first : shown; }
+
+  std::shared_ptr<const CanvasModel> given = std::make_shared<CanvasModel>();
+  std::shared_ptr<const CanvasModel> model = given;  // what is shown of it
+  std::optional<std::pair<int, int>> enlarged;       // view, column
   std::optional<std::pair<int, int>> chosen_leaf;
   int frames_wanted = 0;
   int side = 0;  // of a panel, device pixels
@@ -54,9 +65,28 @@ Canvas::~Canvas() {
 }
 
 void Canvas::set_model(std::shared_ptr<const CanvasModel> model) {
-  impl_->model = std::move(model);
+  impl_->given = std::move(model);
+  impl_->choose_what_is_shown();
   impl_->hands.forget_viewport();
   impl_->wake();
+}
+
+void Canvas::enlarge(int view, int column) {
+  impl_->enlarged = {view, column};
+  impl_->choose_what_is_shown();
+  impl_->wake();
+}
+
+bool Canvas::show_grid() {
+  if (!impl_->enlarged) return false;
+  impl_->enlarged.reset();
+  impl_->choose_what_is_shown();
+  impl_->wake();
+  return true;
+}
+
+bool Canvas::is_enlarged() const {
+  return impl_->enlarged.has_value();
 }
 
 int Canvas::panel_pixels() const {
@@ -90,6 +120,9 @@ bool Canvas::event(QEvent* event) {
     if (!plain || !Hands::knows(key->key())) return QOpenGLWidget::event(event);
   }
   if (!impl_->bridge.take(event)) return QOpenGLWidget::event(event);
+  if (event->type() == QEvent::MouseButtonDblClick &&
+      static_cast<QMouseEvent*>(event)->button() == Qt::LeftButton)
+    impl_->hands.double_click();
   impl_->wake();
   if (event->type() == QEvent::MouseButtonPress) setFocus(Qt::MouseFocusReason);
   if (event->type() == QEvent::Leave || event->type() == QEvent::FocusOut)
@@ -138,6 +171,26 @@ void Canvas::Impl::wake() {
   canvas->update();
 }
 
+/// All of the given model, or a model of the enlarged panel alone.
+void Canvas::Impl::choose_what_is_shown() {
+  model = given;
+  if (!enlarged) return;
+  const auto row = static_cast<std::size_t>(enlarged->first);
+  const auto column = static_cast<std::size_t>(enlarged->second);
+  if (row >= given->cells.size() || row >= given->views.size() ||
+      column >= given->cells[row].size() || column >= given->column_titles.size())
+    return enlarged.reset();
+  auto alone = std::make_shared<CanvasModel>(*given);
+  alone->views = {given->views[row]};
+  alone->column_titles = {given->column_titles[column]};
+  alone->column_subtitles.clear();
+  if (column < given->column_subtitles.size())
+    alone->column_subtitles = {given->column_subtitles[column]};
+  alone->cells = {{given->cells[row][column]}};
+  alone->selected_column.reset();
+  model = std::move(alone);
+}
+
 Scene Canvas::Impl::make_scene() {
   Viewport viewport = model->viewport;
   if (!(viewport.row_end > viewport.row_begin) || !(viewport.col_end > viewport.col_begin))
@@ -151,7 +204,7 @@ Scene Canvas::Impl::make_scene() {
       .viewport = viewport,
       .grid = Grid(shape_of(*model, viewport, size(), bridge.fonts())),
       .scales = scales_of(*model),
-      .chosen_leaf = chosen_leaf,
+      .chosen_leaf = chosen_leaf_shown(),
       .picture = [this](const std::shared_ptr<const Panel>& panel) {
         return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(rasters.picture(panel)));
       }};
@@ -171,21 +224,29 @@ void Canvas::Impl::emit_wish(const Wish& wish) {
     Canvas& canvas;
     void operator()(const WishViewport& w) const { emit canvas.viewport_wished(w.viewport); }
     void operator()(const Hover& h) const {
-      emit canvas.hovered(h.pointer.query, h.pointer.key, h.pointer.column, h.pointer.row);
+      emit canvas.hovered(h.pointer.query, h.pointer.key, impl.column_of(h.pointer.column),
+                          impl.view_of(h.pointer.row));
     }
     void operator()(const PinQuery& p) const { emit canvas.query_pinned(p.query); }
     void operator()(const SelectRectangle& s) const {
       emit canvas.rectangle_selected(s.rows, s.cols);
     }
-    void operator()(const ChooseColumn& c) const { emit canvas.column_chosen(c.column); }
+    void operator()(const ChooseColumn& c) const {
+      emit canvas.column_chosen(impl.column_of(c.column));
+    }
+    void operator()(const ChooseBlock& b) const {
+      emit canvas.block_chosen(impl.column_of(b.column), b.query, b.key);
+    }
     void operator()(const MoveColumn& m) const { emit canvas.column_moved(m.from, m.to); }
     void operator()(const ChooseLeaf& l) const {
-      impl.chosen_leaf = {l.column, l.leaf};
+      impl.chosen_leaf = {impl.column_of(l.column), l.leaf};
       impl.wake();
-      emit canvas.leaf_chosen(l.column, l.leaf);
+      emit canvas.leaf_chosen(impl.chosen_leaf->first, l.leaf);
     }
     void operator()(const DoubleClick& d) const {
-      emit canvas.panel_double_clicked(d.row, d.column);
+      const int view = impl.view_of(d.row), column = impl.column_of(d.column);
+      if (!canvas.show_grid()) canvas.enlarge(view, column);
+      emit canvas.panel_double_clicked(view, column);
     }
   };
   std::visit(Tell{*this, *canvas}, wish);

@@ -46,6 +46,12 @@ class Canvas : public QOpenGLWidget {
 
   void set_model(std::shared_ptr<const CanvasModel> model);
 
+  /// One panel fills the canvas; a double click does the same, and again undoes it.
+  void enlarge(int view, int column);
+  /// Back to the grid; false when it was there already.
+  bool show_grid();
+  bool is_enlarged() const;
+
   /// The side of a panel in device pixels: finer rasters show no more.
   int panel_pixels() const;
   /// Time the last frame took to draw, without Qt's composition.
@@ -62,6 +68,8 @@ class Canvas : public QOpenGLWidget {
   void column_chosen(int column);
   void column_moved(int from, int to);
   void leaf_chosen(int column, int leaf);
+  /// A click on a rank map, whose block holds this pair.
+  void block_chosen(int column, fovea::Index query, fovea::Index key);
   void panel_double_clicked(int view, int column);
 
  protected:

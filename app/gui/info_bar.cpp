@@ -2,6 +2,7 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPushButton>
 #include <QToolButton>
 
 #include "gui/theme.h"
@@ -17,6 +18,9 @@ InfoBar::InfoBar(QWidget* parent) : QFrame(parent), label_(new QLabel(this)) {
   label_->setTextFormat(Qt::PlainText);
   label_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   row->addWidget(label_, 1);
+  row->addWidget(remedy_ = new QPushButton(this));
+  remedy_->setObjectName("remedy");
+  connect(remedy_, &QPushButton::clicked, this, [this] { apply_(); });
   auto* close = new QToolButton(this);
   close->setText("✕");
   close->setToolTip("Dismiss");
@@ -28,7 +32,15 @@ InfoBar::InfoBar(QWidget* parent) : QFrame(parent), label_(new QLabel(this)) {
 
 void InfoBar::say(const QString& message) {
   label_->setText(message);
+  remedy_->hide();
   show();
+}
+
+void InfoBar::say(const QString& message, const QString& remedy, std::function<void()> apply) {
+  say(message);
+  apply_ = std::move(apply);
+  remedy_->setText(remedy);
+  remedy_->show();
 }
 
 QString InfoBar::message() const {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <QFrame>
+#include <functional>
 
 class QLabel;
+class QPushButton;
 
 namespace fovea {
 
@@ -13,10 +15,14 @@ class InfoBar : public QFrame {
  public:
   explicit InfoBar(QWidget* parent = nullptr);
   void say(const QString& message);
+  /// With a button that offers a remedy.
+  void say(const QString& message, const QString& remedy, std::function<void()> apply);
   QString message() const;
 
  private:
   QLabel* label_;
+  QPushButton* remedy_;
+  std::function<void()> apply_;
 };
 
 }  // namespace fovea

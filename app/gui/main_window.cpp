@@ -4,6 +4,7 @@
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QDragEnterEvent>
+#include <QFileDialog>
 #include <QFileInfo>
 #include <QKeyEvent>
 #include <QLabel>
@@ -26,6 +27,7 @@
 #include "gui/export_dialog.h"
 #include "gui/info_bar.h"
 #include "gui/theme.h"
+#include "gui/view_bar.h"
 
 namespace fovea {
 namespace {
@@ -40,6 +42,21 @@ QWidget* scrolled(QWidget* page) {
   scroll->setFocusPolicy(Qt::NoFocus);
   scroll->setWidget(page);
   return scroll;
+}
+
+// What a job of the study does, in words.
+QString work_of(const std::string& tag) {
+  static const std::pair<const char*, const char*> words[] = {
+      {"compute", "Computing attention"},
+      {"panel", "Drawing"},
+      {"ranks", "Computing ranks"},
+      {"metrics", "Comparing with exact"},
+      {"diagnostics", "Comparing with exact"},
+      {"card", "Looking at the heads"},
+      {"timing", "Timing"}};
+  for (const auto& [start, text] : words)
+    if (tag.starts_with(start)) return text;
+  return "Computing";
 }
 
 }  // namespace
@@ -57,6 +74,10 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, QWidget* parent)
   canvas_->setAccessibleName("Canvas");
   canvas_->setFocusPolicy(Qt::StrongFocus);
   setCentralWidget(centre);
+  ask_for_source = [this](const QString& missing) {
+    return QFileDialog::getOpenFileName(this, "Where is " + QFileInfo(missing).fileName() + "?");
+  };
+  addToolBar(view_bar_ = new ViewBar(this));
   make_docks();
   make_status_bar();
   make_menus();
@@ -94,7 +115,9 @@ void MainWindow::make_docks() {
   auto* inspector =
       dock("Inspector", scrolled(inspector_ = new InspectorDock(*study_)), Qt::RightDockWidgetArea);
   auto* timing = dock("Timing", timing_ = new TimingDock(*study_), Qt::BottomDockWidgetArea);
-  resizeDocks({input, variant}, {280, 312}, Qt::Horizontal);
+  const int wide = screen()->availableSize().width();
+  resizeDocks({input, variant}, {std::clamp(wide / 8, 200, 248), std::clamp(wide / 7, 232, 276)},
+              Qt::Horizontal);
   resizeDocks({variant, inspector}, {560, 280}, Qt::Vertical);
   resizeDocks({timing}, {200}, Qt::Vertical);
 }
@@ -133,8 +156,12 @@ void MainWindow::connect_study() {
   connect(study, &Study::session_changed, this, [this] {
     input_->refresh();
     variant_->refresh();
+    view_bar_->show_settings(study_->session().settings);
     refresh_menus();
     refresh_title();
+  });
+  connect(view_bar_, &ViewBar::settings_wished, this, [this](const ViewSettings& settings) {
+    change("settings", [&](Session& s) { s.settings = settings; });
   });
   connect(study, &Study::model_changed, this, &MainWindow::show_model);
   connect(study, &Study::columns_changed, this, [this] {
@@ -174,6 +201,10 @@ void MainWindow::connect_canvas() {
   connect(canvas_, &Canvas::rectangle_selected, study_.get(), &Study::select);
   connect(canvas_, &Canvas::column_chosen, study_.get(), &Study::select_column);
   connect(canvas_, &Canvas::leaf_chosen, study_.get(), &Study::choose_leaf);
+  connect(canvas_, &Canvas::block_chosen, this, [this](int column, Index query, Index key) {
+    study_->select_column(column);
+    inspector_->choose_block(column, query, key);
+  });
   connect(canvas_, &Canvas::column_moved, this, &MainWindow::move_column);
 }
 
@@ -194,6 +225,7 @@ void MainWindow::show_model() {
     model = shown;
   }
   canvas_->set_model(model);
+  inspector_->refresh_block();
   study_->set_panel_pixels(canvas_->panel_pixels());
 }
 
@@ -215,10 +247,25 @@ void MainWindow::open(const QString& what) {
   try {
     const SessionFile file = read_session(path);
     session_path_ = what;
-    study_->open(file.session.source, file.session, file.content_hash);
+    open_session(file);
   } catch (const Error& error) {
     tell(error.what());
   }
+}
+
+void MainWindow::open_session(const SessionFile& file) {
+  const QString source = QString::fromStdString(file.session.source);
+  if (source.startsWith("synthetic:") || QFileInfo::exists(source))
+    return study_->open(file.session.source, file.session, file.content_hash);
+  info_bar_->say(source + ": the session's source is not there any more.", "Point to it…",
+                 [this, file, source] {
+                   const QString found = ask_for_source(source);
+                   if (found.isEmpty()) return;
+                   info_bar_->hide();
+                   SessionFile moved = file;
+                   moved.session.source = found.toStdString();
+                   open_session(moved);
+                 });
 }
 
 bool MainWindow::save_session_to(const QString& path) {
@@ -281,8 +328,7 @@ void MainWindow::refresh_status() {
   QString text;
   if (study_->paused()) text = "Cancelled. F5 computes again.";
   if (working) {
-    text = study_->opening() ? QString("Opening…")
-                             : "Computing: " + QString::fromStdString(status.tag);
+    text = study_->opening() ? QString("Opening…") : work_of(status.tag);
     if (const double left = seconds_left(status); left > 1)
       text += QString(", %1 s left").arg(left, 0, 'f', 0);
   }

@@ -21,6 +21,7 @@ namespace fovea {
 class InfoBar;
 class InputDock;
 class InspectorDock;
+class ViewBar;
 class TimingDock;
 class VariantDock;
 struct FigureStyle;
@@ -38,6 +39,8 @@ class MainWindow : public QMainWindow {
   bool export_to(const QString& path, const FigureStyle& style);
   Study& study() { return *study_; }
   Canvas& canvas() { return *canvas_; }
+  /// Asks where a session's missing source lies now; empty: nowhere. Tests answer in its place.
+  std::function<QString(const QString& missing)> ask_for_source;
   InfoBar& info_bar() { return *info_bar_; }
 
   /// Takes a changed Session up as a step of undo; steps of one `kind` in a row are one.
@@ -52,6 +55,7 @@ class MainWindow : public QMainWindow {
 
  private:
   // main_window.cpp
+  void open_session(const SessionFile& file);
   void make_docks();
   void make_status_bar();
   void connect_study();
@@ -109,6 +113,7 @@ class MainWindow : public QMainWindow {
   VariantDock* variant_;
   TimingDock* timing_;
   InspectorDock* inspector_;
+  ViewBar* view_bar_;
   std::vector<QDockWidget*> docks_;
   QLabel *status_text_, *head_text_;
   QProgressBar* progress_;

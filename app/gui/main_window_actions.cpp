@@ -74,8 +74,8 @@ void MainWindow::copy_panel() {
 }
 
 void MainWindow::go_to_pair() {
-  if (!study_->problem()) return;
-  const Index n = study_->problem()->n();
+  const Index n = study_->length();
+  if (n == 0) return;
   bool ok = false;
   const QString text = QInputDialog::getText(
       this, "Go to", QString("Query, key (0 to %1)").arg(n - 1), QLineEdit::Normal, {}, &ok);
@@ -197,6 +197,8 @@ void MainWindow::show_picture(View view, bool on) {
 }
 
 void MainWindow::add_column(const std::string& variant) {
+  if (study_->shows_matrix())
+    return tell("This source holds only an attention matrix: variants need Q, K and V.");
   const Index n = study_->problem() ? study_->problem()->n() : 0;
   change("add", [&](Session& s) {
     s.columns.push_back(
@@ -234,8 +236,8 @@ void MainWindow::reset_column() {
 }
 
 void MainWindow::pan(double rows, double cols) {
-  if (!study_->problem()) return;
-  const double n = double(study_->problem()->n());
+  if (study_->length() == 0) return;
+  const double n = double(study_->length());
   change("viewport", [&](Session& s) {
     Viewport& v = s.viewport;
     const double height = v.row_end - v.row_begin, width = v.col_end - v.col_begin;
@@ -247,8 +249,8 @@ void MainWindow::pan(double rows, double cols) {
 }
 
 void MainWindow::zoom(double factor) {
-  if (!study_->problem()) return;
-  const double n = double(study_->problem()->n());
+  if (study_->length() == 0) return;
+  const double n = double(study_->length());
   const auto scaled = [&](double& begin, double& end) {
     const double size = std::clamp((end - begin) * factor, std::min(4.0, n), n),
                  middle = (begin + end) / 2;
@@ -262,8 +264,8 @@ void MainWindow::zoom(double factor) {
 }
 
 void MainWindow::fit() {
-  if (!study_->problem()) return;
-  const double n = double(study_->problem()->n());
+  if (study_->length() == 0) return;
+  const double n = double(study_->length());
   change("viewport", [&](Session& s) { s.viewport = {0, n, 0, n}; });
 }
 

@@ -180,7 +180,9 @@ void MainWindow::make_variant_menu() {
 
 void MainWindow::make_compute_menu() {
   QMenu* menu = menuBar()->addMenu("&Compute");
-  add(menu, "cancel", "&Cancel", QKeySequence("Esc"), [this] { study_->cancel(); });
+  add(menu, "cancel", "&Cancel", QKeySequence("Esc"), [this] {
+    if (!canvas_->show_grid()) study_->cancel();
+  });
   add(menu, "again", "Compute &again", QKeySequence("F5"), [this] { study_->resume(); });
   menu->addSeparator();
   causal_ = add(menu, "causal", "C&ausal mask", {}, [this] {

@@ -38,6 +38,14 @@ class Shelf {
     return answer ? answer->result : nullptr;
   }
 
+  /// The newest result whose key is so.
+  template <class Wanted>
+  std::shared_ptr<const Result> result_where(Wanted wanted) const {
+    for (const Entry& entry : entries_)
+      if (entry.second.result && wanted(entry.first)) return entry.second.result;
+    return nullptr;
+  }
+
   void put(const Key& key, Answer answer) {
     std::erase_if(entries_, [&](const Entry& e) { return e.first == key; });
     entries_.emplace_front(key, std::move(answer));

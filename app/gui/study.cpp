@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "gui/polite_backend.h"
+#include "input/assets.h"
 #include "input/open_source.h"
 #include "input/session_file.h"
 
@@ -115,6 +116,11 @@ void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session>
   computations_.set_capacity(n > 16384 ? 10 : 24);
   session_ = {};
   Session next = session ? std::move(*session) : standard_session(source_->path, n);
+  if (!session && !source_->layers.front().has_qkv()) {
+    std::erase_if(next.columns, [](const Column& c) { return c.variant != "exact"; });
+    next.views = {View::heatmap, View::rank};
+  }
+  if (!session) std::tie(next.layer, next.head) = first_head(*source_);
   if (next.viewport == Viewport{}) next.viewport = {0, double(n), 0, double(n)};
   selected_column_ = 1;  // the first beside exact
   set_session(std::move(next));
@@ -232,9 +238,18 @@ void Study::resume() {
   update_later();
 }
 
+bool Study::shows_matrix() const {
+  return source_ && !source_->layers[static_cast<std::size_t>(session_.layer)].has_qkv();
+}
+
+Index Study::length() const {
+  if (problem_) return problem_->n();
+  return source_ ? source_->layers.front().n() : 0;
+}
+
 bool Study::settled() const {
   if (!opening_.empty() || update_timer_.isActive()) return false;
-  if (!problem_) return !problem_error_.empty();
+  if (!problem_ && !shows_matrix()) return !problem_error_.empty();
   for (const auto& row : cells_)
     for (const CanvasCell& cell : row)
       if ((!cell.panel && cell.status.rfind("error", 0) != 0) || cell.stale) return false;

@@ -57,6 +57,10 @@ class Study : public QObject {
   std::shared_ptr<const CanvasModel> model() const { return model_; }
   const Backend& backend() const { return engine_->backend(); }
   Engine::Status status() const { return engine_->status(); }
+  /// The source holds an attention matrix alone: there is nothing to compute, only to look at.
+  bool shows_matrix() const;
+  /// Tokens of the opened source; 0: nothing is open.
+  Index length() const;
   bool opening() const { return !opening_.empty(); }
   /// Every panel of the Session is there and fresh.
   bool settled() const;
@@ -106,6 +110,10 @@ class Study : public QObject {
   void update_comparison(int index, ColumnState& state);
   void update_cells();
   void update_cell(std::size_t column, std::size_t row, CanvasCell& cell);
+  void update_matrix_cell(std::size_t row, CanvasCell& cell);
+  void show_answer(const Shelf<PanelKey, Panel>::Answer* answer, const std::string& tag,
+                   CanvasCell& cell) const;
+  void take_ranks_of_other_tolerance(const PanelKey& key);
   PanelKey panel_key(View view, const ComputeKey& approximate, const ColumnState& state) const;
   void update_readings();
   void update_cards();

@@ -1,6 +1,7 @@
 // How a Study gets what its Session wants: everything is asked for declaratively on every change,
 // and what is known or on its way is not asked again.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "gui/study.h"
@@ -11,16 +12,20 @@ namespace {
 // Higher runs first.
 namespace priority {
 constexpr int problem = 90, reading = 60, panel = 50, exact = 45, column = 40, long_exact = 35,
-              metrics = 30, diagnostics = 25, card = 10, timing = 0;
+              metrics = 30, diagnostics = 25, ranks = 20, card = 10, timing = 0;
 }
 
 constexpr double let_finish_seconds =
     0.25;  // while a slider moves: rather a picture a little late than none
 constexpr double yield_seconds = 0.03;  // background work that takes longer makes way
 
+// Spans up to this are shown entry by entry; longer ones pooled to a power of two, which divides
+// what is usual.
+constexpr Index unpooled_span = 1024;
+
 bool in_background(const std::string& tag) {
   return tag == "timing" || tag.starts_with("card") || tag.starts_with("metrics") ||
-         tag.starts_with("diagnostics");
+         tag.starts_with("ranks") || tag.starts_with("diagnostics");
 }
 
 IndexRange covered(double begin, double end, Index n) {
@@ -124,7 +129,7 @@ void Study::ask(Shelf<Key, Result>& shelf, const std::string& tag, int its_prior
 void Study::update() {
   if (!source_) return;
   wanted_tags_.clear();
-  if (opening_.empty()) {
+  if (opening_.empty() && !shows_matrix()) {
     update_problem();
     if (problem_) {
       update_column(-1, {.variant = "exact", .values = {}, .seed = 0}, exact_);
@@ -138,8 +143,8 @@ void Study::update() {
   if (problem_ && opening_.empty()) {
     update_readings();
     update_cards();
-    withdraw_unwanted();
   }
+  if ((problem_ || shows_matrix()) && opening_.empty()) withdraw_unwanted();
   emit columns_changed();
   next_timing();
   if (!settled() && !paused_) update_timer_.start(150);  // progress is told
@@ -215,16 +220,20 @@ void Study::update_comparison(int index, ColumnState& state) {
 
 PanelKey Study::panel_key(View view, const ComputeKey& approximate,
                           const ColumnState& state) const {
-  const Index n = problem_->n();
+  const Index n = length();
   const Viewport& part = session_.viewport;
+  const IndexRange rows = covered(part.row_begin, part.row_end, n),
+                   cols = covered(part.col_begin, part.col_end, n);
   const bool figures = view == View::output || view == View::cost || view == View::tree;
   return {.approximate = approximate,
           .exact = needs_exact(view) ? exact_key_ : approximate,
           .view = view,
           .settings = settings_for(view, session_.settings),
-          .rows = covered(part.row_begin, part.row_end, n),
-          .cols = covered(part.col_begin, part.col_end, n),
-          .max_pixels = panel_pixels_,
+          .rows = rows,
+          .cols = cols,
+          .max_pixels = std::max(rows.size(), cols.size()) <= unpooled_span
+                            ? unpooled_span
+                            : static_cast<Index>(std::bit_ceil(unsigned(panel_pixels_))),
           .query = view == View::row ? shown_query() : 0,
           .with_metrics = figures && state.metrics,
           .with_diagnostics = figures && state.diagnostics};
@@ -239,7 +248,7 @@ void Study::update_cells() {
   model->cells = cells_;
   model->settings = session_.settings;
   model->viewport = session_.viewport;
-  model->n = problem_ ? problem_->n() : source_->layers.front().n();
+  model->n = length();
   model->sequence = source_->sequence;
   model->pinned_query = session_.pinned_query;
   if (selection_) {
@@ -251,8 +260,9 @@ void Study::update_cells() {
   model->marked_keys = marked_keys_;
   model->dark = dark_;
   for (const ColumnState& state : columns_) {
-    model->column_titles.push_back(find_variant(state.column.variant).label);
-    model->column_subtitles.push_back(subtitle_of(state));
+    model->column_titles.push_back(shows_matrix() ? "Attention matrix"
+                                                  : find_variant(state.column.variant).label);
+    model->column_subtitles.push_back(shows_matrix() ? "as given" : subtitle_of(state));
   }
   if (model_ && same(*model, *model_)) return;
   model_ = std::move(model);
@@ -260,9 +270,12 @@ void Study::update_cells() {
 }
 
 void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
+  if (shows_matrix()) return update_matrix_cell(row, cell);
   const ColumnState& state = columns_[i];
   const View view = session_.views[row];
-  const std::string tag = "panel " + std::to_string(row) + " " + std::to_string(i);
+  const bool ranks = view == View::rank;  // decompositions take long: all else goes first
+  const std::string tag =
+      (ranks ? "ranks " : "panel ") + std::to_string(row) + " " + std::to_string(i);
   cell.stale = cell.panel != nullptr;
   const std::string error = !problem_error_.empty() ? problem_error_ : state.error;
   if (!error.empty() || !problem_ || !state.computation) {
@@ -274,7 +287,8 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
     return;
   }
   const PanelKey key = panel_key(view, column_keys_[i], state);
-  ask(panels_, tag, priority::panel, key,
+  if (ranks) take_ranks_of_other_tolerance(key);
+  ask(panels_, tag, ranks ? priority::ranks : priority::panel, key,
       [key, computation = state.computation, metrics = state.metrics,
        diagnostics = state.diagnostics,
        exact = needs_exact(view) ? exact_.computation : state.computation,
@@ -292,15 +306,55 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
                            .query = key.query},
                           run);
       });
-  const auto* answer = panels_.find(key);
+  show_answer(panels_.find(key), tag, cell);
+  if (cell.panel && cell.status.empty() && state.stale) {
+    cell.stale = true;
+    cell.status = waiting_text("compute " + std::to_string(i));
+  }
+}
+
+// A source that holds only an attention matrix: it is drawn, nothing is computed.
+void Study::update_matrix_cell(std::size_t row, CanvasCell& cell) {
+  const std::string tag = "panel " + std::to_string(row);
+  cell.stale = cell.panel != nullptr;
+  const ComputeKey itself{head_key(), session_.columns.front()};
+  const PanelKey key = panel_key(session_.views[row], itself, columns_.front());
+  if (key.view == View::rank) take_ranks_of_other_tolerance(key);
+  ask(panels_, tag, priority::panel, key, [key, source = source_](const Backend&, Run& run) {
+    const HeadKey& of = key.approximate.head;
+    const Matrix attention =
+        source->layers[static_cast<std::size_t>(of.layer)].attention.read(of.head);
+    Panel panel = make_matrix_panel(key.view, attention, key.settings, key.rows, key.cols,
+                                    key.max_pixels, run);
+    panel.title = "Attention matrix";
+    return panel;
+  });
+  show_answer(panels_.find(key), tag, cell);
+}
+
+// Singular values do not depend on the tolerance: while it moves, ranks are only counted anew.
+void Study::take_ranks_of_other_tolerance(const PanelKey& key) {
+  if (panels_.find(key)) return;
+  const auto known = panels_.result_where([&key](PanelKey other) {
+    other.settings.rank_tolerance = key.settings.rank_tolerance;
+    return other == key;
+  });
+  if (!known) return;
+  auto panel = std::make_shared<Panel>(*known);
+  set_rank_tolerance(*panel, key.settings.rank_tolerance);
+  panels_.put(key, {.result = std::move(panel), .error = {}});
+}
+
+void Study::show_answer(const Shelf<PanelKey, Panel>::Answer* answer, const std::string& tag,
+                        CanvasCell& cell) const {
   if (!answer) {
     cell.status = waiting_text(tag);
   } else if (!answer->result) {
     cell.status = "error: " + answer->error;
   } else {
     cell.panel = answer->result;
-    cell.stale = state.stale;
-    cell.status = state.stale ? waiting_text("compute " + std::to_string(i)) : "";
+    cell.stale = false;
+    cell.status.clear();
   }
 }
 

@@ -50,6 +50,9 @@ QString style_sheet(const Theme& t) {
     QDockWidget { color: %text; font-weight: 600; titlebar-close-icon: none; }
     QDockWidget::title { background: %surface; padding: 8px 12px 4px 12px; text-align: left; }
     QWidget#dock_body, QScrollArea#dock_scroll, QWidget#dock_page { background: %surface; border: none; }
+    QToolBar { background: %window; border: none; padding: 0 4px 4px 4px; spacing: 2px; }
+    QToolBar::separator { background: %line; width: 1px; margin: 4px 6px; }
+    QToolButton:checked { border-color: %accent; color: %accent; }
     QStatusBar { background: %window; color: %muted; }
     QStatusBar::item { border: none; }
     QToolTip { background: %raised; color: %text; border: 1px solid %line; padding: 4px; }

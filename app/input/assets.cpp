@@ -20,6 +20,15 @@ std::string assets_directory() {
   return {};
 }
 
+std::pair<Index, Index> first_head(const Source& source) {
+  constexpr std::pair<Index, Index> recommended{2, 10};  // "layer4", see assets/PROVENANCE.md
+  const QString name = QFileInfo(QString::fromStdString(source.path)).fileName();
+  const bool known = name == "minilm-l6.safetensors" &&
+                     recommended.first < static_cast<Index>(source.layers.size()) &&
+                     recommended.second < source.layers[std::size_t(recommended.first)].heads();
+  return known ? recommended : std::pair<Index, Index>{0, 0};
+}
+
 std::string standard_example() {
   const std::string assets = assets_directory();
   return assets.empty() ? "synthetic:clusters?n=256&d=32&seed=1"

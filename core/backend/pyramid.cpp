@@ -8,7 +8,7 @@ constexpr Index clusters_per_turn = 256;
 
 Matrix coarsen(MatrixView below, int level, Index n, Workers& workers, std::stop_token stop) {
   const Index count = clusters(n, level);
-  Matrix means = Matrix::padded(count, below.cols);
+  Matrix means = Matrix::uninitialised(count, below.cols);
   const Index turns = (count + clusters_per_turn - 1) / clusters_per_turn;
   workers.loop(turns, stop, [&](Index turn, int) {
     const Index end = std::min(count, (turn + 1) * clusters_per_turn);
@@ -21,6 +21,7 @@ Matrix coarsen(MatrixView below, int level, Index n, Workers& workers, std::stop
       const float* b = right > 0 ? below.row(2 * c + 1) : a;
       float* mean = means.row(c);
       for (Index x = 0; x < below.cols; ++x) mean[x] = a[x] * (1.0f - share) + b[x] * share;
+      std::fill(mean + below.cols, mean + means.stride(), 0.0f);
     }
   });
   return means;

@@ -16,12 +16,16 @@ namespace {
 // Running softmax of every query cluster of a level, logits in log2 units.
 struct State {
   std::vector<float> maximum, sum;
-  Matrix z;  // not yet divided by sum; no columns when only the sums are asked for
+  // Not yet divided by sum; undefined where the maximum is -inf: no key has been seen. No columns
+  // when only the sums are asked for.
+  Matrix z;
 
   State(Index count, Index dv)
       : maximum(static_cast<std::size_t>(count), -std::numeric_limits<float>::infinity()),
         sum(static_cast<std::size_t>(count), 0.0f),
-        z(Matrix::padded(count, dv)) {}
+        z(Matrix::uninitialised(count, dv)) {}
+
+  bool fresh(std::size_t i) const { return !(sum[i] > 0); }
 
   double log2_sum(std::size_t i) const {
     return sum[i] > 0 ? maximum[i] + std::log2(static_cast<double>(sum[i]))
@@ -29,15 +33,18 @@ struct State {
   }
 };
 
-// The part of a State that a strip works on.
-struct StripState {
+// What one thread works on: a strip of queries and its part of a State.
+struct Strip {
+  QueryStrip queries;
   alignas(64) float maximum[isa::max_lanes] = {}, sum[isa::max_lanes] = {};
   alignas(64) float rescale[isa::max_lanes] = {};
   float* z[isa::max_lanes] = {};
   const float* value[isa::max_keys] = {};
 
-  void rescale_rows(int count, Index width) const {
-    for (int lane = 0; lane < count; ++lane)
+  explicit Strip(const BoundTiles& tiles) : queries(tiles) {}
+
+  void rescale_rows(Index width) const {
+    for (int lane = 0; lane < queries.count; ++lane)
       if (const float factor = rescale[lane]; factor != 1.0f)
         for (Index c = 0; c < width; ++c) z[lane][c] *= factor;
   }
@@ -72,14 +79,7 @@ class TileOperator final : public Operator {
     const auto stage = run.profile.stage("divide");
     keep_sums(state);
     Output out;
-    out.lse.resize(static_cast<std::size_t>(n()));
-    for (Index i = 0; i < n(); ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      const float inverse = state.sum[at] > 0 ? 1.0f / state.sum[at] : 0.0f;
-      float* z = state.z.row(i);
-      for (Index c = 0; c < v.cols; ++c) z[c] *= inverse;
-      out.lse[at] = static_cast<float>(std::numbers::ln2 * state.log2_sum(at));
-    }
+    out.lse = divide(state, run);
     out.z = v.cols % 16 == 0 ? std::move(state.z) : Matrix::copy_of(state.z);
     return out;
   }
@@ -106,15 +106,14 @@ class TileOperator final : public Operator {
       coarse_values = mean_pyramid(values, tiles_.key_top(), *workers_, run.stop);
     }
     std::vector<State> states;
-    for (int level = 0; level <= tiles_.query_top(); ++level)
-      states.emplace_back(clusters(n(), level), values.cols);
     {
       const auto stage = run.profile.stage("attend");
+      for (int level = 0; level <= tiles_.query_top(); ++level)
+        states.emplace_back(clusters(n(), level), values.cols);
       Index total = 0, before = 0;
       for (const BoundPass& bound : tiles_.passes())
         total += static_cast<Index>(bound.strips.size());
-      std::vector<QueryStrip> strips(static_cast<std::size_t>(workers_->threads()),
-                                     QueryStrip(tiles_));
+      std::vector<Strip> strips(static_cast<std::size_t>(workers_->threads()), Strip(tiles_));
       for (const BoundPass& bound : tiles_.passes()) {
         const int level = bound.pass->key_level;
         const MatrixView level_values =
@@ -141,55 +140,87 @@ class TileOperator final : public Operator {
   }
 
   void attend_strip(const BoundPass& bound, const TileGroup& group, MatrixView values, State& state,
-                    QueryStrip& strip, const std::stop_token& stop) const {
-    StripState x;
-    strip.count = static_cast<int>(group.rows.size());
-    for (int lane = 0; lane < strip.count; ++lane) {
+                    Strip& x, const std::stop_token& stop) const {
+    QueryStrip& queries = x.queries;
+    queries.count = static_cast<int>(group.rows.size());
+    for (int lane = 0; lane < queries.count; ++lane) {
       const Index cluster = bound.row(group.rows.begin + lane);
       const auto at = static_cast<std::size_t>(cluster);
-      strip.row[lane] = tiles_.query_row(bound.pass->query_level, cluster);
-      strip.lane_token[lane] = static_cast<std::int32_t>(cluster);
+      queries.row[lane] = tiles_.query_row(bound.pass->query_level, cluster);
+      queries.lane_token[lane] = static_cast<std::int32_t>(cluster);
       x.z[lane] = state.z.row(cluster);
       x.maximum[lane] = state.maximum[at];
       x.sum[lane] = state.sum[at];
+      if (state.fresh(at)) std::fill_n(x.z[lane], state.z.stride(), 0.0f);
     }
-    strip.pack();
-    const isa::Loops& loops = strip.loops();
-    strip.for_steps(bound, group, {0, n()}, bound.log2_weight, stop, [&] {
-      float* s = strip.s.data();
-      const int lanes = strip.lanes();
-      const bool moved = loops.softmax(s, lanes, strip.keys, x.maximum, x.sum, x.rescale);
+    queries.pack();
+    const isa::Loops& loops = queries.loops();
+    queries.for_steps(bound, group, {0, n()}, bound.log2_weight, stop, [&] {
+      float* s = queries.s.data();
+      const int lanes = queries.lanes();
+      const bool moved = loops.softmax(s, lanes, queries.keys, x.maximum, x.sum, x.rescale);
       if (values.cols == 0) return;
-      if (moved) x.rescale_rows(strip.count, state.z.stride());
-      for (int k = 0; k < strip.keys; ++k) x.value[k] = values.row(strip.column[k]);
-      loops.accumulate(s, lanes, strip.count, strip.keys, x.value,
+      if (moved) x.rescale_rows(state.z.stride());
+      for (int k = 0; k < queries.keys; ++k) x.value[k] = values.row(queries.column[k]);
+      loops.accumulate(s, lanes, queries.count, queries.keys, x.value,
                        static_cast<int>(state.z.stride()), x.z);
     });
-    for (int lane = 0; lane < strip.count; ++lane) {
-      const auto at = static_cast<std::size_t>(strip.lane_token[lane]);
+    for (int lane = 0; lane < queries.count; ++lane) {
+      const auto at = static_cast<std::size_t>(queries.lane_token[lane]);
       state.maximum[at] = x.maximum[lane];
       state.sum[at] = x.sum[lane];
     }
   }
 
+  // Body(first, last) over [0, count) in pieces, on all threads.
+  template <class Body>
+  void for_pieces(Index count, Run& run, const Body& body) const {
+    constexpr Index piece = 512;
+    workers_->loop((count + piece - 1) / piece, run.stop, [&](Index turn, int) {
+      body(turn * piece, std::min(count, (turn + 1) * piece));
+    });
+  }
+
   // What a coarse query found belongs to each of its two children.
   void merge_down(const State& parent, State& child, Run& run) const {
-    constexpr Index per_turn = 512;
-    const auto count = static_cast<Index>(child.sum.size());
-    workers_->loop((count + per_turn - 1) / per_turn, run.stop, [&](Index turn, int) {
-      for (Index i = turn * per_turn; i < std::min(count, (turn + 1) * per_turn); ++i) {
+    const Index width = child.z.stride();
+    for_pieces(static_cast<Index>(child.sum.size()), run, [&](Index first, Index last) {
+      for (Index i = first; i < last; ++i) {
         const auto c = static_cast<std::size_t>(i), p = c / 2;
-        if (!(parent.sum[p] > 0)) continue;
+        if (parent.fresh(p)) continue;
+        float* z = child.z.row(i);
+        const float* from = parent.z.row(i / 2);
+        if (child.fresh(c)) {
+          child.maximum[c] = parent.maximum[p];
+          child.sum[c] = parent.sum[p];
+          std::copy_n(from, width, z);
+          continue;
+        }
         const float top = std::max(child.maximum[c], parent.maximum[p]);
         const float ours = std::exp2(child.maximum[c] - top),
                     theirs = std::exp2(parent.maximum[p] - top);
         child.maximum[c] = top;
         child.sum[c] = child.sum[c] * ours + parent.sum[p] * theirs;
-        float* z = child.z.row(i);
-        const float* from = parent.z.row(i / 2);
-        for (Index x = 0; x < child.z.stride(); ++x) z[x] = z[x] * ours + from[x] * theirs;
+        for (Index x = 0; x < width; ++x) z[x] = z[x] * ours + from[x] * theirs;
       }
     });
+  }
+
+  // Z = sums of weighted values / sums of weights, in place; lse besides.
+  std::vector<float> divide(State& state, Run& run) const {
+    std::vector<float> lse(static_cast<std::size_t>(n()));
+    for_pieces(n(), run, [&](Index first, Index last) {
+      for (Index i = first; i < last; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        float* z = state.z.row(i);
+        if (state.fresh(at))
+          std::fill_n(z, state.z.stride(), 0.0f);
+        else
+          for (Index c = 0; c < state.z.stride(); ++c) z[c] /= state.sum[at];
+        lse[at] = static_cast<float>(std::numbers::ln2 * state.log2_sum(at));
+      }
+    });
+    return lse;
   }
 
   std::shared_ptr<Workers> workers_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace fovea {
@@ -37,6 +38,7 @@ struct MatrixView {
 void* allocate_aligned(std::size_t bytes);
 void free_aligned(void* block, std::size_t bytes);
 
+/// Leaves elements without a value uninitialised: who asks for that writes them all.
 template <class T>
 struct AlignedAllocator {
   using value_type = T;
@@ -45,18 +47,34 @@ struct AlignedAllocator {
   explicit AlignedAllocator(const AlignedAllocator<U>&) {}
   T* allocate(std::size_t n) { return static_cast<T*>(allocate_aligned(n * sizeof(T))); }
   void deallocate(T* p, std::size_t n) { free_aligned(p, n * sizeof(T)); }
+  template <class U, class... Arguments>
+  void construct(U* p, Arguments&&... arguments) {
+    if constexpr (sizeof...(Arguments) == 0)
+      ::new (static_cast<void*>(p)) U;
+    else
+      ::new (static_cast<void*>(p)) U(std::forward<Arguments>(arguments)...);
+  }
   friend bool operator==(const AlignedAllocator&, const AlignedAllocator&) { return true; }
 };
 
-/// Owned, row-major; rows are contiguous unless made by `padded`.
+/// Owned, row-major; rows are contiguous unless made by `padded` or `uninitialised`.
 class Matrix {
  public:
   Matrix() = default;
-  Matrix(Index rows, Index cols, float fill = 0.0f) : Matrix(rows, cols, cols, fill) {}
+  Matrix(Index rows, Index cols, float fill = 0.0f) : Matrix(rows, cols, cols) {
+    std::ranges::fill(values_, fill);
+  }
 
   /// Rows start a multiple of 16 floats apart; the padding is zero.
   static Matrix padded(Index rows, Index cols) {
-    return Matrix(rows, cols, (cols + 15) / 16 * 16, 0.0f);
+    Matrix out = uninitialised(rows, cols);
+    std::ranges::fill(out.values_, 0.0f);
+    return out;
+  }
+  /// Like padded, but the owner writes every row, up to the stride: so that the threads that fill
+  /// it are the first to touch it.
+  static Matrix uninitialised(Index rows, Index cols) {
+    return Matrix(rows, cols, (cols + 15) / 16 * 16);
   }
   static Matrix copy_of(MatrixView m) {
     Matrix out(m.rows, m.cols);
@@ -80,11 +98,11 @@ class Matrix {
   operator MatrixView() const { return view(); }
 
  private:
-  Matrix(Index rows, Index cols, Index stride, float fill)
+  Matrix(Index rows, Index cols, Index stride)
       : rows_(rows),
         cols_(cols),
         stride_(stride),
-        values_(static_cast<std::size_t>(rows * stride), fill) {}
+        values_(static_cast<std::size_t>(rows * stride)) {}
 
   Index rows_ = 0, cols_ = 0, stride_ = 0;
   std::vector<float, AlignedAllocator<float>> values_;

@@ -23,7 +23,7 @@ void set_range(Raster& raster) {
 }
 
 void add(std::string& caption, const std::string& text) {
-  caption += (caption.empty() ? "" : "; ") + text;
+  caption += (caption.empty() ? "" : " · ") + text;
 }
 
 void add_pooling(std::string& caption, const Grid& grid, Pool::Kind kind) {
@@ -31,9 +31,8 @@ void add_pooling(std::string& caption, const Grid& grid, Pool::Kind kind) {
   const auto side = [](Index size, Index pixels) {
     return number(static_cast<double>(size) / static_cast<double>(pixels));
   };
-  add(caption, std::string(kind == Pool::Kind::max ? "max" : "mean") + "-pooled, " +
-                   side(grid.rows.size(), grid.down) + " × " + side(grid.cols.size(), grid.across) +
-                   " entries a pixel");
+  add(caption, std::string(kind == Pool::Kind::max ? "max of " : "mean of ") +
+                   side(grid.rows.size(), grid.down) + " × " + side(grid.cols.size(), grid.across));
 }
 
 }  // namespace panels

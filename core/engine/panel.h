@@ -80,7 +80,7 @@ struct Panel {
   View view = View::heatmap;
   std::string title;     // "HyperAttention"
   std::string subtitle;  // "block 32, samples 32"
-  std::string caption;   // below: "density 0.23; 8 full, 56 partial tiles"
+  std::string caption;   // below: "density 0.23 · 8 full, 56 partial, 0 empty"
   std::variant<Message, Raster, BlockMap, LeafSizes, RowCurve, Strip, OutputPicture, FigureTable>
       body;
 };
@@ -99,6 +99,9 @@ struct PanelInputs {
 };
 
 Panel make_panel(View view, const PanelInputs& inputs, Run& run);
+
+/// The ranks of a rank map at another tolerance, from the singular values it holds.
+void set_rank_tolerance(Panel& panel, double tolerance);
 
 /// Heatmap or rank map of a given attention matrix (a source without Q and K); a Message for any
 /// other view. The title is left to the caller.

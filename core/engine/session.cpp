@@ -96,7 +96,9 @@ Session standard_session(const std::string& source, Index n) {
   session.source = source;
   for (const Variant& variant : variants())
     session.columns.push_back({.variant = variant.id, .values = values_for_length(variant, n)});
-  session.views = {View::heatmap, View::error, View::mask};
+  constexpr Index quick_ranks = 1024;  // longer heads are decomposed for many seconds
+  session.views = {View::heatmap, View::error, View::mask,
+                   n <= quick_ranks ? View::rank : View::row};
   session.viewport = {0, static_cast<double>(n), 0, static_cast<double>(n)};
   return session;
 }

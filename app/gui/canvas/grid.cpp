@@ -6,9 +6,9 @@ namespace fovea::canvas {
 namespace {
 
 constexpr float label_width = 20;  // the view's name, upright
-constexpr float axis_width = 58;   // token numbers or tokens
+constexpr float axis_width = 52;   // token numbers or tokens
 constexpr float left = label_width + axis_width;
-constexpr float bar_width = 84;  // colour bar and its numbers
+constexpr float bar_width = 80;  // colour bar and its numbers
 constexpr float margin = 10;
 constexpr float row_gap = 8;
 constexpr float scroll_width = 8;
@@ -37,8 +37,8 @@ float Grid::header_height() const {
 }
 
 float Grid::below(const GridRow& row) const {
-  return caption_height + (row.key_axis ? shape_.key_axis_height : 0) +
-         (row.legend ? legend_height : 0);
+  return caption_height + line_height * static_cast<float>(row.caption_lines - 1) +
+         (row.key_axis ? shape_.key_axis_height : 0) + (row.legend ? legend_height : 0);
 }
 
 float Grid::row_top(int row) const {
@@ -86,7 +86,9 @@ Rect Grid::key_axis(int row, int column) const {
 
 Rect Grid::caption(int row, int column) const {
   const Rect above = key_axis(row, column);
-  return {above.x, above.bottom() + 1, side_, caption_height - 1};
+  const int lines = shape_.rows[static_cast<std::size_t>(row)].caption_lines;
+  return {above.x, above.bottom() + 1, side_,
+          caption_height - 1 + line_height * static_cast<float>(lines - 1)};
 }
 
 Rect Grid::legend(int row, int column) const {

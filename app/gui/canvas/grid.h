@@ -11,7 +11,8 @@ namespace fovea::canvas {
 struct GridRow {
   float aspect = 1;       // height of its panels as part of their side
   bool key_axis = false;  // token ticks below its panels
-  bool legend = false;    // a line of its own below each panel (colour bar or categories)
+  int caption_lines = 1;
+  bool legend = false;  // a line of its own below each panel (colour bar or categories)
 };
 
 struct GridShape {
@@ -25,8 +26,8 @@ struct GridShape {
 
 class Grid {
  public:
-  static constexpr float minimum_side = 150, comfortable_side = 230;
-  static constexpr float gap = 10, caption_height = 18, legend_height = 15;
+  static constexpr float minimum_side = 112, comfortable_side = 280;
+  static constexpr float gap = 10, caption_height = 18, line_height = 13, legend_height = 15;
 
   Grid() = default;
   explicit Grid(GridShape shape);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace fovea::canvas {
 namespace {
@@ -147,6 +148,8 @@ void Hands::click(const Scene& scene) {
   if (header_ >= 0) return wishes_.push_back(ChooseColumn{header_});
   const CanvasCell* cell = scene.cell(p.row, p.column);
   if (p.leaf >= 0) return wishes_.push_back(ChooseLeaf{p.column, p.leaf});
+  if (cell && cell->panel && std::holds_alternative<BlockMap>(cell->panel->body))
+    return wishes_.push_back(ChooseBlock{p.column, p.query, p.key});
   const bool row_panel = cell && cell->panel && std::holds_alternative<RowCurve>(cell->panel->body);
   if (p.query >= 0 && !row_panel) return wishes_.push_back(PinQuery{p.query});
   if (p.column >= 0) wishes_.push_back(ChooseColumn{p.column});
@@ -240,7 +243,7 @@ std::vector<Wish> Hands::step(const ImGuiBridge& bridge, Scene& scene) {
     }
   if (drag_ != Drag::none) drag(scene, at);
   if (drag_ != Drag::none && io.MouseReleased[button_]) release(scene, at);
-  if (io.MouseDoubleClicked[0] && scene.pointer.row >= 0)
+  if (std::exchange(double_clicked_, false) && scene.pointer.row >= 0)
     wishes_.push_back(DoubleClick{scene.pointer.row, scene.pointer.column});
   turn_wheel(bridge, scene, at);
   if (bridge.pressed_key()) press_key(*bridge.pressed_key(), scene, at);

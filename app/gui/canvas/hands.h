@@ -30,11 +30,15 @@ struct MoveColumn {
 struct ChooseLeaf {
   int column, leaf;
 };
+struct ChooseBlock {
+  int column;
+  Index query, key;
+};
 struct DoubleClick {
   int row, column;
 };
 using Wish = std::variant<WishViewport, Hover, PinQuery, SelectRectangle, ChooseColumn, MoveColumn,
-                          ChooseLeaf, DoubleClick>;
+                          ChooseLeaf, ChooseBlock, DoubleClick>;
 
 class Hands {
  public:
@@ -42,6 +46,8 @@ class Hands {
   /// date at once, the wishes are for the owner to tell.
   std::vector<Wish> step(const ImGuiBridge& bridge, Scene& scene);
   Point scroll() const { return scroll_; }
+  /// As the desktop understands it; told in the next step.
+  void double_click() { double_clicked_ = true; }
   void forget_viewport() { pending_.reset(); }
 
   /// True for keys that move the view; others are left to the window.
@@ -63,6 +69,7 @@ class Hands {
   void show_cursor(const Scene& scene, Point at) const;
 
   std::vector<Wish> wishes_;
+  bool double_clicked_ = false;
   Drag drag_ = Drag::none;
   int button_ = 0, header_ = -1;
   Point pressed_at_, last_;

@@ -173,11 +173,9 @@ void draw_marks(const Ink& ink, const Scene& scene, const Rect& where, const Pan
   if (over && p.key >= 0) mark_line(ink, where, keys, p.key, false, light);
 }
 
-void draw_tooltip(const Ink& ink, const Scene& scene, Point at) {
-  const CanvasCell* cell = scene.cell(scene.pointer.row, scene.pointer.column);
-  if (!cell || !cell->panel) return;
-  const auto lines = tooltip_lines(ink, scene, *cell->panel);
-  if (lines.empty()) return;
+namespace {
+
+void draw_tip(const Ink& ink, const std::vector<std::string>& lines, Point at) {
   float width = 0;
   for (const std::string& line : lines) width = std::max(width, ink.width(Face::small, line));
   Rect box{at.x + 16, at.y + 16, width + 16, 15 * static_cast<float>(lines.size()) + 9};
@@ -191,6 +189,29 @@ void draw_tooltip(const Ink& ink, const Scene& scene, Point at) {
   for (std::size_t i = 0; i < lines.size(); ++i)
     ink.write(Face::small, {box.x + 8, box.y + 5 + 15 * static_cast<float>(i)},
               i + 1 == lines.size() ? ink.theme.text : ink.theme.muted, lines[i]);
+}
+
+/// The caption at a point, whole.
+std::string caption_at(const Scene& scene, Point at) {
+  if (!scene.grid.window().contains(at)) return "";
+  for (int r = 0; r < scene.grid.rows(); ++r)
+    for (int c = 0; c < scene.grid.columns(); ++c)
+      if (const CanvasCell* cell = scene.cell(r, c);
+          cell && cell->panel && scene.grid.caption(r, c).contains(at))
+        return cell->panel->caption;
+  return "";
+}
+
+}  // namespace
+
+void draw_tooltip(const Ink& ink, const Scene& scene, Point at) {
+  constexpr float widest = 420;
+  if (const std::string caption = caption_at(scene, at); !caption.empty())
+    return draw_tip(ink, ink.wrapped(Face::small, caption, widest, 12), at);
+  const CanvasCell* cell = scene.cell(scene.pointer.row, scene.pointer.column);
+  if (!cell || !cell->panel) return;
+  if (const auto lines = tooltip_lines(ink, scene, *cell->panel); !lines.empty())
+    draw_tip(ink, lines, at);
 }
 
 }  // namespace fovea::canvas

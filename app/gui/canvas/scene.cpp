@@ -126,7 +126,11 @@ GridShape shape_of(const CanvasModel& model, const Viewport& viewport, Point siz
   }
   if (last_with_keys >= 0) shape.rows[static_cast<std::size_t>(last_with_keys)].key_axis = true;
   Grid grid(shape);
-  // Subtitles that would be cut get a second line, tokens below the panels more room.
+  // What would be cut gets a second line, tokens below the panels more room.
+  for (std::size_t r = 0; r < shape.rows.size(); ++r)
+    for (const CanvasCell& cell : model.cells[r])
+      if (cell.panel && fonts.width(Face::small, cell.panel->caption) > grid.side())
+        shape.rows[r].caption_lines = 2;
   for (const std::string& subtitle : model.column_subtitles)
     if (fonts.width(Face::small, subtitle) > grid.side()) shape.subtitle_lines = 2;
   const double extent = viewport.col_end - viewport.col_begin;

@@ -42,8 +42,15 @@ void draw_caption(const Ink& ink, const Scene& scene, int row, int column, const
   const float taken = value.empty() ? 0 : ink.width(Face::small, value) + 8;
   if (taken > 0 && taken < where.width)
     ink.write_right(Face::small, {where.right(), where.y + 1}, ink.theme.text, value);
-  ink.write(Face::small, {where.x, where.y + 1}, ink.theme.muted,
-            ink.elided(Face::small, panel.caption, where.width - taken));
+  if (taken > 0)  // the number at the cursor takes the first line
+    return ink.write(Face::small, {where.x, where.y + 1}, ink.theme.muted,
+                     ink.elided(Face::small, panel.caption, where.width - taken));
+  const int lines = where.height > Grid::caption_height ? 2 : 1;
+  float y = where.y + 1;
+  for (const std::string& line : ink.wrapped(Face::small, panel.caption, where.width, lines)) {
+    ink.write(Face::small, {where.x, y}, ink.theme.muted, line);
+    y += Grid::line_height;
+  }
 }
 
 void draw_panel(const Ink& ink, const Scene& scene, int row, int column) {

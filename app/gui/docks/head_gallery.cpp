@@ -14,7 +14,7 @@
 namespace fovea {
 namespace {
 
-constexpr int side_wished = 52, gap = 6;
+constexpr int side_wished = 44, gap = 6;
 constexpr std::size_t most_heads = 512;  // more are chosen by number
 
 }  // namespace
@@ -22,9 +22,6 @@ constexpr std::size_t most_heads = 512;  // more are chosen by number
 HeadGallery::HeadGallery(Study& study, QWidget* parent) : QWidget(parent), study_(study) {
   setFocusPolicy(Qt::StrongFocus);
   setAccessibleName("Heads");
-  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-  policy.setHeightForWidth(true);
-  setSizePolicy(policy);
 }
 
 void HeadGallery::set_layer(std::optional<Index> layer) {
@@ -57,8 +54,8 @@ void HeadGallery::refresh() {
     std::ranges::stable_sort(measured, {}, &std::pair<double, Head>::first);
     for (std::size_t i = 0; i < heads.size(); ++i) heads[i] = measured[i].second;
   }
-  if (heads.size() != heads_.size()) updateGeometry();
   heads_ = std::move(heads);
+  fit_height();
   if (pictures_.size() > 2 * most_heads) pictures_.clear();
   update();
 }
@@ -106,6 +103,14 @@ const QImage& HeadGallery::picture(const std::shared_ptr<const HeadCard>& card) 
       image.setPixel(int(c), int(r), qRgb(rgb[0], rgb[1], rgb[2]));
     }
   return image;
+}
+
+// Scroll areas do not ask for a height that follows from the width: it is fixed here.
+void HeadGallery::fit_height() {
+  if (const int wished = heightForWidth(width()); wished != height()) setFixedHeight(wished);
+}
+void HeadGallery::resizeEvent(QResizeEvent*) {
+  fit_height();
 }
 
 void HeadGallery::paintEvent(QPaintEvent*) {

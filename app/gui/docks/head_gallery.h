@@ -21,7 +21,6 @@ class HeadGallery : public QWidget {
   void set_order(Order order);
   void refresh();
 
-  bool hasHeightForWidth() const override { return true; }
   int heightForWidth(int width) const override;
   QSize sizeHint() const override { return {240, heightForWidth(240)}; }
 
@@ -29,12 +28,14 @@ class HeadGallery : public QWidget {
   void head_chosen(fovea::Index layer, fovea::Index head);
 
  protected:
+  void resizeEvent(QResizeEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   bool event(QEvent* event) override;
 
  private:
+  void fit_height();
   using Head = std::pair<Index, Index>;  // layer, head
   int per_row(int width) const;
   int side(int width) const;

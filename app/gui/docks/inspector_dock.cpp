@@ -3,6 +3,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "gui/docks/singular_values.h"
 #include "gui/theme.h"
 
 namespace fovea {
@@ -35,6 +36,10 @@ InspectorDock::InspectorDock(Study& study, QWidget* parent) : QWidget(parent), s
   column->setSpacing(rhythm);
   column->addWidget(hint_ = make_note("Point at a pair of query and key."));
   column->addWidget(pair_ = new Readings("Under the cursor", this));
+  column->addWidget(block_heading_ = make_heading("Rank block"));
+  column->addWidget(block_ = new Readings("Rank block", this));
+  column->addWidget(values_ = new SingularValues(this));
+  refresh_block();
   column->addWidget(make_heading("Selection"));
   column->addWidget(selection_hint_ = make_note("Drag a rectangle in a panel for its statistics."));
   column->addWidget(selection_ = new Readings("Selection", this));
@@ -105,9 +110,34 @@ void InspectorDock::show_selection(std::shared_ptr<const SelectionReading> readi
        {"keys", range_text(reading->cols), {}},
        {"mass a row", pair(reading->exact_mass, reading->approximate_mass),
         "mean over the rows: exact → selected column"},
+       {"mean",
+        pair(reading->exact_mass / double(reading->cols.size()),
+             reading->approximate_mass / double(reading->cols.size())),
+        "of an entry: exact → selected column"},
        {"largest", pair(reading->exact_max, reading->approximate_max), "exact → selected column"},
        {"rms error", number_text(reading->rms_error) + (reading->sampled ? " (sampled)" : ""),
         "P̃ − P"}});
+}
+
+void InspectorDock::choose_block(int column, Index query, Index key) {
+  chosen_ = {column, query, key};
+  refresh_block();
+}
+
+void InspectorDock::refresh_block() {
+  const RankBlock* block =
+      chosen_ ? rank_block_of(study_, chosen_->column, chosen_->query, chosen_->key) : nullptr;
+  for (QWidget* part : std::initializer_list<QWidget*>{block_heading_, block_, values_})
+    part->setVisible(block != nullptr);
+  if (!block) return;
+  const auto full = std::min(block->rows.size(), block->cols.size());
+  const double first = block->singular_values.empty() ? 0 : double(block->singular_values.front());
+  block_->set_rows({{"queries", range_text(block->rows), {}},
+                    {"keys", range_text(block->cols), {}},
+                    {"rank", QString("%1 of %2").arg(block->rank).arg(full),
+                     "numerical rank at the tolerance ε"},
+                    {"largest σ", number_text(first), "the block's largest singular value"}});
+  values_->show_values(block->singular_values, block->rank);
 }
 
 }  // namespace fovea

@@ -8,6 +8,8 @@
 
 namespace fovea {
 
+class SingularValues;
+
 class InspectorDock : public QWidget {
   Q_OBJECT
 
@@ -15,13 +17,24 @@ class InspectorDock : public QWidget {
   explicit InspectorDock(Study& study, QWidget* parent = nullptr);
   void show_pair(std::shared_ptr<const PairReading> reading, int column);
   void show_selection(std::shared_ptr<const SelectionReading> reading);
+  /// The block of the column's rank map that holds the pair, with its singular values.
+  void choose_block(int column, Index query, Index key);
+  void refresh_block();
 
  private:
   QString position_text(Index i) const;
 
+  struct ChosenBlock {
+    int column;
+    Index query, key;
+  };
+
   Study& study_;
   QLabel *hint_, *selection_hint_;
-  Readings *pair_, *selection_;
+  Readings *pair_, *selection_, *block_;
+  QLabel* block_heading_;
+  SingularValues* values_;
+  std::optional<ChosenBlock> chosen_;
 };
 
 }  // namespace fovea

@@ -30,9 +30,6 @@ SequenceView::SequenceView(Study& study, QWidget* parent) : QWidget(parent), stu
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setAccessibleName("Tokens");
-  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-  policy.setHeightForWidth(true);
-  setSizePolicy(policy);
 }
 
 void SequenceView::set_source(std::shared_ptr<const Source> source) {
@@ -48,7 +45,7 @@ void SequenceView::set_source(std::shared_ptr<const Source> source) {
             .copy();
   }
   setAccessibleName(shows_image() ? "Image" : "Tokens");
-  updateGeometry();
+  fit_height();
   update();
 }
 
@@ -105,11 +102,21 @@ Index SequenceView::at(QPoint point) const {
   return -1;
 }
 
-// Weights span orders of magnitude: logarithmic over three decades.
+// By a root: weights span orders of magnitude, yet the few large ones should stand out. Tokens
+// with less than about 1/1000 of the row's largest weight stay without colour.
 double SequenceView::shade(Index key) const {
   if (!row_ || key >= Index(row_->values.size()) || top_ <= 0) return 0;
   const double w = row_->values[std::size_t(key)] / top_;
-  return w <= 1e-3 ? 0 : 1 + std::log10(w) / 3;
+  const double t = std::pow(std::max(0.0, w), 0.35);
+  return t < 0.09 ? 0 : t;
+}
+
+// Scroll areas do not ask for a height that follows from the width: it is fixed here.
+void SequenceView::fit_height() {
+  if (const int wished = heightForWidth(width()); wished != height()) setFixedHeight(wished);
+}
+void SequenceView::resizeEvent(QResizeEvent*) {
+  fit_height();
 }
 
 void SequenceView::paintEvent(QPaintEvent*) {
@@ -134,11 +141,11 @@ void SequenceView::paint_tokens(QPainter& painter) {
     if (!chip.box.intersects(seen)) continue;
     const double t = shade(chip.token);
     const bool query = row_ && row_->query == chip.token;
-    const QColor paper = row_ ? mapped(t, study_.session().settings.colormap) : theme.raised;
+    const QColor paper = t > 0 ? mapped(t, study_.session().settings.colormap) : theme.raised;
     painter.setBrush(paper);
     painter.setPen(query ? QPen(theme.warning, 2) : QPen(Qt::NoPen));
     painter.drawRoundedRect(QRectF(chip.box).adjusted(1, 1, -1, -1), 3, 3);
-    painter.setPen(row_ ? ink_on(paper) : theme.text);
+    painter.setPen(t > 0 ? ink_on(paper) : row_ ? theme.muted : theme.text);
     painter.drawText(chip.box, Qt::AlignCenter, chip.text);
   }
 }

@@ -18,7 +18,6 @@ class SequenceView : public QWidget {
   void set_row(std::shared_ptr<const RowReading> row);
   bool shows_image() const { return source_ && source_->sequence.grid && !picture_.isNull(); }
 
-  bool hasHeightForWidth() const override { return true; }
   int heightForWidth(int width) const override;
   QSize sizeHint() const override { return {240, heightForWidth(240)}; }
 
@@ -27,6 +26,7 @@ class SequenceView : public QWidget {
   void query_chosen(fovea::Index query);
 
  protected:
+  void resizeEvent(QResizeEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
@@ -34,6 +34,7 @@ class SequenceView : public QWidget {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
+  void fit_height();
   struct Chip {
     Index token;
     QRect box;

@@ -5,6 +5,7 @@
 #include <QPainter>
 #include <QToolTip>
 #include <algorithm>
+#include <array>
 
 #include "gui/forms/readings.h"
 #include "gui/theme.h"
@@ -12,8 +13,15 @@
 namespace fovea {
 namespace {
 
-constexpr double caption_height = 24, reading_width = 460, row_limit = 28;
+constexpr double caption_height = 24, reading_width = 540, row_limit = 28;
 constexpr int row_least = 19;
+
+// Right edges of the columns of numbers, from the left of the readings.
+constexpr std::array<double, 6> number_edges{66, 136, 270, 314, 384, 454};
+
+QString times(double exact_ms, double ms) {
+  return ms > 0 ? QString::number(exact_ms / ms, 'g', 3) + " ×" : QString();
+}
 
 // Times of one run: few samples until repeats have come in.
 const Timing& timing_of(const ColumnState& state) {
@@ -42,10 +50,14 @@ void TimingDock::refresh() {
 }
 
 TimingDock::Bar TimingDock::bar_of(const ColumnState& state) const {
-  Bar bar{.title = QString::fromStdString(find_variant(state.column.variant).label),
+  Bar bar{.title = study_.shows_matrix()
+                       ? "Attention matrix"
+                       : QString::fromStdString(find_variant(state.column.variant).label),
           .stale = state.stale};
   if (!state.computation) {
-    bar.reading = state.error.empty() ? "not measured yet" : "error";
+    bar.reading = study_.shows_matrix() ? "nothing to time: an attention matrix alone"
+                  : state.error.empty() ? "not measured yet"
+                                        : "error";
     return bar;
   }
   const Timing& timing = timing_of(state);
@@ -59,18 +71,27 @@ TimingDock::Bar TimingDock::bar_of(const ColumnState& state) const {
                             stage.p90_ms, colour++});
   bar.total = total_of(timing);
   const StageSummary& apply = timing.apply_total;
-  bar.reading = QString("%1  apply %2 [%3–%4]  %5 run%6")
-                    .arg(time_text(bar.total), time_text(apply.median_ms), time_text(apply.p10_ms),
-                         time_text(apply.p90_ms))
-                    .arg(apply.samples)
-                    .arg(apply.samples == 1 ? "" : "s");
+  bar.numbers = {time_text(bar.total),
+                 time_text(apply.median_ms),
+                 time_text(apply.p10_ms) + " – " + time_text(apply.p90_ms),
+                 QString::number(apply.samples),
+                 "",
+                 ""};
   // Around the sum: what apply scatters.
   bar.whisker_low = bar.total - apply.median_ms + apply.p10_ms;
   bar.whisker_high = bar.total - apply.median_ms + apply.p90_ms;
-  if (timing.few_samples || !state.timing) bar.note = "few samples";
+  if (timing.few_samples || !state.timing) bar.note = "few runs";
   const ColumnState* exact = study_.exact();
-  if (exact && exact->computation && bar.total > 0 && state.column.variant != "exact")
-    bar.reading += QString("   %1× exact").arg(total_of(timing_of(*exact)) / bar.total, 0, 'g', 3);
+  if (exact && exact->computation && bar.total > 0 && state.column.variant != "exact") {
+    const Timing& reference = timing_of(*exact);
+    bar.numbers[4] = times(reference.apply_total.median_ms, apply.median_ms);
+    bar.numbers[5] = times(total_of(reference), bar.total);
+  }
+  bar.reading = QString("%1, of it apply %2 (%3), %4 runs")
+                    .arg(bar.numbers[0], bar.numbers[1], bar.numbers[2], bar.numbers[3]);
+  if (!bar.numbers[4].isEmpty())
+    bar.reading += QString("; as fast as exact: apply %1, with planning %2")
+                       .arg(bar.numbers[4], bar.numbers[5]);
   return bar;
 }
 
@@ -92,20 +113,21 @@ void TimingDock::paintEvent(QPaintEvent*) {
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(theme.muted);
   const Backend& backend = study_.backend();
-  const QString caption = QString(
-                              "median of runs after a warm-up, p10–p90; × = times faster than "
-                              "exact, same run   ·   %1, %2")
+  const QString caption = QString("median after a warm-up, whiskers p10–p90 of apply   ·   %1, %2")
                               .arg(QString::fromStdString(backend.device()),
                                    QString::fromStdString(backend.precision()));
-  painter.drawText(QRectF(12, 0, width() - 24, caption_height), Qt::AlignVCenter,
-                   fontMetrics().elidedText(caption, Qt::ElideRight, width() - 24));
+  const double numbers_from = width() - reading_width + 4;
+  painter.drawText(QRectF(12, 0, numbers_from - 24, caption_height), Qt::AlignVCenter,
+                   fontMetrics().elidedText(caption, Qt::ElideRight, int(numbers_from - 24)));
+  draw_numbers(painter, {"total", "apply", "p10 – p90", "runs", "apply ×", "total ×"},
+               QRectF(numbers_from, 0, reading_width, caption_height), theme.muted);
   double label_width = 0, longest = 1e-9;
   for (const Bar& bar : bars_) {
     label_width = std::max(label_width, double(fontMetrics().horizontalAdvance(bar.title)));
     longest = std::max(longest, bar.total);
   }
   label_width = std::min(label_width + 24, width() / 4.0);
-  const double scale = std::max(20.0, width() - label_width - reading_width - 24) / longest;
+  const double scale = std::max(20.0, width() - label_width - reading_width - 64) / longest;
   for (std::size_t i = 0; i < bars_.size(); ++i)
     draw_bar(painter, bars_[i], QRectF(0, caption_height + i * row_height(), width(), row_height()),
              label_width, scale);
@@ -131,23 +153,49 @@ void TimingDock::draw_bar(QPainter& painter, const Bar& bar, const QRectF& row, 
     x += box.width();
   }
   const double bars_end = width() - reading_width - 12;
-  if (bar.whisker_high > 0) {
-    painter.setPen(QPen(theme.text, 1.2));
-    const double y = row.center().y(), from = label_width + bar.whisker_low * scale;
-    const double to = std::min(label_width + bar.whisker_high * scale, bars_end);
-    painter.drawLine(QPointF(from, y), QPointF(to, y));
-    painter.drawLine(QPointF(from, y - 3), QPointF(from, y + 3));
-    if (to < bars_end) painter.drawLine(QPointF(to, y - 3), QPointF(to, y + 3));
-  }
+  draw_whisker(painter, bar, row.center().y(), label_width, scale);
   painter.setOpacity(1);
   const QRectF rest(bars_end + 16, row.top(), reading_width - 16, row.height());
-  painter.setPen(theme.text);
-  const QString reading = bar.stale ? bar.reading + "   stale" : bar.reading;
-  painter.drawText(rest, Qt::AlignVCenter, reading);
-  if (bar.note.isEmpty()) return;
+  if (bar.numbers.isEmpty()) {
+    painter.setPen(theme.muted);
+    painter.drawText(rest, Qt::AlignVCenter, bar.reading);
+    return;
+  }
+  draw_numbers(painter, bar.numbers, rest, bar.stale ? theme.muted : theme.text);
   painter.setPen(theme.warning);
-  painter.drawText(rest.adjusted(fontMetrics().horizontalAdvance(reading) + 12, 0, 0, 0),
-                   Qt::AlignVCenter, bar.note);
+  painter.drawText(rest.adjusted(number_edges.back() + 10, 0, 0, 0), Qt::AlignVCenter,
+                   bar.stale ? "stale" : bar.note);
+}
+
+void TimingDock::draw_numbers(QPainter& painter, const QStringList& numbers, const QRectF& row,
+                              const QColor& colour) {
+  painter.setPen(colour);
+  double from = row.left();
+  for (int i = 0; i < numbers.size(); ++i) {
+    const double to = row.left() + number_edges[std::size_t(i)];
+    painter.drawText(QRectF(from, row.top(), to - from, row.height()),
+                     Qt::AlignVCenter | Qt::AlignRight, numbers[i]);
+    from = to;
+  }
+}
+
+// A whisker of outliers is cut short behind its bar and ends in an arrow.
+void TimingDock::draw_whisker(QPainter& painter, const Bar& bar, double y, double label_width,
+                              double scale) {
+  constexpr double longest_tail = 40;
+  if (bar.whisker_high <= 0) return;
+  const double from = label_width + bar.whisker_low * scale;
+  const double wished = label_width + bar.whisker_high * scale;
+  const double to = std::min(wished, label_width + bar.total * scale + longest_tail);
+  painter.setPen(QPen(Theme::current().text, 1.2));
+  painter.drawLine(QPointF(from, y), QPointF(to, y));
+  painter.drawLine(QPointF(from, y - 3), QPointF(from, y + 3));
+  if (to < wished) {
+    painter.drawLine(QPointF(to - 4, y - 4), QPointF(to, y));
+    painter.drawLine(QPointF(to - 4, y + 4), QPointF(to, y));
+  } else {
+    painter.drawLine(QPointF(to, y - 3), QPointF(to, y + 3));
+  }
 }
 
 void TimingDock::mousePressEvent(QMouseEvent* event) {

@@ -33,6 +33,7 @@ class TimingDock : public QWidget {
   };
   struct Bar {
     QString title, reading, note;
+    QStringList numbers;  // total, apply, p10-p90, runs, apply against exact, all against exact
     std::vector<Segment> segments;
     double total = 0, whisker_low = 0, whisker_high = 0;
     bool stale = false;
@@ -40,6 +41,9 @@ class TimingDock : public QWidget {
   std::vector<Bar> bars() const;
   Bar bar_of(const ColumnState& state) const;
   double row_height() const;
+  void draw_numbers(QPainter& painter, const QStringList& numbers, const QRectF& row,
+                    const QColor& colour);
+  void draw_whisker(QPainter& painter, const Bar& bar, double y, double label_width, double scale);
   void draw_bar(QPainter& painter, const Bar& bar, const QRectF& row, double label_width,
                 double scale);
 

@@ -90,7 +90,7 @@ VariantDock::VariantDock(Study& study, QWidget* parent) : QWidget(parent), study
   column->addWidget(notes_ = make_note({}));
   notes_->setProperty("style", "warning");
   column->addSpacing(rhythm);
-  column->addWidget(make_heading("Against exact"));
+  column->addWidget(comparison_heading_ = make_heading("Against exact"));
   column->addWidget(comparison_note_ = make_note({}));
   column->addWidget(comparison_ = new Readings("Against exact", this));
   column->addStretch(1);
@@ -120,6 +120,18 @@ void VariantDock::refresh() {
   if (!seed_->hasFocus()) seed_->setText(QString::number(column.seed));
   refresh_notes(state);
   refresh_comparison(state);
+  show_matrix(study_.shows_matrix());
+}
+
+// An attention matrix alone is no variant.
+void VariantDock::show_matrix(bool alone) {
+  for (QWidget* part : std::initializer_list<QWidget*>{formula_, paper_, comparison_heading_})
+    part->setVisible(!alone);
+  if (!alone) return;
+  comparison_note_->hide();
+  name_->setText("Attention matrix");
+  summary_->setText("Given as it is. Variants would need Q, K and V.");
+  shown_variant_.clear();  // the next source's is shown anew
 }
 
 void VariantDock::rebuild(const Column& column) {

@@ -28,6 +28,7 @@ class VariantDock : public QWidget {
   void column_wished(int index, fovea::Column column);
 
  private:
+  void show_matrix(bool alone);
   void rebuild(const Column& column);
   void wish(std::function<void(Column&)> change);
   void refresh_notes(const ColumnState& state);
@@ -36,7 +37,7 @@ class VariantDock : public QWidget {
   Study& study_;
   std::string shown_variant_;
   Index shown_n_ = 0;
-  QLabel *name_, *summary_, *formula_, *paper_, *notes_, *comparison_note_;
+  QLabel *name_, *summary_, *formula_, *paper_, *notes_, *comparison_note_, *comparison_heading_;
   QWidget *form_, *seed_row_;
   QVBoxLayout* form_layout_;
   QLineEdit* seed_;

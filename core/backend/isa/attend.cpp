@@ -165,8 +165,10 @@ bool softmax(float* s, int lanes, int key_count, float* maximum, float* sum, flo
     for (int k = 0; k < key_count; ++k) top = larger(load(s + k * lanes + lane), top);
     // A lane that has seen no key yet: avoid (-inf) - (-inf).
     const Vec reference = top == splat(minus_infinity) ? Vec{} : top;
-    const Vec factor = exp2_of(before - reference);
-    const IntVec changed = top != before;
+    // Its sum is 0 and needs no rescaling either.
+    const IntVec fresh = before == splat(minus_infinity);
+    const Vec factor = fresh ? splat(1.0f) : exp2_of(before - reference);
+    const IntVec changed = factor != splat(1.0f);
     for (int i = 0; i < width; ++i) moved |= changed[i] != 0;
     Vec total = load(sum + lane) * factor;
     for (int k = 0; k < key_count; ++k) {
@@ -227,12 +229,13 @@ template <int Vectors>
 void accumulate_columns(const float* s, int lanes, int count, int key_count,
                         const float* const* values, int offset, float* const* z) {
   int r = 0;
-  for (; r + 6 <= count; r += 6)
+  for (; count - r >= 6 && count - r != 8; r += 6)  // 8 is better cut in halves
     accumulate_tile<6, Vectors>(s + r, lanes, key_count, values, offset, z + r);
-  for (; r + 4 <= count; r += 4)
+  for (; count - r >= 4; r += 4)
     accumulate_tile<4, Vectors>(s + r, lanes, key_count, values, offset, z + r);
-  for (; r < count; ++r)
-    accumulate_tile<1, Vectors>(s + r, lanes, key_count, values, offset, z + r);
+  for (; count - r >= 2; r += 2)
+    accumulate_tile<2, Vectors>(s + r, lanes, key_count, values, offset, z + r);
+  if (r < count) accumulate_tile<1, Vectors>(s + r, lanes, key_count, values, offset, z + r);
 }
 
 void accumulate(const float* s, int lanes, int count, int key_count, const float* const* values,

@@ -69,17 +69,14 @@ Body mask(const PanelInputs& in, std::string& caption, Run& run) {
   raster.high = static_cast<double>(raster.categories.size() - 1);
   raster.quantity = elements ? "pairs with weight"
                              : std::to_string(block) + " × " + std::to_string(block) + " tiles";
-  add(caption, "density " + number(tiles.covered / tiles.all));
+  add(caption, "density " + number(tiles.covered / tiles.all, 2));
   if (!elements) {
     add(caption, std::to_string(tiles.full) + " full, " + std::to_string(tiles.partial) +
-                     " partial, " + std::to_string(tiles.empty) + " empty " +
-                     std::to_string(block) + " × " + std::to_string(block) + " tiles");
-    if (tiles.partial > 0)
-      add(caption, "wasted work in partial tiles " + percent(1 - tiles.covered / tiles.touched));
+                     " partial, " + std::to_string(tiles.empty) + " empty");
+    if (tiles.partial > 0) add(caption, percent(1 - tiles.covered / tiles.touched) + " wasted");
   }
   if (in.metrics)
-    add(caption, "mass dropped " + percent(std::max(0.0, 1 - in.metrics->mass_kept.value)) +
-                     " of a row on average");
+    add(caption, percent(std::max(0.0, 1 - in.metrics->mass_kept.value)) + " of a row dropped");
   return raster;
 }
 

@@ -21,7 +21,18 @@ Body row(const PanelInputs& in, std::string& caption, Run& run);
 Body output(const PanelInputs& in, std::string& caption, Run& run);
 Body cost(const PanelInputs& in, std::string& caption, Run& run);
 
-/// A pixel grid over a rectangle: at most max_pixels a side, pixels as even as integers allow.
+/// How many pixels stand for `size` tokens: one each, or at most `limit`, each for the same whole
+/// number of tokens where there is such a number (not above twice the least); else as even as
+/// integers allow.
+inline Index pixels_for(Index size, Index limit) {
+  if (size <= limit) return size;
+  const Index least = (size + limit - 1) / limit;
+  for (Index factor = least; factor < 2 * least; ++factor)
+    if (size % factor == 0) return size / factor;
+  return limit;
+}
+
+/// A pixel grid over a rectangle: at most max_pixels a side.
 struct Grid {
   IndexRange rows, cols;
   Index down = 0, across = 0;
@@ -29,8 +40,8 @@ struct Grid {
   Grid(IndexRange r, IndexRange c, Index max_pixels)
       : rows(r),
         cols(c),
-        down(std::min(r.size(), max_pixels)),
-        across(std::min(c.size(), max_pixels)) {}
+        down(pixels_for(r.size(), max_pixels)),
+        across(pixels_for(c.size(), max_pixels)) {}
   bool pooled() const { return down < rows.size() || across < cols.size(); }
   IndexRange row_tokens(Index p) const { return part(rows, p, down); }
   IndexRange col_tokens(Index p) const { return part(cols, p, across); }
@@ -69,9 +80,9 @@ Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& se
                const std::string& name, std::string& caption, Run& run);
 
 /// "0.123": three significant digits.
-inline std::string number(double x) {
+inline std::string number(double x, int digits = 3) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.3g", x);
+  std::snprintf(text, sizeof text, "%.*g", digits, x);
   return text;
 }
 /// "12.3 %".
@@ -81,9 +92,9 @@ inline std::string percent(double x) {
 
 /// Sets low and high to the range of the finite values; 0 and 1 when there are none.
 void set_range(Raster& raster);
-/// Adds a sentence part, separated by "; ".
+/// Adds a sentence part, separated by " · ".
 void add(std::string& caption, const std::string& text);
-/// "; max-pooled, 8 x 8 entries a pixel" where a pixel covers several entries.
+/// " · max of 8 × 8" where a pixel covers several entries.
 void add_pooling(std::string& caption, const Grid& grid, Pool::Kind kind);
 
 inline bool is_exact(const PanelInputs& in) {

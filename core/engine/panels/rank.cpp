@@ -20,6 +20,25 @@ std::string name_of(RankSubject subject, bool exact) {
   return "";
 }
 
+void count_entries(BlockMap& body) {
+  double all = 0;
+  for (const RankBlock& b : body.map.blocks)
+    all += static_cast<double>(b.rows.size()) * static_cast<double>(b.cols.size());
+  body.stored = stored_entries(body.map);
+  body.compression = all / body.stored;
+}
+
+std::string tolerance_words(double tolerance) {
+  return " at ε = " + number(tolerance);
+}
+std::string compression_words(const BlockMap& body) {
+  return number(body.compression) + " × fewer entries";
+}
+
+void replace_end(std::string& text, const std::string& end, const std::string& by) {
+  if (text.ends_with(end)) text.replace(text.size() - end.size(), end.size(), by);
+}
+
 }  // namespace
 
 IndexRange rank_window(Index n, IndexRange rows, IndexRange cols) {
@@ -44,16 +63,14 @@ Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& se
       window.size(),
       [&](IndexRange rows, IndexRange cols) { return entries(from(rows), from(cols)); }, options,
       run);
-  body.stored = stored_entries(body.map);
-  const double n = static_cast<double>(window.size());
-  body.compression = n * n / body.stored;
+  count_entries(body);
   body.map.n = window.end;
   for (RankBlock& b : body.map.blocks) b.rows = from(b.rows), b.cols = from(b.cols);
-  body.quantity = "numerical rank of " + name + " at ε = " + number(settings.rank_tolerance);
+  body.quantity = "numerical rank of " + name + tolerance_words(settings.rank_tolerance);
   if (window.begin > 0)
     add(caption,
         "tokens " + std::to_string(window.begin) + " to " + std::to_string(window.end - 1));
-  add(caption, number(body.stored) + " entries stored, compression " + number(body.compression));
+  add(caption, compression_words(body));
   return body;
 }
 
@@ -70,3 +87,18 @@ Body rank(const PanelInputs& in, std::string& caption, Run& run) {
 }
 
 }  // namespace fovea::panels
+
+namespace fovea {
+
+void set_rank_tolerance(Panel& panel, double tolerance) {
+  auto* body = std::get_if<BlockMap>(&panel.body);
+  if (!body) return;
+  const std::string before = panels::compression_words(*body);
+  set_tolerance(body->map, tolerance, false);
+  panels::count_entries(*body);
+  panels::replace_end(panel.caption, before, panels::compression_words(*body));
+  const std::size_t words = body->quantity.rfind(" at ε");
+  body->quantity = body->quantity.substr(0, words) + panels::tolerance_words(tolerance);
+}
+
+}  // namespace fovea

@@ -54,7 +54,7 @@ struct Shown {
 };
 
 /// The left and top of the panels' window; the first panel begins one pixel further.
-constexpr int left = 78, top = 44;
+constexpr int left = 72, top = 44;
 int side(const Shown& shown) {
   return static_cast<int>(shown.canvas.panel_pixels() / shown.canvas.devicePixelRatioF());
 }

@@ -1,0 +1,145 @@
+#include "gui/view_bar.h"
+
+#include <QComboBox>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QSlider>
+#include <QToolButton>
+#include <algorithm>
+#include <cmath>
+
+#include "figure/colormap.h"
+
+namespace fovea {
+namespace {
+
+std::vector<std::pair<QString, std::string>> colour_maps() {
+  std::vector<std::pair<QString, std::string>> maps;
+  for (const auto& id : colormap_ids())
+    if (colormap_for(Palette::sequential, id).id == id)
+      maps.emplace_back(QString::fromStdString(id), id);
+  return maps;
+}
+
+}  // namespace
+
+ViewBar::ViewBar(QWidget* parent) : QToolBar("View settings", parent) {
+  setObjectName("view_bar");
+  setMovable(false);
+  add_choice<Norm>("Norm", "How weights become colours",
+                   {{"log", Norm::log}, {"linear", Norm::linear}, {"per row", Norm::row_max}},
+                   &ViewSettings::norm);
+  add_power("Floor", "Where a logarithmic scale begins, as part of its top", -8,
+            &ViewSettings::log_floor);
+  add_choice<std::string>("Colours", "Of weights", colour_maps(), &ViewSettings::colormap);
+  add_range_lock();
+  addSeparator();
+  add_choice<ErrorKind>("Error", "What the error row shows (E)",
+                        {{"signed", ErrorKind::signed_difference},
+                         {"absolute", ErrorKind::absolute},
+                         {"squared", ErrorKind::squared},
+                         {"relative", ErrorKind::relative},
+                         {"log10", ErrorKind::log10_absolute}},
+                        &ViewSettings::error);
+  add_choice<Pool::Kind>("Pooling", "Where a pixel covers several entries",
+                         {{"max", Pool::Kind::max}, {"mean", Pool::Kind::mean}},
+                         &ViewSettings::pool);
+  add_choice<Index>("Tiles", "Side of the mask's blocks, tokens",
+                    {{"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}},
+                    &ViewSettings::mask_block);
+  addSeparator();
+  add_choice<RankSubject>("Rank of", "The matrix whose blocks' ranks are mapped",
+                          {{"P", RankSubject::attention},
+                           {"A = exp S", RankSubject::unnormalised},
+                           {"S", RankSubject::logits},
+                           {"error", RankSubject::error}},
+                          &ViewSettings::rank_of);
+  add_power("ε", "Rank tolerance: the tail of singular values a block may lose", -6,
+            &ViewSettings::rank_tolerance);
+  add_choice<Partition>("Blocks", "How the rank map is cut",
+                        {{"hierarchy", Partition::hierarchy}, {"uniform", Partition::uniform}},
+                        &ViewSettings::rank_partition);
+  add_choice<Index>("Leaf", "Side of the rank map's smallest blocks, tokens",
+                    {{"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}},
+                    &ViewSettings::rank_leaf);
+}
+
+void ViewBar::show_settings(const ViewSettings& settings) {
+  settings_ = settings;
+  for (const auto& refresh : refreshers_) refresh();
+}
+
+void ViewBar::wish() {
+  for (const auto& refresh : refreshers_) refresh();
+  emit settings_wished(settings_);
+}
+
+void ViewBar::add_label(const QString& text, QWidget* field, const QString& tip) {
+  auto* label = new QLabel(text, this);
+  label->setProperty("style", "note");
+  label->setContentsMargins(8, 0, 4, 0);
+  label->setToolTip(tip);
+  addWidget(label);
+  field->setAccessibleName(text);
+  field->setToolTip(tip);
+  field->setObjectName("view_" + text);
+  addWidget(field);
+}
+
+template <class T>
+void ViewBar::add_choice(const QString& name, const QString& tip,
+                         const std::vector<std::pair<QString, T>>& choices,
+                         T ViewSettings::*member) {
+  auto* box = new QComboBox(this);
+  for (const auto& [text, value] : choices) box->addItem(text);
+  add_label(name, box, tip);
+  connect(box, &QComboBox::activated, this, [this, choices, member](int index) {
+    settings_.*member = choices[static_cast<std::size_t>(index)].second;
+    wish();
+  });
+  refreshers_.push_back([this, box, choices, member] {
+    const auto it = std::ranges::find(choices, settings_.*member, &std::pair<QString, T>::second);
+    box->setCurrentIndex(it == choices.end() ? -1 : int(it - choices.begin()));
+  });
+}
+
+void ViewBar::add_power(const QString& name, const QString& tip, int low,
+                        double ViewSettings::*member) {
+  auto* slider = new QSlider(Qt::Horizontal, this);
+  slider->setRange(10 * low, 0);
+  slider->setPageStep(10);
+  slider->setFixedWidth(72);
+  add_label(name, slider, tip);
+  auto* number = new QLabel(this);
+  number->setMinimumWidth(fontMetrics().horizontalAdvance("0.00005") + 6);
+  number->setContentsMargins(4, 0, 0, 0);
+  addWidget(number);
+  connect(slider, &QSlider::valueChanged, this, [this, member](int tenths) {
+    settings_.*member = std::pow(10.0, tenths / 10.0);
+    wish();
+  });
+  refreshers_.push_back([this, slider, number, member] {
+    const QSignalBlocker quiet(slider);
+    if (!slider->isSliderDown())
+      slider->setValue(int(std::lround(10 * std::log10(settings_.*member))));
+    number->setText(QString::number(settings_.*member, 'g', 2));
+  });
+}
+
+void ViewBar::add_range_lock() {
+  auto* lock = new QToolButton(this);
+  lock->setCheckable(true);
+  lock->setText("shared range");
+  add_label("Range", lock, "One colour range for all panels of a row, or each its own");
+  connect(lock, &QToolButton::toggled, this, [this](bool on) {
+    settings_.shared_range = on;
+    wish();
+  });
+  refreshers_.push_back([this, lock] {
+    const QSignalBlocker quiet(lock);
+    lock->setChecked(settings_.shared_range);
+    lock->setText(settings_.shared_range ? "shared" : "each its own");
+  });
+}
+
+}  // namespace fovea

@@ -1,0 +1,37 @@
+// The ViewBar holds how pictures are drawn: norm, range, error, pooling, mask blocks and ranks.
+#pragma once
+
+#include <QToolBar>
+#include <functional>
+#include <vector>
+
+#include "engine/session.h"
+
+namespace fovea {
+
+class ViewBar : public QToolBar {
+  Q_OBJECT
+
+ public:
+  explicit ViewBar(QWidget* parent = nullptr);
+  /// Shows settings without a signal.
+  void show_settings(const ViewSettings& settings);
+
+ signals:
+  void settings_wished(const fovea::ViewSettings& settings);
+
+ private:
+  template <class T>
+  void add_choice(const QString& name, const QString& tip,
+                  const std::vector<std::pair<QString, T>>& choices, T ViewSettings::*member);
+  /// A power of ten between 10^low and 10^0, in tenths of a decade.
+  void add_power(const QString& name, const QString& tip, int low, double ViewSettings::*member);
+  void add_range_lock();
+  void add_label(const QString& text, QWidget* field, const QString& tip);
+  void wish();
+
+  ViewSettings settings_;
+  std::vector<std::function<void()>> refreshers_;
+};
+
+}  // namespace fovea
