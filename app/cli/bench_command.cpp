@@ -46,7 +46,7 @@ double peak_memory() {
 std::vector<Problem> problems_of(const Options& options) {
   if (options.source.what.empty())
     return random_heads(options.n, options.d, options.head_count, options.heads.causal,
-                        options.parameters.seed);
+                        options.parameters.seed, options.heads.scale.value_or(0));
   const Source source = options.source.load();
   std::vector<Problem> problems;
   for (const Index head : options.heads.heads_in(source))
@@ -178,18 +178,22 @@ void add_bench_command(CLI::App& program, Work& chosen) {
       program.add_subcommand("bench", "Time of variants, beside exact attention in the same run");
   auto options = std::make_shared<Options>();
   options->source.add_to(*command, false);
+  auto* source = command->get_option("SOURCE");
   const std::string group = "Instead of SOURCE, random gaussians";
   command->add_option("--n", options->n, "Tokens")
       ->check(CLI::Range(1, 1 << 24))
       ->capture_default_str()
+      ->excludes(source)
       ->group(group);
   command->add_option("--d", options->d, "Features of a head")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str()
+      ->excludes(source)
       ->group(group);
   command->add_option("--heads", options->head_count, "Heads")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str()
+      ->excludes(source)
       ->group(group);
   command->add_option("--variant", options->variants, "Which ones, or all")
       ->allow_extra_args(false)
@@ -200,6 +204,7 @@ void add_bench_command(CLI::App& program, Work& chosen) {
       ->capture_default_str();
   options->parameters.add_to(*command);
   options->heads.add_to(*command, "all", true);
+  for (const char* of_source : {"--layer", "--head"}) command->get_option(of_source)->needs(source);
   options->backend.add_to(*command);
   command->add_flag("--json", options->json, "One JSON document on standard output");
   command->callback([&chosen, options] {

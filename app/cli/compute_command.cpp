@@ -1,5 +1,6 @@
 // fovea compute: one variant of the heads of a source, with what it costs and how far it is off.
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/commands.h"
 #include "cli/json_output.h"
@@ -7,6 +8,7 @@
 #include "cli/report.h"
 #include "cli/text_table.h"
 #include "data/error.h"
+#include "io/atomic_file.h"
 #include "io/structure_file.h"
 
 namespace fovea {
@@ -123,6 +125,12 @@ ComputeReport begin_report(const Options& options, const Source& source, const B
 
 void run_compute(const Options& options, const Console& console) {
   find_variant(options.variant);
+  if (!options.output.empty()) {
+    const auto ending = std::filesystem::path(options.output).extension();
+    if (!ending.empty() && ending != ".safetensors")
+      throw UsageError("-o " + options.output + ": a name ending in .safetensors expected");
+    require_writable(options.output);
+  }
   const Source source = options.source.load();
   const std::vector<Index> heads = options.heads.heads_in(source);
   const auto backend = options.backend.make();

@@ -6,12 +6,9 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "data/error.h"
+#include "gui/run_window.h"
 
 namespace fovea {
-
-/// gui/run_window.h
-int run_window(int argc, char** argv, const std::vector<std::string>& files);
-
 namespace {
 
 constexpr int defect = 1, wrong_command_line = 2, not_to_be_had = 4;

@@ -100,7 +100,8 @@ std::vector<Measurement> measure(const std::vector<Problem>& heads,
   return out;
 }
 
-std::vector<Problem> random_heads(Index n, Index d, Index heads, bool causal, std::uint64_t seed) {
+std::vector<Problem> random_heads(Index n, Index d, Index heads, bool causal, std::uint64_t seed,
+                                  double scale) {
   std::vector<Problem> problems;
   for (Index head = 0; head < heads; ++head) {
     Random random(seed, stream_of(0xbe7c4, head));
@@ -111,7 +112,7 @@ std::vector<Problem> random_heads(Index n, Index d, Index heads, bool causal, st
       return out;
     };
     Matrix q = gaussian(), k = gaussian(), v = gaussian();
-    problems.push_back(make_problem(std::move(q), std::move(k), std::move(v), 0, causal, head));
+    problems.push_back(make_problem(std::move(q), std::move(k), std::move(v), scale, causal, head));
   }
   return problems;
 }

@@ -41,8 +41,9 @@ std::vector<Measurement> measure(const std::vector<Problem>& heads,
                                  const std::vector<Contender>& contenders, const Backend& backend,
                                  const MeasureOptions& options, std::stop_token stop);
 
-/// Independent standard normal Q, K and V.
-std::vector<Problem> random_heads(Index n, Index d, Index heads, bool causal, std::uint64_t seed);
+/// Independent standard normal Q, K and V. `scale` 0: 1/sqrt(d).
+std::vector<Problem> random_heads(Index n, Index d, Index heads, bool causal, std::uint64_t seed,
+                                  double scale = 0);
 
 /// Milliseconds to read Q, K and V once and write Z, on `threads` threads: the least any attention
 /// of this size can take. The median of `rounds`.

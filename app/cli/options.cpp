@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include "data/error.h"
-#include "engine/session.h"
 
 namespace fovea {
 namespace {
@@ -74,8 +75,15 @@ void HeadOptions::add_to(CLI::App& command, const std::string& standard, bool al
   auto* on = command.add_flag("--causal", causal,
                               "Only keys up to the query (default: as the source says, else off)");
   command.add_flag("--no-causal", no_causal, "All keys")->excludes(on);
-  command.add_option("--scale", scale,
-                     "Logits are scale q.k (default: as the source says, else 1/sqrt(d))");
+  command
+      .add_option("--scale", scale,
+                  "Logits are scale q.k (default: as the source says, else 1/sqrt(d))")
+      ->check([](const std::string& text) {
+        char* end = nullptr;
+        const double value = std::strtod(text.c_str(), &end);
+        const bool good = end != text.c_str() && !*end && std::isfinite(value) && value > 0;
+        return good ? std::string() : text + " found, a finite number above 0 expected";
+      });
   command.add_flag("--allow-non-finite", allow_non_finite,
                    "Compute on although there is NaN or Inf in the input");
 }
@@ -151,22 +159,30 @@ Values ParameterOptions::applied(const Variant& variant, Values values) const {
   return values;
 }
 
-std::vector<Values> ParameterOptions::applied(const std::vector<const Variant*>& chosen,
-                                              Index n) const {
-  std::vector<Values> all;
-  for (const Variant* variant : chosen) all.push_back(values_for_length(*variant, n));
+void ParameterOptions::apply_to(std::vector<Column>& columns) const {
   for (const auto& setting : settings) {
     const auto [key, value] = key_and_value(setting);
     bool known = false;
-    for (std::size_t i = 0; i < chosen.size(); ++i)
-      if (has_parameter(*chosen[i], key)) {
-        set_value(chosen[i]->schema, all[i], key, value);
-        known = true;
-      }
+    for (Column& column : columns) {
+      const Variant& variant = find_variant(column.variant);
+      if (!has_parameter(variant, key)) continue;
+      set_value(variant.schema, column.values, key, value);
+      known = true;
+    }
     if (!known)
       throw UsageError("--set " + setting + ": none of the variants has a parameter '" + key + "'");
   }
-  return all;
+}
+
+std::vector<Values> ParameterOptions::applied(const std::vector<const Variant*>& chosen,
+                                              Index n) const {
+  std::vector<Column> columns;
+  for (const Variant* variant : chosen)
+    columns.push_back({variant->id, values_for_length(*variant, n), seed});
+  apply_to(columns);
+  std::vector<Values> values;
+  for (Column& column : columns) values.push_back(std::move(column.values));
+  return values;
 }
 
 std::vector<const Variant*> variants_named(const std::vector<std::string>& ids) {

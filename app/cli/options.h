@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "engine/session.h"
 #include "input/open_source.h"
 #include "variants/variant.h"
 
@@ -58,6 +59,7 @@ struct ParameterOptions {
   /// For several variants at once: each takes the keys it has. Throws UsageError for a key that
   /// none of them has.
   std::vector<Values> applied(const std::vector<const Variant*>& chosen, Index n) const;
+  void apply_to(std::vector<Column>& columns) const;
 };
 
 /// The variants of these ids, in this order; "all" stands for every one.

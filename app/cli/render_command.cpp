@@ -2,6 +2,7 @@
 #include <QGuiApplication>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <iostream>
 #include <utility>
@@ -14,6 +15,8 @@
 #include "data/error.h"
 #include "figure/colormap.h"
 #include "figure/figure.h"
+#include "input/session_file.h"
+#include "io/atomic_file.h"
 
 namespace fovea {
 namespace {
@@ -31,10 +34,50 @@ struct Options {
   int dpi = 300;
   ViewSettings settings;
   std::string norm = "log", error = "signed";
+  std::optional<Session> session;  // SOURCE is a session file: what the command line leaves open
 };
 
 bool ends_in(const std::string& path, const std::string& ending) {
   return path.size() > ending.size() && path.ends_with(ending);
+}
+
+/// What was not given on the command line is as in the session.
+void take_up(Options& options, const Session& session, const CLI::App& command) {
+  const auto left_open = [&](const char* name) { return command.count(name) == 0; };
+  options.source.what = session.source;
+  options.settings = session.settings;
+  if (!left_open("--colormap"))
+    options.settings.colormap = command.get_option("--colormap")->as<std::string>();
+  if (left_open("--norm")) options.norm = to_text(session.settings.norm);
+  if (left_open("--error")) options.error = to_text(session.settings.error);
+  if (left_open("--layer")) options.heads.layer = std::to_string(session.layer);
+  if (left_open("--head")) options.heads.head = std::to_string(session.head);
+  if (left_open("--scale")) options.heads.scale = session.scale;
+  if (left_open("--causal") && left_open("--no-causal") && session.causal) {
+    options.heads.causal = *session.causal;
+    options.heads.no_causal = !*session.causal;
+  }
+  if (left_open("--view")) {
+    options.views.clear();
+    for (const View view : session.views) options.views.push_back(to_text(view));
+  }
+  options.session = session;
+  if (!left_open("--variant")) options.session->columns.clear();
+  if (!left_open("--seed"))
+    for (Column& column : options.session->columns) column.seed = options.parameters.seed;
+}
+
+Source load(Options& options, const CLI::App& command, const Console& console) {
+  const std::string path = options.source.what;
+  if (!is_session_file(path)) return options.source.load();
+  const SessionFile file = read_session(path);
+  take_up(options, file.session, command);
+  Source source = options.source.load();
+  check_session(file.session, source);
+  if (!file.content_hash.empty() && content_hash_of(file.session.source) != file.content_hash)
+    console.err << "note: " << file.session.source
+                << ": its content has changed since the session was saved\n";
+  return source;
 }
 
 /// Everything that can be told wrong before anything is computed.
@@ -48,6 +91,7 @@ void check(const Options& options) {
       throw UsageError(
           "unknown view '" + view +
           "': heatmap, error, mask, rank, level, tree, row, output, cost or timing expected");
+  require_writable(options.output);
 }
 
 /// Qt remarks on the state of the desktop, which is nothing to us here.
@@ -80,6 +124,7 @@ FigureStyle style_of(const Options& options) {
   if (!options.height.empty()) style.height = points_of("--height", options.height, options.dpi);
   style.colormap = options.settings.colormap;
   style.log_floor = options.settings.log_floor;
+  style.shared_range = options.settings.shared_range;
   return style;
 }
 
@@ -90,8 +135,20 @@ Index pixels_of_a_panel(const FigureStyle& style, std::size_t columns) {
   return std::clamp<Index>(static_cast<Index>(across), 64, 2048);
 }
 
-/// One variant with all that its panels are made from.
-struct Column {
+/// The session's, or the variants of the command line; with its settings.
+std::vector<Column> columns_of(const Options& options, Index n) {
+  std::vector<Column> columns;
+  if (options.session) columns = options.session->columns;
+  if (columns.empty())
+    for (const Variant* variant : variants_named(
+             options.variants.empty() ? std::vector<std::string>{"all"} : options.variants))
+      columns.push_back({variant->id, values_for_length(*variant, n), options.parameters.seed});
+  options.parameters.apply_to(columns);
+  return columns;
+}
+
+/// One column with all that its panels are made from.
+struct Drawn {
   Computation computation;
   Metrics metrics;
   std::vector<Diagnostic> diagnostics;
@@ -103,21 +160,20 @@ class Grid {
       : options_(options), source_(source), run_(run) {
     const Index head = options.heads.heads_in(source).front();
     problem_ = options.heads.problem(source, head);
+    look_at(options.session);
     backend_ = options.backend.make();
-    const auto chosen = variants_named(options.variants.empty() ? std::vector<std::string>{"all"}
-                                                                : options.variants);
-    const auto values = options.parameters.applied(chosen, problem_.n());
+    const std::vector<Column> chosen = columns_of(options, problem_.n());
     pixels_ = pixels_of_a_panel(style, chosen.size());
     const bool timed = std::ranges::find(options.views, timing_view) != options.views.end();
     repeats_ = timed ? 5 : 0;
     exact_ =
         compute(problem_, {.variant = &find_variant("exact"), .repeats = repeats_}, *backend_, run);
-    for (std::size_t i = 0; i < chosen.size(); ++i) add(*chosen[i], values[i]);
+    for (const auto& column : chosen) add(column);
   }
 
   std::vector<Panel> row(const std::string& view) const {
     std::vector<Panel> panels;
-    for (const Column& column : columns_)
+    for (const Drawn& column : columns_)
       panels.push_back(view == timing_view ? timing_panel(column.computation, exact_)
                                            : make_panel(*view_from(view), inputs_of(column), run_));
     return panels;
@@ -131,14 +187,14 @@ class Grid {
   }
 
  private:
-  void add(const Variant& variant, const Values& values) {
-    Column column;
-    const ComputeRequest request{.variant = &variant,
-                                 .values = values,
-                                 .seed = options_.parameters.seed,
+  void add(const Column& wanted) {
+    Drawn column;
+    const ComputeRequest request{.variant = &find_variant(wanted.variant),
+                                 .values = wanted.values,
+                                 .seed = wanted.seed,
                                  .repeats = repeats_};
     column.computation =
-        variant.id == "exact" ? exact_ : compute(problem_, request, *backend_, run_);
+        wanted.variant == "exact" ? exact_ : compute(problem_, request, *backend_, run_);
     column.metrics =
         compare(*column.computation.op, column.computation.output, *exact_.op, exact_.output, run_);
     column.diagnostics = diagnose(*column.computation.op, column.computation.output, *exact_.op,
@@ -146,18 +202,31 @@ class Grid {
     columns_.push_back(std::move(column));
   }
 
-  PanelInputs inputs_of(const Column& column) const {
-    const Index n = problem_.n();
+  PanelInputs inputs_of(const Drawn& column) const {
     return {.computation = column.computation,
             .exact = exact_,
             .metrics = &column.metrics,
             .diagnostics = &column.diagnostics,
             .sequence = source_.sequence,
             .settings = options_.settings,
-            .rows = {0, n},
-            .cols = {0, n},
+            .rows = rows_,
+            .cols = cols_,
             .max_pixels = pixels_,
-            .query = n / 2};
+            .query = query_};
+  }
+
+  /// The part of the matrix that the session shows, and its pinned query.
+  void look_at(const std::optional<Session>& session) {
+    const Index n = problem_.n();
+    const auto visible = [n](double begin, double end) {
+      const IndexRange range{static_cast<Index>(std::clamp(std::floor(begin), 0.0, double(n))),
+                             static_cast<Index>(std::clamp(std::ceil(end), 0.0, double(n)))};
+      return range.size() > 0 ? range : IndexRange{0, n};
+    };
+    const Viewport view = session ? session->viewport : Viewport{};
+    rows_ = visible(view.row_begin, view.row_end);
+    cols_ = visible(view.col_begin, view.col_end);
+    query_ = std::min(n - 1, session && session->pinned_query ? *session->pinned_query : n / 2);
   }
 
   const Options& options_;
@@ -165,10 +234,11 @@ class Grid {
   Run& run_;
   Problem problem_;
   std::unique_ptr<Backend> backend_;
-  Index pixels_ = 0;
+  IndexRange rows_, cols_;
+  Index pixels_ = 0, query_ = 0;
   int repeats_ = 0;
   Computation exact_;
-  std::vector<Column> columns_;
+  std::vector<Drawn> columns_;
 };
 
 /// A source of attention without Q and K: its heatmap and its rank map.
@@ -193,13 +263,13 @@ std::vector<std::vector<Panel>> panels_of_matrix(const Options& options, const S
   return rows;
 }
 
-void run_render(Options options, const Console& console) {
+void run_render(Options options, const CLI::App& command, const Console& console) {
   check(options);
+  const Painting painting;
+  const Source source = load(options, command, console);
   Figure figure{.title = options.title, .footer = {}, .rows = {}, .style = style_of(options)};
   options.settings.norm = *norm_from(options.norm);
   options.settings.error = *error_kind_from(options.error);
-  const Painting painting;
-  const Source source = options.source.load();
   Profile profile;
   Run run{profile, console.stop};
   if (!source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qkv()) {
@@ -245,8 +315,9 @@ void add_look(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_render_command(CLI::App& program, Work& chosen) {
-  auto* command =
-      program.add_subcommand("render", "Panels of variants and views as PNG, SVG or PDF");
+  auto* command = program.add_subcommand(
+      "render",
+      "Panels of variants and views, or of a session saved by the window, as PNG, SVG or PDF");
   auto options = std::make_shared<Options>();
   options->source.add_to(*command);
   command->add_option("--variant", options->variants, "A column; may be repeated (default: all)")
@@ -265,8 +336,10 @@ void add_render_command(CLI::App& program, Work& chosen) {
   options->parameters.add_to(*command);
   options->heads.add_to(*command, "0", false);
   options->backend.add_to(*command);
-  command->callback([&chosen, options] {
-    chosen = [options](const Console& console) { run_render(*options, console); };
+  command->callback([&chosen, options, command] {
+    chosen = [options, command](const Console& console) {
+      run_render(*options, *command, console);
+    };
   });
 }
 

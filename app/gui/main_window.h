@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "gui/history.h"
-#include "gui/session_file.h"
+#include "input/session_file.h"
 #include "gui/study.h"
 
 class QAction;

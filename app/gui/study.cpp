@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "gui/polite_backend.h"
-#include "gui/session_file.h"
 #include "input/assets.h"
 #include "input/open_source.h"
+#include "input/session_file.h"
 
 namespace fovea {
 namespace {
@@ -26,21 +26,6 @@ std::vector<int> continued(const std::vector<Column>& before, const std::vector<
     if (from[i] < 0 && !taken[i] && before[i].variant == after[i].variant)
       from[i] = static_cast<int>(i);
   return from;
-}
-
-void check_session(const Session& session, const Source& source) {
-  if (session.columns.empty() || session.views.empty())
-    throw InputError(session.source,
-                     "a session without columns or views: at least one of each expected");
-  const auto layers = static_cast<Index>(source.layers.size());
-  if (session.layer < 0 || session.layer >= layers)
-    throw InputError(session.source, "layer " + std::to_string(session.layer) +
-                                         " of the session: " + std::to_string(layers) +
-                                         " layers are in the file");
-  const Index heads = source.layers[static_cast<std::size_t>(session.layer)].heads();
-  if (session.head < 0 || session.head >= heads)
-    throw InputError(session.source, "head " + std::to_string(session.head) + " of the session: " +
-                                         std::to_string(heads) + " heads are in the layer");
 }
 
 }  // namespace

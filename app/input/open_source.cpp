@@ -156,6 +156,9 @@ Loader loader_of(const std::string& path) {
                      "does not exist; a file, a directory of .npy or synthetic:NAME was "
                      "expected");
   if (error) throw InputError(path, "cannot be opened: " + error.message());
+  if (fs::is_fifo(status) || fs::is_socket(status) || fs::is_character_file(status) ||
+      fs::is_block_file(status))  // reading from a pipe would wait for ever
+    throw InputError(path, "is a device or pipe: a file or a directory of .npy expected");
   if (fs::is_directory(status)) return {"NumPy directories", {}, nullptr, open_npy_directory};
   const std::vector<Loader> loaders = make_loaders();
   const std::string extension = extension_of(path);

@@ -71,6 +71,16 @@ void write_to(const std::string& path, const std::string& shown,
 
 }  // namespace
 
+void require_writable(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  errno = EISDIR;
+  if (fs::is_directory(status)) throw refusal(path);
+  const std::string parent = fs::path(path).parent_path().string();
+  const std::string& needed = fs::exists(status) && !fs::is_regular_file(status) ? path : parent;
+  if (::access(needed.empty() ? "." : needed.c_str(), W_OK) != 0) throw refusal(path);
+}
+
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);

@@ -12,4 +12,8 @@ namespace fovea {
 /// replaced; a device or pipe is written to directly. Throws UnavailableError.
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
 
+/// Throws UnavailableError when it is plain before the work that `path` could not be written after
+/// it: no such directory, no right to write there, a directory of this name.
+void require_writable(const std::string& path);
+
 }  // namespace fovea

@@ -1,5 +1,6 @@
 // Exit statuses, messages, help and what is on standard output.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include "cli/program.h"
 
@@ -137,4 +138,46 @@ TEST_CASE("figures are written in the format their name says") {
   }
   CHECK(run_program({"render", "synthetic:hmatrix", "--view", "rank", "-o", scratch.path("r.png")})
             .status == 0);
+}
+
+TEST_CASE("a session file is drawn as it was saved, and as the command line says otherwise") {
+  const Scratch scratch;
+  const std::string session = scratch.path("s.fovea.json"), figure = scratch.path("s.svg");
+  const auto write = [&](const std::string& source) {
+    write_text(session, R"({"fovea_session": 1, "content_sha256": "", "layer": 0, "head": 0,
+        "source": ")" + source +
+                            R"(", "causal": null, "scale": null, "pinned_query": null,
+        "columns": [{"variant": "h1d", "parameters": {"block": "2"}, "seed": 0}],
+        "views": ["heatmap"], "viewport": [0, 4, 0, 4],
+        "settings": {"norm": "linear", "log_floor": 1e-4, "error": "signed", "pool": "max",
+          "mask_block": 2, "rank_of": "attention", "rank_leaf": 2, "rank_tolerance": 1e-2,
+          "rank_partition": "hierarchy", "shared_range": true, "colormap": "viridis"}})");
+  };
+  write("synthetic:golden");
+  CHECK(run_program({"render", session, "-o", figure}).status == 0);
+  CHECK(read_text(figure).find("H-Transformer-1D") != std::string::npos);
+  CHECK(run_program({"render", session, "--variant", "hyper", "--view", "timing", "-o", figure})
+            .status == 0);
+  CHECK(read_text(figure).find("HyperAttention") != std::string::npos);
+  CHECK(read_text(figure).find("H-Transformer-1D") == std::string::npos);
+  write("nowhere.npz");
+  check_refused({"render", session, "-o", figure}, 3, "nowhere.npz");
+}
+
+TEST_CASE("what cannot be done is refused before anything is computed") {
+  const Scratch scratch;
+  const std::string pipe = scratch.path("pipe"), large = "synthetic:gaussian?n=131072&d=64";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  check_refused({"info", pipe}, 3, "pipe");
+  check_refused({"info", "/dev/zero"}, 3, "device");
+  check_refused({"info", scratch.path("")}, 3, ".npy");
+  for (const char* scale : {"-1", "0", "nan", "inf"})
+    check_refused({"compute", large, "--variant", "exact", "--scale", scale}, 2, "above 0");
+  check_refused({"compute", large, "--variant", "exact", "-o", scratch.path("z.pdf")}, 2,
+                ".safetensors");
+  check_refused({"compute", large, "--variant", "exact", "-o", scratch.path("no/z.safetensors")}, 4,
+                "z.safetensors");
+  check_refused({"render", large, "-o", scratch.path("no/z.png")}, 4, "z.png");
+  check_refused({"bench", "--n", "64", "--head", "0"}, 2, "SOURCE");
+  check_refused({"bench", large, "--heads", "2"}, 2, "--heads");
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "data/source.h"
 #include "engine/session.h"
 
 namespace fovea {
@@ -21,5 +22,7 @@ void write_session(const std::string& path, const SessionFile& file);
 SessionFile read_session(const std::string& path);
 /// Does the file look like a session (and not like tokens)?
 bool is_session_file(const std::string& path);
+/// Throws InputError when the source has not the session's layer or head.
+void check_session(const Session& session, const Source& source);
 
 }  // namespace fovea

@@ -1,9 +1,10 @@
-#include "gui/session_file.h"
+#include "input/session_file.h"
 
 #include <QCryptographicHash>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <filesystem>
 #include <ostream>
 
 #include "data/error.h"
@@ -148,8 +149,13 @@ std::string content_hash_of(const std::string& source) {
 
 void write_session(const std::string& path, const SessionFile& file) {
   const Session& s = file.session;
+  // So that the session opens from any directory.
+  std::error_code not_there;
+  const std::string source = std::filesystem::exists(s.source, not_there)
+                                 ? std::filesystem::absolute(s.source).string()
+                                 : s.source;
   Json json{{"fovea_session", version},
-            {"source", s.source},
+            {"source", source},
             {"content_sha256", file.content_hash},
             {"layer", s.layer},
             {"head", s.head},
@@ -207,6 +213,21 @@ bool is_session_file(const std::string& path) {
   if (!path.ends_with(".json") || !file.open(QIODevice::ReadOnly)) return false;
   // Our own writing sorts names; a session carries this one somewhere, tokens would not as a key.
   return file.read(largest_session).contains("\"fovea_session\"");
+}
+
+void check_session(const Session& session, const Source& source) {
+  if (session.columns.empty() || session.views.empty())
+    throw InputError(session.source,
+                     "a session without columns or views: at least one of each expected");
+  const auto layers = static_cast<Index>(source.layers.size());
+  if (session.layer < 0 || session.layer >= layers)
+    throw InputError(session.source, "layer " + std::to_string(session.layer) +
+                                         " of the session: " + std::to_string(layers) +
+                                         " layers are in the file");
+  const Index heads = source.layers[static_cast<std::size_t>(session.layer)].heads();
+  if (session.head < 0 || session.head >= heads)
+    throw InputError(session.source, "head " + std::to_string(session.head) + " of the session: " +
+                                         std::to_string(heads) + " heads are in the layer");
 }
 
 }  // namespace fovea
