@@ -1,6 +1,10 @@
 #include "analysis/singular_values.h"
 
 #include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
 
 #include "data/error.h"
 
@@ -49,6 +53,52 @@ Eigen::VectorXd eigenvalues(Columns& g, const std::stop_token& stop) {
   return solver.eigenvalues();
 }
 
+// Pivoted Cholesky G = L L^T + E of a Gram matrix (lower half), columns as they are needed, until
+// trace E is negligible; `left` receives it. Empty when that takes more than `most` columns.
+Columns low_rank_factor(const Columns& g, Eigen::Index most, double& left,
+                        const std::stop_token& stop) {
+  const Eigen::Index n = g.rows();
+  Columns l(n, most);
+  Eigen::VectorXd rest = g.diagonal();  // of E
+  const double enough = negligible_share * negligible_share * rest.sum();
+  for (Eigen::Index k = 0;; ++k) {
+    left = rest.sum();
+    if (left <= enough) return l.leftCols(k);
+    if (k == most) return {};
+    if (k % 16 == 0) check(stop);
+    Eigen::Index pivot = 0;
+    const double largest = rest.maxCoeff(&pivot);
+    auto column = l.col(k);
+    column.head(pivot) = g.row(pivot).head(pivot).transpose();
+    column.tail(n - pivot) = g.col(pivot).tail(n - pivot);
+    column.noalias() -= l.leftCols(k) * l.row(pivot).head(k).transpose();
+    column /= std::sqrt(largest);
+    rest = (rest - column.cwiseAbs2()).cwiseMax(0.0);
+    rest(pivot) = 0;
+  }
+}
+
+Eigen::VectorXd roots(const Eigen::VectorXd& ascending) {
+  return ascending.reverse().cwiseMax(0.0).cwiseSqrt();
+}
+
+// Through the smaller Gram matrix, or a factor of it where one of low rank is
+// found at little cost.
+Eigen::VectorXd by_gram(const Eigen::Ref<const Columns>& a, const std::stop_token& stop) {
+  Columns g = gram(a, stop);
+  const Eigen::Index n = g.rows();
+  double left = 0;
+  const Columns l = low_rank_factor(g, n / 6, left, stop);
+  if (l.cols() == 0) return roots(eigenvalues(g, stop));
+  const Eigen::Index rank = l.cols();
+  g = gram(l, stop);
+  Eigen::VectorXd values(n);
+  values.head(rank) = roots(eigenvalues(g, stop));
+  values.tail(n - rank).setConstant(std::sqrt(left / static_cast<double>(n - rank)));
+  std::sort(values.begin(), values.end(), std::greater{});
+  return values;
+}
+
 }  // namespace
 
 std::vector<double> singular_values(const double* entries, Index rows, Index cols,
@@ -58,13 +108,17 @@ std::vector<double> singular_values(const double* entries, Index rows, Index col
   const Eigen::Map<const Columns> a(entries, cols, rows);
   std::vector<double> out(static_cast<std::size_t>(std::min(rows, cols)));
   Eigen::Map<Eigen::VectorXd> values(out.data(), std::min(rows, cols));
+  const double size = a.size() > 0 ? a.cwiseAbs().maxCoeff() : 0.0;
   if (!a.allFinite()) {
     values.setConstant(std::numeric_limits<double>::quiet_NaN());
+  } else if (!(size > 0)) {
+    values.setZero();
   } else if (std::min(rows, cols) <= direct_side) {
     values = Eigen::BDCSVD<Columns>(a).singularValues();
   } else {
-    Columns g = rows <= cols ? gram(a, stop) : gram(a.transpose(), stop);
-    values = eigenvalues(g, stop).reverse().cwiseMax(0.0).cwiseSqrt();
+    // Squares of the scaled entries neither overflow nor vanish.
+    const Columns scaled = rows <= cols ? Columns(a / size) : Columns(a.transpose() / size);
+    values = size * by_gram(scaled, stop);
   }
   return out;
 }

@@ -9,9 +9,15 @@
 namespace fovea {
 
 /// Blocks up to this side are decomposed by bidiagonalisation in double: absolute error about
-/// 1e-16 of the largest value. Larger ones through the eigenvalues of the Gram matrix in double:
-/// about 1e-8 of the largest value, below what float32 entries carry.
-inline constexpr Index direct_side = 128;
+/// 1e-16 of the largest value. Larger ones through the eigenvalues of the Gram matrix in double,
+/// six times as fast: about 1e-8 of the largest value, below what float32 entries carry.
+inline constexpr Index direct_side = 32;
+
+/// Larger blocks of low rank are cut off once what is left has at most this share of |A|_F, three
+/// times what rounding entries to float32 leaves of any rank. The values cut off are given as equal
+/// ones: no single one is right, but their sum is a bound on the true sum (Cauchy-Schwarz), so that
+/// no rank is under-estimated. Squares of the others are within (share |A|_F)^2.
+inline constexpr double negligible_share = 1e-7;
 
 /// Descending, min(rows, cols) of them. `entries` is row-major. Throws Cancelled soon after a stop
 /// is requested.

@@ -2,8 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <Eigen/Dense>
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
+#include <string>
 #include <thread>
 
 #include "analysis/singular_values.h"
@@ -143,6 +147,59 @@ TEST_CASE("large blocks: the Gram matrix gives what bidiagonalisation gives") {
   }
   CHECK(sum == doctest::Approx(squares).epsilon(1e-10));  // |A|_F^2
   CHECK(sum4 == doctest::Approx(fourth).epsilon(1e-10));  // |A^T A|_F^2
+}
+
+TEST_CASE("singular values are those of Jacobi rotations, of low rank, graded or rough") {
+  const Index rows = 150, cols = 180;
+  const Matrix x = gaussian(rows, cols, 7), y = gaussian(cols, rows, 8);
+  const auto product = [&](Index terms, double ratio) {  // term t weighs ratio^t
+    return [&, terms, ratio](Index i, Index j) {
+      double sum = 0;
+      for (Index t = 0; t < terms; ++t)
+        sum += std::pow(ratio, static_cast<double>(t)) * static_cast<double>(x(i, t)) *
+               static_cast<double>(y(j, t));
+      return sum;
+    };
+  };
+  const std::vector<std::pair<std::string, std::function<double(Index, Index)>>> cases{
+      {"full rank", [&](Index i, Index j) { return static_cast<double>(x(i, j)); }},
+      {"rank 1", product(1, 1)},
+      {"rank 20", product(20, 1)},
+      {"rank 20, far from unit size",
+       [&](Index i, Index j) { return 1e-200 * product(20, 1)(i, j); }},
+      {"graded, cut off", product(100, 0.3)},
+      {"graded, too slow to cut off", product(150, 0.8)},
+      {"one large entry",
+       [&](Index i, Index j) {
+         return i == 3 && j == 5 ? 1e6 : 1e-3 * static_cast<double>(x(i, j));
+       }},
+      {"zero", [](Index, Index) { return 0.0; }}};
+  for (const auto& [name, entry] : cases) {
+    CAPTURE(name);
+    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> a(rows, cols);
+    for (Index i = 0; i < rows; ++i)
+      for (Index j = 0; j < cols; ++j) a(i, j) = entry(i, j);
+    const double size = a.cwiseAbs().maxCoeff();
+    const Eigen::VectorXd expected =
+        Eigen::JacobiSVD<Eigen::MatrixXd>(a / std::max(size, 1e-300)).singularValues() * size;
+    const auto found = singular_values(a.data(), rows, cols);
+    const double norm = expected.stableNorm();
+    double tail = 0, expected_tail = 0;
+    REQUIRE(found.size() == 150);
+    for (std::size_t s = found.size(); s-- > 0;) {
+      CAPTURE(s);
+      const double e = expected(static_cast<Eigen::Index>(s));
+      // What is cut off, and the root of double's epsilon times a few: 1e-7 each.
+      CHECK(std::abs(found[s] - e) <= 2e-7 * norm);
+      // Values that a rank at 1e-6 counts: (1e-7)^2 / 2e-6 and the same of rounding.
+      if (e > 1e-6 * norm) CHECK(std::abs(found[s] - e) <= 1e-8 * norm);
+      // The tail is never under-estimated by more than rounding of the Gram matrix.
+      tail += found[s];
+      expected_tail += e;
+      CHECK(tail >= expected_tail - 1e-7 * norm);
+      if (s > 0) CHECK(found[s] <= found[s - 1]);
+    }
+  }
 }
 
 TEST_CASE("a rank map stops when asked, also inside a large block") {
