@@ -1,5 +1,6 @@
 // fovea rankmap: the numerical rank of every block of a partition (H-Transformer-1D, section 4).
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "cli/commands.h"
@@ -179,7 +180,12 @@ void add_rankmap_command(CLI::App& program, Work& chosen) {
   command
       ->add_option("--tolerance", options->rank.tolerance,
                    "Singular values may be left out while their sum is below this")
-      ->check(CLI::NonNegativeNumber)
+      ->check([](const std::string& text) {
+        double value = 0;
+        const bool good =
+            CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value >= 0;
+        return good ? "" : "is '" + text + "': a number of at least 0 expected";
+      })
       ->capture_default_str();
   command->add_flag("--relative", options->rank.relative,
                     "Count singular values above tolerance times the largest instead");

@@ -27,6 +27,8 @@ struct Pool {
 class Operator {
  public:
   virtual ~Operator() = default;
+  Operator(const Operator&) = delete;  // what a back end binds points into plan and problem
+  Operator& operator=(const Operator&) = delete;
 
   /// Z = P V. v is [n, dv], any dv >= 1. Records its stages in the run's profile.
   Output apply(MatrixView v, Run& run) const;

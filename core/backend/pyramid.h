@@ -1,4 +1,4 @@
-// A Pyramid is the means (or first rows) of clusters of 2^level consecutive rows, level by level.
+// A Pyramid is the means of clusters of 2^level consecutive rows, level by level.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,7 @@
 #include "backend/workers.h"
 
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "data/error.h"
@@ -7,23 +9,36 @@
 namespace fovea {
 
 Workers::Workers(int threads) {
-  for (int worker = 1; worker < threads; ++worker)
-    threads_.emplace_back([this, worker] {
-      std::uint64_t seen = 0;
-      std::unique_lock lock(mutex_);
-      for (;;) {
-        start_.wait(lock, [&] { return quit_ || generation_ != seen; });
-        if (quit_) return;
-        seen = generation_;
-        lock.unlock();
-        take_turns(worker);
-        lock.lock();
-        if (--running_ == 0) done_.notify_one();
-      }
-    });
+  try {
+    for (int worker = 1; worker < threads; ++worker)
+      threads_.emplace_back([this, worker] { serve(worker); });
+  } catch (const std::system_error&) {
+    const std::size_t started = threads_.size();
+    end();
+    throw UnavailableError(std::to_string(threads) + " threads: this machine starts only " +
+                           std::to_string(started + 1));
+  }
+}
+
+void Workers::serve(int worker) {
+  std::uint64_t seen = 0;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    start_.wait(lock, [&] { return quit_ || generation_ != seen; });
+    if (quit_) return;
+    seen = generation_;
+    lock.unlock();
+    take_turns(worker);
+    lock.lock();
+    if (--running_ == 0) done_.notify_one();
+  }
 }
 
 Workers::~Workers() {
+  end();
+}
+
+void Workers::end() {
   {
     const std::scoped_lock lock(mutex_);
     quit_ = true;

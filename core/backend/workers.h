@@ -32,7 +32,9 @@ class Workers {
             const std::function<void(Index turn, int worker)>& body);
 
  private:
+  void serve(int worker);
   void take_turns(int worker);
+  void end();
 
   std::mutex one_loop_, mutex_;
   std::condition_variable start_, done_;

@@ -31,7 +31,7 @@ struct ComputeRequest {
 Computation compute(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                     Run& run);
 
-/// The operator's entries with the softmax undone, for rank maps: of a source's exact attention.
+/// Whose blocks a rank map decomposes: P, A = exp(S), the logits S, or the error P~ - P.
 enum class RankSubject { attention, unnormalised, logits, error };
 std::string to_text(RankSubject subject);
 

@@ -32,7 +32,7 @@ std::string tolerance_words(double tolerance) {
   return " at ε = " + number(tolerance);
 }
 std::string compression_words(const BlockMap& body) {
-  return number(body.compression) + " × fewer entries";
+  return body.compression < 1.005 ? "nothing saved" : number(body.compression) + " × fewer entries";
 }
 
 void replace_end(std::string& text, const std::string& end, const std::string& by) {
