@@ -30,4 +30,15 @@ Rgb category_colour(int category);
 /// figures use this: linear (v - low) / (high - low), log between max(low, floor high) and high.
 double normalised(double value, double low, double high, Norm norm, double log_floor);
 
+/// What the values of rasters that share a colour bar become; figures and the canvas both use it.
+struct ValueColours {
+  Palette palette = Palette::sequential;
+  const Colormap* map = nullptr;
+  Norm norm = Norm::linear;
+  double low = 0, high = 1, log_floor = 1e-4;
+
+  Rgb colour(double value) const;
+  double bottom() const;  // the lowest value with a colour of its own
+};
+
 }  // namespace fovea

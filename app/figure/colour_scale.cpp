@@ -53,21 +53,6 @@ void centre(ColourScale& scale) {
 
 }  // namespace
 
-Rgb ColourScale::colour(double value) const {
-  if (std::isnan(value)) return map->not_a_number;
-  if (std::isinf(value) && value < 0) return map->masked;
-  if (palette == Palette::categories) return category_colour(static_cast<int>(value));
-  const double t = normalised(value, low, high, norm, log_floor);
-  // A ten-thousandth of the range is rounding, not an outlier.
-  if (t < -1e-4) return map->under;
-  if (t > 1 + 1e-4) return map->over;
-  return map->steps[static_cast<std::size_t>(std::clamp(static_cast<int>(t * 256), 0, 255))];
-}
-
-double ColourScale::bottom() const {
-  return norm == Norm::log && high > 0 ? std::max(low, log_floor * high) : low;
-}
-
 int ColourScale::steps() const {
   const double span = high - low;
   const bool whole = palette == Palette::ranks && whole_numbers && span >= 1 && span <= 15;

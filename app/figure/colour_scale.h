@@ -12,19 +12,12 @@
 
 namespace fovea {
 
-struct ColourScale {
-  Palette palette = Palette::sequential;
-  const Colormap* map = nullptr;
-  Norm norm = Norm::linear;
-  double low = 0, high = 1, log_floor = 1e-4;
+struct ColourScale : ValueColours {
   std::vector<std::string> categories;
   QString label;               // quantity, norm, pooling
   bool whole_numbers = false;  // ranks and levels, not shares
   bool under = false, over = false, masked = false, not_a_number = false;  // are there such values
 
-  Rgb colour(double value) const;
-  /// The lowest value with a colour of its own.
-  double bottom() const;
   /// How many colours there are when the numbers are few whole ones; 0: a continuous scale.
   int steps() const;
 };

@@ -17,20 +17,6 @@ QVector3D vector(const Rgb& c) {
 
 }  // namespace
 
-double ColourRange::bottom() const {
-  return norm == Norm::log && high > 0 ? std::max(low, log_floor * high) : low;
-}
-
-Rgb ColourRange::colour(double value) const {
-  if (std::isnan(value)) return map->not_a_number;
-  if (std::isinf(value) && value < 0) return map->masked;
-  if (palette == Palette::categories) return category_colour(static_cast<int>(value));
-  const double t = normalised(value, low, high, norm, log_floor);
-  if (t < -1e-4) return map->under;
-  if (t > 1 + 1e-4) return map->over;
-  return map->steps[static_cast<std::size_t>(std::clamp(static_cast<int>(t * 256), 0, 255))];
-}
-
 void RasterPainter::initialise() {
   gl_ = QOpenGLContext::currentContext()->extraFunctions();
   program_ = std::make_unique<QOpenGLShaderProgram>();

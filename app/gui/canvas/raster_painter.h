@@ -14,16 +14,7 @@
 
 namespace fovea::canvas {
 
-/// What values of the rasters drawn with one colour bar become.
-struct ColourRange {
-  Palette palette = Palette::sequential;
-  const Colormap* map = nullptr;
-  Norm norm = Norm::linear;
-  double low = 0, high = 1, log_floor = 1e-4;
-
-  Rgb colour(double value) const;
-  double bottom() const;  // the lowest value with a colour of its own
-};
+using ColourRange = ValueColours;
 
 struct RasterDrawing {
   std::shared_ptr<const Panel> panel;
