@@ -1,0 +1,36 @@
+// A Device is one GPU as this process uses it: its name, its limits, and the one stream on which
+// everything happens in the order asked.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <string>
+
+namespace fovea::cuda {
+
+class Device {
+ public:
+  /// The first GPU. Throws UnavailableError when there is none.
+  Device();
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  const std::string& name() const { return name_; }
+  int multiprocessors() const { return multiprocessors_; }
+  int architecture() const { return architecture_; }                  // 90: compute capability 9.0
+  std::size_t shared_per_block() const { return shared_per_block_; }  // bytes, at most
+  cudaStream_t stream() const { return stream_; }
+
+  /// Waits until all that was asked is done; throws what went wrong in it.
+  void wait() const;
+
+ private:
+  std::string name_;
+  int multiprocessors_ = 0, architecture_ = 0;
+  std::size_t shared_per_block_ = 0;
+  cudaStream_t stream_ = nullptr;
+};
+
+}  // namespace fovea::cuda

@@ -1,0 +1,254 @@
+// CUDA's execution model and the part of its runtime that Fovea uses, on the host: a launch runs
+// its blocks one after another, every thread of a block as a thread of the operating system, with
+// real barriers where the device has barriers. It stands where the toolkit's header of this name
+// stands, so that the kernels compile unchanged; with a thread sanitizer a missing __syncthreads is
+// a reported race. Device memory has guard bands and starts poisoned (NaN).
+#pragma once
+
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <tuple>
+
+// ---- Language --------------------------------------------------------------------------------
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__ static const
+#define __forceinline__ inline
+#define __shared__ static  // blocks run one after another, so a block has it to itself
+#define __launch_bounds__(...)
+
+struct uint3 {
+  unsigned x, y, z;
+};
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+struct alignas(8) float2 {
+  float x, y;
+};
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+struct alignas(8) int2 {
+  int x, y;
+};
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+inline float2 make_float2(float x, float y) { return {x, y}; }
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+inline int2 make_int2(int x, int y) { return {x, y}; }
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+
+inline thread_local uint3 threadIdx{}, blockIdx{};
+inline thread_local dim3 blockDim, gridDim;
+
+// ---- Threads of a block together -------------------------------------------------------------
+
+namespace fovea::emulation {
+
+/// Waits for all threads of the block that have not returned.
+void sync_block();
+/// Waits for all threads of the warp that have not returned.
+void sync_warp();
+/// Every lane gives a value and gets that of lane `source` (in [0, 32)).
+std::uint64_t exchange(std::uint64_t value, int source);
+/// The values of all lanes of the warp; of lanes beyond the block: 0.
+struct Lanes {
+  std::uint64_t value[32];
+};
+Lanes gather(std::uint64_t value);
+int lane();
+/// The block's dynamic shared memory: 16-byte aligned, poisoned when a block begins.
+void* dynamic_shared_memory();
+
+/// Where a launch went wrong in a way that the device would not survive either.
+[[noreturn]] void fault(const char* what);
+
+template <class T>
+std::uint64_t bits_of(T value) {
+  static_assert(sizeof(T) <= 8);
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  return bits;
+}
+template <class T>
+T value_of(std::uint64_t bits) {
+  T value;
+  std::memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+inline void require_whole_warp(unsigned mask) {
+  if (mask != 0xffffffffu) fault("a warp operation with a partial mask");
+}
+
+}  // namespace fovea::emulation
+
+inline void __syncthreads() { fovea::emulation::sync_block(); }
+inline void __syncwarp(unsigned mask = 0xffffffffu) {
+  fovea::emulation::require_whole_warp(mask);
+  fovea::emulation::sync_warp();
+}
+template <class T>
+T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
+  namespace e = fovea::emulation;
+  e::require_whole_warp(mask);
+  const int first = e::lane() / width * width;
+  return e::value_of<T>(e::exchange(e::bits_of(value), first + source % width));
+}
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int flip, int width = 32) {
+  return __shfl_sync(mask, value, (fovea::emulation::lane() % width) ^ flip, width);
+}
+template <class T>
+T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+  const int own = fovea::emulation::lane() % width, from = own - static_cast<int>(delta);
+  return __shfl_sync(mask, value, from < 0 ? own : from, width);
+}
+template <class T>
+T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+  const int own = fovea::emulation::lane() % width, from = own + static_cast<int>(delta);
+  return __shfl_sync(mask, value, from >= width ? own : from, width);
+}
+inline unsigned __ballot_sync(unsigned mask, int predicate) {
+  namespace e = fovea::emulation;
+  e::require_whole_warp(mask);
+  const e::Lanes all = e::gather(predicate != 0);
+  unsigned votes = 0;
+  for (unsigned l = 0; l < 32; ++l) votes |= static_cast<unsigned>(all.value[l]) << l;
+  return votes;
+}
+inline int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
+inline int __all_sync(unsigned mask, int predicate) { return __ballot_sync(mask, !predicate) == 0; }
+
+// ---- Atomics, arithmetic ---------------------------------------------------------------------
+
+template <class T>
+T atomicAdd(T* at, T value) {
+  return std::atomic_ref<T>(*at).fetch_add(value, std::memory_order_relaxed);
+}
+template <class T>
+T atomicMax(T* at, T value) {
+  std::atomic_ref<T> ref(*at);
+  T old = ref.load(std::memory_order_relaxed);
+  while (old < value && !ref.compare_exchange_weak(old, value, std::memory_order_relaxed)) {
+  }
+  return old;
+}
+template <class T>
+T atomicMin(T* at, T value) {
+  std::atomic_ref<T> ref(*at);
+  T old = ref.load(std::memory_order_relaxed);
+  while (value < old && !ref.compare_exchange_weak(old, value, std::memory_order_relaxed)) {
+  }
+  return old;
+}
+template <class T>
+T __ldg(const T* at) {
+  return *at;
+}
+inline float __int_as_float(int x) { return fovea::emulation::value_of<float>(static_cast<unsigned>(x)); }
+inline int __float_as_int(float x) { return static_cast<int>(fovea::emulation::bits_of(x)); }
+inline unsigned __float_as_uint(float x) {
+  return static_cast<unsigned>(fovea::emulation::bits_of(x));
+}
+inline float __uint_as_float(unsigned x) { return fovea::emulation::value_of<float>(x); }
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
+template <class T>
+T min(T a, T b) {
+  return b < a ? b : a;
+}
+template <class T>
+T max(T a, T b) {
+  return a < b ? b : a;
+}
+
+// ---- Runtime ---------------------------------------------------------------------------------
+
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorNoDevice = 100,
+  cudaErrorIllegalAddress = 700
+};
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+using cudaStream_t = struct fovea_emulated_stream*;
+using cudaEvent_t = struct fovea_emulated_event*;
+struct cudaDeviceProp {
+  char name[256];
+  int major, minor, multiProcessorCount;
+  std::size_t totalGlobalMem, sharedMemPerBlockOptin;
+};
+
+const char* cudaGetErrorString(cudaError_t);
+cudaError_t cudaGetLastError();
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaSetDevice(int);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int);
+cudaError_t cudaDriverGetVersion(int*);
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
+cudaError_t cudaMalloc(void** at, std::size_t bytes);
+cudaError_t cudaFree(void* at);
+cudaError_t cudaMallocAsync(void** at, std::size_t bytes, cudaStream_t);
+cudaError_t cudaFreeAsync(void* at, cudaStream_t);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t);
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                              std::size_t width, std::size_t height, cudaMemcpyKind, cudaStream_t);
+cudaError_t cudaMemsetAsync(void* at, int byte, std::size_t bytes, cudaStream_t);
+cudaError_t cudaStreamCreate(cudaStream_t*);
+cudaError_t cudaStreamDestroy(cudaStream_t);
+cudaError_t cudaStreamSynchronize(cudaStream_t);
+cudaError_t cudaEventCreate(cudaEvent_t*);
+cudaError_t cudaEventDestroy(cudaEvent_t);
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);
+cudaError_t cudaEventSynchronize(cudaEvent_t);
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t);
+
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  std::size_t dynamicSmemBytes = 0;
+  cudaStream_t stream = nullptr;
+  void* attrs = nullptr;
+  unsigned numAttrs = 0;
+};
+
+namespace fovea::emulation {
+
+/// Runs body once per thread of the grid.
+cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
+                   const std::function<void()>& body);
+cudaError_t allow_shared_memory(const void* kernel, std::size_t bytes);
+
+/// Bytes of device memory that may be taken; for tests of running out of it.
+void set_device_memory(std::size_t bytes);
+/// Bytes taken now, and the most since the last call of reset_peak().
+std::size_t memory_in_use();
+std::size_t peak_memory();
+void reset_peak();
+/// Every later call fails with `error` until it is given cudaSuccess, as after a lost device.
+void set_failure(cudaError_t error);
+
+}  // namespace fovea::emulation
+
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
+  const std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
+  return fovea::emulation::launch(*config, reinterpret_cast<const void*>(kernel),
+                                  [&] { std::apply(kernel, copies); });
+}
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute, int bytes) {
+  return fovea::emulation::allow_shared_memory(reinterpret_cast<const void*>(kernel),
+                                               static_cast<std::size_t>(bytes));
+}
