@@ -90,16 +90,4 @@ Instance make_instance(const Backend& backend, const Problem& problem, const std
   return {&variant, values_of(variant, settings), problem, std::move(plan), std::move(bound)};
 }
 
-const std::vector<std::unique_ptr<Backend>>& backends() {
-  static const auto made = [] {
-    std::vector<std::unique_ptr<Backend>> list;
-    for (const char* isa : {"sse2", "avx2", "avx512"}) try {
-        list.push_back(make_cpu_backend({.threads = 2, .isa = isa}));
-      } catch (const UnavailableError&) {  // not on this machine
-      }
-    return list;
-  }();
-  return made;
-}
-
 }  // namespace fovea::test

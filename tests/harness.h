@@ -52,7 +52,8 @@ Instance make_instance(const Backend& backend, const Problem& problem, const std
                        const Settings& settings, const Structure& given = {},
                        std::uint64_t seed = 7);
 
-/// The CPU back ends of this machine, one per instruction set, two threads each.
+/// The back ends that the program tests: the CPU's, one per instruction set of this machine, two
+/// threads each (cpu_backends.cpp); or CUDA's (kernels/cuda_backend.cpp).
 const std::vector<std::unique_ptr<Backend>>& backends();
 
 }  // namespace fovea::test

@@ -1,8 +1,9 @@
 // CUDA's execution model and the part of its runtime that Fovea uses, on the host: a launch runs
-// its blocks one after another, every thread of a block as a thread of the operating system, with
-// real barriers where the device has barriers. It stands where the toolkit's header of this name
-// stands, so that the kernels compile unchanged; with a thread sanitizer a missing __syncthreads is
-// a reported race. Device memory has guard bands and starts poisoned (NaN).
+// its blocks one after another, the threads of a block side by side with barriers where the device
+// has barriers. It stands where the toolkit's header of this name stands, so that the kernels
+// compile unchanged. Under a sanitizer a thread of the block is one of the operating system, and a
+// missing __syncthreads a reported race; else it is a fibre, which is much quicker. Device memory
+// has guard bands and starts poisoned (NaN).
 #pragma once
 
 #include <atomic>
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <functional>
 #include <tuple>
+#include <vector>
 
 // ---- Language --------------------------------------------------------------------------------
 
@@ -47,12 +49,27 @@ inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z,
 inline int2 make_int2(int x, int y) { return {x, y}; }
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 
-inline thread_local uint3 threadIdx{}, blockIdx{};
-inline thread_local dim3 blockDim, gridDim;
-
 // ---- Threads of a block together -------------------------------------------------------------
 
 namespace fovea::emulation {
+
+struct Warp;
+struct Block;
+/// A thread of the block that runs.
+struct Thread {
+  uint3 index{}, block_index{};
+  Block* block = nullptr;
+  Warp* warp = nullptr;
+  int lane = 0;
+  int parity = 0;  // of exchanges: two slots make one barrier an exchange enough
+  struct Copy {
+    void* to;
+    const void* from;  // null: zeros
+  };
+  std::vector<Copy> open_copies;  // asynchronous ones, not yet in a group
+  std::vector<std::vector<Copy>> copy_groups;
+};
+inline thread_local Thread* self = nullptr;
 
 /// Waits for all threads of the block that have not returned.
 void sync_block();
@@ -65,7 +82,7 @@ struct Lanes {
   std::uint64_t value[32];
 };
 Lanes gather(std::uint64_t value);
-int lane();
+inline int lane() { return self->lane; }
 /// The block's dynamic shared memory: 16-byte aligned, poisoned when a block begins.
 void* dynamic_shared_memory();
 
@@ -90,6 +107,10 @@ inline void require_whole_warp(unsigned mask) {
 }
 
 }  // namespace fovea::emulation
+
+#define threadIdx (fovea::emulation::self->index)
+#define blockIdx (fovea::emulation::self->block_index)
+inline thread_local dim3 blockDim, gridDim;  // the same in all threads of a launch
 
 inline void __syncthreads() { fovea::emulation::sync_block(); }
 inline void __syncwarp(unsigned mask = 0xffffffffu) {

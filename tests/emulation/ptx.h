@@ -3,8 +3,6 @@
 
 #include <cuda_runtime.h>
 
-#include <vector>
-
 namespace fovea::cuda {
 
 template <class T>
@@ -14,34 +12,24 @@ T* dynamic_shared() {
 
 inline float exp2_fast(float x) { return std::exp2(x); }
 
-namespace detail {
-struct PendingCopy {
-  void* to;
-  const void* from;
-  int bytes;
-};
-inline thread_local std::vector<std::vector<PendingCopy>> copy_groups;
-inline thread_local std::vector<PendingCopy> open_copies;
-}  // namespace detail
-
 // A copy arrives when it is waited for, not before: who forgets to wait reads poison.
 inline void copy_16_async(void* shared, const void* global, bool valid) {
-  detail::open_copies.push_back({shared, global, valid ? 16 : 0});
+  fovea::emulation::self->open_copies.push_back({shared, valid ? global : nullptr});
 }
 inline void commit_copies() {
-  detail::copy_groups.push_back(std::move(detail::open_copies));
-  detail::open_copies.clear();
+  auto& thread = *fovea::emulation::self;
+  thread.copy_groups.push_back(std::move(thread.open_copies));
+  thread.open_copies.clear();
 }
 template <int Pending>
 void wait_copies() {
-  auto& groups = detail::copy_groups;
+  auto& groups = fovea::emulation::self->copy_groups;
   while (groups.size() > Pending) {
-    for (const auto& copy : groups.front()) {
-      if (copy.bytes > 0)
+    for (const auto& copy : groups.front())
+      if (copy.from)
         std::memcpy(copy.to, copy.from, 16);
       else
         std::memset(copy.to, 0, 16);
-    }
     groups.erase(groups.begin());
   }
 }

@@ -1,0 +1,18 @@
+// The back ends under test where no other program says so: the CPU's.
+#include "harness.h"
+
+namespace fovea::test {
+
+const std::vector<std::unique_ptr<Backend>>& backends() {
+  static const auto made = [] {
+    std::vector<std::unique_ptr<Backend>> list;
+    for (const char* isa : {"sse2", "avx2", "avx512"}) try {
+        list.push_back(make_cpu_backend({.threads = 2, .isa = isa}));
+      } catch (const UnavailableError&) {  // not on this machine
+      }
+    return list;
+  }();
+  return made;
+}
+
+}  // namespace fovea::test

@@ -1,0 +1,36 @@
+// A Crew is the threads of a block: they run side by side and meet at barriers. Fibres of one
+// thread of the operating system, or, for the sanitizers, threads of it each.
+#pragma once
+
+#include <functional>
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define FOVEA_CREW_OF_THREADS 1
+#include <barrier>
+#endif
+
+namespace fovea::emulation {
+
+#ifdef FOVEA_CREW_OF_THREADS
+
+using Barrier = std::barrier<>;
+
+#else
+
+class Barrier {
+ public:
+  explicit Barrier(long expected) : expected_(expected) {}
+  void arrive_and_wait();
+  void arrive_and_drop();
+
+ private:
+  long expected_, arrived_ = 0;
+  unsigned long turn_ = 0;
+};
+
+#endif
+
+/// Runs body(0) .. body(count - 1) side by side.
+void run_crew(unsigned count, const std::function<void(unsigned)>& body);
+
+}  // namespace fovea::emulation
