@@ -1,6 +1,7 @@
 // The CUDA back end.
 #include "backend/backend.h"
 #include "device.h"
+#include "planning.h"
 #include "tile_operator.h"
 
 namespace fovea {
@@ -23,14 +24,16 @@ class CudaBackend final : public Backend {
   }
   std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,
                                         Run& run) const override {
-    return host_->lsh_buckets(x, directions, run);
+    run.check();
+    return cuda::lsh_buckets(*device_, x, directions);
   }
   std::vector<std::int32_t> route(MatrixView x, const Tree& tree, Run& run) const override {
-    return host_->route(x, tree, run);
+    return cuda::route(*device_, x, tree, run);
   }
   std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys, std::int32_t key_count,
                                          Run& run) const override {
-    return host_->stable_order(keys, key_count, run);
+    run.check();
+    return cuda::stable_order(*device_, keys, key_count);
   }
 
  private:

@@ -182,6 +182,9 @@ inline unsigned __float_as_uint(float x) {
 }
 inline float __uint_as_float(unsigned x) { return fovea::emulation::value_of<float>(x); }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
+// Never fused with another operation.
+inline float __fmul_rn(float x, float y) { return x * y; }
+inline float __fadd_rn(float x, float y) { return x + y; }
 inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
 template <class T>
 T min(T a, T b) {
