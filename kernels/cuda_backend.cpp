@@ -1,6 +1,7 @@
 // The CUDA back end.
 #include "backend/backend.h"
 #include "device.h"
+#include "node_operator.h"
 #include "planning.h"
 #include "tile_operator.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend() : device_(std::make_shared<const Device>()), host_(make_cpu_backend()) {}
+  CudaBackend() : device_(std::make_shared<const Device>()) {}
 
   std::string id() const override { return "cuda"; }
   std::string device() const override { return device_->name(); }
@@ -20,7 +21,7 @@ class CudaBackend final : public Backend {
                                  Run& run) const override {
     if (std::holds_alternative<TilePlan>(plan->form))
       return make_tile_operator(std::move(plan), problem, device_, run);
-    return host_->bind(std::move(plan), problem, run);
+    return make_node_operator(std::move(plan), problem, device_, run);
   }
   std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,
                                         Run& run) const override {
@@ -38,7 +39,6 @@ class CudaBackend final : public Backend {
 
  private:
   std::shared_ptr<const Device> device_;
-  std::unique_ptr<Backend> host_;
 };
 
 }  // namespace
