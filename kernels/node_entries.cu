@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(threads) entries_kernel(const NodeEntriesArgs 
   const Index i = a.rows.begin + cell / cols, j = a.cols.begin + cell % cols;
   if (i >= a.rows.end) return;
   const NodePairs& p = a.pairs;
-  float value = 0;
+  float value = a.elsewhere;
   if (!p.causal || j <= i) {
     const std::int32_t place = p.place[j];
     for (int depth = 0; depth < p.depths; ++depth) {
@@ -31,10 +31,10 @@ __global__ void __launch_bounds__(threads) entries_kernel(const NodeEntriesArgs 
       if (slot < 0) break;
       const Range keys = p.keys[slot];
       if (place < keys.begin || place >= keys.end) break;
-      value = p.queries.path[at];
+      if (depth >= a.weighted) value = p.queries.path[at];
     }
   }
-  a.out[cell] = value;
+  a.out[cell / cols * a.stride + cell % cols] = value;
 }
 
 __global__ void __launch_bounds__(threads) bound_kernel(const BoundArgs a) {
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(threads) pixel_kernel(const PixelArgs a) {
                  keys = a.columns.boundary(column + 1) - a.columns.boundary(column);
     value /= queries * keys;
   }
-  a.pixels[row * a.columns.of_grid + a.columns.first + column] = static_cast<float>(value);
+  a.pixels[row * a.stride + a.columns.first + column] = static_cast<float>(value);
 }
 
 }  // namespace

@@ -20,7 +20,10 @@ struct NodePairs {
 struct NodeEntriesArgs {
   NodePairs pairs;
   Range rows, cols;
-  float* out = nullptr;  // [rows, cols]
+  int weighted = 0;     // the depth nearest the root whose alpha is not 0
+  float elsewhere = 0;  // of pairs that share no node there or below: the plan gives them no weight
+  float* out = nullptr;
+  int stride = 0;
 };
 
 void node_entries(const NodeEntriesArgs& args, cudaStream_t stream);
@@ -69,7 +72,8 @@ struct PixelArgs {
   std::int32_t rows = 0;
   bool maximum = false;
   const double* partial = nullptr;
-  float* pixels = nullptr;  // [rows, columns.of_grid]
+  float* pixels = nullptr;  // [rows, stride]
+  int stride = 0;
 };
 
 void pool_pixels(const PixelArgs& args, cudaStream_t stream);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "buffer.h"
-#include "device_matrix.h"
+#include "device_operator.h"
 #include "node_entries.h"
 #include "node_pixels.h"
 #include "node_sums.h"
@@ -27,24 +27,24 @@ struct DevicePieces {
   std::int32_t slots() const { return static_cast<std::int32_t>(of.size()); }
 };
 
-class NodeOperator final : public Operator {
+class NodeOperator final : public DeviceOperator {
  public:
   NodeOperator(std::shared_ptr<const Plan> plan, const Problem& problem,
-               std::shared_ptr<const Device> device, Run& run)
-      : Operator(std::move(plan), problem),
-        device_(std::move(device)),
+               std::shared_ptr<const Device> on, Run& run)
+      : DeviceOperator(std::move(plan), problem, std::move(on)),
         nodes_(std::get<NodePlan>(this->plan().form)) {
-    Timeline timeline(*device_);
+    Timeline timeline(device());
+    std::vector<Pieces> cut;  // until they are uploaded
     {
       const auto stage = timeline.stage("upload");
-      tables_ = std::make_unique<NodeTables>(*device_, this->plan(), run);
-      children_ = {*device_, std::span<const Range>(slots().children)};
+      tables_ = std::make_unique<NodeTables>(device(), this->plan(), run);
+      children_ = {device(), std::span<const Range>(slots().children)};
       // Without a mask only whole nodes count, and those come from their leaves.
       for (int depth = this->plan().causal ? 0 : tables_->depths() - 1; depth < tables_->depths();
            ++depth) {
-        const Pieces pieces = cut_pieces(slots(), depth);
-        pieces_.push_back({{*device_, std::span<const Range>(pieces.keys)},
-                           {*device_, std::span<const Range>(pieces.of)},
+        const Pieces& pieces = cut.emplace_back(cut_pieces(slots(), depth));
+        pieces_.push_back({{device(), std::span<const Range>(pieces.keys)},
+                           {device(), std::span<const Range>(pieces.of)},
                            pieces.keys.size() == pieces.of.size()});
       }
     }
@@ -60,18 +60,18 @@ class NodeOperator final : public Operator {
     return {slots().first[at], slots().first[at + 1]};
   }
   Buffer<double> rows_of_doubles(Index rows, const DeviceMatrix& like) const {
-    return {*device_, static_cast<std::size_t>(rows * like.stride())};
+    return {device(), static_cast<std::size_t>(rows * like.stride())};
   }
 
   Output do_apply(MatrixView v, Run& run) const override {
     Output out{Matrix(n(), v.cols), {}};
     for (Index first = 0; first < v.cols; first += most_columns) {
       const Index cols = std::min(most_columns, v.cols - first);
-      Timeline timeline(*device_);
-      DeviceMatrix values(*device_, n(), cols), z(*device_, n(), cols);
+      Timeline timeline(device());
+      DeviceMatrix values(device(), n(), cols), z(device(), n(), cols);
       {
         const auto stage = timeline.stage("upload");
-        values.upload(*device_, {v.data + first, v.rows, cols, v.stride});
+        values.upload(device(), {v.data + first, v.rows, cols, v.stride});
       }
       if (plan().causal)
         look_up_prefixes(values, z, timeline, run);
@@ -79,7 +79,7 @@ class NodeOperator final : public Operator {
         look_up_nodes(values, z, timeline, run);
       {
         const auto stage = timeline.stage("download");
-        z.download(*device_, out.z.data() + first, out.z.stride(), n());
+        z.download(device(), out.z.data() + first, out.z.stride(), n());
       }
       timeline.finish(run.profile);
     }
@@ -104,14 +104,14 @@ class NodeOperator final : public Operator {
                .keys = tables_->keys(),
                .parent = tables_->parent(),
                .alpha = alpha(depth)},
-              device_->stream());
+              device().stream());
     run.check();
     look_up({.rows = sums.data(),
              .stride = values.stride(),
              .row = tables_->deepest(),
              .n = static_cast<std::int32_t>(n()),
              .z = z.data()},
-            device_->stream());
+            device().stream());
   }
 
   void sum_nodes(const DeviceMatrix& values, const Buffer<double>& sums, Run& run) const {
@@ -131,7 +131,7 @@ class NodeOperator final : public Operator {
                           .count = range.end - range.begin,
                           .many_rows = rows > rows_of_a_thread * slots().size(depth),
                           .sums = sums.data() + static_cast<Index>(range.begin) * values.stride()},
-          device_->stream());
+          device().stream());
       run.check();
     }
   }
@@ -145,7 +145,7 @@ class NodeOperator final : public Operator {
                               .count = pieces.count(),
                               .many_rows = n() > rows_of_a_thread * pieces.count(),
                               .sums = sums.data()},
-               device_->stream());
+               device().stream());
   }
 
   // ---- Under a causal mask ----------------------------------------------------------------------
@@ -157,7 +157,7 @@ class NodeOperator final : public Operator {
   void look_up_prefixes(const DeviceMatrix& values, const DeviceMatrix& z, Timeline& timeline,
                         Run& run) const {
     const auto stage = timeline.stage("look-up");
-    const DeviceMatrix running(*device_, n(), values.cols());
+    const DeviceMatrix running(device(), n(), values.cols());
     const Buffer<double> total = rows_of_doubles(n(), values);
     for (int depth = 0; depth < tables_->depths(); ++depth) {
       run.check();
@@ -173,7 +173,7 @@ class NodeOperator final : public Operator {
                  .last = depth + 1 == tables_->depths(),
                  .total = total.data(),
                  .z = z.data()},
-                device_->stream());
+                device().stream());
     }
   }
 
@@ -186,7 +186,7 @@ class NodeOperator final : public Operator {
              .stride = values.stride(),
              .pieces = pieces.of.data(),
              .slots = pieces.slots()},
-            device_->stream());
+            device().stream());
     }
     run_sums({.values = values.data(),
               .stride = values.stride(),
@@ -195,35 +195,56 @@ class NodeOperator final : public Operator {
               .count = pieces.count(),
               .before = before.data(),
               .running = running.data()},
-             device_->stream());
+             device().stream());
   }
 
   // ---- Entries of P -----------------------------------------------------------------------------
 
   Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
-    Timeline timeline(*device_);
+    const DeviceMatrix pixels = pool.kind == Pool::Kind::none
+                                    ? device_tile(rows, cols, 0.0f, run)
+                                    : device_pixels(rows, cols, pool, run);
     Matrix out(pool.rows, pool.cols);
+    pixels.download(device(), out.data(), out.stride(), pool.rows);
+    device().wait();
+    return out;
+  }
+
+  DeviceMatrix device_tile(IndexRange rows, IndexRange cols, float elsewhere,
+                           Run& run) const override {
+    DeviceMatrix tile(device(), rows.size(), cols.size());
+    Timeline timeline(device());
     {
       const auto stage = timeline.stage("entries");
-      const DeviceMatrix pixels(*device_, 1, pool.rows * pool.cols);
-      const Range queries = narrow(rows), keys = narrow(cols);
-      if (pool.kind == Pool::Kind::none)
-        node_entries(
-            {.pairs = tables_->pairs(), .rows = queries, .cols = keys, .out = pixels.data()},
-            device_->stream());
-      else
-        pool_nodes(*device_, *tables_, queries, keys, pool, pixels.data(), run);
-      pixels.download(*device_, out.data(), pixels.cols(), 1);
+      const auto weighted = std::ranges::find_if(nodes_.alpha, [](float a) { return a != 0; });
+      node_entries({.pairs = tables_->pairs(),
+                    .rows = narrow(rows),
+                    .cols = narrow(cols),
+                    .weighted = static_cast<int>(weighted - nodes_.alpha.begin()),
+                    .elsewhere = elsewhere,
+                    .out = tile.data(),
+                    .stride = tile.stride()},
+                   device().stream());
     }
     timeline.finish(run.profile);
-    return out;
+    return tile;
+  }
+
+  DeviceMatrix device_pixels(IndexRange rows, IndexRange cols, Pool pool, Run& run) const {
+    DeviceMatrix pixels(device(), pool.rows, pool.cols);
+    Timeline timeline(device());
+    {
+      const auto stage = timeline.stage("entries");
+      pool_nodes(device(), *tables_, narrow(rows), narrow(cols), pool, pixels, run);
+    }
+    timeline.finish(run.profile);
+    return pixels;
   }
 
   static Range narrow(IndexRange range) {
     return {static_cast<std::int32_t>(range.begin), static_cast<std::int32_t>(range.end)};
   }
 
-  std::shared_ptr<const Device> device_;
   const NodePlan& nodes_;
   std::unique_ptr<const NodeTables> tables_;
   Buffer<Range> children_;            // as in NodeSlots

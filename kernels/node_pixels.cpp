@@ -41,7 +41,7 @@ Index columns_at_once(const NodeTables& tables, Range rows, Index bands) {
 }  // namespace
 
 void pool_nodes(const Device& device, const NodeTables& tables, Range rows, Range cols, Pool pool,
-                float* pixels, Run& run) {
+                const DeviceMatrix& pixels, Run& run) {
   const Bands bands = cut_bands(rows, pool.rows);
   const auto band_count = static_cast<Index>(bands.queries.size());
   const Buffer<Range> queries(device, std::span<const Range>(bands.queries)),
@@ -79,7 +79,8 @@ void pool_nodes(const Device& device, const NodeTables& tables, Range rows, Rang
                  .rows = static_cast<std::int32_t>(pool.rows),
                  .maximum = maximum,
                  .partial = partial.data(),
-                 .pixels = pixels},
+                 .pixels = pixels.data(),
+                 .stride = pixels.stride()},
                 device.stream());
     device.wait();
     if (run.progress)

@@ -3,12 +3,13 @@
 
 #include "backend/operator.h"
 #include "backend/profile.h"
+#include "device_matrix.h"
 #include "node_tables.h"
 
 namespace fovea::cuda {
 
-/// `pixels` [pool.rows, pool.cols], on the device. Waits for the device now and then.
+/// `pixels`: [pool.rows, pool.cols]. Waits for the device now and then.
 void pool_nodes(const Device& device, const NodeTables& tables, Range rows, Range cols, Pool pool,
-                float* pixels, Run& run);
+                const DeviceMatrix& pixels, Run& run);
 
 }  // namespace fovea::cuda

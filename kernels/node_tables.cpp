@@ -69,7 +69,9 @@ void NodeTables::find(const Device& device, const NodePlan& nodes, Run& run) {
   run.check();
   const auto cells = static_cast<std::size_t>(n_ * depths());
   const auto first = upload(device, slots_.first);
-  const auto node = upload(device, slots_.node), below = upload(device, leaves_below(nodes));
+  const auto node = upload(device, slots_.node);
+  const std::vector<std::int64_t> leaves = leaves_below(nodes);
+  const auto below = upload(device, leaves);
   const auto alpha = upload(device, nodes.alpha);
   const auto query_leaf = upload(device, nodes.query_leaf);
   query_slot_ = {device, cells};
@@ -89,6 +91,7 @@ void NodeTables::find(const Device& device, const NodePlan& nodes, Run& run) {
                 .found = {query_slot_.data(), query_count_.data(), query_path_.data()},
                 .deepest = deepest_.data()},
                device.stream());
+  device.wait();  // what was uploaded from here goes
 }
 
 }  // namespace fovea::cuda
