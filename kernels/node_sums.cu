@@ -75,13 +75,19 @@ __global__ void __launch_bounds__(threads) carry_kernel(const CarryArgs a) {
   const Index cell = own_cell(), slot = cell / a.stride, column = cell % a.stride;
   if (slot >= a.slots) return;
   const Range pieces = a.pieces[slot];
+  double* const sums = a.sums + column;
   double before = 0;
-#pragma unroll 4
-  for (Index piece = pieces.begin; piece < pieces.end; ++piece) {
-    double* at = a.sums + piece * a.stride + column;
-    const double sum = *at;
-    *at = before;
-    before += sum;
+  constexpr int batch = 16;  // sums that are read before any is written: one wait for all
+  for (Index first = pieces.begin; first < pieces.end; first += batch) {
+    double sum[batch];
+#pragma unroll
+    for (int b = 0; b < batch; ++b)
+      sum[b] = first + b < pieces.end ? sums[(first + b) * a.stride] : 0.0;
+#pragma unroll
+    for (int b = 0; b < batch; ++b) {
+      if (first + b < pieces.end) sums[(first + b) * a.stride] = before;
+      before += sum[b];
+    }
   }
 }
 
@@ -90,9 +96,11 @@ __global__ void __launch_bounds__(threads) running_kernel(const RunningArgs a) {
   if (piece >= a.count) return;
   const Range positions = a.pieces[piece];
   double sum = a.before ? a.before[cell] : 0.0;
-#pragma unroll 4
+#pragma unroll 8
   for (Index p = positions.begin; p < positions.end; ++p) {
-    sum += static_cast<double>(a.values[static_cast<Index>(a.order[p]) * a.stride + column]);
+    // Read-only loads may be made before the stores of earlier rounds.
+    const Index row = __ldg(a.order + p);
+    sum += static_cast<double>(__ldg(a.values + row * a.stride + column));
     a.running[p * a.stride + column] = static_cast<float>(sum);
   }
 }
