@@ -9,7 +9,7 @@ using namespace fovea::test;
 
 TEST_CASE("cuda: first look") {
   std::string why;
-  const auto cuda = make_cuda_backend(&why);
+  const auto cuda = make_cuda_backend({}, &why);
   REQUIRE_MESSAGE(cuda, why);
   const Problem problem = make_data(Data::gaussian, 200, 64, 64, false);
   const Instance x = make_instance(*cuda, problem, "exact", {});
