@@ -31,6 +31,20 @@ struct RoundArgs {
 
 void round_to_16(const RoundArgs& args, cudaStream_t stream);
 
+// Whether rounding has made an infinity of a finite number.
+class Overflow {
+ public:
+  explicit Overflow(const Device& device) : device_(device), flag_(device, 1) { flag_.clear(); }
+
+  int* flag() const { return flag_.data(); }
+  /// Waits for the device; throws UnavailableError if `what` was more than the precision holds.
+  void require_none(Precision precision, const char* what) const;
+
+ private:
+  const Device& device_;
+  Buffer<int> flag_;
+};
+
 class Matrix16 {
  public:
   Matrix16() = default;
