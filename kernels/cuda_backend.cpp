@@ -1,6 +1,7 @@
 // The CUDA back end.
 #include "backend/backend.h"
 #include "device.h"
+#include "spectra.h"
 #include "tile_operator.h"
 
 namespace fovea {
@@ -31,6 +32,10 @@ class CudaBackend final : public Backend {
   std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys, std::int32_t key_count,
                                          Run& run) const override {
     return host_->stable_order(keys, key_count, run);
+  }
+
+  Spectra singular_values(std::span<const MatrixView> blocks, Run& run) const override {
+    return cuda::singular_values(blocks, *device_, *host_, run);
   }
 
  private:
