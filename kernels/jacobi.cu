@@ -1,5 +1,4 @@
 #include "jacobi.h"
-
 #include "launch.h"
 #include "ptx.h"
 
@@ -66,7 +65,7 @@ class Jacobi {
   __device__ void run(const T* entries, float* values, bool gram) {
     load(entries);
     if (shared_.largest >= infinite) {
-      if (thread() < count_) values[thread()] = NAN;
+      if (thread() < count_) values[block_.values + thread()] = NAN;
       return;
     }
     orthogonalise();
@@ -113,7 +112,8 @@ class Jacobi {
     __syncthreads();
     for (int sweep = 1; sweep <= most_sweeps; ++sweep) {
       for (int round = 0; round + 1 < players; ++round) {
-        const int a = player(team_, round, players), b = player(players - 1 - team_, round, players);
+        const int a = player(team_, round, players),
+                  b = player(players - 1 - team_, round, players);
         const bool present = 2 * team_ < players;
         const bool rotated = rotate(present ? min(a, b) : 0, present ? max(a, b) : 0, present);
         if (rotated && lane_ == 0) atomicMax(&shared_.rotated, sweep);
@@ -134,8 +134,8 @@ class Jacobi {
   __device__ bool rotate(int a, int b, bool present) {
     constexpr int own = Side / team;
     T x[own], y[own], xx = 0, yy = 0, xy = 0;
-    T *const first = shared_.vectors + a * stride + lane_,
-             *const second = shared_.vectors + b * stride + lane_;
+    T *const first = shared_.vectors + a * stride + lane_, *const second =
+                                                               shared_.vectors + b * stride + lane_;
 #pragma unroll
     for (int i = 0; i < own; ++i) {
       x[i] = present ? first[i * team] : T{0};
@@ -150,18 +150,20 @@ class Jacobi {
     const bool small = min(xx, yy) <= Precision<T>::nothing ||
                        fabs(xy) <= Precision<T>::cosine * sqrt(xx) * sqrt(yy);
     if (small && xx >= yy) return false;
-    T cosine = 1, sine = 0;
+    T sine = 0, half = 0;  // half: tangent of half the angle
     if (!small) {
       const T zeta = (yy - xx) / (2 * xy);
       const T tangent = copysign(T{1}, zeta) / (fabs(zeta) + sqrt(1 + zeta * zeta));
-      cosine = 1 / sqrt(1 + tangent * tangent);
+      const T cosine = 1 / sqrt(1 + tangent * tangent);
       sine = cosine * tangent;
+      half = sine / (1 + cosine);
     }
     // The rotation leaves the larger vector larger, up to rounding.
     const bool swap = xx < yy;
 #pragma unroll
     for (int i = 0; i < own; ++i) {
-      const T u = cosine * x[i] - sine * y[i], v = sine * x[i] + cosine * y[i];
+      // As corrections: rounding of the cosine would shorten all vectors a little each time.
+      const T u = x[i] - sine * (y[i] + half * x[i]), v = y[i] + sine * (x[i] - half * y[i]);
       first[i * team] = swap ? v : u;
       second[i * team] = swap ? u : v;
     }

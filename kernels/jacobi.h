@@ -13,10 +13,10 @@ inline constexpr int jacobi_side = 64;
 
 /// Where a matrix and its values are, of arrays that all of a launch share.
 struct SmallBlock {
-  std::int64_t entries;        // of the first; row-major
-  std::int32_t rows, cols;     // at most jacobi_side each
+  std::int64_t entries;     // of the first; row-major
+  std::int32_t rows, cols;  // at most jacobi_side each
   std::int32_t stride;
-  std::int64_t values;         // of the first of min(rows, cols), descending
+  std::int64_t values;  // of the first of min(rows, cols), descending
 };
 
 struct SmallBlocks {

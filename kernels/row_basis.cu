@@ -1,7 +1,6 @@
-#include "row_basis.h"
-
 #include "launch.h"
 #include "ptx.h"
+#include "row_basis.h"
 
 namespace fovea::cuda {
 namespace {
@@ -11,8 +10,12 @@ constexpr int threads = 256, warps = threads / 32;
 constexpr int rows_per_warp = 4;
 constexpr int rows_per_tile = warps * rows_per_warp;
 
-__device__ int warp() { return static_cast<int>(threadIdx.x) / 32; }
-__device__ int lane() { return static_cast<int>(threadIdx.x) % 32; }
+__device__ int warp() {
+  return static_cast<int>(threadIdx.x) / 32;
+}
+__device__ int lane() {
+  return static_cast<int>(threadIdx.x) % 32;
+}
 
 __device__ double warp_sum(double x) {
   for (int flip = 1; flip < 32; flip *= 2) x += __shfl_xor_sync(0xffffffffu, x, flip);
@@ -112,7 +115,8 @@ class Extension {
 
   // What the basis lacks of the row; its coefficients are known.
   __device__ void take_row(int row) {
-    const float* entries = a_.entries + block_.entries + static_cast<std::int64_t>(row) * block_.cols;
+    const float* entries =
+        a_.entries + block_.entries + static_cast<std::int64_t>(row) * block_.cols;
     for (int c = thread(); c < block_.cols; c += threads) {
       double x = static_cast<double>(entries[c]);
       for (int k = 0; k < step_; ++k)
@@ -196,11 +200,8 @@ __global__ void __launch_bounds__(threads)
   const int row = static_cast<int>(blockIdx.x);
   const std::int64_t at = static_cast<std::int64_t>(blockIdx.y) * most_rank;
   if (row == 0 && threadIdx.x == 0)
-    small[blockIdx.y] = {.entries = at * most_rank,
-                         .rows = rank,
-                         .cols = rank,
-                         .stride = most_rank,
-                         .values = at};
+    small[blockIdx.y] = {
+        .entries = at * most_rank, .rows = rank, .cols = rank, .stride = most_rank, .values = at};
   if (row >= rank) return;
   const double* c = a.workspace + block.coefficients;
   for (int col = warp(); col < rank; col += warps) {
@@ -217,7 +218,8 @@ dim3 tiles(const RowBasisArgs& args, int rows) {
 }  // namespace
 
 void begin_basis(const RowBasisArgs& args, cudaStream_t stream) {
-  launch(begin_kernel, {.grid = tiles(args, warps), .block = dim3(threads), .stream = stream}, args);
+  launch(begin_kernel, {.grid = tiles(args, warps), .block = dim3(threads), .stream = stream},
+         args);
 }
 
 void extend_basis(const RowBasisArgs& args, int step, cudaStream_t stream) {

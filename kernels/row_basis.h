@@ -19,7 +19,7 @@ inline constexpr int most_rank = jacobi_side;
 
 /// A matrix and its workspace, in arrays that all of a launch share.
 struct LargeBlock {
-  std::int64_t entries;       // of floats, row-major
+  std::int64_t entries;  // of floats, row-major
   std::int32_t rows, cols;
   std::int64_t basis;         // of doubles: [most_rank, cols]
   std::int64_t coefficients;  // [most_rank, rows]: of the rows in the basis

@@ -19,7 +19,9 @@ constexpr std::size_t chunk_bytes = std::size_t{128} << 20;
 // Steps of all bases between two looks at how far they are: below a millisecond.
 constexpr int steps_at_once = 8;
 
-Index longer_side(MatrixView block) { return std::max(block.rows, block.cols); }
+Index longer_side(MatrixView block) {
+  return std::max(block.rows, block.cols);
+}
 std::size_t shorter_side(MatrixView block) {
   return static_cast<std::size_t>(std::min(block.rows, block.cols));
 }
@@ -125,7 +127,8 @@ class Decomposition {
     timeline.finish(run_.profile);
     for (std::size_t b = 0; b < ids.size(); ++b) {
       const auto from = found.begin() + places[b].values;
-      out_.values[ids[b]].assign(from, from + static_cast<std::ptrdiff_t>(shorter_side(block(ids[b]))));
+      out_.values[ids[b]].assign(from,
+                                 from + static_cast<std::ptrdiff_t>(shorter_side(block(ids[b]))));
       settle(ids[b]);
     }
   }
@@ -188,9 +191,8 @@ class Decomposition {
       run_.check();
       progress.download(now.data(), now.size());
       device_.wait();
-      if (std::ranges::none_of(now, [](const BasisProgress& p) {
-            return p.state == BasisState::growing;
-          }))
+      if (std::ranges::none_of(
+              now, [](const BasisProgress& p) { return p.state == BasisState::growing; }))
         break;
     }
     return now;
@@ -205,9 +207,9 @@ class Decomposition {
       const auto rank = std::min(static_cast<std::size_t>(end.rank), values.size());
       std::copy_n(found.begin(), rank, values.begin());
       if (rank < values.size())
-        std::fill(values.begin() + static_cast<std::ptrdiff_t>(rank), values.end(),
-                  static_cast<float>(
-                      std::sqrt(end.left / static_cast<double>(values.size() - rank))));
+        std::fill(
+            values.begin() + static_cast<std::ptrdiff_t>(rank), values.end(),
+            static_cast<float>(std::sqrt(end.left / static_cast<double>(values.size() - rank))));
       std::ranges::sort(values, std::greater{});
     }
     settle(id);
