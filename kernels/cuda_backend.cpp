@@ -4,6 +4,7 @@
 #include "device.h"
 #include "node_operator.h"
 #include "planning.h"
+#include "spectra.h"
 #include "tile_operator.h"
 
 namespace fovea {
@@ -13,7 +14,9 @@ namespace {
 class CudaBackend final : public Backend {
  public:
   explicit CudaBackend(Precision precision)
-      : precision_(precision), device_(std::make_shared<const Device>()) {
+      : precision_(precision),
+        device_(std::make_shared<const Device>()),
+        host_(make_cpu_backend()) {
     if (precision != Precision::fp32 && device_->architecture() < mma_architecture)
       throw UnavailableError("CUDA: precision " + name_of(precision) +
                              " needs compute capability 8.0 or more; " + device_->name() + " has " +
@@ -45,9 +48,14 @@ class CudaBackend final : public Backend {
     return cuda::stable_order(*device_, keys, key_count);
   }
 
+  Spectra singular_values(std::span<const MatrixView> blocks, Run& run) const override {
+    return cuda::singular_values(blocks, *device_, *host_, run);
+  }
+
  private:
   Precision precision_;
   std::shared_ptr<const Device> device_;
+  std::unique_ptr<Backend> host_;  // decomposes blocks whose rank is too high for the device
 };
 
 }  // namespace

@@ -205,6 +205,7 @@ class Grid {
   PanelInputs inputs_of(const Drawn& column) const {
     return {.computation = column.computation,
             .exact = exact_,
+            .backend = *backend_,
             .metrics = &column.metrics,
             .diagnostics = &column.diagnostics,
             .sequence = source_.sequence,
@@ -251,12 +252,13 @@ std::vector<std::vector<Panel>> panels_of_matrix(const Options& options, const S
   if (!options.variants.empty()) throw only("--variant " + options.variants.front());
   const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
   const Matrix attention = layer.attention.read(options.heads.heads_in(source).front());
+  const auto backend = options.backend.make();
   std::vector<std::vector<Panel>> rows;
   for (const auto& view : options.views) {
     if (view != "heatmap" && view != "rank") throw only("--view " + view);
     Panel panel =
         make_matrix_panel(*view_from(view), attention, options.settings, {0, attention.rows()},
-                          {0, attention.cols()}, pixels_of_a_panel(style, 1), run);
+                          {0, attention.cols()}, pixels_of_a_panel(style, 1), *backend, run);
     panel.title = source.name;
     rows.push_back({std::move(panel)});
   }

@@ -322,11 +322,12 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
       [key, computation = state.computation, metrics = state.metrics,
        diagnostics = state.diagnostics,
        exact = needs_exact(view) && !too_long ? exact_.computation : state.computation, too_long,
-       source = source_](const Backend&, Run& run) {
+       source = source_](const Backend& backend, Run& run) {
         if (too_long) return refusal(key);
         return make_panel(key.view,
                           {.computation = *computation,
                            .exact = *exact,
+                           .backend = backend,
                            .metrics = metrics.get(),
                            .diagnostics = diagnostics.get(),
                            .sequence = source->sequence,
@@ -351,15 +352,16 @@ void Study::update_matrix_cell(std::size_t row, CanvasCell& cell) {
   const ComputeKey itself{head_key(), session_.columns.front()};
   const PanelKey key = panel_key(session_.views[row], itself, columns_.front());
   if (key.view == View::rank) take_ranks_of_other_tolerance(key);
-  ask(panels_, tag, priority::panel, key, [key, source = source_](const Backend&, Run& run) {
-    const HeadKey& of = key.approximate.head;
-    const Matrix attention =
-        source->layers[static_cast<std::size_t>(of.layer)].attention.read(of.head);
-    Panel panel = make_matrix_panel(key.view, attention, key.settings, key.rows, key.cols,
-                                    key.max_pixels, run);
-    panel.title = "Attention matrix";
-    return panel;
-  });
+  ask(panels_, tag, priority::panel, key,
+      [key, source = source_](const Backend& backend, Run& run) {
+        const HeadKey& of = key.approximate.head;
+        const Matrix attention =
+            source->layers[static_cast<std::size_t>(of.layer)].attention.read(of.head);
+        Panel panel = make_matrix_panel(key.view, attention, key.settings, key.rows, key.cols,
+                                        key.max_pixels, backend, run);
+        panel.title = "Attention matrix";
+        return panel;
+      });
   show_answer(panels_.find(key), tag, cell);
 }
 

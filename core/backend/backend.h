@@ -11,6 +11,12 @@
 
 namespace fovea {
 
+/// Singular values of a batch of blocks.
+struct Spectra {
+  std::vector<std::vector<float>> values;  // of each block, descending, min(rows, cols) of them
+  Index left_to_cpu = 0;                   // blocks that a device gave up on
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -36,6 +42,13 @@ class Backend {
   /// Every key is in [0, key_count).
   virtual std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys,
                                                  std::int32_t key_count, Run& run) const = 0;
+
+  /// Singular values of every block, within 2e-7 |A|_F (CUDA: 1e-6 in blocks of at most 64 a side,
+  /// decomposed in float), and their sums from any one on hardly under-estimated, so that ranks by
+  /// the paper's tail sum hold: singular_values.h says why. NaN for a block with an entry that is
+  /// not finite. The largest blocks first let the threads end together. Memory beyond the blocks: a
+  /// few of the largest for each thread.
+  virtual Spectra singular_values(std::span<const MatrixView> blocks, Run& run) const = 0;
 };
 
 struct CpuOptions {

@@ -1,11 +1,13 @@
 // The CPU back end: instruction set chosen at run time, the heavy steps of planning on all threads.
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <thread>
 
 #include "backend/backend.h"
 #include "backend/isa/attend.h"
 #include "backend/node_operator.h"
+#include "backend/singular_values.h"
 #include "backend/tile_operator.h"
 #include "backend/workers.h"
 
@@ -107,6 +109,22 @@ class CpuBackend final : public Backend {
       order[static_cast<std::size_t>(start[static_cast<std::size_t>(keys[i])]++)] =
           static_cast<std::int32_t>(i);
     return order;
+  }
+
+  Spectra singular_values(std::span<const MatrixView> blocks, Run& run) const override {
+    const auto stage = run.profile.stage("decompose");
+    Spectra out;
+    out.values.resize(blocks.size());
+    double total = 0;
+    for (const MatrixView& block : blocks) total += decomposition_effort(block.rows, block.cols);
+    std::atomic<double> done = 0;
+    workers_->loop(static_cast<Index>(blocks.size()), run.stop, [&](Index turn, int) {
+      const MatrixView& block = blocks[static_cast<std::size_t>(turn)];
+      const auto values = fovea::singular_values(block, run.stop);
+      out.values[static_cast<std::size_t>(turn)].assign(values.begin(), values.end());
+      run.reached((done += decomposition_effort(block.rows, block.cols)) / total);
+    });
+    return out;
   }
 
  private:

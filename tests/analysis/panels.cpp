@@ -46,6 +46,7 @@ struct Scene {
     return make_panel(view,
                       {.computation = computation,
                        .exact = exact,
+                       .backend = *backends().front(),
                        .metrics = &metrics,
                        .diagnostics = &diagnostics,
                        .sequence = sequence,
@@ -258,7 +259,7 @@ TEST_CASE("a given attention matrix has a heatmap and a rank map, and nothing el
   Run run{profile};
   ViewSettings settings;
   const auto make = [&](View view, Index pixels) {
-    return make_matrix_panel(view, a, settings, {0, 40}, {0, 40}, pixels, run);
+    return make_matrix_panel(view, a, settings, {0, 40}, {0, 40}, pixels, *backends().front(), run);
   };
   const auto raster = std::get<Raster>(make(View::heatmap, 512).body);
   CHECK(raster.values(3, 4) == a(3, 4));

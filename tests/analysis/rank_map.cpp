@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "analysis/singular_values.h"
+#include "backend/singular_values.h"
 #include "harness.h"
 
 using namespace fovea;
@@ -35,7 +35,7 @@ Matrix paper_block(IndexRange rows, IndexRange cols) {
 RankMap paper_map(const RankOptions& options) {
   Profile profile;
   Run run{profile};
-  return map_ranks(16, paper_block, options, run);
+  return map_ranks(16, paper_block, options, *backends().front(), run);
 }
 
 std::vector<double> paper_values(IndexRange rows, IndexRange cols) {
@@ -94,7 +94,8 @@ TEST_CASE("blocks tile the matrix for any n, in both partitions") {
       CAPTURE(n);
       Profile profile;
       Run run{profile};
-      const RankMap map = map_ranks(n, paper_block, {.leaf = 4, .partition = partition}, run);
+      const RankMap map =
+          map_ranks(n, paper_block, {.leaf = 4, .partition = partition}, *backends().front(), run);
       Matrix seen(n, n);
       for (const RankBlock& b : map.blocks)
         for (Index i = b.rows.begin; i < b.rows.end; ++i)
@@ -214,7 +215,8 @@ TEST_CASE("a rank map stops when asked, also inside a large block") {
     asked = std::chrono::steady_clock::now();
     stop.request_stop();
   });
-  CHECK_THROWS_AS(map_ranks(1500, entries, {.leaf = 1500, .partition = Partition::uniform}, run),
+  CHECK_THROWS_AS(map_ranks(1500, entries, {.leaf = 1500, .partition = Partition::uniform},
+                            *backends().front(), run),
                   Cancelled);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - asked;
   CHECK(took.count() < 1.0);  // promised: 200 ms; the rest is for a busy machine
@@ -223,5 +225,6 @@ TEST_CASE("a rank map stops when asked, also inside a large block") {
 TEST_CASE("too large a block is refused, not begun") {
   Profile profile;
   Run run{profile};
-  CHECK_THROWS_AS(map_ranks(131072, paper_block, {.leaf = 16}, run), UnavailableError);
+  CHECK_THROWS_AS(map_ranks(131072, paper_block, {.leaf = 16}, *backends().front(), run),
+                  UnavailableError);
 }

@@ -77,7 +77,7 @@ IndexRange rank_window(Index n, IndexRange rows, IndexRange cols);
 
 /// The map of window x window (a principal part of the matrix) as a body, or why there is none.
 Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& settings,
-               const std::string& name, std::string& caption, Run& run);
+               const std::string& name, const Backend& backend, std::string& caption, Run& run);
 
 /// "0.123": three significant digits.
 inline std::string number(double x, int digits = 3) {

@@ -1,4 +1,4 @@
-#include "analysis/singular_values.h"
+#include "backend/singular_values.h"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -121,6 +121,14 @@ std::vector<double> singular_values(const double* entries, Index rows, Index col
     values = size * by_gram(scaled, stop);
   }
   return out;
+}
+
+std::vector<double> singular_values(MatrixView block, std::stop_token stop) {
+  std::vector<double> entries;
+  entries.reserve(static_cast<std::size_t>(block.rows * block.cols));
+  for (Index i = 0; i < block.rows; ++i)
+    entries.insert(entries.end(), block.row(i), block.row(i) + block.cols);
+  return singular_values(entries.data(), block.rows, block.cols, std::move(stop));
 }
 
 }  // namespace fovea
