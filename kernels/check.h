@@ -5,7 +5,8 @@
 
 namespace fovea::cuda {
 
-/// Throws UnavailableError, saying what was tried, unless `error` is success.
+/// Unless `error` is success, throws UnavailableError, saying what was tried, or DeviceLostError
+/// when nothing will succeed any more.
 void check(cudaError_t error, const char* what);
 
 }  // namespace fovea::cuda

@@ -62,7 +62,7 @@ class Entries {
       std::int32_t token = 0;
       if (present) {
         const std::int32_t position = strip_.first_row + r;
-        token = strip_.rows < 0 ? position : a_.strips.lists.indices[strip_.rows + position];
+        token = strip_.rows < 0 ? position : a_.tokens[strip_.rows + position];
       }
       shared_.token[r] = token;
       shared_.query_row[r] =
@@ -98,8 +98,8 @@ class Entries {
         const float total = shared_.log2_sum[r];
         if (total == -INFINITY) continue;
         const float p = exp2_fast(s[i][j] - total);
-        if (p == 0) continue;  // the grid is 0 already
-        float* row = a_.pixels + static_cast<std::size_t>(shared_.pixel_row[r]) * a_.grid.cols;
+        if (p == 0 && a_.deposit != Deposit::entry) continue;  // the grid is 0 already
+        float* row = a_.pixels + shared_.pixel_row[r] * a_.stride;
         for (std::int32_t pixel = first; pixel <= last; ++pixel) {
           const Index begin = max(pixel_begin(pixel, a_.grid.col_count, a_.grid.cols),
                                   static_cast<Index>(columns.x)),

@@ -18,15 +18,17 @@ struct PixelGrid {
 enum class Deposit { entry, maximum, sum };
 
 struct EntriesArgs {
-  /// Strips whose orders name tokens, one by one, also where their query is that of a cluster: row
-  /// query_base + ((token >> query_level) << query_shift) of q.
+  /// Strips of tokens, one by one, also where their query is that of a cluster: row
+  /// query_base + ((token >> query_level) << query_shift) of q. Their orders stand in `tokens`.
   StripArgs strips;
+  const std::int32_t* tokens = nullptr;
   const std::int32_t* query_level = nullptr;  // [strips]
   const float* log2_sum = nullptr;            // [n]
   Index n = 0;
   PixelGrid grid;
   Deposit deposit = Deposit::entry;
-  float* pixels = nullptr;  // [grid.rows, grid.cols], zeros at first
+  float* pixels = nullptr;  // [grid.rows, stride]; only pairs with weight are written, or added
+  Index stride = 0;
 };
 
 /// Rows of a strip.

@@ -5,8 +5,9 @@
 
 #include "attend.h"
 #include "buffer.h"
-#include "device_matrix.h"
+#include "device_operator.h"
 #include "entries.h"
+#include "fill.h"
 #include "finish.h"
 #include "pyramid.h"
 #include "slices.h"
@@ -35,26 +36,26 @@ int choose_height(const TileList& list, Index d, const Device& device) {
   return 16;
 }
 
-class TileOperator final : public Operator {
+class TileOperator final : public DeviceOperator {
  public:
   TileOperator(std::shared_ptr<const Plan> plan, const Problem& problem,
-               std::shared_ptr<const Device> device, Run& run)
-      : Operator(std::move(plan), problem), device_(std::move(device)) {
-    Timeline timeline(*device_);
+               std::shared_ptr<const Device> its_device, Run& run)
+      : DeviceOperator(std::move(plan), problem, std::move(its_device)) {
+    Timeline timeline(device());
     {
       const auto stage = run.profile.stage("flatten");
       list_ = flatten(this->plan());
-      height_ = choose_height(list_, problem.d(), *device_);
+      height_ = choose_height(list_, problem.d(), device());
       strips_ = cut_strips(list_, height_);
     }
     {
       const auto stage = timeline.stage("upload");
       k_ = upload_pyramid(problem.k, list_.key_top);
       q_ = upload_pyramid(problem.q, list_.mean_queries ? list_.query_top : 0);
-      device_strips_ = {*device_, std::span<const Strip>(strips_.strips)};
-      device_runs_ = {*device_, std::span<const ColumnRun>(strips_.runs)};
-      indices_ = {*device_, std::span<const std::int32_t>(list_.indices)};
-      weights_ = {*device_, std::span<const float>(list_.weights)};
+      device_strips_ = {device(), std::span<const Strip>(strips_.strips)};
+      device_runs_ = {device(), std::span<const ColumnRun>(strips_.runs)};
+      indices_ = {device(), std::span<const std::int32_t>(list_.indices)};
+      weights_ = {device(), std::span<const float>(list_.weights)};
     }
     timeline.finish(run.profile);
   }
@@ -63,9 +64,9 @@ class TileOperator final : public Operator {
   Index n() const { return plan().n; }
 
   DeviceMatrix upload_pyramid(MatrixView rows, int top) const {
-    DeviceMatrix out(*device_, pyramid_rows(n(), top + 1), rows.cols);
-    out.upload(*device_, rows);
-    coarsen(out.data(), n(), out.stride(), top, device_->stream());
+    DeviceMatrix out(device(), pyramid_rows(n(), top + 1), rows.cols);
+    out.upload(device(), rows);
+    coarsen(out.data(), n(), out.stride(), top, device().stream());
     return out;
   }
 
@@ -85,11 +86,11 @@ class TileOperator final : public Operator {
     for (Index first = 0; first < v.cols; first += most_columns) {
       const Index cols = std::min(most_columns, v.cols - first);
       const MatrixView part{v.data + first, v.rows, cols, v.stride};
-      Timeline timeline(*device_);
+      Timeline timeline(device());
       const DeviceMatrix z = attend_values(part, timeline, run);
       {
         const auto stage = timeline.stage("download");
-        z.download(*device_, out.z.data() + first, out.z.stride(), n());
+        z.download(device(), out.z.data() + first, out.z.stride(), n());
       }
       timeline.finish(run.profile);
     }
@@ -103,14 +104,14 @@ class TileOperator final : public Operator {
   DeviceMatrix attend_values(MatrixView values, Timeline& timeline, Run& run) const {
     const bool complete = list_.complete();
     const Index states = pyramid_rows(n(), list_.query_top + 1);
-    DeviceMatrix v, z(*device_, states, values.cols);
+    DeviceMatrix v, z(device(), states, values.cols);
     if (values.cols > 0) {
       const auto stage = timeline.stage("upload");
       v = upload_pyramid(values, list_.key_top);
     }
-    Buffer<float> maximum(*device_, static_cast<std::size_t>(states)),
-        sum(*device_, static_cast<std::size_t>(states));
-    log2_sum_ = {*device_, static_cast<std::size_t>(n())};
+    Buffer<float> maximum(device(), static_cast<std::size_t>(states)),
+        sum(device(), static_cast<std::size_t>(states));
+    log2_sum_ = {device(), static_cast<std::size_t>(n())};
     {
       const auto stage = timeline.stage("attend");
       if (!complete) sum.clear();
@@ -122,11 +123,11 @@ class TileOperator final : public Operator {
                       .maximum = maximum.data(),
                       .sum = sum.data(),
                       .last = complete};
-      Slices slices(*device_, strips_, run);
+      Slices slices(device(), strips_, run);
       for (StripRange range = slices.next(); range.first < range.last; range = slices.next()) {
         args.strips = strip_args(device_strips_.data() + range.first, range.last - range.first,
                                  device_runs_.data(), indices_.data());
-        attend(args, height_, device_->stream());
+        attend(args, height_, device().stream());
       }
     }
     const auto stage = timeline.stage("merge");
@@ -139,67 +140,79 @@ class TileOperator final : public Operator {
             .sum = sum.data(),
             .divided = complete,
             .log2_sum = log2_sum_.data()},
-           device_->stream());
+           device().stream());
     return z;
   }
 
   void keep_sums() const {
     host_log2_sum_.resize(static_cast<std::size_t>(n()));
     log2_sum_.download(host_log2_sum_.data(), host_log2_sum_.size());
-    device_->wait();
+    device().wait();
   }
 
   Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
-    Timeline timeline(*device_);
-    // From the first apply, else found now without values.
-    if (log2_sum_.size() == 0) attend_values(MatrixView{nullptr, n(), 0, 0}, timeline, run);
+    find_sums(run);
+    DeviceMatrix pixels(device(), pool.rows, pool.cols);
+    pixels.clear();
+    deposit(rows, cols, pool, pixels, run);
     Matrix out(pool.rows, pool.cols);
-    DeviceMatrix pixels(*device_, 1, pool.rows * pool.cols);
-    {
-      const auto stage = timeline.stage("entries");
-      pixels.clear();
-      const EntryList list = cut_entries(list_, rows, cols, entries_height);
-      deposit(list, rows, cols, pool, pixels, run);
-    }
-    pixels.download(*device_, out.data(), pixels.cols(), 1);
-    timeline.finish(run.profile);
+    pixels.download(device(), out.data(), out.stride(), pool.rows);
+    device().wait();
     if (pool.kind == Pool::Kind::mean) divide_by_area(out, rows, cols);
     return out;
   }
 
-  void deposit(const EntryList& list, IndexRange rows, IndexRange cols, Pool pool,
-               const DeviceMatrix& pixels, Run& run) const {
+  DeviceMatrix device_tile(IndexRange rows, IndexRange cols, float elsewhere,
+                           Run& run) const override {
+    find_sums(run);
+    DeviceMatrix tile(device(), rows.size(), cols.size());
+    fill(tile.data(), tile.rows() * tile.stride(), elsewhere, device().stream());
+    deposit(rows, cols, {Pool::Kind::none, rows.size(), cols.size()}, tile, run);
+    return tile;
+  }
+
+  // From the first apply, else found now without values.
+  void find_sums(Run& run) const {
+    if (log2_sum_.size() > 0) return;
+    Timeline timeline(device());
+    attend_values(MatrixView{nullptr, n(), 0, 0}, timeline, run);
+    timeline.finish(run.profile);
+  }
+
+  void deposit(IndexRange rows, IndexRange cols, Pool pool, const DeviceMatrix& pixels,
+               Run& run) const {
+    const EntryList list = cut_entries(list_, rows, cols, entries_height);
     if (list.strips.empty()) return;
-    // The kernel finds orders of tokens and of columns in one array.
-    std::vector<std::int32_t> indices = list_.indices;
-    indices.insert(indices.end(), list.tokens.begin(), list.tokens.end());
-    std::vector<Strip> strips = list.strips;
-    for (Strip& strip : strips)
-      if (strip.rows >= 0) strip.rows += static_cast<std::int32_t>(list_.indices.size());
-    const Buffer<Strip> device_strips(*device_, std::span<const Strip>(strips));
-    const Buffer<ColumnRun> runs(*device_, std::span<const ColumnRun>(list.runs));
-    const Buffer<std::int32_t> all(*device_, std::span<const std::int32_t>(indices)),
-        levels(*device_, std::span<const std::int32_t>(list.query_level));
-    const StripList all_strips{strips, list.runs, {{0, static_cast<Index>(strips.size())}}};
-    Slices slices(*device_, all_strips, run);
-    for (StripRange range = slices.next(); range.first < range.last; range = slices.next())
-      entries({.strips = strip_args(device_strips.data() + range.first, range.last - range.first,
-                                    runs.data(), all.data()),
-               .query_level = levels.data() + range.first,
-               .log2_sum = log2_sum_.data(),
-               .n = n(),
-               .grid = {.row_begin = static_cast<std::int32_t>(rows.begin),
-                        .row_count = static_cast<std::int32_t>(rows.size()),
-                        .col_begin = static_cast<std::int32_t>(cols.begin),
-                        .col_count = static_cast<std::int32_t>(cols.size()),
-                        .rows = static_cast<std::int32_t>(pool.rows),
-                        .cols = static_cast<std::int32_t>(pool.cols)},
-               .deposit = pool.kind == Pool::Kind::none   ? Deposit::entry
-                          : pool.kind == Pool::Kind::max ? Deposit::maximum
-                                                          : Deposit::sum,
-               .pixels = pixels.data()},
-              device_->stream());
-    device_->wait();  // what was uploaded for this call goes
+    Timeline timeline(device());
+    {
+      const auto stage = timeline.stage("entries");
+      const Buffer<Strip> strips(device(), std::span<const Strip>(list.strips));
+      const Buffer<ColumnRun> runs(device(), std::span<const ColumnRun>(list.runs));
+      const Buffer<std::int32_t> tokens(device(), std::span<const std::int32_t>(list.tokens)),
+          levels(device(), std::span<const std::int32_t>(list.query_level));
+      const StripList all{list.strips, list.runs, {{0, static_cast<Index>(list.strips.size())}}};
+      Slices slices(device(), all, run);
+      for (StripRange range = slices.next(); range.first < range.last; range = slices.next())
+        entries({.strips = strip_args(strips.data() + range.first, range.last - range.first,
+                                      runs.data(), indices_.data()),
+                 .tokens = tokens.data(),
+                 .query_level = levels.data() + range.first,
+                 .log2_sum = log2_sum_.data(),
+                 .n = n(),
+                 .grid = {.row_begin = static_cast<std::int32_t>(rows.begin),
+                          .row_count = static_cast<std::int32_t>(rows.size()),
+                          .col_begin = static_cast<std::int32_t>(cols.begin),
+                          .col_count = static_cast<std::int32_t>(cols.size()),
+                          .rows = static_cast<std::int32_t>(pool.rows),
+                          .cols = static_cast<std::int32_t>(pool.cols)},
+                 .deposit = pool.kind == Pool::Kind::none  ? Deposit::entry
+                            : pool.kind == Pool::Kind::max ? Deposit::maximum
+                                                           : Deposit::sum,
+                 .pixels = pixels.data(),
+                 .stride = pixels.stride()},
+                device().stream());
+    }
+    timeline.finish(run.profile);
   }
 
   static void divide_by_area(Matrix& sums, IndexRange rows, IndexRange cols) {
@@ -213,7 +226,6 @@ class TileOperator final : public Operator {
                                          extent(c, cols.size(), sums.cols())));
   }
 
-  std::shared_ptr<const Device> device_;
   TileList list_;
   int height_ = 0;
   StripList strips_;

@@ -39,16 +39,8 @@ void compare_outputs(MatrixView approximate, MatrixView exact, Metrics& m) {
   m.row_rel_error_max = relative.back();
 }
 
-// What one row of P~ says about the row of P.
-struct RowFigures {
-  double error = 0, norm = 0;  // squared
-  double kl = 0;
-  bool kl_defined = true;
-  double mass = 0;
-};
-
-RowFigures compare_rows(const float* approximate, const float* exact, Index n) {
-  RowFigures row;
+RowDifference compare_rows(const float* approximate, const float* exact, Index n) {
+  RowDifference row;
   for (Index j = 0; j < n; ++j) {
     const double p = exact[j], q = approximate[j];
     row.error += (q - p) * (q - p);
@@ -71,23 +63,23 @@ double mass_on_support(const Support& support, Index i, const float* exact) {
 }
 
 template <class Get>
-Estimate mean_of(const std::vector<RowFigures>& rows, double correction, Get get) {
+Estimate mean_of(const std::vector<RowDifference>& rows, double correction, Get get) {
   const double count = static_cast<double>(rows.size());
   double sum = 0, squares = 0;
-  for (const RowFigures& row : rows) sum += get(row);
+  for (const RowDifference& row : rows) sum += get(row);
   const double mean = sum / count;
-  for (const RowFigures& row : rows) squares += (get(row) - mean) * (get(row) - mean);
+  for (const RowDifference& row : rows) squares += (get(row) - mean) * (get(row) - mean);
   const double variance = rows.size() > 1 ? squares / (count - 1) / count : 0.0;
   return {mean, std::sqrt(std::max(0.0, variance * correction))};
 }
 
 // sqrt(sum error / sum norm); its standard error is that of the ratio estimator, linearised.
-Estimate relative_norm(const std::vector<RowFigures>& rows, double correction) {
+Estimate relative_norm(const std::vector<RowDifference>& rows, double correction) {
   double error = 0, norm = 0, squares = 0;
-  for (const RowFigures& row : rows) error += row.error, norm += row.norm;
+  for (const RowDifference& row : rows) error += row.error, norm += row.norm;
   if (!(error > 0)) return {error, 0};
   const double ratio = error / norm, count = static_cast<double>(rows.size());
-  for (const RowFigures& row : rows) {
+  for (const RowDifference& row : rows) {
     const double residual = row.error - ratio * row.norm;
     squares += residual * residual;
   }
@@ -100,24 +92,29 @@ void compare_attention(const Operator& approximate, const Operator& exact, const
                        const RowBands& sample, Metrics& m, Run& run) {
   const Index n = exact.plan().n;
   const bool complete = support.complete();
-  std::vector<RowFigures> rows;
+  std::vector<RowDifference> rows;
   Run quiet{run.profile, run.stop};  // progress counts rows
   for (const IndexRange& band : sample.bands) {
-    const Matrix p = exact.tile(band, {0, n}, quiet), q = approximate.tile(band, {0, n}, quiet);
-    for (Index i = band.begin; i < band.end; ++i) {
-      RowFigures row = compare_rows(q.row(i - band.begin), p.row(i - band.begin), n);
-      row.mass = complete ? 1.0 : mass_on_support(support, i, p.row(i - band.begin));
-      rows.push_back(row);
+    if (const auto there = approximate.compare_rows(exact, band, quiet)) {
+      rows.insert(rows.end(), there->begin(), there->end());
+    } else {
+      const Matrix p = exact.tile(band, {0, n}, quiet), q = approximate.tile(band, {0, n}, quiet);
+      for (Index i = band.begin; i < band.end; ++i) {
+        RowDifference row = compare_rows(q.row(i - band.begin), p.row(i - band.begin), n);
+        if (!complete) row.mass = mass_on_support(support, i, p.row(i - band.begin));
+        rows.push_back(row);
+      }
     }
     if (run.progress)
       run.progress->fraction = static_cast<double>(rows.size()) / static_cast<double>(sample.rows);
   }
   const double correction = sample.population_correction();
   m.attention_rel_fro = relative_norm(rows, correction);
-  m.mass_kept = mean_of(rows, correction, [](const RowFigures& r) { return r.mass; });
-  std::erase_if(rows, [](const RowFigures& r) { return !r.kl_defined; });
+  m.mass_kept = complete ? Estimate{1.0, 0.0}
+                         : mean_of(rows, correction, [](const RowDifference& r) { return r.mass; });
+  std::erase_if(rows, [](const RowDifference& r) { return !r.kl_defined; });
   if (!rows.empty())
-    m.attention_kl = mean_of(rows, correction, [](const RowFigures& r) { return r.kl; });
+    m.attention_kl = mean_of(rows, correction, [](const RowDifference& r) { return r.kl; });
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "backend/profile.h"
@@ -23,6 +24,18 @@ struct Pool {
   Index rows = 0, cols = 0;  // the grid; at most the rectangle's own size
 };
 
+/// What an error map shows of two entries p~ and p. Relative: 0 where they are equal, else infinite
+/// where p is 0.
+enum class Difference { signed_difference, absolute, squared, relative };
+
+/// How one row of P~ differs from the row of P.
+struct RowDifference {
+  double error = 0, norm = 0;  // sums of (p~ - p)^2 and p^2
+  double kl = 0;               // sum of p log(p / p~), over p > 0
+  bool kl_defined = true;      // p~ > 0 wherever p > 0
+  double mass = 0;             // sum of p over the pairs to which P~ gives weight
+};
+
 /// Immutable and usable from one thread at a time.
 class Operator {
  public:
@@ -39,6 +52,20 @@ class Operator {
     return tile(rows, cols, {}, run);
   }
 
+
+  /// P~ - P over rows x cols, this being P~: pooled, max being the entry of largest magnitude (with
+  /// its sign). Nothing unless this back end compares two such operators where they are; then tiles
+  /// of both are compared instead.
+  std::optional<Matrix> difference(const Operator& exact, IndexRange rows, IndexRange cols,
+                                   Pool pool, Difference kind, Run& run) const {
+    return do_difference(exact, rows, cols, pool, kind, run);
+  }
+  /// The same for whole rows, one figure each.
+  std::optional<std::vector<RowDifference>> compare_rows(const Operator& exact, IndexRange rows,
+                                                         Run& run) const {
+    return do_compare_rows(exact, rows, run);
+  }
+
   const Plan& plan() const { return *plan_; }
   const std::shared_ptr<const Plan>& shared_plan() const { return plan_; }
   const Problem& problem() const { return problem_; }
@@ -50,6 +77,14 @@ class Operator {
  private:
   virtual Output do_apply(MatrixView v, Run& run) const = 0;
   virtual Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const = 0;
+  virtual std::optional<Matrix> do_difference(const Operator&, IndexRange, IndexRange, Pool,
+                                              Difference, Run&) const {
+    return std::nullopt;
+  }
+  virtual std::optional<std::vector<RowDifference>> do_compare_rows(const Operator&, IndexRange,
+                                                                    Run&) const {
+    return std::nullopt;
+  }
 
   std::shared_ptr<const Plan> plan_;
   Problem problem_;

@@ -32,6 +32,11 @@ struct UnavailableError : Error {
   explicit UnavailableError(const std::string& message) : Error(4, message) {}
 };
 
+/// A device failed for good: nothing on it can be reached any more, by any operator.
+struct DeviceLostError : UnavailableError {
+  using UnavailableError::UnavailableError;
+};
+
 /// The work was asked to stop. Not a failure: nobody shows it as one.
 struct Cancelled : Error {
   Cancelled() : Error(130, "cancelled") {}

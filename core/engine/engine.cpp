@@ -33,7 +33,7 @@ struct Engine::Impl {
   std::vector<Request> dropped;
   std::vector<std::shared_ptr<const void>> discarded;
   std::uint64_t submitted = 0;
-  bool busy = false;
+  bool busy = false, device_lost = false;
   std::string running_tag;
   std::stop_source running_stop{std::nostopstate};
   Clock::time_point started;
@@ -84,23 +84,29 @@ struct Engine::Impl {
       const auto stop = running_stop.get_token();
       const auto its_progress = progress;
       lock.unlock();
-      run(request, stop, *its_progress);
+      const bool lost = !run(request, stop, *its_progress);
       request = {};  // what it held goes before anyone has to wait for the lock
       lock.lock();
+      device_lost |= lost;
       busy = false;
       running_tag.clear();
     }
   }
 
-  void run(const Request& request, const std::stop_token& stop, Progress& its_progress) const {
+  // False when the device was lost.
+  bool run(const Request& request, const std::stop_token& stop, Progress& its_progress) const {
     try {
       request.job(*backend, stop, its_progress);
     } catch (const Cancelled&) {
+    } catch (const DeviceLostError& error) {
+      on_error(request.tag, error.what());
+      return false;
     } catch (const std::bad_alloc&) {
       on_error(request.tag, "not enough memory");
     } catch (const std::exception& error) {
       on_error(request.tag, error.what());
     }
+    return true;
   }
 };
 
@@ -156,7 +162,10 @@ void Engine::discard(std::shared_ptr<const void> thing) {
 
 Engine::Status Engine::status() const {
   const std::scoped_lock lock(impl_->mutex);
-  Status status{.busy = impl_->busy, .tag = impl_->running_tag, .waiting = impl_->waiting.size()};
+  Status status{.busy = impl_->busy,
+                .tag = impl_->running_tag,
+                .waiting = impl_->waiting.size(),
+                .device_lost = impl_->device_lost};
   if (impl_->busy) {
     status.fraction = impl_->progress->fraction;
     status.seconds = std::chrono::duration<double>(Clock::now() - impl_->started).count();

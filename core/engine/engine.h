@@ -36,6 +36,7 @@ class Engine {
     double fraction = 0;  // 0..1
     double seconds = 0;   // since it started
     std::size_t waiting = 0;
+    bool device_lost = false;  // no job succeeds any more: make another engine
   };
   Status status() const;
   const Backend& backend() const;

@@ -10,19 +10,33 @@ constexpr double log_floor = 1e-12;             // of |P~ - P| under a logarithm
 constexpr Index band_entries = Index{1} << 21;  // of either operator held at once
 
 // What is pooled; the logarithm is taken of pixels.
-double entry_error(ErrorKind kind, double approximate, double exact) {
-  const double difference = approximate - exact;
+Difference difference_of(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::signed_difference:
-      return difference;
+      return Difference::signed_difference;
     case ErrorKind::relative:
+      return Difference::relative;
+    case ErrorKind::squared:
+      return Difference::squared;
+    case ErrorKind::absolute:
+    case ErrorKind::log10_absolute:
+      break;
+  }
+  return Difference::absolute;
+}
+
+double entry_error(Difference kind, double approximate, double exact) {
+  const double difference = approximate - exact;
+  switch (kind) {
+    case Difference::signed_difference:
+      return difference;
+    case Difference::relative:
       if (difference == 0) return 0;
       return exact > 0 ? difference / exact
                        : std::copysign(std::numeric_limits<double>::infinity(), difference);
-    case ErrorKind::squared:
+    case Difference::squared:
       return difference * difference;
-    case ErrorKind::absolute:
-    case ErrorKind::log10_absolute:
+    case Difference::absolute:
       break;
   }
   return std::abs(difference);
@@ -46,6 +60,10 @@ std::string quantity_of(ErrorKind kind) {
 
 // Both operators row band by row band; a max-pooled pixel is its entry of largest magnitude.
 Matrix pooled_error(const PanelInputs& in, const Grid& grid, Pool::Kind pool, Run& run) {
+  const Difference kind = difference_of(in.settings.error);
+  if (auto there = in.computation.op->difference(*in.exact.op, in.rows, in.cols,
+                                                 {pool, grid.down, grid.across}, kind, run))
+    return *std::move(there);
   Matrix out(grid.down, grid.across);
   Run quiet{run.profile, run.stop};
   const Index height = std::clamp<Index>(band_entries / in.cols.size(), 1, in.rows.size());
@@ -61,10 +79,10 @@ Matrix pooled_error(const PanelInputs& in, const Grid& grid, Pool::Kind pool, Ru
         const IndexRange tokens = grid.col_tokens(c);
         double& sum = sums[static_cast<std::size_t>(c)];
         for (Index j = tokens.begin - in.cols.begin; j < tokens.end - in.cols.begin; ++j) {
-          const double x = entry_error(in.settings.error, approximate[j], exact[j]);
+          const double x = entry_error(kind, approximate[j], exact[j]);
           if (pool == Pool::Kind::mean)
             sum += x;
-          else if (std::abs(x) > std::abs(sum) || std::isnan(x))
+          else if (std::abs(x) > std::abs(sum) || (x == -sum && x > 0) || std::isnan(x))
             sum = x;
         }
       }

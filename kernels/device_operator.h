@@ -1,0 +1,35 @@
+// A DeviceOperator is an Operator whose entries can be had on the device: two of them are compared
+// there.
+#pragma once
+
+#include <memory>
+
+#include "backend/operator.h"
+#include "device.h"
+#include "device_matrix.h"
+
+namespace fovea::cuda {
+
+class DeviceOperator : public Operator {
+ protected:
+  DeviceOperator(std::shared_ptr<const Plan> plan, const Problem& problem,
+                 std::shared_ptr<const Device> device)
+      : Operator(std::move(plan), problem), device_(std::move(device)) {}
+
+  const Device& device() const { return *device_; }
+  const std::shared_ptr<const Device>& shared_device() const { return device_; }
+
+  /// P over rows x cols. Pairs to which the plan gives no weight hold `elsewhere`.
+  virtual DeviceMatrix device_tile(IndexRange rows, IndexRange cols, float elsewhere,
+                                   Run& run) const = 0;
+
+ private:
+  std::optional<Matrix> do_difference(const Operator& exact, IndexRange rows, IndexRange cols,
+                                      Pool pool, Difference kind, Run& run) const final;
+  std::optional<std::vector<RowDifference>> do_compare_rows(const Operator& exact, IndexRange rows,
+                                                            Run& run) const final;
+
+  std::shared_ptr<const Device> device_;
+};
+
+}  // namespace fovea::cuda

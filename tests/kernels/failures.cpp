@@ -1,0 +1,89 @@
+// What goes wrong on a device is told, and hurts nothing else. On the emulated device only: a real
+// one is not broken for a test.
+#include <cuda_runtime.h>
+#include <doctest/doctest.h>
+
+#include "harness.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+std::string message_of(const auto& action) {
+  try {
+    action();
+  } catch (const DeviceLostError& error) {
+    return std::string("lost: ") + error.what();
+  } catch (const UnavailableError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("too little device memory is told with numbers, and what fitted before still runs") {
+  const Backend& backend = *backends().front();
+  const Problem problem = make_data(Data::gaussian, 64, 8, 8, false);
+  const Instance small = make_instance(backend, problem, "exact", {});
+  const Output before = small.apply(problem.v);
+  const Problem large = make_data(Data::gaussian, 4096, 64, 64, false);
+
+  emulation::set_device_memory(std::size_t{2} << 20);
+  const std::string message = message_of([&] { make_instance(backend, large, "exact", {}); });
+  CHECK_MESSAGE(message.find("MiB of memory left") != std::string::npos, message);
+  CHECK_MESSAGE(message.find("MiB needed") != std::string::npos, message);
+  const Output after = small.apply(problem.v);
+  emulation::set_device_memory(std::size_t{8} << 30);
+
+  for (Index i = 0; i < 64; ++i)
+    for (Index c = 0; c < 8; ++c) CHECK(after.z(i, c) == before.z(i, c));
+  CHECK(message_of([&] { make_instance(backend, large, "exact", {}); }).empty());
+}
+
+TEST_CASE("a lost device is told as such, and what lived on it can be let go of") {
+  const Problem problem = make_data(Data::gaussian, 64, 8, 8, false);
+  std::string why_not;
+  auto backend = make_cuda_backend(&why_not);
+  REQUIRE(backend);
+  {
+    const Instance x = make_instance(*backend, problem, "exact", {});
+    emulation::set_failure(cudaErrorIllegalAddress);
+    CHECK(message_of([&] { x.apply(problem.v); }).starts_with("lost: CUDA: "));
+    CHECK(message_of([&] { x.tile({0, 8}, {0, 8}); }).starts_with("lost: CUDA: "));
+  }
+  backend.reset();
+  CHECK(!make_cuda_backend(&why_not));
+  CHECK_MESSAGE(why_not.find("illegal memory access") != std::string::npos, why_not);
+  emulation::set_failure(cudaSuccess);
+}
+
+TEST_CASE("device memory: a head takes O(n), and gives all of it back") {
+  const Backend& backend = *backends().front();
+  const std::size_t before = emulation::memory_in_use();
+  std::size_t peak[2] = {};
+  for (const int round : {0, 1}) {
+    const Index n = round == 0 ? 512 : 1024;
+    const Problem problem = make_data(Data::gaussian, n, 8, 8, false);
+    const Instance x = make_instance(backend, problem, "exact", {});
+    emulation::reset_peak();
+    x.apply(problem.v);
+    x.tile({0, n}, {0, n}, {Pool::Kind::max, 16, 16});
+    peak[round] = emulation::peak_memory() - before;
+  }
+  CHECK(emulation::memory_in_use() == before);
+  CHECK(peak[1] < 2.2 * static_cast<double>(peak[0]));  // twice, and a little that does not grow
+}
+
+TEST_CASE("a stop is heeded between launches") {
+  const Backend& backend = *backends().front();
+  const Problem problem = make_data(Data::gaussian, 200, 8, 8, false);
+  const Instance x = make_instance(backend, problem, "exact", {});
+  std::stop_source stop;
+  stop.request_stop();
+  Profile profile;
+  Run run{profile, stop.get_token()};
+  CHECK_THROWS_AS(x.bound->apply(problem.v, run), Cancelled);
+  CHECK_THROWS_AS(x.bound->tile({0, 200}, {0, 200}, {}, run), Cancelled);
+}
