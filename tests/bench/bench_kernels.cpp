@@ -140,8 +140,9 @@ std::vector<Problem> random_heads(Index n, Index heads, bool causal, std::uint64
   return out;
 }
 
-std::unique_ptr<Operator> bind(const Backend& backend, const Contender& c,
-                               const std::vector<Problem>& heads, const Problem& together) {
+std::unique_ptr<Operator> plan_and_bind(const Backend& backend, const Contender& c,
+                                        const std::vector<Problem>& heads,
+                                        const Problem& together) {
   const Variant& variant = find_variant(c.id);
   Values values = defaults(variant.schema);
   for (const auto& [id, text] : c.settings) set_value(variant.schema, values, id, text);
@@ -170,10 +171,11 @@ double device_ms(const Profile& profile) {
 /// A contender with its operators, one for each set of inputs, and what was measured of it.
 struct Entrant {
   Contender contender;
-  std::vector<std::unique_ptr<Operator>> operators;
-  std::vector<double> device;
-  std::map<std::string, std::vector<double>> stages;
-  RowErrors error;
+  std::vector<std::unique_ptr<Operator>> operators = {};
+  std::vector<double> device = {};
+  std::map<std::string, std::vector<double>> stages = {};
+  RowErrors error = {};
+  bool left_out = false;  // not on this device, or not in its memory
 
   void record(const Profile& profile) {
     device.push_back(device_ms(profile));
@@ -205,6 +207,7 @@ class Bench {
           after_group(figures_);
         }
     measure_maps(*std::ranges::max_element(options_.lengths));
+    check_peaked(*std::ranges::min_element(options_.lengths));
     return std::move(figures_);
   }
 
@@ -220,29 +223,33 @@ class Bench {
     const int sets = static_cast<int>(std::clamp(
         std::ceil(beyond_caches / (set_bytes * static_cast<double>(list.size()))), 1.0, 16.0));
     std::vector<Entrant> entrants;
-    for (const Contender& c : list) entrants.push_back({c, {}, {}, {}, {}});
+    for (const Contender& c : list) entrants.push_back({c});
     std::vector<Problem> inputs;
     for (int set = 0; set < sets; ++set) {
       const auto problems = random_heads(n, heads, causal, static_cast<std::uint64_t>(set));
       inputs.push_back(side_by_side(problems));
       for (Entrant& entrant : entrants) enter(entrant, problems, inputs.back());
     }
-    std::erase_if(entrants, [&](const Entrant& e) {
-      return e.operators.size() != static_cast<std::size_t>(sets);
-    });
+    std::erase_if(entrants, [](const Entrant& e) { return e.left_out; });
     int rounds = 0;
     for (; rounds < options_.rounds && (rounds < 3 || elapsed() < until); ++rounds)
       for (Entrant& entrant : entrants) run_once(entrant, inputs, rounds % sets);
-    for (const Entrant& entrant : entrants) add_figure(entrant, entrants.front(), n, heads, causal);
+    for (const Entrant& entrant : entrants) {
+      const auto exact = std::ranges::find_if(entrants, [&](const Entrant& e) {
+        return e.contender.id == "exact" && e.contender.precision == entrant.contender.precision;
+      });
+      add_figure(entrant, exact == entrants.end() ? nullptr : &*exact, n, heads, causal);
+    }
     std::cerr << "n = " << n << ", " << heads << " heads" << (causal ? ", causal" : "") << ": "
               << rounds << " rounds, " << elapsed() << " s\n";
   }
 
   // Binds one more set of inputs; the first also warms up and is checked against float64.
   void enter(Entrant& entrant, const std::vector<Problem>& heads, const Problem& together) {
+    if (entrant.left_out) return;
     const Contender& c = entrant.contender;
     try {
-      auto bound = bind(*backends_[c.precision], c, heads, together);
+      auto bound = plan_and_bind(*backends_[c.precision], c, heads, together);
       if (!dynamic_cast<const cuda::DeviceOperator*>(bound.get()))
         throw UnavailableError("does not run on the device");
       if (entrant.operators.empty()) {
@@ -253,8 +260,10 @@ class Bench {
       }
       entrant.operators.push_back(std::move(bound));
     } catch (const Error& error) {
-      std::cerr << "left out: " << c.id << ", " << c.precision << ", n = " << together.n() << ": "
-                << error.what() << "\n";
+      entrant.left_out = true;
+      entrant.operators.clear();
+      std::cerr << "left out: " << c.id << ", " << c.precision << ", n = " << heads.front().n()
+                << ": " << error.what() << "\n";
     }
   }
 
@@ -279,16 +288,15 @@ class Bench {
     for (const auto& [name, samples] : entrant.stages) f.stages[name] = spread_of(samples);
     f.floor_ms = floor_of(f.what, f.precision, causal, n, heads);
     f.error = entrant.error;
-    if (f.device_ms.samples < 30)
-      f.note = "only " + std::to_string(f.device_ms.samples) + " samples: the time was up";
+    if (f.device_ms.samples < 30) f.note = "fewer than 30 samples";
     return f;
   }
 
-  void add_figure(const Entrant& entrant, const Entrant& exact, Index n, Index heads, bool causal) {
+  void add_figure(const Entrant& entrant, const Entrant* exact, Index n, Index heads, bool causal) {
     Figure f = figure_of(entrant, n, heads, causal);
     std::vector<double> ratios;
-    for (std::size_t i = 0; i < entrant.device.size() && &entrant != &exact; ++i)
-      ratios.push_back(exact.device[i] / entrant.device[i]);
+    for (std::size_t i = 0; i < entrant.device.size() && exact && exact != &entrant; ++i)
+      ratios.push_back(exact->device[i] / entrant.device[i]);
     f.speed_up = spread_of(ratios);
     f.multiply_adds = count_cost(entrant.operators.front()->plan(), d, d).multiply_adds;
     figures_.push_back(std::move(f));
@@ -297,7 +305,7 @@ class Bench {
   // One head: Z alone, then with the maps of maxima and of means, in turn.
   void measure_maps(Index n) {
     const auto heads = random_heads(n, 1, false, 0);
-    Entrant z{{"exact", precisions.front(), {}}, {}, {}, {}, {}}, maps{z.contender, {}, {}, {}, {}};
+    Entrant z{{"exact", precisions.front(), {}}}, maps{z.contender};
     enter(z, heads, heads.front());
     if (z.operators.empty()) return;
     const Index pixels = std::min<Index>(1024, n);
@@ -322,6 +330,25 @@ class Bench {
               std::to_string(pixels) + " x " + std::to_string(pixels) +
               " pixels; the speed-up is over Z alone";
     figures_.push_back(std::move(f));
+  }
+
+  // Logits of a standard deviation of 16, not 1: errors alone.
+  void check_peaked(Index n) {
+    const Problem head = random_heads(n, 1, false, 0).front();
+    Matrix q = Matrix::copy_of(head.q);
+    for (Index i = 0; i < n; ++i)
+      for (Index c = 0; c < d; ++c) q(i, c) *= 16;
+    const Problem peaked =
+        make_problem(std::move(q), Matrix::copy_of(head.k), Matrix::copy_of(head.v), head.scale);
+    for (const std::string& precision : precisions) {
+      Entrant entrant{{"exact", precision, {}}};
+      enter(entrant, {peaked}, peaked);
+      if (entrant.left_out) continue;
+      entrant.contender.id = "exact, peaked";
+      Figure f = figure_of(entrant, n, 1, false);
+      f.note = "error on peaked logits; not timed";
+      figures_.push_back(std::move(f));
+    }
   }
 
   const Options options_;
@@ -385,7 +412,7 @@ int main(int argc, char** argv) try {
     out << to_json({environment("FOVEA_COMMIT"), today(), device, environment("FOVEA_DRIVER")},
                    figures);
     out.flush();
-    if (!out) throw InputError(options.out + ": cannot be written");
+    if (!out) throw InputError(options.out, "cannot be written");
   };
   const std::vector<Figure> figures = bench.run(save);
   save(figures);

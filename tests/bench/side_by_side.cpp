@@ -10,7 +10,7 @@ namespace {
 using Indices = std::vector<std::int32_t>;
 
 void require_same(bool same) {
-  if (!same) throw Error("heads side by side: their plans have different forms");
+  if (!same) throw Error(1, "heads side by side: their plans have different forms");
 }
 
 void append(Indices& to, const Indices& from, Index offset) {
