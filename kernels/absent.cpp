@@ -3,7 +3,7 @@
 
 namespace fovea {
 
-std::unique_ptr<Backend> make_cuda_backend(std::string* why_not) {
+std::unique_ptr<Backend> make_cuda_backend(const CudaOptions&, std::string* why_not) {
   if (why_not) *why_not = "CUDA: not built";
   return nullptr;
 }

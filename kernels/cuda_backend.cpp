@@ -1,4 +1,5 @@
 // The CUDA back end.
+#include "attend_mma.h"
 #include "backend/backend.h"
 #include "device.h"
 #include "tile_operator.h"
@@ -9,16 +10,25 @@ namespace {
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend() : device_(std::make_shared<const Device>()), host_(make_cpu_backend()) {}
+  explicit CudaBackend(Precision precision)
+      : precision_(precision),
+        device_(std::make_shared<const Device>()),
+        host_(make_cpu_backend()) {
+    if (precision != Precision::fp32 && device_->architecture() < mma_architecture)
+      throw UnavailableError("CUDA: precision " + name_of(precision) +
+                             " needs compute capability 8.0 or more; " + device_->name() + " has " +
+                             std::to_string(device_->architecture() / 10) + "." +
+                             std::to_string(device_->architecture() % 10) + " (fp32 works on it)");
+  }
 
   std::string id() const override { return "cuda"; }
   std::string device() const override { return device_->name(); }
-  std::string precision() const override { return "fp32"; }
+  std::string precision() const override { return name_of(precision_); }
 
   std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
                                  Run& run) const override {
     if (std::holds_alternative<TilePlan>(plan->form))
-      return make_tile_operator(std::move(plan), problem, device_, run);
+      return make_tile_operator(std::move(plan), problem, precision_, device_, run);
     return host_->bind(std::move(plan), problem, run);
   }
   std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,
@@ -34,6 +44,7 @@ class CudaBackend final : public Backend {
   }
 
  private:
+  Precision precision_;
   std::shared_ptr<const Device> device_;
   std::unique_ptr<Backend> host_;
 };
@@ -41,9 +52,10 @@ class CudaBackend final : public Backend {
 }  // namespace
 }  // namespace cuda
 
-std::unique_ptr<Backend> make_cuda_backend(std::string* why_not) {
+std::unique_ptr<Backend> make_cuda_backend(const CudaOptions& options, std::string* why_not) {
+  const cuda::Precision precision = cuda::parse_precision(options.precision);
   try {
-    return std::make_unique<cuda::CudaBackend>();
+    return std::make_unique<cuda::CudaBackend>(precision);
   } catch (const UnavailableError& error) {
     if (why_not) *why_not = error.what();
     return nullptr;

@@ -96,7 +96,8 @@ class Entries {
       for (int i = 0; i < rows_per_thread; ++i) {
         const int r = ty_ + row_threads * i;
         const float total = shared_.log2_sum[r];
-        if (total == -INFINITY) continue;
+        // A pair that the band leaves out may be another tile's.
+        if (total == -INFINITY || s[i][j] == -INFINITY) continue;
         const float p = exp2_fast(s[i][j] - total);
         if (p == 0 && a_.deposit != Deposit::entry) continue;  // the grid is 0 already
         float* row = a_.pixels + shared_.pixel_row[r] * a_.stride;

@@ -41,12 +41,14 @@ __device__ inline Walk begin_walk(const Strip& strip, const Lists& lists) {
 struct Step {
   int keys;     // 0: the walk is over
   bool masked;  // the band leaves out some pair
+  bool even;    // 64 keys, all weights 1
 };
 
-/// Takes the next keys; all threads together. Afterwards a barrier makes the slots readable.
+/// Takes the next keys; all threads of the block, however many, together. Afterwards a barrier
+/// makes the slots readable.
 __device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weights, Slots& slots) {
-  const int slot = static_cast<int>(threadIdx.x);
-  Step step{0, false};
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  Step step{0, false, true};
   while (step.keys < step_keys && walk.run < walk.last_run) {
     const ColumnRun run = lists.runs[walk.run];
     std::int32_t begin = walk.at, end = run.end;
@@ -63,10 +65,12 @@ __device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weigh
       if (run.lo != -unbounded || run.hi != unbounded)
         step.masked |= !ordered || walk.least_row - (begin + taken - 1) < run.lo ||
                        walk.greatest_row - begin > run.hi;
-      if (slot >= step.keys && slot < step.keys + taken) {
+      const std::int32_t weight = pair_weights ? run.pair_weight : run.weight;
+      step.even &= weight < 0;
+      for (int slot = thread; slot < step.keys + taken; slot += threads) {
+        if (slot < step.keys) continue;
         const std::int32_t position = begin + slot - step.keys;
         const std::int32_t cluster = run.cols < 0 ? position : lists.indices[run.cols + position];
-        const std::int32_t weight = pair_weights ? run.pair_weight : run.weight;
         slots.key_row[slot] = run.key_base + cluster;
         slots.cluster[slot] = cluster;
         slots.level[slot] = run.level;
@@ -79,7 +83,9 @@ __device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weigh
     walk.at = begin + max(taken, 0);
     if (walk.at >= end && ++walk.run < walk.last_run) walk.at = lists.runs[walk.run].begin;
   }
-  if (slot >= step.keys && slot < step_keys) {
+  step.even &= step.keys == step_keys;
+  for (int slot = thread; slot < step_keys; slot += threads) {
+    if (slot < step.keys) continue;
     slots.key_row[slot] = -1;
     slots.cluster[slot] = slots.level[slot] = slots.lo[slot] = slots.hi[slot] = 0;
     slots.weight[slot] = -INFINITY;

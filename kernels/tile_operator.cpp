@@ -4,12 +4,15 @@
 #include <numbers>
 
 #include "attend.h"
+#include "attend_mma.h"
 #include "buffer.h"
 #include "device_operator.h"
 #include "entries.h"
 #include "fill.h"
 #include "finish.h"
+#include "matrix_16.h"
 #include "pyramid.h"
+#include "resident_strips.h"
 #include "slices.h"
 #include "tile_list.h"
 #include "timeline.h"
@@ -17,47 +20,41 @@
 namespace fovea::cuda {
 namespace {
 
-// Columns of V that one pass over P takes.
-constexpr Index most_columns = 256;
-
-// The tallest strips that the plan fills, whose memory a block can have, and of which there are
-// enough to keep the device busy.
-int choose_height(const TileList& list, Index d, const Device& device) {
-  for (const int height : {128, 64}) {
-    if (attend_shared_bytes(height, static_cast<int>(d)) > device.shared_per_block()) continue;
-    Index rows = 0, strips = 0;
-    for (const Layer& layer : list.layers)
-      for (const RowGroup& group : layer.groups) {
-        rows += group.rows.size();
-        strips += (group.rows.size() + height - 1) / height;
-      }
-    if (strips >= 2 * device.multiprocessors() && 4 * rows >= 3 * strips * height) return height;
-  }
-  return 16;
-}
+// The softmax of all queries while it is made: rows of all their levels.
+struct States {
+  States(const Device& device, Index rows, Index dv)
+      : z(device, rows, dv),
+        maximum(device, static_cast<std::size_t>(rows)),
+        sum(device, static_cast<std::size_t>(rows)) {}
+  DeviceMatrix z;  // in the end Z, in the first n rows
+  Buffer<float> maximum, sum;
+};
 
 class TileOperator final : public DeviceOperator {
  public:
-  TileOperator(std::shared_ptr<const Plan> plan, const Problem& problem,
+  TileOperator(std::shared_ptr<const Plan> plan, const Problem& problem, Precision precision,
                std::shared_ptr<const Device> its_device, Run& run)
-      : DeviceOperator(std::move(plan), problem, std::move(its_device)) {
+      : DeviceOperator(std::move(plan), problem, std::move(its_device)), precision_(precision) {
     Timeline timeline(device());
     {
       const auto stage = run.profile.stage("flatten");
       list_ = flatten(this->plan());
-      height_ = choose_height(list_, problem.d(), device());
-      strips_ = cut_strips(list_, height_);
+      strips_ = {list_, problem.d(), problem.dv(), precision_, device()};
     }
+    Overflow overflow(device());
     {
       const auto stage = timeline.stage("upload");
       k_ = upload_pyramid(problem.k, list_.key_top);
       q_ = upload_pyramid(problem.q, list_.mean_queries ? list_.query_top : 0);
-      device_strips_ = {device(), std::span<const Strip>(strips_.strips)};
-      device_runs_ = {device(), std::span<const ColumnRun>(strips_.runs)};
+      if (precision_ != Precision::fp32) {
+        k16_ = rounded(k_, 1, overflow);
+        q16_ = rounded(q_, log2_scale(), overflow);
+      }
       indices_ = {device(), std::span<const std::int32_t>(list_.indices)};
       weights_ = {device(), std::span<const float>(list_.weights)};
     }
     timeline.finish(run.profile);
+    overflow.require_none(precision_, "q, times its scale, or k");
   }
 
  private:
@@ -70,12 +67,28 @@ class TileOperator final : public DeviceOperator {
     return out;
   }
 
+  Matrix16 rounded(const DeviceMatrix& from, float factor, const Overflow& overflow) const {
+    Matrix16 to(device(), from.rows(), from.cols());
+    round_to_16({.from = from.data(),
+                 .rows = from.rows(),
+                 .from_stride = from.stride(),
+                 .factor = factor,
+                 .to = to.data(),
+                 .to_stride = to.stride(),
+                 .precision = precision_,
+                 .overflows = overflow.flag()},
+                device().stream());
+    return to;
+  }
+
+  float log2_scale() const { return static_cast<float>(problem().scale * std::numbers::log2e); }
+
   StripArgs strip_args(const Strip* strips, Index count, const ColumnRun* runs,
                        const std::int32_t* indices) const {
     return {.q = {q_.data(), q_.stride()},
             .k = {k_.data(), k_.stride()},
             .d = static_cast<int>(problem().d()),
-            .log2_scale = static_cast<float>(problem().scale * std::numbers::log2e),
+            .log2_scale = log2_scale(),
             .strips = strips,
             .count = static_cast<int>(count),
             .lists = {runs, indices, weights_.data()}};
@@ -83,71 +96,108 @@ class TileOperator final : public DeviceOperator {
 
   Output do_apply(MatrixView v, Run& run) const override {
     Output out{Matrix(n(), v.cols), std::vector<float>(static_cast<std::size_t>(n()))};
-    for (Index first = 0; first < v.cols; first += most_columns) {
-      const Index cols = std::min(most_columns, v.cols - first);
+    Buffer<float> log2_sum(device(), static_cast<std::size_t>(n()));
+    const Index columns = columns_per_pass(strips_.height, precision_);
+    for (Index first = 0; first < v.cols; first += columns) {
+      const Index cols = std::min(columns, v.cols - first);
       const MatrixView part{v.data + first, v.rows, cols, v.stride};
       Timeline timeline(device());
-      const DeviceMatrix z = attend_values(part, timeline, run);
+      const DeviceMatrix z = precision_ == Precision::fp32
+                                 ? attend_fp32(part, strips_, log2_sum, timeline, run)
+                                 : attend_16(part, log2_sum, timeline, run);
       {
         const auto stage = timeline.stage("download");
         z.download(device(), out.z.data() + first, out.z.stride(), n());
       }
       timeline.finish(run.profile);
     }
-    keep_sums();
-    for (std::size_t i = 0; i < out.lse.size(); ++i)
-      out.lse[i] = static_cast<float>(std::numbers::ln2 * static_cast<double>(host_log2_sum_[i]));
+    log2_sum.download(out.lse.data(), out.lse.size());
+    device().wait();
+    for (float& sum : out.lse)
+      sum = static_cast<float>(std::numbers::ln2 * static_cast<double>(sum));
+    if (precision_ == Precision::fp32) log2_sum_ = std::move(log2_sum);
     return out;
   }
 
-  // Z in the first n rows. `values` may have no columns: only the sums are wanted.
-  DeviceMatrix attend_values(MatrixView values, Timeline& timeline, Run& run) const {
+  // `launch` starts a range of the strips, with or without a state to merge into.
+  template <class Launch>
+  void attend_all(States& states, const ResidentStrips& strips, Buffer<float>& log2_sum,
+                  Timeline& timeline, Run& run, Launch launch) const {
     const bool complete = list_.complete();
-    const Index states = pyramid_rows(n(), list_.query_top + 1);
-    DeviceMatrix v, z(device(), states, values.cols);
-    if (values.cols > 0) {
-      const auto stage = timeline.stage("upload");
-      v = upload_pyramid(values, list_.key_top);
-    }
-    Buffer<float> maximum(device(), static_cast<std::size_t>(states)),
-        sum(device(), static_cast<std::size_t>(states));
-    log2_sum_ = {device(), static_cast<std::size_t>(n())};
     {
       const auto stage = timeline.stage("attend");
-      if (!complete) sum.clear();
-      AttendArgs args{.strips = {},
-                      .v = {v.data(), v.stride()},
-                      .dv = v.stride(),
-                      .z = z.data(),
-                      .z_stride = z.stride(),
-                      .maximum = maximum.data(),
-                      .sum = sum.data(),
-                      .last = complete};
-      Slices slices(device(), strips_, run);
-      for (StripRange range = slices.next(); range.first < range.last; range = slices.next()) {
-        args.strips = strip_args(device_strips_.data() + range.first, range.last - range.first,
-                                 device_runs_.data(), indices_.data());
-        attend(args, height_, device().stream());
-      }
+      if (!complete) states.sum.clear();
+      Slices slices(device(), strips.list, run);
+      for (StripRange range = slices.next(); range.first < range.last; range = slices.next())
+        launch(strips.strips.data() + range.first, range.last - range.first, complete);
     }
     const auto stage = timeline.stage("merge");
     finish({.n = n(),
             .levels = list_.query_top + 1,
-            .dv = z.stride(),
-            .z = z.data(),
-            .z_stride = z.stride(),
-            .maximum = maximum.data(),
-            .sum = sum.data(),
+            .dv = states.z.stride(),
+            .z = states.z.data(),
+            .z_stride = states.z.stride(),
+            .maximum = states.maximum.data(),
+            .sum = states.sum.data(),
             .divided = complete,
-            .log2_sum = log2_sum_.data()},
+            .log2_sum = log2_sum.data()},
            device().stream());
-    return z;
   }
 
-  void keep_sums() const {
-    host_log2_sum_.resize(static_cast<std::size_t>(n()));
-    log2_sum_.download(host_log2_sum_.data(), host_log2_sum_.size());
-    device().wait();
+  // `values` may have no columns: only the sums are wanted.
+  DeviceMatrix attend_fp32(MatrixView values, const ResidentStrips& strips, Buffer<float>& log2_sum,
+                           Timeline& timeline, Run& run) const {
+    States states(device(), pyramid_rows(n(), list_.query_top + 1), values.cols);
+    DeviceMatrix v;
+    if (values.cols > 0) {
+      const auto stage = timeline.stage("upload");
+      v = upload_pyramid(values, list_.key_top);
+    }
+    attend_all(states, strips, log2_sum, timeline, run,
+               [&](const Strip* first, Index count, bool complete) {
+                 attend({.strips = strip_args(first, count, strips.runs.data(), indices_.data()),
+                         .v = {v.data(), v.stride()},
+                         .dv = v.stride(),
+                         .z = states.z.data(),
+                         .z_stride = states.z.stride(),
+                         .maximum = states.maximum.data(),
+                         .sum = states.sum.data(),
+                         .last = complete},
+                        strips.height, device().stream());
+               });
+    return std::move(states.z);
+  }
+
+  DeviceMatrix attend_16(MatrixView values, Buffer<float>& log2_sum, Timeline& timeline,
+                         Run& run) const {
+    States states(device(), pyramid_rows(n(), list_.query_top + 1), values.cols);
+    const Overflow overflow(device());
+    Matrix16 v;
+    {
+      const auto stage = timeline.stage("upload");
+      v = rounded(upload_pyramid(values, list_.key_top), 1, overflow);
+    }
+    const auto launch =
+        precision_ == Precision::bf16 ? attend_mma<Precision::bf16> : attend_mma<Precision::fp16>;
+    attend_all(states, strips_, log2_sum, timeline, run,
+               [&](const Strip* first, Index count, bool complete) {
+                 launch({.q = q16_.rows(),
+                         .k = k16_.rows(),
+                         .v = v.rows(),
+                         .d = static_cast<int>(problem().d()),
+                         .dv = states.z.stride(),
+                         .strips = first,
+                         .count = static_cast<int>(count),
+                         .lists = {strips_.runs.data(), indices_.data(), weights_.data()},
+                         .z = states.z.data(),
+                         .z_stride = states.z.stride(),
+                         .maximum = states.maximum.data(),
+                         .sum = states.sum.data(),
+                         .last = complete},
+                        strips_.height, device().stream());
+               });
+    overflow.require_none(precision_, "v");
+    return std::move(states.z);
   }
 
   Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
@@ -171,11 +221,14 @@ class TileOperator final : public DeviceOperator {
     return tile;
   }
 
-  // From the first apply, else found now without values.
+  // What entries of P are divided by: in fp32, so from the first apply only if that is.
   void find_sums(Run& run) const {
     if (log2_sum_.size() > 0) return;
     Timeline timeline(device());
-    attend_values(MatrixView{nullptr, n(), 0, 0}, timeline, run);
+    const ResidentStrips strips(list_, problem().d(), 0, Precision::fp32, device());
+    Buffer<float> log2_sum(device(), static_cast<std::size_t>(n()));
+    attend_fp32(MatrixView{nullptr, n(), 0, 0}, strips, log2_sum, timeline, run);
+    log2_sum_ = std::move(log2_sum);
     timeline.finish(run.profile);
   }
 
@@ -221,29 +274,28 @@ class TileOperator final : public DeviceOperator {
     };
     for (Index r = 0; r < sums.rows(); ++r)
       for (Index c = 0; c < sums.cols(); ++c)
-        sums(r, c) = static_cast<float>(static_cast<double>(sums(r, c)) /
-                                        (extent(r, rows.size(), sums.rows()) *
-                                         extent(c, cols.size(), sums.cols())));
+        sums(r, c) = static_cast<float>(
+            static_cast<double>(sums(r, c)) /
+            (extent(r, rows.size(), sums.rows()) * extent(c, cols.size(), sums.cols())));
   }
 
+  Precision precision_;
   TileList list_;
-  int height_ = 0;
-  StripList strips_;
+  ResidentStrips strips_;
   DeviceMatrix q_, k_;  // pyramids
-  Buffer<Strip> device_strips_;
-  Buffer<ColumnRun> device_runs_;
+  Matrix16 q16_, k16_;  // the same in the precision of Z, q times log2_scale
   Buffer<std::int32_t> indices_;
   Buffer<float> weights_;
-  mutable Buffer<float> log2_sum_;  // [n]; an Operator is used from one thread at a time
-  mutable std::vector<float> host_log2_sum_;
+  mutable Buffer<float> log2_sum_;  // [n], fp32; an Operator is used from one thread at a time
 };
 
 }  // namespace
 
 std::unique_ptr<Operator> make_tile_operator(std::shared_ptr<const Plan> plan,
-                                             const Problem& problem,
+                                             const Problem& problem, Precision precision,
                                              std::shared_ptr<const Device> device, Run& run) {
-  return std::make_unique<TileOperator>(std::move(plan), problem, std::move(device), run);
+  return std::make_unique<TileOperator>(std::move(plan), problem, precision, std::move(device),
+                                        run);
 }
 
 }  // namespace fovea::cuda

@@ -136,7 +136,7 @@ void BackendOptions::add_to(CLI::App& command) {
 std::unique_ptr<Backend> BackendOptions::make() const {
   if (backend != "cpu") {
     std::string why_not;
-    if (auto cuda = make_cuda_backend(&why_not)) return cuda;
+    if (auto cuda = make_cuda_backend({}, &why_not)) return cuda;
     if (backend == "cuda") throw UnavailableError("back end cuda: " + why_not);
   }
   return make_cpu_backend({.threads = threads});

@@ -169,7 +169,7 @@ void MainWindow::show_keys() {
 void MainWindow::show_back_end() {
   const Backend& backend = study_->backend();
   std::string why_not;
-  const bool cuda = backend.id() == "cuda" || make_cuda_backend(&why_not) != nullptr;
+  const bool cuda = backend.id() == "cuda" || make_cuda_backend({}, &why_not) != nullptr;
   QMessageBox::information(this, "Back end",
                            QString("Computing on %1: %2, %3.\n\nCUDA: %4")
                                .arg(QString::fromStdString(backend.id()).toUpper(),

@@ -23,7 +23,7 @@ std::unique_ptr<Backend> make_polite_backend() {
     make_way();
     try {
       std::string why_not;
-      backend = make_cuda_backend(&why_not);
+      backend = make_cuda_backend({}, &why_not);
       if (!backend) backend = make_cpu_backend();
     } catch (...) {
       error = std::current_exception();

@@ -17,7 +17,7 @@ class Backend {
 
   virtual std::string id() const = 0;         // "cpu", "cuda"
   virtual std::string device() const = 0;     // "AVX-512, 2 threads"
-  virtual std::string precision() const = 0;  // "fp32"
+  virtual std::string precision() const = 0;  // "fp32", "bf16", "fp16"
 
   /// Uploads what the plan needs of q and k (stage "upload"). Throws UnavailableError for memory.
   virtual std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
@@ -46,7 +46,16 @@ struct CpuOptions {
 /// Throws UsageError for an unknown instruction set, UnavailableError for one the machine lacks.
 std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options = {});
 
-/// The CUDA back end, or nullptr with the reason when it was not built or there is no device.
-std::unique_ptr<Backend> make_cuda_backend(std::string* why_not);
+struct CudaOptions {
+  /// What Z = P V is multiplied in: "fp32", or, on tensor cores, "bf16" or "fp16" (inputs and
+  /// weights rounded to it, products and the softmax in fp32). Entries of P are in fp32 always, and
+  /// divided by their own sums in fp32: rows of P sum to 1 as they do on any back end, and Z differs
+  /// from P V by what the rounding costs. Output::lse belongs to Z.
+  std::string precision = "fp32";
+};
+
+/// The CUDA back end, or nullptr with the reason when it was not built, there is no device or the
+/// device lacks the precision. Throws UsageError for an unknown precision.
+std::unique_ptr<Backend> make_cuda_backend(const CudaOptions& options, std::string* why_not);
 
 }  // namespace fovea

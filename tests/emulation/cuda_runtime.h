@@ -259,6 +259,8 @@ void set_device_memory(std::size_t bytes);
 std::size_t memory_in_use();
 std::size_t peak_memory();
 void reset_peak();
+/// The compute capability that the device tells, 8.0 at first.
+void set_compute_capability(int major, int minor);
 /// Every later call fails with `error` until it is given cudaSuccess, as after a lost device.
 void set_failure(cudaError_t error);
 

@@ -3,6 +3,9 @@
 
 #include <cuda_runtime.h>
 
+#include "precision.h"
+#include "round_16.h"
+
 namespace fovea::cuda {
 
 template <class T>
@@ -10,7 +13,9 @@ T* dynamic_shared() {
   return static_cast<T*>(fovea::emulation::dynamic_shared_memory());
 }
 
-inline float exp2_fast(float x) { return std::exp2(x); }
+inline float exp2_fast(float x) {
+  return std::exp2(x);
+}
 
 // A copy arrives when it is waited for, not before: who forgets to wait reads poison.
 inline void copy_16_async(void* shared, const void* global, bool valid) {
@@ -31,6 +36,69 @@ void wait_copies() {
       else
         std::memset(copy.to, 0, 16);
     groups.erase(groups.begin());
+  }
+}
+
+template <Precision P>
+std::uint32_t pack_16(float low, float high) {
+  namespace e = fovea::emulation;
+  const auto round = P == Precision::bf16 ? e::to_bf16 : e::to_fp16;
+  return round(low) | static_cast<std::uint32_t>(round(high)) << 16;
+}
+
+namespace emulated {
+
+inline std::uint16_t element(std::uint64_t row, int column) {
+  std::uint16_t value;
+  std::memcpy(&value, reinterpret_cast<const char*>(row) + 2 * column, 2);
+  return value;
+}
+
+}  // namespace emulated
+
+inline void load_matrices(std::uint32_t (&of)[4], const void* row) {
+  namespace e = fovea::emulation;
+  const e::Lanes rows = e::gather(reinterpret_cast<std::uintptr_t>(row));
+  for (int m = 0; m < 4; ++m)
+    std::memcpy(
+        &of[m],
+        reinterpret_cast<const char*>(rows.value[8 * m + e::lane() / 4]) + 4 * (e::lane() % 4), 4);
+}
+inline void load_transposed(std::uint32_t (&of)[4], const void* row) {
+  namespace e = fovea::emulation;
+  const e::Lanes rows = e::gather(reinterpret_cast<std::uintptr_t>(row));
+  const int column = e::lane() / 4, first = 2 * (e::lane() % 4);
+  for (int m = 0; m < 4; ++m)
+    of[m] = emulated::element(rows.value[8 * m + first], column) |
+            static_cast<std::uint32_t>(emulated::element(rows.value[8 * m + first + 1], column))
+                << 16;
+}
+
+template <Precision P>
+void multiply_add(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1) {
+  namespace e = fovea::emulation;
+  const auto value = P == Precision::bf16 ? e::from_bf16 : e::from_fp16;
+  const auto pair = [](std::uint32_t low, std::uint32_t high) {
+    return low | static_cast<std::uint64_t>(high) << 32;
+  };
+  // Of lane l: left[0] = rows l / 4 and l / 4 + 8 of a, columns 2 (l % 4) and the next; left[1] =
+  // eight columns on; right = rows 2 (l % 4) and the next of column l / 4 of b, and eight rows on.
+  const e::Lanes left[2] = {e::gather(pair(a[0], a[1])), e::gather(pair(a[2], a[3]))};
+  const e::Lanes right = e::gather(pair(b0, b1));
+  const int g = e::lane() / 4, t = 2 * (e::lane() % 4);
+  for (int k = 0; k < 16; ++k) {
+    const int quad = k % 8 / 2, odd = k % 2, half = k / 8;
+    const auto part = [&](std::uint64_t bits, int word) {
+      return value(static_cast<std::uint16_t>(bits >> (32 * word + 16 * odd)));
+    };
+    const std::uint64_t rows = left[half].value[4 * g + quad];
+    const float above = part(rows, 0), below = part(rows, 1);
+    const float first = part(right.value[4 * t + quad], half),
+                second = part(right.value[4 * (t + 1) + quad], half);
+    c[0] += above * first;
+    c[1] += above * second;
+    c[2] += below * first;
+    c[3] += below * second;
   }
 }
 

@@ -29,6 +29,7 @@ struct Memory {
   std::map<void*, std::size_t> blocks;
   std::size_t limit = std::size_t{8} << 30, used = 0, peak = 0;
   cudaError_t failure = cudaSuccess;
+  int major = 8, minor = 0;  // compute capability
 };
 Memory& memory() {
   static Memory m;
@@ -68,6 +69,11 @@ void reset_peak() {
   const std::lock_guard lock(memory().mutex);
   memory().peak = memory().used;
 }
+void set_compute_capability(int major, int minor) {
+  const std::lock_guard lock(memory().mutex);
+  memory().major = major;
+  memory().minor = minor;
+}
 void set_failure(cudaError_t error) {
   const std::lock_guard lock(memory().mutex);
   memory().failure = error;
@@ -97,7 +103,8 @@ cudaError_t cudaSetDevice(int) { return state(); }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   *properties = {};
   std::strcpy(properties->name, "emulated");
-  properties->major = 8;
+  properties->major = memory().major;
+  properties->minor = memory().minor;
   properties->multiProcessorCount = 2;
   properties->totalGlobalMem = memory().limit;
   properties->sharedMemPerBlockOptin = 227 << 10;

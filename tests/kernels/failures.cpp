@@ -45,7 +45,7 @@ TEST_CASE("too little device memory is told with numbers, and what fitted before
 TEST_CASE("a lost device is told as such, and what lived on it can be let go of") {
   const Problem problem = make_data(Data::gaussian, 64, 8, 8, false);
   std::string why_not;
-  auto backend = make_cuda_backend(&why_not);
+  auto backend = make_cuda_backend({}, &why_not);
   REQUIRE(backend);
   {
     const Instance x = make_instance(*backend, problem, "exact", {});
@@ -54,7 +54,7 @@ TEST_CASE("a lost device is told as such, and what lived on it can be let go of"
     CHECK(message_of([&] { x.tile({0, 8}, {0, 8}); }).starts_with("lost: CUDA: "));
   }
   backend.reset();
-  CHECK(!make_cuda_backend(&why_not));
+  CHECK(!make_cuda_backend({}, &why_not));
   CHECK_MESSAGE(why_not.find("illegal memory access") != std::string::npos, why_not);
   emulation::set_failure(cudaSuccess);
 }

@@ -1,0 +1,266 @@
+// Attention in 16 bits, on a device or on the emulated one, against float64 and against the plain
+// formula on rounded numbers.
+#include <cuda_runtime.h>
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "data/error.h"
+#include "laws/cases.h"
+#include "reference.h"
+#include "round_16.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+using Round = std::uint16_t (*)(float);
+using Widen = float (*)(std::uint16_t);
+
+struct Format {
+  const char* name;
+  Round round;
+  Widen widen;
+  std::unique_ptr<Backend> backend;
+
+  float operator()(float x) const { return widen(round(x)); }
+  Matrix rounded(MatrixView m, float factor = 1) const {
+    Matrix out(m.rows, m.cols);
+    for (Index i = 0; i < m.rows; ++i)
+      for (Index c = 0; c < m.cols; ++c) out(i, c) = (*this)(m(i, c) * factor);
+    return out;
+  }
+};
+
+std::unique_ptr<Backend> cuda(const std::string& precision) {
+  std::string why_not;
+  auto made = make_cuda_backend({.precision = precision}, &why_not);
+  REQUIRE_MESSAGE(made, why_not);
+  return made;
+}
+
+const std::vector<Format>& formats() {
+  static const auto made = [] {
+    std::vector<Format> list;
+    list.push_back({"bf16", emulation::to_bf16, emulation::from_bf16, cuda("bf16")});
+    list.push_back({"fp16", emulation::to_fp16, emulation::from_fp16, cuda("fp16")});
+    return list;
+  }();
+  return made;
+}
+
+// Z of the plain formula in float32 on numbers of 16 bits: q times scale and log2(e), k, v and P.
+std::vector<float> plain(const Instance& x, const Format& format) {
+  constexpr double log2e = 1.44269504088896340736;
+  const auto log2_scale = static_cast<float>(x.problem.scale * log2e);
+  const Problem problem =
+      make_problem(format.rounded(x.problem.q, log2_scale), format.rounded(x.problem.k),
+                   format.rounded(x.problem.v), 1 / log2e, x.problem.causal, x.problem.head);
+  const Instance rounded{x.variant, x.values, problem, x.plan, nullptr};
+  Dense<float> p = reference<float>(rounded);
+  for (float& weight : p.values) weight = format(weight);
+  return times(p, problem.v);
+}
+
+double worst(const std::vector<double>& truth, const auto& value_at) {
+  double error = 0;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const double off = std::abs(static_cast<double>(value_at(i)) - truth[i]);
+    error = std::isnan(off) ? std::numeric_limits<double>::infinity() : std::max(error, off);
+  }
+  return error;
+}
+
+// Z has at most twice the error of the plain formula. Where that is luckily exact, float32's own
+// error is granted: sums of n terms no larger than |v|.
+void check_error(const Instance& x, const Format& format) {
+  const Output out = x.apply(x.problem.v);
+  const Index dv = x.problem.dv();
+  const std::vector<double> truth = times(reference<double>(x), x.problem.v);
+  const std::vector<float> formula = plain(x, format);
+  const double ours = worst(truth, [&](std::size_t i) {
+    return out.z(static_cast<Index>(i) / dv, static_cast<Index>(i) % dv);
+  });
+  const double theirs = worst(truth, [&](std::size_t i) { return formula[i]; });
+  double largest = 0;
+  for (Index i = 0; i < x.problem.n(); ++i)
+    for (Index c = 0; c < dv; ++c) largest = std::max(largest, std::abs(double{x.problem.v(i, c)}));
+  CAPTURE(theirs);
+  CHECK(ours <= 2 * theirs + 4 * std::numeric_limits<float>::epsilon() * largest);
+}
+
+void check_exact(Data data, Shape shape, bool causal) {
+  const Problem problem = make_data(data, shape.n, shape.d, shape.dv, causal);
+  for (const Format& format : formats()) {
+    CAPTURE(format.name);
+    CAPTURE(static_cast<int>(data));
+    CAPTURE(shape.n);
+    CAPTURE(shape.d);
+    CAPTURE(shape.dv);
+    CAPTURE(causal);
+    check_error(make_instance(*format.backend, problem, "exact", {}), format);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("emulated device: 16-bit numbers round to the nearest, ties to even") {
+  for (const auto& [round, widen, infinity] :
+       {std::tuple<Round, Widen, int>{emulation::to_bf16, emulation::from_bf16, 0x7f80},
+        std::tuple<Round, Widen, int>{emulation::to_fp16, emulation::from_fp16, 0x7c00}})
+    for (int bits = 0; bits + 1 < infinity; ++bits) {
+      const float low = widen(static_cast<std::uint16_t>(bits)),
+                  high = widen(static_cast<std::uint16_t>(bits + 1)), middle = low / 2 + high / 2;
+      const bool whole = round(low) == bits && round(-low) == (bits | 0x8000) &&
+                         round(middle) == bits + bits % 2 &&
+                         round(std::nextafter(middle, low)) == bits &&
+                         round(std::nextafter(middle, high)) == bits + 1;
+      // The smallest bf16 have no float between: those of float are as small.
+      const bool tight = middle == low || middle == high || std::nextafter(middle, high) == high;
+      if (!whole && !tight) FAIL(bits);
+    }
+  CHECK(emulation::from_bf16(0x3f80) == 1);
+  CHECK(emulation::from_bf16(0xc049) == -3.140625f);
+  CHECK(emulation::from_fp16(0x3c00) == 1);
+  CHECK(emulation::from_fp16(0xc248) == -3.140625f);
+  CHECK(emulation::from_fp16(0x0001) == 0x1p-24f);
+  CHECK(emulation::to_fp16(65519) == 0x7bff);
+  CHECK(emulation::to_fp16(65520) == 0x7c00);
+  CHECK(std::isnan(emulation::from_bf16(emulation::to_bf16(NAN))));
+  CHECK(std::isnan(emulation::from_fp16(emulation::to_fp16(NAN))));
+}
+
+TEST_CASE("tensor cores: Z has at most twice the error of the formula on 16-bit numbers") {
+  for (const Shape shape : {Shape{1, 3, 5}, {63, 1, 64}, {65, 64, 80}, {200, 80, 3}})
+    for (const Data data : {Data::gaussian, Data::equal, Data::huge, Data::spike})
+      for (const bool causal : {false, true}) check_exact(data, shape, causal);
+}
+
+TEST_CASE("tensor cores: the same for many columns of Q, K and V") {
+  for (const Shape shape : {Shape{65, 128, 128},
+                            {63, 256, 256},
+                            {65, 128, 200},
+                            {65, 256, 1},
+                            {1, 128, 300},
+                            {65, 3, 300},
+                            {63, 300, 65}})
+    for (const Data data : {Data::gaussian, Data::huge})
+      check_exact(data, shape, data == Data::huge);
+}
+
+TEST_CASE("tensor cores: the same for strips of 64 and of 128 queries") {
+  for (const bool causal : {false, true}) {
+    check_exact(Data::gaussian, {257, 64, 64}, causal);
+    check_exact(Data::huge, {400, 20, 20}, causal);
+  }
+}
+
+TEST_CASE("tensor cores: the same for every variant") {
+  for (const Format& format : formats())
+    for (const Case& c : cases())
+      for (const bool causal : {false, true}) {
+        CAPTURE(format.name);
+        CAPTURE(describe(c));
+        CAPTURE(causal);
+        const Data data = causal ? Data::huge : Data::gaussian;
+        const Problem problem = make_data(data, 70, 16, 9, causal, c.head);
+        check_error(make_instance(*format.backend, problem, c.id, c.settings), format);
+      }
+}
+
+TEST_CASE("tensor cores: log-sum-exp is off by no more than rounding moves a logit") {
+  for (const Format& format : formats())
+    for (const Data data : {Data::gaussian, Data::huge}) {
+      const Problem problem = make_data(data, 130, 64, 8, true);
+      const Instance x = make_instance(*format.backend, problem, "exact", {}),
+                     fp32 = make_instance(*backends().front(), problem, "exact", {});
+      const Output ours = x.apply(problem.v), truth = fp32.apply(problem.v);
+      const double unit = format.widen == emulation::from_bf16 ? 0x1p-9 : 0x1p-12;
+      for (Index i = 0; i < problem.n(); ++i) {
+        double most = 0;  // sum of |q k| over columns: two roundings of relative size `unit` each
+        for (Index j = 0; j <= i; ++j) {
+          double products = 0;
+          for (Index c = 0; c < 64; ++c) products += std::abs(problem.q(i, c) * problem.k(j, c));
+          most = std::max(most, problem.scale * products);
+        }
+        const auto row = static_cast<std::size_t>(i);
+        CHECK(std::abs(ours.lse[row] - truth.lse[row]) <= 2.1 * unit * most + 1e-5);
+      }
+    }
+}
+
+TEST_CASE("tensor cores: entries of P are those of fp32, bit for bit, before Z and after it") {
+  for (const Format& format : formats())
+    for (const char* id : {"exact", "h1d"}) {
+      const Problem problem = make_data(Data::huge, 97, 16, 9, false);
+      const Instance x = make_instance(*format.backend, problem, id, {}),
+                     fp32 = make_instance(*backends().front(), problem, id, {});
+      const Matrix truth = fp32.all(), before = x.all();
+      x.apply(problem.v);
+      const Matrix after = x.all();
+      bool same = true;
+      for (Index i = 0; i < 97; ++i)
+        for (Index j = 0; j < 97; ++j)
+          same &= before(i, j) == truth(i, j) && after(i, j) == truth(i, j);
+      CHECK(same);
+    }
+}
+
+TEST_CASE("tensor cores: what a query may not see leaves its Z unchanged, bit for bit") {
+  for (const Format& format : formats()) {
+    const Index n = 140, changed = 101;
+    const Problem before = make_data(Data::gaussian, n, 20, 12, true);
+    Matrix q = Matrix::copy_of(before.q), k = Matrix::copy_of(before.k),
+           v = Matrix::copy_of(before.v);
+    for (Index c = 0; c < 20; ++c) {
+      q(changed, c) = std::numeric_limits<float>::quiet_NaN();
+      k(changed, c) *= 50;
+    }
+    for (Index c = 0; c < 12; ++c) v(changed, c) = -100;
+    const Problem after = make_problem(std::move(q), std::move(k), std::move(v), 0, true);
+    const Output a = make_instance(*format.backend, before, "exact", {}).apply(before.v),
+                 b = make_instance(*format.backend, after, "exact", {}).apply(after.v);
+    bool same = true, finite = true;
+    for (Index c = 0; c < 12; ++c) {
+      for (Index i = 0; i < changed; ++i) same &= a.z(i, c) == b.z(i, c);
+      for (Index i = changed + 1; i < n; ++i) finite &= std::isfinite(b.z(i, c));
+      CHECK(std::isnan(b.z(changed, c)));
+    }
+    CHECK(same);
+    CHECK(finite);
+  }
+}
+
+TEST_CASE("precision: the back end tells it, and refuses what it does not know or have") {
+  for (const char* name : {"fp32", "bf16", "fp16"}) CHECK(cuda(name)->precision() == name);
+  std::string why_not;
+  CHECK(make_cuda_backend({}, &why_not)->precision() == "fp32");
+  CHECK_THROWS_AS(make_cuda_backend({.precision = "fp8"}, &why_not), UsageError);
+
+  emulation::set_compute_capability(7, 5);
+  CHECK(make_cuda_backend({}, &why_not) != nullptr);
+  for (const char* name : {"bf16", "fp16"}) {
+    why_not.clear();
+    CHECK(make_cuda_backend({.precision = name}, &why_not) == nullptr);
+    CHECK(why_not.find("compute capability 8.0") != std::string::npos);
+  }
+  emulation::set_compute_capability(8, 0);
+}
+
+TEST_CASE("precision: fp16 refuses numbers beyond its range, bf16 takes them") {
+  const Format &bf16 = formats()[0], &fp16 = formats()[1];
+  Problem problem = make_data(Data::gaussian, 20, 4, 3, false);
+  Matrix k = Matrix::copy_of(problem.k), v = Matrix::copy_of(problem.v);
+  k(7, 1) = 70000;
+  v(5, 2) = -70000;
+  const Problem big_key = make_problem(Matrix::copy_of(problem.q), k, Matrix::copy_of(problem.v)),
+                big_value = make_problem(Matrix::copy_of(problem.q), Matrix::copy_of(problem.k), v);
+  CHECK_THROWS_AS(make_instance(*fp16.backend, big_key, "exact", {}), UnavailableError);
+  const Instance x = make_instance(*fp16.backend, big_value, "exact", {});
+  CHECK_THROWS_AS(x.apply(big_value.v), UnavailableError);
+  CHECK_NOTHROW(x.apply(problem.v));
+  check_error(make_instance(*bf16.backend, big_key, "exact", {}), bf16);
+  check_error(make_instance(*bf16.backend, big_value, "exact", {}), bf16);
+}
