@@ -1,9 +1,9 @@
 // CUDA's execution model and the part of its runtime that Fovea uses, on the host: a launch runs
 // its blocks one after another, the threads of a block side by side with barriers where the device
 // has barriers. It stands where the toolkit's header of this name stands, so that the kernels
-// compile unchanged. Under a sanitizer a thread of the block is one of the operating system, and a
-// missing __syncthreads a reported race; else it is a fibre, which is much quicker. Device memory
-// has guard bands and starts poisoned (NaN).
+// compile unchanged. Under the thread sanitizer a thread of the block is one of the operating
+// system, and a missing __syncthreads a reported race; else it is a fibre, which is much quicker.
+// Device memory has guard bands and starts poisoned (NaN).
 #pragma once
 
 #include <atomic>
