@@ -331,6 +331,7 @@ void add_render_command(CLI::App& program, Work& chosen) {
       ->type_name("VIEW")
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "A file ending in .png, .svg or .pdf")
+      ->check(refuse_empty)
       ->required();
   add_look(*command, *options);
   options->parameters.add_to(*command);
