@@ -70,6 +70,14 @@ std::vector<Tick> linear_ticks(double low, double high, int most) {
   return ticks;
 }
 
+std::vector<Tick> whole_ticks(double low, double high, int most) {
+  if (high - low >= most) return linear_ticks(low, high, most);  // steps of one and more
+  std::vector<Tick> ticks;
+  for (double at = std::ceil(low - 1e-9); at <= high + 1e-9; ++at)
+    ticks.push_back({at, plain(at, 0)});
+  return ticks;
+}
+
 std::vector<Tick> log_ticks(double low, double high, int most) {
   if (!(low > 0) || !(high > low)) return linear_ticks(low, high, most);
   const int first = static_cast<int>(std::ceil(std::log10(low) - 1e-6));

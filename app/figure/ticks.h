@@ -16,6 +16,9 @@ struct Tick {
 /// Multiples of 1, 2 or 5 times a power of ten within [low, high], at most about `most`.
 std::vector<Tick> linear_ticks(double low, double high, int most);
 
+/// The same, of whole numbers only.
+std::vector<Tick> whole_ticks(double low, double high, int most);
+
 /// Powers of ten within [low, high]; the ends when there are fewer than two.
 std::vector<Tick> log_ticks(double low, double high, int most);
 

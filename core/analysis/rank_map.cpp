@@ -15,7 +15,7 @@ namespace {
 void add_block(RankMap& map, IndexRange rows, IndexRange cols, int level) {
   const auto cut = [&](IndexRange r) { return IndexRange{r.begin, std::min(r.end, map.n)}; };
   if (rows.begin < map.n && cols.begin < map.n)
-    map.blocks.push_back({cut(rows), cut(cols), level, 0, {}});
+    map.blocks.push_back({cut(rows), cut(cols), level, 0, {}, 0});
 }
 
 // Diagonal leaves, then the two off-diagonal blocks between siblings of 2^(level - 1) leaves each.
@@ -35,13 +35,14 @@ void add_grid(RankMap& map, Index leaf) {
     for (Index j = 0; j < map.n; j += leaf) add_block(map, {i, i + leaf}, {j, j + leaf}, 0);
 }
 
-std::vector<float> values_of(const Matrix& block, const std::stop_token& stop) {
+void find_values(const Matrix& matrix, RankBlock& block, const std::stop_token& stop) {
   std::vector<double> entries;
-  entries.reserve(static_cast<std::size_t>(block.rows() * block.cols()));
-  for (Index i = 0; i < block.rows(); ++i)
-    entries.insert(entries.end(), block.row(i), block.row(i) + block.cols());
-  const auto values = singular_values(entries.data(), block.rows(), block.cols(), stop);
-  return {values.begin(), values.end()};
+  entries.reserve(static_cast<std::size_t>(matrix.rows() * matrix.cols()));
+  for (Index i = 0; i < matrix.rows(); ++i)
+    entries.insert(entries.end(), matrix.row(i), matrix.row(i) + matrix.cols());
+  const auto found = singular_values(entries.data(), matrix.rows(), matrix.cols(), stop);
+  block.singular_values = {found.values.begin(), found.values.end()};
+  block.resolved = found.resolved;
 }
 
 // Decomposes blocks on a few threads; entries are asked for by one at a time.
@@ -68,7 +69,7 @@ void decompose(RankMap& map, const Entries& entries, Run& run) {
           const std::scoped_lock lock(one_reader);
           block = entries(order[b]->rows, order[b]->cols);
         }
-        order[b]->singular_values = values_of(block, run.stop);
+        find_values(block, *order[b], run.stop);
         const double so_far = done += effort(*order[b]);
         if (run.progress) run.progress->fraction = so_far / total;
       }

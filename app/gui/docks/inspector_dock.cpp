@@ -132,11 +132,16 @@ void InspectorDock::refresh_block() {
   if (!block) return;
   const auto full = std::min(block->rows.size(), block->cols.size());
   const double first = block->singular_values.empty() ? 0 : double(block->singular_values.front());
-  block_->set_rows({{"queries", range_text(block->rows), {}},
-                    {"keys", range_text(block->cols), {}},
-                    {"rank", QString("%1 of %2").arg(block->rank).arg(full),
-                     "numerical rank at the tolerance ε"},
-                    {"largest σ", number_text(first), "the block's largest singular value"}});
+  std::vector<Reading> rows{
+      {"queries", range_text(block->rows), {}},
+      {"keys", range_text(block->cols), {}},
+      {"rank", QString("%1 of %2").arg(block->rank).arg(full), "numerical rank at the tolerance ε"},
+      {"largest σ", number_text(first), "the block's largest singular value"}};
+  if (block->resolved < full)
+    rows.push_back({"resolved", QString("%1 of %2").arg(block->resolved).arg(full),
+                    "the σ after these are below what entries in single precision carry: drawn "
+                    "equal, as a bound on their sum"});
+  block_->set_rows(rows);
   values_->show_values(block->singular_values, block->rank);
 }
 

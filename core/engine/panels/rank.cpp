@@ -6,10 +6,11 @@ namespace {
 
 constexpr Index largest_window = 2 * largest_rank_block;
 
-std::string name_of(RankSubject subject, bool exact) {
+// P is each column's own, as in the heatmaps: one colour bar serves all.
+std::string name_of(RankSubject subject) {
   switch (subject) {
     case RankSubject::attention:
-      return exact ? "P" : "P̃";
+      return "P";
     case RankSubject::unnormalised:
       return "A = exp(S)";
     case RankSubject::logits:
@@ -83,7 +84,7 @@ Body rank(const PanelInputs& in, std::string& caption, Run& run) {
   if (!is_exact(in) && (what == RankSubject::unnormalised || what == RankSubject::logits))
     add(caption, "of the head itself: the same for every variant");
   return rank_body(window, entries_of(in.computation, in.exact, what, run), in.settings,
-                   name_of(what, is_exact(in)), caption, run);
+                   name_of(what), caption, run);
 }
 
 }  // namespace fovea::panels

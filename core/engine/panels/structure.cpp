@@ -1,5 +1,6 @@
 // The views of a plan's own structure: pyramid levels, tree leaves, hash buckets.
 #include <limits>
+#include <utility>
 
 #include "analysis/leaf_skew.h"
 #include "analysis/support.h"
@@ -22,10 +23,16 @@ std::vector<int> branching_of(const Plan& plan) {
   return out;
 }
 
-Index power_of_two_from(Index x) {
-  Index p = 1;
-  while (p < x) p *= 2;
-  return p;
+/// "Logit spread σ, level 1", ", level 2", ...: what they have in common is said once.
+void add_spread(std::string& caption, const std::vector<Diagnostic>& diagnostics) {
+  bool first = true;
+  for (const Diagnostic& d : diagnostics) {
+    if (!d.id.starts_with("block_spread")) continue;
+    const std::size_t comma = d.label.find(", ");
+    if (std::exchange(first, false)) add(caption, d.label.substr(0, comma) + ":");
+    caption +=
+        (caption.ends_with(':') ? " " : ", ") + d.label.substr(comma + 2) + " " + number(d.value);
+  }
 }
 
 }  // namespace
@@ -60,9 +67,7 @@ Body level(const PanelInputs& in, std::string& caption, Run& run) {
     for (Index c = 0; c < grid.across; ++c)
       raster.values(r, c) = owner[static_cast<std::size_t>(grid.col_centre(c) - in.cols.begin)];
   }
-  if (in.diagnostics)
-    for (const Diagnostic& d : *in.diagnostics)
-      if (d.id.starts_with("block_spread")) add(caption, d.label + " " + number(d.value));
+  if (in.diagnostics) add_spread(caption, *in.diagnostics);
   return raster;
 }
 
@@ -83,7 +88,7 @@ Body tree(const PanelInputs& in, std::string&, Run& run) {
     sizes.queries = sizes_of(queries, count);
     sizes.keys = sizes_of(keys, count);
   } else if (!s.query_bucket.empty()) {
-    const Index count = power_of_two_from(places(s.query_bucket, s.key_bucket));
+    const Index count = bucket_count(s.query_bucket, s.key_bucket);
     sizes.kind = "bucket";
     sizes.queries = sizes_of(s.query_bucket, count);
     sizes.keys = sizes_of(s.key_bucket, count);
