@@ -1,12 +1,11 @@
 #include <doctest/doctest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <csignal>
 #include <stdexcept>
 
-#include "files.h"
+#include "full_disk.h"
 #include "io/atomic_file.h"
+#include "io/bytes.h"
 #include "io/safetensors_writer.h"
 #include "io/tensor_file.h"
 
@@ -18,24 +17,6 @@ namespace {
 void write_text(const std::string& path, const std::string& text) {
   write_atomically(path, [&](std::ostream& out) { out << text; });
 }
-
-/// Within its scope no file grows beyond `bytes`, as if the disk were full.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FullDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
-};
 
 }  // namespace
 
@@ -50,7 +31,7 @@ TEST_CASE("a written file has what was written, the old one's mode, and nothing 
   struct stat status {};
   ::stat(path.c_str(), &status);
   CHECK((status.st_mode & 0777) == 0640);
-  CHECK(directory.entries() == 1);
+  CHECK(directory.files().size() == 1);
 }
 
 TEST_CASE("through a symbolic link the target is replaced, not the link") {
@@ -75,7 +56,7 @@ TEST_CASE("a failure leaves the old file and nothing else") {
     CHECK(contains(said, "out.txt cannot be written: File too large"));
   }
   CHECK(read_bytes(path) == "old");
-  CHECK(directory.entries() == 1);
+  CHECK(directory.files().size() == 1);
 }
 
 TEST_CASE("places where no file can be are refused; devices are written to, not replaced") {
