@@ -161,7 +161,8 @@ void run_compute(const Options& options, const Console& console) {
     report.heads.push_back(compute_head(options, source, head, *backend, tensors, run));
   }
   if (!options.output.empty()) {
-    write_safetensors(options.output, tensors.take(), {{"fovea", to_json(report).dump()}});
+    write_safetensors(options.output, tensors.take(), {{"fovea", to_json(report).dump()}},
+                      console.stop);
     report.output = options.output;
   }
   if (options.json)

@@ -1,5 +1,8 @@
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <stdexcept>
 
@@ -55,6 +58,42 @@ TEST_CASE("a failure leaves the old file and nothing else") {
         message_of<UnavailableError>([&] { write_text(path, std::string(1 << 20, 'x')); });
     CHECK(contains(said, "out.txt cannot be written: File too large"));
   }
+  CHECK(read_bytes(path) == "old");
+  CHECK(directory.files().size() == 1);
+}
+
+TEST_CASE("a process that is killed while it writes leaves the old file and nothing else") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("out.txt", "old");
+  const int nameless = ::open(directory.path().c_str(), O_TMPFILE | O_WRONLY, 0600);
+  if (nameless < 0) {
+    MESSAGE("this file system knows no files without a name: not checked");
+    return;
+  }
+  ::close(nameless);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    write_atomically(path, [](std::ostream& out) {
+      out << "half" << std::flush;
+      ::_exit(7);
+    });
+    ::_exit(1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WEXITSTATUS(status) == 7);
+  CHECK(read_bytes(path) == "old");
+  CHECK(directory.files().size() == 1);
+}
+
+TEST_CASE("writing stops when asked, and leaves the old file") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("out.safetensors", "old");
+  std::stop_source wish;
+  wish.request_stop();
+  CHECK_THROWS_AS(
+      write_safetensors(path, {{"z", {1}, std::vector<float>{1}}}, {}, wish.get_token()),
+      Cancelled);
   CHECK(read_bytes(path) == "old");
   CHECK(directory.files().size() == 1);
 }
