@@ -71,6 +71,11 @@ Source load(Options& options, const CLI::App& command, const Console& console) {
   const std::string path = options.source.what;
   if (!is_session_file(path)) return options.source.load();
   const SessionFile file = read_session(path);
+  const std::vector<std::string> maps = colormap_ids();
+  if (std::ranges::find(maps, file.session.settings.colormap) == maps.end())
+    throw InputError(path,
+                     "colour map '" + file.session.settings.colormap +
+                         "' is not known: one of those that fovea render --help lists expected");
   take_up(options, file.session, command);
   Source source = options.source.load();
   check_session(file.session, source);

@@ -20,6 +20,17 @@ void check_refused(const std::vector<std::string>& arguments, int status, const 
   CHECK(ended.err.find(says) != std::string::npos);
 }
 
+std::string session_text(const std::string& source) {
+  return R"({"fovea_session": 1, "content_sha256": "", "layer": 0, "head": 0,
+      "source": ")" +
+         source + R"(", "causal": null, "scale": null, "pinned_query": null,
+      "columns": [{"variant": "h1d", "parameters": {"block": "2"}, "seed": 0}],
+      "views": ["heatmap"], "viewport": [0, 4, 0, 4],
+      "settings": {"norm": "linear", "log_floor": 1e-4, "error": "signed", "pool": "max",
+        "mask_block": 2, "rank_of": "attention", "rank_leaf": 2, "rank_tolerance": 1e-2,
+        "rank_partition": "hierarchy", "shared_range": true, "colormap": "viridis"}})";
+}
+
 }  // namespace
 
 TEST_CASE("a wrong command line ends with status 2 and says what is wrong") {
@@ -172,26 +183,38 @@ TEST_CASE("figures are written in the format their name says") {
 
 TEST_CASE("a session file is drawn as it was saved, and as the command line says otherwise") {
   const TemporaryDirectory scratch;
-  const std::string session = scratch / "s.fovea.json", figure = scratch / "s.svg";
-  const auto write = [&](const std::string& source) {
-    write_bytes(session, R"({"fovea_session": 1, "content_sha256": "", "layer": 0, "head": 0,
-        "source": ")" + source +
-                             R"(", "causal": null, "scale": null, "pinned_query": null,
-        "columns": [{"variant": "h1d", "parameters": {"block": "2"}, "seed": 0}],
-        "views": ["heatmap"], "viewport": [0, 4, 0, 4],
-        "settings": {"norm": "linear", "log_floor": 1e-4, "error": "signed", "pool": "max",
-          "mask_block": 2, "rank_of": "attention", "rank_leaf": 2, "rank_tolerance": 1e-2,
-          "rank_partition": "hierarchy", "shared_range": true, "colormap": "viridis"}})");
-  };
-  write("synthetic:golden");
+  const std::string figure = scratch / "s.svg";
+  const std::string session = scratch.write("s.fovea.json", session_text("synthetic:golden"));
   CHECK(run_program({"render", session, "-o", figure}).status == 0);
   CHECK(read_bytes(figure).find("H-Transformer-1D") != std::string::npos);
   CHECK(run_program({"render", session, "--variant", "hyper", "--view", "timing", "-o", figure})
             .status == 0);
   CHECK(read_bytes(figure).find("HyperAttention") != std::string::npos);
   CHECK(read_bytes(figure).find("H-Transformer-1D") == std::string::npos);
-  write("nowhere.npz");
+  write_bytes(session, session_text("nowhere.npz"));
   check_refused({"render", session, "-o", figure}, 3, "nowhere.npz");
+}
+
+TEST_CASE("a session file with numbers out of range is refused by name") {
+  const TemporaryDirectory scratch;
+  const std::string good = session_text("synthetic:golden");
+  const auto refuse = [&](const std::string& part, const std::string& by, const char* says) {
+    std::string text = good;
+    REQUIRE(text.find(part) != std::string::npos);
+    text.replace(text.find(part), part.size(), by);
+    const std::string path = scratch.write("bad.fovea.json", text);
+    for (const char* word : {"bad.fovea.json", says})
+      check_refused({"render", path, "-o", scratch / "f.png"}, 3, word);
+  };
+  refuse("viridis", "nonesuch", "colour map 'nonesuch'");
+  refuse("\"scale\": null", "\"scale\": -1", "above 0");
+  refuse("\"pinned_query\": null", "\"pinned_query\": -5", "'pinned_query' is -5");
+  refuse("\"seed\": 0", "\"seed\": -1", "'seed' is -1");
+  refuse("\"mask_block\": 2", "\"mask_block\": 4611686018427387904", "mask_block");
+  refuse("\"rank_leaf\": 2", "\"rank_leaf\": 0", "rank_leaf");
+  refuse("[0, 4, 0, 4]", "[4, 4, 0, 4]", "viewport");
+  refuse("\"block\": \"2\"", "\"block\": \"3\"", "even");
+  refuse(": 1,", ": 99,", "version 99");
 }
 
 TEST_CASE("what cannot be done is refused before anything is computed") {
