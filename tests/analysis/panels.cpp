@@ -267,3 +267,13 @@ TEST_CASE("a given attention matrix has a heatmap and a rank map, and nothing el
   CHECK(std::get<BlockMap>(make(View::rank, 512).body).map.n == 40);
   CHECK(std::holds_alternative<Message>(make(View::error, 512).body));
 }
+
+TEST_CASE("a subtitle leaves out what only a causal mask makes matter") {
+  for (const bool causal : {false, true}) {
+    Scene scene(make_data(Data::gaussian, 64, 8, 8, causal), "h1d", {{"block", "4"}});
+    const std::string subtitle = scene.panel(View::heatmap).subtitle;
+    CAPTURE(subtitle);
+    CHECK(subtitle.starts_with("block 4, structure banded"));
+    CHECK((subtitle.find("causal query first") != std::string::npos) == causal);
+  }
+}
