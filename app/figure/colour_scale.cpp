@@ -3,14 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "figure/ticks.h"
-
 namespace fovea {
 namespace {
-
-QString factor_text(double factor) {
-  return number_text(std::round(factor * 10) / 10);
-}
 
 QString raster_label(const Raster& raster) {
   QString label = QString::fromStdString(raster.quantity);
@@ -18,15 +12,6 @@ QString raster_label(const Raster& raster) {
     label += QStringLiteral(", log");
   if (raster.palette == Palette::sequential && raster.norm == Norm::row_max)
     label += QStringLiteral(", share of row maximum");
-  if (raster.pooled != Pool::Kind::none && !raster.values.empty()) {
-    label += raster.pooled == Pool::Kind::max ? QStringLiteral("; max-pooled ")
-                                              : QStringLiteral("; mean-pooled ");
-    label += factor_text(static_cast<double>(raster.rows.size()) /
-                         static_cast<double>(raster.values.rows()));
-    label += QStringLiteral(" × ");
-    label += factor_text(static_cast<double>(raster.cols.size()) /
-                         static_cast<double>(raster.values.cols()));
-  }
   return label;
 }
 

@@ -215,7 +215,7 @@ void Layouter::choose_headings(std::size_t r) {
           letters_.wrapped(QString::fromStdString(here.title), panel_width_, 3, true);
     if (!above || panel(r - 1, c).subtitle != here.subtitle)
       cell(r, c).subtitle =
-          letters_.wrapped(QString::fromStdString(here.subtitle), panel_width_, 3);
+          letters_.wrapped(QString::fromStdString(here.subtitle), panel_width_, 5);
     cell(r, c).caption = letters_.wrapped(QString::fromStdString(here.caption), panel_width_, 4);
   }
 }
