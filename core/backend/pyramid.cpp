@@ -1,40 +1,48 @@
 #include "backend/pyramid.h"
 
+#include "plan/plan.h"
+
 namespace fovea {
 namespace {
 
-// Clusters that one turn of the loop makes.
-constexpr Index clusters_per_turn = 256;
+// Tokens that one turn takes through all levels within them, while they are in the cache.
+constexpr int turn_levels = 9;
 
-Matrix coarsen(MatrixView below, int level, Index n, Workers& workers, std::stop_token stop) {
-  const Index count = clusters(n, level);
-  Matrix means = Matrix::uninitialised(count, below.cols);
-  const Index turns = (count + clusters_per_turn - 1) / clusters_per_turn;
-  workers.loop(turns, stop, [&](Index turn, int) {
-    const Index end = std::min(count, (turn + 1) * clusters_per_turn);
-    for (Index c = turn * clusters_per_turn; c < end; ++c) {
-      const Index left = cluster_tokens(2 * c, level - 1, n).size();
-      const Index right =
-          2 * c + 1 < below.rows ? cluster_tokens(2 * c + 1, level - 1, n).size() : 0;
-      const float share = static_cast<float>(right) / static_cast<float>(left + right);
-      const float* a = below.row(2 * c);
-      const float* b = right > 0 ? below.row(2 * c + 1) : a;
-      float* mean = means.row(c);
-      for (Index x = 0; x < below.cols; ++x) mean[x] = a[x] * (1.0f - share) + b[x] * share;
-      std::fill(mean + below.cols, mean + means.stride(), 0.0f);
-    }
-  });
-  return means;
+IndexRange part_of(IndexRange tokens, int level, Index n) {
+  return {tokens.begin >> level, clusters(std::min(tokens.end, n), level)};
 }
 
 }  // namespace
 
-std::vector<Matrix> mean_pyramid(MatrixView rows, int top, Workers& workers, std::stop_token stop) {
-  std::vector<Matrix> levels;
+Pyramid::Pyramid(MatrixView rows, int top, Workers& workers, const std::stop_token& stop)
+    : first_{0} {
+  if (top == 0) return;
   for (int level = 1; level <= top; ++level)
-    levels.push_back(
-        coarsen(level == 1 ? rows : levels.back().view(), level, rows.rows, workers, stop));
-  return levels;
+    first_.push_back(first_.back() + clusters(rows.rows, level));
+  means_ = Matrix::uninitialised(first_.back(), rows.cols);
+  const int low = std::min(top, turn_levels);
+  workers.loop(clusters(rows.rows, turn_levels), stop, [&](Index turn, int) {
+    const IndexRange tokens{turn << turn_levels, (turn + 1) << turn_levels};
+    for (int level = 1; level <= low; ++level)
+      coarsen(rows, level, part_of(tokens, level, rows.rows));
+  });
+  for (int level = low + 1; level <= top; ++level)
+    coarsen(rows, level, {0, clusters(rows.rows, level)});
+}
+
+void Pyramid::coarsen(MatrixView rows, int l, IndexRange range) {
+  const MatrixView below = l == 1 ? rows : level(l - 1);
+  for (Index c = range.begin; c < range.end; ++c) {
+    const Index left = cluster_tokens(2 * c, l - 1, rows.rows).size();
+    const Index right =
+        2 * c + 1 < below.rows ? cluster_tokens(2 * c + 1, l - 1, rows.rows).size() : 0;
+    const float share = static_cast<float>(right) / static_cast<float>(left + right);
+    const float* a = below.row(2 * c);
+    const float* b = right > 0 ? below.row(2 * c + 1) : a;
+    float* mean = means_.row(first_[static_cast<std::size_t>(l) - 1] + c);
+    for (Index x = 0; x < below.cols; ++x) mean[x] = a[x] * (1.0f - share) + b[x] * share;
+    std::fill(mean + below.cols, mean + means_.stride(), 0.0f);
+  }
 }
 
 }  // namespace fovea

@@ -201,21 +201,22 @@ void normalise(float* s, int lanes, int key_count, const float* log2_sum) {
 }
 
 template <int Rows, int Vectors>
-inline void accumulate_tile(const float* s, int lanes, int key_count, const float* const* values,
-                            int offset, float* const* z) {
+inline void accumulate_tile(const Accumulation& a, int row, int offset) {
   Vec sum[Rows][Vectors];
 #pragma GCC unroll 8
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 8
-    for (int v = 0; v < Vectors; ++v) sum[r][v] = load(z[r] + offset + v * width);
-  for (int k = 0; k < key_count; ++k) {
-    const float* value = values[k] + offset;
+    for (int v = 0; v < Vectors; ++v)
+      sum[r][v] = load(a.from[row + r] + offset + v * width) * splat(a.rescale[row + r]);
+  const float* s = a.s + row;
+  for (int k = 0; k < a.keys; ++k) {
+    const float* value = a.values[k] + offset;
     Vec x[Vectors];
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) x[v] = load(value + v * width);
 #pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r) {
-      const Vec weight = splat(s[k * lanes + r]);
+      const Vec weight = splat(s[k * a.lanes + r]);
 #pragma GCC unroll 8
       for (int v = 0; v < Vectors; ++v) sum[r][v] += weight * x[v];
     }
@@ -223,29 +224,24 @@ inline void accumulate_tile(const float* s, int lanes, int key_count, const floa
 #pragma GCC unroll 8
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 8
-    for (int v = 0; v < Vectors; ++v) store(z[r] + offset + v * width, sum[r][v]);
+    for (int v = 0; v < Vectors; ++v) store(a.z[row + r] + offset + v * width, sum[r][v]);
 }
 
 template <int Vectors>
-void accumulate_columns(const float* s, int lanes, int count, int key_count,
-                        const float* const* values, int offset, float* const* z) {
+void accumulate_columns(const Accumulation& a, int offset) {
   int r = 0;
-  for (; count - r >= 6 && count - r != 8; r += 6)  // 8 is better cut in halves
-    accumulate_tile<6, Vectors>(s + r, lanes, key_count, values, offset, z + r);
-  for (; count - r >= 4; r += 4)
-    accumulate_tile<4, Vectors>(s + r, lanes, key_count, values, offset, z + r);
-  for (; count - r >= 2; r += 2)
-    accumulate_tile<2, Vectors>(s + r, lanes, key_count, values, offset, z + r);
-  if (r < count) accumulate_tile<1, Vectors>(s + r, lanes, key_count, values, offset, z + r);
+  for (; a.count - r >= 6 && a.count - r != 8; r += 6)  // 8 is better cut in halves
+    accumulate_tile<6, Vectors>(a, r, offset);
+  for (; a.count - r >= 4; r += 4) accumulate_tile<4, Vectors>(a, r, offset);
+  for (; a.count - r >= 2; r += 2) accumulate_tile<2, Vectors>(a, r, offset);
+  if (r < a.count) accumulate_tile<1, Vectors>(a, r, offset);
 }
 
-void accumulate(const float* s, int lanes, int count, int key_count, const float* const* values,
-                int dv, float* const* z) {
+void accumulate(const Accumulation& a, int dv) {
   int offset = 0;
   for (; offset + tile_vectors * width <= dv; offset += tile_vectors * width)
-    accumulate_columns<tile_vectors>(s, lanes, count, key_count, values, offset, z);
-  for (; offset < dv; offset += width)
-    accumulate_columns<1>(s, lanes, count, key_count, values, offset, z);
+    accumulate_columns<tile_vectors>(a, offset);
+  for (; offset < dv; offset += width) accumulate_columns<1>(a, offset);
 }
 
 void reduce(const float* s, int lanes, int count, int key_count, bool maximum, float* out) {
