@@ -31,9 +31,9 @@ BoundTiles::BoundTiles(const Plan& plan, const Problem& problem, const isa::Loop
   }
   if (query_top_ > 0 && in_sequence) span_top_ = std::min(query_top_, most_span_levels);
   for (const Pass& pass : plan_.passes) passes_.push_back(bind_pass(pass));
-  keys_ = Pyramid(problem.k, key_top_, workers, stop);
+  keys_ = Pyramid(problem.k, key_top_, loops, workers, stop);
   if (plan_.coarse_query == CoarseQuery::mean)
-    queries_ = Pyramid(problem.q, query_top_, workers, stop);
+    queries_ = Pyramid(problem.q, query_top_, loops, workers, stop);
 }
 
 float BoundTiles::log2_scale() const {

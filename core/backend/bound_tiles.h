@@ -62,6 +62,7 @@ class BoundTiles {
   const float* query_row(int level, Index cluster) const;
   MatrixView keys(int level) const { return level == 0 ? problem_.k : keys_.level(level); }
 
+  const isa::Loops& loops() const { return loops_; }
   /// Few queries leave most lanes of a wide vector idle: they take the next narrower vectors, which
   /// every machine with AVX-512 has.
   const isa::Loops& loops_for(int count) const {

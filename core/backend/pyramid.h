@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "backend/isa/attend.h"
 #include "backend/workers.h"
 #include "data/matrix.h"
 
@@ -13,7 +14,8 @@ class Pyramid {
   Pyramid() = default;
   /// Levels 1 .. top: means over the tokens a cluster really has. Every mean is of exact sums of
   /// the level below, weighted by their tokens. One pass over memory; rows are padded.
-  Pyramid(MatrixView rows, int top, Workers& workers, const std::stop_token& stop);
+  Pyramid(MatrixView rows, int top, const isa::Loops& loops, Workers& workers,
+          const std::stop_token& stop);
 
   /// [clusters, cols]; level >= 1.
   MatrixView level(int level) const {
@@ -22,7 +24,7 @@ class Pyramid {
   }
 
  private:
-  void coarsen(MatrixView rows, int level, IndexRange clusters);
+  void coarsen(MatrixView rows, int level, IndexRange clusters, const isa::Loops& loops);
 
   Matrix means_;              // all levels, level 1 first
   std::vector<Index> first_;  // [top + 1] row of each level in means_, and the end

@@ -42,7 +42,7 @@ TileSweep::~TileSweep() = default;
 TileSweep::Result TileSweep::attend() {
   if (tiles_.key_top() > 0 && values_.cols > 0) {
     const auto stage = run_.profile.stage("coarsen");
-    coarse_ = Pyramid(values_, tiles_.key_top(), workers_, run_.stop);
+    coarse_ = Pyramid(values_, tiles_.key_top(), tiles_.loops(), workers_, run_.stop);
   }
   {
     const auto stage = run_.profile.stage("attend");
@@ -106,6 +106,24 @@ void TileSweep::attend_span(Index span, const SoftmaxState* parent, Worker& work
     parent = &state;
   }
   divide(tokens);
+}
+
+// Asks for the memory of the strip after the current one. Of its keys only the last are new.
+void TileSweep::fetch(const BoundPass& bound, const TileGroup& group, SoftmaxState& state) const {
+  const auto fetch_row = [](const float* row, Index width) {
+    for (Index c = 0; c < width; c += 16) __builtin_prefetch(row + c);
+  };
+  const int level = bound.pass->key_level;
+  for (Index row = group.rows.begin; row < group.rows.end; ++row) {
+    fetch_row(tiles_.query_row(bound.pass->query_level, row), tiles_.d());
+    fetch_row(state.row(row), state.z.stride());
+  }
+  const IndexRange cols = bound.pass->tiles[group.last - 1].cols;
+  const MatrixView keys = tiles_.keys(level), values = values_at(values_.cols > 0 ? level : 0);
+  for (Index col = std::max(cols.begin, cols.end - 16); col < cols.end; ++col) {
+    fetch_row(keys.row(bound.col(col)), keys.cols);
+    fetch_row(values.row(bound.col(col)), values.cols);
+  }
 }
 
 void TileSweep::begin_rows(const BoundPass& bound, const TileGroup& group,
@@ -179,8 +197,7 @@ void TileSweep::divide(IndexRange tokens) {
       std::fill_n(z, width, 0.0f);
       continue;
     }
-    const float share = 1.0f / tokens_.sum(i);
-    for (Index c = 0; c < width; ++c) z[c] *= share;
+    tiles_.loops().scale(z, static_cast<int>(width), 1.0f / tokens_.sum(i));
   }
 }
 

@@ -38,6 +38,7 @@ class TileSweep {
   void attend_span(Index span, const SoftmaxState* parent, Worker& worker);
   void attend_strip(const BoundPass& bound, const TileGroup& group, const SoftmaxState* parent,
                     SoftmaxState& state, Strip& x) const;
+  void fetch(const BoundPass& bound, const TileGroup& group, SoftmaxState& state) const;
   void begin_rows(const BoundPass& bound, const TileGroup& group, const SoftmaxState* parent,
                   SoftmaxState& state, Strip& x) const;
   void inherit(IndexRange clusters, const SoftmaxState* parent, SoftmaxState& state) const;

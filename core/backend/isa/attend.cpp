@@ -244,6 +244,20 @@ void accumulate(const Accumulation& a, int dv) {
   for (; offset < dv; offset += width) accumulate_columns<1>(a, offset);
 }
 
+void blend(const float* a, const float* b, float share, int columns, float* out) {
+  const float rest = 1.0f - share;
+  int c = 0;
+  for (; c + width <= columns; c += width)
+    store(out + c, load(a + c) * splat(rest) + load(b + c) * splat(share));
+  for (; c < columns; ++c) out[c] = a[c] * rest + b[c] * share;
+}
+
+void scale(float* row, int columns, float factor) {
+  int c = 0;
+  for (; c + width <= columns; c += width) store(row + c, load(row + c) * splat(factor));
+  for (; c < columns; ++c) row[c] *= factor;
+}
+
 void reduce(const float* s, int lanes, int count, int key_count, bool maximum, float* out) {
   for (int k = 0; k < key_count; ++k) {
     const float* row = s + k * lanes;
@@ -260,8 +274,8 @@ void reduce(const float* s, int lanes, int count, int key_count, bool maximum, f
   }
 }
 
-const Loops loops{isa_name, width,   pack,      logits,     add_weights,
-                  mask,     softmax, normalise, accumulate, reduce};
+const Loops loops{isa_name, width,     pack,       logits, add_weights, mask,
+                  softmax,  normalise, accumulate, blend,  scale,       reduce};
 
 }  // namespace
 

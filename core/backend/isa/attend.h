@@ -53,6 +53,12 @@ struct Loops {
   /// dv is a multiple of 16, and so many floats of every row may be read. z may be from.
   void (*accumulate)(const Accumulation& a, int dv);
 
+  /// out = (1 - share) a + share b.
+  void (*blend)(const float* a, const float* b, float share, int width, float* out);
+
+  /// row *= factor.
+  void (*scale)(float* row, int width, float factor);
+
   /// out[key] = max (or sum) over the first count lanes of s[key][lane], for s >= 0.
   void (*reduce)(const float* s, int lanes, int count, int key_count, bool maximum, float* out);
 };
