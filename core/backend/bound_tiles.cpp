@@ -31,19 +31,50 @@ BoundTiles::BoundTiles(const Plan& plan, const Problem& problem, const isa::Loop
   }
   if (query_top_ > 0 && in_sequence) span_top_ = std::min(query_top_, most_span_levels);
   for (const Pass& pass : plan_.passes) passes_.push_back(bind_pass(pass));
-  keys_ = Pyramid(problem.k, key_top_, loops, workers, stop);
+  span_key_levels_ = near_key_levels();
+  keys_ = Pyramid(problem.k, span_key_levels_ + 1, key_top_, loops, workers, stop);
   if (plan_.coarse_query == CoarseQuery::mean)
-    queries_ = Pyramid(problem.q, query_top_, loops, workers, stop);
+    queries_ = Pyramid(problem.q, std::max(span_top_, 0) + 1, query_top_, loops, workers, stop);
+}
+
+void BoundTiles::complete(Workers& workers, const std::stop_token& stop) {
+  if (keys_.low() > 1) keys_ = Pyramid(problem_.k, 1, key_top_, loops_, workers, stop);
+  if (queries_.low() > 1) queries_ = Pyramid(problem_.q, 1, query_top_, loops_, workers, stop);
+}
+
+// How many of the lowest levels meet only keys next to the span of their queries.
+int BoundTiles::near_key_levels() const {
+  constexpr int most = 2;  // a span and its margin begin at multiples of 4 tokens
+  int levels = std::min({most, span_top_, key_top_});
+  for (const BoundPass& bound : passes_)
+    if (const int level = bound.pass->key_level; level > 0 && level <= levels && !stays_near(bound))
+      levels = level - 1;
+  return std::max(levels, 0);
+}
+
+bool BoundTiles::stays_near(const BoundPass& bound) const {
+  const int level = bound.pass->key_level;
+  if (bound.pass->query_level != level || !bound.pass->cols.empty()) return false;
+  const Index span = span_tokens >> level, margin = span_margin >> level;
+  return std::ranges::all_of(bound.strips, [&](const TileGroup& strip) {
+    const Index begin = strip.rows.begin / span * span;
+    for (std::size_t t = strip.first; t < strip.last; ++t) {
+      const IndexRange cols = bound.pass->tiles[t].cols;
+      if (cols.begin < begin - margin || cols.end > begin + span + margin) return false;
+    }
+    return true;
+  });
 }
 
 float BoundTiles::log2_scale() const {
   return static_cast<float>(problem_.scale * std::numbers::log2e);
 }
 
-const float* BoundTiles::query_row(int level, Index cluster) const {
-  if (level == 0) return problem_.q.row(cluster);
-  if (plan_.coarse_query == CoarseQuery::first) return problem_.q.row(cluster << level);
-  return queries_.level(level).row(cluster);
+ClusterRows BoundTiles::queries(int level) const {
+  if (level == 0) return ClusterRows(problem_.q);
+  if (plan_.coarse_query == CoarseQuery::first)
+    return {problem_.q.data, 0, problem_.q.stride << level};
+  return queries_.level(level);
 }
 
 BoundPass BoundTiles::bind_pass(const Pass& pass) const {

@@ -44,6 +44,7 @@ class BoundTiles {
  public:
   static constexpr int span_log2 = 9;
   static constexpr Index span_tokens = Index{1} << span_log2;
+  static constexpr Index span_margin = 64;
 
   /// `plan` and `problem` outlive this. Coarsens K (and Q, when its clusters are means).
   BoundTiles(const Plan& plan, const Problem& problem, const isa::Loops& loops, Workers& workers,
@@ -59,8 +60,19 @@ class BoundTiles {
   int span_top() const { return span_top_; }
   float log2_scale() const;  // logits in log2 units: s log2(e)
 
-  const float* query_row(int level, Index cluster) const;
-  MatrixView keys(int level) const { return level == 0 ? problem_.k : keys_.level(level); }
+  /// Rows that stand for the queries, or the keys, of a level. Those of the levels that a span
+  /// makes for itself are there once `complete` was called.
+  ClusterRows queries(int level) const;
+  ClusterRows keys(int level) const {
+    return level == 0 ? ClusterRows(problem_.k) : keys_.level(level);
+  }
+  void complete(Workers& workers, const std::stop_token& stop);
+
+  /// Levels 1 .. these a span makes for itself, since they are more than all the others together:
+  /// of queries within the span, of keys up to `span_margin` tokens around it.
+  int span_query_levels() const { return queries_.low() - 1; }
+  int span_key_levels() const { return span_key_levels_; }
+  const Problem& problem() const { return problem_; }
 
   const isa::Loops& loops() const { return loops_; }
   /// Few queries leave most lanes of a wide vector idle: they take the next narrower vectors, which
@@ -71,6 +83,8 @@ class BoundTiles {
 
  private:
   BoundPass bind_pass(const Pass& pass) const;
+  bool stays_near(const BoundPass& bound) const;
+  int near_key_levels() const;
   void cut_strips(BoundPass& bound) const;
   void bind_weights(const Pass& pass, BoundPass& bound) const;
 
@@ -78,7 +92,7 @@ class BoundTiles {
   const Problem& problem_;
   const isa::Loops& loops_;
   Index n_;
-  int query_top_ = 0, key_top_ = 0, span_top_ = -1;
+  int query_top_ = 0, key_top_ = 0, span_top_ = -1, span_key_levels_ = 0;
   std::vector<BoundPass> passes_;
   Pyramid keys_, queries_;
 };

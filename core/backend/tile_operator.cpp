@@ -45,12 +45,14 @@ class TileOperator final : public Operator {
     if (log2_sums_.empty())
       log2_sums_ = TileSweep(tiles_, {nullptr, plan().n, 0, 0}, *workers_, run).attend().log2_sums;
     const auto stage = run.profile.stage("entries");
+    tiles_.complete(*workers_, run.stop);
     return tile_entries(tiles_, rows, cols, pool, log2_sums_, *workers_, run);
   }
 
   std::shared_ptr<Workers> workers_;
-  BoundTiles tiles_;
-  mutable std::vector<float> log2_sums_;  // [n]; an Operator is used from one thread at a time
+  // Made when first needed; an Operator is used from one thread at a time.
+  mutable BoundTiles tiles_;
+  mutable std::vector<float> log2_sums_;  // [n]
 };
 
 }  // namespace

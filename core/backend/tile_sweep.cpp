@@ -19,11 +19,19 @@ struct TileSweep::Strip {
 struct TileSweep::Worker {
   Strip strip;
   std::vector<SoftmaxState> levels;  // [l - 1] level l of a span
+  PyramidPart queries, keys, values;
 
-  Worker(const BoundTiles& tiles, Index dv) : strip(tiles, dv) {
+  Worker(const BoundTiles& tiles, Index dv)
+      : strip(tiles, dv),
+        queries(BoundTiles::span_tokens, tiles.span_query_levels(), tiles.d()),
+        keys(most_tokens, tiles.span_key_levels(), tiles.d()),
+        values(most_tokens, dv > 0 ? tiles.span_key_levels() : 0, dv) {
     for (int level = 1; level <= tiles.span_top(); ++level)
       levels.emplace_back(BoundTiles::span_tokens >> level, dv);
   }
+
+ private:
+  static constexpr Index most_tokens = BoundTiles::span_tokens + 2 * BoundTiles::span_margin;
 };
 
 TileSweep::TileSweep(const BoundTiles& tiles, MatrixView values, Workers& workers, Run& run)
@@ -42,7 +50,8 @@ TileSweep::~TileSweep() = default;
 TileSweep::Result TileSweep::attend() {
   if (tiles_.key_top() > 0 && values_.cols > 0) {
     const auto stage = run_.profile.stage("coarsen");
-    coarse_ = Pyramid(values_, tiles_.key_top(), tiles_.loops(), workers_, run_.stop);
+    coarse_ = Pyramid(values_, tiles_.span_key_levels() + 1, tiles_.key_top(), tiles_.loops(),
+                      workers_, run_.stop);
   }
   {
     const auto stage = run_.profile.stage("attend");
@@ -71,26 +80,35 @@ TileSweep::Result TileSweep::attend() {
 void TileSweep::attend_level(int level, const SoftmaxState* parent, SoftmaxState& state) {
   const IndexRange all{0, clusters(n(), level)};
   state.clear(all);
-  for (const BoundPass& bound : tiles_.passes())
-    if (bound.pass->query_level == level)
-      workers_.loop(static_cast<Index>(bound.strips.size()), run_.stop,
-                    [&](Index turn, int worker) {
-                      attend_strip(bound, bound.strips[static_cast<std::size_t>(turn)], parent,
-                                   state, threads_[static_cast<std::size_t>(worker)].strip);
-                      count_done(1);
-                    });
+  for (const BoundPass& bound : tiles_.passes()) {
+    if (bound.pass->query_level != level) continue;
+    const int key_level = bound.pass->key_level;
+    const Level its{tiles_.queries(level), tiles_.keys(key_level), values_at(key_level), parent,
+                    state};
+    workers_.loop(static_cast<Index>(bound.strips.size()), run_.stop, [&](Index turn, int worker) {
+      attend_strip(bound, bound.strips[static_cast<std::size_t>(turn)], its,
+                   threads_[static_cast<std::size_t>(worker)].strip);
+      count_done(1);
+    });
+  }
   inherit(all, parent, state);
 }
 
 void TileSweep::attend_spans(const SoftmaxState* parent) {
   workers_.loop(clusters(n(), BoundTiles::span_log2), run_.stop, [&](Index span, int worker) {
-    attend_span(span, parent, threads_[static_cast<std::size_t>(worker)]);
+    attend_span(cluster_tokens(span, BoundTiles::span_log2, n()), parent,
+                threads_[static_cast<std::size_t>(worker)]);
   });
 }
 
 // All levels of the tokens of a span, while they are in the cache.
-void TileSweep::attend_span(Index span, const SoftmaxState* parent, Worker& worker) {
-  const IndexRange tokens = cluster_tokens(span, BoundTiles::span_log2, n());
+void TileSweep::attend_span(IndexRange tokens, const SoftmaxState* parent, Worker& worker) {
+  const IndexRange around{std::max<Index>(tokens.begin - BoundTiles::span_margin, 0),
+                          std::min(tokens.end + BoundTiles::span_margin, n())};
+  const isa::Loops& loops = tiles_.loops();
+  worker.queries.make(tiles_.problem().q, tokens, loops);
+  worker.keys.make(tiles_.problem().k, around, loops);
+  worker.values.make(values_, around, loops);
   for (int level = tiles_.span_top(); level >= 0; --level) {
     const IndexRange rows{tokens.begin >> level, clusters(tokens.end, level)};
     SoftmaxState& state = level == 0 ? tokens_ : worker.levels[static_cast<std::size_t>(level) - 1];
@@ -98,8 +116,15 @@ void TileSweep::attend_span(Index span, const SoftmaxState* parent, Worker& work
     state.clear(rows);
     for (const BoundPass& bound : tiles_.passes()) {
       if (bound.pass->query_level != level) continue;
+      const int k = bound.pass->key_level;
+      const bool own_queries = level > 0 && level <= tiles_.span_query_levels(),
+                 own_keys = k > 0 && k <= tiles_.span_key_levels();
+      const Level its{own_queries ? worker.queries.level(level) : tiles_.queries(level),
+                      own_keys ? worker.keys.level(k) : tiles_.keys(k),
+                      own_keys && values_.cols > 0 ? worker.values.level(k) : values_at(k), parent,
+                      state};
       const auto strips = bound.strips_in(rows);
-      for (const TileGroup& strip : strips) attend_strip(bound, strip, parent, state, worker.strip);
+      for (const TileGroup& strip : strips) attend_strip(bound, strip, its, worker.strip);
       count_done(static_cast<Index>(strips.size()));
     }
     inherit(rows, parent, state);
@@ -108,35 +133,18 @@ void TileSweep::attend_span(Index span, const SoftmaxState* parent, Worker& work
   divide(tokens);
 }
 
-// Asks for the memory of the strip after the current one. Of its keys only the last are new.
-void TileSweep::fetch(const BoundPass& bound, const TileGroup& group, SoftmaxState& state) const {
-  const auto fetch_row = [](const float* row, Index width) {
-    for (Index c = 0; c < width; c += 16) __builtin_prefetch(row + c);
-  };
-  const int level = bound.pass->key_level;
-  for (Index row = group.rows.begin; row < group.rows.end; ++row) {
-    fetch_row(tiles_.query_row(bound.pass->query_level, row), tiles_.d());
-    fetch_row(state.row(row), state.z.stride());
-  }
-  const IndexRange cols = bound.pass->tiles[group.last - 1].cols;
-  const MatrixView keys = tiles_.keys(level), values = values_at(values_.cols > 0 ? level : 0);
-  for (Index col = std::max(cols.begin, cols.end - 16); col < cols.end; ++col) {
-    fetch_row(keys.row(bound.col(col)), keys.cols);
-    fetch_row(values.row(bound.col(col)), values.cols);
-  }
-}
-
-void TileSweep::begin_rows(const BoundPass& bound, const TileGroup& group,
-                           const SoftmaxState* parent, SoftmaxState& state, Strip& x) const {
+void TileSweep::begin_rows(const BoundPass& bound, const TileGroup& group, const Level& level,
+                           Strip& x) const {
   QueryStrip& queries = x.queries;
+  const SoftmaxState* parent = level.parent;
   queries.count = static_cast<int>(group.rows.size());
   for (int lane = 0; lane < queries.count; ++lane) {
     const Index cluster = bound.row(group.rows.begin + lane);
-    queries.row[lane] = tiles_.query_row(bound.pass->query_level, cluster);
+    queries.row[lane] = level.queries.row(cluster);
     queries.lane_token[lane] = static_cast<std::int32_t>(cluster);
-    x.z[lane] = state.row(cluster);
-    const bool inherits = state.fresh(cluster) && parent && !parent->fresh(cluster / 2);
-    const SoftmaxState& its = inherits ? *parent : state;
+    x.z[lane] = level.state.row(cluster);
+    const bool inherits = level.state.fresh(cluster) && parent && !parent->fresh(cluster / 2);
+    const SoftmaxState& its = inherits ? *parent : level.state;
     const Index at = inherits ? cluster / 2 : cluster;
     x.maximum[lane] = its.maximum(at);
     x.sum[lane] = its.sum(at);
@@ -145,19 +153,18 @@ void TileSweep::begin_rows(const BoundPass& bound, const TileGroup& group,
   queries.pack();
 }
 
-void TileSweep::attend_strip(const BoundPass& bound, const TileGroup& group,
-                             const SoftmaxState* parent, SoftmaxState& state, Strip& x) const {
-  begin_rows(bound, group, parent, state, x);
+void TileSweep::attend_strip(const BoundPass& bound, const TileGroup& group, const Level& level,
+                             Strip& x) const {
+  begin_rows(bound, group, level, x);
   QueryStrip& queries = x.queries;
-  const MatrixView values = values_at(values_.cols > 0 ? bound.pass->key_level : 0);
-  const int width = static_cast<int>(state.z.stride());
+  const int width = static_cast<int>(level.state.z.stride());
   bool first = true;
-  queries.for_steps(bound, group, {0, n()}, bound.log2_weight, run_.stop, [&] {
+  queries.for_steps(bound, group, level.keys, {0, n()}, bound.log2_weight, run_.stop, [&] {
     float* s = queries.s.data();
     const int lanes = queries.lanes();
     queries.loops().softmax(s, lanes, queries.keys, x.maximum, x.sum, x.rescale);
     if (width == 0) return;
-    for (int k = 0; k < queries.keys; ++k) x.value[k] = values.row(queries.column[k]);
+    for (int k = 0; k < queries.keys; ++k) x.value[k] = level.values.row(queries.column[k]);
     queries.loops().accumulate({.s = s,
                                 .lanes = lanes,
                                 .count = queries.count,
@@ -171,8 +178,8 @@ void TileSweep::attend_strip(const BoundPass& bound, const TileGroup& group,
   });
   if (first && width > 0) return;  // nothing seen: the rows are as they were
   for (int lane = 0; lane < queries.count; ++lane) {
-    state.maximum(queries.lane_token[lane]) = x.maximum[lane];
-    state.sum(queries.lane_token[lane]) = x.sum[lane];
+    level.state.maximum(queries.lane_token[lane]) = x.maximum[lane];
+    level.state.sum(queries.lane_token[lane]) = x.sum[lane];
   }
 }
 

@@ -29,18 +29,25 @@ class TileSweep {
  private:
   struct Strip;
   struct Worker;
+  /// What a strip of some level reads and writes.
+  struct Level {
+    ClusterRows queries, keys, values;
+    const SoftmaxState* parent;
+    SoftmaxState& state;
+  };
 
   Index n() const { return tiles_.n(); }
-  MatrixView values_at(int level) const { return level == 0 ? values_ : coarse_.level(level); }
+  ClusterRows values_at(int level) const {
+    return level == 0 || values_.cols == 0 ? ClusterRows(values_) : coarse_.level(level);
+  }
 
   void attend_level(int level, const SoftmaxState* parent, SoftmaxState& state);
   void attend_spans(const SoftmaxState* parent);
-  void attend_span(Index span, const SoftmaxState* parent, Worker& worker);
-  void attend_strip(const BoundPass& bound, const TileGroup& group, const SoftmaxState* parent,
-                    SoftmaxState& state, Strip& x) const;
-  void fetch(const BoundPass& bound, const TileGroup& group, SoftmaxState& state) const;
-  void begin_rows(const BoundPass& bound, const TileGroup& group, const SoftmaxState* parent,
-                  SoftmaxState& state, Strip& x) const;
+  void attend_span(IndexRange tokens, const SoftmaxState* parent, Worker& worker);
+  void attend_strip(const BoundPass& bound, const TileGroup& group, const Level& level,
+                    Strip& x) const;
+  void begin_rows(const BoundPass& bound, const TileGroup& group, const Level& level,
+                  Strip& x) const;
   void inherit(IndexRange clusters, const SoftmaxState* parent, SoftmaxState& state) const;
   void divide(IndexRange tokens);
   void count_done(Index strips);
@@ -49,7 +56,7 @@ class TileSweep {
   MatrixView values_;
   Workers& workers_;
   Run& run_;
-  Pyramid coarse_;  // of the values
+  Pyramid coarse_;  // of the values, as the keys have it
   std::vector<Worker> threads_;
   SoftmaxState tokens_;
   std::vector<float> log2_sums_;
