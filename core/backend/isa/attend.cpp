@@ -258,6 +258,79 @@ void scale(float* row, int columns, float factor) {
   for (; c < columns; ++c) row[c] *= factor;
 }
 
+// Sums of neighbouring lanes: those of a, then those of b.
+inline Vec add_neighbours(Vec a, Vec b) {
+  IntVec even{}, odd{};
+#pragma GCC unroll 16
+  for (int i = 0; i < width; ++i) {
+    even[i] = 2 * i;
+    odd[i] = 2 * i + 1;
+  }
+  return __builtin_shuffle(a, b, even) + __builtin_shuffle(a, b, odd);
+}
+
+// `width` products side by side; those from `count` on are not there.
+inline void dot_some(const float* const* a, const float* const* b, int count, int d, float* out) {
+  Vec sum[width];
+#pragma GCC unroll 16
+  for (int i = 0; i < width; ++i) {
+    const int at = i < count ? i : 0;
+    sum[i] = Vec{};
+    for (int c = 0; c + width <= d; c += width) sum[i] += load(a[at] + c) * load(b[at] + c);
+  }
+#pragma GCC unroll 4
+  for (int left = width / 2; left > 0; left /= 2)
+#pragma GCC unroll 8
+    for (int i = 0; i < left; ++i) sum[i] = add_neighbours(sum[2 * i], sum[2 * i + 1]);
+  for (int i = 0; i < count && i < width; ++i) {
+    out[i] = sum[0][i];
+    for (int c = d - d % width; c < d; ++c) out[i] += a[i][c] * b[i][c];
+  }
+}
+
+void dot_pairs(const float* const* a, const float* const* b, int count, int d, float* out) {
+  for (int i = 0; i < count; i += width) dot_some(a + i, b + i, count - i, d, out + i);
+}
+
+constexpr int half = width / 2;
+typedef double Doubles __attribute__((vector_size(half * 8)));
+typedef double UnalignedDoubles __attribute__((vector_size(half * 8), aligned(8), may_alias));
+typedef float Half __attribute__((vector_size(half * 4)));
+typedef float UnalignedHalf __attribute__((vector_size(half * 4), aligned(4), may_alias));
+
+template <int Vectors>
+inline void add_columns(const float* rows, std::int64_t stride, const std::int32_t* order,
+                        int count, double* sum) {
+  constexpr int ahead = 8;  // rows lie anywhere: their memory is asked for early
+  Doubles total[Vectors];
+#pragma GCC unroll 8
+  for (int v = 0; v < Vectors; ++v)
+    total[v] = *reinterpret_cast<const UnalignedDoubles*>(sum + v * half);
+  for (int k = 0; k < count; ++k) {
+    if (k + ahead < count)
+      for (int c = 0; c < Vectors * half; c += 16)
+        __builtin_prefetch(rows + order[k + ahead] * stride + c);
+    const float* row = rows + order[k] * stride;
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v) {
+      const Half x = *reinterpret_cast<const UnalignedHalf*>(row + v * half);
+      total[v] += __builtin_convertvector(x, Doubles);
+    }
+  }
+#pragma GCC unroll 8
+  for (int v = 0; v < Vectors; ++v) *reinterpret_cast<UnalignedDoubles*>(sum + v * half) = total[v];
+}
+
+void add_rows(const float* rows, std::int64_t stride, const std::int32_t* order, int count,
+              int columns, double* sum) {
+  int c = 0;
+  for (; c + 8 * half <= columns; c += 8 * half)
+    add_columns<8>(rows + c, stride, order, count, sum + c);
+  for (; c + half <= columns; c += half) add_columns<1>(rows + c, stride, order, count, sum + c);
+  for (; c < columns; ++c)
+    for (int k = 0; k < count; ++k) sum[c] += static_cast<double>(rows[order[k] * stride + c]);
+}
+
 void reduce(const float* s, int lanes, int count, int key_count, bool maximum, float* out) {
   for (int k = 0; k < key_count; ++k) {
     const float* row = s + k * lanes;
@@ -274,8 +347,8 @@ void reduce(const float* s, int lanes, int count, int key_count, bool maximum, f
   }
 }
 
-const Loops loops{isa_name, width,     pack,       logits, add_weights, mask,
-                  softmax,  normalise, accumulate, blend,  scale,       reduce};
+const Loops loops{isa_name,  width,      pack,  logits, add_weights, mask,     softmax,
+                  normalise, accumulate, blend, scale,  dot_pairs,   add_rows, reduce};
 
 }  // namespace
 

@@ -59,6 +59,13 @@ struct Loops {
   /// row *= factor.
   void (*scale)(float* row, int width, float factor);
 
+  /// out[i] = a_i . b_i, vectors of d.
+  void (*dot_pairs)(const float* const* a, const float* const* b, int count, int d, float* out);
+
+  /// sum[c] += the sum of rows[order[k] * stride + c] over k < count, in that order.
+  void (*add_rows)(const float* rows, std::int64_t stride, const std::int32_t* order, int count,
+                   int width, double* sum);
+
   /// out[key] = max (or sum) over the first count lanes of s[key][lane], for s >= 0.
   void (*reduce)(const float* s, int lanes, int count, int key_count, bool maximum, float* out);
 };
