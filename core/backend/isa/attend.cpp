@@ -269,27 +269,40 @@ inline Vec add_neighbours(Vec a, Vec b) {
   return __builtin_shuffle(a, b, even) + __builtin_shuffle(a, b, odd);
 }
 
-// `width` products side by side; those from `count` on are not there.
-inline void dot_some(const float* const* a, const float* const* b, int count, int d, float* out) {
+// `width` products side by side.
+inline void dot_some(const float* const* a, const float* const* b, int d, float* out) {
   Vec sum[width];
-#pragma GCC unroll 16
-  for (int i = 0; i < width; ++i) {
-    const int at = i < count ? i : 0;
-    sum[i] = Vec{};
-    for (int c = 0; c + width <= d; c += width) sum[i] += load(a[at] + c) * load(b[at] + c);
+#pragma GCC unroll 4
+  for (int i = 0; i < width; i += 4) {
+    Vec s[4] = {};
+    for (int c = 0; c + width <= d; c += width)
+#pragma GCC unroll 4
+      for (int j = 0; j < 4; ++j) s[j] += load(a[i + j] + c) * load(b[i + j] + c);
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) sum[i + j] = s[j];
   }
 #pragma GCC unroll 4
   for (int left = width / 2; left > 0; left /= 2)
 #pragma GCC unroll 8
     for (int i = 0; i < left; ++i) sum[i] = add_neighbours(sum[2 * i], sum[2 * i + 1]);
-  for (int i = 0; i < count && i < width; ++i) {
-    out[i] = sum[0][i];
+  store(out, sum[0]);
+  if (d % width == 0) return;
+  for (int i = 0; i < width; ++i)
     for (int c = d - d % width; c < d; ++c) out[i] += a[i][c] * b[i][c];
-  }
 }
 
 void dot_pairs(const float* const* a, const float* const* b, int count, int d, float* out) {
-  for (int i = 0; i < count; i += width) dot_some(a + i, b + i, count - i, d, out + i);
+  int i = 0;
+  for (; i + width <= count; i += width) dot_some(a + i, b + i, d, out + i);
+  if (i == count) return;
+  const float *last_a[width], *last_b[width];
+  float last[width];
+  for (int j = 0; j < width; ++j) {
+    last_a[j] = a[i + j < count ? i + j : i];
+    last_b[j] = b[i + j < count ? i + j : i];
+  }
+  dot_some(last_a, last_b, d, last);
+  for (int j = 0; i + j < count; ++j) out[i + j] = last[j];
 }
 
 constexpr int half = width / 2;
