@@ -1,45 +1,39 @@
 #include "backend/routed_rows.h"
 
+#include <algorithm>
+
 namespace fovea {
 
 RoutedRows::RoutedRows(MatrixView x, IndexRange rows, const isa::Loops& loops)
-    : loops_(loops), count_(static_cast<int>(rows.size())), d_(static_cast<int>(x.cols)) {
+    : loops_(loops), count_(static_cast<int>(rows.size())) {
   for (int r = 0; r < count_; ++r) x_[r] = x.row(rows.begin + r);
 }
 
 void RoutedRows::descend(const Tree& tree, std::int32_t* leaf) {
-  for (const TreeLevel& level : tree.levels)
+  for (const TreeLevel& level : tree.levels) {
+    const isa::Weights weights{level.weight.data(), level.weight.stride(), level.bias.data(),
+                               static_cast<int>(level.weight.cols())};
     if (level.by_sign)
-      choose_side(level);
+      loops_.choose_side(weights, x_, count_, node_);
     else
-      choose_child(level);
-  for (int r = 0; r < count_; ++r) leaf[r] = static_cast<std::int32_t>(node_[r]);
+      choose_child(weights, level.branching);
+  }
+  std::copy_n(node_, count_, leaf);
 }
 
-void RoutedRows::score(const TreeLevel& level, Index rows_of_node, Index offset) {
-  for (int r = 0; r < count_; ++r) weight_[r] = level.weight.row(rows_of_node * node_[r] + offset);
-  loops_.dot_pairs(x_, weight_, count_, d_, score_);
-  for (int r = 0; r < count_; ++r)
-    score_[r] += level.bias[static_cast<std::size_t>(rows_of_node * node_[r] + offset)];
-}
-
-void RoutedRows::choose_side(const TreeLevel& level) {
-  score(level, 1, 0);
-  for (int r = 0; r < count_; ++r) node_[r] = 2 * node_[r] + (score_[r] >= 0);
-}
-
-void RoutedRows::choose_child(const TreeLevel& level) {
-  float top[most];
-  Index best[most] = {};
-  for (Index child = 0; child < level.branching; ++child) {
-    score(level, level.branching, child);
+void RoutedRows::choose_child(const isa::Weights& weights, int branching) {
+  float top[most], score[most];
+  std::int32_t row[most], best[most];
+  for (int child = 0; child < branching; ++child) {
+    for (int r = 0; r < count_; ++r) row[r] = node_[r] * branching + child;
+    loops_.score(weights, x_, row, count_, score);
     for (int r = 0; r < count_; ++r)
-      if (child == 0 || score_[r] > top[r]) {
-        top[r] = score_[r];
-        best[r] = child;
+      if (child == 0 || score[r] > top[r]) {
+        top[r] = score[r];
+        best[r] = row[r];
       }
   }
-  for (int r = 0; r < count_; ++r) node_[r] = node_[r] * level.branching + best[r];
+  std::copy_n(best, count_, node_);
 }
 
 }  // namespace fovea

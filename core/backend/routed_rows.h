@@ -16,17 +16,12 @@ class RoutedRows {
   void descend(const Tree& tree, std::int32_t* leaf);
 
  private:
-  void choose_side(const TreeLevel& level);
-  void choose_child(const TreeLevel& level);
-  /// dots_ = x . the weights of row `rows_of_node * node + offset`, plus their bias.
-  void score(const TreeLevel& level, Index rows_of_node, Index offset);
+  void choose_child(const isa::Weights& weights, int branching);
 
   const isa::Loops& loops_;
-  int count_, d_;
+  int count_;
   const float* x_[most];
-  const float* weight_[most] = {};
-  float score_[most] = {};
-  Index node_[most] = {};
+  std::int32_t node_[most] = {};
 };
 
 }  // namespace fovea

@@ -269,40 +269,62 @@ inline Vec add_neighbours(Vec a, Vec b) {
   return __builtin_shuffle(a, b, even) + __builtin_shuffle(a, b, odd);
 }
 
-// `width` products side by side.
-inline void dot_some(const float* const* a, const float* const* b, int d, float* out) {
-  Vec sum[width];
+// `width` scores side by side.
+inline Vec score_some(const Weights& w, const float* const* x, const std::int32_t* row) {
+  Vec sum[width], bias{};
 #pragma GCC unroll 4
   for (int i = 0; i < width; i += 4) {
     Vec s[4] = {};
-    for (int c = 0; c + width <= d; c += width)
+    const float* at[4];
 #pragma GCC unroll 4
-      for (int j = 0; j < 4; ++j) s[j] += load(a[i + j] + c) * load(b[i + j] + c);
+    for (int j = 0; j < 4; ++j) {
+      at[j] = w.rows + row[i + j] * w.stride;
+      bias[i + j] = w.bias[row[i + j]];
+    }
+    for (int c = 0; c + width <= w.d; c += width)
 #pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) sum[i + j] = s[j];
+      for (int j = 0; j < 4; ++j) s[j] += load(x[i + j] + c) * load(at[j] + c);
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) {
+      for (int c = w.d - w.d % width; c < w.d; ++c) s[j][0] += x[i + j][c] * at[j][c];
+      sum[i + j] = s[j];
+    }
   }
 #pragma GCC unroll 4
   for (int left = width / 2; left > 0; left /= 2)
 #pragma GCC unroll 8
     for (int i = 0; i < left; ++i) sum[i] = add_neighbours(sum[2 * i], sum[2 * i + 1]);
-  store(out, sum[0]);
-  if (d % width == 0) return;
-  for (int i = 0; i < width; ++i)
-    for (int c = d - d % width; c < d; ++c) out[i] += a[i][c] * b[i][c];
+  return sum[0] + bias;
 }
 
-void dot_pairs(const float* const* a, const float* const* b, int count, int d, float* out) {
+// use(i, scores) for every `width` rows from i on; the last ones stand in for those that lack.
+template <class Use>
+inline void score_each(const Weights& w, const float* const* x, const std::int32_t* row, int count,
+                       Use use) {
   int i = 0;
-  for (; i + width <= count; i += width) dot_some(a + i, b + i, d, out + i);
+  for (; i + width <= count; i += width) use(i, score_some(w, x + i, row + i));
   if (i == count) return;
-  const float *last_a[width], *last_b[width];
-  float last[width];
+  const float* last_x[width];
+  std::int32_t last_row[width];
   for (int j = 0; j < width; ++j) {
-    last_a[j] = a[i + j < count ? i + j : i];
-    last_b[j] = b[i + j < count ? i + j : i];
+    last_x[j] = x[i + j < count ? i + j : count - 1];
+    last_row[j] = row[i + j < count ? i + j : count - 1];
   }
-  dot_some(last_a, last_b, d, last);
-  for (int j = 0; i + j < count; ++j) out[i + j] = last[j];
+  use(i, score_some(w, last_x, last_row));
+}
+
+void score(const Weights& w, const float* const* x, const std::int32_t* row, int count,
+           float* out) {
+  score_each(w, x, row, count, [&](int i, Vec scores) {
+    for (int j = 0; j < width && i + j < count; ++j) out[i + j] = scores[j];
+  });
+}
+
+void choose_side(const Weights& w, const float* const* x, int count, std::int32_t* node) {
+  score_each(w, x, node, count, [&](int i, Vec scores) {
+    const IntVec right = scores >= Vec{};  // -1 where so
+    for (int j = 0; j < width && i + j < count; ++j) node[i + j] = 2 * node[i + j] - right[j];
+  });
 }
 
 constexpr int half = width / 2;
@@ -360,8 +382,8 @@ void reduce(const float* s, int lanes, int count, int key_count, bool maximum, f
   }
 }
 
-const Loops loops{isa_name,  width,      pack,  logits, add_weights, mask,     softmax,
-                  normalise, accumulate, blend, scale,  dot_pairs,   add_rows, reduce};
+const Loops loops{isa_name,   width, pack,  logits, add_weights, mask,     softmax, normalise,
+                  accumulate, blend, scale, score,  choose_side, add_rows, reduce};
 
 }  // namespace
 

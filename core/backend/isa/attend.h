@@ -23,6 +23,14 @@ struct Accumulation {
   float* const* z;             // [count]
 };
 
+/// Rows of weights, each with a bias.
+struct Weights {
+  const float* rows;
+  std::int64_t stride;
+  const float* bias;
+  int d;
+};
+
 struct Loops {
   const char* name;  // "AVX-512"
   int width;         // floats in a vector; lanes of a strip are a multiple of it
@@ -59,8 +67,12 @@ struct Loops {
   /// row *= factor.
   void (*scale)(float* row, int width, float factor);
 
-  /// out[i] = a_i . b_i, vectors of d.
-  void (*dot_pairs)(const float* const* a, const float* const* b, int count, int d, float* out);
+  /// score[i] = x_i . the weights of row[i] + its bias.
+  void (*score)(const Weights& w, const float* const* x, const std::int32_t* row, int count,
+                float* score);
+
+  /// node[i] = 2 node[i] + [x_i . the weights of row node[i] + its bias >= 0].
+  void (*choose_side)(const Weights& w, const float* const* x, int count, std::int32_t* node);
 
   /// sum[c] += the sum of rows[order[k] * stride + c] over k < count, in that order.
   void (*add_rows)(const float* rows, std::int64_t stride, const std::int32_t* order, int count,
