@@ -88,6 +88,10 @@ class CpuBackend final : public Backend {
     return leaf;
   }
 
+  void share_out(Index count, Run& run, const std::function<void(Index)>& body) const override {
+    workers_->loop(count, run.stop, [&](Index turn, int) { body(turn); });
+  }
+
   std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys, std::int32_t key_count,
                                          Run& run) const override {
     run.check();

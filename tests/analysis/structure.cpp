@@ -143,6 +143,18 @@ TEST_CASE("hashing, routing and coarsening are counted") {
   const Plan tf = plan_of("tf", {{"height", "3"}}, 256, false);
   const Cost tree = count_cost(tf, 2, 2);
   CHECK(tree.multiply_adds - tree.pairs * (d + dv) >= 2 * n * d * 3);
+  // Leaves that are given cost nothing to route; half of them, half of it.
+  const Problem problem = make_data(Data::gaussian, 256, 2, 2, false);
+  for (const char* id : {"tf", "tc"}) {
+    const auto derived = make_plan(*backends().front(), problem, id, {{"height", "3"}});
+    Structure given = derived->structure;
+    const auto all = make_plan(*backends().front(), problem, id, {{"height", "3"}}, given);
+    given.query_leaf.clear();
+    const auto keys = make_plan(*backends().front(), problem, id, {{"height", "3"}}, given);
+    const double full = count_cost(*derived, 2, 2).multiply_adds;
+    CHECK(full - count_cost(*all, 2, 2).multiply_adds == 2 * n * d * 3);
+    CHECK(full - count_cost(*keys, 2, 2).multiply_adds == n * d * 3);
+  }
   // Banded h1d: about 5 n N_r pairs; each level below the top is added up once and merged once.
   const Cost h1d = count_cost(plan_of("h1d", {{"block", "16"}}, 256, false), 2, 2);
   CHECK(h1d.pairs <= 5 * n * 16);
