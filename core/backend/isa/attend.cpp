@@ -30,6 +30,9 @@ inline void store(float* p, Vec x) {
 inline IntVec load_int(const std::int32_t* p) {
   return *reinterpret_cast<const UnalignedInt*>(p);
 }
+inline void store_int(std::int32_t* p, IntVec x) {
+  *reinterpret_cast<UnalignedInt*>(p) = x;
+}
 inline Vec splat(float x) {
   return x - Vec{};
 }
@@ -271,15 +274,15 @@ inline Vec add_neighbours(Vec a, Vec b) {
 
 // `width` scores side by side.
 inline Vec score_some(const Weights& w, const float* const* x, const std::int32_t* row) {
-  Vec sum[width], bias{};
+  Vec sum[width];
 #pragma GCC unroll 4
   for (int i = 0; i < width; i += 4) {
-    Vec s[4] = {};
+    Vec s[4];
     const float* at[4];
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
       at[j] = w.rows + row[i + j] * w.stride;
-      bias[i + j] = w.bias[row[i + j]];
+      s[j] = Vec{w.bias[row[i + j]]};
     }
     for (int c = 0; c + width <= w.d; c += width)
 #pragma GCC unroll 4
@@ -294,7 +297,7 @@ inline Vec score_some(const Weights& w, const float* const* x, const std::int32_
   for (int left = width / 2; left > 0; left /= 2)
 #pragma GCC unroll 8
     for (int i = 0; i < left; ++i) sum[i] = add_neighbours(sum[2 * i], sum[2 * i + 1]);
-  return sum[0] + bias;
+  return sum[0];
 }
 
 // use(i, scores) for every `width` rows from i on; the last ones stand in for those that lack.
@@ -316,14 +319,20 @@ inline void score_each(const Weights& w, const float* const* x, const std::int32
 void score(const Weights& w, const float* const* x, const std::int32_t* row, int count,
            float* out) {
   score_each(w, x, row, count, [&](int i, Vec scores) {
-    for (int j = 0; j < width && i + j < count; ++j) out[i + j] = scores[j];
+    if (i + width <= count)
+      store(out + i, scores);
+    else
+      for (int j = 0; i + j < count; ++j) out[i + j] = scores[j];
   });
 }
 
 void choose_side(const Weights& w, const float* const* x, int count, std::int32_t* node) {
   score_each(w, x, node, count, [&](int i, Vec scores) {
     const IntVec right = scores >= Vec{};  // -1 where so
-    for (int j = 0; j < width && i + j < count; ++j) node[i + j] = 2 * node[i + j] - right[j];
+    if (i + width <= count)
+      store_int(node + i, 2 * load_int(node + i) - right);
+    else
+      for (int j = 0; i + j < count; ++j) node[i + j] = 2 * node[i + j] - right[j];
   });
 }
 
