@@ -165,7 +165,7 @@ void TileSweep::attend_strip(const BoundPass& bound, const TileGroup& group, con
     queries.loops().softmax(s, lanes, queries.keys, x.maximum, x.sum, x.rescale);
     if (width == 0) return;
     for (int k = 0; k < queries.keys; ++k) x.value[k] = level.values.row(queries.column[k]);
-    queries.loops().accumulate({.s = s,
+    tiles_.loops().accumulate({.s = s,
                                 .lanes = lanes,
                                 .count = queries.count,
                                 .keys = queries.keys,
