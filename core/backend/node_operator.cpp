@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "backend/key_slots.h"
+
 namespace fovea {
 namespace {
 
@@ -26,29 +28,27 @@ class NodeOperator final : public Operator {
         nodes_(std::get<NodePlan>(this->plan().form)),
         depths_(static_cast<Index>(nodes_.branching.size()) + 1),
         loops_(loops),
-        workers_(std::move(workers)) {
+        workers_(std::move(workers)),
+        slots_(number_slots(nodes_, run)) {
     const auto stage = run.profile.stage("upload");
-    number_nodes(count_keys());
-    run.check();
     sort_keys();
+    run.check();
     if (this->plan().causal) share_prefixes();
   }
 
  private:
+  static KeySlots number_slots(const NodePlan& nodes, Run& run) {
+    const auto stage = run.profile.stage("upload");
+    return KeySlots(nodes);
+  }
   static std::size_t size(Index i) { return static_cast<std::size_t>(i); }
   Index n() const { return plan().n; }
-  Index slots() const { return static_cast<Index>(parent_.size()); }
-  Index slot_of(std::int32_t leaf) const { return leaf_slot_[size(leaf)]; }
-  // The slots on the way to the leaf of a key or of a query, root first.
-  const std::int32_t* path_to(std::int32_t leaf) const {
-    return path_.data() + slot_of(leaf) * depths_;
-  }
-  const std::int32_t* key_slots(Index j) const { return path_to(nodes_.key_leaf[size(j)]); }
-  const std::int32_t* query_slots(Index i) const { return path_to(nodes_.query_leaf[size(i)]); }
+  Index slots() const { return slots_.count(); }
+  const std::int32_t* key_slots(Index j) const { return slots_.path(nodes_.key_leaf[size(j)]); }
+  const std::int32_t* query_slots(Index i) const { return slots_.path(nodes_.query_leaf[size(i)]); }
   // alpha / the keys of the query's node that it may attend; 0 if there are none.
   float share(Index i, Index depth) const {
-    return plan().causal ? share_[size(i * depths_ + depth)]
-                         : slot_share_[size(query_slots(i)[depth])];
+    return plan().causal ? share_[size(i * depths_ + depth)] : slots_.share(query_slots(i)[depth]);
   }
 
   template <class Body>
@@ -59,59 +59,10 @@ class NodeOperator final : public Operator {
     });
   }
 
-  // ---- The nodes that hold keys, numbered as slots: root first, left to right -------------------
-
-  // Keys of every node, by depth.
-  std::vector<std::vector<std::int32_t>> count_keys() const {
-    std::vector<std::vector<std::int32_t>> count(size(depths_));
-    Index nodes = 1;
-    for (Index depth = 0; depth < depths_; ++depth) {
-      count[size(depth)].resize(size(nodes));
-      if (depth + 1 < depths_) nodes *= nodes_.branching[size(depth)];
-    }
-    for (const std::int32_t leaf : nodes_.key_leaf) ++count.back()[size(leaf)];
-    for (std::size_t depth = count.size() - 1; depth > 0; --depth)
-      for (std::size_t node = 0; node < count[depth].size(); ++node)
-        count[depth - 1][node / static_cast<std::size_t>(nodes_.branching[depth - 1])] +=
-            count[depth][node];
-    return count;
-  }
-
-  // A node without keys is the slot after the last: its sums and shares stay 0.
-  void number_nodes(const std::vector<std::vector<std::int32_t>>& count) {
-    Index all = 0;
-    for (const auto& level : count)
-      all += static_cast<Index>(level.size()) - std::ranges::count(level, 0);
-    path_.assign(size((all + 1) * depths_), static_cast<std::int32_t>(all));
-    leaf_slot_.assign(1, 0);  // the slot of a node, or of the last above it that holds keys
-    for (Index depth = 0; depth < depths_; ++depth) {
-      const auto& keys = count[size(depth)];
-      std::vector<std::int32_t> deepest(keys.size());
-      for (std::size_t node = 0; node < keys.size(); ++node) {
-        const std::int32_t above =
-            leaf_slot_[depth == 0 ? 0 : node / size(nodes_.branching[size(depth) - 1])];
-        deepest[node] =
-            keys[node] > 0 ? add_slot(depth, depth == 0 ? -1 : above, keys[node]) : above;
-      }
-      leaf_slot_ = std::move(deepest);
-    }
-    slot_share_.push_back(0);
-  }
-
-  std::int32_t add_slot(Index depth, std::int32_t parent, std::int32_t keys) {
-    const auto slot = static_cast<std::int32_t>(slots());
-    if (parent >= 0)
-      std::copy_n(path_.data() + parent * depths_, depth, path_.data() + slot * depths_);
-    path_[size(slot * depths_ + depth)] = slot;
-    parent_.push_back(parent);
-    slot_share_.push_back(nodes_.alpha[size(depth)] / static_cast<float>(keys));
-    return slot;
-  }
-
   // Keys by leaf, which is by slot, those of a leaf in sequence order.
   void sort_keys() {
     std::vector<std::int32_t> next(size(slots()) + 1, 0);
-    for (const std::int32_t leaf : nodes_.key_leaf) ++next[size(slot_of(leaf)) + 1];
+    for (const std::int32_t leaf : nodes_.key_leaf) ++next[size(slots_.deepest(leaf)) + 1];
     for (Index slot = 0; slot < slots(); ++slot) {
       const Index begin = next[size(slot)], end = begin + next[size(slot) + 1];
       next[size(slot) + 1] = static_cast<std::int32_t>(end);
@@ -120,7 +71,7 @@ class NodeOperator final : public Operator {
     }
     key_order_.resize(size(n()));
     for (Index j = 0; j < n(); ++j)
-      key_order_[size(next[size(slot_of(nodes_.key_leaf[size(j)]))]++)] =
+      key_order_[size(next[size(slots_.deepest(nodes_.key_leaf[size(j)]))]++)] =
           static_cast<std::int32_t>(j);
   }
 
@@ -164,7 +115,7 @@ class NodeOperator final : public Operator {
     for (std::size_t piece = 0; piece < pieces_.size(); ++piece)
       add(partial.data() + piece * size(dv), sums.data() + pieces_[piece].slot * dv);
     for (Index slot = slots() - 1; slot > 0; --slot)
-      add(sums.data() + slot * dv, sums.data() + parent_[size(slot)] * dv);
+      add(sums.data() + slot * dv, sums.data() + slots_.parent(slot) * dv);
     return sums;
   }
 
@@ -176,15 +127,15 @@ class NodeOperator final : public Operator {
     std::vector<double> path(size(slots() * dv));
     Matrix rows(slots(), dv);
     for (Index slot = 0; slot < slots(); ++slot) {
-      const double share = static_cast<double>(slot_share_[size(slot)]);
+      const double share = static_cast<double>(slots_.share(slot));
       for (Index c = 0; c < dv; ++c) {
-        const double above = slot == 0 ? 0.0 : path[size(parent_[size(slot)] * dv + c)];
+        const double above = slot == 0 ? 0.0 : path[size(slots_.parent(slot) * dv + c)];
         path[size(slot * dv + c)] = above + share * sums[size(slot * dv + c)];
         rows(slot, c) = static_cast<float>(path[size(slot * dv + c)]);
       }
     }
     for_tokens(n(), run, [&](Index i) {
-      std::copy_n(rows.row(slot_of(nodes_.query_leaf[size(i)])), dv, z.row(i));
+      std::copy_n(rows.row(slots_.deepest(nodes_.query_leaf[size(i)])), dv, z.row(i));
     });
   }
 
@@ -303,10 +254,7 @@ class NodeOperator final : public Operator {
   Index depths_;  // h + 1
   const isa::Loops& loops_;
   std::shared_ptr<Workers> workers_;
-  std::vector<std::int32_t> parent_;     // [slots]
-  std::vector<std::int32_t> path_;       // [slots + 1, depths]
-  std::vector<float> slot_share_;        // [slots + 1] alpha / keys, without a mask
-  std::vector<std::int32_t> leaf_slot_;  // [leaves] deepest slot on the way to the leaf
+  KeySlots slots_;
   std::vector<std::int32_t> key_order_;  // [n] by leaf
   std::vector<Piece> pieces_;
   std::vector<float> share_;  // [n, depths] with a causal mask
