@@ -10,9 +10,9 @@ struct TileSweep::Strip {
   const float* from[isa::max_lanes] = {};  // the rows of z so far
   float* z[isa::max_lanes] = {};
   const float* value[isa::max_keys] = {};
-  std::vector<float> zeros;
+  Matrix zeros;  // one row, padded like all that the loops read
 
-  Strip(const BoundTiles& tiles, Index dv) : queries(tiles), zeros(static_cast<std::size_t>(dv)) {}
+  Strip(const BoundTiles& tiles, Index dv) : queries(tiles), zeros(Matrix::padded(1, dv)) {}
 };
 
 // The memory of one thread.
@@ -166,14 +166,14 @@ void TileSweep::attend_strip(const BoundPass& bound, const TileGroup& group, con
     if (width == 0) return;
     for (int k = 0; k < queries.keys; ++k) x.value[k] = level.values.row(queries.column[k]);
     tiles_.loops().accumulate({.s = s,
-                                .lanes = lanes,
-                                .count = queries.count,
-                                .keys = queries.keys,
-                                .values = x.value,
-                                .rescale = x.rescale,
-                                .from = first ? x.from : x.z,
-                                .z = x.z},
-                               width);
+                               .lanes = lanes,
+                               .count = queries.count,
+                               .keys = queries.keys,
+                               .values = x.value,
+                               .rescale = x.rescale,
+                               .from = first ? x.from : x.z,
+                               .z = x.z},
+                              width);
     first = false;
   });
   if (first && width > 0) return;  // nothing seen: the rows are as they were

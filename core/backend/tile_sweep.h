@@ -14,8 +14,8 @@ namespace fovea {
 
 class TileSweep {
  public:
-  /// `values` has a multiple of 16 columns; without any only the sums are found. All arguments
-  /// outlive this.
+  /// Rows of `values` can be read up to a multiple of 16 columns; without any columns only the sums
+  /// are found. All arguments outlive this.
   TileSweep(const BoundTiles& tiles, MatrixView values, Workers& workers, Run& run);
 
   ~TileSweep();
