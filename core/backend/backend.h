@@ -1,6 +1,7 @@
 // A Backend binds Plans to memory and does the heavy steps of planning.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,6 +32,15 @@ class Backend {
 
   /// Leaf of every row of x.
   virtual std::vector<std::int32_t> route(MatrixView x, const Tree& tree, Run& run) const = 0;
+
+  /// body(i) for every i in [0, count), in any order, on as many threads as the back end has for
+  /// planning. Throws Cancelled soon after the run is stopped.
+  virtual void share_out(Index count, Run& run, const std::function<void(Index)>& body) const {
+    for (Index i = 0; i < count; ++i) {
+      run.check();
+      body(i);
+    }
+  }
 
   /// Positions of the keys in ascending order, equal keys in the order given.
   /// Every key is in [0, key_count).

@@ -23,14 +23,14 @@ Raster element_raster(const PanelInputs& in, Tiles& tiles) {
 }
 
 // Blocks begin at multiples of their side, so that they stay put when the view moves.
-Raster block_raster(const PanelInputs& in, Index block, Tiles& tiles) {
+Raster block_raster(const PanelInputs& in, Index block, const std::stop_token& stop, Tiles& tiles) {
   const Plan& plan = in.computation.op->plan();
   const auto whole = [&](IndexRange r) {
     return IndexRange{r.begin / block * block,
                       std::min(plan.n, (r.end + block - 1) / block * block)};
   };
   const IndexRange rows = whole(in.rows), cols = whole(in.cols);
-  Matrix fill = block_fill(plan, rows, cols, block);
+  Matrix fill = block_fill(plan, rows, cols, block, stop);
   for (Index r = 0; r < fill.rows(); ++r)
     for (Index c = 0; c < fill.cols(); ++c) {
       const double area = static_cast<double>(std::min(block, rows.size() - r * block)) *
@@ -62,7 +62,7 @@ Body mask(const PanelInputs& in, std::string& caption, Run& run) {
   const bool elements = side <= std::min(blocks_when_zoomed_in * block, in.max_pixels);
   while (side > block * in.max_pixels) block *= 2;  // a block is a pixel at least
   Tiles tiles;
-  Raster raster = elements ? element_raster(in, tiles) : block_raster(in, block, tiles);
+  Raster raster = elements ? element_raster(in, tiles) : block_raster(in, block, run.stop, tiles);
   raster.rows = in.rows;
   raster.cols = in.cols;
   raster.palette = Palette::categories;
