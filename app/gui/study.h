@@ -119,6 +119,8 @@ class Study : public QObject {
   void update_cards();
   void take_up(std::shared_ptr<const Source> source, std::optional<Session> session);
   void next_timing();
+  /// Of repeated runs; nothing before the first of them.
+  std::optional<Timing> timing_of(const ComputeKey& key) const;
   void add_timing(const ComputeKey& key, const TimingSamples& samples);
   void withdraw(const std::string& tag);
   void withdraw_unwanted();
