@@ -115,6 +115,11 @@ Rgb category_colour(int category) {
 
 double normalised(double value, double low, double high, Norm norm, double log_floor) {
   if (std::isnan(value)) return std::numeric_limits<double>::quiet_NaN();
+  if (norm == Norm::log && high > 0 && low == -high) {
+    const double unit = log_floor * high;
+    const double out = std::log1p(std::abs(value) / unit) / std::log1p(high / unit);
+    return 0.5 + std::copysign(out, value) / 2;
+  }
   double bottom = low;
   if (norm == Norm::log && high > 0) {
     bottom = std::max(low, log_floor * high);
@@ -137,7 +142,7 @@ Rgb ValueColours::colour(double value) const {
 }
 
 double ValueColours::bottom() const {
-  return norm == Norm::log && high > 0 ? std::max(low, log_floor * high) : low;
+  return norm == Norm::log && high > 0 && !signed_log() ? std::max(low, log_floor * high) : low;
 }
 
 }  // namespace fovea

@@ -79,7 +79,8 @@ PanelKey Study::panel_key(View view, const ComputeKey& approximate,
   const Viewport& part = session_.viewport;
   const IndexRange rows = covered(part.row_begin, part.row_end, n),
                    cols = covered(part.col_begin, part.col_end, n);
-  const bool figures = view == View::output || view == View::cost || view == View::tree;
+  const bool metrics = view == View::cost || view == View::mask;
+  const bool diagnostics = view == View::cost || view == View::level;
   return {.approximate = approximate,
           .exact = needs_exact(view) && !takes_minutes(view, part, n) ? exact_key_ : approximate,
           .view = view,
@@ -90,8 +91,8 @@ PanelKey Study::panel_key(View view, const ComputeKey& approximate,
                             ? unpooled_span
                             : static_cast<Index>(std::bit_ceil(unsigned(panel_pixels_))),
           .query = view == View::row ? shown_query() : 0,
-          .with_metrics = figures && state.metrics,
-          .with_diagnostics = figures && state.diagnostics};
+          .with_metrics = metrics && state.metrics,
+          .with_diagnostics = diagnostics && state.diagnostics};
 }
 
 void Study::update_cells() {
@@ -153,8 +154,8 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
         return make_panel(key.view,
                           {.computation = *computation,
                            .exact = *exact,
-                           .metrics = metrics.get(),
-                           .diagnostics = diagnostics.get(),
+                           .metrics = key.with_metrics ? metrics.get() : nullptr,
+                           .diagnostics = key.with_diagnostics ? diagnostics.get() : nullptr,
                            .sequence = source->sequence,
                            .settings = key.settings,
                            .rows = key.rows,

@@ -44,9 +44,10 @@ ViewBar::ViewBar(QWidget* parent) : QToolBar("View settings", parent) {
   add_choice<Pool::Kind>("Pooling", "Where a pixel covers several entries",
                          {{"max", Pool::Kind::max}, {"mean", Pool::Kind::mean}},
                          &ViewSettings::pool);
-  add_choice<Index>("Tiles", "Side of the mask's blocks, tokens",
-                    {{"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}},
-                    &ViewSettings::mask_block);
+  add_choice<Index>(
+      "Tiles", "Side of the mask's blocks, tokens",
+      {{"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}},
+      &ViewSettings::mask_block);
   addSeparator();
   add_choice<RankSubject>("Rank of", "The matrix whose blocks' ranks are mapped",
                           {{"P", RankSubject::attention},
@@ -59,9 +60,10 @@ ViewBar::ViewBar(QWidget* parent) : QToolBar("View settings", parent) {
   add_choice<Partition>("Blocks", "How the rank map is cut",
                         {{"hierarchy", Partition::hierarchy}, {"uniform", Partition::uniform}},
                         &ViewSettings::rank_partition);
-  add_choice<Index>("Leaf", "Side of the rank map's smallest blocks, tokens",
-                    {{"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}},
-                    &ViewSettings::rank_leaf);
+  add_choice<Index>(
+      "Leaf", "Side of the rank map's smallest blocks, tokens",
+      {{"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}},
+      &ViewSettings::rank_leaf);
 }
 
 void ViewBar::show_settings(const ViewSettings& settings) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <exception>
 #include <mutex>
 #include <string>
@@ -124,6 +125,24 @@ int numerical_rank(const std::vector<float>& values, double tolerance, bool rela
   while (rank > 0 && tail + static_cast<double>(values[rank - 1]) < tolerance)
     tail += static_cast<double>(values[--rank]);
   return static_cast<int>(rank);
+}
+
+Index bounded_values(const RankBlock& block) {
+  double squares = 0;
+  for (const float sigma : block.singular_values)
+    squares += static_cast<double>(sigma) * static_cast<double>(sigma);
+  const auto& values = block.singular_values;
+  if (std::min(block.rows.size(), block.cols.size()) <= direct_side) return 0;
+  const auto first = std::ranges::find_if(values, [&](float sigma) {
+    return static_cast<double>(sigma) <= negligible_share * std::sqrt(squares);
+  });
+  Index longest = 0;
+  for (auto begin = first; begin != values.end() && *begin > 0;) {
+    const auto end = std::find_if(begin, values.end(), [&](float s) { return s != *begin; });
+    longest = std::max<Index>(longest, end - begin);
+    begin = end;
+  }
+  return longest > 1 ? longest : 0;
 }
 
 double stored_entries(const RankMap& map) {

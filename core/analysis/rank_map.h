@@ -47,6 +47,10 @@ void set_tolerance(RankMap& map, double tolerance, bool relative);
 /// r = min{ r : sum_{i>r} sigma_i < eps }, or the count of sigma_i > eps sigma_1.
 int numerical_rank(const std::vector<float>& singular_values, double tolerance, bool relative);
 
+/// How many of the singular values are equal parts of a bound on what was cut off (see
+/// negligible_share in singular_values.h): their sum counts, none of them is right by itself.
+Index bounded_values(const RankBlock& block);
+
 /// Entries to store: a block of rank r keeps r (rows + cols) or all of it, whichever is less.
 /// Blocks of full rank and diagonal leaves keep all.
 double stored_entries(const RankMap& map);

@@ -77,10 +77,10 @@ TEST_CASE("the view bar changes what it names") {
   choose("view_Norm", 1);
   choose("view_Error", 3);
   choose("view_Pooling", 1);
-  choose("view_Tiles", 3);
+  choose("view_Tiles", 4);
   choose("view_Rank of", 2);
   choose("view_Blocks", 1);
-  choose("view_Leaf", 2);
+  choose("view_Leaf", 4);
   window->findChild<QSlider*>("view_Floor")->setValue(-20);
   window->findChild<QSlider*>("view_ε")->setValue(-35);
   window->findChild<QToolButton*>("view_Range")->setChecked(false);

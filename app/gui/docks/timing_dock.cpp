@@ -8,6 +8,7 @@
 #include <array>
 
 #include "gui/forms/readings.h"
+#include "gui/polite_backend.h"
 #include "gui/theme.h"
 
 namespace fovea {
@@ -71,12 +72,13 @@ TimingDock::Bar TimingDock::bar_of(const ColumnState& state) const {
                             stage.p90_ms, colour++});
   bar.total = total_of(timing);
   const StageSummary& apply = timing.apply_total;
-  bar.numbers = {time_text(bar.total),
-                 time_text(apply.median_ms),
-                 time_text(apply.p10_ms) + " – " + time_text(apply.p90_ms),
-                 QString::number(apply.samples),
-                 "",
-                 ""};
+  bar.numbers = {
+      time_text(bar.total),
+      time_text(apply.median_ms),
+      apply.samples > 1 ? time_text(apply.p10_ms) + " – " + time_text(apply.p90_ms) : "–",
+      QString::number(apply.samples),
+      "",
+      ""};
   // Around the sum: what apply scatters.
   bar.whisker_low = bar.total - apply.median_ms + apply.p10_ms;
   bar.whisker_high = bar.total - apply.median_ms + apply.p90_ms;
@@ -113,9 +115,11 @@ void TimingDock::paintEvent(QPaintEvent*) {
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(theme.muted);
   const Backend& backend = study_.backend();
-  const QString caption = QString("median after a warm-up, whiskers p10–p90 of apply   ·   %1, %2")
-                              .arg(QString::fromStdString(backend.device()),
-                                   QString::fromStdString(backend.precision()));
+  const QString caption =
+      QString("medians after a warm-up, whiskers: p10–p90 of apply   ·   %1, %2%3")
+          .arg(QString::fromStdString(backend.device()),
+               QString::fromStdString(backend.precision()),
+               niceness > 0 ? QString(", at nice %1").arg(niceness) : "");
   const double numbers_from = width() - reading_width + 4;
   painter.drawText(QRectF(12, 0, numbers_from - 24, caption_height), Qt::AlignVCenter,
                    fontMetrics().elidedText(caption, Qt::ElideRight, int(numbers_from - 24)));
@@ -146,9 +150,13 @@ void TimingDock::draw_bar(QPainter& painter, const Bar& bar, const QRectF& row, 
   for (const Segment& segment : bar.segments) {
     const QRectF box(x, row.top() + inset, segment.ms * scale, row.height() - 2 * inset);
     painter.fillRect(box, theme.series[std::size_t(segment.colour) % theme.series.size()]);
-    if (fontMetrics().horizontalAdvance(segment.name) + 8 < box.width()) {
+    // A name gives way to the whisker.
+    const double end = bar.whisker_high > 0 ? label_width + bar.whisker_low * scale : width();
+    const double room = std::min(box.right(), end) - box.left();
+    if (fontMetrics().horizontalAdvance(segment.name) + 8 < room) {
       painter.setPen(QColor("#101216"));
-      painter.drawText(box, Qt::AlignCenter, segment.name);
+      painter.drawText(QRectF(box.left(), box.top(), room, box.height()), Qt::AlignCenter,
+                       segment.name);
     }
     x += box.width();
   }

@@ -36,9 +36,7 @@ Body level(const PanelInputs& in, std::string& caption, Run& run) {
   int top = 0;
   for (const Pass& pass : tiles ? tiles->passes : std::vector<Pass>{})
     top = std::max(top, pass.key_level);
-  if (top == 0)
-    return Message{"No levels: every pair that " + in.computation.variant->label +
-                   " attends is evaluated token by token."};
+  if (top == 0) return Message{"no levels"};
   const Grid grid(in.rows, in.cols, in.max_pixels);
   Raster raster;
   raster.rows = in.rows;
@@ -60,13 +58,15 @@ Body level(const PanelInputs& in, std::string& caption, Run& run) {
     for (Index c = 0; c < grid.across; ++c)
       raster.values(r, c) = owner[static_cast<std::size_t>(grid.col_centre(c) - in.cols.begin)];
   }
-  if (in.diagnostics)
-    for (const Diagnostic& d : *in.diagnostics)
-      if (d.id.starts_with("block_spread")) add(caption, d.label + " " + number(d.value));
+  std::string spreads;
+  for (const Diagnostic& d : in.diagnostics ? *in.diagnostics : std::vector<Diagnostic>{})
+    if (d.id.starts_with("block_spread"))
+      spreads += (spreads.empty() ? "" : ", ") + number(d.value, 2);
+  if (!spreads.empty()) add(caption, "logit spread σ of levels 1 on: " + spreads);
   return raster;
 }
 
-Body tree(const PanelInputs& in, std::string&, Run& run) {
+Body tree(const PanelInputs& in, std::string& caption, Run& run) {
   run.check();
   const Plan& plan = in.computation.op->plan();
   const Structure& s = plan.structure;
@@ -88,10 +88,10 @@ Body tree(const PanelInputs& in, std::string&, Run& run) {
     sizes.queries = sizes_of(s.query_bucket, count);
     sizes.keys = sizes_of(s.key_bucket, count);
   } else {
-    return Message{plan.notes.empty() ? in.computation.variant->label +
-                                            " sorts tokens into no tree and no buckets."
-                                      : plan.notes.front()};
+    return Message{plan.notes.empty() ? "no tree, no buckets" : plan.notes.front()};
   }
+  if (fitted_to_all_tokens(in.computation))
+    add(caption, plan.causal ? "fitted to all tokens, later ones too" : "fitted to all tokens");
   sizes.figures = skew_diagnostics(leaf_skew(sizes.queries, sizes.keys), sizes.kind);
   return sizes;
 }
