@@ -114,7 +114,8 @@ void MainWindow::make_docks() {
   resizeDocks({input, variant}, {std::clamp(wide / 8, 236, 248), std::clamp(wide / 7, 264, 276)},
               Qt::Horizontal);
   resizeDocks({variant, inspector}, {560, 280}, Qt::Vertical);
-  resizeDocks({timing}, {200}, Qt::Vertical);
+  const bool low = screen()->availableSize().height() < 900;  // rather room for the pictures
+  resizeDocks({timing}, {low ? 140 : 200}, Qt::Vertical);
 }
 
 void MainWindow::make_status_bar() {

@@ -76,7 +76,7 @@ TEST_CASE("the view bar changes what it names") {
   };
   choose("view_Norm", 1);
   choose("view_Error", 3);
-  choose("view_Pooling", 1);
+  choose("view_Pool", 1);
   choose("view_Tiles", 4);
   choose("view_Rank of", 2);
   choose("view_Blocks", 1);

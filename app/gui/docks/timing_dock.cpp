@@ -15,7 +15,7 @@ namespace fovea {
 namespace {
 
 constexpr double caption_height = 24, reading_width = 540, row_limit = 28;
-constexpr int row_least = 19;
+constexpr int row_least = 16;
 
 // Right edges of the columns of numbers, from the left of the readings.
 constexpr std::array<double, 6> number_edges{66, 136, 270, 314, 384, 454};
