@@ -141,8 +141,8 @@ void MainWindow::make_status_bar() {
 
 void MainWindow::connect_study() {
   Study* study = study_.get();
-  connect(study, &Study::opened, this, [this] {
-    history_.start(study_->session());
+  connect(study, &Study::opened, this, [this](bool anew) {
+    if (anew) history_.start(study_->session());
     info_bar_->hide();
     input_->source_opened();
     inspector_->show_pair(nullptr, 0);
@@ -172,6 +172,13 @@ void MainWindow::connect_study() {
   connect(study, &Study::selection_read, inspector_, &InspectorDock::show_selection);
   connect(study, &Study::trouble, this, &MainWindow::tell);
   connect(input_, &InputDock::head_wished, this, &MainWindow::choose_head);
+  connect(input_, &InputDock::patch_wished, this, [this](int patch) {
+    change("patch", [&](Session& s) {
+      s.patch = patch;
+      s.viewport = {};  // all of it, however many tokens that are
+      s.pinned_query.reset();
+    });
+  });
   connect(input_, &InputDock::query_hovered, this,
           [this](Index query) { study_->hover(query, -1, study_->selected_column()); });
   connect(input_, &InputDock::query_chosen, this, &MainWindow::pin);

@@ -49,6 +49,7 @@ class Study : public QObject {
   const std::string& content_hash() const { return content_hash_; }
 
   const Session& session() const { return session_; }
+  /// Another patch of an image opens it again: then it is taken up on arrival.
   void set_session(Session session);
   std::shared_ptr<const Source> source() const { return source_; }
   std::shared_ptr<const Problem> problem() const { return problem_; }
@@ -87,7 +88,8 @@ class Study : public QObject {
   bool paused() const { return paused_; }
 
  signals:
-  void opened();
+  /// `anew`: another source; else the same image in other patches.
+  void opened(bool anew);
   void session_changed();
   void model_changed(std::shared_ptr<const fovea::CanvasModel> model);
   void columns_changed();
@@ -102,6 +104,8 @@ class Study : public QObject {
   template <class Key, class Result, class Make>
   void ask(Shelf<Key, Result>& shelf, const std::string& tag, int priority, const Key& key,
            Make make);
+  void read_source(const std::string& what, std::optional<Session> session,
+                   const std::string& expected_hash, bool anew);
   void hash_content(const std::string& expected);
   void update_later();
   void update();
@@ -117,7 +121,7 @@ class Study : public QObject {
   PanelKey panel_key(View view, const ComputeKey& approximate, const ColumnState& state) const;
   void update_readings();
   void update_cards();
-  void take_up(std::shared_ptr<const Source> source, std::optional<Session> session);
+  void take_up(std::shared_ptr<const Source> source, std::optional<Session> session, bool anew);
   void next_timing();
   /// Of repeated runs; nothing before the first of them.
   std::optional<Timing> timing_of(const ComputeKey& key) const;

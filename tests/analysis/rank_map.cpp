@@ -202,6 +202,26 @@ TEST_CASE("singular values are those of Jacobi rotations, of low rank, graded or
   }
 }
 
+TEST_CASE("a block says how many of its singular values are only a bound") {
+  const auto block_of = [](Index n, const std::function<double(Index, Index)>& entry) {
+    std::vector<double> a;
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < n; ++j) a.push_back(entry(i, j));
+    const auto values = singular_values(a.data(), n, n);
+    return RankBlock{
+        .rows = {0, n}, .cols = {0, n}, .singular_values = {values.begin(), values.end()}};
+  };
+  const auto smooth = [](Index i, Index j) { return std::exp(-0.0005 * double((i - j) * (i - j))); };
+  const RankBlock cut = block_of(120, smooth);
+  const Index bounded = bounded_values(cut);
+  CHECK(bounded > 1);
+  CHECK(std::ranges::count(cut.singular_values, cut.singular_values.back()) == bounded);
+  CHECK(bounded_values(block_of(16, smooth)) == 0);  // decomposed in full
+  const auto identity = [](Index i, Index j) { return i == j ? 1.0 : 0.0; };
+  CHECK(bounded_values(block_of(120, identity)) == 0);  // equal, but by themselves
+  CHECK(bounded_values(block_of(120, [](Index, Index) { return 0.0; })) == 0);
+}
+
 TEST_CASE("a rank map stops when asked, also inside a large block") {
   std::stop_source stop;
   Profile profile;

@@ -106,10 +106,10 @@ TEST_CASE("another rank tolerance counts anew what a new decomposition would giv
   Window fresh(small);
   fresh->change("views", [](Session& s) {
     s.settings.rank_tolerance = 1e-1;
-    s.settings.rank_leaf = 8;
+    s.settings.rank_leaf = 16;
   });
   REQUIRE(fresh.settle());
-  fresh->change("views", [](Session& s) { s.settings.rank_leaf = 16; });
+  fresh->change("views", [](Session& s) { s.settings.rank_leaf = 8; });
   REQUIRE(fresh.settle());
   const Panel& made = panel(fresh.study(), View::rank, 0);
   CHECK(moved.caption == made.caption);

@@ -108,18 +108,20 @@ double TimingDock::row_height() const {
   return std::min(row_limit, (height() - caption_height - 4) / static_cast<double>(bars_.size()));
 }
 
+QString TimingDock::conditions() const {
+  const Backend& backend = study_.backend();
+  return QString("medians after a warm-up, whiskers: p10–p90 of apply   ·   %1, %2%3")
+      .arg(QString::fromStdString(backend.device()), QString::fromStdString(backend.precision()),
+           niceness > 0 ? QString(", at nice %1").arg(niceness) : "");
+}
+
 void TimingDock::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const Theme& theme = Theme::current();
   painter.fillRect(rect(), theme.surface);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(theme.muted);
-  const Backend& backend = study_.backend();
-  const QString caption =
-      QString("medians after a warm-up, whiskers: p10–p90 of apply   ·   %1, %2%3")
-          .arg(QString::fromStdString(backend.device()),
-               QString::fromStdString(backend.precision()),
-               niceness > 0 ? QString(", at nice %1").arg(niceness) : "");
+  const QString caption = conditions();
   const double numbers_from = width() - reading_width + 4;
   painter.drawText(QRectF(12, 0, numbers_from - 24, caption_height), Qt::AlignVCenter,
                    fontMetrics().elidedText(caption, Qt::ElideRight, int(numbers_from - 24)));

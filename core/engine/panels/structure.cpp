@@ -36,7 +36,7 @@ Body level(const PanelInputs& in, std::string& caption, Run& run) {
   int top = 0;
   for (const Pass& pass : tiles ? tiles->passes : std::vector<Pass>{})
     top = std::max(top, pass.key_level);
-  if (top == 0) return Message{"no levels"};
+  if (top == 0) return Message{"no cluster levels"};
   const Grid grid(in.rows, in.cols, in.max_pixels);
   Raster raster;
   raster.rows = in.rows;
