@@ -165,6 +165,12 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
                           run);
       });
   show_answer(panels_.find(key), tag, cell);
+  if (!cell.status.empty() && (key.with_metrics || key.with_diagnostics)) {
+    // The same picture without the new figures is not out of date.
+    PanelKey plain = key;
+    plain.with_metrics = plain.with_diagnostics = false;
+    if (const auto* known = panels_.find(plain)) show_answer(known, tag, cell);
+  }
   if (cell.panel && cell.status.empty() && state.stale) {
     cell.stale = true;
     cell.status = waiting_text("compute " + std::to_string(i));

@@ -171,11 +171,11 @@ void InputDock::show_row(std::shared_ptr<const RowReading> row) {
       column < session.columns.size()
           ? QString::fromStdString(find_variant(session.columns[column].variant).label)
           : "";
+  const QString index = QString::number(row->query);
+  const QString label = QString::fromStdString(study_.source()->sequence.label(row->query));
   query_note_->setText(
-      QString("shaded by the attention of query %1 “%2”, %3")
-          .arg(row->query)
-          .arg(QString::fromStdString(study_.source()->sequence.label(row->query)).left(24),
-               variant));
+      QString("shaded by the attention of query %1, %2")
+          .arg(label == index ? index : index + " “" + label.left(24) + "”", variant));
 }
 
 }  // namespace fovea

@@ -74,7 +74,9 @@ Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& se
         "tokens " + std::to_string(window.begin) + " to " + std::to_string(window.end - 1));
   const auto bounded = std::ranges::count_if(
       body.map.blocks, [](const RankBlock& b) { return bounded_values(b) > 0; });
-  if (bounded > 0) add(caption, "smallest σ bounded in " + std::to_string(bounded) + " blocks");
+  if (bounded > 0)
+    add(caption,
+        "smallest σ bounded in " + std::to_string(bounded) + (bounded == 1 ? " block" : " blocks"));
   add(caption, compression_words(body));
   return body;
 }
