@@ -86,7 +86,8 @@ std::vector<ColourBar::Number> ColourBar::numbers(const Lettering& letters,
   for (int most = 5;; --most) {
     std::vector<Tick> ticks =
         scale_.signed_log()
-            ? signed_log_ticks(scale_.high, signed_log_unit(scale_.high, scale_.log_floor), most)
+            ? signed_log_ticks(scale_.high, 3 * signed_log_unit(scale_.high, scale_.log_floor),
+                               most)
         : scale_.norm == Norm::log ? log_ticks(scale_.bottom(), scale_.high, most)
                                    : linear_ticks(scale_.low, scale_.high, most);
     if (most == 1 && scale_.palette != Palette::diverging)

@@ -269,7 +269,7 @@ void MainWindow::refresh_status() {
   const Engine::Status status = study_->status();
   // Timing repeats and head cards go on quietly once everything is drawn.
   const bool working =
-      study_->opening() || (!study_->settled() && !study_->paused() && study_->source());
+      study_->opening() || (!study_->drawn() && !study_->paused() && study_->source());
   progress_->setVisible(working && status.busy && status.seconds > 0.3);
   cancel_->setVisible(working);
   progress_->setValue(int(1000 * status.fraction));

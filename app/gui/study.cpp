@@ -270,8 +270,8 @@ Index Study::length() const {
   return source_ ? source_->layers.front().n() : 0;
 }
 
-bool Study::settled() const {
-  if (!opening_.empty() || update_timer_.isActive()) return false;
+bool Study::drawn() const {
+  if (!opening_.empty()) return false;
   if (!problem_ && !shows_matrix()) return !problem_error_.empty();
   for (const auto& row : cells_)
     for (const CanvasCell& cell : row)

@@ -64,7 +64,9 @@ class Study : public QObject {
   Index length() const;
   bool opening() const { return !opening_.empty(); }
   /// Every panel of the Session is there and fresh.
-  bool settled() const;
+  bool drawn() const;
+  /// And no change waits to be looked at.
+  bool settled() const { return !update_timer_.isActive() && drawn(); }
 
   int selected_column() const { return selected_column_; }
   void select_column(int column);

@@ -19,7 +19,8 @@ std::vector<BarTick> bar_ticks(const ColourRange& range, float length) {
   if (!(high > low)) return {{0.5, number(high)}};
   if (range.signed_log()) {
     const int most = std::max(1, static_cast<int>(length / 18));
-    for (const Tick& tick : signed_log_ticks(high, signed_log_unit(high, range.log_floor), most))
+    for (const Tick& tick :
+         signed_log_ticks(high, 3 * signed_log_unit(high, range.log_floor), most))
       out.push_back({normalised(tick.at, low, high, range.norm, range.log_floor), number(tick.at)});
     return out;
   }
