@@ -38,11 +38,11 @@ int look(const QStringList& arguments) {
   window.show();
   window.open(argument(2));
   const auto settled = [&] { return window.study().settled(); };
-  if (!QTest::qWaitFor(settled, 60000)) std::puts("not settled after opening");
+  if (!QTest::qWaitFor(settled, 180000)) std::puts("not settled after opening");
   window.change("look", [&](Session& session) {
     choose(session, window.study().length(), argument(4), argument(5));
   });
-  if (!QTest::qWaitFor(settled, 120000)) std::puts("not settled with these views");
+  if (!QTest::qWaitFor(settled, 180000)) std::puts("not settled with these views");
   QTest::qWait(1500);  // timings and head cards come in
   return window.grab().save(argument(1)) ? 0 : 1;
 }

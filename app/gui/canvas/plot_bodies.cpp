@@ -131,6 +131,32 @@ void draw_key(const BodyDrawing& d, const std::vector<std::pair<std::string, ImU
   }
 }
 
+/// The heaviest keys, where a panel is wide enough for a list: one of exact, one of the variant.
+void list_top_keys(const BodyDrawing& d, const RowCurve& row) {
+  constexpr float column = 98, line = 14;
+  constexpr std::size_t most = 5;
+  if (d.where.width < 2 * column + 70) return;
+  float right = d.where.right() - 8;
+  for (const auto& [keys, colour] :
+       {std::pair{&row.top_approximate, d.ink.theme.keys}, {&row.top_exact, d.ink.theme.queries}}) {
+    const std::size_t count = std::min(most, keys->size());
+    const float top = d.where.y + head + 12, left = right - column + 10;
+    d.ink.fill({left - 4, top - 2, column - 2, line * static_cast<float>(count) + 4},
+               faded(d.ink.theme.panel, 0.8f), 3);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto& [key, weight] = (*keys)[i];
+      const float y = top + line * static_cast<float>(i);
+      const std::string amount = number(weight), label = d.scene.model.sequence.label(key);
+      const std::string index = std::to_string(key);
+      const std::string name = label == index ? index : index + " " + d.ink.fonts.readable(label);
+      const float room = right - left - d.ink.width(Face::small, amount) - 6;
+      d.ink.write(Face::small, {left, y}, colour, d.ink.elided(Face::small, name, room));
+      d.ink.write_right(Face::small, {right, y}, d.ink.theme.text, amount);
+    }
+    right -= column;
+  }
+}
+
 }  // namespace
 
 void draw_body(const BodyDrawing& d, const RowCurve& row) {
@@ -145,6 +171,7 @@ void draw_body(const BodyDrawing& d, const RowCurve& row) {
     draw_filled(d, scale, keys, {row.exact, row.keys});
     draw_dots(d, scale, keys, {row.approximate, row.keys});
     write_grid_numbers(d, scale);
+    list_top_keys(d, row);
   }
   const std::string label = "query " + std::to_string(row.query);
   const std::string token = d.scene.model.sequence.label(row.query);

@@ -29,6 +29,16 @@ QString range_text(IndexRange range) {
 
 }  // namespace
 
+namespace {
+
+QString smallest_text(const RankBlock& block) {
+  if (const Index bounded = bounded_values(block); bounded > 0)
+    return QString("the last %1: a bound").arg(bounded);
+  return block.singular_values.empty() ? "–" : number_text(double(block.singular_values.back()));
+}
+
+}  // namespace
+
 InspectorDock::InspectorDock(Study& study, QWidget* parent) : QWidget(parent), study_(study) {
   setObjectName("dock_page");
   auto* column = new QVBoxLayout(this);
@@ -136,7 +146,9 @@ void InspectorDock::refresh_block() {
                     {"keys", range_text(block->cols), {}},
                     {"rank", QString("%1 of %2").arg(block->rank).arg(full),
                      "numerical rank at the tolerance ε"},
-                    {"largest σ", number_text(first), "the block's largest singular value"}});
+                    {"largest σ", number_text(first), "the block's largest singular value"},
+                    {"smallest σ", smallest_text(*block),
+                     "what was cut off is given as equal values, whose sum bounds the true one"}});
   values_->show_values(block->singular_values, block->rank);
 }
 

@@ -166,7 +166,7 @@ void VariantDock::refresh_notes(const ColumnState& state) {
     notes << (state.computation->op->plan().causal
                   ? "Fitted to all tokens at once: later ones decide who attends whom, in spite of "
                     "the causal mask."
-                  : "Fitted to all tokens at once, as it would be under a causal mask.");
+                  : "Fitted to all tokens at once, as it would be with a causal mask too.");
   if (!state.error.empty()) notes << QString::fromStdString(state.error);
   notes.removeAll({});
   notes.removeDuplicates();

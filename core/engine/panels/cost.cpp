@@ -53,8 +53,8 @@ Body cost(const PanelInputs& in, std::string& caption, Run& run) {
   line("n × n, stored", bytes(4.0 * static_cast<double>(p.n()) * static_cast<double>(p.n())));
   if (in.diagnostics)
     for (const Diagnostic& d : *in.diagnostics)
-      line(d.label,
-           (std::isinf(d.value) ? "infinite" : number(d.value)) + (d.sampled ? " (sampled)" : ""));
+      line(d.label, (std::isinf(d.value) ? "infinite" : number(d.value, 4)) +
+                        (d.sampled ? " (sampled)" : ""));
   return table;
 }
 
