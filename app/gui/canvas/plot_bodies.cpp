@@ -133,9 +133,9 @@ void draw_key(const BodyDrawing& d, const std::vector<std::pair<std::string, ImU
 
 /// The heaviest keys, where a panel is wide enough for a list: one of exact, one of the variant.
 void list_top_keys(const BodyDrawing& d, const RowCurve& row) {
-  constexpr float column = 98, line = 14;
+  constexpr float column = 118, line = 14;
   constexpr std::size_t most = 5;
-  if (d.where.width < 2 * column + 70) return;
+  if (d.where.width < 4 * column) return;  // it must not cover much of the curves
   float right = d.where.right() - 8;
   for (const auto& [keys, colour] :
        {std::pair{&row.top_approximate, d.ink.theme.keys}, {&row.top_exact, d.ink.theme.queries}}) {

@@ -21,7 +21,9 @@ constexpr int row_least = 16;
 constexpr std::array<double, 6> number_edges{66, 136, 270, 314, 384, 454};
 
 QString times(double exact_ms, double ms) {
-  return ms > 0 ? QString::number(exact_ms / ms, 'g', 3) + " ×" : QString();
+  const double ratio = exact_ms / ms;
+  return ms > 0 ? QString::number(ratio, ratio < 1000 ? 'g' : 'f', ratio < 1000 ? 3 : 0) + " ×"
+                : QString();
 }
 
 // Times of one run: few samples until repeats have come in.
