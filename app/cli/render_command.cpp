@@ -45,6 +45,7 @@ bool ends_in(const std::string& path, const std::string& ending) {
 void take_up(Options& options, const Session& session, const CLI::App& command) {
   const auto left_open = [&](const char* name) { return command.count(name) == 0; };
   options.source.what = session.source;
+  if (left_open("--patch")) options.source.open.patch = session.patch;
   options.settings = session.settings;
   if (!left_open("--colormap"))
     options.settings.colormap = command.get_option("--colormap")->as<std::string>();

@@ -10,6 +10,8 @@ QString raster_label(const Raster& raster) {
   QString label = QString::fromStdString(raster.quantity);
   if (raster.palette == Palette::sequential && raster.norm == Norm::log)
     label += QStringLiteral(", log");
+  if (raster.palette == Palette::diverging && raster.norm == Norm::log)
+    label += QStringLiteral(", signed log");
   if (raster.palette == Palette::sequential && raster.norm == Norm::row_max)
     label += QStringLiteral(", share of row maximum");
   return label;
@@ -19,7 +21,9 @@ ColourScale raster_scale(const Raster& raster, const FigureStyle& style) {
   ColourScale scale;
   scale.palette = raster.palette;
   scale.map = &colormap_for(raster.palette, style.colormap);
-  scale.norm = raster.palette == Palette::sequential ? raster.norm : Norm::linear;
+  const bool amounts =
+      raster.palette == Palette::sequential || raster.palette == Palette::diverging;
+  scale.norm = amounts ? raster.norm : Norm::linear;
   scale.low = raster.low;
   scale.high = raster.high;
   scale.log_floor = style.log_floor;

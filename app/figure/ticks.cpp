@@ -89,6 +89,20 @@ std::vector<Tick> log_ticks(double low, double high, int most) {
   return ticks;
 }
 
+std::vector<Tick> signed_log_ticks(double high, double least, int most) {
+  if (!(high > 0) || !(least > 0)) return {{0, QStringLiteral("0")}};
+  const int last = static_cast<int>(std::floor(std::log10(high) + 1e-6));
+  const int first = std::min(last, static_cast<int>(std::ceil(std::log10(least) - 1e-6)));
+  const int each = std::max(1, (most - 1) / 2), stride = (last - first) / each + 1;
+  std::vector<Tick> ticks{{0, QStringLiteral("0")}};
+  for (int e = last; e >= first; e -= stride) {
+    ticks.insert(ticks.begin(), {-std::pow(10.0, e), QStringLiteral("−") + power_of_ten(e)});
+    ticks.push_back({std::pow(10.0, e), power_of_ten(e)});
+  }
+  std::ranges::sort(ticks, {}, &Tick::at);
+  return ticks;
+}
+
 std::vector<Tick> token_ticks(IndexRange tokens, int most) {
   const double size = static_cast<double>(tokens.size());
   if (tokens.size() <= 0) return {};

@@ -22,6 +22,9 @@ std::vector<Tick> whole_ticks(double low, double high, int most);
 /// Powers of ten within [low, high]; the ends when there are fewer than two.
 std::vector<Tick> log_ticks(double low, double high, int most);
 
+/// 0 and powers of ten to both sides, the least of them at `least` or above.
+std::vector<Tick> signed_log_ticks(double high, double least, int most);
+
 /// Token indices within the range: powers of two apart when they divide the range evenly.
 std::vector<Tick> token_ticks(IndexRange tokens, int most);
 

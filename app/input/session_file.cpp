@@ -166,6 +166,7 @@ void write_session(const std::string& path, const SessionFile& file) {
   Json json{{"fovea_session", version},
             {"source", source},
             {"content_sha256", file.content_hash},
+            {"patch", s.patch},
             {"layer", s.layer},
             {"head", s.head},
             {"columns", Json::array()},
@@ -196,6 +197,8 @@ SessionFile read_session(const std::string& path) {
   SessionFile out{.session = {}, .content_hash = read.get<std::string>(json, "content_sha256")};
   Session& s = out.session;
   s.source = read.get<std::string>(json, "source");
+  if (json.contains("patch")) s.patch = read.get<int>(json, "patch");  // older files have none
+  if (s.patch < 1) throw InputError(path, "'patch' is below 1: at least 1 pixel expected");
   s.layer = read.get<Index>(json, "layer");
   s.head = read.get<Index>(json, "head");
   if (!read.at(json, "causal").is_null()) s.causal = read.get<bool>(json, "causal");

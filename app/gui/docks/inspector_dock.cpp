@@ -27,6 +27,13 @@ QString range_text(IndexRange range) {
   return QString("%1–%2").arg(range.begin).arg(range.end - 1);
 }
 
+QString smallest_text(const RankBlock& block) {
+  const Index bounded = static_cast<Index>(block.singular_values.size()) - block.resolved;
+  if (bounded > 0)
+    return QString("the last %1: a bound").arg(bounded);
+  return block.singular_values.empty() ? "–" : number_text(double(block.singular_values.back()));
+}
+
 }  // namespace
 
 InspectorDock::InspectorDock(Study& study, QWidget* parent) : QWidget(parent), study_(study) {
@@ -132,16 +139,13 @@ void InspectorDock::refresh_block() {
   if (!block) return;
   const auto full = std::min(block->rows.size(), block->cols.size());
   const double first = block->singular_values.empty() ? 0 : double(block->singular_values.front());
-  std::vector<Reading> rows{
-      {"queries", range_text(block->rows), {}},
-      {"keys", range_text(block->cols), {}},
-      {"rank", QString("%1 of %2").arg(block->rank).arg(full), "numerical rank at the tolerance ε"},
-      {"largest σ", number_text(first), "the block's largest singular value"}};
-  if (block->resolved < full)
-    rows.push_back({"resolved", QString("%1 of %2").arg(block->resolved).arg(full),
-                    "the σ after these are below what entries in single precision carry: drawn "
-                    "equal, as a bound on their sum"});
-  block_->set_rows(rows);
+  block_->set_rows({{"queries", range_text(block->rows), {}},
+                    {"keys", range_text(block->cols), {}},
+                    {"rank", QString("%1 of %2").arg(block->rank).arg(full),
+                     "numerical rank at the tolerance ε"},
+                    {"largest σ", number_text(first), "the block's largest singular value"},
+                    {"smallest σ", smallest_text(*block),
+                     "what was cut off is given as equal values, whose sum bounds the true one"}});
   values_->show_values(block->singular_values, block->rank);
 }
 

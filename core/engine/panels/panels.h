@@ -85,6 +85,12 @@ inline std::string percent(double x) {
   return number(100 * x) + " %";
 }
 
+/// "12 “eye”"; of tokens without a name "12".
+inline std::string named(const Sequence& sequence, Index token) {
+  const std::string index = std::to_string(token), label = sequence.label(token);
+  return label == index ? index : index + " “" + label + "”";
+}
+
 /// Sets low and high to the range of the finite values; 0 and 1 when there are none.
 void set_range(Raster& raster);
 /// Adds a sentence part, separated by " · ".

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "engine/panels/panels.h"
 #include "engine/rank_subject.h"
 
@@ -71,6 +73,12 @@ Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& se
   if (window.begin > 0)
     add(caption,
         "tokens " + std::to_string(window.begin) + " to " + std::to_string(window.end - 1));
+  const auto bounded = std::ranges::count_if(body.map.blocks, [](const RankBlock& b) {
+    return b.resolved < static_cast<Index>(b.singular_values.size());
+  });
+  if (bounded > 0)
+    add(caption,
+        "smallest σ bounded in " + std::to_string(bounded) + (bounded == 1 ? " block" : " blocks"));
   add(caption, compression_words(body));
   return body;
 }

@@ -43,9 +43,7 @@ Body level(const PanelInputs& in, std::string& caption, Run& run) {
   int top = 0;
   for (const Pass& pass : tiles ? tiles->passes : std::vector<Pass>{})
     top = std::max(top, pass.key_level);
-  if (top == 0)
-    return Message{"No levels: every pair that " + in.computation.variant->label +
-                   " attends is evaluated token by token."};
+  if (top == 0) return Message{"no cluster levels"};
   const Grid grid(in.rows, in.cols, in.max_pixels);
   Raster raster;
   raster.rows = in.rows;
@@ -71,7 +69,7 @@ Body level(const PanelInputs& in, std::string& caption, Run& run) {
   return raster;
 }
 
-Body tree(const PanelInputs& in, std::string&, Run& run) {
+Body tree(const PanelInputs& in, std::string& caption, Run& run) {
   run.check();
   const Plan& plan = in.computation.op->plan();
   const Structure& s = plan.structure;
@@ -93,10 +91,10 @@ Body tree(const PanelInputs& in, std::string&, Run& run) {
     sizes.queries = sizes_of(s.query_bucket, count);
     sizes.keys = sizes_of(s.key_bucket, count);
   } else {
-    return Message{plan.notes.empty() ? in.computation.variant->label +
-                                            " sorts tokens into no tree and no buckets."
-                                      : plan.notes.front()};
+    return Message{plan.notes.empty() ? "no tree, no buckets" : plan.notes.front()};
   }
+  if (fitted_to_all_tokens(in.computation))
+    add(caption, plan.causal ? "fitted to all tokens, later ones too" : "fitted to all tokens");
   sizes.figures = skew_diagnostics(leaf_skew(sizes.queries, sizes.keys), sizes.kind);
   return sizes;
 }
