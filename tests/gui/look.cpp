@@ -4,6 +4,7 @@
 #include <QSettings>
 #include <QSurfaceFormat>
 #include <QTest>
+#include <algorithm>
 #include <cstdio>
 
 #include "gui/main_window.h"
@@ -43,7 +44,14 @@ int look(const QStringList& arguments) {
     choose(session, window.study().length(), argument(4), argument(5));
   });
   if (!QTest::qWaitFor(settled, 180000)) std::puts("not settled with these views");
-  QTest::qWait(1500);  // timings and head cards come in
+  const auto timed = [&] {
+    const auto& columns = window.study().columns();
+    return std::ranges::all_of(columns, [](const ColumnState& column) {
+      return column.timing && column.timing->apply_total.samples >= 32;
+    });
+  };
+  if (!QTest::qWaitFor(timed, 15000)) std::puts("few runs so far");
+  QTest::qWait(1000);  // head cards come in
   return window.grab().save(argument(1)) ? 0 : 1;
 }
 

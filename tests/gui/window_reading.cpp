@@ -29,6 +29,11 @@ bool patches(Window& window, int patch) {
   });
 }
 
+/// Decompositions take seconds and are not what is tested.
+void without_ranks(Window& window) {
+  window->change("views", [](Session& s) { s.views = {View::heatmap, View::output}; });
+}
+
 bool some_label_says(const QWidget& in, const QString& words) {
   const auto labels = in.findChildren<QLabel*>();
   return std::ranges::any_of(labels, [&](const QLabel* label) {
@@ -45,6 +50,7 @@ TEST_CASE("the patch of an image is chosen in the window; undo and redo open it 
   CHECK(patch->isVisible());
   CHECK(patch->value() == 8);
   CHECK(window.study().length() == 1024);
+  without_ranks(window);
   patch->setValue(16);
   REQUIRE(patches(window, 16));
   CHECK(window.study().length() == 256);
@@ -68,6 +74,7 @@ TEST_CASE("a session keeps the patch; one from before there was a choice has 8")
   QTemporaryDir dir;
   const QString path = dir.filePath("s.fovea.json");
   Window window(picture);
+  without_ranks(window);
   window->findChild<QSpinBox*>("patch")->setValue(32);
   REQUIRE(patches(window, 32));
   REQUIRE(window->save_session_to(path));
