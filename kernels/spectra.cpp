@@ -40,6 +40,8 @@ class Decomposition {
                 Run& run)
       : blocks_(blocks), device_(device), cpu_(cpu), run_(run) {
     out_.values.resize(blocks.size());
+    for (const MatrixView& block : blocks)
+      out_.resolved.push_back(std::min(block.rows, block.cols));
     for (const MatrixView& block : blocks) total_ += decomposition_effort(block.rows, block.cols);
   }
 
@@ -206,11 +208,15 @@ class Decomposition {
     if (end.state == BasisState::complete) {
       const auto rank = std::min(static_cast<std::size_t>(end.rank), values.size());
       std::copy_n(found.begin(), rank, values.begin());
-      if (rank < values.size())
-        std::fill(
-            values.begin() + static_cast<std::ptrdiff_t>(rank), values.end(),
-            static_cast<float>(std::sqrt(end.left / static_cast<double>(values.size() - rank))));
+      const auto bound =
+          rank < values.size()
+              ? static_cast<float>(std::sqrt(end.left / static_cast<double>(values.size() - rank)))
+              : 0.0f;
+      std::fill(values.begin() + static_cast<std::ptrdiff_t>(rank), values.end(), bound);
       std::ranges::sort(values, std::greater{});
+      if (bound > 0)
+        out_.resolved[id] =
+            std::ranges::count_if(values, [bound](float sigma) { return sigma > bound; });
     }
     settle(id);
   }
@@ -222,8 +228,10 @@ class Decomposition {
     for (const std::size_t id : left_) views.push_back(block(id));
     Run rest = run_.part(settled_ / total_, 1);
     Spectra spectra = cpu_.singular_values(views, rest);
-    for (std::size_t b = 0; b < left_.size(); ++b)
+    for (std::size_t b = 0; b < left_.size(); ++b) {
       out_.values[left_[b]] = std::move(spectra.values[b]);
+      out_.resolved[left_[b]] = spectra.resolved[b];
+    }
     out_.left_to_cpu = static_cast<Index>(left_.size());
   }
 

@@ -84,7 +84,8 @@ Document block_json(const RankBlock& block) {
           {"cols", block.cols.size()},
           {"level", block.level},
           {"rank", block.rank},
-          {"singular_values", std::move(singular)}};
+          {"singular_values", std::move(singular)},
+          {"resolved", block.resolved}};
 }
 
 Document map_json(const Options& options, const NamedMap& named) {

@@ -45,6 +45,7 @@ bool ends_in(const std::string& path, const std::string& ending) {
 void take_up(Options& options, const Session& session, const CLI::App& command) {
   const auto left_open = [&](const char* name) { return command.count(name) == 0; };
   options.source.what = session.source;
+  if (left_open("--patch")) options.source.open.patch = session.patch;
   options.settings = session.settings;
   if (!left_open("--colormap"))
     options.settings.colormap = command.get_option("--colormap")->as<std::string>();
@@ -71,6 +72,11 @@ Source load(Options& options, const CLI::App& command, const Console& console) {
   const std::string path = options.source.what;
   if (!is_session_file(path)) return options.source.load();
   const SessionFile file = read_session(path);
+  const std::vector<std::string> maps = colormap_ids();
+  if (std::ranges::find(maps, file.session.settings.colormap) == maps.end())
+    throw InputError(path,
+                     "colour map '" + file.session.settings.colormap +
+                         "' is not known: one of those that fovea render --help lists expected");
   take_up(options, file.session, command);
   Source source = options.source.load();
   check_session(file.session, source);
@@ -333,6 +339,7 @@ void add_render_command(CLI::App& program, Work& chosen) {
       ->type_name("VIEW")
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "A file ending in .png, .svg or .pdf")
+      ->check(refuse_empty)
       ->required();
   add_look(*command, *options);
   options->parameters.add_to(*command);

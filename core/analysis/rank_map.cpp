@@ -13,7 +13,7 @@ namespace {
 void add_block(RankMap& map, IndexRange rows, IndexRange cols, int level) {
   const auto cut = [&](IndexRange r) { return IndexRange{r.begin, std::min(r.end, map.n)}; };
   if (rows.begin < map.n && cols.begin < map.n)
-    map.blocks.push_back({cut(rows), cut(cols), level, 0, {}});
+    map.blocks.push_back({cut(rows), cut(cols), level, 0, {}, 0});
 }
 
 // Diagonal leaves, then the two off-diagonal blocks between siblings of 2^(level - 1) leaves each.
@@ -47,8 +47,10 @@ void decompose_batch(std::span<RankBlock* const> order, const Entries& entries,
   }
   for (const Matrix& block : blocks) views.push_back(block);
   Spectra spectra = backend.singular_values(views, run);
-  for (std::size_t b = 0; b < order.size(); ++b)
+  for (std::size_t b = 0; b < order.size(); ++b) {
     order[b]->singular_values = std::move(spectra.values[b]);
+    order[b]->resolved = spectra.resolved[b];
+  }
   map.left_to_cpu += spectra.left_to_cpu;
 }
 

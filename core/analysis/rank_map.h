@@ -17,6 +17,7 @@ struct RankBlock {
   int level = 0;  // hierarchy: 0 on the diagonal, then the sibling level
   int rank = 0;
   std::vector<float> singular_values;  // descending
+  Index resolved = 0;  // the first so many; those after are equal, a bound on what they sum to
 };
 
 struct RankMap {

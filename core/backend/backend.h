@@ -1,6 +1,7 @@
 // A Backend binds Plans to memory and does the heavy steps of planning.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@ namespace fovea {
 /// Singular values of a batch of blocks.
 struct Spectra {
   std::vector<std::vector<float>> values;  // of each block, descending, min(rows, cols) of them
+  std::vector<Index> resolved;             // the first so many; those after are equal: a bound
   Index left_to_cpu = 0;                   // blocks that a device gave up on
 };
 
@@ -37,6 +39,15 @@ class Backend {
 
   /// Leaf of every row of x.
   virtual std::vector<std::int32_t> route(MatrixView x, const Tree& tree, Run& run) const = 0;
+
+  /// body(i) for every i in [0, count), in any order, on as many threads as the back end has for
+  /// planning. Throws Cancelled soon after the run is stopped.
+  virtual void share_out(Index count, Run& run, const std::function<void(Index)>& body) const {
+    for (Index i = 0; i < count; ++i) {
+      run.check();
+      body(i);
+    }
+  }
 
   /// Positions of the keys in ascending order, equal keys in the order given.
   /// Every key is in [0, key_count).

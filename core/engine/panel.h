@@ -51,6 +51,7 @@ struct LeafSizes {
 struct RowCurve {
   Index query = 0;
   IndexRange keys;
+  double log_floor = 0;  // a logarithmic scale begins at this share of its top; 0: a linear scale
   std::vector<float> exact, approximate;  // [keys.size()] (pooled by max when long)
   std::vector<std::pair<Index, float>> top_exact, top_approximate;  // best keys, descending
 };
