@@ -65,6 +65,10 @@ int run(int argc, char** argv) {
       "memory, disk), 130 stopped by Ctrl-C, 1 a defect of ours.");
   std::vector<std::string> files;
   program.add_option("FILE", files, "What to look at; none: the bundled example");
+  std::string backend = "auto";
+  program.add_option("--backend", backend, "What the window computes on: auto, cpu or cuda")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->capture_default_str();
   program.require_subcommand(0, 1);
   Work chosen;
   add_info_command(program, chosen);
@@ -82,7 +86,7 @@ int run(int argc, char** argv) {
   if (chosen) return run_command(chosen);
   return guarded([&] {
     check_files(files);
-    return run_window(argc, argv, files);
+    return run_window(argc, argv, files, backend);
   });
 }
 

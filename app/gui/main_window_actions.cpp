@@ -18,6 +18,7 @@
 #include "gui/export_dialog.h"
 #include "gui/info_bar.h"
 #include "gui/main_window.h"
+#include "gui/polite_backend.h"
 #include "gui/theme.h"
 #include "input/open_source.h"
 
@@ -170,12 +171,22 @@ void MainWindow::show_back_end() {
   const Backend& backend = study_->backend();
   std::string why_not;
   const bool cuda = backend.id() == "cuda" || make_cuda_backend({}, &why_not) != nullptr;
-  QMessageBox::information(this, "Back end",
-                           QString("Computing on %1: %2, %3.\n\nCUDA: %4")
-                               .arg(QString::fromStdString(backend.id()).toUpper(),
-                                    QString::fromStdString(backend.device()),
-                                    QString::fromStdString(backend.precision()),
-                                    cuda ? QString("available") : QString::fromStdString(why_not)));
+  const QString text =
+      QString("Computing on %1: %2, %3.\nCUDA: %4\n\nCompute on:")
+          .arg(QString::fromStdString(backend.id()).toUpper(),
+               QString::fromStdString(backend.device()), QString::fromStdString(backend.precision()),
+               cuda ? QString("available") : QString::fromStdString(why_not));
+  const QStringList choices = cuda ? QStringList{"cpu", "cuda"} : QStringList{"cpu"};
+  const QString now = QString::fromStdString(backend.id());
+  bool accepted = false;
+  const QString chosen = QInputDialog::getItem(this, "Back end", text, choices,
+                                               int(choices.indexOf(now)), false, &accepted);
+  if (!accepted || chosen == now) return;
+  try {
+    study_->use_backend(make_polite_backend(chosen.toStdString()));
+  } catch (const Error& error) {
+    QMessageBox::warning(this, "Back end", error.what());
+  }
 }
 
 void MainWindow::show_about() {

@@ -1,12 +1,13 @@
 #include "gui/polite_backend.h"
 
 #include <exception>
-#include <string>
 #include <thread>
 
 #ifdef __linux__
 #include <sys/resource.h>
 #endif
+
+#include "data/error.h"
 
 namespace fovea {
 
@@ -16,14 +17,15 @@ void make_way() {
 #endif
 }
 
-std::unique_ptr<Backend> make_polite_backend() {
+std::unique_ptr<Backend> make_polite_backend(const std::string& choice) {
   std::unique_ptr<Backend> backend;
   std::exception_ptr error;
   std::jthread([&] {
     make_way();
     try {
       std::string why_not;
-      backend = make_cuda_backend({}, &why_not);
+      if (choice != "cpu") backend = make_cuda_backend({}, &why_not);
+      if (!backend && choice == "cuda") throw UnavailableError("back end cuda: " + why_not);
       if (!backend) backend = make_cpu_backend();
     } catch (...) {
       error = std::current_exception();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "backend/backend.h"
 
@@ -15,8 +16,9 @@ inline constexpr int niceness = 10;
 inline constexpr int niceness = 0;
 #endif
 
-/// CUDA where there is a device, else the CPU.
-std::unique_ptr<Backend> make_polite_backend();
+/// `choice`: "cpu", "cuda", or "auto": CUDA where there is a device, else the CPU. Throws
+/// UnavailableError when what was chosen is not to be had.
+std::unique_ptr<Backend> make_polite_backend(const std::string& choice = "auto");
 
 /// Lowers the calling thread's claim to a core; threads it starts inherit that.
 void make_way();

@@ -21,7 +21,8 @@ bool has_display() {
 
 }  // namespace
 
-int run_window(int argc, char** argv, const std::vector<std::string>& files) {
+int run_window(int argc, char** argv, const std::vector<std::string>& files,
+               const std::string& backend) {
   if (!has_display()) {
     std::cerr << "fovea: no display (DISPLAY and WAYLAND_DISPLAY are empty): the window needs one; "
                  "`fovea --help` lists the commands that do not\n";
@@ -35,7 +36,7 @@ int run_window(int argc, char** argv, const std::vector<std::string>& files) {
   QApplication::setOrganizationName("Fovea");
   QApplication::setApplicationName("Fovea");
   QApplication::setWindowIcon(QIcon(QString::fromStdString(assets_directory() + "/fovea.svg")));
-  MainWindow window(make_polite_backend());
+  MainWindow window(make_polite_backend(backend));
   window.open(QString::fromStdString(files.empty() ? standard_example() : files.front()));
   window.show();
   return QApplication::exec();

@@ -7,7 +7,8 @@
 namespace fovea {
 
 /// `files`: at most one source or session is opened; none: the last one, else the bundled example.
-/// The exit status; 4 when there is no display.
-int run_window(int argc, char** argv, const std::vector<std::string>& files);
+/// `backend` as in make_polite_backend. The exit status; 4 when there is no display.
+int run_window(int argc, char** argv, const std::vector<std::string>& files,
+               const std::string& backend = "auto");
 
 }  // namespace fovea

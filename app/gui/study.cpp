@@ -33,18 +33,55 @@ std::vector<int> continued(const std::vector<Column>& before, const std::vector<
 Study::Study(std::unique_ptr<Backend> backend, QObject* parent) : QObject(parent) {
   update_timer_.setSingleShot(true);
   connect(&update_timer_, &QTimer::timeout, this, &Study::update);
-  engine_ = std::make_unique<Engine>(
-      std::move(backend), [this](const std::string&, const std::string& message) {
-        const QString text = QString::fromStdString(message);
-        QMetaObject::invokeMethod(
-            this, [this, text] { emit trouble(text); }, Qt::QueuedConnection);
-      });
+  start_engine(std::move(backend));
   const auto let_go = [this](std::shared_ptr<const void> old) { engine_->discard(std::move(old)); };
   problems_.set_let_go(let_go);
   computations_.set_let_go(let_go);
 }
 
 Study::~Study() = default;
+
+void Study::start_engine(std::unique_ptr<Backend> backend) {
+  engine_ = std::make_unique<Engine>(
+      std::move(backend), [this](const std::string&, const std::string& message) {
+        const auto tell = [this, text = QString::fromStdString(message)] {
+          const bool lost = engine_->status().device_lost;
+          if (lost) use_backend(make_polite_backend("cpu"));
+          emit trouble(lost ? text + "\n\nThe device is lost; everything is computed on the CPU now."
+                            : text);
+        };
+        QMetaObject::invokeMethod(this, tell, Qt::QueuedConnection);
+      });
+}
+
+void Study::use_backend(std::unique_ptr<Backend> backend) {
+  withdraw_everything();
+  ++source_number_;  // what is still on its way here is of the old one
+  forget_results();
+  start_engine(std::move(backend));  // what the old one still held goes with it
+  resume();
+  emit columns_changed();
+}
+
+// Of the source that is open: nothing of it stays but what the session says.
+void Study::forget_results() {
+  for (ColumnState& state : columns_) state = {.column = state.column};
+  column_keys_.assign(columns_.size(), {});
+  exact_ = {};
+  exact_key_ = {};
+  timings_.clear();
+  newest_.clear();
+  problem_.reset();
+  problems_.clear();
+  computations_.clear();
+  metrics_.clear();
+  diagnostics_.clear();
+  panels_.clear();
+  cards_.clear();
+  pairs_.clear();
+  rows_.clear();
+  selections_.clear();
+}
 
 void Study::open(const std::string& what, std::optional<Session> session,
                  const std::string& expected_hash) {

@@ -57,6 +57,8 @@ class Study : public QObject {
   const ColumnState* exact() const { return exact_.computation ? &exact_ : nullptr; }
   std::shared_ptr<const CanvasModel> model() const { return model_; }
   const Backend& backend() const { return engine_->backend(); }
+  /// Computes everything again on another back end; source, session and undo stay.
+  void use_backend(std::unique_ptr<Backend> backend);
   Engine::Status status() const { return engine_->status(); }
   /// The source holds an attention matrix alone: there is nothing to compute, only to look at.
   bool shows_matrix() const;
@@ -106,6 +108,8 @@ class Study : public QObject {
   template <class Key, class Result, class Make>
   void ask(Shelf<Key, Result>& shelf, const std::string& tag, int priority, const Key& key,
            Make make);
+  void start_engine(std::unique_ptr<Backend> backend);
+  void forget_results();
   void read_source(const std::string& what, std::optional<Session> session,
                    const std::string& expected_hash, bool anew);
   void hash_content(const std::string& expected);

@@ -84,29 +84,29 @@ struct Engine::Impl {
       const auto stop = running_stop.get_token();
       const auto its_progress = progress;
       lock.unlock();
-      const bool lost = !run(request, stop, *its_progress);
+      run(request, stop, *its_progress);
       request = {};  // what it held goes before anyone has to wait for the lock
       lock.lock();
-      device_lost |= lost;
       busy = false;
       running_tag.clear();
     }
   }
 
-  // False when the device was lost.
-  bool run(const Request& request, const std::stop_token& stop, Progress& its_progress) const {
+  void run(const Request& request, const std::stop_token& stop, Progress& its_progress) {
     try {
       request.job(*backend, stop, its_progress);
     } catch (const Cancelled&) {
     } catch (const DeviceLostError& error) {
+      {
+        const std::scoped_lock lock(mutex);
+        device_lost = true;  // before anyone hears of it
+      }
       on_error(request.tag, error.what());
-      return false;
     } catch (const std::bad_alloc&) {
       on_error(request.tag, "not enough memory");
     } catch (const std::exception& error) {
       on_error(request.tag, error.what());
     }
-    return true;
   }
 };
 
