@@ -105,3 +105,19 @@ TEST_CASE("cuda: 16 bits: Z is fp32's but for the rounding of what is multiplied
             0x1p-9 * (4 + 4 * logit) * largest_entry(problem.v));
     }
 }
+
+// comparison.cpp says what the numbers are.
+TEST_CASE("cuda: two operators are compared row by row on the device") {
+  const Problem problem = make_data(Data::gaussian, 35, 3, 5, true);
+  const Backend& backend = *backends().front();
+  const Instance strided = make_instance(backend, problem, "strided", {{"stride", "4"}}),
+                 exact = make_instance(backend, problem, "exact", {});
+  Profile profile;
+  Run run{profile};
+  const auto rows = strided.bound->compare_rows(*exact.bound, {0, 35}, run);
+  REQUIRE(rows);
+  for (const RowDifference& row : *rows) {
+    CHECK(row.error >= 0);
+    CHECK(row.norm > 0);
+  }
+}
