@@ -78,10 +78,10 @@ __global__ void __launch_bounds__(threads)
   double error = 0, norm = 0, kl = 0, mass = 0, undefined = 0;
   for (Index j = threadIdx.x; j < cols; j += threads) {
     const float given = approximate.data[i * approximate.stride + j];
-    const double p = exact.data[i * exact.stride + j], q = given < 0 ? 0.0 : given;
+    const double p = exact.data[i * exact.stride + j], q = given == -INFINITY ? 0.0 : given;
     error += (q - p) * (q - p);
     norm += p * p;
-    if (!(given < 0)) mass += p;
+    if (given != -INFINITY) mass += p;
     if (!(p > 0)) continue;
     if (q > 0)
       kl += p * log(p / q);

@@ -26,7 +26,7 @@ struct PoolDifferenceArgs {
 /// Adds the part to the pixels that it touches.
 void pool_difference(const PoolDifferenceArgs& args, cudaStream_t stream);
 
-/// One RowDifference a row of the tiles. Entries of `approximate` below 0 stand for pairs without
+/// One RowDifference a row of the tiles. Entries of -inf in `approximate` stand for pairs without
 /// weight: 0, and no mass.
 void compare_rows(DenseTile approximate, DenseTile exact, Index rows, Index cols,
                   RowDifference* out, cudaStream_t stream);

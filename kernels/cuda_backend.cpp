@@ -2,6 +2,9 @@
 #include "attend_mma.h"
 #include "backend/backend.h"
 #include "device.h"
+#include "node_operator.h"
+#include "planning.h"
+#include "spectra.h"
 #include "tile_operator.h"
 
 namespace fovea {
@@ -29,24 +32,30 @@ class CudaBackend final : public Backend {
                                  Run& run) const override {
     if (std::holds_alternative<TilePlan>(plan->form))
       return make_tile_operator(std::move(plan), problem, precision_, device_, run);
-    return host_->bind(std::move(plan), problem, run);
+    return make_node_operator(std::move(plan), problem, device_, run);
   }
   std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,
                                         Run& run) const override {
-    return host_->lsh_buckets(x, directions, run);
+    run.check();
+    return cuda::lsh_buckets(*device_, x, directions);
   }
   std::vector<std::int32_t> route(MatrixView x, const Tree& tree, Run& run) const override {
-    return host_->route(x, tree, run);
+    return cuda::route(*device_, x, tree, run);
   }
   std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys, std::int32_t key_count,
                                          Run& run) const override {
-    return host_->stable_order(keys, key_count, run);
+    run.check();
+    return cuda::stable_order(*device_, keys, key_count);
+  }
+
+  Spectra singular_values(std::span<const MatrixView> blocks, Run& run) const override {
+    return cuda::singular_values(blocks, *device_, *host_, run);
   }
 
  private:
   Precision precision_;
   std::shared_ptr<const Device> device_;
-  std::unique_ptr<Backend> host_;
+  std::unique_ptr<Backend> host_;  // decomposes blocks whose rank is too high for the device
 };
 
 }  // namespace

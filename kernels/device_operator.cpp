@@ -1,6 +1,7 @@
 #include "device_operator.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "compare.h"
 #include "timeline.h"
@@ -79,7 +80,7 @@ std::optional<std::vector<RowDifference>> DeviceOperator::do_compare_rows(const 
   const auto* other = dynamic_cast<const DeviceOperator*>(&exact);
   if (!other || other->device_ != device_) return std::nullopt;
   const Index n = plan().n;
-  const DeviceMatrix q = device_tile(rows, {0, n}, -1.0f, run),
+  const DeviceMatrix q = device_tile(rows, {0, n}, -INFINITY, run),
                      p = other->device_tile(rows, {0, n}, 0.0f, run);
   Buffer<RowDifference> found(*device_, static_cast<std::size_t>(rows.size()));
   Timeline timeline(*device_);

@@ -1,5 +1,6 @@
 // The back ends under test where no other program says so: the CPU's.
 #include "harness.h"
+#include "laws/cases.h"
 
 namespace fovea::test {
 
@@ -14,5 +15,8 @@ const std::vector<std::unique_ptr<Backend>>& backends() {
   }();
   return made;
 }
+
+const std::vector<Case>& cases() { return all_cases(); }
+const std::vector<Shape>& shapes() { return all_shapes(); }
 
 }  // namespace fovea::test

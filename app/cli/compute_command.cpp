@@ -1,5 +1,6 @@
 // fovea compute: one variant of the heads of a source, with what it costs and how far it is off.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "cli/commands.h"
@@ -87,6 +88,17 @@ ComputeRequest request_of(const Options& options, const Source& source, Index he
   return request;
 }
 
+/// Finite input can still be too large for the arithmetic; better said than found later.
+std::string overflow_note(const Output& output) {
+  Index bad = 0;
+  for (Index i = 0; i < output.z.rows(); ++i)
+    bad += !std::all_of(output.z.row(i), output.z.row(i) + output.z.cols(),
+                        [](float x) { return std::isfinite(x); });
+  return bad == 0 ? ""
+                  : "of the outputs, " + plural(bad, "row") +
+                        " with NaN or Inf: q.k or v is beyond the range of fp32";
+}
+
 HeadReport compute_head(const Options& options, const Source& source, Index head,
                         const Backend& backend, OutTensors& tensors, Run& run) {
   const Problem problem = options.heads.problem(source, head);
@@ -95,6 +107,8 @@ HeadReport compute_head(const Options& options, const Source& source, Index head
                     .timing = computation.timing,
                     .cost = computation.cost,
                     .notes = computation.op->plan().notes};
+  if (const auto note = overflow_note(computation.output); !note.empty())
+    report.notes.push_back(note);
   if (!options.output.empty()) tensors.add(computation, run);
   if (options.no_metrics) return report;
   const Computation exact =
@@ -147,7 +161,8 @@ void run_compute(const Options& options, const Console& console) {
     report.heads.push_back(compute_head(options, source, head, *backend, tensors, run));
   }
   if (!options.output.empty()) {
-    write_safetensors(options.output, tensors.take(), {{"fovea", to_json(report).dump()}});
+    write_safetensors(options.output, tensors.take(), {{"fovea", to_json(report).dump()}},
+                      console.stop);
     report.output = options.output;
   }
   if (options.json)
@@ -168,11 +183,15 @@ void add_compute_command(CLI::App& program, Work& chosen) {
   options->parameters.add_to(*command);
   options->heads.add_to(*command, "all", true);
   options->backend.add_to(*command);
-  command->add_option(
-      "--structure", options->structure,
-      "A .safetensors file with orders, samples, leaves or a tree to use instead of deriving them");
-  command->add_option("-o,--output", options->output,
-                      "Write z, lse and the structure used to this .safetensors file");
+  command
+      ->add_option("--structure", options->structure,
+                   "A .safetensors file with orders, samples, leaves or a tree to use instead of "
+                   "deriving them")
+      ->check(refuse_empty);
+  command
+      ->add_option("-o,--output", options->output,
+                   "Write z, lse and the structure used to this .safetensors file")
+      ->check(refuse_empty);
   command->add_flag("--dense", options->dense, "Write P too, up to 4 GiB");
   command->add_flag("--no-metrics", options->no_metrics, "Do not compare with exact attention");
   command->add_flag("--json", options->json,

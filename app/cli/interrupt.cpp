@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <string_view>
 
 #include "data/error.h"
 
@@ -45,8 +46,10 @@ void Interrupt::watch() {
   std::unique_lock lock(mutex_);
   if (over_) return;
   wish_.request_stop();
-  if (!ended_.wait_for(lock, std::chrono::milliseconds(150), [&] { return over_; }))
-    _exit(Cancelled().status());
+  if (ended_.wait_for(lock, std::chrono::milliseconds(100), [&] { return over_; })) return;
+  constexpr std::string_view said = "fovea: stopped\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, said.data(), said.size());
+  _exit(Cancelled().status());
 }
 
 }  // namespace fovea

@@ -9,7 +9,7 @@
 namespace fovea {
 
 /// From its construction on SIGINT and SIGTERM request a stop of `token()`. Work that has not ended
-/// 150 ms later is in something that cannot be cut short: the process then exits with status 130.
+/// 100 ms later is in something that cannot be cut short: the process then exits with status 130.
 /// Make it before any other thread, so that they all leave the signals to it.
 class Interrupt {
  public:

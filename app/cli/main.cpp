@@ -1,4 +1,5 @@
 // The program `fovea`: parses the command line, runs the command and says how it went.
+#include <csignal>
 #include <filesystem>
 #include <iostream>
 #include <new>
@@ -34,6 +35,7 @@ int guarded(const std::function<int()>& work) {
 }
 
 int run_command(const Work& work) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file limit is an error like a full disk, not a death
   Interrupt interrupt;
   return guarded([&] {
     work({.out = std::cout, .err = std::cerr, .stop = interrupt.token()});

@@ -25,11 +25,24 @@ std::pair<std::string, std::string> key_and_value(const std::string& setting) {
   return {setting.substr(0, equals), setting.substr(equals + 1)};
 }
 
+/// CLI11 would take -1 for 2^64 - 1, and a number beyond that for it too.
+std::string check_seed(const std::string& text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool good = error == std::errc() && end == text.data() + text.size();
+  return good ? std::string()
+              : "'" + text + "' found, a whole number from 0 to 18446744073709551615 expected";
+}
+
 bool has_parameter(const Variant& variant, const std::string& id) {
   return std::ranges::find(variant.schema, id, &Field::id) != variant.schema.end();
 }
 
 }  // namespace
+
+std::string refuse_empty(const std::string& text) {
+  return text.empty() ? "'' found, a name expected" : std::string();
+}
 
 void SourceOptions::add_to(CLI::App& command, bool required) {
   auto* source = command.add_option(
@@ -37,11 +50,14 @@ void SourceOptions::add_to(CLI::App& command, bool required) {
       "A .safetensors or .npz file, a directory of .npy files, a text, a tokenizer's .json, an "
       "image, or synthetic:NAME?n=...&d=...&seed=... (hmatrix, gaussian, clusters, smooth, needle, "
       "golden)");
+  source->check(refuse_empty);
   if (required) source->required();
   const std::string group = "How SOURCE is read";
   command.add_option("--layout", layout, "Axes of its tensors, as [B,n,H,d] or [n,3,H,d]")
+      ->check(refuse_empty)
       ->group(group);
   command.add_option("--tensors", open.tensors, "Q, K, V for a text or tokens, from another file")
+      ->check(refuse_empty)
       ->group(group);
   command
       .add_flag("--one-token-per-line", open.one_token_per_line, "Of a .txt: each line is a token")
@@ -148,7 +164,7 @@ void ParameterOptions::add_to(CLI::App& command) {
                   "A parameter of the variant (see fovea variants); may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command.add_option("--seed", seed, "Of every random choice")->capture_default_str();
+  command.add_option("--seed", seed, "Of every random choice")->check(check_seed)->capture_default_str();
 }
 
 Values ParameterOptions::applied(const Variant& variant, Values values) const {

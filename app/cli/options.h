@@ -15,6 +15,9 @@
 
 namespace fovea {
 
+/// A check of options that name something: `-o ''` is a variable a script forgot to set.
+std::string refuse_empty(const std::string& text);
+
 /// SOURCE and how to read it.
 struct SourceOptions {
   std::string what, layout;

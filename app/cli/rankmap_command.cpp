@@ -50,7 +50,7 @@ std::vector<NamedMap> maps_of_matrix(const Options& options, const Source& sourc
   const Entries entries = [&](IndexRange rows, IndexRange cols) {
     return part_of(matrix, rows, cols);
   };
-  return {{"", map_ranks(matrix.rows(), entries, options.rank, run)}};
+  return {{"", map_ranks(matrix.rows(), entries, options.rank, *options.backend.make(), run)}};
 }
 
 std::vector<NamedMap> maps_of_variants(const Options& options, const Source& source, Run& run) {
@@ -68,7 +68,7 @@ std::vector<NamedMap> maps_of_variants(const Options& options, const Source& sou
     const Computation computation = compute(problem, request, *backend, run);
     maps.push_back(
         {chosen[i]->id, map_ranks(problem.n(), entries_of(computation, exact, options.of, run),
-                                  options.rank, run)});
+                                  options.rank, *backend, run)});
   }
   return maps;
 }
@@ -84,7 +84,8 @@ Document block_json(const RankBlock& block) {
           {"cols", block.cols.size()},
           {"level", block.level},
           {"rank", block.rank},
-          {"singular_values", std::move(singular)}};
+          {"singular_values", std::move(singular)},
+          {"resolved", block.resolved}};
 }
 
 Document map_json(const Options& options, const NamedMap& named) {
@@ -98,6 +99,7 @@ Document map_json(const Options& options, const NamedMap& named) {
           {"tolerance", options.rank.tolerance},
           {"relative", options.rank.relative},
           {"blocks", std::move(blocks)},
+          {"left_to_cpu", named.map.left_to_cpu},
           {"stored_entries", stored_entries(named.map)},
           {"compression", compression_of(named.map)}};
 }
@@ -130,6 +132,7 @@ void print_map(std::ostream& out, const Options& options, const NamedMap& named)
   }
   out << '\n';
   print(out, table);
+  if (const std::string note = note_of(named.map); !note.empty()) out << "note: " << note << '\n';
 }
 
 void run_rankmap(const Options& options, const Console& console) {

@@ -45,6 +45,7 @@ bool ends_in(const std::string& path, const std::string& ending) {
 void take_up(Options& options, const Session& session, const CLI::App& command) {
   const auto left_open = [&](const char* name) { return command.count(name) == 0; };
   options.source.what = session.source;
+  if (left_open("--patch")) options.source.open.patch = session.patch;
   options.settings = session.settings;
   if (!left_open("--colormap"))
     options.settings.colormap = command.get_option("--colormap")->as<std::string>();
@@ -71,6 +72,11 @@ Source load(Options& options, const CLI::App& command, const Console& console) {
   const std::string path = options.source.what;
   if (!is_session_file(path)) return options.source.load();
   const SessionFile file = read_session(path);
+  const std::vector<std::string> maps = colormap_ids();
+  if (std::ranges::find(maps, file.session.settings.colormap) == maps.end())
+    throw InputError(path,
+                     "colour map '" + file.session.settings.colormap +
+                         "' is not known: one of those that fovea render --help lists expected");
   take_up(options, file.session, command);
   Source source = options.source.load();
   check_session(file.session, source);
@@ -205,6 +211,7 @@ class Grid {
   PanelInputs inputs_of(const Drawn& column) const {
     return {.computation = column.computation,
             .exact = exact_,
+            .backend = *backend_,
             .metrics = &column.metrics,
             .diagnostics = &column.diagnostics,
             .sequence = source_.sequence,
@@ -251,12 +258,13 @@ std::vector<std::vector<Panel>> panels_of_matrix(const Options& options, const S
   if (!options.variants.empty()) throw only("--variant " + options.variants.front());
   const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
   const Matrix attention = layer.attention.read(options.heads.heads_in(source).front());
+  const auto backend = options.backend.make();
   std::vector<std::vector<Panel>> rows;
   for (const auto& view : options.views) {
     if (view != "heatmap" && view != "rank") throw only("--view " + view);
     Panel panel =
         make_matrix_panel(*view_from(view), attention, options.settings, {0, attention.rows()},
-                          {0, attention.cols()}, pixels_of_a_panel(style, 1), run);
+                          {0, attention.cols()}, pixels_of_a_panel(style, 1), *backend, run);
     panel.title = source.name;
     rows.push_back({std::move(panel)});
   }
@@ -331,6 +339,7 @@ void add_render_command(CLI::App& program, Work& chosen) {
       ->type_name("VIEW")
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "A file ending in .png, .svg or .pdf")
+      ->check(refuse_empty)
       ->required();
   add_look(*command, *options);
   options->parameters.add_to(*command);

@@ -21,7 +21,7 @@ Panel timing_panel(const Computation& computation, const Computation& exact) {
   add_stages(table, "plan", timing.plan_total, timing.plan);
   add_stages(table, "upload", timing.upload_total, timing.upload);
   add_stages(table, "apply", timing.apply_total, timing.apply);
-  table.rows.emplace_back("apply p10 - p90", time_text(timing.apply_total.p10_ms) + " - " +
+  table.rows.emplace_back("apply p10 – p90", time_text(timing.apply_total.p10_ms) + " – " +
                                                  time_text(timing.apply_total.p90_ms));
   table.rows.emplace_back("apply, exact / this", number_text(exact.timing.apply_total.median_ms /
                                                              timing.apply_total.median_ms));

@@ -42,6 +42,16 @@ PanelAxis amount_axis(double top, const QString& label, double height, const Let
   return {0, high, label, linear_ticks(0, high, ticks_up(height, letters))};
 }
 
+PanelAxis weight_axis(double top, double log_floor, double height, const Lettering& letters) {
+  PanelAxis axis = amount_axis(top, QStringLiteral("weight"), height, letters);
+  if (!(log_floor > 0) || !(log_floor < 1)) return axis;
+  axis.low = log_floor * axis.high;
+  axis.logarithmic = true;
+  axis.label += QStringLiteral(", log");
+  axis.ticks = log_ticks(axis.low, axis.high, ticks_up(height, letters));
+  return axis;
+}
+
 double highest(const std::vector<float>& values) {
   double high = 0;
   for (const float v : values)
@@ -79,7 +89,7 @@ struct Maker {
   Axes operator()(const RowCurve& row) const {
     return {token_axis(row.keys, QStringLiteral("key (query %1)").arg(row.query), size.width(),
                        letters),
-            amount_axis(top, QStringLiteral("weight"), size.height(), letters)};
+            weight_axis(top, row.log_floor, size.height(), letters)};
   }
   Axes operator()(const Strip& strip) const {
     return {token_axis({0, static_cast<Index>(strip.values.size())}, QStringLiteral("token"),

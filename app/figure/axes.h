@@ -2,6 +2,8 @@
 #pragma once
 
 #include <QSizeF>
+#include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "figure/ink.h"
@@ -13,14 +15,18 @@ struct PanelAxis {
   double low = 0, high = 1;
   QString label;
   std::vector<Tick> ticks;
-  bool downward = false;  // queries run down from the top
+  bool downward = false;     // queries run down from the top
+  bool logarithmic = false;  // low > 0 then
 
   double place(double value, double from, double to) const {
-    return from + (value - low) / (high - low) * (to - from);
+    const double t = logarithmic ? std::log(std::max(value, low) / low) / std::log(high / low)
+                                 : (value - low) / (high - low);
+    return from + t * (to - from);
   }
   /// Reads the same: one set of numbers serves both.
   bool same_as(const PanelAxis& other) const {
-    return low == other.low && high == other.high && label == other.label;
+    return low == other.low && high == other.high && label == other.label &&
+           logarithmic == other.logarithmic;
   }
 };
 

@@ -22,6 +22,7 @@ void draw_row(Ink& ink, const QRectF& plot, const RowCurve& row, const Axes& axe
 void draw_strip(Ink& ink, const QRectF& plot, const Strip& strip, const Axes& axes);
 void draw_picture(Ink& ink, const QRectF& where, const OutputPicture& picture);
 void draw_table(Ink& ink, const QRectF& where, const FigureTable& table);
+double table_height(const FigureTable& table, double width, const Lettering& letters);
 void draw_message(Ink& ink, const QRectF& where, const Message& message);
 
 /// Height a body would like at a width: square cells for matrices, lines of text for tables.

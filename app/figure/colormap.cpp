@@ -113,8 +113,17 @@ Rgb category_colour(int category) {
   return kCategories[category < count ? category : 1 + (category - 1) % (count - 1)];
 }
 
+double signed_log_unit(double high, double log_floor) {
+  return 10 * log_floor * high;
+}
+
 double normalised(double value, double low, double high, Norm norm, double log_floor) {
   if (std::isnan(value)) return std::numeric_limits<double>::quiet_NaN();
+  if (norm == Norm::log && high > 0 && low == -high) {
+    const double unit = signed_log_unit(high, log_floor);
+    const double out = std::log1p(std::abs(value) / unit) / std::log1p(high / unit);
+    return 0.5 + std::copysign(out, value) / 2;
+  }
   double bottom = low;
   if (norm == Norm::log && high > 0) {
     bottom = std::max(low, log_floor * high);
@@ -137,7 +146,7 @@ Rgb ValueColours::colour(double value) const {
 }
 
 double ValueColours::bottom() const {
-  return norm == Norm::log && high > 0 ? std::max(low, log_floor * high) : low;
+  return norm == Norm::log && high > 0 && !signed_log() ? std::max(low, log_floor * high) : low;
 }
 
 }  // namespace fovea

@@ -28,7 +28,12 @@ Rgb category_colour(int category);
 
 /// Where value lies in [0, 1] of the range under a norm; < 0 under, > 1 over. Both the shader and
 /// figures use this: linear (v - low) / (high - low), log between max(low, floor high) and high.
+/// Log of a range centred on 0: both signs, by log(1 + |v| / unit) from the middle
+/// outwards.
 double normalised(double value, double low, double high, Norm norm, double log_floor);
+/// Up to here a signed logarithm is nearly linear: a decade above the floor, or most pairs' small
+/// errors would be as dark as large ones.
+double signed_log_unit(double high, double log_floor);
 
 /// What the values of rasters that share a colour bar become; figures and the canvas both use it.
 struct ValueColours {
@@ -39,6 +44,7 @@ struct ValueColours {
 
   Rgb colour(double value) const;
   double bottom() const;  // the lowest value with a colour of its own
+  bool signed_log() const { return norm == Norm::log && high > 0 && low == -high; }
 };
 
 }  // namespace fovea

@@ -84,9 +84,13 @@ std::vector<ColourBar::Number> ColourBar::numbers(const Lettering& letters,
                                                   const QRectF& bar) const {
   const int count = scale_.steps();
   for (int most = 5;; --most) {
-    std::vector<Tick> ticks = scale_.norm == Norm::log
-                                  ? log_ticks(scale_.bottom(), scale_.high, most)
-                                  : linear_ticks(scale_.low, scale_.high, most);
+    std::vector<Tick> ticks =
+        scale_.signed_log()
+            ? signed_log_ticks(scale_.high, 3 * signed_log_unit(scale_.high, scale_.log_floor),
+                               most)
+        : scale_.norm == Norm::log ? log_ticks(scale_.bottom(), scale_.high, most)
+        : count > 0                ? whole_ticks(scale_.low, scale_.high, most)
+                                   : linear_ticks(scale_.low, scale_.high, most);
     if (most == 1 && scale_.palette != Palette::diverging)
       ticks = {{scale_.bottom(), number_text(scale_.bottom(), 1)},
                {scale_.high, number_text(scale_.high, 1)}};

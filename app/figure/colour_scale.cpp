@@ -3,30 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include "figure/ticks.h"
-
 namespace fovea {
 namespace {
-
-QString factor_text(double factor) {
-  return number_text(std::round(factor * 10) / 10);
-}
 
 QString raster_label(const Raster& raster) {
   QString label = QString::fromStdString(raster.quantity);
   if (raster.palette == Palette::sequential && raster.norm == Norm::log)
     label += QStringLiteral(", log");
+  if (raster.palette == Palette::diverging && raster.norm == Norm::log)
+    label += QStringLiteral(", signed log");
   if (raster.palette == Palette::sequential && raster.norm == Norm::row_max)
     label += QStringLiteral(", share of row maximum");
-  if (raster.pooled != Pool::Kind::none && !raster.values.empty()) {
-    label += raster.pooled == Pool::Kind::max ? QStringLiteral("; max-pooled ")
-                                              : QStringLiteral("; mean-pooled ");
-    label += factor_text(static_cast<double>(raster.rows.size()) /
-                         static_cast<double>(raster.values.rows()));
-    label += QStringLiteral(" × ");
-    label += factor_text(static_cast<double>(raster.cols.size()) /
-                         static_cast<double>(raster.values.cols()));
-  }
   return label;
 }
 
@@ -34,7 +21,9 @@ ColourScale raster_scale(const Raster& raster, const FigureStyle& style) {
   ColourScale scale;
   scale.palette = raster.palette;
   scale.map = &colormap_for(raster.palette, style.colormap);
-  scale.norm = raster.palette == Palette::sequential ? raster.norm : Norm::linear;
+  const bool amounts =
+      raster.palette == Palette::sequential || raster.palette == Palette::diverging;
+  scale.norm = amounts ? raster.norm : Norm::linear;
   scale.low = raster.low;
   scale.high = raster.high;
   scale.log_floor = style.log_floor;

@@ -14,7 +14,7 @@ namespace fovea {
 
 struct ColourScale : ValueColours {
   std::vector<std::string> categories;
-  QString label;               // quantity, norm, pooling
+  QString label;               // quantity and norm
   bool whole_numbers = false;  // ranks and levels, not shares
   bool under = false, over = false, masked = false, not_a_number = false;  // are there such values
 

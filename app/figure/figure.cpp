@@ -65,7 +65,7 @@ void draw_y_axis(Ink& ink, const CellLayout& cell) {
     widest = std::max(widest, ink.letters.width(tick.label));
   }
   if (cell.show_y)
-    ink.write_upwards({plot.left() - kTick - 2 - widest - line, plot.top(), line, plot.height()},
+    ink.write_upwards({plot.left() - kTick - 3 - widest - line, plot.top(), line, plot.height()},
                       ink.letters.elided(axis.label, plot.height() + 2), ink.text);
 }
 

@@ -13,6 +13,7 @@ constexpr double kGutter = 6;     // between columns
 constexpr double kRowGap = 7;     // between rows
 constexpr double kTick = 2;       // tick marks
 constexpr double kTickGap = 1.5;  // between a tick and its number
+constexpr double kNameGap = 1.5;  // between the widest number and the axis' name
 
 /// Works through a figure from the colours to the heights; each step uses the ones before.
 class Layouter {
@@ -45,6 +46,7 @@ class Layouter {
   std::optional<double> shared_top(std::size_t r, std::size_t c) const;
   void choose_axes();
   void show_axes();
+  void lend_axes(std::size_t r);
   bool x_read_below(std::size_t r) const;
   bool y_read_left(std::size_t r, std::size_t c) const;
   void choose_columns();
@@ -117,6 +119,7 @@ void Layouter::choose_axes() {
       const double height = wished_height(panel(r, c), about, letters_);
       cell(r, c).axes = axes_of(panel(r, c), {about, height}, letters_, shared_top(r, c));
     }
+    lend_axes(r);
   }
   show_axes();
 }
@@ -132,18 +135,30 @@ void Layouter::show_axes() {
   }
 }
 
-/// In the same row, or, so that columns stay even, queries in the first column of any row.
+/// In the same row.
 bool Layouter::y_read_left(std::size_t r, std::size_t c) const {
   const PanelAxis& axis = *layout_.rows[r].cells[c].axes.y;
   for (std::size_t left = 0; left < c; ++left) {
     const auto& other = layout_.rows[r].cells[left].axes.y;
     if (other && other->same_as(axis)) return true;
   }
-  for (const RowLayout& row : layout_.rows) {
-    const auto& first = row.cells.empty() ? std::nullopt : row.cells[0].axes.y;
-    if (axis.downward && first && first->same_as(axis)) return true;
-  }
   return false;
+}
+
+/// A message among maps stands where its map would, within the same axes: columns stay even, and
+/// the first one carries the numbers even when it has nothing to show.
+void Layouter::lend_axes(std::size_t r) {
+  const auto& row = figure_.rows[r];
+  for (std::size_t lender = 0; lender < row.size(); ++lender) {
+    const Axes axes = cell(r, lender).axes;
+    if (!axes.y || !axes.y->downward) continue;
+    for (std::size_t c = 0; c < row.size(); ++c)
+      if (std::holds_alternative<Message>(row[c].body)) {
+        cell(r, c).axes = axes;
+        cell(r, c).shape_of = lender;
+      }
+    return;
+  }
 }
 
 bool Layouter::x_read_below(std::size_t r) const {
@@ -162,7 +177,7 @@ double Layouter::axis_room(const CellLayout& one) const {
   if (!one.show_y) return 0;
   double widest = 0;
   for (const Tick& tick : one.axes.y->ticks) widest = std::max(widest, letters_.width(tick.label));
-  return widest + kTick + kTickGap + letters_.line();
+  return widest + kTick + kTickGap + kNameGap + letters_.line();
 }
 
 void Layouter::choose_columns() {
@@ -200,7 +215,7 @@ void Layouter::choose_headings(std::size_t r) {
           letters_.wrapped(QString::fromStdString(here.title), panel_width_, 3, true);
     if (!above || panel(r - 1, c).subtitle != here.subtitle)
       cell(r, c).subtitle =
-          letters_.wrapped(QString::fromStdString(here.subtitle), panel_width_, 3);
+          letters_.wrapped(QString::fromStdString(here.subtitle), panel_width_, 5);
     cell(r, c).caption = letters_.wrapped(QString::fromStdString(here.caption), panel_width_, 4);
   }
 }
@@ -258,7 +273,7 @@ double Layouter::place_row(std::size_t r, double top, double body) {
     one.heading = {left, top, panel_width_, body_top - top};
     one.body = {left, body_top, panel_width_, body};
     const double inset = c > 0 ? axis_room(one) : 0;
-    one.plot = plot_of(panel(r, c), one.body, inset, letters_);
+    one.plot = plot_of(panel(r, one.shape_of.value_or(c)), one.body, inset, letters_);
     one.caption_box = {left, caption_top, panel_width_, caption_height(r)};
     one.bar_at = {left, bar_top};
   }

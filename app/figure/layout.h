@@ -17,6 +17,7 @@ struct CellLayout {
   QStringList caption;
   QRectF heading, body, plot, caption_box;
   Axes axes;
+  std::optional<std::size_t> shape_of;  // a message's: the column of the map it stands in for
   bool show_x = false, show_y = false;  // else a neighbour carries the numbers
   std::optional<ColourScale> scale;
   std::optional<ColourBar> bar;  // its own, when the row has none

@@ -26,7 +26,7 @@ std::optional<double> shape_of(const Panel& panel) {
 double wished_height(const Panel& panel, double width, const Lettering& letters) {
   if (const auto shape = shape_of(panel)) return width * *shape;
   if (const auto* table = std::get_if<FigureTable>(&panel.body))
-    return 1.2 * letters.line() * static_cast<double>(std::max<std::size_t>(1, table->rows.size()));
+    return table_height(*table, width, letters);
   if (std::holds_alternative<LeafSizes>(panel.body))
     return std::max(0.8 * width, 7 * letters.line());
   if (std::holds_alternative<RowCurve>(panel.body))

@@ -8,6 +8,8 @@
 namespace fovea {
 namespace {
 
+constexpr double kSharpEnough = 4096;  // pixels; more only makes files larger
+
 bool draws_pixels(QPainter& painter) {
   const QPaintEngine* engine = painter.paintEngine();
   return engine && engine->type() == QPaintEngine::Raster;
@@ -38,9 +40,9 @@ void draw_cells(Ink& ink, const QRectF& where, const QImage& image) {
   if (image.isNull() || where.isEmpty()) return;
   QPainter& painter = ink.painter;
   if (!draws_pixels(painter)) {
-    const double inches = std::max(where.width(), where.height()) / 72;
+    const double pixels = std::max(where.width(), where.height()) / 72 * ink.style.dpi;
     const int factor =
-        whole_factor(inches * ink.style.dpi, std::max(image.width(), image.height()));
+        whole_factor(std::min(pixels, kSharpEnough), std::max(image.width(), image.height()));
     painter.drawImage(where, enlarged(image, factor));
     return;
   }

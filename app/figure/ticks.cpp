@@ -70,6 +70,14 @@ std::vector<Tick> linear_ticks(double low, double high, int most) {
   return ticks;
 }
 
+std::vector<Tick> whole_ticks(double low, double high, int most) {
+  if (high - low >= most) return linear_ticks(low, high, most);  // steps of one and more
+  std::vector<Tick> ticks;
+  for (double at = std::ceil(low - 1e-9); at <= high + 1e-9; ++at)
+    ticks.push_back({at, plain(at, 0)});
+  return ticks;
+}
+
 std::vector<Tick> log_ticks(double low, double high, int most) {
   if (!(low > 0) || !(high > low)) return linear_ticks(low, high, most);
   const int first = static_cast<int>(std::ceil(std::log10(low) - 1e-6));
@@ -78,6 +86,20 @@ std::vector<Tick> log_ticks(double low, double high, int most) {
   const int stride = std::max(1, (last - first + most - 1) / std::max(1, most));
   std::vector<Tick> ticks;
   for (int e = first; e <= last; e += stride) ticks.push_back({std::pow(10.0, e), power_of_ten(e)});
+  return ticks;
+}
+
+std::vector<Tick> signed_log_ticks(double high, double least, int most) {
+  if (!(high > 0) || !(least > 0)) return {{0, QStringLiteral("0")}};
+  const int last = static_cast<int>(std::floor(std::log10(high) + 1e-6));
+  const int first = std::min(last, static_cast<int>(std::ceil(std::log10(least) - 1e-6)));
+  const int each = std::max(1, (most - 1) / 2), stride = (last - first) / each + 1;
+  std::vector<Tick> ticks{{0, QStringLiteral("0")}};
+  for (int e = last; e >= first; e -= stride) {
+    ticks.insert(ticks.begin(), {-std::pow(10.0, e), QStringLiteral("−") + power_of_ten(e)});
+    ticks.push_back({std::pow(10.0, e), power_of_ten(e)});
+  }
+  std::ranges::sort(ticks, {}, &Tick::at);
   return ticks;
 }
 

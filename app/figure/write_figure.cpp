@@ -1,21 +1,24 @@
 #include <QBuffer>
-#include <QFile>
 #include <QFileInfo>
 #include <QImage>
 #include <QPageLayout>
 #include <QPainter>
 #include <QPdfWriter>
-#include <QSaveFile>
 #include <QSvgGenerator>
 #include <cmath>
+#include <ostream>
 
 #include "data/error.h"
 #include "figure/figure.h"
+#include "figure/ticks.h"
+#include "io/atomic_file.h"
 
 namespace fovea {
 namespace {
 
 constexpr double kPointsPerInch = 72;
+constexpr int kMostSide = 32767;           // pixels; beyond, QPainter's coordinates overflow,
+constexpr double kMostBytes = 2147483647;  // and beyond this its offsets: it crashes
 
 QString title_of(const Figure& figure) {
   return QString::fromStdString(figure.title.empty() ? "Attention" : figure.title);
@@ -29,9 +32,17 @@ void draw_or_throw(QPainter& painter, const Figure& figure) {
 
 void draw_png(QBuffer& out, const Figure& figure, QSizeF points) {
   const double scale = figure.style.dpi / kPointsPerInch;
-  QImage image(static_cast<int>(std::ceil(points.width() * scale - 1e-6)),
-               static_cast<int>(std::ceil(points.height() * scale - 1e-6)), QImage::Format_RGB32);
-  if (image.isNull()) throw UnavailableError("no memory for a picture of this size");
+  const double wide = std::ceil(points.width() * scale - 1e-6),
+               high = std::ceil(points.height() * scale - 1e-6);
+  const auto refusal = [&](const std::string& why) {
+    return UnavailableError("a picture of " + number_text(wide, 6).toStdString() + " x " +
+                            number_text(high, 6).toStdString() + " pixels: " + why);
+  };
+  if (std::max(wide, high) > kMostSide || 4 * wide * high > kMostBytes)
+    throw refusal("at most " + std::to_string(kMostSide) +
+                  " a side and 2 GiB can be drawn; fewer dots an inch, or PDF or SVG");
+  QImage image(static_cast<int>(wide), static_cast<int>(high), QImage::Format_RGB32);
+  if (image.isNull()) throw refusal("no memory for it");
   image.fill(figure.style.dark ? QColor(24, 26, 31) : QColor(Qt::white));
   QPainter painter(&image);
   painter.scale(scale, scale);
@@ -68,18 +79,6 @@ void draw_pdf(QBuffer& out, const Figure& figure, QSizeF points) {
   draw_or_throw(painter, figure);
 }
 
-/// All or nothing: an old file of this name is replaced only by a complete new one.
-void save(const QString& path, const QByteArray& bytes) {
-  QSaveFile file(path);
-  const auto fail = [&]() -> UnavailableError {
-    return UnavailableError(path.toStdString() +
-                            ": cannot be written: " + file.errorString().toStdString());
-  };
-  if (!file.open(QIODevice::WriteOnly)) throw fail();
-  if (file.write(bytes) != bytes.size()) throw fail();
-  if (!file.commit()) throw fail();
-}
-
 }  // namespace
 
 void write_figure(const std::string& path, const Figure& figure) {
@@ -98,7 +97,7 @@ void write_figure(const std::string& path, const Figure& figure) {
     throw UsageError(path + ": a figure's name ends in .png, .svg or .pdf");
   }
   out.close();
-  save(name, out.data());
+  write_atomically(path, [&](std::ostream& file) { file.write(out.data().data(), out.size()); });
 }
 
 }  // namespace fovea

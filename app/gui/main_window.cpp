@@ -3,13 +3,10 @@
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDockWidget>
-#include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QKeyEvent>
 #include <QLabel>
-#include <QMimeData>
-#include <QPointer>
 #include <QProgressBar>
 #include <QScreen>
 #include <QScrollArea>
@@ -19,7 +16,6 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "data/error.h"
 #include "gui/docks/input_dock.h"
 #include "gui/docks/inspector_dock.h"
 #include "gui/docks/timing_dock.h"
@@ -31,8 +27,6 @@
 
 namespace fovea {
 namespace {
-
-constexpr int most_recent = 12;
 
 QWidget* scrolled(QWidget* page) {
   auto* scroll = new QScrollArea;
@@ -120,7 +114,8 @@ void MainWindow::make_docks() {
   resizeDocks({input, variant}, {std::clamp(wide / 8, 236, 248), std::clamp(wide / 7, 264, 276)},
               Qt::Horizontal);
   resizeDocks({variant, inspector}, {560, 280}, Qt::Vertical);
-  resizeDocks({timing}, {200}, Qt::Vertical);
+  const bool low = screen()->availableSize().height() < 900;  // rather room for the pictures
+  resizeDocks({timing}, {low ? 140 : 200}, Qt::Vertical);
 }
 
 void MainWindow::make_status_bar() {
@@ -146,8 +141,8 @@ void MainWindow::make_status_bar() {
 
 void MainWindow::connect_study() {
   Study* study = study_.get();
-  connect(study, &Study::opened, this, [this] {
-    history_.start(study_->session());
+  connect(study, &Study::opened, this, [this](bool anew) {
+    if (anew) history_.start(study_->session());
     info_bar_->hide();
     input_->source_opened();
     inspector_->show_pair(nullptr, 0);
@@ -177,6 +172,13 @@ void MainWindow::connect_study() {
   connect(study, &Study::selection_read, inspector_, &InspectorDock::show_selection);
   connect(study, &Study::trouble, this, &MainWindow::tell);
   connect(input_, &InputDock::head_wished, this, &MainWindow::choose_head);
+  connect(input_, &InputDock::patch_wished, this, [this](int patch) {
+    change("patch", [&](Session& s) {
+      s.patch = patch;
+      s.viewport = {};  // all of it, however many tokens that are
+      s.pinned_query.reset();
+    });
+  });
   connect(input_, &InputDock::query_hovered, this,
           [this](Index query) { study_->hover(query, -1, study_->selected_column()); });
   connect(input_, &InputDock::query_chosen, this, &MainWindow::pin);
@@ -238,61 +240,6 @@ void MainWindow::change(const std::string& kind, const std::function<void(Sessio
   study_->set_session(std::move(next));
 }
 
-void MainWindow::open(const QString& what) {
-  const std::string path = what.toStdString();
-  if (!is_session_file(path)) {
-    session_path_.clear();
-    study_->open(path);
-    return;
-  }
-  try {
-    const SessionFile file = read_session(path);
-    session_path_ = what;
-    open_session(file);
-  } catch (const Error& error) {
-    tell(error.what());
-  }
-}
-
-void MainWindow::open_session(const SessionFile& file) {
-  const QString source = QString::fromStdString(file.session.source);
-  if (source.startsWith("synthetic:") || QFileInfo::exists(source))
-    return study_->open(file.session.source, file.session, file.content_hash);
-  info_bar_->say(source + ": the session's source is not there any more.", "Point to it…",
-                 [this, file, source] {
-                   const QString found = ask_for_source(source);
-                   if (found.isEmpty()) return;
-                   info_bar_->hide();
-                   SessionFile moved = file;
-                   moved.session.source = found.toStdString();
-                   open_session(moved);
-                 });
-}
-
-bool MainWindow::save_session_to(const QString& path) {
-  try {
-    write_session(path.toStdString(), {study_->session(), study_->content_hash()});
-  } catch (const std::exception& error) {
-    tell(error.what());
-    return false;
-  }
-  session_path_ = path;
-  statusBar()->showMessage("Saved " + path, 4000);
-  return true;
-}
-
-bool MainWindow::export_to(const QString& path, const FigureStyle& style) {
-  if (!study_->model()) return false;
-  try {
-    write_figure(path.toStdString(), figure_of(*study_->model(), {}, provenance(), style));
-  } catch (const std::exception& error) {
-    tell(error.what());
-    return false;
-  }
-  statusBar()->showMessage("Exported " + path, 4000);
-  return true;
-}
-
 QString MainWindow::provenance() const {
   const auto source = study_->source();
   if (!source) return {};
@@ -322,7 +269,7 @@ void MainWindow::refresh_status() {
   const Engine::Status status = study_->status();
   // Timing repeats and head cards go on quietly once everything is drawn.
   const bool working =
-      study_->opening() || (!study_->settled() && !study_->paused() && study_->source());
+      study_->opening() || (!study_->drawn() && !study_->paused() && study_->source());
   progress_->setVisible(working && status.busy && status.seconds > 0.3);
   cancel_->setVisible(working);
   progress_->setValue(int(1000 * status.fraction));
@@ -334,14 +281,6 @@ void MainWindow::refresh_status() {
       text += QString(", %1 s left").arg(left, 0, 'f', 0);
   }
   if (status_text_->text() != text) status_text_->setText(text);
-}
-
-void MainWindow::remember(const QString& source) {
-  QSettings settings;
-  QStringList recent = settings.value("recent").toStringList();
-  recent.removeAll(source);
-  recent.prepend(source);
-  settings.setValue("recent", QStringList(recent.mid(0, most_recent)));
 }
 
 void MainWindow::tell(const QString& message) {
@@ -364,17 +303,6 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   if (study_->source())
     settings.setValue("last_source", QString::fromStdString(study_->source()->path));
   event->accept();
-}
-
-void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-  if (event->mimeData()->hasUrls()) event->acceptProposedAction();
-}
-
-void MainWindow::dropEvent(QDropEvent* event) {
-  const auto urls = event->mimeData()->urls();
-  if (urls.isEmpty()) return;
-  event->acceptProposedAction();
-  open(urls.front().isLocalFile() ? urls.front().toLocalFile() : urls.front().toString());
 }
 
 bool MainWindow::eventFilter(QObject* watched, QEvent* event) {

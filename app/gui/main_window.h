@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "gui/history.h"
-#include "input/session_file.h"
 #include "gui/study.h"
+#include "input/session_file.h"
 
 class QAction;
 class QActionGroup;
@@ -55,7 +55,6 @@ class MainWindow : public QMainWindow {
 
  private:
   // main_window.cpp
-  void open_session(const SessionFile& file);
   void make_docks();
   void make_status_bar();
   void connect_study();
@@ -63,10 +62,13 @@ class MainWindow : public QMainWindow {
   void show_model();
   void refresh_title();
   void refresh_status();
-  void remember(const QString& source);
   void tell(const QString& message);
   QString provenance() const;
   void set_look(const QString& look);
+
+  // main_window_files.cpp
+  void open_session(const SessionFile& file);
+  void remember(const QString& source);
 
   // main_window_menus.cpp
   QAction* add(QMenu* menu, const QString& name, const QString& text, const QKeySequence& keys,

@@ -12,7 +12,7 @@ namespace fovea {
 
 void make_way() {
 #ifdef __linux__
-  setpriority(PRIO_PROCESS, 0, 10);  // on Linux, of this thread alone
+  setpriority(PRIO_PROCESS, 0, niceness);  // on Linux, of this thread alone
 #endif
 }
 

@@ -8,6 +8,13 @@
 
 namespace fovea {
 
+/// What computing threads run at; 0 where threads have no niceness of their own.
+#ifdef __linux__
+inline constexpr int niceness = 10;
+#else
+inline constexpr int niceness = 0;
+#endif
+
 /// CUDA where there is a device, else the CPU.
 std::unique_ptr<Backend> make_polite_backend();
 

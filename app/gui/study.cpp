@@ -48,35 +48,43 @@ Study::~Study() = default;
 
 void Study::open(const std::string& what, std::optional<Session> session,
                  const std::string& expected_hash) {
+  read_source(what, std::move(session), expected_hash, true);
+}
+
+void Study::read_source(const std::string& what, std::optional<Session> session,
+                        const std::string& expected_hash, bool anew) {
   withdraw_everything();
   opening_ = what;
-  engine_->submit("open", 100,
-                  [this, what, session, expected_hash](const Backend&, std::stop_token, Progress&) {
-                    make_way();  // the engine's thread, from now on
-                    std::shared_ptr<const Source> source;
-                    std::string error;
-                    try {
-                      source = std::make_shared<const Source>(open_source(what));
-                      if (source->layers.empty())
-                        throw InputError(what, "no layer in it: at least one expected");
-                      if (session) check_session(*session, *source);
-                    } catch (const std::exception& problem) {
-                      source.reset();
-                      error = problem.what();
-                    }
-                    const auto arrive = [this, what, session, expected_hash, source, error] {
-                      if (opening_ != what) return;  // a newer one was asked for
-                      opening_.clear();
-                      if (source) {
-                        take_up(source, session);
-                        hash_content(expected_hash);
-                      } else {
-                        emit trouble(QString::fromStdString(error));
-                      }
-                      update_later();
-                    };
-                    QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
-                  });
+  engine_->submit(
+      "open", 100,
+      [this, what, session, expected_hash, anew](const Backend&, std::stop_token, Progress&) {
+        make_way();  // the engine's thread, from now on
+        std::shared_ptr<const Source> source;
+        std::string error;
+        OpenOptions options;
+        if (session) options.patch = session->patch;
+        try {
+          source = std::make_shared<const Source>(open_source(what, options));
+          if (source->layers.empty())
+            throw InputError(what, "no layer in it: at least one expected");
+          if (session) check_session(*session, *source);
+        } catch (const std::exception& problem) {
+          source.reset();
+          error = problem.what();
+        }
+        const auto arrive = [this, what, session, expected_hash, anew, source, error] {
+          if (opening_ != what) return;  // a newer one was asked for
+          opening_.clear();
+          if (source) {
+            take_up(source, session, anew);
+            hash_content(expected_hash);
+          } else {
+            emit trouble(QString::fromStdString(error));
+          }
+          update_later();
+        };
+        QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
+      });
 }
 
 void Study::hash_content(const std::string& expected) {
@@ -98,7 +106,8 @@ void Study::hash_content(const std::string& expected) {
       });
 }
 
-void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session> session) {
+void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session> session,
+                    bool anew) {
   if (source_) engine_->discard(std::move(source_));
   source_ = std::move(source);
   ++source_number_;
@@ -129,13 +138,20 @@ void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session>
   }
   if (!session) std::tie(next.layer, next.head) = first_head(*source_);
   if (next.viewport == Viewport{}) next.viewport = {0, double(n), 0, double(n)};
-  selected_column_ = 1;  // the first beside exact
+  if (anew) selected_column_ = 1;  // the first beside exact
   set_session(std::move(next));
-  emit opened();
+  emit opened(anew);
 }
 
 void Study::set_session(Session next) {
+  if (next.viewport == Viewport{} && next.patch == session_.patch)
+    next.viewport = {0, double(length()), 0, double(length())};
   if (next == session_) return;
+  const bool same_source = source_ && next.source == session_.source;
+  if (same_source && source_->kind == "image" && next.patch != session_.patch) {
+    const std::string source = next.source;
+    return read_source(source, std::move(next), content_hash_, false);
+  }
   const std::vector<int> from = continued(session_.columns, next.columns);
   std::vector<ColumnState> columns(next.columns.size());
   std::vector<ComputeKey> keys(next.columns.size());
@@ -254,8 +270,8 @@ Index Study::length() const {
   return source_ ? source_->layers.front().n() : 0;
 }
 
-bool Study::settled() const {
-  if (!opening_.empty() || update_timer_.isActive()) return false;
+bool Study::drawn() const {
+  if (!opening_.empty()) return false;
   if (!problem_ && !shows_matrix()) return !problem_error_.empty();
   for (const auto& row : cells_)
     for (const CanvasCell& cell : row)

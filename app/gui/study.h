@@ -49,6 +49,7 @@ class Study : public QObject {
   const std::string& content_hash() const { return content_hash_; }
 
   const Session& session() const { return session_; }
+  /// Another patch of an image opens it again: then it is taken up on arrival.
   void set_session(Session session);
   std::shared_ptr<const Source> source() const { return source_; }
   std::shared_ptr<const Problem> problem() const { return problem_; }
@@ -63,7 +64,9 @@ class Study : public QObject {
   Index length() const;
   bool opening() const { return !opening_.empty(); }
   /// Every panel of the Session is there and fresh.
-  bool settled() const;
+  bool drawn() const;
+  /// And no change waits to be looked at.
+  bool settled() const { return !update_timer_.isActive() && drawn(); }
 
   int selected_column() const { return selected_column_; }
   void select_column(int column);
@@ -87,7 +90,8 @@ class Study : public QObject {
   bool paused() const { return paused_; }
 
  signals:
-  void opened();
+  /// `anew`: another source; else the same image in other patches.
+  void opened(bool anew);
   void session_changed();
   void model_changed(std::shared_ptr<const fovea::CanvasModel> model);
   void columns_changed();
@@ -102,6 +106,8 @@ class Study : public QObject {
   template <class Key, class Result, class Make>
   void ask(Shelf<Key, Result>& shelf, const std::string& tag, int priority, const Key& key,
            Make make);
+  void read_source(const std::string& what, std::optional<Session> session,
+                   const std::string& expected_hash, bool anew);
   void hash_content(const std::string& expected);
   void update_later();
   void update();
@@ -117,8 +123,10 @@ class Study : public QObject {
   PanelKey panel_key(View view, const ComputeKey& approximate, const ColumnState& state) const;
   void update_readings();
   void update_cards();
-  void take_up(std::shared_ptr<const Source> source, std::optional<Session> session);
+  void take_up(std::shared_ptr<const Source> source, std::optional<Session> session, bool anew);
   void next_timing();
+  /// Of repeated runs; nothing before the first of them.
+  std::optional<Timing> timing_of(const ComputeKey& key) const;
   void add_timing(const ComputeKey& key, const TimingSamples& samples);
   void withdraw(const std::string& tag);
   void withdraw_unwanted();

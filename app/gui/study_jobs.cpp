@@ -165,7 +165,7 @@ bool needs_exact(View view) {
 ViewSettings settings_for(View view, ViewSettings settings) {
   const ViewSettings standard;
   settings.colormap = standard.colormap;
-  settings.log_floor = standard.log_floor;
+  if (view != View::row) settings.log_floor = standard.log_floor;
   settings.shared_range = standard.shared_range;
   if (view != View::error) settings.error = standard.error;
   if (view != View::mask) settings.mask_block = standard.mask_block;

@@ -52,6 +52,8 @@ QString style_sheet(const Theme& t) {
     QWidget#dock_body, QScrollArea#dock_scroll, QWidget#dock_page { background: %surface; border: none; }
     QToolBar { background: %window; border: none; padding: 0 4px 4px 4px; spacing: 2px; }
     QToolBar::separator { background: %line; width: 1px; margin: 4px 6px; }
+    QToolBar QToolButton { padding: 4px 8px; }
+    QToolBarExtension { padding: 0; }
     QToolButton:checked { border-color: %accent; color: %accent; }
     QStatusBar { background: %window; color: %muted; }
     QStatusBar::item { border: none; }

@@ -31,7 +31,7 @@ ViewBar::ViewBar(QWidget* parent) : QToolBar("View settings", parent) {
                    &ViewSettings::norm);
   add_power("Floor", "Where a logarithmic scale begins, as part of its top", -8,
             &ViewSettings::log_floor);
-  add_choice<std::string>("Colours", "Of weights", colour_maps(), &ViewSettings::colormap);
+  add_choice<std::string>("Map", "Colours of weights", colour_maps(), &ViewSettings::colormap);
   add_range_lock();
   addSeparator();
   add_choice<ErrorKind>("Error", "What the error row shows (E)",
@@ -41,16 +41,17 @@ ViewBar::ViewBar(QWidget* parent) : QToolBar("View settings", parent) {
                          {"relative", ErrorKind::relative},
                          {"log10", ErrorKind::log10_absolute}},
                         &ViewSettings::error);
-  add_choice<Pool::Kind>("Pooling", "Where a pixel covers several entries",
+  add_choice<Pool::Kind>("Pool", "Where a pixel covers several entries",
                          {{"max", Pool::Kind::max}, {"mean", Pool::Kind::mean}},
                          &ViewSettings::pool);
-  add_choice<Index>("Tiles", "Side of the mask's blocks, tokens",
-                    {{"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}},
-                    &ViewSettings::mask_block);
+  add_choice<Index>(
+      "Tiles", "Side of the mask's blocks, tokens",
+      {{"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}},
+      &ViewSettings::mask_block);
   addSeparator();
   add_choice<RankSubject>("Rank of", "The matrix whose blocks' ranks are mapped",
                           {{"P", RankSubject::attention},
-                           {"A = exp S", RankSubject::unnormalised},
+                           {"exp S", RankSubject::unnormalised},
                            {"S", RankSubject::logits},
                            {"error", RankSubject::error}},
                           &ViewSettings::rank_of);
@@ -59,9 +60,10 @@ ViewBar::ViewBar(QWidget* parent) : QToolBar("View settings", parent) {
   add_choice<Partition>("Blocks", "How the rank map is cut",
                         {{"hierarchy", Partition::hierarchy}, {"uniform", Partition::uniform}},
                         &ViewSettings::rank_partition);
-  add_choice<Index>("Leaf", "Side of the rank map's smallest blocks, tokens",
-                    {{"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}},
-                    &ViewSettings::rank_leaf);
+  add_choice<Index>(
+      "Leaf", "Side of the rank map's smallest blocks, tokens",
+      {{"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}},
+      &ViewSettings::rank_leaf);
 }
 
 void ViewBar::show_settings(const ViewSettings& settings) {
@@ -77,9 +79,13 @@ void ViewBar::wish() {
 void ViewBar::add_label(const QString& text, QWidget* field, const QString& tip) {
   auto* label = new QLabel(text, this);
   label->setProperty("style", "note");
-  label->setContentsMargins(8, 0, 4, 0);
+  label->setContentsMargins(6, 0, 2, 0);
   label->setToolTip(tip);
   addWidget(label);
+  add_field(text, field, tip);
+}
+
+void ViewBar::add_field(const QString& text, QWidget* field, const QString& tip) {
   field->setAccessibleName(text);
   field->setToolTip(tip);
   field->setObjectName("view_" + text);
@@ -108,10 +114,10 @@ void ViewBar::add_power(const QString& name, const QString& tip, int low,
   auto* slider = new QSlider(Qt::Horizontal, this);
   slider->setRange(10 * low, 0);
   slider->setPageStep(10);
-  slider->setFixedWidth(72);
+  slider->setFixedWidth(52);
   add_label(name, slider, tip);
   auto* number = new QLabel(this);
-  number->setMinimumWidth(fontMetrics().horizontalAdvance("0.00005") + 6);
+  number->setMinimumWidth(fontMetrics().horizontalAdvance("5e-08") + 6);
   number->setContentsMargins(4, 0, 0, 0);
   addWidget(number);
   connect(slider, &QSlider::valueChanged, this, [this, member](int tenths) {
@@ -122,15 +128,16 @@ void ViewBar::add_power(const QString& name, const QString& tip, int low,
     const QSignalBlocker quiet(slider);
     if (!slider->isSliderDown())
       slider->setValue(int(std::lround(10 * std::log10(settings_.*member))));
-    number->setText(QString::number(settings_.*member, 'g', 2));
+    const double value = settings_.*member;
+    number->setText(value < 0.01 ? QString::number(value, 'e', 0).replace("e-0", "e−")
+                                 : QString::number(value, 'g', 2));
   });
 }
 
 void ViewBar::add_range_lock() {
   auto* lock = new QToolButton(this);
   lock->setCheckable(true);
-  lock->setText("shared range");
-  add_label("Range", lock, "One colour range for all panels of a row, or each its own");
+  add_field("Range", lock, "One colour range for all panels of a row, or each its own");
   connect(lock, &QToolButton::toggled, this, [this](bool on) {
     settings_.shared_range = on;
     wish();
@@ -138,7 +145,7 @@ void ViewBar::add_range_lock() {
   refreshers_.push_back([this, lock] {
     const QSignalBlocker quiet(lock);
     lock->setChecked(settings_.shared_range);
-    lock->setText(settings_.shared_range ? "shared" : "each its own");
+    lock->setText(settings_.shared_range ? "shared range" : "own ranges");
   });
 }
 

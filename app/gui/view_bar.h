@@ -28,6 +28,8 @@ class ViewBar : public QToolBar {
   void add_power(const QString& name, const QString& tip, int low, double ViewSettings::*member);
   void add_range_lock();
   void add_label(const QString& text, QWidget* field, const QString& tip);
+  /// Without a label: the field says itself what it is.
+  void add_field(const QString& name, QWidget* field, const QString& tip);
   void wish();
 
   ViewSettings settings_;

@@ -71,6 +71,24 @@ void require_whole_jpeg(const std::string& path) {
                                " bytes; a whole file was expected");
 }
 
+/// The library's own words for these are of "image data"; and it prints warnings of its own.
+void require_whole_png(const std::string& path) {
+  const MappedFile file = map_file(path);
+  const std::string_view bytes(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
+  constexpr std::size_t sides_at = 16, sides_end = 24;  // of the first chunk, big endian
+  const auto side = [&](std::size_t at) {
+    int value = 0;
+    for (std::size_t i = 0; i < 4; ++i)
+      value = value << 8 | static_cast<unsigned char>(bytes[at + i] & (i == 0 ? 0x7f : 0xff));
+    return value;
+  };
+  if (bytes.size() < sides_end || bytes.rfind("IEND") == bytes.npos)
+    throw InputError(path, "the PNG breaks off after " + std::to_string(bytes.size()) +
+                               " bytes; a whole file was expected");
+  const QSize size(side(sides_at), side(sides_at + 4));
+  if (size.isEmpty()) throw InputError(path, size_text(size) + "; at least one was expected");
+}
+
 QImage decode(const std::string& path, QImageReader& reader, QSize target) {
   if (target != reader.size() && reader.supportsOption(QImageIOHandler::ScaledSize))
     reader.setScaledSize(target);
@@ -117,6 +135,7 @@ ImageFile read_image(const std::string& path, int patch, int max_side) {
                                reader.errorString().toStdString() + "); expected one of " +
                                formats_text());
   if (reader.format() == "jpeg" || reader.format() == "jpg") require_whole_jpeg(path);
+  if (reader.format() == "png") require_whole_png(path);
   const QSize stored = reader.size();  // may be unknown before decoding
   if (stored.isValid()) {
     const QSize turned = reader.transformation() & QImageIOHandler::TransformationRotate90

@@ -125,6 +125,7 @@ struct Loader {
   std::vector<std::string> extensions;
   bool (*sniff)(const std::string& path, std::string_view head);  // for other extensions
   Source (*open)(const std::string& path, const OpenOptions& options);
+  bool begins_surely = false;  // by a signature that is nothing else's
   bool takes_tensors = false;  // --tensors beside it
 };
 
@@ -132,12 +133,12 @@ std::vector<Loader> make_loaders() {
   std::vector<std::string> images;
   for (const std::string& format : image_formats()) images.push_back("." + format);
   return {
-      {"Tensors", {".safetensors"}, is_safetensors, open_safetensors},
-      {"NumPy archives", {".npz"}, is_zip, open_npz},
-      {"NumPy arrays", {".npy"}, is_npy, refuse_npy},
-      {"Images", std::move(images), is_image, open_image},
-      {"Tokens", {".json"}, is_json, open_tokens, true},
-      {"Texts", {".txt"}, is_text, open_text, true},
+      {"Tensors", {".safetensors"}, is_safetensors, open_safetensors, true},
+      {"NumPy archives", {".npz"}, is_zip, open_npz, true},
+      {"NumPy arrays", {".npy"}, is_npy, refuse_npy, true},
+      {"Images", std::move(images), is_image, open_image, true},
+      {"Tokens", {".json"}, is_json, open_tokens, false, true},
+      {"Texts", {".txt"}, is_text, open_text, false, true},
   };
 }
 
@@ -146,6 +147,19 @@ std::string extension_of(const std::string& path) {
   for (char& c : out)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return out;
+}
+
+/// A picture named .safetensors would be refused for its "header of 727905341920923785 bytes"; say
+/// what it is instead. Only what is surely not of its own kind, and surely of another.
+void require_own_kind(const std::string& path, const std::string& extension, const Loader& named,
+                      const std::vector<Loader>& loaders) {
+  const std::string head = first_bytes(path);
+  if (named.sniff(path, head)) return;
+  for (const Loader& loader : loaders)
+    if (loader.begins_surely && loader.sniff(path, head))
+      throw InputError(path, "is named " + extension + " (" + std::string(named.label) +
+                                 ") but begins like another kind: " + std::string(loader.label) +
+                                 "; a name that fits its content was expected");
 }
 
 Loader loader_of(const std::string& path) {
@@ -163,7 +177,10 @@ Loader loader_of(const std::string& path) {
   const std::vector<Loader> loaders = make_loaders();
   const std::string extension = extension_of(path);
   for (const Loader& loader : loaders)
-    if (std::ranges::find(loader.extensions, extension) != loader.extensions.end()) return loader;
+    if (std::ranges::find(loader.extensions, extension) != loader.extensions.end()) {
+      require_own_kind(path, extension, loader, loaders);
+      return loader;
+    }
   const std::string head = first_bytes(path);
   for (const Loader& loader : loaders)
     if (loader.sniff(path, head)) return loader;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int version = 1;
 constexpr qint64 largest_session = 16 << 20;
+constexpr Index largest_side = 1 << 20;  // of blocks and leaves
 
 std::string text_of_pool(Pool::Kind kind) {
   return kind == Pool::Kind::mean ? "mean" : "max";
@@ -77,10 +78,17 @@ struct Reader {
                      std::string("'") + name + "' is '" + text + "': no such choice is known");
   }
 
+  // The library would take -1 for 2^64 - 1.
+  std::uint64_t seed(const Json& json) const {
+    const Json& value = at(json, "seed");
+    if (!value.is_number_unsigned())
+      throw InputError(where,
+                       "'seed' is " + excerpt(value) + ": a whole number of at least 0 expected");
+    return value.get<std::uint64_t>();
+  }
+
   Column column(const Json& json) const {
-    Column column{.variant = get<std::string>(json, "variant"),
-                  .values = {},
-                  .seed = get<std::uint64_t>(json, "seed")};
+    Column column{.variant = get<std::string>(json, "variant"), .values = {}, .seed = seed(json)};
     try {
       const Variant& variant = find_variant(column.variant);
       column.values = defaults(variant.schema);
@@ -119,11 +127,12 @@ struct Reader {
         });
     s.shared_range = get<bool>(json, "shared_range");
     s.colormap = get<std::string>(json, "colormap");
-    if (!(s.log_floor > 0 && s.log_floor < 1) || s.mask_block < 1 || s.rank_leaf < 1 ||
+    const auto is_side = [](Index side) { return side >= 1 && side <= largest_side; };
+    if (!(s.log_floor > 0 && s.log_floor < 1) || !is_side(s.mask_block) || !is_side(s.rank_leaf) ||
         !(s.rank_tolerance > 0))
-      throw InputError(where,
-                       "log_floor in (0, 1), mask_block and rank_leaf of at least 1 and "
-                       "rank_tolerance above 0 expected");
+      throw InputError(where, "log_floor in (0, 1), mask_block and rank_leaf from 1 to " +
+                                  std::to_string(largest_side) +
+                                  " and rank_tolerance above 0 expected");
     return s;
   }
 };
@@ -157,6 +166,7 @@ void write_session(const std::string& path, const SessionFile& file) {
   Json json{{"fovea_session", version},
             {"source", source},
             {"content_sha256", file.content_hash},
+            {"patch", s.patch},
             {"layer", s.layer},
             {"head", s.head},
             {"columns", Json::array()},
@@ -187,12 +197,20 @@ SessionFile read_session(const std::string& path) {
   SessionFile out{.session = {}, .content_hash = read.get<std::string>(json, "content_sha256")};
   Session& s = out.session;
   s.source = read.get<std::string>(json, "source");
+  if (json.contains("patch")) s.patch = read.get<int>(json, "patch");  // older files have none
+  if (s.patch < 1) throw InputError(path, "'patch' is below 1: at least 1 pixel expected");
   s.layer = read.get<Index>(json, "layer");
   s.head = read.get<Index>(json, "head");
   if (!read.at(json, "causal").is_null()) s.causal = read.get<bool>(json, "causal");
   if (!read.at(json, "scale").is_null()) s.scale = read.get<double>(json, "scale");
   if (!read.at(json, "pinned_query").is_null())
     s.pinned_query = read.get<Index>(json, "pinned_query");
+  if (s.scale && !(*s.scale > 0))
+    throw InputError(path,
+                     "'scale' is " + std::to_string(*s.scale) + ": a number above 0 expected");
+  if (s.pinned_query && *s.pinned_query < 0)
+    throw InputError(path, "'pinned_query' is " + std::to_string(*s.pinned_query) +
+                               ": a query counted from 0 expected");
   for (const Json& column : read.get<std::vector<Json>>(json, "columns"))
     s.columns.push_back(read.column(column));
   for (const Json& view : read.get<std::vector<Json>>(json, "views"))

@@ -1,41 +1,28 @@
 #include "analysis/block_mask.h"
 
-#include "analysis/support.h"
+#include "analysis/block_side.h"
+#include "data/error.h"
 
 namespace fovea {
 namespace {
 
-// The tokens of one side of a tile that fall into one block.
-struct Piece {
-  Index block = 0, tokens = 0;
-  std::vector<IndexRange> runs;  // ascending
-
-  Index low() const { return runs.front().begin; }
-  Index high() const { return runs.back().end - 1; }
-};
-
-std::vector<Piece> split(const std::vector<IndexRange>& runs, Index origin, Index block) {
-  std::vector<Piece> pieces;
-  for (IndexRange run : runs)
-    while (run.size() > 0) {
-      const Index index = (run.begin - origin) / block;
-      const IndexRange part{run.begin, std::min(run.end, origin + (index + 1) * block)};
-      if (pieces.empty() || pieces.back().block != index) pieces.push_back({index, 0, {}});
-      pieces.back().tokens += part.size();
-      pieces.back().runs.push_back(part);
-      run.begin = part.end;
-    }
-  return pieces;
-}
-
-double covered(const Piece& rows, const Piece& cols, const Band& band) {
-  const Index least = rows.low() - cols.high(), most = rows.high() - cols.low();
+// Pairs of two pieces that a band counts.
+double covered(const BlockSide& rows, IndexRange r, const BlockSide& cols, IndexRange c,
+               const Band& band) {
+  const Index least = rows.token(r.begin) - cols.token(c.end - 1),
+              most = rows.token(r.end - 1) - cols.token(c.begin);
   if (most < band.lo || least > band.hi) return 0;
   if (least >= band.lo && most <= band.hi)
-    return static_cast<double>(rows.tokens) * static_cast<double>(cols.tokens);
+    return static_cast<double>(r.size()) * static_cast<double>(c.size());
+  if (rows.contiguous() && cols.contiguous()) return pairs_in_band(r, c, band);
   double sum = 0;
-  for (const IndexRange& r : rows.runs)
-    for (const IndexRange& c : cols.runs) sum += pairs_in_band(r, c, band);
+  Index low = c.begin, high = c.begin;  // columns [low, high) lie in [i - hi, i - lo]
+  for (Index at = r.begin; at < r.end; ++at) {
+    const Index i = rows.token(at);
+    while (high < c.end && cols.token(high) <= i - band.lo) ++high;
+    while (low < high && cols.token(low) < i - band.hi) ++low;
+    sum += static_cast<double>(high - low);
+  }
   return sum;
 }
 
@@ -68,23 +55,30 @@ std::string place_of(const Plan& plan, const Support::Part& part, Index i, Index
 
 }  // namespace
 
-Matrix block_fill(const Plan& plan, IndexRange rows, IndexRange cols, Index block) {
+Matrix block_fill(const Plan& plan, IndexRange rows, IndexRange cols, Index block,
+                  const std::stop_token& stop) {
   const Index down = (rows.size() + block - 1) / block, across = (cols.size() + block - 1) / block;
   std::vector<double> pairs(static_cast<std::size_t>(down * across));
   const Support support(plan);
-  for (const auto& layer : support.layers())
+  for (const auto& layer : support.layers()) {
+    BlockSide row_side(layer.rows, rows, block), col_side(layer.cols, cols, block);
     for (const auto& group : layer.groups) {
-      const auto row_pieces = split(layer.rows.runs(group.rows, rows), rows.begin, block);
+      if (stop.stop_requested()) throw Cancelled();
+      const auto& row_pieces = row_side.split(group.rows);
       if (row_pieces.empty()) continue;
       for (std::size_t t = group.first; t < group.last; ++t) {
         const Tile& tile = layer.pass->tiles[t];
-        const Band band = is_banded(*layer.pass, tile) ? tile.band : Band{};
-        const auto col_pieces = split(layer.cols.runs(tile.cols, cols), cols.begin, block);
-        for (const Piece& r : row_pieces)
-          for (const Piece& c : col_pieces)
-            pairs[static_cast<std::size_t>(r.block * across + c.block)] += covered(r, c, band);
+        const bool banded = is_banded(*layer.pass, tile);
+        const auto& col_pieces = col_side.split(tile.cols);
+        for (const auto& r : row_pieces) {
+          double* row = pairs.data() + r.block * across;
+          for (const auto& c : col_pieces)
+            row[c.block] += banded ? covered(row_side, r.at, col_side, c.at, tile.band)
+                                   : r.tokens() * c.tokens();
+        }
       }
     }
+  }
   Matrix fill(down, across);
   for (Index r = 0; r < down; ++r)
     for (Index c = 0; c < across; ++c) {

@@ -1,6 +1,7 @@
 // Structure of a Plan as it is looked at: which tiles it evaluates, who owns a pair, row sizes.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,10 @@ namespace fovea {
 
 /// Share of the pairs of each block x block square that the plan evaluates (or covers, for coarse
 /// levels): 0 empty, 1 full, between: partial. [ceil(rows/block), ceil(cols/block)].
-Matrix block_fill(const Plan& plan, IndexRange rows, IndexRange cols, Index block);
+/// O(tokens + blocks that tiles meet), tile by tile. Throws Cancelled soon after `stop` is
+/// requested.
+Matrix block_fill(const Plan& plan, IndexRange rows, IndexRange cols, Index block,
+                  const std::stop_token& stop = {});
 
 /// 1 where the plan gives pair (i, j) weight, else 0. For zoomed views.
 Matrix element_mask(const Plan& plan, IndexRange rows, IndexRange cols);

@@ -40,13 +40,6 @@ double total_clusters(Index n, int from, int to) {
   return sum;
 }
 
-// Routing of queries and keys: one dot product per row of weights that a level compares.
-double routing(const Tree& tree, Index n, Index d) {
-  double rows = 0;
-  for (const TreeLevel& level : tree.levels) rows += level.by_sign ? 1 : level.branching;
-  return 2 * static_cast<double>(n) * static_cast<double>(d) * rows;
-}
-
 double bytes_of(const Pass& pass) {
   return static_cast<double>(sizeof(std::int32_t) * (pass.rows.size() + pass.cols.size()) +
                              sizeof(float) * pass.weight.size() + sizeof(Tile) * pass.tiles.size());
@@ -99,9 +92,7 @@ Cost count_cost(const Plan& plan, Index d, Index dv) {
   Cost cost;
   cost.exact_multiply_adds = (plan.causal ? n * (n + 1) / 2 : n * n) * width;
   cost.multiply_adds = plan.planning_multiply_adds;
-  const Tree& tree = plan.structure.tree;
-  cost.multiply_adds += routing(tree, plan.n, d);
-  for (const TreeLevel& level : tree.levels)
+  for (const TreeLevel& level : plan.structure.tree.levels)
     cost.bytes +=
         sizeof(float) * static_cast<double>(level.weight.rows() * (level.weight.cols() + 1));
   if (const auto* tiles = std::get_if<TilePlan>(&plan.form))

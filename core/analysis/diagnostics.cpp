@@ -27,6 +27,8 @@ void add_skew(const Plan& plan, const Support& support, Diagnostics& out) {
     for (const int b : nodes->branching) count *= b;
   else if (leaves)
     count = s.tree.leaves();
+  else
+    count = bucket_count(queries, keys);
   std::vector<Index> query_sizes = sizes_of(queries, count), key_sizes = sizes_of(keys, count);
   const std::size_t both = std::max(query_sizes.size(), key_sizes.size());
   query_sizes.resize(both);

@@ -101,9 +101,11 @@ std::vector<Diagnostic> hyper_figures(const Operator& approximate, const Output&
   const double norm = operator_norm(exact, run);
   out.push_back(
       {"stable_rank", "Stable rank", squares / (norm * norm), "|P|_F² / |P|_op² of exact P."});
-  const double value_norm = thin_norm(exact.problem().v);
+  const double value_norm = thin_norm(exact.problem().v),
+               achieved = thin_norm(difference(approximate_output.z, exact_output.z));
+  // V = 0: both sides of Eq. 1 are 0, which every epsilon solves, 0 too.
   out.push_back({"spectral_epsilon", "Spectral error ε",
-                 thin_norm(difference(approximate_output.z, exact_output.z)) / (norm * value_norm),
+                 value_norm == 0 ? 0.0 : achieved / (norm * value_norm),
                  "Achieved ε of |Z̃ − Z|_op ≤ ε |P|_op |V|_op (HyperAttention, Eq. 1)."});
   return out;
 }

@@ -21,6 +21,14 @@ double gini(std::span<const Index> sizes) {
 
 }  // namespace
 
+Index bucket_count(std::span<const std::int32_t> queries, std::span<const std::int32_t> keys) {
+  Index count = 1;
+  for (const auto& buckets : {queries, keys})
+    for (const std::int32_t bucket : buckets)
+      while (count <= bucket) count *= 2;
+  return count;
+}
+
 std::vector<Index> sizes_of(std::span<const std::int32_t> leaf, Index count) {
   std::vector<Index> sizes(static_cast<std::size_t>(count));
   for (const std::int32_t l : leaf) {

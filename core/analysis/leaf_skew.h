@@ -18,6 +18,9 @@ struct LeafSkew {
   Index largest_leaf = 0;          // keys
 };
 
+/// Buckets of a hash of whole bits: the power of two that holds every bucket met.
+Index bucket_count(std::span<const std::int32_t> queries, std::span<const std::int32_t> keys);
+
 /// How many tokens each leaf holds: at least `count` leaves, more when a token names one.
 std::vector<Index> sizes_of(std::span<const std::int32_t> leaf, Index count);
 

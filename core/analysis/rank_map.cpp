@@ -1,13 +1,11 @@
 #include "analysis/rank_map.h"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
-#include <mutex>
+#include <functional>
+#include <span>
 #include <string>
-#include <thread>
 
-#include "analysis/singular_values.h"
+#include "backend/singular_values.h"
 
 namespace fovea {
 namespace {
@@ -15,7 +13,7 @@ namespace {
 void add_block(RankMap& map, IndexRange rows, IndexRange cols, int level) {
   const auto cut = [&](IndexRange r) { return IndexRange{r.begin, std::min(r.end, map.n)}; };
   if (rows.begin < map.n && cols.begin < map.n)
-    map.blocks.push_back({cut(rows), cut(cols), level, 0, {}});
+    map.blocks.push_back({cut(rows), cut(cols), level, 0, {}, 0});
 }
 
 // Diagonal leaves, then the two off-diagonal blocks between siblings of 2^(level - 1) leaves each.
@@ -35,64 +33,55 @@ void add_grid(RankMap& map, Index leaf) {
     for (Index j = 0; j < map.n; j += leaf) add_block(map, {i, i + leaf}, {j, j + leaf}, 0);
 }
 
-std::vector<float> values_of(const Matrix& block, const std::stop_token& stop) {
-  std::vector<double> entries;
-  entries.reserve(static_cast<std::size_t>(block.rows() * block.cols()));
-  for (Index i = 0; i < block.rows(); ++i)
-    entries.insert(entries.end(), block.row(i), block.row(i) + block.cols());
-  const auto values = singular_values(entries.data(), block.rows(), block.cols(), stop);
-  return {values.begin(), values.end()};
+// Blocks handed to the back end at once: eight of the largest.
+constexpr Index batch_bytes = 8 * largest_rank_block * largest_rank_block * Index{sizeof(float)};
+
+// Reads and decomposes order[first, last).
+void decompose_batch(std::span<RankBlock* const> order, const Entries& entries,
+                     const Backend& backend, RankMap& map, Run& run) {
+  std::vector<Matrix> blocks;
+  std::vector<MatrixView> views;
+  for (const RankBlock* b : order) {
+    run.check();
+    blocks.push_back(entries(b->rows, b->cols));
+  }
+  for (const Matrix& block : blocks) views.push_back(block);
+  Spectra spectra = backend.singular_values(views, run);
+  for (std::size_t b = 0; b < order.size(); ++b) {
+    order[b]->singular_values = std::move(spectra.values[b]);
+    order[b]->resolved = spectra.resolved[b];
+  }
+  map.left_to_cpu += spectra.left_to_cpu;
 }
 
-// Decomposes blocks on a few threads; entries are asked for by one at a time.
-void decompose(RankMap& map, const Entries& entries, Run& run) {
-  std::mutex one_reader;
-  std::exception_ptr error;
-  std::atomic<std::size_t> next = 0;
-  std::atomic<double> done = 0;
-  double total = 0;
-  const auto effort = [](const RankBlock& b) {
-    const double rows = static_cast<double>(b.rows.size()),
-                 cols = static_cast<double>(b.cols.size());
-    return rows * cols * std::min(rows, cols);
+void decompose(RankMap& map, const Entries& entries, const Backend& backend, Run& run) {
+  const auto effort = [](const RankBlock* b) {
+    return decomposition_effort(b->rows.size(), b->cols.size());
   };
-  std::vector<RankBlock*> order;  // the largest first: the threads end together
-  for (RankBlock& b : map.blocks) order.push_back(&b), total += effort(b);
-  std::ranges::stable_sort(order, std::greater{}, [&](const RankBlock* b) { return effort(*b); });
-  const auto work = [&] {
-    try {
-      for (std::size_t b = next++; b < order.size(); b = next++) {
-        run.check();
-        Matrix block;
-        {
-          const std::scoped_lock lock(one_reader);
-          block = entries(order[b]->rows, order[b]->cols);
-        }
-        order[b]->singular_values = values_of(block, run.stop);
-        const double so_far = done += effort(*order[b]);
-        if (run.progress) run.progress->fraction = so_far / total;
-      }
-    } catch (...) {
-      next = order.size();
-      const std::scoped_lock lock(one_reader);
-      if (!error) error = std::current_exception();
+  double total = 0, done = 0;
+  std::vector<RankBlock*> order;  // the largest first
+  for (RankBlock& b : map.blocks) order.push_back(&b), total += effort(&b);
+  std::ranges::stable_sort(order, std::greater{}, effort);
+  for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
+    Index bytes = 0;
+    double batch = 0;
+    for (; last < order.size() && (last == first || bytes < batch_bytes); ++last) {
+      bytes += order[last]->rows.size() * order[last]->cols.size() * Index{sizeof(float)};
+      batch += effort(order[last]);
     }
-  };
-  {
-    std::vector<std::jthread> threads;
-    const std::size_t wanted = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8);
-    for (std::size_t t = 1; t < std::min(wanted, order.size()); ++t) threads.emplace_back(work);
-    work();
+    Run part = run.part(done / total, (done + batch) / total);
+    decompose_batch(std::span(order).subspan(first, last - first), entries, backend, map, part);
+    done += batch;
   }
-  if (error) std::rethrow_exception(error);
 }
 
 }  // namespace
 
-RankMap map_ranks(Index n, const Entries& entries, const RankOptions& options, Run& run) {
+RankMap map_ranks(Index n, const Entries& entries, const RankOptions& options,
+                  const Backend& backend, Run& run) {
   if (options.leaf < 1)
     throw UsageError("rank map: leaf is " + std::to_string(options.leaf) + ", at least 1 expected");
-  RankMap map{.n = n, .partition = options.partition, .blocks = {}};
+  RankMap map{.n = n, .partition = options.partition, .blocks = {}, .left_to_cpu = 0};
   if (options.partition == Partition::hierarchy)
     add_hierarchy(map, options.leaf);
   else
@@ -103,9 +92,15 @@ RankMap map_ranks(Index n, const Entries& entries, const RankOptions& options, R
                              std::to_string(b.cols.size()) +
                              " is too large to decompose; at most " +
                              std::to_string(largest_rank_block) + " a side");
-  decompose(map, entries, run);
+  decompose(map, entries, backend, run);
   set_tolerance(map, options.tolerance, options.relative);
   return map;
+}
+
+std::string note_of(const RankMap& map) {
+  if (map.left_to_cpu == 0) return "";
+  return std::to_string(map.left_to_cpu) + " of " + std::to_string(map.blocks.size()) +
+         " blocks decomposed by the CPU: their rank is too high for the device's way";
 }
 
 void set_tolerance(RankMap& map, double tolerance, bool relative) {

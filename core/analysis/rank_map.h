@@ -2,9 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
-#include "backend/profile.h"
+#include "backend/backend.h"
 #include "data/matrix.h"
 
 namespace fovea {
@@ -16,12 +17,14 @@ struct RankBlock {
   int level = 0;  // hierarchy: 0 on the diagonal, then the sibling level
   int rank = 0;
   std::vector<float> singular_values;  // descending
+  Index resolved = 0;  // the first so many; those after are equal, a bound on what they sum to
 };
 
 struct RankMap {
   Index n = 0;
   Partition partition = Partition::hierarchy;
   std::vector<RankBlock> blocks;  // tile [0, n) x [0, n)
+  Index left_to_cpu = 0;          // blocks that the back end's device gave up on
 };
 
 struct RankOptions {
@@ -37,9 +40,14 @@ using Entries = std::function<Matrix(IndexRange rows, IndexRange cols)>;
 /// Larger blocks are refused: their decomposition would take minutes.
 inline constexpr Index largest_rank_block = 2048;
 
-/// Singular values of every block, on a few threads, O(block^2) memory each; `entries` is called by
-/// one thread at a time. Then ranks at the tolerance. Throws UnavailableError for larger blocks.
-RankMap map_ranks(Index n, const Entries& entries, const RankOptions& options, Run& run);
+/// Singular values of every block by the back end, a batch of bounded memory at a time; `entries`
+/// is called on this thread. Then ranks at the tolerance. Throws UnavailableError for larger
+/// blocks.
+RankMap map_ranks(Index n, const Entries& entries, const RankOptions& options,
+                  const Backend& backend, Run& run);
+
+/// What a reader of the map should know: blocks left to the CPU. Empty: nothing.
+std::string note_of(const RankMap& map);
 
 /// The same map at another tolerance; no new decomposition.
 void set_tolerance(RankMap& map, double tolerance, bool relative);

@@ -14,6 +14,10 @@ class Side {
   Side(const std::vector<std::int32_t>& order, int level, Index n);
 
   bool identity() const { return order_->empty(); }
+  Index size() const {
+    return identity() ? clusters(n_, level_) : static_cast<Index>(order_->size());
+  }
+  const std::int32_t* order() const { return order_->data(); }  // [size()], not of the identity
   /// Whether the clusters at the positions ascend, in O(1): leaves and residue classes do, each by
   /// itself. The identity does.
   bool ascending(IndexRange positions) const;

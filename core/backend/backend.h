@@ -1,6 +1,7 @@
 // A Backend binds Plans to memory and does the heavy steps of planning.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +11,13 @@
 #include "plan/tree.h"
 
 namespace fovea {
+
+/// Singular values of a batch of blocks.
+struct Spectra {
+  std::vector<std::vector<float>> values;  // of each block, descending, min(rows, cols) of them
+  std::vector<Index> resolved;             // the first so many; those after are equal: a bound
+  Index left_to_cpu = 0;                   // blocks that a device gave up on
+};
 
 class Backend {
  public:
@@ -32,10 +40,26 @@ class Backend {
   /// Leaf of every row of x.
   virtual std::vector<std::int32_t> route(MatrixView x, const Tree& tree, Run& run) const = 0;
 
+  /// body(i) for every i in [0, count), in any order, on as many threads as the back end has for
+  /// planning. Throws Cancelled soon after the run is stopped.
+  virtual void share_out(Index count, Run& run, const std::function<void(Index)>& body) const {
+    for (Index i = 0; i < count; ++i) {
+      run.check();
+      body(i);
+    }
+  }
+
   /// Positions of the keys in ascending order, equal keys in the order given.
   /// Every key is in [0, key_count).
   virtual std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys,
                                                  std::int32_t key_count, Run& run) const = 0;
+
+  /// Singular values of every block, within 2e-7 |A|_F (CUDA: 1e-6 in blocks of at most 64 a side,
+  /// decomposed in float), and their sums from any one on hardly under-estimated, so that ranks by
+  /// the paper's tail sum hold: singular_values.h says why. NaN for a block with an entry that is
+  /// not finite. The largest blocks first let the threads end together. Memory beyond the blocks: a
+  /// few of the largest for each thread.
+  virtual Spectra singular_values(std::span<const MatrixView> blocks, Run& run) const = 0;
 };
 
 struct CpuOptions {

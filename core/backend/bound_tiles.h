@@ -3,10 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "backend/isa/attend.h"
 #include "backend/profile.h"
+#include "backend/pyramid.h"
 #include "backend/workers.h"
 #include "data/problem.h"
 #include "plan/plan.h"
@@ -34,10 +36,16 @@ struct BoundPass {
   Index col(Index p) const {
     return pass->cols.empty() ? p : pass->cols[static_cast<std::size_t>(p)];
   }
+  /// The strips that begin at these row positions.
+  std::span<const TileGroup> strips_in(IndexRange rows) const;
 };
 
 class BoundTiles {
  public:
+  static constexpr int span_log2 = 9;
+  static constexpr Index span_tokens = Index{1} << span_log2;
+  static constexpr Index span_margin = 64;
+
   /// `plan` and `problem` outlive this. Coarsens K (and Q, when its clusters are means).
   BoundTiles(const Plan& plan, const Problem& problem, const isa::Loops& loops, Workers& workers,
              const std::stop_token& stop);
@@ -47,13 +55,26 @@ class BoundTiles {
   int d() const { return static_cast<int>(problem_.d()); }
   int query_top() const { return query_top_; }  // highest level of any pass
   int key_top() const { return key_top_; }
+  /// Coarse queries in sequence order: no strip up to this level crosses a multiple of span_tokens,
+  /// so that a span can be taken through these levels by itself. -1: not so.
+  int span_top() const { return span_top_; }
   float log2_scale() const;  // logits in log2 units: s log2(e)
 
-  const float* query_row(int level, Index cluster) const;
-  MatrixView keys(int level) const {
-    return level == 0 ? problem_.k : keys_[static_cast<std::size_t>(level) - 1].view();
+  /// Rows that stand for the queries, or the keys, of a level. Those of the levels that a span
+  /// makes for itself are there once `complete` was called.
+  ClusterRows queries(int level) const;
+  ClusterRows keys(int level) const {
+    return level == 0 ? ClusterRows(problem_.k) : keys_.level(level);
   }
+  void complete(Workers& workers, const std::stop_token& stop);
 
+  /// Levels 1 .. these a span makes for itself, since they are more than all the others together:
+  /// of queries within the span, of keys up to `span_margin` tokens around it.
+  int span_query_levels() const { return queries_.low() - 1; }
+  int span_key_levels() const { return span_key_levels_; }
+  const Problem& problem() const { return problem_; }
+
+  const isa::Loops& loops() const { return loops_; }
   /// Few queries leave most lanes of a wide vector idle: they take the next narrower vectors, which
   /// every machine with AVX-512 has.
   const isa::Loops& loops_for(int count) const {
@@ -62,15 +83,18 @@ class BoundTiles {
 
  private:
   BoundPass bind_pass(const Pass& pass) const;
+  bool stays_near(const BoundPass& bound) const;
+  int near_key_levels() const;
+  void cut_strips(BoundPass& bound) const;
   void bind_weights(const Pass& pass, BoundPass& bound) const;
 
   const TilePlan& plan_;
   const Problem& problem_;
   const isa::Loops& loops_;
   Index n_;
-  int query_top_ = 0, key_top_ = 0;
+  int query_top_ = 0, key_top_ = 0, span_top_ = -1, span_key_levels_ = 0;
   std::vector<BoundPass> passes_;
-  std::vector<Matrix> keys_, queries_;  // levels 1.. of the pyramids
+  Pyramid keys_, queries_;
 };
 
 }  // namespace fovea

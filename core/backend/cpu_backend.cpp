@@ -1,11 +1,14 @@
 // The CPU back end: instruction set chosen at run time, the heavy steps of planning on all threads.
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <thread>
 
 #include "backend/backend.h"
 #include "backend/isa/attend.h"
 #include "backend/node_operator.h"
+#include "backend/routed_rows.h"
+#include "backend/singular_values.h"
 #include "backend/tile_operator.h"
 #include "backend/workers.h"
 
@@ -55,7 +58,7 @@ class CpuBackend final : public Backend {
                                  Run& run) const override {
     if (std::holds_alternative<TilePlan>(plan->form))
       return make_tile_operator(std::move(plan), problem, loops_, workers_, run);
-    return make_node_operator(std::move(plan), problem, workers_, run);
+    return make_node_operator(std::move(plan), problem, loops_, workers_, run);
   }
 
   std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,
@@ -80,14 +83,15 @@ class CpuBackend final : public Backend {
   std::vector<std::int32_t> route(MatrixView x, const Tree& tree, Run& run) const override {
     std::vector<std::int32_t> leaf(static_cast<std::size_t>(x.rows), 0);
     for_rows(x.rows, run, [&](IndexRange range) {
-      for (Index i = range.begin; i < range.end; ++i) {
-        Index node = 0;
-        for (const auto& level : tree.levels)
-          node = node * level.branching + child(level, node, x.row(i), x.cols);
-        leaf[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(node);
-      }
+      for (Index begin = range.begin; begin < range.end; begin += RoutedRows::most)
+        RoutedRows(x, {begin, std::min(begin + RoutedRows::most, range.end)}, loops_)
+            .descend(tree, leaf.data() + begin);
     });
     return leaf;
+  }
+
+  void share_out(Index count, Run& run, const std::function<void(Index)>& body) const override {
+    workers_->loop(count, run.stop, [&](Index turn, int) { body(turn); });
   }
 
   std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys, std::int32_t key_count,
@@ -107,6 +111,24 @@ class CpuBackend final : public Backend {
       order[static_cast<std::size_t>(start[static_cast<std::size_t>(keys[i])]++)] =
           static_cast<std::int32_t>(i);
     return order;
+  }
+
+  Spectra singular_values(std::span<const MatrixView> blocks, Run& run) const override {
+    const auto stage = run.profile.stage("decompose");
+    Spectra out;
+    out.values.resize(blocks.size());
+    out.resolved.resize(blocks.size());
+    double total = 0;
+    for (const MatrixView& block : blocks) total += decomposition_effort(block.rows, block.cols);
+    std::atomic<double> done = 0;
+    workers_->loop(static_cast<Index>(blocks.size()), run.stop, [&](Index turn, int) {
+      const MatrixView& block = blocks[static_cast<std::size_t>(turn)];
+      const auto found = fovea::singular_values(block, run.stop);
+      out.values[static_cast<std::size_t>(turn)].assign(found.values.begin(), found.values.end());
+      out.resolved[static_cast<std::size_t>(turn)] = found.resolved;
+      run.reached((done += decomposition_effort(block.rows, block.cols)) / total);
+    });
+    return out;
   }
 
  private:
@@ -131,34 +153,6 @@ class CpuBackend final : public Backend {
       loops_.logits(packed.data(), isa::max_lanes, d, directions.data(), count, dots.data());
       for (int r = 0; r < rows; ++r) use(begin + r, dots.data() + r, isa::max_lanes);
     }
-  }
-
-  // Partial sums side by side: quicker than one chain of additions, and more accurate.
-  static float dot(const float* a, const float* b, Index d) {
-    constexpr Index width = 8;
-    float sums[width] = {};
-    Index c = 0;
-    for (; c + width <= d; c += width)
-      for (Index i = 0; i < width; ++i) sums[i] += a[c + i] * b[c + i];
-    for (; c < d; ++c) sums[c % width] += a[c] * b[c];
-    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) +
-           ((sums[1] + sums[5]) + (sums[3] + sums[7]));
-  }
-
-  static Index child(const TreeLevel& level, Index node, const float* x, Index d) {
-    const auto score = [&](Index row) {
-      const float* w = level.weight.row(row);
-      return level.bias[static_cast<std::size_t>(row)] + dot(w, x, d);
-    };
-    if (level.by_sign) return score(node) >= 0 ? 1 : 0;
-    Index best = 0;
-    float top = score(node * level.branching);
-    for (Index c = 1; c < level.branching; ++c)
-      if (const float s = score(node * level.branching + c); s > top) {
-        top = s;
-        best = c;
-      }
-    return best;
   }
 
   const isa::Loops& loops_;

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
+
+#include "backend/key_slots.h"
 
 namespace fovea {
 namespace {
@@ -21,28 +22,34 @@ struct Piece {
 
 class NodeOperator final : public Operator {
  public:
-  NodeOperator(std::shared_ptr<const Plan> plan, const Problem& problem,
+  NodeOperator(std::shared_ptr<const Plan> plan, const Problem& problem, const isa::Loops& loops,
                std::shared_ptr<Workers> workers, Run& run)
       : Operator(std::move(plan), problem),
         nodes_(std::get<NodePlan>(this->plan().form)),
         depths_(static_cast<Index>(nodes_.branching.size()) + 1),
-        workers_(std::move(workers)) {
+        loops_(loops),
+        workers_(std::move(workers)),
+        slots_(number_slots(nodes_, run)) {
     const auto stage = run.profile.stage("upload");
-    leaves_below_.assign(size(depths_), 1);
-    for (Index depth = depths_ - 2; depth >= 0; --depth)
-      leaves_below_[size(depth)] = leaves_below_[size(depth) + 1] * nodes_.branching[size(depth)];
-    number_key_nodes();
-    find_query_nodes(run);
-    share_out();
+    sort_keys();
+    run.check();
+    if (this->plan().causal) share_prefixes();
   }
 
  private:
+  static KeySlots number_slots(const NodePlan& nodes, Run& run) {
+    const auto stage = run.profile.stage("upload");
+    return KeySlots(nodes);
+  }
   static std::size_t size(Index i) { return static_cast<std::size_t>(i); }
   Index n() const { return plan().n; }
-  Index slots() const { return static_cast<Index>(parent_.size()); }
-  const std::int32_t* key_slots(Index j) const { return key_slot_.data() + j * depths_; }
-  const std::int32_t* query_slots(Index i) const { return query_slot_.data() + i * depths_; }
-  const float* shares(Index i) const { return share_.data() + i * depths_; }
+  Index slots() const { return slots_.count(); }
+  const std::int32_t* key_slots(Index j) const { return slots_.path(nodes_.key_leaf[size(j)]); }
+  const std::int32_t* query_slots(Index i) const { return slots_.path(nodes_.query_leaf[size(i)]); }
+  // alpha / the keys of the query's node that it may attend; 0 if there are none.
+  float share(Index i, Index depth) const {
+    return plan().causal ? share_[size(i * depths_ + depth)] : slots_.share(query_slots(i)[depth]);
+  }
 
   template <class Body>
   void for_tokens(Index count, Run& run, const Body& body) const {
@@ -52,71 +59,27 @@ class NodeOperator final : public Operator {
     });
   }
 
-  // ---- The nodes that hold keys, numbered as slots: root first, left to right -------------------
-
-  void number_key_nodes() {
+  // Keys by leaf, which is by slot, those of a leaf in sequence order.
+  void sort_keys() {
+    std::vector<std::int32_t> next(size(slots()) + 1, 0);
+    for (const std::int32_t leaf : nodes_.key_leaf) ++next[size(slots_.deepest(leaf)) + 1];
+    for (Index slot = 0; slot < slots(); ++slot) {
+      const Index begin = next[size(slot)], end = begin + next[size(slot) + 1];
+      next[size(slot) + 1] = static_cast<std::int32_t>(end);
+      for (Index p = begin; p < end; p += keys_per_piece)
+        pieces_.push_back({slot, {p, std::min(end, p + keys_per_piece)}});
+    }
     key_order_.resize(size(n()));
-    std::iota(key_order_.begin(), key_order_.end(), 0);
-    std::ranges::stable_sort(key_order_, {},
-                             [&](std::int32_t j) { return nodes_.key_leaf[size(j)]; });
-    key_slot_.resize(size(n() * depths_));
-    for (Index depth = 0; depth < depths_; ++depth) {
-      first_slot_.push_back(slots());
-      std::int64_t node = -1;
-      for (const std::int32_t j : key_order_) {
-        const std::int64_t its = nodes_.key_leaf[size(j)] / leaves_below_[size(depth)];
-        if (its != node) {
-          parent_.push_back(depth == 0 ? -1 : key_slots(j)[depth - 1]);
-          node_.push_back(its);
-          node = its;
-        }
-        key_slot_[size(j * depths_ + depth)] = static_cast<std::int32_t>(slots() - 1);
-      }
-    }
-    first_slot_.push_back(slots());
-    for (Index p = 0; p < n(); ++p) {
-      const Index slot = key_slots(key_order_[size(p)])[depths_ - 1];
-      if (pieces_.empty() || pieces_.back().slot != slot ||
-          pieces_.back().keys.size() == keys_per_piece)
-        pieces_.push_back({slot, {p, p}});
-      pieces_.back().keys.end = p + 1;
-    }
+    for (Index j = 0; j < n(); ++j)
+      key_order_[size(next[size(slots_.deepest(nodes_.key_leaf[size(j)]))]++)] =
+          static_cast<std::int32_t>(j);
   }
 
-  // A node without keys is the slot after the last: its sums and counts stay 0.
-  void find_query_nodes(Run& run) {
-    query_slot_.assign(size(n() * depths_), static_cast<std::int32_t>(slots()));
-    last_slot_.assign(size(n()), 0);  // the root holds every key
-    for_tokens(n(), run, [&](Index i) {
-      for (Index depth = 0; depth < depths_; ++depth) {
-        const std::int64_t node = nodes_.query_leaf[size(i)] / leaves_below_[size(depth)];
-        const auto begin = node_.begin() + first_slot_[size(depth)],
-                   end = node_.begin() + first_slot_[size(depth) + 1];
-        const auto at = std::lower_bound(begin, end, node);
-        if (at == end || *at != node) break;  // nor has any node below
-        last_slot_[size(i)] = static_cast<std::int32_t>(at - node_.begin());
-        query_slot_[size(i * depths_ + depth)] = last_slot_[size(i)];
-      }
-    });
-  }
-
-  // share[i][depth] = alpha / the keys of the query's node that it may attend; 0 if there are none.
-  void share_out() {
+  void share_prefixes() {
     share_.assign(size(n() * depths_), 0.0f);
     std::vector<std::int32_t> count(size(slots()) + 1, 0);
-    const auto add = [&](Index j) {
-      for (Index depth = 0; depth < depths_; ++depth) ++count[size(key_slots(j)[depth])];
-    };
-    if (!plan().causal)
-      for (Index j = 0; j < n(); ++j) add(j);
-    slot_share_.assign(size(slots()), 0.0f);
-    for (Index depth = 0; depth < depths_; ++depth)
-      for (Index slot = first_slot_[size(depth)]; slot < first_slot_[size(depth) + 1]; ++slot)
-        if (count[size(slot)] > 0)
-          slot_share_[size(slot)] =
-              nodes_.alpha[size(depth)] / static_cast<float>(count[size(slot)]);
     for (Index i = 0; i < n(); ++i) {
-      if (plan().causal) add(i);
+      for (Index depth = 0; depth < depths_; ++depth) ++count[size(key_slots(i)[depth])];
       for (Index depth = 0; depth < depths_; ++depth)
         if (const std::int32_t keys = count[size(query_slots(i)[depth])]; keys > 0)
           share_[size(i * depths_ + depth)] = nodes_.alpha[size(depth)] / static_cast<float>(keys);
@@ -126,7 +89,7 @@ class NodeOperator final : public Operator {
   // ---- Z = P V ----------------------------------------------------------------------------------
 
   Output do_apply(MatrixView v, Run& run) const override {
-    Output out{Matrix(n(), v.cols), {}};
+    Output out{v.cols % 16 == 0 ? Matrix::uninitialised(n(), v.cols) : Matrix(n(), v.cols), {}};
     if (plan().causal)
       look_up_prefixes(v, out.z, run);
     else
@@ -141,12 +104,10 @@ class NodeOperator final : public Operator {
     std::vector<double> partial(pieces_.size() * size(dv), 0.0),
         sums(size((slots() + 1) * dv), 0.0);
     workers_->loop(static_cast<Index>(pieces_.size()), run.stop, [&](Index turn, int) {
-      double* sum = partial.data() + turn * dv;
       const IndexRange keys = pieces_[size(turn)].keys;
-      for (Index p = keys.begin; p < keys.end; ++p) {
-        const float* value = v.row(key_order_[size(p)]);
-        for (Index c = 0; c < dv; ++c) sum[c] += static_cast<double>(value[c]);
-      }
+      loops_.add_rows(v.data, v.stride, key_order_.data() + keys.begin,
+                      static_cast<int>(keys.size()), static_cast<int>(dv),
+                      partial.data() + turn * dv);
     });
     const auto add = [dv](const double* from, double* to) {
       for (Index c = 0; c < dv; ++c) to[c] += from[c];
@@ -154,7 +115,7 @@ class NodeOperator final : public Operator {
     for (std::size_t piece = 0; piece < pieces_.size(); ++piece)
       add(partial.data() + piece * size(dv), sums.data() + pieces_[piece].slot * dv);
     for (Index slot = slots() - 1; slot > 0; --slot)
-      add(sums.data() + slot * dv, sums.data() + parent_[size(slot)] * dv);
+      add(sums.data() + slot * dv, sums.data() + slots_.parent(slot) * dv);
     return sums;
   }
 
@@ -166,15 +127,16 @@ class NodeOperator final : public Operator {
     std::vector<double> path(size(slots() * dv));
     Matrix rows(slots(), dv);
     for (Index slot = 0; slot < slots(); ++slot) {
-      const double share = static_cast<double>(slot_share_[size(slot)]);
+      const double share = static_cast<double>(slots_.share(slot));
       for (Index c = 0; c < dv; ++c) {
-        const double above = slot == 0 ? 0.0 : path[size(parent_[size(slot)] * dv + c)];
+        const double above = slot == 0 ? 0.0 : path[size(slots_.parent(slot) * dv + c)];
         path[size(slot * dv + c)] = above + share * sums[size(slot * dv + c)];
         rows(slot, c) = static_cast<float>(path[size(slot * dv + c)]);
       }
     }
-    for_tokens(n(), run,
-               [&](Index i) { std::copy_n(rows.row(last_slot_[size(i)]), dv, z.row(i)); });
+    for_tokens(n(), run, [&](Index i) {
+      std::copy_n(rows.row(slots_.deepest(nodes_.query_leaf[size(i)])), dv, z.row(i));
+    });
   }
 
   // Causal: running sums of every node, a few columns of V a turn.
@@ -194,7 +156,7 @@ class NodeOperator final : public Operator {
               for (Index c = 0; c < width; ++c) sum[c] += static_cast<double>(value[c]);
               const double* found = sums.data() + query_slots(i)[depth] * columns_per_turn;
               for (Index c = 0; c < width; ++c)
-                total[c] += static_cast<double>(shares(i)[depth]) * found[c];
+                total[c] += static_cast<double>(share(i, depth)) * found[c];
             }
             for (Index c = 0; c < width; ++c) z(i, first + c) = static_cast<float>(total[c]);
           }
@@ -217,7 +179,7 @@ class NodeOperator final : public Operator {
         double value = 0;
         for (Index depth = 0; depth < depths_ && key_slots(j)[depth] == query_slots(i)[depth];
              ++depth)
-          value += static_cast<double>(shares(i)[depth]);
+          value += static_cast<double>(share(i, depth));
         out(r, j - cols.begin) = static_cast<float>(value);
       }
     });
@@ -270,7 +232,7 @@ class NodeOperator final : public Operator {
   double row_sum(Index i, const std::vector<std::int32_t>& count) const {
     double sum = 0;
     for (Index depth = 0; depth < depths_; ++depth)
-      sum += static_cast<double>(shares(i)[depth]) * count[size(query_slots(i)[depth])];
+      sum += static_cast<double>(share(i, depth)) * count[size(query_slots(i)[depth])];
     return sum;
   }
 
@@ -282,7 +244,7 @@ class NodeOperator final : public Operator {
     for (Index depth = 0; depth < depths_; ++depth) {
       const Index inside = count[size(query_slots(i)[depth])];
       if (inside < here) largest = std::max(largest, value);
-      value += static_cast<double>(shares(i)[depth]);
+      value += static_cast<double>(share(i, depth));
       here = inside;
     }
     return here > 0 ? std::max(largest, value) : largest;
@@ -290,25 +252,20 @@ class NodeOperator final : public Operator {
 
   const NodePlan& nodes_;
   Index depths_;  // h + 1
+  const isa::Loops& loops_;
   std::shared_ptr<Workers> workers_;
-  std::vector<std::int64_t> leaves_below_;  // [depths]
-  std::vector<std::int32_t> key_order_;     // [n] by leaf
-  std::vector<std::int32_t> parent_;        // [slots]
-  std::vector<std::int64_t> node_;          // [slots] index within its depth
-  std::vector<Index> first_slot_;           // [depths + 1]
+  KeySlots slots_;
+  std::vector<std::int32_t> key_order_;  // [n] by leaf
   std::vector<Piece> pieces_;
-  std::vector<std::int32_t> key_slot_, query_slot_;  // [n, depths]
-  std::vector<std::int32_t> last_slot_;              // [n] deepest slot on the query's path
-  std::vector<float> slot_share_;                    // [slots] alpha / keys, without a mask
-  std::vector<float> share_;                         // [n, depths]
+  std::vector<float> share_;  // [n, depths] with a causal mask
 };
 
 }  // namespace
 
 std::unique_ptr<Operator> make_node_operator(std::shared_ptr<const Plan> plan,
-                                             const Problem& problem,
+                                             const Problem& problem, const isa::Loops& loops,
                                              std::shared_ptr<Workers> workers, Run& run) {
-  return std::make_unique<NodeOperator>(std::move(plan), problem, std::move(workers), run);
+  return std::make_unique<NodeOperator>(std::move(plan), problem, loops, std::move(workers), run);
 }
 
 }  // namespace fovea

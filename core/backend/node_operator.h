@@ -3,13 +3,14 @@
 
 #include <memory>
 
+#include "backend/isa/attend.h"
 #include "backend/operator.h"
 #include "backend/workers.h"
 
 namespace fovea {
 
 std::unique_ptr<Operator> make_node_operator(std::shared_ptr<const Plan> plan,
-                                             const Problem& problem,
+                                             const Problem& problem, const isa::Loops& loops,
                                              std::shared_ptr<Workers> workers, Run& run);
 
 }  // namespace fovea

@@ -56,7 +56,17 @@ struct Run {
   Profile& profile;
   std::stop_token stop = {};
   Progress* progress = nullptr;
+  double begin = 0, end = 1;  // the part of the whole that this run is
 
+  /// This run as part [from, to) of itself.
+  Run part(double from, double to) const {
+    const double size = end - begin;
+    return {profile, stop, progress, begin + from * size, begin + to * size};
+  }
+  /// Shows how far it is, in [0, 1].
+  void reached(double fraction) const {
+    if (progress) progress->fraction = begin + fraction * (end - begin);
+  }
   void check() const {
     if (stop.stop_requested()) throw Cancelled();
   }

@@ -37,10 +37,9 @@ IndexRange QueryStrip::columns_of(const BoundPass& bound, const Tile& tile,
   return cols;
 }
 
-Index QueryStrip::fill(const BoundPass& bound, IndexRange cols, IndexRange tokens,
-                       const std::vector<float>& log2_weight) {
+Index QueryStrip::fill(const BoundPass& bound, IndexRange cols, const ClusterRows& rows,
+                       IndexRange tokens, const std::vector<float>& log2_weight) {
   const int level = bound.pass->key_level;
-  const MatrixView matrix = tiles_.keys(level);
   const bool everything = tokens.begin == 0 && tokens.end == tiles_.n();
   Index p = cols.begin;
   for (; p < cols.end && keys < isa::max_keys; ++p) {
@@ -51,7 +50,7 @@ Index QueryStrip::fill(const BoundPass& bound, IndexRange cols, IndexRange token
     }
     column[keys] = cluster;
     key_token_[keys] = static_cast<std::int32_t>(cluster);
-    key_[keys] = matrix.row(cluster);
+    key_[keys] = rows.row(cluster);
     if (!log2_weight.empty()) weight_[keys] = log2_weight[static_cast<std::size_t>(p)];
     ++keys;
   }

@@ -31,10 +31,12 @@ class QueryStrip {
   void pack();
 
   /// Calls `use()` for every step of the pass's tiles [group.first, group.last), logits weighted by
-  /// `log2_weight` (may be empty) and masked. Keys outside `tokens` are left out.
+  /// `log2_weight` (may be empty) and masked. `rows`: of the keys of the pass's level. Keys outside
+  /// `tokens` are left out.
   template <class Use>
-  void for_steps(const BoundPass& bound, const TileGroup& group, IndexRange tokens,
-                 const std::vector<float>& log2_weight, const std::stop_token& stop, Use use) {
+  void for_steps(const BoundPass& bound, const TileGroup& group, const ClusterRows& rows,
+                 IndexRange tokens, const std::vector<float>& log2_weight,
+                 const std::stop_token& stop, Use use) {
     keys = 0;
     for (std::size_t t = group.first; t < group.last; ++t) {
       const Tile& tile = bound.pass->tiles[t];
@@ -42,7 +44,7 @@ class QueryStrip {
       band_ = tile.band;
       const IndexRange cols = columns_of(bound, tile, tokens);
       for (Index p = cols.begin; p < cols.end;) {
-        p = fill(bound, {p, cols.end}, tokens, log2_weight);
+        p = fill(bound, {p, cols.end}, rows, tokens, log2_weight);
         if (keys == isa::max_keys) finish_step(log2_weight, stop, use);
       }
     }
@@ -65,7 +67,7 @@ class QueryStrip {
   /// Column positions of a tile that can count; all of them when the columns are in no order.
   IndexRange columns_of(const BoundPass& bound, const Tile& tile, IndexRange tokens) const;
   /// Takes columns until the step is full; returns the first not looked at.
-  Index fill(const BoundPass& bound, IndexRange cols, IndexRange tokens,
+  Index fill(const BoundPass& bound, IndexRange cols, const ClusterRows& rows, IndexRange tokens,
              const std::vector<float>& log2_weight);
   Mask masked() const;
   void make_logits(bool weighted, bool some_masked);

@@ -60,6 +60,7 @@ class RowBand {
   // The queries of the band that the pass evaluates, group by group, 64 at a time.
   void add(const BoundPass& bound) {
     const int level = bound.pass->query_level;
+    const ClusterRows queries = tiles_.queries(level);
     const std::vector<Index> positions = positions_in(bound);
     auto at = positions.begin();
     const Index first = positions.empty() ? 0 : positions.front();
@@ -73,7 +74,7 @@ class RowBand {
         const IndexRange its = cluster_tokens(cluster, level, tiles_.n());
         for (Index i = std::max(its.begin, tokens_.begin); i < std::min(its.end, tokens_.end);
              ++i) {
-          strip_.row[strip_.count] = tiles_.query_row(level, cluster);
+          strip_.row[strip_.count] = queries.row(cluster);
           strip_.lane_token[strip_.count] = static_cast<std::int32_t>(i);
           if (++strip_.count == isa::max_lanes) add_strip(bound, *group);
         }
@@ -112,13 +113,15 @@ class RowBand {
       log2_sum_[lane] = lane < strip_.count
                             ? log2_sums_[static_cast<std::size_t>(strip_.lane_token[lane])]
                             : -std::numeric_limits<float>::infinity();
-    strip_.for_steps(bound, group, canvas_.cols, bound.log2_pair_weight, stop_, [&] {
-      strip_.loops().normalise(strip_.s.data(), strip_.lanes(), strip_.keys, log2_sum_);
-      if (pixels_.size() == 1)
-        deposit_reduced(bound.pass->key_level);
-      else
-        deposit(bound.pass->key_level);
-    });
+    strip_.for_steps(bound, group, tiles_.keys(bound.pass->key_level), canvas_.cols,
+                     bound.log2_pair_weight, stop_, [&] {
+                       strip_.loops().normalise(strip_.s.data(), strip_.lanes(), strip_.keys,
+                                                log2_sum_);
+                       if (pixels_.size() == 1)
+                         deposit_reduced(bound.pass->key_level);
+                       else
+                         deposit(bound.pass->key_level);
+                     });
     strip_.count = 0;
   }
 

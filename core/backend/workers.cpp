@@ -7,6 +7,16 @@
 #include "data/error.h"
 
 namespace fovea {
+namespace {
+
+// A loop often follows another within microseconds, sooner than a sleeping thread wakes.
+template <class Condition>
+void wait_a_little(Condition condition) {
+  constexpr int looks = 64;
+  for (int look = 0; look < looks && !condition(); ++look) std::this_thread::yield();
+}
+
+}  // namespace
 
 Workers::Workers(int threads) {
   try {
@@ -22,8 +32,9 @@ Workers::Workers(int threads) {
 
 void Workers::serve(int worker) {
   std::uint64_t seen = 0;
-  std::unique_lock lock(mutex_);
   for (;;) {
+    wait_a_little([&] { return generation_ != seen; });
+    std::unique_lock lock(mutex_);
     start_.wait(lock, [&] { return quit_ || generation_ != seen; });
     if (quit_) return;
     seen = generation_;
@@ -74,6 +85,7 @@ void Workers::loop(Index count, std::stop_token stop, const std::function<void(I
   }
   start_.notify_all();
   take_turns(0);
+  wait_a_little([&] { return running_ == 0; });
   std::unique_lock lock(mutex_);
   done_.wait(lock, [&] { return running_ == 0; });
   body_ = nullptr;

@@ -38,8 +38,8 @@ class Workers {
 
   std::mutex one_loop_, mutex_;
   std::condition_variable start_, done_;
-  std::uint64_t generation_ = 0;
-  int running_ = 0;
+  std::atomic<std::uint64_t> generation_ = 0;
+  std::atomic<int> running_ = 0;
   bool quit_ = false;
   const std::function<void(Index, int)>* body_ = nullptr;
   Index count_ = 0;

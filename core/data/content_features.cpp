@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/error.h"
+#include "data/row_length.h"
 
 namespace fovea {
 namespace {
@@ -22,14 +23,6 @@ void require_features(Index d) {
   if (d < fewest_features)
     throw UsageError("content features of " + std::to_string(d) + " columns: at least " +
                      std::to_string(fewest_features) + " expected");
-}
-
-void set_length(float* begin, Index count, double length) {
-  double square = 0;
-  for (Index c = 0; c < count; ++c) square += double{begin[c]} * begin[c];
-  if (square == 0) return;
-  const auto factor = static_cast<float>(length / std::sqrt(square));
-  for (Index c = 0; c < count; ++c) begin[c] *= factor;
 }
 
 /// Content of length sqrt(1 - w), place of length sqrt(w); all place where there is no content.

@@ -32,9 +32,9 @@ struct MatrixView {
   }
 };
 
-/// Storage for `bytes`, 64-byte aligned so that any vector load of a padded row is legal; large
-/// blocks ask for huge pages, since the first touch of small ones costs as much as the arithmetic
-/// on them.
+/// Storage for `bytes`, 64-byte aligned so that any vector load of a padded row is legal. Large
+/// blocks ask for huge pages and are kept, when freed, for the next of the same size (128 MiB at
+/// most): to touch fresh pages costs as much as the arithmetic on them.
 void* allocate_aligned(std::size_t bytes);
 void free_aligned(void* block, std::size_t bytes);
 

@@ -40,9 +40,12 @@ void require_finite(const Problem& problem, const std::string& where) {
     for (Index i = 0; i < m.rows; ++i)
       for (Index c = 0; c < m.cols; ++c)
         if (!std::isfinite(m(i, c)))
-          throw InputError(where, std::string(name) + ", head " + std::to_string(problem.head) +
-                                      ", position [" + std::to_string(i) + "," + std::to_string(c) +
-                                      "] is " + (std::isnan(m(i, c)) ? "NaN" : "Inf") +
+          throw InputError(where, std::string(name) + " of query head " +
+                                      std::to_string(problem.head) + ", position [" +
+                                      std::to_string(i) + "," + std::to_string(c) + "] is " +
+                                      (std::isnan(m(i, c)) ? "NaN"
+                                       : m(i, c) > 0       ? "Inf"
+                                                           : "-Inf") +
                                       ": finite numbers expected");
 }
 

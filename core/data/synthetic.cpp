@@ -13,6 +13,7 @@
 
 #include "data/error.h"
 #include "data/random.h"
+#include "data/row_length.h"
 
 namespace fovea {
 namespace {
@@ -70,15 +71,6 @@ Matrix normal_matrix(const Spec& spec, Purpose purpose, Index head, Index rows, 
     fill_normal(random, out.row(range.begin), range.size() * cols);  // rows are contiguous
   });
   return out;
-}
-
-/// Makes the first `cols` entries of a row have this length. A zero row stays zero.
-void set_length(float* row, Index cols, double length) {
-  double square = 0;
-  for (Index c = 0; c < cols; ++c) square += double{row[c]} * row[c];
-  if (square == 0) return;
-  const auto factor = static_cast<float>(length / std::sqrt(square));
-  for (Index c = 0; c < cols; ++c) row[c] *= factor;
 }
 
 /// The length of q and k at which two that agree have this logit under the scale 1/sqrt(d).

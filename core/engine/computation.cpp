@@ -44,6 +44,14 @@ Computation compute(const Problem& problem, const ComputeRequest& request, const
   return result;
 }
 
+bool fitted_to_all_tokens(const Computation& computation) {
+  if (!computation.op->plan().structure.query_order.empty()) return true;
+  const Schema& schema = computation.variant->schema;
+  for (std::size_t f = 0; f < schema.size(); ++f)
+    if (schema[f].id == "tree") return to_text(computation.values[f]) == "median";
+  return false;
+}
+
 std::string to_text(RankSubject subject) {
   switch (subject) {
     case RankSubject::attention:

@@ -31,6 +31,10 @@ struct ComputeRequest {
 Computation compute(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                     Run& run);
 
+/// Whether the structure was fitted to all tokens at once (a median tree, LSH orders): then later
+/// tokens decide who attends whom, under a causal mask too.
+bool fitted_to_all_tokens(const Computation& computation);
+
 /// Whose blocks a rank map decomposes: P, A = exp(S), the logits S, or the error P~ - P.
 enum class RankSubject { attention, unnormalised, logits, error };
 std::string to_text(RankSubject subject);

@@ -2,12 +2,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 
 #include "engine/panels/panels.h"
 
 namespace fovea {
 namespace panels {
+
+std::string number(double x, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*g", digits, x);
+  std::string out = text;
+  const std::size_t e = out.find('e');
+  if (e == out.npos) return out;
+  constexpr const char* superscripts[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  const int power = std::stoi(out.substr(e + 1));
+  std::string tens = power < 0 ? "10⁻" : "10";
+  for (const char c : std::to_string(std::abs(power))) tens += superscripts[c - '0'];
+  const std::string mantissa = out.substr(0, e);
+  if (mantissa == "1") return tens;
+  return mantissa == "-1" ? "-" + tens : mantissa + "×" + tens;
+}
 
 void set_range(Raster& raster) {
   float low = std::numeric_limits<float>::infinity(), high = -low;
@@ -47,6 +64,7 @@ std::string subtitle_of(const PanelInputs& in) {
   const Schema& schema = in.computation.variant->schema;
   for (std::size_t f = 0; f < std::min(schema.size(), in.computation.values.size()); ++f) {
     const std::string value = to_text(in.computation.values[f]);
+    if (schema[f].causal_only && !in.computation.op->plan().causal) continue;
     if (value.empty() || ++shown > most) continue;
     std::string name = schema[f].id;
     std::ranges::replace(name, '_', ' ');

@@ -51,6 +51,7 @@ struct LeafSizes {
 struct RowCurve {
   Index query = 0;
   IndexRange keys;
+  double log_floor = 0;  // a logarithmic scale begins at this share of its top; 0: a linear scale
   std::vector<float> exact, approximate;  // [keys.size()] (pooled by max when long)
   std::vector<std::pair<Index, float>> top_exact, top_approximate;  // best keys, descending
 };
@@ -89,6 +90,7 @@ struct Panel {
 struct PanelInputs {
   const Computation& computation;
   const Computation& exact;
+  const Backend& backend;            // for what a view computes beyond them: rank maps
   const Metrics* metrics = nullptr;  // absent: not computed yet
   const std::vector<Diagnostic>* diagnostics = nullptr;
   const Sequence& sequence;
@@ -106,7 +108,8 @@ void set_rank_tolerance(Panel& panel, double tolerance);
 /// Heatmap or rank map of a given attention matrix (a source without Q and K); a Message for any
 /// other view. The title is left to the caller.
 Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& settings,
-                        IndexRange rows, IndexRange cols, Index max_pixels, Run& run);
+                        IndexRange rows, IndexRange cols, Index max_pixels, const Backend& backend,
+                        Run& run);
 
 /// The range shared by all rasters of one view; nullopt when there is none.
 std::optional<std::pair<double, double>> shared_range(const std::vector<Panel>& panels);

@@ -99,6 +99,10 @@ Session standard_session(const std::string& source, Index n) {
   constexpr Index quick_ranks = 1024;  // longer heads are decomposed for many seconds
   session.views = {View::heatmap, View::error, View::mask,
                    n <= quick_ranks ? View::rank : View::row};
+  // Some sixteen tiles a side, rank leaves too, of short texts.
+  const auto sixteenth = static_cast<Index>(
+      std::bit_floor(static_cast<std::uint64_t>(std::clamp<Index>(n / 16, 2, 16))));
+  session.settings.mask_block = session.settings.rank_leaf = sixteenth;
   session.viewport = {0, static_cast<double>(n), 0, static_cast<double>(n)};
   return session;
 }

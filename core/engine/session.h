@@ -55,6 +55,7 @@ struct Viewport {
 
 struct Session {
   std::string source;  // path or synthetic:
+  int patch = 8;       // of an image: pixels a side that are one token
   Index layer = 0, head = 0;
   std::optional<bool> causal;
   std::optional<double> scale;

@@ -22,28 +22,41 @@ UnavailableError refusal(const std::string& path) {
   return UnavailableError(path + " cannot be written: " + std::strerror(errno));
 }
 
-/// A file beside the target that is gone again unless it is moved there.
+/// A file on the target's disk that is gone again unless it becomes the target. Where the file
+/// system can do it it has no name until then, so that nothing stays even when the process is
+/// killed; elsewhere it stands beside the target.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& target)
-      : target_(target), path_(target + ".part-XXXXXX"), descriptor_(::mkstemp(path_.data())) {
+      : target_(target), name_(target + ".part-XXXXXX") {
+    const std::string parent = fs::path(target).parent_path().string();
+    descriptor_ = ::open(parent.empty() ? "." : parent.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC,
+                         S_IRUSR | S_IWUSR);
+    nameless_ = descriptor_ >= 0 && ::access(path().c_str(), W_OK) == 0;  // is there a /proc?
+    if (nameless_) return;
+    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = ::mkstemp(name_.data());
     if (descriptor_ < 0) throw refusal(target_);
+    named_ = true;
   }
   ~TemporaryFile() {
     if (descriptor_ >= 0) ::close(descriptor_);
-    if (!path_.empty()) ::unlink(path_.c_str());
+    if (named_) ::unlink(name_.c_str());
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-  const std::string& path() const { return path_; }
+  std::string path() const {
+    return named_ ? name_ : "/proc/self/fd/" + std::to_string(descriptor_);
+  }
 
   void become_target() {
     if (::fsync(descriptor_) != 0 || ::fchmod(descriptor_, mode()) != 0) throw refusal(target_);
+    if (nameless_) take_name();
     const int closed = ::close(descriptor_);
     descriptor_ = -1;
-    if (closed != 0 || ::rename(path_.c_str(), target_.c_str()) != 0) throw refusal(target_);
-    path_.clear();
+    if (closed != 0 || ::rename(name_.c_str(), target_.c_str()) != 0) throw refusal(target_);
+    named_ = false;
   }
 
  private:
@@ -56,8 +69,21 @@ class TemporaryFile {
     return 0666 & ~mask;
   }
 
-  std::string target_, path_;
-  int descriptor_;
+  /// A file without a name cannot replace another: it gets one that nobody has, for an instant.
+  void take_name() {
+    const std::string unnamed = path();
+    const int taken = ::mkstemp(name_.data());
+    if (taken < 0) throw refusal(target_);
+    ::close(taken);
+    if (::unlink(name_.c_str()) != 0 ||
+        ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name_.c_str(), AT_SYMLINK_FOLLOW) != 0)
+      throw refusal(target_);
+    named_ = true;
+  }
+
+  std::string target_, name_;
+  int descriptor_ = -1;
+  bool nameless_ = false, named_ = false;
 };
 
 void write_to(const std::string& path, const std::string& shown,

@@ -7,8 +7,9 @@
 
 namespace fovea {
 
-/// Writes a temporary file beside `path`, waits until it is on disk and renames it. When `write`
-/// throws or the disk is full nothing is left behind. Through a symbolic link its target is
+/// Writes a temporary file, waits until it is on disk and renames it to `path`. When `write` throws
+/// or the disk is full nothing is left behind; nor when the process is killed, where the file
+/// system knows files without a name. Through a symbolic link its target is
 /// replaced; a device or pipe is written to directly. Throws UnavailableError.
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
 

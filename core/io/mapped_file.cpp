@@ -44,7 +44,7 @@ OpenFile open_for_reading(const std::string& path) {
     throw InputError(path, std::string("cannot be read: ") + std::strerror(errno));
   if (S_ISDIR(status.st_mode)) throw InputError(path, "is a directory: a file expected");
   if (!S_ISREG(status.st_mode)) throw InputError(path, "is a device or pipe: a file expected");
-  if (status.st_size == 0) throw InputError(path, "is empty");
+  if (status.st_size == 0) throw InputError(path, "is empty: a file with content expected");
   return {std::move(descriptor), static_cast<std::size_t>(status.st_size)};
 }
 

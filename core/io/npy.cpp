@@ -184,7 +184,8 @@ std::size_t prologue_bytes(std::span<const std::byte> begin) {
 std::size_t npy_header_bytes(const std::string& where, std::span<const std::byte> begin) {
   constexpr std::string_view magic = "\x93NUMPY";
   const std::string_view text(reinterpret_cast<const char*>(begin.data()), begin.size());
-  if (!text.starts_with(magic)) throw InputError(where, "does not begin like a .npy array");
+  if (!text.starts_with(magic))
+    throw InputError(where, "does not begin like a .npy array: \\x93NUMPY and a version expected");
   if (begin.size() < npy_preamble)
     throw InputError(
         where, "ends after " + std::to_string(begin.size()) + " bytes, within the .npy header");

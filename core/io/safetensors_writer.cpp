@@ -1,6 +1,9 @@
 #include "io/safetensors_writer.h"
 
+#include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <span>
 
 #include "data/error.h"
 #include "io/atomic_file.h"
@@ -42,10 +45,21 @@ std::string header_of(const std::vector<OutTensor>& tensors,
   return text;
 }
 
+/// Piece by piece, to stop in between and at the first piece for which there is no room.
+void write_values(std::ostream& out, std::span<const std::byte> bytes,
+                  const std::stop_token& stop) {
+  constexpr std::size_t piece = 1 << 22;
+  for (; !bytes.empty() && out; bytes = bytes.subspan(std::min(piece, bytes.size()))) {
+    if (stop.stop_requested()) throw Cancelled();
+    out.write(reinterpret_cast<const char*>(bytes.data()),
+              static_cast<std::streamsize>(std::min(piece, bytes.size())));
+  }
+}
+
 }  // namespace
 
 void write_safetensors(const std::string& path, const std::vector<OutTensor>& tensors,
-                       const std::map<std::string, std::string>& metadata) {
+                       const std::map<std::string, std::string>& metadata, std::stop_token stop) {
   const std::string header = header_of(tensors, metadata);
   write_atomically(path, [&](std::ostream& out) {
     const std::uint64_t length = header.size();
@@ -53,10 +67,7 @@ void write_safetensors(const std::string& path, const std::vector<OutTensor>& te
     out << header;
     for (const OutTensor& tensor : tensors)
       std::visit(
-          [&](const auto& values) {
-            out.write(reinterpret_cast<const char*>(values.data()),
-                      static_cast<std::streamsize>(values.size() * sizeof(values[0])));
-          },
+          [&](const auto& values) { write_values(out, std::as_bytes(std::span(values)), stop); },
           tensor.values);
   });
 }

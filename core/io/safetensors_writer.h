@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <variant>
 #include <vector>
@@ -17,8 +18,10 @@ struct OutTensor {
   std::variant<std::vector<float>, std::vector<std::int32_t>> values;  // C order
 };
 
-/// Replaces `path` only when everything is written. Throws UnavailableError.
+/// Replaces `path` only when everything is written. Throws UnavailableError, and Cancelled soon
+/// after a stop is requested.
 void write_safetensors(const std::string& path, const std::vector<OutTensor>& tensors,
-                       const std::map<std::string, std::string>& metadata);
+                       const std::map<std::string, std::string>& metadata,
+                       std::stop_token stop = {});
 
 }  // namespace fovea

@@ -9,7 +9,7 @@ ElementType require_float(const TensorFile& file, const NamedTensor& tensor) {
   std::string message =
       "'" + tensor.name + "' has dtype " + tensor.dtype + ": F64, F32, F16 or BF16 expected";
   if (tensor.dtype.ends_with("u2") || tensor.dtype.ends_with("V2"))
-    message += " (if it holds bfloat16, say --as-bfloat16)";
+    message += " (if it holds bfloat16, say --bf16)";
   throw InputError(file.path, message);
 }
 

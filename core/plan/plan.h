@@ -84,8 +84,9 @@ struct Plan {
   bool causal = false;
   std::variant<TilePlan, NodePlan> form;
   Structure structure;
-  /// What planning itself multiplied (hashing: 2 n d r), routing through structure.tree aside: the
-  /// cost counts that from the tree.
+  /// What planning itself multiplied: hashing (2 n d r), routing (n d for every level and side;
+  /// none for leaves that were given). Building a tree is not counted: the paper learns it
+  /// beforehand.
   double planning_multiply_adds = 0;
   std::vector<std::string> notes;  // what the user must know: "n < min_length: computed exactly"
 };

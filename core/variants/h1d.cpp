@@ -20,16 +20,18 @@ struct H1dParameters {
                            "Tokens of a block at level 0, and clusters of a block at every level; "
                            "even. With block >= n the result is exact.");
     block.field.must_be_even = true;
-    return {
-        block,
-        choice_field("structure", "Structure", &P::structure, {"banded", "nested"},
-                     "banded: the level of a pair is the finest at which its blocks are "
-                     "neighbours (Eq. 21-23). nested: the finest at which they are siblings "
-                     "(appendix A.5)."),
+    auto causal_query =
         choice_field("causal_query", "Causal query", &P::causal_query, {"first", "fine", "mean"},
                      "What stands for a cluster of queries under a causal mask: its first "
                      "query, every query by itself, or their mean, which leaks the future. "
-                     "Without a mask it is the mean.")};
+                     "Without a mask it is the mean.");
+    causal_query.field.causal_only = true;
+    return {block,
+            choice_field("structure", "Structure", &P::structure, {"banded", "nested"},
+                         "banded: the level of a pair is the finest at which its blocks are "
+                         "neighbours (Eq. 21-23). nested: the finest at which they are siblings "
+                         "(appendix A.5)."),
+            causal_query};
   }
 };
 

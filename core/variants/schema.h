@@ -24,6 +24,7 @@ struct Field {
   Axis axis = Axis::linear;          // how a slider moves
   std::vector<std::string> choices;  // not empty: the text is one of these
   bool must_be_even = false;
+  bool causal_only = false;  // without a causal mask it changes nothing
 };
 
 using Schema = std::vector<Field>;

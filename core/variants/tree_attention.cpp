@@ -95,7 +95,7 @@ Index add_leaf(Pass& pass, IndexRange queries, Index leaf, const Tree& tree,
 Plan plan_tf(const Problem& problem, const TfParameters& p, Planning& planning) {
   const Index n = problem.n();
   Plan plan{.n = n, .causal = problem.causal, .form = {}, .structure = {}, .notes = {}};
-  plan.structure = plant(problem, p, planning, plan.notes);
+  plant(problem, p, planning, plan);
   const Structure& s = plan.structure;
   const Index leaves = s.tree.leaves();
   Pass pass;
@@ -141,7 +141,7 @@ std::vector<float> alphas(const std::vector<double>& chosen, const std::vector<f
 
 Plan plan_tc(const Problem& problem, const TcParameters& p, Planning& planning) {
   Plan plan{.n = problem.n(), .causal = problem.causal, .form = {}, .structure = {}, .notes = {}};
-  plan.structure = plant(problem, p, planning, plan.notes);
+  plant(problem, p, planning, plan);
   Structure& s = plan.structure;
   s.alpha = alphas(p.alpha, planning.given.alpha, s.tree.height());
   NodePlan nodes;

@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <span>
 
@@ -20,7 +21,8 @@ using Keys = std::span<std::int32_t>;
 using Sample = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // Leading principal direction of the keys of a node, its largest component positive; the first axis
-// when all keys are equal. Power iteration from the key farthest from the mean.
+// when all keys are equal or some are not finite. Power iteration from the key farthest from the
+// mean.
 Eigen::VectorXf leading_direction(MatrixView keys, Keys node) {
   const Index size = static_cast<Index>(node.size()),
               step = (size + most_sampled - 1) / most_sampled;
@@ -32,7 +34,7 @@ Eigen::VectorXf leading_direction(MatrixView keys, Keys node) {
   sample.rowwise() -= sample.colwise().mean().eval();
   Index farthest = 0;
   const float spread = sample.rowwise().norm().maxCoeff(&farthest);
-  if (!(spread > 0)) return Eigen::VectorXf::Unit(keys.cols, 0);
+  if (!(spread > 0) || !std::isfinite(spread)) return Eigen::VectorXf::Unit(keys.cols, 0);
   sample /= spread;  // no overflow, whatever the keys
   Eigen::VectorXf direction = sample.row(farthest).transpose().normalized();
   for (int iteration = 0; iteration < 50; ++iteration) {
@@ -41,6 +43,7 @@ Eigen::VectorXf leading_direction(MatrixView keys, Keys node) {
     direction = next;
     if (turned < 1e-10f) break;
   }
+  if (!direction.allFinite()) return Eigen::VectorXf::Unit(keys.cols, 0);
   Index largest = 0;
   direction.cwiseAbs().maxCoeff(&largest);
   return direction(largest) < 0 ? Eigen::VectorXf(-direction) : direction;
@@ -51,17 +54,28 @@ struct Projected {
   std::int32_t key;
 };
 
-// Sorts the keys of a node along a direction.
+// The keys of a node sorted along a direction, NaN last.
 std::vector<Projected> project(MatrixView keys, Keys node, const Eigen::VectorXf& direction) {
   std::vector<Projected> projected;
   projected.reserve(node.size());
   for (std::int32_t key : node)
     projected.push_back(
         {Eigen::Map<const Eigen::VectorXf>(keys.row(key), keys.cols).dot(direction), key});
-  std::ranges::sort(projected, [](const Projected& a, const Projected& b) {
+  const auto numbers =
+      std::ranges::partition(projected, [](const Projected& p) { return !std::isnan(p.along); });
+  std::ranges::sort(projected.begin(), numbers.begin(), [](const Projected& a, const Projected& b) {
     return a.along != b.along ? a.along < b.along : a.key < b.key;
   });
+  std::ranges::sort(numbers, {}, &Projected::key);
   return projected;
+}
+
+// Between two projections, one of which may be infinite.
+float middle(float below, float above) {
+  constexpr float most = std::numeric_limits<float>::max() / 4;
+  below = std::clamp(below, -most, most);
+  above = std::clamp(above, -most, most);
+  return below + (above - below) / 2;
 }
 
 // Splits a node: writes its rows of the level, orders its keys by child and returns where the
@@ -72,25 +86,31 @@ std::vector<Index> split(MatrixView keys, Keys node, TreeLevel& level, Index fir
   begin.front() = 0;
   if (size == 0) return begin;
   const Eigen::VectorXf direction = leading_direction(keys, node);
-  const std::vector<Projected> sorted = project(keys, node, direction);
+  const std::vector<Projected> all = project(keys, node, direction);
+  const auto nan =
+      std::ranges::find_if(all, [](const Projected& p) { return std::isnan(p.along); });
+  const std::span<const Projected> sorted(all.begin(), nan);
+  const Index count = static_cast<Index>(sorted.size()), left_out = size - count;
   double passed = 0;  // sum of the thresholds up to child c
-  for (Index c = 1; c < children; ++c) {
+  for (Index c = 1; c < children && count > 0; ++c) {
     const auto at = static_cast<std::size_t>(
-        std::clamp<Index>(c * size / children, 1, std::max<Index>(size - 1, 1)));
-    const float below = sorted[at - 1].along, above = sorted[std::min(at, sorted.size() - 1)].along;
-    const float threshold = below + (above - below) / 2;
+        std::clamp<Index>(c * count / children, 1, std::max<Index>(count - 1, 1)));
+    const float threshold =
+        middle(sorted[at - 1].along, sorted[std::min(at, sorted.size() - 1)].along);
     passed += static_cast<double>(threshold);
     // By sign the threshold itself goes right; by argmax the lower child wins a tie.
     const auto right = level.by_sign
                            ? std::ranges::lower_bound(sorted, threshold, {}, &Projected::along)
                            : std::ranges::upper_bound(sorted, threshold, {}, &Projected::along);
-    begin[static_cast<std::size_t>(c)] = right - sorted.begin();
+    begin[static_cast<std::size_t>(c)] = left_out + (right - sorted.begin());
     const Index row = first_row + (level.by_sign ? 0 : c);
     const float factor = level.by_sign ? 1.0f : static_cast<float>(c);
     for (Index x = 0; x < keys.cols; ++x) level.weight(row, x) = factor * direction(x);
     level.bias[static_cast<std::size_t>(row)] = static_cast<float>(-passed);
   }
-  for (std::size_t i = 0; i < sorted.size(); ++i) node[i] = sorted[i].key;
+  // Keys with NaN first: they are of the first child.
+  for (std::size_t i = 0; i < all.size(); ++i)
+    node[(i + static_cast<std::size_t>(left_out)) % all.size()] = all[i].key;
   return begin;
 }
 
@@ -122,6 +142,13 @@ void check_tree(const Tree& tree, Index d) {
   }
 }
 
+// Multiply-adds: one dot product per row of weights that a level compares.
+double routing(const Tree& tree, MatrixView x) {
+  double rows = 0;
+  for (const TreeLevel& level : tree.levels) rows += level.by_sign ? 1 : level.branching;
+  return static_cast<double>(x.rows) * static_cast<double>(x.cols) * rows;
+}
+
 void check_leaves(const std::vector<std::int32_t>& leaf, const std::string& name, Index n,
                   Index leaves) {
   if (static_cast<Index>(leaf.size()) != n)
@@ -149,25 +176,24 @@ TreeShape tree_shape(const TreeParameters& p) {
   return shape;
 }
 
-Tree median_tree(MatrixView keys, const TreeShape& shape, Run& run) {
+Tree median_tree(MatrixView keys, const TreeShape& shape, const Backend& backend, Run& run) {
   Tree tree;
   std::vector<std::int32_t> order(static_cast<std::size_t>(keys.rows));
   std::iota(order.begin(), order.end(), 0);
   std::vector<Index> begin{0, keys.rows};  // of the nodes of this depth in `order`
   for (std::size_t depth = 0; depth < shape.branching.size(); ++depth) {
-    const Index nodes = static_cast<Index>(begin.size()) - 1;
+    const Index nodes = static_cast<Index>(begin.size()) - 1, children = shape.branching[depth];
     TreeLevel level = empty_level(shape, depth, nodes, keys.cols);
-    std::vector<Index> next;
-    for (Index node = 0; node < nodes; ++node) {
-      run.check();
+    std::vector<Index> next(static_cast<std::size_t>(nodes * children) + 1, keys.rows);
+    backend.share_out(nodes, run, [&](Index node) {
       const Index from = begin[static_cast<std::size_t>(node)],
                   to = begin[static_cast<std::size_t>(node) + 1];
       const Keys members(order.data() + from, static_cast<std::size_t>(to - from));
-      const auto children =
-          split(keys, members, level, node * (level.by_sign ? 1 : level.branching));
-      for (std::size_t c = 0; c + 1 < children.size(); ++c) next.push_back(from + children[c]);
-    }
-    next.push_back(keys.rows);
+      const auto ends = split(keys, members, level, node * (level.by_sign ? 1 : children));
+      for (Index c = 0; c < children; ++c)
+        next[static_cast<std::size_t>(node * children + c)] =
+            from + ends[static_cast<std::size_t>(c)];
+    });
     begin = std::move(next);
     tree.levels.push_back(std::move(level));
   }
@@ -192,16 +218,16 @@ Tree random_tree(Index d, const TreeShape& shape, std::uint64_t seed, Index head
   return tree;
 }
 
-Structure plant(const Problem& problem, const TreeParameters& parameters, Planning& planning,
-                std::vector<std::string>& notes) {
+void plant(const Problem& problem, const TreeParameters& parameters, Planning& planning,
+           Plan& plan) {
   const Structure& given = planning.given;
   const TreeShape shape = tree_shape(parameters);
-  Structure structure;
+  Structure& structure = plan.structure;
   if (!given.tree.levels.empty()) {
     structure.tree = given.tree;
     check_tree(structure.tree, problem.d());
-    notes.push_back("tree as given: height " + std::to_string(structure.tree.height()) + ", " +
-                    std::to_string(structure.tree.leaves()) + " leaves");
+    plan.notes.push_back("tree as given: height " + std::to_string(structure.tree.height()) + ", " +
+                         std::to_string(structure.tree.leaves()) + " leaves");
   } else if (!given.query_leaf.empty() && !given.key_leaf.empty()) {
     Index nodes = 1;  // what routed them is not known: weights of 0 hold its place
     for (std::size_t depth = 0; depth < shape.branching.size(); ++depth) {
@@ -212,20 +238,22 @@ Structure plant(const Problem& problem, const TreeParameters& parameters, Planni
     const auto stage = planning.run.profile.stage("tree");
     structure.tree =
         parameters.tree == TreeKind::median
-            ? median_tree(problem.k, shape, planning.run)
+            ? median_tree(problem.k, shape, planning.backend, planning.run)
             : random_tree(problem.d(), shape, planning.seed, problem.head, planning.run);
   }
   const auto stage = planning.run.profile.stage("route");
   const Index leaves = structure.tree.leaves();
   const auto leaves_of = [&](MatrixView x, const std::vector<std::int32_t>& known,
                              const char* name) {
-    if (known.empty()) return planning.backend.route(x, structure.tree, planning.run);
+    if (known.empty()) {
+      plan.planning_multiply_adds += routing(structure.tree, x);
+      return planning.backend.route(x, structure.tree, planning.run);
+    }
     check_leaves(known, name, problem.n(), leaves);
     return known;
   };
   structure.query_leaf = leaves_of(problem.q, given.query_leaf, "query_leaf");
   structure.key_leaf = leaves_of(problem.k, given.key_leaf, "key_leaf");
-  return structure;
 }
 
 }  // namespace fovea

@@ -12,7 +12,8 @@
 
 namespace fovea {
 
-/// median: every node splits its keys evenly along their leading principal direction.
+/// median: every node splits its keys evenly along their leading principal direction; keys with NaN
+/// there go where routing sends them, to the first child, and do not count.
 /// random: Gaussian directions of unit length through the origin, so that the leaf of a token
 /// depends on nothing but the token and the seed.
 enum class TreeKind { median, random };
@@ -32,14 +33,15 @@ struct TreeShape {
 /// Throws UsageError when there would be more than 2^20 leaves or a branching is not an integer.
 TreeShape tree_shape(const TreeParameters& parameters);
 
-Tree median_tree(MatrixView keys, const TreeShape& shape, Run& run);
+Tree median_tree(MatrixView keys, const TreeShape& shape, const Backend& backend, Run& run);
 Tree random_tree(Index d, const TreeShape& shape, std::uint64_t seed, Index head, Run& run);
 
 /// Tree and leaves of a head: given ones are used, the rest is built and routed (stages "tree",
-/// "route"). Fills tree, query_leaf and key_leaf. When both leaves are given without a tree, all
-/// its weights are 0.
-Structure plant(const Problem& problem, const TreeParameters& parameters, Planning& planning,
-                std::vector<std::string>& notes);
+/// "route"). Fills tree, query_leaf and key_leaf of the plan's structure, and counts the
+/// multiply-adds of what it routed. When both leaves are given without a tree, all its weights
+/// are 0.
+void plant(const Problem& problem, const TreeParameters& parameters, Planning& planning,
+           Plan& plan);
 
 /// The parameters of a tree as fields of P, which derives from TreeParameters.
 template <class P>

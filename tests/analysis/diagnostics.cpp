@@ -49,6 +49,19 @@ TEST_CASE("alpha, kappa and stable rank of the golden example") {
   CHECK(value_of(all, "stable_rank") == doctest::Approx(1.420207).epsilon(2e-6));
 }
 
+TEST_CASE("values of 0 are met by an error of 0, not by NaN") {
+  Instance x = golden_hyper();
+  Structure given = x.plan->structure;
+  Problem problem = x.problem;
+  const Problem zero = make_problem(Matrix::copy_of(problem.q), Matrix::copy_of(problem.k),
+                                    Matrix(problem.n(), problem.dv()), problem.scale);
+  x = make_instance(*backends().front(), zero, "hyper",
+                    {{"block", "2"}, {"samples", "4"}, {"min_length", "0"}}, given);
+  const auto all = diagnostics_of(x);
+  CHECK(value_of(all, "spectral_epsilon") == 0);
+  for (const Diagnostic& d : all) CHECK_FALSE(std::isnan(d.value));
+}
+
 TEST_CASE("HyperAttention's Eq. 1, block mass and row sums against dense matrices") {
   const Instance x = golden_hyper();
   const auto all = diagnostics_of(x);

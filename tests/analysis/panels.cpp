@@ -46,6 +46,7 @@ struct Scene {
     return make_panel(view,
                       {.computation = computation,
                        .exact = exact,
+                       .backend = *backends().front(),
                        .metrics = &metrics,
                        .diagnostics = &diagnostics,
                        .sequence = sequence,
@@ -175,16 +176,39 @@ TEST_CASE("the mask shows tiles from afar and elements from near") {
   scene.settings.mask_block = 4;
   const Panel far = scene.panel(View::mask);
   const auto& tiles = std::get<Raster>(far.body);
-  CHECK(tiles.categories.size() == 3);
+  CHECK(tiles.categories == std::vector<std::string>{"empty", "unused", "full", "coarse", "used"});
   CHECK(far.caption.find("full") != std::string::npos);
-  CHECK(tiles.values(0, 0) == 1);  // the diagonal tile is cut by the mask
+  CHECK(tiles.values(0, 0) == 4);  // the diagonal tile is cut by the mask: this pair is used
+  CHECK(tiles.values(0, 1) == 1);  // and this one not
   CHECK(tiles.values(0, 63) == 0);
   CHECK(tiles.values(7, 0) == 2);
   const auto near = std::get<Raster>(scene.panel(View::mask, {8, 24}, {0, 16}).body);
-  CHECK(near.categories.size() == 2);
   const Matrix mask = element_mask(scene.computation.op->plan(), {8, 24}, {0, 16});
   for (Index i = 0; i < 16; ++i)
-    for (Index j = 0; j < 16; ++j) CHECK(near.values(i, j) == mask(i, j));
+    for (Index j = 0; j < 16; ++j) CHECK((near.values(i, j) >= 2) == (mask(i, j) > 0));
+  const auto pooled = std::get<Raster>(scene.panel(View::mask, {0, 64}, {0, 64}, 32).body);
+  CHECK(pooled.categories == std::vector<std::string>{"empty", "partial", "full", "coarse"});
+  CHECK(pooled.values(0, 0) == 1);
+  CHECK(pooled.values(3, 0) == 2);
+}
+
+TEST_CASE("the mask tells pairs evaluated through clusters from those evaluated by themselves") {
+  Scene scene(make_data(Data::gaussian, 64, 3, 2, false), "h1d", {{"block", "4"}});
+  const auto mask = std::get<Raster>(scene.panel(View::mask).body);
+  const Matrix owner = level_owner(scene.computation.op->plan(), {0, 64}, {0, 64});
+  for (Index i = 0; i < 64; ++i)
+    for (Index j = 0; j < 64; ++j) CHECK((mask.values(i, j) == 3) == (owner(i, j) > 0));
+}
+
+TEST_CASE("signed errors have a logarithmic scale where weights have one") {
+  Scene scene = hyper_scene();
+  scene.settings.norm = Norm::linear;
+  CHECK(std::get<Raster>(scene.panel(View::error).body).norm == Norm::linear);
+  scene.settings.norm = Norm::log;
+  const auto error = std::get<Raster>(scene.panel(View::error).body);
+  CHECK(error.norm == Norm::log);
+  CHECK(error.low == -error.high);
+  CHECK(std::get<RowCurve>(scene.panel(View::row).body).log_floor == scene.settings.log_floor);
 }
 
 TEST_CASE("the rank map covers the matrix and counts what it stores") {
@@ -258,7 +282,7 @@ TEST_CASE("a given attention matrix has a heatmap and a rank map, and nothing el
   Run run{profile};
   ViewSettings settings;
   const auto make = [&](View view, Index pixels) {
-    return make_matrix_panel(view, a, settings, {0, 40}, {0, 40}, pixels, run);
+    return make_matrix_panel(view, a, settings, {0, 40}, {0, 40}, pixels, *backends().front(), run);
   };
   const auto raster = std::get<Raster>(make(View::heatmap, 512).body);
   CHECK(raster.values(3, 4) == a(3, 4));
@@ -266,4 +290,14 @@ TEST_CASE("a given attention matrix has a heatmap and a rank map, and nothing el
   CHECK(pooled.values(0, 0) == std::max({a(0, 0), a(0, 1), a(1, 0), a(1, 1)}));
   CHECK(std::get<BlockMap>(make(View::rank, 512).body).map.n == 40);
   CHECK(std::holds_alternative<Message>(make(View::error, 512).body));
+}
+
+TEST_CASE("a subtitle leaves out what only a causal mask makes matter") {
+  for (const bool causal : {false, true}) {
+    Scene scene(make_data(Data::gaussian, 64, 8, 8, causal), "h1d", {{"block", "4"}});
+    const std::string subtitle = scene.panel(View::heatmap).subtitle;
+    CAPTURE(subtitle);
+    CHECK(subtitle.starts_with("block 4, structure banded"));
+    CHECK((subtitle.find("causal query first") != std::string::npos) == causal);
+  }
 }

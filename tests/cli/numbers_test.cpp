@@ -67,8 +67,8 @@ TEST_CASE("the numbers of the reference come out of the program") {
        {3.067001, -.325892},
        212.752077}};
   for (const Golden& golden : table) {
-    const Scratch scratch;
-    const std::string file = scratch.path("z.safetensors");
+    const TemporaryDirectory scratch;
+    const std::string file = scratch / "z.safetensors";
     std::vector<std::string> arguments{"compute", "synthetic:golden", "-o",
                                        file,      "--json",           "--variant"};
     arguments.insert(arguments.end(), golden.arguments.begin(), golden.arguments.end());
@@ -93,8 +93,8 @@ TEST_CASE("exact attention of awkward sizes is the plain formula") {
   for (const char* what :
        {"synthetic:gaussian?n=1&d=3&seed=1", "synthetic:gaussian?n=97&d=5&seed=2",
         "synthetic:gaussian?n=130&d=80&seed=3"}) {
-    const Scratch scratch;
-    const std::string file = scratch.path("z.safetensors");
+    const TemporaryDirectory scratch;
+    const std::string file = scratch / "z.safetensors";
     const Ended ended = run_program({"compute", what, "--variant", "exact", "--dense", "-o", file});
     CAPTURE(what);
     CAPTURE(ended.err);
@@ -141,9 +141,8 @@ TEST_CASE("exact attention of awkward sizes is the plain formula") {
 }
 
 TEST_CASE("a structure that was written is used when it is given back") {
-  const Scratch scratch;
-  const std::string first = scratch.path("first.safetensors"),
-                    second = scratch.path("second.safetensors");
+  const TemporaryDirectory scratch;
+  const std::string first = scratch / "first.safetensors", second = scratch / "second.safetensors";
   const std::vector<std::string> common{"compute",   "synthetic:gaussian?n=300&d=8",
                                         "--variant", "hyper",
                                         "--set",     "block=32",
@@ -171,9 +170,8 @@ TEST_CASE("the rank map of the paper's example is the paper's") {
 }
 
 TEST_CASE("trees, orders and samples from a file give the numbers of the reference") {
-  const Scratch scratch;
-  const std::string tree = scratch.path("tree.safetensors"),
-                    sorted = scratch.path("sorted.safetensors");
+  const TemporaryDirectory scratch;
+  const std::string tree = scratch / "tree.safetensors", sorted = scratch / "sorted.safetensors";
   write_safetensors(tree,
                     {{"tree_weight", {1, 1, 2}, std::vector<float>{1, 0}},
                      {"tree_bias", {1, 1}, std::vector<float>{-.25f}}},
@@ -192,7 +190,7 @@ TEST_CASE("trees, orders and samples from a file give the numbers of the referen
        {2.848720, .053168},
        246.440765}};
   for (const Golden& golden : table) {
-    const std::string file = scratch.path("z.safetensors");
+    const std::string file = scratch / "z.safetensors";
     std::vector<std::string> arguments{"compute", "synthetic:golden", "-o", file, "--variant"};
     arguments.insert(arguments.end(), golden.arguments.begin(), golden.arguments.end());
     const Ended ended = run_program(arguments);

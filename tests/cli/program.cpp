@@ -7,9 +7,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -18,7 +15,6 @@ extern char** environ;
 namespace fovea::test {
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 pid_t spawn(const std::vector<std::string>& arguments, const std::string& out,
@@ -35,11 +31,12 @@ pid_t spawn(const std::vector<std::string>& arguments, const std::string& out,
   posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawnattr_t
-      attributes;  // a test run in the background may ignore SIGINT; the program must not
+      attributes;  // a test may ignore them; the program must not
   posix_spawnattr_init(&attributes);
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGXFSZ);
   posix_spawnattr_setsigdefault(&attributes, &signals);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   pid_t child = 0;
@@ -52,9 +49,10 @@ pid_t spawn(const std::vector<std::string>& arguments, const std::string& out,
 
 }  // namespace
 
-Ended run_program(const std::vector<std::string>& arguments, double interrupt_after) {
-  const Scratch scratch;
-  const std::string out = scratch.path("out"), err = scratch.path("err");
+Ended run_program(const std::vector<std::string>& arguments, double interrupt_after,
+                  const std::string& output) {
+  const TemporaryDirectory scratch;
+  const std::string out = output.empty() ? scratch / "out" : output, err = scratch / "err";
   const pid_t child = spawn(arguments, out, err);
   if (interrupt_after > 0) {
     std::this_thread::sleep_for(std::chrono::duration<double>(interrupt_after));
@@ -65,36 +63,9 @@ Ended run_program(const std::vector<std::string>& arguments, double interrupt_af
   waitpid(child, &status, 0);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-          .out = read_text(out),
-          .err = read_text(err),
+          .out = output.empty() ? read_bytes(out) : "",
+          .err = read_bytes(err),
           .seconds = seconds};
-}
-
-Scratch::Scratch() : directory_((fs::temp_directory_path() / "fovea-test-XXXXXX").string()) {
-  if (!mkdtemp(directory_.data())) throw std::runtime_error("no temporary directory");
-}
-
-Scratch::~Scratch() {
-  std::error_code ignored;
-  fs::remove_all(directory_, ignored);
-}
-
-std::vector<std::string> Scratch::files() const {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(directory_))
-    names.push_back(entry.path().filename());
-  return names;
-}
-
-std::string read_text(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
 }
 
 }  // namespace fovea::test

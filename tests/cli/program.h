@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "temporary_directory.h"
+
 namespace fovea::test {
 
 struct Ended {
@@ -19,23 +21,8 @@ struct Ended {
 };
 
 /// `interrupt_after`: seconds after which Ctrl-C is pressed; then `seconds` counts from there.
-Ended run_program(const std::vector<std::string>& arguments, double interrupt_after = 0);
-
-/// A directory that is gone at the end of the scope.
-class Scratch {
- public:
-  Scratch();
-  ~Scratch();
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  std::string path(const std::string& name) const { return directory_ + "/" + name; }
-  std::vector<std::string> files() const;
-
- private:
-  std::string directory_;
-};
-
-std::string read_text(const std::string& path);
-void write_text(const std::string& path, const std::string& text);
+/// `output`: where standard output goes instead of into `out`.
+Ended run_program(const std::vector<std::string>& arguments, double interrupt_after = 0,
+                  const std::string& output = "");
 
 }  // namespace fovea::test

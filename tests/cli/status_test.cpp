@@ -1,8 +1,8 @@
 // Exit statuses, messages, help and what is on standard output.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
-#include <sys/stat.h>
 
 #include "cli/program.h"
 
@@ -18,6 +18,17 @@ void check_refused(const std::vector<std::string>& arguments, int status, const 
   CHECK(ended.out.empty());
   CHECK(ended.err.starts_with("fovea: "));
   CHECK(ended.err.find(says) != std::string::npos);
+}
+
+std::string session_text(const std::string& source) {
+  return R"({"fovea_session": 1, "content_sha256": "", "layer": 0, "head": 0,
+      "source": ")" +
+         source + R"(", "causal": null, "scale": null, "pinned_query": null,
+      "columns": [{"variant": "h1d", "parameters": {"block": "2"}, "seed": 0}],
+      "views": ["heatmap"], "viewport": [0, 4, 0, 4],
+      "settings": {"norm": "linear", "log_floor": 1e-4, "error": "signed", "pool": "max",
+        "mask_block": 2, "rank_of": "attention", "rank_leaf": 2, "rank_tolerance": 1e-2,
+        "rank_partition": "hierarchy", "shared_range": true, "colormap": "viridis"}})";
 }
 
 }  // namespace
@@ -42,6 +53,12 @@ TEST_CASE("a wrong command line ends with status 2 and says what is wrong") {
   check_refused({"compute", "synthetic:golden", "--variant", "exact", "--backend", "abacus"}, 2,
                 "abacus");
   check_refused({"compute", "synthetic:golden", "--variant", "exact", "--dense"}, 2, "-o");
+  check_refused({"compute", "synthetic:golden", "--variant", "exact", "--threads", "-1"}, 2,
+                "--threads");
+  check_refused({"rankmap", "synthetic:golden", "--leaf", "0"}, 2, "--leaf");
+  check_refused({"rankmap", "synthetic:golden", "--tolerance", "nan"}, 2, "--tolerance");
+  check_refused({"render", "synthetic:golden", "-o", "picture.png", "--dpi", "0"}, 2, "--dpi");
+  check_refused({"info", "synthetic:gaussian?n=0"}, 2, "n is 0");
   check_refused({"compute", "synthetic:nonesuch", "--variant", "exact"}, 2, "nonesuch");
   check_refused({"rankmap", "synthetic:golden", "--of", "nonesuch"}, 2, "nonesuch");
   check_refused({"render", "synthetic:golden", "-o", "picture.gif"}, 2, ".png");
@@ -49,34 +66,51 @@ TEST_CASE("a wrong command line ends with status 2 and says what is wrong") {
                 "--width");
   check_refused({"render", "synthetic:golden", "-o", "picture.png", "--view", "nonesuch"}, 2,
                 "nonesuch");
+  check_refused({"render", "synthetic:golden", "-o", "picture.png", "--width", "1pt"}, 2,
+                "0.25in to 200in");
   check_refused({"bench", "--n", "0"}, 2, "--n");
   check_refused({"nonesuch"}, 2, "neither a command nor a file");
 }
 
+TEST_CASE("a seed is a whole number that fits, and a name is not empty") {
+  for (const char* seed : {"-1", "1.5", "", "18446744073709551616", "1e3", "0x10"})
+    check_refused({"compute", "synthetic:golden", "--variant", "exact", "--seed", seed}, 2,
+                  "a whole number from 0 to 18446744073709551615");
+  CHECK(run_program({"compute", "synthetic:golden", "--variant", "exact", "--seed",
+                     "18446744073709551615", "--json"})
+            .json()["seed"] == 18446744073709551615u);
+  for (const char* option : {"-o", "--structure", "--layout", "--tensors"})
+    check_refused({"compute", "synthetic:golden", "--variant", "exact", option, ""}, 2,
+                  "'' found, a name expected");
+  check_refused({"render", "synthetic:golden", "-o", ""}, 2, "'' found");
+  check_refused({"info", ""}, 2, "'' found");
+  check_refused({"bench", ""}, 2, "'' found");
+}
+
 TEST_CASE("bad input ends with status 3 and names the file") {
-  const Scratch scratch;
-  write_text(scratch.path("bad.safetensors"), "not one");
-  check_refused({"info", scratch.path("missing.safetensors")}, 3, "missing.safetensors");
-  check_refused({"info", scratch.path("bad.safetensors")}, 3, "bad.safetensors");
+  const TemporaryDirectory scratch;
+  write_bytes(scratch / "bad.safetensors", "not one");
+  check_refused({"info", scratch / "missing.safetensors"}, 3, "missing.safetensors");
+  check_refused({"info", scratch / "bad.safetensors"}, 3, "bad.safetensors");
   check_refused({"compute", "synthetic:hmatrix", "--variant", "exact"}, 3, "attention");
-  check_refused({"render", "synthetic:hmatrix", "--view", "error", "-o", scratch.path("x.png")}, 3,
+  check_refused({"render", "synthetic:hmatrix", "--view", "error", "-o", scratch / "x.png"}, 3,
                 "attention");
   check_refused({"compute", "synthetic:golden", "--variant", "hyper", "--structure",
-                 scratch.path("bad.safetensors")},
+                 scratch / "bad.safetensors"},
                 3, "bad.safetensors");
 }
 
 TEST_CASE("what is not to be had ends with status 4") {
-  const Scratch scratch;
-  const std::string old = scratch.path("old.safetensors");
-  write_text(old, "precious");
+  const TemporaryDirectory scratch;
+  const std::string old = scratch / "old.safetensors";
+  write_bytes(old, "precious");
   check_refused(
       {"compute", "synthetic:gaussian?n=40000&d=1", "--variant", "strided", "--dense", "-o", old},
       4, "GiB");
   check_refused({"compute", "synthetic:golden", "--variant", "exact", "-o",
-                 scratch.path("no/such/x.safetensors")},
+                 scratch / "no/such/x.safetensors"},
                 4, "x.safetensors");
-  CHECK(read_text(old) == "precious");
+  CHECK(read_bytes(old) == "precious");
 }
 
 TEST_CASE("a full disk ends with status 4") {
@@ -114,9 +148,9 @@ TEST_CASE("with --json standard output is one document, the numbers of which are
 }
 
 TEST_CASE("Ctrl-C ends a long computation within 200 ms and harms no file") {
-  const Scratch scratch;
-  const std::string old = scratch.path("old.safetensors");
-  write_text(old, "precious");
+  const TemporaryDirectory scratch;
+  const std::string old = scratch / "old.safetensors";
+  write_bytes(old, "precious");
   // The quickest of three: how long a process takes to be scheduled is the machine's affair.
   double quickest = 1e9;
   for (int attempt = 0; attempt < 3; ++attempt) {
@@ -127,64 +161,76 @@ TEST_CASE("Ctrl-C ends a long computation within 200 ms and harms no file") {
     quickest = std::min(quickest, ended.seconds);
   }
   CHECK(quickest < 0.2);
-  CHECK(read_text(old) == "precious");
+  CHECK(read_bytes(old) == "precious");
   CHECK(scratch.files().size() == 1);
 }
 
 TEST_CASE("figures are written in the format their name says") {
-  const Scratch scratch;
+  const TemporaryDirectory scratch;
   const std::vector<std::pair<std::string, std::string>> beginnings{
       {"f.png", "\x89PNG"}, {"f.pdf", "%PDF"}, {"f.svg", "<?xml"}};
   for (const auto& [name, begin] : beginnings) {
     const Ended ended = run_program({"render", "synthetic:golden", "--view", "heatmap", "--view",
                                      "timing", "--variant", "exact", "--variant", "h1d", "--width",
-                                     "88mm", "-o", scratch.path(name)});
+                                     "88mm", "-o", scratch / name});
     CAPTURE(ended.err);
     CHECK(ended.status == 0);
-    CHECK(read_text(scratch.path(name)).starts_with(begin));
+    CHECK(read_bytes(scratch / name).starts_with(begin));
   }
-  CHECK(run_program({"render", "synthetic:hmatrix", "--view", "rank", "-o", scratch.path("r.png")})
+  CHECK(run_program({"render", "synthetic:hmatrix", "--view", "rank", "-o", scratch / "r.png"})
             .status == 0);
 }
 
 TEST_CASE("a session file is drawn as it was saved, and as the command line says otherwise") {
-  const Scratch scratch;
-  const std::string session = scratch.path("s.fovea.json"), figure = scratch.path("s.svg");
-  const auto write = [&](const std::string& source) {
-    write_text(session, R"({"fovea_session": 1, "content_sha256": "", "layer": 0, "head": 0,
-        "source": ")" + source +
-                            R"(", "causal": null, "scale": null, "pinned_query": null,
-        "columns": [{"variant": "h1d", "parameters": {"block": "2"}, "seed": 0}],
-        "views": ["heatmap"], "viewport": [0, 4, 0, 4],
-        "settings": {"norm": "linear", "log_floor": 1e-4, "error": "signed", "pool": "max",
-          "mask_block": 2, "rank_of": "attention", "rank_leaf": 2, "rank_tolerance": 1e-2,
-          "rank_partition": "hierarchy", "shared_range": true, "colormap": "viridis"}})");
-  };
-  write("synthetic:golden");
+  const TemporaryDirectory scratch;
+  const std::string figure = scratch / "s.svg";
+  const std::string session = scratch.write("s.fovea.json", session_text("synthetic:golden"));
   CHECK(run_program({"render", session, "-o", figure}).status == 0);
-  CHECK(read_text(figure).find("H-Transformer-1D") != std::string::npos);
+  CHECK(read_bytes(figure).find("H-Transformer-1D") != std::string::npos);
   CHECK(run_program({"render", session, "--variant", "hyper", "--view", "timing", "-o", figure})
             .status == 0);
-  CHECK(read_text(figure).find("HyperAttention") != std::string::npos);
-  CHECK(read_text(figure).find("H-Transformer-1D") == std::string::npos);
-  write("nowhere.npz");
+  CHECK(read_bytes(figure).find("HyperAttention") != std::string::npos);
+  CHECK(read_bytes(figure).find("H-Transformer-1D") == std::string::npos);
+  write_bytes(session, session_text("nowhere.npz"));
   check_refused({"render", session, "-o", figure}, 3, "nowhere.npz");
 }
 
+TEST_CASE("a session file with numbers out of range is refused by name") {
+  const TemporaryDirectory scratch;
+  const std::string good = session_text("synthetic:golden");
+  const auto refuse = [&](const std::string& part, const std::string& by, const char* says) {
+    std::string text = good;
+    REQUIRE(text.find(part) != std::string::npos);
+    text.replace(text.find(part), part.size(), by);
+    const std::string path = scratch.write("bad.fovea.json", text);
+    for (const char* word : {"bad.fovea.json", says})
+      check_refused({"render", path, "-o", scratch / "f.png"}, 3, word);
+  };
+  refuse("viridis", "nonesuch", "colour map 'nonesuch'");
+  refuse("\"scale\": null", "\"scale\": -1", "above 0");
+  refuse("\"pinned_query\": null", "\"pinned_query\": -5", "'pinned_query' is -5");
+  refuse("\"seed\": 0", "\"seed\": -1", "'seed' is -1");
+  refuse("\"mask_block\": 2", "\"mask_block\": 4611686018427387904", "mask_block");
+  refuse("\"rank_leaf\": 2", "\"rank_leaf\": 0", "rank_leaf");
+  refuse("[0, 4, 0, 4]", "[4, 4, 0, 4]", "viewport");
+  refuse("\"block\": \"2\"", "\"block\": \"3\"", "even");
+  refuse(": 1,", ": 99,", "version 99");
+}
+
 TEST_CASE("what cannot be done is refused before anything is computed") {
-  const Scratch scratch;
-  const std::string pipe = scratch.path("pipe"), large = "synthetic:gaussian?n=131072&d=64";
+  const TemporaryDirectory scratch;
+  const std::string pipe = scratch / "pipe", large = "synthetic:gaussian?n=131072&d=64";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   check_refused({"info", pipe}, 3, "pipe");
   check_refused({"info", "/dev/zero"}, 3, "device");
-  check_refused({"info", scratch.path("")}, 3, ".npy");
+  check_refused({"info", scratch.path()}, 3, ".npy");
   for (const char* scale : {"-1", "0", "nan", "inf"})
     check_refused({"compute", large, "--variant", "exact", "--scale", scale}, 2, "above 0");
-  check_refused({"compute", large, "--variant", "exact", "-o", scratch.path("z.pdf")}, 2,
+  check_refused({"compute", large, "--variant", "exact", "-o", scratch / "z.pdf"}, 2,
                 ".safetensors");
-  check_refused({"compute", large, "--variant", "exact", "-o", scratch.path("no/z.safetensors")}, 4,
+  check_refused({"compute", large, "--variant", "exact", "-o", scratch / "no/z.safetensors"}, 4,
                 "z.safetensors");
-  check_refused({"render", large, "-o", scratch.path("no/z.png")}, 4, "z.png");
+  check_refused({"render", large, "-o", scratch / "no/z.png"}, 4, "z.png");
   check_refused({"bench", "--n", "64", "--head", "0"}, 2, "SOURCE");
   check_refused({"bench", large, "--heads", "2"}, 2, "--heads");
 }

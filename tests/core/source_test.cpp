@@ -140,7 +140,7 @@ TEST_CASE("a head that cannot be computed is refused by name") {
   source.layers[0].v = make_head_tensor(bad);
   CHECK(message_of(source, {.head = 1}).empty());
   CHECK(message_of(source, {.head = 2}) ==
-        "file.npz, layer3: v, head 2, position [2,3] is NaN: finite numbers expected");
+        "file.npz, layer3: v of query head 2, position [2,3] is NaN: finite numbers expected");
   CHECK(message_of(source, {.head = 2, .allow_non_finite = true}).empty());
 
   source.layers[0].k.heads = 3;

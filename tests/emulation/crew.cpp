@@ -1,8 +1,8 @@
 #include "crew.h"
 
-#include <vector>
-
 #include <cuda_runtime.h>
+
+#include <vector>
 
 #ifdef FOVEA_CREW_OF_THREADS
 
@@ -26,17 +26,80 @@ void run_crew(unsigned count, const std::function<void(unsigned)>& body) {
 
 #include <memory>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 namespace fovea::emulation {
 namespace {
 
 constexpr std::size_t stack_bytes = 256 << 10;
 
-struct Fibre {
+#ifdef __SANITIZE_ADDRESS__
+
+// The address sanitizer wants to hear of every change of stacks, and knows contexts only.
+struct Place {
+  ucontext_t context{};
+  const void* stack = nullptr;
+  std::size_t size = 0;
+  void* shadow = nullptr;
+};
+Place* left = nullptr;  // whose stack was left last
+
+void arrive(Place& here) {
+  __sanitizer_finish_switch_fiber(here.shadow, &left->stack, &left->size);
+}
+void leap(Place& from, Place& to, bool for_ever = false) {
+  left = &from;
+  __sanitizer_start_switch_fiber(for_ever ? nullptr : &from.shadow, to.stack, to.size);
+  swapcontext(&from.context, &to.context);
+  arrive(from);
+}
+void prepare(Place& place, char* stack, void (*entry)()) {
+  __asan_unpoison_memory_region(stack, stack_bytes);
+  place.stack = stack;
+  place.size = stack_bytes;
+  place.shadow = nullptr;
+  getcontext(&place.context);
+  place.context.uc_stack.ss_sp = stack;
+  place.context.uc_stack.ss_size = stack_bytes;
+  place.context.uc_link = nullptr;
+  makecontext(&place.context, entry, 0);
+}
+
+#else
+
+// Jumping by setjmp costs no system calls; the context is used for the first entry only.
+struct Place {
   ucontext_t start{};
   jmp_buf here{};
+  bool started = true;
+};
+
+void arrive(Place&) {}
+void leap(Place& from, Place& to, bool = false) {
+  if (_setjmp(from.here) != 0) return;
+  if (to.started) _longjmp(to.here, 1);
+  to.started = true;
+  setcontext(&to.start);
+}
+void prepare(Place& place, char* stack, void (*entry)()) {
+  place.started = false;
+  getcontext(&place.start);
+  place.start.uc_stack.ss_sp = stack;
+  place.start.uc_stack.ss_size = stack_bytes;
+  place.start.uc_link = nullptr;
+  makecontext(&place.start, entry, 0);
+}
+
+#endif
+
+struct Fibre {
+  Place place;
   std::unique_ptr<char[]> stack{new char[stack_bytes]};
   Thread* thread = nullptr;  // `self` while it runs
-  bool started = false, done = false;
+  bool done = false;
 };
 
 // Of this thread of the operating system.
@@ -45,33 +108,29 @@ struct Turns {
   const std::function<void(unsigned)>* body = nullptr;
   unsigned current = 0;
   bool progress = false;  // somebody passed a barrier or ended since the round began
-  jmp_buf scheduler{};
-  ucontext_t unused{};
+  Place scheduler;
 };
 thread_local Turns turns;
 
-// Jumping by setjmp costs no system calls; the context is used for the first entry only.
 void yield() {
   Fibre& fibre = turns.fibres[turns.current];
   fibre.thread = self;
-  if (_setjmp(fibre.here) == 0) _longjmp(turns.scheduler, 1);
+  leap(fibre.place, turns.scheduler);
 }
 
 void enter() {
+  Fibre& fibre = turns.fibres[turns.current];
+  arrive(fibre.place);
   (*turns.body)(turns.current);
-  turns.fibres[turns.current].done = true;
+  fibre.done = true;
   turns.progress = true;
-  _longjmp(turns.scheduler, 1);
+  leap(fibre.place, turns.scheduler, true);
 }
 
 void resume(unsigned t) {
   turns.current = t;
-  Fibre& fibre = turns.fibres[t];
-  self = fibre.thread;
-  if (_setjmp(turns.scheduler) != 0) return;
-  if (fibre.started) _longjmp(fibre.here, 1);
-  fibre.started = true;
-  setcontext(&fibre.start);
+  self = turns.fibres[t].thread;
+  leap(turns.scheduler, turns.fibres[t].place);
 }
 
 }  // namespace
@@ -103,12 +162,8 @@ void run_crew(unsigned count, const std::function<void(unsigned)>& body) {
   for (unsigned t = 0; t < count; ++t) {
     Fibre& fibre = turns.fibres[t];
     fibre.thread = nullptr;
-    fibre.started = fibre.done = false;
-    getcontext(&fibre.start);
-    fibre.start.uc_stack.ss_sp = fibre.stack.get();
-    fibre.start.uc_stack.ss_size = stack_bytes;
-    fibre.start.uc_link = nullptr;
-    makecontext(&fibre.start, enter, 0);
+    fibre.done = false;
+    prepare(fibre.place, fibre.stack.get(), enter);
   }
   // Now forwards, now backwards: what depends on the order of threads shows itself.
   bool forwards = true;

@@ -1,10 +1,10 @@
 // A Crew is the threads of a block: they run side by side and meet at barriers. Fibres of one
-// thread of the operating system, or, for the sanitizers, threads of it each.
+// thread of the operating system, or, for the thread sanitizer, threads of it each.
 #pragma once
 
 #include <functional>
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_THREAD__)
 #define FOVEA_CREW_OF_THREADS 1
 #include <barrier>
 #endif

@@ -1,9 +1,9 @@
 // CUDA's execution model and the part of its runtime that Fovea uses, on the host: a launch runs
 // its blocks one after another, the threads of a block side by side with barriers where the device
 // has barriers. It stands where the toolkit's header of this name stands, so that the kernels
-// compile unchanged. Under a sanitizer a thread of the block is one of the operating system, and a
-// missing __syncthreads a reported race; else it is a fibre, which is much quicker. Device memory
-// has guard bands and starts poisoned (NaN).
+// compile unchanged. Under the thread sanitizer a thread of the block is one of the operating
+// system, and a missing __syncthreads a reported race; else it is a fibre, which is much quicker.
+// Device memory has guard bands and starts poisoned (NaN).
 #pragma once
 
 #include <atomic>
@@ -182,6 +182,9 @@ inline unsigned __float_as_uint(float x) {
 }
 inline float __uint_as_float(unsigned x) { return fovea::emulation::value_of<float>(x); }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
+// Never fused with another operation.
+inline float __fmul_rn(float x, float y) { return x * y; }
+inline float __fadd_rn(float x, float y) { return x + y; }
 inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
 template <class T>
 T min(T a, T b) {

@@ -8,6 +8,10 @@
 
 #include <cuda_runtime.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 using namespace fovea::emulation;
 
 struct fovea_emulated_stream {};
@@ -30,6 +34,15 @@ struct Memory {
 Memory& memory() {
   static Memory m;
   return m;
+}
+// Guard bands are not to be read either: where somebody can see that, it is told.
+void watch([[maybe_unused]] void* guard_band, [[maybe_unused]] bool on) {
+#ifdef __SANITIZE_ADDRESS__
+  if (on)
+    __asan_poison_memory_region(guard_band, guard);
+  else
+    __asan_unpoison_memory_region(guard_band, guard);
+#endif
 }
 cudaError_t state() {
   const std::lock_guard lock(memory().mutex);
@@ -112,10 +125,13 @@ cudaError_t cudaMalloc(void** at, std::size_t bytes) {
   const std::lock_guard lock(m.mutex);
   if (m.failure != cudaSuccess) return m.failure;
   if (m.used + bytes > m.limit) return cudaErrorMemoryAllocation;
-  auto* block = static_cast<unsigned char*>(::operator new(bytes + 2 * guard, std::align_val_t{256}));
+  auto* block = static_cast<unsigned char*>(::operator new(bytes + 2 * guard + 8, std::align_val_t{256}));
   std::memset(block, guard_byte, guard);
   std::memset(block + guard, poison, bytes);
   std::memset(block + guard + bytes, guard_byte, guard);
+  watch(block, true);
+  // Its end may share eight bytes, the least that can be watched, with the last values.
+  watch(block + guard + (bytes + 7) / 8 * 8, true);
   *at = block + guard;
   m.blocks[*at] = bytes;
   m.used += bytes;
@@ -129,6 +145,8 @@ cudaError_t cudaFree(void* at) {
   const auto found = m.blocks.find(at);
   if (found == m.blocks.end()) fault("cudaFree of what cudaMalloc did not give");
   auto* bytes = static_cast<unsigned char*>(at);
+  watch(bytes - guard, false);
+  watch(bytes + (found->second + 7) / 8 * 8, false);
   for (std::size_t i = 0; i < guard; ++i)
     if (bytes[i - guard] != guard_byte || bytes[found->second + i] != guard_byte)
       fault("a write outside a block of device memory");

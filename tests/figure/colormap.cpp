@@ -52,6 +52,15 @@ TEST_CASE("normalised: log starts at the floor, and nothing is under it") {
   CHECK(normalised(1e-2, 0, 1, Norm::log, 1e-4) == doctest::Approx(0.5));
   CHECK(normalised(0, 0, 1, Norm::log, 1e-4) < 0);
   CHECK(normalised(-1, 0, 1, Norm::log, 1e-4) < 0);
+  // Centred on 0: both signs, the ends at the ends, even in between.
+  CHECK(normalised(0, -2, 2, Norm::log, 1e-4) == doctest::Approx(0.5));
+  CHECK(normalised(2, -2, 2, Norm::log, 1e-4) == doctest::Approx(1));
+  CHECK(normalised(-2, -2, 2, Norm::log, 1e-4) == doctest::Approx(0));
+  for (const double v : {1e-3, 0.02, 0.5}) {
+    const double t = normalised(v, -2, 2, Norm::log, 1e-4);
+    CHECK(t > 0.5 + v / 4);  // above where a linear scale would put it
+    CHECK(normalised(-v, -2, 2, Norm::log, 1e-4) == doctest::Approx(1 - t));
+  }
   CHECK(normalised(-std::numeric_limits<double>::infinity(), 0, 1, Norm::log, 1e-4) < 0);
 }
 

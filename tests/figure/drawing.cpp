@@ -119,6 +119,71 @@ TEST_CASE("a message says why, whole") {
   CHECK(all.contains(QStringLiteral("every key.")));
 }
 
+TEST_CASE("a row whose first column is a message has its numbers and even columns all the same") {
+  example::application();
+  Figure figure;
+  figure.style.width = 504;
+  figure.rows = {
+      {example::message("a"), example::error_map(64, 1, "b"), example::error_map(64, 2, "c")}};
+  const example::Recording recording = example::record(figure);
+  double queries = 0;
+  int numbers = 0;
+  for (const auto& [text, where] : recording.texts) {
+    if (text == QStringLiteral("query")) queries = where.right();
+    numbers += text == QStringLiteral("48");
+  }
+  CHECK(queries > 0);
+  CHECK(queries < 30);  // left of the first column, not between two
+  CHECK(numbers == 4);  // once down, three times across
+  std::vector<double> widths;
+  for (const QRectF& shape : recording.shapes)
+    if (shape.width() > 100 && shape.height() > 100 && shape.width() < 400)
+      widths.push_back(shape.width());
+  REQUIRE(widths.size() >= 5);
+  for (const double width : widths) CHECK(width == doctest::Approx(widths[0]));
+}
+
+TEST_CASE("what one bar can say is said once") {
+  example::application();
+  Figure figure;
+  figure.style.width = 504;
+  figure.rows = {{example::ranks(64, 8, "a"), example::ranks(64, 8, "b")}};
+  int bars = 0;
+  for (const auto& drawn : example::record(figure).texts)
+    bars += drawn.text.contains(QStringLiteral("share of full rank"));
+  CHECK(bars == 1);
+}
+
+TEST_CASE("a scale of few whole numbers has no other numbers") {
+  example::application();
+  for (const int levels : {2, 3, 5}) {
+    Panel panel = example::heatmap(16, 1, "levels");
+    auto& raster = std::get<Raster>(panel.body);
+    panel.subtitle.clear();
+    raster.palette = Palette::ranks;
+    raster.norm = Norm::linear;
+    raster.low = 0;
+    raster.high = levels - 1;
+    QStringList all;
+    for (const auto& drawn : example::record(alone(panel, 252)).texts) all << drawn.text;
+    for (int level = 0; level < levels; ++level) CHECK(all.contains(QString::number(level)));
+    for (const QString& text : all) CHECK_FALSE(text.contains('.'));
+  }
+}
+
+TEST_CASE("labels of a table are whole, on as many lines as they need") {
+  example::application();
+  Panel panel = example::table("a");
+  auto& table = std::get<FigureTable>(panel.body);
+  table.rows = {{"Logit spread of the blocks, level 1", "0.123 (sampled)"},
+                {"Logit spread of the blocks, level 2", "0.456 (sampled)"}};
+  QString all;
+  for (const auto& drawn : example::record(alone(panel, 120)).texts) all += drawn.text + u' ';
+  CHECK(all.contains(QStringLiteral("level 1")));
+  CHECK(all.contains(QStringLiteral("level 2")));
+  CHECK_FALSE(all.contains(QStringLiteral("…")));
+}
+
 TEST_CASE("masked, NaN and out of range are drawn in their colours and named") {
   example::application();
   Panel panel = example::error_map(8, 1, "a");

@@ -35,6 +35,13 @@ TEST_CASE("linear ticks are round numbers within the range") {
   CHECK(linear_ticks(3, 3, 5).size() == 1);
 }
 
+TEST_CASE("whole ticks are whole, at every number while there is room") {
+  for (const double high : {1.0, 2.0, 4.0, 15.0})
+    for (const Tick& tick : whole_ticks(0, high, 5)) CHECK(tick.at == std::rint(tick.at));
+  CHECK(whole_ticks(0, 1, 5).size() == 2);
+  CHECK(whole_ticks(1, 3, 5)[1].label == "2");
+}
+
 TEST_CASE("log ticks are powers of ten") {
   const auto ticks = log_ticks(1e-5, 0.3, 5);
   CHECK(ticks.size() == 5);

@@ -1,6 +1,5 @@
 // Files: what is in them, and that a failure harms nothing.
 #include <doctest/doctest.h>
-#include <sys/resource.h>
 
 #include <QDir>
 #include <QFile>
@@ -11,12 +10,13 @@
 #include <QSvgRenderer>
 #include <QTemporaryDir>
 #include <QXmlStreamReader>
-#include <csignal>
 
 #include "data/error.h"
 #include "figure/panels.h"
+#include "full_disk.h"
 
 using namespace fovea;
+using fovea::test::FullDisk;
 
 namespace {
 
@@ -38,21 +38,6 @@ Figure small() {
   figure.rows.resize(2);
   return figure;
 }
-
-/// No file may grow beyond `bytes` while this lives: a full disk.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) {
-    std::signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FullDisk() { setrlimit(RLIMIT_FSIZE, &before_); }
-
- private:
-  rlimit before_{};
-};
 
 }  // namespace
 

@@ -22,7 +22,8 @@ class Window {
   MainWindow& operator*() { return *window_; }
   Study& study() { return window_->study(); }
   bool settle() {
-    return wait_until([this] { return study().settled(); });
+    constexpr int limit_ms = 90000;  // rank maps of an image, on a machine where others work
+    return wait_until([this] { return study().settled(); }, limit_ms);
   }
   /// Into the build folder, to be looked at.
   void shoot(const QString& name);

@@ -76,11 +76,11 @@ TEST_CASE("the view bar changes what it names") {
   };
   choose("view_Norm", 1);
   choose("view_Error", 3);
-  choose("view_Pooling", 1);
-  choose("view_Tiles", 3);
+  choose("view_Pool", 1);
+  choose("view_Tiles", 4);
   choose("view_Rank of", 2);
   choose("view_Blocks", 1);
-  choose("view_Leaf", 2);
+  choose("view_Leaf", 4);
   window->findChild<QSlider*>("view_Floor")->setValue(-20);
   window->findChild<QSlider*>("view_ε")->setValue(-35);
   window->findChild<QToolButton*>("view_Range")->setChecked(false);
@@ -106,10 +106,10 @@ TEST_CASE("another rank tolerance counts anew what a new decomposition would giv
   Window fresh(small);
   fresh->change("views", [](Session& s) {
     s.settings.rank_tolerance = 1e-1;
-    s.settings.rank_leaf = 8;
+    s.settings.rank_leaf = 16;
   });
   REQUIRE(fresh.settle());
-  fresh->change("views", [](Session& s) { s.settings.rank_leaf = 16; });
+  fresh->change("views", [](Session& s) { s.settings.rank_leaf = 8; });
   REQUIRE(fresh.settle());
   const Panel& made = panel(fresh.study(), View::rank, 0);
   CHECK(moved.caption == made.caption);

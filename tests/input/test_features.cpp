@@ -3,7 +3,8 @@
 #include <cmath>
 
 #include "data/content_features.h"
-#include "input/temporary.h"
+#include "messages.h"
+#include "temporary_directory.h"
 
 using namespace fovea;
 using namespace fovea::test;

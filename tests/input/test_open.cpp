@@ -5,9 +5,10 @@
 
 #include "input/image_file.h"
 #include "input/open_source.h"
-#include "input/temporary.h"
 #include "input/text_file.h"
 #include "io/safetensors_writer.h"
+#include "messages.h"
+#include "temporary_directory.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -21,9 +22,9 @@ std::string refusal(const std::string& what, const OpenOptions& options = {}) {
   return message_of<InputError>([&] { open_source(what, options); });
 }
 
-std::string save(const Temporary& folder, const QImage& image, const std::string& name) {
-  REQUIRE(image.save(QString::fromStdString(folder.path(name))));
-  return folder.path(name);
+std::string save(const TemporaryDirectory& folder, const QImage& image, const std::string& name) {
+  REQUIRE(image.save(QString::fromStdString(folder / name)));
+  return folder / name;
 }
 
 QImage grey(int width, int height) {
@@ -32,18 +33,18 @@ QImage grey(int width, int height) {
   return image;
 }
 
-std::string three_rows(const Temporary& folder) {
+std::string three_rows(const TemporaryDirectory& folder) {
   std::vector<OutTensor> tensors;
   for (const char* name : {"q", "k", "v"})
     tensors.push_back({name, {3, 2}, std::vector<float>(6, 1)});
-  write_safetensors(folder.path("qkv.safetensors"), tensors, {});
-  return folder.path("qkv.safetensors");
+  write_safetensors(folder / "qkv.safetensors", tensors, {});
+  return folder / "qkv.safetensors";
 }
 
 }  // namespace
 
 TEST_CASE("texts are split into words and punctuation in any script") {
-  const Temporary folder;
+  const TemporaryDirectory folder;
   auto words = [&](std::string_view text) { return read_text(folder.write("t.txt", text), false); };
   CHECK(words("Don't panic, 3.14!") == Tokens{"Don't", "panic", ",", "3.14", "!"});
   CHECK(words("\xEF\xBB\xBFone\r\ntwo\r\n") == Tokens{"one", "two"});
@@ -54,14 +55,14 @@ TEST_CASE("texts are split into words and punctuation in any script") {
 }
 
 TEST_CASE("one token a line keeps lines as they are") {
-  const Temporary folder;
+  const TemporaryDirectory folder;
   CHECK(read_text(folder.write("t.txt", "a b\r\n\r\n c\nlast"), true) ==
         Tokens{"a b", "", " c", "last"});
   CHECK(read_text(folder.write("t.txt", "a\n"), true) == Tokens{"a"});
 }
 
 TEST_CASE("bad texts are refused by name, place and expectation") {
-  const Temporary folder;
+  const TemporaryDirectory folder;
   check_says(refusal(folder.write("latin.txt", "caf\xE9 au lait")),
              {"latin.txt", "byte 3", "0xe9", "UTF-8"});
   check_says(refusal(folder.write("cut.txt", "abc\xE2\x82")), {"byte 3"});
@@ -78,7 +79,7 @@ TEST_CASE("bad texts are refused by name, place and expectation") {
 }
 
 TEST_CASE("a text becomes one head of content features that says what it is") {
-  const Temporary folder;
+  const TemporaryDirectory folder;
   const Source source = open_source(folder.write("story.txt", "The cat sat on the mat."));
   CHECK(source.name == "story");
   CHECK(source.kind == "text");
@@ -91,7 +92,7 @@ TEST_CASE("a text becomes one head of content features that says what it is") {
 }
 
 TEST_CASE("tensors beside a text: its tokens are used when they are one a position") {
-  const Temporary folder;
+  const TemporaryDirectory folder;
   const OpenOptions beside{.tensors = three_rows(folder)};
   const Source fits = open_source(folder.write("three.txt", "one two three"), beside);
   CHECK(fits.layers[0].d() == 2);
@@ -106,21 +107,21 @@ TEST_CASE("tensors beside a text: its tokens are used when they are one a positi
 }
 
 TEST_CASE("files are known by their content when their name says nothing") {
-  const Temporary folder;
-  std::filesystem::copy(three_rows(folder), folder.path("model.bin"));
-  CHECK(open_source(folder.path("model.bin")).kind == "safetensors");
+  const TemporaryDirectory folder;
+  std::filesystem::copy(three_rows(folder), folder / "model.bin");
+  CHECK(open_source(folder / "model.bin").kind == "safetensors");
   CHECK(open_source(folder.write("notes.md", "# Some *words*")).kind == "text");
   CHECK(open_source(folder.write("tokens", "[\"a\", \"b\"]")).sequence.tokens.size() == 2);
-  std::filesystem::copy(assets + "/image/cat.jpg", folder.path("picture"));
-  CHECK(open_source(folder.path("picture")).kind == "image");
+  std::filesystem::copy(assets + "/image/cat.jpg", folder / "picture");
+  CHECK(open_source(folder / "picture").kind == "image");
   check_says(refusal(folder.write("x.bin", std::string_view("\1\2\0\3", 4))),
              {"x.bin", ".safetensors"});
   check_says(refusal(folder.write("q.npy", "\x93NUMPY")), {"one NumPy array"});
-  check_says(refusal(folder.path("absent.txt")), {"absent.txt", "does not exist"});
+  check_says(refusal(folder / "absent.txt"), {"absent.txt", "does not exist"});
 }
 
 TEST_CASE("images are cut to their middle patches, with a note") {
-  const Temporary folder;
+  const TemporaryDirectory folder;
   const Source source = open_source(save(folder, grey(45, 30), "i.png"), {.patch = 8});
   CHECK(source.sequence.grid == ImageGrid{3, 5, 0});
   CHECK(source.layers[0].n() == 15);
@@ -128,11 +129,11 @@ TEST_CASE("images are cut to their middle patches, with a note") {
   CHECK(source.picture->height == 24);
   REQUIRE(source.notes.size() == 1);
   check_says(source.notes[0], {"45 x 30", "40 x 24", "8"});
-  CHECK(open_source(folder.path("i.png"), {.patch = 1}).layers[0].n() == 1350);
+  CHECK(open_source(folder / "i.png", {.patch = 1}).layers[0].n() == 1350);
 }
 
 TEST_CASE("transparency is laid over white, grey becomes three channels, EXIF turns the image") {
-  const Temporary folder;
+  const TemporaryDirectory folder;
   QImage clear(8, 8, QImage::Format_ARGB32);
   clear.fill(qRgba(200, 0, 0, 0));
   CHECK(read_image(save(folder, clear, "clear.png"), 8, 0).picture->rgb[0] == 255);
@@ -145,7 +146,7 @@ TEST_CASE("transparency is laid over white, grey becomes three channels, EXIF tu
 
   // APP1 with one entry, orientation 6 (a quarter turn), put in after the JPEG's first marker.
   save(folder, grey(16, 8), "plain.jpg");
-  std::ifstream in(folder.path("plain.jpg"), std::ios::binary);
+  std::ifstream in(folder / "plain.jpg", std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(in)), {});
   bytes.insert(2, std::string("\xFF\xE1\x00\x22"
                               "Exif\0\0MM\0\x2A\0\0\0\x08\0\1\x01\x12\0\3\0\0\0\1\0\6\0\0\0\0\0\0",
@@ -154,7 +155,7 @@ TEST_CASE("transparency is laid over white, grey becomes three channels, EXIF tu
 }
 
 TEST_CASE("bad images are refused before they are decoded") {
-  const Temporary folder;
+  const TemporaryDirectory folder;
   check_says(refusal(save(folder, grey(5, 20), "small.png"), {.patch = 8}),
              {"5 x 20", "patch of 8"});
   check_says(refusal(save(folder, grey(400, 400), "many.png"), {.patch = 1}),
@@ -169,17 +170,17 @@ TEST_CASE("bad images are refused before they are decoded") {
   in.read(bytes.data(), 600);
   check_says(refusal(folder.write("cut.jpg", bytes)), {"cut.jpg", "breaks off", "600 bytes"});
   save(folder, grey(64, 64).mirrored(), "whole.png");
-  std::ifstream png(folder.path("whole.png"), std::ios::binary);
+  std::ifstream png(folder / "whole.png", std::ios::binary);
   std::string half(60, '\0');
   png.read(half.data(), 60);
-  check_says(refusal(folder.write("cut.png", half)), {"cut.png", "decoded"});
+  check_says(refusal(folder.write("cut.png", half)), {"cut.png", "breaks off"});
   check_says(refusal(folder.write("none.png", "")), {"none.png"});
   CHECK_THROWS_AS(read_image(wide, 0, 0), UsageError);
   CHECK_THROWS_AS(read_image(wide, 8, -1), UsageError);
 }
 
 TEST_CASE("max_side scales down and never up") {
-  const Temporary folder;
+  const TemporaryDirectory folder;
   const std::string path = save(folder, grey(200, 100), "i.png");
   const ImageFile scaled = read_image(path, 1, 50);
   CHECK(scaled.grid == ImageGrid{25, 50, 0});

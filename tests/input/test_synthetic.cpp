@@ -5,7 +5,8 @@
 #include <set>
 
 #include "data/synthetic.h"
-#include "input/temporary.h"
+#include "messages.h"
+#include "temporary_directory.h"
 
 using namespace fovea;
 using namespace fovea::test;

@@ -4,11 +4,11 @@
 #include <functional>
 
 #include "data/random.h"
+#include "io/npy.h"
+#include "io/safetensors.h"
 #include "io/structure_file.h"
 #include "io/tensor_source.h"
 #include "io/token_file.h"
-#include "npy.h"
-#include "safetensors.h"
 
 using namespace fovea;
 using namespace fovea::test;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "files.h"
+#include "io/bytes.h"
 
 namespace fovea::test {
 

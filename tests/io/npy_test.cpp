@@ -1,4 +1,4 @@
-#include "npy.h"
+#include "io/npy.h"
 
 #include <doctest/doctest.h>
 
@@ -77,7 +77,7 @@ TEST_CASE("npy: other types are refused by name when used, bfloat16 only read wh
   CHECK_SAYS(require_float(file, fields), "structured");
   for (const char* descr : {"<u2", "|V2"}) {
     const std::string bytes = npy_bytes(npy_dict(descr, "(1,)"), "12");
-    CHECK_SAYS(require_float(file, read_one(bytes)), descr, "--as-bfloat16");
+    CHECK_SAYS(require_float(file, read_one(bytes)), descr, "--bf16");
     CHECK(read_one(bytes, true).type == ElementType::bf16);
   }
 }
@@ -115,7 +115,7 @@ TEST_CASE("npy: the bytes that follow are what the shape needs") {
 
 TEST_CASE("npy: a directory is listed in order, and refused without arrays") {
   const TemporaryDirectory directory;
-  CHECK_SAYS(read_npy_directory(directory.path()), "fovea-io-", "without .npy files");
+  CHECK_SAYS(read_npy_directory(directory.path()), "fovea-test-", "without .npy files");
   CHECK_SAYS(read_npy_directory(directory / "absent"), "absent", "cannot be listed");
   write_bytes(directory / "v.npy", npy_bytes(npy_dict("<f4", "(1,)"), floats(1)));
   write_bytes(directory / "k.npy", npy_bytes(npy_dict("<f4", "(1,)"), floats(1)));

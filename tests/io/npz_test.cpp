@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
+#include "io/npy.h"
 #include "io/tensor_file.h"
-#include "npy.h"
 
 using namespace fovea;
 using namespace fovea::test;

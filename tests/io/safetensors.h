@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "files.h"
+#include "io/bytes.h"
 
 namespace fovea::test {
 

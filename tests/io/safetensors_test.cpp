@@ -1,4 +1,4 @@
-#include "safetensors.h"
+#include "io/safetensors.h"
 
 #include <doctest/doctest.h>
 

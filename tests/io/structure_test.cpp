@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "data/random.h"
-#include "files.h"
+#include "io/bytes.h"
+#include "io/safetensors.h"
 #include "io/structure_file.h"
-#include "safetensors.h"
 
 using namespace fovea;
 using namespace fovea::test;

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "files.h"
+#include "io/bytes.h"
 
 using namespace fovea;
 using namespace fovea::test;

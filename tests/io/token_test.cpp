@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "files.h"
+#include "io/bytes.h"
 #include "io/token_file.h"
 #include "io/token_marks.h"
 #include "io/utf8.h"

@@ -1,12 +1,14 @@
 #include <doctest/doctest.h>
-#include <sys/resource.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include <csignal>
 #include <stdexcept>
 
-#include "files.h"
+#include "full_disk.h"
 #include "io/atomic_file.h"
+#include "io/bytes.h"
 #include "io/safetensors_writer.h"
 #include "io/tensor_file.h"
 
@@ -18,24 +20,6 @@ namespace {
 void write_text(const std::string& path, const std::string& text) {
   write_atomically(path, [&](std::ostream& out) { out << text; });
 }
-
-/// Within its scope no file grows beyond `bytes`, as if the disk were full.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FullDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
-};
 
 }  // namespace
 
@@ -50,7 +34,7 @@ TEST_CASE("a written file has what was written, the old one's mode, and nothing 
   struct stat status {};
   ::stat(path.c_str(), &status);
   CHECK((status.st_mode & 0777) == 0640);
-  CHECK(directory.entries() == 1);
+  CHECK(directory.files().size() == 1);
 }
 
 TEST_CASE("through a symbolic link the target is replaced, not the link") {
@@ -75,7 +59,43 @@ TEST_CASE("a failure leaves the old file and nothing else") {
     CHECK(contains(said, "out.txt cannot be written: File too large"));
   }
   CHECK(read_bytes(path) == "old");
-  CHECK(directory.entries() == 1);
+  CHECK(directory.files().size() == 1);
+}
+
+TEST_CASE("a process that is killed while it writes leaves the old file and nothing else") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("out.txt", "old");
+  const int nameless = ::open(directory.path().c_str(), O_TMPFILE | O_WRONLY, 0600);
+  if (nameless < 0) {
+    MESSAGE("this file system knows no files without a name: not checked");
+    return;
+  }
+  ::close(nameless);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    write_atomically(path, [](std::ostream& out) {
+      out << "half" << std::flush;
+      ::_exit(7);
+    });
+    ::_exit(1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WEXITSTATUS(status) == 7);
+  CHECK(read_bytes(path) == "old");
+  CHECK(directory.files().size() == 1);
+}
+
+TEST_CASE("writing stops when asked, and leaves the old file") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("out.safetensors", "old");
+  std::stop_source wish;
+  wish.request_stop();
+  CHECK_THROWS_AS(
+      write_safetensors(path, {{"z", {1}, std::vector<float>{1}}}, {}, wish.get_token()),
+      Cancelled);
+  CHECK(read_bytes(path) == "old");
+  CHECK(directory.files().size() == 1);
 }
 
 TEST_CASE("places where no file can be are refused; devices are written to, not replaced") {

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "npy.h"
+#include "io/npy.h"
 
 namespace fovea::test {
 namespace {

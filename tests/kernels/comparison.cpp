@@ -20,6 +20,7 @@ const std::vector<Setting> approximations{
     {"fixed", {{"stride", "16"}, {"summary", "3"}}},
     {"tf", {{"height", "3"}}},
     {"tc", {{"height", "2"}}},
+    {"tc", {{"height", "2"}, {"alpha", "0,0.5,-0.75"}}},
     {"hyper", {{"block", "16"}, {"samples", "20"}, {"min_length", "0"}}}};
 
 std::vector<RowDifference> on_host(const Instance& approximate, const Instance& exact) {

@@ -1,10 +1,20 @@
-// The back end under test here: CUDA's, on a device or on the emulated one.
+// The back end under test here: CUDA's, on a device or on the emulated one; and how much of the
+// laws' list it takes: all on a device, less where every thread of a block has to be played.
 #include <cstdio>
 #include <cstdlib>
 
-#include "harness.h"
+#include "kernels/strip_shapes.h"
 
 namespace fovea::test {
+namespace {
+
+[[maybe_unused]] std::vector<Case> chosen(const std::vector<std::size_t>& numbers) {
+  std::vector<Case> out;
+  for (const std::size_t i : numbers) out.push_back(all_cases()[i]);
+  return out;
+}
+
+}  // namespace
 
 const std::vector<std::unique_ptr<Backend>>& backends() {
   static const auto made = [] {
@@ -19,5 +29,73 @@ const std::vector<std::unique_ptr<Backend>>& backends() {
   }();
   return made;
 }
+
+#if defined(FOVEA_ON_DEVICE)
+
+const std::vector<Case>& cases() {
+  return all_cases();
+}
+const std::vector<Shape>& shapes() {
+  // Few of them for tools that slow the device down a hundredfold.
+  static const std::vector<Shape> few{{1, 3, 5}, {65, 80, 5}, {127, 3, 80}};
+  return std::getenv("FOVEA_FEW_SHAPES") ? few : all_shapes();
+}
+const std::vector<Shape>& strip_shapes() {
+  // Of 128 queries where a device has up to 150 multiprocessors.
+  static const std::vector<Shape> list{{150, 1, 1},      {150, 256, 256}, {20000, 64, 64},
+                                       {20000, 100, 70}, {40000, 64, 64}, {40000, 128, 33},
+                                       {40000, 256, 64}, {300, 17, 300}};
+  static const std::vector<Shape> few(list.begin(), list.begin() + 2);
+  return std::getenv("FOVEA_FEW_SHAPES") ? few : list;
+}
+
+#elif defined(__SANITIZE_THREAD__)
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> list = chosen({0, 3, 12, 22});
+  return list;
+}
+const std::vector<Shape>& shapes() {
+  static const std::vector<Shape> list{{35, 3, 5}};
+  return list;
+}
+const std::vector<Shape>& strip_shapes() {
+  static const std::vector<Shape> list{{200, 3, 3}, {390, 3, 3}};
+  return list;
+}
+
+#elif defined(__SANITIZE_ADDRESS__)
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> list = chosen({0, 1, 3, 5, 8, 12, 16, 21, 22, 23});
+  return list;
+}
+const std::vector<Shape>& shapes() {
+  static const std::vector<Shape> list{{1, 3, 5}, {41, 68, 5}};
+  return list;
+}
+const std::vector<Shape>& strip_shapes() {
+  static const std::vector<Shape> list{{50, 256, 256}, {200, 100, 70}, {390, 65, 33}};
+  return list;
+}
+
+#else
+
+const std::vector<Case>& cases() {
+  return all_cases();
+}
+const std::vector<Shape>& shapes() {
+  static const std::vector<Shape> list{{1, 3, 5},    {2, 1, 1},   {17, 80, 17}, {63, 1, 64},
+                                       {64, 64, 64}, {97, 80, 5}, {127, 3, 80}, {200, 64, 31}};
+  return list;
+}
+const std::vector<Shape>& strip_shapes() {
+  static const std::vector<Shape> list{{50, 1, 1},    {50, 256, 256}, {33, 17, 300},
+                                       {200, 64, 64}, {200, 100, 70}, {200, 5, 200},
+                                       {390, 65, 33}, {390, 256, 64}};
+  return list;
+}
+
+#endif
 
 }  // namespace fovea::test

@@ -16,7 +16,7 @@ struct Case {
   bool rows_sum_to_one = true;    // or to 0 where no key is attended
 };
 
-inline const std::vector<Case>& cases() {
+inline const std::vector<Case>& all_cases() {
   static const std::vector<Case> list{
       {"exact", {}},
       {"h1d", {{"block", "2"}}},
@@ -59,11 +59,15 @@ struct Shape {
 };
 
 /// Around the sizes of vectors, strips and steps of the back ends.
-inline const std::vector<Shape>& shapes() {
+inline const std::vector<Shape>& all_shapes() {
   static const std::vector<Shape> list{
       {1, 3, 5},    {2, 1, 1},  {3, 3, 2},   {15, 64, 3},  {16, 3, 16},   {17, 80, 17}, {63, 1, 64},
       {64, 64, 64}, {65, 3, 1}, {97, 80, 5}, {127, 3, 80}, {200, 64, 31}, {257, 3, 20}};
   return list;
 }
+
+/// What a program tests, of its back ends: all of it, or less where they are slow.
+const std::vector<Case>& cases();
+const std::vector<Shape>& shapes();
 
 }  // namespace fovea::test

@@ -267,6 +267,33 @@ TEST_CASE("law: median trees are balanced over distinct keys, and survive equal 
     }
 }
 
+TEST_CASE("law: keys with NaN or Inf leave a median tree balanced over the others") {
+  const Index n = 4096, d = 8;
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              infinity = std::numeric_limits<float>::infinity();
+  for (const Settings& shape : {Settings{{"height", "3"}}, Settings{{"branching", "2,4"}}}) {
+    Matrix k = gaussian(n, d, 5);
+    for (Index i = 0; i < n; i += 3) k(i, i % d) = nan;
+    for (Index i = 1; i < n; i += 64) k(i, 0) = i % 128 == 1 ? infinity : -infinity;
+    const Problem problem = make_problem(gaussian(n, d, 6), std::move(k), gaussian(n, 1, 7));
+    const auto plan = make_plan(*backends().back(), problem, "tc", shape);
+    std::vector<Index> size(8, 0);
+    Index numbers = 0;
+    for (Index i = 0; i < n; ++i) {
+      if (std::any_of(problem.k.row(i), problem.k.row(i) + d,
+                      [](float x) { return std::isnan(x); }))
+        continue;
+      ++numbers;
+      ++size[static_cast<std::size_t>(plan->structure.key_leaf[static_cast<std::size_t>(i)])];
+    }
+    // Each cut is even to one key; an infinite one may come to lie on the other side of an argmax.
+    CHECK(std::ranges::max(size) <= numbers / 8 + 64);
+    CHECK(std::ranges::min(size) >= numbers / 8 - 64);
+    for (const TreeLevel& level : plan->structure.tree.levels)
+      CHECK(std::ranges::none_of(level.bias, [](float b) { return std::isnan(b); }));
+  }
+}
+
 TEST_CASE("law: leaves follow from the tree by the papers' rule, in float64") {
   for (const Settings& settings : {Settings{{"height", "4"}}, Settings{{"branching", "3,5"}},
                                    Settings{{"height", "4"}, {"tree", "random"}}}) {

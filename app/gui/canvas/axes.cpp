@@ -103,13 +103,18 @@ void draw_header(const Ink& ink, const Scene& scene, int column) {
   if (pointed || chosen)
     ink.fill({where.x - 4, where.y - 2, where.width + 8, where.height + 4},
              faded(ink.theme.accent, chosen ? 0.16f : 0.08f), 4);
-  ink.write(Face::title, {where.x + 1, where.y + 1}, chosen ? ink.theme.accent : ink.theme.text,
-            ink.elided(Face::title, scene.model.column_titles[c], where.width - 2));
+  const std::string& title = scene.model.column_titles[c];
+  const bool long_title = ink.width(Face::title, title) > where.width - 2;
+  const Face face = long_title ? Face::body : Face::title;
+  ink.write(face, {where.x + 1, where.y + 1}, chosen ? ink.theme.accent : ink.theme.text,
+            ink.elided(face, title, where.width - 2));
   if (c >= scene.model.column_subtitles.size()) return;
   float y = where.y + 20;
   const int lines = where.height > 38 ? 2 : 1;
-  for (const std::string& line :
-       ink.wrapped(Face::small, scene.model.column_subtitles[c], where.width - 2, lines)) {
+  std::string subtitle = scene.model.column_subtitles[c];
+  if (const std::size_t part = subtitle.find(" · "); lines > 1 && part != std::string::npos)
+    subtitle.replace(part, std::string_view(" · ").size(), "\n");
+  for (const std::string& line : ink.wrapped(Face::small, subtitle, where.width - 2, lines)) {
     ink.write(Face::small, {where.x + 1, y}, ink.theme.muted, line);
     y += 14;
   }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <sstream>
 
 namespace fovea::canvas {
 namespace {
@@ -77,6 +78,28 @@ float Fonts::width(Face face, const std::string& text) const {
   return (*this)[face]
       ->CalcTextSizeA(size(face), 1e6f, 0, text.data(), text.data() + text.size())
       .x;
+}
+
+std::vector<std::string> Fonts::wrapped(Face face, const std::string& text, float room,
+                                        int lines) const {
+  std::vector<std::string> out;
+  std::istringstream paragraphs(text);
+  for (std::string paragraph; std::getline(paragraphs, paragraph);) {
+    std::istringstream words(paragraph);
+    std::string line;
+    for (std::string word; words >> word;) {
+      const std::string longer = line.empty() ? word : line + " " + word;
+      const bool last = static_cast<int>(out.size()) + 1 >= lines;
+      if (line.empty() || last || width(face, longer) <= room) {
+        line = longer;
+      } else {
+        out.push_back(line);
+        line = word;
+      }
+    }
+    if (static_cast<int>(out.size()) < lines) out.push_back(line);
+  }
+  return out;
 }
 
 std::string Fonts::readable(const std::string& text) const {

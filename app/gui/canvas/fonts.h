@@ -4,6 +4,7 @@
 #include <imgui.h>
 
 #include <string>
+#include <vector>
 
 namespace fovea::canvas {
 
@@ -17,6 +18,9 @@ class Fonts {
   ImFont* operator[](Face face) const;
   float size(Face face) const;  // logical pixels
   float width(Face face, const std::string& text) const;
+
+  /// Broken at spaces into at most `lines` of `room`, each paragraph anew; the last may be longer.
+  std::vector<std::string> wrapped(Face face, const std::string& text, float room, int lines) const;
 
   /// `text` fit to be drawn: white space named, signs without a glyph as U+XXXX.
   std::string readable(const std::string& text) const;

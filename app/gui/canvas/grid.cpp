@@ -8,7 +8,7 @@ namespace {
 constexpr float label_width = 20;  // the view's name, upright
 constexpr float axis_width = 52;   // token numbers or tokens
 constexpr float left = label_width + axis_width;
-constexpr float bar_width = 80;  // colour bar and its numbers
+constexpr float bar_width = 88;  // colour bar and its numbers
 constexpr float margin = 10;
 constexpr float row_gap = 8;
 constexpr float scroll_width = 8;
@@ -25,9 +25,11 @@ Grid::Grid(GridShape shape) : shape_(std::move(shape)) {
     aspects += row.aspect;
   }
   const float by_height = aspects > 0 ? (shape_.size.y - fixed) / aspects : by_width;
-  // Wide windows with few columns scroll down rather than shrink the panels to stamps.
-  side_ =
-      std::floor(std::max(minimum_side, std::min(by_width, std::max(by_height, comfortable_side))));
+  // Wide windows with few columns scroll down rather than shrink the panels to stamps; where little
+  // is missing, they shrink.
+  const float wished =
+      by_height > 0.85f * by_width ? by_height : std::max(by_height, comfortable_side);
+  side_ = std::floor(std::max(minimum_side, std::min(by_width, wished)));
   content_.x = columns * side_ + (columns - 1) * gap;
   content_.y = row_top(rows()) - row_top(0);
 }

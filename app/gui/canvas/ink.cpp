@@ -1,7 +1,6 @@
 #include "gui/canvas/ink.h"
 
 #include <cmath>
-#include <sstream>
 
 namespace fovea::canvas {
 
@@ -22,23 +21,7 @@ std::string Ink::elided(Face face, const std::string& text, float room) const {
 
 std::vector<std::string> Ink::wrapped(Face face, const std::string& text, float room,
                                       int lines) const {
-  std::vector<std::string> out;
-  std::istringstream paragraphs(text);
-  for (std::string paragraph; std::getline(paragraphs, paragraph);) {
-    std::istringstream words(paragraph);
-    std::string line;
-    for (std::string word; words >> word;) {
-      const std::string longer = line.empty() ? word : line + " " + word;
-      const bool last = static_cast<int>(out.size()) + 1 >= lines;
-      if (line.empty() || last || width(face, longer) <= room) {
-        line = longer;
-      } else {
-        out.push_back(line);
-        line = word;
-      }
-    }
-    if (static_cast<int>(out.size()) < lines) out.push_back(line);
-  }
+  std::vector<std::string> out = fonts.wrapped(face, text, room, lines);
   for (std::string& line : out) line = elided(face, line, room);
   return out;
 }

@@ -38,44 +38,84 @@ struct Spread {
   }
 };
 
-void draw_filled(const BodyDrawing& d, const Rect& plot, const TokenAxis& keys,
-                 const Spread& spread, float top) {
+/// Amounts from `bottom` (0: linear) to `top`, as pixels above the foot of a plot.
+struct Upright {
+  Rect plot;
+  float bottom = 0, top = 1;
+
+  float height(float v) const {
+    if (!(v > bottom)) return 0;
+    const float t = bottom > 0 ? std::log(v / bottom) / std::log(top / bottom) : v / top;
+    return plot.height * t;
+  }
+  std::vector<double> numbers() const {
+    if (!(bottom > 0)) return round_numbers(0, top, 3);
+    std::vector<double> out;
+    const int last = static_cast<int>(std::floor(std::log10(top)));
+    const int first = static_cast<int>(std::ceil(std::log10(bottom)));
+    const int step = (last - first) / std::max(1, static_cast<int>(plot.height / 20)) + 1;
+    for (int e = last; e >= first; e -= step) out.push_back(std::pow(10.0, e));
+    return out;
+  }
+};
+
+void draw_filled(const BodyDrawing& d, const Upright& scale, const TokenAxis& keys,
+                 const Spread& spread) {
   const ImU32 colour = faded(d.ink.theme.queries, 0.75f);
+  const Rect& plot = scale.plot;
   for (float x = plot.x; x < plot.right(); x += 1) {
     const float v =
         on_pixel(spread.values, spread.entry(keys.token(x)), spread.entry(keys.token(x + 1)));
-    if (!(v > 0)) continue;
-    const float h = std::max(1.0f, plot.height * v / top);
+    if (!(v > scale.bottom)) continue;
+    const float h = std::max(1.0f, scale.height(v));
     d.ink.fill({x, plot.bottom() - h, 1, h}, colour);
   }
 }
 
 /// Dots for the approximate row: one a key, or one a pixel when they are dense.
-void draw_dots(const BodyDrawing& d, const Rect& plot, const TokenAxis& keys, const Spread& spread,
-               float top) {
+void draw_dots(const BodyDrawing& d, const Upright& scale, const TokenAxis& keys,
+               const Spread& spread) {
+  const Rect& plot = scale.plot;
   const float step = static_cast<float>(std::max(2.0, keys.cell()));
   const double start = keys.cell() >= 2 ? std::floor(keys.begin) : keys.begin;
   for (float x = keys.pixel(start); x < plot.right(); x += step) {
     const float v = on_pixel(spread.values, spread.entry(keys.token(x) + 1e-3),
                              spread.entry(keys.token(x + step) - 1e-3));
-    if (!(v > 0.004f * top)) continue;
-    const Point at{x + step / 2, plot.bottom() - plot.height * v / top};
-    d.ink.list.AddCircleFilled(vec(at), step > 8 ? 2.5f : 1.8f, d.ink.theme.keys, 8);
+    if (!(scale.height(v) > 0.004f * plot.height)) continue;
+    const Point at{x + step / 2, plot.bottom() - scale.height(v)};
+    d.ink.list.AddCircleFilled(vec(at), step > 8 ? 2.5f : 1.5f, d.ink.theme.keys, 8);
   }
 }
 
-void draw_grid_lines(const BodyDrawing& d, const Rect& plot, float top) {
-  for (const double v : round_numbers(0, top, 3)) {
-    const float y = std::round(plot.bottom() - plot.height * static_cast<float>(v) / top);
-    if (v > 0) d.ink.line({plot.x, y}, {plot.right(), y}, d.ink.theme.faint);
+void draw_grid_lines(const BodyDrawing& d, const Upright& scale) {
+  for (const double v : scale.numbers()) {
+    const float y = std::round(scale.plot.bottom() - scale.height(static_cast<float>(v)));
+    if (v > 0) d.ink.line({scale.plot.x, y}, {scale.plot.right(), y}, d.ink.theme.faint);
   }
 }
 
-void write_grid_numbers(const BodyDrawing& d, const Rect& plot, float top) {
-  for (const double v : round_numbers(0, top, 3)) {
-    const float y = std::round(plot.bottom() - plot.height * static_cast<float>(v) / top);
-    if (v > 0) d.ink.write(Face::small, {plot.x + 3, y - 13}, d.ink.theme.muted, number(v));
+/// On a ground of their own: bars may be high.
+void write_grid_numbers(const BodyDrawing& d, const Upright& scale) {
+  for (const double v : scale.numbers()) {
+    const float y = std::round(scale.plot.bottom() - scale.height(static_cast<float>(v)));
+    if (!(v > 0) || y - 13 < d.where.y + head || y > scale.plot.bottom() - 8) continue;
+    const std::string text = number(v);
+    d.ink.fill({scale.plot.x + 1, y - 13, d.ink.width(Face::small, text) + 4, 13},
+               faded(d.ink.theme.panel, 0.8f), 3);
+    d.ink.write(Face::small, {scale.plot.x + 3, y - 13}, d.ink.theme.muted, text);
   }
+}
+
+/// The greatest amount of this panel, or of its whole row where that shares a range.
+template <class Body, class Greatest>
+float shared_top(const BodyDrawing& d, const Body& body, Greatest of) {
+  float top = of(body);
+  const auto row = static_cast<std::size_t>(d.row);
+  if (!d.scene.model.settings.shared_range || row >= d.scene.model.cells.size()) return top;
+  for (const CanvasCell& cell : d.scene.model.cells[row])
+    if (const auto* other = cell.panel ? std::get_if<Body>(&cell.panel->body) : nullptr)
+      top = std::max(top, of(*other));
+  return top;
 }
 
 /// "● exact  ● approximate" with as much as fits; returns nothing, never overlaps.
@@ -91,17 +131,47 @@ void draw_key(const BodyDrawing& d, const std::vector<std::pair<std::string, ImU
   }
 }
 
+/// The heaviest keys, where a panel is wide enough for a list: one of exact, one of the variant.
+void list_top_keys(const BodyDrawing& d, const RowCurve& row) {
+  constexpr float column = 118, line = 14;
+  constexpr std::size_t most = 5;
+  if (d.where.width < 4 * column) return;  // it must not cover much of the curves
+  float right = d.where.right() - 8;
+  for (const auto& [keys, colour] :
+       {std::pair{&row.top_approximate, d.ink.theme.keys}, {&row.top_exact, d.ink.theme.queries}}) {
+    const std::size_t count = std::min(most, keys->size());
+    const float top = d.where.y + head + 12, left = right - column + 10;
+    d.ink.fill({left - 4, top - 2, column - 2, line * static_cast<float>(count) + 4},
+               faded(d.ink.theme.panel, 0.8f), 3);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto& [key, weight] = (*keys)[i];
+      const float y = top + line * static_cast<float>(i);
+      const std::string amount = number(weight), label = d.scene.model.sequence.label(key);
+      const std::string index = std::to_string(key);
+      const std::string name = label == index ? index : index + " " + d.ink.fonts.readable(label);
+      const float room = right - left - d.ink.width(Face::small, amount) - 6;
+      d.ink.write(Face::small, {left, y}, colour, d.ink.elided(Face::small, name, room));
+      d.ink.write_right(Face::small, {right, y}, d.ink.theme.text, amount);
+    }
+    right -= column;
+  }
+}
+
 }  // namespace
 
 void draw_body(const BodyDrawing& d, const RowCurve& row) {
   const Rect plot{d.where.x, d.where.y + head + 10, d.where.width, d.where.height - head - 11};
-  const float top = 1.04f * std::max(greatest(row.exact), greatest(row.approximate));
+  const float top = 1.04f * shared_top(d, row, [](const RowCurve& r) {
+                      return std::max(greatest(r.exact), greatest(r.approximate));
+                    });
   const TokenAxis keys = d.scene.keys(d.where);
   if (top > 0) {
-    draw_grid_lines(d, plot, top);
-    draw_filled(d, plot, keys, {row.exact, row.keys}, top);
-    draw_dots(d, plot, keys, {row.approximate, row.keys}, top);
-    write_grid_numbers(d, plot, top);
+    const Upright scale{plot, top * static_cast<float>(row.log_floor), top};
+    draw_grid_lines(d, scale);
+    draw_filled(d, scale, keys, {row.exact, row.keys});
+    draw_dots(d, scale, keys, {row.approximate, row.keys});
+    write_grid_numbers(d, scale);
+    list_top_keys(d, row);
   }
   const std::string label = "query " + std::to_string(row.query);
   const std::string token = d.scene.model.sequence.label(row.query);
@@ -113,7 +183,7 @@ void draw_body(const BodyDrawing& d, const RowCurve& row) {
 }
 
 void draw_body(const BodyDrawing& d, const Strip& strip) {
-  const float top = greatest(strip.values);
+  const float top = shared_top(d, strip, [](const Strip& other) { return greatest(other.values); });
   if (strip.values.empty() || !(top > 0))
     return draw_body(
         d, Message{strip.values.empty() ? "no values" : strip.quantity + " is 0 for every token"});

@@ -109,6 +109,9 @@ void RasterPainter::set_colours(const ColourRange& range) {
   program_->setUniformValue("palette", static_cast<int>(range.palette));
   program_->setUniformValue("logarithmic",
                             range.norm == Norm::log && bottom > 0 && bottom < range.high);
+  program_->setUniformValue("signed_log", range.signed_log());
+  program_->setUniformValue("unit",
+                            static_cast<float>(signed_log_unit(range.high, range.log_floor)));
   program_->setUniformValue("bottom", static_cast<float>(bottom));
   program_->setUniformValue("top", static_cast<float>(range.high));
   program_->setUniformValue("under", vector(range.map->under));

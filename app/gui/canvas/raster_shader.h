@@ -19,8 +19,9 @@ uniform vec2 texels;        // of the raster
 uniform vec2 footprint;     // texels a screen pixel covers
 uniform int palette;        // 0 sequential, 1 diverging, 2 categories, 3 ranks
 uniform bool averaged;      // mean-pooled: pool on by the mean
-uniform bool logarithmic;
+uniform bool logarithmic, signed_log;
 uniform float bottom, top;  // of the range
+uniform float unit;         // of a signed logarithm
 uniform vec3 under, over, masked, not_a_number;
 in vec2 at;
 out vec4 colour;
@@ -37,7 +38,9 @@ vec3 colour_of(float v) {
     return texelFetch(steps, ivec2(clamp(category, 0, 255), 0), 0).rgb;
   }
   float t;
-  if (logarithmic) {
+  if (signed_log) {
+    t = 0.5 + 0.5 * sign(v) * log(1.0 + abs(v) / unit) / log(1.0 + top / unit);
+  } else if (logarithmic) {
     if (v <= 0.0) return under;
     t = log(v / bottom) / log(top / bottom);
   } else if (top > bottom) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "figure/ticks.h"
 #include "gui/canvas/bodies.h"
 
 namespace fovea::canvas {
@@ -16,6 +17,13 @@ std::vector<BarTick> bar_ticks(const ColourRange& range, float length) {
   const double low = range.bottom(), high = range.high;
   std::vector<BarTick> out;
   if (!(high > low)) return {{0.5, number(high)}};
+  if (range.signed_log()) {
+    const int most = std::max(1, static_cast<int>(length / 18));
+    for (const Tick& tick :
+         signed_log_ticks(high, 3 * signed_log_unit(high, range.log_floor), most))
+      out.push_back({normalised(tick.at, low, high, range.norm, range.log_floor), number(tick.at)});
+    return out;
+  }
   if (range.norm == Norm::log && low > 0) {
     const int first = static_cast<int>(std::ceil(std::log10(low) - 1e-9));
     const int last = static_cast<int>(std::floor(std::log10(high) + 1e-9));
@@ -61,7 +69,7 @@ void draw_side_gradient(const Ink& ink, const Rect& where, const RowScale& scale
     ink.write(Face::small, {bar.right() + 6, text}, ink.theme.muted, tick.label);
   }
   std::string label = scale.quantity;
-  if (scale.range->norm == Norm::log) label += ", log";
+  if (scale.range->norm == Norm::log) label += scale.range->signed_log() ? ", signed log" : ", log";
   if (scale.range->norm == Norm::row_max) label += " / row max";
   ink.write_upright(Face::small, {where.right() - 7, where.centre().y}, ink.theme.muted,
                     ink.elided(Face::small, label, where.height));
@@ -75,7 +83,7 @@ void draw_side_categories(const Ink& ink, const Rect& where, const RowScale& sca
     ink.fill(swatch, colour_of(category_colour(static_cast<int>(c))));
     ink.frame(swatch, ink.theme.border);
     ink.write(Face::small, {where.x + 16, y - 1}, ink.theme.muted,
-              ink.elided(Face::small, scale.categories[c], where.width - 16));
+              ink.elided(Face::small, scale.categories[c], where.width));
   }
 }
 

@@ -21,8 +21,11 @@ GridRow grid_row(View view, const std::vector<CanvasCell>& cells) {
   GridRow row;
   const bool square =
       any_holds<Raster>(cells) || any_holds<BlockMap>(cells) || any_holds<OutputPicture>(cells);
-  const bool flat = view == View::row || view == View::cost || view == View::tree;
-  row.aspect = flat && !square ? 0.72f : 1.0f;
+  const bool flat = view == View::row || view == View::tree;
+  const bool words = !cells.empty() && std::ranges::all_of(cells, [](const CanvasCell& cell) {
+    return cell.panel && std::holds_alternative<Message>(cell.panel->body);
+  });
+  row.aspect = words ? 0.3f : flat && !square ? 0.72f : 1.0f;
   return row;
 }
 
@@ -84,9 +87,11 @@ bool has_key_axis(const Panel& panel) {
 }
 
 ColourRange range_of(const Raster& raster, const ViewSettings& settings) {
+  const bool amounts =
+      raster.palette == Palette::sequential || raster.palette == Palette::diverging;
   ColourRange range{.palette = raster.palette,
                     .map = &colormap_for(raster.palette, settings.colormap),
-                    .norm = raster.palette == Palette::sequential ? raster.norm : Norm::linear,
+                    .norm = amounts ? raster.norm : Norm::linear,
                     .low = raster.low,
                     .high = raster.high,
                     .log_floor = settings.log_floor};
@@ -126,11 +131,15 @@ GridShape shape_of(const CanvasModel& model, const Viewport& viewport, Point siz
   }
   if (last_with_keys >= 0) shape.rows[static_cast<std::size_t>(last_with_keys)].key_axis = true;
   Grid grid(shape);
-  // What would be cut gets a second line, tokens below the panels more room.
+  // What would be cut gets more lines, tokens below the panels more room.
+  constexpr int most_lines = 4;
   for (std::size_t r = 0; r < shape.rows.size(); ++r)
-    for (const CanvasCell& cell : model.cells[r])
-      if (cell.panel && fonts.width(Face::small, cell.panel->caption) > grid.side())
-        shape.rows[r].caption_lines = 2;
+    for (const CanvasCell& cell : model.cells[r]) {
+      if (!cell.panel || fonts.width(Face::small, cell.panel->caption) <= grid.side()) continue;
+      const auto lines = fonts.wrapped(Face::small, cell.panel->caption, grid.side(), most_lines);
+      shape.rows[r].caption_lines =
+          std::max(shape.rows[r].caption_lines, static_cast<int>(lines.size()));
+    }
   for (const std::string& subtitle : model.column_subtitles)
     if (fonts.width(Face::small, subtitle) > grid.side()) shape.subtitle_lines = 2;
   const double extent = viewport.col_end - viewport.col_begin;

@@ -45,7 +45,8 @@ void draw_caption(const Ink& ink, const Scene& scene, int row, int column, const
   if (taken > 0)  // the number at the cursor takes the first line
     return ink.write(Face::small, {where.x, where.y + 1}, ink.theme.muted,
                      ink.elided(Face::small, panel.caption, where.width - taken));
-  const int lines = where.height > Grid::caption_height ? 2 : 1;
+  const int lines =
+      1 + static_cast<int>(std::lround((where.height - Grid::caption_height) / Grid::line_height));
   float y = where.y + 1;
   for (const std::string& line : ink.wrapped(Face::small, panel.caption, where.width, lines)) {
     ink.write(Face::small, {where.x, y}, ink.theme.muted, line);
@@ -57,12 +58,14 @@ void draw_panel(const Ink& ink, const Scene& scene, int row, int column) {
   const Rect where = scene.grid.panel(row, column);
   const Rect seen = where.intersected(scene.grid.window());
   const CanvasCell* cell = scene.cell(row, column);
+  const bool only_words = cell && cell->panel && std::holds_alternative<Message>(cell->panel->body);
   if (!seen.empty()) {
     const Clip clip(ink, seen);
     if (!cell || !cell->panel) {
       draw_empty(ink, where, cell);
     } else {
-      if (!std::holds_alternative<Raster>(cell->panel->body)) ink.fill(where, ink.theme.panel);
+      if (!std::holds_alternative<Raster>(cell->panel->body) && !only_words)
+        ink.fill(where, ink.theme.panel);
       const BodyDrawing drawing{ink, scene, where, row, column, cell->panel};
       std::visit([&](const auto& body) { draw_body(drawing, body); }, cell->panel->body);
       if (cell->stale) ink.fill(where, ink.theme.veil);
@@ -73,7 +76,8 @@ void draw_panel(const Ink& ink, const Scene& scene, int row, int column) {
   const Rect window = scene.grid.window();
   const Clip clip(ink, window);
   const bool chosen = scene.model.selected_column == column;
-  ink.frame(where.inset(-1), chosen ? ink.theme.accent : ink.theme.border);
+  if (!only_words)  // nothing to look at: no window to look through
+    ink.frame(where.inset(-1), chosen ? ink.theme.accent : ink.theme.border);
   if (!cell || !cell->panel) return;
   draw_caption(ink, scene, row, column, *cell->panel);
   draw_legend(ink, scene, row, column, *cell->panel);

@@ -6,11 +6,13 @@
 namespace fovea::canvas {
 
 void draw_body(const BodyDrawing& d, const Message& message) {
-  d.ink.write_paragraph(Face::body, d.where.inset(14), d.ink.theme.muted, message.text);
+  const bool narrow = d.where.width < 200;
+  d.ink.write_paragraph(narrow ? Face::small : Face::body, d.where.inset(narrow ? 4 : 14),
+                        d.ink.theme.muted, message.text);
 }
 
 void draw_body(const BodyDrawing& d, const FigureTable& table) {
-  constexpr float line = 18, margin = 10;
+  constexpr float line = 16, margin = 8;
   const float room = d.where.width - 2 * margin;
   float y = d.where.y + 8;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {

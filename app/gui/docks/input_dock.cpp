@@ -60,6 +60,7 @@ InputDock::InputDock(Study& study, QWidget* parent) : QWidget(parent), study_(st
   column->addWidget(content_ = make_note({}));
   column->addWidget(warning_ = make_note({}));
   warning_->setProperty("style", "warning");
+  make_patch_chooser(column);
   make_head_chooser(column);
   column->addWidget(sequence_heading_ = make_heading("Tokens"));
   column->addWidget(query_note_ = make_note({}));
@@ -100,6 +101,27 @@ void InputDock::make_head_chooser(QVBoxLayout* column) {
   connect(gallery_, &HeadGallery::head_chosen, this, &InputDock::head_wished);
 }
 
+void InputDock::make_patch_chooser(QVBoxLayout* column) {
+  constexpr int largest = 64;
+  patch_row_ = new QWidget(this);
+  auto* row = new QHBoxLayout(patch_row_);
+  row->setContentsMargins(0, 0, 0, 0);
+  auto* label = new QLabel("&Patch", this);
+  patch_ = new QSpinBox(this);
+  patch_->setObjectName("patch");
+  patch_->setAccessibleName("Patch");
+  patch_->setToolTip("Side of the squares that are one token each; 1: every pixel is a token");
+  patch_->setRange(1, largest);
+  patch_->setSuffix(" pixels");
+  patch_->setKeyboardTracking(false);
+  label->setBuddy(patch_);
+  row->addWidget(label, 1);
+  row->addWidget(patch_);
+  column->addWidget(patch_row_);
+  patch_row_->hide();
+  connect(patch_, &QSpinBox::valueChanged, this, &InputDock::patch_wished);
+}
+
 void InputDock::source_opened() {
   const auto source = study_.source();
   const QString path = QString::fromStdString(source->path);
@@ -122,6 +144,7 @@ void InputDock::source_opened() {
     layer_->addItem(layer.isEmpty() ? QString::number(l) : layer);
   }
   chooser_->setVisible(source->layers.size() > 1 || source->layers.front().heads() > 1);
+  patch_row_->setVisible(source->kind == "image");
   sequence_->set_source(source);
   sequence_heading_->setText(sequence_->shows_image() ? "Image" : "Tokens");
   refresh();
@@ -131,7 +154,8 @@ void InputDock::refresh() {
   const auto source = study_.source();
   if (!source) return;
   const Session& session = study_.session();
-  const QSignalBlocker quiet_layer(layer_), quiet_head(head_);
+  const QSignalBlocker quiet_layer(layer_), quiet_head(head_), quiet_patch(patch_);
+  patch_->setValue(session.patch);
   layer_->setCurrentIndex(int(session.layer));
   head_->setRange(0, int(source->layers[std::size_t(session.layer)].heads()) - 1);
   head_->setValue(int(session.head));
@@ -147,11 +171,11 @@ void InputDock::show_row(std::shared_ptr<const RowReading> row) {
       column < session.columns.size()
           ? QString::fromStdString(find_variant(session.columns[column].variant).label)
           : "";
+  const QString index = QString::number(row->query);
+  const QString label = QString::fromStdString(study_.source()->sequence.label(row->query));
   query_note_->setText(
-      QString("shaded by the attention of query %1 “%2”, %3")
-          .arg(row->query)
-          .arg(QString::fromStdString(study_.source()->sequence.label(row->query)).left(24),
-               variant));
+      QString("shaded by the attention of query %1, %2")
+          .arg(label == index ? index : index + " “" + label.left(24) + "”", variant));
 }
 
 }  // namespace fovea

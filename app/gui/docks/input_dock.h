@@ -26,17 +26,19 @@ class InputDock : public QWidget {
 
  signals:
   void head_wished(fovea::Index layer, fovea::Index head);
+  void patch_wished(int patch);
   void query_hovered(fovea::Index query);
   void query_chosen(fovea::Index query);
 
  private:
   void make_head_chooser(QVBoxLayout* column);
+  void make_patch_chooser(QVBoxLayout* column);
 
   Study& study_;
   QLabel *name_, *facts_, *warning_, *content_, *sequence_heading_, *query_note_;
-  QWidget* chooser_;
+  QWidget *chooser_, *patch_row_;
   QComboBox *layer_, *order_;
-  QSpinBox* head_;
+  QSpinBox *head_, *patch_;
   HeadGallery* gallery_;
   SequenceView* sequence_;
 };

@@ -27,6 +27,13 @@ QString range_text(IndexRange range) {
   return QString("%1–%2").arg(range.begin).arg(range.end - 1);
 }
 
+QString smallest_text(const RankBlock& block) {
+  const Index bounded = static_cast<Index>(block.singular_values.size()) - block.resolved;
+  if (bounded > 0)
+    return QString("the last %1: a bound").arg(bounded);
+  return block.singular_values.empty() ? "–" : number_text(double(block.singular_values.back()));
+}
+
 }  // namespace
 
 InspectorDock::InspectorDock(Study& study, QWidget* parent) : QWidget(parent), study_(study) {
@@ -136,7 +143,9 @@ void InspectorDock::refresh_block() {
                     {"keys", range_text(block->cols), {}},
                     {"rank", QString("%1 of %2").arg(block->rank).arg(full),
                      "numerical rank at the tolerance ε"},
-                    {"largest σ", number_text(first), "the block's largest singular value"}});
+                    {"largest σ", number_text(first), "the block's largest singular value"},
+                    {"smallest σ", smallest_text(*block),
+                     "what was cut off is given as equal values, whose sum bounds the true one"}});
   values_->show_values(block->singular_values, block->rank);
 }
 

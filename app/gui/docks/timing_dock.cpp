@@ -8,19 +8,22 @@
 #include <array>
 
 #include "gui/forms/readings.h"
+#include "gui/polite_backend.h"
 #include "gui/theme.h"
 
 namespace fovea {
 namespace {
 
 constexpr double caption_height = 24, reading_width = 540, row_limit = 28;
-constexpr int row_least = 19;
+constexpr int row_least = 16;
 
 // Right edges of the columns of numbers, from the left of the readings.
 constexpr std::array<double, 6> number_edges{66, 136, 270, 314, 384, 454};
 
 QString times(double exact_ms, double ms) {
-  return ms > 0 ? QString::number(exact_ms / ms, 'g', 3) + " ×" : QString();
+  const double ratio = exact_ms / ms;
+  return ms > 0 ? QString::number(ratio, ratio < 1000 ? 'g' : 'f', ratio < 1000 ? 3 : 0) + " ×"
+                : QString();
 }
 
 // Times of one run: few samples until repeats have come in.
@@ -71,12 +74,13 @@ TimingDock::Bar TimingDock::bar_of(const ColumnState& state) const {
                             stage.p90_ms, colour++});
   bar.total = total_of(timing);
   const StageSummary& apply = timing.apply_total;
-  bar.numbers = {time_text(bar.total),
-                 time_text(apply.median_ms),
-                 time_text(apply.p10_ms) + " – " + time_text(apply.p90_ms),
-                 QString::number(apply.samples),
-                 "",
-                 ""};
+  bar.numbers = {
+      time_text(bar.total),
+      time_text(apply.median_ms),
+      apply.samples > 1 ? time_text(apply.p10_ms) + " – " + time_text(apply.p90_ms) : "–",
+      QString::number(apply.samples),
+      "",
+      ""};
   // Around the sum: what apply scatters.
   bar.whisker_low = bar.total - apply.median_ms + apply.p10_ms;
   bar.whisker_high = bar.total - apply.median_ms + apply.p90_ms;
@@ -106,16 +110,20 @@ double TimingDock::row_height() const {
   return std::min(row_limit, (height() - caption_height - 4) / static_cast<double>(bars_.size()));
 }
 
+QString TimingDock::conditions() const {
+  const Backend& backend = study_.backend();
+  return QString("medians after a warm-up, whiskers: p10–p90 of apply   ·   %1, %2%3")
+      .arg(QString::fromStdString(backend.device()), QString::fromStdString(backend.precision()),
+           niceness > 0 ? QString(", at nice %1").arg(niceness) : "");
+}
+
 void TimingDock::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const Theme& theme = Theme::current();
   painter.fillRect(rect(), theme.surface);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(theme.muted);
-  const Backend& backend = study_.backend();
-  const QString caption = QString("median after a warm-up, whiskers p10–p90 of apply   ·   %1, %2")
-                              .arg(QString::fromStdString(backend.device()),
-                                   QString::fromStdString(backend.precision()));
+  const QString caption = conditions();
   const double numbers_from = width() - reading_width + 4;
   painter.drawText(QRectF(12, 0, numbers_from - 24, caption_height), Qt::AlignVCenter,
                    fontMetrics().elidedText(caption, Qt::ElideRight, int(numbers_from - 24)));
@@ -146,9 +154,13 @@ void TimingDock::draw_bar(QPainter& painter, const Bar& bar, const QRectF& row, 
   for (const Segment& segment : bar.segments) {
     const QRectF box(x, row.top() + inset, segment.ms * scale, row.height() - 2 * inset);
     painter.fillRect(box, theme.series[std::size_t(segment.colour) % theme.series.size()]);
-    if (fontMetrics().horizontalAdvance(segment.name) + 8 < box.width()) {
+    // A name gives way to the whisker.
+    const double end = bar.whisker_high > 0 ? label_width + bar.whisker_low * scale : width();
+    const double room = std::min(box.right(), end) - box.left();
+    if (fontMetrics().horizontalAdvance(segment.name) + 8 < room) {
       painter.setPen(QColor("#101216"));
-      painter.drawText(box, Qt::AlignCenter, segment.name);
+      painter.drawText(QRectF(box.left(), box.top(), room, box.height()), Qt::AlignCenter,
+                       segment.name);
     }
     x += box.width();
   }

@@ -14,6 +14,8 @@ class TimingDock : public QWidget {
  public:
   explicit TimingDock(Study& study, QWidget* parent = nullptr);
   void refresh();
+  /// How and on what is measured.
+  QString conditions() const;
   QSize sizeHint() const override { return {900, 190}; }
   QSize minimumSizeHint() const override { return {360, 96}; }
 

@@ -162,6 +162,11 @@ void VariantDock::refresh_notes(const ColumnState& state) {
   if (state.computation)
     for (const auto& note : state.computation->op->plan().notes)
       notes << QString::fromStdString(note);
+  if (state.computation && fitted_to_all_tokens(*state.computation))
+    notes << (state.computation->op->plan().causal
+                  ? "Fitted to all tokens at once: later ones decide who attends whom, in spite of "
+                    "the causal mask."
+                  : "Fitted to all tokens at once, as it would be with a causal mask too.");
   if (!state.error.empty()) notes << QString::fromStdString(state.error);
   notes.removeAll({});
   notes.removeDuplicates();

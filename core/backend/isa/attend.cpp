@@ -2,43 +2,11 @@
 // inline function that another object could share, since the objects differ in instruction set.
 #include "backend/isa/attend.h"
 
+#include "backend/isa/rows.h"
+#include "backend/isa/vector.h"
+
 namespace fovea::isa {
 namespace {
-
-#if defined(__AVX512F__)
-constexpr int width = 16, tile_vectors = 4;
-constexpr const char* isa_name = "AVX-512";
-#elif defined(__AVX2__)
-constexpr int width = 8, tile_vectors = 2;
-constexpr const char* isa_name = "AVX2";
-#else
-constexpr int width = 4, tile_vectors = 2;
-constexpr const char* isa_name = "SSE2";
-#endif
-
-typedef float Vec __attribute__((vector_size(width * 4)));
-typedef std::int32_t IntVec __attribute__((vector_size(width * 4)));
-typedef float Unaligned __attribute__((vector_size(width * 4), aligned(4), may_alias));
-typedef std::int32_t UnalignedInt __attribute__((vector_size(width * 4), aligned(4), may_alias));
-
-inline Vec load(const float* p) {
-  return *reinterpret_cast<const Unaligned*>(p);
-}
-inline void store(float* p, Vec x) {
-  *reinterpret_cast<Unaligned*>(p) = x;
-}
-inline IntVec load_int(const std::int32_t* p) {
-  return *reinterpret_cast<const UnalignedInt*>(p);
-}
-inline Vec splat(float x) {
-  return x - Vec{};
-}
-inline IntVec splat_int(std::int32_t x) {
-  return x - IntVec{};
-}
-inline Vec larger(Vec a, Vec b) {
-  return a > b ? a : b;
-}
 
 constexpr float minus_infinity = -__builtin_inff();
 
@@ -201,21 +169,22 @@ void normalise(float* s, int lanes, int key_count, const float* log2_sum) {
 }
 
 template <int Rows, int Vectors>
-inline void accumulate_tile(const float* s, int lanes, int key_count, const float* const* values,
-                            int offset, float* const* z) {
+inline void accumulate_tile(const Accumulation& a, int row, int offset) {
   Vec sum[Rows][Vectors];
 #pragma GCC unroll 8
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 8
-    for (int v = 0; v < Vectors; ++v) sum[r][v] = load(z[r] + offset + v * width);
-  for (int k = 0; k < key_count; ++k) {
-    const float* value = values[k] + offset;
+    for (int v = 0; v < Vectors; ++v)
+      sum[r][v] = load(a.from[row + r] + offset + v * width) * splat(a.rescale[row + r]);
+  const float* s = a.s + row;
+  for (int k = 0; k < a.keys; ++k) {
+    const float* value = a.values[k] + offset;
     Vec x[Vectors];
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) x[v] = load(value + v * width);
 #pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r) {
-      const Vec weight = splat(s[k * lanes + r]);
+      const Vec weight = splat(s[k * a.lanes + r]);
 #pragma GCC unroll 8
       for (int v = 0; v < Vectors; ++v) sum[r][v] += weight * x[v];
     }
@@ -223,29 +192,24 @@ inline void accumulate_tile(const float* s, int lanes, int key_count, const floa
 #pragma GCC unroll 8
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 8
-    for (int v = 0; v < Vectors; ++v) store(z[r] + offset + v * width, sum[r][v]);
+    for (int v = 0; v < Vectors; ++v) store(a.z[row + r] + offset + v * width, sum[r][v]);
 }
 
 template <int Vectors>
-void accumulate_columns(const float* s, int lanes, int count, int key_count,
-                        const float* const* values, int offset, float* const* z) {
+void accumulate_columns(const Accumulation& a, int offset) {
   int r = 0;
-  for (; count - r >= 6 && count - r != 8; r += 6)  // 8 is better cut in halves
-    accumulate_tile<6, Vectors>(s + r, lanes, key_count, values, offset, z + r);
-  for (; count - r >= 4; r += 4)
-    accumulate_tile<4, Vectors>(s + r, lanes, key_count, values, offset, z + r);
-  for (; count - r >= 2; r += 2)
-    accumulate_tile<2, Vectors>(s + r, lanes, key_count, values, offset, z + r);
-  if (r < count) accumulate_tile<1, Vectors>(s + r, lanes, key_count, values, offset, z + r);
+  for (; a.count - r >= 6 && a.count - r != 8; r += 6)  // 8 is better cut in halves
+    accumulate_tile<6, Vectors>(a, r, offset);
+  for (; a.count - r >= 4; r += 4) accumulate_tile<4, Vectors>(a, r, offset);
+  for (; a.count - r >= 2; r += 2) accumulate_tile<2, Vectors>(a, r, offset);
+  if (r < a.count) accumulate_tile<1, Vectors>(a, r, offset);
 }
 
-void accumulate(const float* s, int lanes, int count, int key_count, const float* const* values,
-                int dv, float* const* z) {
+void accumulate(const Accumulation& a, int dv) {
   int offset = 0;
   for (; offset + tile_vectors * width <= dv; offset += tile_vectors * width)
-    accumulate_columns<tile_vectors>(s, lanes, count, key_count, values, offset, z);
-  for (; offset < dv; offset += width)
-    accumulate_columns<1>(s, lanes, count, key_count, values, offset, z);
+    accumulate_columns<tile_vectors>(a, offset);
+  for (; offset < dv; offset += width) accumulate_columns<1>(a, offset);
 }
 
 void reduce(const float* s, int lanes, int count, int key_count, bool maximum, float* out) {
@@ -264,8 +228,8 @@ void reduce(const float* s, int lanes, int count, int key_count, bool maximum, f
   }
 }
 
-const Loops loops{isa_name, width,   pack,      logits,     add_weights,
-                  mask,     softmax, normalise, accumulate, reduce};
+const Loops loops{isa_name,   width, pack,  logits, add_weights, mask,     softmax, normalise,
+                  accumulate, blend, scale, score,  choose_side, add_rows, reduce};
 
 }  // namespace
 

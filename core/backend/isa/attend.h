@@ -13,6 +13,24 @@ namespace fovea::isa {
 inline constexpr int max_lanes = 64;
 inline constexpr int max_keys = 96;  // keys of one step: S stays in the first two caches
 
+/// Weighted values on their way into the rows of a strip.
+struct Accumulation {
+  const float* s;  // weights [key][lane]
+  int lanes, count, keys;
+  const float* const* values;  // [keys]
+  const float* rescale;        // [lane]
+  const float* const* from;    // [count]
+  float* const* z;             // [count]
+};
+
+/// Rows of weights, each with a bias.
+struct Weights {
+  const float* rows;
+  std::int64_t stride;
+  const float* bias;
+  int d;
+};
+
 struct Loops {
   const char* name;  // "AVX-512"
   int width;         // floats in a vector; lanes of a strip are a multiple of it
@@ -39,10 +57,26 @@ struct Loops {
   /// s = exp2(s - log2_sum[lane]); 0 for a lane whose log2_sum is -inf.
   void (*normalise)(float* s, int lanes, int key_count, const float* log2_sum);
 
-  /// z[lane][0..dv) += sum_key s[key][lane] values[key][0..dv). dv is a multiple of 16, and so many
-  /// floats of every row of values and z may be read.
-  void (*accumulate)(const float* s, int lanes, int count, int key_count,
-                     const float* const* values, int dv, float* const* z);
+  /// z[lane][0..dv) = rescale[lane] from[lane][0..dv) + sum_key s[key][lane] values[key][0..dv).
+  /// dv is a multiple of 16, and so many floats of every row may be read. z may be from.
+  void (*accumulate)(const Accumulation& a, int dv);
+
+  /// out = (1 - share) a + share b.
+  void (*blend)(const float* a, const float* b, float share, int width, float* out);
+
+  /// row *= factor.
+  void (*scale)(float* row, int width, float factor);
+
+  /// score[i] = x_i . the weights of row[i] + its bias.
+  void (*score)(const Weights& w, const float* const* x, const std::int32_t* row, int count,
+                float* score);
+
+  /// node[i] = 2 node[i] + [x_i . the weights of row node[i] + its bias >= 0].
+  void (*choose_side)(const Weights& w, const float* const* x, int count, std::int32_t* node);
+
+  /// sum[c] += the sum of rows[order[k] * stride + c] over k < count, in that order.
+  void (*add_rows)(const float* rows, std::int64_t stride, const std::int32_t* order, int count,
+                   int width, double* sum);
 
   /// out[key] = max (or sum) over the first count lanes of s[key][lane], for s >= 0.
   void (*reduce)(const float* s, int lanes, int count, int key_count, bool maximum, float* out);

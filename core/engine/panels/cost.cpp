@@ -15,7 +15,7 @@ std::string bytes(double x) {
   return scaled(x, 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
 }
 std::string count(double x) {
-  return scaled(x, 1000, {"", "thousand", "million", "billion", "trillion"});
+  return scaled(x, 1000, {"", "k", "M", "G", "T", "P"});
 }
 
 std::string estimate(const Estimate& e, bool sampled) {
@@ -32,30 +32,29 @@ Body cost(const PanelInputs& in, std::string& caption, Run& run) {
   const auto line = [&](std::string label, std::string value) {
     table.rows.emplace_back(std::move(label), std::move(value));
   };
-  line("Multiply-adds", count(c.multiply_adds));
-  line("of exact attention", count(c.exact_multiply_adds));
-  line("Ratio to exact", number(c.ratio_to_exact()));
-  line("Pairs evaluated", count(c.pairs));
-  line("Memory beside Q, K, V, Z", bytes(c.bytes));
-  line("Q, K, V, Z", bytes(static_cast<double>(
-                         sizeof(float) * static_cast<std::size_t>(p.n() * 2 * (p.d() + p.dv())))));
-  line("A stored n × n matrix",
-       bytes(4.0 * static_cast<double>(p.n()) * static_cast<double>(p.n())));
+  line("multiply-adds", count(c.multiply_adds));
+  if (!is_exact(in)) line("against exact", percent(c.ratio_to_exact()));
+  line("memory", bytes(c.bytes));
   if (in.metrics) {
     const Metrics& m = *in.metrics;
     const bool sampled = m.sampled_rows > 0;
-    line("Output error |Z̃ − Z| / |Z|", number(m.output_rel_fro));
-    line("Attention error |P̃ − P| / |P|", estimate(m.attention_rel_fro, sampled));
-    line("Mass kept", estimate(m.mass_kept, sampled));
-    line("Density", number(m.density));
-    if (m.attention_kl) line("KL divergence", estimate(*m.attention_kl, sampled) + " nats");
-    if (sampled)
-      add(caption, "attention figures from " + std::to_string(m.sampled_rows) + " sampled rows");
+    if (!is_exact(in)) {
+      line("output error", number(m.output_rel_fro));
+      line("error of P", estimate(m.attention_rel_fro, sampled));
+      line("mass kept", estimate(m.mass_kept, sampled));
+      if (m.attention_kl) line("KL, nats", estimate(*m.attention_kl, sampled));
+    }
+    line("density", number(m.density));
+    if (sampled) add(caption, "estimates from " + std::to_string(m.sampled_rows) + " rows");
   }
+  line("pairs", count(c.pairs));
+  line("Q, K, V, Z", bytes(static_cast<double>(
+                         sizeof(float) * static_cast<std::size_t>(p.n() * 2 * (p.d() + p.dv())))));
+  line("n × n, stored", bytes(4.0 * static_cast<double>(p.n()) * static_cast<double>(p.n())));
   if (in.diagnostics)
     for (const Diagnostic& d : *in.diagnostics)
-      line(d.label,
-           (std::isinf(d.value) ? "infinite" : number(d.value)) + (d.sampled ? " (sampled)" : ""));
+      line(d.label, (std::isinf(d.value) ? "infinite" : number(d.value, 4)) +
+                        (d.sampled ? " (sampled)" : ""));
   return table;
 }
 

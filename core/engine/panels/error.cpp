@@ -106,7 +106,7 @@ Matrix pooled_error(const PanelInputs& in, const Grid& grid, Pool::Kind pool, Ru
 }  // namespace
 
 Body error(const PanelInputs& in, std::string& caption, Run& run) {
-  if (is_exact(in)) return Message{"The error of exact attention is zero by definition."};
+  if (is_exact(in)) return Message{"zero by definition"};
   const Grid grid(in.rows, in.cols, in.max_pixels);
   const ErrorKind kind = in.settings.error;
   Raster raster;
@@ -125,6 +125,8 @@ Body error(const PanelInputs& in, std::string& caption, Run& run) {
     raster.palette = Palette::diverging;
     raster.high = std::max(std::abs(raster.low), std::abs(raster.high));
     raster.low = -raster.high;
+    // A few large errors would leave all others white.
+    if (in.settings.norm == Norm::log) raster.norm = Norm::log;
   } else if (kind != ErrorKind::log10_absolute && in.settings.norm == Norm::log) {
     raster.norm = Norm::log;
   }

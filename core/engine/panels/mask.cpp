@@ -1,56 +1,84 @@
 #include "analysis/block_mask.h"
+#include "analysis/support.h"
 #include "engine/panels/panels.h"
 
 namespace fovea::panels {
 namespace {
 
-constexpr Index blocks_when_zoomed_in = 4;  // up to so many a side are shown element by element
+// What a pixel shows. `partial` of an element: its tile is evaluated, the pair itself is not used.
+enum Category { empty, partial, full, coarse, used };
 
 struct Tiles {
+  Matrix fill;  // share of each block x block tile that is covered
+  Index block = 1;
+  IndexRange rows, cols;  // whole tiles
   Index full = 0, partial = 0, empty = 0;
   double covered = 0, touched = 0, all = 0;  // pairs
+
+  double share(Index query, Index key) const {
+    return static_cast<double>(fill((query - rows.begin) / block, (key - cols.begin) / block));
+  }
 };
 
-Raster element_raster(const PanelInputs& in, Tiles& tiles) {
-  Raster raster;
-  raster.values = element_mask(in.computation.op->plan(), in.rows, in.cols);
-  raster.categories = {"no weight", "attended"};
-  for (Index i = 0; i < raster.values.rows(); ++i)
-    for (Index j = 0; j < raster.values.cols(); ++j)
-      tiles.covered += static_cast<double>(raster.values(i, j));
-  tiles.all = static_cast<double>(in.rows.size()) * static_cast<double>(in.cols.size());
-  return raster;
-}
-
-// Blocks begin at multiples of their side, so that they stay put when the view moves.
-Raster block_raster(const PanelInputs& in, Index block, Tiles& tiles) {
+// Tiles begin at multiples of their side, so that they stay put when the view moves.
+Tiles tiles_of(const PanelInputs& in, Index block, const std::stop_token& stop) {
   const Plan& plan = in.computation.op->plan();
   const auto whole = [&](IndexRange r) {
     return IndexRange{r.begin / block * block,
                       std::min(plan.n, (r.end + block - 1) / block * block)};
   };
-  const IndexRange rows = whole(in.rows), cols = whole(in.cols);
-  Matrix fill = block_fill(plan, rows, cols, block);
-  for (Index r = 0; r < fill.rows(); ++r)
-    for (Index c = 0; c < fill.cols(); ++c) {
-      const double area = static_cast<double>(std::min(block, rows.size() - r * block)) *
-                          static_cast<double>(std::min(block, cols.size() - c * block));
-      const double share = static_cast<double>(fill(r, c));
+  Tiles tiles{.fill = {}, .block = block, .rows = whole(in.rows), .cols = whole(in.cols)};
+  tiles.fill = block_fill(plan, tiles.rows, tiles.cols, block, stop);
+  for (Index r = 0; r < tiles.fill.rows(); ++r)
+    for (Index c = 0; c < tiles.fill.cols(); ++c) {
+      const double area = static_cast<double>(std::min(block, tiles.rows.size() - r * block)) *
+                          static_cast<double>(std::min(block, tiles.cols.size() - c * block));
+      const double share = static_cast<double>(tiles.fill(r, c));
       ++(share == 0 ? tiles.empty : share < 1 ? tiles.partial : tiles.full);
       tiles.all += area;
       tiles.covered += share * area;
       if (share > 0) tiles.touched += area;
-      fill(r, c) = share == 0 ? 0.0f : share < 1 ? 1.0f : 2.0f;
     }
-  const Grid grid(in.rows, in.cols, in.max_pixels);
-  Raster raster;
-  raster.values = Matrix(grid.down, grid.across);
-  for (Index r = 0; r < grid.down; ++r)
+  return tiles;
+}
+
+// The key level of each pair at the pixels' centres; -1: no weight. Of a tree's means: 1.
+Matrix levels(const PanelInputs& in, const Grid& grid, Run& run) {
+  const Plan& plan = in.computation.op->plan();
+  const bool means = std::holds_alternative<NodePlan>(plan.form);
+  const Support support(plan);
+  Matrix out(grid.down, grid.across);
+  std::vector<float> owner(static_cast<std::size_t>(in.cols.size()));
+  for (Index r = 0; r < grid.down; ++r) {
+    run.check();
+    std::ranges::fill(owner, -1.0f);
+    support.for_parts(grid.row_centre(r), in.cols, [&](const Support::Part& part) {
+      std::fill_n(owner.begin() + (part.keys.begin - in.cols.begin), part.keys.size(),
+                  means ? 1.0f : static_cast<float>(part.pass->key_level));
+    });
     for (Index c = 0; c < grid.across; ++c)
-      raster.values(r, c) = fill((grid.row_centre(r) - rows.begin) / block,
-                                 (grid.col_centre(c) - cols.begin) / block);
-  raster.categories = {"empty", "partial", "full"};
-  return raster;
+      out(r, c) = owner[static_cast<std::size_t>(grid.col_centre(c) - in.cols.begin)];
+  }
+  return out;
+}
+
+Category category(double share, float level, bool elements) {
+  if (share == 0) return empty;
+  if (level > 0 && (elements || share == 1)) return coarse;
+  if (share == 1) return full;
+  return elements && level == 0 ? used : partial;
+}
+
+std::string count_words(const Tiles& tiles) {
+  std::string out;
+  for (const auto& [count, name] :
+       {std::pair{tiles.full, " full"}, {tiles.partial, " partial"}, {tiles.empty, " empty"}})
+    if (count > 0) out += (out.empty() ? "" : ", ") + std::to_string(count) + name;
+  return out;
+}
+
+std::string rounded_percent(double share) {
+  return number(100 * share, 2) + " %";
 }
 
 }  // namespace
@@ -59,24 +87,30 @@ Body mask(const PanelInputs& in, std::string& caption, Run& run) {
   run.check();
   const Index side = std::max(in.rows.size(), in.cols.size());
   Index block = std::max<Index>(1, in.settings.mask_block);
-  const bool elements = side <= std::min(blocks_when_zoomed_in * block, in.max_pixels);
-  while (side > block * in.max_pixels) block *= 2;  // a block is a pixel at least
-  Tiles tiles;
-  Raster raster = elements ? element_raster(in, tiles) : block_raster(in, block, tiles);
+  while (side > block * in.max_pixels) block *= 2;  // a tile is a pixel at least
+  const bool elements = side <= in.max_pixels;      // a pixel is a pair
+  const Tiles tiles = tiles_of(in, block, run.stop);
+  const Grid grid(in.rows, in.cols, in.max_pixels);
+  Raster raster;
   raster.rows = in.rows;
   raster.cols = in.cols;
   raster.palette = Palette::categories;
+  raster.categories = {"empty", elements ? "unused" : "partial", "full", "coarse"};
+  if (elements) raster.categories.emplace_back("used");
   raster.high = static_cast<double>(raster.categories.size() - 1);
-  raster.quantity = elements ? "pairs with weight"
-                             : std::to_string(block) + " × " + std::to_string(block) + " tiles";
+  raster.quantity = (elements ? "pairs in " : "") + std::to_string(block) + " × " +
+                    std::to_string(block) + " tiles";
+  raster.values = levels(in, grid, run);
+  for (Index r = 0; r < grid.down; ++r)
+    for (Index c = 0; c < grid.across; ++c)
+      raster.values(r, c) = static_cast<float>(category(
+          tiles.share(grid.row_centre(r), grid.col_centre(c)), raster.values(r, c), elements));
   add(caption, "density " + number(tiles.covered / tiles.all, 2));
-  if (!elements) {
-    add(caption, std::to_string(tiles.full) + " full, " + std::to_string(tiles.partial) +
-                     " partial, " + std::to_string(tiles.empty) + " empty");
-    if (tiles.partial > 0) add(caption, percent(1 - tiles.covered / tiles.touched) + " wasted");
-  }
-  if (in.metrics)
-    add(caption, percent(std::max(0.0, 1 - in.metrics->mass_kept.value)) + " of a row dropped");
+  add(caption, count_words(tiles));
+  if (tiles.partial > 0)
+    add(caption, rounded_percent(1 - tiles.covered / tiles.touched) + " wasted");
+  if (in.metrics && in.metrics->mass_kept.value < 0.9995)
+    add(caption, rounded_percent(1 - in.metrics->mass_kept.value) + " of mass dropped");
   return raster;
 }
 

@@ -39,8 +39,8 @@ panels::Body matrix_heatmap(MatrixView a, const panels::MatrixFrame& frame, std:
   return panels::weight_raster(std::move(pixels), maxima, frame);
 }
 
-panels::Body matrix_rank(MatrixView a, const panels::MatrixFrame& frame, std::string& caption,
-                         Run& run) {
+panels::Body matrix_rank(MatrixView a, const panels::MatrixFrame& frame, const Backend& backend,
+                         std::string& caption, Run& run) {
   if (a.rows != a.cols) return Message{"A rank map needs a square matrix."};
   return panels::rank_body(
       panels::rank_window(a.rows, frame.grid.rows, frame.grid.cols),
@@ -50,13 +50,14 @@ panels::Body matrix_rank(MatrixView a, const panels::MatrixFrame& frame, std::st
           std::copy_n(a.row(rows.begin + i) + cols.begin, cols.size(), block.row(i));
         return block;
       },
-      frame.settings, "P", caption, run);
+      frame.settings, "P", backend, caption, run);
 }
 
 }  // namespace
 
 Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& settings,
-                        IndexRange rows, IndexRange cols, Index max_pixels, Run& run) {
+                        IndexRange rows, IndexRange cols, Index max_pixels, const Backend& backend,
+                        Run& run) {
   const auto within = [](IndexRange r, Index n) {
     return IndexRange{std::clamp<Index>(r.begin, 0, n), std::clamp<Index>(r.end, 0, n)};
   };
@@ -72,7 +73,7 @@ Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& set
   if (view == View::heatmap)
     panel.body = matrix_heatmap(attention, frame, panel.caption, run);
   else if (view == View::rank)
-    panel.body = matrix_rank(attention, frame, panel.caption, run);
+    panel.body = matrix_rank(attention, frame, backend, panel.caption, run);
   else
     panel.body = Message{"This needs Q, K and V; the file holds only an attention matrix."};
   return panel;

@@ -33,7 +33,7 @@ Body output(const PanelInputs& in, std::string& caption, Run& run) {
     add(caption, "mean colour of each patch of Z");
     return picture_of(z, *in.sequence.grid);
   }
-  if (is_exact(in)) return Message{"The output error of exact attention is zero by definition."};
+  if (is_exact(in)) return Message{"zero by definition"};
   Strip strip{.values = {}, .quantity = "|z̃ᵢ − zᵢ|"};
   for (Index i = 0; i < z.rows(); ++i) {
     double sum = 0;
@@ -45,8 +45,7 @@ Body output(const PanelInputs& in, std::string& caption, Run& run) {
   }
   const auto worst = std::ranges::max_element(strip.values);
   const Index token = worst - strip.values.begin();
-  add(caption, "largest " + number(*worst) + " at " + std::to_string(token) + " “" +
-                   in.sequence.label(token) + "”");
+  add(caption, "largest " + number(*worst) + " at " + named(in.sequence, token));
   return strip;
 }
 

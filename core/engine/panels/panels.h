@@ -1,7 +1,6 @@
 // One function a view makes the body of its panel; make_panel adds title, subtitle and caption.
 #pragma once
 
-#include <cstdio>
 #include <string>
 
 #include "engine/panel.h"
@@ -77,17 +76,19 @@ IndexRange rank_window(Index n, IndexRange rows, IndexRange cols);
 
 /// The map of window x window (a principal part of the matrix) as a body, or why there is none.
 Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& settings,
-               const std::string& name, std::string& caption, Run& run);
+               const std::string& name, const Backend& backend, std::string& caption, Run& run);
 
-/// "0.123": three significant digits.
-inline std::string number(double x, int digits = 3) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*g", digits, x);
-  return text;
-}
+/// "0.123", "4.5×10⁻⁷": three significant digits.
+std::string number(double x, int digits = 3);
 /// "12.3 %".
 inline std::string percent(double x) {
   return number(100 * x) + " %";
+}
+
+/// "12 “eye”"; of tokens without a name "12".
+inline std::string named(const Sequence& sequence, Index token) {
+  const std::string index = std::to_string(token), label = sequence.label(token);
+  return label == index ? index : index + " “" + label + "”";
 }
 
 /// Sets low and high to the range of the finite values; 0 and 1 when there are none.

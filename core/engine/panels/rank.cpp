@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "engine/panels/panels.h"
 #include "engine/rank_subject.h"
 
@@ -6,10 +8,11 @@ namespace {
 
 constexpr Index largest_window = 2 * largest_rank_block;
 
-std::string name_of(RankSubject subject, bool exact) {
+// P is each column's own, as in the heatmaps: one colour bar serves all.
+std::string name_of(RankSubject subject) {
   switch (subject) {
     case RankSubject::attention:
-      return exact ? "P" : "P̃";
+      return "P";
     case RankSubject::unnormalised:
       return "A = exp(S)";
     case RankSubject::logits:
@@ -47,7 +50,7 @@ IndexRange rank_window(Index n, IndexRange rows, IndexRange cols) {
 }
 
 Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& settings,
-               const std::string& name, std::string& caption, Run& run) {
+               const std::string& name, const Backend& backend, std::string& caption, Run& run) {
   if (window.size() > largest_window)
     return Message{"A rank map covers at most " + std::to_string(largest_window) +
                    " tokens: zoom in (the view spans " + std::to_string(window.size()) + ")."};
@@ -62,7 +65,7 @@ Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& se
   body.map = map_ranks(
       window.size(),
       [&](IndexRange rows, IndexRange cols) { return entries(from(rows), from(cols)); }, options,
-      run);
+      backend, run);
   count_entries(body);
   body.map.n = window.end;
   for (RankBlock& b : body.map.blocks) b.rows = from(b.rows), b.cols = from(b.cols);
@@ -70,6 +73,13 @@ Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& se
   if (window.begin > 0)
     add(caption,
         "tokens " + std::to_string(window.begin) + " to " + std::to_string(window.end - 1));
+  if (const std::string note = note_of(body.map); !note.empty()) add(caption, note);
+  const auto bounded = std::ranges::count_if(body.map.blocks, [](const RankBlock& b) {
+    return b.resolved < static_cast<Index>(b.singular_values.size());
+  });
+  if (bounded > 0)
+    add(caption,
+        "smallest σ bounded in " + std::to_string(bounded) + (bounded == 1 ? " block" : " blocks"));
   add(caption, compression_words(body));
   return body;
 }
@@ -83,7 +93,7 @@ Body rank(const PanelInputs& in, std::string& caption, Run& run) {
   if (!is_exact(in) && (what == RankSubject::unnormalised || what == RankSubject::logits))
     add(caption, "of the head itself: the same for every variant");
   return rank_body(window, entries_of(in.computation, in.exact, what, run), in.settings,
-                   name_of(what, is_exact(in)), caption, run);
+                   name_of(what), in.backend, caption, run);
 }
 
 }  // namespace fovea::panels

@@ -41,11 +41,12 @@ Body row(const PanelInputs& in, std::string& caption, Run& run) {
   const Matrix exact = in.exact.op->tile(one, {0, n}, run);
   const Matrix approximate = is_exact(in) ? exact : in.computation.op->tile(one, {0, n}, run);
   RowCurve out{.query = in.query, .keys = in.cols};
+  if (in.settings.norm == Norm::log) out.log_floor = in.settings.log_floor;
   out.exact = curve(exact, in.cols);
   out.approximate = curve(approximate, in.cols);
   out.top_exact = top_keys(exact);
   out.top_approximate = top_keys(approximate);
-  add(caption, "query " + std::to_string(in.query) + " “" + in.sequence.label(in.query) + "”");
+  add(caption, "query " + named(in.sequence, in.query));
   if (in.cols.size() > longest_curve) add(caption, "pooled by the maximum");
   return out;
 }

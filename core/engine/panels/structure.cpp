@@ -1,5 +1,6 @@
 // The views of a plan's own structure: pyramid levels, tree leaves, hash buckets.
 #include <limits>
+#include <utility>
 
 #include "analysis/leaf_skew.h"
 #include "analysis/support.h"
@@ -22,10 +23,16 @@ std::vector<int> branching_of(const Plan& plan) {
   return out;
 }
 
-Index power_of_two_from(Index x) {
-  Index p = 1;
-  while (p < x) p *= 2;
-  return p;
+/// "Logit spread σ, level 1", ", level 2", ...: what they have in common is said once.
+void add_spread(std::string& caption, const std::vector<Diagnostic>& diagnostics) {
+  bool first = true;
+  for (const Diagnostic& d : diagnostics) {
+    if (!d.id.starts_with("block_spread")) continue;
+    const std::size_t comma = d.label.find(", ");
+    if (std::exchange(first, false)) add(caption, d.label.substr(0, comma) + ":");
+    caption +=
+        (caption.ends_with(':') ? " " : ", ") + d.label.substr(comma + 2) + " " + number(d.value);
+  }
 }
 
 }  // namespace
@@ -36,9 +43,7 @@ Body level(const PanelInputs& in, std::string& caption, Run& run) {
   int top = 0;
   for (const Pass& pass : tiles ? tiles->passes : std::vector<Pass>{})
     top = std::max(top, pass.key_level);
-  if (top == 0)
-    return Message{"No levels: every pair that " + in.computation.variant->label +
-                   " attends is evaluated token by token."};
+  if (top == 0) return Message{"no cluster levels"};
   const Grid grid(in.rows, in.cols, in.max_pixels);
   Raster raster;
   raster.rows = in.rows;
@@ -60,13 +65,11 @@ Body level(const PanelInputs& in, std::string& caption, Run& run) {
     for (Index c = 0; c < grid.across; ++c)
       raster.values(r, c) = owner[static_cast<std::size_t>(grid.col_centre(c) - in.cols.begin)];
   }
-  if (in.diagnostics)
-    for (const Diagnostic& d : *in.diagnostics)
-      if (d.id.starts_with("block_spread")) add(caption, d.label + " " + number(d.value));
+  if (in.diagnostics) add_spread(caption, *in.diagnostics);
   return raster;
 }
 
-Body tree(const PanelInputs& in, std::string&, Run& run) {
+Body tree(const PanelInputs& in, std::string& caption, Run& run) {
   run.check();
   const Plan& plan = in.computation.op->plan();
   const Structure& s = plan.structure;
@@ -83,15 +86,15 @@ Body tree(const PanelInputs& in, std::string&, Run& run) {
     sizes.queries = sizes_of(queries, count);
     sizes.keys = sizes_of(keys, count);
   } else if (!s.query_bucket.empty()) {
-    const Index count = power_of_two_from(places(s.query_bucket, s.key_bucket));
+    const Index count = bucket_count(s.query_bucket, s.key_bucket);
     sizes.kind = "bucket";
     sizes.queries = sizes_of(s.query_bucket, count);
     sizes.keys = sizes_of(s.key_bucket, count);
   } else {
-    return Message{plan.notes.empty() ? in.computation.variant->label +
-                                            " sorts tokens into no tree and no buckets."
-                                      : plan.notes.front()};
+    return Message{plan.notes.empty() ? "no tree, no buckets" : plan.notes.front()};
   }
+  if (fitted_to_all_tokens(in.computation))
+    add(caption, plan.causal ? "fitted to all tokens, later ones too" : "fitted to all tokens");
   sizes.figures = skew_diagnostics(leaf_skew(sizes.queries, sizes.keys), sizes.kind);
   return sizes;
 }

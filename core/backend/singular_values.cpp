@@ -1,4 +1,4 @@
-#include "analysis/singular_values.h"
+#include "backend/singular_values.h"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -84,7 +84,8 @@ Eigen::VectorXd roots(const Eigen::VectorXd& ascending) {
 
 // Through the smaller Gram matrix, or a factor of it where one of low rank is
 // found at little cost.
-Eigen::VectorXd by_gram(const Eigen::Ref<const Columns>& a, const std::stop_token& stop) {
+Eigen::VectorXd by_gram(const Eigen::Ref<const Columns>& a, Index& resolved,
+                        const std::stop_token& stop) {
   Columns g = gram(a, stop);
   const Eigen::Index n = g.rows();
   double left = 0;
@@ -94,33 +95,45 @@ Eigen::VectorXd by_gram(const Eigen::Ref<const Columns>& a, const std::stop_toke
   g = gram(l, stop);
   Eigen::VectorXd values(n);
   values.head(rank) = roots(eigenvalues(g, stop));
-  values.tail(n - rank).setConstant(std::sqrt(left / static_cast<double>(n - rank)));
+  const double bound = std::sqrt(left / static_cast<double>(n - rank));
+  values.tail(n - rank).setConstant(bound);
   std::sort(values.begin(), values.end(), std::greater{});
+  if (bound > 0)
+    resolved = std::count_if(values.begin(), values.end(), [=](double x) { return x > bound; });
   return values;
 }
 
 }  // namespace
 
-std::vector<double> singular_values(const double* entries, Index rows, Index cols,
-                                    std::stop_token stop) {
+SingularValueList singular_values(const double* entries, Index rows, Index cols,
+                                  std::stop_token stop) {
   check(stop);
   // Row-major entries are the columns of the transpose, which has the same singular values.
   const Eigen::Map<const Columns> a(entries, cols, rows);
-  std::vector<double> out(static_cast<std::size_t>(std::min(rows, cols)));
-  Eigen::Map<Eigen::VectorXd> values(out.data(), std::min(rows, cols));
+  const Index count = std::min(rows, cols);
+  SingularValueList out{std::vector<double>(static_cast<std::size_t>(count)), count};
+  Eigen::Map<Eigen::VectorXd> values(out.values.data(), count);
   const double size = a.size() > 0 ? a.cwiseAbs().maxCoeff() : 0.0;
   if (!a.allFinite()) {
     values.setConstant(std::numeric_limits<double>::quiet_NaN());
   } else if (!(size > 0)) {
     values.setZero();
-  } else if (std::min(rows, cols) <= direct_side) {
+  } else if (count <= direct_side) {
     values = Eigen::BDCSVD<Columns>(a).singularValues();
   } else {
     // Squares of the scaled entries neither overflow nor vanish.
     const Columns scaled = rows <= cols ? Columns(a / size) : Columns(a.transpose() / size);
-    values = size * by_gram(scaled, stop);
+    values = size * by_gram(scaled, out.resolved, stop);
   }
   return out;
+}
+
+SingularValueList singular_values(MatrixView block, std::stop_token stop) {
+  std::vector<double> entries;
+  entries.reserve(static_cast<std::size_t>(block.rows * block.cols));
+  for (Index i = 0; i < block.rows; ++i)
+    entries.insert(entries.end(), block.row(i), block.row(i) + block.cols);
+  return singular_values(entries.data(), block.rows, block.cols, std::move(stop));
 }
 
 }  // namespace fovea

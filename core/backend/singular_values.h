@@ -19,9 +19,20 @@ inline constexpr Index direct_side = 32;
 /// no rank is under-estimated. Squares of the others are within (share |A|_F)^2.
 inline constexpr double negligible_share = 1e-7;
 
-/// Descending, min(rows, cols) of them. `entries` is row-major. Throws Cancelled soon after a stop
-/// is requested.
-std::vector<double> singular_values(const double* entries, Index rows, Index cols,
-                                    std::stop_token stop = {});
+struct SingularValueList {
+  std::vector<double> values;  // descending, min(rows, cols) of them; NaN if an entry is not finite
+  Index resolved = 0;          // the first so many; those after are cut off and equal: a bound
+};
+
+/// `entries` is row-major. Throws Cancelled soon after a stop is requested.
+SingularValueList singular_values(const double* entries, Index rows, Index cols,
+                                  std::stop_token stop = {});
+SingularValueList singular_values(MatrixView block, std::stop_token stop = {});
+
+/// What the values of a block cost, relative to those of others.
+inline double decomposition_effort(Index rows, Index cols) {
+  return static_cast<double>(rows) * static_cast<double>(cols) *
+         static_cast<double>(std::min(rows, cols));
+}
 
 }  // namespace fovea

@@ -1,0 +1,94 @@
+// Repeated runs of a Study's computations, a few at a time, while nothing else is to be done.
+#include <algorithm>
+
+#include "gui/study_ask.h"
+
+namespace fovea {
+namespace {
+
+constexpr double timing_ms = 2e3;  // of repeats, for one column
+
+// One run more with its warm-up; a run that fills the budget alone stays the only one, marked so.
+bool affords_repeats(const Timing& first) {
+  return first.plan_total.median_ms + first.upload_total.median_ms +
+             2 * first.apply_total.median_ms <
+         timing_ms;
+}
+
+bool wants_more(const TimingSamples& samples) {
+  double total = 0;
+  for (const auto* profiles : {&samples.plan, &samples.upload, &samples.apply})
+    for (const Profile& profile : *profiles) total += profile.total_ms();
+  return samples.apply.size() < 64 && total < timing_ms;
+}
+
+Timing summarised(const TimingSamples& samples) {
+  return {.plan = summarise(samples.plan),
+          .upload = summarise(samples.upload),
+          .apply = summarise(samples.apply),
+          .plan_total = summarise_total(samples.plan),
+          .upload_total = summarise_total(samples.upload),
+          .apply_total = summarise_total(samples.apply),
+          .few_samples = samples.apply.size() < 5};
+}
+
+}  // namespace
+
+std::optional<Timing> Study::timing_of(const ComputeKey& key) const {
+  const auto timed = std::ranges::find(timings_, key, &TimedRuns::first);
+  if (timed == timings_.end() || timed->second.apply.empty()) return std::nullopt;
+  return summarised(timed->second);
+}
+
+void Study::next_timing() {
+  if (paused_ || timing_runs_ || !settled() || engine_->status().waiting > 0) return;
+  const TimedRuns* least = nullptr;
+  int column = -1;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (!columns_[i].computation || columns_[i].stale) continue;
+    if (!affords_repeats(columns_[i].computation->timing)) continue;
+    const ComputeKey& key = column_keys_[i];
+    auto it = std::ranges::find(timings_, key, &TimedRuns::first);
+    if (it == timings_.end()) it = timings_.insert(timings_.end(), {key, {}});
+    if (!wants_more(it->second)) continue;
+    if (least && least->second.apply.size() <= it->second.apply.size()) continue;
+    least = &*it;
+    column = static_cast<int>(i);
+  }
+  if (column < 0) return;
+  timing_runs_ = true;
+  const ComputeKey key = column_keys_[static_cast<std::size_t>(column)];
+  const auto computation = columns_[static_cast<std::size_t>(column)].computation;
+  engine_->submit(
+      "timing", priority::timing,
+      [this, key, computation](const Backend& backend, std::stop_token stop, Progress& progress) {
+        Profile profile;
+        Run run{profile, stop, &progress};
+        TimingSamples samples;
+        try {
+          samples = take_timing(*computation, key.column.seed, backend, 40, true, run);
+        } catch (const Cancelled&) {
+          throw;
+        } catch (const std::exception&) {
+          return;  // it was computed once; without memory for a second one there is no timing
+        }
+        QMetaObject::invokeMethod(
+            this, [this, key, samples] { add_timing(key, samples); }, Qt::QueuedConnection);
+      });
+}
+
+void Study::add_timing(const ComputeKey& key, const TimingSamples& samples) {
+  timing_runs_ = false;
+  const auto it = std::ranges::find(timings_, key, &TimedRuns::first);
+  if (it == timings_.end()) return;
+  const auto append = [](std::vector<Profile>& to, const std::vector<Profile>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  };
+  append(it->second.plan, samples.plan);
+  append(it->second.upload, samples.upload);
+  append(it->second.apply, samples.apply);
+  if (timings_.size() > 64) timings_.pop_front();
+  update_later();
+}
+
+}  // namespace fovea

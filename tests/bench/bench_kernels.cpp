@@ -1,0 +1,426 @@
+// The kernels' benchmark:  bench_kernels [--out FILE] [--seconds S] [--lengths N,N..] [--heads
+// H,H..]
+//                                        [--rounds R]
+// Contenders of a group (length, heads, mask) take turns, round after round, so that all of them
+// meet the device in the same state. Times are those of events on the device, kernels alone; heads
+// stand side by side in one launch. FOVEA_COMMIT and FOVEA_DRIVER say what is measured and on what.
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <thread>
+
+#include "analysis/cost.h"
+#include "bench/figures.h"
+#include "bench/side_by_side.h"
+#include "data/random.h"
+#include "device_operator.h"
+#include "variants/variant.h"
+
+using namespace fovea;
+using namespace fovea::bench;
+
+namespace {
+
+constexpr Index d = 64;
+constexpr int sampled_rows = 16;
+constexpr double beyond_caches = 128e6;  // bytes between two uses of an input
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::string out;
+  double seconds = 150;
+  int rounds = 30;
+  std::vector<Index> lengths{131072, 4096, 16384, 65536}, heads{12, 1};
+};
+
+// ---- What is measured ------------------------------------------------------------------------
+
+/// Floors on an H200 at n = 4096, 16384, 65536, 131072 for 12 heads of d = 64, in ms (0: none
+/// known): the design's count of operations and bytes over the rates measured there. For exact in
+/// fp32 plain multiply-adds; for the others memory or tensor cores in 16 bits.
+struct Floor {
+  const char* what;
+  const char* precision;
+  bool causal;
+  double ms[4];
+};
+constexpr Floor floors[] = {
+    {"exact", "fp32", false, {.77, 12, 197, 788}},
+    {"exact", "fp32", true, {.385, 6, 98.5, 394}},
+    {"exact", "bf16", false, {.065, 1.04, 16.7, 66.8}},
+    {"exact", "bf16", true, {.0325, .52, 8.35, 33.4}},
+    {"hyper", "", false, {.009, .036, .145, .29}},
+    {"hyper", "", true, {.03, .16, .78, 1.7}},
+    {"h1d", "", false, {.015, .06, .23, .47}},
+    {"strided", "", true, {.009, .035, .14, .33}},
+    {"fixed", "", true, {.006, .037, .29, .65}},
+    {"tf", "", false, {.009, .035, .14, .28}},
+    {"tc", "", false, {.009, .035, .14, .28}},
+    {"maps", "bf16", false, {0, 0, 0, 5.6 * 12}},
+};
+
+double floor_of(const std::string& what, const std::string& precision, bool causal, Index n,
+                Index heads) {
+  constexpr Index lengths[] = {4096, 16384, 65536, 131072};
+  const auto at = std::ranges::find(lengths, n) - std::begin(lengths);
+  if (at == std::ssize(lengths)) return 0;
+  for (const Floor& f : floors)
+    if (f.what == what && f.causal == causal && (*f.precision == 0 || f.precision == precision))
+      return f.ms[at] * static_cast<double>(heads) / 12;
+  return 0;
+}
+
+struct Contender {
+  std::string id, precision;
+  std::vector<std::pair<std::string, std::string>> settings;
+};
+
+/// Precisions of the back end, the first for every variant, the others for exact and hyper.
+const std::vector<std::string> precisions{"fp32"};
+
+std::unique_ptr<Backend> make_backend(const std::string&, std::string* why_not) {
+  return make_cuda_backend(why_not);
+}
+
+std::vector<Contender> contenders(Index n, bool causal) {
+  const auto text = [](Index i) { return std::to_string(i); };
+  const Index log2_n = std::bit_width(static_cast<std::uint64_t>(n)) - 1;
+  const Index root = std::max<Index>(2, std::lround(std::sqrt(static_cast<double>(n))));
+  const Index block = std::min<Index>(256, n / 4), height = std::max<Index>(1, log2_n - 7);
+  std::vector<Contender> out;
+  for (const std::string& precision : precisions) out.push_back({"exact", precision, {}});
+  for (const std::string& precision : precisions)
+    out.push_back({"hyper",
+                   precision,
+                   {{"block", text(block)},
+                    {"samples", text(block)},
+                    {"min_length", causal ? "4096" : "0"}}});
+  out.push_back({"h1d", precisions.front(), {{"block", "16"}}});
+  out.push_back({"strided", precisions.front(), {{"stride", text(root)}}});
+  out.push_back({"fixed", precisions.front(), {{"stride", text(root)}, {"summary", "8"}}});
+  out.push_back({"tf", precisions.front(), {{"height", text(height)}}});
+  out.push_back({"tc", precisions.front(), {{"height", text(height)}}});
+  return out;
+}
+
+std::string describe(const Contender& c) {
+  std::string text;
+  for (const auto& [id, value] : c.settings) text += (text.empty() ? "" : " ") + id + "=" + value;
+  return text;
+}
+
+// ---- Heads and operators ---------------------------------------------------------------------
+
+/// Independent standard normal heads; never zeros, which run faster.
+std::vector<Problem> random_heads(Index n, Index heads, bool causal, std::uint64_t seed) {
+  std::vector<Problem> out(static_cast<std::size_t>(heads));
+  std::vector<std::jthread> makers;
+  for (Index h = 0; h < heads; ++h)
+    makers.emplace_back([&out, n, causal, seed, h] {
+      Random random(seed, stream_of(0xbe7c5, h));
+      const auto gaussian = [&] {
+        Matrix m(n, d);
+        for (Index i = 0; i < n; ++i)
+          for (Index c = 0; c < d; ++c) m(i, c) = static_cast<float>(random.normal());
+        return m;
+      };
+      Matrix q = gaussian(), k = gaussian(), v = gaussian();
+      out[static_cast<std::size_t>(h)] =
+          make_problem(std::move(q), std::move(k), std::move(v), 0, causal, h);
+    });
+  makers.clear();
+  return out;
+}
+
+std::unique_ptr<Operator> plan_and_bind(const Backend& backend, const Contender& c,
+                                        const std::vector<Problem>& heads,
+                                        const Problem& together) {
+  const Variant& variant = find_variant(c.id);
+  Values values = defaults(variant.schema);
+  for (const auto& [id, text] : c.settings) set_value(variant.schema, values, id, text);
+  Profile profile;
+  Run run{profile};
+  const Structure derive_all;
+  std::vector<Plan> plans;
+  for (const Problem& head : heads) {
+    Planning planning{backend, run, 0, derive_all};
+    plans.push_back(variant.plan(head, values, planning));
+  }
+  return backend.bind(std::make_shared<const Plan>(side_by_side(plans)), together, run);
+}
+
+bool moves_data(const std::string& stage) {
+  return stage == "upload" || stage == "download" || stage == "flatten";
+}
+
+double device_ms(const Profile& profile) {
+  double sum = 0;
+  for (const StageTime& stage : profile.stages())
+    if (!moves_data(stage.name)) sum += stage.milliseconds;
+  return sum;
+}
+
+/// A contender with its operators, one for each set of inputs, and what was measured of it.
+struct Entrant {
+  Contender contender;
+  std::vector<std::unique_ptr<Operator>> operators = {};
+  std::vector<double> device = {};
+  std::map<std::string, std::vector<double>> stages = {};
+  RowErrors error = {};
+  bool left_out = false;  // not on this device, or not in its memory
+
+  void record(const Profile& profile) {
+    device.push_back(device_ms(profile));
+    for (const StageTime& stage : profile.stages())
+      stages[stage.name].push_back(stage.milliseconds);
+  }
+};
+
+// ---- Groups ----------------------------------------------------------------------------------
+
+class Bench {
+ public:
+  explicit Bench(const Options& options) : options_(options), start_(Clock::now()) {
+    for (const std::string& precision : precisions) {
+      std::string why_not;
+      backends_[precision] = make_backend(precision, &why_not);
+      if (!backends_[precision]) throw UnavailableError(why_not);
+    }
+  }
+
+  /// Calls `after_group` with all figures so far, lest they are lost when the time is up.
+  template <class AfterGroup>
+  std::vector<Figure> run(AfterGroup after_group) {
+    double left_groups = 2.0 * static_cast<double>(options_.lengths.size() * options_.heads.size());
+    for (const Index heads : options_.heads)
+      for (const Index n : options_.lengths)
+        for (const bool causal : {false, true}) {
+          measure_group(n, heads, causal, (options_.seconds - elapsed()) / left_groups--);
+          after_group(figures_);
+        }
+    measure_maps(*std::ranges::max_element(options_.lengths));
+    check_peaked(*std::ranges::min_element(options_.lengths));
+    return std::move(figures_);
+  }
+
+  std::string device() const { return backends_.begin()->second->device(); }
+
+ private:
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  void measure_group(Index n, Index heads, bool causal, double seconds) {
+    const double until = elapsed() + seconds;
+    const std::vector<Contender> list = contenders(n, causal);
+    const double set_bytes = 16.0 * static_cast<double>(n * heads * d);
+    const int sets = static_cast<int>(std::clamp(
+        std::ceil(beyond_caches / (set_bytes * static_cast<double>(list.size()))), 1.0, 16.0));
+    std::vector<Entrant> entrants;
+    for (const Contender& c : list) entrants.push_back({c});
+    std::vector<Problem> inputs;
+    for (int set = 0; set < sets; ++set) {
+      const auto problems = random_heads(n, heads, causal, static_cast<std::uint64_t>(set));
+      inputs.push_back(side_by_side(problems));
+      for (Entrant& entrant : entrants) enter(entrant, problems, inputs.back());
+    }
+    std::erase_if(entrants, [](const Entrant& e) { return e.left_out; });
+    int rounds = 0;
+    for (; rounds < options_.rounds && (rounds < 3 || elapsed() < until); ++rounds)
+      for (Entrant& entrant : entrants) run_once(entrant, inputs, rounds % sets);
+    for (const Entrant& entrant : entrants) {
+      const auto exact = std::ranges::find_if(entrants, [&](const Entrant& e) {
+        return e.contender.id == "exact" && e.contender.precision == entrant.contender.precision;
+      });
+      add_figure(entrant, exact == entrants.end() ? nullptr : &*exact, n, heads, causal);
+    }
+    std::cerr << "n = " << n << ", " << heads << " heads" << (causal ? ", causal" : "") << ": "
+              << rounds << " rounds, " << elapsed() << " s\n";
+  }
+
+  // Binds one more set of inputs; the first also warms up and is checked against float64.
+  void enter(Entrant& entrant, const std::vector<Problem>& heads, const Problem& together) {
+    if (entrant.left_out) return;
+    const Contender& c = entrant.contender;
+    try {
+      auto bound = plan_and_bind(*backends_[c.precision], c, heads, together);
+      if (!dynamic_cast<const cuda::DeviceOperator*>(bound.get()))
+        throw UnavailableError("does not run on the device");
+      if (entrant.operators.empty()) {
+        Profile profile;
+        Run run{profile};
+        const Output out = bound->apply(together.v, run);
+        entrant.error = errors_of(bound->plan(), together, out.z, sampled_rows);
+      }
+      entrant.operators.push_back(std::move(bound));
+    } catch (const Error& error) {
+      entrant.left_out = true;
+      entrant.operators.clear();
+      std::cerr << "left out: " << c.id << ", " << c.precision << ", n = " << heads.front().n()
+                << ": " << error.what() << "\n";
+    }
+  }
+
+  static void run_once(Entrant& entrant, const std::vector<Problem>& inputs, int set) {
+    Profile profile;
+    Run run{profile};
+    const auto at = static_cast<std::size_t>(set);
+    entrant.operators[at]->apply(inputs[at].v, run);
+    entrant.record(profile);
+  }
+
+  Figure figure_of(const Entrant& entrant, Index n, Index heads, bool causal) const {
+    Figure f{.what = entrant.contender.id,
+             .precision = entrant.contender.precision,
+             .settings = describe(entrant.contender),
+             .note = {},
+             .n = n,
+             .heads = heads,
+             .d = d,
+             .causal = causal,
+             .device_ms = spread_of(entrant.device)};
+    for (const auto& [name, samples] : entrant.stages) f.stages[name] = spread_of(samples);
+    f.floor_ms = floor_of(f.what, f.precision, causal, n, heads);
+    f.error = entrant.error;
+    if (f.device_ms.samples < 30) f.note = "fewer than 30 samples";
+    return f;
+  }
+
+  void add_figure(const Entrant& entrant, const Entrant* exact, Index n, Index heads, bool causal) {
+    Figure f = figure_of(entrant, n, heads, causal);
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < entrant.device.size() && exact && exact != &entrant; ++i)
+      ratios.push_back(exact->device[i] / entrant.device[i]);
+    f.speed_up = spread_of(ratios);
+    f.multiply_adds = count_cost(entrant.operators.front()->plan(), d, d).multiply_adds;
+    figures_.push_back(std::move(f));
+  }
+
+  // One head: Z alone, then with the maps of maxima and of means, in turn.
+  void measure_maps(Index n) {
+    const auto heads = random_heads(n, 1, false, 0);
+    Entrant z{{"exact", precisions.front(), {}}}, maps{z.contender};
+    enter(z, heads, heads.front());
+    if (z.operators.empty()) return;
+    const Index pixels = std::min<Index>(1024, n);
+    const double until = elapsed() + std::max(5.0, options_.seconds / 10);
+    for (int round = 0; round < options_.rounds && (round < 3 || elapsed() < until); ++round) {
+      run_once(z, heads, 0);
+      Profile profile;
+      Run run{profile};
+      const Operator& op = *z.operators.front();
+      op.apply(heads.front().v, run);
+      op.tile({0, n}, {0, n}, {Pool::Kind::max, pixels, pixels}, run);
+      op.tile({0, n}, {0, n}, {Pool::Kind::mean, pixels, pixels}, run);
+      maps.record(profile);
+    }
+    maps.contender.id = "maps";
+    Figure f = figure_of(maps, n, 1, false);
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < z.device.size(); ++i)
+      ratios.push_back(z.device[i] / maps.device[i]);
+    f.speed_up = spread_of(ratios);
+    f.note += std::string(f.note.empty() ? "" : "; ") + "Z and the maps of maxima and of means, " +
+              std::to_string(pixels) + " x " + std::to_string(pixels) +
+              " pixels; the speed-up is over Z alone";
+    figures_.push_back(std::move(f));
+  }
+
+  // Logits of a standard deviation of 16, not 1: errors alone.
+  void check_peaked(Index n) {
+    const Problem head = random_heads(n, 1, false, 0).front();
+    Matrix q = Matrix::copy_of(head.q);
+    for (Index i = 0; i < n; ++i)
+      for (Index c = 0; c < d; ++c) q(i, c) *= 16;
+    const Problem peaked =
+        make_problem(std::move(q), Matrix::copy_of(head.k), Matrix::copy_of(head.v), head.scale);
+    for (const std::string& precision : precisions) {
+      Entrant entrant{{"exact", precision, {}}};
+      enter(entrant, {peaked}, peaked);
+      if (entrant.left_out) continue;
+      entrant.contender.id = "exact, peaked";
+      Figure f = figure_of(entrant, n, 1, false);
+      f.note = "error on peaked logits; not timed";
+      figures_.push_back(std::move(f));
+    }
+  }
+
+  const Options options_;
+  const Clock::time_point start_;
+  std::map<std::string, std::unique_ptr<Backend>> backends_;
+  std::vector<Figure> figures_;
+};
+
+// ---- The program -----------------------------------------------------------------------------
+
+std::vector<Index> numbers(const std::string& text) {
+  std::vector<Index> out;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, ',');) out.push_back(std::stoll(part));
+  return out;
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string name = argv[i];
+    if (i + 1 == argc) throw UsageError(name + " needs a value");
+    const std::string value = argv[i + 1];
+    if (name == "--out")
+      options.out = value;
+    else if (name == "--seconds")
+      options.seconds = std::stod(value);
+    else if (name == "--rounds")
+      options.rounds = std::stoi(value);
+    else if (name == "--lengths")
+      options.lengths = numbers(value);
+    else if (name == "--heads")
+      options.heads = numbers(value);
+    else
+      throw UsageError("unknown option " + name);
+  }
+  return options;
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "unknown";
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return text;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const Options options = parse(argc, argv);
+  Bench bench(options);
+  const std::string device = bench.device();
+  const auto save = [&](const std::vector<Figure>& figures) {
+    if (options.out.empty()) return;
+    std::ofstream out(options.out);
+    out << to_json({environment("FOVEA_COMMIT"), today(), device, environment("FOVEA_DRIVER")},
+                   figures);
+    out.flush();
+    if (!out) throw InputError(options.out, "cannot be written");
+  };
+  const std::vector<Figure> figures = bench.run(save);
+  save(figures);
+  std::cout << device << "\n" << to_table(figures);
+} catch (const UnavailableError& error) {
+  std::cerr << error.what() << "\n";
+  return 77;
+} catch (const std::exception& error) {
+  std::cerr << "bench_kernels: " << error.what() << "\n";
+  return 1;
+}

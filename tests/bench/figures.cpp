@@ -1,0 +1,93 @@
+#include "bench/figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace fovea::bench {
+namespace {
+
+std::string number(double x) {
+  if (!std::isfinite(x)) return "null";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", x);
+  return text;
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out + '"';
+}
+
+std::string json(const Spread& s) {
+  return "{\"median\": " + number(s.median) + ", \"p10\": " + number(s.p10) +
+         ", \"p90\": " + number(s.p90) + ", \"samples\": " + std::to_string(s.samples) + "}";
+}
+
+std::string json(const Figure& f) {
+  std::string stages;
+  for (const auto& [name, spread] : f.stages)
+    stages += (stages.empty() ? "" : ", ") + quoted(name) + ": " + json(spread);
+  std::string out = "{\"what\": " + quoted(f.what) + ", \"precision\": " + quoted(f.precision) +
+                    ", \"settings\": " + quoted(f.settings) + ", \"n\": " + std::to_string(f.n) +
+                    ", \"heads\": " + std::to_string(f.heads) + ", \"d\": " + std::to_string(f.d) +
+                    ", \"causal\": " + (f.causal ? "true" : "false") +
+                    ", \"device_ms\": " + json(f.device_ms) + ", \"stages_ms\": {" + stages + "}";
+  if (f.multiply_adds > 0) out += ", \"multiply_adds\": " + number(f.multiply_adds);
+  if (f.speed_up.samples > 0) out += ", \"speed_up_over_exact\": " + json(f.speed_up);
+  if (f.floor_ms > 0) out += ", \"h200_floor_ms\": " + number(f.floor_ms);
+  if (f.error.rows > 0)
+    out += ", \"error_against_float64\": {\"relative\": " + number(f.error.ours) +
+           ", \"plain_fp32\": " + number(f.error.plain_fp32) +
+           ", \"largest\": " + number(f.error.largest) +
+           ", \"rows\": " + std::to_string(f.error.rows) + "}";
+  if (!f.note.empty()) out += ", \"note\": " + quoted(f.note);
+  return out + "}";
+}
+
+}  // namespace
+
+Spread spread_of(std::vector<double> samples) {
+  if (samples.empty()) return {};
+  std::ranges::sort(samples);
+  const auto at = [&](double share) {
+    return samples[static_cast<std::size_t>(
+        std::lround(share * static_cast<double>(samples.size() - 1)))];
+  };
+  return {at(0.5), at(0.1), at(0.9), static_cast<int>(samples.size())};
+}
+
+std::string to_json(const About& about, const std::vector<Figure>& figures) {
+  std::string out = "{\n\"commit\": " + quoted(about.commit) +
+                    ",\n\"date\": " + quoted(about.date) +
+                    ",\n\"device\": " + quoted(about.device) +
+                    ",\n\"driver\": " + quoted(about.driver) + ",\n\"figures\": [\n";
+  for (std::size_t i = 0; i < figures.size(); ++i)
+    out += json(figures[i]) + (i + 1 < figures.size() ? ",\n" : "\n");
+  return out + "]\n}\n";
+}
+
+std::string to_table(const std::vector<Figure>& figures) {
+  std::string out =
+      "what          precision       n heads mask   device ms     p10     p90 samples  x exact "
+      "TFLOP/s H200 floor  error\n";
+  for (const Figure& f : figures) {
+    char line[256];
+    std::snprintf(line, sizeof line,
+                  "%-13s %-9s %7lld %5lld %-6s %9.4g %7.4g %7.4g %7d %8.4g %7.4g %10.4g %6.2g\n",
+                  f.what.c_str(), f.precision.c_str(), static_cast<long long>(f.n),
+                  static_cast<long long>(f.heads), f.causal ? "causal" : "", f.device_ms.median,
+                  f.device_ms.p10, f.device_ms.p90, f.device_ms.samples, f.speed_up.median,
+                  2e-9 * f.multiply_adds / std::max(f.device_ms.median, 1e-9), f.floor_ms,
+                  f.error.ours);
+    out += line;
+    if (!f.note.empty()) out += "    " + f.note + "\n";
+  }
+  return out;
+}
+
+}  // namespace fovea::bench

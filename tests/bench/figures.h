@@ -1,0 +1,39 @@
+// A Figure is one measured row of the kernels' benchmark; figures make a result file.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bench/sampled_rows.h"
+
+namespace fovea::bench {
+
+struct Spread {
+  double median = 0, p10 = 0, p90 = 0;
+  int samples = 0;
+};
+Spread spread_of(std::vector<double> samples);
+
+struct Figure {
+  std::string what, precision, settings, note;
+  Index n = 0, heads = 0, d = 0;
+  bool causal = false;
+  Spread device_ms;                      // kernels alone, by events on the device
+  std::map<std::string, Spread> stages;  // ms, transfers too
+  Spread speed_up;                       // over exact of the same group, pair by pair; 0: not told
+  double multiply_adds = 0;
+  double floor_ms = 0;  // on an H200 (bench_kernels.cpp: floors); 0: none known
+  RowErrors error;
+};
+
+struct About {
+  std::string commit, date, device, driver;
+};
+
+/// JSON, a figure a line.
+std::string to_json(const About& about, const std::vector<Figure>& figures);
+/// A table for people.
+std::string to_table(const std::vector<Figure>& figures);
+
+}  // namespace fovea::bench

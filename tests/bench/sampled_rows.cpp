@@ -1,0 +1,136 @@
+#include "bench/sampled_rows.h"
+
+#include <cmath>
+
+namespace fovea::bench {
+namespace {
+
+template <class Real>
+std::vector<Real> mean(MatrixView rows, IndexRange tokens) {
+  std::vector<Real> sum(static_cast<std::size_t>(rows.cols), Real(0));
+  for (Index t = tokens.begin; t < tokens.end; ++t)
+    for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += static_cast<Real>(rows.row(t)[c]);
+  for (Real& x : sum) x /= static_cast<Real>(tokens.size());
+  return sum;
+}
+
+template <class Real>
+struct Entry {
+  Real logit, weight;
+  IndexRange tokens;
+};
+
+// Calls visit(position, tile) for every tile of the pass that the query's cluster lies in.
+template <class Visit>
+void for_tiles_of(const Pass& pass, Index cluster, Visit visit) {
+  const auto at = [&](Index position) {
+    for (const Tile& tile : pass.tiles)
+      if (tile.rows.contains(position)) visit(tile);
+  };
+  if (pass.rows.empty()) return at(cluster);
+  for (std::size_t p = 0; p < pass.rows.size(); ++p)
+    if (pass.rows[p] == cluster) at(static_cast<Index>(p));
+}
+
+template <class Real>
+void add_entries(const Pass& pass, CoarseQuery kind, const Problem& problem, Index query,
+                 std::vector<Entry<Real>>& out) {
+  const Index n = problem.n(), cluster = query >> pass.query_level;
+  IndexRange tokens = cluster_tokens(cluster, pass.query_level, n);
+  if (kind == CoarseQuery::first) tokens.end = tokens.begin + 1;
+  const std::vector<Real> q = mean<Real>(problem.q, tokens);
+  for_tiles_of(pass, cluster, [&](const Tile& tile) {
+    for (Index position = tile.cols.begin; position < tile.cols.end; ++position) {
+      const auto p = static_cast<std::size_t>(position);
+      const Index key = pass.cols.empty() ? position : pass.cols[p];
+      if (!tile.band.contains(cluster, key)) continue;
+      const IndexRange keys = cluster_tokens(key, pass.key_level, n);
+      Real product = 0;
+      if (keys.size() == 1) {
+        const float* k = problem.k.row(keys.begin);
+        for (std::size_t c = 0; c < q.size(); ++c) product += q[c] * static_cast<Real>(k[c]);
+      } else {
+        const std::vector<Real> k = mean<Real>(problem.k, keys);
+        for (std::size_t c = 0; c < q.size(); ++c) product += q[c] * k[c];
+      }
+      const Real weight =
+          pass.weight.empty() ? static_cast<Real>(keys.size()) : static_cast<Real>(pass.weight[p]);
+      out.push_back({product * static_cast<Real>(problem.scale), weight, keys});
+    }
+  });
+}
+
+template <class Real>
+std::vector<Real> softmax_row(const TilePlan& plan, const Problem& problem, Index query) {
+  std::vector<Entry<Real>> entries;
+  for (const Pass& pass : plan.passes)
+    add_entries(pass, plan.coarse_query, problem, query, entries);
+  std::vector<Real> z(static_cast<std::size_t>(problem.dv()), Real(0));
+  Real top = -std::numeric_limits<Real>::infinity(), sum = 0;
+  for (const auto& entry : entries) top = std::max(top, entry.logit);
+  for (const auto& entry : entries) {
+    const Real weight = entry.weight * std::exp(entry.logit - top);
+    sum += weight;
+    const std::vector<Real> v = mean<Real>(problem.v, entry.tokens);
+    for (std::size_t c = 0; c < z.size(); ++c) z[c] += weight * v[c];
+  }
+  if (sum > 0)
+    for (Real& x : z) x /= sum;
+  return z;
+}
+
+template <class Real>
+std::vector<Real> tree_row(const NodePlan& plan, const Problem& problem, bool causal, Index query) {
+  std::vector<Real> z(static_cast<std::size_t>(problem.dv()), Real(0));
+  Index below = 1;
+  for (const int b : plan.branching) below *= b;
+  for (std::size_t depth = 0; depth < plan.alpha.size(); ++depth) {
+    if (depth > 0) below /= plan.branching[depth - 1];
+    const Index node = plan.query_leaf[static_cast<std::size_t>(query)] / below;
+    std::vector<Real> sum(z.size(), Real(0));
+    Real count = 0;
+    for (Index j = 0; j < (causal ? query + 1 : problem.n()); ++j) {
+      if (plan.key_leaf[static_cast<std::size_t>(j)] / below != node) continue;
+      count += 1;
+      for (std::size_t c = 0; c < z.size(); ++c) sum[c] += static_cast<Real>(problem.v.row(j)[c]);
+    }
+    for (std::size_t c = 0; c < z.size() && count > 0; ++c)
+      z[c] += static_cast<Real>(plan.alpha[depth]) * sum[c] / count;
+  }
+  return z;
+}
+
+}  // namespace
+
+template <class Real>
+std::vector<Real> row_of_z(const Plan& plan, const Problem& problem, Index query) {
+  if (const auto* tiles = std::get_if<TilePlan>(&plan.form))
+    return softmax_row<Real>(*tiles, problem, query);
+  return tree_row<Real>(std::get<NodePlan>(plan.form), problem, plan.causal, query);
+}
+
+template std::vector<float> row_of_z<float>(const Plan&, const Problem&, Index);
+template std::vector<double> row_of_z<double>(const Plan&, const Problem&, Index);
+
+RowErrors errors_of(const Plan& plan, const Problem& problem, MatrixView z, int count) {
+  RowErrors out{count};
+  double ours = 0, plain = 0, norm = 0;
+  for (int sample = 0; sample < count; ++sample) {
+    const Index query = (2 * sample + 1) * problem.n() / (2 * count);
+    const auto truth = row_of_z<double>(plan, problem, query);
+    const auto simple = row_of_z<float>(plan, problem, query);
+    for (std::size_t c = 0; c < truth.size(); ++c) {
+      const double apart = static_cast<double>(z.row(query)[c]) - truth[c];
+      const double plain_apart = static_cast<double>(simple[c]) - truth[c];
+      ours += apart * apart;
+      plain += plain_apart * plain_apart;
+      norm += truth[c] * truth[c];
+      if (!(std::abs(apart) <= out.largest)) out.largest = std::abs(apart);
+    }
+  }
+  out.ours = std::sqrt(ours / norm);
+  out.plain_fp32 = std::sqrt(plain / norm);
+  return out;
+}
+
+}  // namespace fovea::bench

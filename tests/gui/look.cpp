@@ -1,0 +1,70 @@
+// Not a test: takes pictures of the window for the eye. `look OUT.png SOURCE [WIDTHxHEIGHT]
+// [VIEW,..] [VARIANT,..] [light]` on a display (xvfb-run); "-" leaves a choice to the window.
+#include <QApplication>
+#include <QSettings>
+#include <QSurfaceFormat>
+#include <QTest>
+#include <algorithm>
+#include <cstdio>
+
+#include "gui/main_window.h"
+#include "gui/polite_backend.h"
+
+namespace {
+
+using namespace fovea;
+
+void choose(Session& session, Index n, const QString& views, const QString& variants) {
+  if (views != "-") {
+    session.views.clear();
+    for (const QString& view : views.split(','))
+      if (const auto known = view_from(view.toStdString())) session.views.push_back(*known);
+  }
+  if (variants == "-") return;
+  session.columns.clear();
+  for (const QString& id : variants.split(',')) {
+    const Variant& variant = find_variant(id.toStdString());
+    session.columns.push_back(
+        {.variant = variant.id, .values = values_for_length(variant, n), .seed = 0});
+  }
+}
+
+int look(const QStringList& arguments) {
+  const auto argument = [&](int i) { return arguments.size() > i ? arguments[i] : QString("-"); };
+  QSettings().clear();
+  QSettings().setValue("look", argument(6) == "light" ? "light" : "dark");
+  MainWindow window(make_polite_backend());
+  if (const QStringList size = argument(3).split('x'); size.size() == 2)
+    window.resize(size[0].toInt(), size[1].toInt());
+  window.show();
+  window.open(argument(2));
+  const auto settled = [&] { return window.study().settled(); };
+  if (!QTest::qWaitFor(settled, 180000)) std::puts("not settled after opening");
+  window.change("look", [&](Session& session) {
+    choose(session, window.study().length(), argument(4), argument(5));
+  });
+  if (!QTest::qWaitFor(settled, 180000)) std::puts("not settled with these views");
+  const auto timed = [&] {
+    const auto& columns = window.study().columns();
+    return std::ranges::all_of(columns, [](const ColumnState& column) {
+      return column.timing && column.timing->apply_total.samples >= 32;
+    });
+  };
+  if (!QTest::qWaitFor(timed, 15000)) std::puts("few runs so far");
+  QTest::qWait(1000);  // head cards come in
+  return window.grab().save(argument(1)) ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  QSurfaceFormat format;
+  format.setVersion(3, 3);
+  format.setProfile(QSurfaceFormat::CoreProfile);
+  QSurfaceFormat::setDefaultFormat(format);
+  QApplication application(argc, argv);
+  QApplication::setOrganizationName("Fovea tests");
+  QApplication::setApplicationName("Fovea look");
+  if (argc < 3) return std::puts("look OUT.png SOURCE [WxH] [VIEW,..] [VARIANT,..] [light]"), 2;
+  return look(QApplication::arguments());
+}

@@ -1,0 +1,160 @@
+// What the window promises about being read: nothing cut, nothing blank, nothing unsaid.
+#include <doctest/doctest.h>
+
+#include <QComboBox>
+#include <QLabel>
+#include <QSpinBox>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolBar>
+#include <algorithm>
+
+#include "gui/docks/singular_values.h"
+#include "gui/docks/timing_dock.h"
+#include "gui/info_bar.h"
+#include "gui/polite_backend.h"
+#include "gui/window_harness.h"
+
+namespace fovea::test {
+namespace {
+
+const QString small = "synthetic:clusters?n=128&d=32&seed=1";
+const QString assets = FOVEA_ASSETS;
+const QString picture = assets + "/image/cat.jpg";
+
+bool patches(Window& window, int patch) {
+  return wait_until([&] {
+    return window.study().session().patch == patch && !window.study().opening() &&
+           window.study().settled();
+  });
+}
+
+/// Decompositions take seconds and are not what is tested.
+void without_ranks(Window& window) {
+  window->change("views", [](Session& s) { s.views = {View::heatmap, View::output}; });
+}
+
+bool some_label_says(const QWidget& in, const QString& words) {
+  const auto labels = in.findChildren<QLabel*>();
+  return std::ranges::any_of(labels, [&](const QLabel* label) {
+    return label->isVisibleTo(&in) && label->text().contains(words);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("the patch of an image is chosen in the window; undo and redo open it again") {
+  Window window(picture);
+  auto* patch = window->findChild<QSpinBox*>("patch");
+  REQUIRE(patch);
+  CHECK(patch->isVisible());
+  CHECK(patch->value() == 8);
+  CHECK(window.study().length() == 1024);
+  without_ranks(window);
+  patch->setValue(16);
+  REQUIRE(patches(window, 16));
+  CHECK(window.study().length() == 256);
+  CHECK(window.study().source()->sequence.grid->rows == 16);
+  CHECK(window.study().session().viewport == Viewport{0, 256, 0, 256});
+  window.trigger("undo");
+  REQUIRE(patches(window, 8));
+  CHECK(window.study().length() == 1024);
+  CHECK(window.study().session().viewport == Viewport{0, 1024, 0, 1024});
+  CHECK(patch->value() == 8);
+  window.trigger("redo");
+  REQUIRE(patches(window, 16));
+  CHECK(window.study().length() == 256);
+  CHECK(window.study().session().viewport == Viewport{0, 256, 0, 256});
+  window->open(small);
+  REQUIRE(wait_until([&] { return window.study().length() == 128; }));
+  CHECK_FALSE(patch->isVisible());
+}
+
+TEST_CASE("a session keeps the patch; one from before there was a choice has 8") {
+  QTemporaryDir dir;
+  const QString path = dir.filePath("s.fovea.json");
+  Window window(picture);
+  without_ranks(window);
+  window->findChild<QSpinBox*>("patch")->setValue(32);
+  REQUIRE(patches(window, 32));
+  REQUIRE(window->save_session_to(path));
+  const Session saved = window.study().session();
+  window->open(small);
+  REQUIRE(wait_until([&] { return window.study().length() == 128; }));
+  window->open(path);
+  REQUIRE(wait_until([&] { return window.study().session() == saved; }));
+  CHECK(window.study().length() == 64);
+
+  QFile file(path);
+  REQUIRE(file.open(QIODevice::ReadOnly));
+  QByteArray text = file.readAll();
+  file.close();
+  text.replace("\"patch\": 32,", "");
+  REQUIRE(file.open(QIODevice::WriteOnly));
+  file.write(text);
+  file.close();
+  CHECK(read_session(path.toStdString()).session.patch == 8);
+}
+
+TEST_CASE("all view settings are seen on a screen of 1366 pixels") {
+  Window window(small, {1366, 768});
+  const auto* bar = window->findChild<QToolBar*>("view_bar");
+  for (const char* name :
+       {"view_Norm", "view_Floor", "view_Map", "view_Range", "view_Error", "view_Pool",
+        "view_Tiles", "view_Rank of", "view_ε", "view_Blocks", "view_Leaf"}) {
+    const auto* field = window->findChild<QWidget*>(name);
+    REQUIRE(field);
+    CAPTURE(name);
+    CHECK(field->isVisible());
+    CHECK(field->mapTo(bar, field->rect().topRight()).x() < bar->width());
+  }
+  window.shoot("laptop");
+}
+
+TEST_CASE("what is fitted to all tokens says so, most of all under a causal mask") {
+  Window window(small);
+  const auto select = [&](const std::string& id) {
+    const auto& columns = window.study().session().columns;
+    const auto at = std::ranges::find(columns, id, &Column::variant) - columns.begin();
+    window.study().select_column(int(at));
+    QTest::qWait(50);
+  };
+  for (const bool causal : {false, true}) {
+    window->change("causal", [&](Session& s) { s.causal = causal; });
+    REQUIRE(window.settle());
+    for (const char* id : {"tf", "tc", "hyper"}) {
+      CAPTURE(id);
+      select(id);
+      CHECK(some_label_says(*window, "Fitted to all tokens at once"));
+      CHECK(some_label_says(*window, "in spite of the causal mask") == causal);
+    }
+    select("strided");
+    CHECK_FALSE(some_label_says(*window, "Fitted to all tokens"));
+  }
+}
+
+TEST_CASE("timing shows numbers of runs there were, and says at which priority") {
+  Window window(small);
+  const auto* dock = window->findChild<TimingDock*>();
+  REQUIRE(dock);
+  if (niceness > 0) CHECK(dock->conditions().contains("at nice " + QString::number(niceness)));
+  REQUIRE(wait_until([&] {
+    return std::ranges::all_of(window.study().columns(),
+                               [](const ColumnState& c) { return c.timing.has_value(); });
+  }));
+  for (const ColumnState& column : window.study().columns()) {
+    CHECK(column.timing->apply_total.samples > 0);
+    CHECK(column.timing->apply_total.median_ms > 0);
+  }
+}
+
+TEST_CASE("a short text has tiles and rank leaves to its size") {
+  Window window("synthetic:clusters?n=32&d=16&seed=1");
+  const ViewSettings& settings = window.study().session().settings;
+  CHECK(settings.mask_block == 2);
+  CHECK(settings.rank_leaf == 2);
+  CHECK(window->findChild<QComboBox*>("view_Tiles")->currentText() == "2");
+  CHECK(window->findChild<QComboBox*>("view_Leaf")->currentText() == "2");
+}
+
+}  // namespace fovea::test
