@@ -84,10 +84,10 @@ struct Contender {
 };
 
 /// Precisions of the back end, the first for every variant, the others for exact and hyper.
-const std::vector<std::string> precisions{"fp32"};
+const std::vector<std::string> precisions{"fp32", "bf16"};
 
-std::unique_ptr<Backend> make_backend(const std::string&, std::string* why_not) {
-  return make_cuda_backend(why_not);
+std::unique_ptr<Backend> make_backend(const std::string& precision, std::string* why_not) {
+  return make_cuda_backend({.precision = precision}, why_not);
 }
 
 std::vector<Contender> contenders(Index n, bool causal) {
