@@ -227,7 +227,7 @@ class Attention {
   static constexpr int columns = ValueChunks > 0 ? ValueChunks * keys_per_thread : 1;
 
   const AttendArgs& a_;
-  const Strip strip_;
+  const Strip& strip_;  // read anew where needed: registers are dear
   Shared<height>& shared_;
   float* const q_;  // [depth chunks][height][padded]
   const int depth_chunks_;

@@ -84,11 +84,7 @@ struct Contender {
 };
 
 /// Precisions of the back end, the first for every variant, the others for exact and hyper.
-const std::vector<std::string> precisions{"fp32"};
-
-std::unique_ptr<Backend> make_backend(const std::string&, std::string* why_not) {
-  return make_cuda_backend(why_not);
-}
+const std::vector<std::string> precisions{"fp32", "bf16"};
 
 std::vector<Contender> contenders(Index n, bool causal) {
   const auto text = [](Index i) { return std::to_string(i); };
@@ -191,8 +187,10 @@ class Bench {
   explicit Bench(const Options& options) : options_(options), start_(Clock::now()) {
     for (const std::string& precision : precisions) {
       std::string why_not;
-      backends_[precision] = make_backend(precision, &why_not);
-      if (!backends_[precision]) throw UnavailableError(why_not);
+      backends_[precision] = make_cuda_backend({.precision = precision}, &why_not);
+      if (backends_[precision]) continue;
+      if (precision == precisions.front()) throw UnavailableError(why_not);
+      std::cerr << "left out: " << precision << ": " << why_not << "\n";
     }
   }
 
@@ -211,7 +209,7 @@ class Bench {
     return std::move(figures_);
   }
 
-  std::string device() const { return backends_.begin()->second->device(); }
+  std::string device() const { return backends_.at(precisions.front())->device(); }
 
  private:
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -246,8 +244,9 @@ class Bench {
 
   // Binds one more set of inputs; the first also warms up and is checked against float64.
   void enter(Entrant& entrant, const std::vector<Problem>& heads, const Problem& together) {
-    if (entrant.left_out) return;
     const Contender& c = entrant.contender;
+    entrant.left_out |= !backends_[c.precision];
+    if (entrant.left_out) return;
     try {
       auto bound = plan_and_bind(*backends_[c.precision], c, heads, together);
       if (!dynamic_cast<const cuda::DeviceOperator*>(bound.get()))

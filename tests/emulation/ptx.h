@@ -3,8 +3,8 @@
 
 #include <cuda_runtime.h>
 
+#include "../kernels/round_16.h"
 #include "precision.h"
-#include "round_16.h"
 
 namespace fovea::cuda {
 
@@ -42,7 +42,7 @@ void wait_copies() {
 template <Precision P>
 std::uint32_t pack_16(float low, float high) {
   namespace e = fovea::emulation;
-  const auto round = P == Precision::bf16 ? e::to_bf16 : e::to_fp16;
+  const auto round = P == Precision::bf16 ? test::to_bf16 : test::to_fp16;
   return round(low) | static_cast<std::uint32_t>(round(high)) << 16;
 }
 
@@ -77,7 +77,7 @@ inline void load_transposed(std::uint32_t (&of)[4], const void* row) {
 template <Precision P>
 void multiply_add(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1) {
   namespace e = fovea::emulation;
-  const auto value = P == Precision::bf16 ? e::from_bf16 : e::from_fp16;
+  const auto value = P == Precision::bf16 ? test::from_bf16 : test::from_fp16;
   const auto pair = [](std::uint32_t low, std::uint32_t high) {
     return low | static_cast<std::uint64_t>(high) << 32;
   };

@@ -80,3 +80,45 @@ TEST_CASE("cuda: every height of strips, every width of heads and values") {
     for (const bool causal : {false, true})
       check_agreement({"exact", {}}, make_data(Data::gaussian, shape.n, shape.d, shape.dv, causal));
 }
+
+// What tensor_cores.cpp says of them more closely is said on the emulated device only.
+TEST_CASE("cuda: 16 bits: Z is fp32's but for the rounding of what is multiplied") {
+  int turn = 0;
+  for (const Shape& shape : strip_shapes()) {
+    const char* const precision = turn++ % 2 == 0 ? "bf16" : "fp16";
+    std::string why_not;
+    const auto backend = make_cuda_backend({.precision = precision}, &why_not);
+    if (!backend) {
+      MESSAGE(why_not);
+      continue;
+    }
+    const Problem problem = make_data(Data::gaussian, shape.n, shape.d, shape.dv, true);
+    const Instance ours = make_instance(*backend, problem, "exact", {}),
+                   theirs = make_instance(*backends().front(), problem, "exact", {});
+    CAPTURE(precision);
+    CAPTURE(shape.n);
+    CAPTURE(shape.d);
+    CAPTURE(shape.dv);
+    // Q, K, V and the weights are rounded, bf16 by 2^-9: a logit is off by at most twice that of
+    // sum |q_c k_c|, which exceeds the largest logit by less than sqrt d, and so is its weight.
+    const double logit = largest_logit(problem) + std::sqrt(static_cast<double>(shape.d));
+    CHECK(distance(ours.apply(problem.v).z, theirs.apply(problem.v).z) <=
+          0x1p-9 * (4 + 4 * logit) * largest_entry(problem.v));
+  }
+}
+
+// comparison.cpp says what the numbers are.
+TEST_CASE("cuda: two operators are compared row by row on the device") {
+  const Problem problem = make_data(Data::gaussian, 35, 3, 5, true);
+  const Backend& backend = *backends().front();
+  const Instance strided = make_instance(backend, problem, "strided", {{"stride", "4"}}),
+                 exact = make_instance(backend, problem, "exact", {});
+  Profile profile;
+  Run run{profile};
+  const auto rows = strided.bound->compare_rows(*exact.bound, {0, 35}, run);
+  REQUIRE(rows);
+  for (const RowDifference& row : *rows) {
+    CHECK(row.error >= 0);
+    CHECK(row.norm > 0);
+  }
+}

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace fovea::emulation {
+namespace fovea::test {
 
 inline float from_bf16(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
@@ -38,4 +38,4 @@ inline std::uint16_t to_fp16(float x) {
   return static_cast<std::uint16_t>(sign | ((rounded >> 13) - (112u << 10)));
 }
 
-}  // namespace fovea::emulation
+}  // namespace fovea::test
