@@ -25,7 +25,8 @@ struct SmallBlocks {
   int side = 0;  // of the largest among them
 };
 
-/// In float: each value is within 2e-6 |A|_F. NaN where an entry is not finite.
+/// In float: each value is within 1e-6 |A|_F, for a vector passes some 570 rotations (63 a sweep)
+/// whose roundings, 3e-8 each, add up like a random walk. NaN where an entry is not finite.
 void jacobi(const SmallBlocks& blocks, const float* entries, float* values, cudaStream_t stream);
 
 /// Of Gram matrices, given in double: the roots of their singular values, each within 3e-8 of the
