@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/options.h"
 #include "data/error.h"
 #include "gui/run_window.h"
 
@@ -65,10 +66,8 @@ int run(int argc, char** argv) {
       "memory, disk), 130 stopped by Ctrl-C, 1 a defect of ours.");
   std::vector<std::string> files;
   program.add_option("FILE", files, "What to look at; none: the bundled example");
-  std::string backend = "auto";
-  program.add_option("--backend", backend, "What the window computes on: auto, cpu or cuda")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-      ->capture_default_str();
+  BackendOptions backend;
+  backend.add_to(program);
   program.require_subcommand(0, 1);
   Work chosen;
   add_info_command(program, chosen);
@@ -83,6 +82,9 @@ int run(int argc, char** argv) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
     return complain(wrong_command_line, error.what());
   }
+  for (const char* name : {"--backend", "--precision", "--threads"})
+    if (chosen && program.count(name) > 0)
+      return complain(wrong_command_line, std::string(name) + " stands after its command");
   if (chosen) return run_command(chosen);
   return guarded([&] {
     check_files(files);

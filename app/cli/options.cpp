@@ -145,17 +145,13 @@ void BackendOptions::add_to(CLI::App& command) {
   command.add_option("--backend", backend, "auto, cpu or cuda")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->capture_default_str();
+  command
+      .add_option("--precision", precision,
+                  "Of products: fp32; on CUDA also bf16 and fp16, on tensor cores")
+      ->check(CLI::IsMember({"fp32", "bf16", "fp16"}))
+      ->capture_default_str();
   command.add_option("--threads", threads, "Threads of the CPU back end; 0: as many as there are")
       ->check(CLI::Range(0, 1024));
-}
-
-std::unique_ptr<Backend> BackendOptions::make() const {
-  if (backend != "cpu") {
-    std::string why_not;
-    if (auto cuda = make_cuda_backend({}, &why_not)) return cuda;
-    if (backend == "cuda") throw UnavailableError("back end cuda: " + why_not);
-  }
-  return make_cpu_backend({.threads = threads});
 }
 
 void ParameterOptions::add_to(CLI::App& command) {
@@ -164,7 +160,9 @@ void ParameterOptions::add_to(CLI::App& command) {
                   "A parameter of the variant (see fovea variants); may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command.add_option("--seed", seed, "Of every random choice")->check(check_seed)->capture_default_str();
+  command.add_option("--seed", seed, "Of every random choice")
+      ->check(check_seed)
+      ->capture_default_str();
 }
 
 Values ParameterOptions::applied(const Variant& variant, Values values) const {

@@ -10,6 +10,7 @@
 
 #include "backend/backend.h"
 #include "engine/session.h"
+#include "input/backend_choice.h"
 #include "input/open_source.h"
 #include "variants/variant.h"
 
@@ -42,13 +43,9 @@ struct HeadOptions {
 };
 
 /// Where it is computed.
-struct BackendOptions {
-  std::string backend = "auto";
-  int threads = 0;
-
+struct BackendOptions : BackendChoice {
   void add_to(CLI::App& command);
-  /// Throws UnavailableError with the reason when the back end asked for is not to be had.
-  std::unique_ptr<Backend> make() const;
+  std::unique_ptr<Backend> make() const { return make_backend(*this); }
 };
 
 /// `--set KEY=VALUE` and `--seed`.

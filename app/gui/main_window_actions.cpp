@@ -171,19 +171,25 @@ void MainWindow::show_back_end() {
   const Backend& backend = study_->backend();
   std::string why_not;
   const bool cuda = backend.id() == "cuda" || make_cuda_backend({}, &why_not) != nullptr;
-  const QString text =
-      QString("Computing on %1: %2, %3.\nCUDA: %4\n\nCompute on:")
-          .arg(QString::fromStdString(backend.id()).toUpper(),
-               QString::fromStdString(backend.device()), QString::fromStdString(backend.precision()),
-               cuda ? QString("available") : QString::fromStdString(why_not));
-  const QStringList choices = cuda ? QStringList{"cpu", "cuda"} : QStringList{"cpu"};
-  const QString now = QString::fromStdString(backend.id());
+  const QString text = QString("Computing on %1: %2, %3.\nCUDA: %4\n\nCompute on:")
+                           .arg(QString::fromStdString(backend.id()).toUpper(),
+                                QString::fromStdString(backend.device()),
+                                QString::fromStdString(backend.precision()),
+                                cuda ? QString("available") : QString::fromStdString(why_not));
+  QStringList choices{"cpu fp32"};
+  if (cuda)
+    choices << "cuda fp32"
+            << "cuda bf16"
+            << "cuda fp16";
+  const QString now = QString::fromStdString(backend.id() + " " + backend.precision());
   bool accepted = false;
   const QString chosen = QInputDialog::getItem(this, "Back end", text, choices,
                                                int(choices.indexOf(now)), false, &accepted);
   if (!accepted || chosen == now) return;
   try {
-    study_->use_backend(make_polite_backend(chosen.toStdString()));
+    const QStringList words = chosen.split(' ');
+    study_->use_backend(make_polite_backend(
+        {.backend = words[0].toStdString(), .precision = words[1].toStdString()}));
   } catch (const Error& error) {
     QMessageBox::warning(this, "Back end", error.what());
   }

@@ -7,8 +7,6 @@
 #include <sys/resource.h>
 #endif
 
-#include "data/error.h"
-
 namespace fovea {
 
 void make_way() {
@@ -17,16 +15,13 @@ void make_way() {
 #endif
 }
 
-std::unique_ptr<Backend> make_polite_backend(const std::string& choice) {
+std::unique_ptr<Backend> make_polite_backend(const BackendChoice& choice) {
   std::unique_ptr<Backend> backend;
   std::exception_ptr error;
   std::jthread([&] {
     make_way();
     try {
-      std::string why_not;
-      if (choice != "cpu") backend = make_cuda_backend({}, &why_not);
-      if (!backend && choice == "cuda") throw UnavailableError("back end cuda: " + why_not);
-      if (!backend) backend = make_cpu_backend();
+      backend = make_backend(choice);
     } catch (...) {
       error = std::current_exception();
     }

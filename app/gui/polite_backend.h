@@ -3,9 +3,8 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
-#include "backend/backend.h"
+#include "input/backend_choice.h"
 
 namespace fovea {
 
@@ -16,9 +15,8 @@ inline constexpr int niceness = 10;
 inline constexpr int niceness = 0;
 #endif
 
-/// `choice`: "cpu", "cuda", or "auto": CUDA where there is a device, else the CPU. Throws
-/// UnavailableError when what was chosen is not to be had.
-std::unique_ptr<Backend> make_polite_backend(const std::string& choice = "auto");
+/// As make_backend, which says what it throws.
+std::unique_ptr<Backend> make_polite_backend(const BackendChoice& choice = {});
 
 /// Lowers the calling thread's claim to a core; threads it starts inherit that.
 void make_way();

@@ -22,7 +22,7 @@ bool has_display() {
 }  // namespace
 
 int run_window(int argc, char** argv, const std::vector<std::string>& files,
-               const std::string& backend) {
+               const BackendChoice& backend) {
   if (!has_display()) {
     std::cerr << "fovea: no display (DISPLAY and WAYLAND_DISPLAY are empty): the window needs one; "
                  "`fovea --help` lists the commands that do not\n";

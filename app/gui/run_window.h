@@ -4,11 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "input/backend_choice.h"
+
 namespace fovea {
 
 /// `files`: at most one source or session is opened; none: the last one, else the bundled example.
-/// `backend` as in make_polite_backend. The exit status; 4 when there is no display.
+/// The exit status; 4 when there is no display.
 int run_window(int argc, char** argv, const std::vector<std::string>& files,
-               const std::string& backend = "auto");
+               const BackendChoice& backend = {});
 
 }  // namespace fovea

@@ -42,16 +42,16 @@ Study::Study(std::unique_ptr<Backend> backend, QObject* parent) : QObject(parent
 Study::~Study() = default;
 
 void Study::start_engine(std::unique_ptr<Backend> backend) {
-  engine_ = std::make_unique<Engine>(
-      std::move(backend), [this](const std::string&, const std::string& message) {
-        const auto tell = [this, text = QString::fromStdString(message)] {
-          const bool lost = engine_->status().device_lost;
-          if (lost) use_backend(make_polite_backend("cpu"));
-          emit trouble(lost ? text + "\n\nThe device is lost; everything is computed on the CPU now."
-                            : text);
-        };
-        QMetaObject::invokeMethod(this, tell, Qt::QueuedConnection);
-      });
+  engine_ = std::make_unique<Engine>(std::move(backend), [this](const std::string&,
+                                                                const std::string& message) {
+    const auto tell = [this, text = QString::fromStdString(message)] {
+      const bool lost = engine_->status().device_lost;
+      if (lost) use_backend(make_polite_backend({.backend = "cpu"}));
+      emit trouble(lost ? text + "\n\nThe device is lost; everything is computed on the CPU now."
+                        : text);
+    };
+    QMetaObject::invokeMethod(this, tell, Qt::QueuedConnection);
+  });
 }
 
 void Study::use_backend(std::unique_ptr<Backend> backend) {

@@ -52,6 +52,13 @@ TEST_CASE("a wrong command line ends with status 2 and says what is wrong") {
                 "causal");
   check_refused({"compute", "synthetic:golden", "--variant", "exact", "--backend", "abacus"}, 2,
                 "abacus");
+  check_refused({"compute", "synthetic:golden", "--variant", "exact", "--precision", "fp8"}, 2,
+                "fp8");
+  check_refused({"compute", "synthetic:golden", "--variant", "exact", "--backend", "cpu",
+                 "--precision", "bf16"},
+                4, "the CPU computes in fp32");
+  check_refused({"--backend", "cpu", "compute", "synthetic:golden", "--variant", "exact"}, 2,
+                "--backend stands after its command");
   check_refused({"compute", "synthetic:golden", "--variant", "exact", "--dense"}, 2, "-o");
   check_refused({"compute", "synthetic:golden", "--variant", "exact", "--threads", "-1"}, 2,
                 "--threads");

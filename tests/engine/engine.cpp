@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <mutex>
@@ -67,6 +68,30 @@ TEST_CASE("engine: higher priority first, among equals the newest") {
   gate.opened.set_value();
   wait_idle(engine);
   CHECK(log.copy() == std::vector<std::string>{"urgent", "new", "old"});
+}
+
+TEST_CASE(
+    "engine: a lost device is known before anyone hears of it, a failed call is no lost device") {
+  std::atomic<int> heard = 0;
+  std::atomic<bool> known = false;
+  Engine* of = nullptr;
+  Engine engine(make_cpu_backend({.threads = 1}), [&](const std::string&, const std::string&) {
+    known = of->status().device_lost;
+    ++heard;
+  });
+  of = &engine;
+  engine.submit("call", 0, [](const Backend&, std::stop_token, Progress&) {
+    throw UnavailableError("no memory left");
+  });
+  wait_idle(engine);
+  CHECK(heard == 1);
+  CHECK(!engine.status().device_lost);
+  engine.submit("loss", 0,
+                [](const Backend&, std::stop_token, Progress&) { throw DeviceLostError("gone"); });
+  wait_idle(engine);
+  CHECK(heard == 2);
+  CHECK(known);
+  CHECK(engine.status().device_lost);
 }
 
 TEST_CASE("engine: a newer request of the same tag replaces the waiting one") {

@@ -12,6 +12,7 @@
 #include "data/error.h"
 #include "figure/figure.h"
 #include "gui/info_bar.h"
+#include "gui/polite_backend.h"
 #include "gui/window_harness.h"
 
 namespace fovea::test {
@@ -197,6 +198,22 @@ TEST_CASE("cancel stops, keeps what is there, and goes on when asked") {
   CHECK(window.study().paused());
   window->open(small);
   CHECK(window.settle());
+}
+
+TEST_CASE("another back end computes everything again, and the session stays") {
+  Window window("synthetic:clusters?n=128&d=32&seed=1");
+  REQUIRE(window.settle());
+  Study& study = window.study();
+  const Session before = study.session();
+  const auto old = study.columns().front().computation;
+  study.use_backend(make_polite_backend({.backend = "cpu", .threads = 1}));
+  CHECK(study.columns().front().computation == nullptr);
+  REQUIRE(window.settle());
+  CHECK(study.session() == before);
+  CHECK(study.backend().device().find("1 thread") != std::string::npos);
+  REQUIRE(study.columns().front().computation);
+  CHECK(study.columns().front().computation != old);
+  CHECK(study.columns().front().computation->device == study.backend().device());
 }
 
 }  // namespace fovea::test

@@ -171,20 +171,6 @@ TEST_CASE("cuda: alphas below 0 and of 0 are taken as they are") {
   }
 }
 
-TEST_CASE("cuda: tree attention gives its memory back and holds nothing of n x n") {
-  namespace e = fovea::emulation;
-  const Index n = 5000;
-  const std::size_t before = e::memory_in_use();
-  {
-    Pair pair(draw_plan(n, true, {2, 2, 2}, 8, 5), 4);
-    e::reset_peak();
-    pair.cuda->apply(pair.problem.v, pair.run);
-    pair.cuda->tile({0, n}, {0, n}, {Pool::Kind::mean, 4, 10}, pair.run);
-    CHECK(e::peak_memory() - before < static_cast<std::size_t>(n * n / 10));
-  }
-  CHECK(e::memory_in_use() == before);
-}
-
 TEST_CASE("cuda: tree attention can be stopped, and names its stages as the CPU does") {
   Pair pair(draw_plan(60, false, {2, 2}, 2, 5), 4);
   Profile profile;
