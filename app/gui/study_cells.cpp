@@ -120,7 +120,8 @@ void Study::update_cells() {
     model->column_subtitles.push_back(shows_matrix() ? "as given" : subtitle_of(state));
   }
   if (model_ && same(*model, *model_)) return;
-  model->sequence = source_->sequence;  // up to 131072 texts: only for a model that is shown
+  // Up to 131072 texts: only for a model that is shown.
+  if (source_) model->sequence = source_->sequence;
   model_ = std::move(model);
   emit model_changed(model_);
 }

@@ -7,7 +7,7 @@
 namespace fovea {
 
 void Study::update() {
-  if (!source_) return;
+  if (!source_) return update_cells();  // an empty canvas, in the window's look
   wanted_tags_.clear();
   if (opening_.empty() && !shows_matrix()) {
     update_problem();

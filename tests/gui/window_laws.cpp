@@ -5,6 +5,7 @@
 #include <QDropEvent>
 #include <QFile>
 #include <QMimeData>
+#include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QUrl>
@@ -198,6 +199,21 @@ TEST_CASE("cancel stops, keeps what is there, and goes on when asked") {
   CHECK(window.study().paused());
   window->open(small);
   CHECK(window.settle());
+}
+
+TEST_CASE("what cannot be opened leaves an empty canvas in the window's look, and says so") {
+  QSettings().setValue("look", "light");
+  MainWindow window(make_polite_backend({.backend = "cpu", .threads = 1}));
+  window.resize(1200, 800);
+  window.show();
+  window.open("/nonesuch/file.safetensors");
+  REQUIRE(wait_until([&] {
+    return !window.study().opening() && window.findChild<InfoBar*>()->isVisible() &&
+           window.study().model();
+  }));
+  CHECK(!window.study().model()->dark);
+  CHECK(window.study().model()->n == 0);
+  QSettings().setValue("look", "dark");
 }
 
 TEST_CASE("another back end computes everything again, and the session stays") {

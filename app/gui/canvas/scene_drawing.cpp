@@ -107,8 +107,9 @@ void draw_scene(const Ink& ink, const Scene& scene) {
   if (scene.grid.columns() == 0 || scene.grid.rows() == 0) {
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     ink.write_paragraph(Face::body, {20, 0, size.x - 40, size.y}, ink.theme.muted,
-                        scene.grid.columns() == 0 ? "No variants to show: add a column."
-                                                  : "No views to show: add a row.");
+                        scene.model.n == 0 ? "Nothing is open: drop a file here, or File > Open."
+                        : scene.grid.columns() == 0 ? "No variants to show: add a column."
+                                                    : "No views to show: add a row.");
     return;
   }
   for (int r = 0; r < scene.grid.rows(); ++r) {

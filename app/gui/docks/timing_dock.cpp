@@ -22,8 +22,10 @@ constexpr std::array<double, 6> number_edges{66, 136, 270, 314, 384, 454};
 
 QString times(double exact_ms, double ms) {
   const double ratio = exact_ms / ms;
-  return ms > 0 ? QString::number(ratio, ratio < 1000 ? 'g' : 'f', ratio < 1000 ? 3 : 0) + " ×"
-                : QString();
+  if (!(ms > 0)) return QString();
+  if (ratio < 0.001) return "< 0.001 ×";  // more signs would run into the next column
+  if (ratio < 0.1) return QString::number(ratio, 'f', 3) + " ×";
+  return QString::number(ratio, ratio < 1000 ? 'g' : 'f', ratio < 1000 ? 3 : 0) + " ×";
 }
 
 // Times of one run: few samples until repeats have come in.
