@@ -141,9 +141,13 @@ void MainWindow::make_status_bar() {
 
 void MainWindow::connect_study() {
   Study* study = study_.get();
+  view_bar_->setEnabled(false);  // until there is something to see
+  variant_->setEnabled(false);
   connect(study, &Study::opened, this, [this](bool anew) {
     if (anew) history_.start(study_->session());
     info_bar_->hide();
+    view_bar_->setEnabled(true);
+    variant_->setEnabled(true);
     input_->source_opened();
     inspector_->show_pair(nullptr, 0);
     inspector_->show_selection(nullptr);

@@ -64,6 +64,7 @@ ViewBar::ViewBar(QWidget* parent) : QToolBar("View settings", parent) {
       "Leaf", "Side of the rank map's smallest blocks, tokens",
       {{"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}},
       &ViewSettings::rank_leaf);
+  show_settings({});
 }
 
 void ViewBar::show_settings(const ViewSettings& settings) {
