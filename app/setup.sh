@@ -41,12 +41,13 @@ install_packages() {
   } >&2 || { echo "fovea: apt-get could not install: ${missing[*]}" >&2; return 1; }
 }
 
-# build PRESET [TARGET...]: configures when needed, builds what changed.
+# build PRESET [TARGET...]: configures when needed, builds what changed. Configuring speaks only when
+# it fails.
 build() {
-  local preset=$1
+  local preset=$1 words
   shift
   {
-    cmake --preset "$preset" --log-level=WARNING
+    words=$(cmake --preset "$preset" --log-level=WARNING 2>&1) || { echo "$words"; return 1; }
     cmake --build --preset "$preset" -j "$(nproc)" ${1:+--target "$@"}
   } >&2
 }
