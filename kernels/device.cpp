@@ -23,6 +23,16 @@ Device::Device() {
                            std::to_string(properties.major) + "." +
                            std::to_string(properties.minor) + ": 7.5 or more expected");
   check(cudaStreamCreate(&stream_), "making a stream");
+  keep_freed_memory();
+}
+
+// Else every wait would hand freed memory back to the driver, and the next run would pay for it.
+void Device::keep_freed_memory() const {
+  cudaMemPool_t pool = nullptr;
+  check(cudaDeviceGetDefaultMemPool(&pool, 0), "asking for the device's memory pool");
+  std::uint64_t kept = kept_bytes;
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept),
+        "setting what the memory pool keeps");
 }
 
 Device::~Device() { cudaStreamDestroy(stream_); }

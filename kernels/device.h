@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace fovea::cuda {
@@ -27,6 +28,10 @@ class Device {
   void wait() const;
 
  private:
+  static constexpr std::uint64_t kept_bytes = std::uint64_t{1} << 30;  // of freed memory, at most
+
+  void keep_freed_memory() const;
+
   std::string name_;
   int multiprocessors_ = 0, architecture_ = 0;
   std::size_t shared_per_block_ = 0;

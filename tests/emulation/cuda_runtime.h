@@ -210,6 +210,8 @@ enum cudaError_t {
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 using cudaStream_t = struct fovea_emulated_stream*;
+using cudaMemPool_t = struct fovea_emulated_pool*;
+enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
 using cudaEvent_t = struct fovea_emulated_event*;
 struct cudaDeviceProp {
   char name[256];
@@ -224,6 +226,8 @@ cudaError_t cudaSetDevice(int);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int);
 cudaError_t cudaDriverGetVersion(int*);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t*, int device);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void* value);
 cudaError_t cudaMalloc(void** at, std::size_t bytes);
 cudaError_t cudaFree(void* at);
 cudaError_t cudaMallocAsync(void** at, std::size_t bytes, cudaStream_t);

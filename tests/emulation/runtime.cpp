@@ -120,6 +120,8 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   *free = memory().limit - memory().used;
   return memory().failure;
 }
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t*, int) { return state(); }
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) { return state(); }
 cudaError_t cudaMalloc(void** at, std::size_t bytes) {
   Memory& m = memory();
   const std::lock_guard lock(m.mutex);
