@@ -1,6 +1,7 @@
 #include "attend.h"
 
 #include "launch.h"
+#include "merged_state.cuh"
 #include "strip.cuh"
 
 namespace fovea::cuda {
@@ -187,22 +188,13 @@ class Attention {
       const int r = ty_ + row_threads * i;
       const bool present = r < strip_.row_count;
       const std::int32_t row = strip_.state_base + shared_.cluster[r];
-      float ours = 1, theirs = 0, old_sum = 0;
-      if (present && !a_.last) old_sum = a_.sum[row];
-      float top = maximum_[i];
-      if (old_sum != 0) {  // NaN too: it is not a row without keys
-        top = fmaxf(maximum_[i], a_.maximum[row]);
-        const float reference = top == -INFINITY ? 0.0f : top;
-        ours = exp2_fast(maximum_[i] - reference);
-        theirs = exp2_fast(a_.maximum[row] - reference);
-      }
-      const float sum = sum_[i] * ours + old_sum * theirs;
-      if (a_.last) ours = sum == 0 ? 0.0f : 1.0f / sum;
+      const MergedState state(maximum_[i], sum_[i], present && !a_.last, a_.sum + row,
+                              a_.maximum + row, a_.last);
       __syncwarp();  // all eight threads of the row have read the state
       if (!present) continue;
       if (tx_ == 0) {
-        a_.sum[row] = sum;
-        a_.maximum[row] = top;
+        a_.sum[row] = state.sum;
+        a_.maximum[row] = state.maximum;
       }
       float* out = a_.z + static_cast<std::size_t>(row) * a_.z_stride;
 #pragma unroll
@@ -212,12 +204,13 @@ class Attention {
           const int column = part * chunk + half * 32 + 4 * tx_;
           if (column >= a_.dv) continue;
           const float* z = z_[i] + part * keys_per_thread + half * 4;
-          float4 value = make_float4(z[0] * ours, z[1] * ours, z[2] * ours, z[3] * ours);
+          float4 value = make_float4(z[0] * state.ours, z[1] * state.ours, z[2] * state.ours,
+                                     z[3] * state.ours);
           float4* at = reinterpret_cast<float4*>(out + column);
-          if (old_sum != 0) {
+          if (state.joined) {
             const float4 old = *at;
-            value = make_float4(value.x + old.x * theirs, value.y + old.y * theirs,
-                                value.z + old.z * theirs, value.w + old.w * theirs);
+            value = make_float4(value.x + old.x * state.theirs, value.y + old.y * state.theirs,
+                                value.z + old.z * state.theirs, value.w + old.w * state.theirs);
           }
           *at = value;
         }

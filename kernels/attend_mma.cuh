@@ -5,6 +5,7 @@
 
 #include "attend_mma.h"
 #include "launch.h"
+#include "merged_state.cuh"
 #include "strip.cuh"
 
 namespace fovea::cuda {
@@ -268,32 +269,24 @@ class MmaAttention {
         sum_[h] += __shfl_xor_sync(0xffffffffu, sum_[h], flip);
       const bool present = row_ + 8 * h < strip_.row_count;
       const std::int32_t row = strip_.state_base + cluster_[h];
-      float ours = 1, theirs = 0, old_sum = 0, top = maximum_[h];
-      if (present && !a_.last) old_sum = a_.sum[row];
-      if (old_sum != 0) {  // NaN too: it is not a row without keys
-        top = fmaxf(maximum_[h], a_.maximum[row]);
-        const float reference = top == -INFINITY ? 0.0f : top;
-        ours = exp2_fast(maximum_[h] - reference);
-        theirs = exp2_fast(a_.maximum[row] - reference);
-      }
-      const float sum = sum_[h] * ours + old_sum * theirs;
-      if (a_.last) ours = sum == 0 ? 0.0f : 1.0f / sum;
+      const MergedState state(maximum_[h], sum_[h], present && !a_.last, a_.sum + row,
+                              a_.maximum + row, a_.last);
       __syncwarp();  // all four threads of the row have read the state
       if (!present) continue;
       if (column_ == 0) {
-        a_.sum[row] = sum;
-        a_.maximum[row] = top;
+        a_.sum[row] = state.sum;
+        a_.maximum[row] = state.maximum;
       }
       float* out = a_.z + static_cast<std::size_t>(row) * a_.z_stride;
 #pragma unroll
       for (int j = 0; j < value_groups; ++j) {
         const int column = 8 * j + column_;
         if (column >= a_.dv) continue;
-        float2 value = make_float2(z_[j][2 * h] * ours, z_[j][2 * h + 1] * ours);
+        float2 value = make_float2(z_[j][2 * h] * state.ours, z_[j][2 * h + 1] * state.ours);
         float2* at = reinterpret_cast<float2*>(out + column);
-        if (old_sum != 0) {
+        if (state.joined) {
           const float2 old = *at;
-          value = make_float2(value.x + old.x * theirs, value.y + old.y * theirs);
+          value = make_float2(value.x + old.x * state.theirs, value.y + old.y * state.theirs);
         }
         *at = value;
       }

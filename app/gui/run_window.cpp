@@ -2,10 +2,10 @@
 
 #include <QApplication>
 #include <QIcon>
-#include <QSurfaceFormat>
 #include <cstdlib>
 #include <iostream>
 
+#include "gui/gl_format.h"
 #include "gui/main_window.h"
 #include "gui/polite_backend.h"
 #include "input/assets.h"
@@ -28,10 +28,7 @@ int run_window(int argc, char** argv, const std::vector<std::string>& files,
                  "`fovea --help` lists the commands that do not\n";
     return 4;
   }
-  QSurfaceFormat format;  // before the application: the canvas shares its contexts
-  format.setVersion(3, 3);
-  format.setProfile(QSurfaceFormat::CoreProfile);
-  QSurfaceFormat::setDefaultFormat(format);
+  ask_for_gl();
   QApplication application(argc, argv);
   QApplication::setOrganizationName("Fovea");
   QApplication::setApplicationName("Fovea");

@@ -4,7 +4,6 @@
 #include <QApplication>
 #include <QProcess>
 #include <QSettings>
-#include <QSurfaceFormat>
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <map>
 
 #include "data/random.h"
+#include "gui/gl_format.h"
 #include "gui/main_window.h"
 #include "gui/polite_backend.h"
 #include "input/assets.h"
@@ -131,10 +131,7 @@ int all_rounds(int rounds, const QString& program) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  QSurfaceFormat format;
-  format.setVersion(3, 3);
-  format.setProfile(QSurfaceFormat::CoreProfile);
-  QSurfaceFormat::setDefaultFormat(format);
+  fovea::ask_for_gl();
   QApplication application(argc, argv);
   QApplication::setOrganizationName("Fovea tests");
   QApplication::setApplicationName("Fovea start");

@@ -2,11 +2,11 @@
 // [VIEW,..] [VARIANT,..] [light]` on a display (xvfb-run); "-" leaves a choice to the window.
 #include <QApplication>
 #include <QSettings>
-#include <QSurfaceFormat>
 #include <QTest>
 #include <algorithm>
 #include <cstdio>
 
+#include "gui/gl_format.h"
 #include "gui/main_window.h"
 #include "gui/polite_backend.h"
 
@@ -58,10 +58,7 @@ int look(const QStringList& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  QSurfaceFormat format;
-  format.setVersion(3, 3);
-  format.setProfile(QSurfaceFormat::CoreProfile);
-  QSurfaceFormat::setDefaultFormat(format);
+  fovea::ask_for_gl();
   QApplication application(argc, argv);
   QApplication::setOrganizationName("Fovea tests");
   QApplication::setApplicationName("Fovea look");

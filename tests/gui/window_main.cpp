@@ -3,13 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <QApplication>
-#include <QSurfaceFormat>
+
+#include "gui/gl_format.h"
 
 int main(int argc, char** argv) {
-  QSurfaceFormat format;
-  format.setVersion(3, 3);
-  format.setProfile(QSurfaceFormat::CoreProfile);
-  QSurfaceFormat::setDefaultFormat(format);
+  fovea::ask_for_gl();
   QApplication application(argc, argv);
   QApplication::setOrganizationName("Fovea tests");
   QApplication::setApplicationName("Fovea tests");
