@@ -210,8 +210,12 @@ class NodeOperator final : public Operator {
                     std::vector<std::int32_t>& count, Matrix& out) const {
     Index next = keys.begin;  // keys before it are counted: under a mask only those up to the query
     for (Index pixel = 0; pixel < pool.rows; ++pixel) {
-      const IndexRange queries{rows.begin + pixel * rows.size() / pool.rows,
-                               rows.begin + (pixel + 1) * rows.size() / pool.rows};
+      IndexRange queries{rows.begin + pixel * rows.size() / pool.rows,
+                         rows.begin + (pixel + 1) * rows.size() / pool.rows};
+      if (pool.one_row) {
+        const Index drawn = drawn_row(rows, pool, pixel);
+        queries = {drawn, drawn + 1};
+      }
       double sum = 0, largest = -std::numeric_limits<double>::infinity();
       for (Index i = queries.begin; i < queries.end; ++i) {
         const Index end = plan().causal ? std::min(keys.end, i + 1) : keys.end;
