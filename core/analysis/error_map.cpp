@@ -10,7 +10,7 @@ namespace {
 
 // Rows of both operators that are held at once: tall enough for all threads, few where they are
 // long.
-constexpr Index band_entries = Index{1} << 21, least_rows = 128;
+constexpr Index band_entries = Index{1} << 21, least_rows = 64;
 
 template <Difference kind>
 inline float error_of(float approximate, float exact) {

@@ -49,11 +49,8 @@ MapView map_view(IndexRange rows, IndexRange cols, Index most) {
           (cols.begin + cols.end) / 2};
 }
 
-MapPyramid::MapPyramid(Index n, Pool::Kind kind, MapPixels pixels, bool cheap)
-    : n_(n),
-      kind_(kind == Pool::Kind::mean ? kind : Pool::Kind::max),
-      pixels_(std::move(pixels)),
-      cheap_(cheap) {
+MapPyramid::MapPyramid(Index n, Pool::Kind kind, MapPixels pixels)
+    : n_(n), kind_(kind == Pool::Kind::mean ? kind : Pool::Kind::max), pixels_(std::move(pixels)) {
   pixel_ =
       static_cast<Index>(std::bit_ceil(static_cast<std::uint64_t>(pixels_over(n, overview_side))));
   side_ = pixels_over(n, pixel_);

@@ -41,9 +41,8 @@ class MapPyramid {
   static constexpr Index tile_side = 256;       // pixels
   static constexpr Index overview_side = 1024;  // pixels at most
 
-  /// `kind`: max (of magnitude, with its sign) or mean. `cheap`: the whole is a matter of a moment
-  /// and never estimated.
-  MapPyramid(Index n, Pool::Kind kind, MapPixels pixels, bool cheap);
+  /// `kind`: max (of magnitude, with its sign) or mean.
+  MapPyramid(Index n, Pool::Kind kind, MapPixels pixels);
 
   Index n() const { return n_; }
   Pool::Kind kind() const { return kind_; }
@@ -55,7 +54,6 @@ class MapPyramid {
   std::uint64_t version() const { return version_; }
   double exact_share() const { return exact_share_; }
   bool begun() const { return begun_; }
-  bool cheap() const { return cheap_; }
 
   /// An overview from `rows` rows of P, evenly spread, a row of pixels: what is exact stays.
   void estimate(Index rows, std::uint64_t seed, Run& run);
@@ -93,7 +91,6 @@ class MapPyramid {
   Index n_, pixel_ = 1, side_ = 0;
   Pool::Kind kind_;
   MapPixels pixels_;
-  bool cheap_;
   Matrix overview_, standard_error_;  // [side, side]
   std::vector<bool> exact_;           // [side] rows
   Index sampled_ = 0;

@@ -91,7 +91,7 @@ constexpr double rounding = 8 * 3 * 0x1p-24;
 
 TEST_CASE("map pyramid: pixels are powers of two, at most 1024 a side, and cover what was asked") {
   for (Index n : {1, 3, 1024, 1025, 2048, 9000, 131044, 131072}) {
-    const MapPyramid map(n, Pool::Kind::max, nullptr, false);
+    const MapPyramid map(n, Pool::Kind::max, nullptr);
     CHECK(map.overview_rows() <= 1024);
     CHECK((map.overview_rows() - 1) * map.overview_pixel() < n);
     CHECK(map.overview_rows() * map.overview_pixel() >= n);
@@ -106,7 +106,7 @@ TEST_CASE("map pyramid: filled band by band the overview is the pooled matrix, a
   for (const Index n : {Index{1030}, Index{2100}})
     for (const Pool::Kind kind : {Pool::Kind::max, Pool::Kind::mean}) {
       const Matrix m = dense(n);
-      MapPyramid map(n, kind, Source{m}, false);
+      MapPyramid map(n, kind, Source{m});
       Index rows = 0;
       for (;;) {
         const IndexRange band = map.next_band(n / 3, 40);
@@ -129,7 +129,7 @@ TEST_CASE("map pyramid: filled band by band the overview is the pooled matrix, a
 
 TEST_CASE("map pyramid: bands come nearest to the focus first") {
   const Matrix m = dense(1030);
-  MapPyramid map(1030, Pool::Kind::mean, Source{m}, false);
+  MapPyramid map(1030, Pool::Kind::mean, Source{m});
   const Index focus = 700;
   Index farthest = 0;
   for (int turn = 0; turn < 12; ++turn) {
@@ -146,7 +146,7 @@ TEST_CASE("map pyramid: tiles refine a view nearest first, coarser ones stand in
   for (const Pool::Kind kind : {Pool::Kind::max, Pool::Kind::mean}) {
     const Matrix m = dense(n);
     int calls = 0;
-    MapPyramid map(n, kind, Source{m, &calls}, false);
+    MapPyramid map(n, kind, Source{m, &calls});
     map.fill({0, map.overview_rows()}, run);
     MapView view = map_view({1500, 2100}, {40, 700}, 700);
     REQUIRE(view.pixel == 1);
@@ -198,7 +198,7 @@ TEST_CASE(
   const int draws = 300;
   Matrix sum(513, 1), squares(513, 1), variance(513, 1);
   for (int seed = 0; seed < draws; ++seed) {
-    MapPyramid map(n, Pool::Kind::mean, pixels, false);
+    MapPyramid map(n, Pool::Kind::mean, pixels);
     map.estimate(4, static_cast<std::uint64_t>(seed), run);
     CHECK(map.exact_share() == 0);
     const MapView view{16, {0, 513}, {0, 1}};
@@ -233,7 +233,7 @@ TEST_CASE(
 TEST_CASE("map pyramid: an estimated max is never above the truth, and exact rows stay exact") {
   const Index n = 2100;
   const Matrix m = dense(n);
-  MapPyramid map(n, Pool::Kind::max, Source{m}, false);
+  MapPyramid map(n, Pool::Kind::max, Source{m});
   map.fill({10, 20}, run);
   map.estimate(2, 9, run);
   const MapView view = map_view({0, n}, {0, n}, 600);

@@ -54,14 +54,11 @@ void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
 
 std::shared_ptr<MapPyramid> make_map(View view, const Computation& computation,
                                      const Computation& exact, const ViewSettings& settings) {
-  // A part of exact's work: so little that nobody waits for it.
-  constexpr double cheap_ratio = 1.0 / 16;
   const Index n = computation.op->plan().n;
   if (view == View::error)
     return std::make_shared<MapPyramid>(
-        n, settings.pool, panels::error_map(computation.op, exact.op, settings.error), false);
-  return std::make_shared<MapPyramid>(n, settings.pool, panels::weight_map(computation.op),
-                                      computation.cost.ratio_to_exact() < cheap_ratio);
+        n, settings.pool, panels::error_map(computation.op, exact.op, settings.error));
+  return std::make_shared<MapPyramid>(n, settings.pool, panels::weight_map(computation.op));
 }
 
 }  // namespace fovea
