@@ -249,6 +249,7 @@ void Study::ask_bands(const std::string& tag, const MapKey& key, std::shared_ptr
 void Study::ask_gradual() {
   *focus_row_ = focus_row();
   const bool wanted = exact_.computation && !exact_.computation->applied() && !exact_.stale;
+  if (wanted && waits_for_first_look()) return;
   if (!wanted) {
     gradual_.reset();
     gradual_runs_ = false;
