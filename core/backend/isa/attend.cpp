@@ -11,13 +11,14 @@ namespace {
 constexpr float minus_infinity = -__builtin_inff();
 
 // 2^x for x <= 0, relative error below 2e-7 (degree-6 interpolation at Chebyshev nodes on
-// [-1/2, 1/2], found in float64); 0 below -126, so that a masked -inf is exactly 0. NaN stays NaN:
+// [-1/2, 1/2], found in float64); 0 below -126.5, so that a masked -inf is exactly 0. NaN stays NaN:
 // `larger` returns its second argument where either is NaN.
 inline Vec exp2_of(Vec x) {
-  const Vec clamped = larger(splat(-126.0f), x);
-  const Vec shifted = clamped + splat(12582912.0f);  // 1.5 * 2^23: rounds to an integer
-  const Vec whole = shifted - splat(12582912.0f);
-  const Vec f = clamped - whole;
+  // Adding 1.5 * 2^23 rounds to an integer; with the 127, its low bits are those of the exponent.
+  constexpr float magic = 12582912.0f + 127.0f;
+  const Vec clamped = larger(splat(-127.0f), x);
+  const Vec shifted = clamped + splat(magic);
+  const Vec f = clamped - (shifted - splat(magic));
   Vec p = splat(1.546144470e-4f);
   p = p * f + splat(1.340042818e-3f);
   p = p * f + splat(9.618056679e-3f);
@@ -25,9 +26,7 @@ inline Vec exp2_of(Vec x) {
   p = p * f + splat(2.402265092e-1f);
   p = p * f + splat(6.931472067e-1f);
   p = p * f + splat(1.0f);
-  const IntVec exponent = (reinterpret_cast<IntVec>(shifted) - splat_int(0x4B400000)) << 23;
-  const Vec result = reinterpret_cast<Vec>(reinterpret_cast<IntVec>(p) + exponent);
-  return x < splat(-126.0f) ? Vec{} : result;
+  return p * reinterpret_cast<Vec>(reinterpret_cast<IntVec>(shifted) << 23);
 }
 
 typedef float Four __attribute__((vector_size(16)));
