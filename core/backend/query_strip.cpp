@@ -23,16 +23,24 @@ void QueryStrip::pack() {
   lane_tokens_ = extremes(lane_token, count);
 }
 
-IndexRange QueryStrip::columns_of(const BoundPass& bound, const Tile& tile,
-                                  IndexRange tokens) const {
+IndexRange QueryStrip::columns_of(const BoundPass& bound, std::size_t t, IndexRange tokens) const {
+  const Tile& tile = bound.pass->tiles[t];
   IndexRange cols = tile.cols;
-  if (!bound.pass->cols.empty()) return cols;
+  IndexRange banded = {lane_tokens_.begin - tile.band.hi, lane_tokens_.end - tile.band.lo + 1};
+  if (!bound.pass->cols.empty()) {
+    if (!bound.ascending[t]) return cols;
+    const auto first = bound.pass->cols.begin();
+    const auto position = [&](Index token) {
+      return std::lower_bound(first + cols.begin, first + cols.end, token) - first;
+    };
+    return {position(banded.begin), position(banded.end)};
+  }
   const int level = bound.pass->key_level;
   cols.begin = std::max(cols.begin, tokens.begin >> level);
   cols.end = std::min(cols.end, ((tokens.end - 1) >> level) + 1);
   if (!tile.band.everything()) {  // a band is on tokens, so this is level 0
-    cols.begin = std::max(cols.begin, lane_tokens_.begin - tile.band.hi);
-    cols.end = std::min(cols.end, lane_tokens_.end - tile.band.lo + 1);
+    cols.begin = std::max(cols.begin, banded.begin);
+    cols.end = std::min(cols.end, banded.end);
   }
   return cols;
 }

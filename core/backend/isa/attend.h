@@ -1,7 +1,7 @@
 // The hot loops of the CPU back end. The source attend.cpp is compiled once per instruction set;
-// each object offers its loops as a table of plain functions. A strip is up to 64 queries, kept as
-// lanes of vectors: logits of a strip are stored [key][lane], so that row maxima and sums need no
-// shuffles and keys and values are read from their natural rows, wherever those lie.
+// each object offers its loops as a table of plain functions. A strip is up to 192 queries, kept
+// as lanes of vectors: logits of a strip are stored [key][lane], so that row maxima and sums need
+// no shuffles and keys and values are read from their natural rows, wherever those lie.
 //
 // All logits are in units of log2 (the scale carries log2(e)), so that exp becomes exp2.
 #pragma once
@@ -10,8 +10,9 @@
 
 namespace fovea::isa {
 
-inline constexpr int max_lanes = 64;
-inline constexpr int max_keys = 96;  // keys of one step: S stays in the first two caches
+inline constexpr int max_lanes = 192;   // a key fetched from memory serves so many queries
+inline constexpr int usual_lanes = 64;  // as many as fill the registers of a tile of logits
+inline constexpr int max_keys = 96;     // keys of one step: S stays in the first two caches
 
 /// Weighted values on their way into the rows of a strip.
 struct Accumulation {
