@@ -150,7 +150,8 @@ class CpuBackend final : public Backend {
       const float* pointers[isa::usual_lanes];
       for (int r = 0; r < rows; ++r) pointers[r] = x.row(begin + r);
       loops_.pack(pointers, rows, isa::usual_lanes, d, 1.0f, packed.data());
-      loops_.logits(packed.data(), isa::usual_lanes, d, directions.data(), count, dots.data());
+      loops_.logits(packed.data(), isa::usual_lanes, d, directions.data(), count, nullptr,
+                    dots.data());
       for (int r = 0; r < rows; ++r) use(begin + r, dots.data() + r, isa::usual_lanes);
     }
   }

@@ -99,6 +99,7 @@ class DenseSweep::Worker {
                                .lanes = strip_.lanes(),
                                .count = strip_.count,
                                .keys = strip_.keys,
+                               .live = strip_.live,
                                .values = value_,
                                .rescale = rescale_,
                                .from = first_ ? from_ : z_,

@@ -74,8 +74,25 @@ QueryStrip::Mask QueryStrip::masked() const {
   return least >= band_.lo && most <= band_.hi ? Mask::nothing : Mask::some;
 }
 
+// In order or not, the keys between the first and the last that some lane may attend.
+void QueryStrip::find_live_keys() {
+  for (int lane = 0; lane < lanes_; lane += isa::range_lanes) {
+    const IndexRange tokens =
+        extremes(lane_token + lane, std::min(isa::range_lanes, lanes_ - lane));
+    const auto counts = [&](int k) {
+      return tokens.begin - band_.hi <= key_token_[k] && key_token_[k] <= tokens.end - band_.lo;
+    };
+    isa::KeyRange range{0, keys};
+    while (range.begin < range.end && !counts(range.begin)) ++range.begin;
+    while (range.begin < range.end && !counts(range.end - 1)) --range.end;
+    live_[lane / isa::range_lanes] = range;
+  }
+}
+
 void QueryStrip::make_logits(bool weighted, bool some_masked) {
-  loops_->logits(packed_.data(), lanes_, tiles_.d(), key_, keys, s.data());
+  if (some_masked) find_live_keys();
+  live = some_masked ? live_ : nullptr;
+  loops_->logits(packed_.data(), lanes_, tiles_.d(), key_, keys, live, s.data());
   if (weighted) loops_->add_weights(s.data(), lanes_, keys, weight_);
   if (some_masked)
     loops_->mask(s.data(), lanes_, keys, lane_token, key_token_,

@@ -21,7 +21,8 @@ class QueryStrip {
 
   // A step: keys that `for_steps` chose, and their logits [key][lane] in log2 units.
   int keys = 0;
-  Index column[isa::max_keys] = {};  // cluster of each key
+  Index column[isa::max_keys] = {};     // cluster of each key
+  const isa::KeyRange* live = nullptr;  // all others are masked; null: any key may count
   std::vector<float, AlignedAllocator<float>> s;
 
   int lanes() const { return lanes_; }
@@ -70,6 +71,7 @@ class QueryStrip {
   Index fill(const BoundPass& bound, IndexRange cols, const ClusterRows& rows, IndexRange tokens,
              const std::vector<float>& log2_weight);
   Mask masked() const;
+  void find_live_keys();
   void make_logits(bool weighted, bool some_masked);
 
   const BoundTiles& tiles_;
@@ -81,6 +83,7 @@ class QueryStrip {
   alignas(64) std::int32_t key_token_[isa::max_keys] = {};
   const float* key_[isa::max_keys] = {};
   float weight_[isa::max_keys] = {};
+  isa::KeyRange live_[isa::max_lanes / isa::range_lanes] = {};
 };
 
 }  // namespace fovea

@@ -169,6 +169,7 @@ void TileSweep::attend_strip(const BoundPass& bound, const TileGroup& group, con
                                .lanes = lanes,
                                .count = queries.count,
                                .keys = queries.keys,
+                               .live = queries.live,
                                .values = x.value,
                                .rescale = x.rescale,
                                .from = first ? x.from : x.z,
