@@ -84,6 +84,11 @@ class BoundTiles {
   const isa::Loops& loops_for(int count) const {
     return loops_.width == 16 && count <= isa::avx2().width ? isa::avx2() : loops_;
   }
+  /// Narrow vectors pass a row several times: where rows lie anywhere, those of a step are first
+  /// copied side by side. (Wide ones gain nothing by it.)
+  bool copies_rows(const BoundPass& bound, int queries) const {
+    return !bound.pass->cols.empty() && loops_.width < 16 && queries > isa::range_lanes;
+  }
 
  private:
   BoundPass bind_pass(const Pass& pass) const;

@@ -13,7 +13,8 @@ IndexRange extremes(const std::int32_t* tokens, int count) {
 QueryStrip::QueryStrip(const BoundTiles& tiles)
     : s(static_cast<std::size_t>(isa::max_keys) * isa::max_lanes),
       tiles_(tiles),
-      packed_(static_cast<std::size_t>(tiles.d()) * isa::max_lanes) {}
+      packed_(static_cast<std::size_t>(tiles.d()) * isa::max_lanes),
+      copies_(static_cast<std::size_t>(tiles.d()) * isa::max_keys) {}
 
 void QueryStrip::pack() {
   loops_ = &tiles_.loops_for(count);
@@ -49,6 +50,7 @@ Index QueryStrip::fill(const BoundPass& bound, IndexRange cols, const ClusterRow
                        IndexRange tokens, const std::vector<float>& log2_weight) {
   const int level = bound.pass->key_level;
   const bool everything = tokens.begin == 0 && tokens.end == tiles_.n();
+  const bool copies = tiles_.copies_rows(bound, count);
   Index p = cols.begin;
   for (; p < cols.end && keys < isa::max_keys; ++p) {
     const Index cluster = bound.col(p);
@@ -59,6 +61,11 @@ Index QueryStrip::fill(const BoundPass& bound, IndexRange cols, const ClusterRow
     column[keys] = cluster;
     key_token_[keys] = static_cast<std::int32_t>(cluster);
     key_[keys] = rows.row(cluster);
+    if (copies) {
+      float* copy = copies_.data() + keys * tiles_.d();
+      std::copy_n(key_[keys], tiles_.d(), copy);
+      key_[keys] = copy;
+    }
     if (!log2_weight.empty()) weight_[keys] = log2_weight[static_cast<std::size_t>(p)];
     ++keys;
   }

@@ -79,7 +79,7 @@ class QueryStrip {
   int lanes_ = 0;
   IndexRange lane_tokens_;  // least and greatest token, both inclusive
   Band band_;
-  std::vector<float, AlignedAllocator<float>> packed_;
+  std::vector<float, AlignedAllocator<float>> packed_, copies_;
   alignas(64) std::int32_t key_token_[isa::max_keys] = {};
   const float* key_[isa::max_keys] = {};
   float weight_[isa::max_keys] = {};
