@@ -91,6 +91,11 @@ class Study : public QObject {
   void resume();
   bool paused() const { return paused_; }
 
+  /// The sweep's next step, when all else is done; whatever a person asks for goes before it and
+  /// may stop it: then the job is gone, without a word.
+  void submit_sweep(Engine::Job job);
+  void stop_sweep();
+
  signals:
   /// `anew`: another source; else the same image in other patches.
   void opened(bool anew);

@@ -77,6 +77,14 @@ void Study::next_timing() {
       });
 }
 
+void Study::submit_sweep(Engine::Job job) {
+  engine_->submit("sweep", priority::sweep, std::move(job));
+}
+
+void Study::stop_sweep() {
+  engine_->cancel("sweep");
+}
+
 void Study::add_timing(const ComputeKey& key, const TimingSamples& samples) {
   timing_runs_ = false;
   const auto it = std::ranges::find(timings_, key, &TimedRuns::first);

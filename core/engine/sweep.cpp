@@ -152,6 +152,11 @@ Crossover crossover_of(const Sweep& sweep, std::size_t series, SweepTime time) {
   return crossover;
 }
 
+Index rounded_n(const Crossover& crossover) {
+  const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(crossover.n)) - 1));
+  return static_cast<Index>(std::round(crossover.n / unit) * unit);
+}
+
 std::string to_text(const Crossover& crossover) {
   switch (crossover.kind) {
     case Crossover::Kind::unknown:
@@ -160,12 +165,8 @@ std::string to_text(const Crossover& crossover) {
       return "not faster within the measured range";
     case Crossover::Kind::everywhere:
       return "faster at every n measured";
-    case Crossover::Kind::at: {
-      // Two digits: what straight lines between octaves are worth.
-      const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(crossover.n)) - 1));
-      const auto n = static_cast<Index>(std::round(crossover.n / unit) * unit);
-      return "faster from n ≈ " + std::to_string(n);
-    }
+    case Crossover::Kind::at:
+      return "faster from n ≈ " + std::to_string(rounded_n(crossover));
   }
   return "";
 }

@@ -73,7 +73,9 @@ struct Crossover {
 /// Ratios of the variant's time to exact's, by ascending n.
 Crossover crossover_of(const std::vector<std::pair<Index, double>>& ratios);
 Crossover crossover_of(const Sweep& sweep, std::size_t series, SweepTime time);
-/// "faster from n ≈ 1840"
+/// To two digits: what straight lines between octaves are worth.
+Index rounded_n(const Crossover& crossover);
+/// "faster from n ≈ 1800"
 std::string to_text(const Crossover& crossover);
 
 /// The variant's time over exact's of the same n; nothing where one was not measured.
