@@ -88,7 +88,7 @@ void draw_mark(Ink& ink, const QRectF& plot, const SweepMark& mark) {
   ink.write(mark.box, mark.text, Align::centre, colour, true);
 }
 
-void draw_axes(Ink& ink, const SweepPlot& plot) {
+void draw_axes(Ink& ink, const SweepPlotLayout& plot) {
   const double line = ink.letters.line();
   const QRectF& where = plot.plot;
   for (const Tick& tick : plot.y_ticks) {
@@ -108,7 +108,7 @@ void draw_axes(Ink& ink, const SweepPlot& plot) {
   ink.outline(where, ink.frame, 0.4);
 }
 
-void draw_plot(Ink& ink, const SweepPlot& plot, std::optional<SweepSpot> marked) {
+void draw_plot(Ink& ink, const SweepPlotLayout& plot, std::optional<SweepSpot> marked) {
   ink.write(plot.heading_box, plot.heading, Align::left, ink.text, true);
   draw_axes(ink, plot);
   if (!plot.empty.isEmpty()) {
@@ -162,15 +162,16 @@ void draw_sweep_figure(QPainter& painter, const SweepFigure& figure) {
   painter.setRenderHints(QPainter::Antialiasing | QPainter::TextAntialiasing);
   ink.fill({0, 0, layout.size.width(), layout.size.height()}, ink.paper);
   ink.write_lines(layout.title_box, layout.title, Align::left, ink.text, true);
+  ink.write_lines(layout.message_box, layout.message, Align::centre, ink.faint);
   draw_legend(ink, layout.legend);
-  for (const SweepPlot& plot : layout.plots) draw_plot(ink, plot, figure.marked);
+  for (const SweepPlotLayout& plot : layout.plots) draw_plot(ink, plot, figure.marked);
   ink.write_lines(layout.notes_box, layout.notes, Align::left, ink.faint);
   painter.restore();
 }
 
 std::vector<std::pair<QPointF, SweepSpot>> sweep_spots(const SweepFigure& figure) {
   std::vector<std::pair<QPointF, SweepSpot>> spots;
-  for (const SweepPlot& plot : lay_out(figure).plots)
+  for (const SweepPlotLayout& plot : lay_out(figure).plots)
     for (const auto& curve : plot.curves)
       for (const SweepDot& dot : curve) spots.emplace_back(dot.at, dot.spot);
   return spots;

@@ -11,6 +11,7 @@ namespace {
 constexpr double kTick = 2, kGap = 5;
 constexpr double kApart = 4;        // between numbers of crossovers
 constexpr double kHeadroom = 1.25;  // of a logarithmic axis beyond its values
+constexpr double kLeastRange = 8;   // of its ends
 
 enum class Quantity { time, memory, error };
 
@@ -39,7 +40,8 @@ QString amount_text(double value, Quantity quantity) {
                      : QString::number(value / 1e3, 'g', 4) + QStringLiteral(" s");
 }
 
-/// Powers of the base, thinned out to `most`; between them where there would be fewer than two.
+/// Powers of the base, thinned out to `most`; between those of ten, where there are few, others
+/// too.
 std::vector<Tick> power_ticks(double low, double high, int most, double base,
                               const std::function<QString(double)>& text) {
   const auto within = [&](std::initializer_list<double> multiples, int stride) {
@@ -58,9 +60,9 @@ std::vector<Tick> power_ticks(double low, double high, int most, double base,
   for (int stride = 1;; ++stride) {
     std::vector<Tick> ticks = within({1}, stride);
     if (static_cast<int>(ticks.size()) > most) continue;
-    if (ticks.size() >= 2 || stride > 1 || base < 10) return ticks;
-    ticks = within({1, 3}, 1);
-    return ticks.size() >= 2 ? ticks : within({1, 2, 5}, 1);
+    if (ticks.size() >= 3 || stride > 1 || base < 10) return ticks;
+    ticks = within({1, 2, 5}, 1);
+    return static_cast<int>(ticks.size()) <= most ? ticks : within({1, 3}, 1);
   }
 }
 
@@ -94,6 +96,7 @@ class Layouter {
     if (figure_.title.empty()) layout_.title.clear();
     layout_.title_box = {margin_, y, inner, line * static_cast<double>(layout_.title.size())};
     y = layout_.title_box.bottom() + (layout_.title.isEmpty() ? 0 : 3);
+    if (figure_.sweep.series.empty()) return message(y, inner);
     y = place_legend(y, inner) + kGap;
     choose_notes(inner);
     const double below = line * static_cast<double>(layout_.notes.size()) + margin_ + kGap;
@@ -104,14 +107,15 @@ class Layouter {
   }
 
  private:
+  SweepLayout message(double top, double inner);
   double place_legend(double top, double inner);
   void choose_notes(double inner);
   double place_plots(double top, double inner, double below);
   void make_plot(Quantity quantity, const QRectF& cell, double band);
-  void choose_axes(SweepPlot& plot, Quantity quantity, double width);
-  void place_curves(SweepPlot& plot, Quantity quantity);
-  void place_marks(SweepPlot& plot);
-  void spread_marks(SweepPlot& plot) const;
+  void choose_axes(SweepPlotLayout& plot, Quantity quantity, double width);
+  void place_curves(SweepPlotLayout& plot, Quantity quantity);
+  void place_marks(SweepPlotLayout& plot);
+  void spread_marks(SweepPlotLayout& plot) const;
   int mark_lines(double width) const;
   bool side_by_side() const { return figure_.style.width >= 60 * figure_.style.font_size; }
   QString heading_of(Quantity quantity) const;
@@ -122,9 +126,18 @@ class Layouter {
   SweepLayout layout_;
 };
 
+/// Instead of plots.
+SweepLayout Layouter::message(double top, double inner) {
+  layout_.message = letters_.wrapped(QString::fromStdString(figure_.message), inner, 6);
+  const double lines = letters_.line() * static_cast<double>(layout_.message.size());
+  const double height = figure_.style.height.value_or(top + 3 * lines);
+  layout_.message_box = {margin_, top + (height - top - lines) / 2, inner, lines};
+  layout_.size = {figure_.style.width, height};
+  return std::move(layout_);
+}
+
 double Layouter::place_legend(double top, double inner) {
   const Sweep& sweep = figure_.sweep;
-  if (sweep.series.empty()) return top;
   const double line = letters_.line(), apart = 2 * letters_.size(),
                sample = legend_sample(letters_);
   double widest = 0;
@@ -133,7 +146,8 @@ double Layouter::place_legend(double top, double inner) {
     if (s == 0)
       item.reading = QStringLiteral("the reference");
     else
-      item.reading = QString::fromStdString(to_text(crossover_of(sweep, s, figure_.time)));
+      item.reading =
+          QString::fromStdString(to_text(crossover_of(sweep, s, figure_.time), sweep.complete));
     item.name = letters_.elided(item.name, 0.5 * inner);
     item.name_width = letters_.width(item.name);
     item.reading = letters_.elided(item.reading, inner - sample - item.name_width - 4);
@@ -204,7 +218,7 @@ double Layouter::place_plots(double top, double inner, double below) {
 
 void Layouter::make_plot(Quantity quantity, const QRectF& cell, double band) {
   const double line = letters_.line();
-  SweepPlot plot;
+  SweepPlotLayout plot;
   plot.heading = letters_.elided(heading_of(quantity), cell.width(), true);
   plot.heading_box = {cell.left(), cell.top(), cell.width(), line};
   plot.plot = cell.adjusted(0, line + band, 0, -2.2 * line - kTick);
@@ -216,7 +230,7 @@ void Layouter::make_plot(Quantity quantity, const QRectF& cell, double band) {
   layout_.plots.push_back(std::move(plot));
 }
 
-void Layouter::choose_axes(SweepPlot& plot, Quantity quantity, double width) {
+void Layouter::choose_axes(SweepPlotLayout& plot, Quantity quantity, double width) {
   const Sweep& sweep = figure_.sweep;
   double low = std::numeric_limits<double>::infinity(), high = 0;
   bool zeros = false;
@@ -229,8 +243,12 @@ void Layouter::choose_axes(SweepPlot& plot, Quantity quantity, double width) {
         high = std::max(high, amount->high);
       }
   const bool any = high > 0;
+  if (any && high < kLeastRange * low) {  // a small part of a decade would be all slope
+    const double middle = std::sqrt(low * high);
+    low = middle / std::sqrt(kLeastRange);
+    high = middle * std::sqrt(kLeastRange);
+  }
   plot.y = {any ? low / kHeadroom : 0.1, any ? high * kHeadroom : 1, {}, {}, false, true};
-  if (quantity == Quantity::error && any && plot.y.high > 1 && high <= 1) plot.y.high = 1.1;
   const double strip = zeros ? 1.4 * letters_.line() : 0;
   const int most =
       std::max(2, static_cast<int>((plot.plot.height() - strip) / (1.8 * letters_.line())));
@@ -239,19 +257,17 @@ void Layouter::choose_axes(SweepPlot& plot, Quantity quantity, double width) {
                                [&](double v) { return amount_text(v, quantity); });
   double widest = letters_.width(QStringLiteral("256 KiB"));  // plots above each other align
   for (const Tick& tick : plot.y_ticks) widest = std::max(widest, letters_.width(tick.label));
-  const double last =
-      letters_.width(QString::number(sweep.lengths.empty() ? Index{0} : sweep.lengths.back()));
+  const double last = letters_.width(QString::number(sweep.lengths.back()));
   plot.plot.adjust(std::min(widest + kTick + 3, 0.5 * width), 0, -last / 2, 0);
   if (zeros) plot.zero = plot.plot.bottom() - 0.45 * strip;
   plot.x.logarithmic = true;
-  const bool lengths = !sweep.lengths.empty();
-  plot.x.low = (lengths ? static_cast<double>(sweep.lengths.front()) : 1) / 1.15;
-  plot.x.high = (lengths ? static_cast<double>(sweep.lengths.back()) : 10) * 1.15;
+  plot.x.low = static_cast<double>(sweep.lengths.front()) / 1.15;
+  plot.x.high = static_cast<double>(sweep.lengths.back()) * 1.15;
   plot.x.label = QStringLiteral("n, tokens");
   plot.x.ticks = length_ticks(sweep.lengths, plot.x, plot.plot, letters_);
 }
 
-void Layouter::place_curves(SweepPlot& plot, Quantity quantity) {
+void Layouter::place_curves(SweepPlotLayout& plot, Quantity quantity) {
   const Sweep& sweep = figure_.sweep;
   const double bottom = plot.plot.bottom() - (plot.zero ? 1.4 * letters_.line() : 0);
   const auto height = [&](double value) {
@@ -281,7 +297,7 @@ void Layouter::place_curves(SweepPlot& plot, Quantity quantity) {
 }
 
 /// From left to right, in turns on the lines there are; those of a line are pushed apart.
-void Layouter::spread_marks(SweepPlot& plot) const {
+void Layouter::spread_marks(SweepPlotLayout& plot) const {
   std::ranges::sort(plot.marks, {}, [](const SweepMark& mark) { return mark.at.x(); });
   const auto lines = static_cast<std::size_t>(mark_lines(plot.heading_box.width()));
   for (std::size_t line = 0; line < lines; ++line) {
@@ -303,7 +319,7 @@ void Layouter::spread_marks(SweepPlot& plot) const {
   }
 }
 
-void Layouter::place_marks(SweepPlot& plot) {
+void Layouter::place_marks(SweepPlotLayout& plot) {
   const Sweep& sweep = figure_.sweep;
   for (std::size_t s = 1; s < sweep.series.size(); ++s) {
     const Crossover crossover = crossover_of(sweep, s, figure_.time);

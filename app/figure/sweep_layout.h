@@ -24,7 +24,7 @@ struct SweepMark {
   QRectF box;  // of the text
 };
 
-struct SweepPlot {
+struct SweepPlotLayout {
   QString heading, empty;  // empty: why there is no curve
   QRectF heading_box, plot;
   PanelAxis x, y;                             // without y's ticks:
@@ -42,10 +42,10 @@ struct SweepLegendItem {
 
 struct SweepLayout {
   QSizeF size;
-  QStringList title, notes;
-  QRectF title_box, notes_box;
+  QStringList title, notes, message;  // message: instead of all but the title
+  QRectF title_box, notes_box, message_box;
   std::vector<SweepLegendItem> legend;  // by series
-  std::vector<SweepPlot> plots;         // time, memory, error
+  std::vector<SweepPlotLayout> plots;   // time, memory, error
 };
 
 SweepLayout lay_out(const SweepFigure& figure);

@@ -39,6 +39,7 @@ std::string weak_note(const Sweep& sweep) {
 }
 
 std::string unmeasured_note(const Sweep& sweep) {
+  if (!sweep.complete) return {};
   std::vector<std::string> parts;
   for (std::size_t s = 0; s < sweep.series.size(); ++s) {
     const SweepSeries& series = sweep.series[s];
@@ -47,7 +48,7 @@ std::string unmeasured_note(const Sweep& sweep) {
       parts.push_back(label_of(sweep, s) + (last > 0 ? " beyond n = " + std::to_string(last) : ""));
   }
   if (parts.empty()) return {};
-  return "Not measured: " + joined(parts, ", ") + ".";
+  return "Not measured, beyond the time allowed: " + joined(parts, ", ") + ".";
 }
 
 }  // namespace

@@ -20,6 +20,8 @@
 namespace fovea {
 namespace {
 
+const QString cancel_text = "&Stop measuring";
+
 // A control with its name before it, reached by Alt and a letter of it.
 template <class Control>
 Control* named(QHBoxLayout* row, const QString& name, Control* control) {
@@ -52,7 +54,7 @@ SweepDialog::SweepDialog(Study& study, std::function<QString()> provenance, QWid
   connect(&run_, &SweepRun::changed, this, &SweepDialog::refresh);
   for (const auto signal : {&Study::session_changed, &Study::columns_changed})
     connect(&study_, signal, this, [this] {
-      if (isVisible()) refresh();
+      if (isVisible()) refresh_state();
     });
   connect(plot_, &SweepPlot::chosen, this, &SweepDialog::read);
   resize(1080, 660);
@@ -74,10 +76,13 @@ void SweepDialog::make_controls() {
   for (const auto& [text, seconds] :
        {std::pair{"10 s", 10}, {"1 min", 60}, {"5 min", 300}, {"30 min", 1800}})
     allowed_->addItem(text, seconds);
-  allowed_->setCurrentIndex(1);
+  allowed_->setCurrentIndex(
+      std::max(0, allowed_->findData(QSettings().value("sweep/seconds", 60).toInt())));
   row->addStretch(1);
   row->addWidget(measure_ = new QPushButton(this));
   measure_->setObjectName("sweep_measure");
+  measure_->setText(cancel_text);  // the longer of its two
+  measure_->setMinimumWidth(measure_->sizeHint().width());
   connect(time_, &QComboBox::currentIndexChanged, this, &SweepDialog::refresh);
   for (QComboBox* choice : {longest_, allowed_})
     connect(choice, &QComboBox::activated, this, &SweepDialog::measure);
@@ -133,6 +138,7 @@ void SweepDialog::measure() {
   SweepLimits limits;
   limits.longest = longest_->currentData().toLongLong();
   limits.seconds = allowed_->currentData().toDouble();
+  QSettings().setValue("sweep/seconds", allowed_->currentData());
   plot_->choose(std::nullopt);
   run_.start(limits, provenance_() + (niceness > 0 ? QString(", at nice %1").arg(niceness) : ""));
   refresh();
@@ -144,6 +150,7 @@ void SweepDialog::refresh_lengths() {
   std::vector<Index> lengths;
   if (problem) lengths = sweep_lengths(problem->n());
   bool same = longest_->count() == int(lengths.size());
+  longest_->setEnabled(!lengths.empty());
   for (int i = 0; same && i < longest_->count(); ++i)
     same = longest_->itemData(i).toLongLong() == lengths[std::size_t(i)];
   if (same) return;
@@ -175,8 +182,14 @@ QString SweepDialog::state() const {
 }
 
 void SweepDialog::refresh() {
-  refresh_lengths();
   plot_->show_sweep(run_.sweep(), SweepTime(time_->currentData().toInt()), message());
+  refresh_state();
+  read(plot_->figure().marked);
+}
+
+// All but the plots, which would be laid out anew at every move of a hand over the canvas.
+void SweepDialog::refresh_state() {
+  refresh_lengths();
   const bool warns = !run_.running() && run_.stale();
   state_->setText(state());
   state_->setToolTip(run_.provenance());
@@ -187,12 +200,11 @@ void SweepDialog::refresh() {
   }
   progress_->setVisible(run_.running());
   progress_->setValue(int(1000 * run_.status().fraction));
-  measure_->setText(run_.running() ? "&Cancel measuring" : "Measure a&gain");
+  measure_->setText(run_.running() ? cancel_text : "Measure a&gain");
   measure_->setEnabled(run_.running() || study_.problem());
   const bool any = !run_.sweep().series.empty() && !run_.sweep().series.front().points.empty();
   export_->setEnabled(any);
   copy_->setEnabled(any);
-  read(plot_->figure().marked);
 }
 
 QString SweepDialog::told() const {

@@ -44,6 +44,7 @@ class SweepDialog : public QDialog {
   void make_buttons();
   void measure();
   void refresh();
+  void refresh_state();
   void refresh_lengths();
   QString message() const;
   QString state() const;

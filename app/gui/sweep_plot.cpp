@@ -24,7 +24,7 @@ void SweepPlot::show_sweep(const Sweep& sweep, SweepTime time, const QString& me
   if (sweep.series.empty()) said << message;
   for (std::size_t s = 1; s < sweep.series.size(); ++s)
     said << QString::fromStdString(label_of(sweep, s) + ": " +
-                                   to_text(crossover_of(sweep, s, time)));
+                                   to_text(crossover_of(sweep, s, time), sweep.complete));
   setAccessibleDescription(said.join("\n"));
   refresh();
 }

@@ -28,7 +28,6 @@ SweepRun::~SweepRun() {
 
 void SweepRun::start(const SweepLimits& limits, const QString& provenance) {
   stop();
-  complete_ = false;
   provenance_ = provenance;
   problem_ = study_.problem();
   if (!problem_) return;
@@ -98,7 +97,6 @@ void SweepRun::take(const Step& step) {
     job_.reset();
     look();
   } else {
-    complete_ = true;
     sweeper_.reset();
     timer_.stop();
     status_ = {};

@@ -23,8 +23,7 @@ class SweepRun : public QObject {
   void stop();
 
   bool running() const { return sweeper_ != nullptr; }
-  /// Nothing is left to measure.
-  bool complete() const { return complete_; }
+  bool complete() const { return sweep_.complete; }
   /// What has been measured so far; empty before the first start.
   const Sweep& sweep() const { return sweep_; }
   /// The head or a column has changed since.
@@ -52,7 +51,6 @@ class SweepRun : public QObject {
   Study& study_;
   Sweep sweep_;
   Status status_;
-  bool complete_ = false;
   QString provenance_;
   std::shared_ptr<const Problem> problem_;
   std::vector<Column> columns_;

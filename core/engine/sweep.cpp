@@ -157,16 +157,17 @@ Index rounded_n(const Crossover& crossover) {
   return static_cast<Index>(std::round(crossover.n / unit) * unit);
 }
 
-std::string to_text(const Crossover& crossover) {
+std::string to_text(const Crossover& crossover, bool complete) {
   switch (crossover.kind) {
     case Crossover::Kind::unknown:
-      return "not measured yet";
+      return complete ? "not comparable: exact was not measured" : "not measured yet";
     case Crossover::Kind::never:
-      return "not faster within the measured range";
+      return complete ? "not faster within the measured range" : "not faster so far";
     case Crossover::Kind::everywhere:
-      return "faster at every n measured";
+      return complete ? "faster at every n measured" : "faster so far";
     case Crossover::Kind::at:
-      return "faster from n ≈ " + std::to_string(rounded_n(crossover));
+      return "faster from n ≈ " + std::to_string(rounded_n(crossover)) +
+             (crossover.fitted ? " (parameters fitted)" : "");
   }
   return "";
 }

@@ -38,7 +38,8 @@ struct Sweep {
   std::vector<Index> lengths;       // ascending; the last is the head's own
   std::vector<SweepSeries> series;  // exact first
   double best_pace_ms = 0;
-  double allowed_seconds = 0;  // lengths beyond that were left out
+  double allowed_seconds = 0;  // runs expected to go beyond are left out
+  bool complete = false;       // nothing is left to measure
   std::string backend, device, precision;
 };
 
@@ -75,8 +76,8 @@ Crossover crossover_of(const std::vector<std::pair<Index, double>>& ratios);
 Crossover crossover_of(const Sweep& sweep, std::size_t series, SweepTime time);
 /// To two digits: what straight lines between octaves are worth.
 Index rounded_n(const Crossover& crossover);
-/// "faster from n ≈ 1800"
-std::string to_text(const Crossover& crossover);
+/// "faster from n ≈ 1800"; `complete`: no more is to come.
+std::string to_text(const Crossover& crossover, bool complete = true);
 
 /// The variant's time over exact's of the same n; nothing where one was not measured.
 std::optional<double> ratio_to_exact(const Sweep& sweep, const SweepPoint& point, SweepTime time);

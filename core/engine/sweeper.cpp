@@ -146,6 +146,7 @@ bool Sweeper::step(const Backend& backend, Run& run) {
   } catch (const std::bad_alloc&) {
     refuse("not enough memory");
   }
+  sweep_.complete = !next();
   return true;
 }
 

@@ -91,7 +91,8 @@ TEST_CASE("crossover: nothing is extrapolated beyond what was measured") {
   CHECK(crossover_of(Ratios{}).kind == Crossover::Kind::unknown);
   CHECK(to_text(crossover_of(Ratios{{256, 2.0}})) == "not faster within the measured range");
   CHECK(to_text(crossover_of(Ratios{{256, 0.5}})) == "faster at every n measured");
-  CHECK(to_text(crossover_of(Ratios{})) == "not measured yet");
+  CHECK(to_text(crossover_of(Ratios{}), false) == "not measured yet");
+  CHECK(to_text(crossover_of(Ratios{{256, 0.5}}), false) == "faster so far");
 }
 
 TEST_CASE("crossover: the last one counts, and equal times are not faster") {
@@ -153,6 +154,7 @@ TEST_CASE("sweep: every point is a measurement of a prefix of the head") {
   Sweeper sweeper(whole, columns, {.seconds = 20, .slice_ms = 1, .samples = 5});
   finish(sweeper);
   const Sweep& sweep = sweeper.sweep();
+  CHECK(sweep.complete);
   REQUIRE(sweep.series.size() == 3);  // exact once, h1d once, tf
   CHECK(sweep.series[0].column.variant == "exact");
   for (const SweepSeries& series : sweep.series) {
@@ -203,6 +205,7 @@ TEST_CASE("sweep: it grows by one point a step, and a stop leaves it as it was")
   CHECK(sweeper.sweep().series[1].points.empty());
   REQUIRE(sweeper.step(backend, run));
   CHECK(sweeper.sweep().series[1].points.size() == 1);
+  CHECK_FALSE(sweeper.sweep().complete);
   CHECK_THROWS_AS(sweeper.step(backend, stopped), Cancelled);
   CHECK(sweeper.sweep().series[0].points.size() == 1);
 }

@@ -1,5 +1,7 @@
 // Not a test: takes pictures of the window for the eye. `look OUT.png SOURCE [WIDTHxHEIGHT]
-// [VIEW,..] [VARIANT,..] [light]` on a display (xvfb-run); "-" leaves a choice to the window.
+// [VIEW,..] [VARIANT,..] [light] [sweep]` on a display (xvfb-run); "-" leaves a choice to the
+// window; "sweep": of the sweep over n instead.
+#include <QAction>
 #include <QApplication>
 #include <QSettings>
 #include <QTest>
@@ -9,6 +11,7 @@
 #include "gui/gl_format.h"
 #include "gui/main_window.h"
 #include "gui/polite_backend.h"
+#include "gui/sweep_dialog.h"
 
 namespace {
 
@@ -29,6 +32,14 @@ void choose(Session& session, Index n, const QString& views, const QString& vari
   }
 }
 
+int look_at_sweep(MainWindow& window, const QString& path) {
+  window.findChild<QAction*>("sweep")->trigger();
+  const auto complete = [&] { return window.sweep()->run().complete(); };
+  if (!QTest::qWaitFor(complete, 120000)) std::puts("the sweep is not complete");
+  QTest::qWait(200);
+  return window.sweep()->grab().save(path) ? 0 : 1;
+}
+
 int look(const QStringList& arguments) {
   const auto argument = [&](int i) { return arguments.size() > i ? arguments[i] : QString("-"); };
   QSettings().clear();
@@ -44,6 +55,7 @@ int look(const QStringList& arguments) {
     choose(session, window.study().length(), argument(4), argument(5));
   });
   if (!QTest::qWaitFor(settled, 180000)) std::puts("not settled with these views");
+  if (argument(7) == "sweep") return look_at_sweep(window, argument(1));
   const auto timed = [&] {
     const auto& columns = window.study().columns();
     return std::ranges::all_of(columns, [](const ColumnState& column) {
@@ -62,6 +74,7 @@ int main(int argc, char** argv) {
   QApplication application(argc, argv);
   QApplication::setOrganizationName("Fovea tests");
   QApplication::setApplicationName("Fovea look");
-  if (argc < 3) return std::puts("look OUT.png SOURCE [WxH] [VIEW,..] [VARIANT,..] [light]"), 2;
+  if (argc < 3)
+    return std::puts("look OUT.png SOURCE [WxH] [VIEW,..] [VARIANT,..] [light] [sweep]"), 2;
   return look(QApplication::arguments());
 }
