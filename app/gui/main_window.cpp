@@ -49,7 +49,8 @@ QString work_of(const std::string& tag) {
       {"metrics", "Comparing with exact"},
       {"diagnostics", "Comparing with exact"},
       {"card", "Looking at the heads"},
-      {"timing", "Timing"}};
+      {"timing", "Timing"},
+      {"sweep", "Measuring against n"}};
   for (const auto& [start, text] : words)
     if (tag.starts_with(start)) return text;
   return "Computing";

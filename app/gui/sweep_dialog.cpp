@@ -5,6 +5,7 @@
 #include <QComboBox>
 #include <QFileDialog>
 #include <QHBoxLayout>
+#include <QHideEvent>
 #include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
@@ -62,7 +63,9 @@ SweepDialog::SweepDialog(Study& study, std::function<QString()> provenance, QWid
   plot_->setFocus();
 }
 
-SweepDialog::~SweepDialog() = default;
+SweepDialog::~SweepDialog() {
+  run_.disconnect(this);  // its end is no news
+}
 
 void SweepDialog::make_controls() {
   auto* row = new QHBoxLayout;
@@ -129,7 +132,7 @@ void SweepDialog::open_up() {
 }
 
 void SweepDialog::hideEvent(QHideEvent* event) {
-  run_.stop();
+  if (!event->spontaneous()) run_.stop();  // not when the desktop minimises it
   QSettings().setValue("sweep/geometry", saveGeometry());
   QDialog::hideEvent(event);
 }
@@ -213,7 +216,9 @@ QString SweepDialog::told() const {
 
 void SweepDialog::read(std::optional<SweepSpot> spot) {
   const QString text = spot ? sweep_reading(plot_->figure().sweep, *spot)
-                            : "Point at a measurement, or choose one with the arrow keys.";
+                       : copy_->isEnabled()
+                           ? "Point at a measurement, or choose one with the arrow keys."
+                           : "";
   if (reading_->text() != text) reading_->setText(text);
 }
 

@@ -144,7 +144,7 @@ TEST_CASE("points of the sweep are read by mouse and keys, as a table and as fil
 TEST_CASE("the sweep makes way, ends with its head and says when it is of the past") {
   Window window(long_enough);
   choose_columns(window, {"exact", "h1d"});
-  SweepDialog& dialog = open_sweep(window);
+  SweepDialog& dialog = open_sweep(window, 20);
   REQUIRE(wait_until([&] { return !dialog.run().sweep().series[0].points.empty(); }));
   // A reading is answered while the sweep goes on.
   bool read = false;
@@ -186,7 +186,8 @@ TEST_CASE("the sweep of nothing says why, and the window closes while it runs") 
     CHECK_FALSE(dialog.findChild<QPushButton*>("sweep_measure")->isEnabled());
     shoot(dialog, "sweep-nothing");
   }
-  Window window("synthetic:clusters?n=16384&d=64&seed=1");
+  Window window(long_enough);
+  choose_columns(window, {"exact", "h1d"});
   SweepDialog& dialog = open_sweep(window, 300);
   wait_until([&] { return dialog.run().sweep().series[0].points.size() >= 4; });
   CHECK(dialog.run().running());
