@@ -141,11 +141,11 @@ void draw_legend(Ink& ink, const std::vector<SweepLegendItem>& legend) {
 QColor series_colour(std::size_t series, bool dark) {
   // After Okabe and Ito (2008), darker on white and lighter on black: at least 3 to 1.
   static const std::array<QColor, 8> light = {
-      QColor(20, 22, 26),   QColor(0, 104, 172), QColor(208, 84, 0),   QColor(0, 140, 100),
+      QColor(20, 22, 26),   QColor(0, 88, 160),  QColor(208, 84, 0),   QColor(0, 140, 100),
       QColor(188, 96, 150), QColor(150, 110, 0), QColor(40, 150, 210), QColor(112, 92, 72)};
   static const std::array<QColor, 8> dark_ones = {
-      QColor(232, 234, 237), QColor(96, 176, 240), QColor(244, 122, 54),  QColor(40, 196, 150),
-      QColor(226, 148, 192), QColor(240, 206, 70), QColor(140, 150, 255), QColor(196, 168, 136)};
+      QColor(232, 234, 237), QColor(112, 200, 244), QColor(244, 122, 54),  QColor(40, 196, 150),
+      QColor(226, 148, 192), QColor(240, 206, 70),  QColor(130, 128, 255), QColor(196, 168, 136)};
   // Exact stays by itself when colours repeat.
   const std::size_t colour = series < 8 ? series : 1 + (series - 1) % 7;
   return dark ? dark_ones[colour] : light[colour];

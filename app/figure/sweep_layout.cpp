@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
+
+#include "figure/sweep_axis.h"
 
 namespace fovea {
 namespace {
@@ -12,76 +13,6 @@ constexpr double kTick = 2, kGap = 5;
 constexpr double kApart = 4;        // between numbers of crossovers
 constexpr double kHeadroom = 1.25;  // of a logarithmic axis beyond its values
 constexpr double kLeastRange = 8;   // of its ends
-
-enum class Quantity { time, memory, error };
-
-struct Amount {
-  double value = 0, low = 0, high = 0;
-};
-
-std::optional<Amount> amount_of(const SweepPoint& point, Quantity quantity, SweepTime time) {
-  const StageSummary& t = time_of(point, time);
-  if (quantity == Quantity::time) return Amount{t.median_ms, t.p10_ms, t.p90_ms};
-  if (quantity == Quantity::memory) return Amount{point.bytes, point.bytes, point.bytes};
-  if (!point.error || !std::isfinite(*point.error)) return std::nullopt;
-  return Amount{*point.error, *point.error, *point.error};
-}
-
-QString in_units(double value, double base, std::initializer_list<const char*> units) {
-  auto unit = units.begin();
-  while (value >= base * (1 - 1e-9) && unit + 1 != units.end()) value /= base, ++unit;
-  return QString::number(value, 'g', 4) + u' ' + QString::fromUtf8(*unit);
-}
-
-QString amount_text(double value, Quantity quantity) {
-  if (quantity == Quantity::memory) return in_units(value, 1024, {"B", "KiB", "MiB", "GiB"});
-  if (quantity == Quantity::error) return number_text(value);
-  return value < 1e3 ? in_units(value * 1e3, 1e3, {"µs", "ms"})
-                     : QString::number(value / 1e3, 'g', 4) + QStringLiteral(" s");
-}
-
-/// Powers of the base, thinned out to `most`; between those of ten, where there are few, others
-/// too.
-std::vector<Tick> power_ticks(double low, double high, int most, double base,
-                              const std::function<QString(double)>& text) {
-  const auto within = [&](std::initializer_list<double> multiples, int stride) {
-    std::vector<Tick> ticks;
-    const int first = static_cast<int>(std::floor(std::log(low) / std::log(base))) - 1,
-              last = static_cast<int>(std::ceil(std::log(high) / std::log(base))) + 1;
-    for (int e = first; e <= last; ++e)
-      for (const double m : multiples) {
-        const double at = m * std::pow(base, e);
-        if (((e % stride) + stride) % stride == 0 && at >= low * (1 - 1e-9) &&
-            at <= high * (1 + 1e-9))
-          ticks.push_back({at, text(at)});
-      }
-    return ticks;
-  };
-  for (int stride = 1;; ++stride) {
-    std::vector<Tick> ticks = within({1}, stride);
-    if (static_cast<int>(ticks.size()) > most) continue;
-    if (ticks.size() >= 3 || stride > 1 || base < 10) return ticks;
-    ticks = within({1, 2, 5}, 1);
-    return static_cast<int>(ticks.size()) <= most ? ticks : within({1, 3}, 1);
-  }
-}
-
-/// Measured lengths, from the last: those whose numbers do not touch.
-std::vector<Tick> length_ticks(const std::vector<Index>& lengths, const PanelAxis& axis,
-                               const QRectF& plot, const Lettering& letters) {
-  std::vector<Tick> ticks;
-  double free = std::numeric_limits<double>::infinity();
-  for (auto n = lengths.rbegin(); n != lengths.rend(); ++n) {
-    const QString label = QString::number(*n);
-    const auto at = static_cast<double>(*n);
-    const double x = axis.place(at, plot.left(), plot.right()), half = letters.width(label) / 2;
-    const bool fits = x + half + 3 <= free;
-    ticks.push_back({at, fits ? label : QString()});
-    if (fits) free = x - half;
-  }
-  std::ranges::reverse(ticks);
-  return ticks;
-}
 
 /// Works from the top downwards; the plots take what is left.
 class Layouter {
@@ -117,7 +48,7 @@ class Layouter {
   void place_marks(SweepPlotLayout& plot);
   void spread_marks(SweepPlotLayout& plot) const;
   int mark_lines(double width) const;
-  bool side_by_side() const { return figure_.style.width >= 60 * figure_.style.font_size; }
+  bool side_by_side() const;
   QString heading_of(Quantity quantity) const;
 
   const SweepFigure& figure_;
@@ -167,6 +98,11 @@ double Layouter::place_legend(double top, double inner) {
 void Layouter::choose_notes(double inner) {
   for (const std::string& note : sweep_notes(figure_.sweep))
     layout_.notes << letters_.wrapped(QString::fromStdString(note), inner, 3);
+  constexpr qsizetype most = 4;  // lines; on a screen the plots need the rest
+  if (figure_.style.height && layout_.notes.size() > most) {
+    layout_.notes[most - 1] = letters_.elided(layout_.notes.mid(most - 1).join(u' '), inner);
+    layout_.notes = layout_.notes.mid(0, most);
+  }
   if (!figure_.footer.empty())
     layout_.notes << letters_.wrapped(QString::fromStdString(figure_.footer), inner, 2);
 }
@@ -192,6 +128,11 @@ int Layouter::mark_lines(double width) const {
         c.kind == Crossover::Kind::at)
       taken += letters_.width(QString::number(rounded_n(c)), 0, true) + kApart;
   return static_cast<int>(std::ceil(taken / (0.8 * width)));
+}
+
+bool Layouter::side_by_side() const {
+  const FigureStyle& style = figure_.style;
+  return style.width >= 60 * style.font_size || (style.height && *style.height < 1.2 * style.width);
 }
 
 double Layouter::place_plots(double top, double inner, double below) {
@@ -252,9 +193,7 @@ void Layouter::choose_axes(SweepPlotLayout& plot, Quantity quantity, double widt
   const double strip = zeros ? 1.4 * letters_.line() : 0;
   const int most =
       std::max(2, static_cast<int>((plot.plot.height() - strip) / (1.8 * letters_.line())));
-  if (any)
-    plot.y_ticks = power_ticks(plot.y.low, plot.y.high, most, quantity == Quantity::memory ? 2 : 10,
-                               [&](double v) { return amount_text(v, quantity); });
+  if (any) plot.y_ticks = amount_ticks(plot.y.low, plot.y.high, most, quantity);
   double widest = letters_.width(QStringLiteral("256 KiB"));  // plots above each other align
   for (const Tick& tick : plot.y_ticks) widest = std::max(widest, letters_.width(tick.label));
   const double last = letters_.width(QString::number(sweep.lengths.back()));

@@ -22,7 +22,7 @@ class SweepPlot : public QWidget {
   void choose(std::optional<SweepSpot> spot);
 
   QSize sizeHint() const override { return {1040, 460}; }
-  QSize minimumSizeHint() const override { return {560, 300}; }
+  QSize minimumSizeHint() const override { return {640, 400}; }
 
  signals:
   void chosen(std::optional<fovea::SweepSpot> spot);

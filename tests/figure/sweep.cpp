@@ -71,6 +71,28 @@ TEST_CASE("sweep: nothing leaves the page and no text covers another") {
       }
 }
 
+TEST_CASE("sweep: on a small screen too") {
+  example::application();
+  for (const double font : {7.0, 9.0, 12.0})
+    for (const std::size_t count : {1, 6, 9})
+      for (const QSizeF size : {QSizeF(480, 300), QSizeF(600, 300), QSizeF(900, 300)}) {
+        CAPTURE(font);
+        CAPTURE(count);
+        CAPTURE(size.width());
+        SweepFigure figure = figure_of(count, 131072, size.width() * font / 9);
+        figure.title.clear();
+        figure.footer.clear();
+        figure.style.font_size = font;
+        figure.style.height = size.height() * font / 9;
+        for (std::size_t s = 1; s < figure.sweep.series.size(); ++s)
+          figure.sweep.series[s].refusals = {
+              {256, "there is not enough memory for so long a text"}};
+        const auto recording = example::record(drawing_of(figure));
+        example::check_page(recording);
+        example::check_texts_apart(recording);
+      }
+}
+
 TEST_CASE("sweep: a fixed height is kept, and empty ones say why") {
   example::application();
   SweepFigure figure = figure_of(6, 131072, 700);
