@@ -11,6 +11,9 @@
 
 namespace fovea {
 
+/// Fewer runs than this are said to be few.
+inline constexpr int enough_samples = 5;
+
 /// One column at one length: the head's first n tokens.
 struct SweepPoint {
   Index n = 0;
@@ -23,7 +26,7 @@ struct SweepPoint {
   std::optional<double> error;     // |Z~ - Z|_F / |Z|_F; absent where exact was not measured
   std::vector<std::string> notes;  // the planner's
 
-  bool few_samples() const { return total.samples < 5; }
+  bool few_samples() const { return total.samples < enough_samples; }
 };
 
 struct SweepSeries {

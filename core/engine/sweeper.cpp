@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "analysis/metrics.h"
 #include "data/error.h"
@@ -89,40 +90,58 @@ double Sweeper::expected_ms(Task task) const {
          std::pow(static_cast<double>(task.n) / static_cast<double>(last.n), power);
 }
 
-bool Sweeper::wants_more(Task task) const {
-  const Runs& has = runs_[place(task)];
-  if (has.refused || expected_ms(task) > 1e3 * limits_.seconds - spent_ms_) return false;
-  return has.profiles.empty() || (has.profiles.size() < static_cast<std::size_t>(limits_.samples) &&
-                                  has.spent_ms + expected_ms(task) < allowance_ms());
+bool Sweeper::affordable(Task task) const {
+  return !runs_[place(task)].refused && expected_ms(task) <= 1e3 * limits_.seconds - spent_ms_;
 }
 
-std::optional<Sweeper::Task> Sweeper::next() const {
+// At first all lengths have their share of the time; what is left goes to points of few runs.
+bool Sweeper::wants_share(Task task) const {
+  const Runs& has = runs_[place(task)];
+  return affordable(task) && (has.profiles.empty() ||
+                              (has.profiles.size() < static_cast<std::size_t>(limits_.samples) &&
+                               has.spent_ms + expected_ms(task) < allowance_ms()));
+}
+
+bool Sweeper::wants_rest(Task task) const {
+  return affordable(task) && runs_[place(task)].profiles.size() < enough_samples;
+}
+
+// The fewest runs first; exact before others, whose error needs it; then the quickest, so that one
+// slow variant does not take what would do for all the rest.
+std::optional<Sweeper::Task> Sweeper::first_of(bool (Sweeper::*wants)(Task) const) const {
   for (const Index n : sweep_.lengths) {
-    std::optional<Task> least;
-    for (std::size_t s = 0; s < sweep_.series.size(); ++s) {
-      const Task task{s, n};
-      if (!wants_more(task)) continue;
-      if (!least || runs_[place(task)].profiles.size() < runs_[place(*least)].profiles.size())
-        least = task;
-    }
-    if (least) return least;
+    std::optional<Task> best;
+    const auto rank = [&](Task task) {
+      return std::tuple(runs_[place(task)].profiles.size(), task.series > 0, expected_ms(task));
+    };
+    for (std::size_t s = 0; s < sweep_.series.size(); ++s)
+      if (const Task task{s, n}; (this->*wants)(task) && (!best || rank(task) < rank(*best)))
+        best = task;
+    if (best) return best;
   }
   return std::nullopt;
 }
 
+std::optional<Sweeper::Task> Sweeper::next() const {
+  const auto task = first_of(&Sweeper::wants_share);
+  return task ? task : first_of(&Sweeper::wants_rest);
+}
+
 double Sweeper::seconds_left() const {
-  double left = 0;
   const double budget = 1e3 * limits_.seconds - spent_ms_;
+  double left = 0;
   for (std::size_t s = 0; s < sweep_.series.size(); ++s)
     for (const Index n : sweep_.lengths) {
       const Task task{s, n};
-      if (!wants_more(task)) continue;
       const double once = expected_ms(task);
-      if (left + once > budget) continue;
-      left += std::max(
-          once, std::min(allowance_ms(), once * limits_.samples) - runs_[place(task)].spent_ms);
+      if (!wants_share(task) && !wants_rest(task)) continue;
+      const Runs& has = runs_[place(task)];
+      const double share = std::min(allowance_ms(), once * limits_.samples) - has.spent_ms;
+      const auto missing =
+          static_cast<double>(enough_samples) - static_cast<double>(has.profiles.size());
+      if (left + once <= budget) left += std::max(share, missing * once);
     }
-  return std::min(left, budget) / 1e3;
+  return std::clamp(left, 0.0, std::max(0.0, budget)) / 1e3;
 }
 
 bool Sweeper::step(const Backend& backend, Run& run) {

@@ -44,7 +44,10 @@ class Sweeper {
   std::size_t place(Task task) const;  // in runs_
   double allowance_ms() const;
   double expected_ms(Task task) const;
-  bool wants_more(Task task) const;
+  bool affordable(Task task) const;
+  bool wants_share(Task task) const;
+  bool wants_rest(Task task) const;
+  std::optional<Task> first_of(bool (Sweeper::*wants)(Task) const) const;
   void measure(Task task, const Backend& backend, Run& run);
   double pace_ms(const Backend& backend, Run& run) const;
   void take(Task task, const Computation& computation, std::vector<Profile> profiles, double pace);
