@@ -174,8 +174,8 @@ QString SweepDialog::message() const {
 QString SweepDialog::state() const {
   const SweepRun::Status& status = run_.status();
   if (run_.running()) {
-    QString text =
-        status.waiting ? "Waiting while the window computes" : "Measuring " + status.doing;
+    QString text = status.waiting ? "Waiting while the window computes"
+                                  : ("Measuring " + status.doing).trimmed();
     if (status.seconds_left > 1) text += QString(", %1 s left").arg(status.seconds_left, 0, 'f', 0);
     return text;
   }

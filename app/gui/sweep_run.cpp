@@ -1,6 +1,7 @@
 #include "gui/sweep_run.h"
 
 #include <QPointer>
+#include <algorithm>
 #include <utility>
 
 namespace fovea {
@@ -34,7 +35,8 @@ void SweepRun::start(const SweepLimits& limits, const QString& provenance) {
   columns_ = study_.session().columns;
   sweeper_ = std::make_shared<Sweeper>(*problem_, columns_, limits);
   sweep_ = sweeper_->sweep();
-  status_ = {.doing = "Waiting", .waiting = true};
+  status_ = {};
+  last_.start();
   timer_.start();
   look();
   emit changed();
@@ -56,9 +58,12 @@ bool SweepRun::stale() const {
 // A job that was stopped for something else is asked for again, once that is done.
 void SweepRun::look() {
   if (study_.paused() || study_.problem() != problem_) return stop();
-  if (!job_.expired()) return;
-  const bool waiting = !study_.settled();
-  if (!waiting) submit();
+  const bool at_rest = study_.at_rest(), measuring = study_.status().tag == sweep_tag;
+  if (job_.expired() && at_rest) submit();
+  if (measuring && !at_rest) study_.stop_sweep();
+  if (measuring) last_.start();
+  constexpr int patience_ms = 500;  // between two steps others have short turns
+  const bool waiting = last_.elapsed() > patience_ms;
   if (std::exchange(status_.waiting, waiting) != waiting) emit changed();
 }
 
@@ -95,6 +100,7 @@ void SweepRun::take(const Step& step) {
     status_.seconds_left = step.left;
     status_.fraction = step.spent / std::max(1e-9, step.spent + step.left);
     job_.reset();
+    last_.start();
     look();
   } else {
     sweeper_.reset();

@@ -2,6 +2,7 @@
 // does goes first, and the head's end is the sweep's.
 #pragma once
 
+#include <QElapsedTimer>
 #include <QObject>
 #include <QTimer>
 #include <memory>
@@ -32,7 +33,7 @@ class SweepRun : public QObject {
   const QString& provenance() const { return provenance_; }
 
   struct Status {
-    QString doing;            // "HyperAttention at n = 4096"; empty: nothing
+    QString doing;            // "HyperAttention at n = 4096"; empty: not begun
     bool waiting = false;     // others are at work
     double seconds_left = 0;  // 0: not to be told yet
     double fraction = 0;
@@ -57,6 +58,7 @@ class SweepRun : public QObject {
   std::shared_ptr<Sweeper> sweeper_;  // the engine's while a job runs; null: nothing to do
   std::weak_ptr<const int> job_;      // lives as long as the job does
   QTimer timer_;
+  QElapsedTimer last_;  // since it was seen at work
 };
 
 }  // namespace fovea

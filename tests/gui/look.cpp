@@ -1,6 +1,7 @@
 // Not a test: takes pictures of the window for the eye. `look OUT.png SOURCE [WIDTHxHEIGHT]
-// [VIEW,..] [VARIANT,..] [light] [sweep]` on a display (xvfb-run); "-" leaves a choice to the
-// window; "sweep": of the sweep over n instead.
+// [VIEW,..] [VARIANT,..] [light|dark] [ROW:COL:SPAN|sweep] [SECONDS]` on a display (xvfb-run); "-"
+// leaves a choice to the window; "sweep": of the sweep over n instead. With SECONDS the picture is
+// of that moment, of whatever is there.
 #include <QAction>
 #include <QApplication>
 #include <QSettings>
@@ -54,6 +55,15 @@ int look(const QStringList& arguments) {
   window.change("look", [&](Session& session) {
     choose(session, window.study().length(), argument(4), argument(5));
   });
+  if (const QStringList part = argument(7).split(':'); part.size() == 3)
+    window.change("look", [&](Session& session) {
+      const double row = part[0].toDouble(), col = part[1].toDouble(), span = part[2].toDouble();
+      session.viewport = {row, row + span, col, col + span};
+    });
+  if (argument(8) != "-") {
+    QTest::qWait(int(1000 * argument(8).toDouble()));
+    return window.grab().save(argument(1)) ? 0 : 1;
+  }
   if (!QTest::qWaitFor(settled, 180000)) std::puts("not settled with these views");
   if (argument(7) == "sweep") return look_at_sweep(window, argument(1));
   const auto timed = [&] {
@@ -75,6 +85,8 @@ int main(int argc, char** argv) {
   QApplication::setOrganizationName("Fovea tests");
   QApplication::setApplicationName("Fovea look");
   if (argc < 3)
-    return std::puts("look OUT.png SOURCE [WxH] [VIEW,..] [VARIANT,..] [light] [sweep]"), 2;
+    return std::puts(
+               "look OUT.png SOURCE [WxH] [VIEW,..] [VARIANT,..] [light] [ROW:COL:SPAN|sweep] [S]"),
+           2;
   return look(QApplication::arguments());
 }
