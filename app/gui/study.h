@@ -98,7 +98,7 @@ class Study : public QObject {
   bool paused() const { return paused_; }
 
   /// Nothing that a person waits for is on its way; what is there may still become exact.
-  bool at_rest() const { return drawn() && asked_pictures_.empty(); }
+  bool at_rest() const;
   /// The sweep's next step. Whatever a person asks for goes before it and may stop it: then the
   /// job is gone, without a word.
   void submit_sweep(Engine::Job job);

@@ -78,6 +78,14 @@ void Study::next_timing() {
       });
 }
 
+bool Study::at_rest() const {
+  const auto of_another_part = [&](const auto& asked) {
+    const auto shown = map_panels_.find(asked.first);
+    return shown == map_panels_.end() || !(shown->second.key == asked.second);
+  };
+  return drawn() && std::ranges::none_of(asked_pictures_, of_another_part);
+}
+
 void Study::submit_sweep(Engine::Job job) {
   engine_->submit(sweep_tag, priority::sweep, std::move(job));
 }
