@@ -22,6 +22,7 @@
 #include "gui/docks/variant_dock.h"
 #include "gui/export_dialog.h"
 #include "gui/info_bar.h"
+#include "gui/sweep_dialog.h"
 #include "gui/theme.h"
 #include "gui/view_bar.h"
 
@@ -48,7 +49,8 @@ QString work_of(const std::string& tag) {
       {"metrics", "Comparing with exact"},
       {"diagnostics", "Comparing with exact"},
       {"card", "Looking at the heads"},
-      {"timing", "Timing"}};
+      {"timing", "Timing"},
+      {"sweep", "Measuring against n"}};
   for (const auto& [start, text] : words)
     if (tag.starts_with(start)) return text;
   return "Computing";
@@ -89,6 +91,7 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, QWidget* parent)
 
 MainWindow::~MainWindow() {
   qApp->removeEventFilter(this);
+  delete sweep_;
   study_.reset();  // its signals reach widgets of ours
 }
 
@@ -300,6 +303,7 @@ void MainWindow::set_look(const QString& look) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  if (sweep_) sweep_->close();
   study_->cancel();
   QSettings settings;
   settings.setValue("window/geometry", saveGeometry());

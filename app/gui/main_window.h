@@ -21,6 +21,7 @@ namespace fovea {
 class InfoBar;
 class InputDock;
 class InspectorDock;
+class SweepDialog;
 class ViewBar;
 class TimingDock;
 class VariantDock;
@@ -42,6 +43,7 @@ class MainWindow : public QMainWindow {
   /// Asks where a session's missing source lies now; empty: nowhere. Tests answer in its place.
   std::function<QString(const QString& missing)> ask_for_source;
   InfoBar& info_bar() { return *info_bar_; }
+  SweepDialog* sweep() { return sweep_; }  // nullptr: never opened
 
   /// Takes a changed Session up as a step of undo; steps of one `kind` in a row are one.
   void change(const std::string& kind, const std::function<void(Session&)>& edit);
@@ -97,6 +99,7 @@ class MainWindow : public QMainWindow {
   void show_keys();
   void show_back_end();
   void show_about();
+  void show_sweep();
   void show_picture(View view, bool on);
   void add_column(const std::string& variant);
   void remove_column();
@@ -116,6 +119,7 @@ class MainWindow : public QMainWindow {
   TimingDock* timing_;
   InspectorDock* inspector_;
   ViewBar* view_bar_;
+  SweepDialog* sweep_ = nullptr;
   std::vector<QDockWidget*> docks_;
   QLabel *status_text_, *head_text_;
   QProgressBar* progress_;

@@ -19,6 +19,7 @@
 #include "gui/info_bar.h"
 #include "gui/main_window.h"
 #include "gui/polite_backend.h"
+#include "gui/sweep_dialog.h"
 #include "gui/theme.h"
 #include "input/open_source.h"
 
@@ -193,6 +194,13 @@ void MainWindow::show_back_end() {
   } catch (const Error& error) {
     QMessageBox::warning(this, "Back end", error.what());
   }
+}
+
+void MainWindow::show_sweep() {
+  if (!sweep_)
+    sweep_ = new SweepDialog(
+        *study_, [this] { return provenance(); }, this);
+  sweep_->open_up();
 }
 
 void MainWindow::show_about() {

@@ -184,6 +184,7 @@ void MainWindow::make_compute_menu() {
     if (!canvas_->show_grid()) study_->cancel();
   });
   add(menu, "again", "Compute &again", QKeySequence("F5"), [this] { study_->resume(); });
+  add(menu, "sweep", "Sweep over &n…", QKeySequence("Ctrl+T"), [this] { show_sweep(); });
   menu->addSeparator();
   causal_ = add(menu, "causal", "C&ausal mask", {}, [this] {
     const bool now = study_->problem() && study_->problem()->causal;

@@ -35,6 +35,8 @@ struct ColumnState {
 /// Of the running job; 0: not to be told yet.
 double seconds_left(const Engine::Status& status);
 
+inline const std::string sweep_tag = "sweep";
+
 class Study : public QObject {
   Q_OBJECT
 
@@ -94,6 +96,13 @@ class Study : public QObject {
   void cancel();
   void resume();
   bool paused() const { return paused_; }
+
+  /// Nothing that a person waits for is on its way; what is there may still become exact.
+  bool at_rest() const;
+  /// The sweep's next step. Whatever a person asks for goes before it and may stop it: then the
+  /// job is gone, without a word.
+  void submit_sweep(Engine::Job job);
+  void stop_sweep();
 
  signals:
   /// `anew`: another source; else the same image in other patches.
