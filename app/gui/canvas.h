@@ -52,8 +52,20 @@ class Canvas : public QOpenGLWidget {
   bool show_grid();
   bool is_enlarged() const;
 
+  /// The crosshair stands at a pair that keys or another widget point at, until the pointer moves
+  /// over the canvas; -1: nowhere along that axis.
+  void point_to(Index query, Index key);
+  /// Tokens a search found, ascending: marked at the edges of all panels.
+  void set_found(std::vector<Index> tokens);
+  /// The leaves whose tokens the model marks; an empty range: none.
+  void set_chosen_leaves(int column, IndexRange leaves);
+  /// The panel that keys speak of: its row's name stands out, and it is scrolled into sight.
+  void set_current(int view, int column);
+
   /// The side of a panel in device pixels: finer rasters show no more.
   int panel_pixels() const;
+  /// Where a panel is, in the widget's coordinates; empty: it is not shown.
+  QRectF panel_place(int view, int column) const;
   /// Time the last frame took to draw, without Qt's composition.
   double last_frame_ms() const;
 
@@ -67,7 +79,7 @@ class Canvas : public QOpenGLWidget {
   void rectangle_selected(fovea::IndexRange rows, fovea::IndexRange cols);
   void column_chosen(int column);
   void column_moved(int from, int to);
-  void leaf_chosen(int column, int leaf);
+  void leaves_chosen(int column, fovea::IndexRange leaves);
   /// A click on a rank map, whose block holds this pair.
   void block_chosen(int column, fovea::Index query, fovea::Index key);
   void panel_double_clicked(int view, int column);

@@ -19,6 +19,7 @@ void Study::update() {
         update_comparison(static_cast<int>(i), columns_[i]);
     }
   }
+  update_marks();
   update_cells();
   if (problem_ && opening_.empty()) {
     update_readings();

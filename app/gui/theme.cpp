@@ -64,6 +64,7 @@ QString style_sheet(const Theme& t) {
     QLabel[style="link"] { color: %accent; font-weight: 600; }
     QLabel[style="formula"] { background: %raised; border-radius: 4px; padding: 8px; }
     QFrame#info_bar { background: %raised; border: 1px solid %error; border-radius: 4px; }
+    QFrame#find_bar { background: %surface; border: 1px solid %line; border-radius: 4px; }
     QDoubleSpinBox, QLineEdit { background: %raised; border: 1px solid %line; border-radius: 4px;
       padding: 2px 6px; min-height: 20px; selection-background-color: %accent; }
     QDoubleSpinBox:focus, QLineEdit:focus { border: 1px solid %accent; }
@@ -75,6 +76,7 @@ QString style_sheet(const Theme& t) {
     QSlider::sub-page:horizontal { background: %accent; border-radius: 2px; }
     QSlider::handle:horizontal { background: %accent; width: 12px; margin: -4px 0; border-radius: 6px; }
     QSlider::handle:horizontal:focus { background: %text; }
+    QSlider::sub-page:horizontal:disabled, QSlider::handle:horizontal:disabled { background: %line; }
     QProgressBar { background: %line; border: none; border-radius: 3px; max-height: 6px; }
     QProgressBar::chunk { background: %accent; border-radius: 3px; }
     QScrollBar:vertical { background: transparent; width: 8px; }

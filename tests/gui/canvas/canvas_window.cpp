@@ -150,23 +150,26 @@ TEST_CASE("the wheel zooms about the cursor and never leaves the matrix") {
   CHECK(wished == Viewport{0, 384, 0, 384});
 }
 
-TEST_CASE("keys pan, zoom and fit") {
+TEST_CASE("a crosshair from elsewhere stays until the pointer moves, and is not told as hovered") {
   Shown shown(matrix_model(384, 2));
-  Viewport wished;
-  QObject::connect(&shown.canvas, &Canvas::viewport_wished, [&](Viewport v) { wished = v; });
-  shown.canvas.setFocus();
-  shown.move({2, 2});
-  QTest::keyClick(&shown.canvas, Qt::Key_Plus);
-  shown.settle();
-  CHECK(wished.row_end - wished.row_begin == doctest::Approx(384 * 0.8));
-  const Viewport before = wished;
-  QTest::keyClick(&shown.canvas, Qt::Key_Right);
-  shown.settle();
-  CHECK(wished.col_begin > before.col_begin);
-  CHECK(wished.row_begin == before.row_begin);
-  QTest::keyClick(&shown.canvas, Qt::Key_F);
-  shown.settle();
-  CHECK(wished == Viewport{0, 384, 0, 384});
+  shown.move(inside(shown, 0, 0.1, 0.1));
+  QSignalSpy hovers(&shown.canvas, &Canvas::hovered);
+  const QImage before = shown.picture();
+  shown.canvas.point_to(192, 288);
+  const QImage pointed = shown.picture();
+  CHECK(hovers.isEmpty());
+  for (const int column : {0, 1}) {
+    CAPTURE(column);
+    int across = 0;
+    for (int k = -3; k <= 3; ++k) {
+      const QPoint at = inside(shown, column, 0.3, 0.5) + QPoint(0, k);
+      across += pixel(shown, before, at) != pixel(shown, pointed, at);
+    }
+    CHECK(across > 0);
+  }
+  shown.move(inside(shown, 0, 0.2, 0.1));
+  REQUIRE(hovers.count() > 0);
+  CHECK(std::abs(hovers.last()[1].value<Index>() - 77) <= 4);
 }
 
 TEST_CASE("a left drag selects, a right drag pans, a header click chooses, a header drag moves") {
