@@ -33,6 +33,26 @@ std::vector<int> columns_enlarged(const CanvasModel& model, int view, int column
   return {static_cast<int>(exact), column};
 }
 
+/// The model of one row and a few columns.
+std::shared_ptr<const CanvasModel> only(const CanvasModel& model, std::size_t row,
+                                        const std::vector<int>& columns) {
+  auto alone = std::make_shared<CanvasModel>(model);
+  alone->views = {model.views[row]};
+  alone->column_titles.clear();
+  alone->column_subtitles.clear();
+  alone->cells = {{}};
+  for (const int column : columns) {
+    const auto c = static_cast<std::size_t>(column);
+    alone->column_titles.push_back(model.column_titles[c]);
+    if (c < model.column_subtitles.size())
+      alone->column_subtitles.push_back(model.column_subtitles[c]);
+    alone->cells[0].push_back(model.cells[row][c]);
+  }
+  alone->selected_column.reset();
+  if (model.ranges_of) alone->ranges_of = only(*model.ranges_of, row, columns);
+  return alone;
+}
+
 }  // namespace
 
 struct Canvas::Impl {
@@ -253,21 +273,8 @@ void Canvas::Impl::choose_what_is_shown() {
   if (row >= given->cells.size() || row >= given->views.size() ||
       column >= given->cells[row].size() || column >= given->column_titles.size())
     return enlarged.reset();
-  auto alone = std::make_shared<CanvasModel>(*given);
-  alone->views = {given->views[row]};
-  alone->column_titles.clear();
-  alone->column_subtitles.clear();
-  alone->cells = {{}};
   shown_columns = columns_enlarged(*given, enlarged->first, enlarged->second);
-  for (const int shown : shown_columns) {
-    const auto c = static_cast<std::size_t>(shown);
-    alone->column_titles.push_back(given->column_titles[c]);
-    if (c < given->column_subtitles.size())
-      alone->column_subtitles.push_back(given->column_subtitles[c]);
-    alone->cells[0].push_back(given->cells[row][c]);
-  }
-  alone->selected_column.reset();
-  model = std::move(alone);
+  model = only(*given, row, shown_columns);
 }
 
 int Canvas::Impl::shown_column(int column) const {
@@ -293,7 +300,7 @@ Scene Canvas::Impl::make_scene() {
       .model = *model,
       .viewport = viewport,
       .grid = Grid(shape_of(*model, viewport, size(), bridge.fonts())),
-      .scales = scales_of(*model),
+      .scales = scales_of(model->ranges_of ? *model->ranges_of : *model),
       .chosen_leaves = chosen_leaves_shown(),
       .found = found,
       .current_row = enlarged ? -1 : current_view,

@@ -33,6 +33,8 @@ struct CanvasModel {
   std::optional<std::pair<Index, Index>> selection_begin, selection_end;  // rectangle (query, key)
   std::optional<int> selected_column;
   bool dark = true;
+  /// Whose colour ranges hold; null: its own. (While exact stands in place of the others.)
+  std::shared_ptr<const CanvasModel> ranges_of;
   std::vector<Index> marked_queries,
       marked_keys;  // ascending; of the chosen leaf, say: drawn everywhere
 };

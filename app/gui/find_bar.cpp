@@ -38,7 +38,7 @@ FindBar::FindBar(QWidget* parent) : QFrame(parent) {
   button("▼", "Next match (F3)", [this] { emit stepped(1); });
   row->addWidget(found_ = make_note({}, this), 1);
   found_->setWordWrap(false);
-  button("✕", "Close the search", [this] { hide(); });
+  button("✕", "Close the search", [this] { shut(); });
   hide();
 }
 
@@ -69,15 +69,15 @@ bool FindBar::eventFilter(QObject* watched, QEvent* event) {
     if (enter)
       emit stepped(key->modifiers() & Qt::ShiftModifier ? -1 : 1);
     else
-      hide();
+      shut();
     return true;
   }
   return QFrame::eventFilter(watched, event);
 }
 
-void FindBar::hideEvent(QHideEvent* event) {
-  QFrame::hideEvent(event);
-  if (!event->spontaneous()) emit closed();
+void FindBar::shut() {
+  hide();
+  emit closed();
 }
 
 }  // namespace fovea

@@ -15,6 +15,7 @@ class FindBar : public QFrame {
   explicit FindBar(QWidget* parent = nullptr);
   /// Shows itself and takes the focus; the text of before is selected.
   void open();
+  void shut();
   QString text() const;
   /// "3 of 17", "no token has it".
   void tell(const QString& found);
@@ -26,7 +27,6 @@ class FindBar : public QFrame {
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
-  void hideEvent(QHideEvent* event) override;
 
  private:
   QLineEdit* line_;

@@ -43,9 +43,10 @@ QWidget* scrolled(QWidget* page) {
 }
 
 // The pictures of every column give way to the exact one's; what compares with exact stays.
-std::shared_ptr<const CanvasModel> with_exact_in_place(const CanvasModel& model,
+std::shared_ptr<const CanvasModel> with_exact_in_place(std::shared_ptr<const CanvasModel> model,
                                                        const std::vector<Column>& columns) {
-  auto shown = std::make_shared<CanvasModel>(model);
+  auto shown = std::make_shared<CanvasModel>(*model);
+  shown->ranges_of = model;
   const auto exact = static_cast<std::size_t>(
       std::ranges::find(columns, "exact", &Column::variant) - columns.begin());
   const auto is_picture = [](const CanvasCell& cell) {
@@ -253,7 +254,7 @@ void MainWindow::connect_canvas() {
 void MainWindow::show_model() {
   auto model = study_->model();
   if (!model) return;
-  if (show_exact_) model = with_exact_in_place(*model, study_->session().columns);
+  if (show_exact_) model = with_exact_in_place(model, study_->session().columns);
   canvas_->set_model(model);
   view_bar_->show_use(*study_->model());
   input_->sequence()->set_marked(study_->marked_queries(), study_->marked_keys());

@@ -153,7 +153,7 @@ void MainWindow::enlarge_panel() {
 
 /// One step back: the search, the enlarged panel, running work, then what is selected.
 void MainWindow::go_back() {
-  if (find_bar_->isVisible()) return find_bar_->hide();
+  if (find_bar_->isVisible()) return find_bar_->shut();
   if (canvas_->show_grid()) return;
   const bool working = study_->opening() || (study_->source() && !study_->drawn());
   if (working) return study_->cancel();
