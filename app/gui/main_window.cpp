@@ -12,6 +12,7 @@
 #include <QProgressBar>
 #include <QScreen>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSettings>
 #include <QStatusBar>
 #include <QTimer>
@@ -36,6 +37,12 @@ QWidget* scrolled(QWidget* page) {
   scroll->setObjectName("dock_scroll");
   scroll->setWidgetResizable(true);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  // A page whose height follows from its width must not change its width by needing a bar: the two
+  // would chase each other. Its room is always kept; with nothing to scroll it is not seen.
+  scroll->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
+  QScrollBar* bar = scroll->verticalScrollBar();
+  QObject::connect(bar, &QScrollBar::rangeChanged, bar,
+                   [bar](int low, int high) { bar->setEnabled(high > low); });
   scroll->setFocusPolicy(Qt::NoFocus);
   scroll->setWidget(page);
   scroll->setMinimumWidth(232);  // nothing in it is cut

@@ -83,6 +83,7 @@ QString style_sheet(const Theme& t) {
     QScrollBar:horizontal { background: transparent; height: 8px; }
     QScrollBar::handle { background: %line; border-radius: 4px; min-height: 24px; min-width: 24px; }
     QScrollBar::handle:hover { background: %muted; }
+    QScrollBar::handle:disabled { background: transparent; }
     QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
     QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
   )";
