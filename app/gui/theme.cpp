@@ -106,22 +106,32 @@ QLabel* make_label(const QString& text, const char* style, QWidget* parent) {
 }  // namespace
 
 const Theme& Theme::dark() {
-  static const Theme theme{
-      "#15171c", "#1d2026",
-      "#262a32", "#343a45",
-      "#dde1e8", "#8f96a3",
-      "#5aa9e6", "#e8b04b",
-      "#e5715f", {"#5aa9e6", "#7fd1ae", "#f3b32a", "#e07a5f", "#b388eb", "#9aa5b1"}};
+  static const Theme theme{"#15171c",
+                           "#1d2026",
+                           "#262a32",
+                           "#343a45",
+                           "#dde1e8",
+                           "#8f96a3",
+                           "#5aa9e6",
+                           "#e8b04b",
+                           "#e5715f",
+                           "#ff6ad5",
+                           {"#5aa9e6", "#7fd1ae", "#f3b32a", "#e07a5f", "#b388eb", "#9aa5b1"}};
   return theme;
 }
 
 const Theme& Theme::light() {
-  static const Theme theme{
-      "#eceef2", "#f8f9fb",
-      "#ffffff", "#cfd4dc",
-      "#1d222b", "#5d6675",
-      "#1769aa", "#9a6700",
-      "#b3261e", {"#2f7fc1", "#2f9e77", "#d08f00", "#c4533a", "#7e57c2", "#6b7684"}};
+  static const Theme theme{"#eceef2",
+                           "#f8f9fb",
+                           "#ffffff",
+                           "#cfd4dc",
+                           "#1d222b",
+                           "#5d6675",
+                           "#1769aa",
+                           "#9a6700",
+                           "#b3261e",
+                           "#d61fa4",
+                           {"#2f7fc1", "#2f9e77", "#d08f00", "#c4533a", "#7e57c2", "#6b7684"}};
   return theme;
 }
 

@@ -526,7 +526,7 @@ TEST_CASE("the heaviest keys of a row are listed, exact and approximate") {
     return false;
   };
   REQUIRE(wait_until(listed));
-  CHECK(said(window, QString::number(best)).startsWith(QString::number(p(0, best), 'g', 4)));
+  CHECK(said(window, QString::number(best)).startsWith(QString::number(p(0, best), 'g', 3)));
 }
 
 TEST_CASE("the panel under the pointer is copied") {

@@ -54,11 +54,14 @@ void draw_selection(const Ink& ink, const Scene& scene, const Rect& where) {
 /// Bands of tokens at an edge and, where they shall be followed, faintly across.
 void draw_marked(const Ink& ink, const Rect& where, const TokenAxis& axis,
                  const std::vector<Index>& tokens, bool rows, ImU32 colour, bool across) {
+  if (tokens.empty()) return;
+  ink.fill(rows ? Rect{where.x, where.y, 5, where.height} : Rect{where.x, where.y, where.width, 5},
+           ink.theme.tip);  // seen on any colours
   for (const auto& [a, b] : spans(axis, tokens)) {
     const Rect band =
         rows ? Rect{where.x, a, where.width, b - a} : Rect{a, where.y, b - a, where.height};
     const Rect edge = rows ? Rect{where.x, a, 4, b - a} : Rect{a, where.y, b - a, 4};
-    if (across) ink.fill(band, faded(colour, 0.16f));
+    if (across) ink.fill(band, faded(colour, 0.2f));
     ink.fill(edge, colour);
   }
 }
@@ -72,7 +75,7 @@ void draw_marked_tiles(const Ink& ink, const Scene& scene, const Rect& where) {
   for (const auto& [top, bottom] : down)
     for (const auto& [left, right] : over) {
       const Rect tile{left, top, right - left, bottom - top};
-      ink.fill(tile, faded(ink.theme.marked, 0.3f));
+      ink.fill(tile, faded(ink.theme.marked, 0.5f));
       if (tile.width > 6 && tile.height > 6) ink.frame(tile, ink.theme.marked);
     }
 }

@@ -100,9 +100,10 @@ void InspectorDock::refresh_top_keys() {
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t key = order[i];
     if (!(exact[key] > 0)) break;
-    const QString weight = number_text(double(exact[key]));
-    rows.push_back({position_text(Index(key)).left(22),
-                    reference ? weight : weight + " → " + number_text(double(row_->values[key])),
+    const auto short_text = [](double value) { return QString::number(value, 'g', 3); };
+    const QString weight = short_text(double(exact[key]));
+    rows.push_back({position_text(Index(key)).left(20),
+                    reference ? weight : weight + " → " + short_text(double(row_->values[key])),
                     position_text(Index(key)) +
                         (reference ? ": exact weight" : ": exact weight → selected column")});
   }

@@ -16,7 +16,8 @@ constexpr Index most_chips = 2048;  // of a longer text a part is shown
 constexpr int chip_height = 20, chip_gap = 4;
 
 QColor ink_on(const QColor& paper) {
-  return paper.lightnessF() > 0.5 ? QColor("#101216") : QColor("#e8ebf0");
+  const double light = 0.299 * paper.redF() + 0.587 * paper.greenF() + 0.114 * paper.blueF();
+  return light > 0.55 ? QColor("#101216") : QColor("#e8ebf0");
 }
 
 std::vector<bool> flags(const std::vector<Index>& tokens, Index n) {
@@ -214,9 +215,9 @@ void SequenceView::paint_marks(QPainter& painter, const QRectF& box, Index token
   }
   const double half = box.width() / 2;
   if (holds(marked_query_, token))
-    painter.fillRect(QRectF(box.left(), box.bottom() - 2, half, 3), theme.series[1]);
+    painter.fillRect(QRectF(box.left(), box.bottom() - 2, half, 3), theme.marked);
   if (holds(marked_key_, token))
-    painter.fillRect(QRectF(box.left() + half, box.bottom() - 2, half, 3), theme.series[1]);
+    painter.fillRect(QRectF(box.left() + half, box.bottom() - 2, half, 3), theme.marked);
 }
 
 QRectF SequenceView::patch_box(Index token) const {
@@ -246,7 +247,7 @@ void SequenceView::paint_image(QPainter& painter) {
   }
   painter.setRenderHint(QPainter::SmoothPixmapTransform, false);
   painter.drawImage(box, veil);
-  QColor lit = theme.series[1];
+  QColor lit = theme.marked;
   lit.setAlphaF(0.55f);
   for (Index token = 0;
        token < std::max<Index>(Index(marked_query_.size()), Index(marked_key_.size())); ++token)
