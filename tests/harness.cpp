@@ -57,6 +57,12 @@ Output Instance::apply(MatrixView v) const {
   return bound->apply(v, run);
 }
 
+RowsOutput Instance::apply_rows(IndexRange rows, Index pixel) const {
+  Profile profile;
+  Run run{profile};
+  return bound->apply_rows(problem.v, rows, pixel, run);
+}
+
 Matrix Instance::tile(IndexRange rows, IndexRange cols, Pool pool) const {
   Profile profile;
   Run run{profile};

@@ -38,6 +38,7 @@ struct Instance {
   std::unique_ptr<Operator> bound;
 
   Output apply(MatrixView v) const;
+  RowsOutput apply_rows(IndexRange rows, Index pixel) const;  // of the problem's own v
   Matrix tile(IndexRange rows, IndexRange cols, Pool pool = {}) const;
   Matrix all() const { return tile({0, plan->n}, {0, plan->n}); }
 };

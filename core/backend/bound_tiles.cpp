@@ -42,6 +42,14 @@ void BoundTiles::complete(Workers& workers, const std::stop_token& stop) {
   if (queries_.low() > 1) queries_ = Pyramid(problem_.q, 1, query_top_, loops_, workers, stop);
 }
 
+bool BoundTiles::dense() const {
+  if (passes_.size() != 1 || query_top_ > 0 || key_top_ > 0) return false;
+  const Pass& pass = *passes_.front().pass;
+  const IndexRange all{0, n_};
+  return pass.rows.empty() && pass.cols.empty() && pass.weight.empty() && pass.tiles.size() == 1 &&
+         pass.tiles.front().rows == all && pass.tiles.front().cols == all;
+}
+
 // How many of the lowest levels meet only keys next to the span of their queries.
 int BoundTiles::near_key_levels() const {
   constexpr int most = 2;  // a span and its margin begin at multiples of 4 tokens

@@ -60,6 +60,9 @@ class BoundTiles {
   int span_top() const { return span_top_; }
   float log2_scale() const;  // logits in log2 units: s log2(e)
 
+  /// One tile of tokens in sequence order: a query can be had by itself.
+  bool dense() const;
+
   /// Rows that stand for the queries, or the keys, of a level. Those of the levels that a span
   /// makes for itself are there once `complete` was called.
   ClusterRows queries(int level) const;

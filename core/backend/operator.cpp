@@ -2,14 +2,41 @@
 
 #include <string>
 
+#include "data/random.h"
+
 namespace fovea {
+namespace {
+
+void check_values(MatrixView v, Index n) {
+  if (v.rows != n || v.cols < 1)
+    throw InputError("", "v is [" + std::to_string(v.rows) + "," + std::to_string(v.cols) + "]: [" +
+                             std::to_string(n) + ",dv >= 1] expected");
+}
+
+}  // namespace
+
+Index drawn_row(IndexRange rows, const Pool& pool, Index pixel) {
+  constexpr std::uint32_t purpose = 17;
+  const Index begin = rows.begin + pixel * rows.size() / pool.rows,
+              end = rows.begin + (pixel + 1) * rows.size() / pool.rows;
+  Random random(pool.one_row.value_or(0), stream_of(purpose, begin));
+  return begin + static_cast<Index>(random.below(static_cast<std::uint64_t>(end - begin)));
+}
 
 Output Operator::apply(MatrixView v, Run& run) const {
-  if (v.rows != plan_->n || v.cols < 1)
-    throw InputError("", "v is [" + std::to_string(v.rows) + "," + std::to_string(v.cols) + "]: [" +
-                             std::to_string(plan_->n) + ",dv >= 1] expected");
+  check_values(v, plan_->n);
   run.check();
   return do_apply(v, run);
+}
+
+RowsOutput Operator::apply_rows(MatrixView v, IndexRange rows, Index pixel, Run& run) const {
+  check_values(v, plan_->n);
+  if (!has_rows()) throw UsageError("this operator has no rows by themselves");
+  if (pixel < 1 || rows.begin < 0 || rows.begin % pixel != 0 || rows.begin >= rows.end ||
+      rows.end > plan_->n || (rows.end % pixel != 0 && rows.end != plan_->n))
+    throw UsageError("rows must lie within [0, n), and begin and end with a pixel");
+  run.check();
+  return do_apply_rows(v, rows, pixel, run);
 }
 
 Matrix Operator::tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const {

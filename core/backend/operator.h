@@ -22,6 +22,18 @@ struct Pool {
   enum class Kind { none, max, mean };
   Kind kind = Kind::none;
   Index rows = 0, cols = 0;  // the grid; at most the rectangle's own size
+  /// An estimate: of every row of pixels one row of P, drawn uniformly with this seed, stands for
+  /// all. A mean is then unbiased, a max is a lower bound.
+  std::optional<std::uint64_t> one_row = {};
+};
+
+/// The row that stands for pixel row `pixel` of `rows`: the same for every operator.
+Index drawn_row(IndexRange rows, const Pool& pool, Index pixel);
+
+/// Queries `rows` and what one pass over their rows of P finds.
+struct RowsOutput {
+  Output output;      // z [rows, dv], lse [rows]
+  Matrix most, mean;  // P over squares of `pixel` x `pixel` tokens, cut off at the ends
 };
 
 /// What an error map shows of two entries p~ and p. Relative: 0 where they are equal, else infinite
@@ -52,6 +64,11 @@ class Operator {
     return tile(rows, cols, {}, run);
   }
 
+  /// Whether a part of the rows costs no more than its share of the whole.
+  bool has_rows() const { return do_has_rows(); }
+  /// Some rows of P V, with P pooled in passing: squares begin at multiples of `pixel`, and so does
+  /// `rows`, but for its end. Only where has_rows().
+  RowsOutput apply_rows(MatrixView v, IndexRange rows, Index pixel, Run& run) const;
 
   /// P~ - P over rows x cols, this being P~: pooled, max being the entry of largest magnitude (with
   /// its sign). Nothing unless this back end compares two such operators where they are; then tiles
@@ -76,6 +93,8 @@ class Operator {
 
  private:
   virtual Output do_apply(MatrixView v, Run& run) const = 0;
+  virtual bool do_has_rows() const { return false; }
+  virtual RowsOutput do_apply_rows(MatrixView, IndexRange, Index, Run&) const { return {}; }
   virtual Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const = 0;
   virtual std::optional<Matrix> do_difference(const Operator&, IndexRange, IndexRange, Pool,
                                               Difference, Run&) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <limits>
 
 #include "backend/query_strip.h"
@@ -25,18 +26,28 @@ struct Canvas {
     return pixel_of(token - cols.begin, cols.size(), pool.cols);
   }
   Index row_of(Index token) const { return pixel_of(token - rows.begin, rows.size(), pool.rows); }
+  // A pixel is one entry.
+  bool entries() const {
+    return pool.kind == Pool::Kind::none || (pool.one_row && pool.cols == cols.size());
+  }
   IndexRange tokens_of(IndexRange pixels) const {
     return {rows.begin + begin(pixels.begin, rows.size(), pool.rows),
             rows.begin + begin(pixels.end, rows.size(), pool.rows)};
   }
 };
 
-// Pixel rows of about 64 tokens together, or one row of more.
-std::vector<IndexRange> bands_of(const Canvas& canvas) {
+// Pixel rows of about 64 queries together, or one row of more; less where that leaves a thread
+// idle.
+std::vector<IndexRange> bands_of(const Canvas& canvas, int threads) {
   std::vector<IndexRange> bands;
+  const auto queries = [&](IndexRange pixels) {
+    return canvas.pool.one_row ? pixels.size() : canvas.tokens_of(pixels).size();
+  };
+  const Index most =
+      std::clamp<Index>(queries({0, canvas.pool.rows}) / threads, 16, isa::max_lanes);
   for (Index p = 0; p < canvas.pool.rows;) {
     Index q = p + 1;
-    while (q < canvas.pool.rows && canvas.tokens_of({p, q + 1}).size() <= isa::max_lanes) ++q;
+    while (q < canvas.pool.rows && queries({p, q + 1}) <= most) ++q;
     bands.push_back({p, q});
     p = q;
   }
@@ -47,64 +58,78 @@ std::vector<IndexRange> bands_of(const Canvas& canvas) {
 class RowBand {
  public:
   RowBand(const BoundTiles& tiles, const Canvas& canvas, IndexRange pixels,
-          const std::vector<float>& log2_sums, QueryStrip& strip, const std::stop_token& stop)
+          const std::vector<float>& log2_sums, QueryStrip& strip, const std::stop_token& stop,
+          Matrix& out)
       : tiles_(tiles),
         canvas_(canvas),
         pixels_(pixels),
-        tokens_(canvas.tokens_of(pixels)),
         log2_sums_(log2_sums),
         strip_(strip),
         stop_(stop),
-        sums_(static_cast<std::size_t>(pixels.size() * canvas.pool.cols)) {}
+        out_(out),
+        sums_(canvas.entries() ? 0 : static_cast<std::size_t>(pixels.size() * canvas.pool.cols)) {
+    const IndexRange tokens = canvas.tokens_of(pixels);
+    if (canvas.pool.one_row)
+      for (Index p = pixels.begin; p < pixels.end; ++p)
+        queries_.push_back(drawn_row(canvas.rows, canvas.pool, p));
+    else
+      for (Index i = tokens.begin; i < tokens.end; ++i) queries_.push_back(i);
+  }
 
   // The queries of the band that the pass evaluates, group by group, 64 at a time.
   void add(const BoundPass& bound) {
     const int level = bound.pass->query_level;
     const ClusterRows queries = tiles_.queries(level);
-    const std::vector<Index> positions = positions_in(bound);
-    auto at = positions.begin();
-    const Index first = positions.empty() ? 0 : positions.front();
+    const std::vector<Placed> placed = placed_in(bound);
+    auto at = placed.begin();
+    const Index first = placed.empty() ? 0 : placed.front().position;
     auto group = std::ranges::upper_bound(bound.groups, first, {},
                                           [](const TileGroup& g) { return g.rows.end; });
-    for (; group != bound.groups.end() && at != positions.end(); ++group) {
+    for (; group != bound.groups.end() && at != placed.end(); ++group) {
       strip_.count = 0;
-      for (; at != positions.end() && *at < group->rows.end; ++at) {
-        if (*at < group->rows.begin) continue;
-        const Index cluster = bound.row(*at);
-        const IndexRange its = cluster_tokens(cluster, level, tiles_.n());
-        for (Index i = std::max(its.begin, tokens_.begin); i < std::min(its.end, tokens_.end);
-             ++i) {
-          strip_.row[strip_.count] = queries.row(cluster);
-          strip_.lane_token[strip_.count] = static_cast<std::int32_t>(i);
-          if (++strip_.count == isa::max_lanes) add_strip(bound, *group);
-        }
+      for (; at != placed.end() && at->position < group->rows.end; ++at) {
+        if (at->position < group->rows.begin) continue;
+        strip_.row[strip_.count] = queries.row(bound.row(at->position));
+        strip_.lane_token[strip_.count] = static_cast<std::int32_t>(at->query);
+        if (++strip_.count == isa::max_lanes) add_strip(bound, *group);
       }
       if (strip_.count > 0) add_strip(bound, *group);
     }
   }
 
-  void write(Matrix& out) const {
+  // Entries are there already.
+  void write() const {
     const Pool& pool = canvas_.pool;
-    for (Index p = pixels_.begin; p < pixels_.end; ++p)
+    if (canvas_.entries()) return;
+    for (Index p = pixels_.begin; p < pixels_.end; ++p) {
+      const Index rows = pool.one_row ? 1 : Canvas::extent(p, canvas_.rows.size(), pool.rows);
       for (Index c = 0; c < pool.cols; ++c) {
         double value = sums_[static_cast<std::size_t>((p - pixels_.begin) * pool.cols + c)];
         if (pool.kind == Pool::Kind::mean)
-          value /= static_cast<double>(Canvas::extent(p, canvas_.rows.size(), pool.rows) *
-                                       Canvas::extent(c, canvas_.cols.size(), pool.cols));
-        out(p, c) = static_cast<float>(value);
+          value /= static_cast<double>(rows * Canvas::extent(c, canvas_.cols.size(), pool.cols));
+        out_(p, c) = static_cast<float>(value);
       }
+    }
   }
 
  private:
-  std::vector<Index> positions_in(const BoundPass& bound) const {
-    const int level = bound.pass->query_level;
-    std::vector<Index> positions;
-    for (Index c = tokens_.begin >> level; c <= (tokens_.end - 1) >> level; ++c) {
-      const Index p = bound.position.empty() ? c : bound.position[static_cast<std::size_t>(c)];
-      if (p >= 0) positions.push_back(p);
+  // A query of the band at the row position of its cluster.
+  struct Placed {
+    Index position, query;
+    friend auto operator<=>(const Placed&, const Placed&) = default;
+  };
+
+  std::vector<Placed> placed_in(const BoundPass& bound) const {
+    std::vector<Placed> placed;
+    placed.reserve(queries_.size());
+    for (const Index query : queries_) {
+      const Index cluster = query >> bound.pass->query_level;
+      const Index p =
+          bound.position.empty() ? cluster : bound.position[static_cast<std::size_t>(cluster)];
+      if (p >= 0) placed.push_back({p, query});
     }
-    std::ranges::sort(positions);
-    return positions;
+    if (!bound.position.empty()) std::ranges::sort(placed);
+    return placed;
   }
 
   void add_strip(const BoundPass& bound, const TileGroup& group) {
@@ -117,12 +142,31 @@ class RowBand {
                      bound.log2_pair_weight, stop_, [&] {
                        strip_.loops().normalise(strip_.s.data(), strip_.lanes(), strip_.keys,
                                                 log2_sum_);
-                       if (pixels_.size() == 1)
-                         deposit_reduced(bound.pass->key_level);
-                       else
-                         deposit(bound.pass->key_level);
+                       deposit(bound.pass->key_level);
                      });
     strip_.count = 0;
+  }
+
+  void deposit(int level) {
+    if (canvas_.entries())
+      deposit_entries(level);
+    else if (pixels_.size() == 1)
+      deposit_reduced(level);
+    else
+      deposit_pooled(level);
+  }
+
+  // No pair counts twice; where one is masked it adds 0.
+  void deposit_entries(int level) {
+    const int lanes = strip_.lanes();
+    for (int lane = 0; lane < strip_.count; ++lane) {
+      float* row = out_.row(canvas_.row_of(strip_.lane_token[lane]));
+      const float* s = strip_.s.data() + lane;
+      for (int k = 0; k < strip_.keys; ++k) {
+        const IndexRange its = tokens_of_key(k, level);
+        for (Index j = its.begin; j < its.end; ++j) row[j - canvas_.cols.begin] += s[k * lanes];
+      }
+    }
   }
 
   // All queries of the strip lie in one row of pixels.
@@ -131,42 +175,88 @@ class RowBand {
     strip_.loops().reduce(strip_.s.data(), strip_.lanes(), strip_.count, strip_.keys, maximum,
                           reduced_);
     for (int k = 0; k < strip_.keys; ++k)
-      for_columns(k, level, [&](Index column) { put(pixels_.begin, column, reduced_[k]); });
-  }
-
-  void deposit(int level) {
-    Index pixel[isa::max_lanes];
-    for (int lane = 0; lane < strip_.count; ++lane)
-      pixel[lane] = canvas_.row_of(strip_.lane_token[lane]);
-    for (int k = 0; k < strip_.keys; ++k)
-      for_columns(k, level, [&](Index column) {
-        const float* s = strip_.s.data() + k * strip_.lanes();
-        for (int lane = 0; lane < strip_.count; ++lane) put(pixel[lane], column, s[lane]);
+      for_pixels(tokens_of_key(k, level), [&](Index column, Index keys) {
+        put(pixels_.begin, column, static_cast<double>(reduced_[k]), keys);
       });
   }
 
-  template <class Use>
-  void for_columns(int k, int level, Use use) const {
-    const IndexRange its = cluster_tokens(strip_.column[k], level, tiles_.n());
-    const Index end = std::min(its.end, canvas_.cols.end);
-    for (Index j = std::max(its.begin, canvas_.cols.begin); j < end; ++j) use(canvas_.column_of(j));
+  // Keys one after another in the same column of pixels are taken together.
+  void deposit_pooled(int level) {
+    constexpr int longest = 64;
+    Index pixel[isa::max_lanes];
+    for (int lane = 0; lane < strip_.count; ++lane)
+      pixel[lane] = canvas_.row_of(strip_.lane_token[lane]);
+    for (int k = 0, end = 0; k < strip_.keys; k = end) {
+      const IndexRange its = tokens_of_key(k, level);
+      const Index column = canvas_.column_of(its.begin);
+      end = k + 1;
+      if (level == 0)
+        while (end < std::min(strip_.keys, k + longest) &&
+               canvas_.column_of(strip_.column[end]) == column)
+          ++end;
+      reduce_keys(k, end);
+      for_pixels(its, [&](Index c, Index keys) {
+        for (int lane = 0; lane < strip_.count; ++lane)
+          put(pixel[lane], c, static_cast<double>(by_lane_[lane]), keys);
+      });
+    }
   }
 
-  void put(Index pixel, Index column, float value) {
+  void reduce_keys(int begin, int end) {
+    const int lanes = strip_.lanes();
+    const float* s = strip_.s.data() + begin * lanes;
+    std::copy_n(s, lanes, by_lane_);
+    for (int k = begin + 1; k < end; ++k) {
+      s += lanes;
+      if (canvas_.pool.kind == Pool::Kind::max)
+        for (int lane = 0; lane < lanes; ++lane)
+          by_lane_[lane] = s[lane] <= by_lane_[lane] ? by_lane_[lane] : s[lane];
+      else
+        for (int lane = 0; lane < lanes; ++lane) by_lane_[lane] += s[lane];
+    }
+  }
+
+  // Those within the rectangle.
+  IndexRange tokens_of_key(int k, int level) const {
+    const IndexRange its = cluster_tokens(strip_.column[k], level, tiles_.n());
+    return {std::max(its.begin, canvas_.cols.begin), std::min(its.end, canvas_.cols.end)};
+  }
+
+  // use(column, how many of the tokens lie in it)
+  template <class Use>
+  void for_pixels(IndexRange tokens, Use use) const {
+    if (tokens.size() == 1) return use(canvas_.column_of(tokens.begin), Index{1});
+    const Index size = canvas_.cols.size(), pixels = canvas_.pool.cols;
+    for (Index j = tokens.begin; j < tokens.end;) {
+      const Index column = canvas_.column_of(j);
+      const Index end =
+          std::min(tokens.end, canvas_.cols.begin + Canvas::begin(column + 1, size, pixels));
+      use(column, end - j);
+      j = end;
+    }
+  }
+
+  // An entry that `keys` pairs of the pixel share.
+  void put(Index pixel, Index column, double entry, Index keys) {
     double& sum =
         sums_[static_cast<std::size_t>((pixel - pixels_.begin) * canvas_.pool.cols + column)];
-    const auto entry = static_cast<double>(value);
-    sum = canvas_.pool.kind == Pool::Kind::max ? std::max(sum, entry) : sum + entry;
+    if (canvas_.pool.kind == Pool::Kind::mean)
+      sum += entry * static_cast<double>(keys);
+    else if (entry > sum || std::isnan(entry))
+      sum = entry;
   }
 
   const BoundTiles& tiles_;
   const Canvas& canvas_;
-  IndexRange pixels_, tokens_;
+  IndexRange pixels_;
   const std::vector<float>& log2_sums_;
   QueryStrip& strip_;
   std::stop_token stop_;
-  std::vector<double> sums_;  // [pixels_.size(), pool.cols]
+  Matrix& out_;
+  std::vector<Index> queries_;  // ascending
+  std::vector<double> sums_;    // [pixels_.size(), pool.cols]; none for entries
   alignas(64) float log2_sum_[isa::max_lanes] = {};
+  alignas(64) float by_lane_[isa::max_lanes] = {};
   float reduced_[isa::max_keys] = {};
 };
 
@@ -175,17 +265,16 @@ class RowBand {
 Matrix tile_entries(const BoundTiles& tiles, IndexRange rows, IndexRange cols, Pool pool,
                     const std::vector<float>& log2_sums, Workers& workers, Run& run) {
   const Canvas canvas{rows, cols, pool};
-  const std::vector<IndexRange> bands = bands_of(canvas);
+  const std::vector<IndexRange> bands = bands_of(canvas, workers.threads());
   Matrix out(pool.rows, pool.cols);
   std::vector<QueryStrip> strips(static_cast<std::size_t>(workers.threads()), QueryStrip(tiles));
   std::atomic<Index> done = 0;
   workers.loop(static_cast<Index>(bands.size()), run.stop, [&](Index turn, int worker) {
     RowBand band(tiles, canvas, bands[static_cast<std::size_t>(turn)], log2_sums,
-                 strips[static_cast<std::size_t>(worker)], run.stop);
+                 strips[static_cast<std::size_t>(worker)], run.stop, out);
     for (const BoundPass& bound : tiles.passes()) band.add(bound);
-    band.write(out);
-    if (run.progress)
-      run.progress->fraction = static_cast<double>(++done) / static_cast<double>(bands.size());
+    band.write();
+    run.reached(static_cast<double>(++done) / static_cast<double>(bands.size()));
   });
   return out;
 }

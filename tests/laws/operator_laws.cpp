@@ -162,9 +162,9 @@ TEST_CASE("law: rows of TC sum to the alphas of the nodes that hold a key") {
 TEST_CASE("law: a rectangle of P, and any pooling of it, is that of the whole") {
   for_all([](const Case&, const Instance& x) {
     const Index n = x.problem.n();
-    const Matrix p = x.all();
     const IndexRange rows{n / 3, n - n / 5}, cols{n / 4, n - n / 7};
-    const Matrix part = x.tile(rows, cols);
+    const Matrix part = x.tile(rows, cols);  // before anything is known of other rows
+    const Matrix p = x.all();
     CHECK(distance(
               part, [&](Index i, Index j) { return p(rows.begin + i, cols.begin + j); },
               rows.size(), cols.size()) == 0);
@@ -193,6 +193,89 @@ TEST_CASE("law: a rectangle of P, and any pooling of it, is that of the whole") 
     CHECK(worst_most == 0);
     CHECK(worst_mean <= 1);
   });
+}
+
+TEST_CASE("law: where one row stands for a row of pixels, it is pooled alone, and drawn alike") {
+  for_all([](const Case&, const Instance& x) {
+    const Index n = x.problem.n();
+    const Matrix p = x.all();
+    const IndexRange rows{n / 4, n}, cols{0, n - n / 5};
+    const Index grid_rows = (rows.size() + 6) / 7, grid_cols = (cols.size() + 3) / 4;
+    const Pool most_of{Pool::Kind::max, grid_rows, grid_cols, 5},
+        mean_of{Pool::Kind::mean, grid_rows, grid_cols, 5};
+    const Matrix most = x.tile(rows, cols, most_of), mean = x.tile(rows, cols, mean_of);
+    double worst_most = 0, worst_mean = 0;
+    for (Index r = 0; r < grid_rows; ++r) {
+      const Index i = drawn_row(rows, most_of, r);
+      REQUIRE(i >= rows.begin + r * rows.size() / grid_rows);
+      REQUIRE(i < rows.begin + (r + 1) * rows.size() / grid_rows);
+      for (Index c = 0; c < grid_cols; ++c) {
+        double largest = -1e30, sum = 0, mass = 0x1p-100;
+        const Index begin = c * cols.size() / grid_cols, end = (c + 1) * cols.size() / grid_cols;
+        for (Index j = begin; j < end; ++j) {
+          largest = std::max(largest, static_cast<double>(p(i, j)));
+          sum += static_cast<double>(p(i, j));
+          mass += std::abs(static_cast<double>(p(i, j)));
+        }
+        const auto keys = static_cast<double>(end - begin);
+        worst_most = std::max(worst_most, std::abs(static_cast<double>(most(r, c)) - largest));
+        worst_mean = std::max(worst_mean,
+                              std::abs(static_cast<double>(mean(r, c)) - sum / keys) * keys / mass);
+      }
+    }
+    CHECK(worst_most == 0);
+    // A float32 sum of up to 64 entries: 64 roundings of its mass.
+    CHECK(worst_mean <= 64 * 0x1p-24);
+  });
+}
+
+TEST_CASE("law: rows that are had by themselves are those of the whole, and P pooled in passing") {
+  int had = 0;
+  for_all([&](const Case&, const Instance& x) {
+    const Index n = x.problem.n(), pixel = 3;
+    const Index begin = n / 3 / pixel * pixel;
+    for (const IndexRange rows : {IndexRange{begin, n}, {0, (n / 2 + pixel) / pixel * pixel}}) {
+      if (rows.end > n || rows.end == rows.begin) continue;
+      if (!x.bound->has_rows()) return;
+      ++had;
+      const RowsOutput part = x.apply_rows(rows, pixel);
+      const Output whole = x.apply(x.problem.v);
+      const Matrix p = x.all();
+      CHECK(distance(
+                part.output.z, [&](Index i, Index c) { return whole.z(rows.begin + i, c); },
+                rows.size(), x.problem.dv()) == 0);
+      double worst = 0, worst_most = 0, worst_mean = 0;
+      for (Index i = rows.begin; i < rows.end; ++i)
+        worst = std::max(
+            worst,
+            static_cast<double>(std::abs(part.output.lse[static_cast<std::size_t>(i - rows.begin)] -
+                                         whole.lse[static_cast<std::size_t>(i)])));
+      CHECK(worst == 0);
+      for (Index r = 0; r < part.most.rows(); ++r)
+        for (Index c = 0; c < part.most.cols(); ++c) {
+          double largest = 0, sum = 0;
+          Index count = 0;
+          for (Index i = rows.begin + r * pixel; i < std::min(rows.begin + (r + 1) * pixel, n); ++i)
+            for (Index j = c * pixel; j < std::min((c + 1) * pixel, n); ++j, ++count) {
+              largest = std::max(largest, static_cast<double>(p(i, j)));
+              sum += static_cast<double>(p(i, j));
+            }
+          worst_most =
+              std::max(worst_most, std::abs(static_cast<double>(part.most(r, c)) - largest) /
+                                       (largest + 0x1p-100));
+          worst_mean = std::max(
+              worst_mean,
+              std::abs(static_cast<double>(part.mean(r, c)) * static_cast<double>(count) - sum) /
+                  (sum + 0x1p-100));
+        }
+      // exp2 is monotone but for an ulp.
+      CHECK(worst_most <= 0x1p-23);
+      // A weight and its reference each through exp2 (2 ulps), their product, 9 sums; and the sum
+      // of the row, which the entries divide by as a difference of logarithms.
+      CHECK(worst_mean <= floor_of(x.problem) + 16 * 0x1p-23);
+    }
+  });
+  CHECK((had > 0 || backends().empty()));
 }
 
 TEST_CASE("law: Z is linear in V, and a constant V comes back times the row sum") {

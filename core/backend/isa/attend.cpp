@@ -153,6 +153,47 @@ bool softmax(float* s, int lanes, int key_count, float* maximum, float* sum, flo
   return moved;
 }
 
+void softmax_segments(float* s, int lanes, const Segments& segments, float* maximum, float* sum,
+                      float* rescale) {
+  for (int lane = 0; lane < lanes; lane += width) {
+    const Vec before = load(maximum + lane);
+    Vec top = before;
+    for (int i = 0, k = 0; i < segments.count; ++i) {
+      const bool goes_on = i == 0 && segments.first_goes_on;
+      Vec its = goes_on ? load(segments.maximum[i] + lane) : splat(minus_infinity);
+      for (; k < segments.end[i]; ++k) its = larger(load(s + k * lanes + lane), its);
+      store(segments.maximum[i] + lane, its);
+      top = larger(its, top);
+    }
+    const Vec reference = top == splat(minus_infinity) ? Vec{} : top;  // as in softmax
+    const IntVec fresh = before == splat(minus_infinity);
+    const Vec factor = fresh ? splat(1.0f) : exp2_of(before - reference);
+    Vec total = load(sum + lane) * factor;
+    for (int i = 0, k = 0; i < segments.count; ++i) {
+      Vec its{};
+      if (i == 0 && segments.first_goes_on)
+        its =
+            load(segments.sum[i] + lane) * exp2_of(load(segments.reference[i] + lane) - reference);
+      for (; k < segments.end[i]; ++k) {
+        float* at = s + k * lanes + lane;
+        const Vec weight = exp2_of(load(at) - reference);
+        store(at, weight);
+        its += weight;
+        total += weight;
+      }
+      store(segments.sum[i] + lane, its);
+      store(segments.reference[i] + lane, reference);
+    }
+    store(maximum + lane, top);
+    store(sum + lane, total);
+    store(rescale + lane, factor);
+  }
+}
+
+void multiply(float* a, const float* b, int count) {
+  for (int i = 0; i < count; i += width) store(a + i, load(a + i) * load(b + i));
+}
+
 void normalise(float* s, int lanes, int key_count, const float* log2_sum) {
   for (int lane = 0; lane < lanes; lane += width) {
     const Vec shift = load(log2_sum + lane);
@@ -228,8 +269,9 @@ void reduce(const float* s, int lanes, int count, int key_count, bool maximum, f
   }
 }
 
-const Loops loops{isa_name,   width, pack,  logits, add_weights, mask,     softmax, normalise,
-                  accumulate, blend, scale, score,  choose_side, add_rows, reduce};
+const Loops loops{isa_name,         width,    pack,      logits,     add_weights, mask,  softmax,
+                  softmax_segments, multiply, normalise, accumulate, blend,       scale, score,
+                  choose_side,      add_rows, reduce};
 
 }  // namespace
 

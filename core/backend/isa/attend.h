@@ -31,6 +31,16 @@ struct Weights {
   int d;
 };
 
+/// Runs of consecutive keys of a step, and what was found of each so far.
+struct Segments {
+  int count;
+  const int* end;           // [count] one past the last key of each
+  float* const* maximum;    // [count][lane] largest logit
+  float* const* sum;        // [count][lane] of exp2(logit - reference)
+  float* const* reference;  // [count][lane]
+  bool first_goes_on;       // the first has been begun in a step before; all others begin here
+};
+
 struct Loops {
   const char* name;  // "AVX-512"
   int width;         // floats in a vector; lanes of a strip are a multiple of it
@@ -53,6 +63,13 @@ struct Loops {
   /// s into weights exp2(s - maximum) and adds them up. rescale[lane] receives exp2(old - new
   /// maximum). Returns whether any maximum moved (else every rescale is 1).
   bool (*softmax)(float* s, int lanes, int key_count, float* maximum, float* sum, float* rescale);
+
+  /// The same, and what it finds of every segment. The segments hold all keys.
+  void (*softmax_segments)(float* s, int lanes, const Segments& segments, float* maximum,
+                           float* sum, float* rescale);
+
+  /// a[i] *= b[i]. count is a multiple of width.
+  void (*multiply)(float* a, const float* b, int count);
 
   /// s = exp2(s - log2_sum[lane]); 0 for a lane whose log2_sum is -inf.
   void (*normalise)(float* s, int lanes, int key_count, const float* log2_sum);

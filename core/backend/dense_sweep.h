@@ -1,0 +1,51 @@
+// A DenseSweep takes some queries past all the keys they may attend, once: their softmax sums,
+// their rows of Z, and P pooled to pixels in passing. For plans of one tile in sequence order, as
+// exact attention's, where any query can be had by itself.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "backend/bound_tiles.h"
+#include "backend/query_strip.h"
+
+namespace fovea {
+
+class DenseSweep {
+ public:
+  struct Wish {
+    std::span<const std::int32_t> queries = {};  // any, in any order
+    MatrixView values = {};  // [n, dv], rows readable up to a multiple of 16; no columns: no Z
+    // Row r of the maps is of queries [map_rows[r], map_rows[r + 1]) of the list, column c of keys
+    // [map_cols[c], map_cols[c + 1]). No columns: no maps.
+    std::span<const Index> map_rows = {}, map_cols = {};
+  };
+  struct Found {
+    std::vector<float> log2_sums;    // [queries] log2 of the softmax sum; -inf: no key
+    std::vector<float> log2_maxima;  // [queries] the largest logit, log2 units
+    Matrix z;                        // [queries, dv]
+    Matrix most, mean;               // P pooled: max; mean
+  };
+
+  /// All arguments outlive this. `tiles` are dense.
+  DenseSweep(const BoundTiles& tiles, const Wish& wish, Workers& workers, Run& run);
+  ~DenseSweep();
+
+  /// Sums and Z are, bit for bit, those of any other choice of queries. Maxima are those of the
+  /// entries of P; means are of sums in float32 along a pixel's row.
+  Found attend();
+
+ private:
+  class Worker;
+
+  void cut_turns();
+
+  const BoundTiles& tiles_;
+  const Wish& wish_;
+  Workers& workers_;
+  Run& run_;
+  std::vector<IndexRange> turns_;  // of map rows, else of queries: what one thread takes at a time
+  Found found_;
+};
+
+}  // namespace fovea
