@@ -5,6 +5,9 @@
 
 namespace fovea::canvas {
 
+/// Of a panel of leaves: narrower ones show no figures.
+inline constexpr float least_width_for_figures = 180;
+
 struct BodyDrawing {
   const Ink& ink;
   const Scene& scene;

@@ -38,7 +38,9 @@ std::size_t boxes_shown(std::size_t nodes, const Rect& where) {
   return std::max<std::size_t>(1, std::min(nodes, static_cast<std::size_t>(where.width / 2)));
 }
 
+/// None where their names would be cut: then the words at the cursor tell them.
 std::size_t figures_shown(const LeafSizes& leaves, const Rect& panel) {
+  if (panel.width < least_width_for_figures) return 0;
   const float room = panel.height * 0.5f - key_height - icicle_height(leaves);
   return std::min(leaves.figures.size(),
                   static_cast<std::size_t>(std::max(0.0f, std::floor(room / figure_line))));
@@ -106,9 +108,7 @@ void draw_figures(const BodyDrawing& d, const LeafSizes& leaves) {
   for (std::size_t f = 0; f < figures_shown(leaves, d.where); ++f, y += figure_line) {
     const Diagnostic& figure = leaves.figures[f];
     const std::string value = std::isinf(figure.value) ? "infinite" : number(figure.value);
-    const float room = d.where.width - d.ink.width(Face::small, value) - 24;
-    d.ink.write(Face::small, {d.where.x + 8, y}, d.ink.theme.muted,
-                d.ink.elided(Face::small, figure.label, room));
+    d.ink.write(Face::small, {d.where.x + 8, y}, d.ink.theme.muted, figure.label);
     d.ink.write_right(Face::small, {d.where.right() - 8, y}, d.ink.theme.text, value);
   }
 }

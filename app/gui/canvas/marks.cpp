@@ -147,10 +147,17 @@ std::string leaf_words(const LeafSizes& leaves, IndexRange chosen) {
 
 std::vector<std::string> tooltip_lines(const Ink& ink, const Scene& scene, const Panel& panel) {
   const Pointer& p = scene.pointer;
-  if (const auto* leaves = std::get_if<LeafSizes>(&panel.body))
-    return p.leaves.size() > 0 ? std::vector{leaf_words(*leaves, p.leaves)}
-                               : std::vector<std::string>{};
+  if (const auto* leaves = std::get_if<LeafSizes>(&panel.body)) {
+    std::vector<std::string> words;
+    if (scene.grid.side() < least_width_for_figures)
+      for (const Diagnostic& figure : leaves->figures)
+        words.push_back(figure.label + ": " + number(figure.value));
+    if (p.leaves.size() > 0) words.push_back(leaf_words(*leaves, p.leaves));
+    return words;
+  }
   std::vector<std::string> lines;
+  if (const auto* table = std::get_if<FigureTable>(&panel.body))  // some may not fit into the panel
+    for (const auto& [label, value] : table->rows) lines.push_back(label + ": " + value);
   if (p.query >= 0) lines.push_back(token_words(ink, scene, "query", p.query));
   if (p.key >= 0) lines.push_back(token_words(ink, scene, "key", p.key));
   std::string value;
