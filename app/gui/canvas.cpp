@@ -86,6 +86,7 @@ struct Canvas::Impl {
   std::vector<int> shown_columns;                    // while one is enlarged
   std::optional<std::pair<int, IndexRange>> chosen_leaves;
   std::vector<Index> found;
+  TokenErrors token_errors, shown_errors;  // all, and of the columns shown
   int current_view = -1;
   bool focus_by_key = false;
   int frames_wanted = 0;
@@ -146,6 +147,13 @@ void Canvas::point_to(Index query, Index key) {
 
 void Canvas::set_found(std::vector<Index> tokens) {
   impl_->found = std::move(tokens);
+  impl_->wake();
+}
+
+void Canvas::set_token_errors(TokenErrors errors) {
+  if (errors == impl_->token_errors) return;
+  impl_->token_errors = std::move(errors);
+  impl_->choose_what_is_shown();
   impl_->wake();
 }
 
@@ -267,6 +275,7 @@ void Canvas::Impl::wake() {
 /// All of the given model, or a model of the enlarged panel alone.
 void Canvas::Impl::choose_what_is_shown() {
   model = given;
+  shown_errors = token_errors;
   if (!enlarged) return;
   const auto row = static_cast<std::size_t>(enlarged->first);
   const auto column = static_cast<std::size_t>(enlarged->second);
@@ -275,6 +284,10 @@ void Canvas::Impl::choose_what_is_shown() {
     return enlarged.reset();
   shown_columns = columns_enlarged(*given, enlarged->first, enlarged->second);
   model = only(*given, row, shown_columns);
+  shown_errors.clear();
+  for (const int shown : shown_columns)
+    shown_errors.push_back(
+        std::size_t(shown) < token_errors.size() ? token_errors[std::size_t(shown)] : nullptr);
 }
 
 int Canvas::Impl::shown_column(int column) const {
@@ -303,6 +316,7 @@ Scene Canvas::Impl::make_scene() {
       .scales = scales_of(model->ranges_of ? *model->ranges_of : *model),
       .chosen_leaves = chosen_leaves_shown(),
       .found = found,
+      .token_errors = shown_errors,
       .current_row = enlarged ? -1 : current_view,
       .picture = [this](const std::shared_ptr<const Panel>& panel) {
         return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(rasters.picture(panel)));

@@ -39,6 +39,9 @@ struct CanvasModel {
       marked_keys;  // ascending; of the chosen leaf, say: drawn everywhere
 };
 
+/// For each column |z~ - z| of every token, or null.
+using TokenErrors = std::vector<std::shared_ptr<const std::vector<float>>>;
+
 class Canvas : public QOpenGLWidget {
   Q_OBJECT
 
@@ -59,6 +62,8 @@ class Canvas : public QOpenGLWidget {
   void point_to(Index query, Index key);
   /// Tokens a search found, ascending: marked at the edges of all panels.
   void set_found(std::vector<Index> tokens);
+  /// Drawn as strips beside the error maps.
+  void set_token_errors(TokenErrors errors);
   /// The leaves whose tokens the model marks; an empty range: none.
   void set_chosen_leaves(int column, IndexRange leaves);
   /// The panel that keys speak of: its row's name stands out, and it is scrolled into sight.

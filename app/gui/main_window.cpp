@@ -198,6 +198,7 @@ void MainWindow::connect_study() {
   connect(study, &Study::columns_changed, this, [this] {
     variant_->refresh();
     timing_->refresh();
+    show_token_errors();
     refresh_title();
   });
   connect(study, &Study::cards_changed, input_->gallery(), &HeadGallery::refresh);
@@ -267,6 +268,15 @@ void MainWindow::show_model() {
   input_->sequence()->set_marked(study_->marked_queries(), study_->marked_keys());
   inspector_->refresh_block();
   study_->set_panel_pixels(canvas_->panel_pixels());
+}
+
+void MainWindow::show_token_errors() {
+  TokenErrors errors;
+  for (const ColumnState& column : study_->columns()) {
+    errors.emplace_back();  // part of the metrics, which stay as long as it is shown
+    if (column.metrics) errors.back() = {column.metrics, &column.metrics->token_error};
+  }
+  canvas_->set_token_errors(std::move(errors));
 }
 
 void MainWindow::show_exact(bool on) {

@@ -70,6 +70,7 @@ class MainWindow : public QMainWindow {
   QString provenance() const;
   void set_look(const QString& look);
   void show_exact(bool on);
+  void show_token_errors();
   void say(const QString& message);  // in the status bar, for a while
 
   // main_window_files.cpp

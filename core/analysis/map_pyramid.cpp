@@ -211,6 +211,7 @@ bool MapPyramid::refine(const MapView& view, Run& run) {
 // Overview pixels over the view's: one stands for several, or several for one.
 void MapPyramid::draw_overview(const MapView& view, IndexRange rows, IndexRange cols,
                                MapPicture& out) const {
+  if (overview_.empty()) return;
   const bool means = kind_ == Pool::Kind::mean;
   const auto share = [&](Index p) {  // an overview pixel may be cut off at the end
     return static_cast<double>(tokens({p, p + 1}, pixel_).size());
@@ -272,7 +273,7 @@ MapPicture MapPyramid::picture(const MapView& view) const {
                                   std::numeric_limits<float>::quiet_NaN())};
   const Index last = pixels_over(n_, view.pixel);
   const IndexRange rows = common(view.rows, {0, last}), cols = common(view.cols, {0, last});
-  if (overview_.empty() || rows.size() == 0 || cols.size() == 0) return out;
+  if (rows.size() == 0 || cols.size() == 0) return out;
   const IndexRange under{rows.begin * view.pixel / pixel_,
                          pixels_over(std::min(n_, rows.end * view.pixel), pixel_)};
   Index estimated = 0;

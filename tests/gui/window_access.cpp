@@ -4,6 +4,7 @@
 #include <QAbstractButton>
 #include <QAction>
 #include <QComboBox>
+#include <QDockWidget>
 #include <QDropEvent>
 #include <QKeySequenceEdit>
 #include <QLabel>
@@ -13,6 +14,7 @@
 #include <QPushButton>
 #include <QSettings>
 #include <QSlider>
+#include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
 #include <set>
@@ -281,6 +283,17 @@ TEST_CASE("a file dropped on the canvas is opened") {
   CHECK(wait_until([&] {
     return QString::fromStdString(window.study().session().source).endsWith("fovea.txt");
   }));
+}
+
+TEST_CASE("a session keeps the layout of the docks") {
+  QTemporaryDir dir;
+  Window window(small);
+  auto* timing = window->findChild<QDockWidget*>("Timing");
+  timing->hide();
+  REQUIRE(window->save_session_to(dir.filePath("s.fovea.json")));
+  timing->show();
+  window->open(dir.filePath("s.fovea.json"));
+  CHECK(wait_until([&] { return timing->isHidden(); }));
 }
 
 TEST_CASE("the window opens what was open last, as it was") {

@@ -529,6 +529,30 @@ TEST_CASE("the heaviest keys of a row are listed, exact and approximate") {
   CHECK(said(window, QString::number(best)).startsWith(QString::number(p(0, best), 'g', 3)));
 }
 
+TEST_CASE("beside each error map stands the output error of every query") {
+  Window window(small);
+  show(window, {View::error});
+  const int column = column_of(window, "fixed");
+  REQUIRE(
+      wait_until([&] { return window.study().columns()[std::size_t(column)].metrics != nullptr; }));
+  be_still(window);
+  const auto& errors = window.study().columns()[std::size_t(column)].metrics->token_error;
+  const QRectF place = window->canvas().panel_place(0, column);
+  const QImage image = window->canvas().grabFramebuffer();
+  const double ratio = window->canvas().devicePixelRatioF();
+  const auto colour = [&](Index query) {
+    const double y = place.top() + (double(query) + 0.5) / 128 * place.height();
+    return image.pixelColor((QPointF(place.right() + 5, y) * ratio).toPoint());
+  };
+  const auto lightness = [](const QColor& c) {
+    return 0.299 * c.redF() + 0.587 * c.greenF() + 0.114 * c.blueF();
+  };
+  const auto worst = std::ranges::max_element(errors) - errors.begin();
+  const auto best = std::ranges::min_element(errors) - errors.begin();
+  REQUIRE(errors[std::size_t(worst)] > 4 * errors[std::size_t(best)]);
+  CHECK(lightness(colour(worst)) > lightness(colour(best)));  // as viridis has it
+}
+
 TEST_CASE("the panel under the pointer is copied") {
   Window window(small);
   QApplication::clipboard()->clear();

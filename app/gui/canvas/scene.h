@@ -37,6 +37,7 @@ struct Scene {
   Pointer pointer;
   std::optional<std::pair<int, IndexRange>> chosen_leaves;   // column, leaves
   const std::vector<Index>& found;                           // tokens a search found, ascending
+  const TokenErrors& token_errors;                           // by column
   int current_row = -1;                                      // its name stands out
   std::optional<std::pair<IndexRange, IndexRange>> dragged;  // rectangle being selected
   std::optional<std::pair<int, float>> dragged_column;       // column, pointer's x

@@ -38,7 +38,7 @@ void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
     std::string text = "estimate from " + std::to_string(map.estimated_from()) + " of " +
                        std::to_string(map.overview_pixel()) + " rows";
     if (map.kind() == Pool::Kind::max)
-      text += ", at least";
+      text += ": a lower bound";
     else if (!picture.standard_error.empty() && map.estimated_from() > 1)
       text += " ± " + percent(relative_error(picture));
     add(caption, text);

@@ -13,6 +13,7 @@
 #include "canvas_models.h"
 #include "figure/colormap.h"
 #include "gui/canvas/grid.h"
+#include "gui/canvas/token_axis.h"
 
 using namespace fovea;
 
@@ -238,6 +239,32 @@ TEST_CASE("nothing is drawn when nothing happens") {
   QTest::qWait(300);
   CHECK(frames.count() == 0);
   CHECK(shown.canvas.last_frame_ms() > 0);
+}
+
+TEST_CASE("labels of an axis keep their distance at every zoom") {
+  for (double extent = 4; extent < 131072; extent *= 1.7)
+    for (const double spacing : {13.0, 30.0, 34.0}) {
+      const canvas::TokenAxis axis{3.3, 3.3 + extent, 0, 280};
+      const auto places = canvas::ticks(axis, spacing);
+      CAPTURE(extent);
+      // Some are there, but for a few tokens so wide that none begins within.
+      if (extent > 2 * spacing) CHECK_FALSE(places.empty());
+      for (std::size_t i = 1; i < places.size(); ++i)
+        // Pixels are float: 280 of them to 1e-5.
+        CHECK(axis.pixel(double(places[i])) - axis.pixel(double(places[i - 1])) >= spacing - 1e-3);
+    }
+}
+
+TEST_CASE("tokens that touch are one span, and there are no more spans than pixels") {
+  const canvas::TokenAxis axis{0, 100, 0, 50};
+  CHECK(canvas::spans(axis, {10, 11, 12, 40}).size() == 2);
+  const auto one = canvas::spans(axis, {10, 11, 12});
+  CHECK(one.front().first == doctest::Approx(5));
+  CHECK(one.front().second == doctest::Approx(6.5));
+  std::vector<Index> all;
+  for (Index i = 0; i < 100; i += 3) all.push_back(i);
+  CHECK(canvas::spans(axis, all).size() <= 50);
+  CHECK(canvas::spans({60, 70, 0, 50}, {10, 90}).empty());
 }
 
 /// For the eye: FOVEA_SHOTS=folder writes them.
