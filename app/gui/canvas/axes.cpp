@@ -39,7 +39,7 @@ void draw_query_label(const Ink& ink, const Scene& scene, const Rect& where, Ind
   const TokenAxis axis = scene.queries(where);
   const float y = std::round(axis.pixel(static_cast<double>(token) + 0.5));
   if (token < 0 || token >= scene.model.n || y < where.y || y > where.bottom()) return;
-  const std::string name = full_name(ink, scene, token, where.right() - 12);
+  const std::string name = full_name(ink, scene, token, where.width - 10);
   const float width = ink.width(Face::small, name);
   const Rect pill{where.right() - width - 10, std::round(y - 7), width + 8, 14};
   ink.fill(pill, ink.theme.tip, 3);

@@ -256,14 +256,14 @@ TEST_CASE("labels of an axis keep their distance at every zoom") {
 }
 
 TEST_CASE("tokens that touch are one span, and there are no more spans than pixels") {
-  const canvas::TokenAxis axis{0, 100, 0, 50};
+  const canvas::TokenAxis axis{0, 100, 0, 200}, fine{0, 100, 0, 50};
   CHECK(canvas::spans(axis, {10, 11, 12, 40}).size() == 2);
   const auto one = canvas::spans(axis, {10, 11, 12});
-  CHECK(one.front().first == doctest::Approx(5));
-  CHECK(one.front().second == doctest::Approx(6.5));
+  CHECK(one.front().first == doctest::Approx(20));
+  CHECK(one.front().second == doctest::Approx(26));
   std::vector<Index> all;
   for (Index i = 0; i < 100; i += 3) all.push_back(i);
-  CHECK(canvas::spans(axis, all).size() <= 50);
+  CHECK(canvas::spans(fine, all).size() <= 50);
   CHECK(canvas::spans({60, 70, 0, 50}, {10, 90}).empty());
 }
 
