@@ -1,14 +1,11 @@
 #include "gui/main_window.h"
 
-#include <QAbstractSpinBox>
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QKeyEvent>
 #include <QLabel>
-#include <QLineEdit>
 #include <QProgressBar>
 #include <QScreen>
 #include <QScrollArea>
@@ -47,26 +44,6 @@ QWidget* scrolled(QWidget* page) {
   scroll->setWidget(page);
   scroll->setMinimumWidth(232);  // nothing in it is cut
   return scroll;
-}
-
-// The pictures of every column give way to the exact one's; what compares with exact stays.
-std::shared_ptr<const CanvasModel> with_exact_in_place(std::shared_ptr<const CanvasModel> model,
-                                                       const std::vector<Column>& columns) {
-  auto shown = std::make_shared<CanvasModel>(*model);
-  shown->ranges_of = model;
-  const auto exact = static_cast<std::size_t>(
-      std::ranges::find(columns, "exact", &Column::variant) - columns.begin());
-  const auto is_picture = [](const CanvasCell& cell) {
-    return cell.panel && (std::holds_alternative<Raster>(cell.panel->body) ||
-                          std::holds_alternative<BlockMap>(cell.panel->body) ||
-                          std::holds_alternative<OutputPicture>(cell.panel->body));
-  };
-  for (auto& row : shown->cells)
-    for (CanvasCell& cell : row)
-      if (exact < row.size() && is_picture(row[exact])) cell = row[exact];
-  if (exact < columns.size())
-    for (std::string& subtitle : shown->column_subtitles) subtitle = "exact, while Shift is held";
-  return shown;
 }
 
 // What a job of the study does, in words.
@@ -176,6 +153,8 @@ void MainWindow::connect_study() {
   variant_->setEnabled(false);
   connect(study, &Study::opened, this, [this](bool anew) {
     if (anew) history_.start(study_->session());
+    current_column_ = study_->selected_column();
+    current_view_ = 0;
     info_bar_->hide();
     view_bar_->setEnabled(true);
     variant_->setEnabled(true);
@@ -259,36 +238,6 @@ void MainWindow::connect_canvas() {
   connect(canvas_, &Canvas::column_moved, this, &MainWindow::move_column);
 }
 
-void MainWindow::show_model() {
-  auto model = study_->model();
-  if (!model) return;
-  if (show_exact_) model = with_exact_in_place(model, study_->session().columns);
-  canvas_->set_model(model);
-  view_bar_->show_use(*study_->model());
-  input_->sequence()->set_marked(study_->marked_queries(), study_->marked_keys());
-  inspector_->refresh_block();
-  study_->set_panel_pixels(canvas_->panel_pixels());
-}
-
-void MainWindow::show_token_errors() {
-  TokenErrors errors;
-  for (const ColumnState& column : study_->columns()) {
-    errors.emplace_back();  // part of the metrics, which stay as long as it is shown
-    if (column.metrics) errors.back() = {column.metrics, &column.metrics->token_error};
-  }
-  canvas_->set_token_errors(std::move(errors));
-}
-
-void MainWindow::show_exact(bool on) {
-  if (on == show_exact_) return;
-  const auto& columns = study_->session().columns;
-  const bool there = std::ranges::find(columns, "exact", &Column::variant) != columns.end();
-  if (on && !there && study_->source() && !study_->shows_matrix())
-    say("No exact column to show in place: Variant > Add > Exact.");
-  show_exact_ = on && there;
-  show_model();
-}
-
 void MainWindow::change(const std::string& kind, const std::function<void(Session&)>& edit) {
   Session next = study_->session();
   edit(next);
@@ -368,23 +317,6 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   settings.setValue("window/state", saveState());
   keep_last();
   event->accept();
-}
-
-bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
-  const bool key = event->type() == QEvent::KeyPress || event->type() == QEvent::KeyRelease;
-  if (key && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Shift) {
-    // A capital letter typed is no question.
-    const QWidget* focus = QApplication::focusWidget();
-    const bool typing = focus && (qobject_cast<const QLineEdit*>(focus) ||
-                                  qobject_cast<const QAbstractSpinBox*>(focus));
-    show_exact(event->type() == QEvent::KeyPress && isActiveWindow() && !typing);
-  }
-  return QMainWindow::eventFilter(watched, event);
-}
-
-bool MainWindow::event(QEvent* event) {
-  if (event->type() == QEvent::WindowDeactivate) show_exact(false);  // a release goes elsewhere
-  return QMainWindow::event(event);
 }
 
 void MainWindow::resizeEvent(QResizeEvent* event) {
