@@ -150,6 +150,7 @@ class Study : public QObject {
                    std::shared_ptr<MapPyramid> map);
   void ask_bands(const std::string& tag, const MapKey& key, std::shared_ptr<MapPyramid> map);
   void ask_gradual();
+  bool waits_for_first_look() const;
   Index focus_row() const;
   void show_answer(const Shelf<PanelKey, Panel>::Answer* answer, const std::string& tag,
                    CanvasCell& cell) const;

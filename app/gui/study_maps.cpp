@@ -64,6 +64,19 @@ bool Study::is_map(View view) const {
   return (view == View::heatmap || view == View::error) && problem_ && problem_->n() > long_head;
 }
 
+// Of a long head something is seen before other columns are computed: exact attention, estimated.
+bool Study::waits_for_first_look() const {
+  if (!is_map(View::heatmap) || !exact_.error.empty()) return false;
+  const auto shown = [&](View view) { return std::ranges::count(session_.views, view) > 0; };
+  const auto& columns = session_.columns;
+  if (!shown(View::heatmap) || !std::ranges::count(columns, "exact", &Column::variant))
+    return false;
+  return std::ranges::none_of(maps_, [&](const auto& map) {
+    return map.first.view == View::heatmap && map.first.approximate == exact_key_ &&
+           map.second->begun();
+  });
+}
+
 Index Study::focus_row() const {
   const Viewport& part = session_.viewport;
   if (hovered_query_ >= 0) return hovered_query_;
@@ -236,6 +249,7 @@ void Study::ask_bands(const std::string& tag, const MapKey& key, std::shared_ptr
 void Study::ask_gradual() {
   *focus_row_ = focus_row();
   const bool wanted = exact_.computation && !exact_.computation->applied() && !exact_.stale;
+  if (wanted && waits_for_first_look()) return;
   if (!wanted) {
     gradual_.reset();
     gradual_runs_ = false;

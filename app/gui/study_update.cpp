@@ -50,9 +50,8 @@ void Study::update_column(int index, const Column& wanted, ColumnState& state) {
   ComputeKey& has = index < 0 ? exact_key_ : column_keys_[static_cast<std::size_t>(index)];
   if (state.computation && !(has.head == key.head)) state.computation.reset();
   const bool is_exact = wanted.variant == "exact";
-  const int its_priority = !is_exact              ? priority::column
-                           : problem_->n() > 8192 ? priority::long_exact
-                                                  : priority::exact;
+  if (!is_exact && waits_for_first_look()) return;
+  const int its_priority = is_exact ? priority::exact : priority::column;
   const auto problem = problem_;
   const std::string tag = is_exact ? "compute exact" : "compute " + std::to_string(index);
   ask(computations_, tag, its_priority, key,

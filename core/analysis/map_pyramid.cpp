@@ -80,7 +80,7 @@ void MapPyramid::found_more() {
   const auto exact = std::ranges::count(exact_, true);
   exact_share_ = static_cast<double>(exact) / static_cast<double>(side_);
   if (exact == side_) standard_error_ = {};
-  begun_ = true;
+  begun_ = sampled_ > 0 || exact == side_;
   ++version_;
 }
 

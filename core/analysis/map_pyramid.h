@@ -50,7 +50,7 @@ class MapPyramid {
   Index overview_rows() const { return side_; }
 
   /// From any thread: grows with everything that is found; share of the overview that is exact;
-  /// whether there is any overview.
+  /// whether there is an overview of everything.
   std::uint64_t version() const { return version_; }
   double exact_share() const { return exact_share_; }
   bool begun() const { return begun_; }

@@ -44,7 +44,7 @@ std::vector<IndexRange> bands_of(const Canvas& canvas, int threads) {
     return canvas.pool.one_row ? pixels.size() : canvas.tokens_of(pixels).size();
   };
   const Index most =
-      std::clamp<Index>(queries({0, canvas.pool.rows}) / threads, 16, isa::max_lanes);
+      std::clamp<Index>(queries({0, canvas.pool.rows}) / threads, 16, isa::usual_lanes);
   for (Index p = 0; p < canvas.pool.rows;) {
     Index q = p + 1;
     while (q < canvas.pool.rows && queries({p, q + 1}) <= most) ++q;
@@ -91,7 +91,7 @@ class RowBand {
         if (at->position < group->rows.begin) continue;
         strip_.row[strip_.count] = queries.row(bound.row(at->position));
         strip_.lane_token[strip_.count] = static_cast<std::int32_t>(at->query);
-        if (++strip_.count == isa::max_lanes) add_strip(bound, *group);
+        if (++strip_.count == isa::usual_lanes) add_strip(bound, *group);
       }
       if (strip_.count > 0) add_strip(bound, *group);
     }

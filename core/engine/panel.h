@@ -107,9 +107,6 @@ struct PanelInputs {
   const MapPyramid* map = nullptr;
 };
 
-/// From which length on heatmaps and error maps are made as MapPyramids.
-inline constexpr Index long_head = 8192;
-
 /// The map that View::heatmap or View::error shows of a computation; a heatmap needs no `exact`.
 std::shared_ptr<MapPyramid> make_map(View view, const Computation& computation,
                                      const Computation& exact, const ViewSettings& settings);

@@ -251,3 +251,15 @@ TEST_CASE("map pyramid: an estimated max is never above the truth, and exact row
     }
   CHECK(below > 0);
 }
+
+TEST_CASE("map pyramid: a part is there without any overview") {
+  const Index n = 2100;
+  const Matrix m = dense(n);
+  MapPyramid map(n, Pool::Kind::max, Source{m});
+  const MapView view = map_view({300, 700}, {1900, 2100}, 512);
+  CHECK(std::isnan(map.picture(view).values(0, 0)));
+  while (map.refine(view, run)) {
+  }
+  CHECK(map.picture(view).complete);
+  CHECK(deviation(map.picture(view), view, m, Pool::Kind::max) == 0);
+}
