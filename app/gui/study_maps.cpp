@@ -12,7 +12,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_maps = 16;                     // up to 40 MiB each
 constexpr Index sampled_rows = 2;                         // an estimate's, of every row of pixels
-constexpr double piece_ms = 80;                           // of work that others wait for
+constexpr double piece_ms = 30;                           // of work that others wait for
 constexpr auto telling = std::chrono::milliseconds(250);  // from picture to picture of a map
 
 double ms_since(Clock::time_point begin) {
@@ -128,7 +128,8 @@ void Study::update_map_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
   const std::string bands_tag = "bands " + std::to_string(row) + " " + std::to_string(i);
   wanted_tags_.insert(tag);
   const MapPanel& shown = map_panels_[tag];
-  const bool news = shown.version != map->version() &&
+  const Raster* seen = shown.panel ? std::get_if<Raster>(&shown.panel->body) : nullptr;
+  const bool news = !(seen && seen->complete) && shown.version != map->version() &&
                     (map->exact_share() == 1 || Clock::now() - shown.when >= telling);
   if (!(shown.key == key) || news) ask_picture(tag, key, state, map);
   const bool by_exact = gradual_ && !of_errors && its.approximate == gradual_key_;
@@ -153,7 +154,7 @@ void Study::update_map_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
     cell.status = waiting_text(state.stale ? "compute " + std::to_string(i) : tag);
   else if (!raster || (raster->complete && shown.key == key))
     return cell.status.clear();
-  else if (asked_pictures_.contains(tag))
+  else if (asked_pictures_.contains(tag) && raster->estimated == 0)
     cell.status = "refining";
   else if (paused_)
     cell.status = "cancelled: F5 goes on";

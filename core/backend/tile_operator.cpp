@@ -76,10 +76,34 @@ class TileOperator final : public Operator {
   }
 
   Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
+    if (tiles_.dense() && pool.one_row && pool.kind != Pool::Kind::none &&
+        pool.cols < cols.size() && 2 * unknown_ > plan().n)
+      return drawn_pixels(rows, cols, pool, run);
     find_sums(rows, pool, run);
     const auto stage = run.profile.stage("entries");
     tiles_.complete(*workers_, run.stop);
     return tile_entries(tiles_, rows, cols, pool, log2_sums_, *workers_, run);
+  }
+
+  // Of rows that are mostly not known: their sums and pixels in one pass.
+  Matrix drawn_pixels(IndexRange rows, IndexRange cols, const Pool& pool, Run& run) const {
+    const std::vector<std::int32_t> queries = drawn_in(rows, pool);
+    std::vector<Index> map_rows(queries.size() + 1), map_cols;
+    std::iota(map_rows.begin(), map_rows.end(), Index{0});
+    for (Index c = 0; c <= pool.cols; ++c)
+      map_cols.push_back(cols.begin + c * cols.size() / pool.cols);
+    const auto stage = run.profile.stage("entries");
+    const DenseSweep::Wish wish{.queries = queries, .map_rows = map_rows, .map_cols = map_cols};
+    DenseSweep::Found found = DenseSweep(tiles_, wish, *workers_, run).attend();
+    keep(queries, found.log2_sums);
+    return pool.kind == Pool::Kind::mean ? std::move(found.mean) : std::move(found.most);
+  }
+
+  static std::vector<std::int32_t> drawn_in(IndexRange rows, const Pool& pool) {
+    std::vector<std::int32_t> queries;
+    for (Index p = 0; p < pool.rows; ++p)
+      queries.push_back(static_cast<std::int32_t>(drawn_row(rows, pool, p)));
+    return queries;
   }
 
   // The sums of the rows that a tile looks at, where no run has found them yet: row by row if that
@@ -91,12 +115,7 @@ class TileOperator final : public Operator {
       unknown_ = 0;
       return;
     }
-    std::vector<std::int32_t> queries;
-    if (pool.one_row)
-      for (Index p = 0; p < pool.rows; ++p)
-        queries.push_back(static_cast<std::int32_t>(drawn_row(rows, pool, p)));
-    else
-      queries = tokens_in(rows);
+    std::vector<std::int32_t> queries = pool.one_row ? drawn_in(rows, pool) : tokens_in(rows);
     std::erase_if(queries, [&](std::int32_t i) { return known_[static_cast<std::size_t>(i)]; });
     // In pieces: what is found stays when the rest is cancelled.
     constexpr std::size_t piece = 1024;

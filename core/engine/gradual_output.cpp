@@ -30,9 +30,9 @@ bool GradualOutput::advance(Index focus_row, double budget_ms, Run& run) {
   most_->put(band, found.most);
   mean_->put(band, found.mean);
   run.reached(share());
-  // Never less than all threads have to do.
+  // Never less than two threads have to do.
   const double wished = static_cast<double>(band.size()) * budget_ms / std::max(took.count(), 0.1);
-  band_ = std::clamp<Index>(static_cast<Index>(wished), 4, 4 * band_);
+  band_ = std::clamp<Index>(static_cast<Index>(wished), 2, 4 * band_);
   return share() < 1;
 }
 

@@ -27,7 +27,7 @@ class GradualOutput {
   std::shared_ptr<MapPyramid> most_, mean_;
   Output output_;
   Profile profile_;
-  Index band_ = 4;  // rows of pixels
+  Index band_ = 2;  // rows of pixels
 };
 
 }  // namespace fovea
