@@ -7,6 +7,7 @@
 #include "backend/operator.h"
 #include "device.h"
 #include "device_matrix.h"
+#include "entry_rows.h"
 
 namespace fovea::cuda {
 
@@ -20,7 +21,7 @@ class DeviceOperator : public Operator {
   const std::shared_ptr<const Device>& shared_device() const { return device_; }
 
   /// P over rows x cols. Pairs to which the plan gives no weight hold `elsewhere`.
-  virtual DeviceMatrix device_tile(IndexRange rows, IndexRange cols, float elsewhere,
+  virtual DeviceMatrix device_tile(const EntryRows& rows, IndexRange cols, float elsewhere,
                                    Run& run) const = 0;
 
  private:

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "entry_rows.h"
 #include "plan/plan.h"
 
 namespace fovea::cuda {
@@ -94,6 +95,6 @@ struct EntryList {
   std::vector<std::int32_t> tokens;       // orders of the strips; their offsets count from here
 };
 
-EntryList cut_entries(const TileList& list, IndexRange rows, IndexRange cols, int height);
+EntryList cut_entries(const TileList& list, const EntryRows& rows, IndexRange cols, int height);
 
 }  // namespace fovea::cuda

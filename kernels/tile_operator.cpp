@@ -204,15 +204,16 @@ class TileOperator final : public DeviceOperator {
     find_sums(run);
     DeviceMatrix pixels(device(), pool.rows, pool.cols);
     pixels.clear();
-    deposit(rows, cols, pool, pixels, run);
+    const EntryRows wanted = entry_rows(rows, pool);
+    deposit(wanted, cols, pool, pixels, run);
     Matrix out(pool.rows, pool.cols);
     pixels.download(device(), out.data(), out.stride(), pool.rows);
     device().wait();
-    if (pool.kind == Pool::Kind::mean) divide_by_area(out, rows, cols);
+    if (pool.kind == Pool::Kind::mean) divide_by_area(out, wanted.size(), cols.size());
     return out;
   }
 
-  DeviceMatrix device_tile(IndexRange rows, IndexRange cols, float elsewhere,
+  DeviceMatrix device_tile(const EntryRows& rows, IndexRange cols, float elsewhere,
                            Run& run) const override {
     find_sums(run);
     DeviceMatrix tile(device(), rows.size(), cols.size());
@@ -232,7 +233,7 @@ class TileOperator final : public DeviceOperator {
     timeline.finish(run.profile);
   }
 
-  void deposit(IndexRange rows, IndexRange cols, Pool pool, const DeviceMatrix& pixels,
+  void deposit(const EntryRows& rows, IndexRange cols, Pool pool, const DeviceMatrix& pixels,
                Run& run) const {
     const EntryList list = cut_entries(list_, rows, cols, entries_height);
     if (list.strips.empty()) return;
@@ -242,7 +243,8 @@ class TileOperator final : public DeviceOperator {
       const Buffer<Strip> strips(device(), std::span<const Strip>(list.strips));
       const Buffer<ColumnRun> runs(device(), std::span<const ColumnRun>(list.runs));
       const Buffer<std::int32_t> tokens(device(), std::span<const std::int32_t>(list.tokens)),
-          levels(device(), std::span<const std::int32_t>(list.query_level));
+          levels(device(), std::span<const std::int32_t>(list.query_level)),
+          drawn(device(), std::span<const std::int32_t>(rows.drawn));
       const StripList all{list.strips, list.runs, {{0, static_cast<Index>(list.strips.size())}}};
       Slices slices(device(), all, run);
       for (StripRange range = slices.next(); range.first < range.last; range = slices.next())
@@ -252,12 +254,14 @@ class TileOperator final : public DeviceOperator {
                  .query_level = levels.data() + range.first,
                  .log2_sum = log2_sum_.data(),
                  .n = n(),
-                 .grid = {.row_begin = static_cast<std::int32_t>(rows.begin),
-                          .row_count = static_cast<std::int32_t>(rows.size()),
+                 .grid = {.row_begin = static_cast<std::int32_t>(rows.range.begin),
+                          .row_count = static_cast<std::int32_t>(rows.range.size()),
                           .col_begin = static_cast<std::int32_t>(cols.begin),
                           .col_count = static_cast<std::int32_t>(cols.size()),
                           .rows = static_cast<std::int32_t>(pool.rows),
                           .cols = static_cast<std::int32_t>(pool.cols)},
+                 .drawn = drawn.data(),
+                 .drawn_count = static_cast<int>(drawn.size()),
                  .deposit = pool.kind == Pool::Kind::none  ? Deposit::entry
                             : pool.kind == Pool::Kind::max ? Deposit::maximum
                                                            : Deposit::sum,
@@ -268,7 +272,7 @@ class TileOperator final : public DeviceOperator {
     timeline.finish(run.profile);
   }
 
-  static void divide_by_area(Matrix& sums, IndexRange rows, IndexRange cols) {
+  static void divide_by_area(Matrix& sums, Index rows, Index cols) {
     const auto extent = [](Index pixel, Index size, Index pixels) {
       return static_cast<double>((pixel + 1) * size / pixels - pixel * size / pixels);
     };
@@ -276,7 +280,7 @@ class TileOperator final : public DeviceOperator {
       for (Index c = 0; c < sums.cols(); ++c)
         sums(r, c) = static_cast<float>(
             static_cast<double>(sums(r, c)) /
-            (extent(r, rows.size(), sums.rows()) * extent(c, cols.size(), sums.cols())));
+            (extent(r, rows, sums.rows()) * extent(c, cols, sums.cols())));
   }
 
   Precision precision_;
