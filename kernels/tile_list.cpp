@@ -273,6 +273,16 @@ bool TileList::complete() const {
   return covered == n;
 }
 
+bool TileList::dense() const {
+  if (layers.size() != 1 || layers.front().groups.size() != 1 || query_top > 0 || key_top > 0)
+    return false;
+  const RowGroup& group = layers.front().groups.front();
+  if (!layers.front().order->empty() || group.rows != IndexRange{0, n} || group.runs.size() != 1)
+    return false;
+  const ColumnRun& run = group_runs.front();
+  return run.begin == 0 && run.end == n && run.cols < 0 && run.weight < 0;
+}
+
 TileList flatten(const Plan& plan) {
   return Flattening(plan).run();
 }
@@ -296,6 +306,17 @@ StripList cut_strips(const TileList& list, int height) {
     }
     out.rounds.push_back({first, static_cast<Index>(out.strips.size())});
   }
+  return out;
+}
+
+StripList cut_strips(const TileList& list, IndexRange rows, int height) {
+  StripList out;
+  out.runs = list.group_runs;
+  Strip strip = strip_of(list, list.layers.front());
+  strip.state_base = -static_cast<std::int32_t>(rows.begin);
+  strip.last_run = 1;
+  cut_rows(strip, rows, height, [&](const Strip& s) { out.strips.push_back(s); });
+  out.rounds.push_back({0, std::ssize(out.strips)});
   return out;
 }
 

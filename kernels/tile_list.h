@@ -64,6 +64,8 @@ struct TileList {
   int query_top = 0, key_top = 0;  // highest levels
   /// One round at level 0 holds every query: there is no state to keep.
   bool complete() const;
+  /// One tile of all tokens in sequence order, without weights: any queries can be had alone.
+  bool dense() const;
 };
 
 /// Strips for the kernels.
@@ -85,6 +87,9 @@ TileList flatten(const Plan& plan);
 
 /// All strips, of at most `height` queries each.
 StripList cut_strips(const TileList& list, int height);
+
+/// Strips of the queries `rows` of a dense list. Their states are counted from the first of them.
+StripList cut_strips(const TileList& list, IndexRange rows, int height);
 
 /// What a rectangle of P needs: strips of tokens, whatever the level of their queries, against the
 /// keys that meet its columns.
