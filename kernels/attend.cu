@@ -243,7 +243,8 @@ class Attention {
 };
 
 template <int RowsPerThread, int ValueChunks, bool Maps>
-__global__ void __launch_bounds__(block_threads) attend_kernel(const AttendArgs args) {
+__global__ void __launch_bounds__(block_threads, Maps ? 2 : 0)
+    attend_kernel(const AttendArgs args) {
   Attention<RowsPerThread, ValueChunks, Maps>(args).run();
 }
 

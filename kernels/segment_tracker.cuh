@@ -18,7 +18,7 @@ class SegmentTracker {
 
   /// The logits of a step: keys [first, first + keys) of the sequence, -inf in the slots behind.
   __device__ __forceinline__ void take_logits(const Step& s, int first, int keys) {
-    if (begin_ < 0) begin_ = first;
+    if (end_ == 0) begin_ = first;
     for (int column = first / a_.pixel; column * a_.pixel < first + keys; ++column) {
       maximum_ = fmaxf(maximum_, own_of(s, column * a_.pixel - first, -INFINITY,
                                         [](float a, float b) { return fmaxf(a, b); }));
@@ -56,7 +56,7 @@ class SegmentTracker {
     const bool open = column * a_.pixel < end_;
     if (open && keeps()) *found(column) = make_float2(maximum_, log2_sum());
     if (threadIdx.x == 0)
-      a_.seen[blockIdx.x] = make_int2(max(begin_, 0) / a_.pixel, column + (open ? 1 : 0));
+      a_.seen[blockIdx.x] = make_int2(begin_ / a_.pixel, column + (open ? 1 : 0));
   }
 
  private:
@@ -94,7 +94,7 @@ class SegmentTracker {
 
   const SegmentArgs& a_;
   const int tx_;
-  int begin_ = -1, end_ = 0;  // keys met
+  int begin_ = 0, end_ = 0;  // keys met
   float maximum_ = -INFINITY, sum_ = 0, reference_ = 0;  // of the open segment
 };
 

@@ -79,6 +79,28 @@ TEST_CASE("device memory: a head takes O(n), and gives all of it back") {
   }
 }
 
+TEST_CASE("maps: with little device memory they come in smaller launches, bit for bit the same") {
+  const Index n = 390, pixel = 5;
+  const Problem problem = make_data(Data::gaussian, n, 8, 8, true);
+  const Instance x = make_instance(*backends().front(), problem, "exact", {});
+  const std::size_t bound = emulation::memory_in_use();
+  emulation::reset_peak();
+  const RowsOutput roomy = x.apply_rows({0, n}, pixel);
+  const std::size_t peak = emulation::peak_memory();
+  // Segments of four strips of 128 queries and 78 columns are most of it: leave room for one, and
+  // for the sums that are kept now.
+  emulation::set_device_memory(peak - std::size_t{3} * 128 * 78 * 8 + std::size_t{n} * 4);
+  const RowsOutput tight = x.apply_rows({0, n}, pixel);
+  emulation::set_device_memory(bound + (std::size_t{64} << 10));
+  CHECK(message_of([&] { x.apply_rows({0, n}, pixel); }).find("MiB needed") != std::string::npos);
+  emulation::set_device_memory(std::size_t{8} << 30);
+  for (Index r = 0; r < tight.most.rows(); ++r)
+    for (Index c = 0; c < tight.most.cols(); ++c) {
+      CHECK(tight.most(r, c) == roomy.most(r, c));
+      CHECK(tight.mean(r, c) == roomy.mean(r, c));
+    }
+}
+
 TEST_CASE("a stop is heeded between launches") {
   const Backend& backend = *backends().front();
   const Problem problem = make_data(Data::gaussian, 200, 8, 8, false);
