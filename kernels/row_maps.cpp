@@ -17,26 +17,27 @@ RowMaps::RowMaps(const Device& device, const ResidentStrips& strips, Index n, In
     : device_(device),
       rows_(strips.rows),
       height_(strips.height),
+      strips_(std::ssize(strips.list.strips)),
       n_(n),
-      pixel_(pixel),
-      columns_((n + pixel - 1) / pixel),
-      map_rows_((rows_.size() + pixel - 1) / pixel),
+      pixel_(std::min(pixel, n)),
+      columns_((n + pixel_ - 1) / pixel_),
+      map_rows_((rows_.size() + pixel_ - 1) / pixel_),
       most_(device, static_cast<std::size_t>(map_rows_ * columns_)),
       sum_(device, static_cast<std::size_t>(map_rows_ * columns_)) {
   most_.clear();
   sum_.clear();
-  const Index of_strip = height_ * columns_;
-  strips_at_once_ =
-      std::clamp<Index>(most_bytes / static_cast<Index>(sizeof(float2)) / of_strip, 1,
-                        std::min(std::ssize(strips.list.strips), busy_strips(device)));
-  // With less memory in smaller launches.
-  for (;; strips_at_once_ /= 2) try {
-      found_ = {device, static_cast<std::size_t>(strips_at_once_ * of_strip)};
-      break;
+}
+
+Index RowMaps::reserve() {
+  const Index of_strip = height_ * columns_, most = most_bytes / Index{sizeof(float2)} / of_strip;
+  Index strips = std::clamp<Index>(most, 1, std::min(strips_, busy_strips(device_)));
+  for (;; strips /= 2) try {
+      found_ = {device_, static_cast<std::size_t>(strips * of_strip)};
+      seen_ = {device_, static_cast<std::size_t>(strips)};
+      return strips;
     } catch (const UnavailableError&) {
-      if (strips_at_once_ == 1) throw;
+      if (strips == 1) throw;
     }
-  seen_ = {device, static_cast<std::size_t>(strips_at_once_)};
 }
 
 SegmentArgs RowMaps::segments() const {

@@ -14,8 +14,9 @@ class RowMaps {
   /// Of the queries of the strips, in sequence order, over keys [0, n).
   RowMaps(const Device& device, const ResidentStrips& strips, Index n, Index pixel);
 
-  /// Strips of one launch, at most: those whose segments there is room for.
-  Index strips_at_once() const { return strips_at_once_; }
+  /// Takes memory for the segments of a launch, with less at hand for a smaller one: when all else
+  /// has its memory. Returns how many strips a launch may have.
+  Index reserve();
   SegmentArgs segments() const;
 
   /// A launch has found the segments of the queries [first, first + rows), counted from the first
@@ -29,8 +30,7 @@ class RowMaps {
   const Device& device_;
   const IndexRange rows_;
   const int height_;
-  const Index n_, pixel_, columns_, map_rows_;
-  Index strips_at_once_;
+  const Index strips_, n_, pixel_, columns_, map_rows_;
   Buffer<float> most_;
   Buffer<double> sum_;
   Buffer<float2> found_;

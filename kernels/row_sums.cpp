@@ -23,7 +23,7 @@ const float* RowSums::of(const EntryRows& rows, Run& run) {
 void RowSums::find_all(Run& run) {
   Timeline timeline(bound_.device());
   const ResidentStrips strips(bound_.list(), bound_.d(), 0, Precision::fp32, bound_.device());
-  Sweep swept = sweep(bound_, strips, {nullptr, bound_.n(), 0, 0}, nullptr, timeline, run);
+  Sweep swept = sweep(bound_, strips, {}, nullptr, timeline, run);
   timeline.finish(run.profile);
   keep({0, bound_.n()}, std::move(swept));
 }

@@ -26,12 +26,7 @@ class Sweeping {
               .log2_sum = {device, static_cast<std::size_t>(strips.rows.size())}};
   }
 
-  Sweep in_fp32(MatrixView values) {
-    DeviceMatrix v;
-    if (values.cols > 0) {
-      const auto stage = timeline_.stage("upload");
-      v = bound_.upload_pyramid(values, bound_.list().key_top);
-    }
+  Sweep in_fp32(const DeviceMatrix& v) {
     attend_all([&](const Strip* first, Index count) {
       attend({.strips = bound_.strip_args(first, count, strips_.runs.data()),
               .v = {v.data(), v.stride()},
@@ -47,13 +42,7 @@ class Sweeping {
     return std::move(found_);
   }
 
-  Sweep in_16_bits(MatrixView values) {
-    const Overflow overflow(bound_.device());
-    Matrix16 v;
-    {
-      const auto stage = timeline_.stage("upload");
-      v = bound_.rounded(bound_.upload_pyramid(values, bound_.list().key_top), 1, overflow);
-    }
+  Sweep in_16_bits(const Matrix16& v) {
     const auto launch = strips_.precision == Precision::bf16 ? attend_mma<Precision::bf16>
                                                              : attend_mma<Precision::fp16>;
     attend_all([&](const Strip* first, Index count) {
@@ -72,7 +61,6 @@ class Sweeping {
               .last = complete_},
              strips_.height, stream());
     });
-    overflow.require_none(strips_.precision, "v");
     return std::move(found_);
   }
 
@@ -85,7 +73,7 @@ class Sweeping {
     {
       const auto stage = timeline_.stage("attend");
       if (!complete_) found_.sum.clear();
-      Slices slices(bound_.device(), strips_.list, run_, maps_ ? maps_->strips_at_once() : 0);
+      Slices slices(bound_.device(), strips_.list, run_, maps_ ? maps_->reserve() : 0);
       for (StripRange range = slices.next(); range.first < range.last; range = slices.next()) {
         launch(strips_.strips.data() + range.first, range.last - range.first);
         if (maps_) add_to_maps(range);
@@ -130,11 +118,26 @@ class Sweeping {
 
 }  // namespace
 
-Sweep sweep(const BoundList& bound, const ResidentStrips& strips, MatrixView values, RowMaps* maps,
-            Timeline& timeline, Run& run) {
+Values upload_values(const BoundList& bound, MatrixView values, Precision precision,
+                     Timeline& timeline) {
+  Values out{values.cols};
+  const Overflow overflow(bound.device());
+  {
+    const auto stage = timeline.stage("upload");
+    out.fp32 = bound.upload_pyramid(values, bound.list().key_top);
+    if (precision == Precision::fp32) return out;
+    out.rounded = bound.rounded(out.fp32, 1, overflow);
+  }
+  out.fp32 = {};
+  overflow.require_none(precision, "v");
+  return out;
+}
+
+Sweep sweep(const BoundList& bound, const ResidentStrips& strips, const Values& values,
+            RowMaps* maps, Timeline& timeline, Run& run) {
   Sweeping sweeping(bound, strips, values.cols, maps, timeline, run);
-  return strips.precision == Precision::fp32 ? sweeping.in_fp32(values)
-                                             : sweeping.in_16_bits(values);
+  return strips.precision == Precision::fp32 ? sweeping.in_fp32(values.fp32)
+                                             : sweeping.in_16_bits(values.rounded);
 }
 
 }  // namespace fovea::cuda

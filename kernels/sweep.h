@@ -14,10 +14,21 @@ struct Sweep {
   Buffer<float> log2_sum;      // [queries]
 };
 
-/// In the precision of the strips. `values` [n, at most columns_per_pass] may have no columns in
-/// fp32: then only the sums are wanted. `maps`, in fp32, take values of at most map_values columns.
-Sweep sweep(const BoundList& bound, const ResidentStrips& strips, MatrixView values, RowMaps* maps,
-            Timeline& timeline, Run& run);
+/// Columns of V, with the means of clusters, in one precision.
+struct Values {
+  Index cols = 0;  // 0: only the sums are wanted, in fp32
+  DeviceMatrix fp32 = {};
+  Matrix16 rounded = {};  // of 16 bits
+};
+
+/// Throws UnavailableError where the precision does not hold them.
+Values upload_values(const BoundList& bound, MatrixView values, Precision precision,
+                     Timeline& timeline);
+
+/// In the precision of the strips and of the values, which are at most columns_per_pass. `maps`, in
+/// fp32, take at most map_values of them.
+Sweep sweep(const BoundList& bound, const ResidentStrips& strips, const Values& values,
+            RowMaps* maps, Timeline& timeline, Run& run);
 
 inline constexpr Index map_values = 128;
 

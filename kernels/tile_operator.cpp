@@ -49,7 +49,7 @@ class TileOperator final : public DeviceOperator {
     const ResidentStrips sums_alone = strips_for(0, Precision::fp32);
     RowMaps maps(device(), sums_alone, n(), pixel);
     Timeline timeline(device());
-    Sweep swept = sweep(bound_, sums_alone, {nullptr, n(), 0, 0}, &maps, timeline, run);
+    Sweep swept = sweep(bound_, sums_alone, {}, &maps, timeline, run);
     timeline.finish(run.profile);
     maps.download(out);
     sums_.keep(rows, std::move(swept));
@@ -65,7 +65,10 @@ class TileOperator final : public DeviceOperator {
       cols = std::min(v.cols - first, columns_per_pass(strips.height, strips.precision));
       if (maps) cols = std::min(cols, map_values);
       Timeline timeline(device());
-      swept = sweep(bound_, strips, {v.data + first, v.rows, cols, v.stride}, maps, timeline, run);
+      swept = {};  // its memory is needed again
+      const std::shared_ptr<const Values> values =
+          values_of({v.data + first, v.rows, cols, v.stride}, rows < n(), timeline);
+      swept = sweep(bound_, strips, *values, maps, timeline, run);
       {
         const auto stage = timeline.stage("download");
         swept.z.download(device(), out.z.data() + first, out.z.stride(), rows);
@@ -78,6 +81,21 @@ class TileOperator final : public DeviceOperator {
       sum = static_cast<float>(std::numbers::ln2 * static_cast<double>(sum));
     if (strips.precision == Precision::fp32) sums_.keep(strips.rows, std::move(swept));
     return out;
+  }
+
+  // The problem's own values, which do not change, are kept for the rows that are asked for next.
+  std::shared_ptr<const Values> values_of(MatrixView part, bool keep, Timeline& timeline) const {
+    const MatrixView own = problem().v;
+    keep = keep && problem().owner && part.stride == own.stride && part.data >= own.data &&
+           part.data + part.cols <= own.data + own.cols;
+    if (keep && kept_ && kept_from_ == part.data && kept_->cols == part.cols) return kept_;
+    auto values =
+        std::make_shared<const Values>(upload_values(bound_, part, bound_.precision(), timeline));
+    if (keep) {
+      kept_ = values;
+      kept_from_ = part.data;
+    }
+    return values;
   }
 
   Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
@@ -153,7 +171,10 @@ class TileOperator final : public DeviceOperator {
 
   const BoundList bound_;
   const ResidentStrips strips_;
-  mutable RowSums sums_;  // an Operator is used from one thread at a time
+  // An Operator is used from one thread at a time.
+  mutable RowSums sums_;
+  mutable std::shared_ptr<const Values> kept_;  // columns of V from kept_from_ on
+  mutable const float* kept_from_ = nullptr;
 };
 
 }  // namespace

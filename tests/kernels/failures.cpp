@@ -21,6 +21,12 @@ std::string message_of(const auto& action) {
   return "";
 }
 
+// The emulated device has so much memory while this lives.
+struct Memory {
+  explicit Memory(std::size_t bytes) { emulation::set_device_memory(bytes); }
+  ~Memory() { emulation::set_device_memory(std::size_t{8} << 30); }
+};
+
 }  // namespace
 
 TEST_CASE("too little device memory is told with numbers, and what fitted before still runs") {
@@ -30,12 +36,15 @@ TEST_CASE("too little device memory is told with numbers, and what fitted before
   const Output before = small.apply(problem.v);
   const Problem large = make_data(Data::gaussian, 4096, 64, 64, false);
 
-  emulation::set_device_memory(std::size_t{2} << 20);
-  const std::string message = message_of([&] { make_instance(backend, large, "exact", {}); });
+  std::string message;
+  Output after;
+  {
+    const Memory limited(std::size_t{2} << 20);
+    message = message_of([&] { make_instance(backend, large, "exact", {}); });
+    after = small.apply(problem.v);
+  }
   CHECK_MESSAGE(message.find("MiB of memory left") != std::string::npos, message);
   CHECK_MESSAGE(message.find("MiB needed") != std::string::npos, message);
-  const Output after = small.apply(problem.v);
-  emulation::set_device_memory(std::size_t{8} << 30);
 
   for (Index i = 0; i < 64; ++i)
     for (Index c = 0; c < 8; ++c) CHECK(after.z(i, c) == before.z(i, c));
@@ -80,20 +89,24 @@ TEST_CASE("device memory: a head takes O(n), and gives all of it back") {
 }
 
 TEST_CASE("maps: with little device memory they come in smaller launches, bit for bit the same") {
-  const Index n = 390, pixel = 5;
+  const Index n = 390, pixel = 30;
   const Problem problem = make_data(Data::gaussian, n, 8, 8, true);
   const Instance x = make_instance(*backends().front(), problem, "exact", {});
   const std::size_t bound = emulation::memory_in_use();
   emulation::reset_peak();
   const RowsOutput roomy = x.apply_rows({0, n}, pixel);
   const std::size_t peak = emulation::peak_memory();
-  // Segments of four strips of 128 queries and 78 columns are most of it: leave room for one, and
-  // for the sums that are kept now.
-  emulation::set_device_memory(peak - std::size_t{3} * 128 * 78 * 8 + std::size_t{n} * 4);
-  const RowsOutput tight = x.apply_rows({0, n}, pixel);
-  emulation::set_device_memory(bound + (std::size_t{64} << 10));
-  CHECK(message_of([&] { x.apply_rows({0, n}, pixel); }).find("MiB needed") != std::string::npos);
-  emulation::set_device_memory(std::size_t{8} << 30);
+  RowsOutput tight;
+  {
+    // Of the segments of four strips of 128 queries and 13 columns leave room for one, and for the
+    // sums that are kept now.
+    const Memory limited(peak - std::size_t{3} * 128 * 13 * 8 + std::size_t{n} * 4);
+    tight = x.apply_rows({0, n}, pixel);
+  }
+  {
+    const Memory limited(bound + (std::size_t{32} << 10));
+    CHECK(message_of([&] { x.apply_rows({0, n}, pixel); }).find("MiB needed") != std::string::npos);
+  }
   for (Index r = 0; r < tight.most.rows(); ++r)
     for (Index c = 0; c < tight.most.cols(); ++c) {
       CHECK(tight.most(r, c) == roomy.most(r, c));

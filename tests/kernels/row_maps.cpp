@@ -105,6 +105,7 @@ TEST_CASE("maps: Z and P pooled in one pass are the CPU's, whatever rows they ar
 TEST_CASE("maps: one pixel for everything, and a pixel for every pair") {
   for (const Data data : {Data::huge, Data::equal}) {
     check_rows(make_data(data, 45, 3, 2, true), 45);
+    check_rows(make_data(data, 45, 3, 2, true), Index{1} << 40);
     check_rows(make_data(data, 45, 3, 2, data == Data::huge), 1);
     check_rows(make_data(data, 1, 3, 2, true), 1);
   }
