@@ -201,9 +201,8 @@ class NodeOperator final : public DeviceOperator {
   // ---- Entries of P -----------------------------------------------------------------------------
 
   Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
-    const DeviceMatrix pixels = pool.kind == Pool::Kind::none
-                                    ? device_tile({rows}, cols, 0.0f, run)
-                                    : device_pixels(rows, cols, pool, run);
+    if (pool.kind == Pool::Kind::none) return entries(rows, cols, run);
+    const DeviceMatrix pixels = device_pixels(rows, cols, pool, run);
     Matrix out(pool.rows, pool.cols);
     pixels.download(device(), out.data(), out.stride(), pool.rows);
     device().wait();

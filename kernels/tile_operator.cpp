@@ -99,6 +99,7 @@ class TileOperator final : public DeviceOperator {
   }
 
   Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
+    if (pool.kind == Pool::Kind::none) return entries(rows, cols, run);
     DeviceMatrix pixels(device(), pool.rows, pool.cols);
     pixels.clear();
     const EntryRows wanted = entry_rows(rows, pool);
@@ -134,26 +135,26 @@ class TileOperator final : public DeviceOperator {
       const StripList all{cut.strips, cut.runs, {{0, std::ssize(cut.strips)}}};
       Slices slices(device(), all, run);
       for (StripRange range = slices.next(); range.first < range.last; range = slices.next())
-        entries({.strips = bound_.strip_args(strips.data() + range.first, range.last - range.first,
-                                             runs.data()),
-                 .tokens = tokens.data(),
-                 .query_level = levels.data() + range.first,
-                 .log2_sum = log2_sum,
-                 .n = n(),
-                 .grid = {.row_begin = static_cast<std::int32_t>(rows.range.begin),
-                          .row_count = static_cast<std::int32_t>(rows.range.size()),
-                          .col_begin = static_cast<std::int32_t>(cols.begin),
-                          .col_count = static_cast<std::int32_t>(cols.size()),
-                          .rows = static_cast<std::int32_t>(pool.rows),
-                          .cols = static_cast<std::int32_t>(pool.cols)},
-                 .drawn = drawn.data(),
-                 .drawn_count = static_cast<int>(drawn.size()),
-                 .deposit = pool.kind == Pool::Kind::none  ? Deposit::entry
-                            : pool.kind == Pool::Kind::max ? Deposit::maximum
-                                                           : Deposit::sum,
-                 .pixels = pixels.data(),
-                 .stride = pixels.stride()},
-                device().stream());
+        cuda::entries({.strips = bound_.strip_args(strips.data() + range.first,
+                                                   range.last - range.first, runs.data()),
+                       .tokens = tokens.data(),
+                       .query_level = levels.data() + range.first,
+                       .log2_sum = log2_sum,
+                       .n = n(),
+                       .grid = {.row_begin = static_cast<std::int32_t>(rows.range.begin),
+                                .row_count = static_cast<std::int32_t>(rows.range.size()),
+                                .col_begin = static_cast<std::int32_t>(cols.begin),
+                                .col_count = static_cast<std::int32_t>(cols.size()),
+                                .rows = static_cast<std::int32_t>(pool.rows),
+                                .cols = static_cast<std::int32_t>(pool.cols)},
+                       .drawn = drawn.data(),
+                       .drawn_count = static_cast<int>(drawn.size()),
+                       .deposit = pool.kind == Pool::Kind::none  ? Deposit::entry
+                                  : pool.kind == Pool::Kind::max ? Deposit::maximum
+                                                                 : Deposit::sum,
+                       .pixels = pixels.data(),
+                       .stride = pixels.stride()},
+                      device().stream());
     }
     timeline.finish(run.profile);
   }
