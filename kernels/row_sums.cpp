@@ -73,7 +73,7 @@ void RowSums::find(const EntryRows& rows, Run& run) {
   const EntryList cut = cut_entries(bound_.list(), unknown, {0, bound_.n()}, height);
   Timeline timeline(device);
   {
-    const auto stage = timeline.stage("attend");
+    const auto stage = timeline.stage("sums");
     const Buffer<Strip> strips(device, std::span<const Strip>(cut.strips));
     const Buffer<ColumnRun> runs(device, std::span<const ColumnRun>(cut.runs));
     const Buffer<std::int32_t> tokens(device, std::span<const std::int32_t>(cut.tokens));

@@ -1,10 +1,10 @@
-// A SegmentTracker follows the segments of a strip while a block takes it past its keys, which follow
-// one another in the sequence. Of the eight threads that share RowsPerThread rows, thread tx keeps
-// the open segment of the row ty + 16 tx.
+// A SegmentTracker follows the segments of a strip while a block takes it past its keys, which
+// follow one another in the sequence. Of the eight threads that share RowsPerThread rows, thread tx
+// keeps the open segment of the row ty + 16 tx.
 //
 // What it should cost, counted, not measured: with strips of 128 queries and columns of 64 keys or
 // more some 500 instructions a thread and step, beside 8192 multiply-adds at d = dv = 64; no shared
-// memory; no more registers than the kernel without it has to itself. And 8 bytes for every query
+// memory; no more registers than the same kernel without it. And 8 bytes for every query
 // and column, written once and read once: .5 ms of an H200's memory at n = 131072 and 1024 columns,
 // where the multiply-adds take 66. Columns of fewer than 64 keys cost these 500 once each.
 #pragma once
@@ -35,8 +35,9 @@ class SegmentTracker {
   }
 
   /// What the same logits weigh, reference[i] being row i's 2^0.
-  __device__ __forceinline__ void take_weights(const Step& weights, const float (&reference)[RowsPerThread],
-                               int first, int keys) {
+  __device__ __forceinline__ void take_weights(const Step& weights,
+                                               const float (&reference)[RowsPerThread], int first,
+                                               int keys) {
     float own = 0;
 #pragma unroll
     for (int i = 0; i < RowsPerThread; ++i) {
@@ -46,8 +47,8 @@ class SegmentTracker {
     if (own == -INFINITY) own = 0;  // no key yet
     end_ = first + keys;
     for (int column = first / a_.pixel; column * a_.pixel < end_; ++column) {
-      const float part = own_of(weights, column * a_.pixel - first, 0.0f,
-                                [](float a, float b) { return a + b; });
+      const float part =
+          own_of(weights, column * a_.pixel - first, 0.0f, [](float a, float b) { return a + b; });
       sum_ = sum_ == 0 ? part : sum_ * exp2_fast(reference_ - own) + part;
       reference_ = own;
       if ((column + 1) * a_.pixel > end_) break;
@@ -66,7 +67,9 @@ class SegmentTracker {
   }
 
  private:
-  __device__ bool keeps() const { return tx_ < RowsPerThread; }
+  __device__ bool keeps() const {
+    return tx_ < RowsPerThread;
+  }
 
   __device__ float2* found(int column) const {
     const int row = static_cast<int>(threadIdx.x) / key_threads + row_threads * tx_;
@@ -76,7 +79,9 @@ class SegmentTracker {
            column;
   }
 
-  __device__ float log2_sum() const { return sum_ == 0 ? -INFINITY : reference_ + log2f(sum_); }
+  __device__ float log2_sum() const {
+    return sum_ == 0 ? -INFINITY : reference_ + log2f(sum_);
+  }
 
   // Of the row that this thread keeps: x joined over the slots [begin, begin + pixel).
   template <class Join>
@@ -100,7 +105,7 @@ class SegmentTracker {
 
   const SegmentArgs& a_;
   const int tx_;
-  int begin_ = 0, end_ = 0;  // keys met
+  int begin_ = 0, end_ = 0;                              // keys met
   float maximum_ = -INFINITY, sum_ = 0, reference_ = 0;  // of the open segment
 };
 

@@ -1,7 +1,6 @@
-#include "segments.h"
-
 #include "launch.h"
 #include "ptx.h"
+#include "segments.h"
 
 namespace fovea::cuda {
 namespace {
@@ -29,7 +28,8 @@ __global__ void __launch_bounds__(threads) pool_segments_kernel(const PoolSegmen
     for (Index row = max(strip * a.height, begin); row < last; ++row) {
       const float2 segment = a.segments.found[row * columns + column];
       const float total = a.log2_sum[row];
-      const bool none = segment.y == -INFINITY;  // no key: not of a total that is -inf or NaN either
+      const bool none =
+          segment.y == -INFINITY;  // no key: not of a total that is -inf or NaN either
       most = fmaxf(most, none ? 0.0f : exp2_fast(segment.x - total));
       sum += none ? 0.0f : exp2_fast(segment.y - total);
     }

@@ -1,6 +1,6 @@
-// Segments are what a pass over P keeps for maps of it: of every query and every column of pixels the
-// largest logit and the sum of the weights. When a query's own sum is known they become its share of
-// a pixel.
+// Segments are what a pass over P keeps for maps of it: of every query and every column of pixels
+// the largest logit and the sum of the weights. When a query's own sum is known they become its
+// share of a pixel.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -28,8 +28,8 @@ struct PoolSegmentsArgs {
   double* sum = nullptr;            // and their sums. NaN: a query is not finite
 };
 
-/// Adds the launch to the maps, query by query: the result does not depend on how they were cut into
-/// launches and strips.
+/// Adds the launch to the maps, query by query: the result does not depend on how they were cut
+/// into launches and strips.
 void pool_segments(const PoolSegmentsArgs& args, cudaStream_t stream);
 
 }  // namespace fovea::cuda
