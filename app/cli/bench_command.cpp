@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/gemm_baseline.h"
+#include "cli/interaction_report.h"
 #include "cli/json_output.h"
 #include "cli/measurement.h"
 #include "cli/options.h"
@@ -25,7 +26,7 @@ struct Options {
   std::vector<std::string> variants{"all"};
   Index n = 4096, d = 64, head_count = 1;
   int repeat = 5;
-  bool json = false;
+  bool json = false, interaction = false;
 };
 
 struct Outcome {
@@ -173,6 +174,20 @@ void print(std::ostream& out, const Outcome& outcome) {
 
 }  // namespace
 
+namespace {
+
+// The window opens sources by name: without one, clusters of the length that was asked for.
+InteractionFigures interact(const Options& options, const Console& console) {
+  const std::string source =
+      !options.source.what.empty()
+          ? options.source.what
+          : "synthetic:clusters?n=" + std::to_string(options.n) + "&d=" + std::to_string(options.d);
+  return measure_interaction(source, options.backend,
+                             [&] { return console.stop.stop_requested(); });
+}
+
+}  // namespace
+
 void add_bench_command(CLI::App& program, Work& chosen) {
   auto* command =
       program.add_subcommand("bench", "Time of variants, beside exact attention in the same run");
@@ -202,6 +217,9 @@ void add_bench_command(CLI::App& program, Work& chosen) {
   command->add_option("--repeat", options->repeat, "Rounds that count, after a warm-up")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
+  command->add_flag("--interaction", options->interaction,
+                    "Instead: how long a person waits who pans and zooms, on the real window "
+                    "(try --n 131072); needs a display");
   options->parameters.add_to(*command);
   options->heads.add_to(*command, "all", true);
   for (const char* of_source : {"--layer", "--head"}) command->get_option(of_source)->needs(source);
@@ -209,6 +227,14 @@ void add_bench_command(CLI::App& program, Work& chosen) {
   command->add_flag("--json", options->json, "One JSON document on standard output");
   command->callback([&chosen, options] {
     chosen = [options](const Console& console) {
+      if (options->interaction) {
+        const InteractionFigures figures = interact(*options, console);
+        if (options->json)
+          print(console.out, to_json(figures));
+        else
+          print(console.out, figures);
+        return;
+      }
       const Outcome outcome = run(*options, console);
       if (options->json)
         print(console.out, to_json(outcome));

@@ -10,8 +10,8 @@
 #include "cli/commands.h"
 #include "cli/length.h"
 #include "cli/options.h"
+#include "cli/panel_grid.h"
 #include "cli/report.h"
-#include "cli/timing_panel.h"
 #include "data/error.h"
 #include "figure/colormap.h"
 #include "figure/figure.h"
@@ -32,6 +32,7 @@ struct Options {
   std::vector<std::string> variants, views{"heatmap"};
   std::string output, width = "3.5in", height, title;
   int dpi = 300;
+  bool estimate = false;
   ViewSettings settings;
   std::string norm = "log", error = "signed";
   std::optional<Session> session;  // SOURCE is a session file: what the command line leaves open
@@ -97,6 +98,10 @@ void check(const Options& options) {
       throw UsageError(
           "unknown view '" + view +
           "': heatmap, error, mask, rank, level, tree, row, output, cost or timing expected");
+  for (const char* view : {"output", "timing"})
+    if (options.estimate && std::ranges::find(options.views, view) != options.views.end())
+      throw UsageError(std::string("--view ") + view +
+                       " needs all of exact attention: leave out --estimate");
   require_writable(options.output);
 }
 
@@ -153,100 +158,33 @@ std::vector<Column> columns_of(const Options& options, Index n) {
   return columns;
 }
 
-/// One column with all that its panels are made from.
-struct Drawn {
-  Computation computation;
-  Metrics metrics;
-  std::vector<Diagnostic> diagnostics;
-};
-
-class Grid {
- public:
-  Grid(const Options& options, const Source& source, const FigureStyle& style, Run& run)
-      : options_(options), source_(source), run_(run) {
-    const Index head = options.heads.heads_in(source).front();
-    problem_ = options.heads.problem(source, head);
-    look_at(options.session);
-    backend_ = options.backend.make();
-    const std::vector<Column> chosen = columns_of(options, problem_.n());
-    pixels_ = pixels_of_a_panel(style, chosen.size());
-    const bool timed = std::ranges::find(options.views, timing_view) != options.views.end();
-    repeats_ = timed ? 5 : 0;
-    exact_ =
-        compute(problem_, {.variant = &find_variant("exact"), .repeats = repeats_}, *backend_, run);
-    for (const auto& column : chosen) add(column);
-  }
-
-  std::vector<Panel> row(const std::string& view) const {
-    std::vector<Panel> panels;
-    for (const Drawn& column : columns_)
-      panels.push_back(view == timing_view ? timing_panel(column.computation, exact_)
-                                           : make_panel(*view_from(view), inputs_of(column), run_));
-    return panels;
-  }
-
-  std::string footer() const {
-    return source_.name + ", layer " + options_.heads.layer + ", head " + options_.heads.head +
-           ", n = " + std::to_string(problem_.n()) + ", d = " + std::to_string(problem_.d()) +
-           (problem_.causal ? ", causal; " : "; ") + backend_->device() + ", " +
-           backend_->precision();
-  }
-
- private:
-  void add(const Column& wanted) {
-    Drawn column;
-    const ComputeRequest request{.variant = &find_variant(wanted.variant),
-                                 .values = wanted.values,
-                                 .seed = wanted.seed,
-                                 .repeats = repeats_};
-    column.computation =
-        wanted.variant == "exact" ? exact_ : compute(problem_, request, *backend_, run_);
-    column.metrics =
-        compare(*column.computation.op, column.computation.output, *exact_.op, exact_.output, run_);
-    column.diagnostics = diagnose(*column.computation.op, column.computation.output, *exact_.op,
-                                  exact_.output, run_);
-    columns_.push_back(std::move(column));
-  }
-
-  PanelInputs inputs_of(const Drawn& column) const {
-    return {.computation = column.computation,
-            .exact = exact_,
-            .backend = *backend_,
-            .metrics = &column.metrics,
-            .diagnostics = &column.diagnostics,
-            .sequence = source_.sequence,
-            .settings = options_.settings,
-            .rows = rows_,
-            .cols = cols_,
-            .max_pixels = pixels_,
-            .query = query_};
-  }
-
-  /// The part of the matrix that the session shows, and its pinned query.
-  void look_at(const std::optional<Session>& session) {
-    const Index n = problem_.n();
-    const auto visible = [n](double begin, double end) {
-      const IndexRange range{static_cast<Index>(std::clamp(std::floor(begin), 0.0, double(n))),
-                             static_cast<Index>(std::clamp(std::ceil(end), 0.0, double(n)))};
-      return range.size() > 0 ? range : IndexRange{0, n};
-    };
-    const Viewport view = session ? session->viewport : Viewport{};
-    rows_ = visible(view.row_begin, view.row_end);
-    cols_ = visible(view.col_begin, view.col_end);
-    query_ = std::min(n - 1, session && session->pinned_query ? *session->pinned_query : n / 2);
-  }
-
-  const Options& options_;
-  const Source& source_;
-  Run& run_;
-  Problem problem_;
-  std::unique_ptr<Backend> backend_;
-  IndexRange rows_, cols_;
-  Index pixels_ = 0, query_ = 0;
-  int repeats_ = 0;
-  Computation exact_;
-  std::vector<Drawn> columns_;
-};
+std::vector<std::vector<Panel>> panels_of(const Options& options, const Source& source,
+                                          const FigureStyle& style, Run& run, Figure& figure) {
+  const Index head = options.heads.heads_in(source).front();
+  const Problem problem = options.heads.problem(source, head);
+  const auto backend = options.backend.make();
+  const std::vector<Column> columns = columns_of(options, problem.n());
+  const PanelGrid grid(
+      {.problem = problem,
+       .source = source,
+       .backend = *backend,
+       .settings = options.settings,
+       .columns = columns,
+       .viewport = options.session ? options.session->viewport : Viewport{},
+       .query = options.session ? options.session->pinned_query : std::nullopt,
+       .max_pixels = pixels_of_a_panel(style, columns.size()),
+       .timed = std::ranges::find(options.views, timing_view) != options.views.end(),
+       .estimate = options.estimate},
+      run);
+  figure.footer = source.name + ", layer " + options.heads.layer + ", head " + options.heads.head +
+                  ", n = " + std::to_string(problem.n()) + ", d = " + std::to_string(problem.d()) +
+                  (problem.causal ? ", causal; " : "; ") + backend->device() + ", " +
+                  backend->precision();
+  std::vector<std::vector<Panel>> rows;
+  for (const auto& view : options.views)
+    rows.push_back(view == timing_view ? grid.timings() : grid.row(*view_from(view), run));
+  return rows;
+}
 
 /// A source of attention without Q and K: its heatmap and its rank map.
 std::vector<std::vector<Panel>> panels_of_matrix(const Options& options, const Source& source,
@@ -284,9 +222,7 @@ void run_render(Options options, const CLI::App& command, const Console& console
     figure.rows = panels_of_matrix(options, source, figure.style, run);
     figure.footer = source.name + ", head " + options.heads.head;
   } else {
-    const Grid grid(options, source, figure.style, run);
-    for (const auto& view : options.views) figure.rows.push_back(grid.row(view));
-    figure.footer = grid.footer();
+    figure.rows = panels_of(options, source, figure.style, run, figure);
   }
   run.check();
   write_figure(options.output, figure);
@@ -341,6 +277,9 @@ void add_render_command(CLI::App& program, Work& chosen) {
   command->add_option("-o,--output", options->output, "A file ending in .png, .svg or .pdf")
       ->check(refuse_empty)
       ->required();
+  command->add_flag("--estimate", options->estimate,
+                    "Of heads longer than 8192 tokens: heatmaps and error maps from a few rows "
+                    "of each row of pixels, labelled, instead of all");
   add_look(*command, *options);
   options->parameters.add_to(*command);
   options->heads.add_to(*command, "0", false);

@@ -11,15 +11,12 @@
 #include "input/assets.h"
 
 namespace fovea {
-namespace {
 
 bool has_display() {
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
     if (const char* value = std::getenv(name); value && *value) return true;
   return false;
 }
-
-}  // namespace
 
 int run_window(int argc, char** argv, const std::vector<std::string>& files,
                const BackendChoice& backend) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "gui/polite_backend.h"
+#include "gui/study_ask.h"
 #include "input/assets.h"
 #include "input/open_source.h"
 #include "input/session_file.h"
@@ -33,6 +34,8 @@ std::vector<int> continued(const std::vector<Column>& before, const std::vector<
 Study::Study(std::unique_ptr<Backend> backend, QObject* parent) : QObject(parent) {
   update_timer_.setSingleShot(true);
   connect(&update_timer_, &QTimer::timeout, this, &Study::update);
+  fill_timer_.setSingleShot(true);
+  connect(&fill_timer_, &QTimer::timeout, this, &Study::update);
   start_engine(std::move(backend));
   const auto let_go = [this](std::shared_ptr<const void> old) { engine_->discard(std::move(old)); };
   problems_.set_let_go(let_go);
@@ -77,10 +80,19 @@ void Study::forget_results() {
   metrics_.clear();
   diagnostics_.clear();
   panels_.clear();
+  forget_maps();
   cards_.clear();
   pairs_.clear();
   rows_.clear();
   selections_.clear();
+}
+
+void Study::forget_maps() {
+  for (auto& [key, map] : maps_) engine_->discard(std::move(map));
+  maps_.clear();
+  map_panels_.clear();
+  engine_->discard(std::move(gradual_));
+  gradual_.reset();
 }
 
 void Study::open(const std::string& what, std::optional<Session> session,
@@ -156,6 +168,7 @@ void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session>
   timings_.clear();
   cards_.clear();
   newest_.clear();
+  forget_maps();
   problems_.clear();  // nothing of the old source can be asked for again
   computations_.clear();
   wanted_cards_.clear();
@@ -335,6 +348,9 @@ void Study::withdraw_everything() {
   pairs_.withdraw_all();
   rows_.withdraw_all();
   selections_.withdraw_all();
+  asked_pictures_.clear();
+  asked_bands_.clear();
+  gradual_runs_ = false;
   tags_.clear();
   timing_runs_ = false;
 }
@@ -350,6 +366,9 @@ void Study::withdraw(const std::string& tag) {
   pairs_.withdraw(tag);
   rows_.withdraw(tag);
   selections_.withdraw(tag);
+  asked_pictures_.erase(tag);
+  asked_bands_.erase(tag);
+  if (tag == gradual_tag) gradual_runs_ = false;
   if (tag == "timing") timing_runs_ = false;
 }
 

@@ -5,6 +5,7 @@
 
 #include <QObject>
 #include <QTimer>
+#include <atomic>
 #include <list>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/gradual_output.h"
 #include "gui/canvas.h"
 #include "gui/shelf.h"
 #include "gui/study_jobs.h"
@@ -69,6 +71,8 @@ class Study : public QObject {
   bool drawn() const;
   /// And no change waits to be looked at.
   bool settled() const { return !update_timer_.isActive() && drawn(); }
+  /// And every map is exact and fine where it is looked at.
+  bool complete() const { return settled() && !filling_; }
 
   int selected_column() const { return selected_column_; }
   void select_column(int column);
@@ -110,6 +114,7 @@ class Study : public QObject {
            Make make);
   void start_engine(std::unique_ptr<Backend> backend);
   void forget_results();
+  void forget_maps();
   void read_source(const std::string& what, std::optional<Session> session,
                    const std::string& expected_hash, bool anew);
   void hash_content(const std::string& expected);
@@ -121,6 +126,16 @@ class Study : public QObject {
   void update_cells();
   void update_cell(std::size_t column, std::size_t row, CanvasCell& cell);
   void update_matrix_cell(std::size_t row, CanvasCell& cell);
+  bool is_map(View view) const;
+  void update_map_cell(std::size_t column, std::size_t row, CanvasCell& cell);
+  std::shared_ptr<MapPyramid> map_of(const MapKey& key, const Computation& computation,
+                                     const Computation& exact);
+  void ask_picture(const std::string& tag, const PanelKey& key, const ColumnState& state,
+                   std::shared_ptr<MapPyramid> map);
+  void ask_bands(const std::string& tag, const MapKey& key, std::shared_ptr<MapPyramid> map);
+  void ask_gradual();
+  bool waits_for_first_look() const;
+  Index focus_row() const;
   void show_answer(const Shelf<PanelKey, Panel>::Answer* answer, const std::string& tag,
                    CanvasCell& cell) const;
   void take_ranks_of_other_tolerance(const PanelKey& key);
@@ -137,6 +152,7 @@ class Study : public QObject {
   void withdraw_everything();
   HeadKey head_key() const;
   std::string waiting_text(const std::string& tag) const;
+  std::string time_left_text(const std::string& tag) const;
 
   Session session_;
   std::shared_ptr<const Source> source_;
@@ -171,10 +187,20 @@ class Study : public QObject {
   using TimedRuns = std::pair<ComputeKey, TimingSamples>;
   std::list<TimedRuns> timings_;
   bool timing_runs_ = false;
+  // Used by jobs alone, but for what a MapPyramid says of itself; the last used first.
+  std::list<std::pair<MapKey, std::shared_ptr<MapPyramid>>> maps_;
+  std::map<std::string, MapPanel> map_panels_;      // by tag: what is shown
+  std::map<std::string, PanelKey> asked_pictures_;  // by tag: not answered yet
+  std::map<std::string, MapKey> asked_bands_;
+  std::shared_ptr<GradualOutput> gradual_;  // of exact_key_, while it is not complete
+  ComputeKey gradual_key_;
+  bool gradual_runs_ = false;
+  std::shared_ptr<std::atomic<Index>> focus_row_ = std::make_shared<std::atomic<Index>>(0);
   std::map<std::string, ComputeKey> newest_;  // by tag: what arrived last
   std::set<std::string> tags_, wanted_tags_;  // asked for ever; asked for in this update
   std::size_t cards_shown_ = 0;
-  QTimer update_timer_;
+  QTimer update_timer_, fill_timer_;
+  bool filling_ = false;            // a map that is shown is not complete
   std::unique_ptr<Engine> engine_;  // last: its thread ends before what it answers to
 };
 

@@ -9,9 +9,11 @@ namespace fovea {
 /// Higher runs first.
 namespace priority {
 inline constexpr int problem = 90, reading = 60, panel = 50, exact = 45, column = 40,
-                     long_exact = 35, metrics = 30, diagnostics = 25, ranks = 20, card = 10,
-                     timing = 0;
+                     long_exact = 35, metrics = 30, bands = 28, diagnostics = 25, ranks = 20,
+                     card = 10, timing = 0;
 }
+
+inline const std::string gradual_tag = "gradual";  // the long way to exact attention
 
 inline constexpr double let_finish_seconds =
     0.25;  // while a slider moves: rather a picture a little late than none

@@ -18,27 +18,6 @@ IndexRange covered(double begin, double end, Index n) {
   return {low, std::clamp<Index>(static_cast<Index>(std::ceil(end)), low + 1, n)};
 }
 
-// An error map evaluates both operators over all it covers, for every column: beyond this many
-// pairs (5 to 10 s a column on two cores) nobody should have to wait for it unasked.
-constexpr Index longest_error_side = 32768;
-
-bool takes_minutes(View view, const Viewport& part, Index n) {
-  const IndexRange rows = covered(part.row_begin, part.row_end, n);
-  const IndexRange cols = covered(part.col_begin, part.col_end, n);
-  return view == View::error && double(rows.size()) * double(cols.size()) >
-                                    double(longest_error_side) * double(longest_error_side);
-}
-
-Panel refusal(const PanelKey& key) {
-  const std::string side = std::to_string(longest_error_side);
-  Panel panel;
-  panel.view = key.view;
-  panel.body = Message{"An error map of " + std::to_string(key.rows.size()) + " × " +
-                       std::to_string(key.cols.size()) + " pairs takes minutes: zoom in to " +
-                       side + " × " + side + "."};
-  return panel;
-}
-
 std::string subtitle_of(const ColumnState& state) {
   if (state.column.variant == "exact") return "softmax, the reference";
   const Variant& variant = find_variant(state.column.variant);
@@ -82,7 +61,7 @@ PanelKey Study::panel_key(View view, const ComputeKey& approximate,
   const bool metrics = view == View::cost || view == View::mask;
   const bool diagnostics = view == View::cost || view == View::level;
   return {.approximate = approximate,
-          .exact = needs_exact(view) && !takes_minutes(view, part, n) ? exact_key_ : approximate,
+          .exact = needs_exact(view) ? exact_key_ : approximate,
           .view = view,
           .settings = settings_for(view, session_.settings),
           .rows = rows,
@@ -139,9 +118,13 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
     cell.status = !error.empty() ? "error: " + error : waiting_text("compute " + std::to_string(i));
     return;
   }
-  const bool too_long = takes_minutes(view, session_.viewport, problem_->n());
-  if (needs_exact(view) && !too_long && !exact_.computation) {
+  if (needs_exact(view) && !exact_.computation) {
     cell.status = exact_.error.empty() ? waiting_text("compute exact") : "error: " + exact_.error;
+    return;
+  }
+  if (is_map(view)) return update_map_cell(i, row, cell);
+  if (view == View::output && !(exact_.computation->applied() && state.computation->applied())) {
+    cell.status = waiting_text(gradual_tag);
     return;
   }
   const PanelKey key = panel_key(view, column_keys_[i], state);
@@ -149,9 +132,8 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
   ask(panels_, tag, ranks ? priority::ranks : priority::panel, key,
       [key, computation = state.computation, metrics = state.metrics,
        diagnostics = state.diagnostics,
-       exact = needs_exact(view) && !too_long ? exact_.computation : state.computation, too_long,
+       exact = needs_exact(view) ? exact_.computation : state.computation,
        source = source_](const Backend& backend, Run& run) {
-        if (too_long) return refusal(key);
         return make_panel(key.view,
                           {.computation = *computation,
                            .exact = *exact,
@@ -235,6 +217,13 @@ std::string Study::waiting_text(const std::string& tag) const {
   if (left > 1)
     std::snprintf(text + std::char_traits<char>::length(text), 32, ", %.0f s left", left);
   return text;
+}
+
+/// ", 12 s left" of a running job.
+std::string Study::time_left_text(const std::string& tag) const {
+  const Engine::Status status = engine_->status();
+  const double left = status.tag == tag ? seconds_left(status) : 0;
+  return left > 1 ? ", " + std::to_string(std::lround(left)) + " s left" : "";
 }
 
 double seconds_left(const Engine::Status& status) {

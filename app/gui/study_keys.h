@@ -1,7 +1,9 @@
 // What each result of a Study depends on: equal keys, equal results. And the results themselves.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +44,24 @@ struct PanelKey {
   Index query = 0;
   bool with_metrics = false, with_diagnostics = false;
   friend bool operator==(const PanelKey&, const PanelKey&) = default;
+};
+
+/// A map of a long head; `exact` and `error` only of an error map.
+struct MapKey {
+  ComputeKey approximate, exact;
+  View view = View::heatmap;
+  Pool::Kind pool = Pool::Kind::max;
+  ErrorKind error = ErrorKind::signed_difference;
+  friend bool operator==(const MapKey&, const MapKey&) = default;
+};
+
+/// What a canvas cell shows of its map.
+struct MapPanel {
+  PanelKey key;
+  std::uint64_t version = 0;  // of the map, when it was made
+  std::chrono::steady_clock::time_point when = {};
+  std::shared_ptr<const Panel> panel;
+  std::string error;
 };
 
 /// A small look at a head, for choosing one.

@@ -46,6 +46,7 @@ void Study::next_timing() {
   int column = -1;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (!columns_[i].computation || columns_[i].stale) continue;
+    if (!columns_[i].computation->applied()) continue;
     if (!affords_repeats(columns_[i].computation->timing)) continue;
     const ComputeKey& key = column_keys_[i];
     auto it = std::ranges::find(timings_, key, &TimedRuns::first);

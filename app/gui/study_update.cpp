@@ -13,12 +13,14 @@ void Study::update() {
     update_problem();
     if (problem_) {
       update_column(-1, {.variant = "exact", .values = {}, .seed = 0}, exact_);
+      ask_gradual();
       for (std::size_t i = 0; i < columns_.size(); ++i)
         update_column(static_cast<int>(i), session_.columns[i], columns_[i]);
       for (std::size_t i = 0; i < columns_.size(); ++i)
         update_comparison(static_cast<int>(i), columns_[i]);
     }
   }
+  filling_ = false;
   update_cells();
   if (problem_ && opening_.empty()) {
     update_readings();
@@ -28,6 +30,7 @@ void Study::update() {
   emit columns_changed();
   next_timing();
   if (!settled() && !paused_) update_timer_.start(150);  // progress is told
+  if ((filling_ || gradual_) && !paused_) fill_timer_.start(250);
 }
 
 void Study::update_problem() {
@@ -46,19 +49,22 @@ void Study::update_column(int index, const Column& wanted, ColumnState& state) {
   ComputeKey& has = index < 0 ? exact_key_ : column_keys_[static_cast<std::size_t>(index)];
   if (state.computation && !(has.head == key.head)) state.computation.reset();
   const bool is_exact = wanted.variant == "exact";
-  const int its_priority = !is_exact              ? priority::column
-                           : problem_->n() > 8192 ? priority::long_exact
-                                                  : priority::exact;
+  if (!is_exact && waits_for_first_look()) return;
+  const int its_priority = is_exact ? priority::exact : priority::column;
   const auto problem = problem_;
   const std::string tag = is_exact ? "compute exact" : "compute " + std::to_string(index);
-  ask(computations_, tag, its_priority, key, [problem, wanted](const Backend& backend, Run& run) {
-    return compute(*problem,
-                   {.variant = &find_variant(wanted.variant),
-                    .values = wanted.values,
-                    .seed = wanted.seed,
-                    .repeats = 0},
-                   backend, run);
-  });
+  ask(computations_, tag, its_priority, key,
+      [problem, wanted, is_exact](const Backend& backend, Run& run) {
+        const ComputeRequest request{.variant = &find_variant(wanted.variant),
+                                     .values = wanted.values,
+                                     .seed = wanted.seed,
+                                     .repeats = 0};
+        if (is_exact && problem->n() > long_head)
+          if (Computation prepared = prepare(*problem, request, backend, run);
+              prepared.op->has_rows())
+            return prepared;  // its output comes piece by piece
+        return compute(*problem, request, backend, run);
+      });
   state.column = wanted;
   const auto* answer = computations_.find(key);
   state.error = answer ? answer->error : "";
@@ -82,6 +88,7 @@ void Study::update_comparison(int index, ColumnState& state) {
   state.metrics.reset();
   state.diagnostics.reset();
   if (!state.computation || !exact_.computation) return;
+  if (!state.computation->applied() || !exact_.computation->applied()) return;
   const ComparisonKey key{column_keys_[static_cast<std::size_t>(index)], exact_key_};
   const auto approximate = state.computation, exact = exact_.computation;
   ask(metrics_, "metrics " + std::to_string(index), priority::metrics, key,

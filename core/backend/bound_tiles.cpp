@@ -99,6 +99,7 @@ BoundPass BoundTiles::bind_pass(const Pass& pass) const {
   std::ranges::sort(bound.groups, {}, [](const TileGroup& g) { return g.rows.begin; });
   cut_strips(bound);
   bind_weights(pass, bound);
+  find_ascending(pass, bound);
   if (!pass.rows.empty()) {
     bound.position.assign(static_cast<std::size_t>(clusters(n_, pass.query_level)), -1);
     for (std::size_t p = 0; p < pass.rows.size(); ++p)
@@ -110,12 +111,23 @@ BoundPass BoundTiles::bind_pass(const Pass& pass) const {
 void BoundTiles::cut_strips(BoundPass& bound) const {
   const int level = bound.pass->query_level;
   const Index span = level <= span_top_ ? span_tokens >> level : n_;
-  for (const TileGroup& g : bound.groups)
+  for (const TileGroup& g : bound.groups) {
+    const bool many = g.rows.size() >= 64 * isa::max_lanes;  // enough to keep any machine busy
+    const Index longest = many ? isa::max_lanes : isa::usual_lanes;
     for (Index begin = g.rows.begin; begin < g.rows.end;) {
-      const Index end = std::min({begin + isa::max_lanes, g.rows.end, (begin / span + 1) * span});
+      const Index end = std::min({begin + longest, g.rows.end, (begin / span + 1) * span});
       bound.strips.push_back({{begin, end}, g.first, g.last});
       begin = end;
     }
+  }
+}
+
+void BoundTiles::find_ascending(const Pass& pass, BoundPass& bound) {
+  if (pass.cols.empty()) return;
+  for (const Tile& tile : pass.tiles)
+    bound.ascending.push_back(
+        !tile.band.everything() &&
+        std::is_sorted(pass.cols.begin() + tile.cols.begin, pass.cols.begin() + tile.cols.end));
 }
 
 // A column counts as often as its weight says, else as often as its cluster has tokens.

@@ -25,9 +25,10 @@ struct TileGroup {
 struct BoundPass {
   const Pass* pass = nullptr;
   std::vector<TileGroup> groups;        // by ascending rows
-  std::vector<TileGroup> strips;        // the groups cut into at most 64 rows
+  std::vector<TileGroup> strips;        // the groups cut into at most 192 rows
   std::vector<float> log2_weight;       // per column position; empty: all 0
   std::vector<float> log2_pair_weight;  // the same per fine pair, for entries of P
+  std::vector<bool> ascending;          // per tile with a band: its columns; empty: identity
   std::vector<std::int32_t> position;   // cluster -> row position, -1: none; empty: identity
 
   Index row(Index p) const {
@@ -83,6 +84,11 @@ class BoundTiles {
   const isa::Loops& loops_for(int count) const {
     return loops_.width == 16 && count <= isa::avx2().width ? isa::avx2() : loops_;
   }
+  /// Narrow vectors pass a row several times: where rows lie anywhere, those of a step are first
+  /// copied side by side. (Wide ones gain nothing by it.)
+  bool copies_rows(const BoundPass& bound, int queries) const {
+    return !bound.pass->cols.empty() && loops_.width < 16 && queries > isa::range_lanes;
+  }
 
  private:
   BoundPass bind_pass(const Pass& pass) const;
@@ -90,6 +96,7 @@ class BoundTiles {
   int near_key_levels() const;
   void cut_strips(BoundPass& bound) const;
   void bind_weights(const Pass& pass, BoundPass& bound) const;
+  static void find_ascending(const Pass& pass, BoundPass& bound);
 
   const TilePlan& plan_;
   const Problem& problem_;

@@ -143,15 +143,16 @@ class CpuBackend final : public Backend {
   void project(MatrixView x, const std::vector<const float*>& directions, IndexRange range,
                Use use) const {
     const int d = static_cast<int>(x.cols), count = static_cast<int>(directions.size());
-    std::vector<float> packed(static_cast<std::size_t>(d) * isa::max_lanes);
-    std::vector<float> dots(static_cast<std::size_t>(count) * isa::max_lanes);
-    for (Index begin = range.begin; begin < range.end; begin += isa::max_lanes) {
-      const int rows = static_cast<int>(std::min<Index>(isa::max_lanes, range.end - begin));
-      const float* pointers[isa::max_lanes];
+    std::vector<float> packed(static_cast<std::size_t>(d) * isa::usual_lanes);
+    std::vector<float> dots(static_cast<std::size_t>(count) * isa::usual_lanes);
+    for (Index begin = range.begin; begin < range.end; begin += isa::usual_lanes) {
+      const int rows = static_cast<int>(std::min<Index>(isa::usual_lanes, range.end - begin));
+      const float* pointers[isa::usual_lanes];
       for (int r = 0; r < rows; ++r) pointers[r] = x.row(begin + r);
-      loops_.pack(pointers, rows, isa::max_lanes, d, 1.0f, packed.data());
-      loops_.logits(packed.data(), isa::max_lanes, d, directions.data(), count, dots.data());
-      for (int r = 0; r < rows; ++r) use(begin + r, dots.data() + r, isa::max_lanes);
+      loops_.pack(pointers, rows, isa::usual_lanes, d, 1.0f, packed.data());
+      loops_.logits(packed.data(), isa::usual_lanes, d, directions.data(), count, nullptr,
+                    dots.data());
+      for (int r = 0; r < rows; ++r) use(begin + r, dots.data() + r, isa::usual_lanes);
     }
   }
 

@@ -99,6 +99,7 @@ class DenseSweep::Worker {
                                .lanes = strip_.lanes(),
                                .count = strip_.count,
                                .keys = strip_.keys,
+                               .live = strip_.live,
                                .values = value_,
                                .rescale = rescale_,
                                .from = first_ ? from_ : z_,
@@ -134,9 +135,10 @@ class DenseSweep::Worker {
 
   void clear_segments() {
     if (columns_ == 0) return;
-    std::ranges::fill(maximum_, minus_infinity);
-    std::ranges::fill(sum_, 0.0f);
-    std::ranges::fill(reference_, 0.0f);
+    const Index used = (columns_ + 1) * strip_.lanes();
+    std::fill_n(maximum_.begin(), used, minus_infinity);
+    std::fill_n(sum_.begin(), used, 0.0f);
+    std::fill_n(reference_.begin(), used, 0.0f);
     last_slot_ = -1;
     seen_ = 0;
   }
@@ -245,14 +247,15 @@ DenseSweep::~DenseSweep() = default;
 void DenseSweep::cut_turns() {
   if (wish_.map_cols.empty()) {
     const auto queries = static_cast<Index>(wish_.queries.size());
-    for (Index q = 0; q < queries; q += isa::max_lanes)
-      turns_.push_back({q, std::min(q + isa::max_lanes, queries)});
+    for (Index q = 0; q < queries; q += isa::usual_lanes)
+      turns_.push_back({q, std::min(q + isa::usual_lanes, queries)});
     return;
   }
   const auto rows = static_cast<Index>(wish_.map_rows.size()) - 1;
   for (Index r = 0; r < rows;) {
     Index end = r + 1;
-    while (end < rows && wish_.map_rows[size(end + 1)] - wish_.map_rows[size(r)] <= isa::max_lanes)
+    while (end < rows &&
+           wish_.map_rows[size(end + 1)] - wish_.map_rows[size(r)] <= isa::usual_lanes)
       ++end;
     turns_.push_back({r, end});
     r = end;

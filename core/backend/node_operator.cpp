@@ -167,14 +167,17 @@ class NodeOperator final : public Operator {
 
   Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
     const auto stage = run.profile.stage("entries");
-    return pool.kind == Pool::Kind::none ? entries(rows, cols, run) : pixels(rows, cols, pool, run);
+    const bool rows_alone = pool.one_row || pool.rows == rows.size();
+    return rows_alone && pool.cols == cols.size() ? entries(rows, cols, pool, run)
+                                                  : pixels(rows, cols, pool, run);
   }
 
   // A pair that shares its nodes down to a depth has the shares of all depths down to there.
-  Matrix entries(IndexRange rows, IndexRange cols, Run& run) const {
-    Matrix out(rows.size(), cols.size());
-    for_tokens(rows.size(), run, [&](Index r) {
-      const Index i = rows.begin + r, end = plan().causal ? std::min(cols.end, i + 1) : cols.end;
+  Matrix entries(IndexRange rows, IndexRange cols, const Pool& pool, Run& run) const {
+    Matrix out(pool.rows, cols.size());
+    for_tokens(pool.rows, run, [&](Index r) {
+      const Index i = pool.one_row ? drawn_row(rows, pool, r) : rows.begin + r;
+      const Index end = plan().causal ? std::min(cols.end, i + 1) : cols.end;
       for (Index j = cols.begin; j < end; ++j) {
         double value = 0;
         for (Index depth = 0; depth < depths_ && key_slots(j)[depth] == query_slots(i)[depth];

@@ -13,7 +13,8 @@ IndexRange extremes(const std::int32_t* tokens, int count) {
 QueryStrip::QueryStrip(const BoundTiles& tiles)
     : s(static_cast<std::size_t>(isa::max_keys) * isa::max_lanes),
       tiles_(tiles),
-      packed_(static_cast<std::size_t>(tiles.d()) * isa::max_lanes) {}
+      packed_(static_cast<std::size_t>(tiles.d()) * isa::max_lanes),
+      copies_(static_cast<std::size_t>(tiles.d()) * isa::max_keys) {}
 
 void QueryStrip::pack() {
   loops_ = &tiles_.loops_for(count);
@@ -23,16 +24,24 @@ void QueryStrip::pack() {
   lane_tokens_ = extremes(lane_token, count);
 }
 
-IndexRange QueryStrip::columns_of(const BoundPass& bound, const Tile& tile,
-                                  IndexRange tokens) const {
+IndexRange QueryStrip::columns_of(const BoundPass& bound, std::size_t t, IndexRange tokens) const {
+  const Tile& tile = bound.pass->tiles[t];
   IndexRange cols = tile.cols;
-  if (!bound.pass->cols.empty()) return cols;
+  IndexRange banded = {lane_tokens_.begin - tile.band.hi, lane_tokens_.end - tile.band.lo + 1};
+  if (!bound.pass->cols.empty()) {
+    if (!bound.ascending[t]) return cols;
+    const auto first = bound.pass->cols.begin();
+    const auto position = [&](Index token) {
+      return std::lower_bound(first + cols.begin, first + cols.end, token) - first;
+    };
+    return {position(banded.begin), position(banded.end)};
+  }
   const int level = bound.pass->key_level;
   cols.begin = std::max(cols.begin, tokens.begin >> level);
   cols.end = std::min(cols.end, ((tokens.end - 1) >> level) + 1);
   if (!tile.band.everything()) {  // a band is on tokens, so this is level 0
-    cols.begin = std::max(cols.begin, lane_tokens_.begin - tile.band.hi);
-    cols.end = std::min(cols.end, lane_tokens_.end - tile.band.lo + 1);
+    cols.begin = std::max(cols.begin, banded.begin);
+    cols.end = std::min(cols.end, banded.end);
   }
   return cols;
 }
@@ -41,6 +50,7 @@ Index QueryStrip::fill(const BoundPass& bound, IndexRange cols, const ClusterRow
                        IndexRange tokens, const std::vector<float>& log2_weight) {
   const int level = bound.pass->key_level;
   const bool everything = tokens.begin == 0 && tokens.end == tiles_.n();
+  const bool copies = tiles_.copies_rows(bound, count);
   Index p = cols.begin;
   for (; p < cols.end && keys < isa::max_keys; ++p) {
     const Index cluster = bound.col(p);
@@ -51,6 +61,11 @@ Index QueryStrip::fill(const BoundPass& bound, IndexRange cols, const ClusterRow
     column[keys] = cluster;
     key_token_[keys] = static_cast<std::int32_t>(cluster);
     key_[keys] = rows.row(cluster);
+    if (copies) {
+      float* copy = copies_.data() + keys * tiles_.d();
+      std::copy_n(key_[keys], tiles_.d(), copy);
+      key_[keys] = copy;
+    }
     if (!log2_weight.empty()) weight_[keys] = log2_weight[static_cast<std::size_t>(p)];
     ++keys;
   }
@@ -66,8 +81,25 @@ QueryStrip::Mask QueryStrip::masked() const {
   return least >= band_.lo && most <= band_.hi ? Mask::nothing : Mask::some;
 }
 
+// In order or not, the keys between the first and the last that some lane may attend.
+void QueryStrip::find_live_keys() {
+  for (int lane = 0; lane < lanes_; lane += isa::range_lanes) {
+    const IndexRange tokens =
+        extremes(lane_token + lane, std::min(isa::range_lanes, lanes_ - lane));
+    const auto counts = [&](int k) {
+      return tokens.begin - band_.hi <= key_token_[k] && key_token_[k] <= tokens.end - band_.lo;
+    };
+    isa::KeyRange range{0, keys};
+    while (range.begin < range.end && !counts(range.begin)) ++range.begin;
+    while (range.begin < range.end && !counts(range.end - 1)) --range.end;
+    live_[lane / isa::range_lanes] = range;
+  }
+}
+
 void QueryStrip::make_logits(bool weighted, bool some_masked) {
-  loops_->logits(packed_.data(), lanes_, tiles_.d(), key_, keys, s.data());
+  if (some_masked) find_live_keys();
+  live = some_masked ? live_ : nullptr;
+  loops_->logits(packed_.data(), lanes_, tiles_.d(), key_, keys, live, s.data());
   if (weighted) loops_->add_weights(s.data(), lanes_, keys, weight_);
   if (some_masked)
     loops_->mask(s.data(), lanes_, keys, lane_token, key_token_,

@@ -1,4 +1,4 @@
-// A QueryStrip is up to 64 queries on their way past keys: the memory of one thread, and the steps
+// A QueryStrip is up to 192 queries on their way past keys: the memory of one thread, and the steps
 // of at most 96 keys in which logits are made.
 #pragma once
 
@@ -21,7 +21,8 @@ class QueryStrip {
 
   // A step: keys that `for_steps` chose, and their logits [key][lane] in log2 units.
   int keys = 0;
-  Index column[isa::max_keys] = {};  // cluster of each key
+  Index column[isa::max_keys] = {};     // cluster of each key
+  const isa::KeyRange* live = nullptr;  // all others are masked; null: any key may count
   std::vector<float, AlignedAllocator<float>> s;
 
   int lanes() const { return lanes_; }
@@ -42,7 +43,7 @@ class QueryStrip {
       const Tile& tile = bound.pass->tiles[t];
       if (keys > 0 && tile.band != band_) finish_step(log2_weight, stop, use);
       band_ = tile.band;
-      const IndexRange cols = columns_of(bound, tile, tokens);
+      const IndexRange cols = columns_of(bound, t, tokens);
       for (Index p = cols.begin; p < cols.end;) {
         p = fill(bound, {p, cols.end}, rows, tokens, log2_weight);
         if (keys == isa::max_keys) finish_step(log2_weight, stop, use);
@@ -64,12 +65,13 @@ class QueryStrip {
     keys = 0;
   }
 
-  /// Column positions of a tile that can count; all of them when the columns are in no order.
-  IndexRange columns_of(const BoundPass& bound, const Tile& tile, IndexRange tokens) const;
+  /// Column positions of tile t that can count; all of them when the columns are in no order.
+  IndexRange columns_of(const BoundPass& bound, std::size_t t, IndexRange tokens) const;
   /// Takes columns until the step is full; returns the first not looked at.
   Index fill(const BoundPass& bound, IndexRange cols, const ClusterRows& rows, IndexRange tokens,
              const std::vector<float>& log2_weight);
   Mask masked() const;
+  void find_live_keys();
   void make_logits(bool weighted, bool some_masked);
 
   const BoundTiles& tiles_;
@@ -77,10 +79,11 @@ class QueryStrip {
   int lanes_ = 0;
   IndexRange lane_tokens_;  // least and greatest token, both inclusive
   Band band_;
-  std::vector<float, AlignedAllocator<float>> packed_;
+  std::vector<float, AlignedAllocator<float>> packed_, copies_;
   alignas(64) std::int32_t key_token_[isa::max_keys] = {};
   const float* key_[isa::max_keys] = {};
   float weight_[isa::max_keys] = {};
+  isa::KeyRange live_[isa::max_lanes / isa::range_lanes] = {};
 };
 
 }  // namespace fovea

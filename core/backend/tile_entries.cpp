@@ -26,21 +26,28 @@ struct Canvas {
     return pixel_of(token - cols.begin, cols.size(), pool.cols);
   }
   Index row_of(Index token) const { return pixel_of(token - rows.begin, rows.size(), pool.rows); }
+  // A pixel is one entry.
+  bool entries() const {
+    return pool.kind == Pool::Kind::none || (pool.one_row && pool.cols == cols.size());
+  }
   IndexRange tokens_of(IndexRange pixels) const {
     return {rows.begin + begin(pixels.begin, rows.size(), pool.rows),
             rows.begin + begin(pixels.end, rows.size(), pool.rows)};
   }
 };
 
-// Pixel rows of about 64 queries together, or one row of more.
-std::vector<IndexRange> bands_of(const Canvas& canvas) {
+// Pixel rows of about 64 queries together, or one row of more; less where that leaves a thread
+// idle.
+std::vector<IndexRange> bands_of(const Canvas& canvas, int threads) {
   std::vector<IndexRange> bands;
   const auto queries = [&](IndexRange pixels) {
     return canvas.pool.one_row ? pixels.size() : canvas.tokens_of(pixels).size();
   };
+  const Index most =
+      std::clamp<Index>(queries({0, canvas.pool.rows}) / threads, 16, isa::usual_lanes);
   for (Index p = 0; p < canvas.pool.rows;) {
     Index q = p + 1;
-    while (q < canvas.pool.rows && queries({p, q + 1}) <= isa::max_lanes) ++q;
+    while (q < canvas.pool.rows && queries({p, q + 1}) <= most) ++q;
     bands.push_back({p, q});
     p = q;
   }
@@ -60,9 +67,7 @@ class RowBand {
         strip_(strip),
         stop_(stop),
         out_(out),
-        sums_(canvas.pool.kind == Pool::Kind::none
-                  ? 0
-                  : static_cast<std::size_t>(pixels.size() * canvas.pool.cols)) {
+        sums_(canvas.entries() ? 0 : static_cast<std::size_t>(pixels.size() * canvas.pool.cols)) {
     const IndexRange tokens = canvas.tokens_of(pixels);
     if (canvas.pool.one_row)
       for (Index p = pixels.begin; p < pixels.end; ++p)
@@ -86,7 +91,7 @@ class RowBand {
         if (at->position < group->rows.begin) continue;
         strip_.row[strip_.count] = queries.row(bound.row(at->position));
         strip_.lane_token[strip_.count] = static_cast<std::int32_t>(at->query);
-        if (++strip_.count == isa::max_lanes) add_strip(bound, *group);
+        if (++strip_.count == isa::usual_lanes) add_strip(bound, *group);
       }
       if (strip_.count > 0) add_strip(bound, *group);
     }
@@ -95,7 +100,7 @@ class RowBand {
   // Entries are there already.
   void write() const {
     const Pool& pool = canvas_.pool;
-    if (pool.kind == Pool::Kind::none) return;
+    if (canvas_.entries()) return;
     for (Index p = pixels_.begin; p < pixels_.end; ++p) {
       const Index rows = pool.one_row ? 1 : Canvas::extent(p, canvas_.rows.size(), pool.rows);
       for (Index c = 0; c < pool.cols; ++c) {
@@ -143,7 +148,7 @@ class RowBand {
   }
 
   void deposit(int level) {
-    if (canvas_.pool.kind == Pool::Kind::none)
+    if (canvas_.entries())
       deposit_entries(level);
     else if (pixels_.size() == 1)
       deposit_reduced(level);
@@ -155,7 +160,7 @@ class RowBand {
   void deposit_entries(int level) {
     const int lanes = strip_.lanes();
     for (int lane = 0; lane < strip_.count; ++lane) {
-      float* row = out_.row(strip_.lane_token[lane] - canvas_.rows.begin);
+      float* row = out_.row(canvas_.row_of(strip_.lane_token[lane]));
       const float* s = strip_.s.data() + lane;
       for (int k = 0; k < strip_.keys; ++k) {
         const IndexRange its = tokens_of_key(k, level);
@@ -260,7 +265,7 @@ class RowBand {
 Matrix tile_entries(const BoundTiles& tiles, IndexRange rows, IndexRange cols, Pool pool,
                     const std::vector<float>& log2_sums, Workers& workers, Run& run) {
   const Canvas canvas{rows, cols, pool};
-  const std::vector<IndexRange> bands = bands_of(canvas);
+  const std::vector<IndexRange> bands = bands_of(canvas, workers.threads());
   Matrix out(pool.rows, pool.cols);
   std::vector<QueryStrip> strips(static_cast<std::size_t>(workers.threads()), QueryStrip(tiles));
   std::atomic<Index> done = 0;

@@ -10,9 +10,13 @@ struct TileSweep::Strip {
   const float* from[isa::max_lanes] = {};  // the rows of z so far
   float* z[isa::max_lanes] = {};
   const float* value[isa::max_keys] = {};
-  Matrix zeros;  // one row, padded like all that the loops read
+  Matrix copies;  // of the values of a step
+  Matrix zeros;   // one row, padded like all that the loops read
 
-  Strip(const BoundTiles& tiles, Index dv) : queries(tiles), zeros(Matrix::padded(1, dv)) {}
+  Strip(const BoundTiles& tiles, Index dv)
+      : queries(tiles),
+        copies(Matrix::uninitialised(isa::max_keys, dv)),
+        zeros(Matrix::padded(1, dv)) {}
 };
 
 // The memory of one thread.
@@ -164,11 +168,16 @@ void TileSweep::attend_strip(const BoundPass& bound, const TileGroup& group, con
     const int lanes = queries.lanes();
     queries.loops().softmax(s, lanes, queries.keys, x.maximum, x.sum, x.rescale);
     if (width == 0) return;
-    for (int k = 0; k < queries.keys; ++k) x.value[k] = level.values.row(queries.column[k]);
+    const bool copies = tiles_.copies_rows(bound, queries.count);
+    for (int k = 0; k < queries.keys; ++k) {
+      x.value[k] = level.values.row(queries.column[k]);
+      if (copies) x.value[k] = std::copy_n(x.value[k], width, x.copies.row(k)) - width;
+    }
     tiles_.loops().accumulate({.s = s,
                                .lanes = lanes,
                                .count = queries.count,
                                .keys = queries.keys,
+                               .live = queries.live,
                                .values = x.value,
                                .rescale = x.rescale,
                                .from = first ? x.from : x.z,

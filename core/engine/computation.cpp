@@ -5,14 +5,14 @@
 
 namespace fovea {
 
-Computation compute(const Problem& problem, const ComputeRequest& request, const Backend& backend,
+Computation prepare(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                     Run& run) {
   Computation result{.variant = request.variant,
                      .values = request.values,
                      .backend = backend.id(),
                      .device = backend.device(),
                      .precision = backend.precision()};
-  std::vector<Profile> plan(1), upload(1), apply;
+  std::vector<Profile> plan(1), upload(1);
   Run planning_run{plan[0], run.stop, run.progress};
   Planning planning{backend, planning_run, request.seed, request.given};
   std::shared_ptr<const Plan> made;
@@ -26,6 +26,19 @@ Computation compute(const Problem& problem, const ComputeRequest& request, const
   Run upload_run{upload[0], run.stop, run.progress};
   result.op = backend.bind(made, problem, upload_run);
 
+  result.timing = {.plan = summarise(plan),
+                   .upload = summarise(upload),
+                   .plan_total = summarise_total(plan),
+                   .upload_total = summarise_total(upload),
+                   .few_samples = true};
+  result.cost = count_cost(*made, problem.d(), problem.dv());
+  return result;
+}
+
+Computation compute(const Problem& problem, const ComputeRequest& request, const Backend& backend,
+                    Run& run) {
+  Computation result = prepare(problem, request, backend, run);
+  std::vector<Profile> apply;
   // The first run warms caches and threads up; it counts only when it is the only one.
   for (int repeat = 0; repeat <= request.repeats; ++repeat) {
     Profile profile;
@@ -33,14 +46,9 @@ Computation compute(const Problem& problem, const ComputeRequest& request, const
     result.output = result.op->apply(problem.v, apply_run);
     if (repeat > 0 || request.repeats == 0) apply.push_back(std::move(profile));
   }
-  result.timing = {.plan = summarise(plan),
-                   .upload = summarise(upload),
-                   .apply = summarise(apply),
-                   .plan_total = summarise_total(plan),
-                   .upload_total = summarise_total(upload),
-                   .apply_total = summarise_total(apply),
-                   .few_samples = apply.size() < 5};
-  result.cost = count_cost(*made, problem.d(), problem.dv());
+  result.timing.apply = summarise(apply);
+  result.timing.apply_total = summarise_total(apply);
+  result.timing.few_samples = apply.size() < 5;
   return result;
 }
 

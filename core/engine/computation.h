@@ -18,6 +18,8 @@ struct Computation {
   Timing timing;
   Cost cost;
   std::string backend, device, precision;
+
+  bool applied() const { return !output.z.empty(); }
 };
 
 struct ComputeRequest {
@@ -29,6 +31,10 @@ struct ComputeRequest {
 };
 
 Computation compute(const Problem& problem, const ComputeRequest& request, const Backend& backend,
+                    Run& run);
+
+/// Planned and bound, not applied: `output` and the timing of apply are empty.
+Computation prepare(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                     Run& run);
 
 /// Whether the structure was fitted to all tokens at once (a median tree, LSH orders): then later

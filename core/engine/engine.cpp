@@ -12,14 +12,16 @@
 namespace fovea {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 struct Request {
   std::string tag;
   int priority = 0;
   std::uint64_t number = 0;
-  Engine::Job job;
+  Engine::Piece piece;
+  std::shared_ptr<Progress> progress = std::make_shared<Progress>();
+  Clock::duration before{};  // of its pieces that are done
 };
-
-using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
@@ -43,7 +45,7 @@ struct Engine::Impl {
   void drop_waiting(const std::string& tag) {
     for (Request& request : waiting)
       if (request.tag == tag) dropped.push_back(std::move(request));
-    std::erase_if(waiting, [](const Request& r) { return !r.job; });
+    std::erase_if(waiting, [](const Request& r) { return !r.piece; });
   }
 
   bool has_rubbish() const { return !dropped.empty() || !discarded.empty(); }
@@ -77,24 +79,27 @@ struct Engine::Impl {
       busy = true;
       running_tag = request.tag;
       running_stop = std::stop_source();
-      progress = std::make_shared<Progress>();
-      started = Clock::now();
+      progress = request.progress;
+      started = Clock::now() - request.before;
       const std::stop_callback forward(quit,
                                        [stop = running_stop]() mutable { stop.request_stop(); });
       const auto stop = running_stop.get_token();
-      const auto its_progress = progress;
       lock.unlock();
-      run(request, stop, *its_progress);
-      request = {};  // what it held goes before anyone has to wait for the lock
+      const bool more = run(request, stop);
+      if (!more) request = {};  // what it held goes before anyone has to wait for the lock
       lock.lock();
       busy = false;
       running_tag.clear();
+      if (!more) continue;
+      request.before = Clock::now() - started;
+      // Cancelled since, or another has taken its place.
+      (stop.stop_requested() ? dropped : waiting).push_back(std::move(request));
     }
   }
 
-  void run(const Request& request, const std::stop_token& stop, Progress& its_progress) {
+  bool run(const Request& request, const std::stop_token& stop) {
     try {
-      request.job(*backend, stop, its_progress);
+      return request.piece(*backend, stop, *request.progress);
     } catch (const Cancelled&) {
     } catch (const DeviceLostError& error) {
       {
@@ -107,6 +112,7 @@ struct Engine::Impl {
     } catch (const std::exception& error) {
       on_error(request.tag, error.what());
     }
+    return false;
   }
 };
 
@@ -124,11 +130,23 @@ Engine::~Engine() {
 }
 
 void Engine::submit(const std::string& tag, int priority, Job job) {
+  submit_pieces(
+      tag, priority,
+      [job = std::move(job)](const Backend& backend, std::stop_token stop, Progress& progress) {
+        job(backend, stop, progress);
+        return false;
+      });
+}
+
+void Engine::submit_pieces(const std::string& tag, int priority, Piece piece) {
   {
     const std::scoped_lock lock(impl_->mutex);
     impl_->drop_waiting(tag);
     if (impl_->busy && impl_->running_tag == tag) impl_->running_stop.request_stop();
-    impl_->waiting.push_back({tag, priority, ++impl_->submitted, std::move(job)});
+    impl_->waiting.push_back({.tag = tag,
+                              .priority = priority,
+                              .number = ++impl_->submitted,
+                              .piece = std::move(piece)});
   }
   impl_->wake.notify_one();
 }

@@ -15,6 +15,10 @@ class Engine {
  public:
   /// Runs on the engine's thread. Everything it needs it holds by value.
   using Job = std::function<void(const Backend& backend, std::stop_token stop, Progress& progress)>;
+  /// One piece of a long job, some 100 ms at most; true: there is more to do. Between pieces
+  /// others of higher priority have their turn.
+  using Piece =
+      std::function<bool(const Backend& backend, std::stop_token stop, Progress& progress)>;
   /// Called on the engine's thread with the message of an error a job threw (never for Cancelled).
   using OnError = std::function<void(const std::string& tag, const std::string& message)>;
 
@@ -25,6 +29,7 @@ class Engine {
 
   /// Higher priority first; among equals the newest.
   void submit(const std::string& tag, int priority, Job job);
+  void submit_pieces(const std::string& tag, int priority, Piece piece);
   void cancel(const std::string& tag);
   void cancel_all();
   /// Lets go of it on the engine's thread, between jobs: freeing a long head takes milliseconds.
@@ -34,7 +39,7 @@ class Engine {
     bool busy = false;
     std::string tag;      // of the running job
     double fraction = 0;  // 0..1
-    double seconds = 0;   // since it started
+    double seconds = 0;   // since it started; of its pieces alone
     std::size_t waiting = 0;
     bool device_lost = false;  // no job succeeds any more: make another engine
   };

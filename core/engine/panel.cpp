@@ -46,7 +46,9 @@ void add(std::string& caption, const std::string& text) {
 void add_pooling(std::string& caption, const Grid& grid, Pool::Kind kind) {
   if (kind == Pool::Kind::none) return;
   const auto side = [](Index size, Index pixels) {
-    return number(static_cast<double>(size) / static_cast<double>(pixels));
+    return size % pixels == 0
+               ? std::to_string(size / pixels)
+               : number(static_cast<double>(size) / static_cast<double>(pixels));
   };
   add(caption, std::string(kind == Pool::Kind::max ? "max of " : "mean of ") +
                    side(grid.rows.size(), grid.down) + " × " + side(grid.cols.size(), grid.across));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/diagnostics.h"
+#include "analysis/map_pyramid.h"
 #include "analysis/metrics.h"
 #include "analysis/rank_map.h"
 #include "data/sequence.h"
@@ -23,13 +24,17 @@ enum class Palette { sequential, diverging, categories, ranks };
 /// Special values: NaN "not a number", -inf "masked".
 struct Raster {
   Matrix values;                         // [pixel rows, pixel cols]
-  IndexRange rows, cols;                 // tokens covered
+  IndexRange rows, cols;                 // tokens covered; of a map perhaps over the end
   Pool::Kind pooled = Pool::Kind::none;  // how, when a pixel covers several entries
   Palette palette = Palette::sequential;
   Norm norm = Norm::linear;
   double low = 0, high = 1;             // this panel's own range (finite values)
   std::string quantity;                 // colour bar label: "attention weight P"
   std::vector<std::string> categories;  // palette categories: their names
+  // Of the map of a long head, which is first estimated and then exact, coarse and then fine.
+  Matrix standard_error;  // of every pixel that is an estimated mean (else 0); empty: none is
+  double estimated = 0;   // share of the rows of pixels that are estimates
+  bool complete = true;   // nothing is an estimate or coarser than the view
 };
 
 /// Rectangles in token coordinates with a number in each.
@@ -98,7 +103,13 @@ struct PanelInputs {
   IndexRange rows, cols;   // the visible tokens
   Index max_pixels = 512;  // rasters have at most this many a side
   Index query = 0;         // for View::row
+  /// Of a long head: heatmap and error map take their pixels from it, as far as it knows them.
+  const MapPyramid* map = nullptr;
 };
+
+/// The map that View::heatmap or View::error shows of a computation; a heatmap needs no `exact`.
+std::shared_ptr<MapPyramid> make_map(View view, const Computation& computation,
+                                     const Computation& exact, const ViewSettings& settings);
 
 Panel make_panel(View view, const PanelInputs& inputs, Run& run);
 

@@ -94,8 +94,13 @@ Values values_for_length(const Variant& variant, Index n) {
 Session standard_session(const std::string& source, Index n) {
   Session session;
   session.source = source;
+  // Of long heads those that are computed in moments; the others are a click away.
+  const auto quick = [](const std::string& id) {
+    return id == "exact" || id == "h1d" || id == "hyper";
+  };
   for (const Variant& variant : variants())
-    session.columns.push_back({.variant = variant.id, .values = values_for_length(variant, n)});
+    if (n <= long_head || quick(variant.id))
+      session.columns.push_back({.variant = variant.id, .values = values_for_length(variant, n)});
   constexpr Index quick_ranks = 1024;  // longer heads are decomposed for many seconds
   session.views = {View::heatmap, View::error, View::mask,
                    n <= quick_ranks ? View::rank : View::row};

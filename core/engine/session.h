@@ -70,6 +70,10 @@ struct Session {
 /// The paper's defaults, or for shorter texts sizes at which the variant still differs from exact.
 Values values_for_length(const Variant& variant, Index n);
 
+/// From which length on matrices are looked at as maps (MapPyramid), and exact attention takes
+/// long.
+inline constexpr Index long_head = 8192;
+
 /// The columns and views of a first start.
 Session standard_session(const std::string& source, Index n);
 

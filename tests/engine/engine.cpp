@@ -223,3 +223,44 @@ TEST_CASE(
   CHECK(cancelled.get_future().get() == its);
   CHECK(done.get_future().get() == its);
 }
+
+TEST_CASE("engine: between the pieces of a long job others have their turn, then it goes on") {
+  Log log;
+  Engine engine(make_cpu_backend({.threads = 1}), nullptr);
+  Gate gate;
+  engine.submit("gate", 9, gate.job());
+  auto turns = std::make_shared<int>(0);
+  engine.submit_pieces("long", 1, [&, turns](const Backend&, std::stop_token, Progress& progress) {
+    log.add("piece " + std::to_string(++*turns));
+    progress.fraction = *turns / 3.0;
+    if (*turns == 1)
+      engine.submit("quick", 5,
+                    [&](const Backend&, std::stop_token, Progress&) { log.add("quick"); });
+    return *turns < 3;
+  });
+  gate.opened.set_value();
+  wait_idle(engine);
+  CHECK(log.copy() == std::vector<std::string>{"piece 1", "quick", "piece 2", "piece 3"});
+}
+
+TEST_CASE("engine: a long job that is cancelled or asked for anew has no further piece") {
+  for (const bool anew : {false, true}) {
+    Log log;
+    Engine engine(make_cpu_backend({.threads = 1}), nullptr);
+    Gate gate;
+    engine.submit("gate", 9, gate.job());
+    engine.submit_pieces("long", 1, [&](const Backend&, std::stop_token, Progress&) {
+      log.add("piece");
+      if (anew)
+        engine.submit("long", 1,
+                      [&](const Backend&, std::stop_token, Progress&) { log.add("new"); });
+      else
+        engine.cancel("long");
+      return true;
+    });
+    gate.opened.set_value();
+    wait_idle(engine);
+    CHECK(log.copy() ==
+          (anew ? std::vector<std::string>{"piece", "new"} : std::vector<std::string>{"piece"}));
+  }
+}

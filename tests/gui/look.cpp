@@ -1,5 +1,6 @@
 // Not a test: takes pictures of the window for the eye. `look OUT.png SOURCE [WIDTHxHEIGHT]
-// [VIEW,..] [VARIANT,..] [light]` on a display (xvfb-run); "-" leaves a choice to the window.
+// [VIEW,..] [VARIANT,..] [light|dark] [ROW:COL:SPAN] [SECONDS]` on a display (xvfb-run); "-" leaves
+// a choice to the window. With SECONDS the picture is of that moment, of whatever is there.
 #include <QApplication>
 #include <QSettings>
 #include <QTest>
@@ -43,6 +44,15 @@ int look(const QStringList& arguments) {
   window.change("look", [&](Session& session) {
     choose(session, window.study().length(), argument(4), argument(5));
   });
+  if (const QStringList part = argument(7).split(':'); part.size() == 3)
+    window.change("look", [&](Session& session) {
+      const double row = part[0].toDouble(), col = part[1].toDouble(), span = part[2].toDouble();
+      session.viewport = {row, row + span, col, col + span};
+    });
+  if (argument(8) != "-") {
+    QTest::qWait(int(1000 * argument(8).toDouble()));
+    return window.grab().save(argument(1)) ? 0 : 1;
+  }
   if (!QTest::qWaitFor(settled, 180000)) std::puts("not settled with these views");
   const auto timed = [&] {
     const auto& columns = window.study().columns();

@@ -106,18 +106,18 @@ TEST_CASE("n = 131072: the window lives, memory is linear, and all ways out end 
     CHECK(wait_until(told, 60000));
     const auto error = std::ranges::find(window.study().session().views, View::error) -
                        window.study().session().views.begin();
-    const auto refused = [&] {  // minutes for every column: nobody asked for that
+    const auto estimated = [&] {  // minutes for every column: first from a few rows
       for (const CanvasCell& cell : window.study().model()->cells[std::size_t(error)])
-        if (cell.panel && std::holds_alternative<Message>(cell.panel->body)) return true;
+        if (cell.panel && std::holds_alternative<Raster>(cell.panel->body)) return true;
       return false;
     };
-    CHECK(wait_until(refused, 60000));
+    CHECK(wait_until(estimated, 60000));
     CHECK(meter.busiest_ms() < 50);
     MESSAGE("longest gap ", meter.longest_ms(), " ms, at most ", meter.busiest_ms(),
             " ms of work, resident ", resident_mib(), " MiB");
   }
-  // q, k, v are 96 MiB and each of 8 variants binds copies of them; P alone would be 64 GiB.
-  CHECK(resident_mib() < 4096);
+  // q, k, v are 96 MiB, and each column and map has a few tens; P alone would be 64 GiB.
+  CHECK(resident_mib() < 1536);
   const auto ended = [&](const std::string& how, const std::function<void()>& end) {
     const double ms = end_of_work_ms(window, end);
     MESSAGE(how, ": ", ms, " ms");

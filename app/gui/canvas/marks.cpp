@@ -77,6 +77,12 @@ std::string token_words(const Ink& ink, const Scene& scene, const char* what, In
   return words;
 }
 
+float standard_error_at(const Raster& raster, Index query, Index key) {
+  const Index r = (query - raster.rows.begin) * raster.values.rows() / raster.rows.size();
+  const Index c = (key - raster.cols.begin) * raster.values.cols() / raster.cols.size();
+  return raster.standard_error(r, c);
+}
+
 std::string value_words(const Raster& raster, Index query, Index key) {
   const auto value = value_at(raster, query, key);
   if (!value) return "not computed yet";
@@ -91,6 +97,9 @@ std::string value_words(const Raster& raster, Index query, Index key) {
   if (raster.pooled != Pool::Kind::none && down * over > 1)
     words += std::string(raster.pooled == Pool::Kind::max ? "  max" : "  mean") + " of " +
              std::to_string(down) + " × " + std::to_string(over);
+  if (!raster.standard_error.empty())
+    if (const float error = standard_error_at(raster, query, key); error > 0)
+      words += "  ± " + number(error);
   return words;
 }
 

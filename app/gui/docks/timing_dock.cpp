@@ -65,6 +65,10 @@ TimingDock::Bar TimingDock::bar_of(const ColumnState& state) const {
                                         : "error";
     return bar;
   }
+  if (!state.computation->applied()) {
+    bar.reading = "being computed";
+    return bar;
+  }
   const Timing& timing = timing_of(state);
   int colour = 2;
   bar.segments.push_back(
@@ -88,7 +92,7 @@ TimingDock::Bar TimingDock::bar_of(const ColumnState& state) const {
   bar.whisker_high = bar.total - apply.median_ms + apply.p90_ms;
   if (timing.few_samples || !state.timing) bar.note = "few runs";
   const ColumnState* exact = study_.exact();
-  if (exact && exact->computation && bar.total > 0 && state.column.variant != "exact") {
+  if (exact && exact->computation->applied() && bar.total > 0 && state.column.variant != "exact") {
     const Timing& reference = timing_of(*exact);
     bar.numbers[4] = times(reference.apply_total.median_ms, apply.median_ms);
     bar.numbers[5] = times(total_of(reference), bar.total);

@@ -11,13 +11,14 @@ namespace {
 constexpr float minus_infinity = -__builtin_inff();
 
 // 2^x for x <= 0, relative error below 2e-7 (degree-6 interpolation at Chebyshev nodes on
-// [-1/2, 1/2], found in float64); 0 below -126, so that a masked -inf is exactly 0. NaN stays NaN:
-// `larger` returns its second argument where either is NaN.
+// [-1/2, 1/2], found in float64); 0 below -126.5, so that a masked -inf is exactly 0. NaN stays
+// NaN: `larger` returns its second argument where either is NaN.
 inline Vec exp2_of(Vec x) {
-  const Vec clamped = larger(splat(-126.0f), x);
-  const Vec shifted = clamped + splat(12582912.0f);  // 1.5 * 2^23: rounds to an integer
-  const Vec whole = shifted - splat(12582912.0f);
-  const Vec f = clamped - whole;
+  // Adding 1.5 * 2^23 rounds to an integer; with the 127, its low bits are those of the exponent.
+  constexpr float magic = 12582912.0f + 127.0f;
+  const Vec clamped = larger(splat(-127.0f), x);
+  const Vec shifted = clamped + splat(magic);
+  const Vec f = clamped - (shifted - splat(magic));
   Vec p = splat(1.546144470e-4f);
   p = p * f + splat(1.340042818e-3f);
   p = p * f + splat(9.618056679e-3f);
@@ -25,9 +26,7 @@ inline Vec exp2_of(Vec x) {
   p = p * f + splat(2.402265092e-1f);
   p = p * f + splat(6.931472067e-1f);
   p = p * f + splat(1.0f);
-  const IntVec exponent = (reinterpret_cast<IntVec>(shifted) - splat_int(0x4B400000)) << 23;
-  const Vec result = reinterpret_cast<Vec>(reinterpret_cast<IntVec>(p) + exponent);
-  return x < splat(-126.0f) ? Vec{} : result;
+  return p * reinterpret_cast<Vec>(reinterpret_cast<IntVec>(shifted) << 23);
 }
 
 typedef float Four __attribute__((vector_size(16)));
@@ -63,6 +62,9 @@ void pack(const float* const* rows, int count, int lanes, int d, float scale, fl
       packed[c * lanes + lane] = lane < count ? rows[lane][c] * scale : 0.0f;
 }
 
+template <int N>
+struct Count {};
+
 template <int Keys, int Vectors>
 inline void logits_tile(const float* packed, int lanes, int d, const float* const* keys, float* s) {
   Vec sum[Keys][Vectors] = {};
@@ -83,28 +85,43 @@ inline void logits_tile(const float* packed, int lanes, int d, const float* cons
     for (int v = 0; v < Vectors; ++v) store(s + k * lanes + v * width, sum[k][v]);
 }
 
+// What any of these lanes may attend.
+inline KeyRange live_keys(const KeyRange* live, int lane, int lanes, int key_count) {
+  if (!live) return {0, key_count};
+  KeyRange all = live[lane / range_lanes];
+  for (int i = lane / range_lanes + 1; i * range_lanes < lane + lanes; ++i) {
+    if (live[i].begin == live[i].end) continue;
+    if (all.begin == all.end) all = live[i];
+    all.begin = live[i].begin < all.begin ? live[i].begin : all.begin;
+    all.end = live[i].end > all.end ? live[i].end : all.end;
+  }
+  return all;
+}
+
 template <int Vectors>
-void logits_columns(const float* packed, int lanes, int d, const float* const* keys, int key_count,
+void logits_columns(const float* packed, int lanes, int d, const float* const* keys, KeyRange range,
                     float* s) {
   constexpr int block = Vectors == tile_vectors ? 6 : 12;  // enough sums in flight for the latency
-  int k = 0;
-  for (; k + block <= key_count; k += block)
+  int k = range.begin;
+  for (; k + block <= range.end; k += block)
     logits_tile<block, Vectors>(packed, lanes, d, keys + k, s + k * lanes);
-  for (; k + 4 <= key_count; k += 4)
+  for (; k + 4 <= range.end; k += 4)
     logits_tile<4, Vectors>(packed, lanes, d, keys + k, s + k * lanes);
-  for (; k < key_count; ++k) logits_tile<1, Vectors>(packed, lanes, d, keys + k, s + k * lanes);
+  for (; k < range.end; ++k) logits_tile<1, Vectors>(packed, lanes, d, keys + k, s + k * lanes);
 }
 
 void logits(const float* packed, int lanes, int d, const float* const* keys, int key_count,
-            float* s) {
+            const KeyRange* live, float* s) {
   int lane = 0;
-  for (; lane + tile_vectors * width <= lanes; lane += tile_vectors * width)
-    logits_columns<tile_vectors>(packed + lane, lanes, d, keys, key_count, s + lane);
-  if (tile_vectors == 4 && lane + 2 * width <= lanes) {
-    logits_columns<2>(packed + lane, lanes, d, keys, key_count, s + lane);
-    lane += 2 * width;
-  }
-  if (lane < lanes) logits_columns<1>(packed + lane, lanes, d, keys, key_count, s + lane);
+  const auto columns = [&]<int Vectors>(Count<Vectors>) {
+    const KeyRange range = live_keys(live, lane, Vectors * width, key_count);
+    logits_columns<Vectors>(packed + lane, lanes, d, keys, range, s + lane);
+    lane += Vectors * width;
+  };
+  if (tile_vectors == 4)
+    while (!live && lane + 4 * width <= lanes) columns(Count<4>{});  // narrow ones waste less
+  while (lane + 2 * width <= lanes) columns(Count<2>{});
+  if (lane < lanes) columns(Count<1>{});
 }
 
 void add_weights(float* s, int lanes, int key_count, const float* log2_weight) {
@@ -218,7 +235,8 @@ inline void accumulate_tile(const Accumulation& a, int row, int offset) {
     for (int v = 0; v < Vectors; ++v)
       sum[r][v] = load(a.from[row + r] + offset + v * width) * splat(a.rescale[row + r]);
   const float* s = a.s + row;
-  for (int k = 0; k < a.keys; ++k) {
+  const KeyRange range = live_keys(a.live, row, Rows, a.keys);
+  for (int k = range.begin; k < range.end; ++k) {
     const float* value = a.values[k] + offset;
     Vec x[Vectors];
 #pragma GCC unroll 8

@@ -1,7 +1,7 @@
 // The hot loops of the CPU back end. The source attend.cpp is compiled once per instruction set;
-// each object offers its loops as a table of plain functions. A strip is up to 64 queries, kept as
-// lanes of vectors: logits of a strip are stored [key][lane], so that row maxima and sums need no
-// shuffles and keys and values are read from their natural rows, wherever those lie.
+// each object offers its loops as a table of plain functions. A strip is up to 192 queries, kept
+// as lanes of vectors: logits of a strip are stored [key][lane], so that row maxima and sums need
+// no shuffles and keys and values are read from their natural rows, wherever those lie.
 //
 // All logits are in units of log2 (the scale carries log2(e)), so that exp becomes exp2.
 #pragma once
@@ -10,13 +10,21 @@
 
 namespace fovea::isa {
 
-inline constexpr int max_lanes = 64;
-inline constexpr int max_keys = 96;  // keys of one step: S stays in the first two caches
+inline constexpr int max_lanes = 192;   // a key fetched from memory serves so many queries
+inline constexpr int usual_lanes = 64;  // as many as fill the registers of a tile of logits
+inline constexpr int max_keys = 96;     // keys of one step: S stays in the first two caches
+
+/// Which keys of a step any of 16 lanes may attend; a range for every 16 lanes of a strip.
+struct KeyRange {
+  int begin, end;
+};
+inline constexpr int range_lanes = 16;
 
 /// Weighted values on their way into the rows of a strip.
 struct Accumulation {
   const float* s;  // weights [key][lane]
   int lanes, count, keys;
+  const KeyRange* live;        // all other weights are 0; null: nothing is known
   const float* const* values;  // [keys]
   const float* rescale;        // [lane]
   const float* const* from;    // [count]
@@ -48,9 +56,10 @@ struct Loops {
   /// packed[c][lane] = scale * rows[lane][c], zero for lanes beyond count. lanes <= max_lanes.
   void (*pack)(const float* const* rows, int count, int lanes, int d, float scale, float* packed);
 
-  /// s[key][lane] = sum_c packed[c][lane] keys[key][c]. key_count <= max_keys.
+  /// s[key][lane] = sum_c packed[c][lane] keys[key][c]. key_count <= max_keys. Undefined outside
+  /// `live`, which may be null: all.
   void (*logits)(const float* packed, int lanes, int d, const float* const* keys, int key_count,
-                 float* s);
+                 const KeyRange* live, float* s);
 
   /// s[key][lane] += log2_weight[key].
   void (*add_weights)(float* s, int lanes, int key_count, const float* log2_weight);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -10,9 +11,31 @@ constexpr float masked = -std::numeric_limits<float>::infinity();
 
 // The largest entry of the whole row of P (of all rows of a pixel).
 std::vector<float> row_maxima(const PanelInputs& in, const Grid& grid, Run& run) {
-  const Matrix m = in.computation.op->tile(in.rows, {0, in.computation.op->plan().n},
-                                           {Pool::Kind::max, grid.down, 1}, run);
-  return {m.data(), m.data() + m.rows()};
+  const IndexRange all{0, in.computation.op->plan().n};
+  const IndexRange rows{grid.rows.begin, std::min(grid.rows.end, all.end)};
+  std::vector<float> maxima;
+  // A last pixel that stands over the end is cut off there.
+  const Index side = grid.rows.size() / grid.down,
+              whole = grid.rows.end > all.end ? rows.size() / side : grid.down;
+  const auto add = [&](IndexRange part, Index pixels) {
+    if (pixels == 0) return;
+    const Matrix m = in.computation.op->tile(part, all, {Pool::Kind::max, pixels, 1}, run);
+    maxima.insert(maxima.end(), m.data(), m.data() + m.rows());
+  };
+  const Index cut = whole == grid.down ? rows.end : rows.begin + whole * side;
+  add({rows.begin, cut}, whole);
+  add({cut, rows.end}, grid.down - whole);
+  return maxima;
+}
+
+// The largest pixel of every row of pixels, as far as the map knows them.
+std::vector<float> row_maxima(const MapPyramid& map, MapView view) {
+  view.cols = {0, (map.n() + view.pixel - 1) / view.pixel};
+  const Matrix pixels = map.picture(view).values;
+  std::vector<float> maxima;
+  for (Index r = 0; r < pixels.rows(); ++r)
+    maxima.push_back(*std::max_element(pixels.row(r), pixels.row(r) + pixels.cols()));
+  return maxima;
 }
 
 }  // namespace
@@ -40,14 +63,36 @@ Raster weight_raster(Matrix pixels, const std::vector<float>& maxima, const Matr
 }
 
 Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
-  const Grid grid(in.rows, in.cols, in.max_pixels);
+  const Grid grid = grid_of(in);
   const Pool pool = grid.pool(in.settings.pool);
+  const bool by_row = in.settings.norm == Norm::row_max;
+  const MatrixFrame frame{grid, in.settings, in.computation.op->plan().causal};
+  if (in.map) {
+    Raster known;
+    add_pooling(caption, grid, pool.kind);
+    take_picture(*in.map, in, known, caption);
+    const MapView view = view_of(in);
+    std::vector<float> maxima;
+    if (by_row)
+      maxima = known.complete && view.pixel < in.map->overview_pixel() ? row_maxima(in, grid, run)
+                                                                       : row_maxima(*in.map, view);
+    Raster raster = weight_raster(std::move(known.values), maxima, frame);
+    if (!by_row) raster.standard_error = std::move(known.standard_error);
+    raster.complete = known.complete;
+    raster.estimated = known.estimated;
+    return raster;
+  }
   Matrix pixels = in.computation.op->tile(in.rows, in.cols, pool, run);
   std::vector<float> maxima;
-  if (in.settings.norm == Norm::row_max) maxima = row_maxima(in, grid, run);
+  if (by_row) maxima = row_maxima(in, grid, run);
   add_pooling(caption, grid, pool.kind);
-  return weight_raster(std::move(pixels), maxima,
-                       {grid, in.settings, in.computation.op->plan().causal});
+  return weight_raster(std::move(pixels), maxima, frame);
+}
+
+MapPixels weight_map(std::shared_ptr<const Operator> op) {
+  return [op](IndexRange rows, IndexRange cols, Pool pool, Run& run) {
+    return op->tile(rows, cols, pool, run);
+  };
 }
 
 }  // namespace fovea::panels

@@ -41,6 +41,12 @@ struct Grid {
         cols(c),
         down(pixels_for(r.size(), max_pixels)),
         across(pixels_for(c.size(), max_pixels)) {}
+  /// Of a map: the last pixels may stand over the end of the matrix.
+  explicit Grid(const MapView& view)
+      : rows{view.rows.begin * view.pixel, view.rows.end * view.pixel},
+        cols{view.cols.begin * view.pixel, view.cols.end * view.pixel},
+        down(view.rows.size()),
+        across(view.cols.size()) {}
   bool pooled() const { return down < rows.size() || across < cols.size(); }
   IndexRange row_tokens(Index p) const { return part(rows, p, down); }
   IndexRange col_tokens(Index p) const { return part(cols, p, across); }
@@ -58,6 +64,18 @@ struct Grid {
   }
   static Index centre(IndexRange r) { return r.begin + r.size() / 2; }
 };
+
+/// The pixels of a long head's map, and those of any panel.
+MapView view_of(const PanelInputs& in);
+Grid grid_of(const PanelInputs& in);
+
+/// What is known of the map of what the panel sees: values, errors, how complete; and says so.
+void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
+                  std::string& caption);
+
+MapPixels weight_map(std::shared_ptr<const Operator> op);
+MapPixels error_map(std::shared_ptr<const Operator> approximate,
+                    std::shared_ptr<const Operator> exact, ErrorKind kind);
 
 /// What a raster needs to know beside its pixels.
 struct MatrixFrame {

@@ -1,0 +1,58 @@
+// A PanelGrid is what a figure shows: columns of variants, computed, and rows of views of them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "data/source.h"
+#include "engine/panel.h"
+#include "engine/session.h"
+
+namespace fovea {
+
+struct PanelGridRequest {
+  const Problem& problem;
+  const Source& source;
+  const Backend& backend;
+  const ViewSettings& settings;
+  const std::vector<Column>& columns;
+  Viewport viewport;           // empty: all
+  std::optional<Index> query;  // of View::row; else the middle
+  Index max_pixels = 512;      // of a panel, a side
+  bool timed = false;          // several runs of each column
+  bool estimate = false;  // of a long head: maps from a few rows, and no run of exact attention
+};
+
+class PanelGrid {
+ public:
+  /// Computes the columns, and exact attention beside them. What `request` refers to outlives this.
+  PanelGrid(const PanelGridRequest& request, Run& run);
+
+  std::vector<Panel> row(View view, Run& run) const;
+  std::vector<Panel> timings() const;
+
+ private:
+  struct Drawn {
+    std::shared_ptr<const Computation> computation;
+    std::shared_ptr<const Metrics> metrics;  // null in estimates
+    std::shared_ptr<const std::vector<Diagnostic>> diagnostics;
+  };
+
+  bool is_long() const { return request_.problem.n() > long_head; }
+  void look_at(const Viewport& view);
+  void find_exact(Run& run);
+  Drawn drawn(const Column& wanted, Run& run) const;
+  Panel panel(View view, const Drawn& column, Run& run) const;
+  std::shared_ptr<MapPyramid> map(View view, const Drawn& column, Run& run) const;
+
+  PanelGridRequest request_;
+  IndexRange rows_, cols_;
+  Index query_ = 0;
+  int repeats_ = 0;
+  std::shared_ptr<const Computation> exact_;
+  std::shared_ptr<MapPyramid> exact_map_;  // of its weights, found with its output
+  std::vector<Drawn> columns_;
+};
+
+}  // namespace fovea

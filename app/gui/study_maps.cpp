@@ -1,0 +1,288 @@
+// The maps of a long head: pictures of what is known, at once; then finer tiles, exact bands and
+// the output of exact attention, piece by piece, what is looked at first.
+#include <algorithm>
+#include <chrono>
+
+#include "gui/study_ask.h"
+
+namespace fovea {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t most_maps = 16;                     // up to 40 MiB each
+constexpr Index sampled_rows = 2;                         // an estimate's, of every row of pixels
+constexpr double piece_ms = 80;                           // of work that others wait for
+constexpr auto telling = std::chrono::milliseconds(250);  // from picture to picture of a map
+
+double ms_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+std::string percent_text(double share) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.0f %%", std::floor(100 * share));
+  return text;
+}
+
+// Of the same matrix, whatever part of it.
+bool same_numbers(PanelKey a, const PanelKey& b) {
+  a.rows = b.rows;
+  a.cols = b.cols;
+  a.max_pixels = b.max_pixels;
+  return a == b;
+}
+
+// Bands of as many rows of pixels as fit a piece.
+class Bands {
+ public:
+  Bands(std::shared_ptr<MapPyramid> map, std::shared_ptr<const std::atomic<Index>> focus)
+      : map_(std::move(map)), focus_(std::move(focus)) {}
+
+  bool advance(Run& run) {
+    const IndexRange band = map_->next_band(*focus_, most_);
+    if (band.size() == 0) return false;
+    const auto begin = Clock::now();
+    Run quiet{run.profile, run.stop};
+    map_->fill(band, quiet);
+    run.reached(map_->exact_share());
+    const double wished =
+        static_cast<double>(band.size()) * piece_ms / std::max(ms_since(begin), .1);
+    most_ = std::clamp<Index>(static_cast<Index>(wished), 1, 4 * most_);
+    return map_->exact_share() < 1;
+  }
+
+ private:
+  std::shared_ptr<MapPyramid> map_;
+  std::shared_ptr<const std::atomic<Index>> focus_;
+  Index most_ = 1;
+};
+
+}  // namespace
+
+bool Study::is_map(View view) const {
+  return (view == View::heatmap || view == View::error) && problem_ && problem_->n() > long_head;
+}
+
+// Of a long head something is seen before other columns are computed: exact attention, estimated.
+bool Study::waits_for_first_look() const {
+  if (!is_map(View::heatmap) || !exact_.error.empty()) return false;
+  const auto shown = [&](View view) { return std::ranges::count(session_.views, view) > 0; };
+  const auto& columns = session_.columns;
+  if (!shown(View::heatmap) || !std::ranges::count(columns, "exact", &Column::variant))
+    return false;
+  return std::ranges::none_of(maps_, [&](const auto& map) {
+    return map.first.view == View::heatmap && map.first.approximate == exact_key_ &&
+           map.second->begun();
+  });
+}
+
+Index Study::focus_row() const {
+  const Viewport& part = session_.viewport;
+  if (hovered_query_ >= 0) return hovered_query_;
+  return static_cast<Index>((part.row_begin + part.row_end) / 2);
+}
+
+std::shared_ptr<MapPyramid> Study::map_of(const MapKey& key, const Computation& computation,
+                                          const Computation& exact) {
+  const auto known = std::ranges::find(maps_, key, &decltype(maps_)::value_type::first);
+  if (known != maps_.end()) {
+    maps_.splice(maps_.begin(), maps_, known);
+    return maps_.front().second;
+  }
+  ViewSettings settings;
+  settings.pool = key.pool;
+  settings.error = key.error;
+  maps_.emplace_front(key, make_map(key.view, computation, exact, settings));
+  if (maps_.size() > most_maps) {
+    engine_->discard(std::move(maps_.back().second));
+    maps_.pop_back();
+  }
+  return maps_.front().second;
+}
+
+void Study::update_map_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
+  const ColumnState& state = columns_[i];
+  const View view = session_.views[row];
+  const std::string tag = "map " + std::to_string(row) + " " + std::to_string(i);
+  const bool of_errors = view == View::error;
+  if (of_errors && state.column.variant == "exact") {
+    Panel zero;
+    zero.view = view;
+    zero.body = Message{"zero by definition"};
+    if (!cell.panel || !std::holds_alternative<Message>(cell.panel->body))
+      cell.panel = std::make_shared<const Panel>(std::move(zero));
+    cell.stale = false;
+    cell.status.clear();
+    return;
+  }
+  const PanelKey key = panel_key(view, column_keys_[i], state);
+  const MapKey its{
+      .approximate = key.approximate,
+      .exact = of_errors ? exact_key_ : key.approximate,
+      .view = view,
+      .pool = session_.settings.pool == Pool::Kind::mean ? Pool::Kind::mean : Pool::Kind::max,
+      .error = of_errors ? session_.settings.error : ErrorKind{}};
+  const auto exact = of_errors ? exact_.computation : state.computation;
+  const auto map = map_of(its, *state.computation, *exact);
+  const std::string bands_tag = "bands " + std::to_string(row) + " " + std::to_string(i);
+  wanted_tags_.insert(tag);
+  const MapPanel& shown = map_panels_[tag];
+  const bool news = shown.version != map->version() &&
+                    (map->exact_share() == 1 || Clock::now() - shown.when >= telling);
+  if (!(shown.key == key) || news) ask_picture(tag, key, state, map);
+  const bool by_exact = gradual_ && !of_errors && its.approximate == gradual_key_;
+  if (map->begun() && map->exact_share() < 1 && !by_exact) {
+    wanted_tags_.insert(bands_tag);
+    ask_bands(bands_tag, its, map);
+  }
+
+  if (!shown.error.empty() && shown.key == key) {
+    cell.status = "error: " + shown.error;
+    return;
+  }
+  if (shown.panel && shown.key.approximate.head == key.approximate.head && shown.key.view == view)
+    cell.panel = shown.panel;
+  cell.stale = cell.panel && (!same_numbers(shown.key, key) || state.stale);
+  if (!cell.panel) {
+    cell.status = waiting_text(tag);
+    return;
+  }
+  const auto* raster = std::get_if<Raster>(&cell.panel->body);
+  if (cell.stale)
+    cell.status = waiting_text(state.stale ? "compute " + std::to_string(i) : tag);
+  else if (!raster || (raster->complete && shown.key == key))
+    return cell.status.clear();
+  else if (asked_pictures_.contains(tag))
+    cell.status = "refining";
+  else if (paused_)
+    cell.status = "cancelled: F5 goes on";
+  else
+    cell.status = (raster->estimated > 0 ? "estimate, exact: " : "exact: ") +
+                  percent_text(map->exact_share()) +
+                  time_left_text(by_exact ? gradual_tag : bands_tag);
+  filling_ = true;
+}
+
+void Study::ask_picture(const std::string& tag, const PanelKey& key, const ColumnState& state,
+                        std::shared_ptr<MapPyramid> map) {
+  const auto asked = asked_pictures_.find(tag);
+  if (paused_ || (asked != asked_pictures_.end() && asked->second == key)) return;
+  asked_pictures_.insert_or_assign(tag, key);
+  tags_.insert(tag);
+  // What other jobs find in the meantime is told now and then.
+  const auto told = std::make_shared<Clock::time_point>();
+  const auto inputs = [key, computation = state.computation, metrics = state.metrics,
+                       exact = exact_.computation ? exact_.computation : state.computation,
+                       source = source_, map](const Backend& backend, Run& run) {
+    return std::make_shared<const Panel>(make_panel(key.view,
+                                                    {.computation = *computation,
+                                                     .exact = *exact,
+                                                     .backend = backend,
+                                                     .metrics = metrics.get(),
+                                                     .sequence = source->sequence,
+                                                     .settings = key.settings,
+                                                     .rows = key.rows,
+                                                     .cols = key.cols,
+                                                     .max_pixels = key.max_pixels,
+                                                     .map = map.get()},
+                                                    run));
+  };
+  MapView view = map_view(key.rows, key.cols, key.max_pixels);
+  if (hovered_query_ >= 0) view.focus_row = hovered_query_;
+  if (hovered_key_ >= 0) view.focus_col = hovered_key_;
+  engine_->submit_pieces(tag, priority::panel,
+                         [this, tag, key, map, view, inputs, told](
+                             const Backend& backend, std::stop_token stop, Progress& progress) {
+                           MapPanel made{.key = key, .when = Clock::now()};
+                           bool more = false;
+                           try {
+                             Profile profile;
+                             Run run{profile, stop, &progress};
+                             const auto begin = Clock::now();
+                             const bool first = *told == Clock::time_point{};
+                             if (!map->begun()) map->estimate(sampled_rows, 0, run);
+                             // The first picture is of what is known: nobody waits for its tiles.
+                             more = first && !map->picture(view).complete &&
+                                    view.pixel < map->overview_pixel();
+                             if (!first) do
+                                 more = map->refine(view, run);
+                               while (more && ms_since(begin) < piece_ms);
+                             if (more && !first && Clock::now() - *told < telling) return true;
+                             *told = Clock::now();
+                             made.version = map->version();
+                             made.panel = inputs(backend, run);
+                           } catch (const Cancelled&) {
+                             throw;
+                           } catch (const std::bad_alloc&) {
+                             made.error = "not enough memory";
+                           } catch (const std::exception& error) {
+                             made.error = error.what();
+                           }
+                           const auto arrive = [this, tag, made = std::move(made), more] {
+                             const auto its = asked_pictures_.find(tag);
+                             if (its == asked_pictures_.end() || !(its->second == made.key)) return;
+                             map_panels_.insert_or_assign(tag, made);
+                             if (!more) asked_pictures_.erase(its);
+                             update_later();
+                           };
+                           QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
+                           return more;
+                         });
+}
+
+void Study::ask_bands(const std::string& tag, const MapKey& key, std::shared_ptr<MapPyramid> map) {
+  const auto asked = asked_bands_.find(tag);
+  if (paused_ || (asked != asked_bands_.end() && asked->second == key)) return;
+  asked_bands_.insert_or_assign(tag, key);
+  tags_.insert(tag);
+  const auto bands = std::make_shared<Bands>(std::move(map), focus_row_);
+  engine_->submit_pieces(tag, priority::bands,
+                         [bands](const Backend&, std::stop_token stop, Progress& progress) {
+                           Profile profile;
+                           Run run{profile, stop, &progress};
+                           return bands->advance(run);
+                         });
+}
+
+// Exact attention of a long head, with both maps of its weights in the same pass.
+void Study::ask_gradual() {
+  *focus_row_ = focus_row();
+  const bool wanted = exact_.computation && !exact_.computation->applied() && !exact_.stale;
+  if (wanted && waits_for_first_look()) return;
+  if (!wanted) {
+    gradual_.reset();
+    gradual_runs_ = false;
+    return;
+  }
+  if (!gradual_ || !(gradual_key_ == exact_key_)) {
+    MapKey key{.approximate = exact_key_, .exact = exact_key_};
+    const auto most = map_of(key, *exact_.computation, *exact_.computation);
+    key.pool = Pool::Kind::mean;
+    const auto mean = map_of(key, *exact_.computation, *exact_.computation);
+    gradual_ = std::make_shared<GradualOutput>(exact_.computation, most, mean);
+    gradual_key_ = exact_key_;
+    gradual_runs_ = false;
+  }
+  wanted_tags_.insert(gradual_tag);
+  if (gradual_runs_ || paused_) return;
+  gradual_runs_ = true;
+  tags_.insert(gradual_tag);
+  engine_->submit_pieces(gradual_tag, priority::long_exact,
+                         [this, gradual = gradual_, key = gradual_key_, focus = focus_row_](
+                             const Backend&, std::stop_token stop, Progress& progress) {
+                           Profile profile;
+                           Run run{profile, stop, &progress};
+                           if (gradual->advance(*focus, piece_ms, run)) return true;
+                           const auto whole =
+                               std::make_shared<const Computation>(gradual->finish());
+                           const auto arrive = [this, key, whole] {
+                             computations_.put(key, {.result = whole, .error = {}});
+                             update_later();
+                           };
+                           QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
+                           return false;
+                         });
+}
+
+}  // namespace fovea

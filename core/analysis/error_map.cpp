@@ -1,0 +1,191 @@
+#include "analysis/error_map.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace fovea {
+namespace {
+
+// Rows of both operators that are held at once: tall enough for all threads, few where they are
+// long.
+constexpr Index band_entries = Index{1} << 21, least_rows = 64;
+
+template <Difference kind>
+inline float error_of(float approximate, float exact) {
+  const float difference = approximate - exact;
+  if constexpr (kind == Difference::absolute) return std::abs(difference);
+  if constexpr (kind == Difference::squared) return difference * difference;
+  if constexpr (kind == Difference::relative) {
+    if (difference == 0) return 0;
+    return exact > 0 ? difference / exact
+                     : std::copysign(std::numeric_limits<float>::infinity(), difference);
+  }
+  return difference;
+}
+
+// What a pixel has seen: extremes in lanes, so that the loop over entries is one of vectors.
+struct Pixel {
+  static constexpr Index lanes = 16;
+  double sum = 0;
+  float high = -std::numeric_limits<float>::infinity(),
+        low = std::numeric_limits<float>::infinity();
+  bool not_a_number = false;
+
+  float most() const {
+    if (not_a_number) return std::numeric_limits<float>::quiet_NaN();
+    return high >= -low ? high : low;
+  }
+};
+
+template <Difference kind>
+void add_extremes(const float* approximate, const float* exact, Index count, Pixel& pixel) {
+  float high[Pixel::lanes], low[Pixel::lanes], check[Pixel::lanes] = {};
+  std::fill_n(high, Pixel::lanes, pixel.high);
+  std::fill_n(low, Pixel::lanes, pixel.low);
+  Index j = 0;
+  for (; j + Pixel::lanes <= count; j += Pixel::lanes)
+    for (Index lane = 0; lane < Pixel::lanes; ++lane) {
+      const float x = error_of<kind>(approximate[j + lane], exact[j + lane]);
+      high[lane] = x > high[lane] ? x : high[lane];
+      low[lane] = x < low[lane] ? x : low[lane];
+      check[lane] += x - x;  // NaN from here on; infinities are told apart below
+    }
+  for (; j < count; ++j) {
+    const float x = error_of<kind>(approximate[j], exact[j]);
+    high[0] = x > high[0] ? x : high[0];
+    low[0] = x < low[0] ? x : low[0];
+    check[0] += x - x;
+  }
+  bool odd = false;
+  for (Index lane = 0; lane < Pixel::lanes; ++lane) {
+    pixel.high = std::max(pixel.high, high[lane]);
+    pixel.low = std::min(pixel.low, low[lane]);
+    odd = odd || check[lane] != 0;
+  }
+  for (j = 0; odd && j < count; ++j)
+    pixel.not_a_number |= std::isnan(error_of<kind>(approximate[j], exact[j]));
+}
+
+template <Difference kind>
+void add_sum(const float* approximate, const float* exact, Index count, Pixel& pixel) {
+  double sums[4] = {};
+  Index j = 0;
+  for (; j + 4 <= count; j += 4)
+    for (Index lane = 0; lane < 4; ++lane)
+      sums[lane] += static_cast<double>(error_of<kind>(approximate[j + lane], exact[j + lane]));
+  for (; j < count; ++j) sums[0] += static_cast<double>(error_of<kind>(approximate[j], exact[j]));
+  pixel.sum += sums[0] + sums[1] + sums[2] + sums[3];
+}
+
+using Add = void (*)(const float*, const float*, Index, Pixel&);
+
+template <Difference kind>
+Add loop_for(Pool::Kind pool) {
+  return pool == Pool::Kind::mean ? add_sum<kind> : add_extremes<kind>;
+}
+
+Add loop_for(Difference kind, Pool::Kind pool) {
+  switch (kind) {
+    case Difference::absolute:
+      return loop_for<Difference::absolute>(pool);
+    case Difference::squared:
+      return loop_for<Difference::squared>(pool);
+    case Difference::relative:
+      return loop_for<Difference::relative>(pool);
+    case Difference::signed_difference:
+      break;
+  }
+  return loop_for<Difference::signed_difference>(pool);
+}
+
+// Begin of a pixel, or of the next: the k-th of `pixels` over `size` tokens.
+Index cut(Index k, Index size, Index pixels) {
+  return k * size / pixels;
+}
+
+// Rows of pixels into `out`, one row of P after another.
+class Pooling {
+ public:
+  Pooling(Difference kind, Index rows, Index cols, const Pool& pool, Matrix& out)
+      : add_(loop_for(kind, pool.kind)),
+        rows_(rows),
+        cols_(cols),
+        pool_(pool),
+        out_(out),
+        pixels_(static_cast<std::size_t>(pool.cols)) {}
+
+  /// The next row; `last`: of its row of pixels.
+  void add(const float* approximate, const float* exact, bool last) {
+    for (Index c = 0; c < pool_.cols; ++c) {
+      const Index begin = cut(c, cols_, pool_.cols), end = cut(c + 1, cols_, pool_.cols);
+      add_(approximate + begin, exact + begin, end - begin, pixels_[static_cast<std::size_t>(c)]);
+    }
+    if (last) finish();
+  }
+  /// One past the last row of the row of pixels in work.
+  Index end() const { return cut(pixel_ + 1, rows_, pool_.rows); }
+
+ private:
+  void finish() {
+    const Index down = pool_.one_row ? 1 : end() - cut(pixel_, rows_, pool_.rows);
+    for (Index c = 0; c < pool_.cols; ++c) {
+      Pixel& pixel = pixels_[static_cast<std::size_t>(c)];
+      const Index across = cut(c + 1, cols_, pool_.cols) - cut(c, cols_, pool_.cols);
+      out_(pixel_, c) = pool_.kind == Pool::Kind::mean
+                            ? static_cast<float>(pixel.sum / static_cast<double>(down * across))
+                            : pixel.most();
+      pixel = {};
+    }
+    ++pixel_;
+  }
+
+  Add add_;
+  Index rows_, cols_;
+  Pool pool_;
+  Matrix& out_;
+  std::vector<Pixel> pixels_;
+  Index pixel_ = 0;
+};
+
+}  // namespace
+
+float entry_error(Difference kind, float approximate, float exact) {
+  Pixel pixel;
+  loop_for(kind, Pool::Kind::none)(&approximate, &exact, 1, pixel);
+  return pixel.most();
+}
+
+Matrix error_pixels(const Operator& approximate, const Operator& exact, Difference kind,
+                    IndexRange rows, IndexRange cols, Pool pool, Run& run) {
+  if (pool.kind == Pool::Kind::none) pool = {pool.kind, rows.size(), cols.size()};
+  if (auto there = approximate.difference(exact, rows, cols, pool, kind, run))
+    return *std::move(there);
+  Matrix out(pool.rows, pool.cols);
+  Pooling pooling(kind, rows.size(), cols.size(), pool, out);
+  Run quiet{run.profile, run.stop};
+  const Index count = pool.one_row ? pool.rows : rows.size();
+  // Where pixels are of unequal height each draws its row by itself.
+  const bool alone = pool.one_row && rows.size() % pool.rows != 0;
+  const Index height =
+      alone ? 1 : std::clamp(band_entries / cols.size(), std::min(least_rows, count), count);
+  for (Index begin = 0; begin < count; begin += height) {
+    const Index end = std::min(begin + height, count);
+    // Whole rows of P: of a drawn row its pixel row, pooled over single columns.
+    const IndexRange band = pool.one_row
+                                ? IndexRange{rows.begin + cut(begin, rows.size(), pool.rows),
+                                             rows.begin + cut(end, rows.size(), pool.rows)}
+                                : IndexRange{rows.begin + begin, rows.begin + end};
+    const Pool whole{pool.one_row ? Pool::Kind::max : Pool::Kind::none, end - begin, cols.size(),
+                     pool.one_row};
+    const Matrix a = approximate.tile(band, cols, whole, quiet);
+    const Matrix e = exact.tile(band, cols, whole, quiet);
+    for (Index i = begin; i < end; ++i)
+      pooling.add(a.row(i - begin), e.row(i - begin), pool.one_row || i + 1 == pooling.end());
+    run.reached(static_cast<double>(end) / static_cast<double>(count));
+  }
+  return out;
+}
+
+}  // namespace fovea

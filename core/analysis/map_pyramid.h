@@ -1,0 +1,103 @@
+// A MapPyramid is one matrix of a long head as a map: an overview of the whole, first estimated
+// from a few rows, then exact, and finer tiles made when they are looked at. Pixels are squares of
+// a power of two of tokens that begin at multiples of their side.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <list>
+#include <vector>
+
+#include "backend/operator.h"
+
+namespace fovea {
+
+/// Numbers of a matrix, pooled: rows x cols of it on a grid of pixels, of which all are full.
+using MapPixels = std::function<Matrix(IndexRange rows, IndexRange cols, Pool pool, Run& run)>;
+
+/// Pixels of `pixel` tokens a side that cover a part of the matrix; the last may stand over its
+/// end.
+struct MapView {
+  Index pixel = 1;                     // a power of two
+  IndexRange rows, cols;               // of pixels: row r is of tokens [r pixel, (r + 1) pixel)
+  Index focus_row = 0, focus_col = 0;  // token that is looked at: what is next to it comes first
+  friend bool operator==(const MapView&, const MapView&) = default;
+};
+
+/// The view of these tokens in pixels of which about `most` stand on either side.
+MapView map_view(IndexRange rows, IndexRange cols, Index most);
+
+/// What is known of a view.
+struct MapPicture {
+  Matrix values;          // [view rows, view cols]; coarser pixels stand in for what is missing
+  Matrix standard_error;  // of estimated means, the same shape; empty: nothing here is one
+  bool complete = false;  // all pixels are exact and of the view's own size
+  double estimated = 0;   // share of the pixel rows that are estimates
+};
+
+/// Used from one thread at a time, but for what says otherwise.
+class MapPyramid {
+ public:
+  static constexpr Index tile_side = 256;       // pixels
+  static constexpr Index overview_side = 1024;  // pixels at most
+
+  /// `kind`: max (of magnitude, with its sign) or mean.
+  MapPyramid(Index n, Pool::Kind kind, MapPixels pixels);
+
+  Index n() const { return n_; }
+  Pool::Kind kind() const { return kind_; }
+  Index overview_pixel() const { return pixel_; }
+  Index overview_rows() const { return side_; }
+
+  /// From any thread: grows with everything that is found; share of the overview that is exact;
+  /// whether there is an overview of everything.
+  std::uint64_t version() const { return version_; }
+  double exact_share() const { return exact_share_; }
+  bool begun() const { return begun_; }
+
+  /// An overview from `rows` rows of P, evenly spread, a row of pixels: what is exact stays.
+  void estimate(Index rows, std::uint64_t seed, Run& run);
+  Index estimated_from() const { return sampled_; }  // rows a row of pixels
+
+  /// Up to `most` rows of overview pixels that are not exact, one after another, nearest to a
+  /// token; empty: all are exact.
+  IndexRange next_band(Index focus_row, Index most) const;
+  /// Makes them exact.
+  void fill(IndexRange pixel_rows, Run& run);
+  /// They were found elsewhere: [pixel_rows.size(), overview_rows()].
+  void put(IndexRange pixel_rows, const Matrix& values);
+
+  /// Makes the tile of the view that is missing and nearest to its focus; false: none is missing.
+  bool refine(const MapView& view, Run& run);
+
+  MapPicture picture(const MapView& view) const;
+
+ private:
+  struct Tile {
+    Index pixel, row, col;  // in tiles
+    Matrix values;
+  };
+  static constexpr std::size_t most_tiles = 128;  // 32 MiB
+
+  Matrix pool(IndexRange rows, IndexRange cols, Index pixel, Run& run) const;
+  IndexRange tokens(IndexRange pixels, Index pixel) const;
+  const Tile* find(Index pixel, Index row, Index col) const;
+  const Tile* coarser(Index pixel, Index row, Index col) const;
+  void draw_overview(const MapView& view, IndexRange rows, IndexRange cols, MapPicture& out) const;
+  void draw_tile(const MapView& view, IndexRange rows, IndexRange cols, const Tile& tile,
+                 Matrix& out) const;
+  void found_more();
+
+  Index n_, pixel_ = 1, side_ = 0;
+  Pool::Kind kind_;
+  MapPixels pixels_;
+  Matrix overview_, standard_error_;  // [side, side]
+  std::vector<bool> exact_;           // [side] rows
+  Index sampled_ = 0;
+  mutable std::list<Tile> tiles_;  // the last used first
+  std::atomic<std::uint64_t> version_ = 0;
+  std::atomic<double> exact_share_ = 0;
+  std::atomic<bool> begun_ = false;
+};
+
+}  // namespace fovea
