@@ -3,10 +3,10 @@
 // keeps the open segment of the row ty + 16 tx.
 //
 // What it should cost, counted, not measured: with strips of 128 queries and columns of 64 keys or
-// more some 500 instructions a thread and step, beside 8192 multiply-adds at d = dv = 64; no shared
-// memory; no more registers than the same kernel without it. And 8 bytes for every query
-// and column, written once and read once: .5 ms of an H200's memory at n = 131072 and 1024 columns,
-// where the multiply-adds take 66. Columns of fewer than 64 keys cost these 500 once each.
+// more some 500 instructions a thread and step, beside 8192 multiply-adds at d = dv = 64, and some
+// 250 for every narrower column; no shared memory; at dv = 64 no more registers than without. And 8
+// bytes for every query and column, written once and read once: .5 ms of an H200's memory at
+// n = 131072 and 1024 columns, where the multiply-adds take 66.
 #pragma once
 
 #include "segments.h"
@@ -41,7 +41,7 @@ class SegmentTracker {
     float own = 0;
 #pragma unroll
     for (int i = 0; i < RowsPerThread; ++i) {
-      const float its = reference[i];
+      const float its = reference[i];  // copied first: looked up by tx_ it would live in memory
       own = tx_ == i ? its : own;
     }
     if (own == -INFINITY) own = 0;  // no key yet
@@ -86,19 +86,26 @@ class SegmentTracker {
   // Of the row that this thread keeps: x joined over the slots [begin, begin + pixel).
   template <class Join>
   __device__ __forceinline__ float own_of(const Step& x, int begin, float none, Join join) const {
+    float all[RowsPerThread];
+#pragma unroll
+    for (int i = 0; i < RowsPerThread; ++i) all[i] = none;
+#pragma unroll
+    for (int j = 0; j < keys_per_thread; ++j) {
+      // Nobody's key: columns may be narrow.
+      if (key_threads * (j + 1) <= begin || key_threads * j >= begin + a_.pixel) continue;
+      const int slot = tx_ + key_threads * j;
+      const bool inside = begin <= slot && slot < begin + a_.pixel;
+#pragma unroll
+      for (int i = 0; i < RowsPerThread; ++i) all[i] = join(all[i], inside ? x[i][j] : none);
+    }
     float own = none;
 #pragma unroll
     for (int i = 0; i < RowsPerThread; ++i) {
-      float all = none;
-#pragma unroll
-      for (int j = 0; j < keys_per_thread; ++j) {
-        const int slot = tx_ + key_threads * j;
-        all = join(all, begin <= slot && slot < begin + a_.pixel ? x[i][j] : none);
-      }
+      float joined = all[i];  // as above
 #pragma unroll
       for (int flip = 1; flip < key_threads; flip *= 2)
-        all = join(all, __shfl_xor_sync(0xffffffffu, all, flip));
-      if (tx_ == i) own = all;
+        joined = join(joined, __shfl_xor_sync(0xffffffffu, joined, flip));
+      own = tx_ == i ? joined : own;
     }
     return own;
   }
