@@ -4,13 +4,56 @@
 #include <QKeyEvent>
 #include <QOpenGLContext>
 #include <QTimer>
+#include <algorithm>
 #include <cmath>
 
 #include "gui/canvas/hands.h"
+#include "gui/canvas/viewport.h"
+#include "variants/variant.h"
 
 namespace fovea {
 
 using namespace canvas;
+
+namespace {
+
+/// The enlarged column; beside an output picture also the exact one, to compare with. Exact is the
+/// column whose panel is titled so.
+std::vector<int> columns_enlarged(const CanvasModel& model, int view, int column) {
+  const auto& cells = model.cells[static_cast<std::size_t>(view)];
+  const auto picture = [&](std::size_t c) {
+    return cells[c].panel && std::holds_alternative<OutputPicture>(cells[c].panel->body);
+  };
+  if (!picture(static_cast<std::size_t>(column)) || model.column_titles.empty()) return {column};
+  const auto exact = std::ranges::find(model.column_titles, find_variant("exact").label) -
+                     model.column_titles.begin();
+  if (exact == column || exact >= static_cast<std::ptrdiff_t>(cells.size()) ||
+      !picture(static_cast<std::size_t>(exact)))
+    return {column};
+  return {static_cast<int>(exact), column};
+}
+
+/// The model of one row and a few columns.
+std::shared_ptr<const CanvasModel> only(const CanvasModel& model, std::size_t row,
+                                        const std::vector<int>& columns) {
+  auto alone = std::make_shared<CanvasModel>(model);
+  alone->views = {model.views[row]};
+  alone->column_titles.clear();
+  alone->column_subtitles.clear();
+  alone->cells = {{}};
+  for (const int column : columns) {
+    const auto c = static_cast<std::size_t>(column);
+    alone->column_titles.push_back(model.column_titles[c]);
+    if (c < model.column_subtitles.size())
+      alone->column_subtitles.push_back(model.column_subtitles[c]);
+    alone->cells[0].push_back(model.cells[row][c]);
+  }
+  alone->selected_column.reset();
+  if (model.ranges_of) alone->ranges_of = only(*model.ranges_of, row, columns);
+  return alone;
+}
+
+}  // namespace
 
 struct Canvas::Impl {
   explicit Impl(Canvas* owner) : canvas(owner), bridge(owner) {}
@@ -29,19 +72,25 @@ struct Canvas::Impl {
   RasterPainter rasters;
   Hands hands;
   void choose_what_is_shown();
-  std::optional<std::pair<int, int>> chosen_leaf_shown() const {
-    if (!enlarged || !chosen_leaf) return chosen_leaf;
-    if (chosen_leaf->first != enlarged->second) return {};
-    return std::pair{0, chosen_leaf->second};
+  std::optional<std::pair<int, IndexRange>> chosen_leaves_shown() const;
+  int shown_column(int column) const;  // -1: it is not
+  int column_of(int shown) const {
+    const auto s = static_cast<std::size_t>(shown);
+    return enlarged && shown >= 0 && s < shown_columns.size() ? shown_columns[s] : shown;
   }
-  int column_of(int shown) const { return enlarged && shown >= 0 ? enlarged->second : shown; }
   int view_of(int shown) const { return enlarged && shown >= 0 ? enlarged->first : shown; }
 
   std::shared_ptr<const CanvasModel> given = std::make_shared<CanvasModel>();
   std::shared_ptr<const CanvasModel> model = given;  // what is shown of it
   std::optional<std::pair<int, int>> enlarged;       // view, column
-  std::optional<std::pair<int, int>> chosen_leaf;
+  std::vector<int> shown_columns;                    // while one is enlarged
+  std::optional<std::pair<int, IndexRange>> chosen_leaves;
+  std::vector<Index> found;
+  TokenErrors token_errors, shown_errors;  // all, and of the columns shown
+  int current_view = -1;
+  bool focus_by_key = false;
   int frames_wanted = 0;
+  Grid grid;     // of the last frame
   int side = 0;  // of a panel, device pixels
   double frame_ms = 0;
   bool has_gl = false;
@@ -91,9 +140,46 @@ bool Canvas::is_enlarged() const {
   return impl_->enlarged.has_value();
 }
 
+void Canvas::point_to(Index query, Index key) {
+  impl_->hands.point_elsewhere(query, key);
+  impl_->wake();
+}
+
+void Canvas::set_found(std::vector<Index> tokens) {
+  impl_->found = std::move(tokens);
+  impl_->wake();
+}
+
+void Canvas::set_token_errors(TokenErrors errors) {
+  if (errors == impl_->token_errors) return;
+  impl_->token_errors = std::move(errors);
+  impl_->choose_what_is_shown();
+  impl_->wake();
+}
+
+void Canvas::set_chosen_leaves(int column, IndexRange leaves) {
+  impl_->chosen_leaves.reset();
+  if (leaves.size() > 0) impl_->chosen_leaves = {column, leaves};
+  impl_->wake();
+}
+
+void Canvas::set_current(int view, int column) {
+  impl_->current_view = view;
+  impl_->hands.show_panel(impl_->enlarged ? 0 : view, impl_->shown_column(column));
+  impl_->wake();
+}
+
 int Canvas::panel_pixels() const {
   return impl_->side;
 }
+QRectF Canvas::panel_place(int view, int column) const {
+  const int shown = impl_->shown_column(column), row = impl_->enlarged ? 0 : view;
+  const bool there = !impl_->enlarged || impl_->enlarged->first == view;
+  if (!there || shown < 0 || shown >= impl_->grid.columns() || row >= impl_->grid.rows()) return {};
+  const Rect at = impl_->grid.panel(row, shown);
+  return {at.x, at.y, at.width, at.height};
+}
+
 double Canvas::last_frame_ms() const {
   return impl_->frame_ms;
 }
@@ -119,7 +205,15 @@ bool Canvas::event(QEvent* event) {
   if (event->type() == QEvent::KeyPress || event->type() == QEvent::KeyRelease) {
     const auto* key = static_cast<QKeyEvent*>(event);
     const bool plain = !(key->modifiers() & (Qt::ControlModifier | Qt::AltModifier));
-    if (!plain || !Hands::knows(key->key())) return QOpenGLWidget::event(event);
+    // Space drags, Esc lets go; all others are the window's.
+    const bool known = key->key() == Qt::Key_Space || key->key() == Qt::Key_Escape;
+    if (!plain || !known) return QOpenGLWidget::event(event);
+  }
+  if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) {
+    const auto reason = static_cast<QFocusEvent*>(event)->reason();
+    impl_->focus_by_key = event->type() == QEvent::FocusIn &&
+                          (reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason);
+    impl_->wake();
   }
   if (!impl_->bridge.take(event)) return QOpenGLWidget::event(event);
   if (event->type() == QEvent::MouseButtonDblClick &&
@@ -147,10 +241,13 @@ void Canvas::paintGL() {
   gl->glClear(GL_COLOR_BUFFER_BIT);
   const auto ratio = static_cast<float>(devicePixelRatioF());
   impl_->side = static_cast<int>(std::lround(scene.grid.side() * ratio));
+  impl_->grid = scene.grid;
   impl_->rasters.draw(raster_drawings(scene), impl_->size(), ratio);
 
   const Ink ink{*ImGui::GetBackgroundDrawList(), impl_->bridge.fonts(), theme};
   draw_scene(ink, scene);
+  if (impl_->focus_by_key)
+    ink.frame({0.5f, 0.5f, impl_->size().x - 1, impl_->size().y - 1}, theme.accent);
   if (!scene.dragged_column)
     draw_tooltip(ink, scene, {ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y});
   impl_->bridge.end_frame();
@@ -178,21 +275,30 @@ void Canvas::Impl::wake() {
 /// All of the given model, or a model of the enlarged panel alone.
 void Canvas::Impl::choose_what_is_shown() {
   model = given;
+  shown_errors = token_errors;
   if (!enlarged) return;
   const auto row = static_cast<std::size_t>(enlarged->first);
   const auto column = static_cast<std::size_t>(enlarged->second);
   if (row >= given->cells.size() || row >= given->views.size() ||
       column >= given->cells[row].size() || column >= given->column_titles.size())
     return enlarged.reset();
-  auto alone = std::make_shared<CanvasModel>(*given);
-  alone->views = {given->views[row]};
-  alone->column_titles = {given->column_titles[column]};
-  alone->column_subtitles.clear();
-  if (column < given->column_subtitles.size())
-    alone->column_subtitles = {given->column_subtitles[column]};
-  alone->cells = {{given->cells[row][column]}};
-  alone->selected_column.reset();
-  model = std::move(alone);
+  shown_columns = columns_enlarged(*given, enlarged->first, enlarged->second);
+  model = only(*given, row, shown_columns);
+  shown_errors.clear();
+  for (const int shown : shown_columns)
+    shown_errors.push_back(
+        std::size_t(shown) < token_errors.size() ? token_errors[std::size_t(shown)] : nullptr);
+}
+
+int Canvas::Impl::shown_column(int column) const {
+  if (!enlarged) return column;
+  const auto it = std::ranges::find(shown_columns, column);
+  return it == shown_columns.end() ? -1 : static_cast<int>(it - shown_columns.begin());
+}
+
+std::optional<std::pair<int, IndexRange>> Canvas::Impl::chosen_leaves_shown() const {
+  if (!chosen_leaves || shown_column(chosen_leaves->first) < 0) return {};
+  return std::pair{shown_column(chosen_leaves->first), chosen_leaves->second};
 }
 
 Scene Canvas::Impl::make_scene() {
@@ -207,8 +313,11 @@ Scene Canvas::Impl::make_scene() {
       .model = *model,
       .viewport = viewport,
       .grid = Grid(shape_of(*model, viewport, size(), bridge.fonts())),
-      .scales = scales_of(*model),
-      .chosen_leaf = chosen_leaf_shown(),
+      .scales = scales_of(model->ranges_of ? *model->ranges_of : *model),
+      .chosen_leaves = chosen_leaves_shown(),
+      .found = found,
+      .token_errors = shown_errors,
+      .current_row = enlarged ? -1 : current_view,
       .picture = [this](const std::shared_ptr<const Panel>& panel) {
         return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(rasters.picture(panel)));
       }};
@@ -242,10 +351,8 @@ void Canvas::Impl::emit_wish(const Wish& wish) {
       emit canvas.block_chosen(impl.column_of(b.column), b.query, b.key);
     }
     void operator()(const MoveColumn& m) const { emit canvas.column_moved(m.from, m.to); }
-    void operator()(const ChooseLeaf& l) const {
-      impl.chosen_leaf = {impl.column_of(l.column), l.leaf};
-      impl.wake();
-      emit canvas.leaf_chosen(impl.chosen_leaf->first, l.leaf);
+    void operator()(const ChooseLeaves& l) const {
+      emit canvas.leaves_chosen(impl.column_of(l.column), l.leaves);
     }
     void operator()(const DoubleClick& d) const {
       const int view = impl.view_of(d.row), column = impl.column_of(d.column);

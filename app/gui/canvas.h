@@ -33,9 +33,14 @@ struct CanvasModel {
   std::optional<std::pair<Index, Index>> selection_begin, selection_end;  // rectangle (query, key)
   std::optional<int> selected_column;
   bool dark = true;
+  /// Whose colour ranges hold; null: its own. (While exact stands in place of the others.)
+  std::shared_ptr<const CanvasModel> ranges_of;
   std::vector<Index> marked_queries,
       marked_keys;  // ascending; of the chosen leaf, say: drawn everywhere
 };
+
+/// For each column |z~ - z| of every token, or null.
+using TokenErrors = std::vector<std::shared_ptr<const std::vector<float>>>;
 
 class Canvas : public QOpenGLWidget {
   Q_OBJECT
@@ -52,8 +57,22 @@ class Canvas : public QOpenGLWidget {
   bool show_grid();
   bool is_enlarged() const;
 
+  /// The crosshair stands at a pair that keys or another widget point at, until the pointer moves
+  /// over the canvas; -1: nowhere along that axis.
+  void point_to(Index query, Index key);
+  /// Tokens a search found, ascending: marked at the edges of all panels.
+  void set_found(std::vector<Index> tokens);
+  /// Drawn as strips beside the error maps.
+  void set_token_errors(TokenErrors errors);
+  /// The leaves whose tokens the model marks; an empty range: none.
+  void set_chosen_leaves(int column, IndexRange leaves);
+  /// The panel that keys speak of: its row's name stands out, and it is scrolled into sight.
+  void set_current(int view, int column);
+
   /// The side of a panel in device pixels: finer rasters show no more.
   int panel_pixels() const;
+  /// Where a panel is, in the widget's coordinates; empty: it is not shown.
+  QRectF panel_place(int view, int column) const;
   /// Time the last frame took to draw, without Qt's composition.
   double last_frame_ms() const;
 
@@ -67,7 +86,7 @@ class Canvas : public QOpenGLWidget {
   void rectangle_selected(fovea::IndexRange rows, fovea::IndexRange cols);
   void column_chosen(int column);
   void column_moved(int from, int to);
-  void leaf_chosen(int column, int leaf);
+  void leaves_chosen(int column, fovea::IndexRange leaves);
   /// A click on a rank map, whose block holds this pair.
   void block_chosen(int column, fovea::Index query, fovea::Index key);
   void panel_double_clicked(int view, int column);

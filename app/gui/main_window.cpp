@@ -5,11 +5,11 @@
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QKeyEvent>
 #include <QLabel>
 #include <QProgressBar>
 #include <QScreen>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSettings>
 #include <QStatusBar>
 #include <QTimer>
@@ -21,7 +21,9 @@
 #include "gui/docks/timing_dock.h"
 #include "gui/docks/variant_dock.h"
 #include "gui/export_dialog.h"
+#include "gui/find_bar.h"
 #include "gui/info_bar.h"
+#include "gui/sweep_dialog.h"
 #include "gui/theme.h"
 #include "gui/view_bar.h"
 
@@ -33,6 +35,12 @@ QWidget* scrolled(QWidget* page) {
   scroll->setObjectName("dock_scroll");
   scroll->setWidgetResizable(true);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  // A page whose height follows from its width must not change its width by needing a bar: the two
+  // would chase each other. Its room is always kept; with nothing to scroll it is not seen.
+  scroll->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
+  QScrollBar* bar = scroll->verticalScrollBar();
+  QObject::connect(bar, &QScrollBar::rangeChanged, bar,
+                   [bar](int low, int high) { bar->setEnabled(high > low); });
   scroll->setFocusPolicy(Qt::NoFocus);
   scroll->setWidget(page);
   scroll->setMinimumWidth(232);  // nothing in it is cut
@@ -48,7 +56,8 @@ QString work_of(const std::string& tag) {
       {"metrics", "Comparing with exact"},
       {"diagnostics", "Comparing with exact"},
       {"card", "Looking at the heads"},
-      {"timing", "Timing"}};
+      {"timing", "Timing"},
+      {"sweep", "Measuring against n"}};
   for (const auto& [start, text] : words)
     if (tag.starts_with(start)) return text;
   return "Computing";
@@ -65,6 +74,7 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, QWidget* parent)
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(info_bar_ = new InfoBar(centre));
+  column->addWidget(find_bar_ = new FindBar(centre));
   column->addWidget(canvas_ = new Canvas(centre), 1);
   canvas_->setAccessibleName("Canvas");
   canvas_->setFocusPolicy(Qt::StrongFocus);
@@ -89,6 +99,7 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, QWidget* parent)
 
 MainWindow::~MainWindow() {
   qApp->removeEventFilter(this);
+  delete sweep_;
   study_.reset();  // its signals reach widgets of ours
 }
 
@@ -145,6 +156,8 @@ void MainWindow::connect_study() {
   variant_->setEnabled(false);
   connect(study, &Study::opened, this, [this](bool anew) {
     if (anew) history_.start(study_->session());
+    current_column_ = study_->selected_column();
+    current_view_ = 0;
     info_bar_->hide();
     view_bar_->setEnabled(true);
     variant_->setEnabled(true);
@@ -167,12 +180,15 @@ void MainWindow::connect_study() {
   connect(study, &Study::columns_changed, this, [this] {
     variant_->refresh();
     timing_->refresh();
+    show_token_errors();
     refresh_title();
   });
   connect(study, &Study::cards_changed, input_->gallery(), &HeadGallery::refresh);
   connect(study, &Study::pair_read, this,
-          [this](auto reading) { inspector_->show_pair(reading, hovered_column_); });
+          [this](auto reading) { inspector_->show_pair(reading, study_->hovered_column()); });
   connect(study, &Study::row_read, input_, &InputDock::show_row);
+  connect(study, &Study::row_read, inspector_, &InspectorDock::show_row);
+  connect(study, &Study::exact_row_read, inspector_, &InspectorDock::show_exact_row);
   connect(study, &Study::selection_read, inspector_, &InspectorDock::show_selection);
   connect(study, &Study::trouble, this, &MainWindow::tell);
   connect(input_, &InputDock::head_wished, this, &MainWindow::choose_head);
@@ -183,8 +199,7 @@ void MainWindow::connect_study() {
       s.pinned_query.reset();
     });
   });
-  connect(input_, &InputDock::query_hovered, this,
-          [this](Index query) { study_->hover(query, -1, study_->selected_column()); });
+  connect(input_, &InputDock::query_hovered, this, [this](Index query) { point_to(query, -1); });
   connect(input_, &InputDock::query_chosen, this, &MainWindow::pin);
   connect(variant_, &VariantDock::column_wished, this, [this](int index, const Column& column) {
     change("column " + std::to_string(index),
@@ -198,42 +213,32 @@ void MainWindow::connect_canvas() {
     change("viewport", [&](Session& s) { s.viewport = viewport; });
   });
   connect(canvas_, &Canvas::hovered, this, [this](Index query, Index key, int column, int view) {
-    if (query >= 0) {
-      hovered_column_ = column;
-      hovered_view_ = view;
+    if (column >= 0 && view >= 0) {
+      current_column_ = column;
+      current_view_ = view;
     }
     study_->hover(query, key, column);
   });
   connect(canvas_, &Canvas::query_pinned, this, &MainWindow::pin);
   connect(canvas_, &Canvas::rectangle_selected, study_.get(), &Study::select);
   connect(canvas_, &Canvas::column_chosen, study_.get(), &Study::select_column);
-  connect(canvas_, &Canvas::leaf_chosen, study_.get(), &Study::choose_leaf);
+  connect(canvas_, &Canvas::leaves_chosen, study_.get(), &Study::choose_leaves);
+  connect(study_.get(), &Study::leaves_chosen, this, [this] {
+    const auto& chosen = study_->chosen_leaves();
+    canvas_->set_chosen_leaves(chosen ? chosen->column : 0,
+                               chosen ? chosen->leaves : IndexRange{0, 0});
+  });
+  connect(find_bar_, &FindBar::searched, this, &MainWindow::look_for);
+  connect(find_bar_, &FindBar::stepped, this, &MainWindow::step_match);
+  connect(find_bar_, &FindBar::closed, this, [this] {
+    look_for({});
+    canvas_->setFocus();
+  });
   connect(canvas_, &Canvas::block_chosen, this, [this](int column, Index query, Index key) {
     study_->select_column(column);
     inspector_->choose_block(column, query, key);
   });
   connect(canvas_, &Canvas::column_moved, this, &MainWindow::move_column);
-}
-
-void MainWindow::show_model() {
-  auto model = study_->model();
-  if (!model) return;
-  const auto& columns = study_->session().columns;
-  const auto exact = std::ranges::find(columns, "exact", &Column::variant) - columns.begin();
-  if (show_exact_ && exact < std::ptrdiff_t(columns.size())) {
-    auto shown = std::make_shared<CanvasModel>(*model);
-    for (auto& row : shown->cells)
-      for (std::size_t c = 0; c < row.size(); ++c) {
-        if (row[std::size_t(exact)].panel &&
-            std::holds_alternative<Raster>(row[std::size_t(exact)].panel->body))
-          row[c] = row[std::size_t(exact)];
-        shown->column_subtitles[c] = "exact, while Shift is held";
-      }
-    model = shown;
-  }
-  canvas_->set_model(model);
-  inspector_->refresh_block();
-  study_->set_panel_pixels(canvas_->panel_pixels());
 }
 
 void MainWindow::change(const std::string& kind, const std::function<void(Session&)>& edit) {
@@ -249,8 +254,12 @@ QString MainWindow::provenance() const {
   if (!source) return {};
   const Session& session = study_->session();
   QStringList parts{QString::fromStdString(source->name)};
+  const std::string& layer = source->layers[std::size_t(session.layer)].name;
   if (source->layers.size() > 1 || source->layers.front().heads() > 1)
-    parts << QString("layer %1, head %2").arg(session.layer).arg(session.head);
+    parts << QString("%1, head %2")
+                 .arg(layer.empty() ? QString("layer %1").arg(session.layer)
+                                    : QString::fromStdString(layer))
+                 .arg(session.head);
   if (const auto problem = study_->problem())
     parts << QString("n %1, d %2, scale %3%4")
                  .arg(problem->n())
@@ -287,6 +296,11 @@ void MainWindow::refresh_status() {
   if (status_text_->text() != text) status_text_->setText(text);
 }
 
+void MainWindow::say(const QString& message) {
+  constexpr int shown_ms = 6000;
+  statusBar()->showMessage(message, shown_ms);
+}
+
 void MainWindow::tell(const QString& message) {
   info_bar_->say(message);
 }
@@ -300,25 +314,13 @@ void MainWindow::set_look(const QString& look) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  if (sweep_) sweep_->close();
   study_->cancel();
   QSettings settings;
   settings.setValue("window/geometry", saveGeometry());
   settings.setValue("window/state", saveState());
-  if (study_->source())
-    settings.setValue("last_source", QString::fromStdString(study_->source()->path));
+  keep_last();
   event->accept();
-}
-
-bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
-  const bool key = event->type() == QEvent::KeyPress || event->type() == QEvent::KeyRelease;
-  if (key && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Shift && isActiveWindow()) {
-    const bool held = event->type() == QEvent::KeyPress;
-    if (held != show_exact_) {
-      show_exact_ = held;
-      show_model();
-    }
-  }
-  return QMainWindow::eventFilter(watched, event);
 }
 
 void MainWindow::resizeEvent(QResizeEvent* event) {

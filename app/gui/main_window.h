@@ -18,9 +18,11 @@ class QToolButton;
 
 namespace fovea {
 
+class FindBar;
 class InfoBar;
 class InputDock;
 class InspectorDock;
+class SweepDialog;
 class ViewBar;
 class TimingDock;
 class VariantDock;
@@ -36,12 +38,15 @@ class MainWindow : public QMainWindow {
   /// A source or a session file.
   void open(const QString& what);
   bool save_session_to(const QString& path);
+  /// What was open when a window was last closed; false: nothing, or it is not there any more.
+  bool open_last();
   bool export_to(const QString& path, const FigureStyle& style);
   Study& study() { return *study_; }
   Canvas& canvas() { return *canvas_; }
   /// Asks where a session's missing source lies now; empty: nowhere. Tests answer in its place.
   std::function<QString(const QString& missing)> ask_for_source;
   InfoBar& info_bar() { return *info_bar_; }
+  SweepDialog* sweep() { return sweep_; }  // nullptr: never opened
 
   /// Takes a changed Session up as a step of undo; steps of one `kind` in a row are one.
   void change(const std::string& kind, const std::function<void(Session&)>& edit);
@@ -51,6 +56,7 @@ class MainWindow : public QMainWindow {
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
+  bool event(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
@@ -65,9 +71,14 @@ class MainWindow : public QMainWindow {
   void tell(const QString& message);
   QString provenance() const;
   void set_look(const QString& look);
+  void show_exact(bool on);
+  void show_token_errors();
+  void say(const QString& message);  // in the status bar, for a while
 
   // main_window_files.cpp
   void open_session(const SessionFile& file);
+  SessionFile session_file() const;
+  void keep_last() const;
   void remember(const QString& source);
 
   // main_window_menus.cpp
@@ -81,6 +92,7 @@ class MainWindow : public QMainWindow {
   void make_compute_menu();
   void make_help_menu();
   void make_canvas_keys();
+  void make_picture_keys();
   void refresh_menus();
   template <class T>
   void add_choices(QMenu* menu, const std::vector<std::pair<QString, T>>& choices,
@@ -92,30 +104,48 @@ class MainWindow : public QMainWindow {
   void export_by_dialog();
   void copy_panel();
   void go_to_pair();
-  void find_token();
   void ask_scale();
   void show_keys();
   void show_back_end();
   void show_about();
+  void show_sweep();
   void show_picture(View view, bool on);
   void add_column(const std::string& variant);
   void remove_column();
   void move_column(int from, int to);
   void reset_column();
+  void move_row(int by);
+  void choose_head(Index layer, Index head);
+
+  // main_window_hands.cpp
   void pan(double rows, double cols);
   void zoom(double factor);
   void fit();
-  void choose_head(Index layer, Index head);
   void pin(Index query);
+  void point_to(Index query, Index key);
+  void move_crosshair(double rows, double cols);
+  void pin_crosshair();
+  void mark_corner();
+  void choose_block_at_crosshair();
+  void step_leaf(int by);
+  void step_row(int by);
+  void choose_column(int column);
+  void enlarge_panel();
+  void go_back();
+  void look_for(const QString& text);
+  void step_match(int by);
+  void show_match();
 
   std::unique_ptr<Study> study_;
   Canvas* canvas_;
   InfoBar* info_bar_;
+  FindBar* find_bar_;
   InputDock* input_;
   VariantDock* variant_;
   TimingDock* timing_;
   InspectorDock* inspector_;
   ViewBar* view_bar_;
+  SweepDialog* sweep_ = nullptr;
   std::vector<QDockWidget*> docks_;
   QLabel *status_text_, *head_text_;
   QProgressBar* progress_;
@@ -126,7 +156,10 @@ class MainWindow : public QMainWindow {
   std::vector<std::function<void()>> menu_refreshers_;
   History history_;
   bool show_exact_ = false;
-  int hovered_column_ = 0, hovered_view_ = 0;
+  int current_column_ = 0, current_view_ = 0;      // the panel last pointed at or chosen
+  std::optional<std::pair<Index, Index>> corner_;  // query, key: a selection begun by keys
+  std::vector<Index> found_;                       // tokens that match the search
+  std::size_t found_at_ = 0;
   QString session_path_;
 };
 

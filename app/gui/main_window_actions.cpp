@@ -1,24 +1,21 @@
 // What the menus and keys of the MainWindow do.
 #include <QApplication>
 #include <QClipboard>
-#include <QDialog>
-#include <QDialogButtonBox>
 #include <QFileDialog>
-#include <QFormLayout>
 #include <QInputDialog>
-#include <QKeySequenceEdit>
 #include <QMessageBox>
 #include <QPainter>
 #include <QRegularExpression>
-#include <QScrollArea>
 #include <QSettings>
 #include <algorithm>
 #include <cmath>
 
 #include "gui/export_dialog.h"
 #include "gui/info_bar.h"
+#include "gui/keys_dialog.h"
 #include "gui/main_window.h"
 #include "gui/polite_backend.h"
+#include "gui/sweep_dialog.h"
 #include "gui/theme.h"
 #include "input/open_source.h"
 
@@ -55,11 +52,11 @@ void MainWindow::export_by_dialog() {
 
 void MainWindow::copy_panel() {
   const auto model = study_->model();
-  const auto row = std::size_t(std::max(0, hovered_view_)),
-             column = std::size_t(study_->selected_column());
+  const auto row = std::size_t(std::max(0, current_view_)),
+             column = std::size_t(std::max(0, current_column_));
   if (!model || row >= model->cells.size() || column >= model->cells[row].size() ||
       !model->cells[row][column].panel)
-    return;
+    return say("There is no panel to copy yet.");
   constexpr double points = 252, scale = 4;
   QImage image(int(points * scale), int(points * scale), QImage::Format_RGB32);
   FigureStyle style;
@@ -72,6 +69,8 @@ void MainWindow::copy_panel() {
   draw_panel(painter, QRectF(0, 0, points, points), *model->cells[row][column].panel, style);
   painter.end();
   QApplication::clipboard()->setImage(image);
+  say("Copied the " + QString::fromStdString(to_text(model->views[row])) + " of " +
+      QString::fromStdString(model->column_titles[column]));
 }
 
 void MainWindow::go_to_pair() {
@@ -96,24 +95,7 @@ void MainWindow::go_to_pair() {
     s.viewport = {r, r + rows, c, c + cols};
     s.pinned_query = query;
   });
-  study_->hover(query, key, study_->selected_column());
-}
-
-void MainWindow::find_token() {
-  const auto source = study_->source();
-  if (!source || source->sequence.tokens.empty())
-    return tell("There are no tokens to search: this source has none.");
-  bool ok = false;
-  const QString text =
-      QInputDialog::getText(this, "Find a token", "Text in it", QLineEdit::Normal, {}, &ok);
-  if (!ok || text.isEmpty()) return;
-  const auto& tokens = source->sequence.tokens;
-  const std::size_t from = std::size_t(study_->session().pinned_query.value_or(-1) + 1);
-  for (std::size_t step = 0; step < tokens.size(); ++step) {
-    const std::size_t i = (from + step) % tokens.size();
-    if (QString::fromStdString(tokens[i]).contains(text, Qt::CaseInsensitive)) return pin(Index(i));
-  }
-  tell(QString("No token contains “%1”.").arg(text));
+  point_to(query, key);
 }
 
 void MainWindow::ask_scale() {
@@ -133,38 +115,8 @@ void MainWindow::ask_scale() {
 }
 
 void MainWindow::show_keys() {
-  QDialog dialog(this);
-  dialog.setWindowTitle("Keys");
-  auto* column = new QVBoxLayout(&dialog);
-  column->addWidget(make_note(
-      "Click a field and press keys to change them. In the canvas: drag selects a rectangle, "
-      "click pins a row, wheel zooms, Shift held shows exact in place."));
-  auto* page = new QWidget;
-  auto* form = new QFormLayout(page);
-  std::vector<std::pair<QAction*, QKeySequenceEdit*>> edits;
-  for (QAction* action : findChildren<QAction*>()) {
-    if (action->objectName().isEmpty()) continue;
-    auto* edit = new QKeySequenceEdit(action->shortcut());
-    edit->setAccessibleName(action->text().remove('&'));
-    form->addRow(action->text().remove('&'), edit);
-    edits.emplace_back(action, edit);
-  }
-  auto* scroll = new QScrollArea;
-  scroll->setWidget(page);
-  scroll->setWidgetResizable(true);
-  column->addWidget(scroll, 1);
-  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Save | QDialogButtonBox::Close);
-  connect(buttons, &QDialogButtonBox::accepted, &dialog, &QDialog::accept);
-  connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
-  column->addWidget(buttons);
-  dialog.resize(440, 640);
-  if (dialog.exec() != QDialog::Accepted) return;
-  QSettings settings;
-  for (const auto& [action, edit] : edits) {
-    if (action->shortcut() == edit->keySequence()) continue;
-    action->setShortcut(edit->keySequence());
-    settings.setValue("keys/" + action->objectName(), edit->keySequence().toString());
-  }
+  const QList<QAction*> actions = findChildren<QAction*>();
+  KeysDialog({actions.begin(), actions.end()}, this).exec();
 }
 
 void MainWindow::show_back_end() {
@@ -195,6 +147,13 @@ void MainWindow::show_back_end() {
   }
 }
 
+void MainWindow::show_sweep() {
+  if (!sweep_)
+    sweep_ = new SweepDialog(
+        *study_, [this] { return provenance(); }, this);
+  sweep_->open_up();
+}
+
 void MainWindow::show_about() {
   QMessageBox::about(this, "About Fovea",
                      "<h3>Fovea</h3><p>A microscope for attention: where a head looks, what each "
@@ -204,13 +163,22 @@ void MainWindow::show_about() {
                      "are measured on this machine.</p>");
 }
 
+// A row that is added goes where it stands in the menu, unless rows were moved.
 void MainWindow::show_picture(View view, bool on) {
   change("views", [&](Session& s) {
     std::erase(s.views, view);
-    if (on) s.views.push_back(view);
-    std::ranges::sort(s.views);
+    if (on) s.views.insert(std::ranges::find_if(s.views, [&](View v) { return v > view; }), view);
     if (s.views.empty()) s.views.push_back(View::heatmap);
   });
+}
+
+void MainWindow::move_row(int by) {
+  const int from = current_view_, to = from + by;
+  const int count = int(study_->session().views.size());
+  if (from < 0 || from >= count || to < 0 || to >= count) return;
+  change("move row",
+         [&](Session& s) { std::swap(s.views[std::size_t(from)], s.views[std::size_t(to)]); });
+  step_row(by);
 }
 
 void MainWindow::add_column(const std::string& variant) {
@@ -252,53 +220,10 @@ void MainWindow::reset_column() {
   });
 }
 
-void MainWindow::pan(double rows, double cols) {
-  if (study_->length() == 0) return;
-  const double n = double(study_->length());
-  change("viewport", [&](Session& s) {
-    Viewport& v = s.viewport;
-    const double height = v.row_end - v.row_begin, width = v.col_end - v.col_begin;
-    v.row_begin = std::clamp(v.row_begin + rows * height, 0.0, n - height);
-    v.col_begin = std::clamp(v.col_begin + cols * width, 0.0, n - width);
-    v.row_end = v.row_begin + height;
-    v.col_end = v.col_begin + width;
-  });
-}
-
-void MainWindow::zoom(double factor) {
-  if (study_->length() == 0) return;
-  const double n = double(study_->length());
-  const auto scaled = [&](double& begin, double& end) {
-    const double size = std::clamp((end - begin) * factor, std::min(4.0, n), n),
-                 middle = (begin + end) / 2;
-    begin = std::clamp(middle - size / 2, 0.0, n - size);
-    end = begin + size;
-  };
-  change("viewport", [&](Session& s) {
-    scaled(s.viewport.row_begin, s.viewport.row_end);
-    scaled(s.viewport.col_begin, s.viewport.col_end);
-  });
-}
-
-void MainWindow::fit() {
-  if (study_->length() == 0) return;
-  const double n = double(study_->length());
-  change("viewport", [&](Session& s) { s.viewport = {0, n, 0, n}; });
-}
-
 void MainWindow::choose_head(Index layer, Index head) {
   change("head", [&](Session& s) {
     s.layer = layer;
     s.head = head;
-  });
-}
-
-void MainWindow::pin(Index query) {
-  change("pin", [&](Session& s) {
-    if (s.pinned_query == query)
-      s.pinned_query.reset();
-    else
-      s.pinned_query = query;
   });
 }
 

@@ -1,8 +1,10 @@
 // What a MainWindow opens and writes: sources, sessions, figures.
+#include <QDir>
 #include <QDragEnterEvent>
 #include <QFileInfo>
 #include <QMimeData>
 #include <QSettings>
+#include <QStandardPaths>
 #include <QStatusBar>
 #include <QUrl>
 
@@ -15,6 +17,10 @@ namespace fovea {
 namespace {
 
 constexpr int most_recent = 12;
+
+QString last_session() {
+  return QStandardPaths::writableLocation(QStandardPaths::AppConfigLocation) + "/last.fovea.json";
+}
 
 }  // namespace
 
@@ -35,6 +41,8 @@ void MainWindow::open(const QString& what) {
 }
 
 void MainWindow::open_session(const SessionFile& file) {
+  if (!file.layout.empty())
+    restoreState(QByteArray::fromBase64(QByteArray::fromStdString(file.layout)));
   const QString source = QString::fromStdString(file.session.source);
   if (source.startsWith("synthetic:") || QFileInfo::exists(source))
     return study_->open(file.session.source, file.session, file.content_hash);
@@ -49,9 +57,35 @@ void MainWindow::open_session(const SessionFile& file) {
                  });
 }
 
+SessionFile MainWindow::session_file() const {
+  return {study_->session(), study_->content_hash(), saveState().toBase64().toStdString()};
+}
+
+bool MainWindow::open_last() {
+  try {
+    const SessionFile file = read_session(last_session().toStdString());
+    const QString source = QString::fromStdString(file.session.source);
+    if (!source.startsWith("synthetic:") && !QFileInfo::exists(source)) return false;
+    open_session(file);
+    return true;
+  } catch (const Error&) {  // none, or of a version that wrote it otherwise
+    return false;
+  }
+}
+
+// Nobody asked for it: a full disk is no reason to complain while closing.
+void MainWindow::keep_last() const {
+  if (!study_->source()) return;
+  QDir().mkpath(QFileInfo(last_session()).path());
+  try {
+    write_session(last_session().toStdString(), session_file());
+  } catch (const Error&) {
+  }
+}
+
 bool MainWindow::save_session_to(const QString& path) {
   try {
-    write_session(path.toStdString(), {study_->session(), study_->content_hash()});
+    write_session(path.toStdString(), session_file());
   } catch (const std::exception& error) {
     tell(error.what());
     return false;

@@ -8,6 +8,8 @@
 #include <QSettings>
 
 #include "figure/colormap.h"
+#include "gui/find_bar.h"
+#include "gui/keys_dialog.h"
 #include "gui/main_window.h"
 #include "input/assets.h"
 
@@ -17,8 +19,7 @@ QAction* MainWindow::add(QMenu* menu, const QString& name, const QString& text,
                          const QKeySequence& keys, std::function<void()> run) {
   auto* action = new QAction(text, this);
   action->setObjectName(name);
-  const QString stored = QSettings().value("keys/" + name).toString();
-  action->setShortcut(stored.isEmpty() ? keys : QKeySequence(stored));
+  set_standard_key(*action, keys);
   connect(action, &QAction::triggered, this, [run = std::move(run)] { run(); });
   if (menu)
     menu->addAction(action);
@@ -35,6 +36,7 @@ void MainWindow::make_menus() {
   make_compute_menu();
   make_help_menu();
   make_canvas_keys();
+  make_picture_keys();
 }
 
 void MainWindow::make_file_menu() {
@@ -83,7 +85,10 @@ void MainWindow::make_edit_menu() {
   add(menu, "copy", "&Copy panel", QKeySequence::Copy, [this] { copy_panel(); });
   menu->addSeparator();
   add(menu, "goto", "&Go to query, key…", QKeySequence("Ctrl+G"), [this] { go_to_pair(); });
-  add(menu, "find", "&Find a token…", QKeySequence::Find, [this] { find_token(); });
+  add(menu, "find", "&Find a token…", QKeySequence::Find, [this] { find_bar_->open(); });
+  add(menu, "find_next", "Find &next", QKeySequence("F3"), [this] { step_match(1); });
+  add(menu, "find_previous", "Find &previous", QKeySequence("Shift+F3"),
+      [this] { step_match(-1); });
 }
 
 template <class T>
@@ -133,9 +138,10 @@ void MainWindow::make_view_menu() {
                           {{"maximum of a pixel's entries", Pool::Kind::max},
                            {"mean of a pixel's entries", Pool::Kind::mean}},
                           &ViewSettings::pool);
-  add_choices<Index>(menu->addMenu("Mask &block"),
-                     {{"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}},
-                     &ViewSettings::mask_block);
+  add_choices<Index>(
+      menu->addMenu("Mask &block"),
+      {{"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}},
+      &ViewSettings::mask_block);
   add_choices<double>(menu->addMenu("Rank &tolerance"),
                       {{"0.1", 1e-1}, {"0.01", 1e-2}, {"0.001", 1e-3}, {"0.0001", 1e-4}},
                       &ViewSettings::rank_tolerance);
@@ -153,6 +159,14 @@ void MainWindow::make_view_menu() {
   add(menu, "fit", "&Fit", QKeySequence("F"), [this] { fit(); });
   add(menu, "zoom_in", "Zoom &in", QKeySequence("+"), [this] { zoom(0.8); });
   add(menu, "zoom_out", "Zoom o&ut", QKeySequence("-"), [this] { zoom(1.25); });
+  add(menu, "enlarge", "&Enlarge panel", QKeySequence("Z"), [this] { enlarge_panel(); });
+  add(menu, "row_up", "Move row u&p", QKeySequence("Ctrl+Up"), [this] { move_row(-1); });
+  add(menu, "row_down", "Move row &down", QKeySequence("Ctrl+Down"), [this] { move_row(1); });
+  add(menu, "standard_pictures", "Standard pic&ture settings", QKeySequence("Ctrl+R"), [this] {
+    change("settings", [this](Session& s) {
+      s.settings = standard_session(s.source, study_->length()).settings;
+    });
+  });
   menu->addSeparator();
   QMenu* look = menu->addMenu("&Look");
   for (const auto& [name, text] :
@@ -180,10 +194,9 @@ void MainWindow::make_variant_menu() {
 
 void MainWindow::make_compute_menu() {
   QMenu* menu = menuBar()->addMenu("&Compute");
-  add(menu, "cancel", "&Cancel", QKeySequence("Esc"), [this] {
-    if (!canvas_->show_grid()) study_->cancel();
-  });
+  add(menu, "cancel", "&Cancel, or a step back", QKeySequence("Esc"), [this] { go_back(); });
   add(menu, "again", "Compute &again", QKeySequence("F5"), [this] { study_->resume(); });
+  add(menu, "sweep", "Sweep over &n…", QKeySequence("Ctrl+T"), [this] { show_sweep(); });
   menu->addSeparator();
   causal_ = add(menu, "causal", "C&ausal mask", {}, [this] {
     const bool now = study_->problem() && study_->problem()->causal;
@@ -198,38 +211,6 @@ void MainWindow::make_help_menu() {
   QMenu* menu = menuBar()->addMenu("&Help");
   add(menu, "keys", "&Keys", QKeySequence("?"), [this] { show_keys(); });
   add(menu, "about", "&About Fovea", {}, [this] { show_about(); });
-}
-
-void MainWindow::make_canvas_keys() {
-  const auto on_canvas = [this](const QString& name, const QString& text, const QKeySequence& keys,
-                                std::function<void()> run) {
-    QAction* action = add(nullptr, name, text, keys, std::move(run));
-    removeAction(action);
-    canvas_->addAction(action);  // arrows belong to whatever has the focus
-    action->setShortcutContext(Qt::WidgetShortcut);
-  };
-  on_canvas("pan_left", "Pan left", Qt::Key_Left, [this] { pan(0, -0.1); });
-  on_canvas("pan_right", "Pan right", Qt::Key_Right, [this] { pan(0, 0.1); });
-  on_canvas("pan_up", "Pan up", Qt::Key_Up, [this] { pan(-0.1, 0); });
-  on_canvas("pan_down", "Pan down", Qt::Key_Down, [this] { pan(0.1, 0); });
-  add(nullptr, "next_error", "Next error kind", QKeySequence("E"), [this] {
-    change("settings", [](Session& s) {
-      s.settings.error = static_cast<ErrorKind>((static_cast<int>(s.settings.error) + 1) % 5);
-    });
-  });
-  add(nullptr, "row_norm", "Normalise rows", QKeySequence("N"), [this] {
-    change("settings", [](Session& s) {
-      s.settings.norm = s.settings.norm == Norm::row_max ? Norm::linear : Norm::row_max;
-    });
-  });
-  add(nullptr, "log_norm", "Logarithmic", QKeySequence("L"), [this] {
-    change("settings", [](Session& s) {
-      s.settings.norm = s.settings.norm == Norm::log ? Norm::linear : Norm::log;
-    });
-  });
-  for (int i = 1; i <= 9; ++i)
-    add(nullptr, QString("column_%1").arg(i), QString("Choose column %1").arg(i),
-        QKeySequence(QString::number(i)), [this, i] { study_->select_column(i - 1); });
 }
 
 void MainWindow::refresh_menus() {

@@ -31,7 +31,10 @@ int run_window(int argc, char** argv, const std::vector<std::string>& files,
   QApplication::setApplicationName("Fovea");
   QApplication::setWindowIcon(QIcon(QString::fromStdString(assets_directory() + "/fovea.svg")));
   MainWindow window(make_polite_backend(backend));
-  window.open(QString::fromStdString(files.empty() ? standard_example() : files.front()));
+  if (!files.empty())
+    window.open(QString::fromStdString(files.front()));
+  else if (!window.open_last())
+    window.open(QString::fromStdString(standard_example()));
   window.show();
   return QApplication::exec();
 }

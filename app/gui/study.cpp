@@ -173,8 +173,7 @@ void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session>
   computations_.clear();
   wanted_cards_.clear();
   selection_.reset();
-  marked_queries_.clear();
-  marked_keys_.clear();
+  choose_leaves(0, {0, 0});
   hovered_query_ = hovered_key_ = -1;
   paused_ = false;
   const Index n = source_->layers.front().n();
@@ -219,6 +218,14 @@ void Study::set_session(Session next) {
     }
     columns[i].column = next.columns[i];
   }
+  if (chosen_leaves_) {  // they move with their column
+    const auto it = std::ranges::find(from, chosen_leaves_->column);
+    if (it == from.end())
+      choose_leaves(0, {0, 0});
+    else
+      chosen_leaves_->column = static_cast<int>(it - from.begin());
+    emit leaves_chosen();
+  }
   columns_ = std::move(columns);
   column_keys_ = std::move(keys);
   cells_ = std::move(cells);
@@ -249,21 +256,15 @@ void Study::set_panel_pixels(int side) {
   update_later();
 }
 
-void Study::choose_leaf(int column, int leaf) {
-  marked_queries_.clear();
-  marked_keys_.clear();
-  if (column >= 0 && column < int(columns_.size()) && columns_[std::size_t(column)].computation) {
-    const Structure& s = columns_[std::size_t(column)].computation->op->plan().structure;
-    const auto members = [leaf](const std::vector<std::int32_t>& leaves) {
-      std::vector<Index> tokens;
-      for (std::size_t i = 0; i < leaves.size(); ++i)
-        if (leaves[i] == leaf) tokens.push_back(Index(i));
-      return tokens;
-    };
-    marked_queries_ = members(s.query_leaf.empty() ? s.query_bucket : s.query_leaf);
-    marked_keys_ = members(s.key_leaf.empty() ? s.key_bucket : s.key_leaf);
-  }
+void Study::choose_leaves(int column, IndexRange leaves) {
+  const ChosenLeaves wished{column, leaves};
+  const bool none = leaves.size() <= 0 || chosen_leaves_ == wished;
+  chosen_leaves_.reset();
+  if (!none) chosen_leaves_ = wished;
+  marked_of_.reset();
+  update_marks();
   update_later();
+  emit leaves_chosen();
 }
 
 void Study::want_cards(std::vector<std::pair<Index, Index>> layer_and_head) {

@@ -35,6 +35,8 @@ struct ColumnState {
 /// Of the running job; 0: not to be told yet.
 double seconds_left(const Engine::Status& status);
 
+inline const std::string sweep_tag = "sweep";
+
 class Study : public QObject {
   Q_OBJECT
 
@@ -79,14 +81,28 @@ class Study : public QObject {
   void set_dark(bool dark);
   /// The side of a panel on screen: finer rasters show no more.
   void set_panel_pixels(int side);
-  /// Tokens of a leaf chosen in the tree view, marked everywhere.
-  void choose_leaf(int column, int leaf);
+  /// The tokens of leaves or buckets of a column are marked everywhere; the same leaves again, or
+  /// none: nothing is.
+  void choose_leaves(int column, IndexRange leaves);
+  struct ChosenLeaves {
+    int column = 0;
+    IndexRange leaves{0, 0};
+    friend bool operator==(const ChosenLeaves&, const ChosenLeaves&) = default;
+  };
+  const std::optional<ChosenLeaves>& chosen_leaves() const { return chosen_leaves_; }
+  /// Leaves or buckets of a column; 0: it has none.
+  Index leaf_count(int column) const;
+  const std::vector<Index>& marked_queries() const { return marked_queries_; }
+  const std::vector<Index>& marked_keys() const { return marked_keys_; }
   /// Heads whose cards are wanted: those that can be seen.
   void want_cards(std::vector<std::pair<Index, Index>> layer_and_head);
   std::shared_ptr<const HeadCard> card(Index layer, Index head);
 
-  void hover(Index query, Index key, int column);  // query < 0: nothing
-  void select(IndexRange rows, IndexRange cols);   // empty: nothing
+  void hover(Index query, Index key, int column);         // query < 0: nothing
+  void select(IndexRange rows, IndexRange cols);          // empty: nothing
+  Index hovered_query() const { return hovered_query_; }  // -1: none
+  Index hovered_key() const { return hovered_key_; }
+  int hovered_column() const { return hovered_column_; }
   std::optional<std::pair<IndexRange, IndexRange>> selection() const { return selection_; }
   Index shown_query() const;  // hovered, else pinned, else the middle
 
@@ -94,6 +110,13 @@ class Study : public QObject {
   void cancel();
   void resume();
   bool paused() const { return paused_; }
+
+  /// Nothing that a person waits for is on its way; what is there may still become exact.
+  bool at_rest() const;
+  /// The sweep's next step. Whatever a person asks for goes before it and may stop it: then the
+  /// job is gone, without a word.
+  void submit_sweep(Engine::Job job);
+  void stop_sweep();
 
  signals:
   /// `anew`: another source; else the same image in other patches.
@@ -104,7 +127,9 @@ class Study : public QObject {
   void cards_changed();
   void pair_read(
       std::shared_ptr<const fovea::PairReading> reading);  // null: nothing under the cursor
-  void row_read(std::shared_ptr<const fovea::RowReading> reading);
+  void row_read(std::shared_ptr<const fovea::RowReading> reading);  // of the selected column
+  void exact_row_read(std::shared_ptr<const fovea::RowReading> reading);
+  void leaves_chosen();
   void selection_read(std::shared_ptr<const fovea::SelectionReading> reading);
   void trouble(QString message);
 
@@ -141,6 +166,7 @@ class Study : public QObject {
   void take_ranks_of_other_tolerance(const PanelKey& key);
   PanelKey panel_key(View view, const ComputeKey& approximate, const ColumnState& state) const;
   void update_readings();
+  void update_marks();
   void update_cards();
   void take_up(std::shared_ptr<const Source> source, std::optional<Session> session, bool anew);
   void next_timing();
@@ -169,6 +195,8 @@ class Study : public QObject {
   int selected_column_ = 0;
   bool dark_ = true, paused_ = false;
   int panel_pixels_ = 256;
+  std::optional<ChosenLeaves> chosen_leaves_;
+  std::shared_ptr<const Computation> marked_of_;  // whose leaves are marked
   std::vector<Index> marked_queries_, marked_keys_;
   std::vector<std::pair<Index, Index>> wanted_cards_;
   Index hovered_query_ = -1, hovered_key_ = -1;

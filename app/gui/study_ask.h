@@ -8,7 +8,7 @@ namespace fovea {
 
 /// Higher runs first.
 namespace priority {
-inline constexpr int problem = 90, reading = 60, panel = 50, exact = 45, column = 40,
+inline constexpr int problem = 90, reading = 60, panel = 50, exact = 45, column = 40, sweep = 36,
                      long_exact = 35, metrics = 30, bands = 28, diagnostics = 25, ranks = 20,
                      card = 10, timing = 0;
 }
@@ -20,8 +20,8 @@ inline constexpr double let_finish_seconds =
 inline constexpr double yield_seconds = 0.03;  // background work that takes longer makes way
 
 inline bool in_background(const std::string& tag) {
-  return tag == "timing" || tag.starts_with("card") || tag.starts_with("metrics") ||
-         tag.starts_with("ranks") || tag.starts_with("diagnostics");
+  return tag == "timing" || tag == sweep_tag || tag.starts_with("card") ||
+         tag.starts_with("metrics") || tag.starts_with("ranks") || tag.starts_with("diagnostics");
 }
 
 template <class Key, class Result, class Make>

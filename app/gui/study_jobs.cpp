@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "analysis/metrics.h"
+
 namespace fovea {
 namespace {
 
@@ -38,17 +40,6 @@ void read_rows(const Operator& op, Index n, HeadCard& card, Run& run) {
   card.density = dense / static_cast<double>(count) / static_cast<double>(n);
 }
 
-double relative_distance(MatrixView a, MatrixView b) {
-  double difference = 0, norm = 0;
-  for (Index i = 0; i < b.rows; ++i)
-    for (Index c = 0; c < b.cols; ++c) {
-      const double delta = double(a(i, c)) - b(i, c);
-      difference += delta * delta;
-      norm += double(b(i, c)) * b(i, c);
-    }
-  return std::sqrt(difference / norm);
-}
-
 }  // namespace
 
 HeadCard look_at_head(const Source& source, const HeadCardKey& key, const Backend& backend,
@@ -73,7 +64,7 @@ HeadCard look_at_head(const Source& source, const HeadCardKey& key, const Backen
                                              .seed = key.column.seed,
                                              .repeats = 0},
                                             backend, run);
-    card.error = relative_distance(approximate.output.z, op->apply(problem.v, run).z);
+    card.error = output_rel_fro(approximate.output.z, op->apply(problem.v, run).z);
   }
   return card;
 }

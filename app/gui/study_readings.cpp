@@ -26,13 +26,68 @@ void Study::update_readings() {
         return read_row(*a, row.query, run);
       });
   if (auto result = rows_.result(row)) emit row_read(result);
-  if (!selection_ || !exact_.computation) return;
+  if (!exact_.computation) return;
+  const RowKey exact_row{exact_key_, query};
+  ask(rows_, "row exact", priority::reading, exact_row,
+      [exact_row, e = exact_.computation](const Backend&, Run& run) {
+        return read_row(*e, exact_row.query, run);
+      });
+  if (auto result = rows_.result(exact_row)) emit exact_row_read(result);
+  if (!selection_) return;
   const SelectionKey part{column_keys_[chosen], exact_key_, selection_->first, selection_->second};
   ask(selections_, "selection", priority::reading, part,
       [part, a = columns_[chosen].computation, e = exact_.computation](const Backend&, Run& run) {
         return read_selection(*a, *e, part.rows, part.cols, run);
       });
   if (auto result = selections_.result(part)) emit selection_read(result);
+}
+
+namespace {
+
+/// Each token's leaf, or its bucket where there is no tree.
+const std::vector<std::int32_t>& leaf_of_queries(const Plan& plan) {
+  if (const auto* nodes = std::get_if<NodePlan>(&plan.form)) return nodes->query_leaf;
+  const Structure& s = plan.structure;
+  return s.query_leaf.empty() ? s.query_bucket : s.query_leaf;
+}
+const std::vector<std::int32_t>& leaf_of_keys(const Plan& plan) {
+  if (const auto* nodes = std::get_if<NodePlan>(&plan.form)) return nodes->key_leaf;
+  const Structure& s = plan.structure;
+  return s.key_leaf.empty() ? s.key_bucket : s.key_leaf;
+}
+
+std::vector<Index> members(const std::vector<std::int32_t>& leaf_of, IndexRange leaves) {
+  std::vector<Index> tokens;
+  for (std::size_t i = 0; i < leaf_of.size(); ++i)
+    if (leaves.contains(leaf_of[i])) tokens.push_back(static_cast<Index>(i));
+  return tokens;
+}
+
+}  // namespace
+
+// Other parameters, other leaves: the marks are of the computation that is shown.
+void Study::update_marks() {
+  const auto column = static_cast<std::size_t>(chosen_leaves_ ? chosen_leaves_->column : 0);
+  const auto computation =
+      chosen_leaves_ && column < columns_.size() ? columns_[column].computation : nullptr;
+  if (computation && computation == marked_of_) return;
+  marked_of_ = computation;
+  marked_queries_.clear();
+  marked_keys_.clear();
+  if (!computation) return;
+  const Plan& plan = computation->op->plan();
+  marked_queries_ = members(leaf_of_queries(plan), chosen_leaves_->leaves);
+  marked_keys_ = members(leaf_of_keys(plan), chosen_leaves_->leaves);
+}
+
+Index Study::leaf_count(int column) const {
+  const auto c = static_cast<std::size_t>(column);
+  if (column < 0 || c >= columns_.size() || !columns_[c].computation) return 0;
+  const Plan& plan = columns_[c].computation->op->plan();
+  std::int32_t last = -1;
+  for (const auto* leaf_of : {&leaf_of_queries(plan), &leaf_of_keys(plan)})
+    for (const std::int32_t leaf : *leaf_of) last = std::max(last, leaf);
+  return last + 1;
 }
 
 void Study::update_cards() {

@@ -78,6 +78,22 @@ void Study::next_timing() {
       });
 }
 
+bool Study::at_rest() const {
+  const auto of_another_part = [&](const auto& asked) {
+    const auto shown = map_panels_.find(asked.first);
+    return shown == map_panels_.end() || !(shown->second.key == asked.second);
+  };
+  return drawn() && std::ranges::none_of(asked_pictures_, of_another_part);
+}
+
+void Study::submit_sweep(Engine::Job job) {
+  engine_->submit(sweep_tag, priority::sweep, std::move(job));
+}
+
+void Study::stop_sweep() {
+  engine_->cancel(sweep_tag);
+}
+
 void Study::add_timing(const ComputeKey& key, const TimingSamples& samples) {
   timing_runs_ = false;
   const auto it = std::ranges::find(timings_, key, &TimedRuns::first);

@@ -21,6 +21,7 @@ void Study::update() {
     }
   }
   filling_ = false;
+  update_marks();
   update_cells();
   if (problem_ && opening_.empty()) {
     update_readings();

@@ -64,6 +64,7 @@ QString style_sheet(const Theme& t) {
     QLabel[style="link"] { color: %accent; font-weight: 600; }
     QLabel[style="formula"] { background: %raised; border-radius: 4px; padding: 8px; }
     QFrame#info_bar { background: %raised; border: 1px solid %error; border-radius: 4px; }
+    QFrame#find_bar { background: %surface; border: 1px solid %line; border-radius: 4px; }
     QDoubleSpinBox, QLineEdit { background: %raised; border: 1px solid %line; border-radius: 4px;
       padding: 2px 6px; min-height: 20px; selection-background-color: %accent; }
     QDoubleSpinBox:focus, QLineEdit:focus { border: 1px solid %accent; }
@@ -75,12 +76,14 @@ QString style_sheet(const Theme& t) {
     QSlider::sub-page:horizontal { background: %accent; border-radius: 2px; }
     QSlider::handle:horizontal { background: %accent; width: 12px; margin: -4px 0; border-radius: 6px; }
     QSlider::handle:horizontal:focus { background: %text; }
+    QSlider::sub-page:horizontal:disabled, QSlider::handle:horizontal:disabled { background: %line; }
     QProgressBar { background: %line; border: none; border-radius: 3px; max-height: 6px; }
     QProgressBar::chunk { background: %accent; border-radius: 3px; }
     QScrollBar:vertical { background: transparent; width: 8px; }
     QScrollBar:horizontal { background: transparent; height: 8px; }
     QScrollBar::handle { background: %line; border-radius: 4px; min-height: 24px; min-width: 24px; }
     QScrollBar::handle:hover { background: %muted; }
+    QScrollBar::handle:disabled { background: transparent; }
     QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
     QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
   )";
@@ -103,22 +106,32 @@ QLabel* make_label(const QString& text, const char* style, QWidget* parent) {
 }  // namespace
 
 const Theme& Theme::dark() {
-  static const Theme theme{
-      "#15171c", "#1d2026",
-      "#262a32", "#343a45",
-      "#dde1e8", "#8f96a3",
-      "#5aa9e6", "#e8b04b",
-      "#e5715f", {"#5aa9e6", "#7fd1ae", "#f3b32a", "#e07a5f", "#b388eb", "#9aa5b1"}};
+  static const Theme theme{"#15171c",
+                           "#1d2026",
+                           "#262a32",
+                           "#343a45",
+                           "#dde1e8",
+                           "#8f96a3",
+                           "#5aa9e6",
+                           "#e8b04b",
+                           "#e5715f",
+                           "#ff6ad5",
+                           {"#5aa9e6", "#7fd1ae", "#f3b32a", "#e07a5f", "#b388eb", "#9aa5b1"}};
   return theme;
 }
 
 const Theme& Theme::light() {
-  static const Theme theme{
-      "#eceef2", "#f8f9fb",
-      "#ffffff", "#cfd4dc",
-      "#1d222b", "#5d6675",
-      "#1769aa", "#9a6700",
-      "#b3261e", {"#2f7fc1", "#2f9e77", "#d08f00", "#c4533a", "#7e57c2", "#6b7684"}};
+  static const Theme theme{"#eceef2",
+                           "#f8f9fb",
+                           "#ffffff",
+                           "#cfd4dc",
+                           "#1d222b",
+                           "#5d6675",
+                           "#1769aa",
+                           "#9a6700",
+                           "#b3261e",
+                           "#d61fa4",
+                           {"#2f7fc1", "#2f9e77", "#d08f00", "#c4533a", "#7e57c2", "#6b7684"}};
   return theme;
 }
 

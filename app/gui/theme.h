@@ -11,7 +11,7 @@ class QApplication;
 namespace fovea {
 
 struct Theme {
-  QColor window, surface, raised, line, text, muted, accent, warning, error;
+  QColor window, surface, raised, line, text, muted, accent, warning, error, marked;
   std::array<QColor, 6> series;  // stages, curves; told apart by the colour blind
 
   static const Theme& dark();

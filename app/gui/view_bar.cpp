@@ -72,6 +72,29 @@ void ViewBar::show_settings(const ViewSettings& settings) {
   for (const auto& refresh : refreshers_) refresh();
 }
 
+void ViewBar::set_use(const char* name, bool used, const char* why_not) {
+  auto* field = findChild<QWidget*>(QString("view_") + name);
+  field->setEnabled(used);
+  field->setToolTip(used ? tips_[name] : tips_[name] + ". " + why_not);
+}
+
+void ViewBar::show_use(const CanvasModel& model) {
+  const auto shows = [&](View view) {
+    return std::ranges::find(model.views, view) != model.views.end();
+  };
+  bool pooled = false;
+  for (const auto& row : model.cells)
+    for (const CanvasCell& cell : row)
+      if (const auto* raster = cell.panel ? std::get_if<Raster>(&cell.panel->body) : nullptr)
+        pooled |= raster->pooled != Pool::Kind::none;
+  set_use("Floor", model.settings.norm == Norm::log, "The norm is not logarithmic");
+  set_use("Error", shows(View::error), "There is no error row: View > Rows");
+  set_use("Pool", pooled, "Here no pixel does");
+  set_use("Tiles", shows(View::mask), "There is no mask row: View > Rows");
+  for (const char* name : {"Rank of", "ε", "Blocks", "Leaf"})
+    set_use(name, shows(View::rank), "There is no rank row: View > Rows");
+}
+
 void ViewBar::wish() {
   for (const auto& refresh : refreshers_) refresh();
   emit settings_wished(settings_);
@@ -88,7 +111,7 @@ void ViewBar::add_label(const QString& text, QWidget* field, const QString& tip)
 
 void ViewBar::add_field(const QString& text, QWidget* field, const QString& tip) {
   field->setAccessibleName(text);
-  field->setToolTip(tip);
+  field->setToolTip(tips_[text] = tip);
   field->setObjectName("view_" + text);
   addWidget(field);
 }

@@ -3,9 +3,10 @@
 
 #include <QToolBar>
 #include <functional>
+#include <map>
 #include <vector>
 
-#include "engine/session.h"
+#include "gui/canvas.h"
 
 namespace fovea {
 
@@ -16,6 +17,8 @@ class ViewBar : public QToolBar {
   explicit ViewBar(QWidget* parent = nullptr);
   /// Shows settings without a signal.
   void show_settings(const ViewSettings& settings);
+  /// What would change nothing of these pictures cannot be touched.
+  void show_use(const CanvasModel& model);
 
  signals:
   void settings_wished(const fovea::ViewSettings& settings);
@@ -26,6 +29,7 @@ class ViewBar : public QToolBar {
                   const std::vector<std::pair<QString, T>>& choices, T ViewSettings::*member);
   /// A power of ten between 10^low and 10^0, in tenths of a decade.
   void add_power(const QString& name, const QString& tip, int low, double ViewSettings::*member);
+  void set_use(const char* name, bool used, const char* why_not);
   void add_range_lock();
   void add_label(const QString& text, QWidget* field, const QString& tip);
   /// Without a label: the field says itself what it is.
@@ -34,6 +38,7 @@ class ViewBar : public QToolBar {
 
   ViewSettings settings_;
   std::vector<std::function<void()>> refreshers_;
+  std::map<QString, QString> tips_;  // by name
 };
 
 }  // namespace fovea

@@ -166,6 +166,7 @@ void write_session(const std::string& path, const SessionFile& file) {
   Json json{{"fovea_session", version},
             {"source", source},
             {"content_sha256", file.content_hash},
+            {"layout", file.layout},
             {"patch", s.patch},
             {"layer", s.layer},
             {"head", s.head},
@@ -194,7 +195,9 @@ SessionFile read_session(const std::string& path) {
   if (const int found = read.get<int>(json, "fovea_session"); found != version)
     throw InputError(path, "session version " + std::to_string(found) + ": " +
                                std::to_string(version) + " expected");
-  SessionFile out{.session = {}, .content_hash = read.get<std::string>(json, "content_sha256")};
+  SessionFile out{
+      .session = {}, .content_hash = read.get<std::string>(json, "content_sha256"), .layout = {}};
+  if (json.contains("layout")) out.layout = read.get<std::string>(json, "layout");  // nor that
   Session& s = out.session;
   s.source = read.get<std::string>(json, "source");
   if (json.contains("patch")) s.patch = read.get<int>(json, "patch");  // older files have none

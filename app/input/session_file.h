@@ -11,6 +11,7 @@ namespace fovea {
 struct SessionFile {
   Session session;
   std::string content_hash;  // SHA-256 of the source, hexadecimal; empty: it has no file
+  std::string layout;        // of the window's docks, base64; empty: as they are
 };
 
 /// SHA-256 of a file; of a directory, of its files by name; empty when there is none.

@@ -119,6 +119,17 @@ void compare_attention(const Operator& approximate, const Operator& exact, const
 
 }  // namespace
 
+double output_rel_fro(MatrixView approximate, MatrixView exact) {
+  double error = 0, norm = 0;
+  for (Index i = 0; i < exact.rows; ++i)
+    for (Index c = 0; c < exact.cols; ++c) {
+      const double z = exact(i, c), difference = approximate(i, c) - z;
+      error += difference * difference;
+      norm += z * z;
+    }
+  return error == 0 ? 0.0 : std::sqrt(error / norm);
+}
+
 Metrics compare(const Operator& approximate, const Output& approximate_output,
                 const Operator& exact, const Output& exact_output, Run& run, double max_entries,
                 std::uint64_t seed) {

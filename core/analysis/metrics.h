@@ -26,6 +26,9 @@ struct Metrics {
   std::vector<float> token_error;        // [n] |z~_i - z_i|
 };
 
+/// |Z~ - Z|_F / |Z|_F; 0 for equal outputs, whatever their norm.
+double output_rel_fro(MatrixView approximate, MatrixView exact);
+
 /// Never holds n x n numbers: rows are compared in bands. Beyond `max_entries` entries of P a
 /// uniform sample of rows (from `seed`) is used for the attention metrics.
 Metrics compare(const Operator& approximate, const Output& approximate_output,

@@ -12,37 +12,6 @@ using namespace fovea;
 
 namespace {
 
-void check_page(const example::Recording& recording) {
-  // Lines have a width of half a point; half of it lies outside their shape.
-  const QRectF page = recording.page.adjusted(-0.3, -0.3, 0.3, 0.3);
-  for (const QRectF& shape : recording.shapes) {
-    CAPTURE(shape.left());
-    CAPTURE(shape.top());
-    CAPTURE(shape.right());
-    CAPTURE(shape.bottom());
-    CHECK(page.contains(shape));
-  }
-  // Advances of a device may be rounded: a point of grace.
-  const QRectF paper = recording.page.adjusted(-1, -1, 1, 1);
-  for (const auto& [text, where] : recording.texts) {
-    const std::string words = text.toStdString();
-    CAPTURE(words);
-    CHECK(paper.contains(where));
-  }
-}
-
-void check_texts_apart(const example::Recording& recording) {
-  for (std::size_t a = 0; a < recording.texts.size(); ++a)
-    for (std::size_t b = 0; b < a; ++b) {
-      const QRectF common = recording.texts[a].where.intersected(recording.texts[b].where);
-      const std::string one = recording.texts[a].text.toStdString();
-      const std::string other = recording.texts[b].text.toStdString();
-      CAPTURE(one);
-      CAPTURE(other);
-      CHECK_FALSE((common.width() > 0.5 && common.height() > 0.5));
-    }
-}
-
 Figure alone(const Panel& panel, double width) {
   Figure figure{.rows = {{panel}}};
   figure.style.width = width;
@@ -60,8 +29,8 @@ TEST_CASE("nothing leaves the page and no text covers another: each kind alone")
         CAPTURE(width);
         const auto recording = example::record(alone(panel, width));
         CHECK(recording.texts.size() > 0);
-        check_page(recording);
-        check_texts_apart(recording);
+        example::check_page(recording);
+        example::check_texts_apart(recording);
       }
 }
 
@@ -76,8 +45,8 @@ TEST_CASE("nothing leaves the page and no text covers another: grids") {
         figure.style.shared_range = shared;
         figure.style.font_size = size;
         const auto recording = example::record(figure);
-        check_page(recording);
-        check_texts_apart(recording);
+        example::check_page(recording);
+        example::check_texts_apart(recording);
       }
 }
 
@@ -87,7 +56,7 @@ TEST_CASE("a fixed height is kept") {
   for (const double height : {420.0, 700.0}) {
     figure.style.height = height;
     CHECK(figure_height(figure) == height);
-    check_page(example::record(figure));
+    example::check_page(example::record(figure));
   }
 }
 

@@ -1,5 +1,7 @@
 #include "figure/recorder.h"
 
+#include <doctest/doctest.h>
+
 #include <QPainter>
 #include <QPainterPath>
 
@@ -78,14 +80,49 @@ class Device : public QPaintDevice {
 
 }  // namespace
 
-Recording record(const Figure& figure) {
+Recording record(const Drawing& drawing) {
   Recording recording;
-  recording.page = {0, 0, figure.style.width, figure_height(figure)};
+  recording.page = {QPointF(0, 0), drawing.points};
   Device device(recording, recording.page.size());
   QPainter painter(&device);
-  draw_figure(painter, figure);
+  drawing.draw(painter);
   painter.end();
   return recording;
+}
+
+Recording record(const Figure& figure) {
+  return record(drawing_of(figure));
+}
+
+void check_page(const Recording& recording) {
+  // Lines have a width of half a point; half of it lies outside their shape.
+  const QRectF page = recording.page.adjusted(-0.3, -0.3, 0.3, 0.3);
+  for (const QRectF& shape : recording.shapes) {
+    CAPTURE(shape.left());
+    CAPTURE(shape.top());
+    CAPTURE(shape.right());
+    CAPTURE(shape.bottom());
+    CHECK(page.contains(shape));
+  }
+  // Advances of a device may be rounded: a point of grace.
+  const QRectF paper = recording.page.adjusted(-1, -1, 1, 1);
+  for (const auto& [text, where] : recording.texts) {
+    const std::string words = text.toStdString();
+    CAPTURE(words);
+    CHECK(paper.contains(where));
+  }
+}
+
+void check_texts_apart(const Recording& recording) {
+  for (std::size_t a = 0; a < recording.texts.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b) {
+      const QRectF common = recording.texts[a].where.intersected(recording.texts[b].where);
+      const std::string one = recording.texts[a].text.toStdString();
+      const std::string other = recording.texts[b].text.toStdString();
+      CAPTURE(one);
+      CAPTURE(other);
+      CHECK_FALSE((common.width() > 0.5 && common.height() > 0.5));
+    }
 }
 
 }  // namespace fovea::example

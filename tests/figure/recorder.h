@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "figure/drawing.h"
 #include "figure/figure.h"
 
 namespace fovea::example {
@@ -22,7 +23,12 @@ struct Recording {
   std::vector<QRectF> shapes;
 };
 
-/// What draw_figure draws, in points.
+/// What is drawn, in points.
+Recording record(const Drawing& drawing);
 Recording record(const Figure& figure);
+
+/// Laws of every page: nothing leaves it, and no text covers another.
+void check_page(const Recording& recording);
+void check_texts_apart(const Recording& recording);
 
 }  // namespace fovea::example

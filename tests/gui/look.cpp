@@ -1,6 +1,8 @@
 // Not a test: takes pictures of the window for the eye. `look OUT.png SOURCE [WIDTHxHEIGHT]
-// [VIEW,..] [VARIANT,..] [light|dark] [ROW:COL:SPAN] [SECONDS]` on a display (xvfb-run); "-" leaves
-// a choice to the window. With SECONDS the picture is of that moment, of whatever is there.
+// [VIEW,..] [VARIANT,..] [light|dark] [ROW:COL:SPAN|sweep] [SECONDS]` on a display (xvfb-run); "-"
+// leaves a choice to the window; "sweep": of the sweep over n instead. With SECONDS the picture is
+// of that moment, of whatever is there.
+#include <QAction>
 #include <QApplication>
 #include <QSettings>
 #include <QTest>
@@ -10,6 +12,7 @@
 #include "gui/gl_format.h"
 #include "gui/main_window.h"
 #include "gui/polite_backend.h"
+#include "gui/sweep_dialog.h"
 
 namespace {
 
@@ -28,6 +31,14 @@ void choose(Session& session, Index n, const QString& views, const QString& vari
     session.columns.push_back(
         {.variant = variant.id, .values = values_for_length(variant, n), .seed = 0});
   }
+}
+
+int look_at_sweep(MainWindow& window, const QString& path) {
+  window.findChild<QAction*>("sweep")->trigger();
+  const auto complete = [&] { return window.sweep()->run().complete(); };
+  if (!QTest::qWaitFor(complete, 120000)) std::puts("the sweep is not complete");
+  QTest::qWait(200);
+  return window.sweep()->grab().save(path) ? 0 : 1;
 }
 
 int look(const QStringList& arguments) {
@@ -54,6 +65,7 @@ int look(const QStringList& arguments) {
     return window.grab().save(argument(1)) ? 0 : 1;
   }
   if (!QTest::qWaitFor(settled, 180000)) std::puts("not settled with these views");
+  if (argument(7) == "sweep") return look_at_sweep(window, argument(1));
   const auto timed = [&] {
     const auto& columns = window.study().columns();
     return std::ranges::all_of(columns, [](const ColumnState& column) {
@@ -72,6 +84,9 @@ int main(int argc, char** argv) {
   QApplication application(argc, argv);
   QApplication::setOrganizationName("Fovea tests");
   QApplication::setApplicationName("Fovea look");
-  if (argc < 3) return std::puts("look OUT.png SOURCE [WxH] [VIEW,..] [VARIANT,..] [light]"), 2;
+  if (argc < 3)
+    return std::puts(
+               "look OUT.png SOURCE [WxH] [VIEW,..] [VARIANT,..] [light] [ROW:COL:SPAN|sweep] [S]"),
+           2;
   return look(QApplication::arguments());
 }

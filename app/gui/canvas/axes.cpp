@@ -7,8 +7,6 @@
 namespace fovea::canvas {
 namespace {
 
-constexpr double cell_for_tokens = 14;  // pixels
-
 bool names_tokens(const Scene& scene, const TokenAxis& axis) {
   return axis.cell() >= cell_for_tokens &&
          (!scene.model.sequence.tokens.empty() || scene.model.sequence.grid);
@@ -28,6 +26,40 @@ ImU32 name_colour(const Ink& ink, const Scene& scene, Index token, Index pointed
   return scene.model.pinned_query == token ? ink.theme.pinned : ink.theme.muted;
 }
 
+/// "170 thought", or the bare number.
+std::string full_name(const Ink& ink, const Scene& scene, Index token, float room) {
+  const std::string index = std::to_string(token), name = axis_name(ink, scene, token, room);
+  const float left = room - ink.width(Face::small, index + " ");
+  return name == index ? index : index + " " + axis_name(ink, scene, token, left);
+}
+
+/// The token of the crosshair or of the pinned row, over the ticks.
+void draw_query_label(const Ink& ink, const Scene& scene, const Rect& where, Index token,
+                      ImU32 colour) {
+  const TokenAxis axis = scene.queries(where);
+  const float y = std::round(axis.pixel(static_cast<double>(token) + 0.5));
+  if (token < 0 || token >= scene.model.n || y < where.y || y > where.bottom()) return;
+  const std::string name = full_name(ink, scene, token, where.width - 10);
+  const float width = ink.width(Face::small, name);
+  const Rect pill{where.right() - width - 10, std::round(y - 7), width + 8, 14};
+  ink.fill(pill, ink.theme.tip, 3);
+  ink.frame(pill, colour, 1, 3);
+  ink.write(Face::small, {pill.x + 4, pill.y}, ink.theme.text, name);
+}
+
+void draw_key_label(const Ink& ink, const Scene& scene, const Rect& where, Index token) {
+  const TokenAxis axis = scene.keys(where);
+  const float x = std::round(axis.pixel(static_cast<double>(token) + 0.5));
+  if (token < 0 || token >= scene.model.n || x < where.x || x > where.right()) return;
+  const std::string name = full_name(ink, scene, token, where.width - 10);
+  const float width = ink.width(Face::small, name) + 8;
+  const float left = std::clamp(x - width / 2, where.x - 2, where.right() - width + 2);
+  const Rect pill{std::round(left), where.y + 2, width, 14};
+  ink.fill(pill, ink.theme.tip, 3);
+  ink.frame(pill, ink.theme.muted, 1, 3);
+  ink.write(Face::small, {pill.x + 4, pill.y}, ink.theme.text, name);
+}
+
 void draw_query_axis(const Ink& ink, const Scene& scene, int row) {
   const Rect where = scene.grid.query_axis(row);
   const TokenAxis axis = scene.queries(where);
@@ -43,6 +75,9 @@ void draw_query_axis(const Ink& ink, const Scene& scene, int row) {
     const ImU32 colour = names ? name_colour(ink, scene, t, scene.pointer.query) : ink.theme.muted;
     ink.write_right(Face::small, {where.right() - 7, text}, colour, label);
   }
+  if (scene.model.pinned_query)
+    draw_query_label(ink, scene, where, *scene.model.pinned_query, ink.theme.pinned);
+  draw_query_label(ink, scene, where, scene.pointer.query, ink.theme.muted);
 }
 
 void draw_key_axis(const Ink& ink, const Scene& scene, int row, int column) {
@@ -69,6 +104,7 @@ void draw_key_axis(const Ink& ink, const Scene& scene, int row, int column) {
     ink.write(Face::small, {left, where.y + 3}, ink.theme.muted, label);
     free_from = left + width + 6;
   }
+  draw_key_label(ink, scene, where, scene.pointer.key);
 }
 
 const char* row_name(View view) {
@@ -160,7 +196,8 @@ void draw_axes(const Ink& ink, const Scene& scene, int row) {
   const Clip clip(ink, {0, window.y - 4, window.right() + 200, window.height + 4});
   if (queries && scene.model.n > 0) draw_query_axis(ink, scene, row);
   const Rect label = scene.grid.row_label(row);
-  ink.write_upright(Face::body, label.centre(), ink.theme.text,
+  const bool current = row == scene.current_row && scene.grid.rows() > 1;
+  ink.write_upright(Face::body, label.centre(), current ? ink.theme.accent : ink.theme.text,
                     row_name(scene.model.views[static_cast<std::size_t>(row)]));
 }
 

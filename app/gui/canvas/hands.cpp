@@ -4,67 +4,18 @@
 #include <cmath>
 #include <utility>
 
+#include "gui/canvas/viewport.h"
+
 namespace fovea::canvas {
 namespace {
 
 constexpr float slack = 4;  // pixels a click may move
-constexpr double least_tokens = 4;
 
 bool same(const Pointer& a, const Pointer& b) {
   return a.query == b.query && a.key == b.key && a.row == b.row && a.column == b.column;
 }
 
-void clamp_axis(double& begin, double& end, double n) {
-  const double extent = std::clamp(end - begin, std::min(least_tokens, n), n);
-  const double middle = (begin + end) / 2;
-  begin = std::clamp(middle - extent / 2, 0.0, n - extent);
-  end = begin + extent;
-}
-
 }  // namespace
-
-Viewport whole(Index n) {
-  const auto all = static_cast<double>(n);
-  return {0, all, 0, all};
-}
-
-Viewport panned(const Viewport& v, double rows, double cols, Index n) {
-  const auto all = static_cast<double>(n);
-  rows = std::clamp(rows, -v.row_begin, std::max(0.0, all - v.row_end));
-  cols = std::clamp(cols, -v.col_begin, std::max(0.0, all - v.col_end));
-  return {v.row_begin + rows, v.row_end + rows, v.col_begin + cols, v.col_end + cols};
-}
-
-Viewport zoomed(const Viewport& v, double factor, double row, double col, Index n) {
-  const auto all = static_cast<double>(n);
-  const double least = std::min(least_tokens, all);
-  const double rows = v.row_end - v.row_begin, cols = v.col_end - v.col_begin;
-  // The same factor for both axes, stopped where the wider one reaches its limit.
-  factor = std::max(factor, least / std::max(rows, cols));
-  Viewport out{row + (v.row_begin - row) * factor, row + (v.row_end - row) * factor,
-               col + (v.col_begin - col) * factor, col + (v.col_end - col) * factor};
-  clamp_axis(out.row_begin, out.row_end, all);
-  clamp_axis(out.col_begin, out.col_end, all);
-  return out;
-}
-
-bool Hands::knows(int key) {
-  switch (key) {
-    case Qt::Key_Left:
-    case Qt::Key_Right:
-    case Qt::Key_Up:
-    case Qt::Key_Down:
-    case Qt::Key_Plus:
-    case Qt::Key_Equal:
-    case Qt::Key_Minus:
-    case Qt::Key_F:
-    case Qt::Key_Space:
-    case Qt::Key_Escape:
-      return true;
-    default:
-      return false;
-  }
-}
 
 void Hands::wish(Scene& scene, const Viewport& viewport) {
   if (viewport == scene.viewport) return;
@@ -147,7 +98,7 @@ void Hands::click(const Scene& scene) {
   const Pointer& p = pressed_on_;
   if (header_ >= 0) return wishes_.push_back(ChooseColumn{header_});
   const CanvasCell* cell = scene.cell(p.row, p.column);
-  if (p.leaf >= 0) return wishes_.push_back(ChooseLeaf{p.column, p.leaf});
+  if (p.leaves.size() > 0) return wishes_.push_back(ChooseLeaves{p.column, p.leaves});
   if (cell && cell->panel && std::holds_alternative<BlockMap>(cell->panel->body))
     return wishes_.push_back(ChooseBlock{p.column, p.query, p.key});
   const bool row_panel = cell && cell->panel && std::holds_alternative<RowCurve>(cell->panel->body);
@@ -187,46 +138,52 @@ void Hands::turn_wheel(const ImGuiBridge& bridge, Scene& scene, Point at) {
   wish(scene, zoomed(v, std::pow(0.8, wheel.y), row, col, scene.model.n));
 }
 
-void Hands::press_key(int key, Scene& scene, Point at) {
-  const Index n = scene.model.n;
-  if (key == Qt::Key_Escape) drag_ = Drag::none;
-  if (n <= 0) return;
-  const Viewport v = scene.viewport;
-  const double rows = (v.row_end - v.row_begin) / 10, cols = (v.col_end - v.col_begin) / 10;
-  double row = (v.row_begin + v.row_end) / 2, col = (v.col_begin + v.col_end) / 2;
-  if (scene.pointer.query >= 0 && scene.pointer.key >= 0) {
-    const Rect where = scene.grid.panel(scene.pointer.row, scene.pointer.column);
-    row = scene.queries(where).token(at.y);
-    col = scene.keys(where).token(at.x);
-  }
-  switch (key) {
-    case Qt::Key_Left:
-      return wish(scene, panned(v, 0, -cols, n));
-    case Qt::Key_Right:
-      return wish(scene, panned(v, 0, cols, n));
-    case Qt::Key_Up:
-      return wish(scene, panned(v, -rows, 0, n));
-    case Qt::Key_Down:
-      return wish(scene, panned(v, rows, 0, n));
-    case Qt::Key_Plus:
-    case Qt::Key_Equal:
-      return wish(scene, zoomed(v, 0.8, row, col, n));
-    case Qt::Key_Minus:
-      return wish(scene, zoomed(v, 1.25, row, col, n));
-    case Qt::Key_F:
-      return wish(scene, whole(n));
-    default:
-      return;
-  }
-}
-
 void Hands::show_cursor(const Scene& scene, Point at) const {
   if (drag_ == Drag::pan || drag_ == Drag::header)
     ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeAll);
-  else if (column_at(scene, at) >= 0 || scene.pointer.leaf >= 0)
+  else if (column_at(scene, at) >= 0 || scene.pointer.leaves.size() > 0)
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   else if (scene.pointer.query >= 0)
     ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
+}
+
+/// The crosshair of keys, tokens or a search stays until the pointer moves over the canvas: what
+/// slides under a resting one is not the hand's doing.
+void Hands::follow_elsewhere(Scene& scene, Point at) {
+  const bool outside = at.x < -1e6f;
+  if (elsewhere_ && !rested_at_) rested_at_ = at;
+  if (elsewhere_ && !outside && (at.x != rested_at_->x || at.y != rested_at_->y)) {
+    elsewhere_.reset();
+    told_ = {.query = -2};  // nothing a hand points at: told anew
+  }
+  if (elsewhere_)
+    scene.pointer = {.query = elsewhere_->first, .key = elsewhere_->second};
+  else if (!same(scene.pointer, told_))
+    wishes_.push_back(Hover{told_ = scene.pointer});
+}
+
+void Hands::point_elsewhere(Index query, Index key) {
+  rested_at_.reset();
+  elsewhere_.reset();
+  if (query >= 0 || key >= 0) elsewhere_ = {query, key};
+}
+
+/// As little as brings all of the panel, with its caption, into the window.
+void Hands::scroll_to_show(Scene& scene, std::pair<int, int> row_and_column) {
+  const auto [row, column] = row_and_column;
+  if (column >= scene.grid.columns() || row >= scene.grid.rows() || column < 0) return;
+  constexpr float bar = 9;  // a scroll bar lies over the window's foot
+  const Rect window = scene.grid.window(), panel = scene.grid.panel(std::max(row, 0), column);
+  const auto missing = [](float begin, float end, float low, float high) {
+    return begin < low || end - begin > high - low ? begin - low : std::max(0.0f, end - high);
+  };
+  scroll_.x += missing(panel.x, panel.right(), window.x, window.right());
+  if (row >= 0) {
+    const float bottom = scene.grid.caption(row, column).bottom();
+    scroll_.y += missing(panel.y, bottom, window.y, window.bottom() - bar);
+  }
+  scene.grid.scroll_to(scroll_);
+  scroll_ = scene.grid.scroll();
 }
 
 std::vector<Wish> Hands::step(const ImGuiBridge& bridge, Scene& scene) {
@@ -235,6 +192,7 @@ std::vector<Wish> Hands::step(const ImGuiBridge& bridge, Scene& scene) {
   const Point at{io.MousePos.x, io.MousePos.y};
   if (pending_) scene.viewport = *pending_;
   scene.grid.scroll_to(scroll_);
+  if (const auto shown = std::exchange(to_show_, {})) scroll_to_show(scene, *shown);
   scene.pointer = point_at(scene, at);
   for (int button = 0; button < 3; ++button)
     if (io.MouseClicked[button] && drag_ == Drag::none) {
@@ -246,12 +204,12 @@ std::vector<Wish> Hands::step(const ImGuiBridge& bridge, Scene& scene) {
   if (std::exchange(double_clicked_, false) && scene.pointer.row >= 0)
     wishes_.push_back(DoubleClick{scene.pointer.row, scene.pointer.column});
   turn_wheel(bridge, scene, at);
-  if (bridge.pressed_key()) press_key(*bridge.pressed_key(), scene, at);
+  if (bridge.pressed_key() == Qt::Key_Escape) drag_ = Drag::none;
   scene.grid.scroll_to(scroll_);
   scroll_ = scene.grid.scroll();
   scene.pointer = point_at(scene, at);
   if (scene.pointer.column < 0) scene.pointer.column = column_at(scene, at);
-  if (!same(scene.pointer, told_)) wishes_.push_back(Hover{told_ = scene.pointer});
+  follow_elsewhere(scene, at);
   show_cursor(scene, at);
   return std::move(wishes_);
 }

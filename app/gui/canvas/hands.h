@@ -1,6 +1,8 @@
 // Hands turn pointer, wheel and keys of a frame into what the user wants.
 #pragma once
 
+#include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -27,8 +29,9 @@ struct ChooseColumn {
 struct MoveColumn {
   int from, to;
 };
-struct ChooseLeaf {
-  int column, leaf;
+struct ChooseLeaves {
+  int column;
+  IndexRange leaves;
 };
 struct ChooseBlock {
   int column;
@@ -38,7 +41,7 @@ struct DoubleClick {
   int row, column;
 };
 using Wish = std::variant<WishViewport, Hover, PinQuery, SelectRectangle, ChooseColumn, MoveColumn,
-                          ChooseLeaf, ChooseBlock, DoubleClick>;
+                          ChooseLeaves, ChooseBlock, DoubleClick>;
 
 class Hands {
  public:
@@ -49,9 +52,11 @@ class Hands {
   /// As the desktop understands it; told in the next step.
   void double_click() { double_clicked_ = true; }
   void forget_viewport() { pending_.reset(); }
+  /// The crosshair comes from keys or another widget; -1, -1: from nowhere. Never told as hovered.
+  void point_elsewhere(Index query, Index key);
 
-  /// True for keys that move the view; others are left to the window.
-  static bool knows(int key);
+  /// Scrolls the grid in the next step until the panel is seen; row -1: its column only.
+  void show_panel(int row, int column) { to_show_ = {row, column}; }
 
  private:
   enum class Drag { none, click, rectangle, pan, header, horizontal_bar, vertical_bar };
@@ -61,7 +66,8 @@ class Hands {
   void release(const Scene& scene, Point at);
   void click(const Scene& scene);
   void turn_wheel(const ImGuiBridge& bridge, Scene& scene, Point at);
-  void press_key(int key, Scene& scene, Point at);
+  void follow_elsewhere(Scene& scene, Point at);
+  void scroll_to_show(Scene& scene, std::pair<int, int> row_and_column);
   void wish(Scene& scene, const Viewport& viewport);
   std::pair<IndexRange, IndexRange> rectangle(const Scene& scene, Point at) const;
   int column_at(const Scene& scene, Point at) const;
@@ -77,11 +83,9 @@ class Hands {
   Rect pressed_panel_;
   Point scroll_;
   std::optional<Viewport> pending_;
+  std::optional<std::pair<Index, Index>> elsewhere_;  // query, key
+  std::optional<Point> rested_at_;                    // where the pointer was meanwhile
+  std::optional<std::pair<int, int>> to_show_;        // row, column
 };
-
-/// The viewport moved or scaled, kept within n tokens and at least a few of them.
-Viewport panned(const Viewport& v, double rows, double cols, Index n);
-Viewport zoomed(const Viewport& v, double factor, double row, double col, Index n);
-Viewport whole(Index n);
 
 }  // namespace fovea::canvas

@@ -8,7 +8,7 @@
 namespace fovea::canvas {
 namespace {
 
-constexpr float key_height = 20, figure_line = 15;
+constexpr float key_height = 20, figure_line = 15, level_height = 6;
 
 Index at(const std::vector<Index>& sizes, std::size_t leaf) {
   return leaf < sizes.size() ? sizes[leaf] : 0;
@@ -18,12 +18,29 @@ std::size_t leaf_count(const LeafSizes& leaves) {
   return std::max(leaves.queries.size(), leaves.keys.size());
 }
 
-float icicle_height(const LeafSizes& leaves) {
-  if (leaves.branching.empty()) return 0;
-  return 6 * static_cast<float>(std::min<std::size_t>(leaves.branching.size() + 1, 8)) + 4;
+std::size_t levels_shown(const LeafSizes& leaves) {
+  return std::min<std::size_t>(leaves.branching.size() + 1, 8);
 }
 
+float icicle_height(const LeafSizes& leaves) {
+  if (leaves.branching.empty()) return 0;
+  return level_height * static_cast<float>(levels_shown(leaves)) + 4;
+}
+
+/// Nodes of the level below one of `nodes` at `depth`.
+std::size_t nodes_below(const LeafSizes& leaves, std::size_t nodes, std::size_t depth) {
+  if (depth >= leaves.branching.size()) return nodes;
+  const auto children = static_cast<std::size_t>(std::max(1, leaves.branching[depth]));
+  return std::min(leaf_count(leaves), nodes * children);
+}
+
+std::size_t boxes_shown(std::size_t nodes, const Rect& where) {
+  return std::max<std::size_t>(1, std::min(nodes, static_cast<std::size_t>(where.width / 2)));
+}
+
+/// None where their names would be cut: then the words at the cursor tell them.
 std::size_t figures_shown(const LeafSizes& leaves, const Rect& panel) {
+  if (panel.width < least_width_for_figures) return 0;
   const float room = panel.height * 0.5f - key_height - icicle_height(leaves);
   return std::min(leaves.figures.size(),
                   static_cast<std::size_t>(std::max(0.0f, std::floor(room / figure_line))));
@@ -32,13 +49,13 @@ std::size_t figures_shown(const LeafSizes& leaves, const Rect& panel) {
 /// Wide levels are drawn by pixel: the tokens under it, as darkness.
 void draw_icicle(const BodyDrawing& d, const Rect& where, const LeafSizes& leaves) {
   const std::size_t count = leaf_count(leaves);
-  const std::size_t levels = std::min<std::size_t>(leaves.branching.size() + 1, 8);
+  const std::size_t levels = levels_shown(leaves);
   std::vector<Index> sums(count + 1, 0);
   for (std::size_t leaf = 0; leaf < count; ++leaf)
     sums[leaf + 1] = sums[leaf] + at(leaves.queries, leaf) + at(leaves.keys, leaf);
   std::size_t nodes = 1;
   for (std::size_t depth = 0; depth < levels; ++depth) {
-    const std::size_t boxes = std::min(nodes, static_cast<std::size_t>(where.width / 2));
+    const std::size_t boxes = boxes_shown(nodes, where);
     const float width = where.width / static_cast<float>(boxes);
     const double even = static_cast<double>(sums[count]) / static_cast<double>(boxes);
     for (std::size_t node = 0; node < boxes; ++node) {
@@ -46,13 +63,12 @@ void draw_icicle(const BodyDrawing& d, const Rect& where, const LeafSizes& leave
           static_cast<double>(sums[(node + 1) * count / boxes] - sums[node * count / boxes]);
       const auto share = static_cast<float>(even > 0 ? std::min(held / (2 * even), 1.0) : 0.0);
       const float gap = width > 4 ? 1.0f : 0.0f;
-      d.ink.fill({where.x + width * static_cast<float>(node),
-                  where.y + 6 * static_cast<float>(depth), width - gap, 5},
-                 faded(d.ink.theme.accent, 0.12f + 0.8f * share));
+      d.ink.fill(
+          {where.x + width * static_cast<float>(node),
+           where.y + level_height * static_cast<float>(depth), width - gap, level_height - 1},
+          faded(d.ink.theme.accent, 0.12f + 0.8f * share));
     }
-    if (depth < leaves.branching.size())
-      nodes =
-          std::min(count, nodes * static_cast<std::size_t>(std::max(1, leaves.branching[depth])));
+    nodes = nodes_below(leaves, nodes, depth);
   }
 }
 
@@ -92,9 +108,7 @@ void draw_figures(const BodyDrawing& d, const LeafSizes& leaves) {
   for (std::size_t f = 0; f < figures_shown(leaves, d.where); ++f, y += figure_line) {
     const Diagnostic& figure = leaves.figures[f];
     const std::string value = std::isinf(figure.value) ? "infinite" : number(figure.value);
-    const float room = d.where.width - d.ink.width(Face::small, value) - 24;
-    d.ink.write(Face::small, {d.where.x + 8, y}, d.ink.theme.muted,
-                d.ink.elided(Face::small, figure.label, room));
+    d.ink.write(Face::small, {d.where.x + 8, y}, d.ink.theme.muted, figure.label);
     d.ink.write_right(Face::small, {d.where.right() - 8, y}, d.ink.theme.text, value);
   }
 }
@@ -117,22 +131,39 @@ void draw_key(const BodyDrawing& d, const LeafSizes& leaves, Index most) {
     d.ink.write_right(Face::small, {d.where.right() - 8, y}, d.ink.theme.muted, counted);
 }
 
-void draw_leaf_highlight(const BodyDrawing& d, const Rect& plot, std::size_t count, int leaf,
-                         ImU32 colour, float from) {
-  if (leaf < 0 || static_cast<std::size_t>(leaf) >= count) return;
+void draw_leaf_highlight(const BodyDrawing& d, const Rect& plot, std::size_t count,
+                         IndexRange leaves, ImU32 colour, float from) {
+  if (leaves.size() <= 0 || leaves.end > static_cast<Index>(count)) return;
   const float step = plot.width / static_cast<float>(count);
-  d.ink.fill(
-      {plot.x + step * static_cast<float>(leaf), from, std::max(step, 2.0f), plot.bottom() - from},
-      colour);
+  d.ink.fill({plot.x + step * static_cast<float>(leaves.begin), from,
+              std::max(step * static_cast<float>(leaves.size()), 2.0f), plot.bottom() - from},
+             colour);
 }
 
-}  // namespace
-
+/// Where bars of leaves stand within a panel.
 Rect leaf_plot(const LeafSizes& leaves, const Rect& panel) {
   const float above = key_height + figure_line * static_cast<float>(figures_shown(leaves, panel)) +
                       8 + icicle_height(leaves);
   return {panel.x + 8, panel.y + above, panel.width - 16,
           std::max(10.0f, panel.height - above - 1)};
+}
+
+}  // namespace
+
+IndexRange leaves_at(const LeafSizes& leaves, const Rect& panel, Point at) {
+  const Rect plot = leaf_plot(leaves, panel);
+  const std::size_t count = leaf_count(leaves);
+  if (at.x < plot.x || at.x >= plot.right() || count == 0) return {0, 0};
+  const float top = plot.y - icicle_height(leaves), share = (at.x - plot.x) / plot.width;
+  std::size_t nodes = 1, depth = 0;
+  for (; depth + 1 < levels_shown(leaves) &&
+         at.y >= top + level_height * static_cast<float>(depth + 1);
+       ++depth)
+    nodes = nodes_below(leaves, nodes, depth);
+  const bool bars = leaves.branching.empty() || at.y >= plot.y;
+  const std::size_t boxes = bars ? count : boxes_shown(nodes, plot);
+  const auto box = std::min(boxes - 1, static_cast<std::size_t>(share * static_cast<float>(boxes)));
+  return {static_cast<Index>(box * count / boxes), static_cast<Index>((box + 1) * count / boxes)};
 }
 
 void draw_body(const BodyDrawing& d, const LeafSizes& leaves) {
@@ -149,12 +180,12 @@ void draw_body(const BodyDrawing& d, const LeafSizes& leaves) {
   draw_bars(d, plot, leaves, unit);
   draw_sorted(d, plot, leaves.queries, unit, d.ink.theme.queries);
   draw_sorted(d, plot, leaves.keys, unit, d.ink.theme.keys);
-  const auto& chosen = d.scene.chosen_leaf;
+  const auto& chosen = d.scene.chosen_leaves;
   if (chosen && chosen->first == d.column)
     draw_leaf_highlight(d, plot, count, chosen->second, faded(d.ink.theme.marked, 0.45f),
                         icicle_top);
   if (d.scene.pointer.row == d.row && d.scene.pointer.column == d.column)
-    draw_leaf_highlight(d, plot, count, d.scene.pointer.leaf, faded(d.ink.theme.text, 0.2f),
+    draw_leaf_highlight(d, plot, count, d.scene.pointer.leaves, faded(d.ink.theme.text, 0.2f),
                         icicle_top);
   draw_key(d, leaves, most);
   draw_figures(d, leaves);

@@ -51,22 +51,33 @@ void draw_selection(const Ink& ink, const Scene& scene, const Rect& where) {
     frame_pairs(ink, scene, where, {begin->first, end->first}, {begin->second, end->second});
 }
 
-/// Bands of tokens, neighbours joined, at an edge and faintly across.
+/// Bands of tokens at an edge and, where they shall be followed, faintly across.
 void draw_marked(const Ink& ink, const Rect& where, const TokenAxis& axis,
-                 const std::vector<Index>& tokens, bool rows) {
-  for (std::size_t i = 0; i < tokens.size();) {
-    std::size_t end = i + 1;
-    while (end < tokens.size() && tokens[end] == tokens[end - 1] + 1) ++end;
-    const float a = axis.pixel(static_cast<double>(tokens[i]));
-    const float b = std::max(a + 1, axis.pixel(static_cast<double>(tokens[end - 1] + 1)));
-    i = end;
-    if (b < (rows ? where.y : where.x) || a > (rows ? where.bottom() : where.right())) continue;
+                 const std::vector<Index>& tokens, bool rows, ImU32 colour, bool across) {
+  if (tokens.empty()) return;
+  ink.fill(rows ? Rect{where.x, where.y, 5, where.height} : Rect{where.x, where.y, where.width, 5},
+           ink.theme.tip);  // seen on any colours
+  for (const auto& [a, b] : spans(axis, tokens)) {
     const Rect band =
         rows ? Rect{where.x, a, where.width, b - a} : Rect{a, where.y, b - a, where.height};
     const Rect edge = rows ? Rect{where.x, a, 4, b - a} : Rect{a, where.y, b - a, 4};
-    ink.fill(band, faded(ink.theme.marked, 0.16f));
-    ink.fill(edge, ink.theme.marked);
+    if (across) ink.fill(band, faded(colour, 0.2f));
+    ink.fill(edge, colour);
   }
+}
+
+/// The tiles of a leaf: where its queries meet its keys.
+void draw_marked_tiles(const Ink& ink, const Scene& scene, const Rect& where) {
+  constexpr std::size_t most = 4096;  // of finely scattered tokens the bands tell enough
+  const auto down = spans(scene.queries(where), scene.model.marked_queries);
+  const auto over = spans(scene.keys(where), scene.model.marked_keys);
+  if (down.size() * over.size() > most) return;
+  for (const auto& [top, bottom] : down)
+    for (const auto& [left, right] : over) {
+      const Rect tile{left, top, right - left, bottom - top};
+      ink.fill(tile, faded(ink.theme.marked, 0.5f));
+      if (tile.width > 6 && tile.height > 6) ink.frame(tile, ink.theme.marked);
+    }
 }
 
 std::string token_words(const Ink& ink, const Scene& scene, const char* what, Index token) {
@@ -129,20 +140,33 @@ std::string strip_words(const Strip& strip, Index query) {
   return q < strip.values.size() ? number(strip.values[q]) : "";
 }
 
-std::string leaf_words(const LeafSizes& leaves, int leaf) {
-  const auto l = static_cast<std::size_t>(leaf);
+std::string leaf_words(const LeafSizes& leaves, IndexRange chosen) {
   const auto count = [&](const std::vector<Index>& sizes) {
-    return std::to_string(l < sizes.size() ? sizes[l] : 0);
+    Index sum = 0;
+    for (Index l = chosen.begin; l < std::min(chosen.end, static_cast<Index>(sizes.size())); ++l)
+      sum += sizes[static_cast<std::size_t>(l)];
+    return std::to_string(sum);
   };
-  return leaves.kind + " " + std::to_string(leaf) + ": " + count(leaves.queries) + " queries, " +
-         count(leaves.keys) + " keys";
+  const std::string plural = leaves.kind == "leaf" ? "leaves" : leaves.kind + "s";
+  const std::string which = chosen.size() == 1 ? leaves.kind + " " + std::to_string(chosen.begin)
+                                               : plural + " " + std::to_string(chosen.begin) + "–" +
+                                                     std::to_string(chosen.end - 1);
+  return which + ": " + count(leaves.queries) + " queries, " + count(leaves.keys) + " keys";
 }
 
 std::vector<std::string> tooltip_lines(const Ink& ink, const Scene& scene, const Panel& panel) {
   const Pointer& p = scene.pointer;
-  if (const auto* leaves = std::get_if<LeafSizes>(&panel.body))
-    return p.leaf >= 0 ? std::vector{leaf_words(*leaves, p.leaf)} : std::vector<std::string>{};
+  if (const auto* leaves = std::get_if<LeafSizes>(&panel.body)) {
+    std::vector<std::string> words;
+    if (scene.grid.side() < least_width_for_figures)
+      for (const Diagnostic& figure : leaves->figures)
+        words.push_back(figure.label + ": " + number(figure.value));
+    if (p.leaves.size() > 0) words.push_back(leaf_words(*leaves, p.leaves));
+    return words;
+  }
   std::vector<std::string> lines;
+  if (const auto* table = std::get_if<FigureTable>(&panel.body))  // some may not fit into the panel
+    for (const auto& [label, value] : table->rows) lines.push_back(label + ": " + value);
   if (p.query >= 0) lines.push_back(token_words(ink, scene, "query", p.query));
   if (p.key >= 0) lines.push_back(token_words(ink, scene, "key", p.key));
   std::string value;
@@ -152,6 +176,8 @@ std::vector<std::string> tooltip_lines(const Ink& ink, const Scene& scene, const
     value = block_words(*blocks, p.query, p.key);
   if (const auto* row = std::get_if<RowCurve>(&panel.body)) value = curve_words(*row, p.key);
   if (const auto* strip = std::get_if<Strip>(&panel.body)) value = strip_words(*strip, p.query);
+  if (const std::string error = output_error_words(scene, p.row, p.column); !error.empty())
+    lines.push_back(error);
   if (!value.empty() && !lines.empty()) lines.push_back(value);
   return lines;
 }
@@ -172,8 +198,12 @@ void draw_marks(const Ink& ink, const Scene& scene, const Rect& where, const Pan
   if (scene.model.n <= 0) return;
   const bool down = has_query_axis(panel), over = has_key_axis(panel);
   const TokenAxis queries = scene.queries(where), keys = scene.keys(where);
-  if (down) draw_marked(ink, where, queries, scene.model.marked_queries, true);
-  if (over) draw_marked(ink, where, keys, scene.model.marked_keys, false);
+  if (down)
+    draw_marked(ink, where, queries, scene.model.marked_queries, true, ink.theme.marked, true);
+  if (over) draw_marked(ink, where, keys, scene.model.marked_keys, false, ink.theme.marked, true);
+  if (down && over) draw_marked_tiles(ink, scene, where);
+  if (down) draw_marked(ink, where, queries, scene.found, true, ink.theme.keys, false);
+  if (over) draw_marked(ink, where, keys, scene.found, false, ink.theme.keys, false);
   if (down && over) draw_selection(ink, scene, where);
   if (down && scene.model.pinned_query)
     mark_line(ink, where, queries, *scene.model.pinned_query, true, ink.theme.pinned);

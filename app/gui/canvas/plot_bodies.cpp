@@ -169,7 +169,7 @@ void draw_body(const BodyDrawing& d, const RowCurve& row) {
     const Upright scale{plot, top * static_cast<float>(row.log_floor), top};
     draw_grid_lines(d, scale);
     draw_filled(d, scale, keys, {row.exact, row.keys});
-    draw_dots(d, scale, keys, {row.approximate, row.keys});
+    if (row.approximate != row.exact) draw_dots(d, scale, keys, {row.approximate, row.keys});
     write_grid_numbers(d, scale);
     list_top_keys(d, row);
   }
@@ -177,7 +177,8 @@ void draw_body(const BodyDrawing& d, const RowCurve& row) {
   const std::string token = d.scene.model.sequence.label(row.query);
   const bool named = token != std::to_string(row.query);
   std::vector<std::pair<std::string, ImU32>> entries{{"exact", d.ink.theme.queries}};
-  if (!row.approximate.empty()) entries.push_back({"approximate", d.ink.theme.keys});
+  if (!row.approximate.empty() && row.approximate != row.exact)
+    entries.push_back({"approximate", d.ink.theme.keys});
   entries.push_back({named ? label + " " + d.ink.fonts.readable(token) : label, 0});
   draw_key(d, entries);
 }

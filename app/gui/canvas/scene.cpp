@@ -113,6 +113,26 @@ std::vector<RowScale> scales_of(const CanvasModel& model) {
   return scales;
 }
 
+namespace {
+
+/// Whether a caption got more lines than it had.
+bool make_room_for_captions(GridShape& shape, const CanvasModel& model, const Grid& grid,
+                            const Fonts& fonts) {
+  constexpr int most_lines = 6;
+  bool more = false;
+  for (std::size_t r = 0; r < shape.rows.size(); ++r)
+    for (const CanvasCell& cell : model.cells[r]) {
+      if (!cell.panel || fonts.width(Face::small, cell.panel->caption) <= grid.side()) continue;
+      const int lines = static_cast<int>(
+          fonts.wrapped(Face::small, cell.panel->caption, grid.side(), most_lines).size());
+      more |= lines > shape.rows[r].caption_lines;
+      shape.rows[r].caption_lines = std::max(shape.rows[r].caption_lines, lines);
+    }
+  return more;
+}
+
+}  // namespace
+
 GridShape shape_of(const CanvasModel& model, const Viewport& viewport, Point size,
                    const Fonts& fonts) {
   GridShape shape{.size = size, .columns = static_cast<int>(model.column_titles.size())};
@@ -130,21 +150,17 @@ GridShape shape_of(const CanvasModel& model, const Viewport& viewport, Point siz
     shape.rows.push_back(row);
   }
   if (last_with_keys >= 0) shape.rows[static_cast<std::size_t>(last_with_keys)].key_axis = true;
+  // What would be cut gets more lines, which makes the panels smaller, so that more may be cut.
+  constexpr int most_rounds = 4;
   Grid grid(shape);
-  // What would be cut gets more lines, tokens below the panels more room.
-  constexpr int most_lines = 4;
-  for (std::size_t r = 0; r < shape.rows.size(); ++r)
-    for (const CanvasCell& cell : model.cells[r]) {
-      if (!cell.panel || fonts.width(Face::small, cell.panel->caption) <= grid.side()) continue;
-      const auto lines = fonts.wrapped(Face::small, cell.panel->caption, grid.side(), most_lines);
-      shape.rows[r].caption_lines =
-          std::max(shape.rows[r].caption_lines, static_cast<int>(lines.size()));
-    }
+  for (int round = 0; round < most_rounds && make_room_for_captions(shape, model, grid, fonts);
+       ++round)
+    grid = Grid(shape);
   for (const std::string& subtitle : model.column_subtitles)
     if (fonts.width(Face::small, subtitle) > grid.side()) shape.subtitle_lines = 2;
   const double extent = viewport.col_end - viewport.col_begin;
   const bool named = !model.sequence.tokens.empty() || model.sequence.grid;
-  if (named && extent > 0 && grid.side() / extent >= 14) shape.key_axis_height = 58;
+  if (named && extent > 0 && grid.side() / extent >= cell_for_tokens) shape.key_axis_height = 58;
   return shape;
 }
 
@@ -183,12 +199,8 @@ void point_into(Pointer& pointer, const Scene& scene, const Panel& panel, const 
   if (has_query_axis(panel)) pointer.query = token_at(scene.queries(where), at.y, n);
   if (has_key_axis(panel)) pointer.key = token_at(scene.keys(where), at.x, n);
   if (const auto* row = std::get_if<RowCurve>(&panel.body)) pointer.query = row->query;
-  if (const auto* leaves = std::get_if<LeafSizes>(&panel.body)) {
-    const Rect plot = leaf_plot(*leaves, where);
-    const auto count = static_cast<float>(std::max(leaves->queries.size(), leaves->keys.size()));
-    if (at.x >= plot.x && at.x < plot.right() && count > 0)
-      pointer.leaf = static_cast<int>((at.x - plot.x) / plot.width * count);
-  }
+  if (const auto* leaves = std::get_if<LeafSizes>(&panel.body))
+    pointer.leaves = leaves_at(*leaves, where, at);
   if (const auto* picture = std::get_if<OutputPicture>(&panel.body)) {
     const Rect place = picture_place(*picture, where);
     const auto& grid = scene.model.sequence.grid;

@@ -18,7 +18,7 @@ namespace fovea::canvas {
 struct Pointer {
   Index query = -1, key = -1;
   int row = -1, column = -1;  // of the grid
-  int leaf = -1;
+  IndexRange leaves{0, 0};    // a leaf, or those below a node of an icicle
 };
 
 /// What panels of one row share: a bar, or a list of categories.
@@ -35,7 +35,10 @@ struct Scene {
   Grid grid;
   std::vector<RowScale> scales;  // one a row
   Pointer pointer;
-  std::optional<std::pair<int, int>> chosen_leaf;            // column, leaf
+  std::optional<std::pair<int, IndexRange>> chosen_leaves;   // column, leaves
+  const std::vector<Index>& found;                           // tokens a search found, ascending
+  const TokenErrors& token_errors;                           // by column
+  int current_row = -1;                                      // its name stands out
   std::optional<std::pair<IndexRange, IndexRange>> dragged;  // rectangle being selected
   std::optional<std::pair<int, float>> dragged_column;       // column, pointer's x
   std::function<ImTextureID(const std::shared_ptr<const Panel>&)> picture;
@@ -73,8 +76,8 @@ std::string value_at_pointer(const Scene& scene, const Panel& panel);
 
 /// The picture rectangle of an output within its panel.
 Rect picture_place(const OutputPicture& picture, const Rect& panel);
-/// Where bars of leaves stand within a panel.
-Rect leaf_plot(const LeafSizes& leaves, const Rect& panel);
+/// The leaf whose bars are at a point, or those below the node there; else empty.
+IndexRange leaves_at(const LeafSizes& leaves, const Rect& panel, Point at);
 /// The raster's number for a pair; nothing outside of it.
 std::optional<float> value_at(const Raster& raster, Index query, Index key);
 

@@ -17,18 +17,21 @@ void draw_body(const BodyDrawing& d, const FigureTable& table) {
   float y = d.where.y + 8;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const auto& [label, value] = table.rows[i];
-    const bool full = y + 2 * line > d.where.bottom() && i + 1 < table.rows.size();
+    // What does not fit beside its label stands below it.
+    const bool beside =
+        d.ink.width(Face::small, label) + d.ink.width(Face::small, value) + 8 <= room;
+    const float height = beside ? line : 2 * line - 3;
+    const bool full = y + height + line > d.where.bottom() && i + 1 < table.rows.size();
     if (full) {
       const std::string more = std::to_string(table.rows.size() - i) + " more";
       d.ink.write(Face::small, {d.where.x + margin, y}, d.ink.theme.muted, more);
       return;
     }
-    const std::string shown = d.ink.elided(Face::small, value, room * 0.7f);
-    const float left = room - d.ink.width(Face::small, shown) - 8;
     d.ink.write(Face::small, {d.where.x + margin, y}, d.ink.theme.muted,
-                d.ink.elided(Face::small, label, left));
-    d.ink.write_right(Face::small, {d.where.right() - margin, y}, d.ink.theme.text, shown);
-    y += line;
+                d.ink.elided(Face::small, label, room));
+    d.ink.write_right(Face::small, {d.where.right() - margin, y + height - line}, d.ink.theme.text,
+                      d.ink.elided(Face::small, value, room));
+    y += height;
     if (i + 1 < table.rows.size())
       d.ink.line({d.where.x + margin, y - 2.5f}, {d.where.right() - margin, y - 2.5f},
                  d.ink.theme.faint);

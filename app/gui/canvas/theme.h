@@ -1,4 +1,5 @@
-// A Theme is the canvas's colours, dark or light. Data keep their colormaps in both.
+// A Theme is the canvas's colours, dark or light. Data keep their colormaps in both; what is marked
+// has a colour that none of them has.
 #pragma once
 
 #include <imgui.h>
@@ -20,7 +21,7 @@ inline constexpr Theme dark_theme{
     .queries = IM_COL32(0x5a, 0xa9, 0xe6, 255),
     .keys = IM_COL32(0xf0, 0xb4, 0x29, 255),
     .pinned = IM_COL32(0xff, 0x8c, 0x42, 255),
-    .marked = IM_COL32(0x7f, 0xcf, 0xa8, 255),
+    .marked = IM_COL32(0xff, 0x6a, 0xd5, 255),
     .veil = IM_COL32(0x15, 0x17, 0x1c, 120),
     .tip = IM_COL32(0x0c, 0x0d, 0x10, 242),
 };
@@ -36,7 +37,7 @@ inline constexpr Theme light_theme{
     .queries = IM_COL32(0x2a, 0x7d, 0xc4, 255),
     .keys = IM_COL32(0xd1, 0x8f, 0x00, 255),
     .pinned = IM_COL32(0xd9, 0x5f, 0x0e, 255),
-    .marked = IM_COL32(0x1f, 0x8f, 0x5f, 255),
+    .marked = IM_COL32(0xd6, 0x1f, 0xa4, 255),
     .veil = IM_COL32(0xf4, 0xf5, 0xf7, 130),
     .tip = IM_COL32(0xff, 0xff, 0xff, 247),
 };

@@ -1,5 +1,6 @@
 #include "gui/canvas/token_axis.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -33,6 +34,21 @@ std::vector<Index> ticks(const TokenAxis& axis, double spacing) {
   std::vector<Index> out;
   const Index first = static_cast<Index>(std::ceil(axis.begin / static_cast<double>(step))) * step;
   for (Index t = first; static_cast<double>(t) < axis.end; t += step) out.push_back(t);
+  return out;
+}
+
+std::vector<std::pair<float, float>> spans(const TokenAxis& axis,
+                                           const std::vector<Index>& tokens) {
+  std::vector<std::pair<float, float>> out;
+  auto token = std::ranges::lower_bound(tokens, static_cast<Index>(std::floor(axis.begin)));
+  for (; token != tokens.end() && static_cast<double>(*token) < axis.end; ++token) {
+    const float a = axis.pixel(static_cast<double>(*token));
+    const float b = std::max(a + 1, axis.pixel(static_cast<double>(*token + 1)));
+    if (!out.empty() && a < out.back().second + 0.5f)
+      out.back().second = b;
+    else
+      out.emplace_back(a, b);
+  }
   return out;
 }
 

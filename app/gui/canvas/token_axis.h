@@ -2,11 +2,15 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/matrix.h"
 
 namespace fovea::canvas {
+
+/// Pixels a token takes on an axis from which on tokens are named, not only counted.
+inline constexpr double cell_for_tokens = 7;
 
 struct TokenAxis {
   double begin = 0, end = 1;
@@ -20,6 +24,10 @@ struct TokenAxis {
 /// Multiples of a power of two (block borders fall on them)
 /// inside the axis, at least `spacing` pixels apart.
 std::vector<Index> ticks(const TokenAxis& axis, double spacing);
+
+/// The tokens' places in pixels, those that touch joined; ascending tokens, at most one span a
+/// pixel.
+std::vector<std::pair<float, float>> spans(const TokenAxis& axis, const std::vector<Index>& tokens);
 
 /// Round numbers between low and high, about `count` of them.
 std::vector<double> round_numbers(double low, double high, int count);

@@ -57,6 +57,7 @@ void HeadGallery::refresh() {
   heads_ = std::move(heads);
   fit_height();
   if (pictures_.size() > 2 * most_heads) pictures_.clear();
+  describe();
   update();
 }
 
@@ -88,8 +89,14 @@ int HeadGallery::at(QPoint point) const {
 }
 
 const QImage& HeadGallery::picture(const std::shared_ptr<const HeadCard>& card) {
-  QImage& image = pictures_[card.get()];
+  if (const std::string& map = study_.session().settings.colormap; map != colormap_) {
+    pictures_.clear();
+    colormap_ = map;
+  }
+  Drawn& drawn = pictures_[card.get()];
+  QImage& image = drawn.image;
   if (!image.isNull()) return image;
+  drawn.card = card;
   const Matrix& p = card->picture;
   const Colormap& map = colormap_for(Palette::sequential, study_.session().settings.colormap);
   float top = 0;
@@ -113,30 +120,66 @@ void HeadGallery::resizeEvent(QResizeEvent*) {
   fit_height();
 }
 
+QString HeadGallery::name_of(const Head& head) const {
+  if (layer_) return QString::number(head.second);
+  const std::string& name = study_.source()->layers[std::size_t(head.first)].name;
+  QString digits;
+  for (const QChar c : QString::fromStdString(name))
+    if (c.isDigit()) digits += c;
+  return QString("%1·%2")
+      .arg(digits.isEmpty() ? QString::number(head.first) : digits)
+      .arg(head.second);
+}
+
+QString HeadGallery::label(const Head& head, const HeadCard* card) const {
+  if (!card || order_ == Order::index) return name_of(head);
+  const auto text = [](double value) { return QString::number(value, 'g', 2); };
+  if (order_ == Order::error) return card->error ? text(*card->error) : "–";
+  return text(order_ == Order::entropy ? card->entropy : card->density);
+}
+
+void HeadGallery::paint_card(QPainter& painter, const QRect& box, const Head& head) {
+  const Theme& theme = Theme::current();
+  const auto card = study_.card(head.first, head.second);
+  if (card)
+    painter.drawImage(box, picture(card));
+  else
+    painter.fillRect(box, theme.raised);
+  const QString text = label(head, card.get());
+  const QRect foot(box.left(), box.bottom() - 13, painter.fontMetrics().horizontalAdvance(text) + 6,
+                   14);
+  if (card) painter.fillRect(foot, QColor(0, 0, 0, 170));
+  painter.setPen(card ? QColor("#f2f4f7") : theme.muted);
+  painter.drawText(card ? foot : box, Qt::AlignCenter, text);
+}
+
 void HeadGallery::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const Theme& theme = Theme::current();
   const Session& session = study_.session();
+  QFont small = font();
+  small.setPointSizeF(small.pointSizeF() * 0.8);
+  painter.setFont(small);
   for (std::size_t i = 0; i < heads_.size(); ++i) {
-    const auto [layer, head] = heads_[i];
     const QRect box = place(i);
-    if (const auto card = study_.card(layer, head)) {
-      painter.drawImage(box, picture(card));
-    } else {
-      painter.fillRect(box, theme.raised);
-      painter.setPen(theme.muted);
-      painter.drawText(box, Qt::AlignCenter,
-                       layer_ ? QString::number(head) : QString("%1.%2").arg(layer).arg(head));
-    }
-    if (layer == session.layer && head == session.head) {
+    paint_card(painter, box, heads_[i]);
+    if (heads_[i] == Head{session.layer, session.head}) {
       painter.setPen(QPen(theme.accent, 3));
-      painter.drawRect(box.adjusted(-1, -1, 0, 0).adjusted(1, 1, -1, -1));
+      painter.drawRect(box.adjusted(0, 0, -1, -1));
     }
   }
   if (hasFocus()) {
     painter.setPen(QPen(theme.accent, 1, Qt::DotLine));
     painter.drawRect(rect().adjusted(0, 0, -1, -1));
   }
+}
+
+/// For those who hear the window.
+void HeadGallery::describe() {
+  const Head now{study_.session().layer, study_.session().head};
+  const auto card = study_.card(now.first, now.second);
+  setAccessibleDescription(card ? caption(*card)
+                                : QString("layer %1, head %2").arg(now.first).arg(now.second));
 }
 
 void HeadGallery::mousePressEvent(QMouseEvent* event) {

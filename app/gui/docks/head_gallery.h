@@ -20,6 +20,8 @@ class HeadGallery : public QWidget {
   void set_layer(std::optional<Index> layer);  // nullopt: of all layers
   void set_order(Order order);
   void refresh();
+  /// In the order shown.
+  const std::vector<std::pair<Index, Index>>& heads() const { return heads_; }
 
   int heightForWidth(int width) const override;
   QSize sizeHint() const override { return {240, heightForWidth(240)}; }
@@ -43,12 +45,22 @@ class HeadGallery : public QWidget {
   int at(QPoint point) const;
   const QImage& picture(const std::shared_ptr<const HeadCard>& card);
   QString caption(const HeadCard& card) const;
+  QString name_of(const Head& head) const;
+  /// What the heads are sorted by, else which one it is.
+  QString label(const Head& head, const HeadCard* card) const;
+  void paint_card(QPainter& painter, const QRect& box, const Head& head);
+  void describe();
 
   Study& study_;
   std::optional<Index> layer_;
   Order order_ = Order::index;
   std::vector<Head> heads_;
-  std::map<const HeadCard*, QImage> pictures_;
+  struct Drawn {
+    std::shared_ptr<const HeadCard> card;  // kept, so that its address is its name
+    QImage image;
+  };
+  std::map<const HeadCard*, Drawn> pictures_;
+  std::string colormap_;  // of the pictures
 };
 
 }  // namespace fovea

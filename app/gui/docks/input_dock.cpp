@@ -1,5 +1,6 @@
 #include "gui/docks/input_dock.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QFileInfo>
 #include <QHBoxLayout>
@@ -89,8 +90,13 @@ void InputDock::make_head_chooser(QVBoxLayout* column) {
   box->addLayout(row);
   row = new QHBoxLayout;
   add("S&ort by", order_ = new QComboBox(this), 1);
+  order_->setObjectName("head_order");
   order_->addItems({"index", "output error", "entropy", "density"});
   box->addLayout(row);
+  box->addWidget(all_layers_ = new QCheckBox("All la&yers", this));
+  all_layers_->setObjectName("all_layers");
+  all_layers_->setToolTip("Show and sort the heads of every layer, named layer·head");
+  connect(all_layers_, &QCheckBox::toggled, this, &InputDock::refresh);
   box->addWidget(gallery_ = new HeadGallery(study_, this));
   column->addWidget(chooser_);
   connect(layer_, &QComboBox::activated, this, [this](int layer) { emit head_wished(layer, 0); });
@@ -143,6 +149,7 @@ void InputDock::source_opened() {
     const QString layer = QString::fromStdString(source->layers[l].name);
     layer_->addItem(layer.isEmpty() ? QString::number(l) : layer);
   }
+  all_layers_->setVisible(source->layers.size() > 1);
   chooser_->setVisible(source->layers.size() > 1 || source->layers.front().heads() > 1);
   patch_row_->setVisible(source->kind == "image");
   sequence_->set_source(source);
@@ -159,7 +166,7 @@ void InputDock::refresh() {
   layer_->setCurrentIndex(int(session.layer));
   head_->setRange(0, int(source->layers[std::size_t(session.layer)].heads()) - 1);
   head_->setValue(int(session.head));
-  gallery_->set_layer(session.layer);
+  gallery_->set_layer(all_layers_->isChecked() ? std::nullopt : std::optional(session.layer));
 }
 
 void InputDock::show_row(std::shared_ptr<const RowReading> row) {

@@ -6,6 +6,7 @@
 #include "gui/docks/head_gallery.h"
 #include "gui/docks/sequence_view.h"
 
+class QCheckBox;
 class QComboBox;
 class QLabel;
 class QSpinBox;
@@ -38,6 +39,7 @@ class InputDock : public QWidget {
   QLabel *name_, *facts_, *warning_, *content_, *sequence_heading_, *query_note_;
   QWidget *chooser_, *patch_row_;
   QComboBox *layer_, *order_;
+  QCheckBox* all_layers_;
   QSpinBox *head_, *patch_;
   HeadGallery* gallery_;
   SequenceView* sequence_;

@@ -2,6 +2,7 @@
 
 #include <QVBoxLayout>
 #include <algorithm>
+#include <numeric>
 
 #include "gui/docks/singular_values.h"
 #include "gui/theme.h"
@@ -29,8 +30,7 @@ QString range_text(IndexRange range) {
 
 QString smallest_text(const RankBlock& block) {
   const Index bounded = static_cast<Index>(block.singular_values.size()) - block.resolved;
-  if (bounded > 0)
-    return QString("the last %1: a bound").arg(bounded);
+  if (bounded > 0) return QString("the last %1: a bound").arg(bounded);
   return block.singular_values.empty() ? "–" : number_text(double(block.singular_values.back()));
 }
 
@@ -43,6 +43,9 @@ InspectorDock::InspectorDock(Study& study, QWidget* parent) : QWidget(parent), s
   column->setSpacing(rhythm);
   column->addWidget(hint_ = make_note("Point at a pair of query and key."));
   column->addWidget(pair_ = new Readings("Under the cursor", this));
+  column->addWidget(top_heading_ = make_heading("Top keys"));
+  column->addWidget(top_keys_ = new Readings("Top keys", this));
+  top_heading_->hide();
   column->addWidget(block_heading_ = make_heading("Rank block"));
   column->addWidget(block_ = new Readings("Rank block", this));
   column->addWidget(values_ = new SingularValues(this));
@@ -60,6 +63,52 @@ QString InspectorDock::position_text(Index i) const {
   const QString label = QString::fromStdString(source->sequence.label(i));
   return source->sequence.tokens.empty() ? QString("%1  %2").arg(i).arg(label)
                                          : QString("%1  “%2”").arg(i).arg(label.left(24));
+}
+
+void InspectorDock::show_row(std::shared_ptr<const RowReading> row) {
+  if (row == row_) return;
+  row_ = std::move(row);
+  refresh_top_keys();
+}
+
+void InspectorDock::show_exact_row(std::shared_ptr<const RowReading> row) {
+  if (row == exact_row_) return;
+  exact_row_ = std::move(row);
+  refresh_top_keys();
+}
+
+// By the exact weight; beside it what the selected column makes of it.
+void InspectorDock::refresh_top_keys() {
+  constexpr std::size_t shown = 6;
+  const bool both = row_ && exact_row_ && row_->query == exact_row_->query &&
+                    row_->values.size() == exact_row_->values.size();
+  top_heading_->setVisible(both);
+  if (!both) return top_keys_->set_rows({});
+  top_heading_->setText(QString("Top keys of query %1").arg(row_->query));
+  const auto& exact = exact_row_->values;
+  std::vector<std::size_t> order(exact.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const std::size_t count = std::min(shown, order.size());
+  const auto heavier = [&](std::size_t a, std::size_t b) {
+    return exact[a] > exact[b] || (exact[a] == exact[b] && a < b);
+  };
+  std::ranges::partial_sort(order, order.begin() + std::ptrdiff_t(count), heavier);
+  const auto column = std::size_t(std::max(0, study_.selected_column()));
+  const auto& columns = study_.session().columns;
+  const bool reference = column < columns.size() && columns[column].variant == "exact";
+  std::vector<Reading> rows;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t key = order[i];
+    if (!(exact[key] > 0)) break;
+    const auto short_text = [](double value) { return QString::number(value, 'g', 3); };
+    const QString weight = short_text(double(exact[key]));
+    const QString name = position_text(Index(key));
+    rows.push_back({name.size() > 18 ? name.left(16) + "…" : name,
+                    reference ? weight : weight + " → " + short_text(double(row_->values[key])),
+                    position_text(Index(key)) +
+                        (reference ? ": exact weight" : ": exact weight → selected column")});
+  }
+  top_keys_->set_rows(rows);
 }
 
 void InspectorDock::show_pair(std::shared_ptr<const PairReading> reading, int column) {

@@ -16,6 +16,9 @@ class InspectorDock : public QWidget {
  public:
   explicit InspectorDock(Study& study, QWidget* parent = nullptr);
   void show_pair(std::shared_ptr<const PairReading> reading, int column);
+  /// The heaviest keys of a row: of the selected column, and of exact beside it.
+  void show_row(std::shared_ptr<const RowReading> row);
+  void show_exact_row(std::shared_ptr<const RowReading> row);
   void show_selection(std::shared_ptr<const SelectionReading> reading);
   /// The block of the column's rank map that holds the pair, with its singular values.
   void choose_block(int column, Index query, Index key);
@@ -23,6 +26,7 @@ class InspectorDock : public QWidget {
 
  private:
   QString position_text(Index i) const;
+  void refresh_top_keys();
 
   struct ChosenBlock {
     int column;
@@ -32,7 +36,9 @@ class InspectorDock : public QWidget {
   Study& study_;
   QLabel *hint_, *selection_hint_;
   Readings *pair_, *selection_, *block_;
-  QLabel* block_heading_;
+  QLabel *block_heading_, *top_heading_;
+  Readings* top_keys_;
+  std::shared_ptr<const RowReading> row_, exact_row_;
   SingularValues* values_;
   std::optional<ChosenBlock> chosen_;
 };

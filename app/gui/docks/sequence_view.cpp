@@ -2,6 +2,7 @@
 
 #include <QMouseEvent>
 #include <QPainter>
+#include <QScrollArea>
 #include <algorithm>
 #include <cmath>
 
@@ -11,11 +12,23 @@
 namespace fovea {
 namespace {
 
-constexpr Index most_chips = 2048;  // a longer text is shown from its beginning
+constexpr Index most_chips = 2048;  // of a longer text a part is shown
 constexpr int chip_height = 20, chip_gap = 4;
 
 QColor ink_on(const QColor& paper) {
-  return paper.lightnessF() > 0.5 ? QColor("#101216") : QColor("#e8ebf0");
+  const double light = 0.299 * paper.redF() + 0.587 * paper.greenF() + 0.114 * paper.blueF();
+  return light > 0.55 ? QColor("#101216") : QColor("#e8ebf0");
+}
+
+std::vector<bool> flags(const std::vector<Index>& tokens, Index n) {
+  std::vector<bool> out(tokens.empty() ? 0 : std::size_t(n), false);
+  for (const Index token : tokens)
+    if (token < n) out[std::size_t(token)] = true;
+  return out;
+}
+
+bool holds(const std::vector<bool>& flags, Index token) {
+  return token < Index(flags.size()) && flags[std::size_t(token)];
 }
 
 QColor mapped(double t, const std::string& id) {
@@ -36,7 +49,11 @@ void SequenceView::set_source(std::shared_ptr<const Source> source) {
   source_ = std::move(source);
   row_.reset();
   n_ = source_ ? source_->layers.front().n() : 0;
+  first_ = 0;
   chips_width_ = -1;
+  marked_query_.clear();
+  marked_key_.clear();
+  found_.clear();
   picture_ = {};
   if (source_ && source_->picture) {
     const Picture& p = *source_->picture;
@@ -56,10 +73,40 @@ void SequenceView::set_row(std::shared_ptr<const RowReading> row) {
   update();
 }
 
+void SequenceView::set_marked(const std::vector<Index>& queries, const std::vector<Index>& keys) {
+  marked_query_ = flags(queries, n_);
+  marked_key_ = flags(keys, n_);
+  update();
+}
+
+void SequenceView::set_found(const std::vector<Index>& tokens) {
+  found_ = flags(tokens, n_);
+  update();
+}
+
+void SequenceView::show_token(Index token) {
+  if (token < 0 || token >= n_ || shows_image()) return;
+  if (token < first_ || token >= first_ + most_chips) {
+    first_ = token / most_chips * most_chips;
+    chips_width_ = -1;
+    fit_height();
+  }
+  std::vector<Chip> chips;
+  lay_out(width(), &chips);
+  for (QWidget* above = parentWidget(); above; above = above->parentWidget())
+    if (auto* scroll = qobject_cast<QScrollArea*>(above)) {
+      const QPoint at = chips[std::size_t(token - first_)].box.center();
+      const QPoint inside = mapTo(scroll->widget(), at);
+      scroll->ensureVisible(inside.x(), inside.y(), 0, 2 * chip_height);
+      break;
+    }
+  update();
+}
+
 int SequenceView::lay_out(int width, std::vector<Chip>* chips) const {
   int x = 0, y = 0;
   const QFontMetrics metrics(font());
-  for (Index i = 0; i < std::min(n_, most_chips); ++i) {
+  for (Index i = first_; i < std::min(n_, first_ + most_chips); ++i) {
     QString text = QString::fromStdString(source_->sequence.label(i)).replace('\n', "↵").trimmed();
     if (text.isEmpty()) text = "␣";
     const int w = std::min(metrics.horizontalAdvance(text) + 10, width);
@@ -127,6 +174,11 @@ void SequenceView::paintEvent(QPaintEvent*) {
     paint_image(painter);
   else
     paint_tokens(painter);
+  if (hasFocus()) {
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(Theme::current().accent, 1, Qt::DotLine));
+    painter.drawRect(rect().adjusted(0, 0, -1, -1));
+  }
 }
 
 void SequenceView::paint_tokens(QPainter& painter) {
@@ -144,18 +196,47 @@ void SequenceView::paint_tokens(QPainter& painter) {
     const QColor paper = t > 0 ? mapped(t, study_.session().settings.colormap) : theme.raised;
     painter.setBrush(paper);
     painter.setPen(query ? QPen(theme.warning, 2) : QPen(Qt::NoPen));
-    painter.drawRoundedRect(QRectF(chip.box).adjusted(1, 1, -1, -1), 3, 3);
+    const QRectF box = QRectF(chip.box).adjusted(1, 1, -1, -1);
+    painter.drawRoundedRect(box, 3, 3);
+    paint_marks(painter, box, chip.token);
     painter.setPen(t > 0 ? ink_on(paper) : row_ ? theme.muted : theme.text);
     painter.drawText(chip.box, Qt::AlignCenter, chip.text);
   }
+}
+
+/// A found token is framed; one of the chosen leaf has a bar below: left as a query, right as a
+/// key.
+void SequenceView::paint_marks(QPainter& painter, const QRectF& box, Index token) const {
+  const Theme& theme = Theme::current();
+  if (holds(found_, token)) {
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(theme.series[2], 1.5));
+    painter.drawRoundedRect(box, 3, 3);
+  }
+  const double half = box.width() / 2;
+  if (holds(marked_query_, token))
+    painter.fillRect(QRectF(box.left(), box.bottom() - 2, half, 3), theme.marked);
+  if (holds(marked_key_, token))
+    painter.fillRect(QRectF(box.left() + half, box.bottom() - 2, half, 3), theme.marked);
+}
+
+QRectF SequenceView::patch_box(Index token) const {
+  const ImageGrid& grid = *source_->sequence.grid;
+  const Index patch = token - grid.prefix;
+  if (patch < 0 || patch >= grid.rows * grid.cols) return {};
+  const QRectF box = image_box();
+  const double w = box.width() / double(grid.cols), h = box.height() / double(grid.rows);
+  return {box.left() + double(patch % grid.cols) * w, box.top() + double(patch / grid.cols) * h, w,
+          h};
 }
 
 void SequenceView::paint_image(QPainter& painter) {
   const QRect box = image_box();
   painter.setRenderHint(QPainter::SmoothPixmapTransform);
   painter.drawImage(box, picture_);
-  if (!row_) return;
+  const Theme& theme = Theme::current();
   const ImageGrid& grid = *source_->sequence.grid;
+  if (!row_) return;
   QImage veil(int(grid.cols), int(grid.rows), QImage::Format_ARGB32);
   for (Index p = 0; p < grid.rows * grid.cols; ++p) {
     const double t = shade(grid.prefix + p);
@@ -166,14 +247,21 @@ void SequenceView::paint_image(QPainter& painter) {
   }
   painter.setRenderHint(QPainter::SmoothPixmapTransform, false);
   painter.drawImage(box, veil);
-  const Index patch = row_->query - grid.prefix;
-  if (patch < 0 || patch >= grid.rows * grid.cols) return;
-  const double w = double(box.width()) / double(grid.cols),
-               h = double(box.height()) / double(grid.rows);
+  QColor lit = theme.marked;
+  lit.setAlphaF(0.55f);
+  for (Index token = 0;
+       token < std::max<Index>(Index(marked_query_.size()), Index(marked_key_.size())); ++token)
+    if (holds(marked_query_, token) || holds(marked_key_, token))
+      painter.fillRect(patch_box(token), lit);
   painter.setBrush(Qt::NoBrush);
-  painter.setPen(QPen(Theme::current().warning, 2));
-  painter.drawRect(QRectF(box.left() + double(patch % grid.cols) * w,
-                          box.top() + double(patch / grid.cols) * h, w, h));
+  const auto outline = [&](Index token, const QColor& colour) {
+    const QRectF patch = token >= 0 ? patch_box(token) : QRectF();
+    if (patch.isEmpty()) return;
+    painter.setPen(QPen(colour, 2));
+    painter.drawRect(patch);
+  };
+  outline(study_.hovered_key(), theme.accent);
+  outline(row_->query, theme.warning);
 }
 
 void SequenceView::mouseMoveEvent(QMouseEvent* event) {
@@ -194,10 +282,9 @@ void SequenceView::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Right) next = now + 1;
   if (event->key() == Qt::Key_Up) next = now - down;
   if (event->key() == Qt::Key_Down) next = now + down;
-  if (next >= 0 && next < n_)
-    emit query_chosen(next);
-  else
-    QWidget::keyPressEvent(event);
+  if (next < 0 || next >= n_) return QWidget::keyPressEvent(event);
+  emit query_chosen(next);
+  show_token(next);
 }
 
 }  // namespace fovea

@@ -16,6 +16,11 @@ class SequenceView : public QWidget {
   explicit SequenceView(Study& study, QWidget* parent = nullptr);
   void set_source(std::shared_ptr<const Source> source);
   void set_row(std::shared_ptr<const RowReading> row);
+  /// Tokens of a chosen leaf or bucket, and tokens that a search found; ascending.
+  void set_marked(const std::vector<Index>& queries, const std::vector<Index>& keys);
+  void set_found(const std::vector<Index>& tokens);
+  /// Scrolls to it; of a long text the part that holds it is shown.
+  void show_token(Index token);
   bool shows_image() const { return source_ && source_->sequence.grid && !picture_.isNull(); }
 
   int heightForWidth(int width) const override;
@@ -44,6 +49,8 @@ class SequenceView : public QWidget {
   QRect image_box() const;
   Index at(QPoint point) const;
   void paint_tokens(QPainter& painter);
+  void paint_marks(QPainter& painter, const QRectF& box, Index token) const;
+  QRectF patch_box(Index token) const;  // empty: not of the image
   void paint_image(QPainter& painter);
   double shade(Index key) const;
 
@@ -52,7 +59,8 @@ class SequenceView : public QWidget {
   std::shared_ptr<const RowReading> row_;
   float top_ = 0;
   QImage picture_;
-  Index n_ = 0;
+  Index n_ = 0, first_ = 0;  // the token shown first
+  std::vector<bool> marked_query_, marked_key_, found_;
   mutable std::vector<Chip> chips_;
   mutable int chips_width_ = -1;
 };

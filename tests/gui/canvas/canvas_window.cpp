@@ -13,6 +13,7 @@
 #include "canvas_models.h"
 #include "figure/colormap.h"
 #include "gui/canvas/grid.h"
+#include "gui/canvas/token_axis.h"
 
 using namespace fovea;
 
@@ -150,23 +151,26 @@ TEST_CASE("the wheel zooms about the cursor and never leaves the matrix") {
   CHECK(wished == Viewport{0, 384, 0, 384});
 }
 
-TEST_CASE("keys pan, zoom and fit") {
+TEST_CASE("a crosshair from elsewhere stays until the pointer moves, and is not told as hovered") {
   Shown shown(matrix_model(384, 2));
-  Viewport wished;
-  QObject::connect(&shown.canvas, &Canvas::viewport_wished, [&](Viewport v) { wished = v; });
-  shown.canvas.setFocus();
-  shown.move({2, 2});
-  QTest::keyClick(&shown.canvas, Qt::Key_Plus);
-  shown.settle();
-  CHECK(wished.row_end - wished.row_begin == doctest::Approx(384 * 0.8));
-  const Viewport before = wished;
-  QTest::keyClick(&shown.canvas, Qt::Key_Right);
-  shown.settle();
-  CHECK(wished.col_begin > before.col_begin);
-  CHECK(wished.row_begin == before.row_begin);
-  QTest::keyClick(&shown.canvas, Qt::Key_F);
-  shown.settle();
-  CHECK(wished == Viewport{0, 384, 0, 384});
+  shown.move(inside(shown, 0, 0.1, 0.1));
+  QSignalSpy hovers(&shown.canvas, &Canvas::hovered);
+  const QImage before = shown.picture();
+  shown.canvas.point_to(192, 288);
+  const QImage pointed = shown.picture();
+  CHECK(hovers.isEmpty());
+  for (const int column : {0, 1}) {
+    CAPTURE(column);
+    int across = 0;
+    for (int k = -3; k <= 3; ++k) {
+      const QPoint at = inside(shown, column, 0.3, 0.5) + QPoint(0, k);
+      across += pixel(shown, before, at) != pixel(shown, pointed, at);
+    }
+    CHECK(across > 0);
+  }
+  shown.move(inside(shown, 0, 0.2, 0.1));
+  REQUIRE(hovers.count() > 0);
+  CHECK(std::abs(hovers.last()[1].value<Index>() - 77) <= 4);
 }
 
 TEST_CASE("a left drag selects, a right drag pans, a header click chooses, a header drag moves") {
@@ -235,6 +239,32 @@ TEST_CASE("nothing is drawn when nothing happens") {
   QTest::qWait(300);
   CHECK(frames.count() == 0);
   CHECK(shown.canvas.last_frame_ms() > 0);
+}
+
+TEST_CASE("labels of an axis keep their distance at every zoom") {
+  for (double extent = 4; extent < 131072; extent *= 1.7)
+    for (const double spacing : {13.0, 30.0, 34.0}) {
+      const canvas::TokenAxis axis{3.3, 3.3 + extent, 0, 280};
+      const auto places = canvas::ticks(axis, spacing);
+      CAPTURE(extent);
+      // Some are there, but for a few tokens so wide that none begins within.
+      if (extent > 2 * spacing) CHECK_FALSE(places.empty());
+      for (std::size_t i = 1; i < places.size(); ++i)
+        // Pixels are float: 280 of them to 1e-5.
+        CHECK(axis.pixel(double(places[i])) - axis.pixel(double(places[i - 1])) >= spacing - 1e-3);
+    }
+}
+
+TEST_CASE("tokens that touch are one span, and there are no more spans than pixels") {
+  const canvas::TokenAxis axis{0, 100, 0, 200}, fine{0, 100, 0, 50};
+  CHECK(canvas::spans(axis, {10, 11, 12, 40}).size() == 2);
+  const auto one = canvas::spans(axis, {10, 11, 12});
+  CHECK(one.front().first == doctest::Approx(20));
+  CHECK(one.front().second == doctest::Approx(26));
+  std::vector<Index> all;
+  for (Index i = 0; i < 100; i += 3) all.push_back(i);
+  CHECK(canvas::spans(fine, all).size() <= 50);
+  CHECK(canvas::spans({60, 70, 0, 50}, {10, 90}).empty());
 }
 
 /// For the eye: FOVEA_SHOTS=folder writes them.

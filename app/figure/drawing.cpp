@@ -1,3 +1,5 @@
+#include "figure/drawing.h"
+
 #include <QBuffer>
 #include <QFileInfo>
 #include <QImage>
@@ -20,20 +22,16 @@ constexpr double kPointsPerInch = 72;
 constexpr int kMostSide = 32767;           // pixels; beyond, QPainter's coordinates overflow,
 constexpr double kMostBytes = 2147483647;  // and beyond this its offsets: it crashes
 
-QString title_of(const Figure& figure) {
-  return QString::fromStdString(figure.title.empty() ? "Attention" : figure.title);
-}
-
-void draw_or_throw(QPainter& painter, const Figure& figure) {
+void draw_or_throw(QPainter& painter, const Drawing& drawing) {
   if (!painter.isActive()) throw UnavailableError("the figure is too large to be drawn");
-  draw_figure(painter, figure);
+  drawing.draw(painter);
   painter.end();
 }
 
-void draw_png(QBuffer& out, const Figure& figure, QSizeF points) {
-  const double scale = figure.style.dpi / kPointsPerInch;
-  const double wide = std::ceil(points.width() * scale - 1e-6),
-               high = std::ceil(points.height() * scale - 1e-6);
+void draw_png(QBuffer& out, const Drawing& drawing) {
+  const double scale = drawing.dpi / kPointsPerInch;
+  const double wide = std::ceil(drawing.points.width() * scale - 1e-6),
+               high = std::ceil(drawing.points.height() * scale - 1e-6);
   const auto refusal = [&](const std::string& why) {
     return UnavailableError("a picture of " + number_text(wide, 6).toStdString() + " x " +
                             number_text(high, 6).toStdString() + " pixels: " + why);
@@ -43,61 +41,72 @@ void draw_png(QBuffer& out, const Figure& figure, QSizeF points) {
                   " a side and 2 GiB can be drawn; fewer dots an inch, or PDF or SVG");
   QImage image(static_cast<int>(wide), static_cast<int>(high), QImage::Format_RGB32);
   if (image.isNull()) throw refusal("no memory for it");
-  image.fill(figure.style.dark ? QColor(24, 26, 31) : QColor(Qt::white));
+  image.fill(drawing.dark ? QColor(24, 26, 31) : QColor(Qt::white));
   QPainter painter(&image);
   painter.scale(scale, scale);
-  draw_or_throw(painter, figure);
-  image.setDotsPerMeterX(static_cast<int>(std::lround(figure.style.dpi / 0.0254)));
+  draw_or_throw(painter, drawing);
+  image.setDotsPerMeterX(static_cast<int>(std::lround(drawing.dpi / 0.0254)));
   image.setDotsPerMeterY(image.dotsPerMeterX());
-  image.setText(QStringLiteral("Title"), title_of(figure));
+  image.setText(QStringLiteral("Title"), drawing.title);
   image.setText(QStringLiteral("Software"), QStringLiteral("Fovea"));
   if (!image.save(&out, "PNG")) throw UnavailableError("the picture could not be encoded as PNG");
 }
 
-void draw_svg(QBuffer& out, const Figure& figure, QSizeF points) {
+void draw_svg(QBuffer& out, const Drawing& drawing) {
   QSvgGenerator generator;
   generator.setOutputDevice(&out);
   generator.setResolution(static_cast<int>(kPointsPerInch));  // a point is a unit
-  generator.setSize(points.toSize());
-  generator.setViewBox(QRectF(QPointF(0, 0), points));
-  generator.setTitle(title_of(figure));
-  generator.setDescription(QString::fromStdString(figure.footer));
+  generator.setSize(drawing.points.toSize());
+  generator.setViewBox(QRectF(QPointF(0, 0), drawing.points));
+  generator.setTitle(drawing.title);
+  generator.setDescription(drawing.description);
   QPainter painter(&generator);
-  draw_or_throw(painter, figure);
+  draw_or_throw(painter, drawing);
 }
 
-void draw_pdf(QBuffer& out, const Figure& figure, QSizeF points) {
+void draw_pdf(QBuffer& out, const Drawing& drawing) {
   constexpr int resolution = 1200;
   QPdfWriter writer(&out);
-  writer.setTitle(title_of(figure));
+  writer.setTitle(drawing.title);
   writer.setCreator(QStringLiteral("Fovea"));
   writer.setResolution(resolution);
-  writer.setPageSize(QPageSize(points, QPageSize::Point, QString(), QPageSize::ExactMatch));
+  writer.setPageSize(QPageSize(drawing.points, QPageSize::Point, QString(), QPageSize::ExactMatch));
   writer.setPageMargins(QMarginsF(0, 0, 0, 0));
   QPainter painter(&writer);
   painter.scale(resolution / kPointsPerInch, resolution / kPointsPerInch);
-  draw_or_throw(painter, figure);
+  draw_or_throw(painter, drawing);
 }
 
 }  // namespace
 
-void write_figure(const std::string& path, const Figure& figure) {
-  const QString name = QString::fromStdString(path);
-  const QString ending = QFileInfo(name).suffix().toLower();
-  const QSizeF points(figure.style.width, figure_height(figure));
+void write_drawing(const std::string& path, const Drawing& drawing) {
+  const QString ending = QFileInfo(QString::fromStdString(path)).suffix().toLower();
   QBuffer out;
   out.open(QIODevice::WriteOnly);
   if (ending == QStringLiteral("png")) {
-    draw_png(out, figure, points);
+    draw_png(out, drawing);
   } else if (ending == QStringLiteral("svg")) {
-    draw_svg(out, figure, points);
+    draw_svg(out, drawing);
   } else if (ending == QStringLiteral("pdf")) {
-    draw_pdf(out, figure, points);
+    draw_pdf(out, drawing);
   } else {
     throw UsageError(path + ": a figure's name ends in .png, .svg or .pdf");
   }
   out.close();
   write_atomically(path, [&](std::ostream& file) { file.write(out.data().data(), out.size()); });
+}
+
+Drawing drawing_of(const Figure& figure) {
+  return {.title = QString::fromStdString(figure.title.empty() ? "Attention" : figure.title),
+          .description = QString::fromStdString(figure.footer),
+          .points = {figure.style.width, figure_height(figure)},
+          .dpi = figure.style.dpi,
+          .dark = figure.style.dark,
+          .draw = [&figure](QPainter& painter) { draw_figure(painter, figure); }};
+}
+
+void write_figure(const std::string& path, const Figure& figure) {
+  write_drawing(path, drawing_of(figure));
 }
 
 }  // namespace fovea

@@ -1,0 +1,41 @@
+// The KeysDialog lists all keys and changes them; two that are the same are told, not taken.
+#pragma once
+
+#include <QDialog>
+#include <QKeySequence>
+#include <vector>
+
+class QAction;
+class QKeySequenceEdit;
+class QLabel;
+class QPushButton;
+
+namespace fovea {
+
+/// Remembers the standard key of an action, and gives it the one that was chosen before.
+void set_standard_key(QAction& action, const QKeySequence& keys);
+
+class KeysDialog : public QDialog {
+  Q_OBJECT
+
+ public:
+  /// Of the actions with a name.
+  explicit KeysDialog(const std::vector<QAction*>& actions, QWidget* parent = nullptr);
+  /// "F: Fit, Find"; empty: every key means one thing.
+  QString conflict() const;
+  void accept() override;
+
+ private:
+  struct Row {
+    QAction* action;
+    QKeySequenceEdit* edit;
+  };
+  void check();
+  void restore();
+
+  std::vector<Row> rows_;
+  QLabel* conflict_;
+  QPushButton* save_;
+};
+
+}  // namespace fovea

@@ -1,0 +1,46 @@
+// A SweepPlot shows a SweepFigure; points are read by the mouse or with the arrow keys.
+#pragma once
+
+#include <QWidget>
+
+#include "figure/sweep_figure.h"
+
+namespace fovea {
+
+class SweepPlot : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit SweepPlot(QWidget* parent = nullptr);
+
+  void show_sweep(const Sweep& sweep, SweepTime time, const QString& message);
+  /// The same on paper.
+  SweepFigure figure_for(const FigureStyle& style) const;
+  const SweepFigure& figure() const { return figure_; }
+  /// Where points stand, in pixels.
+  std::vector<std::pair<QPointF, SweepSpot>> spots() const;
+  void choose(std::optional<SweepSpot> spot);
+
+  QSize sizeHint() const override { return {1040, 460}; }
+  QSize minimumSizeHint() const override { return {640, 400}; }
+
+ signals:
+  void chosen(std::optional<fovea::SweepSpot> spot);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  void refresh();
+  void step(int series, int length);
+  double pixels_a_point() const { return logicalDpiX() / 72.0; }
+
+  SweepFigure figure_;
+  std::vector<std::pair<QPointF, SweepSpot>> spots_;  // in points
+};
+
+}  // namespace fovea
