@@ -1,7 +1,10 @@
 #include "attend.h"
 
+#include <type_traits>
+
 #include "launch.h"
 #include "merged_state.cuh"
+#include "segment_tracker.cuh"
 #include "strip.cuh"
 
 namespace fovea::cuda {
@@ -20,7 +23,7 @@ struct Shared {
   }
 };
 
-template <int RowsPerThread, int ValueChunks>
+template <int RowsPerThread, int ValueChunks, bool Maps>
 class Attention {
  public:
   static constexpr int height = row_threads * RowsPerThread;
@@ -34,7 +37,8 @@ class Attention {
         tiles_(q_ + depth_chunks_ * height * padded),
         p_(tiles_ + 2 * step_keys * padded),
         tx_(static_cast<int>(threadIdx.x) % key_threads),
-        ty_(static_cast<int>(threadIdx.x) / key_threads) {}
+        ty_(static_cast<int>(threadIdx.x) / key_threads),
+        segments_(args.segments) {}
 
   __device__ void run() {
     begin();
@@ -65,7 +69,10 @@ class Attention {
                             min(chunk, a_.strips.d - part * chunk));
           if (part + 1 == depth_chunks_) {
             weigh_and_mask(s, a_.strips.log2_scale, slots, step, shared_.cluster);
+            if constexpr (Maps) segments_.take_logits(s, slots.cluster[0], step.keys);
             soften(s);
+            if constexpr (Maps)
+              segments_.take_weights(s, maximum_, slots.cluster[0], step.keys);
           }
         } else {
           accumulate_values(tile, part - depth_chunks_);
@@ -75,6 +82,7 @@ class Attention {
       parity ^= 1;
     }
     wait_copies<0>();
+    if constexpr (Maps) segments_.finish();
     write();
   }
 
@@ -115,7 +123,8 @@ class Attention {
     commit_copies();
   }
 
-  // One step of the streaming softmax (Milakov & Gimelshein 2018): s becomes weights in P.
+  // One step of the streaming softmax (Milakov & Gimelshein 2018): s becomes weights in P; where
+  // maps are asked for, in s itself, too.
   __device__ void soften(float (&s)[RowsPerThread][keys_per_thread]) {
 #pragma unroll
     for (int i = 0; i < RowsPerThread; ++i) {
@@ -139,6 +148,7 @@ class Attention {
         const float weight = exp2_fast(s[i][j] - reference);
         sum_[i] += weight;  // this thread's keys only: added up at the end
         if constexpr (ValueChunks > 0) p[tx_ + key_threads * j] = weight;
+        if constexpr (Maps) s[i][j] = weight;
       }
     }
   }
@@ -229,17 +239,19 @@ class Attention {
   int tile_of_part_ = 0;
   float maximum_[RowsPerThread], sum_[RowsPerThread];
   float z_[RowsPerThread][columns];
+  std::conditional_t<Maps, SegmentTracker<RowsPerThread>, NoSegments> segments_;
 };
 
-template <int RowsPerThread, int ValueChunks>
-__global__ void __launch_bounds__(block_threads) attend_kernel(const AttendArgs args) {
-  Attention<RowsPerThread, ValueChunks>(args).run();
+template <int RowsPerThread, int ValueChunks, bool Maps>
+__global__ void __launch_bounds__(block_threads, Maps ? 2 : 0)
+    attend_kernel(const AttendArgs args) {
+  Attention<RowsPerThread, ValueChunks, Maps>(args).run();
 }
 
-template <int RowsPerThread, int ValueChunks>
+template <int RowsPerThread, int ValueChunks, bool Maps>
 void launch_attend(const AttendArgs& args, cudaStream_t stream) {
   const int chunks = (args.strips.d + chunk - 1) / chunk;
-  launch(attend_kernel<RowsPerThread, ValueChunks>,
+  launch(attend_kernel<RowsPerThread, ValueChunks, Maps>,
          {.grid = dim3(static_cast<unsigned>(args.strips.count)),
           .block = dim3(block_threads),
           .shared_bytes = Shared<row_threads * RowsPerThread>::bytes(chunks),
@@ -247,14 +259,22 @@ void launch_attend(const AttendArgs& args, cudaStream_t stream) {
          args);
 }
 
-template <int RowsPerThread>
+template <int RowsPerThread, bool Maps>
 void choose_values(const AttendArgs& args, cudaStream_t stream) {
-  if (args.dv == 0) return launch_attend<RowsPerThread, 0>(args, stream);
-  if (args.dv <= chunk) return launch_attend<RowsPerThread, 1>(args, stream);
+  if (args.dv == 0) return launch_attend<RowsPerThread, 0, Maps>(args, stream);
+  if (args.dv <= chunk) return launch_attend<RowsPerThread, 1, Maps>(args, stream);
   if constexpr (RowsPerThread < 8) {  // more columns of more rows fit no registers
-    if (args.dv <= 2 * chunk) return launch_attend<RowsPerThread, 2>(args, stream);
-    return launch_attend<RowsPerThread, 4>(args, stream);
+    if (args.dv <= 2 * chunk) return launch_attend<RowsPerThread, 2, Maps>(args, stream);
+    if constexpr (!Maps) return launch_attend<RowsPerThread, 4, Maps>(args, stream);
   }
+}
+
+template <int RowsPerThread>
+void choose_maps(const AttendArgs& args, cudaStream_t stream) {
+  if (args.segments.pixel > 0)
+    choose_values<RowsPerThread, true>(args, stream);
+  else
+    choose_values<RowsPerThread, false>(args, stream);
 }
 
 }  // namespace
@@ -268,11 +288,11 @@ std::size_t attend_shared_bytes(int height, int d) {
 
 void attend(const AttendArgs& args, int height, cudaStream_t stream) {
   if (height == 16)
-    choose_values<1>(args, stream);
+    choose_maps<1>(args, stream);
   else if (height == 64)
-    choose_values<4>(args, stream);
+    choose_maps<4>(args, stream);
   else
-    choose_values<8>(args, stream);
+    choose_maps<8>(args, stream);
 }
 
 }  // namespace fovea::cuda

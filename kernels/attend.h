@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "segments.h"
 #include "strip_args.h"
 
 namespace fovea::cuda {
@@ -19,6 +20,8 @@ struct AttendArgs {
   float* maximum = nullptr;  // [state rows], log2 units
   float* sum = nullptr;      // [state rows]; 0: no key yet, then z and maximum are not read
   bool last = false;         // each row's only strip: z is divided by its sum
+  /// Kept if its pixel is not 0. Then dv <= 128, and the keys follow one another in the sequence.
+  SegmentArgs segments = {};
 };
 
 /// Queries of a strip.

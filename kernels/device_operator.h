@@ -5,8 +5,10 @@
 #include <memory>
 
 #include "backend/operator.h"
+#include "data/error.h"
 #include "device.h"
 #include "device_matrix.h"
+#include "entry_rows.h"
 
 namespace fovea::cuda {
 
@@ -19,8 +21,11 @@ class DeviceOperator : public Operator {
   const Device& device() const { return *device_; }
   const std::shared_ptr<const Device>& shared_device() const { return device_; }
 
+  /// Entries one by one: where memory for all of them is lacking, some rows at a time.
+  Matrix entries(IndexRange rows, IndexRange cols, Run& run) const;
+
   /// P over rows x cols. Pairs to which the plan gives no weight hold `elsewhere`.
-  virtual DeviceMatrix device_tile(IndexRange rows, IndexRange cols, float elsewhere,
+  virtual DeviceMatrix device_tile(const EntryRows& rows, IndexRange cols, float elsewhere,
                                    Run& run) const = 0;
 
  private:

@@ -67,10 +67,22 @@ class Entries {
       shared_.token[r] = token;
       shared_.query_row[r] =
           present ? strip_.query_base + ((token >> level) << strip_.query_shift) : -1;
-      shared_.pixel_row[r] =
-          present ? pixel_of(token - a_.grid.row_begin, a_.grid.row_count, a_.grid.rows) : -1;
+      shared_.pixel_row[r] = present ? pixel_row(token) : -1;
       shared_.log2_sum[r] = present ? a_.log2_sum[token] : -INFINITY;
     }
+  }
+
+  __device__ std::int32_t pixel_row(std::int32_t token) const {
+    if (!a_.drawn) return pixel_of(token - a_.grid.row_begin, a_.grid.row_count, a_.grid.rows);
+    int begin = 0, end = a_.drawn_count - 1;
+    while (begin < end) {
+      const int middle = (begin + end) / 2;
+      if (a_.drawn[middle] < token)
+        begin = middle + 1;
+      else
+        end = middle;
+    }
+    return begin;
   }
 
   // Tokens of the slot's key inside the rectangle, from its first column on.

@@ -26,6 +26,9 @@ struct EntriesArgs {
   const float* log2_sum = nullptr;            // [n]
   Index n = 0;
   PixelGrid grid;
+  /// The tokens, ascending, that stand for one pixel row each; none: rows as the grid says.
+  const std::int32_t* drawn = nullptr;
+  int drawn_count = 0;
   Deposit deposit = Deposit::entry;
   float* pixels = nullptr;  // [grid.rows, stride]; only pairs with weight are written, or added
   Index stride = 0;

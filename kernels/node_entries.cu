@@ -19,8 +19,9 @@ __device__ Index own_cell() {
 // A key shares the query's nodes down to the last one whose range its place lies in.
 __global__ void __launch_bounds__(threads) entries_kernel(const NodeEntriesArgs a) {
   const Index cell = own_cell(), cols = a.cols.end - a.cols.begin;
-  const Index i = a.rows.begin + cell / cols, j = a.cols.begin + cell % cols;
-  if (i >= a.rows.end) return;
+  const Index row = cell / cols, j = a.cols.begin + cell % cols;
+  if (row >= a.rows.end - a.rows.begin) return;
+  const Index i = a.drawn ? a.drawn[row] : a.rows.begin + row;
   const NodePairs& p = a.pairs;
   float value = a.elsewhere;
   if (!p.causal || j <= i) {
@@ -34,7 +35,7 @@ __global__ void __launch_bounds__(threads) entries_kernel(const NodeEntriesArgs 
       if (depth >= a.weighted) value = p.queries.path[at];
     }
   }
-  a.out[cell / cols * a.stride + cell % cols] = value;
+  a.out[row * a.stride + cell % cols] = value;
 }
 
 __global__ void __launch_bounds__(threads) bound_kernel(const BoundArgs a) {

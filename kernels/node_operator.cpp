@@ -201,25 +201,26 @@ class NodeOperator final : public DeviceOperator {
   // ---- Entries of P -----------------------------------------------------------------------------
 
   Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
-    const DeviceMatrix pixels = pool.kind == Pool::Kind::none
-                                    ? device_tile(rows, cols, 0.0f, run)
-                                    : device_pixels(rows, cols, pool, run);
+    if (pool.kind == Pool::Kind::none) return entries(rows, cols, run);
+    const DeviceMatrix pixels = device_pixels(rows, cols, pool, run);
     Matrix out(pool.rows, pool.cols);
     pixels.download(device(), out.data(), out.stride(), pool.rows);
     device().wait();
     return out;
   }
 
-  DeviceMatrix device_tile(IndexRange rows, IndexRange cols, float elsewhere,
+  DeviceMatrix device_tile(const EntryRows& rows, IndexRange cols, float elsewhere,
                            Run& run) const override {
     DeviceMatrix tile(device(), rows.size(), cols.size());
     Timeline timeline(device());
     {
       const auto stage = timeline.stage("entries");
+      const Buffer<std::int32_t> drawn(device(), std::span<const std::int32_t>(rows.drawn));
       const auto weighted = std::ranges::find_if(nodes_.alpha, [](float a) { return a != 0; });
       node_entries({.pairs = tables_->pairs(),
-                    .rows = narrow(rows),
+                    .rows = narrow(rows.drawn.empty() ? rows.range : IndexRange{0, rows.size()}),
                     .cols = narrow(cols),
+                    .drawn = drawn.data(),
                     .weighted = static_cast<int>(weighted - nodes_.alpha.begin()),
                     .elsewhere = elsewhere,
                     .out = tile.data(),
@@ -235,7 +236,7 @@ class NodeOperator final : public DeviceOperator {
     Timeline timeline(device());
     {
       const auto stage = timeline.stage("entries");
-      pool_nodes(device(), *tables_, narrow(rows), narrow(cols), pool, pixels, run);
+      pool_nodes(device(), *tables_, rows, narrow(cols), pool, pixels, run);
     }
     timeline.finish(run.profile);
     return pixels;

@@ -16,12 +16,16 @@ struct Bands {
   std::vector<Range> of;  // of every pixel row
 };
 
-Bands cut_bands(Range rows, Index pixel_rows) {
+Bands cut_bands(IndexRange rows, const Pool& pool) {
   Bands bands;
-  const Index size = rows.end - rows.begin;
-  for (Index pixel = 0; pixel < pixel_rows; ++pixel) {
-    const auto begin = rows.begin + static_cast<std::int32_t>(pixel * size / pixel_rows),
-               end = rows.begin + static_cast<std::int32_t>((pixel + 1) * size / pixel_rows);
+  for (Index pixel = 0; pixel < pool.rows; ++pixel) {
+    Index from = rows.begin + pixel * rows.size() / pool.rows,
+          to = rows.begin + (pixel + 1) * rows.size() / pool.rows;
+    if (pool.one_row) {
+      from = drawn_row(rows, pool, pixel);
+      to = from + 1;
+    }
+    const auto begin = static_cast<std::int32_t>(from), end = static_cast<std::int32_t>(to);
     const auto first = static_cast<std::int32_t>(bands.queries.size());
     for (std::int32_t at = begin; at < end; at += queries_per_band)
       bands.queries.push_back({at, std::min(at + queries_per_band, end)});
@@ -31,8 +35,8 @@ Bands cut_bands(Range rows, Index pixel_rows) {
 }
 
 // Pixel columns that are made at a time.
-Index columns_at_once(const NodeTables& tables, Range rows, Index bands) {
-  const double looks = static_cast<double>(rows.end - rows.begin) * tables.depths();
+Index columns_at_once(const NodeTables& tables, Index rows, Index bands) {
+  const double looks = static_cast<double>(rows) * tables.depths();
   return std::max<Index>(1,
                          std::min({most_numbers / tables.slots().size() - 1, most_numbers / bands,
                                    static_cast<Index>(looks_per_launch / looks)}));
@@ -40,13 +44,14 @@ Index columns_at_once(const NodeTables& tables, Range rows, Index bands) {
 
 }  // namespace
 
-void pool_nodes(const Device& device, const NodeTables& tables, Range rows, Range cols, Pool pool,
-                const DeviceMatrix& pixels, Run& run) {
-  const Bands bands = cut_bands(rows, pool.rows);
+void pool_nodes(const Device& device, const NodeTables& tables, IndexRange rows, Range cols,
+                Pool pool, const DeviceMatrix& pixels, Run& run) {
+  const Bands bands = cut_bands(rows, pool);
   const auto band_count = static_cast<Index>(bands.queries.size());
   const Buffer<Range> queries(device, std::span<const Range>(bands.queries)),
       bands_of(device, std::span<const Range>(bands.of));
-  const Index step = std::min(pool.cols, columns_at_once(tables, rows, band_count));
+  const Index step = std::min(
+      pool.cols, columns_at_once(tables, pool.one_row ? pool.rows : rows.size(), band_count));
   const Buffer<std::int32_t> bound(device,
                                    static_cast<std::size_t>(tables.slots().size() * (step + 1)));
   const Buffer<double> partial(device, static_cast<std::size_t>(band_count * step));

@@ -9,7 +9,7 @@
 namespace fovea::cuda {
 
 /// `pixels`: [pool.rows, pool.cols]. Waits for the device now and then.
-void pool_nodes(const Device& device, const NodeTables& tables, Range rows, Range cols, Pool pool,
-                const DeviceMatrix& pixels, Run& run);
+void pool_nodes(const Device& device, const NodeTables& tables, IndexRange rows, Range cols,
+                Pool pool, const DeviceMatrix& pixels, Run& run);
 
 }  // namespace fovea::cuda

@@ -1,5 +1,7 @@
 #include "slices.h"
 
+#include <algorithm>
+
 #include "check.h"
 
 namespace fovea::cuda {
@@ -11,8 +13,17 @@ constexpr std::size_t most_under_way = 2;
 
 }  // namespace
 
-Slices::Slices(const Device& device, const StripList& strips, Run& run)
-    : device_(device), strips_(strips), run_(run) {}
+// As many as are under way at a time: of blocks that want most of a multiprocessor's memory or
+// registers two.
+Index busy_strips(const Device& device) {
+  return Index{2} * device.multiprocessors();
+}
+
+Slices::Slices(const Device& device, const StripList& strips, Run& run, Index most_strips)
+    : device_(device),
+      strips_(strips),
+      run_(run),
+      most_strips_(most_strips > 0 ? most_strips : std::ssize(strips.strips)) {}
 
 Slices::~Slices() {
   for (const Launched& launched : launched_) cudaEventDestroy(launched.done);
@@ -52,7 +63,9 @@ StripRange Slices::next() {
   if (round_ == strips_.rounds.size()) return {};
   StripRange range{at_, at_};
   double work = 0;
-  while (range.last < strips_.rounds[round_].last && work < pairs_per_launch)
+  const Index last = std::min(strips_.rounds[round_].last, at_ + most_strips_),
+              busy = std::min(last, at_ + busy_strips(device_));
+  while (range.last < last && (work < pairs_per_launch || range.last < busy))
     work += pairs(strips_.strips[static_cast<std::size_t>(range.last++)]);
   at_ = range.last;
   open_ = true;

@@ -10,10 +10,13 @@
 
 namespace fovea::cuda {
 
+/// Strips of one launch that keep the device busy, however long they are.
+Index busy_strips(const Device& device);
+
 class Slices {
  public:
-  /// `strips` and `run` outlive this.
-  Slices(const Device& device, const StripList& strips, Run& run);
+  /// `strips` and `run` outlive this. At most `most_strips` in a launch; 0: any number.
+  Slices(const Device& device, const StripList& strips, Run& run, Index most_strips = 0);
   ~Slices();
   Slices(const Slices&) = delete;
   Slices& operator=(const Slices&) = delete;
@@ -28,6 +31,7 @@ class Slices {
   const Device& device_;
   const StripList& strips_;
   Run& run_;
+  const Index most_strips_;
   std::size_t round_ = 0;
   Index at_ = 0;
   struct Launched {

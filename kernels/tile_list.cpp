@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 namespace fovea::cuda {
@@ -135,32 +136,131 @@ void cut_rows(Strip strip, IndexRange rows, int height, Add add) {
   }
 }
 
+// Those of the drawn rows.
+std::span<const std::int32_t> drawn_within(const EntryRows& rows, IndexRange tokens) {
+  const auto first = std::ranges::lower_bound(rows.drawn, tokens.begin),
+             last = std::ranges::lower_bound(rows.drawn, tokens.end);
+  return {first, last};
+}
+
 // Tokens of the rectangle's rows that the layer's order places, by ascending position.
 struct Placed {
   std::int32_t position, token;
 };
-std::vector<Placed> placed_tokens(const TileList& list, const Layer& layer, IndexRange rows) {
+std::vector<Placed> placed_tokens(const TileList& list, const Layer& layer, const EntryRows& rows) {
   std::vector<Placed> placed;
   for (std::size_t p = 0; p < layer.order->size(); ++p) {
-    const IndexRange its = cluster_tokens((*layer.order)[p], layer.query_level, list.n);
-    for (Index i = std::max(its.begin, rows.begin); i < std::min(its.end, rows.end); ++i)
+    const auto place = [&](Index i) {
       placed.push_back({static_cast<std::int32_t>(p), static_cast<std::int32_t>(i)});
+    };
+    const IndexRange its = cluster_tokens((*layer.order)[p], layer.query_level, list.n);
+    if (rows.drawn.empty())
+      for (Index i = std::max(its.begin, rows.range.begin); i < std::min(its.end, rows.range.end);
+           ++i)
+        place(i);
+    else
+      for (const std::int32_t i : drawn_within(rows, its)) place(i);
   }
   return placed;
 }
 
-// The group's runs as far as they meet the columns; those in no order are kept whole.
-void add_runs(const TileList& list, const RowGroup& group, IndexRange cols,
+// The group's runs as far as they meet the columns and the bands of `rows`; those in no order are
+// kept whole.
+void add_runs(const TileList& list, const RowGroup& group, IndexRange rows, IndexRange cols,
               std::vector<ColumnRun>& runs) {
   for (const std::int32_t r : group.runs) {
     ColumnRun run = list.group_runs[static_cast<std::size_t>(r)];
     if (run.cols < 0) {
-      run.begin = std::max(run.begin, static_cast<std::int32_t>(cols.begin >> run.level));
-      run.end = std::min(run.end, static_cast<std::int32_t>(((cols.end - 1) >> run.level) + 1));
+      Index begin = std::max<Index>(run.begin, cols.begin >> run.level),
+            end = std::min<Index>(run.end, ((cols.end - 1) >> run.level) + 1);
+      if (run.hi != Band::unbounded) begin = std::max(begin, rows.begin - run.hi);
+      if (run.lo != -Band::unbounded) end = std::min(end, rows.end - run.lo);
+      if (begin >= end) continue;
+      run.begin = static_cast<std::int32_t>(begin);
+      run.end = static_cast<std::int32_t>(end);
     }
     if (run.begin < run.end) runs.push_back(run);
   }
 }
+
+// Makes the strips of an EntryList.
+class EntryCut {
+ public:
+  EntryCut(const TileList& list, const EntryRows& rows, IndexRange cols, int height)
+      : list_(list), rows_(rows), cols_(cols), height_(height) {}
+
+  EntryList run() {
+    for (const Layer& layer : list_.layers) {
+      strip_ = strip_of(list_, layer);
+      level_ = layer.query_level;
+      if (!layer.order->empty())
+        add_placed(layer);
+      else if (rows_.drawn.empty())
+        add_consecutive(layer);
+      else
+        add_drawn(layer);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void add_consecutive(const Layer& layer) {
+    for (const RowGroup& group : layer.groups) {
+      const IndexRange tokens{std::max(rows_.range.begin, group.rows.begin << level_),
+                              std::min(rows_.range.end, group.rows.end << level_)};
+      add(group, -1, tokens, tokens);
+    }
+  }
+
+  // Strip by strip: what lies between two drawn rows is a multiple of a strip's height.
+  void add_drawn(const Layer& layer) {
+    for (const RowGroup& group : layer.groups) {
+      const auto its = drawn_within(rows_, {group.rows.begin << level_, group.rows.end << level_});
+      for (std::size_t begin = 0; begin < its.size(); begin += static_cast<std::size_t>(height_)) {
+        const auto some =
+            its.subspan(begin, std::min(static_cast<std::size_t>(height_), its.size() - begin));
+        const auto order = static_cast<std::int32_t>(out_.tokens.size());
+        out_.tokens.insert(out_.tokens.end(), some.begin(), some.end());
+        add(group, order, {0, std::ssize(some)}, {some.front(), Index{some.back()} + 1});
+      }
+    }
+  }
+
+  void add_placed(const Layer& layer) {
+    const std::vector<Placed> placed = placed_tokens(list_, layer, rows_);
+    auto at = placed.begin();
+    for (const RowGroup& group : layer.groups) {
+      at = std::find_if(at, placed.end(),
+                        [&](const Placed& p) { return p.position >= group.rows.begin; });
+      const auto order = static_cast<std::int32_t>(out_.tokens.size());
+      for (; at != placed.end() && at->position < group.rows.end; ++at)
+        out_.tokens.push_back(at->token);
+      add(group, order, {0, std::ssize(out_.tokens) - order}, {0, list_.n});
+    }
+  }
+
+  // Positions of an order of tokens, which lie within `tokens`.
+  void add(const RowGroup& group, std::int32_t order, IndexRange positions, IndexRange tokens) {
+    if (positions.size() <= 0) return;
+    strip_.first_run = static_cast<std::int32_t>(out_.runs.size());
+    add_runs(list_, group, tokens, cols_, out_.runs);
+    strip_.last_run = static_cast<std::int32_t>(out_.runs.size());
+    if (strip_.first_run == strip_.last_run) return;
+    strip_.rows = order;
+    cut_rows(strip_, positions, height_, [&](const Strip& s) {
+      out_.strips.push_back(s);
+      out_.query_level.push_back(level_);
+    });
+  }
+
+  const TileList& list_;
+  const EntryRows& rows_;
+  const IndexRange cols_;
+  const int height_;
+  Strip strip_{};
+  int level_ = 0;
+  EntryList out_;
+};
 
 }  // namespace
 
@@ -173,7 +273,19 @@ bool TileList::complete() const {
   return covered == n;
 }
 
-TileList flatten(const Plan& plan) { return Flattening(plan).run(); }
+bool TileList::dense() const {
+  if (layers.size() != 1 || layers.front().groups.size() != 1 || query_top > 0 || key_top > 0)
+    return false;
+  const RowGroup& group = layers.front().groups.front();
+  if (!layers.front().order->empty() || group.rows != IndexRange{0, n} || group.runs.size() != 1)
+    return false;
+  const ColumnRun& run = group_runs.front();
+  return run.begin == 0 && run.end == n && run.cols < 0 && run.weight < 0;
+}
+
+TileList flatten(const Plan& plan) {
+  return Flattening(plan).run();
+}
 
 StripList cut_strips(const TileList& list, int height) {
   StripList out;
@@ -197,42 +309,19 @@ StripList cut_strips(const TileList& list, int height) {
   return out;
 }
 
-EntryList cut_entries(const TileList& list, IndexRange rows, IndexRange cols, int height) {
-  EntryList out;
-  for (const Layer& layer : list.layers) {
-    Strip strip = strip_of(list, layer);
-    const int level = layer.query_level;
-    const auto add = [&](const RowGroup& group, std::int32_t order, IndexRange its) {
-      if (its.size() <= 0) return;
-      strip.first_run = static_cast<std::int32_t>(out.runs.size());
-      add_runs(list, group, cols, out.runs);
-      strip.last_run = static_cast<std::int32_t>(out.runs.size());
-      if (strip.first_run == strip.last_run) return;
-      strip.rows = order;
-      cut_rows(strip, its, height, [&](const Strip& s) {
-        out.strips.push_back(s);
-        out.query_level.push_back(level);
-      });
-    };
-    if (layer.order->empty()) {
-      for (const RowGroup& group : layer.groups)
-        add(group, -1,
-            {std::max(rows.begin, group.rows.begin << level),
-             std::min(rows.end, group.rows.end << level)});
-      continue;
-    }
-    const std::vector<Placed> placed = placed_tokens(list, layer, rows);
-    auto at = placed.begin();
-    for (const RowGroup& group : layer.groups) {
-      at = std::find_if(at, placed.end(),
-                        [&](const Placed& p) { return p.position >= group.rows.begin; });
-      const auto order = static_cast<std::int32_t>(out.tokens.size());
-      for (; at != placed.end() && at->position < group.rows.end; ++at)
-        out.tokens.push_back(at->token);
-      add(group, order, {0, static_cast<Index>(out.tokens.size()) - order});
-    }
-  }
+StripList cut_strips(const TileList& list, IndexRange rows, int height) {
+  StripList out;
+  out.runs = list.group_runs;
+  Strip strip = strip_of(list, list.layers.front());
+  strip.state_base = -static_cast<std::int32_t>(rows.begin);
+  strip.last_run = 1;
+  cut_rows(strip, rows, height, [&](const Strip& s) { out.strips.push_back(s); });
+  out.rounds.push_back({0, std::ssize(out.strips)});
   return out;
+}
+
+EntryList cut_entries(const TileList& list, const EntryRows& rows, IndexRange cols, int height) {
+  return EntryCut(list, rows, cols, height).run();
 }
 
 }  // namespace fovea::cuda

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "entry_rows.h"
 #include "plan/plan.h"
 
 namespace fovea::cuda {
@@ -63,6 +64,8 @@ struct TileList {
   int query_top = 0, key_top = 0;  // highest levels
   /// One round at level 0 holds every query: there is no state to keep.
   bool complete() const;
+  /// One tile of all tokens in sequence order, without weights: any queries can be had alone.
+  bool dense() const;
 };
 
 /// Strips for the kernels.
@@ -85,6 +88,9 @@ TileList flatten(const Plan& plan);
 /// All strips, of at most `height` queries each.
 StripList cut_strips(const TileList& list, int height);
 
+/// Strips of the queries `rows` of a dense list. Their states are counted from the first of them.
+StripList cut_strips(const TileList& list, IndexRange rows, int height);
+
 /// What a rectangle of P needs: strips of tokens, whatever the level of their queries, against the
 /// keys that meet its columns.
 struct EntryList {
@@ -94,6 +100,6 @@ struct EntryList {
   std::vector<std::int32_t> tokens;       // orders of the strips; their offsets count from here
 };
 
-EntryList cut_entries(const TileList& list, IndexRange rows, IndexRange cols, int height);
+EntryList cut_entries(const TileList& list, const EntryRows& rows, IndexRange cols, int height);
 
 }  // namespace fovea::cuda

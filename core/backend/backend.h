@@ -74,7 +74,8 @@ struct CudaOptions {
   /// What Z = P V is multiplied in: "fp32", or, on tensor cores, "bf16" or "fp16" (inputs and
   /// weights rounded to it, products and the softmax in fp32). Entries of P are in fp32 always, and
   /// divided by their own sums in fp32: rows of P sum to 1 as they do on any back end, and Z
-  /// differs from P V by what the rounding costs. Output::lse belongs to Z.
+  /// differs from P V by what the rounding costs. Output::lse belongs to Z. The maps of apply_rows
+  /// are of those entries: beside tensor cores they take a second pass over P, in fp32.
   std::string precision = "fp32";
 };
 

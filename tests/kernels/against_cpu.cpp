@@ -61,6 +61,21 @@ void check_agreement(const Case& c, const Problem& problem) {
   }
 }
 
+// row_maps.cpp says more; this shows races.
+void check_rows(const Problem& problem) {
+  static const std::unique_ptr<Backend> cpu = make_cpu_backend();
+  const Index n = problem.n(), pixel = 1 + n / 3;
+  const IndexRange rows{n / 2 / pixel * pixel, n};
+  const RowsOutput a = make_instance(*backends().front(), problem, "exact", {})
+                           .apply_rows(rows, pixel),
+                   b = make_instance(*cpu, problem, "exact", {}).apply_rows(rows, pixel);
+  const double unit =
+      0x1p-23 * (8 + 4 * largest_logit(problem)) + 2 * static_cast<double>(n) * 0x1p-24;
+  CHECK(distance(a.output.z, b.output.z) <= 2 * unit * largest_entry(problem.v));
+  CHECK(distance(a.most, b.most) <= 2 * unit);
+  CHECK(distance(a.mean, b.mean) <= 2 * unit);
+}
+
 }  // namespace
 
 TEST_CASE("cuda: Z, log-sum-exp, entries and their pooling are the CPU's") {
@@ -71,6 +86,11 @@ TEST_CASE("cuda: Z, log-sum-exp, entries and their pooling are the CPU's") {
       check_agreement(
           c, make_data(static_cast<Data>(turn++ % 4), shape.n, shape.d, shape.dv, causal, c.head));
     }
+}
+
+TEST_CASE("cuda: Z and maps of some rows are the CPU's") {
+  for (const Shape& shape : shapes())
+    check_rows(make_data(Data::gaussian, shape.n, shape.d, shape.dv, true));
 }
 
 // Strips of 16, 64 and 128 queries (as many as keep two multiprocessors busy), and widths of V that

@@ -91,7 +91,8 @@ TEST_CASE("metrics on the device are those of the CPU back end") {
       CHECK(device.mass_kept.value == doctest::Approx(host.mass_kept.value).epsilon(near));
       REQUIRE(device.attention_kl.has_value() == host.attention_kl.has_value());
       if (host.attention_kl)
-        CHECK(device.attention_kl->value == doctest::Approx(host.attention_kl->value).epsilon(near));
+        CHECK(device.attention_kl->value ==
+              doctest::Approx(host.attention_kl->value).epsilon(near));
     }
 }
 
@@ -105,7 +106,8 @@ TEST_CASE("an error map pooled on the device is that of the entries") {
   const IndexRange rows{3, 70}, cols{5, 69};
   for (const Difference kind : {Difference::signed_difference, Difference::absolute,
                                 Difference::squared, Difference::relative})
-    for (const Pool pool : {Pool{}, Pool{Pool::Kind::mean, 5, 7}, Pool{Pool::Kind::max, 5, 7}}) {
+    for (const Pool pool : {Pool{}, Pool{Pool::Kind::mean, 5, 7}, Pool{Pool::Kind::max, 5, 7},
+                            Pool{Pool::Kind::mean, 5, 7, 3}, Pool{Pool::Kind::max, 30, 7, 4}}) {
       Profile profile;
       Run run{profile};
       const auto map = approximate.bound->difference(*exact.bound, rows, cols, pool, kind, run);
@@ -117,8 +119,13 @@ TEST_CASE("an error map pooled on the device is that of the entries") {
       for (Index r = 0; r < down; ++r)
         for (Index c = 0; c < across; ++c) {
           double sum = 0, extreme = 0, count = 0;
-          for (Index i = rows.begin + r * rows.size() / down;
-               i < rows.begin + (r + 1) * rows.size() / down; ++i)
+          IndexRange its{rows.begin + r * rows.size() / down,
+                         rows.begin + (r + 1) * rows.size() / down};
+          if (pool.one_row) {
+            its.begin = drawn_row(rows, pool, r);
+            its.end = its.begin + 1;
+          }
+          for (Index i = its.begin; i < its.end; ++i)
             for (Index j = cols.begin + c * cols.size() / across;
                  j < cols.begin + (c + 1) * cols.size() / across; ++j) {
               const double difference = static_cast<double>(q(i, j)) - static_cast<double>(p(i, j));
@@ -132,8 +139,9 @@ TEST_CASE("an error map pooled on the device is that of the entries") {
               if (std::abs(x) > std::abs(extreme)) extreme = x;
             }
           // One rounding to float32, and double sums in another order.
-          CHECK((*map)(r, c) ==
-                doctest::Approx(pool.kind == Pool::Kind::max ? extreme : sum / count).epsilon(1e-6));
+          CHECK(
+              (*map)(r, c) ==
+              doctest::Approx(pool.kind == Pool::Kind::max ? extreme : sum / count).epsilon(1e-6));
         }
     }
 }

@@ -67,7 +67,7 @@ const std::vector<Shape>& strip_shapes() {
 #elif defined(__SANITIZE_ADDRESS__)
 
 const std::vector<Case>& cases() {
-  static const std::vector<Case> list = chosen({0, 1, 3, 5, 8, 12, 16, 21, 22, 23});
+  static const std::vector<Case> list = chosen({0, 1, 5, 8, 12, 16, 21, 22, 23});
   return list;
 }
 const std::vector<Shape>& shapes() {
@@ -85,8 +85,8 @@ const std::vector<Case>& cases() {
   return all_cases();
 }
 const std::vector<Shape>& shapes() {
-  static const std::vector<Shape> list{{1, 3, 5},    {2, 1, 1},   {17, 80, 17}, {63, 1, 64},
-                                       {64, 64, 64}, {97, 80, 5}, {127, 3, 80}, {200, 64, 31}};
+  static const std::vector<Shape> list{{1, 3, 5},    {2, 1, 1},     {17, 80, 17}, {63, 1, 64},
+                                       {64, 64, 64}, {127, 80, 80}, {200, 64, 31}};
   return list;
 }
 const std::vector<Shape>& strip_shapes() {

@@ -21,6 +21,12 @@ std::string message_of(const auto& action) {
   return "";
 }
 
+// The emulated device has so much memory while this lives.
+struct Memory {
+  explicit Memory(std::size_t bytes) { emulation::set_device_memory(bytes); }
+  ~Memory() { emulation::set_device_memory(std::size_t{8} << 30); }
+};
+
 }  // namespace
 
 TEST_CASE("too little device memory is told with numbers, and what fitted before still runs") {
@@ -30,16 +36,52 @@ TEST_CASE("too little device memory is told with numbers, and what fitted before
   const Output before = small.apply(problem.v);
   const Problem large = make_data(Data::gaussian, 4096, 64, 64, false);
 
-  emulation::set_device_memory(std::size_t{2} << 20);
-  const std::string message = message_of([&] { make_instance(backend, large, "exact", {}); });
+  std::string message;
+  Output after;
+  {
+    const Memory limited(std::size_t{2} << 20);
+    message = message_of([&] { make_instance(backend, large, "exact", {}); });
+    after = small.apply(problem.v);
+  }
   CHECK_MESSAGE(message.find("MiB of memory left") != std::string::npos, message);
   CHECK_MESSAGE(message.find("MiB needed") != std::string::npos, message);
-  const Output after = small.apply(problem.v);
-  emulation::set_device_memory(std::size_t{8} << 30);
 
   for (Index i = 0; i < 64; ++i)
     for (Index c = 0; c < 8; ++c) CHECK(after.z(i, c) == before.z(i, c));
   CHECK(message_of([&] { make_instance(backend, large, "exact", {}); }).empty());
+}
+
+TEST_CASE("entries and comparisons for which device memory is too small come in parts of rows") {
+  const Index n = 80;
+  const Problem problem = make_data(Data::gaussian, n, 8, 3, false);
+  const Backend& backend = *backends().front();
+  const Instance exact = make_instance(backend, problem, "exact", {});
+  Profile profile;
+  Run run{profile};
+  for (const char* id : {"strided", "tc"}) {
+    CAPTURE(id);
+    const Instance x = make_instance(backend, problem, id, {});
+    const auto maps = [&] {
+      return *x.bound->difference(*exact.bound, {0, n}, {0, n}, {Pool::Kind::max, 8, 8},
+                                  Difference::absolute, run);
+    };
+    const auto rows = [&] { return *x.bound->compare_rows(*exact.bound, {0, n}, run); };
+    const Matrix all = x.all(), map = maps();
+    const std::vector<RowDifference> compared = rows();
+    // Half of the entries of one of the two operators.
+    const Memory limited(emulation::memory_in_use() + std::size_t{n} * n * 4 / 2);
+    const Matrix all_in_parts = x.all(), map_in_parts = maps();
+    const std::vector<RowDifference> compared_in_parts = rows();
+    bool same = true;
+    for (Index i = 0; i < n; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      same &= compared[at].error == compared_in_parts[at].error;
+      for (Index j = 0; j < n; ++j) same &= all(i, j) == all_in_parts(i, j);
+    }
+    for (Index r = 0; r < 8; ++r)
+      for (Index c = 0; c < 8; ++c) same &= map(r, c) == map_in_parts(r, c);
+    CHECK(same);
+  }
 }
 
 TEST_CASE("a lost device is told as such, and what lived on it can be let go of") {
@@ -77,6 +119,32 @@ TEST_CASE("device memory: a head takes O(n), and gives all of it back") {
     CHECK(emulation::memory_in_use() == before);
     CHECK(peak[1] < 2.2 * static_cast<double>(peak[0]));  // twice, and a little that does not grow
   }
+}
+
+TEST_CASE("maps: with little device memory they come in smaller launches, bit for bit the same") {
+  const Index n = 390, pixel = 30;
+  const Problem problem = make_data(Data::gaussian, n, 8, 8, true);
+  const Instance x = make_instance(*backends().front(), problem, "exact", {});
+  const std::size_t bound = emulation::memory_in_use();
+  emulation::reset_peak();
+  const RowsOutput roomy = x.apply_rows({0, n}, pixel);
+  const std::size_t peak = emulation::peak_memory();
+  RowsOutput tight;
+  {
+    // Of the segments of four strips of 128 queries and 13 columns leave room for one, and for the
+    // sums that are kept now.
+    const Memory limited(peak - std::size_t{3} * 128 * 13 * 8 + std::size_t{n} * 4);
+    tight = x.apply_rows({0, n}, pixel);
+  }
+  {
+    const Memory limited(bound + (std::size_t{32} << 10));
+    CHECK(message_of([&] { x.apply_rows({0, n}, pixel); }).find("MiB needed") != std::string::npos);
+  }
+  for (Index r = 0; r < tight.most.rows(); ++r)
+    for (Index c = 0; c < tight.most.cols(); ++c) {
+      CHECK(tight.most(r, c) == roomy.most(r, c));
+      CHECK(tight.mean(r, c) == roomy.mean(r, c));
+    }
 }
 
 TEST_CASE("a stop is heeded between launches") {

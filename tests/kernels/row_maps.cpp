@@ -1,0 +1,168 @@
+// Z, log-sum-exp and maps of P from one pass over some rows, on a device or on the emulated one,
+// against the CPU back end.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "kernels/strip_shapes.h"
+#include "reference.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+// Whether the rows of `part` are, bit for bit, those of `whole` from `first` on.
+bool same_rows(const Matrix& part, const Matrix& whole, Index first) {
+  if (part.cols() != whole.cols() || first + part.rows() > whole.rows()) return false;
+  for (Index r = 0; r < part.rows(); ++r)
+    if (std::memcmp(part.row(r), whole.row(first + r),
+                    static_cast<std::size_t>(part.cols()) * sizeof(float)) != 0)
+      return false;
+  return true;
+}
+
+bool same_sums(const std::vector<float>& part, const std::vector<float>& whole, Index first) {
+  return std::equal(part.begin(), part.end(), whole.begin() + first);
+}
+
+// Largest difference relative to the larger; a NaN where the other has none is infinite.
+double apart(const Matrix& a, const Matrix& b) {
+  double worst = a.rows() == b.rows() && a.cols() == b.cols() ? 0 : INFINITY;
+  for (Index r = 0; r < a.rows() && worst < INFINITY; ++r)
+    for (Index c = 0; c < a.cols(); ++c) {
+      const double x = static_cast<double>(a(r, c)), y = static_cast<double>(b(r, c));
+      if (std::isnan(x) || std::isnan(y))
+        worst = std::isnan(x) && std::isnan(y) ? worst : INFINITY;
+      else
+        worst = std::max(worst, std::abs(x - y) / (std::max(x, y) + 0x1p-100));
+    }
+  return worst;
+}
+
+// Some rows in the middle of [0, n): pixels from their first on, `count` of them or up to the end.
+IndexRange pixels_from(Index n, Index pixel, Index count) {
+  const Index first = n / pixel / 3;
+  return {first * pixel, std::min(n, (first + count) * pixel)};
+}
+
+std::unique_ptr<Backend> cuda(const char* precision) {
+  std::string why_not;
+  auto backend = make_cuda_backend({.precision = precision}, &why_not);
+  if (!backend) MESSAGE(why_not);
+  return backend;
+}
+
+const Backend& cpu() {
+  static const std::unique_ptr<Backend> made = make_cpu_backend();
+  return *made;
+}
+
+void check_rows(const Problem& problem, Index pixel) {
+  const Index n = problem.n();
+  CAPTURE(n);
+  CAPTURE(problem.d());
+  CAPTURE(problem.dv());
+  CAPTURE(problem.causal);
+  CAPTURE(pixel);
+  const Instance ours = make_instance(*backends().front(), problem, "exact", {}),
+                 theirs = make_instance(cpu(), problem, "exact", {});
+  REQUIRE(ours.bound->has_rows());
+  const RowsOutput whole = ours.apply_rows({0, n}, pixel);
+  const Output all = ours.apply(problem.v);
+  CHECK(same_rows(whole.output.z, all.z, 0));
+  CHECK(same_sums(whole.output.lse, all.lse, 0));
+  const IndexRange rows = pixels_from(n, pixel, 300 / pixel + 1);
+  const RowsOutput part = ours.apply_rows(rows, pixel), their = theirs.apply_rows(rows, pixel);
+  CHECK(same_rows(part.output.z, all.z, rows.begin));
+  CHECK(same_sums(part.output.lse, all.lse, rows.begin));
+  // However queries are cut into strips, those of a pixel are added one after the other.
+  CHECK(same_rows(part.most, whole.most, rows.begin / pixel));
+  CHECK(same_rows(part.mean, whole.mean, rows.begin / pixel));
+  // Both have the exponents in log2 units, rounded at their own size, and add up to n weights in
+  // an order of their own.
+  const double unit =
+      0x1p-23 * (8 + 4 * largest_logit(problem)) + 2 * static_cast<double>(n) * 0x1p-24;
+  CHECK(apart(part.most, their.most) <= 2 * unit);
+  CHECK(apart(part.mean, their.mean) <= 2 * unit);
+}
+
+}  // namespace
+
+// Columns of pixels narrower and wider than a step of 64 keys, pixels taller than a strip.
+TEST_CASE("maps: Z and P pooled in one pass are the CPU's, whatever rows they are of") {
+  constexpr Index pixels[] = {37, 64, 100, 150};
+  std::size_t turn = 0;
+  for (const Shape& shape : strip_shapes()) {
+    const Data data = turn % 3 == 0 ? Data::spike : Data::gaussian;
+    check_rows(make_data(data, shape.n, shape.d, shape.dv, turn % 2 == 0), pixels[turn % 4]);
+    ++turn;
+  }
+}
+
+TEST_CASE("maps: one pixel for everything, and a pixel for every pair") {
+  for (const Data data : {Data::huge, Data::equal}) {
+    check_rows(make_data(data, 45, 3, 2, true), 45);
+    check_rows(make_data(data, 45, 3, 2, true), Index{1} << 40);
+    check_rows(make_data(data, 45, 3, 2, data == Data::huge), 1);
+    check_rows(make_data(data, 1, 3, 2, true), 1);
+  }
+}
+
+TEST_CASE("maps: sums that a pass has found are those that entries are divided by") {
+  for (const char* precision : {"fp32", "bf16"}) {
+    const auto backend = cuda(precision);
+    if (!backend) continue;
+    const Problem problem = make_data(Data::gaussian, 150, 5, 3, true);
+    const auto fresh = [&] { return make_instance(*backend, problem, "exact", {}); };
+    const Matrix truth = fresh().all();
+    const Instance x = fresh();
+    const Pool one_row{Pool::Kind::max, 30, 10, 4};
+    const Matrix drawn = x.tile({0, 150}, {0, 150}, one_row);
+    x.apply_rows({40, 80}, 10);
+    CHECK(same_rows(x.tile({35, 90}, {0, 150}), truth, 35));
+    x.apply_rows({140, 150}, 10);
+    CHECK(same_rows(x.all(), truth, 0));
+    CHECK(same_rows(drawn, x.tile({0, 150}, {0, 150}, one_row), 0));
+  }
+}
+
+TEST_CASE("maps: beside tensor cores they are those of fp32, and Z is that of all rows") {
+  const Problem problem = make_data(Data::huge, 130, 40, 9, true);
+  const RowsOutput exact =
+      make_instance(*backends().front(), problem, "exact", {}).apply_rows({0, 130}, 20);
+  for (const char* precision : {"bf16", "fp16"}) {
+    const auto backend = cuda(precision);
+    if (!backend) continue;
+    const Instance x = make_instance(*backend, problem, "exact", {});
+    const RowsOutput part = x.apply_rows({40, 130}, 20);
+    const Output all = x.apply(problem.v);
+    CHECK(same_rows(part.output.z, all.z, 40));
+    CHECK(same_sums(part.output.lse, all.lse, 40));
+    CHECK(same_rows(part.most, exact.most, 2));
+    CHECK(same_rows(part.mean, exact.mean, 2));
+  }
+}
+
+TEST_CASE("maps: a query that is not finite shows where it attends, and nowhere else") {
+  const Index n = 90, pixel = 20, broken = 47;
+  const Problem good = make_data(Data::gaussian, n, 8, 3, true);
+  Matrix q = Matrix::copy_of(good.q);
+  q(broken, 2) = std::numeric_limits<float>::quiet_NaN();
+  const Problem bad = make_problem(std::move(q), Matrix::copy_of(good.k), Matrix::copy_of(good.v),
+                                   good.scale, true);
+  const RowsOutput
+      found = make_instance(*backends().front(), bad, "exact", {}).apply_rows({0, n}, pixel),
+      right = make_instance(*backends().front(), good, "exact", {}).apply_rows({0, n}, pixel);
+  for (Index r = 0; r < found.most.rows(); ++r)
+    for (Index c = 0; c < found.most.cols(); ++c) {
+      const bool attends = r == broken / pixel && c * pixel <= broken;
+      CHECK(std::isnan(found.most(r, c)) == attends);
+      CHECK(std::isnan(found.mean(r, c)) == attends);
+      if (r == broken / pixel) continue;
+      CHECK(found.most(r, c) == right.most(r, c));
+      CHECK(found.mean(r, c) == right.mean(r, c));
+    }
+}
