@@ -10,9 +10,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t most_maps = 16;                     // up to 40 MiB each
-constexpr Index sampled_rows = 2;                         // an estimate's, of every row of pixels
-constexpr double piece_ms = 30;                           // of work that others wait for
+constexpr std::size_t most_maps = 16;  // up to 40 MiB each
+// An estimate's, of every row of pixels: a mean needs two to know its error, a bound wants to be
+// soon.
+constexpr Index rows_of_a_mean = 2, rows_of_a_maximum = 1;
+constexpr Index estimated_at_once = 128;  // rows of pixels: .2 s of an error map on two cores
+constexpr double piece_ms = 30;           // of work that others wait for
 constexpr auto telling = std::chrono::milliseconds(250);  // from picture to picture of a map
 
 double ms_since(Clock::time_point begin) {
@@ -56,6 +59,53 @@ class Bands {
   std::shared_ptr<MapPyramid> map_;
   std::shared_ptr<const std::atomic<Index>> focus_;
   Index most_ = 1;
+};
+
+// What a cell shows of its map: first what is known, then finer and finer.
+struct Picturing {
+  PanelKey key;
+  std::shared_ptr<const Computation> computation, exact;
+  std::shared_ptr<const Metrics> metrics;
+  std::shared_ptr<const Source> source;
+  std::shared_ptr<MapPyramid> map;
+  MapView view;
+  Clock::time_point told = {};  // when it was drawn last
+
+  bool first() const { return told == Clock::time_point{}; }
+
+  // A piece of the work; false: that was all.
+  bool advance(Run& run) const {
+    if (!map->begun()) {
+      Run quiet{run.profile, run.stop};
+      const Index rows = map->kind() == Pool::Kind::mean ? rows_of_a_mean : rows_of_a_maximum;
+      map->estimate_some(rows, 0, estimated_at_once, quiet);
+      return true;
+    }
+    if (first()) return true;  // nobody waits for tiles
+    const auto begin = Clock::now();
+    bool more = map->refine(view, run);
+    while (more && ms_since(begin) < piece_ms) more = map->refine(view, run);
+    return more;
+  }
+  bool wants_telling(bool more) const {
+    return map->begun() && (!more || first() || Clock::now() - told >= telling);
+  }
+  void draw(MapPanel& made, const Backend& backend, Run& run) {
+    told = Clock::now();
+    made.version = map->version();
+    made.panel = std::make_shared<const Panel>(make_panel(key.view,
+                                                          {.computation = *computation,
+                                                           .exact = *exact,
+                                                           .backend = backend,
+                                                           .metrics = metrics.get(),
+                                                           .sequence = source->sequence,
+                                                           .settings = key.settings,
+                                                           .rows = key.rows,
+                                                           .cols = key.cols,
+                                                           .max_pixels = key.max_pixels,
+                                                           .map = map.get()},
+                                                          run));
+  }
 };
 
 }  // namespace
@@ -171,65 +221,50 @@ void Study::ask_picture(const std::string& tag, const PanelKey& key, const Colum
   if (paused_ || (asked != asked_pictures_.end() && asked->second == key)) return;
   asked_pictures_.insert_or_assign(tag, key);
   tags_.insert(tag);
-  // What other jobs find in the meantime is told now and then.
-  const auto told = std::make_shared<Clock::time_point>();
-  const auto inputs = [key, computation = state.computation, metrics = state.metrics,
-                       exact = exact_.computation ? exact_.computation : state.computation,
-                       source = source_, map](const Backend& backend, Run& run) {
-    return std::make_shared<const Panel>(make_panel(key.view,
-                                                    {.computation = *computation,
-                                                     .exact = *exact,
-                                                     .backend = backend,
-                                                     .metrics = metrics.get(),
-                                                     .sequence = source->sequence,
-                                                     .settings = key.settings,
-                                                     .rows = key.rows,
-                                                     .cols = key.cols,
-                                                     .max_pixels = key.max_pixels,
-                                                     .map = map.get()},
-                                                    run));
+  const int later = map->begun() ? priority::tiles : priority::first_look;
+  const auto picture = std::make_shared<Picturing>(
+      Picturing{.key = key,
+                .computation = state.computation,
+                .exact = exact_.computation ? exact_.computation : state.computation,
+                .metrics = state.metrics,
+                .source = source_,
+                .map = std::move(map),
+                .view = map_view(key.rows, key.cols, key.max_pixels)});
+  if (hovered_query_ >= 0) picture->view.focus_row = hovered_query_;
+  if (hovered_key_ >= 0) picture->view.focus_col = hovered_key_;
+  const auto tell = [this, tag](MapPanel made, bool more) {
+    const auto arrive = [this, tag, made = std::move(made), more] {
+      const auto its = asked_pictures_.find(tag);
+      if (its == asked_pictures_.end() || !(its->second == made.key)) return;
+      map_panels_.insert_or_assign(tag, made);
+      if (!more) asked_pictures_.erase(its);
+      update_later();
+    };
+    QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
   };
-  MapView view = map_view(key.rows, key.cols, key.max_pixels);
-  if (hovered_query_ >= 0) view.focus_row = hovered_query_;
-  if (hovered_key_ >= 0) view.focus_col = hovered_key_;
-  engine_->submit_pieces(tag, priority::panel,
-                         [this, tag, key, map, view, inputs, told](
-                             const Backend& backend, std::stop_token stop, Progress& progress) {
-                           MapPanel made{.key = key, .when = Clock::now()};
-                           bool more = false;
-                           try {
-                             Profile profile;
-                             Run run{profile, stop, &progress};
-                             const auto begin = Clock::now();
-                             const bool first = *told == Clock::time_point{};
-                             if (!map->begun()) map->estimate(sampled_rows, 0, run);
-                             // The first picture is of what is known: nobody waits for its tiles.
-                             more = first && !map->picture(view).complete &&
-                                    view.pixel < map->overview_pixel();
-                             if (!first) do
-                                 more = map->refine(view, run);
-                               while (more && ms_since(begin) < piece_ms);
-                             if (more && !first && Clock::now() - *told < telling) return true;
-                             *told = Clock::now();
-                             made.version = map->version();
-                             made.panel = inputs(backend, run);
-                           } catch (const Cancelled&) {
-                             throw;
-                           } catch (const std::bad_alloc&) {
-                             made.error = "not enough memory";
-                           } catch (const std::exception& error) {
-                             made.error = error.what();
-                           }
-                           const auto arrive = [this, tag, made = std::move(made), more] {
-                             const auto its = asked_pictures_.find(tag);
-                             if (its == asked_pictures_.end() || !(its->second == made.key)) return;
-                             map_panels_.insert_or_assign(tag, made);
-                             if (!more) asked_pictures_.erase(its);
-                             update_later();
-                           };
-                           QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
-                           return more;
-                         });
+  engine_->submit_pieces(
+      tag, priority::first_look,
+      [picture, tell](const Backend& backend, std::stop_token stop, Progress& progress) {
+        Profile profile;
+        Run run{profile, stop, &progress};
+        bool more = false;
+        MapPanel made{.key = picture->key, .when = Clock::now()};
+        try {
+          more = picture->advance(run);
+          if (!picture->wants_telling(more)) return true;
+          picture->draw(made, backend, run);
+        } catch (const Cancelled&) {
+          throw;
+        } catch (const std::bad_alloc&) {
+          made.error = "not enough memory";
+        } catch (const std::exception& error) {
+          made.error = error.what();
+        }
+        more = more && made.error.empty();
+        tell(std::move(made), more);
+        return more;
+      },
+      later);
 }
 
 void Study::ask_bands(const std::string& tag, const MapKey& key, std::shared_ptr<MapPyramid> map) {

@@ -80,58 +80,65 @@ void MapPyramid::found_more() {
   const auto exact = std::ranges::count(exact_, true);
   exact_share_ = static_cast<double>(exact) / static_cast<double>(side_);
   if (exact == side_) standard_error_ = {};
-  begun_ = sampled_ > 0 || exact == side_;
+  begun_ = estimated_ == side_ || exact == side_;
   ++version_;
 }
 
 // ---- The overview -------------------------------------------------------------------------------
 
 void MapPyramid::estimate(Index rows, std::uint64_t seed, Run& run) {
-  rows = std::clamp<Index>(
+  estimated_ = 0;
+  while (estimate_some(rows, seed, side_, run)) {
+  }
+}
+
+bool MapPyramid::estimate_some(Index rows, std::uint64_t seed, Index most, Run& run) {
+  sampled_ = std::clamp<Index>(
       static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(std::max<Index>(rows, 1)))), 1,
       pixel_);
+  const IndexRange band{estimated_, std::min(side_, estimated_ + std::max<Index>(most, 1))};
+  if (band.size() <= 0) return false;
+  if (overview_.empty()) overview_ = Matrix(side_, side_, std::numeric_limits<float>::quiet_NaN());
   const bool means = kind_ == Pool::Kind::mean;
-  Matrix value(side_, side_), error(means ? side_ : 0, means ? side_ : 0);
-  const Cut down({0, n_}, pixel_), across({0, n_}, pixel_);
-  const double all = static_cast<double>(pixel_), some = static_cast<double>(rows);
+  if (means && standard_error_.empty()) standard_error_ = Matrix(side_, side_);
+  const Cut down(tokens(band, pixel_), pixel_), across({0, n_}, pixel_);
   for (const IndexRange r : {down.whole, down.rest})
-    for (const IndexRange c : {across.whole, across.rest}) {
-      if (r.size() == 0 || c.size() == 0) continue;
-      const Index its = std::min(rows, r.size()), side = pixels_over(r.size(), pixel_);
-      const Matrix drawn =
-          pixels_(r, c, {kind_, its * side, pixels_over(c.size(), pixel_), seed}, run);
-      for (Index p = 0; p < side; ++p)
-        for (Index k = 0; k < drawn.cols(); ++k) {
-          double sum = 0, squares = 0;
-          float most = drawn(p * its, k);
-          for (Index s = 0; s < its; ++s) {
-            const auto x = static_cast<double>(drawn(p * its + s, k));
-            sum += x;
-            squares += x * x;
-            most = larger(most, drawn(p * its + s, k));
-          }
-          const Index at = r.begin / pixel_ + p, col = c.begin / pixel_ + k;
-          const double count = static_cast<double>(its), mean = sum / count;
-          value(at, col) = means ? static_cast<float>(mean) : most;
-          // Of a mean of rows drawn without replacement; one row alone says nothing of its error.
-          if (means)
-            error(at, col) = static_cast<float>(
-                its == 1 ? std::abs(mean)
-                         : std::sqrt(std::max(0.0, squares / count - mean * mean) / (count - 1) *
-                                     (1 - some / all)));
-        }
-    }
-  if (overview_.empty()) overview_ = Matrix(side_, side_);
-  for (Index p = 0; p < side_; ++p) {
-    if (exact_[static_cast<std::size_t>(p)]) {
-      if (means) std::fill_n(error.row(p), side_, 0.0f);
-      continue;
-    }
-    std::copy_n(value.row(p), side_, overview_.row(p));
-  }
-  standard_error_ = std::move(error);
-  sampled_ = rows;
+    for (const IndexRange c : {across.whole, across.rest})
+      if (r.size() > 0 && c.size() > 0) estimate_part(r, c, seed, run);
+  estimated_ = band.end;
   found_more();
+  return estimated_ < side_;
+}
+
+void MapPyramid::estimate_part(IndexRange rows, IndexRange cols, std::uint64_t seed, Run& run) {
+  const bool means = kind_ == Pool::Kind::mean;
+  const Index its = std::min(sampled_, rows.size()), side = pixels_over(rows.size(), pixel_);
+  const Matrix drawn =
+      pixels_(rows, cols, {kind_, its * side, pixels_over(cols.size(), pixel_), seed}, run);
+  const double count = static_cast<double>(its), left = 1 - count / static_cast<double>(pixel_);
+  for (Index p = 0; p < side; ++p) {
+    const Index row = rows.begin / pixel_ + p;
+    if (exact_[static_cast<std::size_t>(row)]) continue;
+    for (Index k = 0; k < drawn.cols(); ++k) {
+      double sum = 0, squares = 0;
+      float most = drawn(p * its, k);
+      for (Index s = 0; s < its; ++s) {
+        const auto x = static_cast<double>(drawn(p * its + s, k));
+        sum += x;
+        squares += x * x;
+        most = larger(most, drawn(p * its + s, k));
+      }
+      const double mean = sum / count;
+      const Index col = cols.begin / pixel_ + k;
+      overview_(row, col) = means ? static_cast<float>(mean) : most;
+      // Of a mean of rows drawn without replacement; one row alone says nothing of its error.
+      if (means)
+        standard_error_(row, col) = static_cast<float>(
+            its == 1
+                ? std::abs(mean)
+                : std::sqrt(std::max(0.0, squares / count - mean * mean) / (count - 1) * left));
+    }
+  }
 }
 
 IndexRange MapPyramid::next_band(Index focus_row, Index most) const {

@@ -57,6 +57,8 @@ class MapPyramid {
 
   /// An overview from `rows` rows of P, evenly spread, a row of pixels: what is exact stays.
   void estimate(Index rows, std::uint64_t seed, Run& run);
+  /// The same for the next `most` rows of pixels, from the first on; false: those were the last.
+  bool estimate_some(Index rows, std::uint64_t seed, Index most, Run& run);
   Index estimated_from() const { return sampled_; }  // rows a row of pixels
 
   /// Up to `most` rows of overview pixels that are not exact, one after another, nearest to a
@@ -80,6 +82,7 @@ class MapPyramid {
   static constexpr std::size_t most_tiles = 128;  // 32 MiB
 
   Matrix pool(IndexRange rows, IndexRange cols, Index pixel, Run& run) const;
+  void estimate_part(IndexRange rows, IndexRange cols, std::uint64_t seed, Run& run);
   IndexRange tokens(IndexRange pixels, Index pixel) const;
   const Tile* find(Index pixel, Index row, Index col) const;
   const Tile* coarser(Index pixel, Index row, Index col) const;
@@ -91,10 +94,10 @@ class MapPyramid {
   Index n_, pixel_ = 1, side_ = 0;
   Pool::Kind kind_;
   MapPixels pixels_;
-  Matrix overview_, standard_error_;  // [side, side]
-  std::vector<bool> exact_;           // [side] rows
-  Index sampled_ = 0;
-  mutable std::list<Tile> tiles_;  // the last used first
+  Matrix overview_, standard_error_;   // [side, side]
+  std::vector<bool> exact_;            // [side] rows
+  Index sampled_ = 0, estimated_ = 0;  // rows of a row of pixels; rows of pixels that are estimated
+  mutable std::list<Tile> tiles_;      // the last used first
   std::atomic<std::uint64_t> version_ = 0;
   std::atomic<double> exact_share_ = 0;
   std::atomic<bool> begun_ = false;

@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Request {
   std::string tag;
-  int priority = 0;
+  int priority = 0, later = 0;
   std::uint64_t number = 0;
   Engine::Piece piece;
   std::shared_ptr<Progress> progress = std::make_shared<Progress>();
@@ -92,6 +92,7 @@ struct Engine::Impl {
       running_tag.clear();
       if (!more) continue;
       request.before = Clock::now() - started;
+      request.priority = request.later;
       // Cancelled since, or another has taken its place.
       (stop.stop_requested() ? dropped : waiting).push_back(std::move(request));
     }
@@ -138,13 +139,15 @@ void Engine::submit(const std::string& tag, int priority, Job job) {
       });
 }
 
-void Engine::submit_pieces(const std::string& tag, int priority, Piece piece) {
+void Engine::submit_pieces(const std::string& tag, int priority, Piece piece,
+                           std::optional<int> later) {
   {
     const std::scoped_lock lock(impl_->mutex);
     impl_->drop_waiting(tag);
     if (impl_->busy && impl_->running_tag == tag) impl_->running_stop.request_stop();
     impl_->waiting.push_back({.tag = tag,
                               .priority = priority,
+                              .later = later.value_or(priority),
                               .number = ++impl_->submitted,
                               .piece = std::move(piece)});
   }

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -29,7 +30,9 @@ class Engine {
 
   /// Higher priority first; among equals the newest.
   void submit(const std::string& tag, int priority, Job job);
-  void submit_pieces(const std::string& tag, int priority, Piece piece);
+  /// `later`: the priority of all but the first piece; as that one when left out.
+  void submit_pieces(const std::string& tag, int priority, Piece piece,
+                     std::optional<int> later = {});
   void cancel(const std::string& tag);
   void cancel_all();
   /// Lets go of it on the engine's thread, between jobs: freeing a long head takes milliseconds.

@@ -264,3 +264,22 @@ TEST_CASE("engine: a long job that is cancelled or asked for anew has no further
           (anew ? std::vector<std::string>{"piece", "new"} : std::vector<std::string>{"piece"}));
   }
 }
+
+TEST_CASE("engine: the pieces after the first may stand behind others") {
+  Log log;
+  Engine engine(make_cpu_backend({.threads = 1}), nullptr);
+  Gate gate;
+  engine.submit("gate", 9, gate.job());
+  auto turns = std::make_shared<int>(0);
+  engine.submit_pieces(
+      "long", 5,
+      [&, turns](const Backend&, std::stop_token, Progress&) {
+        log.add("piece " + std::to_string(++*turns));
+        return *turns < 3;
+      },
+      1);
+  engine.submit("other", 3, [&](const Backend&, std::stop_token, Progress&) { log.add("other"); });
+  gate.opened.set_value();
+  wait_idle(engine);
+  CHECK(log.copy() == std::vector<std::string>{"piece 1", "other", "piece 2", "piece 3"});
+}
