@@ -309,6 +309,7 @@ void Study::resume() {
   problems_.forget_errors();
   computations_.forget_errors();
   panels_.forget_errors();
+  std::erase_if(map_panels_, [](const auto& shown) { return !shown.second.error.empty(); });
   update_later();
 }
 

@@ -181,14 +181,15 @@ void Study::update_map_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
   const Raster* seen = shown.panel ? std::get_if<Raster>(&shown.panel->body) : nullptr;
   const bool news = !(seen && seen->complete) && shown.version != map->version() &&
                     (map->exact_share() == 1 || Clock::now() - shown.when >= telling);
-  if (!(shown.key == key) || news) ask_picture(tag, key, state, map);
+  const bool failed = !shown.error.empty() && shown.key == key;  // until asked again
+  if (!failed && (!(shown.key == key) || news)) ask_picture(tag, key, state, map);
   const bool by_exact = gradual_ && !of_errors && its.approximate == gradual_key_;
   if (map->begun() && map->exact_share() < 1 && !by_exact) {
     wanted_tags_.insert(bands_tag);
     ask_bands(bands_tag, its, map);
   }
 
-  if (!shown.error.empty() && shown.key == key) {
+  if (failed) {
     cell.status = "error: " + shown.error;
     return;
   }

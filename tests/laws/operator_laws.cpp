@@ -206,11 +206,14 @@ TEST_CASE("law: where one row stands for a row of pixels, it is pooled alone, an
     const Matrix p = x.all();
     const Matrix most = x.tile(rows, cols, most_of), mean = x.tile(rows, cols, mean_of);
     // In one pass weights meet their sum by a factor, not in the exponent: see the next law.
+    double worst_early = 0;
     for (Index r = 0; r < grid_rows; ++r)
-      for (Index c = 0; c < grid_cols; ++c)
-        REQUIRE(std::abs(static_cast<double>(early(r, c)) - static_cast<double>(mean(r, c))) <=
-                (floor_of(x.problem) + 64 * 0x1p-23) *
-                    (std::abs(static_cast<double>(mean(r, c))) + 0x1p-100));
+      for (Index c = 0; c < grid_cols; ++c) {
+        const auto late = static_cast<double>(mean(r, c));
+        worst_early = std::max(worst_early, std::abs(static_cast<double>(early(r, c)) - late) /
+                                                (std::abs(late) + 0x1p-100));
+      }
+    CHECK(worst_early <= floor_of(x.problem) + 64 * 0x1p-23);
     double worst_most = 0, worst_mean = 0;
     for (Index r = 0; r < grid_rows; ++r) {
       const Index i = drawn_row(rows, most_of, r);
