@@ -52,6 +52,9 @@ QString work_of(const std::string& tag) {
   static const std::pair<const char*, const char*> words[] = {
       {"compute", "Computing attention"},
       {"panel", "Drawing"},
+      {"map", "Drawing"},
+      {"bands", "Maps become exact"},
+      {"gradual", "Exact attention"},
       {"ranks", "Computing ranks"},
       {"metrics", "Comparing with exact"},
       {"diagnostics", "Comparing with exact"},
@@ -281,11 +284,15 @@ void MainWindow::refresh_title() {
 void MainWindow::refresh_status() {
   const Engine::Status status = study_->status();
   // Timing repeats and head cards go on quietly once everything is drawn.
-  const bool working =
-      study_->opening() || (!study_->drawn() && !study_->paused() && study_->source());
-  progress_->setVisible(working && status.busy && status.seconds > 0.3);
+  const bool working = study_->opening() ||
+                       (!study_->drawn() && !study_->paused() && study_->source()) ||
+                       study_->filling();
+  // Between the pieces of long work the engine is idle for moments.
+  if (status.busy || !study_->filling()) {
+    progress_->setVisible(working && status.busy && status.seconds > 0.3);
+    progress_->setValue(int(1000 * status.fraction));
+  }
   cancel_->setVisible(working);
-  progress_->setValue(int(1000 * status.fraction));
   QString text;
   if (study_->paused()) text = "Cancelled. F5 computes again.";
   if (working) {

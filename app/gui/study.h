@@ -75,6 +75,8 @@ class Study : public QObject {
   bool settled() const { return !update_timer_.isActive() && drawn(); }
   /// And every map is exact and fine where it is looked at.
   bool complete() const { return settled() && !filling_; }
+  /// What is on screen becomes finer or exact, or exact attention of a long head is on its way.
+  bool filling() const { return (filling_ || gradual_) && !paused_; }
 
   int selected_column() const { return selected_column_; }
   void select_column(int column);
