@@ -40,7 +40,18 @@ struct Pixel {
 };
 
 template <Difference kind>
+void add_few_extremes(const float* approximate, const float* exact, Index count, Pixel& pixel) {
+  for (Index j = 0; j < count; ++j) {
+    const float x = error_of<kind>(approximate[j], exact[j]);
+    pixel.high = x > pixel.high ? x : pixel.high;
+    pixel.low = x < pixel.low ? x : pixel.low;
+    pixel.not_a_number |= std::isnan(x);
+  }
+}
+
+template <Difference kind>
 void add_extremes(const float* approximate, const float* exact, Index count, Pixel& pixel) {
+  if (count < Pixel::lanes) return add_few_extremes<kind>(approximate, exact, count, pixel);
   float high[Pixel::lanes], low[Pixel::lanes], check[Pixel::lanes] = {};
   std::fill_n(high, Pixel::lanes, pixel.high);
   std::fill_n(low, Pixel::lanes, pixel.low);
@@ -52,20 +63,15 @@ void add_extremes(const float* approximate, const float* exact, Index count, Pix
       low[lane] = x < low[lane] ? x : low[lane];
       check[lane] += x - x;  // NaN from here on; infinities are told apart below
     }
-  for (; j < count; ++j) {
-    const float x = error_of<kind>(approximate[j], exact[j]);
-    high[0] = x > high[0] ? x : high[0];
-    low[0] = x < low[0] ? x : low[0];
-    check[0] += x - x;
-  }
   bool odd = false;
   for (Index lane = 0; lane < Pixel::lanes; ++lane) {
     pixel.high = std::max(pixel.high, high[lane]);
     pixel.low = std::min(pixel.low, low[lane]);
     odd = odd || check[lane] != 0;
   }
-  for (j = 0; odd && j < count; ++j)
-    pixel.not_a_number |= std::isnan(error_of<kind>(approximate[j], exact[j]));
+  for (Index k = 0; odd && k < j; ++k)
+    pixel.not_a_number |= std::isnan(error_of<kind>(approximate[k], exact[k]));
+  add_few_extremes<kind>(approximate + j, exact + j, count - j, pixel);
 }
 
 template <Difference kind>
@@ -79,25 +85,36 @@ void add_sum(const float* approximate, const float* exact, Index count, Pixel& p
   pixel.sum += sums[0] + sums[1] + sums[2] + sums[3];
 }
 
-using Add = void (*)(const float*, const float*, Index, Pixel&);
-
 template <Difference kind>
-Add loop_for(Pool::Kind pool) {
-  return pool == Pool::Kind::mean ? add_sum<kind> : add_extremes<kind>;
+void take_entries(const float* approximate, const float* exact, Index count, float* out) {
+  for (Index j = 0; j < count; ++j) out[j] = error_of<kind>(approximate[j], exact[j]);
 }
 
-Add loop_for(Difference kind, Pool::Kind pool) {
+// The loops over one row of entries.
+struct Loops {
+  using Add = void (*)(const float*, const float*, Index, Pixel&);
+  using Take = void (*)(const float*, const float*, Index, float*);
+  Add add;
+  Take take;
+};
+
+template <Difference kind>
+Loops loops_for(Pool::Kind pool) {
+  return {pool == Pool::Kind::mean ? add_sum<kind> : add_extremes<kind>, take_entries<kind>};
+}
+
+Loops loops_for(Difference kind, Pool::Kind pool) {
   switch (kind) {
     case Difference::absolute:
-      return loop_for<Difference::absolute>(pool);
+      return loops_for<Difference::absolute>(pool);
     case Difference::squared:
-      return loop_for<Difference::squared>(pool);
+      return loops_for<Difference::squared>(pool);
     case Difference::relative:
-      return loop_for<Difference::relative>(pool);
+      return loops_for<Difference::relative>(pool);
     case Difference::signed_difference:
       break;
   }
-  return loop_for<Difference::signed_difference>(pool);
+  return loops_for<Difference::signed_difference>(pool);
 }
 
 // Begin of a pixel, or of the next: the k-th of `pixels` over `size` tokens.
@@ -109,7 +126,7 @@ Index cut(Index k, Index size, Index pixels) {
 class Pooling {
  public:
   Pooling(Difference kind, Index rows, Index cols, const Pool& pool, Matrix& out)
-      : add_(loop_for(kind, pool.kind)),
+      : loops_(loops_for(kind, pool.kind)),
         rows_(rows),
         cols_(cols),
         pool_(pool),
@@ -118,9 +135,12 @@ class Pooling {
 
   /// The next row; `last`: of its row of pixels.
   void add(const float* approximate, const float* exact, bool last) {
+    if (pool_.kind == Pool::Kind::none)
+      return loops_.take(approximate, exact, cols_, out_.row(pixel_++));
     for (Index c = 0; c < pool_.cols; ++c) {
       const Index begin = cut(c, cols_, pool_.cols), end = cut(c + 1, cols_, pool_.cols);
-      add_(approximate + begin, exact + begin, end - begin, pixels_[static_cast<std::size_t>(c)]);
+      loops_.add(approximate + begin, exact + begin, end - begin,
+                 pixels_[static_cast<std::size_t>(c)]);
     }
     if (last) finish();
   }
@@ -141,7 +161,7 @@ class Pooling {
     ++pixel_;
   }
 
-  Add add_;
+  Loops loops_;
   Index rows_, cols_;
   Pool pool_;
   Matrix& out_;
@@ -150,12 +170,6 @@ class Pooling {
 };
 
 }  // namespace
-
-float entry_error(Difference kind, float approximate, float exact) {
-  Pixel pixel;
-  loop_for(kind, Pool::Kind::none)(&approximate, &exact, 1, pixel);
-  return pixel.most();
-}
 
 Matrix error_pixels(const Operator& approximate, const Operator& exact, Difference kind,
                     IndexRange rows, IndexRange cols, Pool pool, Run& run) {

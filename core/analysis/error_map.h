@@ -5,9 +5,6 @@
 
 namespace fovea {
 
-/// What an error map shows of one pair (p~, p).
-float entry_error(Difference kind, float approximate, float exact);
-
 /// Pooled by max: the entry of largest magnitude with its sign; of equal ones the positive. By the
 /// back end where it can, else band of rows by band of rows; O(band) memory.
 Matrix error_pixels(const Operator& approximate, const Operator& exact, Difference kind,

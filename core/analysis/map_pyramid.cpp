@@ -115,7 +115,9 @@ void MapPyramid::estimate_part(IndexRange rows, IndexRange cols, std::uint64_t s
   const Index its = std::min(sampled_, rows.size()), side = pixels_over(rows.size(), pixel_);
   const Matrix drawn =
       pixels_(rows, cols, {kind_, its * side, pixels_over(cols.size(), pixel_), seed}, run);
-  const double count = static_cast<double>(its), left = 1 - count / static_cast<double>(pixel_);
+  // Rows of a pixel; a single one that is cut off has fewer.
+  const Index height = std::min(pixel_, rows.size());
+  const double count = static_cast<double>(its), left = 1 - count / static_cast<double>(height);
   for (Index p = 0; p < side; ++p) {
     const Index row = rows.begin / pixel_ + p;
     if (exact_[static_cast<std::size_t>(row)]) continue;
@@ -219,14 +221,14 @@ bool MapPyramid::refine(const MapView& view, Run& run) {
 void MapPyramid::draw_overview(const MapView& view, IndexRange rows, IndexRange cols,
                                MapPicture& out) const {
   if (overview_.empty()) return;
+  if (view.pixel <= pixel_) return enlarge_overview(view, rows, cols, out);
   const bool means = kind_ == Pool::Kind::mean;
   const auto share = [&](Index p) {  // an overview pixel may be cut off at the end
     return static_cast<double>(tokens({p, p + 1}, pixel_).size());
   };
   const auto under = [&](Index pixel) {
     return IndexRange{pixel * view.pixel / pixel_,
-                      std::min(side_, std::max(pixel * view.pixel / pixel_ + 1,
-                                               (pixel + 1) * view.pixel / pixel_))};
+                      std::min(side_, (pixel + 1) * view.pixel / pixel_)};
   };
   for (Index r = rows.begin; r < rows.end; ++r)
     for (Index c = cols.begin; c < cols.end; ++c) {
@@ -250,6 +252,20 @@ void MapPyramid::draw_overview(const MapView& view, IndexRange rows, IndexRange 
       if (!out.standard_error.empty())
         out.standard_error(at, col) = static_cast<float>(std::sqrt(variance) / area);
     }
+}
+
+void MapPyramid::enlarge_overview(const MapView& view, IndexRange rows, IndexRange cols,
+                                  MapPicture& out) const {
+  const Index factor = pixel_ / view.pixel;
+  const auto enlarge = [&](const Matrix& from, Matrix& to) {
+    for (Index r = rows.begin; r < rows.end; ++r) {
+      const float* its = from.row(r / factor);
+      float* at = to.row(r - view.rows.begin) - view.cols.begin;
+      for (Index c = cols.begin; c < cols.end; ++c) at[c] = its[c / factor];
+    }
+  };
+  enlarge(overview_, out.values);
+  if (!out.standard_error.empty()) enlarge(standard_error_, out.standard_error);
 }
 
 // The finest known tile over the first pixel of one that is missing.

@@ -87,6 +87,8 @@ class MapPyramid {
   const Tile* find(Index pixel, Index row, Index col) const;
   const Tile* coarser(Index pixel, Index row, Index col) const;
   void draw_overview(const MapView& view, IndexRange rows, IndexRange cols, MapPicture& out) const;
+  void enlarge_overview(const MapView& view, IndexRange rows, IndexRange cols,
+                        MapPicture& out) const;
   void draw_tile(const MapView& view, IndexRange rows, IndexRange cols, const Tile& tile,
                  Matrix& out) const;
   void found_more();

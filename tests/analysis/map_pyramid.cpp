@@ -230,6 +230,23 @@ TEST_CASE(
   CHECK(said <= 1.5 * found);
 }
 
+TEST_CASE(
+    "map pyramid: a pixel cut off at the end whose rows are all drawn has no standard error") {
+  const Index n = 2050;  // pixels of 4, the last one of 2 rows
+  const Matrix m = dense(n);
+  MapPyramid map(n, Pool::Kind::mean, Source{m});
+  map.estimate(2, 5, run);
+  const MapView view{map.overview_pixel(), {0, map.overview_rows()}, {0, map.overview_rows()}};
+  const MapPicture picture = map.picture(view);
+  const Index last = map.overview_rows() - 1;
+  REQUIRE(last * map.overview_pixel() == n - 2);
+  CHECK(picture.standard_error(0, 0) > 0);
+  CHECK(picture.standard_error(last, 0) == 0);
+  const IndexRange rows{n - 2, n}, cols{0, map.overview_pixel()};
+  CHECK(std::abs(static_cast<double>(picture.values(last, 0)) -
+                 pooled(m, rows, cols, Pool::Kind::mean)) <= rounding);
+}
+
 TEST_CASE("map pyramid: an estimated max is never above the truth, and exact rows stay exact") {
   const Index n = 2100;
   const Matrix m = dense(n);

@@ -127,20 +127,26 @@ TEST_CASE("the error is P~ - P, pooled with its sign") {
   CHECK(raster.low == -raster.high);
   for (Index i = 0; i < 40; ++i)
     for (Index j = 0; j < 40; ++j) CHECK(raster.values(i, j) == q(i, j) - p(i, j));
-  for (const Pool::Kind kind : {Pool::Kind::max, Pool::Kind::mean}) {
+  // Pixels of 4 x 4, and so wide that a row of them is looked at by vectors.
+  for (const auto& [kind, side] : {std::pair{Pool::Kind::max, Index{4}},
+                                   {Pool::Kind::mean, 4},
+                                   {Pool::Kind::max, 20},
+                                   {Pool::Kind::mean, 20}}) {
     scene.settings.pool = kind;
-    const auto pooled = std::get<Raster>(scene.panel(View::error, {0, 40}, {0, 40}, 10).body);
+    const Index pixels = 40 / side;
+    const auto pooled = std::get<Raster>(scene.panel(View::error, {0, 40}, {0, 40}, pixels).body);
     CHECK(pooled.pooled == kind);
-    for (Index r = 0; r < 10; ++r)
-      for (Index c = 0; c < 10; ++c) {
+    for (Index r = 0; r < pixels; ++r)
+      for (Index c = 0; c < pixels; ++c) {
         double largest = 0, sum = 0;
-        for (Index i = 4 * r; i < 4 * r + 4; ++i)
-          for (Index j = 4 * c; j < 4 * c + 4; ++j) {
+        for (Index i = side * r; i < side * r + side; ++i)
+          for (Index j = side * c; j < side * c + side; ++j) {
             const double x = static_cast<double>(q(i, j)) - static_cast<double>(p(i, j));
             sum += x;
             if (std::abs(x) > std::abs(largest)) largest = x;
           }
-        const double expected = kind == Pool::Kind::max ? largest : sum / 16;
+        const double expected =
+            kind == Pool::Kind::max ? largest : sum / static_cast<double>(side * side);
         CHECK(std::abs(static_cast<double>(pooled.values(r, c)) - expected) <
               6e-8);  // 2^-24: one rounding of a number below 1
       }

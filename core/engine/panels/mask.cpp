@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "analysis/block_mask.h"
 #include "analysis/support.h"
 #include "engine/panels/panels.h"
@@ -15,8 +17,9 @@ struct Tiles {
   Index full = 0, partial = 0, empty = 0;
   double covered = 0, touched = 0, all = 0;  // pairs
 
-  double share(Index query, Index key) const {
-    return static_cast<double>(fill((query - rows.begin) / block, (key - cols.begin) / block));
+  const float* row_of(Index query) const { return fill.row((query - rows.begin) / block); }
+  std::size_t column_of(Index key) const {
+    return static_cast<std::size_t>((key - cols.begin) / block);
   }
 };
 
@@ -42,8 +45,15 @@ Tiles tiles_of(const PanelInputs& in, Index block, const std::stop_token& stop) 
   return tiles;
 }
 
+// The keys at the centres of the pixels of a row.
+std::vector<Index> centres(const Grid& grid) {
+  std::vector<Index> out(static_cast<std::size_t>(grid.across));
+  for (Index c = 0; c < grid.across; ++c) out[static_cast<std::size_t>(c)] = grid.col_centre(c);
+  return out;
+}
+
 // The key level of each pair at the pixels' centres; -1: no weight. Of a tree's means: 1.
-Matrix levels(const PanelInputs& in, const Grid& grid, Run& run) {
+Matrix levels(const PanelInputs& in, const Grid& grid, const std::vector<Index>& keys, Run& run) {
   const Plan& plan = in.computation.op->plan();
   const bool means = std::holds_alternative<NodePlan>(plan.form);
   const Support support(plan);
@@ -57,12 +67,13 @@ Matrix levels(const PanelInputs& in, const Grid& grid, Run& run) {
                   means ? 1.0f : static_cast<float>(part.pass->key_level));
     });
     for (Index c = 0; c < grid.across; ++c)
-      out(r, c) = owner[static_cast<std::size_t>(grid.col_centre(c) - in.cols.begin)];
+      out(r, c) =
+          owner[static_cast<std::size_t>(keys[static_cast<std::size_t>(c)] - in.cols.begin)];
   }
   return out;
 }
 
-Category category(double share, float level, bool elements) {
+Category category(float share, float level, bool elements) {
   if (share == 0) return empty;
   if (level > 0 && (elements || share == 1)) return coarse;
   if (share == 1) return full;
@@ -100,11 +111,16 @@ Body mask(const PanelInputs& in, std::string& caption, Run& run) {
   raster.high = static_cast<double>(raster.categories.size() - 1);
   raster.quantity = (elements ? "pairs in " : "") + std::to_string(block) + " × " +
                     std::to_string(block) + " tiles";
-  raster.values = levels(in, grid, run);
-  for (Index r = 0; r < grid.down; ++r)
-    for (Index c = 0; c < grid.across; ++c)
-      raster.values(r, c) = static_cast<float>(category(
-          tiles.share(grid.row_centre(r), grid.col_centre(c)), raster.values(r, c), elements));
+  const std::vector<Index> keys = centres(grid);
+  raster.values = levels(in, grid, keys, run);
+  std::vector<std::size_t> columns(keys.size());
+  std::ranges::transform(keys, columns.begin(), [&](Index key) { return tiles.column_of(key); });
+  for (Index r = 0; r < grid.down; ++r) {
+    const float* shares = tiles.row_of(grid.row_centre(r));
+    float* values = raster.values.row(r);
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      values[c] = static_cast<float>(category(shares[columns[c]], values[c], elements));
+  }
   add(caption, "density " + number(tiles.covered / tiles.all, 2));
   add(caption, count_words(tiles));
   if (tiles.partial > 0)
