@@ -59,7 +59,7 @@ struct Canvas::Impl {
   explicit Impl(Canvas* owner) : canvas(owner), bridge(owner) {}
 
   void release();
-  void wake();
+  void wake(int frames = 1);
   Scene make_scene();
   void tell(std::vector<Wish> wishes);
   void emit_wish(const Wish& wish);
@@ -219,7 +219,7 @@ bool Canvas::event(QEvent* event) {
   if (event->type() == QEvent::MouseButtonDblClick &&
       static_cast<QMouseEvent*>(event)->button() == Qt::LeftButton)
     impl_->hands.double_click();
-  impl_->wake();
+  impl_->wake(2);
   if (event->type() == QEvent::MouseButtonPress) setFocus(Qt::MouseFocusReason);
   if (event->type() == QEvent::Leave || event->type() == QEvent::FocusOut)
     return QOpenGLWidget::event(event);
@@ -266,9 +266,10 @@ void Canvas::Impl::release() {
   has_gl = false;
 }
 
-/// ImGui lags a frame behind its input, so a change is drawn twice; then nothing until the next.
-void Canvas::Impl::wake() {
-  frames_wanted = 2;
+/// A change is drawn once, input twice, since ImGui lags a frame behind it; then nothing until the
+/// next.
+void Canvas::Impl::wake(int frames) {
+  frames_wanted = std::max(frames_wanted, frames);
   canvas->update();
 }
 

@@ -1,5 +1,5 @@
-// A RasterPainter draws rasters from R32F textures; the shader turns numbers into colours, so that
-// new colours or ranges compute nothing.
+// A RasterPainter draws rasters from textures of their numbers, pooled to about the pixels of the
+// screen; shaders turn them into colours, so that new colours or ranges compute nothing.
 #pragma once
 
 #include <QOpenGLExtraFunctions>
@@ -9,7 +9,7 @@
 #include <memory>
 #include <set>
 
-#include "figure/colormap.h"
+#include "gui/canvas/pooled_raster.h"
 #include "gui/canvas/rect.h"
 
 namespace fovea::canvas {
@@ -40,16 +40,21 @@ class RasterPainter {
   struct Texture {
     std::shared_ptr<const Panel> panel;  // held, so that its address stays its own
     GLuint name = 0;
+    PooledBlock block;
   };
+  /// What a fragment shader is made for; raster_shader.h has the numbers.
+  using Program = QOpenGLShaderProgram;
+  using ProgramKind = std::pair<int, int>;  // pooling, norm
 
-  GLuint upload(const Raster& raster);
-  GLuint values_of(const std::shared_ptr<const Panel>& panel);
+  GLuint make_texture();
+  void upload(const Raster& raster, PooledBlock block, const ColourRange& range);
+  void bind_values(const RasterDrawing& drawing, PooledBlock block);
   GLuint steps_of(const Colormap& map);
+  Program& program_for(ProgramKind kind);
   void draw(const RasterDrawing& drawing, Point size, float ratio);
-  void set_colours(const ColourRange& range);
 
   QOpenGLExtraFunctions* gl_ = nullptr;
-  std::unique_ptr<QOpenGLShaderProgram> program_;
+  std::map<ProgramKind, std::unique_ptr<Program>> programs_;
   std::unique_ptr<QOpenGLVertexArrayObject> no_vertices_;
   std::map<const Panel*, Texture> textures_;
   std::map<const Colormap*, GLuint> steps_;

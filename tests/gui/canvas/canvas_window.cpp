@@ -105,6 +105,48 @@ TEST_CASE("a cell has the colour of its number, special values their own") {
   }
 }
 
+TEST_CASE("every norm has the colours that a figure has, pooled to pixels too") {
+  // Rows of one number each, as many as a panel has pixels thrice: a pixel shows the largest.
+  const Index n = 1536;
+  for (const Palette palette : {Palette::sequential, Palette::diverging})
+    for (const Norm norm : {Norm::linear, Norm::log})
+      for (const Index rows : {Index{24}, n}) {
+        auto model = base_model(rows, 1);
+        model->views = {View::heatmap};
+        Raster raster = heat(rows, rows);
+        raster.palette = palette, raster.norm = norm;
+        raster.low = palette == Palette::diverging ? -1 : 0, raster.high = 1;
+        for (Index i = 0; i < rows; ++i)
+          for (Index j = 0; j < rows; ++j) {
+            const double share = static_cast<double>(i * 24 / rows) / 23;
+            const double v = palette == Palette::diverging ? 2 * share - 1 : share;
+            raster.values(i, j) = static_cast<float>(v * std::abs(v));
+          }
+        model->cells = {{cell_of(raster)}};
+        Shown shown(model);
+        const QImage image = shown.picture();
+        const ValueColours colours{.palette = palette,
+                                   .map = &colormap_for(palette, "viridis"),
+                                   .norm = norm,
+                                   .low = raster.low,
+                                   .high = raster.high,
+                                   .log_floor = model->settings.log_floor};
+        for (int band = 0; band < 24; ++band) {
+          CAPTURE(int(palette));
+          CAPTURE(int(norm));
+          CAPTURE(rows);
+          CAPTURE(band);
+          const auto value = static_cast<double>(raster.values(band * rows / 24, 0));
+          const QRgb got = pixel(shown, image, inside(shown, 0, 0.3, (band + 0.4) / 24));
+          // A step of 256 more or less: the logarithm is the graphics card's.
+          bool known = false;
+          for (const double nudge : {1.0, 0.97, 1.03, 0.99, 1.01})
+            known = known || near(got, rgb(colours.colour(value * nudge)));
+          CHECK(known);
+        }
+      }
+}
+
 TEST_CASE("the crosshair shows in all panels of all columns") {
   Shown shown(matrix_model(384, 3));
   shown.move({2, 2});
