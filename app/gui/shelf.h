@@ -69,6 +69,8 @@ class Shelf {
     const auto it = asked_.find(tag);
     return it == asked_.end() ? nullptr : &it->second;
   }
+  /// Whether anything is asked for.
+  bool waits() const { return !asked_.empty(); }
   void ask(const std::string& tag, const Key& key) { asked_.insert_or_assign(tag, key); }
   void answered(const std::string& tag, const Key& key) {
     if (const Key* last = asked(tag); last && *last == key) asked_.erase(tag);

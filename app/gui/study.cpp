@@ -62,6 +62,7 @@ void Study::use_backend(std::unique_ptr<Backend> backend) {
   ++source_number_;  // what is still on its way here is of the old one
   forget_results();
   start_engine(std::move(backend));  // what the old one still held goes with it
+  if (opening_) read_source(*std::exchange(opening_, {}));
   resume();
   emit columns_changed();
 }
@@ -97,43 +98,43 @@ void Study::forget_maps() {
 
 void Study::open(const std::string& what, std::optional<Session> session,
                  const std::string& expected_hash) {
-  read_source(what, std::move(session), expected_hash, true);
+  read_source({what, std::move(session), expected_hash, true});
 }
 
-void Study::read_source(const std::string& what, std::optional<Session> session,
-                        const std::string& expected_hash, bool anew) {
+void Study::read_source(Opening opening) {
   withdraw_everything();
-  opening_ = what;
-  engine_->submit(
-      "open", 100,
-      [this, what, session, expected_hash, anew](const Backend&, std::stop_token, Progress&) {
-        make_way();  // the engine's thread, from now on
-        std::shared_ptr<const Source> source;
-        std::string error;
-        OpenOptions options;
-        if (session) options.patch = session->patch;
-        try {
-          source = std::make_shared<const Source>(open_source(what, options));
-          if (source->layers.empty())
-            throw InputError(what, "no layer in it: at least one expected");
-          if (session) check_session(*session, *source);
-        } catch (const std::exception& problem) {
-          source.reset();
-          error = problem.what();
-        }
-        const auto arrive = [this, what, session, expected_hash, anew, source, error] {
-          if (opening_ != what) return;  // a newer one was asked for
-          opening_.clear();
-          if (source) {
-            take_up(source, session, anew);
-            hash_content(expected_hash);
-          } else {
-            emit trouble(QString::fromStdString(error));
-          }
-          update_later();
-        };
-        QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
-      });
+  opening_ = opening;
+  engine_->submit("open", 100,
+                  [this, opening = std::move(opening)](const Backend&, std::stop_token, Progress&) {
+                    make_way();  // the engine's thread, from now on
+                    const auto& [what, session, expected_hash, anew] = opening;
+                    std::shared_ptr<const Source> source;
+                    std::string error;
+                    OpenOptions options;
+                    if (session) options.patch = session->patch;
+                    try {
+                      source = std::make_shared<const Source>(open_source(what, options));
+                      if (source->layers.empty())
+                        throw InputError(what, "no layer in it: at least one expected");
+                      if (session) check_session(*session, *source);
+                    } catch (const std::exception& problem) {
+                      source.reset();
+                      error = problem.what();
+                    }
+                    const auto arrive = [this, opening, source, error] {
+                      if (!opening_ || opening_->what != opening.what)
+                        return;  // a newer one was asked for
+                      opening_.reset();
+                      if (source) {
+                        take_up(source, opening.session, opening.anew);
+                        hash_content(opening.expected_hash);
+                      } else {
+                        emit trouble(QString::fromStdString(error));
+                      }
+                      update_later();
+                    };
+                    QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
+                  });
 }
 
 void Study::hash_content(const std::string& expected) {
@@ -199,7 +200,7 @@ void Study::set_session(Session next) {
   const bool same_source = source_ && next.source == session_.source;
   if (same_source && source_->kind == "image" && next.patch != session_.patch) {
     const std::string source = next.source;
-    return read_source(source, std::move(next), content_hash_, false);
+    return read_source({source, std::move(next), content_hash_, false});
   }
   const std::vector<int> from = continued(session_.columns, next.columns);
   std::vector<ColumnState> columns(next.columns.size());
@@ -299,7 +300,7 @@ Index Study::shown_query() const {
 
 void Study::cancel() {
   paused_ = true;
-  opening_.clear();
+  opening_.reset();
   withdraw_everything();
   update_later();
 }
@@ -323,7 +324,7 @@ Index Study::length() const {
 }
 
 bool Study::drawn() const {
-  if (!opening_.empty()) return false;
+  if (opening_) return false;
   if (!problem_ && !shows_matrix()) return !problem_error_.empty();
   for (const auto& row : cells_)
     for (const CanvasCell& cell : row)
@@ -376,6 +377,17 @@ void Study::withdraw(const std::string& tag) {
 
 HeadKey Study::head_key() const {
   return {source_number_, session_.layer, session_.head, session_.causal, session_.scale};
+}
+
+// A result. Where more of the view is on its way they are shown together: drawing each would take
+// the cores that compute the next.
+void Study::arrived() {
+  using namespace std::chrono;
+  constexpr auto together = milliseconds(33);
+  const auto since = duration_cast<milliseconds>(steady_clock::now() - updated_);
+  if (since >= together || (asked_pictures_.empty() && !panels_.waits())) return update_later();
+  if (!update_timer_.isActive() || update_timer_.remainingTime() > together.count())
+    update_timer_.start(together - since);
 }
 
 void Study::update_later() {

@@ -68,7 +68,7 @@ class Study : public QObject {
   bool shows_matrix() const;
   /// Tokens of the opened source; 0: nothing is open.
   Index length() const;
-  bool opening() const { return !opening_.empty(); }
+  bool opening() const { return opening_.has_value(); }
   /// Every panel of the Session is there and fresh.
   bool drawn() const;
   /// And no change waits to be looked at.
@@ -142,10 +142,16 @@ class Study : public QObject {
   void start_engine(std::unique_ptr<Backend> backend);
   void forget_results();
   void forget_maps();
-  void read_source(const std::string& what, std::optional<Session> session,
-                   const std::string& expected_hash, bool anew);
+  struct Opening {
+    std::string what;
+    std::optional<Session> session;
+    std::string expected_hash;
+    bool anew = true;
+  };
+  void read_source(Opening opening);
   void hash_content(const std::string& expected);
   void update_later();
+  void arrived();
   void update();
   void update_problem();
   void update_column(int index, const Column& wanted, ColumnState& state);
@@ -161,6 +167,7 @@ class Study : public QObject {
                    std::shared_ptr<MapPyramid> map);
   void ask_bands(const std::string& tag, const MapKey& key, std::shared_ptr<MapPyramid> map);
   void ask_gradual();
+  void interrupt_long_work();
   bool waits_for_first_look() const;
   Index focus_row() const;
   void show_answer(const Shelf<PanelKey, Panel>::Answer* answer, const std::string& tag,
@@ -168,6 +175,7 @@ class Study : public QObject {
   void take_ranks_of_other_tolerance(const PanelKey& key);
   PanelKey panel_key(View view, const ComputeKey& approximate, const ColumnState& state) const;
   void update_readings();
+  const Shelf<RowKey, RowReading>::Answer* ask_row(int column);
   void update_marks();
   void update_cards();
   void take_up(std::shared_ptr<const Source> source, std::optional<Session> session, bool anew);
@@ -185,7 +193,8 @@ class Study : public QObject {
   Session session_;
   std::shared_ptr<const Source> source_;
   std::uint64_t source_number_ = 0;
-  std::string opening_, content_hash_;
+  std::optional<Opening> opening_;
+  std::string content_hash_;
   std::shared_ptr<const Problem> problem_;
   std::string problem_error_;
   std::vector<ColumnState> columns_;
@@ -212,7 +221,7 @@ class Study : public QObject {
   Shelf<PanelKey, Panel> panels_{160};
   Shelf<HeadCardKey, HeadCard> cards_{4096};
   Shelf<PairKey, PairReading> pairs_{64};
-  Shelf<RowKey, RowReading> rows_{16};
+  Shelf<RowKey, RowReading> rows_{24};
   Shelf<SelectionKey, SelectionReading> selections_{8};
   using TimedRuns = std::pair<ComputeKey, TimingSamples>;
   std::list<TimedRuns> timings_;
@@ -230,6 +239,7 @@ class Study : public QObject {
   std::set<std::string> tags_, wanted_tags_;  // asked for ever; asked for in this update
   std::size_t cards_shown_ = 0;
   QTimer update_timer_, fill_timer_;
+  std::chrono::steady_clock::time_point updated_;
   bool filling_ = false;            // a map that is shown is not complete
   std::unique_ptr<Engine> engine_;  // last: its thread ends before what it answers to
 };

@@ -110,8 +110,11 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
   const ColumnState& state = columns_[i];
   const View view = session_.views[row];
   const bool ranks = view == View::rank;  // decompositions take long: all else goes first
-  const std::string tag =
-      (ranks ? "ranks " : "panel ") + std::to_string(row) + " " + std::to_string(i);
+  // A row follows the pointer, which must not keep the long work from going on.
+  const std::string tag = (ranks               ? "ranks "
+                           : view == View::row ? "curve "
+                                               : panel_tag) +
+                          std::to_string(row) + " " + std::to_string(i);
   cell.stale = cell.panel != nullptr;
   const std::string error = !problem_error_.empty() ? problem_error_ : state.error;
   if (!error.empty() || !problem_ || !state.computation) {
@@ -128,12 +131,22 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
     return;
   }
   const PanelKey key = panel_key(view, column_keys_[i], state);
+  std::shared_ptr<const RowReading> exact_row, its_row;
+  if (view == View::row && !panels_.find(key)) {  // of rows that are known any part is quick
+    const auto take = [&](int column, std::shared_ptr<const RowReading>& reading) {
+      const auto* answer = ask_row(column);
+      if (answer) reading = answer->result;
+      if (!reading) cell.status = answer ? "error: " + answer->error : waiting_text(tag);
+      return reading != nullptr;
+    };
+    if (!take(-1, exact_row) || !take(static_cast<int>(i), its_row)) return;
+  }
   if (ranks) take_ranks_of_other_tolerance(key);
   ask(panels_, tag, ranks ? priority::ranks : priority::panel, key,
       [key, computation = state.computation, metrics = state.metrics,
        diagnostics = state.diagnostics,
-       exact = needs_exact(view) ? exact_.computation : state.computation,
-       source = source_](const Backend& backend, Run& run) {
+       exact = needs_exact(view) ? exact_.computation : state.computation, source = source_,
+       exact_row, its_row](const Backend& backend, Run& run) {
         return make_panel(key.view,
                           {.computation = *computation,
                            .exact = *exact,
@@ -145,7 +158,9 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
                            .rows = key.rows,
                            .cols = key.cols,
                            .max_pixels = key.max_pixels,
-                           .query = key.query},
+                           .query = key.query,
+                           .exact_row = exact_row ? &exact_row->values : nullptr,
+                           .approximate_row = its_row ? &its_row->values : nullptr},
                           run);
       });
   show_answer(panels_.find(key), tag, cell);
@@ -163,7 +178,7 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
 
 // A source that holds only an attention matrix: it is drawn, nothing is computed.
 void Study::update_matrix_cell(std::size_t row, CanvasCell& cell) {
-  const std::string tag = "panel " + std::to_string(row);
+  const std::string tag = panel_tag + std::to_string(row);
   cell.stale = cell.panel != nullptr;
   const ComputeKey itself{head_key(), session_.columns.front()};
   const PanelKey key = panel_key(session_.views[row], itself, columns_.front());

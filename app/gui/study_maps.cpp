@@ -175,7 +175,7 @@ void Study::update_map_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
       .error = of_errors ? session_.settings.error : ErrorKind{}};
   const auto exact = of_errors ? exact_.computation : state.computation;
   const auto map = map_of(its, *state.computation, *exact);
-  const std::string bands_tag = "bands " + std::to_string(row) + " " + std::to_string(i);
+  const std::string its_bands = bands_tag + std::to_string(row) + " " + std::to_string(i);
   wanted_tags_.insert(tag);
   const MapPanel& shown = map_panels_[tag];
   const Raster* seen = shown.panel ? std::get_if<Raster>(&shown.panel->body) : nullptr;
@@ -185,8 +185,8 @@ void Study::update_map_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
   if (!failed && (!(shown.key == key) || news)) ask_picture(tag, key, state, map);
   const bool by_exact = gradual_ && !of_errors && its.approximate == gradual_key_;
   if (map->begun() && map->exact_share() < 1 && !by_exact) {
-    wanted_tags_.insert(bands_tag);
-    ask_bands(bands_tag, its, map);
+    wanted_tags_.insert(its_bands);
+    ask_bands(its_bands, its, map);
   }
 
   if (failed) {
@@ -212,7 +212,7 @@ void Study::update_map_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
   else
     cell.status = (raster->estimated > 0 ? "estimate, exact: " : "exact: ") +
                   percent_text(map->exact_share()) +
-                  time_left_text(by_exact ? gradual_tag : bands_tag);
+                  time_left_text(by_exact ? gradual_tag : its_bands);
   filling_ = true;
 }
 
@@ -222,6 +222,7 @@ void Study::ask_picture(const std::string& tag, const PanelKey& key, const Colum
   if (paused_ || (asked != asked_pictures_.end() && asked->second == key)) return;
   asked_pictures_.insert_or_assign(tag, key);
   tags_.insert(tag);
+  interrupt_long_work();
   const int later = map->begun() ? priority::tiles : priority::first_look;
   const auto picture = std::make_shared<Picturing>(
       Picturing{.key = key,
@@ -239,7 +240,7 @@ void Study::ask_picture(const std::string& tag, const PanelKey& key, const Colum
       if (its == asked_pictures_.end() || !(its->second == made.key)) return;
       map_panels_.insert_or_assign(tag, made);
       if (!more) asked_pictures_.erase(its);
-      update_later();
+      arrived();
     };
     QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
   };
@@ -248,24 +249,25 @@ void Study::ask_picture(const std::string& tag, const PanelKey& key, const Colum
       [picture, tell](const Backend& backend, std::stop_token stop, Progress& progress) {
         Profile profile;
         Run run{profile, stop, &progress};
-        bool more = false;
+        bool more = false, told = true;
         MapPanel made{.key = picture->key, .when = Clock::now()};
-        try {
+        made.error = error_of([&] {
           more = picture->advance(run);
-          if (!picture->wants_telling(more)) return true;
-          picture->draw(made, backend, run);
-        } catch (const Cancelled&) {
-          throw;
-        } catch (const std::bad_alloc&) {
-          made.error = "not enough memory";
-        } catch (const std::exception& error) {
-          made.error = error.what();
-        }
+          told = picture->wants_telling(more);
+          if (told) picture->draw(made, backend, run);
+        });
+        if (!told) return true;
         more = more && made.error.empty();
         tell(std::move(made), more);
         return more;
       },
       later);
+}
+
+// A new view does not wait for a piece of what takes a minute.
+void Study::interrupt_long_work() {
+  const std::string running = engine_->status().tag;
+  if (running == gradual_tag || running.starts_with(bands_tag)) engine_->interrupt(running);
 }
 
 void Study::ask_bands(const std::string& tag, const MapKey& key, std::shared_ptr<MapPyramid> map) {
@@ -315,7 +317,7 @@ void Study::ask_gradual() {
                                std::make_shared<const Computation>(gradual->finish());
                            const auto arrive = [this, key, whole] {
                              computations_.put(key, {.result = whole, .error = {}});
-                             update_later();
+                             arrived();
                            };
                            QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
                            return false;

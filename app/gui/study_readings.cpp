@@ -5,8 +5,19 @@
 
 namespace fovea {
 
+// Of the query that is shown; of exact attention where `column` is -1 or a column of it.
+const Shelf<RowKey, RowReading>::Answer* Study::ask_row(int column) {
+  const auto c = static_cast<std::size_t>(column);
+  const bool exact = column < 0 || column_keys_[c] == exact_key_;
+  const RowKey key{exact ? exact_key_ : column_keys_[c], shown_query()};
+  ask(rows_, exact ? "row exact" : "row " + std::to_string(column), priority::reading, key,
+      [key, computation = exact ? exact_.computation : columns_[c].computation](
+          const Backend&, Run& run) { return read_row(*computation, key.query, run); });
+  return rows_.find(key);
+}
+
 void Study::update_readings() {
-  const Index n = problem_->n(), query = shown_query();
+  const Index n = problem_->n();
   const auto inside = [&](Index i) { return i >= 0 && i < n; };
   const auto column = static_cast<std::size_t>(std::max(0, hovered_column_));
   if (inside(hovered_query_) && inside(hovered_key_) && column < columns_.size() &&
@@ -20,19 +31,11 @@ void Study::update_readings() {
   }
   const auto chosen = static_cast<std::size_t>(selected_column_);
   if (chosen >= columns_.size() || !columns_[chosen].computation) return;
-  const RowKey row{column_keys_[chosen], query};
-  ask(rows_, "row", priority::reading, row,
-      [row, a = columns_[chosen].computation](const Backend&, Run& run) {
-        return read_row(*a, row.query, run);
-      });
-  if (auto result = rows_.result(row)) emit row_read(result);
+  if (const auto* answer = ask_row(selected_column_); answer && answer->result)
+    emit row_read(answer->result);
   if (!exact_.computation) return;
-  const RowKey exact_row{exact_key_, query};
-  ask(rows_, "row exact", priority::reading, exact_row,
-      [exact_row, e = exact_.computation](const Backend&, Run& run) {
-        return read_row(*e, exact_row.query, run);
-      });
-  if (auto result = rows_.result(exact_row)) emit exact_row_read(result);
+  if (const auto* answer = ask_row(-1); answer && answer->result)
+    emit exact_row_read(answer->result);
   if (!selection_) return;
   const SelectionKey part{column_keys_[chosen], exact_key_, selection_->first, selection_->second};
   ask(selections_, "selection", priority::reading, part,

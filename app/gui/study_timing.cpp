@@ -66,13 +66,11 @@ void Study::next_timing() {
         Profile profile;
         Run run{profile, stop, &progress};
         TimingSamples samples;
-        try {
-          samples = take_timing(*computation, key.column.seed, backend, 40, true, run);
-        } catch (const Cancelled&) {
-          throw;
-        } catch (const std::exception&) {
-          return;  // it was computed once; without memory for a second one there is no timing
-        }
+        // It was computed once: without memory for a second one there is no timing.
+        if (!error_of([&] {
+               samples = take_timing(*computation, key.column.seed, backend, 40, true, run);
+             }).empty())
+          return;
         QMetaObject::invokeMethod(
             this, [this, key, samples] { add_timing(key, samples); }, Qt::QueuedConnection);
       });

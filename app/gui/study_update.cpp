@@ -7,9 +7,10 @@
 namespace fovea {
 
 void Study::update() {
+  updated_ = std::chrono::steady_clock::now();
   if (!source_) return update_cells();  // an empty canvas, in the window's look
   wanted_tags_.clear();
-  if (opening_.empty() && !shows_matrix()) {
+  if (!opening_ && !shows_matrix()) {
     update_problem();
     if (problem_) {
       update_column(-1, {.variant = "exact", .values = {}, .seed = 0}, exact_);
@@ -23,11 +24,11 @@ void Study::update() {
   filling_ = false;
   update_marks();
   update_cells();
-  if (problem_ && opening_.empty()) {
+  if (problem_ && !opening_) {
     update_readings();
     update_cards();
   }
-  if ((problem_ || shows_matrix()) && opening_.empty()) withdraw_unwanted();
+  if ((problem_ || shows_matrix()) && !opening_) withdraw_unwanted();
   emit columns_changed();
   next_timing();
   if (!settled() && !paused_) update_timer_.start(150);  // progress is told

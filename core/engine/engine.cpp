@@ -36,6 +36,7 @@ struct Engine::Impl {
   std::vector<std::shared_ptr<const void>> discarded;
   std::uint64_t submitted = 0;
   bool busy = false, device_lost = false;
+  bool interrupted = false;  // what runs was stopped, to be done again
   std::string running_tag;
   std::stop_source running_stop{std::nostopstate};
   Clock::time_point started;
@@ -79,41 +80,54 @@ struct Engine::Impl {
       busy = true;
       running_tag = request.tag;
       running_stop = std::stop_source();
+      interrupted = false;
       progress = request.progress;
       started = Clock::now() - request.before;
       const std::stop_callback forward(quit,
                                        [stop = running_stop]() mutable { stop.request_stop(); });
       const auto stop = running_stop.get_token();
       lock.unlock();
-      const bool more = run(request, stop);
-      if (!more) request = {};  // what it held goes before anyone has to wait for the lock
+      const End end = run(request, stop);
+      if (end == End::done) request = {};  // what it held goes before anyone waits for the lock
       lock.lock();
       busy = false;
       running_tag.clear();
-      if (!more) continue;
+      if (end == End::done) continue;
       request.before = Clock::now() - started;
-      request.priority = request.later;
+      if (end == End::more) request.priority = request.later;
       // Cancelled since, or another has taken its place.
-      (stop.stop_requested() ? dropped : waiting).push_back(std::move(request));
+      const bool goes_on = interrupted || (end == End::more && !stop.stop_requested());
+      (goes_on ? waiting : dropped).push_back(std::move(request));
     }
   }
 
-  bool run(const Request& request, const std::stop_token& stop) {
+  // Of a piece.
+  enum class End { done, more, stopped };
+
+  End run(const Request& request, const std::stop_token& stop) {
     try {
-      return request.piece(*backend, stop, *request.progress);
+      return request.piece(*backend, stop, *request.progress) ? End::more : End::done;
     } catch (const Cancelled&) {
+      return End::stopped;
     } catch (const DeviceLostError& error) {
-      {
+      const bool known = [this] {
         const std::scoped_lock lock(mutex);
-        device_lost = true;  // before anyone hears of it
-      }
-      on_error(request.tag, error.what());
+        return std::exchange(device_lost, true);  // before anyone hears of it
+      }();
+      if (!known) on_error(request.tag, error.what());
     } catch (const std::bad_alloc&) {
       on_error(request.tag, "not enough memory");
     } catch (const std::exception& error) {
       on_error(request.tag, error.what());
     }
-    return false;
+    return End::done;
+  }
+
+  void stop_running(const std::string& tag, bool to_go_on) {
+    if (!busy || running_tag != tag) return;
+    if (to_go_on && running_stop.stop_requested()) return;  // it was cancelled
+    interrupted = to_go_on;
+    running_stop.request_stop();
   }
 };
 
@@ -144,7 +158,7 @@ void Engine::submit_pieces(const std::string& tag, int priority, Piece piece,
   {
     const std::scoped_lock lock(impl_->mutex);
     impl_->drop_waiting(tag);
-    if (impl_->busy && impl_->running_tag == tag) impl_->running_stop.request_stop();
+    impl_->stop_running(tag, false);
     impl_->waiting.push_back({.tag = tag,
                               .priority = priority,
                               .later = later.value_or(priority),
@@ -158,9 +172,14 @@ void Engine::cancel(const std::string& tag) {
   {
     const std::scoped_lock lock(impl_->mutex);
     impl_->drop_waiting(tag);
-    if (impl_->busy && impl_->running_tag == tag) impl_->running_stop.request_stop();
+    impl_->stop_running(tag, false);
   }
   impl_->wake.notify_one();
+}
+
+void Engine::interrupt(const std::string& tag) {
+  const std::scoped_lock lock(impl_->mutex);
+  impl_->stop_running(tag, true);
 }
 
 void Engine::cancel_all() {
@@ -168,7 +187,7 @@ void Engine::cancel_all() {
     const std::scoped_lock lock(impl_->mutex);
     std::ranges::move(impl_->waiting, std::back_inserter(impl_->dropped));
     impl_->waiting.clear();
-    if (impl_->busy) impl_->running_stop.request_stop();
+    impl_->stop_running(impl_->running_tag, false);
   }
   impl_->wake.notify_one();
 }

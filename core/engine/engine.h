@@ -20,7 +20,8 @@ class Engine {
   /// others of higher priority have their turn.
   using Piece =
       std::function<bool(const Backend& backend, std::stop_token stop, Progress& progress)>;
-  /// Called on the engine's thread with the message of an error a job threw (never for Cancelled).
+  /// Called on the engine's thread with the message of an error a job threw (never for Cancelled;
+  /// once for a lost device).
   using OnError = std::function<void(const std::string& tag, const std::string& message)>;
 
   Engine(std::unique_ptr<Backend> backend, OnError on_error);
@@ -34,6 +35,9 @@ class Engine {
   void submit_pieces(const std::string& tag, int priority, Piece piece,
                      std::optional<int> later = {});
   void cancel(const std::string& tag);
+  /// Stops the piece that runs under this tag, for others that cannot wait for its end: it is begun
+  /// again when its turn comes. A piece that was stopped must leave nothing half done.
+  void interrupt(const std::string& tag);
   void cancel_all();
   /// Lets go of it on the engine's thread, between jobs: freeing a long head takes milliseconds.
   void discard(std::shared_ptr<const void> thing);

@@ -103,6 +103,9 @@ struct PanelInputs {
   IndexRange rows, cols;   // the visible tokens
   Index max_pixels = 512;  // rasters have at most this many a side
   Index query = 0;         // for View::row
+  /// Its rows of P, [n], where they are known already.
+  const std::vector<float>* exact_row = nullptr;
+  const std::vector<float>* approximate_row = nullptr;
   /// Of a long head: heatmap and error map take their pixels from it, as far as it knows them.
   const MapPyramid* map = nullptr;
 };

@@ -51,6 +51,17 @@ struct Gate {
   }
 };
 
+// Pieces 1, 2 and 3 of a job, told to the log.
+Engine::Piece three_pieces(Log& log, std::function<void(int)> also = {}) {
+  return [&log, also, turns = std::make_shared<int>(0)](const Backend&, std::stop_token,
+                                                        Progress& progress) {
+    log.add("piece " + std::to_string(++*turns));
+    progress.fraction = *turns / 3.0;
+    if (also) also(*turns);
+    return *turns < 3;
+  };
+}
+
 }  // namespace
 
 TEST_CASE("engine: higher priority first, among equals the newest") {
@@ -86,8 +97,9 @@ TEST_CASE(
   wait_idle(engine);
   CHECK(heard == 1);
   CHECK(!engine.status().device_lost);
-  engine.submit("loss", 0,
-                [](const Backend&, std::stop_token, Progress&) { throw DeviceLostError("gone"); });
+  for (const char* tag : {"loss", "and after it"})
+    engine.submit(
+        tag, 0, [](const Backend&, std::stop_token, Progress&) { throw DeviceLostError("gone"); });
   wait_idle(engine);
   CHECK(heard == 2);
   CHECK(known);
@@ -229,15 +241,12 @@ TEST_CASE("engine: between the pieces of a long job others have their turn, then
   Engine engine(make_cpu_backend({.threads = 1}), nullptr);
   Gate gate;
   engine.submit("gate", 9, gate.job());
-  auto turns = std::make_shared<int>(0);
-  engine.submit_pieces("long", 1, [&, turns](const Backend&, std::stop_token, Progress& progress) {
-    log.add("piece " + std::to_string(++*turns));
-    progress.fraction = *turns / 3.0;
-    if (*turns == 1)
-      engine.submit("quick", 5,
-                    [&](const Backend&, std::stop_token, Progress&) { log.add("quick"); });
-    return *turns < 3;
-  });
+  engine.submit_pieces(
+      "long", 1, three_pieces(log, [&](int turn) {
+        if (turn == 1)
+          engine.submit("quick", 5,
+                        [&](const Backend&, std::stop_token, Progress&) { log.add("quick"); });
+      }));
   gate.opened.set_value();
   wait_idle(engine);
   CHECK(log.copy() == std::vector<std::string>{"piece 1", "quick", "piece 2", "piece 3"});
@@ -270,16 +279,53 @@ TEST_CASE("engine: the pieces after the first may stand behind others") {
   Engine engine(make_cpu_backend({.threads = 1}), nullptr);
   Gate gate;
   engine.submit("gate", 9, gate.job());
-  auto turns = std::make_shared<int>(0);
-  engine.submit_pieces(
-      "long", 5,
-      [&, turns](const Backend&, std::stop_token, Progress&) {
-        log.add("piece " + std::to_string(++*turns));
-        return *turns < 3;
-      },
-      1);
+  engine.submit_pieces("long", 5, three_pieces(log), 1);
   engine.submit("other", 3, [&](const Backend&, std::stop_token, Progress&) { log.add("other"); });
   gate.opened.set_value();
   wait_idle(engine);
   CHECK(log.copy() == std::vector<std::string>{"piece 1", "other", "piece 2", "piece 3"});
+}
+
+TEST_CASE("engine: a piece that is interrupted makes way and is begun again, others are not lost") {
+  Log log;
+  Engine engine(make_cpu_backend({.threads = 1}), nullptr);
+  std::promise<void> runs;
+  auto begun = std::make_shared<int>(0);
+  engine.submit_pieces("long", 1, [&, begun](const Backend&, std::stop_token stop, Progress&) {
+    log.add("piece " + std::to_string(++*begun));
+    if (*begun == 1) {
+      runs.set_value();
+      while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+      throw Cancelled();
+    }
+    return *begun < 3;
+  });
+  runs.get_future().wait();
+  engine.interrupt("other");  // does not run
+  engine.submit("quick", 5, [&](const Backend&, std::stop_token, Progress&) { log.add("quick"); });
+  engine.interrupt("long");
+  wait_idle(engine);
+  CHECK(log.copy() == std::vector<std::string>{"piece 1", "quick", "piece 2", "piece 3"});
+}
+
+TEST_CASE("engine: what is cancelled after it was interrupted, or before, does not come back") {
+  for (const bool before : {false, true}) {
+    Log log;
+    Engine engine(make_cpu_backend({.threads = 1}), nullptr);
+    std::promise<void> runs, asked;
+    auto wait = asked.get_future().share();
+    engine.submit_pieces("long", 1, [&, wait](const Backend&, std::stop_token, Progress&) -> bool {
+      log.add("piece");
+      runs.set_value();
+      wait.wait();
+      throw Cancelled();
+    });
+    runs.get_future().wait();
+    if (before) engine.cancel("long");
+    engine.interrupt("long");
+    if (!before) engine.cancel("long");
+    asked.set_value();
+    wait_idle(engine);
+    CHECK(log.copy() == std::vector<std::string>{"piece"});
+  }
 }

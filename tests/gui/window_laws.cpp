@@ -19,6 +19,34 @@
 namespace fovea::test {
 namespace {
 
+/// A device that was there when the window opened and fails at the first plan it is given.
+class LostDevice : public Backend {
+ public:
+  std::string id() const override { return "lost"; }
+  std::string device() const override { return "a device that is gone"; }
+  std::string precision() const override { return "fp32"; }
+  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan>, const Problem&, Run&) const override {
+    throw DeviceLostError("the device does not answer");
+  }
+  std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,
+                                        Run& run) const override {
+    return cpu_->lsh_buckets(x, directions, run);
+  }
+  std::vector<std::int32_t> route(MatrixView x, const Tree& tree, Run& run) const override {
+    return cpu_->route(x, tree, run);
+  }
+  std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys, std::int32_t count,
+                                         Run& run) const override {
+    return cpu_->stable_order(keys, count, run);
+  }
+  Spectra singular_values(std::span<const MatrixView> blocks, Run& run) const override {
+    return cpu_->singular_values(blocks, run);
+  }
+
+ private:
+  std::unique_ptr<Backend> cpu_ = make_cpu_backend({.threads = 1});
+};
+
 const QString small = "synthetic:clusters?n=128&d=32&seed=1";
 const QString assets = FOVEA_ASSETS;
 
@@ -230,6 +258,29 @@ TEST_CASE("another back end computes everything again, and the session stays") {
   REQUIRE(study.columns().front().computation);
   CHECK(study.columns().front().computation != old);
   CHECK(study.columns().front().computation->device == study.backend().device());
+}
+
+TEST_CASE("another back end while a file is being opened: it is opened all the same") {
+  Window window(small);
+  window->open("synthetic:clusters?n=200&d=32&seed=1");
+  window.study().use_backend(make_polite_backend({.backend = "cpu", .threads = 1}));
+  CHECK(window.study().opening());
+  REQUIRE(wait_until([&] { return window.study().length() == 200; }));
+  CHECK(window.settle());
+}
+
+TEST_CASE("when the device is lost it is said, and everything is computed on the CPU") {
+  Window window(small);
+  Study& study = window.study();
+  QStringList said;
+  QObject::connect(&study, &Study::trouble, &study, [&](const QString& text) { said << text; });
+  study.use_backend(std::make_unique<LostDevice>());
+  REQUIRE(wait_until([&] { return study.backend().id() == "cpu"; }));
+  REQUIRE(window.settle());
+  CHECK(pictures(study) == cells(study));
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].startsWith("the device does not answer"));
+  CHECK(said[0].contains("computed on the CPU now"));
 }
 
 }  // namespace fovea::test
