@@ -70,8 +70,10 @@ void main() {
   vec3 lower = texelFetch(values, ivec2(first.x, next.y), 0).rgb + texelFetch(values, next, 0).rgb;
   colour = vec4(0.25 * (upper + lower), 1.0);
 #else
-  float upper = pooled(texelFetch(values, first, 0).r, texelFetch(values, ivec2(next.x, first.y), 0).r);
-  float lower = pooled(texelFetch(values, ivec2(first.x, next.y), 0).r, texelFetch(values, next, 0).r);
+  float upper = pooled(texelFetch(values, first, 0).r,
+                       texelFetch(values, ivec2(next.x, first.y), 0).r);
+  float lower = pooled(texelFetch(values, ivec2(first.x, next.y), 0).r,
+                       texelFetch(values, next, 0).r);
   colour = vec4(colour_of(pooled(upper, lower)), 1.0);
 #endif
 }
