@@ -255,6 +255,8 @@ void Study::ask_picture(const std::string& tag, const PanelKey& key, const Colum
           more = picture->advance(run);
           told = picture->wants_telling(more);
           if (told) picture->draw(made, backend, run);
+          const auto* raster = told ? std::get_if<Raster>(&made.panel->body) : nullptr;
+          more = more && !(raster && raster->complete);
         });
         if (!told) return true;
         more = more && made.error.empty();

@@ -8,7 +8,7 @@ namespace fovea {
 // Of the query that is shown; of exact attention where `column` is -1 or a column of it.
 const Shelf<RowKey, RowReading>::Answer* Study::ask_row(int column) {
   const auto c = static_cast<std::size_t>(column);
-  const bool exact = column < 0 || column_keys_[c] == exact_key_;
+  const bool exact = column < 0 || (exact_.computation && column_keys_[c] == exact_key_);
   const RowKey key{exact ? exact_key_ : column_keys_[c], shown_query()};
   ask(rows_, exact ? "row exact" : "row " + std::to_string(column), priority::reading, key,
       [key, computation = exact ? exact_.computation : columns_[c].computation](

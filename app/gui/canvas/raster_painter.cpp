@@ -87,7 +87,6 @@ QOpenGLShaderProgram& RasterPainter::program_for(ProgramKind kind) {
   return *program;
 }
 
-// Bound; numbers are not mixed.
 GLuint RasterPainter::make_texture() {
   GLuint name = 0;
   gl_->glGenTextures(1, &name);

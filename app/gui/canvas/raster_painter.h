@@ -42,11 +42,11 @@ class RasterPainter {
     GLuint name = 0;
     PooledBlock block;
   };
-  /// What a fragment shader is made for; raster_shader.h has the numbers.
   using Program = QOpenGLShaderProgram;
-  using ProgramKind = std::pair<int, int>;  // pooling, norm
+  /// POOLING and NORM of a fragment shader, as raster_shader.h has them.
+  using ProgramKind = std::pair<int, int>;
 
-  GLuint make_texture();
+  GLuint make_texture();  // it is bound, and its numbers are not mixed
   void upload(const Raster& raster, PooledBlock block, const ColourRange& range);
   void bind_values(const RasterDrawing& drawing, PooledBlock block);
   GLuint steps_of(const Colormap& map);
