@@ -54,7 +54,7 @@ MapPyramid::MapPyramid(Index n, Pool::Kind kind, MapPixels pixels)
   pixel_ =
       static_cast<Index>(std::bit_ceil(static_cast<std::uint64_t>(pixels_over(n, overview_side))));
   side_ = pixels_over(n, pixel_);
-  exact_.assign(static_cast<std::size_t>(side_), false);
+  exact_ = DoneRows(side_);
 }
 
 IndexRange MapPyramid::tokens(IndexRange pixels, Index pixel) const {
@@ -77,10 +77,9 @@ Matrix MapPyramid::pool(IndexRange rows, IndexRange cols, Index pixel, Run& run)
 }
 
 void MapPyramid::found_more() {
-  const auto exact = std::ranges::count(exact_, true);
-  exact_share_ = static_cast<double>(exact) / static_cast<double>(side_);
-  if (exact == side_) standard_error_ = {};
-  begun_ = estimated_ == side_ || exact == side_;
+  exact_share_ = exact_.share();
+  if (exact_.all()) standard_error_ = {};
+  begun_ = estimated_ == side_ || exact_.all();
   ++version_;
 }
 
@@ -120,7 +119,7 @@ void MapPyramid::estimate_part(IndexRange rows, IndexRange cols, std::uint64_t s
   const double count = static_cast<double>(its), left = 1 - count / static_cast<double>(height);
   for (Index p = 0; p < side; ++p) {
     const Index row = rows.begin / pixel_ + p;
-    if (exact_[static_cast<std::size_t>(row)]) continue;
+    if (exact_.has(row)) continue;
     for (Index k = 0; k < drawn.cols(); ++k) {
       double sum = 0, squares = 0;
       float most = drawn(p * its, k);
@@ -144,23 +143,7 @@ void MapPyramid::estimate_part(IndexRange rows, IndexRange cols, std::uint64_t s
 }
 
 IndexRange MapPyramid::next_band(Index focus_row, Index most) const {
-  const Index focus = std::clamp<Index>(focus_row / pixel_, 0, side_ - 1);
-  const auto open = [&](Index row) { return !exact_[static_cast<std::size_t>(row)]; };
-  Index nearest = -1;
-  for (Index away = 0; away < side_ && nearest < 0; ++away) {
-    if (focus + away < side_ && open(focus + away))
-      nearest = focus + away;
-    else if (focus - away >= 0 && open(focus - away))
-      nearest = focus - away;
-  }
-  if (nearest < 0) return {};
-  // Away from the focus.
-  const Index step = nearest < focus ? -1 : 1;
-  Index last = nearest;
-  while (std::abs(last + step - nearest) < most && last + step >= 0 && last + step < side_ &&
-         open(last + step))
-    last += step;
-  return {std::min(nearest, last), std::max(nearest, last) + 1};
+  return exact_.next(focus_row / pixel_, most);
 }
 
 void MapPyramid::fill(IndexRange pixel_rows, Run& run) {
@@ -172,8 +155,8 @@ void MapPyramid::put(IndexRange pixel_rows, const Matrix& values) {
   for (Index p = pixel_rows.begin; p < pixel_rows.end; ++p) {
     std::copy_n(values.row(p - pixel_rows.begin), side_, overview_.row(p));
     if (!standard_error_.empty()) std::fill_n(standard_error_.row(p), side_, 0.0f);
-    exact_[static_cast<std::size_t>(p)] = true;
   }
+  exact_.add(pixel_rows);
   found_more();
 }
 
@@ -300,7 +283,7 @@ MapPicture MapPyramid::picture(const MapView& view) const {
   const IndexRange under{rows.begin * view.pixel / pixel_,
                          pixels_over(std::min(n_, rows.end * view.pixel), pixel_)};
   Index estimated = 0;
-  for (Index p = under.begin; p < under.end; ++p) estimated += !exact_[static_cast<std::size_t>(p)];
+  for (Index p = under.begin; p < under.end; ++p) estimated += !exact_.has(p);
   out.estimated = static_cast<double>(estimated) / static_cast<double>(under.size());
   if (estimated > 0 && !standard_error_.empty())
     out.standard_error = Matrix(view.rows.size(), view.cols.size());

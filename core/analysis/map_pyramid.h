@@ -6,8 +6,8 @@
 #include <atomic>
 #include <functional>
 #include <list>
-#include <vector>
 
+#include "analysis/done_rows.h"
 #include "backend/operator.h"
 
 namespace fovea {
@@ -97,7 +97,7 @@ class MapPyramid {
   Pool::Kind kind_;
   MapPixels pixels_;
   Matrix overview_, standard_error_;   // [side, side]
-  std::vector<bool> exact_;            // [side] rows
+  DoneRows exact_;                     // of [side]
   Index sampled_ = 0, estimated_ = 0;  // rows of a row of pixels; rows of pixels that are estimated
   mutable std::list<Tile> tiles_;      // the last used first
   std::atomic<std::uint64_t> version_ = 0;

@@ -13,6 +13,10 @@ void Profile::add(const std::string& name, double milliseconds) {
     stages_.push_back({name, milliseconds});
 }
 
+void Profile::add(const Profile& other) {
+  for (const StageTime& stage : other.stages_) add(stage.name, stage.milliseconds);
+}
+
 double Profile::total_ms() const {
   return std::accumulate(stages_.begin(), stages_.end(), 0.0,
                          [](double sum, const StageTime& s) { return sum + s.milliseconds; });

@@ -39,6 +39,7 @@ class Profile {
 
   [[nodiscard]] Stage stage(std::string name) { return Stage(*this, std::move(name)); }
   void add(const std::string& name, double milliseconds);
+  void add(const Profile& other);
   const std::vector<StageTime>& stages() const { return stages_; }
   double total_ms() const;
 

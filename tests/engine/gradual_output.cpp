@@ -56,3 +56,52 @@ TEST_CASE("gradual output: all bands together are the whole computation and its 
     }
   }
 }
+
+TEST_CASE("gradual output: finds every row of Z though its maps are known already") {
+  const Index n = 1500;
+  const auto backend = make_cpu_backend({.threads = 2});
+  const Problem problem = make_data(Data::gaussian, n, 16, 5, false);
+  Profile profile;
+  Run run{profile};
+  const ComputeRequest request{.variant = &find_variant("exact"), .repeats = 0};
+  const auto prepared =
+      std::make_shared<const Computation>(prepare(problem, request, *backend, run));
+  ViewSettings settings;
+  settings.pool = Pool::Kind::max;
+  const auto most = make_map(View::heatmap, *prepared, *prepared, settings);
+  settings.pool = Pool::Kind::mean;
+  const auto mean = make_map(View::heatmap, *prepared, *prepared, settings);
+  GradualOutput before(prepared, most, mean);  // left half way, as by another head and back
+  REQUIRE(before.advance(700, 0.1, run));
+  REQUIRE(before.advance(700, 0.1, run));
+  most->fill({0, 3}, run);
+  GradualOutput gradual(prepared, most, mean);
+  CHECK(gradual.share() == 0);
+  while (gradual.advance(0, 5, run)) {
+  }
+  const Computation whole = compute(problem, request, *backend, run);
+  const Computation parts = gradual.finish();
+  CHECK(parts.output.lse == whole.output.lse);
+  Index other = 0;
+  for (Index i = 0; i < n; ++i)
+    for (Index c = 0; c < 5; ++c) other += parts.output.z(i, c) != whole.output.z(i, c);
+  CHECK(other == 0);
+}
+
+TEST_CASE("gradual output: the time of a band that was stopped does not count") {
+  const auto backend = make_cpu_backend({.threads = 1});
+  const Problem problem = make_data(Data::gaussian, 1500, 16, 16, false);
+  Profile profile;
+  Run run{profile};
+  const ComputeRequest request{.variant = &find_variant("exact"), .repeats = 0};
+  const auto prepared =
+      std::make_shared<const Computation>(prepare(problem, request, *backend, run));
+  const auto most = make_map(View::heatmap, *prepared, *prepared, {});
+  GradualOutput gradual(prepared, most, most);
+  std::stop_source stop;
+  stop.request_stop();
+  Run stopped{profile, stop.get_token()};
+  CHECK_THROWS_AS(gradual.advance(0, 5, stopped), Cancelled);
+  CHECK(gradual.share() == 0);
+  CHECK(gradual.finish().timing.apply_total.median_ms == 0);
+}
