@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "data/error.h"
+#include "data/memory.h"
 
 namespace fovea {
 namespace {
@@ -87,8 +88,18 @@ Index size_of(ElementType type) {
   return 0;
 }
 
+namespace {
+
+std::size_t float_bytes(Index rows, Index cols) {
+  return sizeof(float) * static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
+}
+
+}  // namespace
+
 Matrix HeadTensor::read(Index head) const {
   check_index("head", head, heads);
+  require_memory(float_bytes(rows, cols),
+                 "a head of " + std::to_string(rows) + " x " + std::to_string(cols) + " numbers");
   Matrix out(rows, cols);
   const std::byte* begin = data + head * head_stride;
   switch (type) {
@@ -149,6 +160,8 @@ Problem problem_of(const Source& source, const HeadChoice& choice) {
                                 "that divides the query heads");
   if (choice.scale && !(*choice.scale > 0 && std::isfinite(*choice.scale)))
     throw UsageError("scale is " + std::to_string(*choice.scale) + ": a number above 0 expected");
+  require_memory(float_bytes(layer.n(), 2 * layer.d() + layer.dv()),
+                 where + ": Q, K and V of a head of " + std::to_string(layer.n()) + " tokens");
   const Index group = choice.head / (layer.heads() / layer.k.heads);
   Problem problem =
       make_problem(layer.q.read(choice.head), layer.k.read(group), layer.v.read(group),

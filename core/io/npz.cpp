@@ -9,7 +9,7 @@
 
 #include "data/error.h"
 #include "io/mapped_file.h"
-#include "io/memory.h"
+#include "data/memory.h"
 #include "io/npy.h"
 
 namespace fovea {

@@ -1,4 +1,4 @@
-#include "io/memory.h"
+#include "data/memory.h"
 
 #include <fstream>
 #include <limits>
@@ -21,19 +21,26 @@ std::size_t available_bytes() {
   return std::numeric_limits<std::size_t>::max();
 }
 
+UnavailableError refusal(std::size_t bytes, std::size_t available, const std::string& what) {
+  return UnavailableError(what + ": " + std::to_string(bytes >> 20) + " MiB of memory needed, " +
+                          std::to_string(available >> 20) + " MiB are to be had");
+}
+
 }  // namespace
 
-std::shared_ptr<std::byte[]> allocate_bytes(std::size_t bytes, const std::string& what) {
+void require_memory(std::size_t bytes, const std::string& what) {
   constexpr std::size_t worth_asking = std::size_t{64} << 20;
-  const std::size_t available = bytes < worth_asking ? bytes : available_bytes();
-  const UnavailableError refusal(what + ": " + std::to_string(bytes >> 20) +
-                                 " MiB of memory needed, " + std::to_string(available >> 20) +
-                                 " MiB are to be had");
-  if (bytes > available) throw refusal;
+  if (bytes < worth_asking) return;
+  const std::size_t available = available_bytes();
+  if (bytes > available) throw refusal(bytes, available, what);
+}
+
+std::shared_ptr<std::byte[]> allocate_bytes(std::size_t bytes, const std::string& what) {
+  require_memory(bytes, what);
   try {
     return std::shared_ptr<std::byte[]>(new std::byte[bytes]);
   } catch (const std::bad_alloc&) {
-    throw refusal;
+    throw refusal(bytes, available_bytes(), what);
   }
 }
 
