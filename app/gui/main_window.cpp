@@ -136,9 +136,10 @@ void MainWindow::make_status_bar() {
   status_text_ = new QLabel(this);
   head_text_ = new QLabel(this);
   progress_ = new QProgressBar(this);
-  progress_->setRange(0, 1000);
+  constexpr int pixels = 160;  // and steps: no more can be seen, and each draws the window anew
+  progress_->setRange(0, pixels);
   progress_->setTextVisible(false);
-  progress_->setFixedWidth(160);
+  progress_->setFixedWidth(pixels);
   progress_->setAccessibleName("Progress");
   cancel_ = new QToolButton(this);
   cancel_->setText("Cancel");
@@ -290,7 +291,7 @@ void MainWindow::refresh_status() {
   // Between the pieces of long work the engine is idle for moments.
   if (status.busy || !study_->filling()) {
     progress_->setVisible(working && status.busy && status.seconds > 0.3);
-    progress_->setValue(int(1000 * status.fraction));
+    progress_->setValue(int(progress_->maximum() * status.fraction));
   }
   cancel_->setVisible(working);
   QString text;

@@ -383,9 +383,10 @@ HeadKey Study::head_key() const {
 // the cores that compute the next.
 void Study::arrived() {
   using namespace std::chrono;
-  constexpr auto together = milliseconds(33);
+  constexpr auto together = milliseconds(80);
   const auto since = duration_cast<milliseconds>(steady_clock::now() - updated_);
-  if (since >= together || (asked_pictures_.empty() && !panels_.waits())) return update_later();
+  const bool more = !asked_pictures_.empty() || panels_.waits();
+  if (std::exchange(asks_again_, false) || !more || since >= together) return update_later();
   if (!update_timer_.isActive() || update_timer_.remainingTime() > together.count())
     update_timer_.start(together - since);
 }

@@ -241,6 +241,7 @@ class Study : public QObject {
   QTimer update_timer_, fill_timer_;
   std::chrono::steady_clock::time_point updated_;
   bool filling_ = false;            // a map that is shown is not complete
+  bool asks_again_ = false;         // of what runs for an older key: when that has arrived
   std::unique_ptr<Engine> engine_;  // last: its thread ends before what it answers to
 };
 

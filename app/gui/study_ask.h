@@ -52,7 +52,10 @@ void Study::ask(Shelf<Key, Result>& shelf, const std::string& tag, int its_prior
   const Engine::Status status = engine_->status();
   if (const Key* asked = shelf.asked(tag)) {
     if (*asked == key) return;
-    if (status.tag == tag && status.seconds < let_finish_seconds) return;
+    if (status.tag == tag && status.seconds < let_finish_seconds) {
+      asks_again_ = true;
+      return;
+    }
   }
   if (status.busy && in_background(status.tag) && !in_background(tag) &&
       status.seconds > yield_seconds)

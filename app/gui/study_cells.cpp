@@ -223,6 +223,7 @@ void Study::show_answer(const Shelf<PanelKey, Panel>::Answer* answer, const std:
 }
 
 std::string Study::waiting_text(const std::string& tag) const {
+  if (!source_ && !opening_) return "nothing is open";
   if (paused_) return "cancelled: Compute > Compute again (F5) goes on";
   const Engine::Status status = engine_->status();
   if (!status.busy || status.tag != tag) return "waiting";

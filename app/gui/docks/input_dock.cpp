@@ -162,10 +162,10 @@ void InputDock::refresh() {
   if (!source) return;
   const Session& session = study_.session();
   const QSignalBlocker quiet_layer(layer_), quiet_head(head_), quiet_patch(patch_);
-  patch_->setValue(session.patch);
+  if (patch_->value() != session.patch) patch_->setValue(session.patch);
   layer_->setCurrentIndex(int(session.layer));
   head_->setRange(0, int(source->layers[std::size_t(session.layer)].heads()) - 1);
-  head_->setValue(int(session.head));
+  if (head_->value() != int(session.head)) head_->setValue(int(session.head));
   gallery_->set_layer(all_layers_->isChecked() ? std::nullopt : std::optional(session.layer));
 }
 

@@ -74,8 +74,10 @@ void SequenceView::set_row(std::shared_ptr<const RowReading> row) {
 }
 
 void SequenceView::set_marked(const std::vector<Index>& queries, const std::vector<Index>& keys) {
-  marked_query_ = flags(queries, n_);
-  marked_key_ = flags(keys, n_);
+  auto marked_query = flags(queries, n_), marked_key = flags(keys, n_);
+  if (marked_query == marked_query_ && marked_key == marked_key_) return;
+  marked_query_ = std::move(marked_query);
+  marked_key_ = std::move(marked_key);
   update();
 }
 

@@ -46,7 +46,9 @@ TimingDock::TimingDock(Study& study, QWidget* parent) : QWidget(parent), study_(
 }
 
 void TimingDock::refresh() {
-  bars_ = bars();
+  auto now = bars();
+  if (now == bars_) return;
+  bars_ = std::move(now);
   setMinimumHeight(int(caption_height) + rhythm + row_least * std::max(1, int(bars_.size())));
   QStringList said;
   for (const Bar& bar : bars_) said << bar.title + ": " + bar.reading;

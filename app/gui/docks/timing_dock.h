@@ -32,6 +32,7 @@ class TimingDock : public QWidget {
     QString name;
     double ms = 0, p10 = 0, p90 = 0;
     int colour = 0;
+    friend bool operator==(const Segment&, const Segment&) = default;
   };
   struct Bar {
     QString title, reading, note;
@@ -39,6 +40,7 @@ class TimingDock : public QWidget {
     std::vector<Segment> segments;
     double total = 0, whisker_low = 0, whisker_high = 0;
     bool stale = false;
+    friend bool operator==(const Bar&, const Bar&) = default;
   };
   std::vector<Bar> bars() const;
   Bar bar_of(const ColumnState& state) const;

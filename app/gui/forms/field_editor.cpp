@@ -105,7 +105,7 @@ void FieldEditor::make_number(QHBoxLayout* top) {
   show_ = [this, box, integer](const Value& value) {
     const double number = integer ? double(std::get<std::int64_t>(value)) : std::get<double>(value);
     const QSignalBlocker quiet_box(box), quiet_slider(slider_);
-    box->setValue(number);
+    if (box->value() != number) box->setValue(number);  // the same would be drawn again
     if (!slider_->isSliderDown()) slider_->setValue(slider_of(number));
   };
 }
