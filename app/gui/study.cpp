@@ -190,6 +190,7 @@ void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session>
   if (next.viewport == Viewport{}) next.viewport = {0, double(n), 0, double(n)};
   if (anew) selected_column_ = 1;  // the first beside exact
   set_session(std::move(next));
+  if (!shows_matrix()) update_problem();  // while the window shows what was opened
   emit opened(anew);
 }
 
