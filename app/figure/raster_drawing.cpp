@@ -38,8 +38,9 @@ QImage sampled(const QImage& image, QSize size) {
 /// greatest.
 void draw_row_shares(Ink& ink, const QRectF& where, const std::vector<float>& shares) {
   constexpr double kGap = 0.4, kWidth = 1.6;  // as wide as the margin of a figure allows
-  const auto lines = static_cast<int>(
-      std::min<std::size_t>(shares.size(), static_cast<std::size_t>(kSharpEnough)));
+  // Fewer than are drawn: lines that are not known must not be blended with those that are.
+  constexpr std::size_t kMost = 512;
+  const auto lines = static_cast<int>(std::min(shares.size(), kMost));
   const Colormap& map = colormap_for(Palette::sequential, ink.style.colormap);
   QImage image(1, lines, QImage::Format_RGB32);
   image.fill(Qt::white);  // not known
