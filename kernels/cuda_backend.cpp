@@ -13,10 +13,10 @@ namespace {
 
 class CudaBackend final : public Backend {
  public:
-  explicit CudaBackend(Precision precision)
+  CudaBackend(Precision precision, int threads)
       : precision_(precision),
         device_(std::make_shared<const Device>()),
-        host_(make_cpu_backend()) {
+        host_(make_cpu_backend({.threads = threads})) {
     if (precision != Precision::fp32 && device_->architecture() < mma_architecture)
       throw UnavailableError("CUDA: precision " + name_of(precision) +
                              " needs compute capability 8.0 or more; " + device_->name() + " has " +
@@ -42,6 +42,9 @@ class CudaBackend final : public Backend {
   std::vector<std::int32_t> route(MatrixView x, const Tree& tree, Run& run) const override {
     return cuda::route(*device_, x, tree, run);
   }
+  void share_out(Index count, Run& run, const std::function<void(Index)>& body) const override {
+    host_->share_out(count, run, body);
+  }
   std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys, std::int32_t key_count,
                                          Run& run) const override {
     run.check();
@@ -55,7 +58,8 @@ class CudaBackend final : public Backend {
  private:
   Precision precision_;
   std::shared_ptr<const Device> device_;
-  std::unique_ptr<Backend> host_;  // decomposes blocks whose rank is too high for the device
+  // Grows trees, and decomposes blocks whose rank is too high for the device.
+  std::unique_ptr<Backend> host_;
 };
 
 }  // namespace
@@ -64,7 +68,7 @@ class CudaBackend final : public Backend {
 std::unique_ptr<Backend> make_cuda_backend(const CudaOptions& options, std::string* why_not) {
   const cuda::Precision precision = cuda::parse_precision(options.precision);
   try {
-    return std::make_unique<cuda::CudaBackend>(precision);
+    return std::make_unique<cuda::CudaBackend>(precision, options.threads);
   } catch (const UnavailableError& error) {
     if (why_not) *why_not = error.what();
     return nullptr;

@@ -19,7 +19,6 @@ class DeviceOperator : public Operator {
       : Operator(std::move(plan), problem), device_(std::move(device)) {}
 
   const Device& device() const { return *device_; }
-  const std::shared_ptr<const Device>& shared_device() const { return device_; }
 
   /// Entries one by one: where memory for all of them is lacking, some rows at a time.
   Matrix entries(IndexRange rows, IndexRange cols, Run& run) const;

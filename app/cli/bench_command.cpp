@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <set>
 #include <thread>
 
 #include "cli/commands.h"
@@ -188,6 +189,20 @@ InteractionFigures interact(const Options& options, const Console& console) {
 
 }  // namespace
 
+namespace {
+
+/// The window opens a source as it comes, with its own columns: everything else would be ignored.
+void exclude_from_interaction(CLI::App& command) {
+  auto* interaction = command.get_option("--interaction");
+  const std::set<std::string> taken{"SOURCE",    "--help",        "--n",
+                                    "--d",       "--interaction", "--precision",
+                                    "--backend", "--json",        "--threads"};
+  for (CLI::Option* option : command.get_options())
+    if (!taken.contains(option->get_name())) interaction->excludes(option);
+}
+
+}  // namespace
+
 void add_bench_command(CLI::App& program, Work& chosen) {
   auto* command =
       program.add_subcommand("bench", "Time of variants, beside exact attention in the same run");
@@ -225,6 +240,7 @@ void add_bench_command(CLI::App& program, Work& chosen) {
   for (const char* of_source : {"--layer", "--head"}) command->get_option(of_source)->needs(source);
   options->backend.add_to(*command);
   command->add_flag("--json", options->json, "One JSON document on standard output");
+  exclude_from_interaction(*command);
   command->callback([&chosen, options] {
     chosen = [options](const Console& console) {
       if (options->interaction) {

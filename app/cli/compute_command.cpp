@@ -78,14 +78,25 @@ class OutTensors {
 
 ComputeRequest request_of(const Options& options, const Source& source, Index head) {
   const Variant& variant = find_variant(options.variant);
+  const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
   ComputeRequest request{.variant = &variant,
-                         .values = options.parameters.applied(variant, defaults(variant.schema)),
+                         .values = options.parameters.applied(variant, layer.n()),
                          .seed = options.parameters.seed};
   if (!options.structure.empty()) {
-    const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
     request.given = read_structure(options.structure, head, layer.heads());
   }
   return request;
+}
+
+/// What is wrong with a structure is said with the file it comes from.
+Computation compute_with(const Options& options, const Problem& problem,
+                         const ComputeRequest& request, const Backend& backend, Run& run) {
+  try {
+    return compute(problem, request, backend, run);
+  } catch (const InputError& error) {
+    if (options.structure.empty()) throw;
+    throw InputError(options.structure, error.what());
+  }
 }
 
 /// Finite input can still be too large for the arithmetic; better said than found later.
@@ -102,7 +113,8 @@ std::string overflow_note(const Output& output) {
 HeadReport compute_head(const Options& options, const Source& source, Index head,
                         const Backend& backend, OutTensors& tensors, Run& run) {
   const Problem problem = options.heads.problem(source, head);
-  const Computation computation = compute(problem, request_of(options, source, head), backend, run);
+  const Computation computation =
+      compute_with(options, problem, request_of(options, source, head), backend, run);
   HeadReport report{.head = head,
                     .timing = computation.timing,
                     .cost = computation.cost,
@@ -127,7 +139,7 @@ ComputeReport begin_report(const Options& options, const Source& source, const B
           .layer = layer,
           .layer_name = of.name,
           .variant = &variant,
-          .values = options.parameters.applied(variant, defaults(variant.schema)),
+          .values = options.parameters.applied(variant, of.n()),
           .seed = options.parameters.seed,
           .backend = backend.id(),
           .device = backend.device(),
@@ -161,7 +173,7 @@ void run_compute(const Options& options, const Console& console) {
     report.heads.push_back(compute_head(options, source, head, *backend, tensors, run));
   }
   if (!options.output.empty()) {
-    write_safetensors(options.output, tensors.take(), {{"fovea", to_json(report).dump()}},
+    write_safetensors(options.output, tensors.take(), {{"fovea", text_of(to_json(report))}},
                       console.stop);
     report.output = options.output;
   }

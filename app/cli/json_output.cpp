@@ -108,8 +108,12 @@ Document field_json(const Field& field) {
   return out;
 }
 
+std::string text_of(const Document& document, int indent) {
+  return document.dump(indent, ' ', false, Document::error_handler_t::replace);
+}
+
 void print(std::ostream& out, const Document& document) {
-  out << document.dump(2, ' ', false, Document::error_handler_t::replace) << '\n';
+  out << text_of(document, 2) << '\n';
 }
 
 }  // namespace fovea

@@ -22,6 +22,10 @@ Document timing_json(const Timing& timing);
 Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& diagnostics);
 Document field_json(const Field& field);
 
+/// In UTF-8, whatever the names of files in it are: bytes that are not become U+FFFD. `indent` -1:
+/// on one line.
+std::string text_of(const Document& document, int indent = -1);
+
 /// The document and a line's end, and nothing else.
 void print(std::ostream& out, const Document& document);
 

@@ -65,7 +65,9 @@ int run(int argc, char** argv) {
       "display,\n"
       "memory, disk), 130 stopped by Ctrl-C, 1 a defect of ours.");
   std::vector<std::string> files;
-  program.add_option("FILE", files, "What to look at; none: the bundled example");
+  program.add_option("FILE", files,
+                     "What to look at, each in a window; none: what was open last, or the bundled "
+                     "example");
   BackendOptions backend;
   backend.add_to(program);
   program.require_subcommand(0, 1);
@@ -85,6 +87,10 @@ int run(int argc, char** argv) {
   for (const char* name : {"--backend", "--precision", "--threads"})
     if (chosen && program.count(name) > 0)
       return complain(wrong_command_line, std::string(name) + " stands after its command");
+  if (chosen && !files.empty())
+    return complain(wrong_command_line, "'" + files.front() +
+                                            "' stands before the command, which would not see it: "
+                                            "SOURCE stands after its command");
   if (chosen) return run_command(chosen);
   return guarded([&] {
     check_files(files);

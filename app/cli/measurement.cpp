@@ -63,6 +63,18 @@ void run_once(const Problem& problem, const Contender& contender, const Backend&
   samples.apply.push_back(std::move(apply));
 }
 
+/// What a planner refuses is told before anything is applied.
+void require_plannable(const Problem& problem, const std::vector<Contender>& contenders,
+                       const Backend& backend, const MeasureOptions& options,
+                       std::stop_token stop) {
+  Profile profile;
+  Run run{profile, stop};
+  const Structure derive_all;
+  Planning planning{backend, run, options.seed, derive_all};
+  for (const Contender& contender : contenders)
+    contender.variant->plan(problem, contender.values, planning);
+}
+
 Measurement summary_of(const Contender& contender, const Samples& samples) {
   return {.contender = contender,
           .timing = {.plan = summarise(samples.plan),
@@ -82,6 +94,7 @@ Measurement summary_of(const Contender& contender, const Samples& samples) {
 std::vector<Measurement> measure(const std::vector<Problem>& heads,
                                  const std::vector<Contender>& contenders, const Backend& backend,
                                  const MeasureOptions& options, std::stop_token stop) {
+  require_plannable(heads.front(), contenders, backend, options, stop);
   std::vector<Samples> samples(contenders.size());
   for (int round = 0; round <= options.rounds; ++round) {
     if (options.on_round) options.on_round(round);

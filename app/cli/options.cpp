@@ -85,6 +85,7 @@ Source SourceOptions::load() const {
 
 void HeadOptions::add_to(CLI::App& command, const std::string& standard, bool all) {
   head = standard;
+  all_allowed_ = all;
   command.add_option("--layer", layer, "Layer, by name or counted from 0")->capture_default_str();
   command.add_option("--head", head, all ? "Head, counted from 0, or all" : "Head, counted from 0")
       ->capture_default_str();
@@ -105,6 +106,7 @@ void HeadOptions::add_to(CLI::App& command, const std::string& standard, bool al
 }
 
 Index HeadOptions::layer_in(const Source& source) const {
+  if (layer_index) return *layer_index;
   std::string names;
   for (std::size_t l = 0; l < source.layers.size(); ++l) {
     if (!source.layers[l].name.empty() && source.layers[l].name == layer)
@@ -121,7 +123,7 @@ Index HeadOptions::layer_in(const Source& source) const {
 std::vector<Index> HeadOptions::heads_in(const Source& source) const {
   const Index count = source.layers[static_cast<std::size_t>(layer_in(source))].heads();
   std::vector<Index> heads;
-  if (head == "all") {
+  if (head == "all" && all_allowed_) {
     for (Index h = 0; h < count; ++h) heads.push_back(h);
     return heads;
   }
@@ -150,14 +152,18 @@ void BackendOptions::add_to(CLI::App& command) {
                   "Of products: fp32; on CUDA also bf16 and fp16, on tensor cores")
       ->check(CLI::IsMember({"fp32", "bf16", "fp16"}))
       ->capture_default_str();
-  command.add_option("--threads", threads, "Threads of the CPU back end; 0: as many as there are")
+  command
+      .add_option("--threads", threads,
+                  "Threads of the CPU, beside CUDA too; 0: as many as there are")
       ->check(CLI::Range(0, 1024));
 }
 
 void ParameterOptions::add_to(CLI::App& command) {
   command
-      .add_option("--set", settings,
-                  "A parameter of the variant (see fovea variants); may be repeated")
+      .add_option(
+          "--set", settings,
+          "A parameter of the variant (see fovea variants); may be repeated. Without: as in "
+          "the window, the default, or what suits a head of fewer than 4096 tokens")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command.add_option("--seed", seed, "Of every random choice")
@@ -165,7 +171,8 @@ void ParameterOptions::add_to(CLI::App& command) {
       ->capture_default_str();
 }
 
-Values ParameterOptions::applied(const Variant& variant, Values values) const {
+Values ParameterOptions::applied(const Variant& variant, Index n) const {
+  Values values = values_for_length(variant, n);
   for (const auto& setting : settings) {
     const auto [key, value] = key_and_value(setting);
     set_value(variant.schema, values, key, value);

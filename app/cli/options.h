@@ -31,6 +31,7 @@ struct SourceOptions {
 /// Which heads, and the scale and mask they are computed with.
 struct HeadOptions {
   std::string layer = "0", head;
+  std::optional<Index> layer_index;  // known by its place, from a session: before `layer`
   std::optional<double> scale;
   bool causal = false, no_causal = false, allow_non_finite = false;
 
@@ -40,6 +41,9 @@ struct HeadOptions {
   Index layer_in(const Source& source) const;
   std::vector<Index> heads_in(const Source& source) const;
   Problem problem(const Source& source, Index head_index) const;
+
+ private:
+  bool all_allowed_ = false;
 };
 
 /// Where it is computed.
@@ -54,8 +58,9 @@ struct ParameterOptions {
   std::uint64_t seed = 0;
 
   void add_to(CLI::App& command);
-  /// `values` with the settings applied. Throws UsageError for a key the variant does not have.
-  Values applied(const Variant& variant, Values values) const;
+  /// What the window would take for a head of n tokens, with the settings applied. Throws
+  /// UsageError for a key the variant does not have.
+  Values applied(const Variant& variant, Index n) const;
   /// For several variants at once: each takes the keys it has. Throws UsageError for a key that
   /// none of them has.
   std::vector<Values> applied(const std::vector<const Variant*>& chosen, Index n) const;

@@ -11,13 +11,20 @@ namespace {
 
 constexpr Index sampled_rows = 8;  // of every row of pixels, in an estimate
 
+std::shared_ptr<const Computation> applied(Computation prepared, int repeats, Run& run) {
+  apply(prepared, repeats, run);
+  return std::make_shared<const Computation>(std::move(prepared));
+}
+
 }  // namespace
 
 PanelGrid::PanelGrid(const PanelGridRequest& request, Run& run)
     : request_(request), repeats_(request.timed ? 5 : 0) {
   look_at(request.viewport);
+  prepare_all(run);
+  if (is_long() && request.estimate) return;
   find_exact(run);
-  for (const Column& column : request.columns) columns_.push_back(drawn(column, run));
+  for (Drawn& column : columns_) find(column, run);
 }
 
 void PanelGrid::look_at(const Viewport& view) {
@@ -32,18 +39,28 @@ void PanelGrid::look_at(const Viewport& view) {
   query_ = std::min(n - 1, request_.query.value_or(n / 2));
 }
 
-// Of a long head with its map, in one pass; of an estimate nothing but the operator.
-void PanelGrid::find_exact(Run& run) {
-  const ComputeRequest request{.variant = &find_variant("exact"), .repeats = repeats_};
-  const Backend& backend = request_.backend;
-  if (!is_long() || request_.timed) {
-    exact_ = std::make_shared<const Computation>(compute(request_.problem, request, backend, run));
-    return;
+// What a planner refuses is told before exact attention is run, which takes long.
+void PanelGrid::prepare_all(Run& run) {
+  const auto prepared = [&](const ComputeRequest& request) {
+    return std::make_shared<const Computation>(
+        prepare(request_.problem, request, request_.backend, run));
+  };
+  exact_ = prepared({.variant = &find_variant("exact")});
+  for (const Column& column : request_.columns) {
+    const bool exact = column.variant == "exact";
+    columns_.push_back({.computation = exact ? exact_
+                                             : prepared({.variant = &find_variant(column.variant),
+                                                         .values = column.values,
+                                                         .seed = column.seed}),
+                        .metrics = {},
+                        .diagnostics = {}});
   }
-  exact_ = std::make_shared<const Computation>(prepare(request_.problem, request, backend, run));
-  if (request_.estimate) return;
-  if (!exact_->op->has_rows()) {
-    exact_ = std::make_shared<const Computation>(compute(request_.problem, request, backend, run));
+}
+
+// Of a long head with its map, in one pass.
+void PanelGrid::find_exact(Run& run) {
+  if (!is_long() || request_.timed || !exact_->op->has_rows()) {
+    exact_ = applied(*exact_, repeats_, run);
     return;
   }
   ViewSettings settings;
@@ -57,24 +74,14 @@ void PanelGrid::find_exact(Run& run) {
   exact_ = std::make_shared<const Computation>(gradual.finish());
 }
 
-PanelGrid::Drawn PanelGrid::drawn(const Column& wanted, Run& run) const {
-  Drawn column{.computation = exact_, .metrics = {}, .diagnostics = {}};
-  const ComputeRequest request{.variant = &find_variant(wanted.variant),
-                               .values = wanted.values,
-                               .seed = wanted.seed,
-                               .repeats = repeats_};
-  const bool estimate = is_long() && request_.estimate;
-  if (wanted.variant != "exact")
-    column.computation = std::make_shared<const Computation>(
-        estimate ? prepare(request_.problem, request, request_.backend, run)
-                 : compute(request_.problem, request, request_.backend, run));
-  if (estimate) return column;
+void PanelGrid::find(Drawn& column, Run& run) const {
+  const bool exact = column.computation->variant->id == "exact";
+  column.computation = exact ? exact_ : applied(*column.computation, repeats_, run);
   const Computation& its = *column.computation;
   column.metrics = std::make_shared<const Metrics>(
       compare(*its.op, its.output, *exact_->op, exact_->output, run));
   column.diagnostics = std::make_shared<const std::vector<Diagnostic>>(
       diagnose(*its.op, its.output, *exact_->op, exact_->output, run));
-  return column;
 }
 
 std::vector<Panel> PanelGrid::row(View view, Run& run) const {

@@ -41,8 +41,9 @@ class PanelGrid {
 
   bool is_long() const { return request_.problem.n() > long_head; }
   void look_at(const Viewport& view);
+  void prepare_all(Run& run);
   void find_exact(Run& run);
-  Drawn drawn(const Column& wanted, Run& run) const;
+  void find(Drawn& column, Run& run) const;
   Panel panel(View view, const Drawn& column, Run& run) const;
   std::shared_ptr<MapPyramid> map(View view, const Drawn& column, Run& run) const;
 

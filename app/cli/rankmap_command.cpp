@@ -27,7 +27,8 @@ struct Options {
 
 /// The map of one matrix, and which it is.
 struct NamedMap {
-  std::string variant;  // "" of an attention matrix
+  const Variant* variant = nullptr;  // of an attention matrix none
+  Values values;
   RankMap map;
 };
 
@@ -36,8 +37,18 @@ Matrix part_of(MatrixView matrix, IndexRange rows, IndexRange cols) {
       {matrix.row(rows.begin) + cols.begin, rows.size(), cols.size(), matrix.stride});
 }
 
+/// Infinite where every block has rank 0: nothing is stored.
 double compression_of(const RankMap& map) {
   return static_cast<double>(map.n) * static_cast<double>(map.n) / stored_entries(map);
+}
+
+std::string stored_text(const RankMap& map) {
+  const double stored = stored_entries(map);
+  const std::string all =
+      count_text(static_cast<double>(map.n) * static_cast<double>(map.n)) + " entries";
+  return stored > 0 ? count_text(stored) + " of " + all + ", compression " +
+                          number_text(compression_of(map))
+                    : "none of " + all + ": every block has rank 0";
 }
 
 std::vector<NamedMap> maps_of_matrix(const Options& options, const Source& source, Run& run) {
@@ -50,7 +61,8 @@ std::vector<NamedMap> maps_of_matrix(const Options& options, const Source& sourc
   const Entries entries = [&](IndexRange rows, IndexRange cols) {
     return part_of(matrix, rows, cols);
   };
-  return {{"", map_ranks(matrix.rows(), entries, options.rank, *options.backend.make(), run)}};
+  return {
+      {nullptr, {}, map_ranks(matrix.rows(), entries, options.rank, *options.backend.make(), run)}};
 }
 
 std::vector<NamedMap> maps_of_variants(const Options& options, const Source& source, Run& run) {
@@ -58,18 +70,20 @@ std::vector<NamedMap> maps_of_variants(const Options& options, const Source& sou
                                                               : options.variants);
   const Problem problem = options.heads.problem(source, options.heads.heads_in(source).front());
   const auto values = options.parameters.applied(chosen, problem.n());
+  require_decomposable(problem.n(), options.rank);
   const auto backend = options.backend.make();
-  const Computation exact =
-      compute(problem, {.variant = &find_variant("exact"), .repeats = 0}, *backend, run);
+  // Blocks are of P: Z is not needed, and what a planner refuses is told before any is decomposed.
+  const Computation exact = prepare(problem, {.variant = &find_variant("exact")}, *backend, run);
+  std::vector<Computation> prepared;
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    prepared.push_back(prepare(
+        problem, {.variant = chosen[i], .values = values[i], .seed = options.parameters.seed},
+        *backend, run));
   std::vector<NamedMap> maps;
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    const ComputeRequest request{
-        .variant = chosen[i], .values = values[i], .seed = options.parameters.seed, .repeats = 0};
-    const Computation computation = compute(problem, request, *backend, run);
-    maps.push_back(
-        {chosen[i]->id, map_ranks(problem.n(), entries_of(computation, exact, options.of, run),
-                                  options.rank, *backend, run)});
-  }
+  for (const Computation& computation : prepared)
+    maps.push_back({computation.variant, computation.values,
+                    map_ranks(problem.n(), entries_of(computation, exact, options.of, run),
+                              options.rank, *backend, run)});
   return maps;
 }
 
@@ -93,7 +107,10 @@ Document map_json(const Options& options, const NamedMap& named) {
   for (const RankBlock& block : named.map.blocks) blocks.push_back(block_json(block));
   return {{"n", named.map.n},
           {"of", to_text(options.of)},
-          {"variant", named.variant.empty() ? Document(nullptr) : Document(named.variant)},
+          {"variant", named.variant ? Document(named.variant->id) : Document(nullptr)},
+          {"parameters",
+           named.variant ? parameters_json(*named.variant, named.values) : Document(nullptr)},
+          {"seed", named.variant ? Document(options.parameters.seed) : Document(nullptr)},
           {"partition", options.rank.partition == Partition::hierarchy ? "hierarchy" : "uniform"},
           {"leaf", options.rank.leaf},
           {"tolerance", options.rank.tolerance},
@@ -101,24 +118,21 @@ Document map_json(const Options& options, const NamedMap& named) {
           {"blocks", std::move(blocks)},
           {"left_to_cpu", named.map.left_to_cpu},
           {"stored_entries", stored_entries(named.map)},
-          {"compression", compression_of(named.map)}};
+          {"compression", number_json(compression_of(named.map))}};
 }
 
 /// Blocks of one size, together.
 void print_map(std::ostream& out, const Options& options, const NamedMap& named) {
   out << "Rank map of "
-      << (named.variant.empty() ? "the attention matrix"
-                                : to_text(options.of) + ", " + find_variant(named.variant).label)
+      << (named.variant ? to_text(options.of) + ", " + named.variant->label
+                        : "the attention matrix")
       << "\n";
-  print_facts(
-      out, {{"n", std::to_string(named.map.n)},
-            {"tolerance", number_text(options.rank.tolerance) +
-                              (options.rank.relative ? " of the largest singular value"
-                                                     : ", sum of the singular values left out")},
-            {"stored",
-             count_text(stored_entries(named.map)) + " of " +
-                 count_text(static_cast<double>(named.map.n) * static_cast<double>(named.map.n)) +
-                 " entries, compression " + number_text(compression_of(named.map))}});
+  print_facts(out,
+              {{"n", std::to_string(named.map.n)},
+               {"tolerance", number_text(options.rank.tolerance) +
+                                 (options.rank.relative ? " of the largest singular value"
+                                                        : ", sum of the singular values left out")},
+               {"stored", stored_text(named.map)}});
   std::map<std::pair<int, Index>, std::vector<int>> ranks;  // by level and size
   for (const RankBlock& block : named.map.blocks)
     ranks[{block.level, std::max(block.rows.size(), block.cols.size())}].push_back(block.rank);

@@ -52,7 +52,7 @@ void take_up(Options& options, const Session& session, const CLI::App& command) 
     options.settings.colormap = command.get_option("--colormap")->as<std::string>();
   if (left_open("--norm")) options.norm = to_text(session.settings.norm);
   if (left_open("--error")) options.error = to_text(session.settings.error);
-  if (left_open("--layer")) options.heads.layer = std::to_string(session.layer);
+  if (left_open("--layer")) options.heads.layer_index = session.layer;
   if (left_open("--head")) options.heads.head = std::to_string(session.head);
   if (left_open("--scale")) options.heads.scale = session.scale;
   if (left_open("--causal") && left_open("--no-causal") && session.causal) {
@@ -87,6 +87,13 @@ Source load(Options& options, const CLI::App& command, const Console& console) {
   return source;
 }
 
+void check_estimate(const Options& options) {
+  for (const char* view : {"output", "timing"})
+    if (options.estimate && std::ranges::find(options.views, view) != options.views.end())
+      throw UsageError(std::string("--view ") + view +
+                       " needs all of exact attention: leave out --estimate");
+}
+
 /// Everything that can be told wrong before anything is computed.
 void check(const Options& options) {
   if (!ends_in(options.output, ".png") && !ends_in(options.output, ".svg") &&
@@ -98,10 +105,7 @@ void check(const Options& options) {
       throw UsageError(
           "unknown view '" + view +
           "': heatmap, error, mask, rank, level, tree, row, output, cost or timing expected");
-  for (const char* view : {"output", "timing"})
-    if (options.estimate && std::ranges::find(options.views, view) != options.views.end())
-      throw UsageError(std::string("--view ") + view +
-                       " needs all of exact attention: leave out --estimate");
+  check_estimate(options);
   require_writable(options.output);
 }
 
@@ -158,6 +162,14 @@ std::vector<Column> columns_of(const Options& options, Index n) {
   return columns;
 }
 
+/// As it was asked for; of a session by its name, if it has one.
+std::string layer_name(const Options& options, const Source& source) {
+  if (!options.heads.layer_index) return options.heads.layer;
+  const Index index = *options.heads.layer_index;
+  const std::string& name = source.layers[static_cast<std::size_t>(index)].name;
+  return name.empty() ? std::to_string(index) : name;
+}
+
 std::vector<std::vector<Panel>> panels_of(const Options& options, const Source& source,
                                           const FigureStyle& style, Run& run, Figure& figure) {
   const Index head = options.heads.heads_in(source).front();
@@ -176,10 +188,10 @@ std::vector<std::vector<Panel>> panels_of(const Options& options, const Source& 
        .timed = std::ranges::find(options.views, timing_view) != options.views.end(),
        .estimate = options.estimate},
       run);
-  figure.footer = source.name + ", layer " + options.heads.layer + ", head " + options.heads.head +
-                  ", n = " + std::to_string(problem.n()) + ", d = " + std::to_string(problem.d()) +
-                  (problem.causal ? ", causal; " : "; ") + backend->device() + ", " +
-                  backend->precision();
+  figure.footer = source.name + ", layer " + layer_name(options, source) + ", head " +
+                  options.heads.head + ", n = " + std::to_string(problem.n()) +
+                  ", d = " + std::to_string(problem.d()) + (problem.causal ? ", causal; " : "; ") +
+                  backend->device() + ", " + backend->precision();
   std::vector<std::vector<Panel>> rows;
   for (const auto& view : options.views)
     rows.push_back(view == timing_view ? grid.timings() : grid.row(*view_from(view), run));
@@ -213,6 +225,7 @@ void run_render(Options options, const CLI::App& command, const Console& console
   check(options);
   const Painting painting;
   const Source source = load(options, command, console);
+  check_estimate(options);  // a session has views of its own
   Figure figure{.title = options.title, .footer = {}, .rows = {}, .style = style_of(options)};
   options.settings.norm = *norm_from(options.norm);
   options.settings.error = *error_kind_from(options.error);

@@ -73,7 +73,13 @@ void add_variants_command(CLI::App& program, Work& chosen) {
           print_variant(console.out, variant);
         }
       }
-      if (*json) print(console.out, Document{{"variants", document}});
+      if (*json)
+        print(console.out, Document{{"variants", document}});
+      else
+        console.out
+            << "\nDefaults are for heads of 4096 tokens and more. Of shorter ones, where these "
+               "sizes would be\nall of exact attention, every command takes smaller ones, as "
+               "the window does, and says which.\n";
     };
   });
 }

@@ -34,6 +34,31 @@ QImage sampled(const QImage& image, QSize size) {
   return enlarged(image, factor).scaled(size, Qt::IgnoreAspectRatio, Qt::SmoothTransformation);
 }
 
+/// Shares of rows as colours in the gap beside the raster; of the rows behind one line the
+/// greatest.
+void draw_row_shares(Ink& ink, const QRectF& where, const std::vector<float>& shares) {
+  constexpr double kGap = 0.4, kWidth = 1.6;  // as wide as the margin of a figure allows
+  // Fewer than are drawn: lines that are not known must not be blended with those that are.
+  constexpr std::size_t kMost = 512;
+  const auto lines = static_cast<int>(std::min(shares.size(), kMost));
+  const Colormap& map = colormap_for(Palette::sequential, ink.style.colormap);
+  QImage image(1, lines, QImage::Format_RGB32);
+  image.fill(Qt::white);  // not known
+  for (int line = 0; line < lines; ++line) {
+    const auto at = [&](int l) {
+      return static_cast<std::size_t>(l) * shares.size() / static_cast<std::size_t>(lines);
+    };
+    float most = -1;
+    for (std::size_t i = at(line); i < at(line + 1); ++i)
+      if (shares[i] > most) most = shares[i];  // NaN is not
+    if (most < 0) continue;
+    // By a root: small shares shall be told from none.
+    const Rgb c = map.steps[static_cast<std::size_t>(255 * std::sqrt(std::min(most, 1.0f)))];
+    image.setPixel(0, line, qRgb(c[0], c[1], c[2]));
+  }
+  draw_cells(ink, {where.right() + kGap, where.top(), kWidth, where.height()}, image);
+}
+
 }  // namespace
 
 void draw_cells(Ink& ink, const QRectF& where, const QImage& image) {
@@ -70,6 +95,7 @@ QImage image_of(const Raster& raster, const ColourScale& scale) {
 void draw_raster(Ink& ink, const QRectF& where, const Raster& raster, const ColourScale& scale) {
   if (raster.values.empty()) return draw_message(ink, where, {"no entries in view"});
   draw_cells(ink, where, image_of(raster, scale));
+  if (!raster.row_shares.empty()) draw_row_shares(ink, where, raster.row_shares);
 }
 
 }  // namespace fovea

@@ -10,7 +10,6 @@
 #include <array>
 
 #include "data/error.h"
-#include "gui/gl_format.h"
 #include "gui/main_window.h"
 #include "gui/polite_backend.h"
 #include "gui/run_window.h"
@@ -209,15 +208,10 @@ class Path {
 
 InteractionFigures measure_interaction(const std::string& source, const BackendChoice& backend,
                                        const std::function<bool()>& stop) {
-  if (!has_display())
-    throw UnavailableError(
-        "no display (DISPLAY and WAYLAND_DISPLAY are empty): the window is "
-        "what is measured");
-  ask_for_gl();
   int argc = 1;
   std::array<char, 6> name{"fovea"};
   std::array<char*, 2> argv{name.data(), nullptr};
-  QApplication application(argc, argv.data());
+  const auto application = start_application(argc, argv.data());
   // Not the settings of the person whose machine it is.
   QApplication::setOrganizationName("Fovea bench");
   QApplication::setApplicationName("Fovea interaction");

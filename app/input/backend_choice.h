@@ -11,7 +11,7 @@ namespace fovea {
 struct BackendChoice {
   std::string backend = "auto";    // "cpu", "cuda", or "auto": CUDA where there is a device
   std::string precision = "fp32";  // on CUDA also "bf16" and "fp16"
-  int threads = 0;                 // of the CPU; 0: as many as there are
+  int threads = 0;                 // of the CPU, beside CUDA too; 0: as many as there are
 };
 
 /// Throws UnavailableError with the reason when what was asked for is not to be had.

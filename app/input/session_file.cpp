@@ -180,7 +180,9 @@ void write_session(const std::string& path, const SessionFile& file) {
   json["causal"] = s.causal ? Json(*s.causal) : Json();
   json["scale"] = s.scale ? Json(*s.scale) : Json();
   json["pinned_query"] = s.pinned_query ? Json(*s.pinned_query) : Json();
-  write_atomically(path, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
+  write_atomically(path, [&](std::ostream& out) {
+    out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  });
 }
 
 SessionFile read_session(const std::string& path) {

@@ -90,34 +90,6 @@ Matrix block_fill(const Plan& plan, IndexRange rows, IndexRange cols, Index bloc
   return fill;
 }
 
-Matrix element_mask(const Plan& plan, IndexRange rows, IndexRange cols) {
-  const Support support(plan);
-  Matrix mask(rows.size(), cols.size());
-  for (Index i = rows.begin; i < rows.end; ++i)
-    support.for_parts(i, cols, [&](const Support::Part& part) {
-      std::fill_n(mask.row(i - rows.begin) + part.keys.begin - cols.begin, part.keys.size(), 1.0f);
-    });
-  return mask;
-}
-
-Matrix level_owner(const Plan& plan, IndexRange rows, IndexRange cols) {
-  const Support support(plan);
-  Matrix owner(rows.size(), cols.size(), -1.0f);
-  for (Index i = rows.begin; i < rows.end; ++i)
-    support.for_parts(i, cols, [&](const Support::Part& part) {
-      std::fill_n(owner.row(i - rows.begin) + part.keys.begin - cols.begin, part.keys.size(),
-                  static_cast<float>(part.pass->key_level));
-    });
-  return owner;
-}
-
-std::vector<Index> row_sizes(const Plan& plan) {
-  const Support support(plan);
-  std::vector<Index> sizes(static_cast<std::size_t>(plan.n));
-  for (Index i = 0; i < plan.n; ++i) sizes[static_cast<std::size_t>(i)] = support.count(i);
-  return sizes;
-}
-
 PairInfo pair_info(const Plan& plan, Index i, Index j) {
   PairInfo info;
   Support(plan).for_parts(i, {j, j + 1}, [&](const Support::Part& part) {

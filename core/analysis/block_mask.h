@@ -1,9 +1,8 @@
-// Structure of a Plan as it is looked at: which tiles it evaluates, who owns a pair, row sizes.
+// Structure of a Plan as it is looked at: which tiles it evaluates, who owns a pair.
 #pragma once
 
 #include <stop_token>
 #include <string>
-#include <vector>
 
 #include "plan/plan.h"
 
@@ -15,15 +14,6 @@ namespace fovea {
 /// requested.
 Matrix block_fill(const Plan& plan, IndexRange rows, IndexRange cols, Index block,
                   const std::stop_token& stop = {});
-
-/// 1 where the plan gives pair (i, j) weight, else 0. For zoomed views.
-Matrix element_mask(const Plan& plan, IndexRange rows, IndexRange cols);
-
-/// The key level of the pass that owns each pair, -1 where none does.
-Matrix level_owner(const Plan& plan, IndexRange rows, IndexRange cols);
-
-/// Number of keys each query attends, |S_i|. [n]
-std::vector<Index> row_sizes(const Plan& plan);
 
 /// What is known of one pair, for the hover read-out.
 struct PairInfo {

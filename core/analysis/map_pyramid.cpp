@@ -178,12 +178,15 @@ bool MapPyramid::refine(const MapView& view, Run& run) {
     double distance;
   };
   std::optional<Wanted> nearest;
+  std::size_t seen = 0;  // tiles of the view, all of which are kept
   const auto away = [side](Index tile, Index focus) {
     return static_cast<double>(tile * side + side / 2 - focus);
   };
   for (Index r = view.rows.begin / tile_side; r * tile_side < view.rows.end; ++r)
     for (Index c = view.cols.begin / tile_side; c * tile_side < view.cols.end; ++c) {
-      if (r * side >= n_ || c * side >= n_ || find(view.pixel, r, c)) continue;
+      if (r * side >= n_ || c * side >= n_) continue;
+      ++seen;
+      if (find(view.pixel, r, c)) continue;
       const double distance = std::hypot(away(r, view.focus_row), away(c, view.focus_col));
       if (!nearest || distance < nearest->distance) nearest = {r, c, distance};
     }
@@ -193,7 +196,7 @@ bool MapPyramid::refine(const MapView& view, Run& run) {
   };
   Matrix values = pool(tile_tokens(nearest->row), tile_tokens(nearest->col), view.pixel, run);
   tiles_.push_front({view.pixel, nearest->row, nearest->col, std::move(values)});
-  if (tiles_.size() > most_tiles) tiles_.pop_back();
+  if (tiles_.size() > std::max(most_tiles, seen)) tiles_.pop_back();
   ++version_;
   return true;
 }

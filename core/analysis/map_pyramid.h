@@ -79,7 +79,7 @@ class MapPyramid {
     Index pixel, row, col;  // in tiles
     Matrix values;
   };
-  static constexpr std::size_t most_tiles = 128;  // 32 MiB
+  static constexpr std::size_t most_tiles = 128;  // 32 MiB; of a view that has more, its own
 
   Matrix pool(IndexRange rows, IndexRange cols, Index pixel, Run& run) const;
   void estimate_part(IndexRange rows, IndexRange cols, std::uint64_t seed, Run& run);

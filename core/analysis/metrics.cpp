@@ -62,6 +62,12 @@ double mass_on_support(const Support& support, Index i, const float* exact) {
   return mass;
 }
 
+// Sums of the weights of a row are off by their roundings, which are no mass.
+float dropped(double kept) {
+  constexpr double rounding = 1e-5;  // some n 2^-24 at worst, sqrt(n) of it mostly
+  return 1 - kept < rounding ? 0.0f : static_cast<float>(1 - kept);
+}
+
 template <class Get>
 Estimate mean_of(const std::vector<RowDifference>& rows, double correction, Get get) {
   const double count = static_cast<double>(rows.size());
@@ -93,6 +99,8 @@ void compare_attention(const Operator& approximate, const Operator& exact, const
   const Index n = exact.plan().n;
   const bool complete = support.complete();
   std::vector<RowDifference> rows;
+  if (!complete)
+    m.dropped_mass.assign(static_cast<std::size_t>(n), std::numeric_limits<float>::quiet_NaN());
   Run quiet{run.profile, run.stop};  // progress counts rows
   for (const IndexRange& band : sample.bands) {
     if (const auto there = approximate.compare_rows(exact, band, quiet)) {
@@ -105,6 +113,10 @@ void compare_attention(const Operator& approximate, const Operator& exact, const
         rows.push_back(row);
       }
     }
+    if (!complete)
+      for (Index i = band.begin; i < band.end; ++i)
+        m.dropped_mass[static_cast<std::size_t>(i)] =
+            dropped(rows[rows.size() - static_cast<std::size_t>(band.end - i)].mass);
     if (run.progress)
       run.progress->fraction = static_cast<double>(rows.size()) / static_cast<double>(sample.rows);
   }

@@ -24,6 +24,8 @@ struct Metrics {
   double density = 0;                    // nnz(P~) / n^2
   Index sampled_rows = 0;                // 0: all rows were used
   std::vector<float> token_error;        // [n] |z~_i - z_i|
+  std::vector<float> dropped_mass;  // [n] exact mass of a row off the support of P~; NaN: a row
+                                    // that was not sampled; empty: the support is everything
 };
 
 /// |Z~ - Z|_F / |Z|_F; 0 for equal outputs, whatever their norm.

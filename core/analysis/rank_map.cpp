@@ -77,21 +77,26 @@ void decompose(RankMap& map, const Entries& entries, const Backend& backend, Run
 
 }  // namespace
 
-RankMap map_ranks(Index n, const Entries& entries, const RankOptions& options,
-                  const Backend& backend, Run& run) {
+void require_decomposable(Index n, const RankOptions& options) {
   if (options.leaf < 1)
     throw UsageError("rank map: leaf is " + std::to_string(options.leaf) + ", at least 1 expected");
+  Index side = std::min(options.leaf, n);
+  if (options.partition == Partition::hierarchy)
+    while (2 * side < n) side *= 2;
+  if (side > largest_rank_block)
+    throw UnavailableError("rank map of " + std::to_string(n) + " tokens: a block of " +
+                           std::to_string(side) + " a side is too large to decompose; at most " +
+                           std::to_string(largest_rank_block) + " a side");
+}
+
+RankMap map_ranks(Index n, const Entries& entries, const RankOptions& options,
+                  const Backend& backend, Run& run) {
+  require_decomposable(n, options);
   RankMap map{.n = n, .partition = options.partition, .blocks = {}, .left_to_cpu = 0};
   if (options.partition == Partition::hierarchy)
     add_hierarchy(map, options.leaf);
   else
     add_grid(map, options.leaf);
-  for (const RankBlock& b : map.blocks)
-    if (std::max(b.rows.size(), b.cols.size()) > largest_rank_block)
-      throw UnavailableError("rank map: a block of " + std::to_string(b.rows.size()) + " x " +
-                             std::to_string(b.cols.size()) +
-                             " is too large to decompose; at most " +
-                             std::to_string(largest_rank_block) + " a side");
   decompose(map, entries, backend, run);
   set_tolerance(map, options.tolerance, options.relative);
   return map;

@@ -40,9 +40,11 @@ using Entries = std::function<Matrix(IndexRange rows, IndexRange cols)>;
 /// Larger blocks are refused: their decomposition would take minutes.
 inline constexpr Index largest_rank_block = 2048;
 
+/// Throws UnavailableError where a block would be larger: before anything is computed.
+void require_decomposable(Index n, const RankOptions& options);
+
 /// Singular values of every block by the back end, a batch of bounded memory at a time; `entries`
-/// is called on this thread. Then ranks at the tolerance. Throws UnavailableError for larger
-/// blocks.
+/// is called on this thread. Then ranks at the tolerance. Throws as require_decomposable does.
 RankMap map_ranks(Index n, const Entries& entries, const RankOptions& options,
                   const Backend& backend, Run& run);
 

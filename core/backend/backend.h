@@ -77,6 +77,7 @@ struct CudaOptions {
   /// differs from P V by what the rounding costs. Output::lse belongs to Z. The maps of apply_rows
   /// are of those entries: beside tensor cores they take a second pass over P, in fp32.
   std::string precision = "fp32";
+  int threads = 0;  // of what the CPU does beside it; 0: as many as the machine has
 };
 
 /// The CUDA back end, or nullptr with the reason when it was not built, there is no device or the

@@ -154,7 +154,6 @@ class DenseSweep::Worker {
       if (lane >= strip_.count) continue;
       const Index at = queries.begin + lane;
       found_.log2_sums[size(at)] = log2_sum_[lane];
-      found_.log2_maxima[size(at)] = running_maximum_[lane];
       if (wish_.values.empty()) continue;
       const auto width = static_cast<int>(found_.z.stride());
       if (none)
@@ -229,7 +228,6 @@ DenseSweep::DenseSweep(const BoundTiles& tiles, const Wish& wish, Workers& worke
     : tiles_(tiles), wish_(wish), workers_(workers), run_(run) {
   const auto queries = static_cast<Index>(wish.queries.size());
   found_.log2_sums.resize(wish.queries.size());
-  found_.log2_maxima.resize(wish.queries.size());
   if (!wish.values.empty()) found_.z = Matrix::uninitialised(queries, wish.values.cols);
   if (!wish.map_cols.empty()) {
     const auto side = [](std::span<const Index> bounds) {

@@ -21,10 +21,9 @@ class DenseSweep {
     std::span<const Index> map_rows = {}, map_cols = {};
   };
   struct Found {
-    std::vector<float> log2_sums;    // [queries] log2 of the softmax sum; -inf: no key
-    std::vector<float> log2_maxima;  // [queries] the largest logit, log2 units
-    Matrix z;                        // [queries, dv]
-    Matrix most, mean;               // P pooled: max; mean
+    std::vector<float> log2_sums;  // [queries] log2 of the softmax sum; -inf: no key
+    Matrix z;                      // [queries, dv]
+    Matrix most, mean;             // P pooled: max; mean
   };
 
   /// All arguments outlive this. `tiles` are dense.

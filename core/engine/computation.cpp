@@ -38,18 +38,22 @@ Computation prepare(const Problem& problem, const ComputeRequest& request, const
 Computation compute(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                     Run& run) {
   Computation result = prepare(problem, request, backend, run);
-  std::vector<Profile> apply;
+  apply(result, request.repeats, run);
+  return result;
+}
+
+void apply(Computation& prepared, int repeats, Run& run) {
+  std::vector<Profile> profiles;
   // The first run warms caches and threads up; it counts only when it is the only one.
-  for (int repeat = 0; repeat <= request.repeats; ++repeat) {
+  for (int repeat = 0; repeat <= repeats; ++repeat) {
     Profile profile;
     Run apply_run{profile, run.stop, run.progress};
-    result.output = result.op->apply(problem.v, apply_run);
-    if (repeat > 0 || request.repeats == 0) apply.push_back(std::move(profile));
+    prepared.output = prepared.op->apply(prepared.op->problem().v, apply_run);
+    if (repeat > 0 || repeats == 0) profiles.push_back(std::move(profile));
   }
-  result.timing.apply = summarise(apply);
-  result.timing.apply_total = summarise_total(apply);
-  result.timing.few_samples = apply.size() < 5;
-  return result;
+  prepared.timing.apply = summarise(profiles);
+  prepared.timing.apply_total = summarise_total(profiles);
+  prepared.timing.few_samples = profiles.size() < 5;
 }
 
 bool fitted_to_all_tokens(const Computation& computation) {

@@ -37,6 +37,9 @@ Computation compute(const Problem& problem, const ComputeRequest& request, const
 Computation prepare(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                     Run& run);
 
+/// Applies one that was prepared; `repeats` as in the request.
+void apply(Computation& prepared, int repeats, Run& run);
+
 /// Whether the structure was fitted to all tokens at once (a median tree, LSH orders): then later
 /// tokens decide who attends whom, under a causal mask too.
 bool fitted_to_all_tokens(const Computation& computation);

@@ -31,6 +31,10 @@ struct Raster {
   double low = 0, high = 1;             // this panel's own range (finite values)
   std::string quantity;                 // colour bar label: "attention weight P"
   std::vector<std::string> categories;  // palette categories: their names
+  // A share in [0, 1] of each row of tokens, for a strip beside the raster; NaN: not known. Empty:
+  // no strip.
+  std::vector<float> row_shares;  // [rows.size()]
+  std::string row_quantity;       // "mass dropped of the row"
   // Of the map of a long head, which is first estimated and then exact, coarse and then fine.
   Matrix standard_error;  // of every pixel that is an estimated mean (else 0); empty: none is
   double estimated = 0;   // share of the rows of pixels that are estimates

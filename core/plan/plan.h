@@ -79,6 +79,9 @@ struct Structure {
   Tree tree;
 };
 
+/// What is there of a structure: "query_order", ..., "alpha", "tree".
+std::vector<std::string> member_names(const Structure& structure);
+
 struct Plan {
   Index n = 0;
   bool causal = false;

@@ -324,6 +324,7 @@ Variant hyper_variant() {
        .formula = "Pᵢⱼ = Wᵢⱼ exp(Sᵢⱼ) / Σⱼ Wᵢⱼ exp(Sᵢⱼ),  W = M + (1−M)·(n/m)·cⱼ",
        .summary = "Blocks of queries and keys that hash alike, and sampled keys for the rest.",
        .mask = Mask::either,
+       .takes = {"query_order", "key_order", "sampled_keys", "query_bucket", "key_bucket"},
        .schema = {},
        .planner = {}},
       plan_hyper);

@@ -163,6 +163,7 @@ Variant tf_variant() {
        .formula = "Pᵢⱼ = [leaf(qᵢ) = leaf(kⱼ)] exp(Sᵢⱼ) / Σ_{same leaf} exp",
        .summary = "The keys that a decision tree sends to the query's own leaf.",
        .mask = Mask::bidirectional_in_paper,
+       .takes = {"tree", "query_leaf", "key_leaf"},
        .schema = {},
        .planner = {}},
       plan_tf);
@@ -176,6 +177,7 @@ Variant tc_variant() {
        .formula = "Pᵢⱼ = Σₗ αₗ [nodeₗ(qᵢ) = nodeₗ(kⱼ)] / |Sₗ|",
        .summary = "Mean values of the tree nodes on the query's path, without logits.",
        .mask = Mask::bidirectional_in_paper,
+       .takes = {"tree", "query_leaf", "key_leaf", "alpha"},
        .schema = {},
        .planner = {}},
       plan_tc);

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "backend/backend.h"
 #include "data/problem.h"
@@ -28,11 +29,14 @@ struct Variant {
   std::string formula;       // as shown in the form, Unicode mathematics
   std::string summary;       // one sentence: what it keeps
   Mask mask = Mask::either;  // what the paper defines; the other is offered and labelled
+  /// Members of a given Structure that it uses, by their names (member_names).
+  std::vector<std::string> takes = {};
   Schema schema;
   std::function<Plan(const Problem&, const Values&, Planning&)> planner;
 
-  /// Checks the values and plans. Throws UsageError for bad values, InputError for a given
-  /// structure of the wrong shape.
+  /// Checks the values and plans; a note says what of a given structure it does not take. Throws
+  /// UsageError for bad values, InputError for a given structure of the wrong shape, and for one of
+  /// which it takes nothing.
   Plan plan(const Problem& problem, const Values& values, Planning& planning) const;
 };
 

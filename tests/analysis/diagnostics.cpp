@@ -4,12 +4,12 @@
 
 #include <cmath>
 
-#include "analysis/block_mask.h"
 #include "analysis/block_spread.h"
 #include "analysis/leaf_skew.h"
 #include "analysis/reach.h"
 #include "analysis/spectrum.h"
 #include "cases.h"
+#include "pairs.h"
 #include "reference.h"
 
 using namespace fovea;

@@ -280,3 +280,24 @@ TEST_CASE("map pyramid: a part is there without any overview") {
   CHECK(map.picture(view).complete);
   CHECK(deviation(map.picture(view), view, m, Pool::Kind::max) == 0);
 }
+
+TEST_CASE("a view of more tiles than are kept of others is finished all the same") {
+  // 16 x 16 tiles at one entry a pixel.
+  constexpr Index n = 4096;
+  MapPyramid map(n, Pool::Kind::max, [](IndexRange, IndexRange, Pool pool, Run&) {
+    return Matrix(pool.rows, pool.cols, 1.0f);
+  });
+  Profile profile;
+  Run run{profile};
+  const MapView view = map_view({0, n}, {0, n}, n);
+  REQUIRE(view.pixel == 1);
+  int made = 0;
+  while (made <= 256 && map.refine(view, run)) ++made;
+  CHECK(made == 256);
+  CHECK(map.picture(view).complete);
+  // Another view makes the tiles of the first go.
+  const MapView coarse = map_view({0, n}, {0, n}, n / 2);
+  while (map.refine(coarse, run)) {
+  }
+  CHECK(map.picture(coarse).complete);
+}

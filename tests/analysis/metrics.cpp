@@ -80,6 +80,13 @@ TEST_CASE("a sample of rows agrees with all rows within its standard error") {
   const Metrics all = compared(make()).metrics, some = compared(make(), 400.0 * 80).metrics;
   CHECK(all.sampled_rows == 0);
   CHECK(some.sampled_rows == 80);
+  Index known = 0;
+  for (std::size_t i = 0; i < 400; ++i)
+    if (!std::isnan(some.dropped_mass[i])) {
+      ++known;
+      CHECK(some.dropped_mass[i] == all.dropped_mass[i]);
+    }
+  CHECK(known == 80);
   CHECK(some.mass_kept.standard_error > 0);
   CHECK(some.attention_rel_fro.standard_error > 0);
   // Four standard errors: one fixed seed in 16000 would fail.

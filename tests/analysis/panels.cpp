@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/block_mask.h"
 #include "cases.h"
 #include "engine/panel.h"
 #include "engine/rank_subject.h"
+#include "pairs.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -306,4 +306,80 @@ TEST_CASE("a subtitle leaves out what only a causal mask makes matter") {
     CHECK(subtitle.starts_with("block 4, structure banded"));
     CHECK((subtitle.find("causal query first") != std::string::npos) == causal);
   }
+}
+
+TEST_CASE("outputs that are not computed yet are said not to be") {
+  Scene scene = hyper_scene();
+  scene.computation.output = {};
+  CHECK(std::get<Message>(scene.panel(View::output).body).text.find("not computed") !=
+        std::string::npos);
+  Scene other = hyper_scene();
+  other.exact.output = {};
+  CHECK(std::holds_alternative<Message>(other.panel(View::output).body));
+}
+
+TEST_CASE("what rows of mean pixels are divided by is called what it is") {
+  Scene scene = hyper_scene();
+  scene.settings.norm = Norm::row_max;
+  scene.settings.pool = Pool::Kind::mean;
+  Run run{scene.profile};
+  const auto map = make_map(View::heatmap, scene.computation, scene.exact, scene.settings);
+  map->fill({0, map->overview_rows()}, run);
+  const IndexRange all{0, 40};
+  const Panel panel = make_panel(View::heatmap,
+                                 {.computation = scene.computation,
+                                  .exact = scene.exact,
+                                  .backend = *backends().front(),
+                                  .sequence = scene.sequence,
+                                  .settings = scene.settings,
+                                  .rows = all,
+                                  .cols = all,
+                                  .max_pixels = 10,
+                                  .map = map.get()},
+                                 run);
+  const auto& raster = std::get<Raster>(panel.body);
+  REQUIRE(raster.pooled == Pool::Kind::mean);
+  float most =
+      0;  // a row's largest pixel is 1, which the mean of 16 entries over the largest is not
+  for (Index c = 0; c < raster.values.cols(); ++c) most = std::max(most, raster.values(0, c));
+  CHECK(most == 1);
+  CHECK(raster.quantity == "P / largest pixel of its row");
+  CHECK(std::get<Raster>(scene.panel(View::heatmap).body).quantity == "P / largest of its row");
+}
+
+TEST_CASE("a rank map that stores nothing says so") {
+  Scene scene = hyper_scene();
+  scene.settings.rank_tolerance = 1e6;
+  scene.settings.rank_partition = Partition::uniform;
+  const Panel panel = scene.panel(View::rank);
+  CHECK(std::get<BlockMap>(panel.body).stored == 0);
+  CHECK(panel.caption.find("inf") == std::string::npos);
+  CHECK(panel.caption.find("nothing to store") != std::string::npos);
+}
+
+TEST_CASE("beside the mask stands the exact mass that each row drops") {
+  Scene scene = hyper_scene();
+  const auto mask = std::get<Raster>(scene.panel(View::mask, {8, 24}, {0, 16}).body);
+  const Matrix p = scene.p(false),
+               used = element_mask(scene.computation.op->plan(), {0, 40}, {0, 40});
+  REQUIRE(mask.row_shares.size() == 16);
+  float most = 0;
+  for (Index i = 0; i < 40; ++i) {
+    double dropped = 0;
+    for (Index j = 0; j < 40; ++j)
+      if (used(i, j) == 0) dropped += static_cast<double>(p(i, j));
+    // 40 entries rounded to float32, twice.
+    CHECK(scene.metrics.dropped_mass[std::size_t(i)] == doctest::Approx(dropped).epsilon(1e-5));
+    if (8 <= i && i < 24)
+      CHECK(mask.row_shares[std::size_t(i - 8)] == scene.metrics.dropped_mass[std::size_t(i)]);
+    most = std::max(most, scene.metrics.dropped_mass[std::size_t(i)]);
+  }
+  CHECK(most > 0.01f);
+  const std::string caption = scene.panel(View::mask).caption;
+  CHECK(caption.find("of each row, median ") != std::string::npos);
+  CHECK(caption.find("most ") != std::string::npos);
+  // Where every pair is used there is nothing to show.
+  Scene whole(make_data(Data::gaussian, 40, 4, 4, true), "h1d", {{"block", "4"}});
+  CHECK(whole.metrics.dropped_mass.empty());
+  CHECK(std::get<Raster>(whole.panel(View::mask).body).row_shares.empty());
 }

@@ -206,3 +206,30 @@ TEST_CASE("empty and degenerate panels draw a reason or a frame") {
     }
   CHECK_NOTHROW(example::record(Figure{}));
 }
+
+TEST_CASE("shares of rows stand as a strip beside the raster, on the page") {
+  example::application();
+  Panel panel = example::error_map(8, 1, "a");
+  const auto drawn = [&](bool beside) {
+    auto& raster = std::get<Raster>(panel.body);
+    raster.row_shares.clear();
+    if (beside) raster.row_shares = {0, 1, 0, 1, std::numeric_limits<float>::quiet_NaN(), 0, 0, 0};
+    QImage image(800, 900, QImage::Format_RGB32);
+    QPainter painter(&image);
+    draw_panel(painter, {0, 0, 800, 900}, panel, {});
+    painter.end();
+    if (beside) example::check_page(example::record(alone(panel, 252)));
+    return image;
+  };
+  const QImage with = drawn(true), without = drawn(false);
+  const auto& steps = colormap_for(Palette::sequential, FigureStyle{}.colormap).steps;
+  int none = 0, all = 0;
+  for (int y = 0; y < with.height(); ++y)
+    for (int x = 0; x < with.width(); ++x)
+      if (with.pixel(x, y) != without.pixel(x, y)) {
+        none += with.pixel(x, y) == qRgb(steps[0][0], steps[0][1], steps[0][2]);
+        all += with.pixel(x, y) == qRgb(steps[255][0], steps[255][1], steps[255][2]);
+      }
+  CHECK(all > 90);        // two cells high
+  CHECK(none > 2 * all);  // five
+}

@@ -13,6 +13,7 @@
 #include "gui/docks/timing_dock.h"
 #include "gui/info_bar.h"
 #include "gui/polite_backend.h"
+#include "gui/run_window.h"
 #include "gui/window_harness.h"
 
 namespace fovea::test {
@@ -42,6 +43,16 @@ bool some_label_says(const QWidget& in, const QString& words) {
 }
 
 }  // namespace
+
+TEST_CASE("each file of the command line has a window of its own") {
+  const auto windows = open_windows({"synthetic:golden", "synthetic:gaussian?n=24&d=4"}, {});
+  REQUIRE(windows.size() == 2);
+  for (const auto& window : windows)
+    CHECK(wait_until([&] { return window->isVisible() && window->study().settled(); }));
+  CHECK(windows[0]->study().length() == 8);
+  CHECK(windows[1]->study().length() == 24);
+  for (const auto& window : windows) window->close();
+}
 
 TEST_CASE("the patch of an image is chosen in the window; undo and redo open it again") {
   Window window(picture);

@@ -2,8 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <numeric>
+#include <thread>
 
 #include "data/random.h"
 #include "harness.h"
@@ -158,4 +161,26 @@ TEST_CASE("cuda: planning can be stopped") {
   CHECK_THROWS_AS(cuda.lsh_buckets(x, x, run), Cancelled);
   CHECK_THROWS_AS(cuda.route(x, random_tree({2}, true, 3, 1), run), Cancelled);
   CHECK_THROWS_AS(cuda.stable_order(std::vector<std::int32_t>{1, 0}, 2, run), Cancelled);
+}
+
+TEST_CASE("what planning shares out runs side by side, on as many threads as were asked for") {
+  Profile profile;
+  Run run{profile};
+  std::string why_not;
+  // Whether each of two bodies sees the other begin before it ends itself.
+  const auto meet = [&](int threads) {
+    const auto backend = make_cuda_backend({.threads = threads}, &why_not);
+    REQUIRE(backend);
+    std::atomic<int> begun = 0, met = 0;
+    backend->share_out(2, run, [&](Index) {
+      ++begun;
+      const auto until =
+          std::chrono::steady_clock::now() + std::chrono::seconds(threads > 1 ? 30 : 1);
+      while (begun < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+      met += begun == 2;
+    });
+    return met == 2;
+  };
+  CHECK(meet(2));
+  CHECK(!meet(1));
 }

@@ -25,10 +25,10 @@ void draw_body(const BodyDrawing& d, const Strip& strip);
 void draw_body(const BodyDrawing& d, const OutputPicture& picture);
 void draw_body(const BodyDrawing& d, const FigureTable& table);
 
-/// Beside an error map; nothing where the output errors are not known.
-void draw_error_strip(const Ink& ink, const Scene& scene, int row, int column);
+/// A number of each query beside an error map or a mask; nothing where they are not known.
+void draw_row_strip(const Ink& ink, const Scene& scene, int row, int column);
 /// What it says of the query under the crosshair.
-std::string output_error_words(const Scene& scene, int row, int column);
+std::string row_strip_words(const Scene& scene, int row, int column);
 
 inline ImU32 colour_of(const Rgb& c, int alpha = 255) {
   return IM_COL32(c[0], c[1], c[2], alpha);

@@ -1,4 +1,5 @@
-// The strip beside an error map: each query's output error |z~ - z| as a colour.
+// The strip beside a panel: a number of each query as a colour. Beside an error map the output
+// error |z~ - z|, beside a mask the share of exact mass that the row drops.
 #include <algorithm>
 #include <cmath>
 
@@ -9,60 +10,91 @@ namespace {
 
 constexpr float strip_width = 6;  // it stands in the gap between panels
 
-const std::vector<float>* errors_of(const Scene& scene, int row, int column) {
-  const auto r = static_cast<std::size_t>(row), c = static_cast<std::size_t>(column);
+/// values[i] is of query first + i; NaN: not known.
+struct RowNumbers {
+  const std::vector<float>* values = nullptr;
+  Index first = 0;
+
+  /// The greatest of the queries that is known; NaN: none is.
+  float greatest(IndexRange queries) const {
+    float most = std::nanf("");
+    const Index end = std::min(queries.end - first, static_cast<Index>(values->size()));
+    for (Index i = std::max<Index>(queries.begin - first, 0); i < end; ++i)
+      if (const float v = (*values)[static_cast<std::size_t>(i)]; std::isfinite(v) && !(v <= most))
+        most = v;
+    return most;
+  }
+  float greatest() const { return greatest({first, first + static_cast<Index>(values->size())}); }
+};
+
+const Raster* raster_in(const Scene& scene, int row, int column) {
   const CanvasCell* cell = scene.cell(row, column);
-  const bool of_errors = r < scene.model.views.size() && scene.model.views[r] == View::error &&
-                         cell && cell->panel && std::holds_alternative<Raster>(cell->panel->body);
-  if (!of_errors || c >= scene.token_errors.size() || !scene.token_errors[c]) return nullptr;
-  const std::vector<float>& errors = *scene.token_errors[c];
-  return static_cast<Index>(errors.size()) == scene.model.n ? &errors : nullptr;
+  return cell && cell->panel ? std::get_if<Raster>(&cell->panel->body) : nullptr;
 }
 
-float greatest(const std::vector<float>& values) {
-  float most = 0;
-  for (const float v : values)
-    if (std::isfinite(v)) most = std::max(most, v);
-  return most;
+RowNumbers errors_of(const Scene& scene, int row, int column) {
+  const auto r = static_cast<std::size_t>(row), c = static_cast<std::size_t>(column);
+  const bool of_errors = r < scene.model.views.size() && scene.model.views[r] == View::error &&
+                         raster_in(scene, row, column);
+  if (!of_errors || c >= scene.token_errors.size() || !scene.token_errors[c]) return {};
+  const std::vector<float>& errors = *scene.token_errors[c];
+  return static_cast<Index>(errors.size()) == scene.model.n ? RowNumbers{&errors} : RowNumbers{};
+}
+
+RowNumbers shares_of(const Scene& scene, int row, int column) {
+  const Raster* raster = raster_in(scene, row, column);
+  if (!raster || raster->row_shares.empty()) return {};
+  return {&raster->row_shares, raster->rows.begin};
 }
 
 /// Of all columns, so that strips can be compared.
 float shared_top(const Scene& scene, int row, float own) {
   if (!scene.model.settings.shared_range) return own;
   for (int c = 0; c < scene.grid.columns(); ++c)
-    if (const auto* errors = errors_of(scene, row, c)) own = std::max(own, greatest(*errors));
+    if (const RowNumbers errors = errors_of(scene, row, c); errors.values)
+      own = std::fmax(own, errors.greatest());
   return own;
 }
 
-}  // namespace
-
-void draw_error_strip(const Ink& ink, const Scene& scene, int row, int column) {
-  const std::vector<float>* errors = errors_of(scene, row, column);
-  if (!errors) return;
-  const float top = shared_top(scene, row, greatest(*errors));
-  if (!(top > 0)) return;
-  const Rect panel = scene.grid.panel(row, column);
+void draw_strip(const Ink& ink, const Scene& scene, const Rect& panel, const RowNumbers& numbers,
+                float top) {
   const TokenAxis queries = scene.queries(panel);
   const Colormap& map = colormap_for(Palette::sequential, scene.model.settings.colormap);
-  const auto n = static_cast<Index>(errors->size());
   for (float y = panel.y; y < panel.bottom(); y += 1) {
-    const Index first = std::clamp<Index>(static_cast<Index>(queries.token(y)), 0, n - 1);
-    const Index last = std::clamp<Index>(static_cast<Index>(queries.token(y + 1)), first, n - 1);
-    float most = 0;
-    for (Index i = first; i <= last; ++i)
-      most = std::max(most, (*errors)[static_cast<std::size_t>(i)]);
-    // By a root: small errors shall be told from none.
+    const auto from = static_cast<Index>(queries.token(y)),
+               to = static_cast<Index>(queries.token(y + 1));
+    const float most = numbers.greatest({from, std::max(from, to) + 1});
+    if (std::isnan(most)) continue;
+    // By a root: small numbers shall be told from none.
     const float share = std::sqrt(std::clamp(most / top, 0.0f, 1.0f));
     ink.fill({panel.right() + 2, y, strip_width, 1},
              colour_of(map.steps[static_cast<std::size_t>(share * 255)]));
   }
 }
 
-std::string output_error_words(const Scene& scene, int row, int column) {
-  const std::vector<float>* errors = errors_of(scene, row, column);
+}  // namespace
+
+void draw_row_strip(const Ink& ink, const Scene& scene, int row, int column) {
+  const Rect panel = scene.grid.panel(row, column);
+  if (const RowNumbers shares = shares_of(scene, row, column); shares.values)
+    return draw_strip(ink, scene, panel, shares, 1);
+  const RowNumbers errors = errors_of(scene, row, column);
+  if (!errors.values) return;
+  const float top = shared_top(scene, row, errors.greatest());
+  if (top > 0) draw_strip(ink, scene, panel, errors, top);
+}
+
+std::string row_strip_words(const Scene& scene, int row, int column) {
   const Index query = scene.pointer.query;
-  if (!errors || query < 0 || query >= static_cast<Index>(errors->size())) return "";
-  return "output error |z̃ − z| " + number((*errors)[static_cast<std::size_t>(query)]);
+  if (query < 0) return "";
+  if (const RowNumbers shares = shares_of(scene, row, column); shares.values) {
+    const float share = shares.greatest({query, query + 1});
+    const std::string& quantity = raster_in(scene, row, column)->row_quantity;
+    return quantity + (std::isnan(share) ? ": not sampled" : " " + number(100 * share) + " %");
+  }
+  const RowNumbers errors = errors_of(scene, row, column);
+  if (!errors.values || query >= static_cast<Index>(errors.values->size())) return "";
+  return "output error |z̃ − z| " + number((*errors.values)[static_cast<std::size_t>(query)]);
 }
 
 }  // namespace fovea::canvas

@@ -176,7 +176,7 @@ std::vector<std::string> tooltip_lines(const Ink& ink, const Scene& scene, const
     value = block_words(*blocks, p.query, p.key);
   if (const auto* row = std::get_if<RowCurve>(&panel.body)) value = curve_words(*row, p.key);
   if (const auto* strip = std::get_if<Strip>(&panel.body)) value = strip_words(*strip, p.query);
-  if (const std::string error = output_error_words(scene, p.row, p.column); !error.empty())
+  if (const std::string error = row_strip_words(scene, p.row, p.column); !error.empty())
     lines.push_back(error);
   if (!value.empty() && !lines.empty()) lines.push_back(value);
   return lines;

@@ -79,7 +79,7 @@ void draw_panel(const Ink& ink, const Scene& scene, int row, int column) {
   if (!only_words)  // nothing to look at: no window to look through
     ink.frame(where.inset(-1), chosen ? ink.theme.accent : ink.theme.border);
   if (!cell || !cell->panel) return;
-  draw_error_strip(ink, scene, row, column);
+  draw_row_strip(ink, scene, row, column);
   draw_caption(ink, scene, row, column, *cell->panel);
   draw_legend(ink, scene, row, column, *cell->panel);
 }

@@ -73,10 +73,11 @@ Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
     take_picture(*in.map, in, known, caption);
     const MapView view = view_of(in);
     std::vector<float> maxima;
-    if (by_row)
-      maxima = known.complete && view.pixel < in.map->overview_pixel() ? row_maxima(in, grid, run)
-                                                                       : row_maxima(*in.map, view);
+    const bool all_seen = known.complete && view.pixel < in.map->overview_pixel();
+    if (by_row) maxima = all_seen ? row_maxima(in, grid, run) : row_maxima(*in.map, view);
     Raster raster = weight_raster(std::move(known.values), maxima, frame);
+    // A pixel may be a mean, of which the largest is not that of the entries.
+    if (by_row && !all_seen) raster.quantity = "P / largest pixel of its row";
     if (!by_row) raster.standard_error = std::move(known.standard_error);
     raster.complete = known.complete;
     raster.estimated = known.estimated;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/block_mask.h"
 #include "analysis/support.h"
@@ -92,6 +93,26 @@ std::string rounded_percent(double share) {
   return number(100 * share, 2) + " %";
 }
 
+// Of every row beside the tiles; of all of them in words.
+void add_dropped(const Metrics& metrics, Raster& raster, std::string& caption) {
+  std::vector<float> known;
+  for (const float share : metrics.dropped_mass)
+    if (!std::isnan(share)) known.push_back(share);
+  if (known.empty()) return;
+  std::ranges::sort(known);
+  constexpr float worth_telling = 5e-4f;
+  if (known.back() < worth_telling) return;
+  raster.row_shares.assign(metrics.dropped_mass.begin() + raster.rows.begin,
+                           metrics.dropped_mass.begin() + raster.rows.end);
+  raster.row_quantity = "mass dropped of the row";
+  add(caption, rounded_percent(1 - metrics.mass_kept.value) +
+                   " of mass dropped; strip: of each row, median " +
+                   rounded_percent(static_cast<double>(known[(known.size() - 1) / 2])) + ", most " +
+                   rounded_percent(static_cast<double>(known.back())));
+  if (metrics.sampled_rows > 0)
+    caption += " (" + std::to_string(metrics.sampled_rows) + " rows sampled)";
+}
+
 }  // namespace
 
 Body mask(const PanelInputs& in, std::string& caption, Run& run) {
@@ -125,8 +146,7 @@ Body mask(const PanelInputs& in, std::string& caption, Run& run) {
   add(caption, count_words(tiles));
   if (tiles.partial > 0)
     add(caption, rounded_percent(1 - tiles.covered / tiles.touched) + " wasted");
-  if (in.metrics && in.metrics->mass_kept.value < 0.9995)
-    add(caption, rounded_percent(1 - in.metrics->mass_kept.value) + " of mass dropped");
+  if (in.metrics) add_dropped(*in.metrics, raster, caption);
   return raster;
 }
 

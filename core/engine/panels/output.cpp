@@ -28,6 +28,8 @@ OutputPicture picture_of(const Matrix& z, const ImageGrid& grid) {
 
 Body output(const PanelInputs& in, std::string& caption, Run& run) {
   run.check();
+  if (!in.computation.applied() || !in.exact.applied())
+    return Message{"Z is not computed yet: only P is known, as far as it is looked at."};
   const Matrix &z = in.computation.output.z, &reference = in.exact.output.z;
   if (shows_colours(in)) {
     add(caption, "mean colour of each patch of Z");

@@ -35,6 +35,7 @@ std::string tolerance_words(double tolerance) {
   return " at ε = " + number(tolerance);
 }
 std::string compression_words(const BlockMap& body) {
+  if (body.stored == 0) return "nothing to store: every block has rank 0";
   return body.compression < 1.005 ? "nothing saved" : number(body.compression) + " × fewer entries";
 }
 

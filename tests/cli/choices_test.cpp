@@ -1,0 +1,201 @@
+// What the program takes from its command line and from files, and what it refuses in time.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <optional>
+
+#include "cli/program.h"
+#include "io/bytes.h"
+#include "io/safetensors_writer.h"
+#include "io/tensor_file.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+Ended check_refused(const std::vector<std::string>& arguments, int status,
+                    const std::string& says) {
+  const Ended ended = run_program(arguments);
+  CAPTURE(arguments);
+  CAPTURE(ended.err);
+  CHECK(ended.status == status);
+  CHECK(ended.out.empty());
+  CHECK(ended.err.find(says) != std::string::npos);
+  return ended;
+}
+
+std::string session_text(const std::string& source, Index layer, const std::string& view) {
+  return R"({"fovea_session": 1, "content_sha256": "", "layer": )" + std::to_string(layer) +
+         R"(, "head": 0, "source": ")" + source +
+         R"(", "causal": null, "scale": null, "pinned_query": null,
+      "columns": [{"variant": "h1d", "parameters": {"block": "2"}, "seed": 0}],
+      "views": [")" +
+         view + R"("], "viewport": [0, 4, 0, 4],
+      "settings": {"norm": "linear", "log_floor": 1e-4, "error": "signed", "pool": "max",
+        "mask_block": 2, "rank_of": "attention", "rank_leaf": 2, "rank_tolerance": 1e-2,
+        "rank_partition": "hierarchy", "shared_range": true, "colormap": "viridis"}})";
+}
+
+void add_layer(std::vector<OutTensor>& tensors, const std::string& prefix, Index n) {
+  for (const char* name : {"q", "k", "v"})
+    tensors.push_back({prefix + name, {n, 2}, std::vector<float>(std::size_t(2 * n), 0.5f)});
+}
+
+/// A variable of the environment for the programs started meanwhile.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) {
+    if (const char* old = std::getenv(name)) old_ = old;
+    value ? setenv(name, value, 1) : unsetenv(name);
+  }
+  ~Variable() { old_ ? setenv(name_, old_->c_str(), 1) : unsetenv(name_); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> old_;
+};
+
+// Exact attention of this head takes a minute and more on two cores; to make the head and to plan
+// takes a few seconds, also where other work keeps the machine busy.
+const std::string large = "synthetic:clusters?n=131072&d=64";
+constexpr double in_time = 20;
+
+}  // namespace
+
+TEST_CASE("an estimate is not offered for a session whose views need all of exact attention") {
+  const TemporaryDirectory scratch;
+  const std::string session =
+      scratch.write("s.fovea.json", session_text("synthetic:clusters?n=9000&d=8", 0, "output"));
+  check_refused({"render", session, "--estimate", "-o", scratch / "f.png"}, 2,
+                "leave out --estimate");
+}
+
+TEST_CASE("a file name that is not UTF-8 costs no result") {
+  const TemporaryDirectory scratch;
+  std::vector<OutTensor> tensors;
+  add_layer(tensors, "", 8);
+  const std::string source = scratch / "caf\xe9.safetensors", out = scratch / "z.safetensors";
+  write_safetensors(source, tensors, {});
+  const Ended ended = run_program({"compute", source, "--variant", "exact", "-o", out, "--json"});
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  CHECK(ended.json()["source"].get<std::string>().find("caf\xef\xbf\xbd") != std::string::npos);
+  CHECK(nlohmann::json::parse(read_safetensors(out).metadata.at("fovea")) == ended.json());
+}
+
+TEST_CASE("a session's layer is the one at its place, whatever the layers are called") {
+  const TemporaryDirectory scratch;
+  std::vector<OutTensor> tensors;
+  add_layer(tensors, "1.", 4);
+  add_layer(tensors, "2.", 6);
+  const std::string source = scratch / "layers.safetensors", figure = scratch / "f.svg";
+  write_safetensors(source, tensors, {});
+  const std::string session = scratch.write("s.fovea.json", session_text(source, 1, "heatmap"));
+  const auto footer = [&](std::vector<std::string> more) {
+    std::vector<std::string> all{"render", session, "--width", "16in", "-o", figure};
+    all.insert(all.end(), more.begin(), more.end());
+    const Ended ended = run_program(all);
+    CAPTURE(ended.err);
+    REQUIRE(ended.status == 0);
+    return read_bytes(figure);
+  };
+  CHECK(footer({}).find("layer 2, head 0, n = 6") != std::string::npos);
+  CHECK(footer({"--layer", "1"}).find("layer 1, head 0, n = 4") != std::string::npos);
+}
+
+TEST_CASE("all heads are taken only by commands that take several") {
+  const TemporaryDirectory scratch;
+  check_refused({"rankmap", "synthetic:golden", "--head", "all"}, 2, "--head all");
+  check_refused({"render", "synthetic:golden", "--head", "all", "-o", scratch / "f.png"}, 2,
+                "--head all");
+  CHECK(
+      run_program({"compute", "synthetic:golden", "--variant", "exact", "--head", "all"}).status ==
+      0);
+}
+
+TEST_CASE("what a plan or a rank map cannot be is told before exact attention is computed") {
+  const TemporaryDirectory scratch;
+  CHECK(check_refused({"rankmap", large}, 4, "too large to decompose").seconds < in_time);
+  const std::vector<std::string> wrong{"--variant", "fixed", "--set",
+                                       "stride=8",  "--set", "summary=64"};
+  for (std::vector<std::string> arguments :
+       {std::vector<std::string>{"render", large, "-o", scratch / "f.png"},
+        std::vector<std::string>{"rankmap", "synthetic:clusters?n=2000&d=64"},
+        std::vector<std::string>{"bench", "--n", "131072"}}) {
+    arguments.insert(arguments.end(), wrong.begin(), wrong.end());
+    CHECK(check_refused(arguments, 2, "summary").seconds < in_time);
+  }
+}
+
+TEST_CASE("a display that is named and not there ends with status 4") {
+  const Variable wayland("WAYLAND_DISPLAY", nullptr), platform("QT_QPA_PLATFORM", nullptr);
+  for (const char* display : {":77", ""}) {
+    const Variable here("DISPLAY", display);
+    check_refused({"synthetic:golden"}, 4, "display");
+    check_refused({"bench", "--n", "64", "--interaction"}, 4, "display");
+  }
+}
+
+TEST_CASE("a file before a command is refused rather than forgotten") {
+  check_refused({"synthetic:golden", "info", "synthetic:hmatrix"}, 2, "synthetic:golden");
+}
+
+TEST_CASE("every command takes the same parameters for a head") {
+  const auto computed =
+      run_program({"compute", "synthetic:gaussian?n=64&d=4", "--variant", "hyper", "--json"})
+          .json();
+  const auto mapped = run_program({"rankmap", "synthetic:gaussian?n=64&d=4", "--variant", "hyper",
+                                   "--seed", "7", "--json"})
+                          .json();
+  const auto timed = run_program({"bench", "--n", "64", "--d", "4", "--variant", "hyper",
+                                  "--repeat", "1", "--json"})
+                         .json();
+  CHECK(computed["parameters"] == mapped["parameters"]);
+  CHECK(computed["parameters"] == timed["measurements"][1]["parameters"]);
+  CHECK(mapped["seed"] == 7);
+}
+
+TEST_CASE("of blocks of rank 0 nothing is stored, which is not null") {
+  const std::vector<std::string> map{
+      "rankmap", "synthetic:gaussian?n=64", "--of", "error", "--partition", "uniform"};
+  auto json = map;
+  json.emplace_back("--json");
+  const auto document = run_program(json).json();
+  CHECK(document["stored_entries"] == 0.0);
+  CHECK(document["compression"] == "infinite");
+  CHECK(run_program(map).out.find("every block has rank 0") != std::string::npos);
+}
+
+TEST_CASE("options that the interaction does not heed are refused with it") {
+  for (const std::vector<std::string>& option : {std::vector<std::string>{"--layout", "[n,d]"},
+                                                 {"--causal"},
+                                                 {"--set", "block=8"},
+                                                 {"--seed", "3"},
+                                                 {"--variant", "h1d"},
+                                                 {"--repeat", "2"},
+                                                 {"--scale", "1"}}) {
+    std::vector<std::string> arguments{"bench", "synthetic:golden", "--interaction"};
+    arguments.insert(arguments.end(), option.begin(), option.end());
+    check_refused(arguments, 2, option.front());
+  }
+}
+
+TEST_CASE("what a variant does not take of a structure is told, and nothing at all is refused") {
+  const TemporaryDirectory scratch;
+  const std::string samples = scratch / "samples.safetensors", both = scratch / "both.safetensors";
+  const OutTensor sampled{"sampled_keys", {1, 4}, std::vector<std::int32_t>{0, 3, 6, 6}};
+  write_safetensors(samples, {sampled}, {});
+  write_safetensors(both,
+                    {sampled,
+                     {"tree_weight", {1, 1, 2}, std::vector<float>{1, 0}},
+                     {"tree_bias", {1, 1}, std::vector<float>{-.25f}}},
+                    {});
+  for (const char* variant : {"tf", "tc", "h1d", "exact"})
+    check_refused({"compute", "synthetic:golden", "--variant", variant, "--structure", samples}, 3,
+                  "samples.safetensors");
+  const Ended ended =
+      run_program({"compute", "synthetic:golden", "--variant", "tf", "--structure", both});
+  CHECK(ended.status == 0);
+  CHECK(ended.out.find("not used by Treeformer TF: sampled_keys") != std::string::npos);
+}
