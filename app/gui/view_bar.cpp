@@ -29,7 +29,7 @@ ViewBar::ViewBar(QWidget* parent) : QToolBar("View settings", parent) {
   add_choice<Norm>("Norm", "How weights become colours",
                    {{"log", Norm::log}, {"linear", Norm::linear}, {"per row", Norm::row_max}},
                    &ViewSettings::norm);
-  add_power("Floor", "Where a logarithmic scale begins, as part of its top", -8,
+  add_power("Floor", "Where a logarithmic scale begins, as part of its top", {-80, 0},
             &ViewSettings::log_floor);
   add_choice<std::string>("Map", "Colours of weights", colour_maps(), &ViewSettings::colormap);
   add_range_lock();
@@ -55,7 +55,7 @@ ViewBar::ViewBar(QWidget* parent) : QToolBar("View settings", parent) {
                            {"S", RankSubject::logits},
                            {"error", RankSubject::error}},
                           &ViewSettings::rank_of);
-  add_power("ε", "Rank tolerance: the tail of singular values a block may lose", -6,
+  add_power("ε", "Rank tolerance: the tail of singular values a block may lose", {-60, 1},
             &ViewSettings::rank_tolerance);
   add_choice<Partition>("Blocks", "How the rank map is cut",
                         {{"hierarchy", Partition::hierarchy}, {"uniform", Partition::uniform}},
@@ -64,6 +64,9 @@ ViewBar::ViewBar(QWidget* parent) : QToolBar("View settings", parent) {
       "Leaf", "Side of the rank map's smallest blocks, tokens",
       {{"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}},
       &ViewSettings::rank_leaf);
+  add_choice<RankColour>("Colour", "What the colours of the rank map are a share of",
+                         {{"rank", RankColour::rank}, {"storage", RankColour::storage}},
+                         &ViewSettings::rank_colour);
   show_settings({});
 }
 
@@ -91,7 +94,7 @@ void ViewBar::show_use(const CanvasModel& model) {
   set_use("Error", shows(View::error), "There is no error row: View > Rows");
   set_use("Pool", pooled, "Here no pixel does");
   set_use("Tiles", shows(View::mask), "There is no mask row: View > Rows");
-  for (const char* name : {"Rank of", "ε", "Blocks", "Leaf"})
+  for (const char* name : {"Rank of", "ε", "Blocks", "Leaf", "Colour"})
     set_use(name, shows(View::rank), "There is no rank row: View > Rows");
 }
 
@@ -133,10 +136,10 @@ void ViewBar::add_choice(const QString& name, const QString& tip,
   });
 }
 
-void ViewBar::add_power(const QString& name, const QString& tip, int low,
+void ViewBar::add_power(const QString& name, const QString& tip, IndexRange tenths,
                         double ViewSettings::*member) {
   auto* slider = new QSlider(Qt::Horizontal, this);
-  slider->setRange(10 * low, 0);
+  slider->setRange(int(tenths.begin), int(tenths.end) - 1);
   slider->setPageStep(10);
   slider->setFixedWidth(52);
   add_label(name, slider, tip);

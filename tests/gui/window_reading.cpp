@@ -101,7 +101,7 @@ TEST_CASE("all view settings are seen on a screen of 1366 pixels") {
   const auto* bar = window->findChild<QToolBar*>("view_bar");
   for (const char* name :
        {"view_Norm", "view_Floor", "view_Map", "view_Range", "view_Error", "view_Pool",
-        "view_Tiles", "view_Rank of", "view_ε", "view_Blocks", "view_Leaf"}) {
+        "view_Tiles", "view_Rank of", "view_ε", "view_Blocks", "view_Leaf", "view_Colour"}) {
     const auto* field = window->findChild<QWidget*>(name);
     REQUIRE(field);
     CAPTURE(name);
