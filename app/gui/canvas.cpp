@@ -89,7 +89,7 @@ struct Canvas::Impl {
   std::optional<std::pair<int, int>> enlarged;       // view, column
   std::vector<int> shown_columns;                    // while one is enlarged
   std::optional<std::pair<int, IndexRange>> chosen_leaves;
-  std::function<void()> undoing;  // the last click
+  std::function<void()> undoing;  // takes the last click back
   std::vector<Index> found;
   TokenErrors token_errors, shown_errors;                           // all, and of the columns shown
   std::map<std::shared_ptr<const Panel>, RasterContents> contents;  // of the rasters shown
@@ -250,7 +250,8 @@ void Canvas::paintGL() {
   gl->glClear(GL_COLOR_BUFFER_BIT);
   const auto ratio = static_cast<float>(devicePixelRatioF());
   const int side = static_cast<int>(std::lround(scene.grid.side() * ratio));
-  if (std::exchange(impl_->side, side) != side)  // after the frame, as what a hand wishes
+  const bool has_panels = scene.grid.rows() > 0 && scene.grid.columns() > 0;
+  if (has_panels && std::exchange(impl_->side, side) != side)  // after the frame, as what a hand wishes
     QTimer::singleShot(0, this, [this, side] { emit panel_pixels_changed(side); });
   impl_->grid = scene.grid;
   impl_->rasters.draw(raster_drawings(scene), impl_->size(), ratio);
@@ -352,6 +353,7 @@ void Canvas::Impl::tell(std::vector<Wish> wishes) {
   });
 }
 
+/// A column that was chosen is chosen again.
 void Canvas::Impl::undo_by_choosing_column() {
   undoing = nullptr;
   if (const auto column = given->selected_column)

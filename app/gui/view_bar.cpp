@@ -32,7 +32,10 @@ ViewBar::ViewBar(QWidget* parent) : QToolBar("View settings", parent) {
   add_power("Floor", "Where a logarithmic scale begins, as part of its top", {-80, 0},
             &ViewSettings::log_floor);
   add_choice<std::string>("Map", "Colours of weights", colour_maps(), &ViewSettings::colormap);
-  add_range_lock();
+  add_switch(
+      "Range", "One colour range for all panels of a row, or each its own", "shared range",
+      "own ranges", [](const ViewSettings& s) { return s.shared_range; },
+      [](ViewSettings& s, bool on) { s.shared_range = on; });
   addSeparator();
   add_choice<ErrorKind>("Error", "What the error row shows (E)",
                         {{"signed", ErrorKind::signed_difference},
@@ -64,9 +67,13 @@ ViewBar::ViewBar(QWidget* parent) : QToolBar("View settings", parent) {
       "Leaf", "Side of the rank map's smallest blocks, tokens",
       {{"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}},
       &ViewSettings::rank_leaf);
-  add_choice<RankColour>("Colour", "What the colours of the rank map are a share of",
-                         {{"rank", RankColour::rank}, {"storage", RankColour::storage}},
-                         &ViewSettings::rank_colour);
+  add_switch(
+      "Colour", "Whether a rank map's colours show ranks or the entries that are stored",
+      "by storage", "by rank",
+      [](const ViewSettings& s) { return s.rank_colour == RankColour::storage; },
+      [](ViewSettings& s, bool on) {
+        s.rank_colour = on ? RankColour::storage : RankColour::rank;
+      });
   show_settings({});
 }
 
@@ -106,7 +113,7 @@ void ViewBar::wish() {
 void ViewBar::add_label(const QString& text, QWidget* field, const QString& tip) {
   auto* label = new QLabel(text, this);
   label->setProperty("style", "note");
-  label->setContentsMargins(6, 0, 2, 0);
+  label->setContentsMargins(4, 0, 2, 0);
   label->setToolTip(tip);
   addWidget(label);
   add_field(text, field, tip);
@@ -141,14 +148,14 @@ void ViewBar::add_power(const QString& name, const QString& tip, IndexRange tent
   auto* slider = new QSlider(Qt::Horizontal, this);
   slider->setRange(int(tenths.begin), int(tenths.end) - 1);
   slider->setPageStep(10);
-  slider->setFixedWidth(52);
+  slider->setFixedWidth(44);
   add_label(name, slider, tip);
   auto* number = new QLabel(this);
   number->setMinimumWidth(fontMetrics().horizontalAdvance("5e-08") + 6);
   number->setContentsMargins(4, 0, 0, 0);
   addWidget(number);
-  connect(slider, &QSlider::valueChanged, this, [this, member](int tenths) {
-    settings_.*member = std::pow(10.0, tenths / 10.0);
+  connect(slider, &QSlider::valueChanged, this, [this, member](int exponent) {
+    settings_.*member = std::pow(10.0, exponent / 10.0);
     wish();
   });
   refreshers_.push_back([this, slider, number, member] {
@@ -161,18 +168,20 @@ void ViewBar::add_power(const QString& name, const QString& tip, IndexRange tent
   });
 }
 
-void ViewBar::add_range_lock() {
-  auto* lock = new QToolButton(this);
-  lock->setCheckable(true);
-  add_field("Range", lock, "One colour range for all panels of a row, or each its own");
-  connect(lock, &QToolButton::toggled, this, [this](bool on) {
-    settings_.shared_range = on;
+void ViewBar::add_switch(const QString& name, const QString& tip, const QString& on,
+                         const QString& off, bool (*get)(const ViewSettings&),
+                         void (*set)(ViewSettings&, bool)) {
+  auto* button = new QToolButton(this);
+  button->setCheckable(true);
+  add_field(name, button, tip);
+  connect(button, &QToolButton::toggled, this, [this, set](bool is_on) {
+    set(settings_, is_on);
     wish();
   });
-  refreshers_.push_back([this, lock] {
-    const QSignalBlocker quiet(lock);
-    lock->setChecked(settings_.shared_range);
-    lock->setText(settings_.shared_range ? "shared range" : "own ranges");
+  refreshers_.push_back([this, button, on, off, get] {
+    const QSignalBlocker quiet(button);
+    button->setChecked(get(settings_));
+    button->setText(get(settings_) ? on : off);
   });
 }
 

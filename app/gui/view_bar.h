@@ -31,7 +31,8 @@ class ViewBar : public QToolBar {
   void add_power(const QString& name, const QString& tip, IndexRange tenths,
                  double ViewSettings::*member);
   void set_use(const char* name, bool used, const char* why_not);
-  void add_range_lock();
+  void add_switch(const QString& name, const QString& tip, const QString& on, const QString& off,
+                  bool (*get)(const ViewSettings&), void (*set)(ViewSettings&, bool));
   void add_label(const QString& text, QWidget* field, const QString& tip);
   /// Without a label: the field says itself what it is.
   void add_field(const QString& name, QWidget* field, const QString& tip);

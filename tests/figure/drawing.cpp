@@ -222,7 +222,7 @@ TEST_CASE("ranks are coloured by rank or by what is stored, and the bar says by 
     QString all;
     for (const auto& drawn : example::record(figure).texts) all += drawn.text + u' ';
     CHECK(all.contains(QStringLiteral("full rank")) == (colour == RankColour::rank));
-    CHECK(all.contains(QStringLiteral("stored")) == (colour == RankColour::storage));
+    CHECK(all.contains(QStringLiteral("entries stored")) == (colour == RankColour::storage));
   }
 }
 

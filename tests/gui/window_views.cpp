@@ -211,10 +211,9 @@ TEST_CASE("the ends of all sliders are sessions that can be read") {
 TEST_CASE("rank maps are coloured by rank or by storage; nothing is computed for it") {
   Window window(small);
   const Panel* before = &panel(window.study(), View::rank, 1);
-  auto* box = window->findChild<QComboBox*>("view_Colour");
-  REQUIRE(box);
-  box->setCurrentIndex(1);
-  emit box->activated(1);
+  auto* button = window->findChild<QToolButton*>("view_Colour");
+  REQUIRE(button);
+  button->setChecked(true);
   CHECK(window.study().session().settings.rank_colour == RankColour::storage);
   REQUIRE(window.settle());
   CHECK(&panel(window.study(), View::rank, 1) == before);
