@@ -113,7 +113,7 @@ void ViewBar::wish() {
 void ViewBar::add_label(const QString& text, QWidget* field, const QString& tip) {
   auto* label = new QLabel(text, this);
   label->setProperty("style", "note");
-  label->setContentsMargins(4, 0, 2, 0);
+  label->setContentsMargins(3, 0, 2, 0);
   label->setToolTip(tip);
   addWidget(label);
   add_field(text, field, tip);
@@ -148,7 +148,7 @@ void ViewBar::add_power(const QString& name, const QString& tip, IndexRange tent
   auto* slider = new QSlider(Qt::Horizontal, this);
   slider->setRange(int(tenths.begin), int(tenths.end) - 1);
   slider->setPageStep(10);
-  slider->setFixedWidth(44);
+  slider->setFixedWidth(40);
   add_label(name, slider, tip);
   auto* number = new QLabel(this);
   number->setMinimumWidth(fontMetrics().horizontalAdvance("5e-08") + 6);

@@ -98,6 +98,10 @@ TEST_CASE("a session keeps the patch; one from before there was a choice has 8")
 
 TEST_CASE("all view settings are seen on a screen of 1366 pixels") {
   Window window(small, {1366, 768});
+  window->change("colour", [](Session& s) {  // the longest words
+    s.settings.rank_colour = RankColour::storage;
+  });
+  REQUIRE(window.settle());
   const auto* bar = window->findChild<QToolBar*>("view_bar");
   for (const char* name :
        {"view_Norm", "view_Floor", "view_Map", "view_Range", "view_Error", "view_Pool",
