@@ -73,11 +73,6 @@ Source load(Options& options, const CLI::App& command, const Console& console) {
   const std::string path = options.source.what;
   if (!is_session_file(path)) return options.source.load();
   const SessionFile file = read_session(path);
-  const std::vector<std::string> maps = colormap_ids();
-  if (std::ranges::find(maps, file.session.settings.colormap) == maps.end())
-    throw InputError(path,
-                     "colour map '" + file.session.settings.colormap +
-                         "' is not known: one of those that fovea render --help lists expected");
   take_up(options, file.session, command);
   Source source = options.source.load();
   check_session(file.session, source);
@@ -139,6 +134,7 @@ FigureStyle style_of(const Options& options) {
   if (!options.height.empty()) style.height = points_of("--height", options.height, options.dpi);
   style.colormap = options.settings.colormap;
   style.log_floor = options.settings.log_floor;
+  style.rank_colour = options.settings.rank_colour;
   style.shared_range = options.settings.shared_range;
   return style;
 }

@@ -79,7 +79,7 @@ struct Maker {
   }
   Axes operator()(const Raster& raster) const { return matrix(raster.rows, raster.cols); }
   Axes operator()(const BlockMap& blocks) const {
-    return matrix({0, blocks.map.n}, {0, blocks.map.n});
+    return matrix(tokens_of(blocks), tokens_of(blocks));
   }
   Axes operator()(const LeafSizes& leaves) const {
     const Index count = static_cast<Index>(std::max(leaves.queries.size(), leaves.keys.size()));
@@ -103,6 +103,14 @@ struct Maker {
 };
 
 }  // namespace
+
+IndexRange tokens_of(const BlockMap& blocks) {
+  if (blocks.map.blocks.empty()) return {0, blocks.map.n};
+  IndexRange all = blocks.map.blocks.front().rows;
+  for (const RankBlock& block : blocks.map.blocks)
+    all = {std::min(all.begin, block.rows.begin), std::max(all.end, block.rows.end)};
+  return all;
+}
 
 std::optional<double> amount_of(const Panel& panel) {
   if (const auto* row = std::get_if<RowCurve>(&panel.body))

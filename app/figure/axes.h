@@ -34,6 +34,9 @@ struct Axes {
   std::optional<PanelAxis> x, y;
 };
 
+/// The tokens that a rank map is of: of a long head only a part.
+IndexRange tokens_of(const BlockMap& blocks);
+
 /// `size`: about how large the panel will be, for the number of ticks; `top`: the highest amount
 /// of panels whose axis measures one, for sharing.
 Axes axes_of(const Panel& panel, QSizeF size, const Lettering& letters,

@@ -21,15 +21,15 @@ void draw_number(Ink& ink, const QRectF& box, int rank, const QColor& on) {
 
 void draw_block_map(Ink& ink, const QRectF& where, const BlockMap& blocks,
                     const ColourScale& scale) {
-  const double unit = where.width() / static_cast<double>(std::max<Index>(1, blocks.map.n));
-  const double down = where.height() / static_cast<double>(std::max<Index>(1, blocks.map.n));
+  const IndexRange tokens = tokens_of(blocks);
+  const double unit = where.width() / static_cast<double>(std::max<Index>(1, tokens.size()));
+  const double down = where.height() / static_cast<double>(std::max<Index>(1, tokens.size()));
   for (const RankBlock& block : blocks.map.blocks) {
-    const QRectF box(where.left() + static_cast<double>(block.cols.begin) * unit,
-                     where.top() + static_cast<double>(block.rows.begin) * down,
+    const QRectF box(where.left() + static_cast<double>(block.cols.begin - tokens.begin) * unit,
+                     where.top() + static_cast<double>(block.rows.begin - tokens.begin) * down,
                      static_cast<double>(block.cols.size()) * unit,
                      static_cast<double>(block.rows.size()) * down);
-    const Index full = std::max<Index>(1, std::min(block.rows.size(), block.cols.size()));
-    const Rgb c = scale.colour(static_cast<double>(block.rank) / static_cast<double>(full));
+    const Rgb c = scale.colour(rank_share(blocks, block, ink.style.rank_colour));
     const QColor colour(c[0], c[1], c[2]);
     ink.fill(box, colour);
     const double edge = std::clamp(0.03 * box.width(), 0.1, 0.4);

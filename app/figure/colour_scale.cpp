@@ -59,7 +59,7 @@ std::optional<ColourScale> colour_scale_of(const Panel& panel, const FigureStyle
     scale.palette = Palette::ranks;
     scale.map = &colormap_for(Palette::ranks, style.colormap);
     scale.label = QString::fromStdString(blocks->quantity);
-    scale.label += QStringLiteral("; colour: share of full rank");
+    scale.label += "; colour: " + QString::fromStdString(name_of_share(style.rank_colour));
     return scale;
   }
   return std::nullopt;
@@ -73,28 +73,12 @@ bool same_kind(const ColourScale& a, const ColourScale& b) {
 void widen(ColourScale& scale, const ColourScale& other) {
   scale.low = std::min(scale.low, other.low);
   scale.high = std::max(scale.high, other.high);
-  scale.under |= other.under;
-  scale.over |= other.over;
-  scale.masked |= other.masked;
-  scale.not_a_number |= other.not_a_number;
+  scale.add(other);
 }
 
 void mark_outliers(ColourScale& scale, const Panel& panel) {
   const auto* raster = std::get_if<Raster>(&panel.body);
-  if (!raster) return;
-  for (Index r = 0; r < raster->values.rows(); ++r)
-    for (Index c = 0; c < raster->values.cols(); ++c) {
-      const double value = raster->values(r, c);
-      if (std::isnan(value)) {
-        scale.not_a_number = true;
-      } else if (std::isinf(value) && value < 0) {
-        scale.masked = true;
-      } else if (scale.palette != Palette::categories) {
-        const double t = normalised(value, scale.low, scale.high, scale.norm, scale.log_floor);
-        scale.under |= t < -1e-4;
-        scale.over |= t > 1 + 1e-4;
-      }
-    }
+  if (raster) scale.add(special_colours_of(contents_of(*raster), scale));
 }
 
 }  // namespace fovea

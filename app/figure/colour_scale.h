@@ -8,15 +8,15 @@
 #include "figure/colormap.h"
 #include "figure/ink.h"
 #include "figure/legend.h"
+#include "figure/special_colours.h"
 #include "figure/ticks.h"
 
 namespace fovea {
 
-struct ColourScale : ValueColours {
+struct ColourScale : ValueColours, SpecialColours {
   std::vector<std::string> categories;
   QString label;               // quantity and norm
   bool whole_numbers = false;  // ranks and levels, not shares
-  bool under = false, over = false, masked = false, not_a_number = false;  // are there such values
 
   /// How many colours there are when the numbers are few whole ones; 0: a continuous scale.
   int steps() const;

@@ -25,6 +25,7 @@ struct FigureStyle {
   bool shared_range = true;          // one colour range a row
   std::string colormap = "viridis";  // of sequential rasters
   double log_floor = 1e-4;           // of the range's top, as in ViewSettings
+  RankColour rank_colour = RankColour::rank;
 };
 
 struct Figure {
@@ -41,7 +42,7 @@ double figure_height(const Figure& figure);
 void draw_figure(QPainter& painter, const Figure& figure);
 
 /// Draws one panel into a rectangle (used by draw_figure, and for "copy the panel").
-/// `range`: the colour range to use, default the panel's own.
+/// `range`: of a raster's colours, default the panel's own.
 void draw_panel(QPainter& painter, const QRectF& rectangle, const Panel& panel,
                 const FigureStyle& style, std::optional<std::pair<double, double>> range = {});
 

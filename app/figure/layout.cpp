@@ -75,8 +75,10 @@ class Layouter {
 void Layouter::choose_scales(std::size_t r) {
   for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
     cell(r, c).scale = colour_scale_of(panel(r, c), figure_.style);
-    if (auto& scale = cell(r, c).scale; scale && range_ && scale->palette != Palette::categories)
-      std::tie(scale->low, scale->high) = *range_;
+    auto& scale = cell(r, c).scale;
+    const bool amounts =
+        scale && (scale->palette == Palette::sequential || scale->palette == Palette::diverging);
+    if (range_ && amounts) std::tie(scale->low, scale->high) = *range_;
   }
   share_scale(r);
   for (std::size_t c = 0; c < figure_.rows[r].size(); ++c)

@@ -39,7 +39,7 @@ struct FigureLayout {
 
 using ColourRange = std::optional<std::pair<double, double>>;
 
-/// `range`: used for every raster instead of its own.
+/// `range`: used for every raster of amounts instead of its own.
 FigureLayout lay_out(const Figure& figure, const ColourRange& range = {});
 
 }  // namespace fovea

@@ -6,6 +6,9 @@
 #include <QTimer>
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <utility>
 
 #include "gui/canvas/hands.h"
 #include "gui/canvas/viewport.h"
@@ -63,6 +66,7 @@ struct Canvas::Impl {
   Scene make_scene();
   void tell(std::vector<Wish> wishes);
   void emit_wish(const Wish& wish);
+  void undo_by_choosing_column();
   Point size() const {
     return {static_cast<float>(canvas->width()), static_cast<float>(canvas->height())};
   }
@@ -85,8 +89,10 @@ struct Canvas::Impl {
   std::optional<std::pair<int, int>> enlarged;       // view, column
   std::vector<int> shown_columns;                    // while one is enlarged
   std::optional<std::pair<int, IndexRange>> chosen_leaves;
+  std::function<void()> undoing;  // takes the last click back
   std::vector<Index> found;
-  TokenErrors token_errors, shown_errors;  // all, and of the columns shown
+  TokenErrors token_errors, shown_errors;                           // all, and of the columns shown
+  std::map<std::shared_ptr<const Panel>, RasterContents> contents;  // of the rasters shown
   int current_view = -1;
   bool focus_by_key = false;
   int frames_wanted = 0;
@@ -202,6 +208,12 @@ void Canvas::resizeGL(int, int) {
 }
 
 bool Canvas::event(QEvent* event) {
+  // While something is dragged Esc is ours; else it is a shortcut of the window.
+  if (event->type() == QEvent::ShortcutOverride && impl_->hands.is_dragging() &&
+      static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
+    event->accept();
+    return true;
+  }
   if (event->type() == QEvent::KeyPress || event->type() == QEvent::KeyRelease) {
     const auto* key = static_cast<QKeyEvent*>(event);
     const bool plain = !(key->modifiers() & (Qt::ControlModifier | Qt::AltModifier));
@@ -216,9 +228,6 @@ bool Canvas::event(QEvent* event) {
     impl_->wake();
   }
   if (!impl_->bridge.take(event)) return QOpenGLWidget::event(event);
-  if (event->type() == QEvent::MouseButtonDblClick &&
-      static_cast<QMouseEvent*>(event)->button() == Qt::LeftButton)
-    impl_->hands.double_click();
   impl_->wake(2);
   if (event->type() == QEvent::MouseButtonPress) setFocus(Qt::MouseFocusReason);
   if (event->type() == QEvent::Leave || event->type() == QEvent::FocusOut)
@@ -240,7 +249,10 @@ void Canvas::paintGL() {
   gl->glClearColor(ground.x, ground.y, ground.z, 1);
   gl->glClear(GL_COLOR_BUFFER_BIT);
   const auto ratio = static_cast<float>(devicePixelRatioF());
-  impl_->side = static_cast<int>(std::lround(scene.grid.side() * ratio));
+  const int side = static_cast<int>(std::lround(scene.grid.side() * ratio));
+  const bool has_panels = scene.grid.rows() > 0 && scene.grid.columns() > 0;
+  if (has_panels && std::exchange(impl_->side, side) != side)  // after the frame, as what a hand wishes
+    QTimer::singleShot(0, this, [this, side] { emit panel_pixels_changed(side); });
   impl_->grid = scene.grid;
   impl_->rasters.draw(raster_drawings(scene), impl_->size(), ratio);
 
@@ -310,15 +322,24 @@ Scene Canvas::Impl::make_scene() {
   for (const auto& cells : model->cells)
     for (const CanvasCell& cell : cells) shown.insert(cell.panel.get());
   rasters.keep_only(shown);
+  std::erase_if(contents, [&](const auto& known) { return !shown.contains(known.first.get()); });
+  const auto its_contents =
+      [this](const std::shared_ptr<const Panel>& panel) -> const RasterContents& {
+    const auto [known, is_new] = contents.try_emplace(panel);
+    if (is_new) known->second = contents_of(std::get<Raster>(panel->body));
+    return known->second;
+  };
   return Scene{
       .model = *model,
       .viewport = viewport,
-      .grid = Grid(shape_of(*model, viewport, size(), bridge.fonts())),
+      .grid = Grid(shape_of(*model, viewport, size(), bridge.fonts(), its_contents)),
       .scales = scales_of(model->ranges_of ? *model->ranges_of : *model),
       .chosen_leaves = chosen_leaves_shown(),
       .found = found,
       .token_errors = shown_errors,
       .current_row = enlarged ? -1 : current_view,
+      .columns_move = !enlarged,
+      .contents = its_contents,
       .picture = [this](const std::shared_ptr<const Panel>& panel) {
         return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(rasters.picture(panel)));
       }};
@@ -332,6 +353,13 @@ void Canvas::Impl::tell(std::vector<Wish> wishes) {
   });
 }
 
+/// A column that was chosen is chosen again.
+void Canvas::Impl::undo_by_choosing_column() {
+  undoing = nullptr;
+  if (const auto column = given->selected_column)
+    undoing = [c = canvas, column] { emit c->column_chosen(*column); };
+}
+
 void Canvas::Impl::emit_wish(const Wish& wish) {
   struct Tell {
     Impl& impl;
@@ -341,21 +369,35 @@ void Canvas::Impl::emit_wish(const Wish& wish) {
       emit canvas.hovered(h.pointer.query, h.pointer.key, impl.column_of(h.pointer.column),
                           impl.view_of(h.pointer.row));
     }
-    void operator()(const PinQuery& p) const { emit canvas.query_pinned(p.query); }
+    void operator()(const PinQuery& p) const {
+      // A pin told again is taken out.
+      const Index again = impl.given->pinned_query.value_or(p.query);
+      impl.undoing = [&c = canvas, again] { emit c.query_pinned(again); };
+      emit canvas.query_pinned(p.query);
+    }
     void operator()(const SelectRectangle& s) const {
       emit canvas.rectangle_selected(s.rows, s.cols);
     }
     void operator()(const ChooseColumn& c) const {
+      impl.undo_by_choosing_column();
       emit canvas.column_chosen(impl.column_of(c.column));
     }
     void operator()(const ChooseBlock& b) const {
+      impl.undo_by_choosing_column();
       emit canvas.block_chosen(impl.column_of(b.column), b.query, b.key);
     }
-    void operator()(const MoveColumn& m) const { emit canvas.column_moved(m.from, m.to); }
+    void operator()(const MoveColumn& m) const {  // never of an enlarged panel
+      emit canvas.column_moved(m.from, m.to);
+    }
     void operator()(const ChooseLeaves& l) const {
-      emit canvas.leaves_chosen(impl.column_of(l.column), l.leaves);
+      const std::pair chosen{impl.column_of(l.column), l.leaves};
+      impl.undoing = [&c = canvas, again = impl.chosen_leaves.value_or(chosen)] {
+        emit c.leaves_chosen(again.first, again.second);
+      };
+      emit canvas.leaves_chosen(chosen.first, chosen.second);
     }
     void operator()(const DoubleClick& d) const {
+      if (d.clicked && impl.undoing) impl.undoing();
       const int view = impl.view_of(d.row), column = impl.column_of(d.column);
       if (!canvas.show_grid()) canvas.enlarge(view, column);
       emit canvas.panel_double_clicked(view, column);

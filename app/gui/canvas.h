@@ -16,7 +16,8 @@ namespace fovea {
 struct CanvasCell {
   std::shared_ptr<const Panel> panel;  // null: nothing yet, `status` says why
   bool stale = false;                  // a newer one is being computed: drawn dimmed, marked
-  std::string status;                  // "computing 42%, 3 s left", "error: ..."
+  std::string status;                  // "computing 42 %, 3 s left", "error: ..."
+  std::optional<double> progress;      // of the work that `status` speaks of, in [0, 1]
 };
 
 /// Everything the canvas shows; a value, replaced as a whole.
@@ -90,6 +91,8 @@ class Canvas : public QOpenGLWidget {
   /// A click on a rank map, whose block holds this pair.
   void block_chosen(int column, fovea::Index query, fovea::Index key);
   void panel_double_clicked(int view, int column);
+  /// Panels are drawn at another size from now on: in device pixels, as panel_pixels() has it.
+  void panel_pixels_changed(int side);
 
  protected:
   void initializeGL() override;

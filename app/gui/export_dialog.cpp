@@ -47,6 +47,7 @@ Figure figure_of(const CanvasModel& model, const QString& title, const QString& 
   figure.style.shared_range = model.settings.shared_range;
   figure.style.colormap = model.settings.colormap;
   figure.style.log_floor = model.settings.log_floor;
+  figure.style.rank_colour = model.settings.rank_colour;
   for (std::size_t r = 0; r < model.cells.size(); ++r) {
     figure.rows.emplace_back();
     for (std::size_t c = 0; c < model.cells[r].size(); ++c) {

@@ -14,6 +14,12 @@ void History::record(const Session& session, const std::string& kind, Clock::tim
   const bool same_step =
       at_ > 0 && !kind.empty() && kind == last_kind_ && now - last_time_ < together;
   steps_.resize(at_ + 1);
+  if (same_step && steps_[at_ - 1] == session) {  // back where it was: no step at all
+    steps_.pop_back();
+    --at_;
+    last_kind_.clear();
+    return;
+  }
   if (same_step) {
     steps_.back() = session;
   } else {

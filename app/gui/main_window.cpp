@@ -242,6 +242,7 @@ void MainWindow::connect_canvas() {
     study_->select_column(column);
     inspector_->choose_block(column, query, key);
   });
+  connect(canvas_, &Canvas::panel_pixels_changed, study_.get(), &Study::set_panel_pixels);
   connect(canvas_, &Canvas::column_moved, this, &MainWindow::move_column);
 }
 
@@ -329,11 +330,6 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   settings.setValue("window/state", saveState());
   keep_last();
   event->accept();
-}
-
-void MainWindow::resizeEvent(QResizeEvent* event) {
-  QMainWindow::resizeEvent(event);
-  study_->set_panel_pixels(canvas_->panel_pixels());
 }
 
 }  // namespace fovea

@@ -57,7 +57,6 @@ class MainWindow : public QMainWindow {
   void dropEvent(QDropEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
   bool event(QEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
 
  private:
   // main_window.cpp

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/canvas/row_scale.h"
 #include "gui/export_dialog.h"
 #include "gui/info_bar.h"
 #include "gui/keys_dialog.h"
@@ -63,10 +64,12 @@ void MainWindow::copy_panel() {
   style.dark = Theme::current().window == Theme::dark().window;
   style.colormap = model->settings.colormap;
   style.log_floor = model->settings.log_floor;
+  style.rank_colour = model->settings.rank_colour;
   image.fill(style.dark ? Theme::dark().window : QColor(Qt::white));
   QPainter painter(&image);
   painter.scale(scale, scale);
-  draw_panel(painter, QRectF(0, 0, points, points), *model->cells[row][column].panel, style);
+  draw_panel(painter, QRectF(0, 0, points, points), *model->cells[row][column].panel, style,
+             canvas::shared_range(*model, row));
   painter.end();
   QApplication::clipboard()->setImage(image);
   say("Copied the " + QString::fromStdString(to_text(model->views[row])) + " of " +

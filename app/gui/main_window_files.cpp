@@ -62,14 +62,23 @@ SessionFile MainWindow::session_file() const {
 }
 
 bool MainWindow::open_last() {
+  if (!QFileInfo::exists(last_session())) return false;  // the first start
+  // What is opened instead hides what was told before.
+  const auto refuse = [this](const QString& why) {
+    const auto say_so = [this, why] { tell("What was open last is not shown. " + why); };
+    say_so();
+    connect(study_.get(), &Study::opened, this, say_so, Qt::SingleShotConnection);
+    return false;
+  };
   try {
     const SessionFile file = read_session(last_session().toStdString());
     const QString source = QString::fromStdString(file.session.source);
-    if (!source.startsWith("synthetic:") && !QFileInfo::exists(source)) return false;
+    if (!source.startsWith("synthetic:") && !QFileInfo::exists(source))
+      return refuse(source + " is not there any more.");
     open_session(file);
     return true;
-  } catch (const Error&) {  // none, or of a version that wrote it otherwise
-    return false;
+  } catch (const Error& error) {
+    return refuse(error.what());
   }
 }
 

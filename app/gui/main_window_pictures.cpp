@@ -44,7 +44,6 @@ void MainWindow::show_model() {
   view_bar_->show_use(*study_->model());
   input_->sequence()->set_marked(study_->marked_queries(), study_->marked_keys());
   inspector_->refresh_block();
-  study_->set_panel_pixels(canvas_->panel_pixels());
 }
 
 void MainWindow::show_token_errors() {

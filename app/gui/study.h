@@ -187,7 +187,7 @@ class Study : public QObject {
   void withdraw_unwanted();
   void withdraw_everything();
   HeadKey head_key() const;
-  std::string waiting_text(const std::string& tag) const;
+  void say_waiting(const std::string& tag, CanvasCell& cell) const;
   std::string time_left_text(const std::string& tag) const;
 
   Session session_;

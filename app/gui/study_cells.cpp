@@ -106,6 +106,7 @@ void Study::update_cells() {
 }
 
 void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
+  cell.progress.reset();
   if (shows_matrix()) return update_matrix_cell(row, cell);
   const ColumnState& state = columns_[i];
   const View view = session_.views[row];
@@ -118,25 +119,26 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
   cell.stale = cell.panel != nullptr;
   const std::string error = !problem_error_.empty() ? problem_error_ : state.error;
   if (!error.empty() || !problem_ || !state.computation) {
-    cell.status = !error.empty() ? "error: " + error : waiting_text("compute " + std::to_string(i));
+    if (error.empty()) return say_waiting("compute " + std::to_string(i), cell);
+    cell.status = "error: " + error;
     return;
   }
   if (needs_exact(view) && !exact_.computation) {
-    cell.status = exact_.error.empty() ? waiting_text("compute exact") : "error: " + exact_.error;
+    if (exact_.error.empty()) return say_waiting("compute exact", cell);
+    cell.status = "error: " + exact_.error;
     return;
   }
   if (is_map(view)) return update_map_cell(i, row, cell);
-  if (view == View::output && !(exact_.computation->applied() && state.computation->applied())) {
-    cell.status = waiting_text(gradual_tag);
-    return;
-  }
+  if (view == View::output && !(exact_.computation->applied() && state.computation->applied()))
+    return say_waiting(gradual_tag, cell);
   const PanelKey key = panel_key(view, column_keys_[i], state);
   std::shared_ptr<const RowReading> exact_row, its_row;
   if (view == View::row && !panels_.find(key)) {  // of rows that are known any part is quick
     const auto take = [&](int column, std::shared_ptr<const RowReading>& reading) {
       const auto* answer = ask_row(column);
       if (answer) reading = answer->result;
-      if (!reading) cell.status = answer ? "error: " + answer->error : waiting_text(tag);
+      if (answer && !reading) cell.status = "error: " + answer->error;
+      if (!answer) say_waiting(tag, cell);
       return reading != nullptr;
     };
     if (!take(-1, exact_row) || !take(static_cast<int>(i), its_row)) return;
@@ -172,7 +174,7 @@ void Study::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
   }
   if (cell.panel && cell.status.empty() && state.stale) {
     cell.stale = true;
-    cell.status = waiting_text("compute " + std::to_string(i));
+    say_waiting("compute " + std::to_string(i), cell);
   }
 }
 
@@ -212,7 +214,7 @@ void Study::take_ranks_of_other_tolerance(const PanelKey& key) {
 void Study::show_answer(const Shelf<PanelKey, Panel>::Answer* answer, const std::string& tag,
                         CanvasCell& cell) const {
   if (!answer) {
-    cell.status = waiting_text(tag);
+    say_waiting(tag, cell);
   } else if (!answer->result) {
     cell.status = "error: " + answer->error;
   } else {
@@ -222,17 +224,20 @@ void Study::show_answer(const Shelf<PanelKey, Panel>::Answer* answer, const std:
   }
 }
 
-std::string Study::waiting_text(const std::string& tag) const {
-  if (!source_ && !opening_) return "nothing is open";
-  if (paused_) return "cancelled: Compute > Compute again (F5) goes on";
+void Study::say_waiting(const std::string& tag, CanvasCell& cell) const {
   const Engine::Status status = engine_->status();
-  if (!status.busy || status.tag != tag) return "waiting";
-  char text[96];
-  std::snprintf(text, sizeof text, "computing %.0f %%", 100 * status.fraction);
-  const double left = seconds_left(status);
-  if (left > 1)
-    std::snprintf(text + std::char_traits<char>::length(text), 32, ", %.0f s left", left);
-  return text;
+  if (!source_ && !opening_) {
+    cell.status = "nothing is open";
+  } else if (paused_) {
+    cell.status = "cancelled: Compute > Compute again (F5) goes on";
+  } else if (!status.busy || status.tag != tag) {
+    cell.status = "waiting";
+  } else {
+    char text[32];
+    std::snprintf(text, sizeof text, "computing %.0f %%", 100 * status.fraction);
+    cell.status = text + time_left_text(tag);
+    cell.progress = status.fraction;
+  }
 }
 
 /// ", 12 s left" of a running job.

@@ -156,6 +156,7 @@ bool needs_exact(View view) {
 ViewSettings settings_for(View view, ViewSettings settings) {
   const ViewSettings standard;
   settings.colormap = standard.colormap;
+  settings.rank_colour = standard.rank_colour;
   if (view != View::row) settings.log_floor = standard.log_floor;
   settings.shared_range = standard.shared_range;
   if (view != View::error) settings.error = standard.error;

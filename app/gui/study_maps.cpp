@@ -197,22 +197,23 @@ void Study::update_map_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
     cell.panel = shown.panel;
   cell.stale = cell.panel && (!same_numbers(shown.key, key) || state.stale);
   if (!cell.panel) {
-    cell.status = waiting_text(tag);
+    say_waiting(tag, cell);
     return;
   }
   const auto* raster = std::get_if<Raster>(&cell.panel->body);
   if (cell.stale)
-    cell.status = waiting_text(state.stale ? "compute " + std::to_string(i) : tag);
+    say_waiting(state.stale ? "compute " + std::to_string(i) : tag, cell);
   else if (!raster || (raster->complete && shown.key == key))
     return cell.status.clear();
   else if (asked_pictures_.contains(tag) && raster->estimated == 0)
     cell.status = "refining";
   else if (paused_)
     cell.status = "cancelled: F5 goes on";
-  else
+  else {
+    cell.progress = map->exact_share();
     cell.status = (raster->estimated > 0 ? "estimate, exact: " : "exact: ") +
-                  percent_text(map->exact_share()) +
-                  time_left_text(by_exact ? gradual_tag : its_bands);
+                  percent_text(*cell.progress) + time_left_text(by_exact ? gradual_tag : its_bands);
+  }
   filling_ = true;
 }
 

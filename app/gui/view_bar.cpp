@@ -29,10 +29,13 @@ ViewBar::ViewBar(QWidget* parent) : QToolBar("View settings", parent) {
   add_choice<Norm>("Norm", "How weights become colours",
                    {{"log", Norm::log}, {"linear", Norm::linear}, {"per row", Norm::row_max}},
                    &ViewSettings::norm);
-  add_power("Floor", "Where a logarithmic scale begins, as part of its top", -8,
+  add_power("Floor", "Where a logarithmic scale begins, as part of its top", {-80, 0},
             &ViewSettings::log_floor);
   add_choice<std::string>("Map", "Colours of weights", colour_maps(), &ViewSettings::colormap);
-  add_range_lock();
+  add_switch(
+      "Range", "One colour range for all panels of a row, or each its own", "shared range",
+      "own ranges", [](const ViewSettings& s) { return s.shared_range; },
+      [](ViewSettings& s, bool on) { s.shared_range = on; });
   addSeparator();
   add_choice<ErrorKind>("Error", "What the error row shows (E)",
                         {{"signed", ErrorKind::signed_difference},
@@ -55,7 +58,7 @@ ViewBar::ViewBar(QWidget* parent) : QToolBar("View settings", parent) {
                            {"S", RankSubject::logits},
                            {"error", RankSubject::error}},
                           &ViewSettings::rank_of);
-  add_power("ε", "Rank tolerance: the tail of singular values a block may lose", -6,
+  add_power("ε", "Rank tolerance: the tail of singular values a block may lose", {-60, 1},
             &ViewSettings::rank_tolerance);
   add_choice<Partition>("Blocks", "How the rank map is cut",
                         {{"hierarchy", Partition::hierarchy}, {"uniform", Partition::uniform}},
@@ -64,6 +67,13 @@ ViewBar::ViewBar(QWidget* parent) : QToolBar("View settings", parent) {
       "Leaf", "Side of the rank map's smallest blocks, tokens",
       {{"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}},
       &ViewSettings::rank_leaf);
+  add_switch(
+      "Colour", "Whether a rank map's colours show ranks or the entries that are stored",
+      "by storage", "by rank",
+      [](const ViewSettings& s) { return s.rank_colour == RankColour::storage; },
+      [](ViewSettings& s, bool on) {
+        s.rank_colour = on ? RankColour::storage : RankColour::rank;
+      });
   show_settings({});
 }
 
@@ -91,7 +101,7 @@ void ViewBar::show_use(const CanvasModel& model) {
   set_use("Error", shows(View::error), "There is no error row: View > Rows");
   set_use("Pool", pooled, "Here no pixel does");
   set_use("Tiles", shows(View::mask), "There is no mask row: View > Rows");
-  for (const char* name : {"Rank of", "ε", "Blocks", "Leaf"})
+  for (const char* name : {"Rank of", "ε", "Blocks", "Leaf", "Colour"})
     set_use(name, shows(View::rank), "There is no rank row: View > Rows");
 }
 
@@ -103,7 +113,7 @@ void ViewBar::wish() {
 void ViewBar::add_label(const QString& text, QWidget* field, const QString& tip) {
   auto* label = new QLabel(text, this);
   label->setProperty("style", "note");
-  label->setContentsMargins(6, 0, 2, 0);
+  label->setContentsMargins(3, 0, 2, 0);
   label->setToolTip(tip);
   addWidget(label);
   add_field(text, field, tip);
@@ -133,19 +143,19 @@ void ViewBar::add_choice(const QString& name, const QString& tip,
   });
 }
 
-void ViewBar::add_power(const QString& name, const QString& tip, int low,
+void ViewBar::add_power(const QString& name, const QString& tip, IndexRange tenths,
                         double ViewSettings::*member) {
   auto* slider = new QSlider(Qt::Horizontal, this);
-  slider->setRange(10 * low, 0);
+  slider->setRange(int(tenths.begin), int(tenths.end) - 1);
   slider->setPageStep(10);
-  slider->setFixedWidth(52);
+  slider->setFixedWidth(40);
   add_label(name, slider, tip);
   auto* number = new QLabel(this);
   number->setMinimumWidth(fontMetrics().horizontalAdvance("5e-08") + 6);
   number->setContentsMargins(4, 0, 0, 0);
   addWidget(number);
-  connect(slider, &QSlider::valueChanged, this, [this, member](int tenths) {
-    settings_.*member = std::pow(10.0, tenths / 10.0);
+  connect(slider, &QSlider::valueChanged, this, [this, member](int exponent) {
+    settings_.*member = std::pow(10.0, exponent / 10.0);
     wish();
   });
   refreshers_.push_back([this, slider, number, member] {
@@ -158,18 +168,20 @@ void ViewBar::add_power(const QString& name, const QString& tip, int low,
   });
 }
 
-void ViewBar::add_range_lock() {
-  auto* lock = new QToolButton(this);
-  lock->setCheckable(true);
-  add_field("Range", lock, "One colour range for all panels of a row, or each its own");
-  connect(lock, &QToolButton::toggled, this, [this](bool on) {
-    settings_.shared_range = on;
+void ViewBar::add_switch(const QString& name, const QString& tip, const QString& on,
+                         const QString& off, bool (*get)(const ViewSettings&),
+                         void (*set)(ViewSettings&, bool)) {
+  auto* button = new QToolButton(this);
+  button->setCheckable(true);
+  add_field(name, button, tip);
+  connect(button, &QToolButton::toggled, this, [this, set](bool is_on) {
+    set(settings_, is_on);
     wish();
   });
-  refreshers_.push_back([this, lock] {
-    const QSignalBlocker quiet(lock);
-    lock->setChecked(settings_.shared_range);
-    lock->setText(settings_.shared_range ? "shared range" : "own ranges");
+  refreshers_.push_back([this, button, on, off, get] {
+    const QSignalBlocker quiet(button);
+    button->setChecked(get(settings_));
+    button->setText(get(settings_) ? on : off);
   });
 }
 

@@ -27,10 +27,12 @@ class ViewBar : public QToolBar {
   template <class T>
   void add_choice(const QString& name, const QString& tip,
                   const std::vector<std::pair<QString, T>>& choices, T ViewSettings::*member);
-  /// A power of ten between 10^low and 10^0, in tenths of a decade.
-  void add_power(const QString& name, const QString& tip, int low, double ViewSettings::*member);
+  /// A power of ten whose exponent is one of these tenths.
+  void add_power(const QString& name, const QString& tip, IndexRange tenths,
+                 double ViewSettings::*member);
   void set_use(const char* name, bool used, const char* why_not);
-  void add_range_lock();
+  void add_switch(const QString& name, const QString& tip, const QString& on, const QString& off,
+                  bool (*get)(const ViewSettings&), void (*set)(ViewSettings&, bool));
   void add_label(const QString& text, QWidget* field, const QString& tip);
   /// Without a label: the field says itself what it is.
   void add_field(const QString& name, QWidget* field, const QString& tip);

@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "data/error.h"
+#include "figure/colormap.h"
 #include "io/atomic_file.h"
 #include "io/json.h"
 
@@ -43,6 +44,7 @@ Json json_of(const ViewSettings& s) {
           {"rank_leaf", s.rank_leaf},
           {"rank_tolerance", s.rank_tolerance},
           {"rank_partition", text_of_partition(s.rank_partition)},
+          {"rank_colour", to_text(s.rank_colour)},
           {"shared_range", s.shared_range},
           {"colormap", s.colormap}};
 }
@@ -87,6 +89,16 @@ struct Reader {
     return value.get<std::uint64_t>();
   }
 
+  std::string colour_map(const Json& json) const {
+    const auto id = get<std::string>(json, "colormap");
+    std::string known;
+    for (const std::string& one : colormap_ids()) {
+      if (one == id) return id;
+      known += (known.empty() ? "" : ", ") + one;
+    }
+    throw InputError(where, "colour map '" + id + "' is not known: one of " + known + " expected");
+  }
+
   Column column(const Json& json) const {
     Column column{.variant = get<std::string>(json, "variant"), .values = {}, .seed = seed(json)};
     try {
@@ -125,8 +137,10 @@ struct Reader {
           if (t == "uniform") return Partition::uniform;
           return t == "hierarchy" ? std::optional(Partition::hierarchy) : std::nullopt;
         });
+    if (json.contains("rank_colour"))  // older files have none
+      s.rank_colour = named<RankColour>(json, "rank_colour", rank_colour_from);
     s.shared_range = get<bool>(json, "shared_range");
-    s.colormap = get<std::string>(json, "colormap");
+    s.colormap = colour_map(json);
     const auto is_side = [](Index side) { return side >= 1 && side <= largest_side; };
     if (!(s.log_floor > 0 && s.log_floor < 1) || !is_side(s.mask_block) || !is_side(s.rank_leaf) ||
         !(s.rank_tolerance > 0))

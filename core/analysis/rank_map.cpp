@@ -126,15 +126,16 @@ int numerical_rank(const std::vector<float>& values, double tolerance, bool rela
   return static_cast<int>(rank);
 }
 
+double stored_entries(const RankMap& map, const RankBlock& block) {
+  const double rows = static_cast<double>(block.rows.size()),
+               cols = static_cast<double>(block.cols.size());
+  const bool leaf = map.partition == Partition::hierarchy && block.level == 0;
+  return leaf ? rows * cols : std::min(rows * cols, block.rank * (rows + cols));
+}
+
 double stored_entries(const RankMap& map) {
   double sum = 0;
-  for (const RankBlock& b : map.blocks) {
-    const double rows = static_cast<double>(b.rows.size()),
-                 cols = static_cast<double>(b.cols.size());
-    const double factors = b.rank * (rows + cols);
-    const bool leaf = map.partition == Partition::hierarchy && b.level == 0;
-    sum += leaf ? rows * cols : std::min(rows * cols, factors);
-  }
+  for (const RankBlock& block : map.blocks) sum += stored_entries(map, block);
   return sum;
 }
 

@@ -60,5 +60,6 @@ int numerical_rank(const std::vector<float>& singular_values, double tolerance, 
 /// Entries to store: a block of rank r keeps r (rows + cols) or all of it, whichever is less.
 /// Blocks of full rank and diagonal leaves keep all.
 double stored_entries(const RankMap& map);
+double stored_entries(const RankMap& map, const RankBlock& block);
 
 }  // namespace fovea

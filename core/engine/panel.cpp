@@ -46,9 +46,8 @@ void add(std::string& caption, const std::string& text) {
 void add_pooling(std::string& caption, const Grid& grid, Pool::Kind kind) {
   if (kind == Pool::Kind::none) return;
   const auto side = [](Index size, Index pixels) {
-    return size % pixels == 0
-               ? std::to_string(size / pixels)
-               : number(static_cast<double>(size) / static_cast<double>(pixels));
+    return size % pixels == 0 ? std::to_string(size / pixels)
+                              : number(static_cast<double>(size) / static_cast<double>(pixels));
   };
   add(caption, std::string(kind == Pool::Kind::max ? "max of " : "mean of ") +
                    side(grid.rows.size(), grid.down) + " × " + side(grid.cols.size(), grid.across));
@@ -127,18 +126,6 @@ Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
     for (const std::string& note : in.computation.op->plan().notes)
       panels::add(panel.caption, note);
   return panel;
-}
-
-std::optional<std::pair<double, double>> shared_range(const std::vector<Panel>& panels) {
-  std::optional<std::pair<double, double>> range;
-  for (const Panel& panel : panels) {
-    const auto* raster = std::get_if<Raster>(&panel.body);
-    if (!raster || raster->palette == Palette::categories) continue;
-    if (!range) range.emplace(raster->low, raster->high);
-    range->first = std::min(range->first, raster->low);
-    range->second = std::max(range->second, raster->high);
-  }
-  return range;
 }
 
 }  // namespace fovea

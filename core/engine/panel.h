@@ -48,6 +48,12 @@ struct BlockMap {
   std::string quantity;  // "numerical rank of P at ε = 0.01"
 };
 
+/// By what a block is coloured, in [0, 1]: its rank, or the entries that are stored of it, as a
+/// share of all.
+double rank_share(const BlockMap& blocks, const RankBlock& block, RankColour colour);
+/// "share of full rank".
+std::string name_of_share(RankColour colour);
+
 /// Leaves (or LSH buckets): sizes in order, and the nodes above them for an icicle.
 struct LeafSizes {
   std::string kind;                  // "leaf", "bucket"
@@ -128,8 +134,5 @@ void set_rank_tolerance(Panel& panel, double tolerance);
 Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& settings,
                         IndexRange rows, IndexRange cols, Index max_pixels, const Backend& backend,
                         Run& run);
-
-/// The range shared by all rasters of one view; nullopt when there is none.
-std::optional<std::pair<double, double>> shared_range(const std::vector<Panel>& panels);
 
 }  // namespace fovea

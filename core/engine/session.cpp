@@ -25,6 +25,8 @@ constexpr std::array<std::pair<ErrorKind, const char*>, 5> error_names{
      {ErrorKind::log10_absolute, "log10"}}};
 constexpr std::array<std::pair<Norm, const char*>, 3> norm_names{
     {{Norm::linear, "linear"}, {Norm::log, "log"}, {Norm::row_max, "row-max"}}};
+constexpr std::array<std::pair<RankColour, const char*>, 2> rank_colour_names{
+    {{RankColour::rank, "rank"}, {RankColour::storage, "storage"}}};
 
 template <class Names, class T>
 std::string name_in(const Names& names, T value) {
@@ -50,6 +52,12 @@ std::string to_text(ErrorKind kind) {
 }
 std::string to_text(Norm norm) {
   return name_in(norm_names, norm);
+}
+std::string to_text(RankColour colour) {
+  return name_in(rank_colour_names, colour);
+}
+std::optional<RankColour> rank_colour_from(const std::string& text) {
+  return find_in<RankColour>(rank_colour_names, text);
 }
 std::optional<View> view_from(const std::string& text) {
   return find_in<View>(view_names, text);

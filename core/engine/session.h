@@ -16,12 +16,15 @@ namespace fovea {
 enum class View { heatmap, error, mask, rank, level, tree, row, output, cost };
 enum class ErrorKind { signed_difference, absolute, squared, relative, log10_absolute };
 enum class Norm { linear, log, row_max };
+enum class RankColour { rank, storage };  // of a rank map's blocks
 
 std::string to_text(View view);
 std::string to_text(ErrorKind kind);
 std::string to_text(Norm norm);
+std::string to_text(RankColour colour);
 std::optional<View> view_from(const std::string& text);
 std::optional<Norm> norm_from(const std::string& text);
+std::optional<RankColour> rank_colour_from(const std::string& text);
 std::optional<ErrorKind> error_kind_from(const std::string& text);
 
 /// A column of the canvas: a variant with its parameters.
@@ -42,6 +45,7 @@ struct ViewSettings {
   Index rank_leaf = 16;
   double rank_tolerance = 1e-2;
   Partition rank_partition = Partition::hierarchy;
+  RankColour rank_colour = RankColour::rank;
   bool shared_range = true;
   std::string colormap = "viridis";
   friend bool operator==(const ViewSettings&, const ViewSettings&) = default;

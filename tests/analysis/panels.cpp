@@ -271,17 +271,6 @@ TEST_CASE("a row lists its best keys; an output picture is Z") {
   for (const float x : picture.rgb) CHECK(x == doctest::Approx(0.25f));
 }
 
-TEST_CASE("rasters of one view share a range; categories have none") {
-  Scene a = hyper_scene(), b(make_data(Data::gaussian, 40, 4, 4, false), "h1d", {{"block", "4"}});
-  const std::vector<Panel> panels{a.panel(View::error), b.panel(View::error)};
-  const auto range = shared_range(panels);
-  REQUIRE(range);
-  CHECK(range->second ==
-        std::max(std::get<Raster>(panels[0].body).high, std::get<Raster>(panels[1].body).high));
-  CHECK(range->first == -range->second);
-  CHECK_FALSE(shared_range({a.panel(View::mask)}));
-}
-
 TEST_CASE("a given attention matrix has a heatmap and a rank map, and nothing else") {
   const Matrix a = hyper_scene().p(false);
   Profile profile;

@@ -182,6 +182,66 @@ TEST_CASE("masked, NaN and out of range are drawn in their colours and named") {
     CHECK(count(colour) > 90 * 90);  // a cell is about 96 pixels wide
 }
 
+TEST_CASE("a rank map of a part of the tokens fills its panel, and its axes count from there") {
+  example::application();
+  Panel all = example::ranks(64, 8, "a"), part = all;
+  auto& map = std::get<BlockMap>(part.body).map;
+  map.n = 5064;
+  for (RankBlock& block : map.blocks)
+    for (IndexRange* range : {&block.rows, &block.cols})
+      *range = {range->begin + 5000, range->end + 5000};
+  const auto widest = [](const Panel& panel) {
+    double width = 0;
+    for (const QRectF& shape : example::record(alone(panel, 252)).shapes)
+      if (shape.width() < 126) width = std::max(width, shape.width());  // of blocks, not the panel
+    return width;
+  };
+  // Numbers of more digits take some points from the panel's width.
+  CHECK(widest(part) > 0.9 * widest(all));
+  QStringList texts;
+  for (const auto& drawn : example::record(alone(part, 252)).texts) texts << drawn.text;
+  CHECK(texts.contains(QStringLiteral("5000")));
+  CHECK_FALSE(texts.contains(QStringLiteral("2000")));
+}
+
+TEST_CASE("ranks are coloured by rank or by what is stored, and the bar says by which") {
+  example::application();
+  BlockMap blocks;
+  blocks.map.n = 16;
+  blocks.map.blocks = {{{0, 8}, {0, 8}, 0, 8, {}}, {{0, 8}, {8, 16}, 1, 2, {}}};
+  const auto share = [&](std::size_t block, RankColour colour) {
+    return rank_share(blocks, blocks.map.blocks[block], colour);
+  };
+  CHECK(share(0, RankColour::rank) == 1);
+  CHECK(share(1, RankColour::rank) == 0.25);    // 2 of 8
+  CHECK(share(0, RankColour::storage) == 1);    // a leaf is stored whole
+  CHECK(share(1, RankColour::storage) == 0.5);  // 2 (8 + 8) of 64
+  for (const RankColour colour : {RankColour::rank, RankColour::storage}) {
+    Figure figure = alone(example::ranks(64, 8, "a"), 252);
+    figure.style.rank_colour = colour;
+    QString all;
+    for (const auto& drawn : example::record(figure).texts) all += drawn.text + u' ';
+    CHECK(all.contains(QStringLiteral("full rank")) == (colour == RankColour::rank));
+    CHECK(all.contains(QStringLiteral("entries stored")) == (colour == RankColour::storage));
+  }
+}
+
+TEST_CASE("a range given is that of a raster's colours, not of ranks") {
+  example::application();
+  const auto drawn = [](const Panel& panel, std::optional<std::pair<double, double>> range) {
+    QImage image(300, 330, QImage::Format_RGB32);
+    image.fill(Qt::white);
+    QPainter painter(&image);
+    draw_panel(painter, {0, 0, 300, 330}, panel, {}, range);
+    painter.end();
+    return image;
+  };
+  const std::pair range{0.0, 0.1};
+  const Panel ranks = example::ranks(64, 8, "a"), heat = example::heatmap(64, 1, "a");
+  CHECK(drawn(ranks, range) == drawn(ranks, {}));
+  CHECK(drawn(heat, range) != drawn(heat, {}));
+}
+
 TEST_CASE("empty and degenerate panels draw a reason or a frame") {
   example::application();
   std::vector<Panel> panels;

@@ -6,6 +6,7 @@
 #include <QComboBox>
 #include <QDockWidget>
 #include <QDropEvent>
+#include <QFile>
 #include <QKeySequenceEdit>
 #include <QLabel>
 #include <QLineEdit>
@@ -14,11 +15,13 @@
 #include <QPushButton>
 #include <QSettings>
 #include <QSlider>
+#include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
 #include <set>
 
+#include "gui/info_bar.h"
 #include "gui/keys_dialog.h"
 #include "gui/polite_backend.h"
 #include "gui/window_harness.h"
@@ -323,6 +326,29 @@ TEST_CASE(
       }
   CHECK_FALSE(action(window, "undo")->isEnabled());
   CHECK_FALSE(action(window, "redo")->isEnabled());
+}
+
+TEST_CASE("a last session that cannot be shown is said, beside what is opened instead") {
+  {
+    Window window(small);
+    window.close();
+  }
+  QFile last(QStandardPaths::writableLocation(QStandardPaths::AppConfigLocation) +
+             "/last.fovea.json");
+  REQUIRE(last.open(QIODevice::WriteOnly));
+  last.write(R"({"fovea_session": 99})");
+  last.close();
+  MainWindow again(make_polite_backend());
+  CHECK_FALSE(again.open_last());
+  again.open(small);
+  REQUIRE(wait_until([&] { return again.study().source() && !again.study().opening(); }));
+  CHECK(again.info_bar().message().contains("version 99"));
+  again.open(small);  // that is of the past then
+  CHECK(wait_until([&] { return again.info_bar().message().isEmpty(); }));
+  REQUIRE(last.remove());
+  MainWindow first(make_polite_backend());
+  CHECK_FALSE(first.open_last());
+  CHECK(first.info_bar().message().isEmpty());
 }
 
 }  // namespace fovea::test

@@ -238,4 +238,50 @@ TEST_CASE("the panel under the pointer is copied") {
   CHECK(QApplication::clipboard()->image() != exact);
 }
 
+TEST_CASE("a copied panel has the range of its row, unless every panel has its own") {
+  Window window(small);
+  show(window, {View::heatmap, View::rank});
+  const auto cells = window.study().model()->cells[std::size_t(row_of(window, View::heatmap))];
+  const auto high = [&](std::size_t c) { return std::get<Raster>(cells[c].panel->body).high; };
+  std::size_t lowest = 0, highest = 0;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    if (high(c) < high(lowest)) lowest = c;
+    if (high(c) > high(highest)) highest = c;
+  }
+  REQUIRE(high(lowest) < high(highest));
+  const auto copied = [&](View view, bool shared) {
+    window->change("range", [&](Session& s) { s.settings.shared_range = shared; });
+    REQUIRE(window.settle());
+    point(window, at(window, view, int(highest), 0.5, 0.5));
+    point(window, at(window, view, int(lowest), 0.5, 0.5));
+    QApplication::clipboard()->clear();
+    window.trigger("copy");
+    return QApplication::clipboard()->image();
+  };
+  CHECK(copied(View::heatmap, true) != copied(View::heatmap, false));
+  CHECK(copied(View::rank, true) == copied(View::rank, false));
+}
+
+TEST_CASE("Esc lets a drag go: nothing is selected, and nothing else happens") {
+  Window window(small);
+  take_focus(window);
+  Canvas& canvas = window->canvas();
+  const QPoint from = at(window, View::heatmap, 0, 0.2, 0.2),
+               to = at(window, View::heatmap, 0, 0.7, 0.6);
+  QSignalSpy selected(&canvas, &Canvas::rectangle_selected);
+  const auto drag = [&](bool let_go) {
+    QTest::mousePress(&canvas, Qt::LeftButton, {}, from);
+    QTest::mouseMove(&canvas, (from + to) / 2);
+    QTest::mouseMove(&canvas, to);
+    be_still(window);
+    if (let_go) press(window, Qt::Key_Escape);
+    QTest::mouseRelease(&canvas, Qt::LeftButton, {}, to);
+    be_still(window);
+  };
+  drag(true);
+  CHECK(selected.isEmpty());
+  drag(false);
+  CHECK(selected.count() == 1);
+}
+
 }  // namespace fovea::test

@@ -166,4 +166,20 @@ TEST_CASE(
   CHECK(wait_until([&] { return study.complete(); }, 180000));
 }
 
+TEST_CASE("where a status names a share the panel's line shows it") {
+  LongWindow window(16384);
+  const auto shown = [&] {
+    for (const auto& row : window.study().model()->cells)
+      for (const CanvasCell& cell : row)
+        if (const auto sign = cell.status.find(" %"); sign != std::string::npos) {
+          const auto first = cell.status.find_last_of(' ', sign - 1) + 1;
+          REQUIRE(cell.progress);
+          CHECK(std::abs(100 * *cell.progress - std::stod(cell.status.substr(first))) < 1.01);
+          return true;
+        }
+    return false;
+  };
+  CHECK(wait_until(shown));
+}
+
 }  // namespace fovea::test

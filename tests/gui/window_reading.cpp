@@ -109,10 +109,14 @@ TEST_CASE("a session keeps the patch; one from before there was a choice has 8")
 
 TEST_CASE("all view settings are seen on a screen of 1366 pixels") {
   Window window(small, {1366, 768});
+  window->change("colour", [](Session& s) {  // the longest words
+    s.settings.rank_colour = RankColour::storage;
+  });
+  REQUIRE(window.settle());
   const auto* bar = window->findChild<QToolBar*>("view_bar");
   for (const char* name :
        {"view_Norm", "view_Floor", "view_Map", "view_Range", "view_Error", "view_Pool",
-        "view_Tiles", "view_Rank of", "view_ε", "view_Blocks", "view_Leaf"}) {
+        "view_Tiles", "view_Rank of", "view_ε", "view_Blocks", "view_Leaf", "view_Colour"}) {
     const auto* field = window->findChild<QWidget*>(name);
     REQUIRE(field);
     CAPTURE(name);

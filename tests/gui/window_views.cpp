@@ -181,4 +181,43 @@ TEST_CASE("seven columns fit without scrolling on a wide screen") {
   CHECK(7 * window->canvas().panel_pixels() / ratio + 60 + 72 + 80 <= window->canvas().width());
 }
 
+TEST_CASE("an enlarged panel of a long head is drawn as finely as the screen is") {
+  Window window("synthetic:clusters?n=2048&d=16&seed=1", {1366, 768});
+  window->change("views", [](Session& s) { s.views = {View::heatmap, View::mask}; });
+  REQUIRE(window.settle());
+  const auto pixels = [&] {
+    return std::get<Raster>(panel(window.study(), View::heatmap, 1).body).values.rows();
+  };
+  const Index before = pixels();
+  REQUIRE(before < 512);
+  window->canvas().enlarge(0, 1);
+  CHECK(wait_until([&] { return pixels() > before && window.study().settled(); }));
+}
+
+TEST_CASE("the ends of all sliders are sessions that can be read") {
+  Window window(small);
+  QTemporaryDir dir;
+  const QString path = dir.filePath("s.fovea.json");
+  for (const char* name : {"view_Floor", "view_ε"})
+    for (const bool top : {false, true}) {
+      CAPTURE(name);
+      auto* slider = window->findChild<QSlider*>(name);
+      slider->setValue(top ? slider->maximum() : slider->minimum());
+      REQUIRE(window->save_session_to(path));
+      CHECK(read_session(path.toStdString()).session == window.study().session());
+    }
+}
+
+TEST_CASE("rank maps are coloured by rank or by storage; nothing is computed for it") {
+  Window window(small);
+  const Panel* before = &panel(window.study(), View::rank, 1);
+  auto* button = window->findChild<QToolButton*>("view_Colour");
+  REQUIRE(button);
+  button->setChecked(true);
+  CHECK(window.study().session().settings.rank_colour == RankColour::storage);
+  REQUIRE(window.settle());
+  CHECK(&panel(window.study(), View::rank, 1) == before);
+  window.shoot("ranks by storage");
+}
+
 }  // namespace fovea::test

@@ -40,7 +40,8 @@ float Grid::header_height() const {
 
 float Grid::below(const GridRow& row) const {
   return caption_height + line_height * static_cast<float>(row.caption_lines - 1) +
-         (row.key_axis ? shape_.key_axis_height : 0) + (row.legend ? legend_height : 0);
+         (row.key_axis ? shape_.key_axis_height : 0) +
+         legend_height * static_cast<float>(row.legend_lines);
 }
 
 float Grid::row_top(int row) const {
@@ -95,8 +96,8 @@ Rect Grid::caption(int row, int column) const {
 
 Rect Grid::legend(int row, int column) const {
   const Rect above = caption(row, column);
-  const bool has = shape_.rows[static_cast<std::size_t>(row)].legend;
-  return {above.x, above.bottom(), side_, has ? legend_height : 0};
+  const int lines = shape_.rows[static_cast<std::size_t>(row)].legend_lines;
+  return {above.x, above.bottom(), side_, legend_height * static_cast<float>(lines)};
 }
 
 Rect Grid::row_label(int row) const {

@@ -12,7 +12,7 @@ struct GridRow {
   float aspect = 1;       // height of its panels as part of their side
   bool key_axis = false;  // token ticks below its panels
   int caption_lines = 1;
-  bool legend = false;  // a line of its own below each panel (colour bar or categories)
+  int legend_lines = 0;  // below each panel: a colour bar of its own, names of colours
 };
 
 struct GridShape {

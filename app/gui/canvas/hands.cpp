@@ -56,6 +56,7 @@ std::pair<IndexRange, IndexRange> Hands::rectangle(const Scene& scene, Point at)
 }
 
 void Hands::press(const ImGuiBridge& bridge, const Scene& scene, Point at) {
+  clicked_ = false;
   pressed_at_ = last_ = at;
   pressed_on_ = scene.pointer;
   header_ = column_at(scene, at);
@@ -75,9 +76,10 @@ void Hands::drag(Scene& scene, Point at) {
   const Point moved{at.x - last_.x, at.y - last_.y};
   const bool far = std::hypot(at.x - pressed_at_.x, at.y - pressed_at_.y) > slack;
   if (drag_ == Drag::click && far) {
-    if (header_ >= 0)
+    const CanvasCell* cell = scene.cell(pressed_on_.row, pressed_on_.column);
+    if (header_ >= 0 && scene.columns_move)
       drag_ = Drag::header;
-    else if (pressed_on_.query >= 0 && pressed_on_.key >= 0)
+    else if (cell && cell->panel && has_query_axis(*cell->panel) && has_key_axis(*cell->panel))
       drag_ = Drag::rectangle;
   }
   if (drag_ == Drag::rectangle && scene.model.n > 0) scene.dragged = rectangle(scene, at);
@@ -98,6 +100,7 @@ void Hands::click(const Scene& scene) {
   const Pointer& p = pressed_on_;
   if (header_ >= 0) return wishes_.push_back(ChooseColumn{header_});
   const CanvasCell* cell = scene.cell(p.row, p.column);
+  clicked_ = true;
   if (p.leaves.size() > 0) return wishes_.push_back(ChooseLeaves{p.column, p.leaves});
   if (cell && cell->panel && std::holds_alternative<BlockMap>(cell->panel->body))
     return wishes_.push_back(ChooseBlock{p.column, p.query, p.key});
@@ -194,15 +197,19 @@ std::vector<Wish> Hands::step(const ImGuiBridge& bridge, Scene& scene) {
   scene.grid.scroll_to(scroll_);
   if (const auto shown = std::exchange(to_show_, {})) scroll_to_show(scene, *shown);
   scene.pointer = point_at(scene, at);
+  const bool twice = bridge.double_clicked() && scene.pointer.row >= 0;
+  if (twice) {
+    drag_ = Drag::none;
+    wishes_.push_back(
+        DoubleClick{scene.pointer.row, scene.pointer.column, std::exchange(clicked_, false)});
+  }
   for (int button = 0; button < 3; ++button)
-    if (io.MouseClicked[button] && drag_ == Drag::none) {
+    if (io.MouseClicked[button] && drag_ == Drag::none && !(twice && button == 0)) {
       button_ = button;
       press(bridge, scene, at);
     }
   if (drag_ != Drag::none) drag(scene, at);
   if (drag_ != Drag::none && io.MouseReleased[button_]) release(scene, at);
-  if (std::exchange(double_clicked_, false) && scene.pointer.row >= 0)
-    wishes_.push_back(DoubleClick{scene.pointer.row, scene.pointer.column});
   turn_wheel(bridge, scene, at);
   if (bridge.pressed_key() == Qt::Key_Escape) drag_ = Drag::none;
   scene.grid.scroll_to(scroll_);

@@ -37,8 +37,10 @@ struct ChooseBlock {
   int column;
   Index query, key;
 };
+/// `clicked`: the wish of its first click was told, and is not what was wanted.
 struct DoubleClick {
   int row, column;
+  bool clicked;
 };
 using Wish = std::variant<WishViewport, Hover, PinQuery, SelectRectangle, ChooseColumn, MoveColumn,
                           ChooseLeaves, ChooseBlock, DoubleClick>;
@@ -49,8 +51,8 @@ class Hands {
   /// date at once, the wishes are for the owner to tell.
   std::vector<Wish> step(const ImGuiBridge& bridge, Scene& scene);
   Point scroll() const { return scroll_; }
-  /// As the desktop understands it; told in the next step.
-  void double_click() { double_clicked_ = true; }
+  /// Something is held that Esc would let go.
+  bool is_dragging() const { return drag_ != Drag::none; }
   void forget_viewport() { pending_.reset(); }
   /// The crosshair comes from keys or another widget; -1, -1: from nowhere. Never told as hovered.
   void point_elsewhere(Index query, Index key);
@@ -75,8 +77,8 @@ class Hands {
   void show_cursor(const Scene& scene, Point at) const;
 
   std::vector<Wish> wishes_;
-  bool double_clicked_ = false;
   Drag drag_ = Drag::none;
+  bool clicked_ = false;  // the last press was a click
   int button_ = 0, header_ = -1;
   Point pressed_at_, last_;
   Pointer pressed_on_, told_;

@@ -69,17 +69,21 @@ void ImGuiBridge::add_pointer(QEvent* event) {
     const Point notches{static_cast<float>(wheel->angleDelta().x()) / 120.0f,
                         static_cast<float>(wheel->angleDelta().y()) / 120.0f};
     waiting_.push_back(
-        {Input::Kind::move, point_of(wheel->position()), 0, false, wheel->modifiers()});
-    waiting_.push_back({Input::Kind::wheel, notches, 0, false, wheel->modifiers()});
+        {Input::Kind::move, point_of(wheel->position()), 0, false, false, wheel->modifiers()});
+    waiting_.push_back({Input::Kind::wheel, notches, 0, false, false, wheel->modifiers()});
     return;
   }
   const auto* mouse = static_cast<QMouseEvent*>(event);
   waiting_.push_back(
-      {Input::Kind::move, point_of(mouse->position()), 0, false, mouse->modifiers()});
+      {Input::Kind::move, point_of(mouse->position()), 0, false, false, mouse->modifiers()});
   const int button = imgui_button(mouse->button());
   if (event->type() == QEvent::MouseMove || button < 0) return;
-  waiting_.push_back({Input::Kind::button, point_of(mouse->position()), button,
-                      event->type() != QEvent::MouseButtonRelease, mouse->modifiers()});
+  waiting_.push_back({.kind = Input::Kind::button,
+                      .at = point_of(mouse->position()),
+                      .code = button,
+                      .down = event->type() != QEvent::MouseButtonRelease,
+                      .again = event->type() == QEvent::MouseButtonDblClick,
+                      .modifiers = mouse->modifiers()});
 }
 
 bool ImGuiBridge::take(QEvent* event) {
@@ -99,7 +103,7 @@ bool ImGuiBridge::take(QEvent* event) {
       const auto* key = static_cast<QKeyEvent*>(event);
       const bool down = event->type() == QEvent::KeyPress;
       if (!down && key->isAutoRepeat()) return true;
-      waiting_.push_back({Input::Kind::key, {}, key->key(), down, key->modifiers()});
+      waiting_.push_back({Input::Kind::key, {}, key->key(), down, false, key->modifiers()});
       return true;
     }
     case QEvent::FocusOut:  // releases will go elsewhere
@@ -126,6 +130,7 @@ void ImGuiBridge::apply(const Input& input) {
       break;
     case Input::Kind::button:
       io.MouseDown[input.code] = input.down;
+      double_clicked_ = input.again && input.code == 0;
       break;
     case Input::Kind::wheel:
       wheel_.x += input.at.x, wheel_.y += input.at.y;
@@ -139,6 +144,7 @@ void ImGuiBridge::apply(const Input& input) {
 
 void ImGuiBridge::feed() {
   pressed_key_.reset();
+  double_clicked_ = false;
   wheel_ = {};
   bool changed = false;  // after a button or key the pointer stays for this frame
   while (!waiting_.empty()) {

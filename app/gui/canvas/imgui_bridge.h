@@ -41,6 +41,8 @@ class ImGuiBridge {
   /// The key that went down (or repeated) this frame, a Qt::Key.
   std::optional<int> pressed_key() const { return pressed_key_; }
   bool key_is_down(int key) const;
+  /// The left button went down this frame for the second time, as the desktop understands it.
+  bool double_clicked() const { return double_clicked_; }
   /// Wheel turned this frame, in notches, and whether Shift was held.
   Point wheel() const { return wheel_; }
   bool shift() const { return modifiers_.testFlag(Qt::ShiftModifier); }
@@ -49,8 +51,8 @@ class ImGuiBridge {
   struct Input {
     enum class Kind { move, leave, button, wheel, key } kind;
     Point at{};
-    int code = 0;  // ImGui's button or Qt's key
-    bool down = false;
+    int code = 0;                      // ImGui's button or Qt's key
+    bool down = false, again = false;  // again: of a double click
     Qt::KeyboardModifiers modifiers{};
   };
 
@@ -67,6 +69,7 @@ class ImGuiBridge {
   bool has_gl_ = false;
   std::deque<Input> waiting_;
   std::optional<int> pressed_key_;
+  bool double_clicked_ = false;
   std::deque<int> keys_down_;
   Point wheel_;
   Qt::KeyboardModifiers modifiers_;

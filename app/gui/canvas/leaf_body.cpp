@@ -153,8 +153,8 @@ Rect leaf_plot(const LeafSizes& leaves, const Rect& panel) {
 IndexRange leaves_at(const LeafSizes& leaves, const Rect& panel, Point at) {
   const Rect plot = leaf_plot(leaves, panel);
   const std::size_t count = leaf_count(leaves);
-  if (at.x < plot.x || at.x >= plot.right() || count == 0) return {0, 0};
   const float top = plot.y - icicle_height(leaves), share = (at.x - plot.x) / plot.width;
+  if (at.x < plot.x || at.x >= plot.right() || at.y < top || count == 0) return {0, 0};
   std::size_t nodes = 1, depth = 0;
   for (; depth + 1 < levels_shown(leaves) &&
          at.y >= top + level_height * static_cast<float>(depth + 1);

@@ -89,9 +89,8 @@ std::string token_words(const Ink& ink, const Scene& scene, const char* what, In
 }
 
 float standard_error_at(const Raster& raster, Index query, Index key) {
-  const Index r = (query - raster.rows.begin) * raster.values.rows() / raster.rows.size();
-  const Index c = (key - raster.cols.begin) * raster.values.cols() / raster.cols.size();
-  return raster.standard_error(r, c);
+  return raster.standard_error(pixel_of(raster.rows, raster.values.rows(), query),
+                               pixel_of(raster.cols, raster.values.cols(), key));
 }
 
 std::string value_words(const Raster& raster, Index query, Index key) {
@@ -126,8 +125,8 @@ std::string block_words(const BlockMap& blocks, Index query, Index key) {
 std::string curve_words(const RowCurve& row, Index key) {
   if (!row.keys.contains(key)) return "";
   const auto at = [&](const std::vector<float>& values) {
-    return values[static_cast<std::size_t>((key - row.keys.begin) *
-                                           static_cast<Index>(values.size()) / row.keys.size())];
+    return values[static_cast<std::size_t>(
+        pixel_of(row.keys, static_cast<Index>(values.size()), key))];
   };
   std::string words;
   if (!row.exact.empty()) words = "exact " + number(at(row.exact));

@@ -49,8 +49,7 @@ void draw_body(const BodyDrawing& d, const BlockMap& blocks) {
     const Rect box{x, y, across.pixel(static_cast<double>(block.cols.end)) - x,
                    down.pixel(static_cast<double>(block.rows.end)) - y};
     if (box.intersected(d.where).empty()) continue;
-    const auto full = std::max<Index>(1, std::min(block.rows.size(), block.cols.size()));
-    const double share = static_cast<double>(block.rank) / static_cast<double>(full);
+    const double share = rank_share(blocks, block, d.scene.model.settings.rank_colour);
     const Rgb colour = map.steps[static_cast<std::size_t>(std::clamp(share * 255, 0.0, 255.0))];
     d.ink.fill(box, colour_of(colour));
     const float side = std::min(box.width, box.height);

@@ -11,10 +11,9 @@
 
 #include "gui/canvas/pooled_raster.h"
 #include "gui/canvas/rect.h"
+#include "gui/canvas/row_scale.h"
 
 namespace fovea::canvas {
-
-using ColourRange = ValueColours;
 
 struct RasterDrawing {
   std::shared_ptr<const Panel> panel;

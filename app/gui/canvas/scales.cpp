@@ -75,48 +75,10 @@ void draw_side_gradient(const Ink& ink, const Rect& where, const RowScale& scale
                     ink.elided(Face::small, label, where.height));
 }
 
-void draw_side_categories(const Ink& ink, const Rect& where, const RowScale& scale) {
-  float y = where.y;
-  for (std::size_t c = 0; c < scale.categories.size(); ++c, y += 18) {
-    if (y + 12 > where.bottom()) return;
-    const Rect swatch{where.x, y, 11, 11};
-    ink.fill(swatch, colour_of(category_colour(static_cast<int>(c))));
-    ink.frame(swatch, ink.theme.border);
-    ink.write(Face::small, {where.x + 16, y - 1}, ink.theme.muted,
-              ink.elided(Face::small, scale.categories[c], where.width));
-  }
-}
+constexpr float swatch = 9, apart = 8;
 
-}  // namespace
-
-void draw_scale(const Ink& ink, const Scene& scene, int row) {
-  const RowScale& scale = scene.scales[static_cast<std::size_t>(row)];
-  if (!scale.range || scale.own) return;
-  const Rect where = scene.grid.side_bar(row);
-  if (scale.range->palette == Palette::categories)
-    draw_side_categories(ink, where, scale);
-  else
-    draw_side_gradient(ink, where, scale);
-}
-
-void draw_legend(const Ink& ink, const Scene& scene, int row, int column, const Panel& panel) {
-  const auto* raster = std::get_if<Raster>(&panel.body);
-  const Rect where = scene.grid.legend(row, column);
-  if (!raster || where.empty()) return;
-  const ColourRange range = range_of(*raster, scene.model.settings);
-  if (range.palette == Palette::categories) {
-    float x = where.x;
-    for (std::size_t c = 0; c < raster->categories.size(); ++c) {
-      const float wide = ink.width(Face::small, raster->categories[c]) + 14;
-      if (x + wide > where.right()) return;
-      const Rect swatch{x, where.y + 2, 9, 9};
-      ink.fill(swatch, colour_of(category_colour(static_cast<int>(c))));
-      ink.frame(swatch, ink.theme.border);
-      ink.write(Face::small, {x + 13, where.y}, ink.theme.muted, raster->categories[c]);
-      x += wide + 8;
-    }
-    return;
-  }
+/// With its ends' numbers beside it.
+void draw_own_gradient(const Ink& ink, const Rect& where, const ColourRange& range) {
   const std::string low = number(range.bottom(), 2);
   const std::string high = number(range.high, 2) + (range.norm == Norm::log ? " log" : "");
   const float left = ink.width(Face::small, low) + 5, right = ink.width(Face::small, high) + 5;
@@ -125,6 +87,101 @@ void draw_legend(const Ink& ink, const Scene& scene, int row, int column, const 
   fill_gradient(ink, bar, *range.map, false);
   ink.frame(bar, ink.theme.border);
   ink.write_right(Face::small, {where.right(), where.y}, ink.theme.muted, high);
+}
+
+void draw_swatch(const Ink& ink, Point at, const Swatch& one) {
+  const Rect box{at.x, at.y + 2, swatch, swatch};
+  ink.fill(box, colour_of(one.colour));
+  ink.frame(box, ink.theme.border);
+  ink.write(Face::small, {box.right() + 4, at.y}, ink.theme.muted, one.name);
+}
+
+/// Of all panels of a row.
+SpecialColours special_colours_in(const Scene& scene, int row) {
+  SpecialColours all;
+  const RowScale& scale = scene.scales[static_cast<std::size_t>(row)];
+  for (int c = 0; c < scene.grid.columns(); ++c) {
+    const CanvasCell* cell = scene.cell(row, c);
+    const auto* raster = cell && cell->panel ? std::get_if<Raster>(&cell->panel->body) : nullptr;
+    if (raster)
+      all.add(special_colours_of(scene.contents(cell->panel),
+                                 range_in(scale, *raster, scene.model.settings)));
+  }
+  return all;
+}
+
+}  // namespace
+
+float swatch_width(const Fonts& fonts, const Swatch& one) {
+  return swatch + 4 + fonts.width(Face::small, one.name);
+}
+
+std::vector<std::vector<Swatch>> legend_lines(const Raster& raster, const RasterContents& contents,
+                                              const ViewSettings& settings, const Fonts& fonts,
+                                              float room) {
+  const ColourRange range = range_of(raster, settings);
+  std::vector<Swatch> all;
+  if (range.palette == Palette::categories) all = swatches_of(raster.categories);
+  for (Swatch& one : swatches_of(special_colours_of(contents, range), *range.map))
+    all.push_back(std::move(one));
+  std::vector<std::vector<Swatch>> lines;
+  float x = 0;
+  for (Swatch& one : all) {
+    const float wide = swatch_width(fonts, one);
+    if (lines.empty() || x + wide > room) {
+      lines.emplace_back();
+      x = 0;
+    }
+    x += wide + apart;
+    lines.back().push_back(std::move(one));
+  }
+  return lines;
+}
+
+/// The names stand below the bar, first beside the panel's caption; what has no room there makes
+/// the bar shorter.
+void draw_scale(const Ink& ink, const Scene& scene, int row) {
+  const RowScale& scale = scene.scales[static_cast<std::size_t>(row)];
+  if (!scale.range || scale.own) return;
+  const bool categories = scale.range->palette == Palette::categories;
+  std::vector<Swatch> names;
+  if (categories) names = swatches_of(scale.categories);
+  for (Swatch& one : swatches_of(special_colours_in(scene, row), *scale.range->map))
+    names.push_back(std::move(one));
+  Rect where = scene.grid.side_bar(row);
+  float y = where.y;
+  if (!categories) {
+    const float below = scene.grid.caption(row, 0).bottom() - where.bottom();
+    const float wished = Grid::legend_height * static_cast<float>(names.size()) + 3;
+    if (!names.empty()) where.height -= std::max(0.0f, wished - below);
+    draw_side_gradient(ink, where, scale);
+    y = where.bottom() + 3;
+  }
+  for (const Swatch& one : names) {
+    draw_swatch(ink, {where.x, y}, one);
+    y += Grid::legend_height;
+  }
+}
+
+void draw_legend(const Ink& ink, const Scene& scene, int row, int column, const Panel& panel) {
+  const auto* raster = std::get_if<Raster>(&panel.body);
+  Rect where = scene.grid.legend(row, column);
+  const CanvasCell* cell = scene.cell(row, column);
+  if (!raster || where.empty()) return;
+  const ColourRange range = range_of(*raster, scene.model.settings);
+  if (range.palette != Palette::categories) {
+    draw_own_gradient(ink, where, range);
+    where.y += Grid::legend_height;
+  }
+  for (const auto& line : legend_lines(*raster, scene.contents(cell->panel), scene.model.settings,
+                                       ink.fonts, where.width)) {
+    float x = where.x;
+    for (const Swatch& one : line) {
+      draw_swatch(ink, {x, where.y}, one);
+      x += swatch_width(ink.fonts, one) + apart;
+    }
+    where.y += Grid::legend_height;
+  }
 }
 
 }  // namespace fovea::canvas

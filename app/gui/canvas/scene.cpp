@@ -29,35 +29,6 @@ GridRow grid_row(View view, const std::vector<CanvasCell>& cells) {
   return row;
 }
 
-RowScale scale_of(const std::vector<CanvasCell>& cells, const ViewSettings& settings) {
-  RowScale scale;
-  for (const CanvasCell& cell : cells) {
-    if (cell.panel && std::holds_alternative<BlockMap>(cell.panel->body) && !scale.range) {
-      scale.range = ColourRange{.palette = Palette::ranks,
-                                .map = &colormap_for(Palette::ranks, settings.colormap)};
-      scale.quantity = "rank as share of full";
-    }
-    const Raster* raster = raster_of(cell);
-    if (!raster) continue;
-    const ColourRange range = range_of(*raster, settings);
-    if (!scale.range) {
-      scale.range = range;
-      scale.categories = raster->categories;
-      scale.quantity = raster->quantity;
-      continue;
-    }
-    if (scale.range->palette != range.palette || scale.categories != raster->categories) {
-      scale.own = true;
-      continue;
-    }
-    scale.range->low = std::min(scale.range->low, range.low);
-    scale.range->high = std::max(scale.range->high, range.high);
-  }
-  if (scale.range && scale.range->palette != Palette::categories && !settings.shared_range)
-    scale.own = true;
-  return scale;
-}
-
 }  // namespace
 
 const CanvasCell* Scene::cell(int row, int column) const {
@@ -86,33 +57,6 @@ bool has_key_axis(const Panel& panel) {
          std::holds_alternative<RowCurve>(panel.body);
 }
 
-ColourRange range_of(const Raster& raster, const ViewSettings& settings) {
-  const bool amounts =
-      raster.palette == Palette::sequential || raster.palette == Palette::diverging;
-  ColourRange range{.palette = raster.palette,
-                    .map = &colormap_for(raster.palette, settings.colormap),
-                    .norm = amounts ? raster.norm : Norm::linear,
-                    .low = raster.low,
-                    .high = raster.high,
-                    .log_floor = settings.log_floor};
-  if (raster.palette == Palette::diverging) {
-    range.high = std::max(std::abs(raster.low), std::abs(raster.high));
-    range.low = -range.high;
-  }
-  return range;
-}
-
-ColourRange range_in(const RowScale& scale, const Raster& raster, const ViewSettings& settings) {
-  if (scale.own || !scale.range) return range_of(raster, settings);
-  return *scale.range;
-}
-
-std::vector<RowScale> scales_of(const CanvasModel& model) {
-  std::vector<RowScale> scales;
-  for (const auto& cells : model.cells) scales.push_back(scale_of(cells, model.settings));
-  return scales;
-}
-
 namespace {
 
 /// Whether a caption got more lines than it had.
@@ -131,17 +75,34 @@ bool make_room_for_captions(GridShape& shape, const CanvasModel& model, const Gr
   return more;
 }
 
+/// Whether a legend got more lines than it had.
+bool make_room_for_legends(GridShape& shape, const CanvasModel& model, float side,
+                           const Fonts& fonts, const ContentsOf& contents) {
+  bool more = false;
+  for (std::size_t r = 0; r < shape.rows.size(); ++r)
+    for (const CanvasCell& cell : model.cells[r]) {
+      const Raster* raster = raster_of(cell);
+      if (!raster || shape.rows[r].legend_lines == 0) continue;
+      const int bar = raster->palette == Palette::categories ? 0 : 1;
+      const auto names = legend_lines(*raster, contents(cell.panel), model.settings, fonts, side);
+      const int lines = bar + static_cast<int>(names.size());
+      more |= lines > shape.rows[r].legend_lines;
+      shape.rows[r].legend_lines = std::max(shape.rows[r].legend_lines, lines);
+    }
+  return more;
+}
+
 }  // namespace
 
 GridShape shape_of(const CanvasModel& model, const Viewport& viewport, Point size,
-                   const Fonts& fonts) {
+                   const Fonts& fonts, const ContentsOf& contents) {
   GridShape shape{.size = size, .columns = static_cast<int>(model.column_titles.size())};
   shape.side_bars = false;
   int last_with_keys = -1;
   const std::vector<RowScale> scales = scales_of(model);
   for (std::size_t r = 0; r < model.cells.size() && r < model.views.size(); ++r) {
     GridRow row = grid_row(model.views[r], model.cells[r]);
-    row.legend = scales[r].own;
+    row.legend_lines = scales[r].own ? 1 : 0;
     shape.side_bars |= scales[r].range && !scales[r].own;
     const bool keys = std::ranges::any_of(model.cells[r], [](const CanvasCell& cell) {
       return cell.panel && has_key_axis(*cell.panel);
@@ -153,9 +114,11 @@ GridShape shape_of(const CanvasModel& model, const Viewport& viewport, Point siz
   // What would be cut gets more lines, which makes the panels smaller, so that more may be cut.
   constexpr int most_rounds = 4;
   Grid grid(shape);
-  for (int round = 0; round < most_rounds && make_room_for_captions(shape, model, grid, fonts);
-       ++round)
+  for (int round = 0; round < most_rounds; ++round) {
+    const bool captions = make_room_for_captions(shape, model, grid, fonts);
+    if (!make_room_for_legends(shape, model, grid.side(), fonts, contents) && !captions) break;
     grid = Grid(shape);
+  }
   for (const std::string& subtitle : model.column_subtitles)
     if (fonts.width(Face::small, subtitle) > grid.side()) shape.subtitle_lines = 2;
   const double extent = viewport.col_end - viewport.col_begin;
@@ -234,9 +197,8 @@ Pointer point_at(const Scene& scene, Point at) {
 std::optional<float> value_at(const Raster& raster, Index query, Index key) {
   if (!raster.rows.contains(query) || !raster.cols.contains(key) || raster.values.empty())
     return {};
-  const Index r = (query - raster.rows.begin) * raster.values.rows() / raster.rows.size();
-  const Index c = (key - raster.cols.begin) * raster.values.cols() / raster.cols.size();
-  return raster.values(r, c);
+  return raster.values(pixel_of(raster.rows, raster.values.rows(), query),
+                       pixel_of(raster.cols, raster.values.cols(), key));
 }
 
 }  // namespace fovea::canvas

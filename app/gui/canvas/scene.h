@@ -10,6 +10,7 @@
 #include "gui/canvas/grid.h"
 #include "gui/canvas/ink.h"
 #include "gui/canvas/raster_painter.h"
+#include "gui/canvas/row_scale.h"
 #include "gui/canvas/token_axis.h"
 
 namespace fovea::canvas {
@@ -21,13 +22,8 @@ struct Pointer {
   IndexRange leaves{0, 0};    // a leaf, or those below a node of an icicle
 };
 
-/// What panels of one row share: a bar, or a list of categories.
-struct RowScale {
-  std::optional<ColourRange> range;  // none: no colours in this row
-  std::vector<std::string> categories;
-  std::string quantity;
-  bool own = false;  // every panel has a range of its own
-};
+/// What a raster holds; known of every panel that is shown.
+using ContentsOf = std::function<const RasterContents&(const std::shared_ptr<const Panel>&)>;
 
 struct Scene {
   const CanvasModel& model;
@@ -39,8 +35,10 @@ struct Scene {
   const std::vector<Index>& found;                           // tokens a search found, ascending
   const TokenErrors& token_errors;                           // by column
   int current_row = -1;                                      // its name stands out
+  bool columns_move = true;                                  // their headers can be dragged
   std::optional<std::pair<IndexRange, IndexRange>> dragged;  // rectangle being selected
   std::optional<std::pair<int, float>> dragged_column;       // column, pointer's x
+  ContentsOf contents;
   std::function<ImTextureID(const std::shared_ptr<const Panel>&)> picture;
 
   const CanvasCell* cell(int row, int column) const;
@@ -54,11 +52,13 @@ bool has_key_axis(const Panel& panel);
 
 /// Layout and colours follow from the model.
 GridShape shape_of(const CanvasModel& model, const Viewport& viewport, Point size,
-                   const Fonts& fonts);
-std::vector<RowScale> scales_of(const CanvasModel& model);
-ColourRange range_of(const Raster& raster, const ViewSettings& settings);
-/// The range a cell of the row is drawn with.
-ColourRange range_in(const RowScale& scale, const Raster& raster, const ViewSettings& settings);
+                   const Fonts& fonts, const ContentsOf& contents);
+/// Below a panel with a colour range of its own, in lines of at most `room`.
+std::vector<std::vector<Swatch>> legend_lines(const Raster& raster, const RasterContents& contents,
+                                              const ViewSettings& settings, const Fonts& fonts,
+                                              float room);
+/// Pixels that a swatch with its name takes.
+float swatch_width(const Fonts& fonts, const Swatch& swatch);
 
 std::vector<RasterDrawing> raster_drawings(const Scene& scene);
 Pointer point_at(const Scene& scene, Point at);

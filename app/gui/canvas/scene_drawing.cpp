@@ -7,7 +7,15 @@
 namespace fovea::canvas {
 namespace {
 
-/// "computing 42%, 3 s left" on a pill, with a line that fills when a per cent is named.
+/// A line at the top that fills.
+void draw_progress(const Ink& ink, const Rect& where, const CanvasCell& cell) {
+  if (!cell.progress) return;
+  const auto share = static_cast<float>(std::clamp(*cell.progress, 0.0, 1.0));
+  ink.fill({where.x, where.y, where.width, 3}, ink.theme.tip);
+  ink.fill({where.x, where.y, where.width * share, 3}, ink.theme.accent);
+}
+
+/// "computing 42 %, 3 s left" on a pill.
 void draw_badge(const Ink& ink, const Rect& where, const std::string& status) {
   const std::string words =
       ink.elided(Face::small, status.empty() ? "out of date" : status, where.width - 28);
@@ -16,16 +24,6 @@ void draw_badge(const Ink& ink, const Rect& where, const std::string& status) {
   ink.frame(pill, ink.theme.border, 1, 9);
   ink.list.AddCircle({pill.x + 11, pill.centre().y}, 3.5f, ink.theme.keys, 12, 1.5f);
   ink.write(Face::small, {pill.x + 19, pill.y + 3}, ink.theme.text, words);
-  const std::size_t percent = status.find('%');
-  std::size_t first = percent;
-  while (first != std::string::npos && first > 0 &&
-         (std::isdigit(static_cast<unsigned char>(status[first - 1])) || status[first - 1] == '.'))
-    --first;
-  if (percent == std::string::npos || first == percent) return;
-  const float share =
-      std::clamp(std::stof(status.substr(first, percent - first)) / 100, 0.0f, 1.0f);
-  ink.fill({where.x, where.y, where.width, 3}, ink.theme.tip);
-  ink.fill({where.x, where.y, where.width * share, 3}, ink.theme.accent);
 }
 
 void draw_empty(const Ink& ink, const Rect& where, const CanvasCell* cell) {
@@ -72,6 +70,7 @@ void draw_panel(const Ink& ink, const Scene& scene, int row, int column) {
       draw_marks(ink, scene, where, *cell->panel);
       if (cell->stale || !cell->status.empty()) draw_badge(ink, where, cell->status);
     }
+    if (cell) draw_progress(ink, where, *cell);
   }
   const Rect window = scene.grid.window();
   const Clip clip(ink, window);

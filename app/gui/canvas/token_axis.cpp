@@ -52,6 +52,11 @@ std::vector<std::pair<float, float>> spans(const TokenAxis& axis,
   return out;
 }
 
+/// Pixel p begins at p size / pixels, rounded down: the last that does so at the token or before.
+Index pixel_of(IndexRange tokens, Index pixels, Index token) {
+  return ((token - tokens.begin + 1) * pixels - 1) / tokens.size();
+}
+
 std::vector<double> round_numbers(double low, double high, int count) {
   std::vector<double> out;
   if (!(high > low)) return out;

@@ -29,6 +29,9 @@ std::vector<Index> ticks(const TokenAxis& axis, double spacing);
 /// pixel.
 std::vector<std::pair<float, float>> spans(const TokenAxis& axis, const std::vector<Index>& tokens);
 
+/// Of so many pixels that split the tokens evenly (Pool) the one that a token is in.
+Index pixel_of(IndexRange tokens, Index pixels, Index token);
+
 /// Round numbers between low and high, about `count` of them.
 std::vector<double> round_numbers(double low, double high, int count);
 

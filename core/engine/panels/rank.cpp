@@ -101,6 +101,18 @@ Body rank(const PanelInputs& in, std::string& caption, Run& run) {
 
 namespace fovea {
 
+double rank_share(const BlockMap& blocks, const RankBlock& block, RankColour colour) {
+  const auto rows = static_cast<double>(block.rows.size()),
+             cols = static_cast<double>(block.cols.size());
+  if (!(rows > 0 && cols > 0)) return 0;
+  return colour == RankColour::rank ? block.rank / std::min(rows, cols)
+                                    : stored_entries(blocks.map, block) / (rows * cols);
+}
+
+std::string name_of_share(RankColour colour) {
+  return colour == RankColour::rank ? "share of full rank" : "share of entries stored";
+}
+
 void set_rank_tolerance(Panel& panel, double tolerance) {
   auto* body = std::get_if<BlockMap>(&panel.body);
   if (!body) return;

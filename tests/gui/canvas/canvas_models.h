@@ -167,9 +167,11 @@ inline std::shared_ptr<CanvasModel> gallery_model(Index n) {
                            {"bytes moved", "1.2 MiB"},
                            {"peak memory", "4.1 MiB"}}};
   model->cells[0] = {cell_of(ranks(n)), cell_of(heat(n, std::min<Index>(n, 256))),
-                     cell_of(picture()), CanvasCell{nullptr, false, "computing 42%, 3 s left"}};
+                     cell_of(picture()),
+                     CanvasCell{nullptr, false, "computing 42 %, 3 s left", 0.42}};
   model->cells[0][1].stale = true;
-  model->cells[0][1].status = "computing 42%, 3 s left";
+  model->cells[0][1].status = "computing 42 %, 3 s left";
+  model->cells[0][1].progress = 0.42;
   model->cells[1] = {
       cell_of(row_curve(n)), cell_of(leaves(n, 4)),
       cell_of(Strip{std::vector<float>(row_curve(n).exact), "output error |z\u0303 \u2212 z|"}),
