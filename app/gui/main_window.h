@@ -67,6 +67,7 @@ class MainWindow : public QMainWindow {
   void connect_canvas();
   void show_model();
   void refresh_title();
+  bool can_cancel() const;  // by the button and by Esc alike
   void refresh_status();
   void tell(const QString& message);
   QString provenance() const;
@@ -131,7 +132,9 @@ class MainWindow : public QMainWindow {
   void step_row(int by);
   void choose_column(int column);
   void enlarge_panel();
+  void follow_column();
   void go_back();
+  void search(const QString& text);
   void look_for(const QString& text);
   void step_match(int by);
   void show_match();
@@ -159,7 +162,7 @@ class MainWindow : public QMainWindow {
   int current_column_ = 0, current_view_ = 0;      // the panel last pointed at or chosen
   std::optional<std::pair<Index, Index>> corner_;  // query, key: a selection begun by keys
   std::vector<Index> found_;                       // tokens that match the search
-  std::size_t found_at_ = 0;
+  std::optional<std::size_t> found_at_;            // the one that was shown last
   QString session_path_;
 };
 

@@ -147,9 +147,11 @@ class Study : public QObject {
     std::optional<Session> session;
     std::string expected_hash;
     bool anew = true;
+    std::uint64_t number = 0;  // of this opening: only the latest is taken up
   };
   void read_source(Opening opening);
-  void hash_content(const std::string& expected);
+  void ask_hash();
+  void take_hash(const std::string& path, const std::string& hash);
   void update_later();
   void arrived();
   void update();
@@ -182,7 +184,7 @@ class Study : public QObject {
   void next_timing();
   /// Of repeated runs; nothing before the first of them.
   std::optional<Timing> timing_of(const ComputeKey& key) const;
-  void add_timing(const ComputeKey& key, const TimingSamples& samples);
+  void add_timing(const ComputeKey& key, const TimingSamples& samples, bool failed);
   void withdraw(const std::string& tag);
   void withdraw_unwanted();
   void withdraw_everything();
@@ -194,7 +196,9 @@ class Study : public QObject {
   std::shared_ptr<const Source> source_;
   std::uint64_t source_number_ = 0;
   std::optional<Opening> opening_;
-  std::string content_hash_;
+  std::uint64_t opening_number_ = 0;
+  std::string content_hash_, expected_hash_;  // empty: not known yet; nothing expected
+  bool hash_asked_ = false;
   std::shared_ptr<const Problem> problem_;
   std::string problem_error_;
   std::vector<ColumnState> columns_;
@@ -223,7 +227,11 @@ class Study : public QObject {
   Shelf<PairKey, PairReading> pairs_{64};
   Shelf<RowKey, RowReading> rows_{24};
   Shelf<SelectionKey, SelectionReading> selections_{8};
-  using TimedRuns = std::pair<ComputeKey, TimingSamples>;
+  struct TimedRuns {
+    ComputeKey key;
+    TimingSamples samples;
+    bool failed = false;  // there was no memory for another one, say: not tried again
+  };
   std::list<TimedRuns> timings_;
   bool timing_runs_ = false;
   // Used by jobs alone, but for what a MapPyramid says of itself; the last used first.

@@ -35,9 +35,9 @@ Timing summarised(const TimingSamples& samples) {
 }  // namespace
 
 std::optional<Timing> Study::timing_of(const ComputeKey& key) const {
-  const auto timed = std::ranges::find(timings_, key, &TimedRuns::first);
-  if (timed == timings_.end() || timed->second.apply.empty()) return std::nullopt;
-  return summarised(timed->second);
+  const auto timed = std::ranges::find(timings_, key, &TimedRuns::key);
+  if (timed == timings_.end() || timed->samples.apply.empty()) return std::nullopt;
+  return summarised(timed->samples);
 }
 
 void Study::next_timing() {
@@ -49,10 +49,10 @@ void Study::next_timing() {
     if (!columns_[i].computation->applied()) continue;
     if (!affords_repeats(columns_[i].computation->timing)) continue;
     const ComputeKey& key = column_keys_[i];
-    auto it = std::ranges::find(timings_, key, &TimedRuns::first);
-    if (it == timings_.end()) it = timings_.insert(timings_.end(), {key, {}});
-    if (!wants_more(it->second)) continue;
-    if (least && least->second.apply.size() <= it->second.apply.size()) continue;
+    auto it = std::ranges::find(timings_, key, &TimedRuns::key);
+    if (it == timings_.end()) it = timings_.insert(timings_.end(), {.key = key});
+    if (it->failed || !wants_more(it->samples)) continue;
+    if (least && least->samples.apply.size() <= it->samples.apply.size()) continue;
     least = &*it;
     column = static_cast<int>(i);
   }
@@ -67,12 +67,12 @@ void Study::next_timing() {
         Run run{profile, stop, &progress};
         TimingSamples samples;
         // It was computed once: without memory for a second one there is no timing.
-        if (!error_of([&] {
-               samples = take_timing(*computation, key.column.seed, backend, 40, true, run);
-             }).empty())
-          return;
-        QMetaObject::invokeMethod(
-            this, [this, key, samples] { add_timing(key, samples); }, Qt::QueuedConnection);
+        const std::string error = error_of(
+            [&] { samples = take_timing(*computation, key.column.seed, backend, 40, true, run); });
+        const auto arrive = [this, key, samples = std::move(samples), failed = !error.empty()] {
+          add_timing(key, samples, failed);
+        };
+        QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
       });
 }
 
@@ -92,16 +92,17 @@ void Study::stop_sweep() {
   engine_->cancel(sweep_tag);
 }
 
-void Study::add_timing(const ComputeKey& key, const TimingSamples& samples) {
+void Study::add_timing(const ComputeKey& key, const TimingSamples& samples, bool failed) {
   timing_runs_ = false;
-  const auto it = std::ranges::find(timings_, key, &TimedRuns::first);
+  const auto it = std::ranges::find(timings_, key, &TimedRuns::key);
   if (it == timings_.end()) return;
+  it->failed = failed;
   const auto append = [](std::vector<Profile>& to, const std::vector<Profile>& more) {
     to.insert(to.end(), more.begin(), more.end());
   };
-  append(it->second.plan, samples.plan);
-  append(it->second.upload, samples.upload);
-  append(it->second.apply, samples.apply);
+  append(it->samples.plan, samples.plan);
+  append(it->samples.upload, samples.upload);
+  append(it->samples.apply, samples.apply);
   if (timings_.size() > 64) timings_.pop_front();
   update_later();
 }

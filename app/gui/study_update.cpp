@@ -9,6 +9,7 @@ namespace fovea {
 void Study::update() {
   updated_ = std::chrono::steady_clock::now();
   if (!source_) return update_cells();  // an empty canvas, in the window's look
+  ask_hash();
   wanted_tags_.clear();
   if (!opening_ && !shows_matrix()) {
     update_problem();
