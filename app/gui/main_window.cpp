@@ -85,6 +85,7 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, QWidget* parent)
   ask_for_source = [this](const QString& missing) {
     return QFileDialog::getOpenFileName(this, "Where is " + QFileInfo(missing).fileName() + "?");
   };
+  ask_desktop = desktop_is_dark;
   addToolBar(view_bar_ = new ViewBar(this));
   make_docks();
   make_status_bar();
@@ -322,11 +323,15 @@ void MainWindow::tell(const QString& message) {
 }
 
 void MainWindow::set_look(const QString& look) {
-  static const bool desktop = desktop_is_dark();  // before our palette covers the desktop's
-  const bool dark = look == "dark" || (look == "desktop" && desktop);
+  look_ = look;
+  QSettings().setValue("look", look);
+  show_look();
+}
+
+void MainWindow::show_look() {
+  const bool dark = look_ == "dark" || (look_ == "desktop" && ask_desktop());
   apply_theme(*qApp, dark);
   study_->set_dark(dark);
-  QSettings().setValue("look", look);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

@@ -45,6 +45,8 @@ class MainWindow : public QMainWindow {
   Canvas& canvas() { return *canvas_; }
   /// Asks where a session's missing source lies now; empty: nowhere. Tests answer in its place.
   std::function<QString(const QString& missing)> ask_for_source;
+  /// Whether the desktop is dark now. Tests answer in its place.
+  std::function<bool()> ask_desktop;
   InfoBar& info_bar() { return *info_bar_; }
   SweepDialog* sweep() { return sweep_; }  // nullptr: never opened
 
@@ -72,6 +74,7 @@ class MainWindow : public QMainWindow {
   void tell(const QString& message);
   QString provenance() const;
   void set_look(const QString& look);
+  void show_look();
   void show_exact(bool on);
   void show_token_errors();
   void say(const QString& message);  // in the status bar, for a while
@@ -163,7 +166,7 @@ class MainWindow : public QMainWindow {
   std::optional<std::pair<Index, Index>> corner_;  // query, key: a selection begun by keys
   std::vector<Index> found_;                       // tokens that match the search
   std::optional<std::size_t> found_at_;            // the one that was shown last
-  QString session_path_;
+  QString session_path_, look_;
 };
 
 }  // namespace fovea

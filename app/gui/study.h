@@ -28,7 +28,9 @@ struct ColumnState {
   bool stale = false;                              // `computation` is of older parameters
   std::shared_ptr<const Metrics> metrics;          // of `computation`
   std::shared_ptr<const std::vector<Diagnostic>> diagnostics;
-  std::optional<Timing> timing;  // several runs after a warm-up
+  std::optional<Timing> timing;       // several runs after a warm-up
+  bool throttled = false;             // the machine was slow meanwhile
+  std::optional<ResidentUse> memory;  // of one of them, on the CPU
   std::string error;
 };
 
@@ -181,9 +183,16 @@ class Study : public QObject {
   void update_marks();
   void update_cards();
   void take_up(std::shared_ptr<const Source> source, std::optional<Session> session, bool anew);
+  struct TimedRuns {
+    ComputeKey key;
+    TimingSamples samples;
+    std::vector<double> paces;  // one of each time a few were added
+    bool failed = false;        // there was no memory for another one, say: not tried again
+  };
   void next_timing();
   /// Of repeated runs; nothing before the first of them.
-  std::optional<Timing> timing_of(const ComputeKey& key) const;
+  void tell_timing(const ComputeKey& key, ColumnState& state) const;
+  bool throttled(const TimedRuns& runs) const;
   void add_timing(const ComputeKey& key, const TimingSamples& samples, bool failed);
   void withdraw(const std::string& tag);
   void withdraw_unwanted();
@@ -227,11 +236,6 @@ class Study : public QObject {
   Shelf<PairKey, PairReading> pairs_{64};
   Shelf<RowKey, RowReading> rows_{24};
   Shelf<SelectionKey, SelectionReading> selections_{8};
-  struct TimedRuns {
-    ComputeKey key;
-    TimingSamples samples;
-    bool failed = false;  // there was no memory for another one, say: not tried again
-  };
   std::list<TimedRuns> timings_;
   bool timing_runs_ = false;
   // Used by jobs alone, but for what a MapPyramid says of itself; the last used first.

@@ -1,6 +1,8 @@
 // Repeated runs of a Study's computations, a few at a time, while nothing else is to be done.
 #include <algorithm>
+#include <limits>
 
+#include "engine/pace.h"
 #include "gui/study_ask.h"
 
 namespace fovea {
@@ -34,10 +36,29 @@ Timing summarised(const TimingSamples& samples) {
 
 }  // namespace
 
-std::optional<Timing> Study::timing_of(const ComputeKey& key) const {
+void Study::tell_timing(const ComputeKey& key, ColumnState& state) const {
+  state.timing.reset();
+  state.throttled = false;
+  state.memory.reset();
   const auto timed = std::ranges::find(timings_, key, &TimedRuns::key);
-  if (timed == timings_.end() || timed->samples.apply.empty()) return std::nullopt;
-  return summarised(timed->samples);
+  if (!state.computation || timed == timings_.end() || timed->samples.apply.empty()) return;
+  state.timing = summarised(timed->samples);
+  state.throttled = throttled(*timed);
+  state.memory = timed->samples.memory;
+}
+
+// By the sweep's rule. What is told are medians, so the median of the paces counts: a machine that
+// others used for a moment was not slow.
+bool Study::throttled(const TimedRuns& runs) const {
+  if (runs.paces.empty()) return false;
+  double best = std::numeric_limits<double>::infinity();
+  for (const TimedRuns& other : timings_)
+    if (other.key.head == runs.key.head)
+      for (const double pace : other.paces) best = std::min(best, pace);
+  std::vector<double> paces = runs.paces;
+  const auto middle = paces.begin() + static_cast<std::ptrdiff_t>(paces.size() / 2);
+  std::ranges::nth_element(paces, middle);
+  return slow_pace(*middle, best);
 }
 
 void Study::next_timing() {
@@ -62,13 +83,20 @@ void Study::next_timing() {
   const auto computation = columns_[static_cast<std::size_t>(column)].computation;
   engine_->submit(
       "timing", priority::timing,
-      [this, key, computation](const Backend& backend, std::stop_token stop, Progress& progress) {
+      [this, key, computation, first = least->samples.apply.empty()](
+          const Backend& backend, std::stop_token stop, Progress& progress) {
         Profile profile;
         Run run{profile, stop, &progress};
         TimingSamples samples;
         // It was computed once: without memory for a second one there is no timing.
-        const std::string error = error_of(
-            [&] { samples = take_timing(*computation, key.column.seed, backend, 40, true, run); });
+        const std::string error = error_of([&] {
+          const std::uint64_t seed = key.column.seed;
+          std::optional<ResidentUse> memory;
+          if (first && backend.id() == "cpu")  // a device's own memory is not this program's
+            memory = measure_memory(*computation, seed, backend, run);
+          samples = take_timing(*computation, seed, backend, 40, true, run);
+          samples.memory = memory;
+        });
         const auto arrive = [this, key, samples = std::move(samples), failed = !error.empty()] {
           add_timing(key, samples, failed);
         };
@@ -103,6 +131,8 @@ void Study::add_timing(const ComputeKey& key, const TimingSamples& samples, bool
   append(it->samples.plan, samples.plan);
   append(it->samples.upload, samples.upload);
   append(it->samples.apply, samples.apply);
+  if (!failed) it->paces.push_back(samples.pace_ms);
+  if (samples.memory) it->samples.memory = samples.memory;
   if (timings_.size() > 64) timings_.pop_front();
   update_later();
 }

@@ -84,7 +84,7 @@ void Study::update_column(int index, const Column& wanted, ColumnState& state) {
     }
   }
   state.stale = state.computation && !(has == key);
-  state.timing = state.computation ? timing_of(has) : std::nullopt;
+  tell_timing(has, state);
 }
 
 void Study::update_comparison(int index, ColumnState& state) {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "data/error.h"
+#include "gui/docks/timing_dock.h"
 #include "gui/sweep_dialog.h"
 #include "gui/window_backend.h"
 #include "gui/window_harness.h"
@@ -65,6 +66,36 @@ class NoMemoryForTiming : public CpuLike {
  private:
   const Study& study_;
   int times_;
+};
+
+/// Its operators are the CPU's; once slowed down they take much longer.
+class SlowingDown : public CpuLike {
+ public:
+  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
+                                 Run& run) const override {
+    return std::make_unique<Slow>(CpuLike::bind(std::move(plan), problem, run), slow);
+  }
+  std::shared_ptr<std::atomic<bool>> slow = std::make_shared<std::atomic<bool>>(false);
+
+ private:
+  class Slow : public Operator {
+   public:
+    Slow(std::unique_ptr<Operator> fast, std::shared_ptr<const std::atomic<bool>> slow)
+        : Operator(fast->shared_plan(), fast->problem()),
+          fast_(std::move(fast)),
+          slow_(std::move(slow)) {}
+
+   private:
+    Output do_apply(MatrixView v, Run& run) const override {
+      if (*slow_) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      return fast_->apply(v, run);
+    }
+    Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
+      return fast_->tile(rows, cols, pool, run);
+    }
+    std::unique_ptr<Operator> fast_;
+    std::shared_ptr<const std::atomic<bool>> slow_;
+  };
 };
 
 }  // namespace
@@ -171,6 +202,26 @@ TEST_CASE("a column that cannot be timed is left out, the others are timed") {
     CHECK(*tried == 2);
     CHECK(timed() == 0);
   }
+}
+
+TEST_CASE("times of a machine that was slow are said to be so") {
+  Window window("synthetic:clusters?n=64&d=16&seed=1");
+  Study& study = window.study();
+  show(window, {"exact"});
+  REQUIRE(window.settle());
+  auto backend = std::make_unique<SlowingDown>();
+  const auto slow = backend->slow;
+  study.use_backend(std::move(backend));
+  const auto timed = [&](std::size_t column) {
+    return study.columns().size() > column && study.columns()[column].timing;
+  };
+  REQUIRE(wait_until([&] { return timed(0); }, 10000));
+  CHECK_FALSE(study.columns()[0].throttled);
+  *slow = true;
+  show(window, {"exact", "h1d"});
+  REQUIRE(wait_until([&] { return timed(1); }, 10000));
+  CHECK(study.columns()[1].throttled);
+  CHECK(window->findChild<TimingDock*>()->accessibleDescription().contains("slow"));
 }
 
 TEST_CASE("a sweep is measured again although everything was cancelled") {

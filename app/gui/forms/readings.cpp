@@ -60,4 +60,11 @@ QString count_text(double count) {
   return QString::number(count, 'g', 3);
 }
 
+QString bytes_text(double bytes) {
+  for (const auto& [size, unit] :
+       {std::pair{1073741824.0, " GiB"}, {1048576.0, " MiB"}, {1024.0, " KiB"}})
+    if (bytes >= size) return QString::number(bytes / size, 'g', 3) + unit;
+  return QString::number(bytes, 'f', 0) + " B";
+}
+
 }  // namespace fovea
