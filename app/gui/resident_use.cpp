@@ -1,6 +1,9 @@
 #include "gui/resident_use.h"
 
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
@@ -22,6 +25,9 @@ double resident_bytes() {
 }  // namespace
 
 std::optional<ResidentUse> resident_use_of(const std::function<void()>& work) {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
   const double before = resident_bytes();
   double peak = before;
   {

@@ -13,8 +13,9 @@ struct ResidentUse {
 };
 
 /// Looks about every millisecond while `work` is done on this thread, at its begin and at its end:
-/// what lasts shorter is missed, and memory that was freed before but is still held counts as there
-/// before. Nothing where the system does not tell. What `work` throws goes on.
+/// what lasts shorter is missed. Memory that was freed before is given back first where the C
+/// library can; what it keeps all the same is used again unseen. Nothing where the system does not
+/// tell. What `work` throws goes on.
 std::optional<ResidentUse> resident_use_of(const std::function<void()>& work);
 
 }  // namespace fovea

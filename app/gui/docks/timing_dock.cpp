@@ -14,11 +14,11 @@
 namespace fovea {
 namespace {
 
-constexpr double caption_height = 24, reading_width = 700, row_limit = 28;
+constexpr double caption_height = 24, reading_width = 740, row_limit = 28;
 constexpr int row_least = 16;
 
 // Right edges of the columns of numbers, from the left of the readings.
-constexpr std::array<double, 8> number_edges{66, 136, 270, 314, 384, 454, 530, 606};
+constexpr std::array<double, 8> number_edges{66, 136, 270, 314, 384, 454, 540, 620};
 
 QString times(double exact_ms, double ms) {
   const double ratio = exact_ms / ms;
@@ -44,10 +44,9 @@ QString memory_of(const ColumnState& state) {
 }
 
 constexpr const char* caption_tip =
-    "counted: bytes of the plan and of what it needs, beside Q, K, V and Z\n"
-    "resident: measured, how far this program's resident memory rose in one run of planning, "
-    "upload "
-    "and apply; memory it held before is used again and not seen\n"
+    "memory: counted, of the plan and of what it needs, beside Q, K, V and Z\n"
+    "resident: measured, how far this program's resident memory rose in one run of planning,\n"
+    "upload and apply; what it still held of earlier work and used again is not seen\n"
     "few: of fewer than 5 runs;  slow: the machine ran at less than two thirds of its best pace";
 
 double total_of(const Timing& t) {
@@ -158,7 +157,7 @@ void TimingDock::paintEvent(QPaintEvent*) {
   painter.drawText(QRectF(12, 0, numbers_from - 24, caption_height), Qt::AlignVCenter,
                    fontMetrics().elidedText(caption, Qt::ElideRight, int(numbers_from - 24)));
   draw_numbers(painter,
-               {"total", "apply", "p10 – p90", "runs", "apply ×", "total ×", "counted", "resident"},
+               {"total", "apply", "p10 – p90", "runs", "apply ×", "total ×", "memory", "resident"},
                QRectF(numbers_from, 0, reading_width, caption_height), theme.muted);
   double label_width = 0, longest = 1e-9;
   for (const Bar& bar : bars_) {

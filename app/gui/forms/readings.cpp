@@ -63,7 +63,8 @@ QString count_text(double count) {
 QString bytes_text(double bytes) {
   for (const auto& [size, unit] :
        {std::pair{1073741824.0, " GiB"}, {1048576.0, " MiB"}, {1024.0, " KiB"}})
-    if (bytes >= size) return QString::number(bytes / size, 'g', 3) + unit;
+    if (const double count = bytes / size; count >= 1)
+      return QString::number(count, count < 999.5 ? 'g' : 'f', count < 999.5 ? 3 : 0) + unit;
   return QString::number(bytes, 'f', 0) + " B";
 }
 
