@@ -85,6 +85,7 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, QWidget* parent)
   ask_for_source = [this](const QString& missing) {
     return QFileDialog::getOpenFileName(this, "Where is " + QFileInfo(missing).fileName() + "?");
   };
+  ask_desktop = desktop_is_dark;
   addToolBar(view_bar_ = new ViewBar(this));
   make_docks();
   make_status_bar();
@@ -143,6 +144,7 @@ void MainWindow::make_status_bar() {
   progress_->setAccessibleName("Progress");
   cancel_ = new QToolButton(this);
   cancel_->setText("Cancel");
+  cancel_->setObjectName("cancel_button");
   cancel_->setToolTip("Stop computing; what is there stays (Esc)");
   connect(cancel_, &QToolButton::clicked, study_.get(), &Study::cancel);
   statusBar()->addWidget(status_text_, 1);
@@ -162,10 +164,12 @@ void MainWindow::connect_study() {
     if (anew) history_.start(study_->session());
     current_column_ = study_->selected_column();
     current_view_ = 0;
+    corner_.reset();
     info_bar_->hide();
     view_bar_->setEnabled(true);
     variant_->setEnabled(true);
     input_->source_opened();
+    search(find_bar_->isVisible() ? find_bar_->text() : QString());
     inspector_->show_pair(nullptr, 0);
     inspector_->show_selection(nullptr);
     remember(QString::fromStdString(study_->source()->path));
@@ -205,11 +209,13 @@ void MainWindow::connect_study() {
   });
   connect(input_, &InputDock::query_hovered, this, [this](Index query) { point_to(query, -1); });
   connect(input_, &InputDock::query_chosen, this, &MainWindow::pin);
+  connect(input_, &InputDock::query_stepped, this,
+          [this](Index query) { change("pin", [&](Session& s) { s.pinned_query = query; }); });
   connect(variant_, &VariantDock::column_wished, this, [this](int index, const Column& column) {
     change("column " + std::to_string(index),
            [&](Session& s) { s.columns[std::size_t(index)] = column; });
   });
-  connect(timing_, &TimingDock::column_chosen, study, &Study::select_column);
+  connect(timing_, &TimingDock::column_chosen, this, &MainWindow::choose_column);
 }
 
 void MainWindow::connect_canvas() {
@@ -249,7 +255,8 @@ void MainWindow::connect_canvas() {
 void MainWindow::change(const std::string& kind, const std::function<void(Session&)>& edit) {
   Session next = study_->session();
   edit(next);
-  if (next == study_->session()) return;
+  // What is shown may be what is wished for again, while another patch of it opens.
+  if (next == study_->session() && !study_->opening()) return;
   history_.record(next, kind);
   study_->set_session(std::move(next));
 }
@@ -283,12 +290,15 @@ void MainWindow::refresh_title() {
   setWindowTitle(text.isEmpty() ? "Fovea" : text + " — Fovea");
 }
 
+/// Timing repeats and head cards go on quietly once everything is drawn.
+bool MainWindow::can_cancel() const {
+  if (study_->opening()) return true;
+  return !study_->paused() && study_->source() && (!study_->drawn() || study_->filling());
+}
+
 void MainWindow::refresh_status() {
   const Engine::Status status = study_->status();
-  // Timing repeats and head cards go on quietly once everything is drawn.
-  const bool working = study_->opening() ||
-                       (!study_->drawn() && !study_->paused() && study_->source()) ||
-                       study_->filling();
+  const bool working = can_cancel();
   // Between the pieces of long work the engine is idle for moments.
   if (status.busy || !study_->filling()) {
     progress_->setVisible(working && status.busy && status.seconds > 0.3);
@@ -315,11 +325,15 @@ void MainWindow::tell(const QString& message) {
 }
 
 void MainWindow::set_look(const QString& look) {
-  static const bool desktop = desktop_is_dark();  // before our palette covers the desktop's
-  const bool dark = look == "dark" || (look == "desktop" && desktop);
+  look_ = look;
+  QSettings().setValue("look", look);
+  show_look();
+}
+
+void MainWindow::show_look() {
+  const bool dark = look_ == "dark" || (look_ == "desktop" && ask_desktop());
   apply_theme(*qApp, dark);
   study_->set_dark(dark);
-  QSettings().setValue("look", look);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

@@ -45,6 +45,8 @@ class MainWindow : public QMainWindow {
   Canvas& canvas() { return *canvas_; }
   /// Asks where a session's missing source lies now; empty: nowhere. Tests answer in its place.
   std::function<QString(const QString& missing)> ask_for_source;
+  /// Whether the desktop is dark now. Tests answer in its place.
+  std::function<bool()> ask_desktop;
   InfoBar& info_bar() { return *info_bar_; }
   SweepDialog* sweep() { return sweep_; }  // nullptr: never opened
 
@@ -66,10 +68,12 @@ class MainWindow : public QMainWindow {
   void connect_canvas();
   void show_model();
   void refresh_title();
+  bool can_cancel() const;  // by the button and by Esc alike
   void refresh_status();
   void tell(const QString& message);
   QString provenance() const;
   void set_look(const QString& look);
+  void show_look();
   void show_exact(bool on);
   void show_token_errors();
   void say(const QString& message);  // in the status bar, for a while
@@ -130,7 +134,9 @@ class MainWindow : public QMainWindow {
   void step_row(int by);
   void choose_column(int column);
   void enlarge_panel();
+  void follow_column();
   void go_back();
+  void search(const QString& text);
   void look_for(const QString& text);
   void step_match(int by);
   void show_match();
@@ -158,8 +164,8 @@ class MainWindow : public QMainWindow {
   int current_column_ = 0, current_view_ = 0;      // the panel last pointed at or chosen
   std::optional<std::pair<Index, Index>> corner_;  // query, key: a selection begun by keys
   std::vector<Index> found_;                       // tokens that match the search
-  std::size_t found_at_ = 0;
-  QString session_path_;
+  std::optional<std::size_t> found_at_;            // the one that was shown last
+  QString session_path_, look_;
 };
 
 }  // namespace fovea

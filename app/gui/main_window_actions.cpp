@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "gui/canvas/row_scale.h"
+#include "gui/canvas/viewport.h"
 #include "gui/export_dialog.h"
 #include "gui/info_bar.h"
 #include "gui/keys_dialog.h"
@@ -93,8 +94,8 @@ void MainWindow::go_to_pair() {
   change("go", [&](Session& s) {
     const double rows = s.viewport.row_end - s.viewport.row_begin,
                  cols = s.viewport.col_end - s.viewport.col_begin;
-    const double r = std::clamp(double(query) - rows / 2, 0.0, double(n) - rows),
-                 c = std::clamp(double(key) - cols / 2, 0.0, double(n) - cols);
+    const double r = std::clamp(double(query) - rows / 2, 0.0, std::max(0.0, double(n) - rows)),
+                 c = std::clamp(double(key) - cols / 2, 0.0, std::max(0.0, double(n) - cols));
     s.viewport = {r, r + rows, c, c + cols};
     s.pinned_query = query;
   });
@@ -200,6 +201,7 @@ void MainWindow::remove_column() {
   change("remove", [&](Session& s) {
     if (s.columns.size() > 1) s.columns.erase(s.columns.begin() + std::ptrdiff_t(column));
   });
+  follow_column();
 }
 
 void MainWindow::move_column(int from, int to) {
@@ -210,7 +212,7 @@ void MainWindow::move_column(int from, int to) {
     s.columns.erase(s.columns.begin() + from);
     s.columns.insert(s.columns.begin() + to, column);
   });
-  study_->select_column(to);
+  choose_column(to);
 }
 
 void MainWindow::reset_column() {
@@ -225,6 +227,11 @@ void MainWindow::reset_column() {
 
 void MainWindow::choose_head(Index layer, Index head) {
   change("head", [&](Session& s) {
+    const auto length_of = [&](Index l) { return study_->source()->layers[std::size_t(l)].n(); };
+    if (length_of(layer) != length_of(s.layer)) {  // other tokens
+      s.viewport = canvas::whole(length_of(layer));
+      s.pinned_query.reset();
+    }
     s.layer = layer;
     s.head = head;
   });

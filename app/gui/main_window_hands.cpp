@@ -143,7 +143,13 @@ void MainWindow::step_row(int by) {
 
 void MainWindow::choose_column(int column) {
   study_->select_column(column);
+  follow_column();
+}
+
+/// Keys speak of the selected column now; where one panel is enlarged, of its.
+void MainWindow::follow_column() {
   current_column_ = study_->selected_column();
+  if (canvas_->is_enlarged()) canvas_->enlarge(current_view_, current_column_);
   canvas_->set_current(current_view_, current_column_);
 }
 
@@ -155,16 +161,17 @@ void MainWindow::enlarge_panel() {
 void MainWindow::go_back() {
   if (find_bar_->isVisible()) return find_bar_->shut();
   if (canvas_->show_grid()) return;
-  const bool working = study_->opening() || (study_->source() && !study_->drawn());
-  if (working) return study_->cancel();
+  if (can_cancel()) return study_->cancel();
   corner_.reset();
   study_->select({0, 0}, {0, 0});
   study_->choose_leaves(0, {0, 0});
   point_to(-1, -1);
 }
 
-void MainWindow::look_for(const QString& text) {
+/// Marks the tokens with this text in them; the view stays where it is.
+void MainWindow::search(const QString& text) {
   found_.clear();
+  found_at_.reset();
   const auto source = study_->source();
   if (source && !text.isEmpty()) {
     const Sequence& sequence = source->sequence;
@@ -176,28 +183,35 @@ void MainWindow::look_for(const QString& text) {
       if (label.contains(text, Qt::CaseInsensitive)) found_.push_back(i);
     }
   }
+  canvas_->set_found(found_);
+  input_->sequence()->set_found(found_);
+  find_bar_->tell(text.isEmpty()       ? QString()
+                  : found_.empty()     ? "no token has it"
+                  : found_.size() == 1 ? "1 token has it"
+                                       : QString("%1 tokens have it").arg(found_.size()));
+}
+
+void MainWindow::look_for(const QString& text) {
+  search(text);
+  if (found_.empty()) return;
   const Index from = study_->session().pinned_query.value_or(0);
   const auto next = std::ranges::lower_bound(found_, from);
   found_at_ = next == found_.end() ? 0 : std::size_t(next - found_.begin());
-  canvas_->set_found(found_);
-  input_->sequence()->set_found(found_);
-  if (found_.empty())
-    find_bar_->tell(text.isEmpty() ? QString() : "no token has it");
-  else
-    show_match();
+  show_match();
 }
 
 void MainWindow::step_match(int by) {
   if (!find_bar_->isVisible()) return find_bar_->open();
   if (found_.empty()) return;
   const auto count = int(found_.size());
-  found_at_ = std::size_t((int(found_at_) + by + count) % count);
+  const int from = found_at_ ? int(*found_at_) : by > 0 ? -1 : count;
+  found_at_ = std::size_t((from + by + count) % count);
   show_match();
 }
 
 /// Its row is pinned and brought into sight.
 void MainWindow::show_match() {
-  const Index token = found_[found_at_];
+  const Index token = found_[*found_at_];
   change("find", [&](Session& s) {
     Viewport& v = s.viewport;
     s.pinned_query = token;
@@ -206,7 +220,7 @@ void MainWindow::show_match() {
                          study_->length());
   });
   input_->sequence()->show_token(token);
-  find_bar_->tell(QString("%1 of %2: query %3").arg(found_at_ + 1).arg(found_.size()).arg(token));
+  find_bar_->tell(QString("%1 of %2: query %3").arg(*found_at_ + 1).arg(found_.size()).arg(token));
 }
 
 }  // namespace fovea

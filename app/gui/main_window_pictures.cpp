@@ -79,6 +79,9 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
 
 bool MainWindow::event(QEvent* event) {
   if (event->type() == QEvent::WindowDeactivate) show_exact(false);  // a release goes elsewhere
+  // Every window of the program is told before anything is polished anew.
+  if (event->type() == QEvent::ThemeChange && look_ == "desktop")
+    QMetaObject::invokeMethod(this, &MainWindow::show_look, Qt::QueuedConnection);
   return QMainWindow::event(event);
 }
 

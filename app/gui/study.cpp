@@ -103,11 +103,12 @@ void Study::open(const std::string& what, std::optional<Session> session,
 
 void Study::read_source(Opening opening) {
   withdraw_everything();
+  opening.number = ++opening_number_;
   opening_ = opening;
   engine_->submit("open", 100,
                   [this, opening = std::move(opening)](const Backend&, std::stop_token, Progress&) {
                     make_way();  // the engine's thread, from now on
-                    const auto& [what, session, expected_hash, anew] = opening;
+                    const auto& [what, session, expected_hash, anew, number] = opening;
                     std::shared_ptr<const Source> source;
                     std::string error;
                     OpenOptions options;
@@ -122,12 +123,13 @@ void Study::read_source(Opening opening) {
                       error = problem.what();
                     }
                     const auto arrive = [this, opening, source, error] {
-                      if (!opening_ || opening_->what != opening.what)
+                      if (!opening_ || opening_->number != opening.number)
                         return;  // a newer one was asked for
                       opening_.reset();
                       if (source) {
                         take_up(source, opening.session, opening.anew);
-                        hash_content(opening.expected_hash);
+                        content_hash_.clear();
+                        expected_hash_ = opening.expected_hash;
                       } else {
                         emit trouble(QString::fromStdString(error));
                       }
@@ -137,23 +139,29 @@ void Study::read_source(Opening opening) {
                   });
 }
 
-void Study::hash_content(const std::string& expected) {
-  content_hash_.clear();
-  const auto number = source_number_;
-  engine_->submit(
-      "hash", 5,
-      [this, path = source_->path, expected, number](const Backend&, std::stop_token, Progress&) {
-        const auto arrive = [this, path, expected, number, hash = content_hash_of(path)] {
-          if (number != source_number_) return;
-          content_hash_ = hash;
-          if (!expected.empty() && hash != expected)
-            emit trouble(QString::fromStdString(path) +
-                         ": its content has changed since the session was saved (found SHA-256 " +
-                         QString::fromStdString(hash).left(12) + "…, expected " +
-                         QString::fromStdString(expected).left(12) + "…)");
-        };
-        QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
-      });
+// Again where all work was withdrawn before it was known; also while cancelled: a session that is
+// saved then has it too.
+void Study::ask_hash() {
+  if (!content_hash_.empty() || hash_asked_ || opening_) return;
+  hash_asked_ = true;
+  engine_->submit("hash", priority::hash,
+                  [this, path = source_->path, number = source_number_](
+                      const Backend&, std::stop_token, Progress&) {
+                    const auto arrive = [this, path, number, hash = content_hash_of(path)] {
+                      if (number == source_number_ && content_hash_.empty()) take_hash(path, hash);
+                    };
+                    QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
+                  });
+}
+
+void Study::take_hash(const std::string& path, const std::string& hash) {
+  content_hash_ = hash;
+  const std::string expected = std::exchange(expected_hash_, {});
+  if (expected.empty() || hash == expected) return;
+  emit trouble(QString::fromStdString(path) +
+               ": its content has changed since the session was saved (found SHA-256 " +
+               QString::fromStdString(hash).left(12) + "…, expected " +
+               QString::fromStdString(expected).left(12) + "…)");
 }
 
 void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session> session,
@@ -177,7 +185,9 @@ void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session>
   choose_leaves(0, {0, 0});
   hovered_query_ = hovered_key_ = -1;
   paused_ = false;
-  const Index n = source_->layers.front().n();
+  const auto [layer, head] =
+      session ? std::pair{session->layer, session->head} : first_head(*source_);
+  const Index n = source_->layers[static_cast<std::size_t>(layer)].n();
   // Long heads are large: keep only what is on screen and a little more.
   computations_.set_capacity(n > 16384 ? 10 : 24);
   session_ = {};
@@ -186,7 +196,7 @@ void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session>
     std::erase_if(next.columns, [](const Column& c) { return c.variant != "exact"; });
     next.views = {View::heatmap, View::rank};
   }
-  if (!session) std::tie(next.layer, next.head) = first_head(*source_);
+  std::tie(next.layer, next.head) = std::pair{layer, head};
   if (next.viewport == Viewport{}) next.viewport = {0, double(n), 0, double(n)};
   if (anew) selected_column_ = 1;  // the first beside exact
   set_session(std::move(next));
@@ -197,11 +207,16 @@ void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session>
 void Study::set_session(Session next) {
   if (next.viewport == Viewport{} && next.patch == session_.patch)
     next.viewport = {0, double(length()), 0, double(length())};
-  if (next == session_) return;
+  if (next == session_) {
+    if (opening_ && !opening_->anew) opening_.reset();  // a patch that was wished for in between
+    return update_later();
+  }
+  const Index length_before = length();
   const bool same_source = source_ && next.source == session_.source;
   if (same_source && source_->kind == "image" && next.patch != session_.patch) {
     const std::string source = next.source;
-    return read_source({source, std::move(next), content_hash_, false});
+    const std::string expected = content_hash_.empty() ? expected_hash_ : content_hash_;
+    return read_source({source, std::move(next), expected, false});
   }
   const std::vector<int> from = continued(session_.columns, next.columns);
   std::vector<ColumnState> columns(next.columns.size());
@@ -233,6 +248,7 @@ void Study::set_session(Session next) {
   cells_ = std::move(cells);
   session_ = std::move(next);
   selected_column_ = std::clamp(selected_column_, 0, std::max(0, int(columns_.size()) - 1));
+  if (length() != length_before) select({0, 0}, {0, 0});  // a layer of other tokens
   if (paused_) resume();
   emit session_changed();
   update_later();
@@ -280,7 +296,7 @@ void Study::hover(Index query, Index key, int column) {
   hovered_query_ = query;
   hovered_key_ = key;
   hovered_column_ = column;
-  if (query < 0) emit pair_read(nullptr);
+  if (query < 0 || key < 0) emit pair_read(nullptr);
   update_later();
 }
 
@@ -320,8 +336,7 @@ bool Study::shows_matrix() const {
 }
 
 Index Study::length() const {
-  if (problem_) return problem_->n();
-  return source_ ? source_->layers.front().n() : 0;
+  return source_ ? source_->layers[static_cast<std::size_t>(session_.layer)].n() : 0;
 }
 
 bool Study::drawn() const {
@@ -357,6 +372,7 @@ void Study::withdraw_everything() {
   gradual_runs_ = false;
   tags_.clear();
   timing_runs_ = false;
+  hash_asked_ = false;
 }
 
 void Study::withdraw(const std::string& tag) {

@@ -28,7 +28,9 @@ struct ColumnState {
   bool stale = false;                              // `computation` is of older parameters
   std::shared_ptr<const Metrics> metrics;          // of `computation`
   std::shared_ptr<const std::vector<Diagnostic>> diagnostics;
-  std::optional<Timing> timing;  // several runs after a warm-up
+  std::optional<Timing> timing;       // several runs after a warm-up
+  bool throttled = false;             // the machine was slow meanwhile
+  std::optional<ResidentUse> memory;  // of one of them, on the CPU
   std::string error;
 };
 
@@ -147,9 +149,11 @@ class Study : public QObject {
     std::optional<Session> session;
     std::string expected_hash;
     bool anew = true;
+    std::uint64_t number = 0;  // of this opening: only the latest is taken up
   };
   void read_source(Opening opening);
-  void hash_content(const std::string& expected);
+  void ask_hash();
+  void take_hash(const std::string& path, const std::string& hash);
   void update_later();
   void arrived();
   void update();
@@ -179,10 +183,17 @@ class Study : public QObject {
   void update_marks();
   void update_cards();
   void take_up(std::shared_ptr<const Source> source, std::optional<Session> session, bool anew);
+  struct TimedRuns {
+    ComputeKey key;
+    TimingSamples samples;
+    std::vector<double> paces;  // one of each time a few were added
+    bool failed = false;        // there was no memory for another one, say: not tried again
+  };
   void next_timing();
   /// Of repeated runs; nothing before the first of them.
-  std::optional<Timing> timing_of(const ComputeKey& key) const;
-  void add_timing(const ComputeKey& key, const TimingSamples& samples);
+  void tell_timing(const ComputeKey& key, ColumnState& state) const;
+  bool throttled(const TimedRuns& runs) const;
+  void add_timing(const ComputeKey& key, const TimingSamples& samples, bool failed);
   void withdraw(const std::string& tag);
   void withdraw_unwanted();
   void withdraw_everything();
@@ -194,7 +205,9 @@ class Study : public QObject {
   std::shared_ptr<const Source> source_;
   std::uint64_t source_number_ = 0;
   std::optional<Opening> opening_;
-  std::string content_hash_;
+  std::uint64_t opening_number_ = 0;
+  std::string content_hash_, expected_hash_;  // empty: not known yet; nothing expected
+  bool hash_asked_ = false;
   std::shared_ptr<const Problem> problem_;
   std::string problem_error_;
   std::vector<ColumnState> columns_;
@@ -223,7 +236,6 @@ class Study : public QObject {
   Shelf<PairKey, PairReading> pairs_{64};
   Shelf<RowKey, RowReading> rows_{24};
   Shelf<SelectionKey, SelectionReading> selections_{8};
-  using TimedRuns = std::pair<ComputeKey, TimingSamples>;
   std::list<TimedRuns> timings_;
   bool timing_runs_ = false;
   // Used by jobs alone, but for what a MapPyramid says of itself; the last used first.

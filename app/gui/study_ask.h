@@ -10,7 +10,7 @@ namespace fovea {
 namespace priority {
 inline constexpr int problem = 90, reading = 60, first_look = 52, panel = 50, tiles = 49,
                      exact = 45, column = 40, sweep = 36, long_exact = 35, metrics = 30, bands = 28,
-                     diagnostics = 25, ranks = 20, card = 10, timing = 0;
+                     diagnostics = 25, ranks = 20, card = 10, hash = 5, timing = 0;
 }
 
 inline const std::string gradual_tag = "gradual";  // the long way to exact attention

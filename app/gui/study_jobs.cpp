@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "analysis/metrics.h"
+#include "engine/pace.h"
+#include "engine/sweep.h"
 
 namespace fovea {
 namespace {
@@ -69,6 +71,17 @@ HeadCard look_at_head(const Source& source, const HeadCardKey& key, const Backen
   return card;
 }
 
+std::optional<ResidentUse> measure_memory(const Computation& computation, std::uint64_t seed,
+                                          const Backend& backend, Run& run) {
+  const Problem& problem = computation.op->problem();
+  return resident_use_of([&] {
+    Planning planning{backend, run, seed, {}};
+    const auto plan = std::make_shared<const Plan>(
+        computation.variant->plan(problem, computation.values, planning));
+    backend.bind(plan, problem, run)->apply(problem.v, run);
+  });
+}
+
 TimingSamples take_timing(const Computation& computation, std::uint64_t seed,
                           const Backend& backend, double budget_ms, bool warm_up, Run& run) {
   using Clock = std::chrono::steady_clock;
@@ -96,6 +109,7 @@ TimingSamples take_timing(const Computation& computation, std::uint64_t seed,
     op->apply(problem.v, apply_run);
     samples.apply.push_back(std::move(profile));
   } while (ms_since(first) < budget_ms && samples.apply.size() < 16);
+  samples.pace_ms = pace_ms(prefix_of(problem, std::min(problem.n(), pace_length)), backend, run);
   return samples;
 }
 

@@ -11,8 +11,12 @@ namespace fovea {
 HeadCard look_at_head(const Source& source, const HeadCardKey& key, const Backend& backend,
                       Run& run);
 
+/// What the program's memory rises to while this is planned, uploaded and applied once more.
+std::optional<ResidentUse> measure_memory(const Computation& computation, std::uint64_t seed,
+                                          const Backend& backend, Run& run);
+
 /// One plan and upload, then runs of apply for about `budget_ms`; the first run is not counted when
-/// `warm_up`.
+/// `warm_up`. At the end the machine's pace.
 TimingSamples take_timing(const Computation& computation, std::uint64_t seed,
                           const Backend& backend, double budget_ms, bool warm_up, Run& run);
 

@@ -12,6 +12,7 @@
 #include "data/source.h"
 #include "engine/panel.h"
 #include "engine/session.h"
+#include "gui/resident_use.h"
 
 namespace fovea {
 
@@ -85,6 +86,8 @@ struct HeadCard {
 /// Runs of one computation, warm-up excluded.
 struct TimingSamples {
   std::vector<Profile> plan, upload, apply;
+  double pace_ms = 0;                 // of the machine, after them
+  std::optional<ResidentUse> memory;  // of planning, upload and one run, where it was measured
 };
 
 /// What is known of one pair, in one column.

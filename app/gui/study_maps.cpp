@@ -193,7 +193,9 @@ void Study::update_map_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
     cell.status = "error: " + shown.error;
     return;
   }
-  if (shown.panel && shown.key.approximate.head == key.approximate.head && shown.key.view == view)
+  const ComputeKey& its_own = shown.key.approximate;  // kept by place: columns may have moved
+  if (shown.panel && its_own.head == key.approximate.head && shown.key.view == view &&
+      its_own.column.variant == key.approximate.column.variant)
     cell.panel = shown.panel;
   cell.stale = cell.panel && (!same_numbers(shown.key, key) || state.stale);
   if (!cell.panel) {

@@ -1,6 +1,8 @@
 // Repeated runs of a Study's computations, a few at a time, while nothing else is to be done.
 #include <algorithm>
+#include <limits>
 
+#include "engine/pace.h"
 #include "gui/study_ask.h"
 
 namespace fovea {
@@ -34,10 +36,29 @@ Timing summarised(const TimingSamples& samples) {
 
 }  // namespace
 
-std::optional<Timing> Study::timing_of(const ComputeKey& key) const {
-  const auto timed = std::ranges::find(timings_, key, &TimedRuns::first);
-  if (timed == timings_.end() || timed->second.apply.empty()) return std::nullopt;
-  return summarised(timed->second);
+void Study::tell_timing(const ComputeKey& key, ColumnState& state) const {
+  state.timing.reset();
+  state.throttled = false;
+  state.memory.reset();
+  const auto timed = std::ranges::find(timings_, key, &TimedRuns::key);
+  if (!state.computation || timed == timings_.end() || timed->samples.apply.empty()) return;
+  state.timing = summarised(timed->samples);
+  state.throttled = throttled(*timed);
+  state.memory = timed->samples.memory;
+}
+
+// By the sweep's rule. What is told are medians, so the median of the paces counts: a machine that
+// others used for a moment was not slow.
+bool Study::throttled(const TimedRuns& runs) const {
+  if (runs.paces.empty()) return false;
+  double best = std::numeric_limits<double>::infinity();
+  for (const TimedRuns& other : timings_)
+    if (other.key.head == runs.key.head)
+      for (const double pace : other.paces) best = std::min(best, pace);
+  std::vector<double> paces = runs.paces;
+  const auto middle = paces.begin() + static_cast<std::ptrdiff_t>(paces.size() / 2);
+  std::ranges::nth_element(paces, middle);
+  return slow_pace(*middle, best);
 }
 
 void Study::next_timing() {
@@ -49,10 +70,10 @@ void Study::next_timing() {
     if (!columns_[i].computation->applied()) continue;
     if (!affords_repeats(columns_[i].computation->timing)) continue;
     const ComputeKey& key = column_keys_[i];
-    auto it = std::ranges::find(timings_, key, &TimedRuns::first);
-    if (it == timings_.end()) it = timings_.insert(timings_.end(), {key, {}});
-    if (!wants_more(it->second)) continue;
-    if (least && least->second.apply.size() <= it->second.apply.size()) continue;
+    auto it = std::ranges::find(timings_, key, &TimedRuns::key);
+    if (it == timings_.end()) it = timings_.insert(timings_.end(), {.key = key});
+    if (it->failed || !wants_more(it->samples)) continue;
+    if (least && least->samples.apply.size() <= it->samples.apply.size()) continue;
     least = &*it;
     column = static_cast<int>(i);
   }
@@ -62,17 +83,24 @@ void Study::next_timing() {
   const auto computation = columns_[static_cast<std::size_t>(column)].computation;
   engine_->submit(
       "timing", priority::timing,
-      [this, key, computation](const Backend& backend, std::stop_token stop, Progress& progress) {
+      [this, key, computation, first = least->samples.apply.empty()](
+          const Backend& backend, std::stop_token stop, Progress& progress) {
         Profile profile;
         Run run{profile, stop, &progress};
         TimingSamples samples;
         // It was computed once: without memory for a second one there is no timing.
-        if (!error_of([&] {
-               samples = take_timing(*computation, key.column.seed, backend, 40, true, run);
-             }).empty())
-          return;
-        QMetaObject::invokeMethod(
-            this, [this, key, samples] { add_timing(key, samples); }, Qt::QueuedConnection);
+        const std::string error = error_of([&] {
+          const std::uint64_t seed = key.column.seed;
+          std::optional<ResidentUse> memory;
+          if (first && backend.id() == "cpu")  // a device's own memory is not this program's
+            memory = measure_memory(*computation, seed, backend, run);
+          samples = take_timing(*computation, seed, backend, 40, true, run);
+          samples.memory = memory;
+        });
+        const auto arrive = [this, key, samples = std::move(samples), failed = !error.empty()] {
+          add_timing(key, samples, failed);
+        };
+        QMetaObject::invokeMethod(this, arrive, Qt::QueuedConnection);
       });
 }
 
@@ -92,16 +120,19 @@ void Study::stop_sweep() {
   engine_->cancel(sweep_tag);
 }
 
-void Study::add_timing(const ComputeKey& key, const TimingSamples& samples) {
+void Study::add_timing(const ComputeKey& key, const TimingSamples& samples, bool failed) {
   timing_runs_ = false;
-  const auto it = std::ranges::find(timings_, key, &TimedRuns::first);
+  const auto it = std::ranges::find(timings_, key, &TimedRuns::key);
   if (it == timings_.end()) return;
+  it->failed = failed;
   const auto append = [](std::vector<Profile>& to, const std::vector<Profile>& more) {
     to.insert(to.end(), more.begin(), more.end());
   };
-  append(it->second.plan, samples.plan);
-  append(it->second.upload, samples.upload);
-  append(it->second.apply, samples.apply);
+  append(it->samples.plan, samples.plan);
+  append(it->samples.upload, samples.upload);
+  append(it->samples.apply, samples.apply);
+  if (!failed) it->paces.push_back(samples.pace_ms);
+  if (samples.memory) it->samples.memory = samples.memory;
   if (timings_.size() > 64) timings_.pop_front();
   update_later();
 }

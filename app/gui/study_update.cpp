@@ -9,6 +9,7 @@ namespace fovea {
 void Study::update() {
   updated_ = std::chrono::steady_clock::now();
   if (!source_) return update_cells();  // an empty canvas, in the window's look
+  ask_hash();
   wanted_tags_.clear();
   if (!opening_ && !shows_matrix()) {
     update_problem();
@@ -83,7 +84,7 @@ void Study::update_column(int index, const Column& wanted, ColumnState& state) {
     }
   }
   state.stale = state.computation && !(has == key);
-  state.timing = state.computation ? timing_of(has) : std::nullopt;
+  tell_timing(has, state);
 }
 
 void Study::update_comparison(int index, ColumnState& state) {

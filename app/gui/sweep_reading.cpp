@@ -5,13 +5,6 @@
 namespace fovea {
 namespace {
 
-QString bytes_text(double bytes) {
-  for (const auto& [size, unit] :
-       {std::pair{1073741824.0, " GiB"}, {1048576.0, " MiB"}, {1024.0, " KiB"}})
-    if (bytes >= size) return QString::number(bytes / size, 'g', 3) + unit;
-  return QString::number(bytes, 'f', 0) + " B";
-}
-
 QString summary_text(const StageSummary& time) {
   QString text = time_text(time.median_ms);
   if (time.samples > 1)

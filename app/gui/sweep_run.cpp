@@ -29,6 +29,7 @@ SweepRun::~SweepRun() {
 
 void SweepRun::start(const SweepLimits& limits, const QString& provenance) {
   stop();
+  if (study_.paused()) study_.resume();  // who measures does not want all work cancelled any more
   provenance_ = provenance;
   problem_ = study_.problem();
   if (!problem_) return;

@@ -140,6 +140,7 @@ const Theme& Theme::current() {
 }
 
 bool desktop_is_dark() {
+  QApplication::setPalette(QPalette());
   return QGuiApplication::palette().color(QPalette::Window).lightness() < 128;
 }
 

@@ -19,7 +19,7 @@ struct Theme {
   static const Theme& current();
 };
 
-/// What the desktop wishes.
+/// What the desktop wishes now. For it our palette gives way to the desktop's: apply_theme follows.
 bool desktop_is_dark();
 /// Fusion with our palette and a small style sheet; every widget follows.
 void apply_theme(QApplication& application, bool dark);

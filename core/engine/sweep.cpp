@@ -4,11 +4,12 @@
 #include <cmath>
 #include <sstream>
 
+#include "engine/pace.h"
+
 namespace fovea {
 namespace {
 
 constexpr Index usual_first = 256, least_first = 16;
-constexpr double slow = 1.5;  // times the best pace
 
 std::size_t index_of(const Schema& schema, const std::string& id) {
   return static_cast<std::size_t>(std::ranges::find(schema, id, &Field::id) - schema.begin());
@@ -180,7 +181,7 @@ std::optional<double> ratio_to_exact(const Sweep& sweep, const SweepPoint& point
 }
 
 bool throttled(const Sweep& sweep, const SweepPoint& point) {
-  return point.pace_ms > slow * sweep.best_pace_ms;
+  return slow_pace(point.pace_ms, sweep.best_pace_ms);
 }
 
 std::string label_of(const Sweep& sweep, std::size_t series) {

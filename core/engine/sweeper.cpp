@@ -3,19 +3,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <tuple>
 
 #include "analysis/metrics.h"
 #include "data/error.h"
+#include "engine/pace.h"
 
 namespace fovea {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr Index pace_length = 1024;  // some milliseconds
-constexpr double most_ms = 1000;     // spent on one point
+constexpr double most_ms = 1000;  // spent on one point
 
 double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -174,7 +173,7 @@ void Sweeper::measure(Task task, const Backend& backend, Run& run) {
   const Problem problem = prefix_of(head_, task.n);
   const Column& column = sweep_.series[task.series].column;
   const Values values = fitted_values(column, head_.n(), task.n).values;
-  double pace = pace_ms(backend, run);
+  double slowest = pace(backend, run);
   const auto first = Clock::now();
   Computation computation = run_once(problem, column, values, backend, run);
   std::vector<Profile> profiles;
@@ -186,28 +185,18 @@ void Sweeper::measure(Task task, const Backend& backend, Run& run) {
     computation = run_once(problem, column, values, backend, run);
     profiles.push_back(profile_of(computation.timing));
   }
-  pace = std::max(pace, pace_ms(backend, run));
-  take(task, computation, std::move(profiles), pace);
+  slowest = std::max(slowest, pace(backend, run));
+  take(task, computation, std::move(profiles), slowest);
   const double took = ms_since(start);
   runs_[place(task)].spent_ms += took;
   spent_ms_ += took;
 }
 
-// The best of a few: what other programs take now and then is not the machine's pace.
-double Sweeper::pace_ms(const Backend& backend, Run& run) const {
+double Sweeper::pace(const Backend& backend, Run& run) const {
   Index n = sweep_.lengths.front();
   for (const Index m : sweep_.lengths)
     if (m <= pace_length) n = m;
-  const Problem problem = prefix_of(head_, n);
-  Run quiet{run.profile, run.stop};
-  const Computation computation = run_once(problem, exact_column, {}, backend, quiet);
-  double best = std::numeric_limits<double>::infinity();
-  for (int repeat = 0; repeat < 3; ++repeat) {
-    const auto start = Clock::now();
-    computation.op->apply(problem.v, quiet);
-    best = std::min(best, ms_since(start));
-  }
-  return best;
+  return pace_ms(prefix_of(head_, n), backend, run);
 }
 
 void Sweeper::take(Task task, const Computation& computation, std::vector<Profile> profiles,

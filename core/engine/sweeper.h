@@ -49,7 +49,7 @@ class Sweeper {
   bool wants_rest(Task task) const;
   std::optional<Task> first_of(bool (Sweeper::*wants)(Task) const) const;
   void measure(Task task, const Backend& backend, Run& run);
-  double pace_ms(const Backend& backend, Run& run) const;
+  double pace(const Backend& backend, Run& run) const;
   void take(Task task, const Computation& computation, std::vector<Profile> profiles, double pace);
 
   Problem head_;

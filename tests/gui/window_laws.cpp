@@ -14,37 +14,20 @@
 #include "figure/figure.h"
 #include "gui/info_bar.h"
 #include "gui/polite_backend.h"
+#include "gui/window_backend.h"
 #include "gui/window_harness.h"
 
 namespace fovea::test {
 namespace {
 
 /// A device that was there when the window opened and fails at the first plan it is given.
-class LostDevice : public Backend {
+class LostDevice : public CpuLike {
  public:
   std::string id() const override { return "lost"; }
   std::string device() const override { return "a device that is gone"; }
-  std::string precision() const override { return "fp32"; }
   std::unique_ptr<Operator> bind(std::shared_ptr<const Plan>, const Problem&, Run&) const override {
     throw DeviceLostError("the device does not answer");
   }
-  std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,
-                                        Run& run) const override {
-    return cpu_->lsh_buckets(x, directions, run);
-  }
-  std::vector<std::int32_t> route(MatrixView x, const Tree& tree, Run& run) const override {
-    return cpu_->route(x, tree, run);
-  }
-  std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys, std::int32_t count,
-                                         Run& run) const override {
-    return cpu_->stable_order(keys, count, run);
-  }
-  Spectra singular_values(std::span<const MatrixView> blocks, Run& run) const override {
-    return cpu_->singular_values(blocks, run);
-  }
-
- private:
-  std::unique_ptr<Backend> cpu_ = make_cpu_backend({.threads = 1});
 };
 
 const QString small = "synthetic:clusters?n=128&d=32&seed=1";

@@ -1,11 +1,14 @@
 // What the window promises about being read: nothing cut, nothing blank, nothing unsaid.
 #include <doctest/doctest.h>
 
+#include <QAction>
+#include <QApplication>
 #include <QComboBox>
 #include <QLabel>
 #include <QSpinBox>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QThread>
 #include <QToolBar>
 #include <algorithm>
 
@@ -14,6 +17,8 @@
 #include "gui/info_bar.h"
 #include "gui/polite_backend.h"
 #include "gui/run_window.h"
+#include "gui/resident_use.h"
+#include "gui/theme.h"
 #include "gui/window_harness.h"
 
 namespace fovea::test {
@@ -161,6 +166,53 @@ TEST_CASE("timing shows numbers of runs there were, and says at which priority")
     CHECK(column.timing->apply_total.samples > 0);
     CHECK(column.timing->apply_total.median_ms > 0);
   }
+}
+
+TEST_CASE("timing tells memory that was counted from memory that was measured") {
+  Window window(small);
+  Study& study = window.study();
+  const auto* dock = window->findChild<TimingDock*>();
+  REQUIRE(wait_until([&] { return study.columns()[0].timing.has_value(); }));
+  CHECK(dock->accessibleDescription().contains("counted, of plan and operator"));
+  REQUIRE(study.columns()[0].memory);              // on Linux, where the tests run
+  CHECK(study.columns()[0].memory->before > 1e6);  // a window with its libraries
+  CHECK(study.columns()[0].memory->peak >= study.columns()[0].memory->before);
+  CHECK(dock->accessibleDescription().contains("measured: the program's resident peak"));
+}
+
+TEST_CASE("a rise of resident memory is seen, and work that does nothing does not raise it") {
+  const auto none = resident_use_of([] { QThread::msleep(20); });
+  REQUIRE(none);
+  CHECK(none->rise() < 16 << 20);  // the window of another test may still be let go of
+  const auto much = resident_use_of([] {
+    std::vector<char> bytes(256 << 20, 1);  // mapped anew: no heap keeps so much
+    QThread::msleep(20);
+    CHECK(bytes[bytes.size() / 2] == 1);
+  });
+  REQUIRE(much);
+  CHECK(much->rise() > 0.9 * (256 << 20));
+}
+
+TEST_CASE("light and dark follow the desktop unless one was chosen") {
+  Window window(small);
+  const auto desktop_becomes = [&](bool dark) {
+    window->ask_desktop = [dark] { return dark; };
+    QEvent event(QEvent::ThemeChange);  // as Qt tells every window of the screen
+    QCoreApplication::sendEvent(window->windowHandle(), &event);
+    QTest::qWait(50);
+  };
+  const auto is_dark = [] { return Theme::current().window == Theme::dark().window; };
+  for (const bool dark : {true, false, true}) {
+    desktop_becomes(dark);
+    CHECK(is_dark() == dark);
+    CHECK(qApp->palette().color(QPalette::Window) == Theme::current().window);
+    CHECK(wait_until([&] { return window.study().model()->dark == dark; }));
+  }
+  for (QAction* action : window->findChildren<QAction*>())
+    if (action->text() == "light") action->trigger();
+  CHECK_FALSE(is_dark());
+  desktop_becomes(true);
+  CHECK_FALSE(is_dark());
 }
 
 TEST_CASE("a short text has tiles and rank leaves to its size") {

@@ -69,6 +69,7 @@ InputDock::InputDock(Study& study, QWidget* parent) : QWidget(parent), study_(st
   column->addStretch(1);
   connect(sequence_, &SequenceView::query_hovered, this, &InputDock::query_hovered);
   connect(sequence_, &SequenceView::query_chosen, this, &InputDock::query_chosen);
+  connect(sequence_, &SequenceView::query_stepped, this, &InputDock::query_stepped);
 }
 
 void InputDock::make_head_chooser(QVBoxLayout* column) {
@@ -166,6 +167,7 @@ void InputDock::refresh() {
   layer_->setCurrentIndex(int(session.layer));
   head_->setRange(0, int(source->layers[std::size_t(session.layer)].heads()) - 1);
   if (head_->value() != int(session.head)) head_->setValue(int(session.head));
+  sequence_->set_length(study_.length());
   gallery_->set_layer(all_layers_->isChecked() ? std::nullopt : std::optional(session.layer));
 }
 

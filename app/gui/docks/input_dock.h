@@ -30,6 +30,7 @@ class InputDock : public QWidget {
   void patch_wished(int patch);
   void query_hovered(fovea::Index query);
   void query_chosen(fovea::Index query);
+  void query_stepped(fovea::Index query);
 
  private:
   void make_head_chooser(QVBoxLayout* column);

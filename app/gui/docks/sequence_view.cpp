@@ -66,6 +66,16 @@ void SequenceView::set_source(std::shared_ptr<const Source> source) {
   update();
 }
 
+void SequenceView::set_length(Index n) {
+  if (n == n_) return;
+  n_ = n;
+  first_ = 0;
+  chips_width_ = -1;
+  for (auto* tokens : {&marked_query_, &marked_key_, &found_}) tokens->clear();
+  fit_height();
+  update();
+}
+
 void SequenceView::set_row(std::shared_ptr<const RowReading> row) {
   if (row == row_) return;
   row_ = std::move(row);
@@ -277,7 +287,7 @@ void SequenceView::mousePressEvent(QMouseEvent* event) {
 }
 
 void SequenceView::keyPressEvent(QKeyEvent* event) {
-  const Index now = study_.shown_query();
+  const Index now = study_.session().pinned_query.value_or(study_.shown_query());
   const Index down = shows_image() ? source_->sequence.grid->cols : 1;
   Index next = -1;
   if (event->key() == Qt::Key_Left) next = now - 1;
@@ -285,7 +295,8 @@ void SequenceView::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Up) next = now - down;
   if (event->key() == Qt::Key_Down) next = now + down;
   if (next < 0 || next >= n_) return QWidget::keyPressEvent(event);
-  emit query_chosen(next);
+  emit query_hovered(-1);  // the pointer may lie on another one: it counts when it moves
+  emit query_stepped(next);
   show_token(next);
 }
 

@@ -15,6 +15,8 @@ class SequenceView : public QWidget {
  public:
   explicit SequenceView(Study& study, QWidget* parent = nullptr);
   void set_source(std::shared_ptr<const Source> source);
+  /// Of the layer that is shown: layers may have different ones.
+  void set_length(Index n);
   void set_row(std::shared_ptr<const RowReading> row);
   /// Tokens of a chosen leaf or bucket, and tokens that a search found; ascending.
   void set_marked(const std::vector<Index>& queries, const std::vector<Index>& keys);
@@ -28,7 +30,8 @@ class SequenceView : public QWidget {
 
  signals:
   void query_hovered(fovea::Index query);  // -1: left
-  void query_chosen(fovea::Index query);
+  void query_chosen(fovea::Index query);   // by the pointer
+  void query_stepped(fovea::Index query);  // to it, by keys
 
  protected:
   void resizeEvent(QResizeEvent* event) override;

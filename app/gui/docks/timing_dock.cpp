@@ -14,11 +14,11 @@
 namespace fovea {
 namespace {
 
-constexpr double caption_height = 24, reading_width = 540, row_limit = 28;
+constexpr double caption_height = 24, reading_width = 740, row_limit = 28;
 constexpr int row_least = 16;
 
 // Right edges of the columns of numbers, from the left of the readings.
-constexpr std::array<double, 6> number_edges{66, 136, 270, 314, 384, 454};
+constexpr std::array<double, 8> number_edges{66, 136, 270, 314, 384, 454, 540, 620};
 
 QString times(double exact_ms, double ms) {
   const double ratio = exact_ms / ms;
@@ -32,6 +32,22 @@ QString times(double exact_ms, double ms) {
 const Timing& timing_of(const ColumnState& state) {
   return state.timing ? *state.timing : state.computation->timing;
 }
+
+/// Counted and measured are told apart.
+QString memory_of(const ColumnState& state) {
+  QString text = "memory: " + bytes_text(state.computation->cost.bytes) +
+                 " counted, of plan and operator beside Q, K, V and Z";
+  if (state.memory)
+    text += QString("; measured: the program's resident peak in one run %1, %2 more than before it")
+                .arg(bytes_text(state.memory->peak), bytes_text(state.memory->rise()));
+  return text;
+}
+
+constexpr const char* caption_tip =
+    "memory: counted, of the plan and of what it needs, beside Q, K, V and Z\n"
+    "resident: measured, how far this program's resident memory rose in one run of planning,\n"
+    "upload and apply; what it still held of earlier work and used again is not seen\n"
+    "few: of fewer than 5 runs;  slow: the machine ran at less than two thirds of its best pace";
 
 double total_of(const Timing& t) {
   return t.plan_total.median_ms + t.upload_total.median_ms + t.apply_total.median_ms;
@@ -88,11 +104,15 @@ TimingDock::Bar TimingDock::bar_of(const ColumnState& state) const {
       apply.samples > 1 ? time_text(apply.p10_ms) + " – " + time_text(apply.p90_ms) : "–",
       QString::number(apply.samples),
       "",
-      ""};
+      "",
+      bytes_text(state.computation->cost.bytes),
+      state.memory ? "+" + bytes_text(state.memory->rise()) : "–"};
+  bar.memory = memory_of(state);
   // Around the sum: what apply scatters.
   bar.whisker_low = bar.total - apply.median_ms + apply.p10_ms;
   bar.whisker_high = bar.total - apply.median_ms + apply.p90_ms;
-  if (timing.few_samples || !state.timing) bar.note = "few runs";
+  const bool few = timing.few_samples || !state.timing;
+  bar.note = state.throttled ? (few ? "few, slow" : "slow machine") : few ? "few runs" : "";
   const ColumnState* exact = study_.exact();
   if (exact && exact->computation->applied() && bar.total > 0 && state.column.variant != "exact") {
     const Timing& reference = timing_of(*exact);
@@ -104,6 +124,9 @@ TimingDock::Bar TimingDock::bar_of(const ColumnState& state) const {
   if (!bar.numbers[4].isEmpty())
     bar.reading += QString("; as fast as exact: apply %1, with planning %2")
                        .arg(bar.numbers[4], bar.numbers[5]);
+  if (few) bar.reading += "; few runs";
+  if (state.throttled) bar.reading += "; the machine was slow meanwhile";
+  bar.reading += "; " + bar.memory;
   return bar;
 }
 
@@ -135,7 +158,8 @@ void TimingDock::paintEvent(QPaintEvent*) {
   const double numbers_from = width() - reading_width + 4;
   painter.drawText(QRectF(12, 0, numbers_from - 24, caption_height), Qt::AlignVCenter,
                    fontMetrics().elidedText(caption, Qt::ElideRight, int(numbers_from - 24)));
-  draw_numbers(painter, {"total", "apply", "p10 – p90", "runs", "apply ×", "total ×"},
+  draw_numbers(painter,
+               {"total", "apply", "p10 – p90", "runs", "apply ×", "total ×", "memory", "resident"},
                QRectF(numbers_from, 0, reading_width, caption_height), theme.muted);
   double label_width = 0, longest = 1e-9;
   for (const Bar& bar : bars_) {
@@ -226,12 +250,17 @@ void TimingDock::mousePressEvent(QMouseEvent* event) {
 bool TimingDock::event(QEvent* event) {
   if (event->type() != QEvent::ToolTip) return QWidget::event(event);
   const auto* help = static_cast<QHelpEvent*>(event);
+  if (help->pos().y() < caption_height) {
+    QToolTip::showText(help->globalPos(), caption_tip, this);
+    return true;
+  }
   const int row = static_cast<int>((help->pos().y() - caption_height) / row_height());
   if (row < 0 || row >= static_cast<int>(bars_.size())) return true;
   QString text = bars_[std::size_t(row)].title;
   for (const Segment& s : bars_[std::size_t(row)].segments)
     text += QString("\n%1  %2  [%3–%4]")
                 .arg(s.name, time_text(s.ms), time_text(s.p10), time_text(s.p90));
+  if (!bars_[std::size_t(row)].memory.isEmpty()) text += "\n" + bars_[std::size_t(row)].memory;
   QToolTip::showText(help->globalPos(), text, this);
   return true;
 }

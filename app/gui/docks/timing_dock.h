@@ -36,7 +36,9 @@ class TimingDock : public QWidget {
   };
   struct Bar {
     QString title, reading, note;
-    QStringList numbers;  // total, apply, p10-p90, runs, apply against exact, all against exact
+    // total, apply, p10-p90, runs, apply and all against exact, memory counted and measured
+    QStringList numbers;
+    QString memory;  // in words
     std::vector<Segment> segments;
     double total = 0, whisker_low = 0, whisker_high = 0;
     bool stale = false;

@@ -60,4 +60,12 @@ QString count_text(double count) {
   return QString::number(count, 'g', 3);
 }
 
+QString bytes_text(double bytes) {
+  for (const auto& [size, unit] :
+       {std::pair{1073741824.0, " GiB"}, {1048576.0, " MiB"}, {1024.0, " KiB"}})
+    if (const double count = bytes / size; count >= 1)
+      return QString::number(count, count < 999.5 ? 'g' : 'f', count < 999.5 ? 3 : 0) + unit;
+  return QString::number(bytes, 'f', 0) + " B";
+}
+
 }  // namespace fovea

@@ -31,5 +31,7 @@ QString number_text(double value);
 QString time_text(double milliseconds);
 /// "1.2 G", "340 k".
 QString count_text(double count);
+/// "12.3 MiB".
+QString bytes_text(double bytes);
 
 }  // namespace fovea

@@ -1,0 +1,42 @@
+// A CpuLike computes as the CPU does; tests derive from it what goes wrong.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace fovea::test {
+
+class CpuLike : public Backend {
+ public:
+  std::string id() const override { return cpu_->id(); }
+  std::string device() const override { return cpu_->device(); }
+  std::string precision() const override { return cpu_->precision(); }
+  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
+                                 Run& run) const override {
+    return cpu_->bind(std::move(plan), problem, run);
+  }
+  std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,
+                                        Run& run) const override {
+    return cpu_->lsh_buckets(x, directions, run);
+  }
+  std::vector<std::int32_t> route(MatrixView x, const Tree& tree, Run& run) const override {
+    return cpu_->route(x, tree, run);
+  }
+  std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys, std::int32_t count,
+                                         Run& run) const override {
+    return cpu_->stable_order(keys, count, run);
+  }
+  Spectra singular_values(std::span<const MatrixView> blocks, Run& run) const override {
+    return cpu_->singular_values(blocks, run);
+  }
+
+ private:
+  std::unique_ptr<Backend> cpu_ = make_cpu_backend({.threads = 1});
+};
+
+}  // namespace fovea::test
