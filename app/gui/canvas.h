@@ -29,7 +29,7 @@ struct CanvasModel {
   ViewSettings settings;
   Viewport viewport;
   Index n = 0;
-  Sequence sequence;
+  std::shared_ptr<const Sequence> sequence = std::make_shared<const Sequence>();  // never null
   std::optional<Index> pinned_query;
   std::optional<std::pair<Index, Index>> selection_begin, selection_end;  // rectangle (query, key)
   std::optional<int> selected_column;

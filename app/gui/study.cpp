@@ -246,6 +246,9 @@ void Study::set_session(Session next) {
   columns_ = std::move(columns);
   column_keys_ = std::move(keys);
   cells_ = std::move(cells);
+  // While the view moves the cores are for what is seen, and for drawing it.
+  if (!(next.viewport == session_.viewport))
+    engine_->hold_back(priority::column, std::chrono::milliseconds(150));
   session_ = std::move(next);
   selected_column_ = std::clamp(selected_column_, 0, std::max(0, int(columns_.size()) - 1));
   if (length() != length_before) select({0, 0}, {0, 0});  // a layer of other tokens

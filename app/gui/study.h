@@ -251,8 +251,8 @@ class Study : public QObject {
   std::set<std::string> tags_, wanted_tags_;  // asked for ever; asked for in this update
   std::size_t cards_shown_ = 0;
   QTimer update_timer_, fill_timer_;
-  std::chrono::steady_clock::time_point updated_;
-  bool filling_ = false;            // a map that is shown is not complete
+  std::chrono::steady_clock::time_point updated_, told_;  // all of it; the model
+  bool filling_ = false;                                  // a map that is shown is not complete
   bool asks_again_ = false;         // of what runs for an older key: when that has arrived
   std::unique_ptr<Engine> engine_;  // last: its thread ends before what it answers to
 };

@@ -36,10 +36,15 @@ std::string subtitle_of(const ColumnState& state) {
   return out + (out.empty() ? "" : " · ") + text;
 }
 
-// The sequence is left out: it changes only with the panels' source.
-bool same(const CanvasModel& a, const CanvasModel& b) {
+bool same_status(const CanvasCell& a, const CanvasCell& b) {
+  return a.status == b.status && a.progress == b.progress;
+}
+
+// But for what is said of the cells. The sequence is left out: it changes only with the panels'
+// source.
+bool same_pictures(const CanvasModel& a, const CanvasModel& b) {
   const auto cell = [](const CanvasCell& x, const CanvasCell& y) {
-    return x.panel == y.panel && x.stale == y.stale && x.status == y.status;
+    return x.panel == y.panel && x.stale == y.stale;
   };
   const auto row = [&](const auto& x, const auto& y) { return std::ranges::equal(x, y, cell); };
   return a.views == b.views && a.column_titles == b.column_titles &&
@@ -48,6 +53,12 @@ bool same(const CanvasModel& a, const CanvasModel& b) {
          a.pinned_query == b.pinned_query && a.selection_begin == b.selection_begin &&
          a.selection_end == b.selection_end && a.selected_column == b.selected_column &&
          a.dark == b.dark && a.marked_queries == b.marked_queries && a.marked_keys == b.marked_keys;
+}
+
+bool same_statuses(const CanvasModel& a, const CanvasModel& b) {
+  return std::ranges::equal(a.cells, b.cells, [](const auto& x, const auto& y) {
+    return std::ranges::equal(x, y, same_status);
+  });
 }
 
 }  // namespace
@@ -98,9 +109,17 @@ void Study::update_cells() {
                                                   : find_variant(state.column.variant).label);
     model->column_subtitles.push_back(shows_matrix() ? "as given" : subtitle_of(state));
   }
-  if (model_ && same(*model, *model_)) return;
-  // Up to 131072 texts: only for a model that is shown.
-  if (source_) model->sequence = source_->sequence;
+  if (model_ && same_pictures(*model, *model_)) {
+    // A frame takes the cores that compute: how far it is need not be told at every step.
+    constexpr auto often = std::chrono::milliseconds(100);
+    if (same_statuses(*model, *model_)) return;
+    if (std::chrono::steady_clock::now() - told_ < often) {
+      if (!update_timer_.isActive()) update_timer_.start(often);
+      return;
+    }
+  }
+  told_ = std::chrono::steady_clock::now();
+  if (source_) model->sequence = {source_, &source_->sequence};
   model_ = std::move(model);
   emit model_changed(model_);
 }

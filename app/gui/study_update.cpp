@@ -32,7 +32,8 @@ void Study::update() {
   if ((problem_ || shows_matrix()) && !opening_) withdraw_unwanted();
   emit columns_changed();
   next_timing();
-  if (!settled() && !paused_) update_timer_.start(150);  // progress is told
+  if (!drawn() && !paused_ && !update_timer_.isActive())
+    update_timer_.start(150);  // progress is told
   if ((filling_ || gradual_) && !paused_) fill_timer_.start(250);
 }
 

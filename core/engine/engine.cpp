@@ -37,6 +37,8 @@ struct Engine::Impl {
   std::uint64_t submitted = 0;
   bool busy = false, device_lost = false;
   bool interrupted = false;  // what runs was stopped, to be done again
+  int held_below = 0;        // until held_until
+  Clock::time_point held_until{};
   std::string running_tag;
   std::stop_source running_stop{std::nostopstate};
   Clock::time_point started;
@@ -71,11 +73,28 @@ struct Engine::Impl {
     return request;
   }
 
+  bool has_work() const {
+    if (Clock::now() >= held_until) return !waiting.empty();
+    return std::ranges::any_of(waiting, [&](const Request& r) { return r.priority >= held_below; });
+  }
+
+  /// False: the engine ends.
+  bool wait_for_work(std::unique_lock<std::mutex>& lock, const std::stop_token& quit) {
+    const auto is_there = [this] { return has_work() || has_rubbish(); };
+    while (!quit.stop_requested() && !is_there()) {
+      if (waiting.empty())
+        wake.wait(lock, quit, [&] { return is_there() || !waiting.empty(); });
+      else  // what waits is held back
+        wake.wait_until(lock, quit, held_until, is_there);
+    }
+    return !quit.stop_requested();
+  }
+
   void work(std::stop_token quit) {
     std::unique_lock lock(mutex);
-    while (wake.wait(lock, quit, [&] { return !waiting.empty() || has_rubbish(); })) {
+    while (wait_for_work(lock, quit)) {
       free_rubbish(lock);
-      if (waiting.empty()) continue;
+      if (!has_work()) continue;
       Request request = take_first();
       busy = true;
       running_tag = request.tag;
@@ -190,6 +209,12 @@ void Engine::cancel_all() {
     impl_->stop_running(impl_->running_tag, false);
   }
   impl_->wake.notify_one();
+}
+
+void Engine::hold_back(int below, std::chrono::milliseconds time) {
+  const std::scoped_lock lock(impl_->mutex);
+  impl_->held_below = below;
+  impl_->held_until = Clock::now() + time;
 }
 
 void Engine::discard(std::shared_ptr<const void> thing) {

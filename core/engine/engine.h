@@ -2,6 +2,7 @@
 // one of the same tag replaces a waiting one and stops a running one; the newest tag runs first.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -39,6 +40,8 @@ class Engine {
   /// again when its turn comes. A piece that was stopped must leave nothing half done.
   void interrupt(const std::string& tag);
   void cancel_all();
+  /// What is of lower priority is not begun within this time from now; what runs goes on.
+  void hold_back(int below, std::chrono::milliseconds time);
   /// Lets go of it on the engine's thread, between jobs: freeing a long head takes milliseconds.
   void discard(std::shared_ptr<const void> thing);
 

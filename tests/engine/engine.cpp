@@ -329,3 +329,40 @@ TEST_CASE("engine: what is cancelled after it was interrupted, or before, does n
     CHECK(log.copy() == std::vector<std::string>{"piece"});
   }
 }
+
+TEST_CASE("engine: what is held back waits its time, what is not runs at once") {
+  Log log;
+  Engine engine(make_cpu_backend({.threads = 1}), [](const auto&, const auto&) {});
+  const auto tell = [&log](const std::string& name) {
+    return [&log, name](const Backend&, std::stop_token, Progress&) { log.add(name); };
+  };
+  const auto begin = Clock::now();
+  engine.hold_back(10, 200ms);
+  engine.submit("low", 9, tell("low"));
+  engine.submit("high", 10, tell("high"));
+  const auto give_up = begin + 10s;
+  while (log.copy().empty() && Clock::now() < give_up) std::this_thread::sleep_for(1ms);
+  if (Clock::now() < begin + 150ms)  // else this machine was too slow to tell
+    CHECK(log.copy() == std::vector<std::string>{"high"});
+  wait_idle(engine);
+  CHECK(log.copy() == std::vector<std::string>{"high", "low"});
+  CHECK(Clock::now() - begin >= 200ms);
+}
+
+TEST_CASE("engine: what is held back can be cancelled, freed, and does not keep the engine") {
+  auto held = std::make_shared<int>(1);
+  const std::weak_ptr<int> watched = held;
+  const auto begin = Clock::now();
+  {
+    Engine engine(make_cpu_backend({.threads = 1}), [](const auto&, const auto&) {});
+    engine.hold_back(10, 60s);
+    engine.submit("held", 1, [held](const Backend&, std::stop_token, Progress&) {});
+    engine.submit("other", 1, [](const Backend&, std::stop_token, Progress&) {});
+    held.reset();
+    engine.cancel("held");
+    while (!watched.expired() && Clock::now() < begin + 10s) std::this_thread::sleep_for(1ms);
+    CHECK(watched.expired());
+    CHECK(engine.status().waiting == 1);
+  }
+  CHECK(Clock::now() - begin < 20s);
+}

@@ -7,6 +7,7 @@
 #include "figure/colormap.h"
 #include "figure/panels.h"
 #include "figure/recorder.h"
+#include "figure/special_colours.h"
 
 using namespace fovea;
 
@@ -292,4 +293,26 @@ TEST_CASE("shares of rows stand as a strip beside the raster, on the page") {
       }
   CHECK(all > 90);        // two cells high
   CHECK(none > 2 * all);  // five
+}
+
+TEST_CASE("contents of a raster: every kind of number is found wherever it stands") {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const auto& [row, col] : {std::pair{0, 0}, {4, 36}, {2, 17}}) {
+    Raster raster;
+    raster.values = Matrix(5, 37, -2.0f);
+    const RasterContents plain = contents_of(raster);
+    CHECK((plain.low == -2 && plain.high == -2 && !plain.masked && !plain.not_a_number));
+    raster.values(row, col) = -infinity;
+    CHECK((contents_of(raster).masked && contents_of(raster).low == -2));
+    raster.values(row, col) = std::numeric_limits<float>::quiet_NaN();
+    const RasterContents broken = contents_of(raster);
+    CHECK((broken.not_a_number && !broken.masked && broken.low == -2 && broken.high == -2));
+    raster.values(row, col) = infinity;
+    CHECK((contents_of(raster).high == double{infinity} && !contents_of(raster).masked));
+    raster.values(row, col) = -7;
+    CHECK((contents_of(raster).low == -7 && contents_of(raster).high == -2));
+  }
+  Raster masked;
+  masked.values = Matrix(2, 2, -infinity);
+  CHECK((contents_of(masked).masked && contents_of(masked).low > contents_of(masked).high));
 }

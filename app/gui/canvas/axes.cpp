@@ -9,13 +9,13 @@ namespace {
 
 bool names_tokens(const Scene& scene, const TokenAxis& axis) {
   return axis.cell() >= cell_for_tokens &&
-         (!scene.model.sequence.tokens.empty() || scene.model.sequence.grid);
+         (!scene.model.sequence->tokens.empty() || scene.model.sequence->grid);
 }
 
 /// A token's name for an axis: "12 everything" when there is room for the number too.
 std::string axis_name(const Ink& ink, const Scene& scene, Index token, float room) {
-  std::string name = scene.model.sequence.label(token);
-  if (scene.model.sequence.tokens.empty() && scene.model.sequence.grid &&
+  std::string name = scene.model.sequence->label(token);
+  if (scene.model.sequence->tokens.empty() && scene.model.sequence->grid &&
       name.starts_with("patch "))
     name = name.substr(6);
   return ink.elided(Face::small, ink.fonts.readable(name), room);

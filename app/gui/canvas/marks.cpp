@@ -81,7 +81,7 @@ void draw_marked_tiles(const Ink& ink, const Scene& scene, const Rect& where) {
 }
 
 std::string token_words(const Ink& ink, const Scene& scene, const char* what, Index token) {
-  const std::string label = scene.model.sequence.label(token);
+  const std::string label = scene.model.sequence->label(token);
   std::string words = std::string(what) + " " + std::to_string(token);
   if (label != std::to_string(token))
     words += "  " + ink.elided(Face::small, ink.fonts.readable(label), 140);

@@ -78,7 +78,7 @@ void draw_body(const BodyDrawing& d, const OutputPicture& picture) {
   if (place.empty() || picture.rgb.empty()) return draw_body(d, Message{"no output picture"});
   d.ink.list.AddImage(d.scene.picture(d.panel), {place.x, place.y},
                       {place.right(), place.bottom()});
-  const auto& grid = d.scene.model.sequence.grid;
+  const auto& grid = d.scene.model.sequence->grid;
   if (!grid) return;
   const auto patch = [&](Index token) -> std::optional<Rect> {
     const Index p = token - grid->prefix;

@@ -146,7 +146,7 @@ void list_top_keys(const BodyDrawing& d, const RowCurve& row) {
     for (std::size_t i = 0; i < count; ++i) {
       const auto& [key, weight] = (*keys)[i];
       const float y = top + line * static_cast<float>(i);
-      const std::string amount = number(weight), label = d.scene.model.sequence.label(key);
+      const std::string amount = number(weight), label = d.scene.model.sequence->label(key);
       const std::string index = std::to_string(key);
       const std::string name = label == index ? index : index + " " + d.ink.fonts.readable(label);
       const float room = right - left - d.ink.width(Face::small, amount) - 6;
@@ -174,7 +174,7 @@ void draw_body(const BodyDrawing& d, const RowCurve& row) {
     list_top_keys(d, row);
   }
   const std::string label = "query " + std::to_string(row.query);
-  const std::string token = d.scene.model.sequence.label(row.query);
+  const std::string token = d.scene.model.sequence->label(row.query);
   const bool named = token != std::to_string(row.query);
   std::vector<std::pair<std::string, ImU32>> entries{{"exact", d.ink.theme.queries}};
   if (!row.approximate.empty() && row.approximate != row.exact)

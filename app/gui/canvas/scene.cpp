@@ -122,7 +122,7 @@ GridShape shape_of(const CanvasModel& model, const Viewport& viewport, Point siz
   for (const std::string& subtitle : model.column_subtitles)
     if (fonts.width(Face::small, subtitle) > grid.side()) shape.subtitle_lines = 2;
   const double extent = viewport.col_end - viewport.col_begin;
-  const bool named = !model.sequence.tokens.empty() || model.sequence.grid;
+  const bool named = !model.sequence->tokens.empty() || model.sequence->grid;
   if (named && extent > 0 && grid.side() / extent >= cell_for_tokens) shape.key_axis_height = 58;
   return shape;
 }
@@ -166,7 +166,7 @@ void point_into(Pointer& pointer, const Scene& scene, const Panel& panel, const 
     pointer.leaves = leaves_at(*leaves, where, at);
   if (const auto* picture = std::get_if<OutputPicture>(&panel.body)) {
     const Rect place = picture_place(*picture, where);
-    const auto& grid = scene.model.sequence.grid;
+    const auto& grid = scene.model.sequence->grid;
     if (!grid || !place.contains(at)) return;
     const auto r =
         static_cast<Index>((at.y - place.y) / place.height * static_cast<float>(grid->rows));

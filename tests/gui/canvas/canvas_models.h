@@ -135,7 +135,9 @@ inline std::shared_ptr<CanvasModel> base_model(Index n, int columns) {
   static const char* const words[] = {"the",        "eye",   "sees",  "sharply", "only", "where",
                                       "it",         "looks", ";",     "around",  "that", "point",
                                       "everything", "is",    "softĠ", "∂α"};
-  for (Index i = 0; i < n; ++i) model->sequence.tokens.push_back(words[i % 16]);
+  Sequence sequence;
+  for (Index i = 0; i < n; ++i) sequence.tokens.push_back(words[i % 16]);
+  model->sequence = std::make_shared<const Sequence>(std::move(sequence));
   model->n = n;
   model->viewport = {0, static_cast<double>(n), 0, static_cast<double>(n)};
   return model;
