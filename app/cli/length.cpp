@@ -18,8 +18,8 @@ double points_of(const std::string& option, const std::string& text, int dpi) {
   const auto known = units.find(unit);
   constexpr double smallest = 72 * 0.25;  // nothing could be read
   constexpr double largest = 72 * 200;    // the largest page of a PDF, 200 in
-  if (error != std::errc() || known == units.end() ||
-      !(length * known->second >= smallest) || !(length * known->second <= largest))
+  if (error != std::errc() || known == units.end() || !(length * known->second >= smallest) ||
+      !(length * known->second <= largest))
     throw UsageError(
         option + " " + text +
         ": a length from 0.25in to 200in with a unit in, cm, mm, pt or px expected, as 3.5in");

@@ -251,7 +251,8 @@ void Canvas::paintGL() {
   const auto ratio = static_cast<float>(devicePixelRatioF());
   const int side = static_cast<int>(std::lround(scene.grid.side() * ratio));
   const bool has_panels = scene.grid.rows() > 0 && scene.grid.columns() > 0;
-  if (has_panels && std::exchange(impl_->side, side) != side)  // after the frame, as what a hand wishes
+  if (has_panels &&
+      std::exchange(impl_->side, side) != side)  // after the frame, as what a hand wishes
     QTimer::singleShot(0, this, [this, side] { emit panel_pixels_changed(side); });
   impl_->grid = scene.grid;
   impl_->rasters.draw(raster_drawings(scene), impl_->size(), ratio);

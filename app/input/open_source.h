@@ -1,5 +1,5 @@
-// Opening whatever a person names: tensors, tokens, text, an image, a synthetic: source. The table of
-// loaders is in open_source.cpp.
+// Opening whatever a person names: tensors, tokens, text, an image, a synthetic: source. The table
+// of loaders is in open_source.cpp.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@
 namespace fovea {
 
 struct OpenOptions {
-  std::optional<std::string> layout;   // "[B,n,H,d]": stated by the user
-  std::string tensors;                 // --tensors FILE: Q, K, V beside a text
-  bool one_token_per_line = false;     // .txt
-  int patch = 8;                       // images; 1: every pixel is a token
-  int max_side = 0;                    // images: scaled down to at most this; 0: refuse beyond the limit
-  int features = 64;                   // d of content features
-  bool as_bfloat16 = false;            // read npy <u2 as bf16
+  std::optional<std::string> layout;  // "[B,n,H,d]": stated by the user
+  std::string tensors;                // --tensors FILE: Q, K, V beside a text
+  bool one_token_per_line = false;    // .txt
+  int patch = 8;                      // images; 1: every pixel is a token
+  int max_side = 0;          // images: scaled down to at most this; 0: refuse beyond the limit
+  int features = 64;         // d of content features
+  bool as_bfloat16 = false;  // read npy <u2 as bf16
 };
 
 /// Throws InputError (file, found, expected) or UsageError for a bad synthetic: source.

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "data/error.h"
-#include "io/mapped_file.h"
 #include "data/memory.h"
+#include "io/mapped_file.h"
 #include "io/npy.h"
 
 namespace fovea {

@@ -367,6 +367,8 @@ TEST_CASE("beside the mask stands the exact mass that each row drops") {
   const std::string caption = scene.panel(View::mask).caption;
   CHECK(caption.find("of each row, median ") != std::string::npos);
   CHECK(caption.find("most ") != std::string::npos);
+  scene.metrics.dropped_mass.assign(40, 0.9999f);  // "10² %" to two digits
+  CHECK(scene.panel(View::mask).caption.find("most 100 %") != std::string::npos);
   // Where every pair is used there is nothing to show.
   Scene whole(make_data(Data::gaussian, 40, 4, 4, true), "h1d", {{"block", "4"}});
   CHECK(whole.metrics.dropped_mass.empty());

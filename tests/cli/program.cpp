@@ -30,8 +30,7 @@ pid_t spawn(const std::vector<std::string>& arguments, const std::string& out,
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawnattr_t
-      attributes;  // a test may ignore them; the program must not
+  posix_spawnattr_t attributes;  // a test may ignore them; the program must not
   posix_spawnattr_init(&attributes);
   sigset_t signals;
   sigemptyset(&signals);

@@ -189,7 +189,7 @@ void VariantDock::refresh_comparison(const ColumnState& state) {
         {"multiply-adds",
          count_text(cost.multiply_adds) + QString(" (%1×)").arg(cost.ratio_to_exact(), 0, 'g', 3),
          "counted from the structure really used; in brackets: against exact"});
-    rows.push_back({"memory", count_text(cost.bytes) + "B", "resident beside Q, K, V and Z"});
+    rows.push_back({"memory", bytes_text(cost.bytes), "resident beside Q, K, V and Z"});
   }
   comparison_->set_rows(rows);
   const bool sampled = state.metrics && state.metrics->sampled_rows > 0;

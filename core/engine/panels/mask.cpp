@@ -90,7 +90,7 @@ std::string count_words(const Tiles& tiles) {
 }
 
 std::string rounded_percent(double share) {
-  return number(100 * share, 2) + " %";
+  return number(100 * share, share < 0.995 ? 2 : 3) + " %";  // not "10² %"
 }
 
 // Of every row beside the tiles; of all of them in words.
