@@ -11,22 +11,37 @@
 using namespace fovea;
 using namespace fovea::test;
 
+namespace {
+
+// Exact attention before its output, and its maps.
+struct Prepared {
+  Problem problem;
+  std::unique_ptr<Backend> backend;
+  Profile profile;
+  Run run{profile};
+  ComputeRequest request{.variant = &find_variant("exact"), .repeats = 0};
+  std::shared_ptr<const Computation> computation;
+  std::shared_ptr<MapPyramid> most, mean;
+
+  Prepared(Problem its, int threads)
+      : problem(std::move(its)), backend(make_cpu_backend({.threads = threads})) {
+    computation = std::make_shared<const Computation>(prepare(problem, request, *backend, run));
+    ViewSettings settings;
+    settings.pool = Pool::Kind::max;
+    most = make_map(View::heatmap, *computation, *computation, settings);
+    settings.pool = Pool::Kind::mean;
+    mean = make_map(View::heatmap, *computation, *computation, settings);
+  }
+};
+
+}  // namespace
+
 TEST_CASE("gradual output: all bands together are the whole computation and its maps") {
   const Index n = 2500;  // pixels of 4
   for (const bool causal : {false, true}) {
-    const auto backend = make_cpu_backend({.threads = 2});
-    const Problem problem = make_data(Data::gaussian, n, 20, 17, causal);
-    Profile profile;
-    Run run{profile};
-    const ComputeRequest request{.variant = &find_variant("exact"), .repeats = 0};
-    const auto prepared =
-        std::make_shared<const Computation>(prepare(problem, request, *backend, run));
+    Prepared exact(make_data(Data::gaussian, n, 20, 17, causal), 2);
+    auto& [problem, backend, profile, run, request, prepared, most, mean] = exact;
     CHECK_FALSE(prepared->applied());
-    ViewSettings settings;
-    settings.pool = Pool::Kind::max;
-    const auto most = make_map(View::heatmap, *prepared, *prepared, settings);
-    settings.pool = Pool::Kind::mean;
-    const auto mean = make_map(View::heatmap, *prepared, *prepared, settings);
     GradualOutput gradual(prepared, most, mean);
     int bands = 1;
     while (gradual.advance(2000, 5, run)) ++bands;
@@ -59,18 +74,8 @@ TEST_CASE("gradual output: all bands together are the whole computation and its 
 
 TEST_CASE("gradual output: finds every row of Z though its maps are known already") {
   const Index n = 1500;
-  const auto backend = make_cpu_backend({.threads = 2});
-  const Problem problem = make_data(Data::gaussian, n, 16, 5, false);
-  Profile profile;
-  Run run{profile};
-  const ComputeRequest request{.variant = &find_variant("exact"), .repeats = 0};
-  const auto prepared =
-      std::make_shared<const Computation>(prepare(problem, request, *backend, run));
-  ViewSettings settings;
-  settings.pool = Pool::Kind::max;
-  const auto most = make_map(View::heatmap, *prepared, *prepared, settings);
-  settings.pool = Pool::Kind::mean;
-  const auto mean = make_map(View::heatmap, *prepared, *prepared, settings);
+  Prepared exact(make_data(Data::gaussian, n, 16, 5, false), 2);
+  auto& [problem, backend, profile, run, request, prepared, most, mean] = exact;
   GradualOutput before(prepared, most, mean);  // left half way, as by another head and back
   REQUIRE(before.advance(700, 0.1, run));
   REQUIRE(before.advance(700, 0.1, run));
@@ -89,18 +94,11 @@ TEST_CASE("gradual output: finds every row of Z though its maps are known alread
 }
 
 TEST_CASE("gradual output: the time of a band that was stopped does not count") {
-  const auto backend = make_cpu_backend({.threads = 1});
-  const Problem problem = make_data(Data::gaussian, 1500, 16, 16, false);
-  Profile profile;
-  Run run{profile};
-  const ComputeRequest request{.variant = &find_variant("exact"), .repeats = 0};
-  const auto prepared =
-      std::make_shared<const Computation>(prepare(problem, request, *backend, run));
-  const auto most = make_map(View::heatmap, *prepared, *prepared, {});
-  GradualOutput gradual(prepared, most, most);
+  Prepared exact(make_data(Data::gaussian, 1500, 16, 16, false), 1);
+  GradualOutput gradual(exact.computation, exact.most, exact.mean);
   std::stop_source stop;
   stop.request_stop();
-  Run stopped{profile, stop.get_token()};
+  Run stopped{exact.profile, stop.get_token()};
   CHECK_THROWS_AS(gradual.advance(0, 5, stopped), Cancelled);
   CHECK(gradual.share() == 0);
   CHECK(gradual.finish().timing.apply_total.median_ms == 0);
