@@ -187,10 +187,6 @@ InteractionFigures interact(const Options& options, const Console& console) {
                              [&] { return console.stop.stop_requested(); });
 }
 
-}  // namespace
-
-namespace {
-
 /// The window opens a source as it comes, with its own columns: everything else would be ignored.
 void exclude_from_interaction(CLI::App& command) {
   auto* interaction = command.get_option("--interaction");

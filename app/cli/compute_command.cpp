@@ -82,9 +82,8 @@ ComputeRequest request_of(const Options& options, const Source& source, Index he
   ComputeRequest request{.variant = &variant,
                          .values = options.parameters.applied(variant, layer.n()),
                          .seed = options.parameters.seed};
-  if (!options.structure.empty()) {
+  if (!options.structure.empty())
     request.given = read_structure(options.structure, head, layer.heads());
-  }
   return request;
 }
 

@@ -119,7 +119,7 @@ void InputDock::make_patch_chooser(QVBoxLayout* column) {
   patch_->setAccessibleName("Patch");
   patch_->setToolTip("Side of the squares that are one token each; 1: every pixel is a token");
   patch_->setRange(1, largest);
-  patch_->setSuffix(" pixels");
+  patch_->setSuffix(" px");
   patch_->setKeyboardTracking(false);
   label->setBuddy(patch_);
   row->addWidget(label, 1);
