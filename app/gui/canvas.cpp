@@ -1,8 +1,8 @@
 #include "gui/canvas.h"
 
-#include <QElapsedTimer>
 #include <QKeyEvent>
 #include <QOpenGLContext>
+#include <QOpenGLFunctions>
 #include <QTimer>
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,6 @@ using namespace canvas;
 struct Canvas::Impl {
   explicit Impl(Canvas* owner) : canvas(owner), bridge(owner) {}
 
-  void release();
   void wake(int frames = 1);
   Scene make_scene();
   void tell(std::vector<Wish> wishes);
@@ -58,15 +57,9 @@ struct Canvas::Impl {
   int frames_wanted = 0;
   Grid grid;     // of the last frame
   int side = 0;  // of a panel, device pixels
-  double frame_ms = 0;
-  bool has_gl = false;
 };
 
-Canvas::Canvas(QWidget* parent) : QOpenGLWidget(parent), impl_(std::make_unique<Impl>(this)) {
-  QSurfaceFormat wanted = format();
-  wanted.setVersion(3, 3);
-  wanted.setProfile(QSurfaceFormat::CoreProfile);
-  setFormat(wanted);
+Canvas::Canvas(QWidget* parent) : GlWidget(parent), impl_(std::make_unique<Impl>(this)) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setMinimumSize(320, 240);
@@ -74,11 +67,10 @@ Canvas::Canvas(QWidget* parent) : QOpenGLWidget(parent), impl_(std::make_unique<
 }
 
 Canvas::~Canvas() {
-  makeCurrent();
-  impl_->release();
-  doneCurrent();
-  // The context ends after our members: it must not call them any more.
-  if (context()) QObject::disconnect(context(), nullptr, this, nullptr);
+  end_gl([this] {
+    impl_->rasters.release();
+    impl_->bridge.release();
+  });
 }
 
 void Canvas::set_model(std::shared_ptr<const CanvasModel> model) {
@@ -146,25 +138,9 @@ QRectF Canvas::panel_place(int view, int column) const {
   return {at.x, at.y, at.width, at.height};
 }
 
-double Canvas::last_frame_ms() const {
-  return impl_->frame_ms;
-}
-
-void Canvas::initializeGL() {
-  // Floating a dock makes a new context: what was made in the old one goes with it.
-  QObject::connect(context(), &QOpenGLContext::aboutToBeDestroyed, this, [this] {
-    makeCurrent();
-    impl_->release();
-    doneCurrent();
-  });
+void Canvas::initialise_gl() {
   impl_->bridge.initialise();
   impl_->rasters.initialise();
-  impl_->has_gl = true;
-  impl_->wake();
-}
-
-void Canvas::resizeGL(int, int) {
-  impl_->wake();
 }
 
 bool Canvas::event(QEvent* event) {
@@ -179,7 +155,7 @@ bool Canvas::event(QEvent* event) {
     const bool plain = !(key->modifiers() & (Qt::ControlModifier | Qt::AltModifier));
     // Space drags, Esc lets go; all others are the window's.
     const bool known = key->key() == Qt::Key_Space || key->key() == Qt::Key_Escape;
-    if (!plain || !known) return QOpenGLWidget::event(event);
+    if (!plain || !known) return GlWidget::event(event);
   }
   if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) {
     const auto reason = static_cast<QFocusEvent*>(event)->reason();
@@ -187,25 +163,23 @@ bool Canvas::event(QEvent* event) {
                           (reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason);
     impl_->wake();
   }
-  if (!impl_->bridge.take(event)) return QOpenGLWidget::event(event);
+  if (!impl_->bridge.take(event)) return GlWidget::event(event);
   impl_->wake(2);
   if (event->type() == QEvent::MouseButtonPress) setFocus(Qt::MouseFocusReason);
   if (event->type() == QEvent::Leave || event->type() == QEvent::FocusOut)
-    return QOpenGLWidget::event(event);
+    return GlWidget::event(event);
   event->accept();
   return true;
 }
 
-void Canvas::paintGL() {
-  QElapsedTimer clock;
-  clock.start();
+void Canvas::draw_gl() {
   impl_->bridge.begin_frame();
   Scene scene = impl_->make_scene();
   auto wishes = impl_->hands.step(impl_->bridge, scene);
 
   const Theme& theme = impl_->model->dark ? dark_theme : light_theme;
   const ImVec4 ground = ImGui::ColorConvertU32ToFloat4(theme.ground);
-  QOpenGLExtraFunctions* gl = context()->extraFunctions();
+  QOpenGLFunctions* gl = QOpenGLContext::currentContext()->functions();
   gl->glClearColor(ground.x, ground.y, ground.z, 1);
   gl->glClear(GL_COLOR_BUFFER_BIT);
   const auto ratio = static_cast<float>(devicePixelRatioF());
@@ -226,17 +200,9 @@ void Canvas::paintGL() {
   impl_->bridge.end_frame();
 
   impl_->tell(std::move(wishes));
-  impl_->frame_ms = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
   // Later: Qt draws an update() from here at once, before any input; even a timer of 0 ms would.
   if (impl_->bridge.has_waiting() || --impl_->frames_wanted > 0)
     QTimer::singleShot(4, this, [this] { update(); });
-}
-
-void Canvas::Impl::release() {
-  if (!has_gl) return;
-  rasters.release();
-  bridge.release();
-  has_gl = false;
 }
 
 /// A change is drawn once, input twice, since ImGui lags a frame behind it; then nothing until the

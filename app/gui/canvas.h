@@ -2,13 +2,13 @@
 // and tells what the hand does; it never computes.
 #pragma once
 
-#include <QOpenGLWidget>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/panel.h"
+#include "gui/canvas/gl_widget.h"
 
 namespace fovea {
 
@@ -43,7 +43,7 @@ struct CanvasModel {
 /// For each column |z~ - z| of every token, or null.
 using TokenErrors = std::vector<std::shared_ptr<const std::vector<float>>>;
 
-class Canvas : public QOpenGLWidget {
+class Canvas : public GlWidget {
   Q_OBJECT
 
  public:
@@ -74,8 +74,6 @@ class Canvas : public QOpenGLWidget {
   int panel_pixels() const;
   /// Where a panel is, in the widget's coordinates; empty: it is not shown.
   QRectF panel_place(int view, int column) const;
-  /// Time the last frame took to draw, without Qt's composition.
-  double last_frame_ms() const;
 
  signals:
   /// The user panned or zoomed: the wished-for visible part, clamped to the matrix.
@@ -95,9 +93,8 @@ class Canvas : public QOpenGLWidget {
   void panel_pixels_changed(int side);
 
  protected:
-  void initializeGL() override;
-  void resizeGL(int width, int height) override;
-  void paintGL() override;
+  void initialise_gl() override;
+  void draw_gl() override;
   bool event(QEvent* event) override;
 
  private:

@@ -4,7 +4,6 @@
 
 #include <QApplication>
 #include <QElapsedTimer>
-#include <QOpenGLWidget>
 #include <QThread>
 #include <algorithm>
 #include <array>
@@ -52,8 +51,9 @@ class Path {
     figures_.source = source;
     window_.resize(window_size);
     window_.show();
-    QObject::connect(&window_.canvas(), &QOpenGLWidget::frameSwapped, &window_, [this] {
+    QObject::connect(&window_.canvas(), &Canvas::frame_painted, &window_, [this] {
       ++frames_;
+      if (const auto model = study().model()) painted_ = model->viewport;
       longest_own_ = std::max(longest_own_, window_.canvas().last_frame_ms());
     });
   }
@@ -89,20 +89,19 @@ class Path {
     }
   }
 
-  // One frame after what was asked for just now.
-  double frame() {
-    QElapsedTimer clock;
-    clock.start();
+  // Until a frame that began now or later is on the screen.
+  void wait_for_frame() {
     const int before = frames_;
-    window_.canvas().update();
     wait_until([&] { return frames_ > before; }, "frame", 10);
-    return ms_of(clock);
   }
 
   void draw_empty() {
     for (int i = 0; i < 40; ++i) {
-      const double ms = frame();
-      if (i >= 10) figures_.empty_ms.push_back(ms);  // the first make textures and fonts
+      QElapsedTimer clock;
+      clock.start();
+      window_.canvas().update();
+      wait_for_frame();
+      if (i >= 10) figures_.empty_ms.push_back(ms_of(clock));  // the first make textures and fonts
     }
     figures_.width = window_.canvas().width();
     figures_.height = window_.canvas().height();
@@ -131,7 +130,7 @@ class Path {
           return has_map();
         },
         "first map", 60);
-    frame();
+    wait_for_frame();
     figures_.estimate_ms = ms_of(since);
     figures_.first_look_ms = figures_.estimate_ms - read_ms;
     QObject::disconnect(heard);
@@ -147,11 +146,13 @@ class Path {
     span = std::min(span, n);
     row = std::clamp(row - span / 2, 0.0, n - span);
     col = std::clamp(col - span / 2, 0.0, n - span);
-    window_.change("path", [&](Session& session) {
-      session.viewport = {row, row + span, col, col + span};
-    });
-    const double ms = frame();
-    figures_.frame_ms.push_back(ms);
+    const Viewport wished{row, row + span, col, col + span};
+    if (wished == painted_) return;
+    QElapsedTimer clock;
+    clock.start();
+    window_.change("path", [&](Session& session) { session.viewport = wished; });
+    wait_until([&] { return painted_ == wished; }, "frame", 10);
+    figures_.frame_ms.push_back(ms_of(clock));
     figures_.own_ms.push_back(window_.canvas().last_frame_ms());
   }
 
@@ -200,6 +201,7 @@ class Path {
   std::function<bool()> stop_;
   InteractionFigures figures_;
   int frames_ = 0;
+  Viewport painted_;  // by the last of them
   double longest_own_ = 0;
   MainWindow window_;
 };

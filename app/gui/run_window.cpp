@@ -6,7 +6,6 @@
 #include <iostream>
 
 #include "data/error.h"
-#include "gui/gl_format.h"
 #include "gui/main_window.h"
 #include "gui/polite_backend.h"
 #include "input/assets.h"
@@ -38,7 +37,6 @@ std::unique_ptr<QApplication> start_application(int& argc, char** argv) {
     throw UnavailableError(
         "no display (DISPLAY and WAYLAND_DISPLAY are empty): the window needs one; "
         "`fovea --help` lists the commands that do not");
-  ask_for_gl();
   const QtMessageHandler before = qInstallMessageHandler(end_where_fatal);
   auto application = std::make_unique<QApplication>(argc, argv);
   qInstallMessageHandler(before);

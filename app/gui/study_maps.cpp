@@ -14,6 +14,7 @@ constexpr std::size_t most_maps = 16;  // up to 40 MiB each
 // An estimate's, of every row of pixels: a mean needs two to know its error, a bound wants to be
 // soon.
 constexpr Index rows_of_a_mean = 2, rows_of_a_maximum = 1;
+constexpr Index sketch_side = 256;        // pixels, about a panel's: a quarter of the work
 constexpr Index estimated_at_once = 128;  // rows of pixels: .2 s of an error map on two cores
 constexpr double piece_ms = 30;           // of work that others wait for
 constexpr auto telling = std::chrono::milliseconds(250);  // from picture to picture of a map
@@ -68,29 +69,38 @@ struct Picturing {
   std::shared_ptr<const Metrics> metrics;
   std::shared_ptr<const Source> source;
   std::shared_ptr<MapPyramid> map;
+  std::shared_ptr<MapPyramid> sketch;  // of few pixels, drawn until the map has begun; may be null
   MapView view;
-  Clock::time_point told = {};  // when it was drawn last
+  const MapPyramid* drawn = nullptr;  // the last, and when
+  Clock::time_point told = {};
 
-  bool first() const { return told == Clock::time_point{}; }
+  const MapPyramid* known() const {
+    if (map->begun()) return map.get();
+    return sketch && sketch->begun() ? sketch.get() : nullptr;
+  }
 
   // A piece of the work; false: that was all.
   bool advance(Run& run) const {
     if (!map->begun()) {
       Run quiet{run.profile, run.stop};
       const Index rows = map->kind() == Pool::Kind::mean ? rows_of_a_mean : rows_of_a_maximum;
-      map->estimate_some(rows, 0, estimated_at_once, quiet);
+      if (sketch && !sketch->begun())
+        sketch->estimate_some(1, 0, estimated_at_once, quiet);
+      else
+        map->estimate_some(rows, 0, estimated_at_once, quiet);
       return true;
     }
-    if (first()) return true;  // nobody waits for tiles
+    if (drawn != map.get()) return true;  // nobody waits for tiles
     const auto begin = Clock::now();
     bool more = map->refine(view, run);
     while (more && ms_since(begin) < piece_ms) more = map->refine(view, run);
     return more;
   }
   bool wants_telling(bool more) const {
-    return map->begun() && (!more || first() || Clock::now() - told >= telling);
+    return known() && (!more || drawn != known() || (drawn == map.get() && due()));
   }
   void draw(MapPanel& made, const Backend& backend, Run& run) {
+    drawn = known();
     told = Clock::now();
     made.version = map->version();
     made.panel = std::make_shared<const Panel>(make_panel(key.view,
@@ -103,9 +113,12 @@ struct Picturing {
                                                            .rows = key.rows,
                                                            .cols = key.cols,
                                                            .max_pixels = key.max_pixels,
-                                                           .map = map.get()},
+                                                           .map = drawn},
                                                           run));
   }
+
+ private:
+  bool due() const { return Clock::now() - told >= telling; }
 };
 
 }  // namespace
@@ -227,14 +240,19 @@ void Study::ask_picture(const std::string& tag, const PanelKey& key, const Colum
   tags_.insert(tag);
   interrupt_long_work();
   const int later = map->begun() ? priority::tiles : priority::first_look;
-  const auto picture = std::make_shared<Picturing>(
-      Picturing{.key = key,
-                .computation = state.computation,
-                .exact = exact_.computation ? exact_.computation : state.computation,
-                .metrics = state.metrics,
-                .source = source_,
-                .map = std::move(map),
-                .view = map_view(key.rows, key.cols, key.max_pixels)});
+  const auto exact = exact_.computation ? exact_.computation : state.computation;
+  const auto sketch =
+      map->begun() ? nullptr
+                   : make_map(key.view, *state.computation, *exact, key.settings, sketch_side);
+  const auto picture =
+      std::make_shared<Picturing>(Picturing{.key = key,
+                                            .computation = state.computation,
+                                            .exact = exact,
+                                            .metrics = state.metrics,
+                                            .source = source_,
+                                            .map = map,
+                                            .sketch = sketch,
+                                            .view = map_view(key.rows, key.cols, key.max_pixels)});
   if (hovered_query_ >= 0) picture->view.focus_row = hovered_query_;
   if (hovered_key_ >= 0) picture->view.focus_col = hovered_key_;
   const auto tell = [this, tag](MapPanel made, bool more) {

@@ -39,10 +39,9 @@ MapView map_view(IndexRange rows, IndexRange cols, Index most) {
           (cols.begin + cols.end) / 2};
 }
 
-MapPyramid::MapPyramid(Index n, Pool::Kind kind, MapPixels pixels)
+MapPyramid::MapPyramid(Index n, Pool::Kind kind, MapPixels pixels, Index side)
     : n_(n), kind_(kind == Pool::Kind::mean ? kind : Pool::Kind::max), pixels_(std::move(pixels)) {
-  pixel_ =
-      static_cast<Index>(std::bit_ceil(static_cast<std::uint64_t>(pixels_over(n, overview_side))));
+  pixel_ = static_cast<Index>(std::bit_ceil(static_cast<std::uint64_t>(pixels_over(n, side))));
   side_ = pixels_over(n, pixel_);
   exact_ = DoneRows(side_);
 }

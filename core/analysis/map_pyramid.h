@@ -41,8 +41,8 @@ class MapPyramid {
   static constexpr Index tile_side = 256;       // pixels
   static constexpr Index overview_side = 1024;  // pixels at most
 
-  /// `kind`: max (of magnitude, with its sign) or mean.
-  MapPyramid(Index n, Pool::Kind kind, MapPixels pixels);
+  /// `kind`: max (of magnitude, with its sign) or mean. `side`: of the overview, pixels at most.
+  MapPyramid(Index n, Pool::Kind kind, MapPixels pixels, Index side = overview_side);
 
   Index n() const { return n_; }
   Pool::Kind kind() const { return kind_; }

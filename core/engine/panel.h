@@ -122,7 +122,8 @@ struct PanelInputs {
 
 /// The map that View::heatmap or View::error shows of a computation; a heatmap needs no `exact`.
 std::shared_ptr<MapPyramid> make_map(View view, const Computation& computation,
-                                     const Computation& exact, const ViewSettings& settings);
+                                     const Computation& exact, const ViewSettings& settings,
+                                     Index side = MapPyramid::overview_side);
 
 Panel make_panel(View view, const PanelInputs& inputs, Run& run);
 

@@ -14,7 +14,6 @@
 #include <map>
 
 #include "data/random.h"
-#include "gui/gl_format.h"
 #include "gui/main_window.h"
 #include "gui/polite_backend.h"
 #include "input/assets.h"
@@ -66,7 +65,7 @@ double seen(MainWindow& window, const std::function<bool()>& done) {
   if (!QTest::qWaitFor(done, 60000)) return -1;
   bool swapped = false;
   const auto watch =
-      QObject::connect(&window.canvas(), &QOpenGLWidget::frameSwapped, [&] { swapped = true; });
+      QObject::connect(&window.canvas(), &Canvas::frame_painted, [&] { swapped = true; });
   window.canvas().update();
   const bool shown = QTest::qWaitFor([&] { return swapped; }, 5000);
   QObject::disconnect(watch);
@@ -131,7 +130,6 @@ int all_rounds(int rounds, const QString& program) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  fovea::ask_for_gl();
   QApplication application(argc, argv);
   QApplication::setOrganizationName("Fovea tests");
   QApplication::setApplicationName("Fovea start");

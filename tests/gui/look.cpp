@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "gui/gl_format.h"
 #include "gui/main_window.h"
 #include "gui/polite_backend.h"
 #include "gui/sweep_dialog.h"
@@ -80,7 +79,6 @@ int look(const QStringList& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  fovea::ask_for_gl();
   QApplication application(argc, argv);
   QApplication::setOrganizationName("Fovea tests");
   QApplication::setApplicationName("Fovea look");

@@ -155,12 +155,12 @@ TEST_CASE("the image selects rows, and rows lie over the image") {
   QWidget* image = sequence(window);
   std::shared_ptr<const RowReading> row;
   QObject::connect(&window.study(), &Study::row_read, [&](auto reading) { row = reading; });
-  const QImage canvas = window->canvas().grabFramebuffer();
+  const QImage canvas = window->canvas().grab().toImage();
   const double w = image->width();
   QTest::mouseMove(image, QPoint(int(w * 10.5 / 32), int(w * 20.5 / 32)));
   REQUIRE(wait_until([&] { return row && row->query == 20 * 32 + 10; }));
   be_still(window);
-  CHECK(window->canvas().grabFramebuffer() != canvas);  // the crosshair stands there
+  CHECK(window->canvas().grab().toImage() != canvas);  // the crosshair stands there
   const QImage first = image->grab().toImage();
   point(window, at_pair(window, View::heatmap, 1, 100, 700));
   REQUIRE(wait_until([&] { return row && std::abs(row->query - 100) < 8; }));
@@ -211,7 +211,7 @@ TEST_CASE("beside each error map stands the output error of every query") {
   be_still(window);
   const auto& errors = window.study().columns()[std::size_t(column)].metrics->token_error;
   const QRectF place = window->canvas().panel_place(0, column);
-  const QImage image = window->canvas().grabFramebuffer();
+  const QImage image = window->canvas().grab().toImage();
   const double ratio = window->canvas().devicePixelRatioF();
   const auto colour = [&](Index query) {
     const double y = place.top() + (double(query) + 0.5) / 128 * place.height();

@@ -92,7 +92,7 @@ TEST_CASE("a token is found, the next and the one before, and they are marked") 
     if (QString::fromStdString(tokens[i]).contains("the", Qt::CaseInsensitive))
       expected.push_back(Index(i));
   REQUIRE(expected.size() > 2);
-  const QImage before = window->canvas().grabFramebuffer();
+  const QImage before = window->canvas().grab().toImage();
   QTest::keyClicks(line, "the");
   const auto pinned = [&] { return window.study().session().pinned_query.value_or(-1); };
   CHECK(pinned() == expected[0]);
@@ -105,7 +105,7 @@ TEST_CASE("a token is found, the next and the one before, and they are marked") 
   window.trigger("find_previous");
   CHECK(pinned() == expected.back());
   window.shoot("find");
-  CHECK(window->canvas().grabFramebuffer() != before);
+  CHECK(window->canvas().grab().toImage() != before);
   line->setText("zzzz");
   CHECK(line->accessibleDescription() == "no token has it");
   QTest::keyClick(line, Qt::Key_Escape);

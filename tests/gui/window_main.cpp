@@ -4,10 +4,7 @@
 
 #include <QApplication>
 
-#include "gui/gl_format.h"
-
 int main(int argc, char** argv) {
-  fovea::ask_for_gl();
   QApplication application(argc, argv);
   QApplication::setOrganizationName("Fovea tests");
   QApplication::setApplicationName("Fovea tests");

@@ -35,7 +35,7 @@ inline const Panel& panel(Window& window, View view, int column) {
 
 /// Until no frame came for a while: a loaded machine draws late.
 inline void be_still(Window& window) {
-  QSignalSpy frames(&window->canvas(), &QOpenGLWidget::frameSwapped);
+  QSignalSpy frames(&window->canvas(), &Canvas::frame_painted);
   QElapsedTimer clock;
   clock.start();
   do {
@@ -104,7 +104,7 @@ inline QImage picture_of(Window& window, View view, int column) {
   const QRectF place = window->canvas().panel_place(row_of(window, view), column);
   const double ratio = window->canvas().devicePixelRatioF();
   const QRect inner(place.adjusted(8, 8, -8, -8).toRect());
-  return window->canvas().grabFramebuffer().copy(
+  return window->canvas().grab().toImage().copy(
       QRect(inner.topLeft() * ratio, inner.size() * ratio));
 }
 

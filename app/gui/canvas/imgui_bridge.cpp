@@ -41,14 +41,12 @@ ImGuiBridge::~ImGuiBridge() {
 
 void ImGuiBridge::initialise() {
   ImGui::SetCurrentContext(context_);
-  if (has_gl_) return;
   load_fonts();
   ImGui_ImplOpenGL3_Init("#version 330 core");
   has_gl_ = true;
 }
 
 void ImGuiBridge::release() {
-  if (!has_gl_) return;
   ImGui::SetCurrentContext(context_);
   ImGui_ImplOpenGL3_Shutdown();
   has_gl_ = false;

@@ -26,7 +26,7 @@ class ImGuiBridge {
   ImGuiBridge(const ImGuiBridge&) = delete;
   ImGuiBridge& operator=(const ImGuiBridge&) = delete;
 
-  /// With the GL context current; may be called again after release().
+  /// Both with the GL context current.
   void initialise();
   void release();
 

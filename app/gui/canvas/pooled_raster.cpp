@@ -59,36 +59,39 @@ Matrix means(const Matrix& values, PooledBlock block, Index rows, Index cols) {
   return out;
 }
 
-// The channels of a colour side by side, each with room for the sum of a million.
+// Of up to 16 million colours.
 class ColourSum {
  public:
   ColourSum() = default;
-  explicit ColourSum(const Rgb& c)
-      : channels_(std::uint64_t{c[0]} | std::uint64_t{c[1]} << 21 | std::uint64_t{c[2]} << 42) {}
-  void add(ColourSum other) { channels_ += other.channels_; }
-  std::uint8_t mean(int channel, Index count) const {
-    const auto sum = static_cast<Index>(channels_ >> (21 * channel) & 0x1fffff);
-    return static_cast<std::uint8_t>((sum + count / 2) / count);
+  explicit ColourSum(const Rgb& c) : channels_{c[0], c[1], c[2]} {}
+  void add(const ColourSum& other) {
+    for (std::size_t i = 0; i < channels_.size(); ++i) channels_[i] += other.channels_[i];
+  }
+  std::uint8_t mean(std::size_t channel, Index count) const {
+    return static_cast<std::uint8_t>((Index{channels_[channel]} + count / 2) / count);
   }
 
  private:
-  std::uint64_t channels_ = 0;
+  std::array<std::uint32_t, 3> channels_{};
 };
 
 class Categories {
  public:
-  explicit Categories(const Colormap& map) : masked_(map.masked), not_a_number_(map.not_a_number) {
-    for (std::size_t i = 0; i < steps_.size(); ++i) steps_[i] = ColourSum(map.steps[i]);
+  explicit Categories(const Colormap& map) {
+    for (std::size_t i = 0; i < map.steps.size(); ++i) colours_[i] = ColourSum(map.steps[i]);
+    colours_[256] = ColourSum(map.masked);
+    colours_[257] = ColourSum(map.not_a_number);
   }
-  ColourSum operator()(float category) const {
-    if (std::isnan(category)) return not_a_number_;
-    if (category == masked) return masked_;
-    return steps_[static_cast<std::size_t>(std::clamp(category + 0.5f, 0.0f, 255.0f))];
+  const ColourSum& operator()(float category) const {
+    const float rounded = category + 0.5f;  // a comparison with NaN is false
+    int step = rounded > 0 ? static_cast<int>(std::min(rounded, 255.0f)) : 0;
+    step = category == masked ? 256 : step;
+    step = std::isnan(category) ? 257 : step;
+    return colours_[static_cast<std::size_t>(step)];
   }
 
  private:
-  std::array<ColourSum, 256> steps_;
-  ColourSum masked_, not_a_number_;
+  std::array<ColourSum, 258> colours_;  // of categories, of what is masked, of no number
 };
 
 }  // namespace
@@ -108,16 +111,23 @@ std::vector<std::uint8_t> pooled_colours(const Raster& raster, const Colormap& m
   const Categories colours(map);
   std::vector<std::uint8_t> out;
   out.reserve(static_cast<std::size_t>(3 * rows * cols));
-  for (Index r = 0; r < rows; ++r)
-    for (Index c = 0; c < cols; ++c) {
-      const Index bottom = std::min((r + 1) * block.down, values.rows());
-      const Index right = std::min((c + 1) * block.across, values.cols());
-      ColourSum sum;
-      for (Index i = r * block.down; i < bottom; ++i)
-        for (Index k = c * block.across; k < right; ++k) sum.add(colours(values(i, k)));
-      const Index count = (bottom - r * block.down) * (right - c * block.across);
-      for (int channel = 0; channel < 3; ++channel) out.push_back(sum.mean(channel, count));
+  std::vector<ColourSum> sums(static_cast<std::size_t>(cols));
+  for (Index r = 0; r < rows; ++r) {
+    const Index bottom = std::min((r + 1) * block.down, values.rows());
+    std::ranges::fill(sums, ColourSum());
+    for (Index i = r * block.down; i < bottom; ++i) {
+      const float* from = values.row(i);
+      for (Index c = 0, k = 0; c < cols; ++c)
+        for (const Index right = std::min((c + 1) * block.across, values.cols()); k < right; ++k)
+          sums[static_cast<std::size_t>(c)].add(colours(from[k]));
     }
+    for (Index c = 0; c < cols; ++c) {
+      const Index right = std::min((c + 1) * block.across, values.cols());
+      const Index count = (bottom - r * block.down) * (right - c * block.across);
+      for (std::size_t channel = 0; channel < 3; ++channel)
+        out.push_back(sums[static_cast<std::size_t>(c)].mean(channel, count));
+    }
+  }
   return out;
 }
 

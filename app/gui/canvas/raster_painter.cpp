@@ -2,6 +2,7 @@
 
 #include <QOpenGLContext>
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -27,11 +28,12 @@ int pooling_of(const Raster& raster) {
   return raster.palette == Palette::diverging ? 1 : 0;
 }
 
-// So many numbers become one that a pixel covers less than two.
+// So many numbers become one, a power of two, that a pixel covers less than two: while one zooms it
+// is seldom another.
 PooledBlock block_for(const Raster& raster, float width, float height) {
   const auto count = [](Index numbers, float pixels) {
-    const double each = static_cast<double>(numbers) / std::max(1.0f, pixels);
-    return std::clamp<Index>(static_cast<Index>(each + 0.01), 1, std::max<Index>(1, numbers));
+    const double each = static_cast<double>(numbers) / std::max(1.0f, pixels) + 0.01;
+    return static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(std::max(each, 1.0))));
   };
   return {count(raster.values.rows(), height), count(raster.values.cols(), width)};
 }
@@ -64,7 +66,6 @@ void RasterPainter::initialise() {
 }
 
 void RasterPainter::release() {
-  if (!gl_) return;
   for (const auto& [panel, texture] : textures_) gl_->glDeleteTextures(1, &texture.name);
   for (const auto& [map, name] : steps_) gl_->glDeleteTextures(1, &name);
   textures_.clear();

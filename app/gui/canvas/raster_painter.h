@@ -24,7 +24,7 @@ struct RasterDrawing {
 
 class RasterPainter {
  public:
-  /// With the context current; again after release().
+  /// All with the GL context current.
   void initialise();
   void release();
 

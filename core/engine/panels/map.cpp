@@ -53,12 +53,13 @@ void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
 }  // namespace panels
 
 std::shared_ptr<MapPyramid> make_map(View view, const Computation& computation,
-                                     const Computation& exact, const ViewSettings& settings) {
+                                     const Computation& exact, const ViewSettings& settings,
+                                     Index side) {
   const Index n = computation.op->plan().n;
   if (view == View::error)
     return std::make_shared<MapPyramid>(
-        n, settings.pool, panels::error_map(computation.op, exact.op, settings.error));
-  return std::make_shared<MapPyramid>(n, settings.pool, panels::weight_map(computation.op));
+        n, settings.pool, panels::error_map(computation.op, exact.op, settings.error), side);
+  return std::make_shared<MapPyramid>(n, settings.pool, panels::weight_map(computation.op), side);
 }
 
 }  // namespace fovea

@@ -83,13 +83,13 @@ TEST_CASE("a raster pooled for the screen keeps what its own pooling keeps") {
 TEST_CASE("categories pooled for the screen are the mean of their colours") {
   Raster raster;
   raster.palette = Palette::categories;
-  raster.values = Matrix(20, 31);
-  for (Index i = 0; i < 20; ++i)
-    for (Index j = 0; j < 31; ++j) raster.values(i, j) = static_cast<float>((i * j + j) % 4);
+  raster.values = Matrix(140, 131);
+  for (Index i = 0; i < 140; ++i)
+    for (Index j = 0; j < 131; ++j) raster.values(i, j) = static_cast<float>((i * j + j) % 4);
   raster.values(3, 3) = masked;
-  raster.values(19, 30) = std::numeric_limits<float>::quiet_NaN();
+  raster.values(139, 130) = std::numeric_limits<float>::quiet_NaN();
   const Colormap& map = colormap("categories");
-  for (const PooledBlock block : {PooledBlock{1, 1}, {3, 4}, {32, 32}}) {
+  for (const PooledBlock block : {PooledBlock{1, 1}, {3, 4}, {256, 256}}) {
     const auto colours = pooled_colours(raster, map, block);
     REQUIRE(colours.size() ==
             static_cast<std::size_t>(3 * block.rows_of(raster) * block.cols_of(raster)));

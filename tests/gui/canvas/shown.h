@@ -22,7 +22,7 @@ struct Shown {
   }
   /// Until no frame came for a while: a loaded machine draws late.
   void settle() {
-    QSignalSpy frames(&canvas, &QOpenGLWidget::frameSwapped);
+    QSignalSpy frames(&canvas, &Canvas::frame_painted);
     QElapsedTimer clock;
     clock.start();
     do {
@@ -32,7 +32,7 @@ struct Shown {
   }
   QImage picture() {
     settle();
-    return canvas.grabFramebuffer();
+    return canvas.grab().toImage();
   }
   void move(QPoint at) {
     QTest::mouseMove(&canvas, at);

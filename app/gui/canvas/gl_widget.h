@@ -1,0 +1,59 @@
+// A GlWidget is a widget whose picture GL draws, into a framebuffer of its own; from there it comes
+// into the window as an image. With a QOpenGLWidget GL would compose the whole window, every dock
+// of it, at each frame: without a graphics card that takes longer than all that Fovea draws. And
+// its context lives as long as the widget, whatever windows that floats through.
+#pragma once
+
+#include <QImage>
+#include <QOffscreenSurface>
+#include <QOpenGLContext>
+#include <QWidget>
+#include <functional>
+#include <memory>
+#include <vector>
+
+class QOpenGLFramebufferObject;
+
+namespace fovea {
+
+class GlWidget : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit GlWidget(QWidget* parent = nullptr);
+  ~GlWidget() override;
+
+  /// Our part of the last frame, without what GL took: telling it what to draw, and bringing that
+  /// into the window.
+  double last_frame_ms() const { return frame_ms_; }
+
+ signals:
+  /// A frame was painted; it is on the screen when the event loop turns again.
+  void frame_painted();
+
+ protected:
+  /// GL 3.3 core, current; the framebuffer is as large as the widget in device pixels.
+  virtual void initialise_gl() = 0;
+  virtual void draw_gl() = 0;
+  /// Before the end of a subclass: what it made with GL goes while it is still whole. Does nothing
+  /// when there was no GL.
+  void end_gl(const std::function<void()>& release);
+
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  enum class State { untried, ready, missing };
+
+  bool make_ready();
+  void copy_frame();
+
+  QOffscreenSurface surface_;
+  QOpenGLContext context_;
+  std::unique_ptr<QOpenGLFramebufferObject> frame_;
+  std::vector<quint32> pixels_;  // as GL has them: from the bottom up
+  QImage image_;
+  State state_ = State::untried;
+  double frame_ms_ = 0;
+};
+
+}  // namespace fovea
