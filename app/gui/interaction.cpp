@@ -53,7 +53,7 @@ class Path {
     window_.show();
     QObject::connect(&window_.canvas(), &Canvas::frame_painted, &window_, [this] {
       ++frames_;
-      if (const auto model = study().model()) painted_ = model->viewport;
+      painted_ = study().model();
       longest_own_ = std::max(longest_own_, window_.canvas().last_frame_ms());
     });
   }
@@ -107,6 +107,8 @@ class Path {
     figures_.height = window_.canvas().height();
   }
 
+  bool is_painted() { return painted_ && painted_ == study().model(); }
+
   bool has_map() {
     const auto model = study().model();
     if (!model || model->n != study().length() || model->n == 0) return false;
@@ -138,7 +140,7 @@ class Path {
     figures_.n = study().length();
     figures_.d = study().problem() ? study().problem()->d() : 0;
     figures_.device = study().backend().device();
-    wait_until([&] { return study().drawn(); }, "picture in every panel", 120);
+    wait_until([&] { return study().drawn() && is_painted(); }, "picture in every panel", 120);
   }
 
   void look_at(double row, double col, double span) {
@@ -147,11 +149,11 @@ class Path {
     row = std::clamp(row - span / 2, 0.0, n - span);
     col = std::clamp(col - span / 2, 0.0, n - span);
     const Viewport wished{row, row + span, col, col + span};
-    if (wished == painted_) return;
+    if (wished == painted_->viewport) return;
     QElapsedTimer clock;
     clock.start();
     window_.change("path", [&](Session& session) { session.viewport = wished; });
-    wait_until([&] { return painted_ == wished; }, "frame", 10);
+    wait_until([&] { return painted_->viewport == wished; }, "frame", 10);
     figures_.frame_ms.push_back(ms_of(clock));
     figures_.own_ms.push_back(window_.canvas().last_frame_ms());
   }
@@ -166,7 +168,7 @@ class Path {
         look_at(row, col + one_to_one * 0.025 * step, one_to_one);
       QElapsedTimer clock;
       clock.start();
-      wait_until([&] { return study().complete(); }, "settled view", 120);
+      wait_until([&] { return study().complete() && is_painted(); }, "settled view", 120);
       figures_.settled_ms.push_back(ms_of(clock));
       for (span = one_to_one; span < n; span *= 1.6) look_at(row, col, span);
       look_at(n / 2, n / 2, n);
@@ -201,7 +203,7 @@ class Path {
   std::function<bool()> stop_;
   InteractionFigures figures_;
   int frames_ = 0;
-  Viewport painted_;  // by the last of them
+  std::shared_ptr<const CanvasModel> painted_;  // by the last of them
   double longest_own_ = 0;
   MainWindow window_;
 };

@@ -15,11 +15,6 @@ QSurfaceFormat wanted_format() {
   return format;
 }
 
-// GL's bytes are red, green, blue, alpha; an image's numbers 0xffRRGGBB.
-quint32 image_pixel(quint32 gl) {
-  return 0xff000000u | (gl & 0xff) << 16 | (gl & 0xff00) | (gl >> 16 & 0xff);
-}
-
 }  // namespace
 
 GlWidget::GlWidget(QWidget* parent) : QWidget(parent) {
@@ -62,31 +57,21 @@ void GlWidget::paintEvent(QPaintEvent*) {
   if (size.isEmpty()) return;
   if (!frame_ || frame_->size() != size) {
     frame_ = std::make_unique<QOpenGLFramebufferObject>(size);
-    pixels_.resize(static_cast<std::size_t>(size.width()) *
-                   static_cast<std::size_t>(size.height()));
-    image_ = QImage(size, QImage::Format_RGB32);
+    image_ = QImage(size, QImage::Format_RGBX8888);
   }
+  image_.setDevicePixelRatio(devicePixelRatioF());
   frame_->bind();
   context_.functions()->glViewport(0, 0, size.width(), size.height());
   draw_gl();
   const qint64 told = clock.nsecsElapsed();
   frame_->bind();
   context_.functions()->glReadPixels(0, 0, size.width(), size.height(), GL_RGBA, GL_UNSIGNED_BYTE,
-                                     pixels_.data());
+                                     image_.bits());
   const qint64 drawn = clock.nsecsElapsed();
-  copy_frame();
-  image_.setDevicePixelRatio(devicePixelRatioF());
-  painter.drawImage(QPointF(), image_);
+  painter.drawImage(QPointF(), image_.mirrored());  // GL's rows go from the bottom up
+  painter.end();
   frame_ms_ = static_cast<double>(clock.nsecsElapsed() - (drawn - told)) * 1e-6;
   emit frame_painted();
-}
-
-void GlWidget::copy_frame() {
-  const quint32* from = pixels_.data();
-  for (int y = image_.height() - 1; y >= 0; --y, from += image_.width()) {
-    auto* to = reinterpret_cast<quint32*>(image_.scanLine(y));
-    for (int x = 0; x < image_.width(); ++x) to[x] = image_pixel(from[x]);
-  }
 }
 
 }  // namespace fovea

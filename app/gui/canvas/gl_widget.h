@@ -10,7 +10,6 @@
 #include <QWidget>
 #include <functional>
 #include <memory>
-#include <vector>
 
 class QOpenGLFramebufferObject;
 
@@ -45,12 +44,10 @@ class GlWidget : public QWidget {
   enum class State { untried, ready, missing };
 
   bool make_ready();
-  void copy_frame();
 
   QOffscreenSurface surface_;
   QOpenGLContext context_;
   std::unique_ptr<QOpenGLFramebufferObject> frame_;
-  std::vector<quint32> pixels_;  // as GL has them: from the bottom up
   QImage image_;
   State state_ = State::untried;
   double frame_ms_ = 0;

@@ -12,11 +12,6 @@
 namespace fovea::canvas {
 namespace {
 
-QVector3D vector(const Rgb& c) {
-  return {static_cast<float>(c[0]) / 255.0f, static_cast<float>(c[1]) / 255.0f,
-          static_cast<float>(c[2]) / 255.0f};
-}
-
 int norm_of(const ColourRange& range) {
   if (range.palette == Palette::categories) return 3;
   if (range.signed_log()) return 2;
@@ -51,10 +46,6 @@ void set_colours(QOpenGLShaderProgram& program, const ColourRange& range, int no
   program.setUniformValue("bottom", static_cast<float>(bottom));
   program.setUniformValue("scale", static_cast<float>(scale));
   program.setUniformValue("unit", static_cast<float>(unit));
-  program.setUniformValue("under", vector(range.map->under));
-  program.setUniformValue("over", vector(range.map->over));
-  program.setUniformValue("masked", vector(range.map->masked));
-  program.setUniformValue("not_a_number", vector(range.map->not_a_number));
 }
 
 }  // namespace
@@ -132,8 +123,10 @@ GLuint RasterPainter::steps_of(const Colormap& map) {
   if (name) return name;
   name = make_texture();
   gl_->glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
-  gl_->glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, 256, 1, 0, GL_RGB, GL_UNSIGNED_BYTE,
-                    map.steps.data());
+  std::vector<Rgb> colours(map.steps.begin(), map.steps.end());
+  colours.insert(colours.end(), {map.under, map.over, map.masked, map.not_a_number});
+  gl_->glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, static_cast<GLsizei>(colours.size()), 1, 0, GL_RGB,
+                    GL_UNSIGNED_BYTE, colours.data());
   return name;
 }
 

@@ -25,11 +25,10 @@ in vec2 at;
 out vec4 colour;
 
 #if NORM != 3
-uniform sampler2D steps;  // 256 x 1
+uniform sampler2D steps;  // 256 x 1, then what is under, over, masked, and not a number
 uniform float bottom;     // of the range
 uniform float scale;      // of its norm: the top becomes 1
 uniform float unit;       // of a signed logarithm
-uniform vec3 under, over, masked, not_a_number;
 
 // By bits: compilers may take isnan away.
 bool is_nan(float v) { return (floatBitsToUint(v) & 0x7fffffffu) > 0x7f800000u; }
@@ -43,9 +42,10 @@ vec3 colour_of(float v) {
 #else
   float t = (v - bottom) * scale;
 #endif
-  vec3 c = texelFetch(steps, ivec2(clamp(int(t * 256.0), 0, 255), 0), 0).rgb;
-  c = t < -1e-4 ? under : t > 1.0001 ? over : c;
-  return is_nan(v) ? not_a_number : is_masked(v) ? masked : c;
+  int step = clamp(int(t * 256.0), 0, 255);
+  step = t < -1e-4 ? 256 : t > 1.0001 ? 257 : step;
+  step = is_nan(v) ? 259 : is_masked(v) ? 258 : step;
+  return texelFetch(steps, ivec2(step, 0), 0).rgb;
 }
 
 // Two numbers, or what was made of them; NaN and what is masked as pooled_values has it.
