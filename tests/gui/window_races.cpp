@@ -91,6 +91,7 @@ class SlowingDown : public CpuLike {
       return fast_->apply(v, run);
     }
     Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
+      if (*slow_) std::this_thread::sleep_for(std::chrono::milliseconds(100));
       return fast_->tile(rows, cols, pool, run);
     }
     std::unique_ptr<Operator> fast_;
@@ -238,6 +239,24 @@ TEST_CASE("a sweep is measured again although everything was cancelled") {
   window->sweep()->findChild<QPushButton*>("sweep_measure")->click();
   CHECK(run.running());
   CHECK(wait_until(some));
+}
+
+TEST_CASE("a long head is first estimated by few pixels, then by all") {
+  Window window(small);
+  Study& study = window.study();
+  show(window, {"exact"});
+  REQUIRE(window.settle());
+  auto backend = std::make_unique<SlowingDown>();
+  *backend->slow = true;
+  study.use_backend(std::move(backend));
+  window->open("synthetic:clusters?n=24000&d=32&seed=1");
+  const auto says = [&](const char* rows) {
+    const auto model = study.model();
+    if (!model || model->n != 24000 || !model->cells[0][0].panel) return false;
+    return model->cells[0][0].panel->caption.find(rows) != std::string::npos;
+  };
+  CHECK(wait_until([&] { return says("estimate from 1 of 128 rows"); }, 20000));
+  CHECK(wait_until([&] { return says("estimate from 1 of 32 rows"); }, 20000));
 }
 
 }  // namespace fovea::test
