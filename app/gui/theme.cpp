@@ -53,7 +53,7 @@ QString style_sheet(const Theme& t) {
     QToolBar { background: %window; border: none; padding: 0 4px 4px 4px; spacing: 2px; }
     QToolBar::separator { background: %line; width: 1px; margin: 4px 6px; }
     QToolBar QToolButton { padding: 4px 8px; }
-    QToolBarExtension { padding: 0; }
+    QToolBar QToolButton#qt_toolbar_ext_button { padding: 0; }
     QToolButton:checked { border-color: %accent; color: %accent; }
     QStatusBar { background: %window; color: %muted; }
     QStatusBar::item { border: none; }

@@ -26,6 +26,13 @@ std::vector<std::pair<QString, std::string>> colour_maps() {
 ViewBar::ViewBar(QWidget* parent) : QToolBar("View settings", parent) {
   setObjectName("view_bar");
   setMovable(false);
+  // What does not fit is behind this button, whose own arrow a dark theme hides.
+  if (auto* more = findChild<QToolButton*>("qt_toolbar_ext_button")) {
+    more->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    more->setText("»");
+    more->setToolTip("More settings");
+    more->setAccessibleName(more->toolTip());
+  }
   add_choice<Norm>("Norm", "How weights become colours",
                    {{"log", Norm::log}, {"linear", Norm::linear}, {"per row", Norm::row_max}},
                    &ViewSettings::norm);

@@ -10,6 +10,7 @@
 #include <QTest>
 #include <QThread>
 #include <QToolBar>
+#include <QToolButton>
 #include <algorithm>
 
 #include "gui/docks/singular_values.h"
@@ -129,6 +130,20 @@ TEST_CASE("all view settings are seen on a screen of 1366 pixels") {
     CHECK(field->mapTo(bar, field->rect().topRight()).x() < bar->width());
   }
   window.shoot("laptop");
+}
+
+TEST_CASE("on a narrow screen a button with an arrow has the view settings that do not fit") {
+  Window window(small, {900, 700});
+  REQUIRE(window.settle());
+  const auto* bar = window->findChild<QToolBar*>("view_bar");
+  auto* more = bar->findChild<QToolButton*>("qt_toolbar_ext_button");
+  REQUIRE(more->isVisible());
+  CHECK(more->text() == "»");
+  CHECK(more->toolButtonStyle() == Qt::ToolButtonTextOnly);
+  const auto* field = window->findChild<QWidget*>("view_Leaf");
+  CHECK_FALSE(field->isVisible());
+  more->click();
+  CHECK(wait_until([&] { return field->isVisible(); }));
 }
 
 TEST_CASE("what is fitted to all tokens says so, most of all under a causal mask") {

@@ -102,7 +102,8 @@ void InspectorDock::refresh_top_keys() {
     if (!(exact[key] > 0)) break;
     const auto short_text = [](double value) { return QString::number(value, 'g', 3); };
     const QString weight = short_text(double(exact[key]));
-    const QString name = position_text(Index(key));
+    QString name = position_text(Index(key));
+    if (name.size() > 18) name.remove("patch ");  // its row and column say more
     rows.push_back({name.size() > 18 ? name.left(16) + "…" : name,
                     reference ? weight : weight + " → " + short_text(double(row_->values[key])),
                     position_text(Index(key)) +
