@@ -14,11 +14,15 @@ double pace_ms(const Problem& problem, const Backend& backend, Run& run) {
   const Computation exact =
       compute(problem, {.variant = &find_variant("exact"), .values = {}, .seed = 0, .repeats = 0},
               backend, quiet);
-  double best = std::numeric_limits<double>::infinity();
-  for (int repeat = 0; repeat < 3; ++repeat) {
+  constexpr int least_runs = 3;
+  constexpr double least_ms = 5;
+  double best = std::numeric_limits<double>::infinity(), total = 0;
+  for (int runs = 0; runs < least_runs || total < least_ms; ++runs) {
     const auto start = Clock::now();
     exact.op->apply(problem.v, quiet);
-    best = std::min(best, std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+    const double ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    best = std::min(best, ms);
+    total += std::max(ms, 1e-3);
   }
   return best;
 }

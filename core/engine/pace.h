@@ -7,11 +7,12 @@
 
 namespace fovea {
 
-/// Of so many tokens, or of all where there are fewer: some milliseconds.
+/// Of so many tokens, or of all where there are fewer.
 inline constexpr Index pace_length = 1024;
 
-/// A run of exact attention of this problem, planned and warm. The best of a few: what other
-/// programs take now and then is not the machine's pace.
+/// A run of exact attention of this problem, planned and warm. The best of several, some
+/// milliseconds in all: what other programs take now and then, or a thread that wakes late, is not
+/// the machine's pace.
 double pace_ms(const Problem& problem, const Backend& backend, Run& run);
 
 /// Less than two thirds of the best pace of the same problem.
