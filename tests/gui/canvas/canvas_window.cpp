@@ -278,6 +278,23 @@ TEST_CASE("pictures of all states") {
   }
 }
 
+// Of the offscreen platform, by a test of its own.
+TEST_CASE("where there is no GL the canvas says so" * doctest::skip()) {
+  Canvas canvas;
+  canvas.resize(700, 500);
+  canvas.set_model(matrix_model(16, 2));
+  QSignalSpy frames(&canvas, &Canvas::frame_painted);
+  canvas.show();
+  REQUIRE(QTest::qWaitForWindowExposed(&canvas));
+  const QImage image = canvas.grab().toImage();
+  const QRgb ground = image.pixel(0, 0);
+  int words = 0;
+  for (int y = 0; y < image.height(); ++y)
+    for (int x = 0; x < image.width(); ++x) words += image.pixel(x, y) != ground;
+  CHECK(words > 100);  // dark pixels of letters
+  CHECK(frames.isEmpty());
+}
+
 int main(int argc, char** argv) {
   doctest::Context context(argc, argv);
   if (context.shouldExit()) return 0;
