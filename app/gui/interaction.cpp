@@ -89,18 +89,13 @@ class Path {
     }
   }
 
-  // Until a frame that began now or later is on the screen.
-  void wait_for_frame() {
-    const int before = frames_;
-    wait_until([&] { return frames_ > before; }, "frame", 10);
-  }
-
   void draw_empty() {
     for (int i = 0; i < 40; ++i) {
       QElapsedTimer clock;
       clock.start();
+      const int before = frames_;
       window_.canvas().update();
-      wait_for_frame();
+      wait_until([&] { return frames_ > before; }, "frame", 10);
       if (i >= 10) figures_.empty_ms.push_back(ms_of(clock));  // the first make textures and fonts
     }
     figures_.width = window_.canvas().width();
@@ -129,10 +124,9 @@ class Path {
     wait_until(
         [&] {
           if (!trouble.isEmpty()) throw InputError("", trouble.toStdString());
-          return has_map();
+          return has_map() && is_painted();
         },
         "first map", 60);
-    wait_for_frame();
     figures_.estimate_ms = ms_of(since);
     figures_.first_look_ms = figures_.estimate_ms - read_ms;
     QObject::disconnect(heard);
