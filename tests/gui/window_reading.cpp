@@ -17,8 +17,8 @@
 #include "gui/docks/timing_dock.h"
 #include "gui/info_bar.h"
 #include "gui/polite_backend.h"
-#include "gui/run_window.h"
 #include "gui/resident_use.h"
+#include "gui/run_window.h"
 #include "gui/theme.h"
 #include "gui/window_harness.h"
 
@@ -130,6 +130,22 @@ TEST_CASE("all view settings are seen on a screen of 1366 pixels") {
     CHECK(field->mapTo(bar, field->rect().topRight()).x() < bar->width());
   }
   window.shoot("laptop");
+}
+
+TEST_CASE("names of pixels of a long image are whole among the top keys") {
+  const QTemporaryDir directory;
+  const QString path = directory.filePath("wide.png");
+  REQUIRE(QImage(picture).scaled(110, 100).save(path));
+  Window window(path);
+  window->findChild<QSpinBox*>("patch")->setValue(1);
+  const auto named = [&] {
+    return std::ranges::count_if(window->findChildren<QLabel*>(), [](const QLabel* label) {
+      return label->text() == "10050  (91, 40)";
+    });
+  };
+  REQUIRE(wait_until([&] { return window.study().length() == 11000; }));
+  window->change("pin", [](Session& s) { s.pinned_query = 10050; });  // its own nearest
+  CHECK(wait_until([&] { return named() == 1; }));
 }
 
 TEST_CASE("on a narrow screen a button with an arrow has the view settings that do not fit") {

@@ -63,7 +63,6 @@ void RasterPainter::release() {
   steps_.clear();
   programs_.clear();
   no_vertices_.reset();
-  gl_ = nullptr;
 }
 
 QOpenGLShaderProgram& RasterPainter::program_for(ProgramKind kind) {
