@@ -1,7 +1,6 @@
-#include "attend.h"
-
 #include <type_traits>
 
+#include "attend.h"
 #include "launch.h"
 #include "merged_state.cuh"
 #include "segment_tracker.cuh"
@@ -16,10 +15,11 @@ struct Shared {
   Slots slots[2];
   std::int32_t query_row[Height], cluster[Height];
 
-  static constexpr std::size_t header = (sizeof(Slots) * 2 + sizeof(std::int32_t) * 2 * Height + 15) / 16 * 16;
+  static constexpr std::size_t header =
+      (sizeof(Slots) * 2 + sizeof(std::int32_t) * 2 * Height + 15) / 16 * 16;
   static std::size_t bytes(int chunks) {
-    return header + sizeof(float) * padded * (static_cast<std::size_t>(chunks) * Height +
-                                              2 * step_keys + Height);
+    return header + sizeof(float) * padded *
+                        (static_cast<std::size_t>(chunks) * Height + 2 * step_keys + Height);
   }
 };
 
@@ -71,8 +71,7 @@ class Attention {
             weigh_and_mask(s, a_.strips.log2_scale, slots, step, shared_.cluster);
             if constexpr (Maps) segments_.take_logits(s, slots.cluster[0], step.keys);
             soften(s);
-            if constexpr (Maps)
-              segments_.take_weights(s, maximum_, slots.cluster[0], step.keys);
+            if constexpr (Maps) segments_.take_weights(s, maximum_, slots.cluster[0], step.keys);
           }
         } else {
           accumulate_values(tile, part - depth_chunks_);
@@ -227,7 +226,7 @@ class Attention {
     }
   }
 
-  static constexpr int columns = ValueChunks > 0 ? ValueChunks * keys_per_thread : 1;
+  static constexpr int columns = ValueChunks > 0 ? ValueChunks* keys_per_thread : 1;
 
   const AttendArgs& a_;
   const Strip& strip_;  // read anew where needed: registers are dear

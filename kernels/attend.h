@@ -13,10 +13,10 @@ namespace fovea::cuda {
 
 struct AttendArgs {
   StripArgs strips;
-  Rows v;               // rows as K's
-  int dv = 0;           // columns of V and Z: at most 256, a multiple of 4; 0: sums only
-  float* z = nullptr;   // [state rows, z_stride]
-  int z_stride = 0;     // a multiple of 4
+  Rows v;                    // rows as K's
+  int dv = 0;                // columns of V and Z: at most 256, a multiple of 4; 0: sums only
+  float* z = nullptr;        // [state rows, z_stride]
+  int z_stride = 0;          // a multiple of 4
   float* maximum = nullptr;  // [state rows], log2 units
   float* sum = nullptr;      // [state rows]; 0: no key yet, then z and maximum are not read
   bool last = false;         // each row's only strip: z is divided by its sum

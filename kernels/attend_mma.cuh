@@ -40,8 +40,8 @@ __device__ inline void load_rows_16(char* tile, Rows16 from, int column, const s
   }
 }
 
-// DepthChunks: of 64 columns of Q and K, Q in registers; 0: as many as there are, Q read from shared
-// memory each time, where registers do not hold it.
+// DepthChunks: of 64 columns of Q and K, Q in registers; 0: as many as there are, Q read from
+// shared memory each time, where registers do not hold it.
 template <Precision P, int DepthChunks, int ValueChunks>
 class MmaAttention {
   static constexpr int key_groups = step_keys / 8;  // columns of an instruction's result: 8

@@ -1,5 +1,4 @@
 #include "compare.h"
-
 #include "launch.h"
 
 namespace fovea::cuda {
@@ -60,7 +59,8 @@ __global__ void __launch_bounds__(threads)
   const Index width = col_end - col_begin, count = (row_end - row_begin) * width;
   double value = 0;
   for (Index at = threadIdx.x; at < count; at += threads) {
-    const Index i = row_begin + at / width - a.rows.begin, j = col_begin + at % width - a.cols.begin;
+    const Index i = row_begin + at / width - a.rows.begin,
+                j = col_begin + at % width - a.cols.begin;
     const double x = difference_of(a.kind, a.approximate.data[i * a.approximate.stride + j],
                                    a.exact.data[i * a.exact.stride + j]);
     value = a.mean ? value + x : larger(value, x);
@@ -107,11 +107,12 @@ void pool_difference(const PoolDifferenceArgs& args, cudaStream_t stream) {
               last_row = pixel_of(args.rows.end - 1, args.rectangle_rows, args.grid_rows),
               first_col = pixel_of(args.cols.begin, args.rectangle_cols, args.grid_cols),
               last_col = pixel_of(args.cols.end - 1, args.rectangle_cols, args.grid_cols);
-  launch(pool_difference_kernel,
-         {.grid = dim3(static_cast<unsigned>((last_col - first_col + 1) * (last_row - first_row + 1))),
-          .block = dim3(threads),
-          .stream = stream},
-         args, first_row, first_col, last_col - first_col + 1);
+  launch(
+      pool_difference_kernel,
+      {.grid = dim3(static_cast<unsigned>((last_col - first_col + 1) * (last_row - first_row + 1))),
+       .block = dim3(threads),
+       .stream = stream},
+      args, first_row, first_col, last_col - first_col + 1);
 }
 
 void compare_rows(DenseTile approximate, DenseTile exact, Index rows, Index cols,

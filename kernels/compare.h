@@ -15,12 +15,13 @@ struct DenseTile {
 /// A part of a rectangle: rows and columns [begin, end) within it, whose entries the tiles hold.
 struct PoolDifferenceArgs {
   DenseTile approximate, exact;
-  IndexRange rows, cols;             // the part, within the rectangle
+  IndexRange rows, cols;  // the part, within the rectangle
   Index rectangle_rows = 0, rectangle_cols = 0;
   Index grid_rows = 0, grid_cols = 0;  // pixel r begins at row r rectangle_rows / grid_rows
   Difference kind = Difference::absolute;
   bool mean = false;  // else the entry of largest magnitude
-  double* pixels = nullptr;  // [grid_rows, grid_cols]: sums or extremes of earlier parts; 0 at first
+  double* pixels =
+      nullptr;  // [grid_rows, grid_cols]: sums or extremes of earlier parts; 0 at first
 };
 
 /// Adds the part to the pixels that it touches.

@@ -35,8 +35,12 @@ void Device::keep_freed_memory() const {
         "setting what the memory pool keeps");
 }
 
-Device::~Device() { cudaStreamDestroy(stream_); }
+Device::~Device() {
+  cudaStreamDestroy(stream_);
+}
 
-void Device::wait() const { check(cudaStreamSynchronize(stream_), "waiting for the device"); }
+void Device::wait() const {
+  check(cudaStreamSynchronize(stream_), "waiting for the device");
+}
 
 }  // namespace fovea::cuda

@@ -32,23 +32,22 @@ class DeviceMatrix {
       check(cudaMemsetAsync(row(first), 0, pitch * static_cast<std::size_t>(from.rows),
                             device.stream()),
             "clearing memory");
-    check(cudaMemcpy2DAsync(row(first), pitch, from.data,
-                            static_cast<std::size_t>(from.stride) * sizeof(float),
-                            static_cast<std::size_t>(cols_) * sizeof(float),
-                            static_cast<std::size_t>(from.rows), cudaMemcpyHostToDevice,
-                            device.stream()),
+    check(cudaMemcpy2DAsync(
+              row(first), pitch, from.data, static_cast<std::size_t>(from.stride) * sizeof(float),
+              static_cast<std::size_t>(cols_) * sizeof(float), static_cast<std::size_t>(from.rows),
+              cudaMemcpyHostToDevice, device.stream()),
           "uploading");
   }
 
   /// The first `rows` rows, in the order of the stream: valid after Device::wait.
   void download(const Device& device, float* to, Index to_stride, Index rows) const {
     if (rows == 0 || cols_ == 0) return;
-    check(cudaMemcpy2DAsync(to, static_cast<std::size_t>(to_stride) * sizeof(float), data(),
-                            static_cast<std::size_t>(stride_) * sizeof(float),
-                            static_cast<std::size_t>(cols_) * sizeof(float),
-                            static_cast<std::size_t>(rows), cudaMemcpyDeviceToHost,
-                            device.stream()),
-          "downloading");
+    check(
+        cudaMemcpy2DAsync(to, static_cast<std::size_t>(to_stride) * sizeof(float), data(),
+                          static_cast<std::size_t>(stride_) * sizeof(float),
+                          static_cast<std::size_t>(cols_) * sizeof(float),
+                          static_cast<std::size_t>(rows), cudaMemcpyDeviceToHost, device.stream()),
+        "downloading");
   }
 
  private:

@@ -1,5 +1,4 @@
 #include "entries.h"
-
 #include "launch.h"
 #include "strip.cuh"
 
@@ -15,7 +14,9 @@ struct Shared {
 };
 constexpr std::size_t header = (sizeof(Shared) + 15) / 16 * 16;
 
-__device__ Index pixel_begin(Index pixel, Index size, Index pixels) { return pixel * size / pixels; }
+__device__ Index pixel_begin(Index pixel, Index size, Index pixels) {
+  return pixel * size / pixels;
+}
 __device__ std::int32_t pixel_of(Index offset, Index size, Index pixels) {
   return static_cast<std::int32_t>(pixels == size ? offset : ((offset + 1) * pixels - 1) / size);
 }

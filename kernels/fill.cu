@@ -1,5 +1,4 @@
 #include "fill.h"
-
 #include "launch.h"
 
 namespace fovea::cuda {

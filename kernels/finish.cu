@@ -1,5 +1,4 @@
 #include "finish.h"
-
 #include "launch.h"
 #include "ptx.h"
 
@@ -8,7 +7,9 @@ namespace {
 
 constexpr int threads = 128;
 
-__device__ Index level_rows(Index n, int level) { return (n + (Index{1} << level) - 1) >> level; }
+__device__ Index level_rows(Index n, int level) {
+  return (n + (Index{1} << level) - 1) >> level;
+}
 
 // One thread per query and four columns (or per query, for the sums alone).
 __global__ void __launch_bounds__(threads) finish_kernel(const FinishArgs a) {

@@ -15,8 +15,8 @@ struct FinishArgs {
   int z_stride = 0;
   const float* maximum = nullptr;
   const float* sum = nullptr;
-  bool divided = false;         // z is divided already: only the sums are wanted
-  float* log2_sum = nullptr;    // [n] log2 of the softmax sum; -inf without a key
+  bool divided = false;       // z is divided already: only the sums are wanted
+  float* log2_sum = nullptr;  // [n] log2 of the softmax sum; -inf without a key
 };
 
 void finish(const FinishArgs& args, cudaStream_t stream);

@@ -21,7 +21,7 @@ struct NodeEntriesArgs {
   NodePairs pairs;
   Range rows, cols;
   const std::int32_t* drawn = nullptr;  // query of row r; none: rows.begin + r
-  int weighted = 0;     // the depth nearest the root whose alpha is not 0
+  int weighted = 0;                     // the depth nearest the root whose alpha is not 0
   float elsewhere = 0;  // of pairs that share no node there or below: the plan gives them no weight
   float* out = nullptr;
   int stride = 0;

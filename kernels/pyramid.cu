@@ -1,6 +1,5 @@
-#include "pyramid.h"
-
 #include "launch.h"
+#include "pyramid.h"
 #include "tile_list.h"
 
 namespace fovea::cuda {
@@ -20,8 +19,7 @@ __global__ void __launch_bounds__(threads)
   if (2 * cluster + 1 < below_count) {
     const Index half = Index{1} << (level - 1), begin = (2 * cluster + 1) * half;
     const Index right_tokens = min(n - begin, half);
-    const float share =
-        static_cast<float>(right_tokens) / static_cast<float>(half + right_tokens);
+    const float share = static_cast<float>(right_tokens) / static_cast<float>(half + right_tokens);
     mean = left * (1.0f - share) + below[(2 * cluster + 1) * stride + column] * share;
   }
   means[at] = mean;

@@ -119,10 +119,12 @@ __device__ __forceinline__ void accumulate_logits(float (&s)[RowsPerThread][keys
       key[j] = *reinterpret_cast<const float4*>(k + (tx + key_threads * j) * padded + c);
 #pragma unroll
     for (int i = 0; i < RowsPerThread; ++i) {
-      const float4 query = *reinterpret_cast<const float4*>(q + (ty + row_threads * i) * padded + c);
+      const float4 query =
+          *reinterpret_cast<const float4*>(q + (ty + row_threads * i) * padded + c);
 #pragma unroll
       for (int j = 0; j < keys_per_thread; ++j)
-        s[i][j] += query.x * key[j].x + query.y * key[j].y + query.z * key[j].z + query.w * key[j].w;
+        s[i][j] +=
+            query.x * key[j].x + query.y * key[j].y + query.z * key[j].z + query.w * key[j].w;
     }
   }
 }

@@ -14,11 +14,11 @@ namespace fovea::cuda {
 /// cluster c = indices[rows + p] (c = p where rows < 0); its query is row query_base +
 /// (c << query_shift) of Q's pyramid, its softmax state row state_base + c.
 struct Strip {
-  std::int32_t first_row, row_count;   // positions
-  std::int32_t rows;                   // where the order stands in `indices`; -1: identity
+  std::int32_t first_row, row_count;  // positions
+  std::int32_t rows;                  // where the order stands in `indices`; -1: identity
   std::int32_t query_base, query_shift;
   std::int32_t state_base;
-  std::int32_t first_run, last_run;    // of `runs`
+  std::int32_t first_run, last_run;  // of `runs`
 };
 
 /// Keys at positions [begin, end): the cluster at p is indices[cols + p] (p where cols < 0), its
@@ -59,8 +59,8 @@ struct TileList {
   std::vector<Layer> layers;
   std::vector<ColumnRun> group_runs;
   std::vector<std::int32_t> indices;
-  std::vector<float> weights;  // log2
-  bool mean_queries = false;   // a cluster's query is the mean of its queries, else its first
+  std::vector<float> weights;      // log2
+  bool mean_queries = false;       // a cluster's query is the mean of its queries, else its first
   int query_top = 0, key_top = 0;  // highest levels
   /// One round at level 0 holds every query: there is no state to keep.
   bool complete() const;
@@ -97,7 +97,7 @@ struct EntryList {
   std::vector<Strip> strips;              // their orders name tokens
   std::vector<std::int32_t> query_level;  // [strips]
   std::vector<ColumnRun> runs;
-  std::vector<std::int32_t> tokens;       // orders of the strips; their offsets count from here
+  std::vector<std::int32_t> tokens;  // orders of the strips; their offsets count from here
 };
 
 EntryList cut_entries(const TileList& list, const EntryRows& rows, IndexRange cols, int height);

@@ -16,7 +16,11 @@ const std::vector<std::unique_ptr<Backend>>& backends() {
   return made;
 }
 
-const std::vector<Case>& cases() { return all_cases(); }
-const std::vector<Shape>& shapes() { return all_shapes(); }
+const std::vector<Case>& cases() {
+  return all_cases();
+}
+const std::vector<Shape>& shapes() {
+  return all_shapes();
+}
 
 }  // namespace fovea::test

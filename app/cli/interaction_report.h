@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "cli/json_output.h"
-#include "gui/interaction.h"
+#include "window/interaction.h"
 
 namespace fovea {
 

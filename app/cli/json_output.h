@@ -7,7 +7,7 @@
 
 #include "analysis/diagnostics.h"
 #include "analysis/metrics.h"
-#include "engine/computation.h"
+#include "session/computation.h"
 
 namespace fovea {
 

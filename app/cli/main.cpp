@@ -8,7 +8,7 @@
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "data/error.h"
-#include "gui/run_window.h"
+#include "window/run_window.h"
 
 namespace fovea {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/computation.h"
+#include "session/computation.h"
 
 namespace fovea {
 

@@ -1,7 +1,7 @@
 // The window of a build without one.
 #include "data/error.h"
-#include "gui/interaction.h"
-#include "gui/run_window.h"
+#include "window/interaction.h"
+#include "window/run_window.h"
 
 namespace fovea {
 

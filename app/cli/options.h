@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "engine/session.h"
 #include "input/backend_choice.h"
 #include "input/open_source.h"
+#include "session/session.h"
 #include "variants/variant.h"
 
 namespace fovea {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "cli/timing_panel.h"
-#include "engine/gradual_output.h"
+#include "session/gradual_output.h"
 
 namespace fovea {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "data/source.h"
-#include "engine/panel.h"
-#include "engine/session.h"
+#include "panels/panel.h"
+#include "session/session.h"
 
 namespace fovea {
 

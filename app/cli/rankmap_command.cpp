@@ -9,7 +9,7 @@
 #include "cli/report.h"
 #include "cli/text_table.h"
 #include "data/error.h"
-#include "engine/rank_subject.h"
+#include "panels/rank_subject.h"
 
 namespace fovea {
 namespace {

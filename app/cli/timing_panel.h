@@ -1,7 +1,7 @@
 // The timing of one variant as a panel of a figure.
 #pragma once
 
-#include "engine/panel.h"
+#include "panels/panel.h"
 
 namespace fovea {
 

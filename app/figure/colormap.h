@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/panel.h"
+#include "panels/panel.h"
 
 namespace fovea {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/panel.h"
+#include "panels/panel.h"
 
 class QPainter;
 

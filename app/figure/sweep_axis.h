@@ -4,8 +4,8 @@
 #include <functional>
 #include <optional>
 
-#include "engine/sweep.h"
 #include "figure/axes.h"
+#include "sweep/sweep.h"
 
 namespace fovea {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/sweep.h"
 #include "figure/drawing.h"
 #include "figure/figure.h"
+#include "sweep/sweep.h"
 
 namespace fovea {
 

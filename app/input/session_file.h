@@ -4,7 +4,7 @@
 #include <string>
 
 #include "data/source.h"
-#include "engine/session.h"
+#include "session/session.h"
 
 namespace fovea {
 

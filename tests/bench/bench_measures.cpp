@@ -8,7 +8,7 @@
 #include "cli/gemm_baseline.h"
 #include "cli/measurement.h"
 #include "cli/text_table.h"
-#include "engine/session.h"
+#include "session/session.h"
 
 using namespace fovea;
 

@@ -13,7 +13,7 @@
 #include "bench/peer_sgemm.h"
 #include "cli/measurement.h"
 #include "cli/text_table.h"
-#include "engine/session.h"
+#include "session/session.h"
 
 using namespace fovea;
 using fovea::bench::PeerSgemm;

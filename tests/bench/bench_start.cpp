@@ -14,10 +14,10 @@
 #include <map>
 
 #include "data/random.h"
-#include "gui/main_window.h"
-#include "gui/polite_backend.h"
 #include "input/assets.h"
 #include "io/safetensors_writer.h"
+#include "study/polite_backend.h"
+#include "window/main_window.h"
 
 namespace {
 

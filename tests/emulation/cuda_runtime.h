@@ -44,10 +44,18 @@ struct alignas(8) int2 {
 struct alignas(16) uint4 {
   unsigned x, y, z, w;
 };
-inline float2 make_float2(float x, float y) { return {x, y}; }
-inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
-inline int2 make_int2(int x, int y) { return {x, y}; }
-inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+inline float2 make_float2(float x, float y) {
+  return {x, y};
+}
+inline float4 make_float4(float x, float y, float z, float w) {
+  return {x, y, z, w};
+}
+inline int2 make_int2(int x, int y) {
+  return {x, y};
+}
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
+  return {x, y, z, w};
+}
 
 // ---- Threads of a block together -------------------------------------------------------------
 
@@ -82,7 +90,9 @@ struct Lanes {
   std::uint64_t value[32];
 };
 Lanes gather(std::uint64_t value);
-inline int lane() { return self->lane; }
+inline int lane() {
+  return self->lane;
+}
 /// The block's dynamic shared memory: 16-byte aligned, poisoned when a block begins.
 void* dynamic_shared_memory();
 
@@ -112,7 +122,9 @@ inline void require_whole_warp(unsigned mask) {
 #define blockIdx (fovea::emulation::self->block_index)
 inline thread_local dim3 blockDim, gridDim;  // the same in all threads of a launch
 
-inline void __syncthreads() { fovea::emulation::sync_block(); }
+inline void __syncthreads() {
+  fovea::emulation::sync_block();
+}
 inline void __syncwarp(unsigned mask = 0xffffffffu) {
   fovea::emulation::require_whole_warp(mask);
   fovea::emulation::sync_warp();
@@ -146,8 +158,12 @@ inline unsigned __ballot_sync(unsigned mask, int predicate) {
   for (unsigned l = 0; l < 32; ++l) votes |= static_cast<unsigned>(all.value[l]) << l;
   return votes;
 }
-inline int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
-inline int __all_sync(unsigned mask, int predicate) { return __ballot_sync(mask, !predicate) == 0; }
+inline int __any_sync(unsigned mask, int predicate) {
+  return __ballot_sync(mask, predicate) != 0;
+}
+inline int __all_sync(unsigned mask, int predicate) {
+  return __ballot_sync(mask, !predicate) == 0;
+}
 
 // ---- Atomics, arithmetic ---------------------------------------------------------------------
 
@@ -175,17 +191,31 @@ template <class T>
 T __ldg(const T* at) {
   return *at;
 }
-inline float __int_as_float(int x) { return fovea::emulation::value_of<float>(static_cast<unsigned>(x)); }
-inline int __float_as_int(float x) { return static_cast<int>(fovea::emulation::bits_of(x)); }
+inline float __int_as_float(int x) {
+  return fovea::emulation::value_of<float>(static_cast<unsigned>(x));
+}
+inline int __float_as_int(float x) {
+  return static_cast<int>(fovea::emulation::bits_of(x));
+}
 inline unsigned __float_as_uint(float x) {
   return static_cast<unsigned>(fovea::emulation::bits_of(x));
 }
-inline float __uint_as_float(unsigned x) { return fovea::emulation::value_of<float>(x); }
-inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline float __uint_as_float(unsigned x) {
+  return fovea::emulation::value_of<float>(x);
+}
+inline int __popc(unsigned x) {
+  return __builtin_popcount(x);
+}
 // Never fused with another operation.
-inline float __fmul_rn(float x, float y) { return x * y; }
-inline float __fadd_rn(float x, float y) { return x + y; }
-inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
+inline float __fmul_rn(float x, float y) {
+  return x * y;
+}
+inline float __fadd_rn(float x, float y) {
+  return x + y;
+}
+inline float rsqrtf(float x) {
+  return 1.0f / std::sqrt(x);
+}
 template <class T>
 T min(T a, T b) {
   return b < a ? b : a;
@@ -207,7 +237,11 @@ enum cudaError_t {
   cudaErrorNoKernelImageForDevice = 209,
   cudaErrorIllegalAddress = 700
 };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
+enum cudaMemcpyKind {
+  cudaMemcpyHostToDevice = 1,
+  cudaMemcpyDeviceToHost = 2,
+  cudaMemcpyDeviceToDevice = 3
+};
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 using cudaStream_t = struct fovea_emulated_stream*;
 using cudaMemPool_t = struct fovea_emulated_pool*;
@@ -232,9 +266,11 @@ cudaError_t cudaMalloc(void** at, std::size_t bytes);
 cudaError_t cudaFree(void* at);
 cudaError_t cudaMallocAsync(void** at, std::size_t bytes, cudaStream_t);
 cudaError_t cudaFreeAsync(void* at, cudaStream_t);
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t);
-cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                              std::size_t width, std::size_t height, cudaMemcpyKind, cudaStream_t);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
+                            cudaStream_t);
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
+                              std::size_t from_pitch, std::size_t width, std::size_t height,
+                              cudaMemcpyKind, cudaStream_t);
 cudaError_t cudaMemsetAsync(void* at, int byte, std::size_t bytes, cudaStream_t);
 cudaError_t cudaStreamCreate(cudaStream_t*);
 cudaError_t cudaStreamDestroy(cudaStream_t);

@@ -1,4 +1,6 @@
 // Launches: blocks in turn, threads of a block side by side.
+#include <cuda_runtime.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -6,8 +8,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-
-#include <cuda_runtime.h>
 
 #include "crew.h"
 
@@ -66,9 +66,15 @@ void Block::check_guard() {
       fault("a write beyond the dynamic shared memory of the launch");
 }
 
-void sync_block() { self->block->barrier->arrive_and_wait(); }
-void sync_warp() { self->warp->barrier->arrive_and_wait(); }
-void* dynamic_shared_memory() { return self->block->shared_begin(); }
+void sync_block() {
+  self->block->barrier->arrive_and_wait();
+}
+void sync_warp() {
+  self->warp->barrier->arrive_and_wait();
+}
+void* dynamic_shared_memory() {
+  return self->block->shared_begin();
+}
 
 Lanes gather(std::uint64_t value) {
   std::uint64_t* slot = self->warp->slot[self->parity];
@@ -104,9 +110,9 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
     return cudaErrorInvalidValue;
   const std::lock_guard lock(launching);
   const auto allowed = allowed_shared.find(kernel);
-  if (config.dynamicSmemBytes >
-      (allowed == allowed_shared.end() ? shared_without_asking
-                                       : std::max(shared_without_asking, allowed->second)))
+  if (config.dynamicSmemBytes > (allowed == allowed_shared.end()
+                                     ? shared_without_asking
+                                     : std::max(shared_without_asking, allowed->second)))
     return cudaErrorInvalidValue;
 
   Block block;

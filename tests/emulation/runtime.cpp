@@ -1,12 +1,12 @@
 // The emulated device's memory, streams and events: everything is done when the call returns.
+#include <cuda_runtime.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <new>
-
-#include <cuda_runtime.h>
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -83,23 +83,35 @@ void set_failure(cudaError_t error) {
 
 const char* cudaGetErrorString(cudaError_t error) {
   switch (error) {
-    case cudaSuccess: return "no error";
-    case cudaErrorInvalidValue: return "invalid argument";
-    case cudaErrorMemoryAllocation: return "out of memory";
-    case cudaErrorInvalidConfiguration: return "invalid configuration argument";
-    case cudaErrorInsufficientDriver: return "CUDA driver version is insufficient";
-    case cudaErrorNoKernelImageForDevice: return "no kernel image is available for the device";
-    case cudaErrorNoDevice: return "no CUDA-capable device is detected";
-    case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
+    case cudaSuccess:
+      return "no error";
+    case cudaErrorInvalidValue:
+      return "invalid argument";
+    case cudaErrorMemoryAllocation:
+      return "out of memory";
+    case cudaErrorInvalidConfiguration:
+      return "invalid configuration argument";
+    case cudaErrorInsufficientDriver:
+      return "CUDA driver version is insufficient";
+    case cudaErrorNoKernelImageForDevice:
+      return "no kernel image is available for the device";
+    case cudaErrorNoDevice:
+      return "no CUDA-capable device is detected";
+    case cudaErrorIllegalAddress:
+      return "an illegal memory access was encountered";
   }
   return "unknown error";
 }
-cudaError_t cudaGetLastError() { return state(); }
+cudaError_t cudaGetLastError() {
+  return state();
+}
 cudaError_t cudaGetDeviceCount(int* count) {
   *count = 1;
   return cudaSuccess;
 }
-cudaError_t cudaSetDevice(int) { return state(); }
+cudaError_t cudaSetDevice(int) {
+  return state();
+}
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   *properties = {};
   std::strcpy(properties->name, "emulated");
@@ -120,14 +132,19 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   *free = memory().limit - memory().used;
   return memory().failure;
 }
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t*, int) { return state(); }
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) { return state(); }
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t*, int) {
+  return state();
+}
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
+  return state();
+}
 cudaError_t cudaMalloc(void** at, std::size_t bytes) {
   Memory& m = memory();
   const std::lock_guard lock(m.mutex);
   if (m.failure != cudaSuccess) return m.failure;
   if (m.used + bytes > m.limit) return cudaErrorMemoryAllocation;
-  auto* block = static_cast<unsigned char*>(::operator new(bytes + 2 * guard + 8, std::align_val_t{256}));
+  auto* block =
+      static_cast<unsigned char*>(::operator new (bytes + 2 * guard + 8, std::align_val_t{256}));
   std::memset(block, guard_byte, guard);
   std::memset(block + guard, poison, bytes);
   std::memset(block + guard + bytes, guard_byte, guard);
@@ -154,11 +171,15 @@ cudaError_t cudaFree(void* at) {
       fault("a write outside a block of device memory");
   m.used -= found->second;
   m.blocks.erase(found);
-  ::operator delete(bytes - guard, std::align_val_t{256});
+  ::operator delete (bytes - guard, std::align_val_t{256});
   return cudaSuccess;
 }
-cudaError_t cudaMallocAsync(void** at, std::size_t bytes, cudaStream_t) { return cudaMalloc(at, bytes); }
-cudaError_t cudaFreeAsync(void* at, cudaStream_t) { return cudaFree(at); }
+cudaError_t cudaMallocAsync(void** at, std::size_t bytes, cudaStream_t) {
+  return cudaMalloc(at, bytes);
+}
+cudaError_t cudaFreeAsync(void* at, cudaStream_t) {
+  return cudaFree(at);
+}
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
                             cudaStream_t) {
   if (bytes > 0) std::memcpy(to, from, bytes);
@@ -185,7 +206,9 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   delete stream;
   return cudaSuccess;
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return state(); }
+cudaError_t cudaStreamSynchronize(cudaStream_t) {
+  return state();
+}
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
   *event = new fovea_emulated_event;
   return state();
@@ -198,7 +221,9 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
   event->at = std::chrono::steady_clock::now();
   return state();
 }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return state(); }
+cudaError_t cudaEventSynchronize(cudaEvent_t) {
+  return state();
+}
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
   *milliseconds = std::chrono::duration<float, std::milli>(to->at - from->at).count();
   return state();

@@ -9,7 +9,8 @@
 int main(int argc, char** argv) {
   doctest::Context context(argc, argv);
   std::string why_not;
-  if (!context.shouldExit() && !fovea::make_cuda_backend({}, &why_not)) {  // listing needs no device
+  if (!context.shouldExit() &&
+      !fovea::make_cuda_backend({}, &why_not)) {  // listing needs no device
     std::printf("skipped: %s\n", why_not.c_str());
     return 77;
   }

@@ -1,5 +1,6 @@
-// The part of CUB's radix sort that Fovea uses, on the host: like the library's, the first call asks
-// how much memory the sort takes, and only the bits [begin_bit, end_bit) of a key are compared.
+// The part of CUB's radix sort that Fovea uses, on the host: like the library's, the first call
+// asks how much memory the sort takes, and only the bits [begin_bit, end_bit) of a key are
+// compared.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,0 +1,74 @@
+// The Canvas draws a grid of panels: a column a variant, a row a view. It shows what it is given
+// and tells what the hand does; it never computes.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "canvas/gl_widget.h"
+#include "study/canvas_model.h"
+
+namespace fovea {
+
+class Canvas : public GlWidget {
+  Q_OBJECT
+
+ public:
+  explicit Canvas(QWidget* parent = nullptr);
+  ~Canvas() override;
+
+  void set_model(std::shared_ptr<const CanvasModel> model);
+
+  /// One panel fills the canvas; a double click does the same, and again undoes it.
+  void enlarge(int view, int column);
+  /// Back to the grid; false when it was there already.
+  bool show_grid();
+  bool is_enlarged() const;
+
+  /// The crosshair stands at a pair that keys or another widget point at, until the pointer moves
+  /// over the canvas; -1: nowhere along that axis.
+  void point_to(Index query, Index key);
+  /// Tokens a search found, ascending: marked at the edges of all panels.
+  void set_found(std::vector<Index> tokens);
+  /// Drawn as strips beside the error maps.
+  void set_token_errors(TokenErrors errors);
+  /// The leaves whose tokens the model marks; an empty range: none.
+  void set_chosen_leaves(int column, IndexRange leaves);
+  /// The panel that keys speak of: its row's name stands out, and it is scrolled into sight.
+  void set_current(int view, int column);
+
+  /// The side of a panel in device pixels: finer rasters show no more.
+  int panel_pixels() const;
+  /// Where a panel is, in the widget's coordinates; empty: it is not shown.
+  QRectF panel_place(int view, int column) const;
+
+ signals:
+  /// The user panned or zoomed: the wished-for visible part, clamped to the matrix.
+  void viewport_wished(fovea::Viewport viewport);
+  /// The cursor is over pair (query, key) of a column, or left all panels (query = -1). Where a
+  /// panel has only queries (an output strip or picture) key is -1.
+  void hovered(fovea::Index query, fovea::Index key, int column, int view);
+  void query_pinned(fovea::Index query);
+  void rectangle_selected(fovea::IndexRange rows, fovea::IndexRange cols);
+  void column_chosen(int column);
+  void column_moved(int from, int to);
+  void leaves_chosen(int column, fovea::IndexRange leaves);
+  /// A click on a rank map, whose block holds this pair.
+  void block_chosen(int column, fovea::Index query, fovea::Index key);
+  void panel_double_clicked(int view, int column);
+  /// Panels are drawn at another size from now on: in device pixels, as panel_pixels() has it.
+  void panel_pixels_changed(int side);
+
+ protected:
+  void initialise_gl() override;
+  void draw_gl() override;
+  bool event(QEvent* event) override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fovea

@@ -1,0 +1,199 @@
+#include "canvas/raster_painter.h"
+
+#include <QOpenGLContext>
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "canvas/raster_shader.h"
+
+namespace fovea::canvas {
+namespace {
+
+int norm_of(const ColourRange& range) {
+  if (range.palette == Palette::categories) return 3;
+  if (range.signed_log()) return 2;
+  return range.norm == Norm::log && range.bottom() > 0 && range.bottom() < range.high ? 1 : 0;
+}
+
+int pooling_of(const Raster& raster) {
+  if (raster.pooled == Pool::Kind::mean) return 2;
+  return raster.palette == Palette::diverging ? 1 : 0;
+}
+
+// So many numbers become one, a power of two, that a pixel covers less than two: while one zooms it
+// is seldom another.
+PooledBlock block_for(const Raster& raster, float width, float height) {
+  const auto count = [](Index numbers, float pixels) {
+    const double each = static_cast<double>(numbers) / std::max(1.0f, pixels) + 0.01;
+    return static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(std::max(each, 1.0))));
+  };
+  return {count(raster.values.rows(), height), count(raster.values.cols(), width)};
+}
+
+void set_colours(QOpenGLShaderProgram& program, const ColourRange& range, int norm) {
+  const double bottom = range.bottom(), top = range.high;
+  const double unit = signed_log_unit(top, range.log_floor);
+  double scale = std::numeric_limits<float>::max();  // all but one number is under or over
+  if (norm == 2)
+    scale = 1 / std::log1p(top / unit);
+  else if (norm == 1)
+    scale = 1 / std::log(top / bottom);
+  else if (top > bottom)
+    scale = std::min(scale, 1 / (top - bottom));
+  program.setUniformValue("bottom", static_cast<float>(bottom));
+  program.setUniformValue("scale", static_cast<float>(scale));
+  program.setUniformValue("unit", static_cast<float>(unit));
+}
+
+}  // namespace
+
+void RasterPainter::initialise() {
+  gl_ = QOpenGLContext::currentContext()->extraFunctions();
+  no_vertices_ = std::make_unique<QOpenGLVertexArrayObject>();
+  no_vertices_->create();
+}
+
+void RasterPainter::release() {
+  for (const auto& [panel, texture] : textures_) gl_->glDeleteTextures(1, &texture.name);
+  for (const auto& [map, name] : steps_) gl_->glDeleteTextures(1, &name);
+  textures_.clear();
+  steps_.clear();
+  programs_.clear();
+  no_vertices_.reset();
+}
+
+QOpenGLShaderProgram& RasterPainter::program_for(ProgramKind kind) {
+  auto& program = programs_[kind];
+  if (program) return *program;
+  const std::string made_for = "#version 330 core\n#define POOLING " + std::to_string(kind.first) +
+                               "\n#define NORM " + std::to_string(kind.second) + "\n";
+  program = std::make_unique<Program>();
+  program->addShaderFromSourceCode(QOpenGLShader::Vertex, raster_vertex_shader);
+  program->addShaderFromSourceCode(QOpenGLShader::Fragment,
+                                   (made_for + raster_fragment_shader).c_str());
+  if (!program->link()) throw std::runtime_error("raster shader: " + program->log().toStdString());
+  return *program;
+}
+
+GLuint RasterPainter::make_texture() {
+  GLuint name = 0;
+  gl_->glGenTextures(1, &name);
+  gl_->glBindTexture(GL_TEXTURE_2D, name);
+  for (const GLenum side : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T})
+    gl_->glTexParameteri(GL_TEXTURE_2D, side, GL_CLAMP_TO_EDGE);
+  for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER})
+    gl_->glTexParameteri(GL_TEXTURE_2D, filter, GL_NEAREST);
+  return name;
+}
+
+void RasterPainter::upload(const Raster& raster, PooledBlock block, const ColourRange& range) {
+  const auto rows = static_cast<GLsizei>(block.rows_of(raster)),
+             cols = static_cast<GLsizei>(block.cols_of(raster));
+  if (raster.palette == Palette::categories) {
+    const auto colours = pooled_colours(raster, *range.map, block);
+    gl_->glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    gl_->glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, cols, rows, 0, GL_RGB, GL_UNSIGNED_BYTE,
+                      colours.data());
+    return;
+  }
+  Matrix pooled;
+  if (!(block == PooledBlock{})) pooled = pooled_values(raster, block);
+  const Matrix& values = pooled.empty() ? raster.values : pooled;
+  gl_->glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+  gl_->glPixelStorei(GL_UNPACK_ROW_LENGTH, static_cast<GLint>(values.stride()));
+  gl_->glTexImage2D(GL_TEXTURE_2D, 0, GL_R32F, cols, rows, 0, GL_RED, GL_FLOAT, values.data());
+  gl_->glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+}
+
+void RasterPainter::bind_values(const RasterDrawing& drawing, PooledBlock block) {
+  Texture& texture = textures_[drawing.panel.get()];
+  const bool anew = !texture.name || !(texture.block == block);
+  if (!texture.name) texture = {drawing.panel, make_texture(), block};
+  texture.block = block;
+  gl_->glBindTexture(GL_TEXTURE_2D, texture.name);
+  if (anew) upload(std::get<Raster>(drawing.panel->body), block, drawing.range);
+}
+
+GLuint RasterPainter::steps_of(const Colormap& map) {
+  GLuint& name = steps_[&map];
+  if (name) return name;
+  name = make_texture();
+  gl_->glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+  std::vector<Rgb> colours(map.steps.begin(), map.steps.end());
+  colours.insert(colours.end(), {map.under, map.over, map.masked, map.not_a_number});
+  gl_->glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, static_cast<GLsizei>(colours.size()), 1, 0, GL_RGB,
+                    GL_UNSIGNED_BYTE, colours.data());
+  return name;
+}
+
+GLuint RasterPainter::picture(const std::shared_ptr<const Panel>& panel) {
+  Texture& texture = textures_[panel.get()];
+  if (texture.name) return texture.name;
+  const auto& body = std::get<OutputPicture>(panel->body);
+  std::vector<std::uint8_t> bytes(body.rgb.size());
+  std::ranges::transform(body.rgb, bytes.begin(), [](float v) {
+    return static_cast<std::uint8_t>(std::lround(std::clamp(v, 0.0f, 1.0f) * 255));
+  });
+  texture = {panel, make_texture(), {}};
+  gl_->glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+  gl_->glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, static_cast<GLsizei>(body.cols),
+                    static_cast<GLsizei>(body.rows), 0, GL_RGB, GL_UNSIGNED_BYTE, bytes.data());
+  return texture.name;
+}
+
+void RasterPainter::keep_only(const std::set<const Panel*>& shown) {
+  std::erase_if(textures_, [&](const auto& entry) {
+    if (shown.contains(entry.first)) return false;
+    gl_->glDeleteTextures(1, &entry.second.name);
+    return true;
+  });
+}
+
+void RasterPainter::draw(const RasterDrawing& drawing, Point size, float ratio) {
+  const auto& raster = std::get<Raster>(drawing.panel->body);
+  if (raster.values.empty() || drawing.seen.empty()) return;
+  const Rect& r = drawing.placed;
+  const auto device = [&](float v) { return static_cast<GLint>(std::lround(v * ratio)); };
+  const GLint left = device(drawing.seen.x), right = device(drawing.seen.right());
+  const GLint top = device(drawing.seen.y), bottom = device(drawing.seen.bottom());
+  gl_->glScissor(left, device(size.y) - bottom, right - left, bottom - top);
+  const auto x = [&](float v) { return 2 * v / size.x - 1; };
+  const auto y = [&](float v) { return 1 - 2 * v / size.y; };
+  const PooledBlock block = block_for(raster, r.width * ratio, r.height * ratio);
+  const QVector2D texels(
+      static_cast<float>(raster.values.cols()) / static_cast<float>(block.across),
+      static_cast<float>(raster.values.rows()) / static_cast<float>(block.down));
+  const int norm = norm_of(drawing.range);
+  Program& program = program_for({pooling_of(raster), norm});
+  program.bind();
+  program.setUniformValue("values", 0);
+  program.setUniformValue("placed", QVector4D(x(r.x), y(r.y), x(r.right()), y(r.bottom())));
+  program.setUniformValue("texels", texels);
+  program.setUniformValue("footprint", texels / QVector2D(r.width * ratio, r.height * ratio));
+  if (norm != 3) {
+    program.setUniformValue("steps", 1);
+    set_colours(program, drawing.range, norm);
+    gl_->glActiveTexture(GL_TEXTURE1);
+    gl_->glBindTexture(GL_TEXTURE_2D, steps_of(*drawing.range.map));
+  }
+  gl_->glActiveTexture(GL_TEXTURE0);
+  bind_values(drawing, block);
+  gl_->glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+}
+
+void RasterPainter::draw(const std::vector<RasterDrawing>& drawings, Point size, float ratio) {
+  no_vertices_->bind();
+  gl_->glDisable(GL_BLEND);
+  gl_->glDisable(GL_CULL_FACE);
+  gl_->glDisable(GL_DEPTH_TEST);
+  gl_->glEnable(GL_SCISSOR_TEST);
+  for (const RasterDrawing& drawing : drawings) draw(drawing, size, ratio);
+  gl_->glDisable(GL_SCISSOR_TEST);
+  no_vertices_->release();
+  gl_->glUseProgram(0);
+}
+
+}  // namespace fovea::canvas

@@ -1,0 +1,55 @@
+#include "canvas/viewport.h"
+
+#include <algorithm>
+
+namespace fovea::canvas {
+namespace {
+
+constexpr double least_tokens = 4;
+
+void clamp_axis(double& begin, double& end, double n) {
+  const double extent = std::clamp(end - begin, std::min(least_tokens, n), n);
+  const double middle = (begin + end) / 2;
+  begin = std::clamp(middle - extent / 2, 0.0, n - extent);
+  end = begin + extent;
+}
+
+/// How far [begin, end) has to go to hold the whole token.
+double missing(double begin, double end, Index token) {
+  const auto first = static_cast<double>(token);
+  if (first < begin) return first - begin;
+  return std::max(0.0, first + 1 - end);
+}
+
+}  // namespace
+
+Viewport whole(Index n) {
+  const auto all = static_cast<double>(n);
+  return {0, all, 0, all};
+}
+
+Viewport panned(const Viewport& v, double rows, double cols, Index n) {
+  const auto all = static_cast<double>(n);
+  rows = std::clamp(rows, -v.row_begin, std::max(0.0, all - v.row_end));
+  cols = std::clamp(cols, -v.col_begin, std::max(0.0, all - v.col_end));
+  return {v.row_begin + rows, v.row_end + rows, v.col_begin + cols, v.col_end + cols};
+}
+
+Viewport zoomed(const Viewport& v, double factor, double row, double col, Index n) {
+  const auto all = static_cast<double>(n);
+  const double least = std::min(least_tokens, all);
+  const double rows = v.row_end - v.row_begin, cols = v.col_end - v.col_begin;
+  // The same factor for both axes, stopped where the wider one reaches its limit.
+  factor = std::max(factor, least / std::max(rows, cols));
+  Viewport out{row + (v.row_begin - row) * factor, row + (v.row_end - row) * factor,
+               col + (v.col_begin - col) * factor, col + (v.col_end - col) * factor};
+  clamp_axis(out.row_begin, out.row_end, all);
+  clamp_axis(out.col_begin, out.col_end, all);
+  return out;
+}
+
+Viewport showing(const Viewport& v, Index query, Index key, Index n) {
+  return panned(v, missing(v.row_begin, v.row_end, query), missing(v.col_begin, v.col_end, key), n);
+}
+
+}  // namespace fovea::canvas

@@ -1,0 +1,45 @@
+// A CanvasModel is everything that the canvas shows, as plain data.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "panels/panel.h"
+
+namespace fovea {
+
+/// One cell of the grid.
+struct CanvasCell {
+  std::shared_ptr<const Panel> panel;  // null: nothing yet, `status` says why
+  bool stale = false;                  // a newer one is being computed: drawn dimmed, marked
+  std::string status;                  // "computing 42 %, 3 s left", "error: ..."
+  std::optional<double> progress;      // of the work that `status` speaks of, in [0, 1]
+};
+
+/// Everything the canvas shows; a value, replaced as a whole.
+struct CanvasModel {
+  std::vector<View> views;                     // rows
+  std::vector<std::string> column_titles;      // columns: "Exact"
+  std::vector<std::string> column_subtitles;   // "block 16, output error 0.275"
+  std::vector<std::vector<CanvasCell>> cells;  // [view][column]
+  ViewSettings settings;
+  Viewport viewport;
+  Index n = 0;
+  std::shared_ptr<const Sequence> sequence = std::make_shared<const Sequence>();  // never null
+  std::optional<Index> pinned_query;
+  std::optional<std::pair<Index, Index>> selection_begin, selection_end;  // rectangle (query, key)
+  std::optional<int> selected_column;
+  bool dark = true;
+  /// Whose colour ranges hold; null: its own. (While exact stands in place of the others.)
+  std::shared_ptr<const CanvasModel> ranges_of;
+  std::vector<Index> marked_queries,
+      marked_keys;  // ascending; of the chosen leaf, say: drawn everywhere
+};
+
+/// For each column |z~ - z| of every token, or null.
+using TokenErrors = std::vector<std::shared_ptr<const std::vector<float>>>;
+
+}  // namespace fovea

@@ -1,0 +1,64 @@
+// A SweepRun measures a Sweep of the study's head on its engine, in the background: what a person
+// does goes first, and the head's end is the sweep's.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QTimer>
+#include <memory>
+
+#include "study/study.h"
+#include "sweep/sweeper.h"
+
+namespace fovea {
+
+class SweepRun : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit SweepRun(Study& study, QObject* parent = nullptr);
+  ~SweepRun() override;
+
+  /// Of the columns as they are now. Nothing happens without a head.
+  void start(const SweepLimits& limits, const QString& provenance);
+  void stop();
+
+  bool running() const { return sweeper_ != nullptr; }
+  bool complete() const { return sweep_.complete; }
+  /// What has been measured so far; empty before the first start.
+  const Sweep& sweep() const { return sweep_; }
+  /// The head or a column has changed since.
+  bool stale() const;
+  /// Source, head and back end, as they were at the start.
+  const QString& provenance() const { return provenance_; }
+
+  struct Status {
+    QString doing;            // "HyperAttention at n = 4096"; empty: not begun
+    bool waiting = false;     // others are at work
+    double seconds_left = 0;  // 0: not to be told yet
+    double fraction = 0;
+  };
+  const Status& status() const { return status_; }
+
+ signals:
+  void changed();
+
+ private:
+  struct Step;
+  void look();
+  void submit();
+  void take(const Step& step);
+
+  Study& study_;
+  Sweep sweep_;
+  Status status_;
+  QString provenance_;
+  std::shared_ptr<const Problem> problem_;
+  std::vector<Column> columns_;
+  std::shared_ptr<Sweeper> sweeper_;  // the engine's while a job runs; null: nothing to do
+  std::weak_ptr<const int> job_;      // lives as long as the job does
+  QTimer timer_;
+  QElapsedTimer last_;  // since it was seen at work
+};
+
+}  // namespace fovea

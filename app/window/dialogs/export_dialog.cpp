@@ -1,0 +1,68 @@
+#include "window/dialogs/export_dialog.h"
+
+#include <QComboBox>
+#include <QDialogButtonBox>
+#include <QFormLayout>
+#include <QPushButton>
+#include <QSpinBox>
+
+#include "canvas/canvas.h"
+#include "window/widgets/theme.h"
+
+namespace fovea {
+
+ExportDialog::ExportDialog(QWidget* parent) : QDialog(parent) {
+  setWindowTitle("Export the canvas");
+  auto* form = new QFormLayout(this);
+  form->setSpacing(rhythm);
+  form->setContentsMargins(16, 16, 16, 16);
+  form->addRow("&Width", width_ = new QComboBox(this));
+  width_->addItem("7 in, two columns", 7 * 72.0);
+  width_->addItem("3.5 in, one column", 3.5 * 72.0);
+  form->addRow("&Resolution", dpi_ = new QSpinBox(this));
+  dpi_->setRange(72, 1200);
+  dpi_->setValue(300);
+  dpi_->setSuffix(" dpi");
+  form->addRow("&Look", look_ = new QComboBox(this));
+  look_->addItems({"light, for print", "dark, as a slide"});
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
+  buttons->button(QDialogButtonBox::Ok)->setText("Choose a file…");
+  connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
+  connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+  form->addRow(buttons);
+}
+
+FigureStyle ExportDialog::style() const {
+  FigureStyle style;
+  style.width = width_->currentData().toDouble();
+  style.dpi = dpi_->value();
+  style.dark = look_->currentIndex() == 1;
+  return style;
+}
+
+Figure figure_of(const CanvasModel& model, const QString& title, const QString& footer,
+                 const FigureStyle& style) {
+  Figure figure{
+      .title = title.toStdString(), .footer = footer.toStdString(), .rows = {}, .style = style};
+  figure.style.shared_range = model.settings.shared_range;
+  figure.style.colormap = model.settings.colormap;
+  figure.style.log_floor = model.settings.log_floor;
+  figure.style.rank_colour = model.settings.rank_colour;
+  for (std::size_t r = 0; r < model.cells.size(); ++r) {
+    figure.rows.emplace_back();
+    for (std::size_t c = 0; c < model.cells[r].size(); ++c) {
+      const CanvasCell& cell = model.cells[r][c];
+      Panel panel = cell.panel ? *cell.panel
+                               : Panel{.view = model.views[r],
+                                       .title = model.column_titles[c],
+                                       .subtitle = {},
+                                       .caption = {},
+                                       .body = Message{cell.status}};
+      if (cell.panel && cell.stale) panel.caption += panel.caption.empty() ? "stale" : "; stale";
+      figure.rows.back().push_back(std::move(panel));
+    }
+  }
+  return figure;
+}
+
+}  // namespace fovea

@@ -1,0 +1,126 @@
+#include "window/dialogs/keys_dialog.h"
+
+#include <QAction>
+#include <QDialogButtonBox>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QKeySequenceEdit>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSettings>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <map>
+
+#include "window/widgets/theme.h"
+
+namespace fovea {
+namespace {
+
+constexpr const char* standard = "standard_key";
+
+QString setting_of(const QAction& action) {
+  return "keys/" + action.objectName();
+}
+
+QString name_of(const QAction& action) {
+  return action.text().remove('&').remove("…");
+}
+
+}  // namespace
+
+void set_standard_key(QAction& action, const QKeySequence& keys) {
+  action.setProperty(standard, QVariant::fromValue(keys));
+  const QVariant chosen = QSettings().value(setting_of(action));
+  action.setShortcut(chosen.isValid() ? QKeySequence(chosen.toString()) : keys);
+}
+
+KeysDialog::KeysDialog(const std::vector<QAction*>& actions, QWidget* parent) : QDialog(parent) {
+  setWindowTitle("Keys");
+  auto* column = new QVBoxLayout(this);
+  column->addWidget(make_note(
+      "Click a field and press keys to change them. With the mouse, in the canvas: drag selects a "
+      "rectangle, click pins a row, the wheel zooms, the right button or Space drags the view, a "
+      "double click enlarges a panel. Shift held shows exact in place."));
+  auto* page = new QWidget;
+  auto* form = new QFormLayout(page);
+  for (QAction* action : actions) {
+    if (action->objectName().isEmpty()) continue;
+    auto* edit = new QKeySequenceEdit(action->shortcut(), page);
+    edit->setObjectName("key_" + action->objectName());
+    edit->setAccessibleName(name_of(*action));
+    edit->setToolTip("Standard: " + action->property(standard).value<QKeySequence>().toString());
+    auto* none = new QToolButton(page);
+    none->setText("✕");
+    none->setToolTip("No key");
+    none->setAccessibleName("No key for " + name_of(*action));
+    auto* line = new QHBoxLayout;
+    line->addWidget(edit, 1);
+    line->addWidget(none);
+    form->addRow(name_of(*action), line);
+    connect(none, &QToolButton::clicked, edit, &QKeySequenceEdit::clear);
+    connect(edit, &QKeySequenceEdit::keySequenceChanged, this, [this, edit](QKeySequence keys) {
+      if (keys.count() > 1) return edit->setKeySequence(keys[keys.count() - 1]);  // the last counts
+      check();
+    });
+    rows_.push_back({action, edit});
+  }
+  auto* scroll = new QScrollArea;
+  scroll->setWidget(page);
+  scroll->setWidgetResizable(true);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  column->addWidget(scroll, 1);
+  column->addWidget(conflict_ = make_note({}));
+  conflict_->setProperty("style", "warning");
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Save | QDialogButtonBox::Close |
+                                       QDialogButtonBox::RestoreDefaults);
+  save_ = buttons->button(QDialogButtonBox::Save);
+  connect(buttons, &QDialogButtonBox::accepted, this, &KeysDialog::accept);
+  connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+  connect(buttons->button(QDialogButtonBox::RestoreDefaults), &QPushButton::clicked, this,
+          &KeysDialog::restore);
+  column->addWidget(buttons);
+  resize(480, 640);
+  check();
+}
+
+QString KeysDialog::conflict() const {
+  std::map<QString, QStringList> users;
+  for (const Row& row : rows_)
+    if (const QKeySequence keys = row.edit->keySequence(); !keys.isEmpty())
+      users[keys.toString()] << name_of(*row.action);
+  QStringList told;
+  for (const auto& [keys, names] : users)
+    if (names.size() > 1) told << keys + ": " + names.join(", ");
+  return told.join("; ");
+}
+
+void KeysDialog::check() {
+  const QString twice = conflict();
+  conflict_->setText(twice.isEmpty() ? QString() : "One key cannot mean two things. " + twice);
+  conflict_->setVisible(!twice.isEmpty());
+  save_->setEnabled(twice.isEmpty());
+}
+
+void KeysDialog::restore() {
+  for (const Row& row : rows_)
+    row.edit->setKeySequence(row.action->property(standard).value<QKeySequence>());
+}
+
+void KeysDialog::accept() {
+  if (!conflict().isEmpty()) return;
+  QSettings settings;
+  for (const auto& [action, edit] : rows_) {
+    const QKeySequence keys = edit->keySequence();
+    action->setShortcut(keys);
+    if (keys == action->property(standard).value<QKeySequence>())
+      settings.remove(setting_of(*action));
+    else
+      settings.setValue(setting_of(*action), keys.toString());
+  }
+  QDialog::accept();
+}
+
+}  // namespace fovea

@@ -1,0 +1,64 @@
+// The SweepDialog measures the columns against n and shows it as it grows.
+#pragma once
+
+#include <QDialog>
+#include <functional>
+
+#include "study/sweep_run.h"
+
+class QComboBox;
+class QLabel;
+class QProgressBar;
+class QPushButton;
+
+namespace fovea {
+
+class SweepPlot;
+struct FigureStyle;
+struct SweepSpot;
+
+class SweepDialog : public QDialog {
+  Q_OBJECT
+
+ public:
+  /// `provenance`: source, head and back end in words.
+  SweepDialog(Study& study, std::function<QString()> provenance, QWidget* parent = nullptr);
+  ~SweepDialog() override;
+
+  /// Shows itself; measures unless what is there is complete and of the head and columns as they
+  /// are.
+  void open_up();
+  /// False when it could not be written; why is told.
+  bool export_to(const QString& path, const FigureStyle& style);
+  void copy_table();
+  SweepRun& run() { return run_; }
+  SweepPlot& plot() { return *plot_; }
+  /// What is written below the plots.
+  QString told() const;
+
+ protected:
+  void hideEvent(QHideEvent* event) override;
+
+ private:
+  void make_controls();
+  void make_buttons();
+  void measure();
+  void refresh();
+  void refresh_state();
+  void refresh_lengths();
+  QString message() const;
+  QString state() const;
+  void read(std::optional<SweepSpot> spot);
+  void export_by_dialog();
+
+  Study& study_;
+  std::function<QString()> provenance_;
+  SweepRun run_;
+  QComboBox *time_, *longest_, *allowed_;
+  QPushButton *measure_, *export_, *copy_;
+  SweepPlot* plot_;
+  QLabel *state_, *reading_;
+  QProgressBar* progress_;
+};
+
+}  // namespace fovea

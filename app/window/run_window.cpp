@@ -1,0 +1,70 @@
+#include "window/run_window.h"
+
+#include <QApplication>
+#include <QIcon>
+#include <cstdlib>
+#include <iostream>
+
+#include "data/error.h"
+#include "input/assets.h"
+#include "study/polite_backend.h"
+#include "window/main_window.h"
+
+namespace fovea {
+namespace {
+
+bool names_display() {
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+    if (const char* value = std::getenv(name); value && *value) return true;
+  return false;
+}
+
+// Qt aborts after a fatal message, which here is that no platform plugin found its screen.
+void end_where_fatal(QtMsgType type, const QMessageLogContext&, const QString& message) {
+  if (type != QtWarningMsg && type != QtCriticalMsg && type != QtFatalMsg) return;
+  std::cerr << "fovea: " << message.trimmed().toStdString() << std::endl;
+  if (type != QtFatalMsg) return;
+  std::cerr << "fovea: the display cannot be reached: the window needs one; `fovea --help` lists "
+               "the commands that do not"
+            << std::endl;
+  std::_Exit(4);  // nothing has begun yet that would have to be ended
+}
+
+}  // namespace
+
+std::unique_ptr<QApplication> start_application(int& argc, char** argv) {
+  if (!names_display())
+    throw UnavailableError(
+        "no display (DISPLAY and WAYLAND_DISPLAY are empty): the window needs one; "
+        "`fovea --help` lists the commands that do not");
+  const QtMessageHandler before = qInstallMessageHandler(end_where_fatal);
+  auto application = std::make_unique<QApplication>(argc, argv);
+  qInstallMessageHandler(before);
+  return application;
+}
+
+std::vector<std::unique_ptr<MainWindow>> open_windows(const std::vector<std::string>& files,
+                                                      const BackendChoice& backend) {
+  std::vector<std::unique_ptr<MainWindow>> windows;
+  const auto make = [&]() -> MainWindow& {
+    return *windows.emplace_back(std::make_unique<MainWindow>(make_polite_backend(backend)));
+  };
+  for (const std::string& file : files) make().open(QString::fromStdString(file));
+  if (files.empty())
+    if (MainWindow& window = make(); !window.open_last())
+      window.open(QString::fromStdString(standard_example()));
+  for (const auto& window : windows) window->show();
+  return windows;
+}
+
+int run_window(int argc, char** argv, const std::vector<std::string>& files,
+               const BackendChoice& backend) {
+  const auto application = start_application(argc, argv);
+  QApplication::setOrganizationName("Fovea");
+  QApplication::setApplicationName("Fovea");
+  QApplication::setWindowIcon(QIcon(QString::fromStdString(assets_directory() + "/fovea.svg")));
+  const auto windows = open_windows(files, backend);
+  return QApplication::exec();
+}
+
+}  // namespace fovea

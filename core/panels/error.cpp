@@ -1,0 +1,94 @@
+#include <cmath>
+
+#include "analysis/error_map.h"
+#include "panels/panels.h"
+
+namespace fovea::panels {
+namespace {
+
+constexpr double log_floor = 1e-12;  // of |P~ - P| under a logarithm
+
+// What is pooled; the logarithm is taken of pixels.
+Difference difference_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::signed_difference:
+      return Difference::signed_difference;
+    case ErrorKind::relative:
+      return Difference::relative;
+    case ErrorKind::squared:
+      return Difference::squared;
+    case ErrorKind::absolute:
+    case ErrorKind::log10_absolute:
+      break;
+  }
+  return Difference::absolute;
+}
+
+std::string quantity_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::signed_difference:
+      return "P̃ − P";
+    case ErrorKind::absolute:
+      return "|P̃ − P|";
+    case ErrorKind::squared:
+      return "(P̃ − P)²";
+    case ErrorKind::relative:
+      return "(P̃ − P) / P";
+    case ErrorKind::log10_absolute:
+      return "log10 |P̃ − P|";
+  }
+  return "";
+}
+
+}  // namespace
+
+MapPixels error_map(std::shared_ptr<const Operator> approximate,
+                    std::shared_ptr<const Operator> exact, ErrorKind kind) {
+  return [approximate, exact, its = difference_of(kind)](IndexRange rows, IndexRange cols,
+                                                         Pool pool, Run& run) {
+    return error_pixels(*approximate, *exact, its, rows, cols, pool, run);
+  };
+}
+
+Body error(const PanelInputs& in, std::string& caption, Run& run) {
+  if (is_exact(in)) return Message{"zero by definition"};
+  const ErrorKind kind = in.settings.error;
+  const Grid grid = grid_of(in);
+  Raster raster;
+  raster.rows = grid.rows;
+  raster.cols = grid.cols;
+  raster.pooled = grid.pool(in.settings.pool).kind;
+  raster.quantity = quantity_of(kind);
+  if (in.map) {
+    take_picture(*in.map, in, raster, caption);
+  } else {
+    raster.values = error_pixels(*in.computation.op, *in.exact.op, difference_of(kind), in.rows,
+                                 in.cols, {raster.pooled, grid.down, grid.across}, run);
+  }
+  if (kind == ErrorKind::log10_absolute) {
+    raster.standard_error = {};
+    for (Index r = 0; r < grid.down; ++r)
+      for (Index c = 0; c < grid.across; ++c)
+        raster.values(r, c) = static_cast<float>(
+            std::log10(std::max(log_floor, static_cast<double>(raster.values(r, c)))));
+  }
+  set_range(raster);
+  if (kind == ErrorKind::signed_difference || kind == ErrorKind::relative) {
+    raster.palette = Palette::diverging;
+    raster.high = std::max(std::abs(raster.low), std::abs(raster.high));
+    raster.low = -raster.high;
+    // A few large errors would leave all others white.
+    if (in.settings.norm == Norm::log) raster.norm = Norm::log;
+  } else if (kind != ErrorKind::log10_absolute && in.settings.norm == Norm::log) {
+    raster.norm = Norm::log;
+  }
+  add_pooling(caption, grid, raster.pooled);
+  if (in.metrics && in.metrics->attention_rel_fro.value > 0)
+    add(caption, "relative " + number(in.metrics->attention_rel_fro.value) +
+                     (in.metrics->sampled_rows > 0
+                          ? " ± " + number(in.metrics->attention_rel_fro.standard_error)
+                          : ""));
+  return raster;
+}
+
+}  // namespace fovea::panels

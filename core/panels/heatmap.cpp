@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "panels/panels.h"
+
+namespace fovea::panels {
+namespace {
+
+constexpr float masked = -std::numeric_limits<float>::infinity();
+
+// The largest entry of the whole row of P (of all rows of a pixel).
+std::vector<float> row_maxima(const PanelInputs& in, const Grid& grid, Run& run) {
+  const IndexRange all{0, in.computation.op->plan().n};
+  const IndexRange rows{grid.rows.begin, std::min(grid.rows.end, all.end)};
+  std::vector<float> maxima;
+  // A last pixel that stands over the end is cut off there.
+  const Index side = grid.rows.size() / grid.down,
+              whole = grid.rows.end > all.end ? rows.size() / side : grid.down;
+  const auto add = [&](IndexRange part, Index pixels) {
+    if (pixels == 0) return;
+    const Matrix m = in.computation.op->tile(part, all, {Pool::Kind::max, pixels, 1}, run);
+    maxima.insert(maxima.end(), m.data(), m.data() + m.rows());
+  };
+  const Index cut = whole == grid.down ? rows.end : rows.begin + whole * side;
+  add({rows.begin, cut}, whole);
+  add({cut, rows.end}, grid.down - whole);
+  return maxima;
+}
+
+// The largest pixel of every row of pixels, as far as the map knows them.
+std::vector<float> row_maxima(const MapPyramid& map, MapView view) {
+  view.cols = {0, (map.n() + view.pixel - 1) / view.pixel};
+  const Matrix pixels = map.picture(view).values;
+  std::vector<float> maxima;
+  for (Index r = 0; r < pixels.rows(); ++r)
+    maxima.push_back(*std::max_element(pixels.row(r), pixels.row(r) + pixels.cols()));
+  return maxima;
+}
+
+}  // namespace
+
+Raster weight_raster(Matrix pixels, const std::vector<float>& maxima, const MatrixFrame& frame) {
+  const Grid& grid = frame.grid;
+  Raster raster;
+  raster.rows = grid.rows;
+  raster.cols = grid.cols;
+  raster.pooled = grid.pool(frame.settings.pool).kind;
+  raster.norm = frame.settings.norm;
+  raster.quantity = "attention weight P";
+  for (Index r = 0; r < pixels.rows() && !maxima.empty(); ++r)
+    for (Index c = 0; c < pixels.cols(); ++c)
+      if (const float top = maxima[static_cast<std::size_t>(r)]; top > 0) pixels(r, c) /= top;
+  if (!maxima.empty()) raster.quantity = "P / largest of its row";
+  if (frame.causal)
+    for (Index r = 0; r < pixels.rows(); ++r)
+      for (Index c = 0; c < pixels.cols(); ++c)
+        if (grid.col_tokens(c).begin > grid.row_tokens(r).end - 1) pixels(r, c) = masked;
+  raster.values = std::move(pixels);
+  set_range(raster);
+  if (!maxima.empty()) raster.low = 0, raster.high = 1;
+  return raster;
+}
+
+Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
+  const Grid grid = grid_of(in);
+  const Pool pool = grid.pool(in.settings.pool);
+  const bool by_row = in.settings.norm == Norm::row_max;
+  const MatrixFrame frame{grid, in.settings, in.computation.op->plan().causal};
+  if (in.map) {
+    Raster known;
+    add_pooling(caption, grid, pool.kind);
+    take_picture(*in.map, in, known, caption);
+    const MapView view = view_of(in);
+    std::vector<float> maxima;
+    const bool all_seen = known.complete && view.pixel < in.map->overview_pixel();
+    if (by_row) maxima = all_seen ? row_maxima(in, grid, run) : row_maxima(*in.map, view);
+    Raster raster = weight_raster(std::move(known.values), maxima, frame);
+    // A pixel may be a mean, of which the largest is not that of the entries.
+    if (by_row && !all_seen) raster.quantity = "P / largest pixel of its row";
+    if (!by_row) raster.standard_error = std::move(known.standard_error);
+    raster.complete = known.complete;
+    raster.estimated = known.estimated;
+    return raster;
+  }
+  Matrix pixels = in.computation.op->tile(in.rows, in.cols, pool, run);
+  std::vector<float> maxima;
+  if (by_row) maxima = row_maxima(in, grid, run);
+  add_pooling(caption, grid, pool.kind);
+  return weight_raster(std::move(pixels), maxima, frame);
+}
+
+MapPixels weight_map(std::shared_ptr<const Operator> op) {
+  return [op](IndexRange rows, IndexRange cols, Pool pool, Run& run) {
+    return op->tile(rows, cols, pool, run);
+  };
+}
+
+}  // namespace fovea::panels

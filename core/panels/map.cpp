@@ -1,0 +1,65 @@
+// Panels of long heads: their pixels come from a MapPyramid.
+#include <cmath>
+
+#include "panels/panels.h"
+
+namespace fovea {
+namespace panels {
+namespace {
+
+// Typical error of an estimated pixel, relative to a typical pixel: both as root mean squares.
+double relative_error(const MapPicture& picture) {
+  double errors = 0, values = 0;
+  for (Index r = 0; r < picture.values.rows(); ++r)
+    for (Index c = 0; c < picture.values.cols(); ++c) {
+      const auto e = static_cast<double>(picture.standard_error(r, c)),
+                 v = static_cast<double>(picture.values(r, c));
+      if (!(e > 0) || !std::isfinite(v)) continue;
+      errors += e * e;
+      values += v * v;
+    }
+  return values > 0 ? std::sqrt(errors / values) : 0;
+}
+
+}  // namespace
+
+MapView view_of(const PanelInputs& in) {
+  return map_view(in.rows, in.cols, in.max_pixels);
+}
+
+Grid grid_of(const PanelInputs& in) {
+  return in.map ? Grid(view_of(in)) : Grid(in.rows, in.cols, in.max_pixels);
+}
+
+void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
+                  std::string& caption) {
+  MapPicture picture = map.picture(view_of(in));
+  if (picture.estimated > 0) {
+    std::string text = "estimate from " + std::to_string(map.estimated_from()) + " of " +
+                       std::to_string(map.overview_pixel()) + " rows";
+    if (map.kind() == Pool::Kind::max)
+      text += ": a lower bound";
+    else if (!picture.standard_error.empty() && map.estimated_from() > 1)
+      text += " ± " + percent(relative_error(picture));
+    add(caption, text);
+    if (picture.estimated < 1) add(caption, percent(1 - picture.estimated) + " exact");
+  }
+  raster.values = std::move(picture.values);
+  raster.standard_error = std::move(picture.standard_error);
+  raster.complete = picture.complete;
+  raster.estimated = picture.estimated;
+}
+
+}  // namespace panels
+
+std::shared_ptr<MapPyramid> make_map(View view, const Computation& computation,
+                                     const Computation& exact, const ViewSettings& settings,
+                                     Index side) {
+  const Index n = computation.op->plan().n;
+  if (view == View::error)
+    return std::make_shared<MapPyramid>(
+        n, settings.pool, panels::error_map(computation.op, exact.op, settings.error), side);
+  return std::make_shared<MapPyramid>(n, settings.pool, panels::weight_map(computation.op), side);
+}
+
+}  // namespace fovea

@@ -1,0 +1,153 @@
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/block_mask.h"
+#include "analysis/support.h"
+#include "panels/panels.h"
+
+namespace fovea::panels {
+namespace {
+
+// What a pixel shows. `partial` of an element: its tile is evaluated, the pair itself is not used.
+enum Category { empty, partial, full, coarse, used };
+
+struct Tiles {
+  Matrix fill;  // share of each block x block tile that is covered
+  Index block = 1;
+  IndexRange rows, cols;  // whole tiles
+  Index full = 0, partial = 0, empty = 0;
+  double covered = 0, touched = 0, all = 0;  // pairs
+
+  const float* row_of(Index query) const { return fill.row((query - rows.begin) / block); }
+  std::size_t column_of(Index key) const {
+    return static_cast<std::size_t>((key - cols.begin) / block);
+  }
+};
+
+// Tiles begin at multiples of their side, so that they stay put when the view moves.
+Tiles tiles_of(const PanelInputs& in, Index block, const std::stop_token& stop) {
+  const Plan& plan = in.computation.op->plan();
+  const auto whole = [&](IndexRange r) {
+    return IndexRange{r.begin / block * block,
+                      std::min(plan.n, (r.end + block - 1) / block * block)};
+  };
+  Tiles tiles{.fill = {}, .block = block, .rows = whole(in.rows), .cols = whole(in.cols)};
+  tiles.fill = block_fill(plan, tiles.rows, tiles.cols, block, stop);
+  for (Index r = 0; r < tiles.fill.rows(); ++r)
+    for (Index c = 0; c < tiles.fill.cols(); ++c) {
+      const double area = static_cast<double>(std::min(block, tiles.rows.size() - r * block)) *
+                          static_cast<double>(std::min(block, tiles.cols.size() - c * block));
+      const double share = static_cast<double>(tiles.fill(r, c));
+      ++(share == 0 ? tiles.empty : share < 1 ? tiles.partial : tiles.full);
+      tiles.all += area;
+      tiles.covered += share * area;
+      if (share > 0) tiles.touched += area;
+    }
+  return tiles;
+}
+
+// The keys at the centres of the pixels of a row.
+std::vector<Index> centres(const Grid& grid) {
+  std::vector<Index> out(static_cast<std::size_t>(grid.across));
+  for (Index c = 0; c < grid.across; ++c) out[static_cast<std::size_t>(c)] = grid.col_centre(c);
+  return out;
+}
+
+// The key level of each pair at the pixels' centres; -1: no weight. Of a tree's means: 1.
+Matrix levels(const PanelInputs& in, const Grid& grid, const std::vector<Index>& keys, Run& run) {
+  const Plan& plan = in.computation.op->plan();
+  const bool means = std::holds_alternative<NodePlan>(plan.form);
+  const Support support(plan);
+  Matrix out(grid.down, grid.across);
+  std::vector<float> owner(static_cast<std::size_t>(in.cols.size()));
+  for (Index r = 0; r < grid.down; ++r) {
+    run.check();
+    std::ranges::fill(owner, -1.0f);
+    support.for_parts(grid.row_centre(r), in.cols, [&](const Support::Part& part) {
+      std::fill_n(owner.begin() + (part.keys.begin - in.cols.begin), part.keys.size(),
+                  means ? 1.0f : static_cast<float>(part.pass->key_level));
+    });
+    for (Index c = 0; c < grid.across; ++c)
+      out(r, c) =
+          owner[static_cast<std::size_t>(keys[static_cast<std::size_t>(c)] - in.cols.begin)];
+  }
+  return out;
+}
+
+Category category(float share, float level, bool elements) {
+  if (share == 0) return empty;
+  if (level > 0 && (elements || share == 1)) return coarse;
+  if (share == 1) return full;
+  return elements && level == 0 ? used : partial;
+}
+
+std::string count_words(const Tiles& tiles) {
+  std::string out;
+  for (const auto& [count, name] :
+       {std::pair{tiles.full, " full"}, {tiles.partial, " partial"}, {tiles.empty, " empty"}})
+    if (count > 0) out += (out.empty() ? "" : ", ") + std::to_string(count) + name;
+  return out;
+}
+
+std::string rounded_percent(double share) {
+  return number(100 * share, share < 0.995 ? 2 : 3) + " %";  // not "10² %"
+}
+
+// Of every row beside the tiles; of all of them in words.
+void add_dropped(const Metrics& metrics, Raster& raster, std::string& caption) {
+  std::vector<float> known;
+  for (const float share : metrics.dropped_mass)
+    if (!std::isnan(share)) known.push_back(share);
+  if (known.empty()) return;
+  std::ranges::sort(known);
+  constexpr float worth_telling = 5e-4f;
+  if (known.back() < worth_telling) return;
+  raster.row_shares.assign(metrics.dropped_mass.begin() + raster.rows.begin,
+                           metrics.dropped_mass.begin() + raster.rows.end);
+  raster.row_quantity = "mass dropped of the row";
+  add(caption, rounded_percent(1 - metrics.mass_kept.value) +
+                   " of mass dropped; strip: of each row, median " +
+                   rounded_percent(static_cast<double>(known[(known.size() - 1) / 2])) + ", most " +
+                   rounded_percent(static_cast<double>(known.back())));
+  if (metrics.sampled_rows > 0)
+    caption += " (" + std::to_string(metrics.sampled_rows) + " rows sampled)";
+}
+
+}  // namespace
+
+Body mask(const PanelInputs& in, std::string& caption, Run& run) {
+  run.check();
+  const Index side = std::max(in.rows.size(), in.cols.size());
+  Index block = std::max<Index>(1, in.settings.mask_block);
+  while (side > block * in.max_pixels) block *= 2;  // a tile is a pixel at least
+  const bool elements = side <= in.max_pixels;      // a pixel is a pair
+  const Tiles tiles = tiles_of(in, block, run.stop);
+  const Grid grid(in.rows, in.cols, in.max_pixels);
+  Raster raster;
+  raster.rows = in.rows;
+  raster.cols = in.cols;
+  raster.palette = Palette::categories;
+  raster.categories = {"empty", elements ? "unused" : "partial", "full", "coarse"};
+  if (elements) raster.categories.emplace_back("used");
+  raster.high = static_cast<double>(raster.categories.size() - 1);
+  raster.quantity = (elements ? "pairs in " : "") + std::to_string(block) + " × " +
+                    std::to_string(block) + " tiles";
+  const std::vector<Index> keys = centres(grid);
+  raster.values = levels(in, grid, keys, run);
+  std::vector<std::size_t> columns(keys.size());
+  std::ranges::transform(keys, columns.begin(), [&](Index key) { return tiles.column_of(key); });
+  for (Index r = 0; r < grid.down; ++r) {
+    const float* shares = tiles.row_of(grid.row_centre(r));
+    float* values = raster.values.row(r);
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      values[c] = static_cast<float>(category(shares[columns[c]], values[c], elements));
+  }
+  add(caption, "density " + number(tiles.covered / tiles.all, 2));
+  add(caption, count_words(tiles));
+  if (tiles.partial > 0)
+    add(caption, rounded_percent(1 - tiles.covered / tiles.touched) + " wasted");
+  if (in.metrics) add_dropped(*in.metrics, raster, caption);
+  return raster;
+}
+
+}  // namespace fovea::panels

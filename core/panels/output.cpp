@@ -1,0 +1,54 @@
+#include <algorithm>
+#include <cmath>
+
+#include "panels/panels.h"
+
+namespace fovea::panels {
+namespace {
+
+// Values that begin with a colour: the patches' means, all within [0, 1].
+bool shows_colours(const PanelInputs& in) {
+  const auto& grid = in.sequence.grid;
+  const MatrixView v = in.exact.op->problem().v;
+  if (!grid || v.cols < 3 || grid->prefix + grid->rows * grid->cols > v.rows) return false;
+  for (Index i = grid->prefix; i < grid->prefix + grid->rows * grid->cols; ++i)
+    for (Index c = 0; c < 3; ++c)
+      if (!(v(i, c) >= 0 && v(i, c) <= 1)) return false;
+  return true;
+}
+
+OutputPicture picture_of(const Matrix& z, const ImageGrid& grid) {
+  OutputPicture out{.rows = grid.rows, .cols = grid.cols, .rgb = {}};
+  for (Index i = grid.prefix; i < grid.prefix + grid.rows * grid.cols; ++i)
+    for (Index c = 0; c < 3; ++c) out.rgb.push_back(std::clamp(z(i, c), 0.0f, 1.0f));
+  return out;
+}
+
+}  // namespace
+
+Body output(const PanelInputs& in, std::string& caption, Run& run) {
+  run.check();
+  if (!in.computation.applied() || !in.exact.applied())
+    return Message{"Z is not computed yet: only P is known, as far as it is looked at."};
+  const Matrix &z = in.computation.output.z, &reference = in.exact.output.z;
+  if (shows_colours(in)) {
+    add(caption, "mean colour of each patch of Z");
+    return picture_of(z, *in.sequence.grid);
+  }
+  if (is_exact(in)) return Message{"zero by definition"};
+  Strip strip{.values = {}, .quantity = "|z̃ᵢ − zᵢ|"};
+  for (Index i = 0; i < z.rows(); ++i) {
+    double sum = 0;
+    for (Index c = 0; c < z.cols(); ++c) {
+      const double difference = static_cast<double>(z(i, c)) - static_cast<double>(reference(i, c));
+      sum += difference * difference;
+    }
+    strip.values.push_back(static_cast<float>(std::sqrt(sum)));
+  }
+  const auto worst = std::ranges::max_element(strip.values);
+  const Index token = worst - strip.values.begin();
+  add(caption, "largest " + number(*worst) + " at " + named(in.sequence, token));
+  return strip;
+}
+
+}  // namespace fovea::panels

@@ -1,0 +1,131 @@
+#include "panels/panel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+
+#include "panels/panels.h"
+
+namespace fovea {
+namespace panels {
+
+std::string number(double x, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*g", digits, x);
+  std::string out = text;
+  const std::size_t e = out.find('e');
+  if (e == out.npos) return out;
+  constexpr const char* superscripts[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  const int power = std::stoi(out.substr(e + 1));
+  std::string tens = power < 0 ? "10⁻" : "10";
+  for (const char c : std::to_string(std::abs(power))) tens += superscripts[c - '0'];
+  const std::string mantissa = out.substr(0, e);
+  if (mantissa == "1") return tens;
+  return mantissa == "-1" ? "-" + tens : mantissa + "×" + tens;
+}
+
+void set_range(Raster& raster) {
+  float low = std::numeric_limits<float>::infinity(), high = -low;
+  for (Index r = 0; r < raster.values.rows(); ++r)
+    for (Index c = 0; c < raster.values.cols(); ++c)
+      if (const float x = raster.values(r, c); std::isfinite(x)) {
+        low = std::min(low, x);
+        high = std::max(high, x);
+      }
+  if (low > high) low = 0, high = 1;
+  raster.low = static_cast<double>(low);
+  raster.high = static_cast<double>(high);
+}
+
+void add(std::string& caption, const std::string& text) {
+  caption += (caption.empty() ? "" : " · ") + text;
+}
+
+void add_pooling(std::string& caption, const Grid& grid, Pool::Kind kind) {
+  if (kind == Pool::Kind::none) return;
+  const auto side = [](Index size, Index pixels) {
+    return size % pixels == 0 ? std::to_string(size / pixels)
+                              : number(static_cast<double>(size) / static_cast<double>(pixels));
+  };
+  add(caption, std::string(kind == Pool::Kind::max ? "max of " : "mean of ") +
+                   side(grid.rows.size(), grid.down) + " × " + side(grid.cols.size(), grid.across));
+}
+
+}  // namespace panels
+
+namespace {
+
+// "block 32, samples 32, output error 4.1 %": the first parameters that say something.
+std::string subtitle_of(const PanelInputs& in) {
+  constexpr int most = 3;
+  std::string text;
+  int shown = 0;
+  const Schema& schema = in.computation.variant->schema;
+  for (std::size_t f = 0; f < std::min(schema.size(), in.computation.values.size()); ++f) {
+    const std::string value = to_text(in.computation.values[f]);
+    if (schema[f].causal_only && !in.computation.op->plan().causal) continue;
+    if (value.empty() || ++shown > most) continue;
+    std::string name = schema[f].id;
+    std::ranges::replace(name, '_', ' ');
+    text += (text.empty() ? "" : ", ") + name + " " + value;
+  }
+  if (in.metrics && !panels::is_exact(in))
+    text += (text.empty() ? "output error " : ", output error ") +
+            panels::percent(in.metrics->output_rel_fro);
+  return text;
+}
+
+panels::Body body_of(View view, const PanelInputs& in, std::string& caption, Run& run) {
+  switch (view) {
+    case View::heatmap:
+      return panels::heatmap(in, caption, run);
+    case View::error:
+      return panels::error(in, caption, run);
+    case View::mask:
+      return panels::mask(in, caption, run);
+    case View::rank:
+      return panels::rank(in, caption, run);
+    case View::level:
+      return panels::level(in, caption, run);
+    case View::tree:
+      return panels::tree(in, caption, run);
+    case View::row:
+      return panels::row(in, caption, run);
+    case View::output:
+      return panels::output(in, caption, run);
+    case View::cost:
+      return panels::cost(in, caption, run);
+  }
+  return Message{"Unknown view."};
+}
+
+IndexRange within(IndexRange r, Index n) {
+  return {std::clamp<Index>(r.begin, 0, n), std::clamp<Index>(r.end, 0, n)};
+}
+
+}  // namespace
+
+Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
+  const Index n = inputs.computation.op->plan().n;
+  PanelInputs in = inputs;
+  in.rows = within(inputs.rows, n);
+  in.cols = within(inputs.cols, n);
+  in.max_pixels = std::max<Index>(1, inputs.max_pixels);
+  Panel panel{.view = view,
+              .title = in.computation.variant->label,
+              .subtitle = subtitle_of(in),
+              .caption = {},
+              .body = {}};
+  if (in.rows.size() <= 0 || in.cols.size() <= 0)
+    panel.body = Message{"The view lies outside the matrix: press F to fit."};
+  else
+    panel.body = body_of(view, in, panel.caption, run);
+  if (view == View::heatmap || view == View::mask || view == View::cost)
+    for (const std::string& note : in.computation.op->plan().notes)
+      panels::add(panel.caption, note);
+  return panel;
+}
+
+}  // namespace fovea

@@ -1,0 +1,139 @@
+// A Panel is one view of one variant as plain data, ready to be drawn by the canvas or a figure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "analysis/diagnostics.h"
+#include "analysis/map_pyramid.h"
+#include "analysis/metrics.h"
+#include "analysis/rank_map.h"
+#include "data/sequence.h"
+#include "session/computation.h"
+#include "session/session.h"
+
+namespace fovea {
+
+/// How numbers become colours. sequential: weights >= 0; diverging: centred on 0;
+/// categories: values are 0, 1, 2, ...; ranks: discrete steps of a sequential map.
+enum class Palette { sequential, diverging, categories, ranks };
+
+/// Special values: NaN "not a number", -inf "masked".
+struct Raster {
+  Matrix values;                         // [pixel rows, pixel cols]
+  IndexRange rows, cols;                 // tokens covered; of a map perhaps over the end
+  Pool::Kind pooled = Pool::Kind::none;  // how, when a pixel covers several entries
+  Palette palette = Palette::sequential;
+  Norm norm = Norm::linear;
+  double low = 0, high = 1;             // this panel's own range (finite values)
+  std::string quantity;                 // colour bar label: "attention weight P"
+  std::vector<std::string> categories;  // palette categories: their names
+  // A share in [0, 1] of each row of tokens, for a strip beside the raster; NaN: not known. Empty:
+  // no strip.
+  std::vector<float> row_shares;  // [rows.size()]
+  std::string row_quantity;       // "mass dropped of the row"
+  // Of the map of a long head, which is first estimated and then exact, coarse and then fine.
+  Matrix standard_error;  // of every pixel that is an estimated mean (else 0); empty: none is
+  double estimated = 0;   // share of the rows of pixels that are estimates
+  bool complete = true;   // nothing is an estimate or coarser than the view
+};
+
+/// Rectangles in token coordinates with a number in each.
+struct BlockMap {
+  RankMap map;
+  double stored = 0, compression = 0;
+  std::string quantity;  // "numerical rank of P at ε = 0.01"
+};
+
+/// By what a block is coloured, in [0, 1]: its rank, or the entries that are stored of it, as a
+/// share of all.
+double rank_share(const BlockMap& blocks, const RankBlock& block, RankColour colour);
+/// "share of full rank".
+std::string name_of_share(RankColour colour);
+
+/// Leaves (or LSH buckets): sizes in order, and the nodes above them for an icicle.
+struct LeafSizes {
+  std::string kind;                  // "leaf", "bucket"
+  std::vector<Index> queries, keys;  // per leaf, in order
+  std::vector<int> branching;        // root first; empty: no tree
+  std::vector<Diagnostic> figures;   // chi, effective leaves, ...
+};
+
+/// One query's row over the keys, exact and approximate.
+struct RowCurve {
+  Index query = 0;
+  IndexRange keys;
+  double log_floor = 0;  // a logarithmic scale begins at this share of its top; 0: a linear scale
+  std::vector<float> exact, approximate;  // [keys.size()] (pooled by max when long)
+  std::vector<std::pair<Index, float>> top_exact, top_approximate;  // best keys, descending
+};
+
+/// One number a token: |z~ - z| and the like.
+struct Strip {
+  std::vector<float> values;  // [n]
+  std::string quantity;
+};
+
+/// Z as a picture for images: RGB in [0, 1].
+struct OutputPicture {
+  Index rows = 0, cols = 0;
+  std::vector<float> rgb;  // [rows, cols, 3]
+};
+
+struct FigureTable {
+  std::vector<std::pair<std::string, std::string>> rows;  // label, value with unit
+};
+
+/// Why there is nothing to see: never blank without a reason.
+struct Message {
+  std::string text;
+};
+
+struct Panel {
+  View view = View::heatmap;
+  std::string title;     // "HyperAttention"
+  std::string subtitle;  // "block 32, samples 32"
+  std::string caption;   // below: "density 0.23 · 8 full, 56 partial, 0 empty"
+  std::variant<Message, Raster, BlockMap, LeafSizes, RowCurve, Strip, OutputPicture, FigureTable>
+      body;
+};
+
+/// What a panel is made from. `exact` is the reference of the same scale and mask.
+struct PanelInputs {
+  const Computation& computation;
+  const Computation& exact;
+  const Backend& backend;            // for what a view computes beyond them: rank maps
+  const Metrics* metrics = nullptr;  // absent: not computed yet
+  const std::vector<Diagnostic>* diagnostics = nullptr;
+  const Sequence& sequence;
+  const ViewSettings& settings;
+  IndexRange rows, cols;   // the visible tokens
+  Index max_pixels = 512;  // rasters have at most this many a side
+  Index query = 0;         // for View::row
+  /// Its rows of P, [n], where they are known already.
+  const std::vector<float>* exact_row = nullptr;
+  const std::vector<float>* approximate_row = nullptr;
+  /// Of a long head: heatmap and error map take their pixels from it, as far as it knows them.
+  const MapPyramid* map = nullptr;
+};
+
+/// The map that View::heatmap or View::error shows of a computation; a heatmap needs no `exact`.
+std::shared_ptr<MapPyramid> make_map(View view, const Computation& computation,
+                                     const Computation& exact, const ViewSettings& settings,
+                                     Index side = MapPyramid::overview_side);
+
+Panel make_panel(View view, const PanelInputs& inputs, Run& run);
+
+/// The ranks of a rank map at another tolerance, from the singular values it holds.
+void set_rank_tolerance(Panel& panel, double tolerance);
+
+/// Heatmap or rank map of a given attention matrix (a source without Q and K); a Message for any
+/// other view. The title is left to the caller.
+Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& settings,
+                        IndexRange rows, IndexRange cols, Index max_pixels, const Backend& backend,
+                        Run& run);
+
+}  // namespace fovea

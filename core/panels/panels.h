@@ -1,0 +1,124 @@
+// One function a view makes the body of its panel; make_panel adds title, subtitle and caption.
+#pragma once
+
+#include <string>
+
+#include "panels/panel.h"
+
+namespace fovea::panels {
+
+using Body = decltype(Panel::body);
+
+/// Each may add to the panel's caption.
+Body heatmap(const PanelInputs& in, std::string& caption, Run& run);
+Body error(const PanelInputs& in, std::string& caption, Run& run);
+Body mask(const PanelInputs& in, std::string& caption, Run& run);
+Body rank(const PanelInputs& in, std::string& caption, Run& run);
+Body level(const PanelInputs& in, std::string& caption, Run& run);
+Body tree(const PanelInputs& in, std::string& caption, Run& run);
+Body row(const PanelInputs& in, std::string& caption, Run& run);
+Body output(const PanelInputs& in, std::string& caption, Run& run);
+Body cost(const PanelInputs& in, std::string& caption, Run& run);
+
+/// How many pixels stand for `size` tokens: one each, or at most `limit`, each for the same whole
+/// number of tokens where there is such a number (not above twice the least); else as even as
+/// integers allow.
+inline Index pixels_for(Index size, Index limit) {
+  if (size <= limit) return size;
+  const Index least = (size + limit - 1) / limit;
+  for (Index factor = least; factor < 2 * least; ++factor)
+    if (size % factor == 0) return size / factor;
+  return limit;
+}
+
+/// A pixel grid over a rectangle: at most max_pixels a side.
+struct Grid {
+  IndexRange rows, cols;
+  Index down = 0, across = 0;
+
+  Grid(IndexRange r, IndexRange c, Index max_pixels)
+      : rows(r),
+        cols(c),
+        down(pixels_for(r.size(), max_pixels)),
+        across(pixels_for(c.size(), max_pixels)) {}
+  /// Of a map: the last pixels may stand over the end of the matrix.
+  explicit Grid(const MapView& view)
+      : rows{view.rows.begin * view.pixel, view.rows.end * view.pixel},
+        cols{view.cols.begin * view.pixel, view.cols.end * view.pixel},
+        down(view.rows.size()),
+        across(view.cols.size()) {}
+  bool pooled() const { return down < rows.size() || across < cols.size(); }
+  IndexRange row_tokens(Index p) const { return part(rows, p, down); }
+  IndexRange col_tokens(Index p) const { return part(cols, p, across); }
+  Index row_centre(Index p) const { return centre(row_tokens(p)); }
+  Index col_centre(Index p) const { return centre(col_tokens(p)); }
+  /// Pool::none unless pooled, else the user's kind (max when none was chosen).
+  Pool pool(Pool::Kind wish) const {
+    if (!pooled()) return {};
+    return {wish == Pool::Kind::none ? Pool::Kind::max : wish, down, across};
+  }
+
+ private:
+  static IndexRange part(IndexRange r, Index p, Index pixels) {
+    return {r.begin + p * r.size() / pixels, r.begin + (p + 1) * r.size() / pixels};
+  }
+  static Index centre(IndexRange r) { return r.begin + r.size() / 2; }
+};
+
+/// The pixels of a long head's map, and those of any panel.
+MapView view_of(const PanelInputs& in);
+Grid grid_of(const PanelInputs& in);
+
+/// What is known of the map of what the panel sees: values, errors, how complete; and says so.
+void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
+                  std::string& caption);
+
+MapPixels weight_map(std::shared_ptr<const Operator> op);
+MapPixels error_map(std::shared_ptr<const Operator> approximate,
+                    std::shared_ptr<const Operator> exact, ErrorKind kind);
+
+/// What a raster needs to know beside its pixels.
+struct MatrixFrame {
+  Grid grid;
+  const ViewSettings& settings;
+  bool causal;
+};
+
+/// A heatmap raster of non-negative weights whose pixels are already pooled: masks what a causal
+/// mask excludes, divides by the largest of each row where asked, and finds the range.
+Raster weight_raster(Matrix pixels, const std::vector<float>& row_maxima, const MatrixFrame& frame);
+
+/// The part of the diagonal that a rank map covers: the whole matrix where that is possible, else
+/// what the view spans.
+IndexRange rank_window(Index n, IndexRange rows, IndexRange cols);
+
+/// The map of window x window (a principal part of the matrix) as a body, or why there is none.
+Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& settings,
+               const std::string& name, const Backend& backend, std::string& caption, Run& run);
+
+/// "0.123", "4.5×10⁻⁷": three significant digits.
+std::string number(double x, int digits = 3);
+/// "12.3 %".
+inline std::string percent(double x) {
+  return number(100 * x) + " %";
+}
+
+/// "12 “eye”"; of tokens without a name "12".
+inline std::string named(const Sequence& sequence, Index token) {
+  const std::string index = std::to_string(token), label = sequence.label(token);
+  return label == index ? index : index + " “" + label + "”";
+}
+
+/// Sets low and high to the range of the finite values; 0 and 1 when there are none.
+void set_range(Raster& raster);
+/// Adds a sentence part, separated by " · ".
+void add(std::string& caption, const std::string& text);
+/// " · max of 8 × 8" where a pixel covers several entries.
+void add_pooling(std::string& caption, const Grid& grid, Pool::Kind kind);
+
+inline bool is_exact(const PanelInputs& in) {
+  return in.computation.op == in.exact.op ||
+         (in.computation.variant && in.computation.variant->id == "exact");
+}
+
+}  // namespace fovea::panels

@@ -1,0 +1,127 @@
+#include <algorithm>
+
+#include "panels/panels.h"
+#include "panels/rank_subject.h"
+
+namespace fovea::panels {
+namespace {
+
+constexpr Index largest_window = 2 * largest_rank_block;
+
+// P is each column's own, as in the heatmaps: one colour bar serves all.
+std::string name_of(RankSubject subject) {
+  switch (subject) {
+    case RankSubject::attention:
+      return "P";
+    case RankSubject::unnormalised:
+      return "A = exp(S)";
+    case RankSubject::logits:
+      return "S";
+    case RankSubject::error:
+      return "P̃ − P";
+  }
+  return "";
+}
+
+void count_entries(BlockMap& body) {
+  double all = 0;
+  for (const RankBlock& b : body.map.blocks)
+    all += static_cast<double>(b.rows.size()) * static_cast<double>(b.cols.size());
+  body.stored = stored_entries(body.map);
+  body.compression = all / body.stored;
+}
+
+std::string tolerance_words(double tolerance) {
+  return " at ε = " + number(tolerance);
+}
+std::string compression_words(const BlockMap& body) {
+  if (body.stored == 0) return "nothing to store: every block has rank 0";
+  return body.compression < 1.005 ? "nothing saved" : number(body.compression) + " × fewer entries";
+}
+
+void replace_end(std::string& text, const std::string& end, const std::string& by) {
+  if (text.ends_with(end)) text.replace(text.size() - end.size(), end.size(), by);
+}
+
+}  // namespace
+
+IndexRange rank_window(Index n, IndexRange rows, IndexRange cols) {
+  if (n <= largest_window) return {0, n};
+  return {std::min(rows.begin, cols.begin), std::max(rows.end, cols.end)};
+}
+
+Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& settings,
+               const std::string& name, const Backend& backend, std::string& caption, Run& run) {
+  if (window.size() > largest_window)
+    return Message{"A rank map covers at most " + std::to_string(largest_window) +
+                   " tokens: zoom in (the view spans " + std::to_string(window.size()) + ")."};
+  const auto from = [&](IndexRange r) {
+    return IndexRange{r.begin + window.begin, r.end + window.begin};
+  };
+  RankOptions options{.leaf = std::max<Index>(1, settings.rank_leaf),
+                      .tolerance = settings.rank_tolerance,
+                      .relative = false,
+                      .partition = settings.rank_partition};
+  BlockMap body;
+  body.map = map_ranks(
+      window.size(),
+      [&](IndexRange rows, IndexRange cols) { return entries(from(rows), from(cols)); }, options,
+      backend, run);
+  count_entries(body);
+  body.map.n = window.end;
+  for (RankBlock& b : body.map.blocks) b.rows = from(b.rows), b.cols = from(b.cols);
+  body.quantity = "numerical rank of " + name + tolerance_words(settings.rank_tolerance);
+  if (window.begin > 0)
+    add(caption,
+        "tokens " + std::to_string(window.begin) + " to " + std::to_string(window.end - 1));
+  if (const std::string note = note_of(body.map); !note.empty()) add(caption, note);
+  const auto bounded = std::ranges::count_if(body.map.blocks, [](const RankBlock& b) {
+    return b.resolved < static_cast<Index>(b.singular_values.size());
+  });
+  if (bounded > 0)
+    add(caption,
+        "smallest σ bounded in " + std::to_string(bounded) + (bounded == 1 ? " block" : " blocks"));
+  add(caption, compression_words(body));
+  return body;
+}
+
+Body rank(const PanelInputs& in, std::string& caption, Run& run) {
+  const RankSubject what = in.settings.rank_of;
+  if (what == RankSubject::error && is_exact(in))
+    return Message{"The error of exact attention is zero by definition: every block has rank 0."};
+  const Index n = in.computation.op->plan().n;
+  const IndexRange window = rank_window(n, in.rows, in.cols);
+  if (!is_exact(in) && (what == RankSubject::unnormalised || what == RankSubject::logits))
+    add(caption, "of the head itself: the same for every variant");
+  return rank_body(window, entries_of(in.computation, in.exact, what, run), in.settings,
+                   name_of(what), in.backend, caption, run);
+}
+
+}  // namespace fovea::panels
+
+namespace fovea {
+
+double rank_share(const BlockMap& blocks, const RankBlock& block, RankColour colour) {
+  const auto rows = static_cast<double>(block.rows.size()),
+             cols = static_cast<double>(block.cols.size());
+  if (!(rows > 0 && cols > 0)) return 0;
+  return colour == RankColour::rank ? block.rank / std::min(rows, cols)
+                                    : stored_entries(blocks.map, block) / (rows * cols);
+}
+
+std::string name_of_share(RankColour colour) {
+  return colour == RankColour::rank ? "share of full rank" : "share of entries stored";
+}
+
+void set_rank_tolerance(Panel& panel, double tolerance) {
+  auto* body = std::get_if<BlockMap>(&panel.body);
+  if (!body) return;
+  const std::string before = panels::compression_words(*body);
+  set_tolerance(body->map, tolerance, false);
+  panels::count_entries(*body);
+  panels::replace_end(panel.caption, before, panels::compression_words(*body));
+  const std::size_t words = body->quantity.rfind(" at ε");
+  body->quantity = body->quantity.substr(0, words) + panels::tolerance_words(tolerance);
+}
+
+}  // namespace fovea

@@ -1,0 +1,65 @@
+#include <algorithm>
+#include <memory>
+
+#include "panels/panels.h"
+
+namespace fovea::panels {
+namespace {
+
+constexpr std::size_t top_count = 8;
+constexpr Index longest_curve = 4096;  // values; longer rows are pooled by their maximum
+
+using Weights = std::vector<float>;  // [n]
+
+std::shared_ptr<const Weights> row_of(const Operator& op, Index query, const Weights* known,
+                                      Run& run) {
+  if (known) return {std::shared_ptr<void>(), known};
+  const Matrix row = op.tile({query, query + 1}, {0, op.plan().n}, run);
+  return std::make_shared<const Weights>(row.row(0), row.row(0) + row.cols());
+}
+
+std::vector<float> curve(const Weights& row, IndexRange keys) {
+  const float* p = row.data() + keys.begin;
+  const Index count = std::min(keys.size(), longest_curve);
+  std::vector<float> out(static_cast<std::size_t>(count));
+  for (Index c = 0; c < count; ++c)
+    out[static_cast<std::size_t>(c)] =
+        *std::max_element(p + c * keys.size() / count, p + (c + 1) * keys.size() / count);
+  return out;
+}
+
+std::vector<std::pair<Index, float>> top_keys(const Weights& row) {
+  std::vector<std::size_t> order;
+  for (std::size_t j = 0; j < row.size(); ++j)
+    if (row[j] > 0) order.push_back(j);  // and not NaN, which has no place in an order
+  const std::size_t count = std::min(top_count, order.size());
+  std::ranges::partial_sort(
+      order, order.begin() + static_cast<std::ptrdiff_t>(count),
+      [&](std::size_t a, std::size_t b) { return row[a] > row[b] || (row[a] == row[b] && a < b); });
+  std::vector<std::pair<Index, float>> out;
+  for (std::size_t i = 0; i < count; ++i)
+    out.emplace_back(static_cast<Index>(order[i]), row[order[i]]);
+  return out;
+}
+
+}  // namespace
+
+Body row(const PanelInputs& in, std::string& caption, Run& run) {
+  const Index n = in.computation.op->plan().n;
+  if (in.query < 0 || in.query >= n)
+    return Message{"Click a row of the matrix to see its query here."};
+  const auto exact = row_of(*in.exact.op, in.query, in.exact_row, run);
+  const auto approximate =
+      is_exact(in) ? exact : row_of(*in.computation.op, in.query, in.approximate_row, run);
+  RowCurve out{.query = in.query, .keys = in.cols};
+  if (in.settings.norm == Norm::log) out.log_floor = in.settings.log_floor;
+  out.exact = curve(*exact, in.cols);
+  out.approximate = curve(*approximate, in.cols);
+  out.top_exact = top_keys(*exact);
+  out.top_approximate = top_keys(*approximate);
+  add(caption, "query " + named(in.sequence, in.query));
+  if (in.cols.size() > longest_curve) add(caption, "pooled by the maximum");
+  return out;
+}
+
+}  // namespace fovea::panels

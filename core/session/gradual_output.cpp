@@ -1,0 +1,52 @@
+#include "session/gradual_output.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace fovea {
+
+GradualOutput::GradualOutput(std::shared_ptr<const Computation> prepared,
+                             std::shared_ptr<MapPyramid> most, std::shared_ptr<MapPyramid> mean)
+    : prepared_(std::move(prepared)), most_(std::move(most)), mean_(std::move(mean)) {
+  const Problem& problem = prepared_->op->problem();
+  output_ = {Matrix::uninitialised(problem.n(), problem.dv()),
+             std::vector<float>(static_cast<std::size_t>(problem.n()))};
+  done_ = DoneRows(most_->overview_rows());
+}
+
+bool GradualOutput::advance(Index focus_row, double budget_ms, Run& run) {
+  using Clock = std::chrono::steady_clock;
+  const Index pixel = most_->overview_pixel();
+  const IndexRange band = done_.next(focus_row / pixel, band_);
+  if (band.size() == 0) return false;
+  const Problem& problem = prepared_->op->problem();
+  const IndexRange rows{band.begin * pixel, std::min(problem.n(), band.end * pixel)};
+  Profile its;  // that of a band that is stopped does not count
+  Run part{its, run.stop};
+  const auto begin = Clock::now();
+  const RowsOutput found = prepared_->op->apply_rows(problem.v, rows, pixel, part);
+  const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
+  for (Index i = rows.begin; i < rows.end; ++i)
+    std::copy_n(found.output.z.row(i - rows.begin), problem.dv(), output_.z.row(i));
+  std::ranges::copy(found.output.lse, output_.lse.begin() + rows.begin);
+  profile_.add(its);
+  done_.add(band);
+  most_->put(band, found.most);
+  mean_->put(band, found.mean);
+  run.reached(share());
+  // Never less than two threads have to do.
+  const double wished = static_cast<double>(band.size()) * budget_ms / std::max(took.count(), 0.1);
+  band_ = std::clamp<Index>(static_cast<Index>(wished), 2, 4 * band_);
+  return !done_.all();
+}
+
+Computation GradualOutput::finish() {
+  Computation result = *prepared_;
+  result.output = std::move(output_);
+  const std::vector<Profile> apply{profile_};
+  result.timing.apply = summarise(apply);
+  result.timing.apply_total = summarise_total(apply);
+  return result;
+}
+
+}  // namespace fovea

@@ -1,0 +1,84 @@
+// A Session is everything a person chose: what is open, the columns, the views and how they look.
+// It is a plain value: undo is a stack of Sessions, a session file is one written down.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/rank_map.h"
+#include "backend/operator.h"
+#include "session/computation.h"
+#include "variants/variant.h"
+
+namespace fovea {
+
+enum class View { heatmap, error, mask, rank, level, tree, row, output, cost };
+enum class ErrorKind { signed_difference, absolute, squared, relative, log10_absolute };
+enum class Norm { linear, log, row_max };
+enum class RankColour { rank, storage };  // of a rank map's blocks
+
+std::string to_text(View view);
+std::string to_text(ErrorKind kind);
+std::string to_text(Norm norm);
+std::string to_text(RankColour colour);
+std::optional<View> view_from(const std::string& text);
+std::optional<Norm> norm_from(const std::string& text);
+std::optional<RankColour> rank_colour_from(const std::string& text);
+std::optional<ErrorKind> error_kind_from(const std::string& text);
+
+/// A column of the canvas: a variant with its parameters.
+struct Column {
+  std::string variant;
+  Values values;
+  std::uint64_t seed = 0;
+  friend bool operator==(const Column&, const Column&) = default;
+};
+
+struct ViewSettings {
+  Norm norm = Norm::log;
+  double log_floor = 1e-4;  // of the range's top
+  ErrorKind error = ErrorKind::signed_difference;
+  Pool::Kind pool = Pool::Kind::max;  // when a pixel covers several entries
+  Index mask_block = 16;
+  RankSubject rank_of = RankSubject::attention;
+  Index rank_leaf = 16;
+  double rank_tolerance = 1e-2;
+  Partition rank_partition = Partition::hierarchy;
+  RankColour rank_colour = RankColour::rank;
+  bool shared_range = true;
+  std::string colormap = "viridis";
+  friend bool operator==(const ViewSettings&, const ViewSettings&) = default;
+};
+
+/// The visible part of the matrix in token coordinates; fractions so that zooming is smooth.
+struct Viewport {
+  double row_begin = 0, row_end = 0, col_begin = 0, col_end = 0;
+  friend bool operator==(const Viewport&, const Viewport&) = default;
+};
+
+struct Session {
+  std::string source;  // path or synthetic:
+  int patch = 8;       // of an image: pixels a side that are one token
+  Index layer = 0, head = 0;
+  std::optional<bool> causal;
+  std::optional<double> scale;
+  std::vector<Column> columns;
+  std::vector<View> views;
+  ViewSettings settings;
+  Viewport viewport;
+  std::optional<Index> pinned_query;
+  friend bool operator==(const Session&, const Session&) = default;
+};
+
+/// The paper's defaults, or for shorter texts sizes at which the variant still differs from exact.
+Values values_for_length(const Variant& variant, Index n);
+
+/// From which length on matrices are looked at as maps (MapPyramid), and exact attention takes
+/// long.
+inline constexpr Index long_head = 8192;
+
+/// The columns and views of a first start.
+Session standard_session(const std::string& source, Index n);
+
+}  // namespace fovea

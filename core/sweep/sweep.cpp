@@ -1,0 +1,215 @@
+#include "sweep/sweep.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "session/pace.h"
+
+namespace fovea {
+namespace {
+
+constexpr Index usual_first = 256, least_first = 16;
+
+std::size_t index_of(const Schema& schema, const std::string& id) {
+  return static_cast<std::size_t>(std::ranges::find(schema, id, &Field::id) - schema.begin());
+}
+
+// Sizes that a length bounds; none for other fields.
+std::optional<double> size_of_field(const Field& field, const Value& value) {
+  if (const auto* list = std::get_if<std::vector<double>>(&value);
+      list && field.id == "branching" && !list->empty()) {
+    double leaves = 1;
+    for (const double children : *list) leaves *= children;
+    return leaves;
+  }
+  const auto* number = std::get_if<std::int64_t>(&value);
+  if (!number) return std::nullopt;
+  if (field.unit == "tokens" || field.unit == "keys") return static_cast<double>(*number);
+  if (field.id == "height") return std::exp2(static_cast<double>(*number));
+  return std::nullopt;
+}
+
+// What must follow a field that was fitted: summaries lie inside their stride, a tree has one
+// description and as many alphas as depths.
+std::vector<std::string> followers(const std::string& id) {
+  if (id == "stride") return {"summary"};
+  if (id == "height") return {"alpha"};
+  if (id == "branching") return {"height", "alpha"};
+  return {};
+}
+
+std::string text_of(const Field& field, const Value& value) {
+  const std::string text = to_text(value);
+  return field.id + " " + (text.empty() ? "default" : text);
+}
+
+std::string text_of(const Schema& schema, const Values& values, const Values& before) {
+  std::string text;
+  for (std::size_t f = 0; f < schema.size(); ++f)
+    if (values[f] != before[f]) text += (text.empty() ? "" : ", ") + text_of(schema[f], values[f]);
+  return text;
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
+}
+
+void write_line(std::ostream& out, const Sweep& sweep, std::size_t s, const SweepPoint& point) {
+  const Schema& schema = find_variant(sweep.series[s].column.variant).schema;
+  std::string parameters;
+  for (std::size_t f = 0; f < schema.size(); ++f)
+    parameters += (f > 0 ? " " : "") + schema[f].id + "=" + to_text(point.values[f]);
+  out << quoted(label_of(sweep, s)) << ',' << quoted(parameters) << ',' << quoted(point.fitted)
+      << ',' << point.n << ',' << point.total.samples;
+  for (const StageSummary* time : {&point.total, &point.apply})
+    out << ',' << time->median_ms << ',' << time->p10_ms << ',' << time->p90_ms;
+  out << ',' << point.plan.median_ms << ',' << point.upload.median_ms << ',' << point.bytes << ',';
+  if (point.error) out << *point.error;
+  for (const SweepTime time : {SweepTime::total, SweepTime::apply}) {
+    const auto ratio = ratio_to_exact(sweep, point, time);
+    out << ',';
+    if (ratio) out << *ratio;
+  }
+  out << ',' << (point.few_samples() ? "few runs" : "")
+      << (point.few_samples() && throttled(sweep, point) ? "; " : "")
+      << (throttled(sweep, point) ? "slow machine" : "") << '\n';
+}
+
+}  // namespace
+
+const SweepPoint* SweepSeries::at(Index n) const {
+  const auto it = std::ranges::find(points, n, &SweepPoint::n);
+  return it == points.end() ? nullptr : &*it;
+}
+
+const StageSummary& time_of(const SweepPoint& point, SweepTime time) {
+  return time == SweepTime::total ? point.total : point.apply;
+}
+
+std::vector<Index> sweep_lengths(Index n) {
+  Index first = usual_first;
+  while (first > least_first && 8 * first > n) first /= 2;
+  std::vector<Index> lengths;
+  for (Index m = first; m < n; m *= 2) lengths.push_back(m);
+  lengths.push_back(n);
+  return lengths;
+}
+
+FittedValues fitted_values(const Column& column, Index own_n, Index n) {
+  const Variant& variant = find_variant(column.variant);
+  FittedValues out{.values = column.values, .fitted = {}};
+  if (n >= own_n) return out;
+  const Values shorter = values_for_length(variant, n);
+  const auto fit = [&](std::size_t f) { out.values[f] = shorter[f]; };
+  for (std::size_t f = 0; f < variant.schema.size(); ++f) {
+    const Field& field = variant.schema[f];
+    const auto size = size_of_field(field, column.values[f]);
+    const auto length = static_cast<double>(n);
+    if (!size || *size < length || *size >= static_cast<double>(own_n)) continue;
+    fit(f);
+    for (const std::string& id : followers(field.id))
+      if (const std::size_t other = index_of(variant.schema, id); other < variant.schema.size())
+        fit(other);
+  }
+  out.fitted = text_of(variant.schema, out.values, column.values);
+  return out;
+}
+
+Problem prefix_of(const Problem& head, Index n) {
+  Problem prefix = head;
+  for (MatrixView Problem::*m : {&Problem::q, &Problem::k, &Problem::v})
+    prefix.*m = (head.*m).slice({0, n});
+  return prefix;
+}
+
+Crossover crossover_of(const std::vector<std::pair<Index, double>>& ratios) {
+  if (ratios.empty()) return {};
+  std::size_t first = ratios.size();  // from here on all are faster
+  while (first > 0 && ratios[first - 1].second < 1) --first;
+  if (first == ratios.size()) return {.kind = Crossover::Kind::never};
+  const auto& [above, fast] = ratios[first];
+  if (first == 0) return {.kind = Crossover::Kind::everywhere, .above = above};
+  const auto& [below, slow_ratio] = ratios[first - 1];
+  const double from = std::log(static_cast<double>(below)),
+               to = std::log(static_cast<double>(above));
+  const double t = std::log(slow_ratio) / (std::log(slow_ratio) - std::log(fast));
+  return {.kind = Crossover::Kind::at,
+          .n = std::exp(from + t * (to - from)),
+          .below = below,
+          .above = above};
+}
+
+Crossover crossover_of(const Sweep& sweep, std::size_t series, SweepTime time) {
+  std::vector<std::pair<Index, double>> ratios;
+  for (const SweepPoint& point : sweep.series[series].points)
+    if (const auto ratio = ratio_to_exact(sweep, point, time)) ratios.emplace_back(point.n, *ratio);
+  Crossover crossover = crossover_of(ratios);
+  for (const Index n : {crossover.below, crossover.above})
+    if (const SweepPoint* point = sweep.series[series].at(n))
+      crossover.fitted = crossover.fitted || !point->fitted.empty();
+  return crossover;
+}
+
+Index rounded_n(const Crossover& crossover) {
+  const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(crossover.n)) - 1));
+  return static_cast<Index>(std::round(crossover.n / unit) * unit);
+}
+
+std::string to_text(const Crossover& crossover, bool complete) {
+  switch (crossover.kind) {
+    case Crossover::Kind::unknown:
+      return complete ? "not comparable: exact was not measured" : "not measured yet";
+    case Crossover::Kind::never:
+      return complete ? "not faster within the measured range" : "not faster so far";
+    case Crossover::Kind::everywhere:
+      return complete ? "faster at every n measured" : "faster so far";
+    case Crossover::Kind::at:
+      return "faster from n ≈ " + std::to_string(rounded_n(crossover)) +
+             (crossover.fitted ? " (parameters fitted)" : "");
+  }
+  return "";
+}
+
+std::optional<double> ratio_to_exact(const Sweep& sweep, const SweepPoint& point, SweepTime time) {
+  const SweepPoint* exact = sweep.series.front().at(point.n);
+  const double ms = time_of(point, time).median_ms;
+  if (!exact || !(ms > 0) || !(time_of(*exact, time).median_ms > 0)) return std::nullopt;
+  return ms / time_of(*exact, time).median_ms;
+}
+
+bool throttled(const Sweep& sweep, const SweepPoint& point) {
+  return slow_pace(point.pace_ms, sweep.best_pace_ms);
+}
+
+std::string label_of(const Sweep& sweep, std::size_t series) {
+  const Column& column = sweep.series[series].column;
+  const Variant& variant = find_variant(column.variant);
+  std::string apart;
+  for (std::size_t f = 0; f < variant.schema.size(); ++f) {
+    const bool differs = std::ranges::any_of(sweep.series, [&](const SweepSeries& other) {
+      return other.column.variant == column.variant && other.column.values[f] != column.values[f];
+    });
+    if (differs)
+      apart += (apart.empty() ? "" : ", ") + text_of(variant.schema[f], column.values[f]);
+  }
+  const bool seeds = std::ranges::any_of(sweep.series, [&](const SweepSeries& other) {
+    return other.column.variant == column.variant && other.column.seed != column.seed;
+  });
+  if (seeds) apart += (apart.empty() ? "" : ", ") + ("seed " + std::to_string(column.seed));
+  return variant.label + (apart.empty() ? "" : " (" + apart + ")");
+}
+
+std::string to_csv(const Sweep& sweep) {
+  std::ostringstream out;
+  out << "variant,parameters,fitted,n,runs,total_ms,total_p10_ms,total_p90_ms,apply_ms,"
+         "apply_p10_ms,apply_p90_ms,plan_ms,upload_ms,counted_bytes,output_rel_fro,"
+         "total_over_exact,apply_over_exact,remark\n";
+  for (std::size_t s = 0; s < sweep.series.size(); ++s)
+    for (const SweepPoint& point : sweep.series[s].points) write_line(out, sweep, s, point);
+  return out.str();
+}
+
+}  // namespace fovea

@@ -1,0 +1,124 @@
+// What drags, clicks and double clicks on the canvas do, and what they leave alone.
+#include "canvas/token_axis.h"
+#include "shown.h"
+
+using namespace fovea;
+
+namespace {
+
+void drag(Shown& shown, QPoint from, QPoint to) {
+  QTest::mousePress(&shown.canvas, Qt::LeftButton, {}, from);
+  QTest::mouseMove(&shown.canvas, (from + to) / 2);
+  QTest::mouseMove(&shown.canvas, to);
+  QTest::mouseRelease(&shown.canvas, Qt::LeftButton, {}, to);
+  shown.settle();
+}
+
+/// As a desktop sends it: press, release, double click, release.
+void double_click(Shown& shown, QPoint at) {
+  QTest::mouseClick(&shown.canvas, Qt::LeftButton, {}, at);
+  shown.settle();
+  const QPoint global = shown.canvas.mapToGlobal(at);
+  QMouseEvent twice(QEvent::MouseButtonDblClick, at, global, Qt::LeftButton, Qt::LeftButton, {});
+  QCoreApplication::sendEvent(&shown.canvas, &twice);
+  QTest::mouseRelease(&shown.canvas, Qt::LeftButton, {}, at);
+  shown.settle();
+}
+
+QPoint within(const Shown& shown, int row, int column, double x, double y) {
+  const QRectF place = shown.canvas.panel_place(row, column);
+  return (place.topLeft() + QPointF(x * place.width(), y * place.height())).toPoint();
+}
+
+}  // namespace
+
+TEST_CASE("a token's number is that of the pixel which covers it") {
+  for (Index size = 1; size <= 40; ++size)
+    for (Index pixels = 1; pixels <= size; ++pixels)
+      for (Index p = 0; p < pixels; ++p)  // as Pool splits a rectangle
+        for (Index t = p * size / pixels; t < (p + 1) * size / pixels; ++t) {
+          CAPTURE(size);
+          CAPTURE(pixels);
+          CHECK(canvas::pixel_of({100, 100 + size}, pixels, 100 + t) == p);
+        }
+  CHECK(canvas::pixel_of({0, 1031}, 512, 2) == 1);  // [2, 4) is pixel 1
+}
+
+TEST_CASE("a drag selects where there are queries and keys, not in a row's curve") {
+  Shown shown(gallery_model(384));
+  QSignalSpy selected(&shown.canvas, &Canvas::rectangle_selected);
+  drag(shown, within(shown, 1, 0, 0.2, 0.5), within(shown, 1, 0, 0.6, 0.7));
+  CHECK(selected.isEmpty());
+  drag(shown, within(shown, 0, 0, 0.2, 0.5), within(shown, 0, 0, 0.6, 0.7));
+  CHECK(selected.count() == 1);
+}
+
+TEST_CASE("a double click enlarges and leaves pin and leaves as they were") {
+  for (const std::optional<Index> before : {std::optional<Index>{}, {7}, {192}}) {
+    Shown shown(matrix_model(384, 2));
+    auto model = std::make_shared<CanvasModel>(*matrix_model(384, 2));
+    model->pinned_query = before;
+    shown.canvas.set_model(model);
+    QObject::connect(&shown.canvas, &Canvas::query_pinned, [&](Index query) {  // as a window does
+      model = std::make_shared<CanvasModel>(*model);
+      model->pinned_query =
+          model->pinned_query == query ? std::nullopt : std::optional<Index>(query);
+      shown.canvas.set_model(model);
+    });
+    shown.settle();
+    double_click(shown, within(shown, 0, 0, 0.5, 0.501));
+    CHECK(shown.canvas.is_enlarged());
+    CHECK(model->pinned_query == before);
+    double_click(shown, within(shown, 0, 0, 0.3, 0.7));
+    CHECK_FALSE(shown.canvas.is_enlarged());
+    CHECK(model->pinned_query == before);
+  }
+  Shown shown(gallery_model(384));
+  std::optional<std::pair<int, IndexRange>> chosen{{3, {1, 2}}};
+  shown.canvas.set_chosen_leaves(3, {1, 2});
+  QObject::connect(&shown.canvas, &Canvas::leaves_chosen, [&](int column, IndexRange leaves) {
+    const std::pair wished{column, leaves};
+    chosen = chosen == wished ? std::nullopt : std::optional(wished);
+    shown.canvas.set_chosen_leaves(column, chosen ? leaves : IndexRange{0, 0});
+  });
+  double_click(shown, within(shown, 1, 1, 0.5, 0.95));
+  CHECK(shown.canvas.is_enlarged());
+  CHECK(chosen == std::optional<std::pair<int, IndexRange>>{{3, {1, 2}}});
+}
+
+TEST_CASE("columns are not moved while a panel is enlarged") {
+  auto model = base_model(64, 3);
+  model->views = {View::output};
+  model->cells = {{cell_of(picture()), cell_of(picture()), cell_of(picture())}};
+  Shown shown(model);
+  QSignalSpy moved(&shown.canvas, &Canvas::column_moved);
+  shown.canvas.enlarge(0, 2);
+  shown.settle();
+  REQUIRE_FALSE(shown.canvas.panel_place(0, 0).isEmpty());  // exact stands beside it
+  const auto header = [&](int column) { return QPoint(within(shown, 0, column, 0.5, 0).x(), 20); };
+  drag(shown, header(0), header(2));
+  CHECK(moved.isEmpty());
+}
+
+TEST_CASE("a click on what stands above the bars and the tree chooses no leaf") {
+  Shown shown(gallery_model(384));
+  QSignalSpy chosen(&shown.canvas, &Canvas::leaves_chosen);
+  QTest::mouseClick(&shown.canvas, Qt::LeftButton, {}, within(shown, 1, 1, 0.5, 0.05));
+  shown.settle();
+  CHECK(chosen.isEmpty());
+  QTest::mouseClick(&shown.canvas, Qt::LeftButton, {}, within(shown, 1, 1, 0.5, 0.95));
+  shown.settle();
+  REQUIRE(chosen.count() == 1);
+  CHECK(chosen[0][1].value<IndexRange>().size() == 1);
+}
+
+TEST_CASE("the size of panels is told whenever they are drawn at another") {
+  Shown shown(matrix_model(64, 3));
+  const int before = shown.canvas.panel_pixels();
+  QSignalSpy told(&shown.canvas, &Canvas::panel_pixels_changed);
+  shown.canvas.enlarge(0, 0);
+  shown.settle();
+  REQUIRE(told.count() == 1);
+  CHECK(told[0][0].toInt() == shown.canvas.panel_pixels());
+  CHECK(shown.canvas.panel_pixels() > before);
+}

@@ -1,0 +1,125 @@
+// Colour bars, what they name, and the progress of work.
+#include "canvas/row_scale.h"
+#include "shown.h"
+
+using namespace fovea;
+
+namespace {
+
+/// Pixels of a colour right of a panel.
+int count_beside(const Shown& shown, const QImage& image, int row, int column, QRgb colour) {
+  const double ratio = shown.canvas.devicePixelRatioF();
+  const QRectF place = shown.canvas.panel_place(row, column);
+  int found = 0;
+  for (int y = int(place.top() * ratio); y < int((place.bottom() + 18) * ratio); ++y)
+    for (int x = int((place.right() + 2) * ratio); x < image.width(); ++x)
+      found += near(image.pixel(x, y) & 0xffffff, colour);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a rank map keeps its colour bar when every panel has a range of its own") {
+  for (const bool shared : {true, false}) {
+    auto model = base_model(64, 1);
+    model->views = {View::rank};
+    model->cells = {{cell_of(ranks(64))}};
+    model->settings.shared_range = shared;
+    Shown shown(model);
+    CAPTURE(shared);
+    CHECK(count_beside(shown, shown.picture(), 0, 0, rgb(colormap("ranks").steps[255])) > 0);
+  }
+}
+
+TEST_CASE("a row's range is that of all its rasters; rank maps and categories have none to share") {
+  auto model = matrix_model(64, 3);
+  Raster high = heat(64, 64);
+  high.high = 0.9;
+  model->cells[0][2] = cell_of(high);
+  const auto range = canvas::shared_range(*model, 0);
+  REQUIRE(range);
+  CHECK(range->first == heat(64, 64).low);
+  CHECK(range->second == 0.9);
+  const auto signed_one = canvas::shared_range(*model, 1);
+  REQUIRE(signed_one);
+  CHECK(signed_one->first == -signed_one->second);
+  model->settings.shared_range = false;
+  CHECK_FALSE(canvas::shared_range(*model, 0));
+}
+
+TEST_CASE("the line at a panel's top is as long as the work is far") {
+  auto model = base_model(64, 2);
+  model->views = {View::heatmap};
+  model->cells = {{cell_of(heat(64, 64)), CanvasCell{nullptr, false, "computing 50 %", 0.5}}};
+  model->cells[0][0].status = "estimate, exact: 50 %";
+  model->cells[0][0].progress = 0.5;
+  Shown shown(model);
+  const QImage image = shown.picture();
+  for (const int column : {0, 1}) {
+    CAPTURE(column);
+    const QRectF place = shown.canvas.panel_place(0, column);
+    const auto at = [&](double x) {
+      return pixel(shown, image,
+                   {int(place.left() + x * place.width()), int(std::ceil(place.top())) + 1});
+    };
+    CHECK(at(0.1) == at(0.45));
+    CHECK(at(0.55) != at(0.45));
+    CHECK(at(0.9) != at(0.45));
+  }
+}
+
+TEST_CASE("beside a colour bar those colours have a swatch that occur and are not on it") {
+  const auto one_raster = [](float value) {
+    auto model = base_model(16, 1);
+    model->views = {View::heatmap};
+    Raster raster = heat(16, 16);
+    raster.norm = Norm::linear, raster.low = 0, raster.high = 1;
+    for (Index i = 0; i < 16; ++i)
+      for (Index j = 0; j < 16; ++j) raster.values(i, j) = 0.5f;
+    raster.values(3, 3) = value;
+    model->cells = {{cell_of(raster)}};
+    return model;
+  };
+  const Colormap& map = colormap("viridis");
+  const std::pair<float, Rgb> cases[] = {
+      {std::numeric_limits<float>::quiet_NaN(), map.not_a_number},
+      {-std::numeric_limits<float>::infinity(), map.masked},
+      {2, map.over},
+      {-1, map.under}};
+  constexpr int most_of_a_swatch = 40;  // pixels of 9 x 9 less its frame
+  for (const auto& [value, colour] : cases) {
+    CAPTURE(double(value));
+    Shown with(one_raster(value)), without(one_raster(0.5f));
+    const auto found = [&](Shown& shown) {
+      return count_beside(shown, shown.picture(), 0, 0, rgb(colour));
+    };
+    CHECK(found(with) >= found(without) + most_of_a_swatch);
+  }
+}
+
+TEST_CASE("names of colours below narrow panels take as many lines as they need") {
+  auto model = base_model(16, 8);
+  model->views = {View::heatmap};
+  model->settings.shared_range = false;
+  Raster raster = heat(16, 16);
+  raster.norm = Norm::linear, raster.low = 0, raster.high = 0.3;
+  raster.values(0, 0) = std::numeric_limits<float>::quiet_NaN();
+  raster.values(0, 1) = -std::numeric_limits<float>::infinity();
+  raster.values(0, 2) = -1;
+  raster.values(0, 3) = 1;
+  model->cells = {std::vector<CanvasCell>(8, cell_of(raster, ""))};
+  Shown shown(model, {1100, 500});
+  const QImage image = shown.picture();
+  const Colormap& map = colormap("viridis");
+  const double ratio = shown.canvas.devicePixelRatioF();
+  for (int column = 0; column < 8; ++column)
+    for (const Rgb& colour : {map.not_a_number, map.masked, map.over, map.under}) {
+      CAPTURE(column);
+      const QRectF place = shown.canvas.panel_place(0, column);
+      int found = 0;
+      for (int y = int((place.bottom() + 18) * ratio); y < image.height(); ++y)
+        for (int x = int(place.left() * ratio); x < int(place.right() * ratio); ++x)
+          found += near(image.pixel(x, y) & 0xffffff, rgb(colour));
+      CHECK(found >= 40);
+    }
+}

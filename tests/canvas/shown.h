@@ -1,0 +1,71 @@
+// A canvas shown in a window of its own, and where things are in it.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <QElapsedTimer>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "figure/colormap.h"
+#include "models.h"
+
+namespace fovea {
+
+struct Shown {
+  explicit Shown(std::shared_ptr<const CanvasModel> model, QSize size = {1140, 800}) {
+    canvas.resize(size);
+    canvas.set_model(std::move(model));
+    canvas.show();
+    REQUIRE(QTest::qWaitForWindowExposed(&canvas));
+    settle();
+  }
+  /// Until no frame came for a while: a loaded machine draws late.
+  void settle() {
+    QSignalSpy frames(&canvas, &Canvas::frame_painted);
+    QElapsedTimer clock;
+    clock.start();
+    do {
+      frames.clear();
+      QTest::qWait(120);
+    } while (!frames.isEmpty() && clock.elapsed() < 10000);
+  }
+  QImage picture() {
+    settle();
+    return canvas.grab().toImage();
+  }
+  void move(QPoint at) {
+    QTest::mouseMove(&canvas, at);
+    settle();
+  }
+  void wheel(QPoint at, int notches) {
+    QWheelEvent event(at, canvas.mapToGlobal(at), {}, {0, 120 * notches}, Qt::NoButton,
+                      Qt::NoModifier, Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(&canvas, &event);
+    settle();
+  }
+  Canvas canvas;
+};
+
+/// The left and top of the panels' window; the first panel begins one pixel further.
+inline constexpr int left = 72, top = 44;
+inline int side(const Shown& shown) {
+  return static_cast<int>(shown.canvas.panel_pixels() / shown.canvas.devicePixelRatioF());
+}
+inline QPoint inside(const Shown& shown, int column, double x, double y) {
+  const int s = side(shown);
+  return {left + column * (s + 10) + static_cast<int>(x * s), top + static_cast<int>(y * s)};
+}
+inline QRgb pixel(const Shown& shown, const QImage& image, QPoint at) {
+  return image.pixel((QPointF(at) * shown.canvas.devicePixelRatioF()).toPoint()) & 0xffffff;
+}
+inline QRgb rgb(const Rgb& c) {
+  return qRgb(c[0], c[1], c[2]) & 0xffffff;
+}
+/// Within 2 of 255 a channel: drivers round table look-ups differently.
+inline bool near(QRgb a, QRgb b) {
+  return std::abs(qRed(a) - qRed(b)) <= 2 && std::abs(qGreen(a) - qGreen(b)) <= 2 &&
+         std::abs(qBlue(a) - qBlue(b)) <= 2;
+}
+
+}  // namespace fovea

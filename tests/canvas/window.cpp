@@ -1,0 +1,303 @@
+// The canvas in a real window: what is drawn where, and what hands make it tell.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+
+#include <QApplication>
+#include <QDir>
+#include <QDockWidget>
+#include <QMainWindow>
+
+#include "canvas/grid.h"
+#include "canvas/token_axis.h"
+#include "shown.h"
+
+using namespace fovea;
+
+TEST_CASE("a cell has the colour of its number, special values their own") {
+  auto model = base_model(16, 1);
+  model->views = {View::heatmap};
+  Raster raster = heat(16, 16);
+  raster.norm = Norm::linear, raster.low = 0, raster.high = 1;
+  for (Index i = 0; i < 16; ++i)
+    for (Index j = 0; j < 16; ++j) raster.values(i, j) = static_cast<float>(i) / 15.0f;
+  raster.values(0, 0) = std::numeric_limits<float>::quiet_NaN();
+  raster.values(0, 1) = -std::numeric_limits<float>::infinity();
+  raster.values(0, 2) = 2, raster.values(0, 3) = -1;
+  model->cells = {{cell_of(raster)}};
+  Shown shown(model);
+  const QImage image = shown.picture();
+  const Colormap& map = colormap("viridis");
+  const auto at = [&](int i, int j) {
+    return pixel(shown, image, inside(shown, 0, (j + 0.2) / 16, (i + 0.2) / 16));
+  };
+  CHECK(near(at(0, 0), rgb(map.not_a_number)));
+  CHECK(near(at(0, 1), rgb(map.masked)));
+  CHECK(near(at(0, 2), rgb(map.over)));
+  CHECK(near(at(0, 3), rgb(map.under)));
+  for (const int i : {1, 6, 11, 15}) {
+    CAPTURE(i);
+    const double t = normalised(static_cast<float>(i) / 15.0f, 0, 1, Norm::linear, 1e-4);
+    CHECK(near(at(i, 8), rgb(map.steps[static_cast<std::size_t>(std::min(t * 256, 255.0))])));
+  }
+}
+
+TEST_CASE("every norm has the colours that a figure has, pooled to pixels too") {
+  // Rows of one number each, as many as a panel has pixels thrice: a pixel shows the largest.
+  const Index n = 1536;
+  for (const Palette palette : {Palette::sequential, Palette::diverging})
+    for (const Norm norm : {Norm::linear, Norm::log})
+      for (const Index rows : {Index{24}, n}) {
+        auto model = base_model(rows, 1);
+        model->views = {View::heatmap};
+        Raster raster = heat(rows, rows);
+        raster.palette = palette, raster.norm = norm;
+        raster.low = palette == Palette::diverging ? -1 : 0, raster.high = 1;
+        for (Index i = 0; i < rows; ++i)
+          for (Index j = 0; j < rows; ++j) {
+            const double share = static_cast<double>(i * 24 / rows) / 23;
+            const double v = palette == Palette::diverging ? 2 * share - 1 : share;
+            raster.values(i, j) = static_cast<float>(v * std::abs(v));
+          }
+        model->cells = {{cell_of(raster)}};
+        Shown shown(model);
+        const QImage image = shown.picture();
+        const ValueColours colours{.palette = palette,
+                                   .map = &colormap_for(palette, "viridis"),
+                                   .norm = norm,
+                                   .low = raster.low,
+                                   .high = raster.high,
+                                   .log_floor = model->settings.log_floor};
+        for (int band = 0; band < 24; ++band) {
+          CAPTURE(int(palette));
+          CAPTURE(int(norm));
+          CAPTURE(rows);
+          CAPTURE(band);
+          const auto value = static_cast<double>(raster.values(band * rows / 24, 0));
+          const QRgb got = pixel(shown, image, inside(shown, 0, 0.3, (band + 0.4) / 24));
+          // A step of 256 more or less: the logarithm is the graphics card's.
+          bool known = false;
+          for (const double nudge : {1.0, 0.97, 1.03, 0.99, 1.01})
+            known = known || near(got, rgb(colours.colour(value * nudge)));
+          CHECK(known);
+        }
+      }
+}
+
+TEST_CASE("the crosshair shows in all panels of all columns") {
+  Shown shown(matrix_model(384, 3));
+  shown.move({2, 2});
+  const QImage before = shown.picture();
+  shown.move(inside(shown, 1, 0.5, 0.3));
+  const QImage after = shown.picture();
+  for (const int column : {0, 1, 2}) {
+    CAPTURE(column);
+    const QPoint across = inside(shown, column, 0.2, 0.3), down = inside(shown, column, 0.5, 0.85);
+    int changed_across = 0, changed_down = 0;
+    for (int k = -3; k <= 3; ++k) {
+      changed_across +=
+          pixel(shown, before, across + QPoint(0, k)) != pixel(shown, after, across + QPoint(0, k));
+      changed_down +=
+          pixel(shown, before, down + QPoint(k, 0)) != pixel(shown, after, down + QPoint(k, 0));
+    }
+    CHECK(changed_across > 0);
+    CHECK(changed_down > 0);
+  }
+}
+
+TEST_CASE("twenty fast clicks are twenty pins, of the token under the cursor") {
+  Shown shown(matrix_model(16, 2));
+  QSignalSpy pins(&shown.canvas, &Canvas::query_pinned);
+  for (int k = 0; k < 20; ++k)
+    QTest::mouseClick(&shown.canvas, Qt::LeftButton, {},
+                      inside(shown, 0, 0.5, (k % 16 + 0.5) / 16));
+  QTRY_COMPARE_WITH_TIMEOUT(pins.count(), 20, 10000);
+  for (int k = 0; k < 20; ++k) CHECK(pins[k][0].value<Index>() == k % 16);
+}
+
+TEST_CASE("the wheel zooms about the cursor and never leaves the matrix") {
+  Shown shown(matrix_model(384, 2));
+  Viewport wished;
+  QObject::connect(&shown.canvas, &Canvas::viewport_wished, [&](Viewport v) { wished = v; });
+  const QPoint at = inside(shown, 0, 0.25, 0.5);
+  shown.wheel(at, 3);
+  const double extent = wished.row_end - wished.row_begin;
+  CHECK(extent == doctest::Approx(384 * 0.512));  // 0.8^3
+  // The token under the cursor stays within a pixel's worth of tokens.
+  CHECK(wished.row_begin + 0.5 * extent == doctest::Approx(192).epsilon(0.02));
+  CHECK(wished.col_begin + 0.25 * extent == doctest::Approx(96).epsilon(0.03));
+  shown.wheel(at, -40);
+  CHECK(wished == Viewport{0, 384, 0, 384});
+}
+
+TEST_CASE("a crosshair from elsewhere stays until the pointer moves, and is not told as hovered") {
+  Shown shown(matrix_model(384, 2));
+  shown.move(inside(shown, 0, 0.1, 0.1));
+  QSignalSpy hovers(&shown.canvas, &Canvas::hovered);
+  const QImage before = shown.picture();
+  shown.canvas.point_to(192, 288);
+  const QImage pointed = shown.picture();
+  CHECK(hovers.isEmpty());
+  for (const int column : {0, 1}) {
+    CAPTURE(column);
+    int across = 0;
+    for (int k = -3; k <= 3; ++k) {
+      const QPoint at = inside(shown, column, 0.3, 0.5) + QPoint(0, k);
+      across += pixel(shown, before, at) != pixel(shown, pointed, at);
+    }
+    CHECK(across > 0);
+  }
+  shown.move(inside(shown, 0, 0.2, 0.1));
+  REQUIRE(hovers.count() > 0);
+  CHECK(std::abs(hovers.last()[1].value<Index>() - 77) <= 4);
+}
+
+TEST_CASE("a left drag selects, a right drag pans, a header click chooses, a header drag moves") {
+  Shown shown(matrix_model(384, 3));
+  Viewport wished{0, 384, 0, 384};
+  IndexRange rows, cols;
+  QObject::connect(&shown.canvas, &Canvas::viewport_wished, [&](Viewport v) { wished = v; });
+  QObject::connect(&shown.canvas, &Canvas::rectangle_selected,
+                   [&](IndexRange r, IndexRange c) { rows = r, cols = c; });
+  QSignalSpy chosen(&shown.canvas, &Canvas::column_chosen),
+      moved(&shown.canvas, &Canvas::column_moved), pins(&shown.canvas, &Canvas::query_pinned);
+  const auto drag = [&](Qt::MouseButton button, QPoint from, QPoint to) {
+    QTest::mousePress(&shown.canvas, button, {}, from);
+    QTest::mouseMove(&shown.canvas, (from + to) / 2);
+    QTest::mouseMove(&shown.canvas, to);
+    QTest::mouseRelease(&shown.canvas, button, {}, to);
+    shown.settle();
+  };
+  drag(Qt::LeftButton, inside(shown, 1, 0.25, 0.5), inside(shown, 1, 0.5, 0.75));
+  CHECK(std::abs(rows.begin - 192) <= 3);
+  CHECK(std::abs(rows.end - 288) <= 3);
+  CHECK(std::abs(cols.begin - 96) <= 3);
+  CHECK(std::abs(cols.end - 192) <= 3);
+  CHECK(pins.isEmpty());
+  shown.wheel(inside(shown, 0, 0.5, 0.5), 5);
+  const Viewport before = wished;
+  drag(Qt::RightButton, inside(shown, 0, 0.5, 0.5), inside(shown, 0, 0.4, 0.5));
+  CHECK(wished.col_begin > before.col_begin);
+  QTest::mouseClick(&shown.canvas, Qt::LeftButton, {}, {inside(shown, 1, 0.5, 0).x(), 20});
+  shown.settle();
+  REQUIRE(chosen.count() == 1);
+  CHECK(chosen[0][0].toInt() == 1);
+  drag(Qt::LeftButton, {inside(shown, 0, 0.5, 0).x(), 20}, {inside(shown, 2, 0.5, 0).x(), 20});
+  REQUIRE(moved.count() == 1);
+  CHECK(moved[0][0].toInt() == 0);
+  CHECK(moved[0][1].toInt() == 2);
+}
+
+TEST_CASE("every body draws at every length, after floating too") {
+  for (const Index n : {16, 384, 2048}) {
+    CAPTURE(n);
+    QMainWindow window;
+    auto* dock = new QDockWidget(&window);
+    auto* canvas = new Canvas;
+    dock->setWidget(canvas);
+    window.addDockWidget(Qt::LeftDockWidgetArea, dock);
+    window.resize(1200, 900);
+    canvas->set_model(gallery_model(n));
+    window.show();
+    REQUIRE(QTest::qWaitForWindowExposed(&window));
+    QTest::qWait(200);
+    const QRgb before = canvas->grab().toImage().pixel(left + 20, top + 20);
+    dock->setFloating(true);  // another window, and back
+    QTest::qWait(300);
+    CHECK(canvas->grab().toImage().pixel(left + 20, top + 20) == before);
+    dock->setFloating(false);
+    QTest::qWait(300);
+    CHECK(canvas->grab().toImage().pixel(left + 20, top + 20) == before);
+  }
+}
+
+TEST_CASE("nothing is drawn when nothing happens") {
+  Shown shown(matrix_model(16, 2));
+  shown.settle();
+  QSignalSpy frames(&shown.canvas, &Canvas::frame_painted);
+  QTest::qWait(300);
+  CHECK(frames.count() == 0);
+  CHECK(shown.canvas.last_frame_ms() > 0);
+}
+
+TEST_CASE("labels of an axis keep their distance at every zoom") {
+  for (double extent = 4; extent < 131072; extent *= 1.7)
+    for (const double spacing : {13.0, 30.0, 34.0}) {
+      const canvas::TokenAxis axis{3.3, 3.3 + extent, 0, 280};
+      const auto places = canvas::ticks(axis, spacing);
+      CAPTURE(extent);
+      // Some are there, but for a few tokens so wide that none begins within.
+      if (extent > 2 * spacing) CHECK_FALSE(places.empty());
+      for (std::size_t i = 1; i < places.size(); ++i)
+        // Pixels are float: 280 of them to 1e-5.
+        CHECK(axis.pixel(double(places[i])) - axis.pixel(double(places[i - 1])) >= spacing - 1e-3);
+    }
+}
+
+TEST_CASE("tokens that touch are one span, and there are no more spans than pixels") {
+  const canvas::TokenAxis axis{0, 100, 0, 200}, fine{0, 100, 0, 50};
+  CHECK(canvas::spans(axis, {10, 11, 12, 40}).size() == 2);
+  const auto one = canvas::spans(axis, {10, 11, 12});
+  CHECK(one.front().first == doctest::Approx(20));
+  CHECK(one.front().second == doctest::Approx(26));
+  std::vector<Index> all;
+  for (Index i = 0; i < 100; i += 3) all.push_back(i);
+  CHECK(canvas::spans(fine, all).size() <= 50);
+  CHECK(canvas::spans({60, 70, 0, 50}, {10, 90}).empty());
+}
+
+/// For the eye: FOVEA_SHOTS=folder writes them.
+TEST_CASE("pictures of all states") {
+  const QString folder = qEnvironmentVariable("FOVEA_SHOTS");
+  if (folder.isEmpty()) return;
+  for (const bool dark : {true, false}) {
+    const auto shot = [&](const QString& name, std::shared_ptr<CanvasModel> model, QSize size,
+                          QPoint hover = {2, 2}) {
+      model->dark = dark;
+      Shown shown(model, size);
+      shown.move(hover);
+      const QString ratio = shown.canvas.devicePixelRatioF() > 1 ? "-hidpi" : "";
+      CHECK(shown.picture().save(
+          QDir(folder).filePath(name + (dark ? "-dark" : "-light") + ratio + ".png")));
+      MESSAGE(name.toStdString() << " " << shown.canvas.last_frame_ms() << " ms");
+    };
+    auto many = matrix_model(384, 5);
+    many->pinned_query = 260, many->selected_column = 2;
+    many->selection_begin = {40, 200}, many->selection_end = {120, 300};
+    many->marked_queries = {10, 11, 12, 300, 301};
+    shot("grid", many, {1140, 820}, {300, 160});
+    shot("gallery", gallery_model(384), {1140, 820}, {700, 500});
+    auto close = matrix_model(384, 2);
+    close->viewport = {100, 112, 104, 116};
+    close->settings.shared_range = false;
+    shot("close", close, {1000, 980}, {260, 220});
+    auto closest = matrix_model(384, 2);
+    closest->viewport = {100, 107, 100, 107};
+    closest->cells[0][0] = cell_of(heat(384, 384));
+    shot("closest", closest, {900, 900});
+    shot("scrolled", matrix_model(2048, 8), {900, 500});
+  }
+}
+
+// Of the offscreen platform, by a test of its own.
+TEST_CASE("where there is no GL the canvas says so" * doctest::skip()) {
+  Canvas canvas;
+  canvas.resize(700, 500);
+  canvas.set_model(matrix_model(16, 2));
+  QSignalSpy frames(&canvas, &Canvas::frame_painted);
+  canvas.show();
+  REQUIRE(QTest::qWaitForWindowExposed(&canvas));
+  const QImage image = canvas.grab().toImage();
+  const QRgb ground = image.pixel(0, 0);
+  int words = 0;
+  for (int y = 0; y < image.height(); ++y)
+    for (int x = 0; x < image.width(); ++x) words += image.pixel(x, y) != ground;
+  CHECK(words > 100);  // dark pixels of letters
+  CHECK(frames.isEmpty());
+}
+
+int main(int argc, char** argv) {
+  doctest::Context context(argc, argv);
+  if (context.shouldExit()) return 0;
+  QApplication application(argc, argv);
+  return context.run();
+}

@@ -1,0 +1,376 @@
+// Panels: what each view shows of each variant.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "analysis/cases.h"
+#include "analysis/pairs.h"
+#include "panels/panel.h"
+#include "panels/rank_subject.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+constexpr View views[] = {View::heatmap, View::error, View::mask,   View::rank, View::level,
+                          View::tree,    View::row,   View::output, View::cost};
+
+// A variant and exact attention of one problem, computed and compared.
+struct Scene {
+  Problem problem;
+  Computation computation, exact;
+  Metrics metrics;
+  std::vector<Diagnostic> diagnostics;
+  Sequence sequence;
+  ViewSettings settings;
+  Profile profile;
+
+  Scene(const Problem& p, const std::string& id, const Settings& parameters) : problem(p) {
+    Run run{profile};
+    const Backend& backend = *backends().front();
+    const auto make = [&](const std::string& name, const Settings& s) {
+      const Variant& variant = find_variant(name);
+      return compute(problem, {.variant = &variant, .values = values_of(variant, s), .repeats = 0},
+                     backend, run);
+    };
+    exact = make("exact", {});
+    computation = id == "exact" ? exact : make(id, parameters);
+    metrics = compare(*computation.op, computation.output, *exact.op, exact.output, run);
+    diagnostics = diagnose(*computation.op, computation.output, *exact.op, exact.output, run);
+  }
+  Panel panel(View view, IndexRange rows, IndexRange cols, Index max_pixels = 512,
+              Index query = 0) {
+    Run run{profile};
+    return make_panel(view,
+                      {.computation = computation,
+                       .exact = exact,
+                       .backend = *backends().front(),
+                       .metrics = &metrics,
+                       .diagnostics = &diagnostics,
+                       .sequence = sequence,
+                       .settings = settings,
+                       .rows = rows,
+                       .cols = cols,
+                       .max_pixels = max_pixels,
+                       .query = query},
+                      run);
+  }
+  Panel panel(View view) { return panel(view, {0, problem.n()}, {0, problem.n()}); }
+  Matrix p(bool approximate) {
+    Run run{profile};
+    const IndexRange all{0, problem.n()};
+    return (approximate ? computation : exact).op->tile(all, all, run);
+  }
+};
+
+Scene hyper_scene(bool causal = false) {
+  return {make_data(Data::gaussian, 40, 4, 4, causal),
+          "hyper",
+          {{"block", "8"}, {"samples", "8"}, {"min_length", "8"}}};
+}
+
+}  // namespace
+
+TEST_CASE("every view of every variant shows something or says why not") {
+  for (const Case& c : small_cases())
+    for (const bool causal : {false, true})
+      for (const Index n : {1, 37}) {
+        Scene scene(make_data(Data::gaussian, n, 3, 4, causal), c.id, c.settings);
+        for (const View view : views) {
+          INFO(c.id << " " << to_text(view) << " n=" << n << " causal=" << causal);
+          const Panel panel = scene.panel(view, {0, n}, {0, n}, 16);
+          CHECK(panel.view == view);
+          CHECK_FALSE(panel.title.empty());
+          if (const auto* message = std::get_if<Message>(&panel.body))
+            CHECK(message->text.size() > 10);
+          if (const auto* raster = std::get_if<Raster>(&panel.body)) {
+            CHECK_FALSE(raster->values.empty());
+            CHECK(raster->low <= raster->high);
+            CHECK_FALSE(raster->quantity.empty());
+            CHECK(raster->values.rows() <= 16);
+          }
+        }
+      }
+}
+
+TEST_CASE("the heatmap is P; its masked pixels are the future") {
+  Scene scene = hyper_scene(true);
+  const auto raster = std::get<Raster>(scene.panel(View::heatmap).body);
+  const Matrix p = scene.p(true);
+  bool same = true;
+  for (Index i = 0; i < 40; ++i)
+    for (Index j = 0; j < 40; ++j)
+      same &= j > i ? std::isinf(raster.values(i, j)) && raster.values(i, j) < 0
+                    : raster.values(i, j) == p(i, j);
+  CHECK(same);
+  CHECK(raster.pooled == Pool::Kind::none);
+}
+
+TEST_CASE("a row norm makes the largest of each row 1") {
+  Scene scene = hyper_scene();
+  scene.settings.norm = Norm::row_max;
+  const auto raster = std::get<Raster>(scene.panel(View::heatmap, {0, 40}, {0, 40}, 10).body);
+  for (Index r = 0; r < 10; ++r) {
+    float top = 0;
+    for (Index c = 0; c < 10; ++c) top = std::max(top, raster.values(r, c));
+    CHECK(top == 1.0f);
+  }
+}
+
+TEST_CASE("the error is P~ - P, pooled with its sign") {
+  Scene scene = hyper_scene();
+  const Matrix p = scene.p(false), q = scene.p(true);
+  const auto raster = std::get<Raster>(scene.panel(View::error).body);
+  CHECK(raster.palette == Palette::diverging);
+  CHECK(raster.low == -raster.high);
+  for (Index i = 0; i < 40; ++i)
+    for (Index j = 0; j < 40; ++j) CHECK(raster.values(i, j) == q(i, j) - p(i, j));
+  // Pixels of 4 x 4, and so wide that a row of them is looked at by vectors.
+  for (const auto& [kind, side] : {std::pair{Pool::Kind::max, Index{4}},
+                                   {Pool::Kind::mean, 4},
+                                   {Pool::Kind::max, 20},
+                                   {Pool::Kind::mean, 20}}) {
+    scene.settings.pool = kind;
+    const Index pixels = 40 / side;
+    const auto pooled = std::get<Raster>(scene.panel(View::error, {0, 40}, {0, 40}, pixels).body);
+    CHECK(pooled.pooled == kind);
+    for (Index r = 0; r < pixels; ++r)
+      for (Index c = 0; c < pixels; ++c) {
+        double largest = 0, sum = 0;
+        for (Index i = side * r; i < side * r + side; ++i)
+          for (Index j = side * c; j < side * c + side; ++j) {
+            const double x = static_cast<double>(q(i, j)) - static_cast<double>(p(i, j));
+            sum += x;
+            if (std::abs(x) > std::abs(largest)) largest = x;
+          }
+        const double expected =
+            kind == Pool::Kind::max ? largest : sum / static_cast<double>(side * side);
+        CHECK(std::abs(static_cast<double>(pooled.values(r, c)) - expected) <
+              6e-8);  // 2^-24: one rounding of a number below 1
+      }
+  }
+}
+
+TEST_CASE("kinds of error follow from the signed one") {
+  Scene scene = hyper_scene();
+  const auto values = [&](ErrorKind kind) {
+    scene.settings.error = kind;
+    return std::get<Raster>(scene.panel(View::error).body).values;
+  };
+  const Matrix p = scene.p(false), difference = values(ErrorKind::signed_difference);
+  const Matrix absolute = values(ErrorKind::absolute), squared = values(ErrorKind::squared);
+  const Matrix relative = values(ErrorKind::relative),
+               logarithm = values(ErrorKind::log10_absolute);
+  for (Index i = 0; i < 40; ++i)
+    for (Index j = 0; j < 40; ++j) {
+      const double x = static_cast<double>(difference(i, j));
+      CHECK(static_cast<double>(absolute(i, j)) == std::abs(x));
+      // One rounding to float of each side.
+      CHECK(static_cast<double>(squared(i, j)) == doctest::Approx(x * x).epsilon(1e-6));
+      CHECK(static_cast<double>(relative(i, j)) ==
+            doctest::Approx(x / static_cast<double>(p(i, j))).epsilon(1e-6));
+      CHECK(static_cast<double>(logarithm(i, j)) ==
+            doctest::Approx(std::log10(std::max(1e-12, std::abs(x)))).epsilon(1e-6));
+    }
+}
+
+TEST_CASE("the mask shows tiles from afar and elements from near") {
+  Scene scene(make_data(Data::gaussian, 64, 3, 2, true), "fixed",
+              {{"stride", "8"}, {"summary", "2"}});
+  scene.settings.mask_block = 4;
+  const Panel far = scene.panel(View::mask);
+  const auto& tiles = std::get<Raster>(far.body);
+  CHECK(tiles.categories == std::vector<std::string>{"empty", "unused", "full", "coarse", "used"});
+  CHECK(far.caption.find("full") != std::string::npos);
+  CHECK(tiles.values(0, 0) == 4);  // the diagonal tile is cut by the mask: this pair is used
+  CHECK(tiles.values(0, 1) == 1);  // and this one not
+  CHECK(tiles.values(0, 63) == 0);
+  CHECK(tiles.values(7, 0) == 2);
+  const auto near = std::get<Raster>(scene.panel(View::mask, {8, 24}, {0, 16}).body);
+  const Matrix mask = element_mask(scene.computation.op->plan(), {8, 24}, {0, 16});
+  for (Index i = 0; i < 16; ++i)
+    for (Index j = 0; j < 16; ++j) CHECK((near.values(i, j) >= 2) == (mask(i, j) > 0));
+  const auto pooled = std::get<Raster>(scene.panel(View::mask, {0, 64}, {0, 64}, 32).body);
+  CHECK(pooled.categories == std::vector<std::string>{"empty", "partial", "full", "coarse"});
+  CHECK(pooled.values(0, 0) == 1);
+  CHECK(pooled.values(3, 0) == 2);
+}
+
+TEST_CASE("the mask tells pairs evaluated through clusters from those evaluated by themselves") {
+  Scene scene(make_data(Data::gaussian, 64, 3, 2, false), "h1d", {{"block", "4"}});
+  const auto mask = std::get<Raster>(scene.panel(View::mask).body);
+  const Matrix owner = level_owner(scene.computation.op->plan(), {0, 64}, {0, 64});
+  for (Index i = 0; i < 64; ++i)
+    for (Index j = 0; j < 64; ++j) CHECK((mask.values(i, j) == 3) == (owner(i, j) > 0));
+}
+
+TEST_CASE("signed errors have a logarithmic scale where weights have one") {
+  Scene scene = hyper_scene();
+  scene.settings.norm = Norm::linear;
+  CHECK(std::get<Raster>(scene.panel(View::error).body).norm == Norm::linear);
+  scene.settings.norm = Norm::log;
+  const auto error = std::get<Raster>(scene.panel(View::error).body);
+  CHECK(error.norm == Norm::log);
+  CHECK(error.low == -error.high);
+  CHECK(std::get<RowCurve>(scene.panel(View::row).body).log_floor == scene.settings.log_floor);
+}
+
+TEST_CASE("the rank map covers the matrix and counts what it stores") {
+  Scene scene = hyper_scene();
+  const Panel panel = scene.panel(View::rank);
+  const auto& map = std::get<BlockMap>(panel.body);
+  CHECK(map.map.n == 40);
+  CHECK(map.stored == stored_entries(map.map));
+  CHECK(map.compression == doctest::Approx(1600 / map.stored));
+}
+
+TEST_CASE("rank subjects are P, exp(S), S and the error") {
+  Scene scene = hyper_scene();
+  Run run{scene.profile};
+  const IndexRange rows{3, 9}, cols{10, 20};
+  const auto get = [&](RankSubject what) {
+    return entries_of(scene.computation, scene.exact, what, run)(rows, cols);
+  };
+  const Matrix logits = get(RankSubject::logits), a = get(RankSubject::unnormalised);
+  const Matrix q = get(RankSubject::attention), error = get(RankSubject::error);
+  const Matrix p = scene.p(false), approximate = scene.p(true);
+  for (Index i = 0; i < rows.size(); ++i)
+    for (Index j = 0; j < cols.size(); ++j) {
+      const Index r = rows.begin + i, c = cols.begin + j;
+      const double s = static_cast<double>(logits(i, j));
+      // A = P exp(lse): float logits and lse of size up to ten, so about 1e-6.
+      CHECK(static_cast<double>(a(i, j)) == doctest::Approx(std::exp(s)).epsilon(2e-6));
+      CHECK(static_cast<double>(p(r, c)) ==
+            doctest::Approx(std::exp(s - static_cast<double>(
+                                             scene.exact.output.lse[static_cast<std::size_t>(r)])))
+                .epsilon(1e-5));
+      CHECK(q(i, j) == approximate(r, c));
+      CHECK(error(i, j) == approximate(r, c) - p(r, c));
+    }
+}
+
+TEST_CASE("a row lists its best keys; an output picture is Z") {
+  Scene scene = hyper_scene();
+  const auto curve = std::get<RowCurve>(scene.panel(View::row, {0, 40}, {5, 25}, 512, 7).body);
+  const Matrix p = scene.p(false);
+  CHECK(curve.query == 7);
+  REQUIRE(curve.exact.size() == 20);
+  for (Index j = 0; j < 20; ++j) CHECK(curve.exact[static_cast<std::size_t>(j)] == p(7, j + 5));
+  REQUIRE(curve.top_exact.size() == 8);
+  for (const auto& [key, value] : curve.top_exact) CHECK(value == p(7, key));
+  CHECK(curve.top_exact[0].second >= curve.top_exact[7].second);
+
+  CHECK(std::holds_alternative<Strip>(scene.panel(View::output).body));
+  Matrix q = gaussian(12, 3, 1), k = gaussian(12, 3, 2), v(12, 3, 0.25f);
+  Scene image(make_problem(q, k, v), "strided", {{"stride", "4"}});
+  image.sequence.grid = ImageGrid{3, 4, 0};
+  const auto picture = std::get<OutputPicture>(image.panel(View::output).body);
+  CHECK(picture.rgb.size() == 36);
+  for (const float x : picture.rgb) CHECK(x == doctest::Approx(0.25f));
+}
+
+TEST_CASE("a given attention matrix has a heatmap and a rank map, and nothing else") {
+  const Matrix a = hyper_scene().p(false);
+  Profile profile;
+  Run run{profile};
+  ViewSettings settings;
+  const auto make = [&](View view, Index pixels) {
+    return make_matrix_panel(view, a, settings, {0, 40}, {0, 40}, pixels, *backends().front(), run);
+  };
+  const auto raster = std::get<Raster>(make(View::heatmap, 512).body);
+  CHECK(raster.values(3, 4) == a(3, 4));
+  const auto pooled = std::get<Raster>(make(View::heatmap, 20).body);
+  CHECK(pooled.values(0, 0) == std::max({a(0, 0), a(0, 1), a(1, 0), a(1, 1)}));
+  CHECK(std::get<BlockMap>(make(View::rank, 512).body).map.n == 40);
+  CHECK(std::holds_alternative<Message>(make(View::error, 512).body));
+}
+
+TEST_CASE("a subtitle leaves out what only a causal mask makes matter") {
+  for (const bool causal : {false, true}) {
+    Scene scene(make_data(Data::gaussian, 64, 8, 8, causal), "h1d", {{"block", "4"}});
+    const std::string subtitle = scene.panel(View::heatmap).subtitle;
+    CAPTURE(subtitle);
+    CHECK(subtitle.starts_with("block 4, structure banded"));
+    CHECK((subtitle.find("causal query first") != std::string::npos) == causal);
+  }
+}
+
+TEST_CASE("outputs that are not computed yet are said not to be") {
+  Scene scene = hyper_scene();
+  scene.computation.output = {};
+  CHECK(std::get<Message>(scene.panel(View::output).body).text.find("not computed") !=
+        std::string::npos);
+  Scene other = hyper_scene();
+  other.exact.output = {};
+  CHECK(std::holds_alternative<Message>(other.panel(View::output).body));
+}
+
+TEST_CASE("what rows of mean pixels are divided by is called what it is") {
+  Scene scene = hyper_scene();
+  scene.settings.norm = Norm::row_max;
+  scene.settings.pool = Pool::Kind::mean;
+  Run run{scene.profile};
+  const auto map = make_map(View::heatmap, scene.computation, scene.exact, scene.settings);
+  map->fill({0, map->overview_rows()}, run);
+  const IndexRange all{0, 40};
+  const Panel panel = make_panel(View::heatmap,
+                                 {.computation = scene.computation,
+                                  .exact = scene.exact,
+                                  .backend = *backends().front(),
+                                  .sequence = scene.sequence,
+                                  .settings = scene.settings,
+                                  .rows = all,
+                                  .cols = all,
+                                  .max_pixels = 10,
+                                  .map = map.get()},
+                                 run);
+  const auto& raster = std::get<Raster>(panel.body);
+  REQUIRE(raster.pooled == Pool::Kind::mean);
+  float most =
+      0;  // a row's largest pixel is 1, which the mean of 16 entries over the largest is not
+  for (Index c = 0; c < raster.values.cols(); ++c) most = std::max(most, raster.values(0, c));
+  CHECK(most == 1);
+  CHECK(raster.quantity == "P / largest pixel of its row");
+  CHECK(std::get<Raster>(scene.panel(View::heatmap).body).quantity == "P / largest of its row");
+}
+
+TEST_CASE("a rank map that stores nothing says so") {
+  Scene scene = hyper_scene();
+  scene.settings.rank_tolerance = 1e6;
+  scene.settings.rank_partition = Partition::uniform;
+  const Panel panel = scene.panel(View::rank);
+  CHECK(std::get<BlockMap>(panel.body).stored == 0);
+  CHECK(panel.caption.find("inf") == std::string::npos);
+  CHECK(panel.caption.find("nothing to store") != std::string::npos);
+}
+
+TEST_CASE("beside the mask stands the exact mass that each row drops") {
+  Scene scene = hyper_scene();
+  const auto mask = std::get<Raster>(scene.panel(View::mask, {8, 24}, {0, 16}).body);
+  const Matrix p = scene.p(false),
+               used = element_mask(scene.computation.op->plan(), {0, 40}, {0, 40});
+  REQUIRE(mask.row_shares.size() == 16);
+  float most = 0;
+  for (Index i = 0; i < 40; ++i) {
+    double dropped = 0;
+    for (Index j = 0; j < 40; ++j)
+      if (used(i, j) == 0) dropped += static_cast<double>(p(i, j));
+    // 40 entries rounded to float32, twice.
+    CHECK(scene.metrics.dropped_mass[std::size_t(i)] == doctest::Approx(dropped).epsilon(1e-5));
+    if (8 <= i && i < 24)
+      CHECK(mask.row_shares[std::size_t(i - 8)] == scene.metrics.dropped_mass[std::size_t(i)]);
+    most = std::max(most, scene.metrics.dropped_mass[std::size_t(i)]);
+  }
+  CHECK(most > 0.01f);
+  const std::string caption = scene.panel(View::mask).caption;
+  CHECK(caption.find("of each row, median ") != std::string::npos);
+  CHECK(caption.find("most ") != std::string::npos);
+  scene.metrics.dropped_mass.assign(40, 0.9999f);  // "10² %" to two digits
+  CHECK(scene.panel(View::mask).caption.find("most 100 %") != std::string::npos);
+  // Where every pair is used there is nothing to show.
+  Scene whole(make_data(Data::gaussian, 40, 4, 4, true), "h1d", {{"block", "4"}});
+  CHECK(whole.metrics.dropped_mass.empty());
+  CHECK(std::get<Raster>(whole.panel(View::mask).body).row_shares.empty());
+}

@@ -1,0 +1,354 @@
+// What the window promises to everyone: names, keys, room for every word, and a way back.
+#include <doctest/doctest.h>
+
+#include <QAbstractButton>
+#include <QAction>
+#include <QComboBox>
+#include <QDockWidget>
+#include <QDropEvent>
+#include <QFile>
+#include <QKeySequenceEdit>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSettings>
+#include <QSlider>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+#include <set>
+
+#include "study/polite_backend.h"
+#include "window/dialogs/keys_dialog.h"
+#include "window/harness.h"
+#include "window/widgets/info_bar.h"
+
+namespace fovea::test {
+namespace {
+
+const QString small = "synthetic:clusters?n=128&d=32&seed=1";
+const QString assets = FOVEA_ASSETS;
+
+/// Parts of Qt's own widgets are named by what they are part of.
+bool is_inner(const QWidget* widget) {
+  const QString name = widget->objectName();
+  return name.startsWith("qt_") || name == "ScrollLeftButton" || name == "ScrollRightButton";
+}
+
+bool can_be_used(const QWidget* widget) {
+  return widget->isVisible() && widget->isEnabled() && widget->focusPolicy() != Qt::NoFocus &&
+         !is_inner(widget);
+}
+
+std::string described(const QWidget* widget) {
+  return std::string(widget->metaObject()->className()) + " " + widget->objectName().toStdString() +
+         " " + widget->accessibleName().toStdString();
+}
+
+/// What a screen reader would say of it.
+QString spoken(const QWidget* widget) {
+  if (!widget->accessibleName().isEmpty()) return widget->accessibleName();
+  if (const auto* button = qobject_cast<const QAbstractButton*>(widget)) return button->text();
+  if (const auto* label = qobject_cast<const QLabel*>(widget)) return label->text();
+  return {};
+}
+
+/// Words that do not fit into the widget they are written in.
+QStringList cut_words(const QWidget& in) {
+  QStringList out;
+  for (const auto* label : in.findChildren<QLabel*>()) {
+    if (!label->isVisible() || label->text().isEmpty()) continue;
+    const int needed =
+        label->wordWrap() ? label->heightForWidth(label->width()) : label->sizeHint().height();
+    const bool narrow = !label->wordWrap() && label->sizeHint().width() > label->width() + 1;
+    if (narrow || needed > label->height() + 1) out << "label: " + label->text();
+  }
+  for (const auto* button : in.findChildren<QAbstractButton*>())
+    if (button->isVisible() && !button->text().isEmpty() &&
+        button->minimumSizeHint().width() > button->width() + 1)
+      out << "button: " + button->text();
+  for (const auto* box : in.findChildren<QComboBox*>())
+    if (box->isVisible() && box->minimumSizeHint().width() > box->width() + 1)
+      out << "choice: " + box->accessibleName();
+  return out;
+}
+
+QAction* action(Window& window, const char* name) {
+  return window->findChild<QAction*>(name);
+}
+
+bool undone(Window& window, const std::string& kind, const std::function<void(Session&)>& edit) {
+  const Session before = window.study().session();
+  window->change(kind, edit);
+  const Session after = window.study().session();
+  if (after == before) return false;
+  window.trigger("undo");
+  if (!(window.study().session() == before)) return false;
+  window.trigger("redo");
+  if (!(window.study().session() == after)) return false;
+  window.trigger("undo");
+  return window.study().session() == before;
+}
+
+}  // namespace
+
+TEST_CASE("every control has a name for those who hear the window") {
+  for (const QString& what :
+       {assets + "/minilm/minilm-l6.safetensors", assets + "/image/cat.jpg"}) {
+    Window window(what);
+    window.trigger("find");
+    for (const std::string id : {"h1d", "tf", "hyper"}) {
+      const auto& columns = window.study().session().columns;
+      window.study().select_column(
+          int(std::ranges::find(columns, id, &Column::variant) - columns.begin()));
+      QTest::qWait(50);
+      for (const auto* widget : window->findChildren<QWidget*>()) {
+        if (!can_be_used(widget)) continue;
+        CAPTURE(described(widget));
+        CHECK_FALSE(spoken(widget).isEmpty());
+      }
+    }
+  }
+}
+
+TEST_CASE("Tab reaches every control and comes back to the canvas") {
+  Window window(assets + "/minilm/minilm-l6.safetensors");
+  window->activateWindow();
+  window->canvas().setFocus();
+  REQUIRE(wait_until([&] { return window->canvas().hasFocus(); }, 5000));
+  std::set<const QWidget*> reached;
+  for (int step = 0; step < 200; ++step) {
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+    if (!reached.insert(QApplication::focusWidget()).second) break;
+  }
+  CHECK(reached.contains(&window->canvas()));
+  for (const auto* widget : window->findChildren<QWidget*>()) {
+    if (!can_be_used(widget) || !(widget->focusPolicy() & Qt::TabFocus)) continue;
+    CAPTURE(described(widget));
+    const bool part = widget->focusProxy() || reached.contains(widget->parentWidget());
+    CHECK((part || reached.contains(widget)));
+  }
+}
+
+TEST_CASE("no word is cut, on a laptop's screen and on a wide one, dark and light") {
+  const std::pair<QSize, const char*> screens[] = {
+      {{1366, 768}, "dark"}, {{1366, 768}, "light"}, {{1920, 1080}, "dark"}};
+  for (const auto& [size, look] : screens)
+    for (const QString& what : {assets + "/minilm/minilm-l6.safetensors", assets + "/image/cat.jpg",
+                                QString("synthetic:clusters?n=16&d=8")}) {
+      QSettings().setValue("look", look);
+      Window window(what, size);
+      window.study().hover(3, 5, 1);
+      window.study().select({2, 9}, {3, 8});
+      window->findChild<QAction*>("find")->trigger();
+      for (std::size_t c = 0; c < window.study().session().columns.size(); ++c) {
+        window.study().select_column(int(c));
+        REQUIRE(window.settle());
+        wait_until([&] { return cut_words(*window).isEmpty(); }, 3000);  // layouts come late
+        CAPTURE(what.toStdString());
+        CAPTURE(size.width());
+        CAPTURE(c);
+        const QStringList cut = cut_words(*window);
+        CHECK_MESSAGE(cut.isEmpty(), cut.join("; ").toStdString());
+      }
+    }
+}
+
+TEST_CASE("every kind of change is undone and redone") {
+  Window window(assets + "/minilm/minilm-l6.safetensors");
+  CHECK(undone(window, "head", [](Session& s) { s.head = 3; }));
+  CHECK(undone(window, "layer", [](Session& s) { s.layer = 1; }));
+  CHECK(undone(window, "causal", [](Session& s) { s.causal = true; }));
+  CHECK(undone(window, "scale", [](Session& s) { s.scale = 0.5; }));
+  CHECK(undone(window, "views", [](Session& s) { std::swap(s.views[0], s.views[1]); }));
+  CHECK(undone(window, "move", [](Session& s) { std::swap(s.columns[1], s.columns[2]); }));
+  CHECK(undone(window, "seed", [](Session& s) { s.columns.back().seed = 9; }));
+  CHECK(undone(window, "settings", [](Session& s) { s.settings.colormap = "magma"; }));
+  CHECK(undone(window, "settings", [](Session& s) { s.settings.shared_range = false; }));
+  CHECK(undone(window, "viewport", [](Session& s) { s.viewport = {10, 50, 20, 60}; }));
+  CHECK(undone(window, "pin", [](Session& s) { s.pinned_query = 12; }));
+  CHECK(window.settle());
+}
+
+TEST_CASE("rows are added in their place, moved and removed") {
+  Window window(small);
+  const auto views = [&] { return window.study().session().views; };
+  window->change("views", [](Session& s) { s.views = {View::heatmap, View::mask}; });
+  const auto row_action = [&](const QString& text) {
+    for (auto* found : window->findChildren<QAction*>())
+      if (found->text() == text && found->isCheckable() && !found->actionGroup()) return found;
+    return static_cast<QAction*>(nullptr);
+  };
+  REQUIRE(row_action("error"));
+  row_action("error")->trigger();
+  CHECK(views() == std::vector{View::heatmap, View::error, View::mask});
+  window.trigger("row_next");
+  window.trigger("row_up");
+  CHECK(views() == std::vector{View::error, View::heatmap, View::mask});
+  window.trigger("row_up");  // it is the first
+  CHECK(views() == std::vector{View::error, View::heatmap, View::mask});
+  window.trigger("row_down");
+  window.trigger("row_down");
+  CHECK(views() == std::vector{View::heatmap, View::mask, View::error});
+  row_action("mask")->trigger();
+  CHECK(views() == std::vector{View::heatmap, View::error});
+}
+
+TEST_CASE("settings that would change nothing cannot be touched, and say why") {
+  Window window(small);
+  const auto enabled = [&](const char* name) {
+    return window->findChild<QWidget*>(name)->isEnabled();
+  };
+  window->change("views", [](Session& s) { s.views = {View::heatmap}; });
+  REQUIRE(window.settle());
+  for (const char* name : {"view_Error", "view_Tiles", "view_Rank of", "view_ε", "view_Pool"}) {
+    CAPTURE(name);
+    CHECK_FALSE(enabled(name));
+    CHECK(window->findChild<QWidget*>(name)->toolTip().contains(". "));
+  }
+  CHECK(enabled("view_Floor"));
+  window->change("norm", [](Session& s) { s.settings.norm = Norm::linear; });
+  REQUIRE(window.settle());
+  CHECK_FALSE(enabled("view_Floor"));
+  window->change("views", [](Session& s) { s.views = {View::error, View::mask, View::rank}; });
+  REQUIRE(window.settle());
+  for (const char* name : {"view_Error", "view_Tiles", "view_Rank of", "view_ε"})
+    CHECK(enabled(name));
+}
+
+TEST_CASE("keys are listed and changed; two that are the same are told and not taken") {
+  Window window(small);
+  const auto all = [&] {
+    const auto actions = window->findChildren<QAction*>();
+    return std::vector<QAction*>(actions.begin(), actions.end());
+  };
+  CHECK(KeysDialog(all()).conflict().isEmpty());  // as delivered
+  for (const char* name :
+       {"pan_left", "zoom_in", "fit",  "column_1", "next_error",   "row_norm", "log_norm",
+        "reset",    "goto",    "find", "undo",     "redo",         "copy",     "export",
+        "save",     "open",    "keys", "pin",      "crosshair_up", "find_next"}) {
+    CAPTURE(name);
+    KeysDialog dialog(all());
+    const auto* edit = dialog.findChild<QKeySequenceEdit*>(QString("key_") + name);
+    REQUIRE(edit);
+    CHECK_FALSE(edit->keySequence().isEmpty());
+    CHECK_FALSE(edit->accessibleName().isEmpty());
+  }
+  {
+    KeysDialog dialog(all());
+    dialog.show();
+    auto* fit = dialog.findChild<QKeySequenceEdit*>("key_fit");
+    fit->setKeySequence(QKeySequence("N"));
+    CHECK(dialog.conflict() == "N: Fit, Normalise rows");
+    dialog.accept();
+    CHECK(dialog.isVisible());
+    CHECK(action(window, "fit")->shortcut() == QKeySequence("F"));
+    fit->setKeySequence(QKeySequence("Ctrl+9"));
+    CHECK(dialog.conflict().isEmpty());
+    dialog.findChild<QKeySequenceEdit*>("key_export")->clear();
+    dialog.accept();
+    CHECK_FALSE(dialog.isVisible());
+  }
+  CHECK(action(window, "fit")->shortcut() == QKeySequence("Ctrl+9"));
+  MainWindow second(make_polite_backend());  // it is remembered, and so is having none
+  CHECK(second.findChild<QAction*>("fit")->shortcut() == QKeySequence("Ctrl+9"));
+  CHECK(second.findChild<QAction*>("export")->shortcut().isEmpty());
+}
+
+TEST_CASE("a remapped key works and the old one does nothing") {
+  Window window(small);
+  window.trigger("zoom_in");
+  const Viewport zoomed = window.study().session().viewport;
+  action(window, "fit")->setShortcut(QKeySequence("G"));
+  window->activateWindow();
+  window->canvas().setFocus();
+  REQUIRE(wait_until([&] { return window->canvas().hasFocus(); }, 5000));
+  QTest::keyClick(&window->canvas(), Qt::Key_F);
+  QTest::qWait(100);
+  CHECK(window.study().session().viewport == zoomed);
+  QTest::keyClick(&window->canvas(), Qt::Key_G);
+  CHECK(wait_until([&] { return window.study().session().viewport == Viewport{0, 128, 0, 128}; }));
+}
+
+TEST_CASE("a file dropped on the canvas is opened") {
+  Window window(small);
+  QMimeData data;
+  data.setUrls({QUrl::fromLocalFile(assets + "/text/fovea.txt")});
+  QDragEnterEvent enter({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(&*window, &enter);
+  CHECK(enter.isAccepted());
+  CHECK_FALSE(window->canvas().acceptDrops());  // it leaves them to the window
+  QDropEvent event({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(&*window, &event);
+  CHECK(wait_until([&] {
+    return QString::fromStdString(window.study().session().source).endsWith("fovea.txt");
+  }));
+}
+
+TEST_CASE("a session keeps the layout of the docks") {
+  QTemporaryDir dir;
+  Window window(small);
+  auto* timing = window->findChild<QDockWidget*>("Timing");
+  timing->hide();
+  REQUIRE(window->save_session_to(dir.filePath("s.fovea.json")));
+  timing->show();
+  window->open(dir.filePath("s.fovea.json"));
+  CHECK(wait_until([&] { return timing->isHidden(); }));
+}
+
+TEST_CASE("the window opens what was open last, as it was") {
+  Session left;
+  {
+    Window window(assets + "/text/fovea.txt");
+    window->change("test", [](Session& s) {
+      s.pinned_query = 7;
+      s.views = {View::row, View::heatmap};
+    });
+    left = window.study().session();
+    window.close();
+  }
+  MainWindow again(make_polite_backend());
+  REQUIRE(again.open_last());
+  CHECK(wait_until([&] { return again.study().session() == left; }));
+}
+
+TEST_CASE(
+    "what is in no menu does not exist: every action of the menus does something or is grey") {
+  Window window(small);
+  for (const auto* menu : window->findChildren<QMenu*>())
+    for (const auto* entry : menu->actions())
+      if (!entry->isSeparator()) {
+        CAPTURE(entry->text().toStdString());
+        CHECK_FALSE(entry->text().isEmpty());
+      }
+  CHECK_FALSE(action(window, "undo")->isEnabled());
+  CHECK_FALSE(action(window, "redo")->isEnabled());
+}
+
+TEST_CASE("a last session that cannot be shown is said, beside what is opened instead") {
+  {
+    Window window(small);
+    window.close();
+  }
+  QFile last(QStandardPaths::writableLocation(QStandardPaths::AppConfigLocation) +
+             "/last.fovea.json");
+  REQUIRE(last.open(QIODevice::WriteOnly));
+  last.write(R"({"fovea_session": 99})");
+  last.close();
+  MainWindow again(make_polite_backend());
+  CHECK_FALSE(again.open_last());
+  again.open(small);
+  REQUIRE(wait_until([&] { return again.study().source() && !again.study().opening(); }));
+  CHECK(again.info_bar().message().contains("version 99"));
+  again.open(small);  // that is of the past then
+  CHECK(wait_until([&] { return again.info_bar().message().isEmpty(); }));
+  REQUIRE(last.remove());
+  MainWindow first(make_polite_backend());
+  CHECK_FALSE(first.open_last());
+  CHECK(first.info_bar().message().isEmpty());
+}
+
+}  // namespace fovea::test

@@ -1,0 +1,287 @@
+// What the window promises to the pointer: everything is linked.
+#include <doctest/doctest.h>
+
+#include <QApplication>
+#include <QClipboard>
+#include <QSlider>
+#include <QTimer>
+#include <set>
+
+#include "window/docks/singular_values.h"
+#include "window/pointer.h"
+
+namespace fovea::test {
+
+TEST_CASE("a click pins the row under the pointer, another lets it go") {
+  Window window(small);
+  const QPoint place = at_pair(window, View::heatmap, 1, 40, 90);
+  click(window, place);
+  REQUIRE(window.study().session().pinned_query);
+  CHECK(std::abs(*window.study().session().pinned_query - 40) <= 1);
+  click(window, place);
+  CHECK_FALSE(window.study().session().pinned_query);
+}
+
+TEST_CASE("a rectangle dragged says the statistics of its pairs") {
+  Window window(small);
+  window.study().select_column(column_of(window, "fixed"));
+  REQUIRE(window.settle());
+  std::shared_ptr<const SelectionReading> read;
+  QObject::connect(&window.study(), &Study::selection_read, [&](auto reading) { read = reading; });
+  const QPoint from = at_pair(window, View::heatmap, 0, 16, 32),
+               to = at_pair(window, View::heatmap, 0, 64, 96);
+  point(window, from);
+  QTest::mousePress(&window->canvas(), Qt::LeftButton, {}, from);
+  QTest::mouseMove(&window->canvas(), (from + to) / 2);
+  QTest::mouseMove(&window->canvas(), to);
+  QTest::mouseRelease(&window->canvas(), Qt::LeftButton, {}, to);
+  REQUIRE(wait_until([&] { return read != nullptr; }));
+  CHECK(std::abs(read->rows.begin - 16) <= 1);
+  CHECK(std::abs(read->cols.end - 97) <= 1);
+  // The exact mass, anew from the operator.
+  Profile profile;
+  Run run{profile};
+  const Matrix p = window.study().exact()->computation->op->tile(read->rows, read->cols, run);
+  double mass = 0;
+  for (Index i = 0; i < p.rows(); ++i)
+    for (Index j = 0; j < p.cols(); ++j) mass += p(i, j);
+  // A sum of some 3000 floats below 1.
+  CHECK(read->exact_mass == doctest::Approx(mass / double(p.rows())).epsilon(1e-5));
+  CHECK(said(window, "mass a row").contains("→"));
+  window.trigger("cancel");
+  CHECK_FALSE(window.study().selection());
+}
+
+TEST_CASE(
+    "a leaf or a node of the icicle lights up its tokens everywhere, a click more puts it out") {
+  Window window(small);
+  show(window, {View::heatmap, View::tree});
+  const int column = column_of(window, "tf");
+  const QImage dark = picture_of(window, View::heatmap, 0);
+  const QImage chips = sequence(window)->grab().toImage();
+  const auto& plan = window.study().columns()[std::size_t(column)].computation->op->plan();
+  const auto members = [&](IndexRange leaves) {
+    std::vector<Index> out;
+    for (Index i = 0; i < 128; ++i)
+      if (leaves.contains(plan.structure.query_leaf[std::size_t(i)])) out.push_back(i);
+    return out;
+  };
+  const QPoint last_bar = at(window, View::tree, column, 0.9, 0.97);
+  click(window, last_bar);
+  REQUIRE(window.study().chosen_leaves());
+  const IndexRange leaf = window.study().chosen_leaves()->leaves;
+  CHECK(leaf.size() == 1);
+  CHECK(leaf.begin == window.study().leaf_count(column) - 1);
+  CHECK(window.study().marked_queries() == members(leaf));
+  QTest::mouseMove(&window->canvas(), {3, 3});
+  be_still(window);
+  CHECK(picture_of(window, View::heatmap, 0) != dark);
+  CHECK(sequence(window)->grab().toImage() != chips);
+  window.shoot("leaf");
+  click(window, last_bar);
+  CHECK_FALSE(window.study().chosen_leaves());
+
+  // Some place of the icicle chooses all leaves below a node: the root all of them.
+  bool root = false;
+  for (double y = 0.05; y < 0.9 && !root; y += 0.02) {
+    click(window, at(window, View::tree, column, 0.5, y));
+    root = window.study().marked_queries().size() == 128;
+  }
+  CHECK(root);
+}
+
+TEST_CASE("marks follow their column: other parameters other tokens, no column no marks") {
+  Window window(small);
+  const int column = column_of(window, "tf");
+  window.study().choose_leaves(column, {0, 1});
+  const auto before = window.study().marked_queries();
+  REQUIRE_FALSE(before.empty());
+  window->change("height", [&](Session& s) {
+    set_value(find_variant("tf").schema, s.columns[std::size_t(column)].values, "height", "1");
+  });
+  REQUIRE(window.settle());
+  CHECK(window.study().marked_queries() != before);
+  window->change("move", [&](Session& s) {
+    std::rotate(s.columns.begin(), s.columns.begin() + column, s.columns.begin() + column + 1);
+  });
+  REQUIRE(window.study().chosen_leaves());
+  CHECK(window.study().chosen_leaves()->column == 0);
+  window->change("remove", [](Session& s) { s.columns.erase(s.columns.begin()); });
+  CHECK_FALSE(window.study().chosen_leaves());
+  CHECK(window.study().marked_queries().empty());
+}
+
+TEST_CASE("a block of the rank map clicked shows its singular values; the tolerance is live") {
+  Window window(small);
+  show(window, {View::rank});
+  auto* values = window->findChild<SingularValues*>();
+  click(window, at_pair(window, View::rank, 0, 20, 100));
+  REQUIRE_FALSE(values->isHidden());
+  CHECK(values->count() == 64);  // the off-diagonal half of 128 tokens
+  const auto rank = [&] { return said(window, "rank").section(' ', 0, 0).toInt(); };
+  auto* tolerance = window->findChild<QSlider*>("view_ε");
+  REQUIRE(tolerance->isEnabled());
+  tolerance->setValue(-50);
+  REQUIRE(window.settle());
+  const int fine = rank();
+  tolerance->setValue(-5);
+  REQUIRE(window.settle());
+  CHECK(rank() < fine);
+}
+
+TEST_CASE("hovering hyper says how a pair is covered: in its block, sampled, or not at all") {
+  Window window(small);
+  const int column = column_of(window, "hyper");
+  std::set<QString> places;
+  const auto& plan = window.study().columns()[std::size_t(column)].computation->op->plan();
+  const std::set<std::int32_t> sampled(plan.structure.sampled_keys.begin(),
+                                       plan.structure.sampled_keys.end());
+  for (Index key = 0; key < 128; key += 5) {
+    emit window->canvas().hovered(7, key, column, 0);
+    REQUIRE(wait_until([&] {
+      return said(window, "key").section(' ', 0, 0).toInt() == int(key) &&
+             said(window, "query").section(' ', 0, 0) == "7";
+    }));
+    const QString place = said(window, "place").section(' ', 0, 0);
+    places.insert(said(window, "evaluated").startsWith("no") ? "no" : place);
+    if (place == "sampled") CHECK(sampled.contains(std::int32_t(key)));
+  }
+  CHECK(places == std::set<QString>{"block", "sampled", "no"});
+}
+
+TEST_CASE("the image selects rows, and rows lie over the image") {
+  Window window(assets + "/image/cat.jpg");
+  show(window, {View::heatmap, View::output});
+  QWidget* image = sequence(window);
+  std::shared_ptr<const RowReading> row;
+  QObject::connect(&window.study(), &Study::row_read, [&](auto reading) { row = reading; });
+  const QImage canvas = window->canvas().grab().toImage();
+  const double w = image->width();
+  QTest::mouseMove(image, QPoint(int(w * 10.5 / 32), int(w * 20.5 / 32)));
+  REQUIRE(wait_until([&] { return row && row->query == 20 * 32 + 10; }));
+  be_still(window);
+  CHECK(window->canvas().grab().toImage() != canvas);  // the crosshair stands there
+  const QImage first = image->grab().toImage();
+  point(window, at_pair(window, View::heatmap, 1, 100, 700));
+  REQUIRE(wait_until([&] { return row && std::abs(row->query - 100) < 8; }));
+  CHECK(image->grab().toImage() != first);
+  click(window, at(window, View::output, 1, 0.5, 0.5));
+  REQUIRE(window.study().session().pinned_query);
+  const Index patch = *window.study().session().pinned_query;
+  CHECK(std::abs(patch / 32 - 16) <= 1);
+  CHECK(std::abs(patch % 32 - 16) <= 1);
+}
+
+TEST_CASE("an enlarged output picture has the exact one beside it") {
+  Window window(assets + "/image/cat.jpg");
+  show(window, {View::heatmap, View::output});
+  window->canvas().enlarge(1, 3);
+  QTest::qWait(200);
+  CHECK_FALSE(window->canvas().panel_place(1, 0).isEmpty());
+  CHECK(window->canvas().panel_place(1, 3).left() > window->canvas().panel_place(1, 0).right());
+  CHECK(window->canvas().panel_place(1, 1).isEmpty());
+  window.shoot("output_beside_exact");
+  window->canvas().enlarge(0, 3);
+  QTest::qWait(200);
+  CHECK(window->canvas().panel_place(0, 0).isEmpty());
+}
+
+TEST_CASE("the heaviest keys of a row are listed, exact and approximate") {
+  Window window(small);
+  emit window->canvas().hovered(17, 3, 1, 0);
+  Profile profile;
+  Run run{profile};
+  const Matrix p = window.study().exact()->computation->op->tile({17, 18}, {0, 128}, run);
+  const auto best = std::max_element(p.row(0), p.row(0) + 128) - p.row(0);
+  const auto listed = [&] {
+    for (const auto* label : window->findChildren<QLabel*>())
+      if (label->text() == "Top keys of query 17" && !label->isHidden()) return true;
+    return false;
+  };
+  REQUIRE(wait_until(listed));
+  CHECK(said(window, QString::number(best)).startsWith(QString::number(p(0, best), 'g', 3)));
+}
+
+TEST_CASE("beside each error map stands the output error of every query") {
+  Window window(small);
+  show(window, {View::error});
+  const int column = column_of(window, "fixed");
+  REQUIRE(
+      wait_until([&] { return window.study().columns()[std::size_t(column)].metrics != nullptr; }));
+  be_still(window);
+  const auto& errors = window.study().columns()[std::size_t(column)].metrics->token_error;
+  const QRectF place = window->canvas().panel_place(0, column);
+  const QImage image = window->canvas().grab().toImage();
+  const double ratio = window->canvas().devicePixelRatioF();
+  const auto colour = [&](Index query) {
+    const double y = place.top() + (double(query) + 0.5) / 128 * place.height();
+    return image.pixelColor((QPointF(place.right() + 5, y) * ratio).toPoint());
+  };
+  const auto lightness = [](const QColor& c) {
+    return 0.299 * c.redF() + 0.587 * c.greenF() + 0.114 * c.blueF();
+  };
+  const auto worst = std::ranges::max_element(errors) - errors.begin();
+  const auto best = std::ranges::min_element(errors) - errors.begin();
+  REQUIRE(errors[std::size_t(worst)] > 4 * errors[std::size_t(best)]);
+  CHECK(lightness(colour(worst)) > lightness(colour(best)));  // as viridis has it
+}
+
+TEST_CASE("the panel under the pointer is copied") {
+  Window window(small);
+  QApplication::clipboard()->clear();
+  point(window, at(window, View::heatmap, 0, 0.5, 0.5));
+  window.trigger("copy");
+  const QImage exact = QApplication::clipboard()->image();
+  REQUIRE_FALSE(exact.isNull());
+  point(window, at(window, View::mask, 2, 0.5, 0.5));
+  window.trigger("copy");
+  CHECK(QApplication::clipboard()->image() != exact);
+}
+
+TEST_CASE("a copied panel has the range of its row, unless every panel has its own") {
+  Window window(small);
+  show(window, {View::heatmap, View::rank});
+  const auto cells = window.study().model()->cells[std::size_t(row_of(window, View::heatmap))];
+  const auto high = [&](std::size_t c) { return std::get<Raster>(cells[c].panel->body).high; };
+  std::size_t lowest = 0, highest = 0;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    if (high(c) < high(lowest)) lowest = c;
+    if (high(c) > high(highest)) highest = c;
+  }
+  REQUIRE(high(lowest) < high(highest));
+  const auto copied = [&](View view, bool shared) {
+    window->change("range", [&](Session& s) { s.settings.shared_range = shared; });
+    REQUIRE(window.settle());
+    point(window, at(window, view, int(highest), 0.5, 0.5));
+    point(window, at(window, view, int(lowest), 0.5, 0.5));
+    QApplication::clipboard()->clear();
+    window.trigger("copy");
+    return QApplication::clipboard()->image();
+  };
+  CHECK(copied(View::heatmap, true) != copied(View::heatmap, false));
+  CHECK(copied(View::rank, true) == copied(View::rank, false));
+}
+
+TEST_CASE("Esc lets a drag go: nothing is selected, and nothing else happens") {
+  Window window(small);
+  take_focus(window);
+  Canvas& canvas = window->canvas();
+  const QPoint from = at(window, View::heatmap, 0, 0.2, 0.2),
+               to = at(window, View::heatmap, 0, 0.7, 0.6);
+  QSignalSpy selected(&canvas, &Canvas::rectangle_selected);
+  const auto drag = [&](bool let_go) {
+    QTest::mousePress(&canvas, Qt::LeftButton, {}, from);
+    QTest::mouseMove(&canvas, (from + to) / 2);
+    QTest::mouseMove(&canvas, to);
+    be_still(window);
+    if (let_go) press(window, Qt::Key_Escape);
+    QTest::mouseRelease(&canvas, Qt::LeftButton, {}, to);
+    be_still(window);
+  };
+  drag(true);
+  CHECK(selected.isEmpty());
+  drag(false);
+  CHECK(selected.count() == 1);
+}
+
+}  // namespace fovea::test

@@ -1,0 +1,53 @@
+// A Window under test: the real MainWindow on a display, with helpers that wait for it.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QString>
+#include <functional>
+#include <memory>
+
+#include "window/main_window.h"
+
+namespace fovea::test {
+
+/// Runs the event loop until `done`, at most `limit_ms`. Returns whether it came about.
+bool wait_until(const std::function<bool()>& done, int limit_ms = 30000);
+
+class Window {
+ public:
+  /// Opens `what` and waits until everything is drawn.
+  explicit Window(const QString& what, QSize size = {1600, 1000});
+
+  MainWindow* operator->() { return window_.get(); }
+  MainWindow& operator*() { return *window_; }
+  Study& study() { return window_->study(); }
+  bool settle() {
+    constexpr int limit_ms = 90000;  // rank maps of an image, on a machine where others work
+    return wait_until([this] { return study().settled(); }, limit_ms);
+  }
+  /// Into the build folder, to be looked at.
+  void shoot(const QString& name);
+  void trigger(const QString& action);
+  void close();
+
+ private:
+  std::unique_ptr<MainWindow> window_;
+};
+
+/// The longest time between two ticks of a 1 ms timer on this thread: how long the window was deaf.
+class GapMeter : public QObject {
+ public:
+  GapMeter();
+  double longest_ms() const { return longest_; }
+  /// The most that this thread itself worked between two ticks.
+  double busiest_ms() const { return busiest_; }
+
+ protected:
+  void timerEvent(QTimerEvent* event) override;
+
+ private:
+  QElapsedTimer since_;
+  double longest_ = 0, busiest_ = 0, worked_ = 0;
+};
+
+}  // namespace fovea::test

@@ -1,0 +1,233 @@
+// What the window promises to keys: they alone suffice.
+#include <doctest/doctest.h>
+
+#include <QApplication>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QTimer>
+#include <cmath>
+
+#include "window/docks/singular_values.h"
+#include "window/pointer.h"
+#include "window/widgets/find_bar.h"
+
+namespace fovea::test {
+
+TEST_CASE("keys alone: crosshair, pin, selection, panel, leaf and block") {
+  Window window(small);
+  take_focus(window);
+  press(window, Qt::Key_Right);  // all is seen: nothing to pan
+  const Index query = window.study().hovered_query(), key = window.study().hovered_key();
+  REQUIRE(query >= 0);
+  press(window, Qt::Key_Right, Qt::AltModifier);
+  press(window, Qt::Key_Down, Qt::AltModifier);
+  press(window, Qt::Key_Down, Qt::AltModifier);
+  CHECK(window.study().hovered_query() == query + 2);
+  CHECK(window.study().hovered_key() == key + 1);
+  press(window, Qt::Key_Return);
+  CHECK(window.study().session().pinned_query == query + 2);
+  press(window, Qt::Key_M);
+  for (int step = 0; step < 5; ++step) press(window, Qt::Key_Left, Qt::AltModifier);
+  press(window, Qt::Key_Up, Qt::AltModifier);
+  press(window, Qt::Key_M);
+  REQUIRE(window.study().selection());
+  CHECK(window.study().selection()->first == IndexRange{query + 1, query + 3});
+  CHECK(window.study().selection()->second == IndexRange{key - 4, key + 2});
+
+  press(window, Qt::Key_B);
+  CHECK_FALSE(window->findChild<SingularValues*>()->isHidden());
+  const int tree = column_of(window, "tf");
+  press(window, static_cast<Qt::Key>(Qt::Key_1 + tree));
+  CHECK(window.study().selected_column() == tree);
+  press(window, Qt::Key_BracketRight);
+  press(window, Qt::Key_BracketRight);
+  REQUIRE(window.study().chosen_leaves());
+  CHECK(window.study().chosen_leaves()->leaves == IndexRange{1, 2});
+  CHECK_FALSE(window.study().marked_keys().empty());
+
+  press(window, Qt::Key_PageDown);
+  press(window, Qt::Key_Z);
+  CHECK(window->canvas().is_enlarged());
+  press(window, Qt::Key_Escape);
+  CHECK_FALSE(window->canvas().is_enlarged());
+  press(window, Qt::Key_Escape);
+  CHECK_FALSE(window.study().selection());
+  CHECK_FALSE(window.study().chosen_leaves());
+  CHECK_FALSE(window.study().paused());
+}
+
+TEST_CASE("keys pan, zoom about the crosshair, fit; the crosshair draws the view along") {
+  Window window(small);
+  take_focus(window);
+  for (int step = 0; step < 6; ++step) press(window, Qt::Key_Plus);
+  Viewport v = window.study().session().viewport;
+  CHECK(v.row_end - v.row_begin == doctest::Approx(128 * std::pow(0.8, 6)));
+  press(window, Qt::Key_Right);
+  CHECK(window.study().session().viewport.col_begin > v.col_begin);
+  CHECK(window.study().session().viewport.row_begin == v.row_begin);
+  for (int step = 0; step < 30; ++step) press(window, Qt::Key_Up, Qt::AltModifier);
+  v = window.study().session().viewport;
+  const double query = double(window.study().hovered_query());
+  CHECK(query < 128 / 2 - 20);
+  CHECK(query >= v.row_begin);
+  press(window, Qt::Key_Minus);
+  const Viewport wider = window.study().session().viewport;
+  CHECK((query + 0.5 - wider.row_begin) / (wider.row_end - wider.row_begin) ==
+        doctest::Approx((query + 0.5 - v.row_begin) / (v.row_end - v.row_begin)).epsilon(0.1));
+  press(window, Qt::Key_F);
+  CHECK(window.study().session().viewport == Viewport{0, 128, 0, 128});
+}
+
+TEST_CASE("a token is found, the next and the one before, and they are marked") {
+  Window window(assets + "/text/fovea.txt");
+  show(window, {View::heatmap});
+  window.trigger("find");
+  auto* line = window->findChild<QLineEdit*>("find_text");
+  auto* bar = window->findChild<FindBar*>();
+  REQUIRE(bar->isVisible());
+  std::vector<Index> expected;
+  const auto& tokens = window.study().source()->sequence.tokens;
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    if (QString::fromStdString(tokens[i]).contains("the", Qt::CaseInsensitive))
+      expected.push_back(Index(i));
+  REQUIRE(expected.size() > 2);
+  const QImage before = window->canvas().grab().toImage();
+  QTest::keyClicks(line, "the");
+  const auto pinned = [&] { return window.study().session().pinned_query.value_or(-1); };
+  CHECK(pinned() == expected[0]);
+  QTest::keyClick(line, Qt::Key_Return);
+  CHECK(pinned() == expected[1]);
+  window.trigger("find_next");
+  CHECK(pinned() == expected[2]);
+  QTest::keyClick(line, Qt::Key_Return, Qt::ShiftModifier);
+  QTest::keyClick(line, Qt::Key_Return, Qt::ShiftModifier);
+  window.trigger("find_previous");
+  CHECK(pinned() == expected.back());
+  window.shoot("find");
+  CHECK(window->canvas().grab().toImage() != before);
+  line->setText("zzzz");
+  CHECK(line->accessibleDescription() == "no token has it");
+  QTest::keyClick(line, Qt::Key_Escape);
+  CHECK_FALSE(bar->isVisible());
+}
+
+TEST_CASE("go to a pair: pinned, read and in sight") {
+  Window window(small);
+  for (int step = 0; step < 8; ++step) window.trigger("zoom_in");
+  const auto answer = [&](const QString& text) {
+    QTimer::singleShot(200, [text] {
+      auto* dialog = QApplication::activeModalWidget();
+      if (!dialog) return;
+      dialog->findChild<QLineEdit*>()->setText(text);
+      QTest::keyClick(dialog, Qt::Key_Return);
+    });
+    window.trigger("goto");
+  };
+  answer("3, 120");
+  const Viewport v = window.study().session().viewport;
+  CHECK(window.study().session().pinned_query == 3);
+  CHECK(v.row_begin <= 3);
+  CHECK(v.col_end >= 121);
+  CHECK(wait_until([&] { return said(window, "key").startsWith("120"); }));
+  answer("3, 128");
+  CHECK(window.study().session().viewport == v);
+}
+
+TEST_CASE("exact stands in place while Shift is held, but not while typing") {
+  Window window(small);
+  show(window, {View::heatmap, View::error, View::rank});
+  take_focus(window);
+  const int column = column_of(window, "h1d");
+  for (const View view : {View::heatmap, View::rank}) {
+    CAPTURE(to_text(view));
+    const QImage own = picture_of(window, view, column), exact = picture_of(window, view, 0);
+    CHECK(own != exact);
+    QTest::keyPress(&window->canvas(), Qt::Key_Shift);
+    be_still(window);
+    CHECK(picture_of(window, view, column) == exact);
+    QTest::keyRelease(&window->canvas(), Qt::Key_Shift);
+    be_still(window);
+    CHECK(picture_of(window, view, column) == own);
+  }
+  const QImage error = picture_of(window, View::error, column);
+  QTest::keyPress(&window->canvas(), Qt::Key_Shift);
+  be_still(window);
+  CHECK(picture_of(window, View::error, column) == error);  // it is a comparison already
+  QTest::keyRelease(&window->canvas(), Qt::Key_Shift);
+  window.trigger("find");
+  auto* line = window->findChild<QLineEdit*>("find_text");
+  be_still(window);
+  const QImage own = picture_of(window, View::heatmap, column);
+  QTest::keyPress(line, Qt::Key_Shift);
+  be_still(window);
+  CHECK(picture_of(window, View::heatmap, column) == own);
+  QTest::keyRelease(line, Qt::Key_Shift);
+}
+
+TEST_CASE("E cycles the error metric, N normalises rows, L is logarithmic, R resets") {
+  Window window(small);
+  take_focus(window);
+  const auto settings = [&]() -> const ViewSettings& { return window.study().session().settings; };
+  for (int step = 1; step <= 5; ++step) {
+    press(window, Qt::Key_E);
+    CHECK(static_cast<int>(settings().error) == step % 5);
+  }
+  press(window, Qt::Key_N);
+  CHECK(settings().norm == Norm::row_max);
+  REQUIRE(window.settle());
+  const auto& raster = std::get<Raster>(panel(window, View::heatmap, 0).body);
+  for (Index i = 0; i < raster.values.rows(); i += 17)
+    CHECK(*std::max_element(raster.values.row(i), raster.values.row(i) + raster.values.cols()) ==
+          doctest::Approx(1));
+  press(window, Qt::Key_N);
+  CHECK(settings().norm == Norm::linear);
+  press(window, Qt::Key_L);
+  CHECK(settings().norm == Norm::log);
+  const int column = column_of(window, "h1d");
+  const Values standard = window.study().session().columns[std::size_t(column)].values;
+  window->change("block", [&](Session& s) {
+    set_value(find_variant("h1d").schema, s.columns[std::size_t(column)].values, "block", "32");
+  });
+  window.study().select_column(column);
+  press(window, Qt::Key_R);
+  CHECK(window.study().session().columns[std::size_t(column)].values == standard);
+}
+
+TEST_CASE("the heads of all layers are shown, and sorted by error, entropy or density") {
+  Window window(assets + "/minilm/minilm-l6.safetensors");
+  show(window, {View::heatmap});
+  auto* input = window->findChild<InputDock*>();
+  HeadGallery* gallery = input->gallery();
+  CHECK(gallery->heads().size() == 12);
+  window->findChild<QCheckBox*>("all_layers")->click();
+  CHECK(gallery->heads().size() == 48);
+  const auto card = [&](std::size_t i) {
+    return window.study().card(gallery->heads()[i].first, gallery->heads()[i].second);
+  };
+  REQUIRE(wait_until(
+      [&] {
+        for (std::size_t i = 0; i < 48; ++i)
+          if (!card(i)) return false;
+        return true;
+      },
+      60000));
+  auto* order = window->findChild<QComboBox*>("head_order");
+  const auto sorted_by = [&](int index, auto measure) {
+    order->setCurrentIndex(index);
+    emit order->activated(index);
+    for (std::size_t i = 1; i < 48; ++i)
+      if (measure(*card(i)) > measure(*card(i - 1))) return false;
+    return true;
+  };
+  CHECK(sorted_by(1, [](const HeadCard& c) { return c.error.value_or(-1); }));
+  CHECK(sorted_by(2, [](const HeadCard& c) { return c.entropy; }));
+  CHECK(sorted_by(3, [](const HeadCard& c) { return c.density; }));
+  window.shoot("all_heads");
+  const auto first = gallery->heads().front();
+  QTest::mouseClick(gallery, Qt::LeftButton, {}, {10, 10});
+  CHECK(window.study().session().layer == first.first);
+  CHECK(window.study().session().head == first.second);
+}
+
+}  // namespace fovea::test

@@ -1,0 +1,90 @@
+// Not a test: takes pictures of the window for the eye. `look OUT.png SOURCE [WIDTHxHEIGHT]
+// [VIEW,..] [VARIANT,..] [light|dark] [ROW:COL:SPAN|sweep] [SECONDS]` on a display (xvfb-run); "-"
+// leaves a choice to the window; "sweep": of the sweep over n instead. With SECONDS the picture is
+// of that moment, of whatever is there.
+#include <QAction>
+#include <QApplication>
+#include <QSettings>
+#include <QTest>
+#include <algorithm>
+#include <cstdio>
+
+#include "study/polite_backend.h"
+#include "window/dialogs/sweep_dialog.h"
+#include "window/main_window.h"
+
+namespace {
+
+using namespace fovea;
+
+void choose(Session& session, Index n, const QString& views, const QString& variants) {
+  if (views != "-") {
+    session.views.clear();
+    for (const QString& view : views.split(','))
+      if (const auto known = view_from(view.toStdString())) session.views.push_back(*known);
+  }
+  if (variants == "-") return;
+  session.columns.clear();
+  for (const QString& id : variants.split(',')) {
+    const Variant& variant = find_variant(id.toStdString());
+    session.columns.push_back(
+        {.variant = variant.id, .values = values_for_length(variant, n), .seed = 0});
+  }
+}
+
+int look_at_sweep(MainWindow& window, const QString& path) {
+  window.findChild<QAction*>("sweep")->trigger();
+  const auto complete = [&] { return window.sweep()->run().complete(); };
+  if (!QTest::qWaitFor(complete, 120000)) std::puts("the sweep is not complete");
+  QTest::qWait(200);
+  return window.sweep()->grab().save(path) ? 0 : 1;
+}
+
+int look(const QStringList& arguments) {
+  const auto argument = [&](int i) { return arguments.size() > i ? arguments[i] : QString("-"); };
+  QSettings().clear();
+  QSettings().setValue("look", argument(6) == "light" ? "light" : "dark");
+  MainWindow window(make_polite_backend());
+  if (const QStringList size = argument(3).split('x'); size.size() == 2)
+    window.resize(size[0].toInt(), size[1].toInt());
+  window.show();
+  window.open(argument(2));
+  const auto settled = [&] { return window.study().settled(); };
+  if (!QTest::qWaitFor(settled, 180000)) std::puts("not settled after opening");
+  window.change("look", [&](Session& session) {
+    choose(session, window.study().length(), argument(4), argument(5));
+  });
+  if (const QStringList part = argument(7).split(':'); part.size() == 3)
+    window.change("look", [&](Session& session) {
+      const double row = part[0].toDouble(), col = part[1].toDouble(), span = part[2].toDouble();
+      session.viewport = {row, row + span, col, col + span};
+    });
+  if (argument(8) != "-") {
+    QTest::qWait(int(1000 * argument(8).toDouble()));
+    return window.grab().save(argument(1)) ? 0 : 1;
+  }
+  if (!QTest::qWaitFor(settled, 180000)) std::puts("not settled with these views");
+  if (argument(7) == "sweep") return look_at_sweep(window, argument(1));
+  const auto timed = [&] {
+    const auto& columns = window.study().columns();
+    return std::ranges::all_of(columns, [](const ColumnState& column) {
+      return column.timing && column.timing->apply_total.samples >= 32;
+    });
+  };
+  if (!QTest::qWaitFor(timed, 15000)) std::puts("few runs so far");
+  QTest::qWait(1000);  // head cards come in
+  return window.grab().save(argument(1)) ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  QApplication application(argc, argv);
+  QApplication::setOrganizationName("Fovea tests");
+  QApplication::setApplicationName("Fovea look");
+  if (argc < 3)
+    return std::puts(
+               "look OUT.png SOURCE [WxH] [VIEW,..] [VARIANT,..] [light] [ROW:COL:SPAN|sweep] [S]"),
+           2;
+  return look(QApplication::arguments());
+}

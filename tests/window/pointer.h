@@ -1,0 +1,115 @@
+// Hands for tests of the window: where things are on the canvas, pointing, clicking and pressing.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <QElapsedTimer>
+#include <QLabel>
+#include <QSignalSpy>
+#include <QTest>
+#include <algorithm>
+#include <utility>
+
+#include "window/docks/input_dock.h"
+#include "window/harness.h"
+
+namespace fovea::test {
+
+inline const QString small = "synthetic:clusters?n=128&d=32&seed=1";
+inline const QString assets = FOVEA_ASSETS;
+
+inline int column_of(Window& window, const std::string& variant) {
+  const auto& columns = window.study().session().columns;
+  return int(std::ranges::find(columns, variant, &Column::variant) - columns.begin());
+}
+
+inline int row_of(Window& window, View view) {
+  const auto& views = window.study().session().views;
+  return int(std::ranges::find(views, view) - views.begin());
+}
+
+inline const Panel& panel(Window& window, View view, int column) {
+  const auto& cells = window.study().model()->cells;
+  return *cells[std::size_t(row_of(window, view))][std::size_t(column)].panel;
+}
+
+/// Until no frame came for a while: a loaded machine draws late.
+inline void be_still(Window& window) {
+  QSignalSpy frames(&window->canvas(), &Canvas::frame_painted);
+  QElapsedTimer clock;
+  clock.start();
+  do {
+    frames.clear();
+    QTest::qWait(100);
+  } while (!frames.isEmpty() && clock.elapsed() < 5000);
+}
+
+inline void show(Window& window, std::vector<View> views) {
+  window->change("views", [&](Session& s) { s.views = views; });
+  REQUIRE(window.settle());
+  be_still(window);
+}
+
+/// In the canvas, at shares of a panel's width and height.
+inline QPoint at(Window& window, View view, int column, double x, double y) {
+  const auto now = [&] { return window->canvas().panel_place(row_of(window, view), column); };
+  QRectF place;
+  REQUIRE(wait_until([&] {  // until it no longer moves
+    const QRectF before = std::exchange(place, now());
+    QTest::qWait(60);
+    return !place.isEmpty() && before == place && now() == place;
+  }));
+  return (place.topLeft() + QPointF(x * place.width(), y * place.height())).toPoint();
+}
+
+/// Where the pair is drawn while all tokens are seen.
+inline QPoint at_pair(Window& window, View view, int column, Index query, Index key) {
+  const double n = double(window.study().length());
+  return at(window, view, column, (double(key) + 0.5) / n, (double(query) + 0.5) / n);
+}
+
+inline void point(Window& window, QPoint place) {
+  QTest::mouseMove(&window->canvas(), place);
+  be_still(window);
+}
+
+inline void click(Window& window, QPoint place) {
+  point(window, place);
+  QTest::mouseClick(&window->canvas(), Qt::LeftButton, {}, place);
+  be_still(window);
+}
+
+inline void press(Window& window, Qt::Key key, Qt::KeyboardModifiers modifiers = {}) {
+  QTest::keyClick(&window->canvas(), key, modifiers);
+  QTest::qWait(20);
+}
+
+inline void take_focus(Window& window) {
+  window->activateWindow();
+  window->canvas().setFocus();
+  REQUIRE(
+      wait_until([&] { return window->canvas().hasFocus() && window->isActiveWindow(); }, 5000));
+  QTest::mouseMove(&*window, {5, 5});  // the pointer is elsewhere
+  QTest::qWait(100);
+}
+
+/// What the inspector says under a label; empty: nothing.
+inline QString said(Window& window, const QString& label) {
+  for (const auto* value : window->findChildren<QLabel*>())
+    if (value->accessibleName() == label && !value->isHidden()) return value->text();
+  return {};
+}
+
+inline QImage picture_of(Window& window, View view, int column) {
+  const QRectF place = window->canvas().panel_place(row_of(window, view), column);
+  const double ratio = window->canvas().devicePixelRatioF();
+  const QRect inner(place.adjusted(8, 8, -8, -8).toRect());
+  return window->canvas().grab().toImage().copy(
+      QRect(inner.topLeft() * ratio, inner.size() * ratio));
+}
+
+inline QWidget* sequence(Window& window) {
+  return window->findChild<InputDock*>()->sequence();
+}
+
+}  // namespace fovea::test

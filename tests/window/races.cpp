@@ -1,0 +1,262 @@
+// Whatever comes in between, the last word is kept: of openings, of the content's hash, of timings.
+#include <doctest/doctest.h>
+
+#include <QPushButton>
+#include <QSettings>
+#include <QSpinBox>
+#include <QTest>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "data/error.h"
+#include "window/backend.h"
+#include "window/dialogs/sweep_dialog.h"
+#include "window/docks/timing_dock.h"
+#include "window/harness.h"
+
+namespace fovea::test {
+namespace {
+
+const QString small = "synthetic:clusters?n=128&d=32&seed=1";
+const QString assets = FOVEA_ASSETS;
+
+/// Until the engine has nothing to do; what it found waits for this thread's event loop.
+void let_engine_finish(const Study& study) {
+  for (int ms = 0; study.status().busy || study.status().waiting > 0; ++ms) {
+    REQUIRE(ms < 10000);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+/// From the next opening on the engine has no time for the hash, until it is stopped.
+void keep_engine_from_hashing(Study& study) {
+  QObject::connect(
+      &study, &Study::opened, &study,
+      [&study] {
+        study.submit_sweep([](const Backend&, std::stop_token stop, Progress&) {
+          while (!stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        });
+      },
+      Qt::SingleShotConnection);
+}
+
+void show(Window& window, const std::vector<std::string>& variants) {
+  window->change("columns", [&](Session& s) {
+    s.views = {View::heatmap};
+    s.columns.clear();
+    for (const auto& id : variants)
+      s.columns.push_back(
+          {.variant = id, .values = values_for_length(find_variant(id), window.study().length())});
+  });
+}
+
+/// The first so many times that a plan is bound for being timed there is no memory for it.
+class NoMemoryForTiming : public CpuLike {
+ public:
+  NoMemoryForTiming(const Study& study, int times) : study_(study), times_(times) {}
+  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
+                                 Run& run) const override {
+    if (study_.status().tag == "timing" && ++*tried <= times_)
+      throw UnavailableError("no memory for another one");
+    return CpuLike::bind(std::move(plan), problem, run);
+  }
+  std::shared_ptr<std::atomic<int>> tried = std::make_shared<std::atomic<int>>(0);
+
+ private:
+  const Study& study_;
+  int times_;
+};
+
+/// Its operators are the CPU's; once slowed down they take much longer.
+class SlowingDown : public CpuLike {
+ public:
+  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
+                                 Run& run) const override {
+    return std::make_unique<Slow>(CpuLike::bind(std::move(plan), problem, run), slow);
+  }
+  std::shared_ptr<std::atomic<bool>> slow = std::make_shared<std::atomic<bool>>(false);
+
+ private:
+  class Slow : public Operator {
+   public:
+    Slow(std::unique_ptr<Operator> fast, std::shared_ptr<const std::atomic<bool>> slow)
+        : Operator(fast->shared_plan(), fast->problem()),
+          fast_(std::move(fast)),
+          slow_(std::move(slow)) {}
+
+   private:
+    Output do_apply(MatrixView v, Run& run) const override {
+      if (*slow_) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      return fast_->apply(v, run);
+    }
+    Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
+      if (*slow_) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      return fast_->tile(rows, cols, pool, run);
+    }
+    std::unique_ptr<Operator> fast_;
+    std::shared_ptr<const std::atomic<bool>> slow_;
+  };
+};
+
+}  // namespace
+
+TEST_CASE("of two openings of the same image the later wins") {
+  Window window(assets + "/image/cat.jpg");
+  show(window, {"exact"});
+  REQUIRE(window.settle());
+  auto* patch = window->findChild<QSpinBox*>("patch");
+  patch->setValue(16);
+  let_engine_finish(window.study());  // opened, but not taken up yet
+  patch->setValue(32);
+  REQUIRE(wait_until([&] { return !window.study().opening(); }));
+  CHECK(window.study().session().patch == 32);
+  CHECK(window.study().length() == 64);
+  CHECK(patch->value() == 32);
+}
+
+TEST_CASE("a patch that is taken back while it opens does not come") {
+  Window window(assets + "/image/cat.jpg");
+  show(window, {"exact"});
+  REQUIRE(window.settle());
+  auto* patch = window->findChild<QSpinBox*>("patch");
+  patch->setValue(16);
+  let_engine_finish(window.study());
+  patch->setValue(8);
+  CHECK(wait_until([&] { return window.study().settled(); }));
+  CHECK(window.study().session().patch == 8);
+  CHECK(window.study().length() == 1024);
+  CHECK(patch->value() == 8);
+}
+
+TEST_CASE("a session of a source that is just being opened is taken up") {
+  Window window(small);
+  Session wished = window.study().session();
+  wished.source = "synthetic:clusters?n=200&d=32&seed=1";
+  wished.viewport = {0, 100, 0, 100};
+  wished.columns.resize(1);
+  window.study().open(wished.source);
+  let_engine_finish(window.study());
+  window.study().open(wished.source, wished);
+  REQUIRE(wait_until([&] { return !window.study().opening(); }));
+  CHECK(window.study().session() == wished);
+}
+
+TEST_CASE("the hash of the content is found whatever comes in between") {
+  Window window(small);
+  Study& study = window.study();
+  QStringList said;
+  QObject::connect(&study, &Study::trouble, &study, [&](const QString& text) { said << text; });
+  const std::string text = (assets + "/text/fovea.txt").toStdString();
+  const auto open_and = [&](const std::function<void()>& then) {
+    bool taken_up = false;
+    keep_engine_from_hashing(study);
+    QObject::connect(
+        &study, &Study::opened, &study, [&] { taken_up = true; }, Qt::SingleShotConnection);
+    Session session = study.session();
+    session.source = text;
+    session.viewport = {};
+    session.pinned_query.reset();
+    said.clear();
+    study.open(text, session, "0123456789abcdef");
+    REQUIRE(wait_until([&] { return taken_up; }));
+    CHECK(study.content_hash().empty());
+    then();
+    CHECK(wait_until([&] { return !study.content_hash().empty(); }, 5000));
+    CHECK(study.content_hash().size() == 64);
+    const auto changed = std::ranges::count_if(
+        said, [](const QString& line) { return line.contains("its content has changed"); });
+    CHECK(changed == 1);  // and what was expected is not forgotten
+  };
+  SUBCASE("cancelled") {
+    open_and([&] { study.cancel(); });
+  }
+  SUBCASE("another back end") {
+    open_and([&] { study.use_backend(std::make_unique<CpuLike>()); });
+  }
+  SUBCASE("another file that cannot be opened") {
+    open_and([&] { study.open("/nonesuch/file.safetensors"); });
+  }
+}
+
+TEST_CASE("a column that cannot be timed is left out, the others are timed") {
+  Window window("synthetic:clusters?n=64&d=16&seed=1");
+  Study& study = window.study();
+  show(window, {"exact", "h1d"});
+  REQUIRE(window.settle());
+  const auto timed = [&] {
+    return std::ranges::count_if(study.columns(),
+                                 [](const auto& c) { return c.timing.has_value(); });
+  };
+  SUBCASE("one") {
+    study.use_backend(std::make_unique<NoMemoryForTiming>(study, 1));
+    CHECK(wait_until([&] { return timed() == 1; }, 10000));
+    QTest::qWait(500);
+    CHECK(timed() == 1);
+  }
+  SUBCASE("none: and it is not tried for ever") {
+    auto backend = std::make_unique<NoMemoryForTiming>(study, 1 << 30);
+    const auto tried = backend->tried;
+    study.use_backend(std::move(backend));
+    CHECK(wait_until([&] { return *tried == 2; }, 10000));
+    QTest::qWait(500);
+    CHECK(*tried == 2);
+    CHECK(timed() == 0);
+  }
+}
+
+TEST_CASE("times of a machine that was slow are said to be so") {
+  Window window("synthetic:clusters?n=64&d=16&seed=1");
+  Study& study = window.study();
+  show(window, {"exact"});
+  REQUIRE(window.settle());
+  auto backend = std::make_unique<SlowingDown>();
+  const auto slow = backend->slow;
+  study.use_backend(std::move(backend));
+  const auto timed = [&](std::size_t column) {
+    return study.columns().size() > column && study.columns()[column].timing;
+  };
+  REQUIRE(wait_until([&] { return timed(0); }, 10000));
+  CHECK_FALSE(study.columns()[0].throttled);
+  *slow = true;
+  show(window, {"exact", "h1d"});
+  REQUIRE(wait_until([&] { return timed(1); }, 10000));
+  CHECK(study.columns()[1].throttled);
+  CHECK(window->findChild<TimingDock*>()->accessibleDescription().contains("slow"));
+}
+
+TEST_CASE("a sweep is measured again although everything was cancelled") {
+  Window window("synthetic:clusters?n=512&d=32&seed=1");
+  show(window, {"exact", "h1d"});
+  REQUIRE(window.settle());
+  QSettings().setValue("sweep/seconds", 10);
+  window.trigger("sweep");
+  const SweepRun& run = window->sweep()->run();
+  const auto some = [&] { return run.sweep().series[0].points.size() >= 2; };
+  REQUIRE(wait_until(some));
+  window.study().cancel();
+  REQUIRE(wait_until([&] { return !run.running(); }));
+  window->sweep()->findChild<QPushButton*>("sweep_measure")->click();
+  CHECK(run.running());
+  CHECK(wait_until(some));
+}
+
+TEST_CASE("a long head is first estimated by few pixels, then by all") {
+  Window window(small);
+  Study& study = window.study();
+  show(window, {"exact"});
+  REQUIRE(window.settle());
+  auto backend = std::make_unique<SlowingDown>();
+  *backend->slow = true;
+  study.use_backend(std::move(backend));
+  window->open("synthetic:clusters?n=24000&d=32&seed=1");
+  const auto says = [&](const char* rows) {
+    const auto model = study.model();
+    if (!model || model->n != 24000 || !model->cells[0][0].panel) return false;
+    return model->cells[0][0].panel->caption.find(rows) != std::string::npos;
+  };
+  CHECK(wait_until([&] { return says("estimate from 1 of 128 rows"); }, 20000));
+  CHECK(wait_until([&] { return says("estimate from 1 of 32 rows"); }, 20000));
+}
+
+}  // namespace fovea::test

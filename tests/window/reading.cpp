@@ -1,0 +1,258 @@
+// What the window promises about being read: nothing cut, nothing blank, nothing unsaid.
+#include <doctest/doctest.h>
+
+#include <QAction>
+#include <QApplication>
+#include <QComboBox>
+#include <QLabel>
+#include <QSpinBox>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QThread>
+#include <QToolBar>
+#include <QToolButton>
+#include <algorithm>
+
+#include "study/polite_backend.h"
+#include "study/resident_use.h"
+#include "window/docks/singular_values.h"
+#include "window/docks/timing_dock.h"
+#include "window/harness.h"
+#include "window/run_window.h"
+#include "window/widgets/info_bar.h"
+#include "window/widgets/theme.h"
+
+namespace fovea::test {
+namespace {
+
+const QString small = "synthetic:clusters?n=128&d=32&seed=1";
+const QString assets = FOVEA_ASSETS;
+const QString picture = assets + "/image/cat.jpg";
+
+bool patches(Window& window, int patch) {
+  return wait_until([&] {
+    return window.study().session().patch == patch && !window.study().opening() &&
+           window.study().settled();
+  });
+}
+
+/// Decompositions take seconds and are not what is tested.
+void without_ranks(Window& window) {
+  window->change("views", [](Session& s) { s.views = {View::heatmap, View::output}; });
+}
+
+bool some_label_says(const QWidget& in, const QString& words) {
+  const auto labels = in.findChildren<QLabel*>();
+  return std::ranges::any_of(labels, [&](const QLabel* label) {
+    return label->isVisibleTo(&in) && label->text().contains(words);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("each file of the command line has a window of its own") {
+  const auto windows = open_windows({"synthetic:golden", "synthetic:gaussian?n=24&d=4"}, {});
+  REQUIRE(windows.size() == 2);
+  for (const auto& window : windows)
+    CHECK(wait_until([&] { return window->isVisible() && window->study().settled(); }));
+  CHECK(windows[0]->study().length() == 8);
+  CHECK(windows[1]->study().length() == 24);
+  for (const auto& window : windows) window->close();
+}
+
+TEST_CASE("the patch of an image is chosen in the window; undo and redo open it again") {
+  Window window(picture);
+  auto* patch = window->findChild<QSpinBox*>("patch");
+  REQUIRE(patch);
+  CHECK(patch->isVisible());
+  CHECK(patch->value() == 8);
+  CHECK(window.study().length() == 1024);
+  without_ranks(window);
+  patch->setValue(16);
+  REQUIRE(patches(window, 16));
+  CHECK(window.study().length() == 256);
+  CHECK(window.study().source()->sequence.grid->rows == 16);
+  CHECK(window.study().session().viewport == Viewport{0, 256, 0, 256});
+  window.trigger("undo");
+  REQUIRE(patches(window, 8));
+  CHECK(window.study().length() == 1024);
+  CHECK(window.study().session().viewport == Viewport{0, 1024, 0, 1024});
+  CHECK(patch->value() == 8);
+  window.trigger("redo");
+  REQUIRE(patches(window, 16));
+  CHECK(window.study().length() == 256);
+  CHECK(window.study().session().viewport == Viewport{0, 256, 0, 256});
+  window->open(small);
+  REQUIRE(wait_until([&] { return window.study().length() == 128; }));
+  CHECK_FALSE(patch->isVisible());
+}
+
+TEST_CASE("a session keeps the patch; one from before there was a choice has 8") {
+  QTemporaryDir dir;
+  const QString path = dir.filePath("s.fovea.json");
+  Window window(picture);
+  without_ranks(window);
+  window->findChild<QSpinBox*>("patch")->setValue(32);
+  REQUIRE(patches(window, 32));
+  REQUIRE(window->save_session_to(path));
+  const Session saved = window.study().session();
+  window->open(small);
+  REQUIRE(wait_until([&] { return window.study().length() == 128; }));
+  window->open(path);
+  REQUIRE(wait_until([&] { return window.study().session() == saved; }));
+  CHECK(window.study().length() == 64);
+
+  QFile file(path);
+  REQUIRE(file.open(QIODevice::ReadOnly));
+  QByteArray text = file.readAll();
+  file.close();
+  text.replace("\"patch\": 32,", "");
+  REQUIRE(file.open(QIODevice::WriteOnly));
+  file.write(text);
+  file.close();
+  CHECK(read_session(path.toStdString()).session.patch == 8);
+}
+
+TEST_CASE("all view settings are seen on a screen of 1366 pixels") {
+  Window window(small, {1366, 768});
+  window->change("colour", [](Session& s) {  // the longest words
+    s.settings.rank_colour = RankColour::storage;
+  });
+  REQUIRE(window.settle());
+  const auto* bar = window->findChild<QToolBar*>("view_bar");
+  for (const char* name :
+       {"view_Norm", "view_Floor", "view_Map", "view_Range", "view_Error", "view_Pool",
+        "view_Tiles", "view_Rank of", "view_ε", "view_Blocks", "view_Leaf", "view_Colour"}) {
+    const auto* field = window->findChild<QWidget*>(name);
+    REQUIRE(field);
+    CAPTURE(name);
+    CHECK(field->isVisible());
+    CHECK(field->mapTo(bar, field->rect().topRight()).x() < bar->width());
+  }
+  window.shoot("laptop");
+}
+
+TEST_CASE("names of pixels of a long image are whole among the top keys") {
+  const QTemporaryDir directory;
+  const QString path = directory.filePath("wide.png");
+  REQUIRE(QImage(picture).scaled(110, 100).save(path));
+  Window window(path);
+  window->findChild<QSpinBox*>("patch")->setValue(1);
+  const auto named = [&] {
+    return std::ranges::count_if(window->findChildren<QLabel*>(), [](const QLabel* label) {
+      return label->text() == "10050  (91, 40)";
+    });
+  };
+  REQUIRE(wait_until([&] { return window.study().length() == 11000; }));
+  window->change("pin", [](Session& s) { s.pinned_query = 10050; });  // its own nearest
+  CHECK(wait_until([&] { return named() == 1; }));
+}
+
+TEST_CASE("on a narrow screen a button with an arrow has the view settings that do not fit") {
+  Window window(small, {900, 700});
+  REQUIRE(window.settle());
+  const auto* bar = window->findChild<QToolBar*>("view_bar");
+  auto* more = bar->findChild<QToolButton*>("qt_toolbar_ext_button");
+  REQUIRE(more->isVisible());
+  CHECK(more->text() == "»");
+  CHECK(more->toolButtonStyle() == Qt::ToolButtonTextOnly);
+  const auto* field = window->findChild<QWidget*>("view_Leaf");
+  CHECK_FALSE(field->isVisible());
+  more->click();
+  CHECK(wait_until([&] { return field->isVisible(); }));
+}
+
+TEST_CASE("what is fitted to all tokens says so, most of all under a causal mask") {
+  Window window(small);
+  const auto select = [&](const std::string& id) {
+    const auto& columns = window.study().session().columns;
+    const auto at = std::ranges::find(columns, id, &Column::variant) - columns.begin();
+    window.study().select_column(int(at));
+    QTest::qWait(50);
+  };
+  for (const bool causal : {false, true}) {
+    window->change("causal", [&](Session& s) { s.causal = causal; });
+    REQUIRE(window.settle());
+    for (const char* id : {"tf", "tc", "hyper"}) {
+      CAPTURE(id);
+      select(id);
+      CHECK(some_label_says(*window, "Fitted to all tokens at once"));
+      CHECK(some_label_says(*window, "in spite of the causal mask") == causal);
+    }
+    select("strided");
+    CHECK_FALSE(some_label_says(*window, "Fitted to all tokens"));
+  }
+}
+
+TEST_CASE("timing shows numbers of runs there were, and says at which priority") {
+  Window window(small);
+  const auto* dock = window->findChild<TimingDock*>();
+  REQUIRE(dock);
+  if (niceness > 0) CHECK(dock->conditions().contains("at nice " + QString::number(niceness)));
+  REQUIRE(wait_until([&] {
+    return std::ranges::all_of(window.study().columns(),
+                               [](const ColumnState& c) { return c.timing.has_value(); });
+  }));
+  for (const ColumnState& column : window.study().columns()) {
+    CHECK(column.timing->apply_total.samples > 0);
+    CHECK(column.timing->apply_total.median_ms > 0);
+  }
+}
+
+TEST_CASE("timing tells memory that was counted from memory that was measured") {
+  Window window(small);
+  Study& study = window.study();
+  const auto* dock = window->findChild<TimingDock*>();
+  REQUIRE(wait_until([&] { return study.columns()[0].timing.has_value(); }));
+  CHECK(dock->accessibleDescription().contains("counted, of plan and operator"));
+  REQUIRE(study.columns()[0].memory);              // on Linux, where the tests run
+  CHECK(study.columns()[0].memory->before > 1e6);  // a window with its libraries
+  CHECK(study.columns()[0].memory->peak >= study.columns()[0].memory->before);
+  CHECK(dock->accessibleDescription().contains("measured: the program's resident peak"));
+}
+
+TEST_CASE("a rise of resident memory is seen, and work that does nothing does not raise it") {
+  const auto none = resident_use_of([] { QThread::msleep(20); });
+  REQUIRE(none);
+  CHECK(none->rise() < 16 << 20);  // the window of another test may still be let go of
+  const auto much = resident_use_of([] {
+    std::vector<char> bytes(256 << 20, 1);  // mapped anew: no heap keeps so much
+    QThread::msleep(20);
+    CHECK(bytes[bytes.size() / 2] == 1);
+  });
+  REQUIRE(much);
+  CHECK(much->rise() > 0.9 * (256 << 20));
+}
+
+TEST_CASE("light and dark follow the desktop unless one was chosen") {
+  Window window(small);
+  const auto desktop_becomes = [&](bool dark) {
+    window->ask_desktop = [dark] { return dark; };
+    QEvent event(QEvent::ThemeChange);  // as Qt tells every window of the screen
+    QCoreApplication::sendEvent(window->windowHandle(), &event);
+    QTest::qWait(50);
+  };
+  const auto is_dark = [] { return Theme::current().window == Theme::dark().window; };
+  for (const bool dark : {true, false, true}) {
+    desktop_becomes(dark);
+    CHECK(is_dark() == dark);
+    CHECK(qApp->palette().color(QPalette::Window) == Theme::current().window);
+    CHECK(wait_until([&] { return window.study().model()->dark == dark; }));
+  }
+  for (QAction* action : window->findChildren<QAction*>())
+    if (action->text() == "light") action->trigger();
+  CHECK_FALSE(is_dark());
+  desktop_becomes(true);
+  CHECK_FALSE(is_dark());
+}
+
+TEST_CASE("a short text has tiles and rank leaves to its size") {
+  Window window("synthetic:clusters?n=32&d=16&seed=1");
+  const ViewSettings& settings = window.study().session().settings;
+  CHECK(settings.mask_block == 2);
+  CHECK(settings.rank_leaf == 2);
+  CHECK(window->findChild<QComboBox*>("view_Tiles")->currentText() == "2");
+  CHECK(window->findChild<QComboBox*>("view_Leaf")->currentText() == "2");
+}
+
+}  // namespace fovea::test

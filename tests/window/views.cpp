@@ -1,0 +1,223 @@
+// What the window promises about pictures: how they are set, enlarged and looked into.
+#include <doctest/doctest.h>
+
+#include <QComboBox>
+#include <QFile>
+#include <QPushButton>
+#include <QSlider>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+#include <algorithm>
+#include <cmath>
+
+#include "window/docks/singular_values.h"
+#include "window/harness.h"
+#include "window/widgets/info_bar.h"
+
+namespace fovea::test {
+namespace {
+
+const QString small = "synthetic:clusters?n=128&d=32&seed=1";
+const QString assets = FOVEA_ASSETS;
+
+const Panel& panel(const Study& study, View view, std::size_t column) {
+  const auto& model = *study.model();
+  const auto row = std::ranges::find(model.views, view) - model.views.begin();
+  return *model.cells[std::size_t(row)][column].panel;
+}
+
+}  // namespace
+
+TEST_CASE("the bundled encoder opens at the head its provenance recommends") {
+  Window window(assets + "/minilm/minilm-l6.safetensors");
+  const Session& session = window.study().session();
+  CHECK(window.study().source()->layers[std::size_t(session.layer)].name == "layer4");
+  CHECK(session.head == 10);
+  CHECK(session.views == std::vector{View::heatmap, View::error, View::mask, View::rank});
+}
+
+TEST_CASE("up to 1024 tokens no pixel stands for several entries, beyond for a whole number") {
+  Window window(assets + "/minilm/minilm-l6.safetensors");
+  const auto& short_head = std::get<Raster>(panel(window.study(), View::heatmap, 0).body);
+  CHECK(short_head.values.rows() == 341);
+  CHECK(short_head.pooled == Pool::Kind::none);
+  window->open("synthetic:clusters?n=2048&d=32&seed=1");
+  REQUIRE(wait_until([&] { return window.study().length() == 2048; }));
+  REQUIRE(window.settle());
+  const auto& long_head = std::get<Raster>(panel(window.study(), View::heatmap, 0).body);
+  CHECK(2048 % long_head.values.rows() == 0);
+  CHECK(long_head.pooled == Pool::Kind::max);
+}
+
+TEST_CASE("an attention matrix alone is drawn with its ranks") {
+  Window window("synthetic:hmatrix?n=64");
+  REQUIRE(window.study().settled());
+  const auto& model = *window.study().model();
+  CHECK(model.column_titles == std::vector<std::string>{"Attention matrix"});
+  CHECK(std::holds_alternative<Raster>(panel(window.study(), View::heatmap, 0).body));
+  CHECK(std::holds_alternative<BlockMap>(panel(window.study(), View::rank, 0).body));
+  window.trigger("zoom_in");
+  REQUIRE(window.settle());
+  CHECK(std::get<Raster>(panel(window.study(), View::heatmap, 0).body).rows.size() < 64);
+  window->open(small);  // and back to a head
+  REQUIRE(wait_until([&] { return !window.study().shows_matrix(); }));
+  CHECK(window.settle());
+  CHECK(window.study().problem());
+}
+
+TEST_CASE("the view bar changes what it names") {
+  Window window(small);
+  const auto choose = [&](const char* name, int index) {
+    auto* box = window->findChild<QComboBox*>(name);
+    REQUIRE(box);
+    box->setCurrentIndex(index);
+    emit box->activated(index);
+  };
+  choose("view_Norm", 1);
+  choose("view_Error", 3);
+  choose("view_Pool", 1);
+  choose("view_Tiles", 4);
+  choose("view_Rank of", 2);
+  choose("view_Blocks", 1);
+  choose("view_Leaf", 4);
+  window->findChild<QSlider*>("view_Floor")->setValue(-20);
+  window->findChild<QSlider*>("view_ε")->setValue(-35);
+  window->findChild<QToolButton*>("view_Range")->setChecked(false);
+  const ViewSettings& s = window.study().session().settings;
+  CHECK(s.norm == Norm::linear);
+  CHECK(s.error == ErrorKind::relative);
+  CHECK(s.pool == Pool::Kind::mean);
+  CHECK(s.mask_block == 32);
+  CHECK(s.rank_of == RankSubject::logits);
+  CHECK(s.rank_partition == Partition::uniform);
+  CHECK(s.rank_leaf == 32);
+  CHECK(s.log_floor == doctest::Approx(0.01));
+  CHECK(s.rank_tolerance == doctest::Approx(std::pow(10.0, -3.5)));
+  CHECK_FALSE(s.shared_range);
+  CHECK(window.settle());
+}
+
+TEST_CASE("another rank tolerance counts anew what a new decomposition would give") {
+  Window window(small);
+  window->change("settings", [](Session& s) { s.settings.rank_tolerance = 1e-1; });
+  REQUIRE(window.settle());
+  const Panel moved = panel(window.study(), View::rank, 0);
+  Window fresh(small);
+  fresh->change("views", [](Session& s) {
+    s.settings.rank_tolerance = 1e-1;
+    s.settings.rank_leaf = 16;
+  });
+  REQUIRE(fresh.settle());
+  fresh->change("views", [](Session& s) { s.settings.rank_leaf = 8; });
+  REQUIRE(fresh.settle());
+  const Panel& made = panel(fresh.study(), View::rank, 0);
+  CHECK(moved.caption == made.caption);
+  const auto &a = std::get<BlockMap>(moved.body), &b = std::get<BlockMap>(made.body);
+  CHECK(a.quantity == b.quantity);
+  CHECK(a.stored == b.stored);
+  REQUIRE(a.map.blocks.size() == b.map.blocks.size());
+  for (std::size_t i = 0; i < a.map.blocks.size(); ++i)
+    CHECK(a.map.blocks[i].rank == b.map.blocks[i].rank);
+}
+
+TEST_CASE("a rank block chosen shows its singular values") {
+  Window window(small);
+  auto* values = window->findChild<SingularValues*>();
+  REQUIRE(values);
+  CHECK(values->isHidden());
+  emit window->canvas().block_chosen(0, 3, 100);
+  CHECK_FALSE(values->isHidden());
+  CHECK(values->count() == 64);  // the off-diagonal half of 128 tokens
+}
+
+TEST_CASE("a double click enlarges a panel, again or Esc goes back") {
+  Window window(small);
+  Canvas& canvas = window->canvas();
+  const int side = canvas.panel_pixels();
+  const QPoint at(150, 120);
+  QTest::mouseMove(&canvas, at);
+  QTest::qWait(300);
+  QTest::mouseDClick(&canvas, Qt::LeftButton, Qt::NoModifier, at);
+  REQUIRE(wait_until([&] { return canvas.is_enlarged(); }, 5000));
+  CHECK(wait_until([&] { return canvas.panel_pixels() > 2 * side; }, 5000));
+  window.shoot("enlarged");
+  QTest::mouseDClick(&canvas, Qt::LeftButton, Qt::NoModifier, at);
+  CHECK(wait_until([&] { return !canvas.is_enlarged(); }, 5000));
+  canvas.enlarge(1, 2);
+  window.trigger("cancel");
+  CHECK_FALSE(canvas.is_enlarged());
+  CHECK_FALSE(window.study().paused());
+}
+
+TEST_CASE("a session whose source has moved is pointed to it anew") {
+  QTemporaryDir dir;
+  const QString text = dir.filePath("a.txt"), moved = dir.filePath("b.txt");
+  REQUIRE(QFile::copy(assets + "/text/fovea.txt", text));
+  {
+    Window window(text);
+    REQUIRE(window->save_session_to(dir.filePath("s.fovea.json")));
+  }
+  REQUIRE(QFile::rename(text, moved));
+  Window window(small);
+  window->open(dir.filePath("s.fovea.json"));
+  CHECK(window->info_bar().message().contains("a.txt"));
+  QString asked;
+  window->ask_for_source = [&](const QString& missing) {
+    asked = missing;
+    return moved;
+  };
+  window->findChild<QPushButton*>("remedy")->click();
+  CHECK(asked == text);
+  CHECK(wait_until([&] { return window.study().session().source == moved.toStdString(); }));
+  CHECK(window.settle());
+}
+
+TEST_CASE("seven columns fit without scrolling on a wide screen") {
+  Window window(small, {1840, 1150});
+  QTest::qWait(300);
+  const double ratio = window->canvas().devicePixelRatioF();
+  // Seven sides with gaps between them and both gutters.
+  CHECK(7 * window->canvas().panel_pixels() / ratio + 60 + 72 + 80 <= window->canvas().width());
+}
+
+TEST_CASE("an enlarged panel of a long head is drawn as finely as the screen is") {
+  Window window("synthetic:clusters?n=2048&d=16&seed=1", {1366, 768});
+  window->change("views", [](Session& s) { s.views = {View::heatmap, View::mask}; });
+  REQUIRE(window.settle());
+  const auto pixels = [&] {
+    return std::get<Raster>(panel(window.study(), View::heatmap, 1).body).values.rows();
+  };
+  const Index before = pixels();
+  REQUIRE(before < 512);
+  window->canvas().enlarge(0, 1);
+  CHECK(wait_until([&] { return pixels() > before && window.study().settled(); }));
+}
+
+TEST_CASE("the ends of all sliders are sessions that can be read") {
+  Window window(small);
+  QTemporaryDir dir;
+  const QString path = dir.filePath("s.fovea.json");
+  for (const char* name : {"view_Floor", "view_ε"})
+    for (const bool top : {false, true}) {
+      CAPTURE(name);
+      auto* slider = window->findChild<QSlider*>(name);
+      slider->setValue(top ? slider->maximum() : slider->minimum());
+      REQUIRE(window->save_session_to(path));
+      CHECK(read_session(path.toStdString()).session == window.study().session());
+    }
+}
+
+TEST_CASE("rank maps are coloured by rank or by storage; nothing is computed for it") {
+  Window window(small);
+  const Panel* before = &panel(window.study(), View::rank, 1);
+  auto* button = window->findChild<QToolButton*>("view_Colour");
+  REQUIRE(button);
+  button->setChecked(true);
+  CHECK(window.study().session().settings.rank_colour == RankColour::storage);
+  REQUIRE(window.settle());
+  CHECK(&panel(window.study(), View::rank, 1) == before);
+  window.shoot("ranks by storage");
+}
+
+}  // namespace fovea::test
