@@ -298,6 +298,7 @@ TEST_CASE("where there is no GL the canvas says so" * doctest::skip()) {
 int main(int argc, char** argv) {
   doctest::Context context(argc, argv);
   if (context.shouldExit()) return 0;
+  allow_native_composition();
   QApplication application(argc, argv);
   return context.run();
 }
