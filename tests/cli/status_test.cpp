@@ -58,7 +58,7 @@ TEST_CASE("a wrong command line ends with status 2 and says what is wrong") {
                  "--precision", "bf16"},
                 4, "the CPU computes in fp32");
   check_refused({"--backend", "cpu", "compute", "synthetic:golden", "--variant", "exact"}, 2,
-                "--backend stands after its command");
+                "--backend belongs after its command");
   check_refused({"compute", "synthetic:golden", "--variant", "exact", "--dense"}, 2, "-o");
   check_refused({"compute", "synthetic:golden", "--variant", "exact", "--threads", "-1"}, 2,
                 "--threads");
@@ -88,7 +88,7 @@ TEST_CASE("a seed is a whole number that fits, and a name is not empty") {
             .json()["seed"] == 18446744073709551615u);
   for (const char* option : {"-o", "--structure", "--layout", "--tensors"})
     check_refused({"compute", "synthetic:golden", "--variant", "exact", option, ""}, 2,
-                  "'' found, a name expected");
+                  "'' found, expected a name");
   check_refused({"render", "synthetic:golden", "-o", ""}, 2, "'' found");
   check_refused({"info", ""}, 2, "'' found");
   check_refused({"bench", ""}, 2, "'' found");
@@ -107,7 +107,7 @@ TEST_CASE("bad input ends with status 3 and names the file") {
                 3, "bad.safetensors");
 }
 
-TEST_CASE("what is not to be had ends with status 4") {
+TEST_CASE("what is unavailable ends with status 4") {
   const TemporaryDirectory scratch;
   const std::string old = scratch / "old.safetensors";
   write_bytes(old, "precious");
