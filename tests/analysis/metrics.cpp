@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cases.h"
@@ -126,6 +127,39 @@ TEST_CASE("metrics are those of the dense matrices") {
     CHECK(m.mass_kept.standard_error == 0);
     CHECK(static_cast<Index>(m.token_error.size()) == n);
   });
+}
+
+TEST_CASE("errors of outputs, their quantiles over rows and their maxima") {
+  for (const Index n : {1, 2, 10, 37}) {
+    CAPTURE(n);
+    const Pair pair("hyper", n);
+    const Metrics m = pair.metrics();
+    const Matrix &y = pair.approximate_output.z, &z = pair.exact_output.z;
+    std::vector<double> relative;
+    double largest = 0;
+    for (Index i = 0; i < n; ++i) {
+      double error = 0, norm = 0;
+      for (Index c = 0; c < z.cols(); ++c) {
+        const double difference = double(y(i, c)) - double(z(i, c));
+        error += difference * difference;
+        norm += double(z(i, c)) * double(z(i, c));
+        largest = std::max(largest, std::abs(difference));
+      }
+      CHECK(double(m.token_error[std::size_t(i)]) == doctest::Approx(std::sqrt(error)));
+      relative.push_back(std::sqrt(error / norm));
+    }
+    std::ranges::sort(relative);
+    // The least value that is not exceeded by that share of the rows.
+    const auto at = [&](double share) {
+      std::size_t rows = 1;
+      while (double(rows) < share * double(n)) ++rows;
+      return doctest::Approx(relative[rows - 1]);
+    };
+    CHECK(m.row_rel_error_p50 == at(0.5));
+    CHECK(m.row_rel_error_p90 == at(0.9));
+    CHECK(m.row_rel_error_max == at(1));
+    CHECK(m.output_max_abs == doctest::Approx(largest));
+  }
 }
 
 TEST_CASE("a sample of rows is part of all rows") {

@@ -176,12 +176,10 @@ def run(mutants, options):
     print("building the tests", flush=True)
     if not runner.build(sorted({m["target"] for m in mutants})):
         sys.exit(f"the tree does not build: see {runner.log}")
-    broken = set()
-    for mutant in mutants:  # a test that fails by itself, or matches no case, proves nothing
-        key = mutant["target"], mutant["cases"]
-        if key not in broken and not runner.test(mutant):
-            broken.add(key)
-            print(f"without any mutant {key[0]} --test-case='{key[1]}' fails", flush=True)
+    tests = {(m["target"], m["cases"]): m for m in mutants}
+    broken = {key for key, mutant in tests.items() if not runner.test(mutant)}
+    for target, cases in sorted(broken):  # by itself, or it matches no case: it proves nothing
+        print(f"without any mutant {target} --test-case='{cases}' fails", flush=True)
     counts = {}
     for mutant in mutants:
         start = time.monotonic()
