@@ -51,19 +51,16 @@ EOF
   fi
   echo "fovea: installing ${missing[*]}" >&2
   log=$(mktemp)
-  # apt reports as dlstatus:FILE:PERCENT:TEXT while it downloads, then as pmstatus:PACKAGE:PERCENT:TEXT.
-  {
-    "${as_root[@]}" apt-get update -q &&
-      "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -q -y --no-install-recommends -o APT::Status-Fd=1 "${missing[@]}"
-  } 2>&1 </dev/null | while IFS= read -r line; do
-    if [[ $line =~ ^(dl|pm)status:.*:([0-9]+)\.[0-9]+: ]]; then
-      [ "${BASH_REMATCH[1]}" = dl ] && step=downloading || step=installing
-      show_status "fovea: $step packages: ${BASH_REMATCH[2]} %"
-    else
-      echo "$line"
-    fi
-  done >"$log" || {
+  # apt reports its progress as dlstatus:FILE:PERCENT:TEXT, then as pmstatus:PACKAGE:PERCENT:TEXT.
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive bash -c '
+    apt-get update -q >&2 &&
+      apt-get install -q -y --no-install-recommends -o APT::Status-Fd=3 "$@" 3>&1 >&2
+  ' apt "${missing[@]}" 2>"$log" </dev/null | while IFS= read -r line; do
+    [[ $line =~ ^(dl|pm)status:.*:([0-9]+)\.[0-9]+: ]] || continue
+    step=installing
+    [ "${BASH_REMATCH[1]}" = dl ] && step=downloading
+    show_status "fovea: $step packages: ${BASH_REMATCH[2]} %"
+  done || {
     clear_status
     cat "$log" >&2
     echo "fovea: apt-get could not install these packages: ${missing[*]}" >&2
