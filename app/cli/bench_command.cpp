@@ -19,7 +19,7 @@ namespace {
 
 constexpr int gemm_size = 1536;
 
-struct Options {
+struct BenchOptions {
   SourceOptions source;
   HeadOptions heads;
   BackendOptions backend;
@@ -45,7 +45,7 @@ double peak_memory() {
   return 1024.0 * static_cast<double>(usage.ru_maxrss);
 }
 
-std::vector<Problem> problems_of(const Options& options) {
+std::vector<Problem> problems_of(const BenchOptions& options) {
   if (options.source.what.empty())
     return random_heads(options.n, options.d, options.head_count, options.heads.causal,
                         options.parameters.seed, options.heads.scale.value_or(0));
@@ -57,7 +57,7 @@ std::vector<Problem> problems_of(const Options& options) {
 }
 
 /// Exact attention comes first, because every ratio refers to it.
-std::vector<Contender> contenders_of(const Options& options, Index n) {
+std::vector<Contender> contenders_of(const BenchOptions& options, Index n) {
   std::vector<std::string> ids{"exact"};
   ids.insert(ids.end(), options.variants.begin(), options.variants.end());
   const auto chosen = variants_named(ids);
@@ -67,7 +67,7 @@ std::vector<Contender> contenders_of(const Options& options, Index n) {
   return contenders;
 }
 
-Outcome run(const Options& options, const Console& console) {
+Outcome run(const BenchOptions& options, const Console& console) {
   variants_named(options.variants);
   const auto problems = problems_of(options);
   const auto backend = options.backend.make();
@@ -93,7 +93,7 @@ Outcome run(const Options& options, const Console& console) {
   return outcome;
 }
 
-Document to_json(const Outcome& outcome) {
+Document outcome_json(const Outcome& outcome) {
   Document list = Document::array();
   for (const Measurement& m : outcome.measurements)
     list.push_back({{"variant", m.contender.variant->id},
@@ -140,7 +140,7 @@ void print_stages(std::ostream& out, const Outcome& outcome) {
   print(out, table);
 }
 
-void print(std::ostream& out, const Outcome& outcome) {
+void print_outcome(std::ostream& out, const Outcome& outcome) {
   const Timing& timing = outcome.measurements.front().timing;
   out << outcome.input << ": n = " << outcome.n << ", d = " << outcome.d << ", "
       << plural(outcome.heads, "head") << ", " << (outcome.causal ? "causal" : "bidirectional")
@@ -180,7 +180,7 @@ void print(std::ostream& out, const Outcome& outcome) {
 namespace {
 
 // The window opens sources by name. Without SOURCE it opens synthetic clusters of length n.
-InteractionFigures interact(const Options& options, const Console& console) {
+InteractionFigures interact(const BenchOptions& options, const Console& console) {
   const std::string source =
       !options.source.what.empty()
           ? options.source.what
@@ -204,7 +204,7 @@ void exclude_from_interaction(CLI::App& command) {
 void add_bench_command(CLI::App& program, Work& chosen) {
   auto* command = program.add_subcommand(
       "bench", "Measure the time of variants, interleaved with exact attention");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   options->source.add_to(*command, false);
   auto* source = command->get_option("SOURCE");
   const std::string group = "Random normal Q, K and V instead of SOURCE";
@@ -251,9 +251,9 @@ void add_bench_command(CLI::App& program, Work& chosen) {
       }
       const Outcome outcome = run(*options, console);
       if (options->json)
-        print(console.out, to_json(outcome));
+        print(console.out, outcome_json(outcome));
       else
-        print(console.out, outcome);
+        print_outcome(console.out, outcome);
     };
   });
 }

@@ -7,7 +7,7 @@
 namespace fovea {
 namespace {
 
-struct Options {
+struct InfoOptions {
   SourceOptions source;
   bool json = false;
 };
@@ -117,7 +117,7 @@ void print_info(std::ostream& out, const Source& source) {
 
 void add_info_command(CLI::App& program, Work& chosen) {
   auto* command = program.add_subcommand("info", "List what a source holds, as Fovea reads it");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InfoOptions>();
   options->source.add_to(*command);
   command->add_flag("--json", options->json, "One JSON document on standard output");
   command->callback([&chosen, options] {
