@@ -58,7 +58,7 @@ std::vector<Problem> problems_of(const Options& options) {
 
 /// Exact first: everything is told in its terms.
 std::vector<Contender> contenders_of(const Options& options, Index n) {
-  std::vector<std::string> ids{"exact"};
+  std::vector<std::string> ids{reference_variant().id};
   ids.insert(ids.end(), options.variants.begin(), options.variants.end());
   const auto chosen = variants_named(ids);
   const auto values = options.parameters.applied(chosen, n);

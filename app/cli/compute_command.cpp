@@ -123,9 +123,9 @@ HeadReport compute_head(const Options& options, const Source& source, Index head
   if (!options.output.empty()) tensors.add(computation, run);
   if (options.no_metrics) return report;
   const Computation exact =
-      compute(problem, {.variant = &find_variant("exact"), .repeats = 0}, backend, run);
+      compute(problem, {.variant = &reference_variant(), .repeats = 0}, backend, run);
   report.metrics = compare(*computation.op, computation.output, *exact.op, exact.output, run);
-  report.diagnostics = diagnose(*computation.op, computation.output, *exact.op, exact.output, run);
+  report.diagnostics = diagnose(computation, exact, run);
   return report;
 }
 

@@ -24,10 +24,10 @@ double median(std::vector<double> values) {
   return values.size() % 2 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
 }
 
-double without_tree(const Profile& plan) {
+double without_learning(const Profile& plan, const Variant& variant) {
   double sum = 0;
   for (const StageTime& stage : plan.stages())
-    if (stage.name != "tree") sum += stage.milliseconds;
+    if (std::ranges::count(variant.learning_stages, stage.name) == 0) sum += stage.milliseconds;
   return sum;
 }
 
@@ -57,7 +57,8 @@ void run_once(const Problem& problem, const Contender& contender, const Backend&
     samples.notes = plan->notes;
     return;
   }
-  samples.used_ms.push_back(without_tree(planning_profile) + upload.total_ms() + apply.total_ms());
+  samples.used_ms.push_back(without_learning(planning_profile, *contender.variant) +
+                            upload.total_ms() + apply.total_ms());
   samples.plan.push_back(std::move(planning_profile));
   samples.upload.push_back(std::move(upload));
   samples.apply.push_back(std::move(apply));

@@ -22,7 +22,7 @@ struct Measurement {
 
   /// Building a tree is left out: the paper learns it beforehand, and multiply-adds do not count
   /// it.
-  double used_ms = 0;  // median of plan without "tree", plus upload and apply
+  double used_ms = 0;  // median of plan without learning, plus upload and apply
   double rate() const { return 2e-6 * cost.multiply_adds / used_ms; }  // GFLOP/s
   double speed_up = 1;           // exact's used_ms over this one's
   double promised_speed_up = 1;  // exact's multiply-adds over this one's
@@ -36,7 +36,8 @@ struct MeasureOptions {
 };
 
 /// Plans, uploads and applies every contender in turn, round after round, so that all of them meet
-/// the machine in the same state; the first round is not counted. The first contender is "exact".
+/// the machine in the same state; the first round is not counted. The first contender is exact
+/// attention.
 std::vector<Measurement> measure(const std::vector<Problem>& heads,
                                  const std::vector<Contender>& contenders, const Backend& backend,
                                  const MeasureOptions& options, std::stop_token stop);

@@ -66,14 +66,15 @@ std::vector<NamedMap> maps_of_matrix(const Options& options, const Source& sourc
 }
 
 std::vector<NamedMap> maps_of_variants(const Options& options, const Source& source, Run& run) {
-  const auto chosen = variants_named(options.variants.empty() ? std::vector<std::string>{"exact"}
-                                                              : options.variants);
+  const auto chosen =
+      variants_named(options.variants.empty() ? std::vector<std::string>{reference_variant().id}
+                                              : options.variants);
   const Problem problem = options.heads.problem(source, options.heads.heads_in(source).front());
   const auto values = options.parameters.applied(chosen, problem.n());
   require_decomposable(problem.n(), options.rank);
   const auto backend = options.backend.make();
   // Blocks are of P: Z is not needed, and what a planner refuses is told before any is decomposed.
-  const Computation exact = prepare(problem, {.variant = &find_variant("exact")}, *backend, run);
+  const Computation exact = prepare(problem, {.variant = &reference_variant()}, *backend, run);
   std::vector<Computation> prepared;
   for (std::size_t i = 0; i < chosen.size(); ++i)
     prepared.push_back(prepare(

@@ -118,7 +118,7 @@ void add_pooling(std::string& caption, const Grid& grid, Pool::Kind kind);
 
 inline bool is_exact(const PanelInputs& in) {
   return in.computation.op == in.exact.op ||
-         (in.computation.variant && in.computation.variant->id == "exact");
+         (in.computation.variant && in.computation.variant->reference);
 }
 
 }  // namespace fovea::panels

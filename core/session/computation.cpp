@@ -56,26 +56,10 @@ void apply(Computation& prepared, int repeats, Run& run) {
   prepared.timing.few_samples = profiles.size() < 5;
 }
 
-bool fitted_to_all_tokens(const Computation& computation) {
-  if (!computation.op->plan().structure.query_order.empty()) return true;
-  const Schema& schema = computation.variant->schema;
-  for (std::size_t f = 0; f < schema.size(); ++f)
-    if (schema[f].id == "tree") return to_text(computation.values[f]) == "median";
-  return false;
-}
-
-std::string to_text(RankSubject subject) {
-  switch (subject) {
-    case RankSubject::attention:
-      return "attention";
-    case RankSubject::unnormalised:
-      return "unnormalised";
-    case RankSubject::logits:
-      return "logits";
-    case RankSubject::error:
-      return "error";
-  }
-  return "";
+std::vector<Diagnostic> diagnose(const Computation& approximate, const Computation& exact,
+                                 Run& run) {
+  return diagnose(*approximate.variant,
+                  {*approximate.op, approximate.output, *exact.op, exact.output}, run);
 }
 
 }  // namespace fovea

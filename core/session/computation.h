@@ -40,12 +40,8 @@ Computation prepare(const Problem& problem, const ComputeRequest& request, const
 /// Applies one that was prepared; `repeats` as in the request.
 void apply(Computation& prepared, int repeats, Run& run);
 
-/// Whether the structure was fitted to all tokens at once (a median tree, LSH orders): then later
-/// tokens decide who attends whom, under a causal mask too.
-bool fitted_to_all_tokens(const Computation& computation);
-
-/// Whose blocks a rank map decomposes: P, A = exp(S), the logits S, or the error P~ - P.
-enum class RankSubject { attention, unnormalised, logits, error };
-std::string to_text(RankSubject subject);
+/// The figures of the approximation's own paper (Variant::diagnostics); both are applied.
+std::vector<Diagnostic> diagnose(const Computation& approximate, const Computation& exact,
+                                 Run& run);
 
 }  // namespace fovea

@@ -1,6 +1,7 @@
 #include "variants/schema.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <sstream>
@@ -76,6 +77,11 @@ void check_value(const Field& field, const Value& value) {
 }
 
 }  // namespace
+
+Index short_size(Index n, Index paper) {
+  const auto eighth = static_cast<std::uint64_t>(std::max<Index>(n / 8, 2));
+  return std::min(paper, static_cast<Index>(std::bit_floor(eighth)));
+}
 
 Values defaults(const Schema& schema) {
   Values values;
