@@ -22,10 +22,10 @@ enum class Axis { linear, log2 };
 
 struct Field {
   std::string id, label, unit, meaning;
-  Value standard;                        // the default; its alternative is the type
-  double min = 0, max = 0;               // of numbers, and of each number of a list
-  Axis axis = Axis::linear;              // how a slider moves
-  std::vector<std::string> choices;      // not empty: the text is one of these
+  Value standard;                    // the default; its alternative is the type
+  double min = 0, max = 0;           // of numbers, and of each number of a list
+  Axis axis = Axis::linear;          // how a slider moves
+  std::vector<std::string> choices;  // not empty: the text is one of these
   bool must_be_even = false;
   bool causal_only = false;  // without a causal mask it changes nothing
   /// How many tokens (or keys) a value spans; empty, or nothing for a value: it is no such size.
