@@ -30,6 +30,18 @@ struct ComputeRequest {
   int repeats = 1;  // timed runs of apply after one warm-up; 0: the first run is all there is
 };
 
+/// A variant planned for a head and bound to a back end, and how long the stages of both took.
+/// Planning that no stage of the planner covers is the stage "tiles".
+struct BoundPlan {
+  std::shared_ptr<const Operator> op;
+  Profile plan, upload;
+};
+BoundPlan plan_and_bind(const Problem& problem, const ComputeRequest& request,
+                        const Backend& backend, Run& run);
+
+/// Z of the operator's own V; adds the stages of applying to `profile`.
+Output apply_once(const Operator& op, Profile& profile, const Run& run);
+
 Computation compute(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                     Run& run);
 
