@@ -34,8 +34,8 @@ void require_room(const Options& options, Index heads, Index n) {
       4.0 * static_cast<double>(heads) * static_cast<double>(n) * static_cast<double>(n);
   if (bytes > dense_limit)
     throw UnavailableError("--dense: P of " + plural(heads, "head") + " of " + std::to_string(n) +
-                           " tokens takes " + bytes_text(bytes) + ", at most " +
-                           bytes_text(dense_limit) + " are written");
+                           " tokens takes " + format_bytes(bytes) + ", at most " +
+                           format_bytes(dense_limit) + " are written");
 }
 
 /// The tensors of OUT.safetensors; heads are appended in order.

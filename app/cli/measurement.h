@@ -20,15 +20,9 @@ struct Measurement {
   Cost cost;      // of one head, the mean over heads
   std::vector<std::string> notes;
 
-<<<<<<< HEAD
-  /// Building a tree is left out: the paper learns it beforehand, and multiply-adds do not count
-  /// it.
-  double used_ms = 0;  // median of plan without learning, plus upload and apply
-=======
   /// Excludes building a tree: the paper learns it beforehand, and it is not counted in the
   /// multiply-adds.
-  double used_ms = 0;  // median of plan without "tree", plus upload and apply
->>>>>>> main
+  double used_ms = 0;  // median of plan without learning, plus upload and apply
   double rate() const { return 2e-6 * cost.multiply_adds / used_ms; }  // GFLOP/s
   double speed_up = 1;           // exact's used_ms over this one's
   double promised_speed_up = 1;  // exact's multiply-adds over this one's
@@ -41,15 +35,9 @@ struct MeasureOptions {
   std::function<void(int round)> on_round = {};  // for progress; round 0 is the warm-up
 };
 
-<<<<<<< HEAD
-/// Plans, uploads and applies every contender in turn, round after round, so that all of them meet
-/// the machine in the same state; the first round is not counted. The first contender is exact
-/// attention.
-=======
 /// Plans, uploads and applies every contender in turn, round after round, so that all of them see
 /// the machine in the same state. The first round is a warm-up and is not counted. The first
 /// contender must be exact attention.
->>>>>>> main
 std::vector<Measurement> measure(const std::vector<Problem>& heads,
                                  const std::vector<Contender>& contenders, const Backend& backend,
                                  const MeasureOptions& options, std::stop_token stop);

@@ -45,9 +45,9 @@ double compression_of(const RankMap& map) {
 std::string stored_text(const RankMap& map) {
   const double stored = stored_entries(map);
   const std::string all =
-      count_text(static_cast<double>(map.n) * static_cast<double>(map.n)) + " entries";
-  return stored > 0 ? count_text(stored) + " of " + all + ", compression " +
-                          number_text(compression_of(map))
+      format_count(static_cast<double>(map.n) * static_cast<double>(map.n)) + " entries";
+  return stored > 0 ? format_count(stored) + " of " + all + ", compression " +
+                          format_plain(compression_of(map))
                     : "none of " + all + ": every block has rank 0";
 }
 
@@ -72,14 +72,9 @@ std::vector<NamedMap> maps_of_variants(const Options& options, const Source& sou
   const auto values = options.parameters.applied(chosen, problem.n());
   require_decomposable(problem.n(), options.rank);
   const auto backend = options.backend.make();
-<<<<<<< HEAD
-  // Blocks are of P: Z is not needed, and what a planner refuses is told before any is decomposed.
-  const Computation exact = prepare(problem, {.variant = &reference_variant()}, *backend, run);
-=======
   // Only P is needed, not Z. All plans are made before any block is decomposed, so that what a
   // planner refuses is reported at once.
-  const Computation exact = prepare(problem, {.variant = &find_variant("exact")}, *backend, run);
->>>>>>> main
+  const Computation exact = prepare(problem, {.variant = &reference_variant()}, *backend, run);
   std::vector<Computation> prepared;
   for (std::size_t i = 0; i < chosen.size(); ++i)
     prepared.push_back(prepare(
@@ -135,7 +130,7 @@ void print_map(std::ostream& out, const Options& options, const NamedMap& named)
       << "\n";
   print_facts(out,
               {{"n", std::to_string(named.map.n)},
-               {"tolerance", number_text(options.rank.tolerance) +
+               {"tolerance", format_plain(options.rank.tolerance) +
                                  (options.rank.relative ? " of the largest singular value"
                                                         : ", sum of the singular values left out")},
                {"stored", stored_text(named.map)}});

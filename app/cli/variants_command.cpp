@@ -33,7 +33,7 @@ std::string range_text(const Field& field) {
   for (const auto& choice : field.choices) text += (text.empty() ? "" : " | ") + choice;
   if (!field.choices.empty()) return text;
   if (std::holds_alternative<std::string>(field.standard)) return "text";
-  text = number_text(field.min) + " .. " + number_text(field.max);
+  text = format_plain(field.min) + " .. " + format_plain(field.max);
   return field.must_be_even ? text + ", even" : text;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "data/number_text.h"
 #include "panels/panel.h"
 
 namespace fovea::panels {
@@ -95,13 +96,6 @@ IndexRange rank_window(Index n, IndexRange rows, IndexRange cols);
 /// The map of window x window (a principal part of the matrix) as a body, or why there is none.
 Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& settings,
                const std::string& name, const Backend& backend, std::string& caption, Run& run);
-
-/// "0.123", "4.5×10⁻⁷": three significant digits.
-std::string number(double x, int digits = 3);
-/// "12.3 %".
-inline std::string percent(double x) {
-  return number(100 * x) + " %";
-}
 
 /// "12 “eye”"; of tokens without a name "12".
 inline std::string named(const Sequence& sequence, Index token) {

@@ -30,8 +30,8 @@ void add_spread(std::string& caption, const std::vector<Diagnostic>& diagnostics
     if (!d.id.starts_with("block_spread")) continue;
     const std::size_t comma = d.label.find(", ");
     if (std::exchange(first, false)) add(caption, d.label.substr(0, comma) + ":");
-    caption +=
-        (caption.ends_with(':') ? " " : ", ") + d.label.substr(comma + 2) + " " + number(d.value);
+    caption += (caption.ends_with(':') ? " " : ", ") + d.label.substr(comma + 2) + " " +
+               format_number(d.value);
   }
 }
 

@@ -104,13 +104,8 @@ constexpr IndexRange cluster_tokens(Index index, int level, Index n) {
   return {begin, end < n ? end : n};
 }
 
-<<<<<<< HEAD
-/// Throws Error (a defect of the planner) unless all tiles lie inside their orders and no pair is
-/// covered twice. O(pairs); for tests.
-=======
 /// Throws Error (an internal error) unless all tiles lie inside their orders and no pair is covered
 /// twice. O(pairs); for tests.
->>>>>>> main
 void check_disjoint(const Plan& plan);
 
 }  // namespace fovea

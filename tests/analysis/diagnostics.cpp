@@ -7,7 +7,7 @@
 
 #include "allocations.h"
 #include "analysis/block_spread.h"
-#include "analysis/hyper_figures.h"
+#include "analysis/sampling_figures.h"
 #include "analysis/leaf_skew.h"
 #include "analysis/reach.h"
 #include "analysis/row_bands.h"
@@ -117,11 +117,6 @@ TEST_CASE("HyperAttention's Eq. 1, block mass and row sums against dense matrice
   CHECK(value_of(all, "spectral_epsilon") == doctest::Approx(eps).epsilon(1e-5));
 }
 
-<<<<<<< HEAD
-TEST_CASE("kappa is infinite where a row lies wholly in its block") {
-  // Under a causal mask the first four queries attend all their keys exactly.
-  const Problem problem = make_data(Data::gaussian, 12, 3, 2, true);
-=======
 TEST_CASE("figures of sampled rows are those of the rows, in the scale of all") {
   const Index n = 96, taken = 32;
   for (const Data data : {Data::equal, Data::gaussian}) {
@@ -131,8 +126,9 @@ TEST_CASE("figures of sampled rows are those of the rows, in the scale of all") 
     Profile profile;
     Run run{profile};
     const double entries = static_cast<double>(taken * n);
-    const auto all = hyper_figures(*x.bound, x.apply(x.problem.v), *exact.bound,
-                                   exact.apply(x.problem.v), run, entries);
+    const Output approximate = x.apply(x.problem.v), reference_output = exact.apply(x.problem.v);
+    const auto all = sampling_figures({*x.bound, approximate, *exact.bound, reference_output}, run,
+                                      entries);
     const auto p = reference<double>(exact);
     std::vector<double> squares(static_cast<std::size_t>(n));
     for (const IndexRange& band : row_bands(n, entries, 0).bands)
@@ -154,9 +150,9 @@ TEST_CASE("figures of sampled rows are those of the rows, in the scale of all") 
   }
 }
 
-TEST_CASE("kappa is infinite when a row lies wholly in its block") {
-  const Problem problem = make_data(Data::gaussian, 12, 3, 2, false);
->>>>>>> main
+TEST_CASE("kappa is infinite where a row lies wholly in its block") {
+  // Under a causal mask the first four queries attend all their keys exactly.
+  const Problem problem = make_data(Data::gaussian, 12, 3, 2, true);
   const Instance x = make_instance(*backends().front(), problem, "hyper",
                                    {{"block", "2"}, {"samples", "3"}, {"min_length", "4"}});
   REQUIRE(x.plan->structure.has("query_order"));
