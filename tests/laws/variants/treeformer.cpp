@@ -38,6 +38,12 @@ Dense<Real> tf(const Instance& x) {
       x.problem, [&](Index i, Index j) { return same(i, j, reach[static_cast<std::size_t>(i)]); });
 }
 
+// As chosen, or the mean over the depths.
+double alpha_of(const Instance& x, std::size_t depth, std::size_t depths) {
+  const auto& chosen = std::get<std::vector<double>>(Parameters{x}.value("alpha"));
+  return chosen.empty() ? 1.0 / static_cast<double>(depths) : chosen[depth];
+}
+
 template <class Real>
 Dense<Real> tc(const Instance& x) {
   const Structure& s = x.plan->structure;
@@ -55,7 +61,7 @@ Dense<Real> tc(const Instance& x) {
       for (Index j = 0; j < end; ++j) count += shares(j);
       for (Index j = 0; j < end; ++j)
         if (shares(j))
-          p(i, j) += static_cast<Real>(s.reals("alpha")[depth]) / static_cast<Real>(count);
+          p(i, j) += static_cast<Real>(alpha_of(x, depth, below.size())) / static_cast<Real>(count);
     }
   return p;
 }
@@ -70,7 +76,7 @@ double tc_row_sum(const Instance& x, Index i) {
     for (Index j = 0; j < (x.problem.causal ? i + 1 : x.problem.n()); ++j)
       if (key_leaf[static_cast<std::size_t>(j)] / below[depth] ==
           query_leaf[static_cast<std::size_t>(i)] / below[depth]) {
-        sum += static_cast<double>(s.reals("alpha")[depth]);
+        sum += alpha_of(x, depth, below.size());
         break;
       }
   return sum;
