@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cases.h"
@@ -33,11 +34,12 @@ struct Pair {
   Instance approximate, exact;
   Output approximate_output, exact_output;
 
-  Pair(const std::string& id, Index n)
+  Pair(const std::string& id, Index n, Data data = Data::gaussian)
       : approximate(make_instance(
-            *backends().front(), make_data(Data::gaussian, n, 8, 4, false), id,
+            *backends().front(), make_data(data, n, 8, 4, false), id,
             id == "hyper" ? Settings{{"block", "32"}, {"samples", "32"}, {"min_length", "0"}}
-                          : Settings{{"block", "16"}})),
+            : id == "h1d" ? Settings{{"block", "16"}}
+                          : Settings{{"stride", "32"}})),
         exact(make_instance(*backends().front(), approximate.problem, "exact", {})),
         approximate_output(approximate.apply(approximate.problem.v)),
         exact_output(exact.apply(exact.problem.v)) {}
@@ -126,6 +128,58 @@ TEST_CASE("metrics are those of the dense matrices") {
     CHECK(m.mass_kept.standard_error == 0);
     CHECK(static_cast<Index>(m.token_error.size()) == n);
   });
+}
+
+TEST_CASE("errors of outputs, their quantiles over rows and their maxima") {
+  for (const Index n : {1, 2, 10, 37}) {
+    CAPTURE(n);
+    const Pair pair("hyper", n);
+    const Metrics m = pair.metrics();
+    const Matrix &y = pair.approximate_output.z, &z = pair.exact_output.z;
+    std::vector<double> relative;
+    double largest = 0;
+    for (Index i = 0; i < n; ++i) {
+      double error = 0, norm = 0;
+      for (Index c = 0; c < z.cols(); ++c) {
+        const double difference = double(y(i, c)) - double(z(i, c));
+        error += difference * difference;
+        norm += double(z(i, c)) * double(z(i, c));
+        largest = std::max(largest, std::abs(difference));
+      }
+      CHECK(double(m.token_error[std::size_t(i)]) == doctest::Approx(std::sqrt(error)));
+      relative.push_back(std::sqrt(error / norm));
+    }
+    std::ranges::sort(relative);
+    // The least value that is not exceeded by that share of the rows.
+    const auto at = [&](double share) {
+      std::size_t rows = 1;
+      while (double(rows) < share * double(n)) ++rows;
+      return doctest::Approx(relative[rows - 1]);
+    };
+    CHECK(m.row_rel_error_p50 == at(0.5));
+    CHECK(m.row_rel_error_p90 == at(0.9));
+    CHECK(m.row_rel_error_max == at(1));
+    CHECK(m.output_max_abs == doctest::Approx(largest));
+  }
+}
+
+TEST_CASE("a row that drops little of its mass is said to drop as much, but for rounding") {
+  // Logits of up to 80: of most rows one or two keys have nearly all the mass.
+  const Pair pair("strided", 64, Data::huge);
+  const Metrics m = pair.metrics();
+  const auto p = reference<double>(pair.exact), q = reference<double>(pair.approximate);
+  Index little = 0;
+  for (Index i = 0; i < 64; ++i) {
+    double dropped = 0;
+    for (Index j = 0; j < 64; ++j)
+      if (!(q(i, j) > 0)) dropped += p(i, j);
+    const auto said = double(m.dropped_mass[std::size_t(i)]);
+    CAPTURE(i);
+    // Sums of 64 numbers in float are off by less than 1e-5; logits of 80 by 80 roundings more.
+    CHECK(std::abs(said - dropped) <= 3e-5);
+    little += 1e-4 < dropped && dropped < 1e-2;
+  }
+  CHECK(little > 0);
 }
 
 TEST_CASE("a sample of rows is part of all rows") {

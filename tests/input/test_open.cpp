@@ -130,6 +130,14 @@ TEST_CASE("images are cut to their middle patches, with a note") {
   REQUIRE(source.notes.size() == 1);
   check_says(source.notes[0], {"45 x 30", "40 x 24", "8"});
   CHECK(open_source(folder / "i.png", {.patch = 1}).layers[0].n() == 1350);
+  // Columns 2 to 41 of 45 and rows 3 to 26 of 30: as much is left out on either side.
+  QImage counted = grey(45, 30);
+  for (int y = 0; y < 30; ++y)
+    for (int x = 0; x < 45; ++x) counted.setPixel(x, y, qRgb(x, y, 0));
+  const ImageFile middle = read_image(save(folder, counted, "counted.png"), 8, 0);
+  const std::vector<std::uint8_t>& rgb = middle.picture->rgb;
+  CHECK((rgb[0] == 2 && rgb[1] == 3));
+  CHECK((rgb[rgb.size() - 3] == 41 && rgb[rgb.size() - 2] == 26));
 }
 
 TEST_CASE("transparency is laid over white, grey becomes three channels, EXIF turns the image") {

@@ -46,6 +46,18 @@ TEST_CASE("npy: a dict with keys in any order, any spacing and any version") {
   }
 }
 
+TEST_CASE("npy: a header may be longer than one byte of its length can say") {
+  for (const std::size_t padding : {200, 255, 256, 300, 60000}) {
+    CAPTURE(padding);
+    const std::string dict = npy_dict("<f4", "(2, 3)") + std::string(padding, ' ');
+    CHECK(data_of(read_dict(dict), 24) == floats(6));
+    const NamedTensor tensor =
+        read_one(std::string("\x93NUMPY\2\0", 8) +
+                 bytes_of(static_cast<std::uint32_t>(dict.size())) + dict + floats(6));
+    CHECK(data_of(tensor, 24) == floats(6));
+  }
+}
+
 TEST_CASE("npy: Fortran order is reversed strides") {
   const NamedTensor tensor = read_dict(npy_dict("<f4", "(1, 2, 3)", "True"));
   CHECK(tensor.shape == std::vector<Index>{1, 2, 3});

@@ -242,6 +242,20 @@ TEST_CASE("metadata: tokens and grids of another n are left out with both number
   CHECK(contains(source.notes[1], "3 x 2 patches after 0 tokens needs 6 positions, n is 5"));
 }
 
+TEST_CASE("metadata: one token too many, and a grid that fits only without its prefix") {
+  const Source source =
+      source_from_tensors(alike({5, 3}, {{"tokens", R"(["a","b","c","d","e","f"])"},
+                                         {"image", R"({"grid": [2, 2], "prefix": 2})"}}));
+  CHECK(source.sequence.tokens.empty());
+  CHECK(!source.sequence.grid);
+  REQUIRE(source.notes.size() == 2);
+  CHECK(contains(source.notes[0], "6 tokens but n = 5"));
+  CHECK(contains(source.notes[1], "2 x 2 patches after 2 tokens needs 6 positions, n is 5"));
+  const Source fits =
+      source_from_tensors(alike({5, 3}, {{"image", R"({"grid": [2, 2], "prefix": 1})"}}));
+  CHECK(fits.sequence.grid == ImageGrid{2, 2, 1});
+}
+
 TEST_CASE("metadata: what cannot be read is refused") {
   const auto refuse = [](const char* key, const char* value) {
     return source_from_tensors(alike({5, 3}, {{key, value}}));

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <stdexcept>
 
 #include "full_disk.h"
@@ -133,4 +134,17 @@ TEST_CASE("safetensors: what is written is read back") {
   }
   CHECK_THROWS_AS(write_safetensors(path, {{"z", {2}, std::vector<float>{1}}}, {}), Error);
   CHECK(read_safetensors(path).tensors.size() == 3);
+}
+
+TEST_CASE("safetensors: the data of a written file begins at a multiple of eight bytes") {
+  const TemporaryDirectory directory;
+  for (const char* name : {"a", "ab", "abc", "abcd", "abcde", "abcdef", "abcdefg", "abcdefgh"}) {
+    const std::string path = directory / "out.safetensors";
+    write_safetensors(path, {{name, {2}, std::vector<float>{1, 2}}}, {});
+    const std::string bytes = read_bytes(path);
+    std::uint64_t length = 0;
+    std::memcpy(&length, bytes.data(), sizeof length);
+    CHECK(length % 8 == 0);
+    CHECK(bytes.size() == 8 + length + 8);
+  }
 }

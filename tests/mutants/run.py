@@ -6,11 +6,11 @@
   tests/mutants/run.py --list            names, and what each breaks
   tests/mutants/run.py --check           only whether every text to replace is found once (a test)
 
-A mutant is a table in one of the .toml files here: `file`, the text to `find` (it must occur
-exactly once), what to `replace` it by, the `bug` in one sentence, and which test must notice:
-`target` and doctest's filter `cases`, where `*` stands for anything. A mutant that changes nothing
-which anyone could see carries `equivalent`, the reason why. When a source has moved on and a mutant
-is out of date, correct `file` and `find`, or plant the same bug where the code is now.
+A mutant is a table in one of the .toml files here: `file` (where it has moved, the only one of its
+name), the text to `find`, which must occur exactly once, what to `replace` it by, the `bug` in one
+sentence, and which test must notice: `target` and doctest's filter `cases`. A mutant that nobody
+could notice carries `equivalent`, the reason why. When a mutant is out of date, correct its text,
+or plant the same bug where the code is now.
 
 The working tree is never touched: it is copied to --scratch and built there. The exit status is 0
 when every mutant was killed or is equivalent."""
@@ -52,14 +52,23 @@ def chosen(mutants, patterns):
             if not patterns or any(fnmatch.fnmatch(m["name"], p) for p in patterns)]
 
 
+def source_of(mutant, root):
+    """The file, or the only one of its name where it has moved."""
+    path = root / mutant["file"]
+    if path.is_file():
+        return path
+    moved = [p for room in ("core", "app", "kernels") for p in (root / room).rglob(path.name)]
+    return moved[0] if len(moved) == 1 else None
+
+
 def out_of_date(mutant, root):
     """Why the mutant cannot be planted; nothing when it can."""
-    path = root / mutant["file"]
-    if not path.is_file():
+    path = source_of(mutant, root)
+    if not path:
         return f"{mutant['file']} does not exist"
     count = path.read_text().count(mutant["find"])
     if count != 1:
-        return f"found {count} times in {mutant['file']}, once expected: {mutant['find']!r}"
+        return f"found {count} times in {path.relative_to(root)}, once expected: {mutant['find']!r}"
     if mutant["find"] == mutant["replace"]:
         return "find and replace are the same"
     return None
@@ -94,7 +103,8 @@ def copy_tree(tree):
                             capture_output=True).stdout.decode().split("\0")
     names = {name for name in listed if name and (ROOT / name).is_file()}
     for old in tree.rglob("*"):
-        if old.is_file() and str(old.relative_to(tree)) not in names:
+        name = str(old.relative_to(tree))
+        if old.is_file() and name not in names and not name.startswith("build/"):
             old.unlink()
     for name in names:
         source, copy = ROOT / name, tree / name
@@ -107,7 +117,7 @@ def copy_tree(tree):
 
 class Runner:
     def __init__(self, scratch, jobs, seconds):
-        self.tree, self.build_folder = scratch / "tree", scratch / "build"
+        self.tree, self.build_folder = scratch / "tree", scratch / "tree" / "build" / "dev"
         self.jobs, self.seconds = jobs, seconds
         self.log = scratch / "log.txt"
 
@@ -131,8 +141,7 @@ class Runner:
         self.tree.mkdir(parents=True, exist_ok=True)
         self.log.write_text("")
         copy_tree(self.tree)
-        if not self.command(["cmake", "--preset", "dev", "-B", self.build_folder,
-                             "-DFOVEA_CUDA=OFF"]):
+        if not self.command(["cmake", "--preset", "dev", "-DFOVEA_CUDA=OFF"]):
             sys.exit(f"cmake failed: see {self.log}")
 
     def build(self, targets):
@@ -150,7 +159,7 @@ class Runner:
         why = out_of_date(mutant, self.tree)
         if why:
             return "out of date", why
-        path = self.tree / mutant["file"]
+        path = source_of(mutant, self.tree)
         text = path.read_text()
         try:
             path.write_text(text.replace(mutant["find"], mutant["replace"]))
@@ -167,12 +176,10 @@ def run(mutants, options):
     print("building the tests", flush=True)
     if not runner.build(sorted({m["target"] for m in mutants})):
         sys.exit(f"the tree does not build: see {runner.log}")
-    broken = set()
-    for mutant in mutants:  # a test that fails by itself, or matches no case, proves nothing
-        key = mutant["target"], mutant["cases"]
-        if key not in broken and not runner.test(mutant):
-            broken.add(key)
-            print(f"without any mutant {key[0]} --test-case='{key[1]}' fails", flush=True)
+    tests = {(m["target"], m["cases"]): m for m in mutants}
+    broken = {key for key, mutant in tests.items() if not runner.test(mutant)}
+    for target, cases in sorted(broken):  # by itself, or it matches no case: it proves nothing
+        print(f"without any mutant {target} --test-case='{cases}' fails", flush=True)
     counts = {}
     for mutant in mutants:
         start = time.monotonic()

@@ -271,18 +271,22 @@ void accumulate(const Accumulation& a, int dv) {
   for (; offset < dv; offset += width) accumulate_columns<1>(a, offset);
 }
 
+// A maximum of which one is NaN is NaN: once there it stays.
 void reduce(const float* s, int lanes, int count, int key_count, bool maximum, float* out) {
   for (int k = 0; k < key_count; ++k) {
     const float* row = s + k * lanes;
     Vec total{};
     int lane = 0;
-    for (; lane + width <= count; lane += width)
-      total = maximum ? larger(total, load(row + lane)) : total + load(row + lane);
+    for (; lane + width <= count; lane += width) {
+      const Vec x = load(row + lane);
+      total = maximum ? ((x > total) | (x != x) ? x : total) : total + x;
+    }
     float result = 0.0f;
-    for (int i = 0; i < width; ++i)
-      result = maximum ? (total[i] > result ? total[i] : result) : result + total[i];
-    for (; lane < count; ++lane)
-      result = maximum ? (row[lane] > result ? row[lane] : result) : result + row[lane];
+    const auto add = [&](float x) {
+      result = maximum ? (x > result || x != x ? x : result) : result + x;
+    };
+    for (int i = 0; i < width; ++i) add(total[i]);
+    for (; lane < count; ++lane) add(row[lane]);
     out[k] = result;
   }
 }
