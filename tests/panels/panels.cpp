@@ -3,11 +3,14 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "allocations.h"
 #include "analysis/cases.h"
 #include "analysis/pairs.h"
 #include "panels/rank_subject.h"
 #include "panels/scene.h"
+#include "plan/leaves.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -325,4 +328,19 @@ TEST_CASE("beside the mask stands the exact mass that each row drops") {
   Scene whole(make_data(Data::gaussian, 40, 4, 4, true), "h1d", {{"block", "4"}});
   CHECK(whole.metrics.dropped_mass.empty());
   CHECK(std::get<Raster>(whole.panel(View::mask).body).row_shares.empty());
+}
+
+TEST_CASE("leaves of a hash of 30 bits take bounded memory, and their panel says what a bar is") {
+  Scene scene(make_data(Data::gaussian, 96, 4, 3, false), "hyper",
+              {{"block", "8"}, {"samples", "8"}, {"projections", "30"}, {"min_length", "1"}});
+  largest_allocation();
+  const Panel panel = scene.panel(View::tree);
+  CHECK(largest_allocation() <= (std::size_t{1} << 20) * sizeof(Index));  // the sizes shown
+  const auto& sizes = std::get<LeafSizes>(panel.body);
+  CHECK(sizes.kind == "bucket");
+  const Index shown = static_cast<Index>(sizes.keys.size());
+  CHECK(shown * sizes.together == leaves_of(scene.computation.op->plan())->count);
+  CHECK(std::accumulate(sizes.keys.begin(), sizes.keys.end(), Index{0}) == 96);
+  CHECK(panel.caption.find(std::to_string(sizes.together) + " adjacent buckets") !=
+        std::string::npos);
 }
