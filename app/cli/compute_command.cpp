@@ -34,8 +34,8 @@ void require_room(const ComputeOptions& options, Index heads, Index n) {
       4.0 * static_cast<double>(heads) * static_cast<double>(n) * static_cast<double>(n);
   if (bytes > dense_limit)
     throw UnavailableError("--dense: P of " + plural(heads, "head") + " of " + std::to_string(n) +
-                           " tokens takes " + bytes_text(bytes) + ", at most " +
-                           bytes_text(dense_limit) + " are written");
+                           " tokens takes " + format_bytes(bytes) + ", at most " +
+                           format_bytes(dense_limit) + " are written");
 }
 
 /// The tensors of OUT.safetensors; heads are appended in order.
@@ -123,9 +123,9 @@ HeadReport compute_head(const ComputeOptions& options, const Source& source, Ind
   if (!options.output.empty()) tensors.add(computation, run);
   if (options.no_metrics) return report;
   const Computation exact =
-      compute(problem, {.variant = &find_variant("exact"), .repeats = 0}, backend, run);
+      compute(problem, {.variant = &reference_variant(), .repeats = 0}, backend, run);
   report.metrics = compare(*computation.op, computation.output, *exact.op, exact.output, run);
-  report.diagnostics = diagnose(*computation.op, computation.output, *exact.op, exact.output, run);
+  report.diagnostics = diagnose(computation, exact, run);
   return report;
 }
 

@@ -93,7 +93,7 @@ void print_info(std::ostream& out, const Source& source) {
         source.layout.empty()
             ? ""
             : source.layout + (source.layout_guessed ? "  GUESSED: state it with --layout" : "")},
-       {"scale", source.scale      ? number_text(*source.scale)
+       {"scale", source.scale      ? format_plain(*source.scale)
                  : first.has_qkv() ? "1/sqrt(d), as none is stated"
                                    : ""},
        {"mask", source.causal     ? (*source.causal ? "causal" : "bidirectional")

@@ -45,9 +45,9 @@ double compression_of(const RankMap& map) {
 std::string stored_text(const RankMap& map) {
   const double stored = stored_entries(map);
   const std::string all =
-      count_text(static_cast<double>(map.n) * static_cast<double>(map.n)) + " entries";
-  return stored > 0 ? count_text(stored) + " of " + all + ", compression " +
-                          number_text(compression_of(map))
+      format_count(static_cast<double>(map.n) * static_cast<double>(map.n)) + " entries";
+  return stored > 0 ? format_count(stored) + " of " + all + ", compression " +
+                          format_plain(compression_of(map))
                     : "none of " + all + ": every block has rank 0";
 }
 
@@ -67,15 +67,16 @@ std::vector<NamedMap> maps_of_matrix(const RankMapOptions& options, const Source
 
 std::vector<NamedMap> maps_of_variants(const RankMapOptions& options, const Source& source,
                                        Run& run) {
-  const auto chosen = variants_named(options.variants.empty() ? std::vector<std::string>{"exact"}
-                                                              : options.variants);
+  const auto chosen =
+      variants_named(options.variants.empty() ? std::vector<std::string>{reference_variant().id}
+                                              : options.variants);
   const Problem problem = options.heads.problem(source, options.heads.heads_in(source).front());
   const auto values = options.parameters.applied(chosen, problem.n());
   require_decomposable(problem.n(), options.rank);
   const auto backend = options.backend.make();
   // Only P is needed, not Z. All plans are made before any block is decomposed, so that what a
   // planner refuses is reported at once.
-  const Computation exact = prepare(problem, {.variant = &find_variant("exact")}, *backend, run);
+  const Computation exact = prepare(problem, {.variant = &reference_variant()}, *backend, run);
   std::vector<Computation> prepared;
   for (std::size_t i = 0; i < chosen.size(); ++i)
     prepared.push_back(prepare(
@@ -131,7 +132,7 @@ void print_map(std::ostream& out, const RankMapOptions& options, const NamedMap&
       << "\n";
   print_facts(out,
               {{"n", std::to_string(named.map.n)},
-               {"tolerance", number_text(options.rank.tolerance) +
+               {"tolerance", format_plain(options.rank.tolerance) +
                                  (options.rank.relative ? " of the largest singular value"
                                                         : ", sum of the singular values left out")},
                {"stored", stored_text(named.map)}});
