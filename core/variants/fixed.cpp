@@ -112,7 +112,7 @@ Plan plan_fixed(const Problem& problem, const FixedParameters& p, Planning&) {
     tiles.passes.push_back(own_block(n, stride, causal ? Band{.lo = 0} : Band{}));
   if (sets == HeadSets::merged)
     tiles.passes.push_back(other_summaries(n, p.stride, std::move(summaries), causal));
-  if (sets == HeadSets::second)
+  else if (sets == HeadSets::second)
     tiles.passes.push_back(all_summaries(n, p.stride, std::move(summaries), causal));
   std::erase_if(tiles.passes, [](const Pass& pass) { return pass.tiles.empty(); });
   plan.form = std::move(tiles);

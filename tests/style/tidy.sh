@@ -9,15 +9,17 @@ program=$(command -v clang-tidy-14 || command -v clang-tidy) || { echo "skipped:
 version=$("$program" --version | grep -oE 'LLVM version [0-9]+' | grep -oE '[0-9]+')
 [ "$version" = 14 ] || { echo "skipped: clang-tidy 14 is needed, found version $version"; exit 77; }
 
-cmake --preset release -B "$folder" -DFOVEA_CUDA=OFF --log-level=WARNING >/dev/null
-# Qt's generated sources are part of the unity sources.
-mapfile -t generated < <(ninja -C "$folder" -t targets all | grep -oE '^[^ ]*_autogen:' | tr -d : | sort -u)
-ninja -C "$folder" "${generated[@]}" >/dev/null
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# Qt's generated sources are part of the unity sources; nothing else has to be built for the checks.
+{
+  cmake --preset release -B "$folder" -DFOVEA_CUDA=OFF -DCMAKE_AUTOGEN_ORIGIN_DEPENDS=OFF
+  ninja -C "$folder" -t targets all | grep -oE '^[^ ]*_autogen:' | tr -d : | sort -u |
+    xargs ninja -C "$folder"
+} >"$log" 2>&1 || { cat "$log"; exit 1; }
 
 mapfile -t sources < <(grep -oE '"file": "[^"]+"' "$folder/compile_commands.json" | cut -d'"' -f4 |
   grep -E "${1:-.}" | grep -v gemm_isa | sort -u)
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
 # The output is the findings alone; clang's count of suppressed warnings is left out.
 printf '%s\0' "${sources[@]}" | xargs -0 -P "$(nproc)" -n 1 "$program" -p "$folder" --quiet 2>/dev/null | tee "$log"
 ! grep -q 'error:' "$log"
