@@ -12,6 +12,7 @@
 #include <memory>
 
 class QOpenGLFramebufferObject;
+class QPainter;
 
 namespace fovea {
 
@@ -22,8 +23,8 @@ class GlWidget : public QWidget {
   explicit GlWidget(QWidget* parent = nullptr);
   ~GlWidget() override;
 
-  /// Our part of the last frame, without what GL took: telling it what to draw, and bringing that
-  /// into the window.
+  /// Time of the last frame on this thread, without the time that GL took: what GL is told to draw,
+  /// and bringing the result into the window.
   double last_frame_ms() const { return frame_ms_; }
 
  signals:
@@ -38,10 +39,13 @@ class GlWidget : public QWidget {
   /// when there was no GL.
   void end_gl(const std::function<void()>& release);
 
+  /// What cannot be drawn becomes a message in place of the picture.
   void paintEvent(QPaintEvent* event) override;
 
  private:
   enum class State { untried, ready, missing };
+  void show_message(QPainter& painter) const;
+  void draw_frame(QPainter& painter);
 
   bool make_ready();
 
@@ -50,6 +54,7 @@ class GlWidget : public QWidget {
   std::unique_ptr<QOpenGLFramebufferObject> frame_;
   QImage image_;
   State state_ = State::untried;
+  QString trouble_;  // why nothing can be drawn
   double frame_ms_ = 0;
 };
 
