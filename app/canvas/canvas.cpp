@@ -69,7 +69,7 @@ Canvas::Canvas(QWidget* parent) : GlWidget(parent), impl_(std::make_unique<Impl>
 }
 
 Canvas::~Canvas() {
-  end_gl([this] {
+  release_gl([this] {
     impl_->rasters.release();
     impl_->bridge.release();
   });
@@ -191,7 +191,7 @@ void Canvas::draw_gl() {
   impl_->send(std::move(requests));
   // Later: Qt draws an update() from here at once, before any input; even a timer of 0 ms would.
   if (impl_->bridge.has_waiting() || --impl_->frames_wanted > 0)
-    QTimer::singleShot(4, this, [this] { update(); });
+    QTimer::singleShot(4, this, [this] { request_frame(); });
 }
 
 void Canvas::Impl::draw(const Scene& scene, double ratio) {
@@ -216,7 +216,7 @@ void Canvas::Impl::draw(const Scene& scene, double ratio) {
 /// next.
 void Canvas::Impl::wake(int frames) {
   frames_wanted = std::max(frames_wanted, frames);
-  canvas->update();
+  canvas->request_frame();
 }
 
 /// All of the given model, or a model of the enlarged panel alone.

@@ -114,7 +114,7 @@ void draw_amounts_inside(Ink& ink, const Plot& plot) {
       if (ground.x < plot.where.x || ground.right() > plot.where.right()) continue;
     } else {
       ground.y = plot.y(tick.at) - height;
-      if (ground.y < plot.where.y - height) continue;
+      if (ground.y < plot.where.y) ground.y += height;  // below its line
     }
     ink.fill(ground, faded(ink.style.paper, 0.8), gap);  // curves may be high
     ink.write(ground, tick.label, Align::centre, ink.style.faint);

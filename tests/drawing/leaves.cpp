@@ -1,24 +1,14 @@
 // Leaves: prepared once, and never more to draw than can be told apart.
 #include <doctest/doctest.h>
 
-#include <chrono>
-
 #include "drawing/bodies.h"
+#include "drawing/fixed_lettering.h"
 #include "drawing/recording_ink.h"
 
 using namespace fovea;
 using namespace fovea::drawing;
 
 namespace {
-
-struct FixedLettering : Lettering {
-  FixedLettering() : Lettering(11) {}
-  using Lettering::width;
-  double width(const std::string& text, double size, bool) const override {
-    return 0.6 * (size > 0 ? size : this->size()) * static_cast<double>(text.size());
-  }
-  bool has_glyph(char32_t) const override { return true; }
-};
 
 LeafSizes many_leaves(int height) {
   LeafSizes leaves{.kind = "leaf"};
