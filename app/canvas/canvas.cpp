@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "canvas/enlarged_panel.h"
-#include "canvas/hands.h"
+#include "canvas/gestures.h"
 #include "canvas/viewport.h"
 
 namespace fovea {
@@ -23,17 +23,19 @@ struct Canvas::Impl {
 
   void wake(int frames = 1);
   Scene make_scene();
-  void tell(std::vector<Wish> wishes);
-  void emit_wish(const Wish& wish);
+  PreparedOf prepare_shown();
+  void draw(const Scene& scene, double ratio);
+  void send(std::vector<Request> requests);
+  void emit_request(const Request& request);
   void undo_by_choosing_column();
   Point size() const {
-    return {static_cast<float>(canvas->width()), static_cast<float>(canvas->height())};
+    return {static_cast<double>(canvas->width()), static_cast<double>(canvas->height())};
   }
 
   Canvas* canvas;
   ImGuiBridge bridge;
   RasterPainter rasters;
-  Hands hands;
+  Gestures gestures;
   void choose_what_is_shown();
   std::optional<std::pair<int, IndexRange>> chosen_leaves_shown() const;
   int shown_column(int column) const;  // -1: it is not
@@ -50,8 +52,8 @@ struct Canvas::Impl {
   std::optional<std::pair<int, IndexRange>> chosen_leaves;
   std::function<void()> undoing;  // takes the last click back
   std::vector<Index> found;
-  TokenErrors token_errors, shown_errors;                           // all, and of the columns shown
-  std::map<std::shared_ptr<const Panel>, RasterContents> contents;  // of the rasters shown
+  TokenErrors token_errors, shown_errors;  // all, and of the columns shown
+  std::map<std::shared_ptr<const Panel>, drawing::PreparedPanel> prepared;  // of the panels shown
   int current_view = -1;
   bool focus_by_key = false;
   int frames_wanted = 0;
@@ -76,7 +78,7 @@ Canvas::~Canvas() {
 void Canvas::set_model(std::shared_ptr<const CanvasModel> model) {
   impl_->given = std::move(model);
   impl_->choose_what_is_shown();
-  impl_->hands.forget_viewport();
+  impl_->gestures.forget_viewport();
   impl_->wake();
 }
 
@@ -99,7 +101,7 @@ bool Canvas::is_enlarged() const {
 }
 
 void Canvas::point_to(Index query, Index key) {
-  impl_->hands.point_elsewhere(query, key);
+  impl_->gestures.point_elsewhere(query, key);
   impl_->wake();
 }
 
@@ -123,7 +125,7 @@ void Canvas::set_chosen_leaves(int column, IndexRange leaves) {
 
 void Canvas::set_current(int view, int column) {
   impl_->current_view = view;
-  impl_->hands.show_panel(impl_->enlarged ? 0 : view, impl_->shown_column(column));
+  impl_->gestures.show_panel(impl_->enlarged ? 0 : view, impl_->shown_column(column));
   impl_->wake();
 }
 
@@ -144,8 +146,8 @@ void Canvas::initialise_gl() {
 }
 
 bool Canvas::event(QEvent* event) {
-  // While something is dragged Esc is ours; else it is a shortcut of the window.
-  if (event->type() == QEvent::ShortcutOverride && impl_->hands.is_dragging() &&
+  // While something is dragged Esc cancels that; else it is a shortcut of the window.
+  if (event->type() == QEvent::ShortcutOverride && impl_->gestures.is_dragging() &&
       static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
     event->accept();
     return true;
@@ -153,7 +155,7 @@ bool Canvas::event(QEvent* event) {
   if (event->type() == QEvent::KeyPress || event->type() == QEvent::KeyRelease) {
     const auto* key = static_cast<QKeyEvent*>(event);
     const bool plain = !(key->modifiers() & (Qt::ControlModifier | Qt::AltModifier));
-    // Space drags, Esc lets go; all others are the window's.
+    // Space pans and Esc cancels; all other keys are for the window.
     const bool known = key->key() == Qt::Key_Space || key->key() == Qt::Key_Escape;
     if (!plain || !known) return GlWidget::event(event);
   }
@@ -175,34 +177,39 @@ bool Canvas::event(QEvent* event) {
 void Canvas::draw_gl() {
   impl_->bridge.begin_frame();
   Scene scene = impl_->make_scene();
-  auto wishes = impl_->hands.step(impl_->bridge, scene);
+  auto requests = impl_->gestures.step(impl_->bridge, scene);
 
-  const Theme& theme = impl_->model->dark ? dark_theme : light_theme;
-  const ImVec4 ground = ImGui::ColorConvertU32ToFloat4(theme.ground);
-  QOpenGLFunctions* gl = QOpenGLContext::currentContext()->functions();
-  gl->glClearColor(ground.x, ground.y, ground.z, 1);
-  gl->glClear(GL_COLOR_BUFFER_BIT);
-  const auto ratio = static_cast<float>(devicePixelRatioF());
+  const double ratio = devicePixelRatioF();
   const int side = static_cast<int>(std::lround(scene.grid.side() * ratio));
   const bool has_panels = scene.grid.rows() > 0 && scene.grid.columns() > 0;
-  if (has_panels &&
-      std::exchange(impl_->side, side) != side)  // after the frame, as what a hand wishes
+  if (has_panels && std::exchange(impl_->side, side) != side)  // after the frame, as requests
     QTimer::singleShot(0, this, [this, side] { emit panel_pixels_changed(side); });
   impl_->grid = scene.grid;
-  impl_->rasters.draw(raster_drawings(scene), impl_->size(), ratio);
-
-  const Ink ink{*ImGui::GetBackgroundDrawList(), impl_->bridge.fonts(), theme};
-  draw_scene(ink, scene);
-  if (impl_->focus_by_key)
-    ink.frame({0.5f, 0.5f, impl_->size().x - 1, impl_->size().y - 1}, theme.accent);
-  if (!scene.dragged_column)
-    draw_tooltip(ink, scene, {ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y});
+  impl_->draw(scene, ratio);
   impl_->bridge.end_frame();
 
-  impl_->tell(std::move(wishes));
+  impl_->send(std::move(requests));
   // Later: Qt draws an update() from here at once, before any input; even a timer of 0 ms would.
   if (impl_->bridge.has_waiting() || --impl_->frames_wanted > 0)
     QTimer::singleShot(4, this, [this] { request_frame(); });
+}
+
+void Canvas::Impl::draw(const Scene& scene, double ratio) {
+  const Theme& theme = theme_for(model->dark);
+  ScreenInk ink(
+      *ImGui::GetBackgroundDrawList(), bridge.fonts(), theme, [this](const OutputPicture& picture) {
+        return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(rasters.picture(picture)));
+      });
+  draw_scene(ink, scene);
+  if (focus_by_key) ink.outline({0.5, 0.5, size().x - 1, size().y - 1}, {theme.accent});
+  const ImVec2 pointer = ImGui::GetIO().MousePos;
+  if (!scene.dragged_column) draw_tooltip(ink, scene, {pointer.x, pointer.y});
+
+  QOpenGLFunctions* gl = QOpenGLContext::currentContext()->functions();
+  const auto channel = [](std::uint8_t c) { return static_cast<float>(c) / 255; };
+  gl->glClearColor(channel(theme.ground.r), channel(theme.ground.g), channel(theme.ground.b), 1);
+  gl->glClear(GL_COLOR_BUFFER_BIT);
+  rasters.draw(ink.rasters(), size(), ratio);
 }
 
 /// A change is drawn once, input twice, since ImGui lags a frame behind it; then nothing until the
@@ -245,38 +252,43 @@ Scene Canvas::Impl::make_scene() {
   Viewport viewport = model->viewport;
   if (!(viewport.row_end > viewport.row_begin) || !(viewport.col_end > viewport.col_begin))
     viewport = whole(std::max<Index>(model->n, 1));
-  std::set<const Panel*> shown;
+  const PreparedOf its_prepared = prepare_shown();
+  return Scene{.model = *model,
+               .fonts = bridge.fonts(),
+               .viewport = viewport,
+               .grid = Grid(shape_of(*model, viewport, size(), bridge.fonts(), its_prepared)),
+               .scales = scales_of(model->ranges_of ? *model->ranges_of : *model),
+               .chosen_leaves = chosen_leaves_shown(),
+               .found = found,
+               .token_errors = shown_errors,
+               .current_row = enlarged ? -1 : current_view,
+               .columns_move = !enlarged,
+               .prepared = its_prepared};
+}
+
+/// Each panel is prepared once, for as long as it is shown.
+PreparedOf Canvas::Impl::prepare_shown() {
+  std::set<std::shared_ptr<const Panel>> shown;
+  std::set<const void*> bodies;
   for (const auto& cells : model->cells)
-    for (const CanvasCell& cell : cells) shown.insert(cell.panel.get());
-  rasters.keep_only(shown);
-  std::erase_if(contents, [&](const auto& known) { return !shown.contains(known.first.get()); });
-  const auto its_contents =
-      [this](const std::shared_ptr<const Panel>& panel) -> const RasterContents& {
-    const auto [known, is_new] = contents.try_emplace(panel);
-    if (is_new) known->second = contents_of(std::get<Raster>(panel->body));
-    return known->second;
+    for (const CanvasCell& cell : cells) {
+      if (!cell.panel) continue;
+      shown.insert(cell.panel);
+      std::visit([&](const auto& body) { bodies.insert(&body); }, cell.panel->body);
+    }
+  // The panels that are no longer shown live until here, so that no new one has their addresses.
+  rasters.keep_only(bodies);
+  std::erase_if(prepared, [&](const auto& known) { return !shown.contains(known.first); });
+  return [this](const std::shared_ptr<const Panel>& panel) -> const drawing::PreparedPanel& {
+    return prepared.try_emplace(panel, *panel).first->second;
   };
-  return Scene{
-      .model = *model,
-      .viewport = viewport,
-      .grid = Grid(shape_of(*model, viewport, size(), bridge.fonts(), its_contents)),
-      .scales = scales_of(model->ranges_of ? *model->ranges_of : *model),
-      .chosen_leaves = chosen_leaves_shown(),
-      .found = found,
-      .token_errors = shown_errors,
-      .current_row = enlarged ? -1 : current_view,
-      .columns_move = !enlarged,
-      .contents = its_contents,
-      .picture = [this](const std::shared_ptr<const Panel>& panel) {
-        return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(rasters.picture(panel)));
-      }};
 }
 
 /// After the frame: a slot may open a dialog or set a new model.
-void Canvas::Impl::tell(std::vector<Wish> wishes) {
-  if (wishes.empty()) return;
-  QTimer::singleShot(0, canvas, [this, wishes = std::move(wishes)] {
-    for (const Wish& wish : wishes) emit_wish(wish);
+void Canvas::Impl::send(std::vector<Request> requests) {
+  if (requests.empty()) return;
+  QTimer::singleShot(0, canvas, [this, requests = std::move(requests)] {
+    for (const Request& request : requests) emit_request(request);
   });
 }
 
@@ -287,17 +299,17 @@ void Canvas::Impl::undo_by_choosing_column() {
     undoing = [c = canvas, column] { emit c->column_chosen(*column); };
 }
 
-void Canvas::Impl::emit_wish(const Wish& wish) {
-  struct Tell {
+void Canvas::Impl::emit_request(const Request& request) {
+  struct Emitter {
     Impl& impl;
     Canvas& canvas;
-    void operator()(const WishViewport& w) const { emit canvas.viewport_wished(w.viewport); }
+    void operator()(const RequestViewport& r) const { emit canvas.viewport_requested(r.viewport); }
     void operator()(const Hover& h) const {
       emit canvas.hovered(h.pointer.query, h.pointer.key, impl.column_of(h.pointer.column),
                           impl.view_of(h.pointer.row));
     }
     void operator()(const PinQuery& p) const {
-      // A pin told again is taken out.
+      // Pinning a pinned query again unpins it.
       const Index again = impl.given->pinned_query.value_or(p.query);
       impl.undoing = [&c = canvas, again] { emit c.query_pinned(again); };
       emit canvas.query_pinned(p.query);
@@ -330,7 +342,7 @@ void Canvas::Impl::emit_wish(const Wish& wish) {
       emit canvas.panel_double_clicked(view, column);
     }
   };
-  std::visit(Tell{*this, *canvas}, wish);
+  std::visit(Emitter{*this, *canvas}, request);
 }
 
 }  // namespace fovea

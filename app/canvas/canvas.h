@@ -1,5 +1,5 @@
 // The Canvas draws a grid of panels: a column a variant, a row a view. It shows what it is given
-// and tells what the hand does; it never computes.
+// and reports what the user does; it never computes.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ class Canvas : public GlWidget {
   void set_token_errors(TokenErrors errors);
   /// The leaves whose tokens the model marks; an empty range: none.
   void set_chosen_leaves(int column, IndexRange leaves);
-  /// The panel that keys speak of: its row's name stands out, and it is scrolled into sight.
+  /// The panel that keys act on: the name of its row is highlighted, and it is scrolled into view.
   void set_current(int view, int column);
 
   /// The side of a panel in device pixels: finer rasters show no more.
@@ -45,8 +45,8 @@ class Canvas : public GlWidget {
   QRectF panel_place(int view, int column) const;
 
  signals:
-  /// The user panned or zoomed: the wished-for visible part, clamped to the matrix.
-  void viewport_wished(fovea::Viewport viewport);
+  /// The user panned or zoomed: the visible part to be shown, clamped to the matrix.
+  void viewport_requested(fovea::Viewport viewport);
   /// The cursor is over pair (query, key) of a column, or left all panels (query = -1). Where a
   /// panel has only queries (an output strip or picture) key is -1.
   void hovered(fovea::Index query, fovea::Index key, int column, int view);
@@ -58,7 +58,7 @@ class Canvas : public GlWidget {
   /// A click on a rank map, whose block holds this pair.
   void block_chosen(int column, fovea::Index query, fovea::Index key);
   void panel_double_clicked(int view, int column);
-  /// Panels are drawn at another size from now on: in device pixels, as panel_pixels() has it.
+  /// Panels are drawn at another size now: in device pixels, as panel_pixels() returns it.
   void panel_pixels_changed(int side);
 
  protected:

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "canvas/bodies.h"
+#include "canvas/scene.h"
 
 namespace fovea::canvas {
 namespace {
 
-constexpr float strip_width = 6;  // it stands in the gap between panels
+constexpr double strip_width = 6;  // it stands in the gap between panels
 
 /// values[i] is of query first + i; NaN: not known.
 struct RowNumbers {
@@ -56,25 +56,17 @@ float shared_top(const Scene& scene, int row, float own) {
   return own;
 }
 
-void draw_strip(const Ink& ink, const Scene& scene, const Rect& panel, const RowNumbers& numbers,
+void draw_strip(ScreenInk& ink, const Scene& scene, const Rect& panel, const RowNumbers& numbers,
                 float top) {
-  const TokenAxis queries = scene.queries(panel);
-  const Colormap& map = colormap_for(Palette::sequential, scene.model.settings.colormap);
-  for (float y = panel.y; y < panel.bottom(); y += 1) {
-    const auto from = static_cast<Index>(queries.token(y)),
-               to = static_cast<Index>(queries.token(y + 1));
-    const float most = numbers.greatest({from, std::max(from, to) + 1});
-    if (std::isnan(most)) continue;
-    // By a root: small numbers shall be told from none.
-    const float share = std::sqrt(std::clamp(most / top, 0.0f, 1.0f));
-    ink.fill({panel.right() + 2, y, strip_width, 1},
-             colour_of(map.steps[static_cast<std::size_t>(share * 255)]));
-  }
+  drawing::PanelAxis axis{.low = scene.viewport.row_begin, .high = scene.viewport.row_end};
+  draw_row_shares(ink, {panel.right() + 2, panel.y, strip_width, panel.height}, axis,
+                  {*numbers.values, numbers.first, top},
+                  colormap_for(Palette::sequential, scene.model.settings.colormap));
 }
 
 }  // namespace
 
-void draw_row_strip(const Ink& ink, const Scene& scene, int row, int column) {
+void draw_row_strip(ScreenInk& ink, const Scene& scene, int row, int column) {
   const Rect panel = scene.grid.panel(row, column);
   if (const RowNumbers shares = shares_of(scene, row, column); shares.values)
     return draw_strip(ink, scene, panel, shares, 1);
@@ -90,11 +82,13 @@ std::string row_strip_words(const Scene& scene, int row, int column) {
   if (const RowNumbers shares = shares_of(scene, row, column); shares.values) {
     const float share = shares.greatest({query, query + 1});
     const std::string& quantity = raster_in(scene, row, column)->row_quantity;
-    return quantity + (std::isnan(share) ? ": not sampled" : " " + number(100 * share) + " %");
+    return quantity +
+           (std::isnan(share) ? ": not sampled" : " " + drawing::number_text(100 * share) + " %");
   }
   const RowNumbers errors = errors_of(scene, row, column);
   if (!errors.values || query >= static_cast<Index>(errors.values->size())) return "";
-  return "output error |z̃ − z| " + number((*errors.values)[static_cast<std::size_t>(query)]);
+  return "output error |z̃ − z| " +
+         drawing::number_text((*errors.values)[static_cast<std::size_t>(query)]);
 }
 
 }  // namespace fovea::canvas

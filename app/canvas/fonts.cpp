@@ -5,14 +5,11 @@
 #include <QFile>
 #include <QString>
 #include <array>
-#include <cstdint>
-#include <cstdio>
-#include <sstream>
 
 namespace fovea::canvas {
 namespace {
 
-constexpr std::array<float, 3> sizes{14.0f, 12.0f, 11.0f};
+constexpr std::array sizes{title_face.size, body_face.size, small_face.size};
 
 // Latin, accents, Greek, Cyrillic, punctuation, scripts, letters, arrows, operators, shapes.
 constexpr ImWchar ranges[] = {0x0020, 0x024F, 0x02B0, 0x03FF, 0x0400, 0x04FF, 0x1E00,
@@ -30,23 +27,6 @@ QString font_path(bool bold) {
   return {};
 }
 
-/// Decodes one UTF-8 sign at `at` and steps past it; 0xFFFD for a broken one.
-std::uint32_t next_sign(const std::string& text, std::size_t& at) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const std::uint32_t lead = byte(at++);
-  if (lead < 0x80) return lead;
-  const int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : -1;
-  if (more < 0) return 0xFFFD;
-  std::uint32_t sign = lead & (0x3Fu >> more);
-  for (int k = 0; k < more; ++k) {
-    if ((byte(at) & 0xC0) != 0x80) return 0xFFFD;
-    sign = sign << 6 | (byte(at++) & 0x3F);
-  }
-  return sign;
-}
-
 // The tilde of P̃ lies where it tops small letters, in the upper bow of the P: nothing here places
 // accents by the letter below them. It stands above capitals only, so it is raised for good.
 void raise_tilde(ImFont& font, float size) {
@@ -60,8 +40,7 @@ void raise_tilde(ImFont& font, float size) {
 
 }  // namespace
 
-void Fonts::load(float pixel_ratio) {
-  ratio_ = pixel_ratio;
+void Fonts::load(double pixel_ratio) {
   ImGuiIO& io = ImGui::GetIO();
   io.Fonts->Clear();
   io.Fonts->FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
@@ -69,75 +48,33 @@ void Fonts::load(float pixel_ratio) {
   for (std::size_t face = 0; face < sizes.size(); ++face) {
     const QByteArray path = QFile::encodeName(font_path(face == 0));
     ImFontConfig config;
-    config.SizePixels = sizes[face] * pixel_ratio;
-    config.PixelSnapH = pixel_ratio == 1.0f;
+    config.SizePixels = static_cast<float>(sizes[face] * pixel_ratio);
+    config.PixelSnapH = pixel_ratio == 1;
     faces_[face] = path.isEmpty() ? io.Fonts->AddFontDefault(&config)
                                   : io.Fonts->AddFontFromFileTTF(
                                         path.constData(), config.SizePixels, &config, ranges);
   }
   io.Fonts->Build();
   for (std::size_t face = 0; face < sizes.size(); ++face)
-    raise_tilde(*faces_[face], sizes[face] * pixel_ratio);
-  io.FontGlobalScale = 1.0f / pixel_ratio;
+    raise_tilde(*faces_[face], static_cast<float>(sizes[face] * pixel_ratio));
+  io.FontGlobalScale = static_cast<float>(1 / pixel_ratio);
 }
 
-ImFont* Fonts::operator[](Face face) const {
-  return faces_[static_cast<int>(face)];
-}
-float Fonts::size(Face face) const {
-  return sizes[static_cast<std::size_t>(face)];
+ImFont* Fonts::face(drawing::Letters letters) const {
+  if (letters.bold) return faces_[0];
+  return faces_[letters.size > 0.5 * (body_face.size + small_face.size) ? 1 : 2];
 }
 
-float Fonts::width(Face face, const std::string& text) const {
-  return (*this)[face]
-      ->CalcTextSizeA(size(face), 1e6f, 0, text.data(), text.data() + text.size())
+double Fonts::width(const std::string& text, double wanted, bool bold) const {
+  const double drawn = wanted > 0 ? wanted : size();
+  return face({drawn, bold})
+      ->CalcTextSizeA(static_cast<float>(drawn), 1e6f, 0, text.data(), text.data() + text.size())
       .x;
 }
 
-std::vector<std::string> Fonts::wrapped(Face face, const std::string& text, float room,
-                                        int lines) const {
-  std::vector<std::string> out;
-  std::istringstream paragraphs(text);
-  for (std::string paragraph; std::getline(paragraphs, paragraph);) {
-    std::istringstream words(paragraph);
-    std::string line;
-    for (std::string word; words >> word;) {
-      const std::string longer = line.empty() ? word : line + " " + word;
-      const bool last = static_cast<int>(out.size()) + 1 >= lines;
-      if (line.empty() || last || width(face, longer) <= room) {
-        line = longer;
-      } else {
-        out.push_back(line);
-        line = word;
-      }
-    }
-    if (static_cast<int>(out.size()) < lines) out.push_back(line);
-  }
-  return out;
-}
-
-std::string Fonts::readable(const std::string& text) const {
-  std::string out;
-  const ImFont* font = (*this)[Face::small];
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t begin = at;
-    const std::uint32_t sign = next_sign(text, at);
-    if (sign == '\n')
-      out += "⏎";
-    else if (sign == '\t')
-      out += "⇥";
-    else if (sign == ' ' && (begin == 0 || at == text.size()))
-      out += "·";
-    else if (sign >= 0x20 && sign <= 0xFFFF && sign != 0x7F &&
-             font->FindGlyphNoFallback(static_cast<ImWchar>(sign)))
-      out += text.substr(begin, at - begin);
-    else {
-      char code[16];
-      std::snprintf(code, sizeof code, "U+%04X", sign);
-      out += code;
-    }
-  }
-  return out;
+bool Fonts::has_glyph(char32_t character) const {
+  return character <= 0xFFFF &&
+         face({})->FindGlyphNoFallback(static_cast<ImWchar>(character)) != nullptr;
 }
 
 }  // namespace fovea::canvas

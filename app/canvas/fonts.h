@@ -1,33 +1,34 @@
-// Fonts are the faces the canvas writes with, rasterised at the screen's pixel ratio.
+// Fonts are the faces the canvas writes with, rasterised at the screen's pixel ratio. Sizes are in
+// logical pixels, from the highest ascent to the lowest descent of a face.
 #pragma once
 
 #include <imgui.h>
 
 #include <string>
-#include <vector>
+
+#include "drawing/ink.h"
 
 namespace fovea::canvas {
 
-enum class Face { title, body, small };
+inline constexpr drawing::Letters title_face{14, true}, body_face{12}, small_face{11};
 
-class Fonts {
+class Fonts : public drawing::Lettering {
  public:
+  Fonts() : Lettering(small_face.size) {}
+
   /// Fills the current ImGui context's atlas; call again when the ratio changes.
-  void load(float pixel_ratio);
+  void load(double pixel_ratio);
 
-  ImFont* operator[](Face face) const;
-  float size(Face face) const;  // logical pixels
-  float width(Face face, const std::string& text) const;
+  /// The face that is drawn best at a size.
+  ImFont* face(drawing::Letters letters) const;
+  using Lettering::width;
+  double width(const std::string& text, double size = 0, bool bold = false) const override;
 
-  /// Broken at spaces into at most `lines` of `room`, each paragraph anew; the last may be longer.
-  std::vector<std::string> wrapped(Face face, const std::string& text, float room, int lines) const;
-
-  /// `text` fit to be drawn: white space named, signs without a glyph as U+XXXX.
-  std::string readable(const std::string& text) const;
+ protected:
+  bool has_glyph(char32_t character) const override;
 
  private:
-  ImFont* faces_[3] = {};
-  float ratio_ = 1;
+  ImFont* faces_[3] = {};  // title, body, small
 };
 
 }  // namespace fovea::canvas

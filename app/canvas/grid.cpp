@@ -5,47 +5,46 @@
 namespace fovea::canvas {
 namespace {
 
-constexpr float label_width = 20;  // the view's name, upright
-constexpr float axis_width = 52;   // token numbers or tokens
-constexpr float left = label_width + axis_width;
-constexpr float bar_width = 88;  // colour bar and its numbers
-constexpr float margin = 10;
-constexpr float row_gap = 8;
-constexpr float scroll_width = 8;
+constexpr double label_width = 20;  // the view's name, upright
+constexpr double axis_width = 52;   // token numbers or tokens
+constexpr double left = label_width + axis_width;
+constexpr double bar_width = 88;  // colour bar and its numbers
+constexpr double margin = 10;
+constexpr double row_gap = 8;
+constexpr double scroll_width = 8;
 
 }  // namespace
 
 Grid::Grid(GridShape shape) : shape_(std::move(shape)) {
-  const float right = shape_.side_bars ? bar_width : margin;
-  const auto columns = static_cast<float>(std::max(shape_.columns, 1));
-  const float by_width = (shape_.size.x - left - right - gap * (columns - 1)) / columns;
-  float fixed = header_height() + margin, aspects = 0;
+  const double right = shape_.side_bars ? bar_width : margin;
+  const auto columns = static_cast<double>(std::max(shape_.columns, 1));
+  const double by_width = (shape_.size.x - left - right - gap * (columns - 1)) / columns;
+  double fixed = header_height() + margin, aspects = 0;
   for (const GridRow& row : shape_.rows) {
     fixed += below(row) + row_gap;
     aspects += row.aspect;
   }
-  const float by_height = aspects > 0 ? (shape_.size.y - fixed) / aspects : by_width;
+  const double by_height = aspects > 0 ? (shape_.size.y - fixed) / aspects : by_width;
   // Wide windows with few columns scroll down rather than shrink the panels to stamps; where little
   // is missing, they shrink.
-  const float wished =
-      by_height > 0.85f * by_width ? by_height : std::max(by_height, comfortable_side);
+  const double wished =
+      by_height > 0.85 * by_width ? by_height : std::max(by_height, comfortable_side);
   side_ = std::floor(std::max(minimum_side, std::min(by_width, wished)));
   content_.x = columns * side_ + (columns - 1) * gap;
   content_.y = row_top(rows()) - row_top(0);
 }
 
-float Grid::header_height() const {
-  return 30 + 14 * static_cast<float>(shape_.subtitle_lines);
+double Grid::header_height() const {
+  return 30 + 14 * static_cast<double>(shape_.subtitle_lines);
 }
 
-float Grid::below(const GridRow& row) const {
-  return caption_height + line_height * static_cast<float>(row.caption_lines - 1) +
-         (row.key_axis ? shape_.key_axis_height : 0) +
-         legend_height * static_cast<float>(row.legend_lines);
+double Grid::below(const GridRow& row) const {
+  return caption_height + line_height * static_cast<double>(row.caption_lines - 1) +
+         (row.key_axis ? shape_.key_axis_height : 0) + row.bar_height;
 }
 
-float Grid::row_top(int row) const {
-  float y = header_height() - std::round(scroll_.y);
+double Grid::row_top(int row) const {
+  double y = header_height() - std::round(scroll_.y);
   for (int r = 0; r < row; ++r) {
     const GridRow& above = shape_.rows[static_cast<std::size_t>(r)];
     y += std::round(side_ * above.aspect) + below(above) + row_gap;
@@ -54,20 +53,20 @@ float Grid::row_top(int row) const {
 }
 
 Rect Grid::window() const {
-  const float right = shape_.side_bars ? bar_width : margin;
-  return {left - 1, header_height() - 1, std::max(0.0f, shape_.size.x - left - right + 2),
-          std::max(0.0f, shape_.size.y - header_height() + 1)};
+  const double right = shape_.side_bars ? bar_width : margin;
+  return {left - 1, header_height() - 1, std::max(0.0, shape_.size.x - left - right + 2),
+          std::max(0.0, shape_.size.y - header_height() + 1)};
 }
 
 Point Grid::furthest() const {
   const Rect seen = window();
-  return {std::max(0.0f, content_.x + 2 - seen.width),
-          std::max(0.0f, content_.y + margin - seen.height)};
+  return {std::max(0.0, content_.x + 2 - seen.width),
+          std::max(0.0, content_.y + margin - seen.height)};
 }
 
 void Grid::scroll_to(Point scroll) {
   const Point most = furthest();
-  scroll_ = {std::clamp(scroll.x, 0.0f, most.x), std::clamp(scroll.y, 0.0f, most.y)};
+  scroll_ = {std::clamp(scroll.x, 0.0, most.x), std::clamp(scroll.y, 0.0, most.y)};
 }
 
 Rect Grid::header(int column) const {
@@ -76,8 +75,8 @@ Rect Grid::header(int column) const {
 }
 
 Rect Grid::panel(int row, int column) const {
-  const float x = left - std::round(scroll_.x) + static_cast<float>(column) * (side_ + gap);
-  const float aspect = rows() > row ? shape_.rows[static_cast<std::size_t>(row)].aspect : 1;
+  const double x = left - std::round(scroll_.x) + static_cast<double>(column) * (side_ + gap);
+  const double aspect = rows() > row ? shape_.rows[static_cast<std::size_t>(row)].aspect : 1;
   return {x, row_top(row), side_, std::round(side_ * aspect)};
 }
 
@@ -91,13 +90,12 @@ Rect Grid::caption(int row, int column) const {
   const Rect above = key_axis(row, column);
   const int lines = shape_.rows[static_cast<std::size_t>(row)].caption_lines;
   return {above.x, above.bottom() + 1, side_,
-          caption_height - 1 + line_height * static_cast<float>(lines - 1)};
+          caption_height - 1 + line_height * static_cast<double>(lines - 1)};
 }
 
-Rect Grid::legend(int row, int column) const {
+Rect Grid::own_bar(int row, int column) const {
   const Rect above = caption(row, column);
-  const int lines = shape_.rows[static_cast<std::size_t>(row)].legend_lines;
-  return {above.x, above.bottom(), side_, legend_height * static_cast<float>(lines)};
+  return {above.x, above.bottom(), side_, shape_.rows[static_cast<std::size_t>(row)].bar_height};
 }
 
 Rect Grid::row_label(int row) const {
@@ -113,7 +111,7 @@ Rect Grid::query_axis(int row) const {
 Rect Grid::side_bar(int row) const {
   const Rect beside = panel(row, 0);
   // Beside the last panel when all columns are seen, else at the window's edge.
-  const float x = std::min(left + content_.x, window().right());
+  const double x = std::min(left + content_.x, window().right());
   return {x + 10, beside.y, bar_width - 22, beside.height};
 }
 

@@ -4,15 +4,19 @@
 
 #include <vector>
 
-#include "canvas/rect.h"
+#include "drawing/shapes.h"
 
 namespace fovea::canvas {
 
+using drawing::Point;
+using drawing::Rect;
+
 struct GridRow {
-  float aspect = 1;       // height of its panels as part of their side
+  double aspect = 1;      // height of its panels as part of their side
   bool key_axis = false;  // token ticks below its panels
   int caption_lines = 1;
-  int legend_lines = 0;  // below each panel: a colour bar of its own, names of colours
+  bool own_bars = false;  // every panel has a colour bar below it
+  double bar_height = 0;
 };
 
 struct GridShape {
@@ -20,19 +24,19 @@ struct GridShape {
   int columns = 0;
   std::vector<GridRow> rows;
   int subtitle_lines = 1;
-  float key_axis_height = 16;
+  double key_axis_height = 16;
   bool side_bars = true;  // colour bars at the right
 };
 
 class Grid {
  public:
-  static constexpr float minimum_side = 112, comfortable_side = 280;
-  static constexpr float gap = 10, caption_height = 18, line_height = 13, legend_height = 15;
+  static constexpr double minimum_side = 112, comfortable_side = 280;
+  static constexpr double gap = 10, caption_height = 18, line_height = 13;
 
   Grid() = default;
   explicit Grid(GridShape shape);
 
-  float side() const { return side_; }
+  double side() const { return side_; }
   int columns() const { return shape_.columns; }
   int rows() const { return static_cast<int>(shape_.rows.size()); }
   /// Where panels are seen; headers are clipped to its left and right.
@@ -46,7 +50,7 @@ class Grid {
   Rect panel(int row, int column) const;
   Rect key_axis(int row, int column) const;
   Rect caption(int row, int column) const;
-  Rect legend(int row, int column) const;
+  Rect own_bar(int row, int column) const;
   Rect row_label(int row) const;
   Rect query_axis(int row) const;
   Rect side_bar(int row) const;
@@ -54,12 +58,12 @@ class Grid {
   Rect vertical_bar() const;
 
  private:
-  float header_height() const;
-  float below(const GridRow& row) const;
-  float row_top(int row) const;
+  double header_height() const;
+  double below(const GridRow& row) const;
+  double row_top(int row) const;
 
   GridShape shape_;
-  float side_ = 0;
+  double side_ = 0;
   Point scroll_, content_;
 };
 

@@ -19,7 +19,7 @@ int imgui_button(Qt::MouseButton button) {
 }
 
 Point point_of(const QPointF& p) {
-  return {static_cast<float>(p.x()), static_cast<float>(p.y())};
+  return {p.x(), p.y()};
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ void ImGuiBridge::release() {
 }
 
 void ImGuiBridge::load_fonts() {
-  const auto ratio = static_cast<float>(widget_->devicePixelRatioF());
+  const double ratio = widget_->devicePixelRatioF();
   if (ratio == ratio_) return;
   ratio_ = ratio;
   fonts_.load(ratio);
@@ -64,8 +64,7 @@ void ImGuiBridge::add_pointer(QEvent* event) {
   if (event->type() == QEvent::Wheel) {
     const auto* wheel = static_cast<QWheelEvent*>(event);
     // Alt turns the wheel sideways in Qt; a canvas wants it as it is.
-    const Point notches{static_cast<float>(wheel->angleDelta().x()) / 120.0f,
-                        static_cast<float>(wheel->angleDelta().y()) / 120.0f};
+    const Point notches{wheel->angleDelta().x() / 120.0, wheel->angleDelta().y() / 120.0};
     waiting_.push_back(
         {Input::Kind::move, point_of(wheel->position()), 0, false, false, wheel->modifiers()});
     waiting_.push_back({Input::Kind::wheel, notches, 0, false, false, wheel->modifiers()});
@@ -121,7 +120,7 @@ void ImGuiBridge::apply(const Input& input) {
   modifiers_ = input.kind == Input::Kind::leave ? modifiers_ : input.modifiers;
   switch (input.kind) {
     case Input::Kind::move:
-      io.MousePos = {input.at.x, input.at.y};
+      io.MousePos = {static_cast<float>(input.at.x), static_cast<float>(input.at.y)};
       break;
     case Input::Kind::leave:
       io.MousePos = {-FLT_MAX, -FLT_MAX};
@@ -152,8 +151,9 @@ void ImGuiBridge::feed() {
     // A turned wheel belongs to the place where it was turned.
     const bool turned = wheel_.x != 0 || wheel_.y != 0;
     if (turned && input.kind != Input::Kind::wheel) {
-      if (input.kind != Input::Kind::move || input.at.x != ImGui::GetIO().MousePos.x ||
-          input.at.y != ImGui::GetIO().MousePos.y)
+      if (input.kind != Input::Kind::move ||
+          static_cast<float>(input.at.x) != ImGui::GetIO().MousePos.x ||
+          static_cast<float>(input.at.y) != ImGui::GetIO().MousePos.y)
         break;
     }
     apply(input);
@@ -170,7 +170,7 @@ void ImGuiBridge::begin_frame() {
   load_fonts();
   ImGuiIO& io = ImGui::GetIO();
   io.DisplaySize = {static_cast<float>(widget_->width()), static_cast<float>(widget_->height())};
-  io.DisplayFramebufferScale = {ratio_, ratio_};
+  io.DisplayFramebufferScale = {static_cast<float>(ratio_), static_cast<float>(ratio_)};
   io.DeltaTime = std::max(1e-4f, static_cast<float>(clock_.nsecsElapsed()) * 1e-9f);
   clock_.restart();
   feed();

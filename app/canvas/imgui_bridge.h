@@ -13,11 +13,12 @@
 #include <optional>
 
 #include "canvas/fonts.h"
-#include "canvas/rect.h"
 
 class QWidget;
 
 namespace fovea::canvas {
+
+using drawing::Point;
 
 class ImGuiBridge {
  public:
@@ -65,7 +66,7 @@ class ImGuiBridge {
   QWidget* widget_;
   ImGuiContext* context_;
   Fonts fonts_;
-  float ratio_ = 0;
+  double ratio_ = 0;
   bool has_gl_ = false;
   std::deque<Input> waiting_;
   std::optional<int> pressed_key_;

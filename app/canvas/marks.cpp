@@ -3,19 +3,21 @@
 #include <algorithm>
 #include <cmath>
 
-#include "canvas/bodies.h"
+#include "canvas/scene.h"
 
 namespace fovea::canvas {
+
+using drawing::number_text;
 namespace {
 
-constexpr ImU32 light = IM_COL32(255, 255, 255, 225), shadow = IM_COL32(0, 0, 0, 110);
+constexpr Rgba light{255, 255, 255, 225}, shadow{0, 0, 0, 110};
 
 /// Seen on any colour: light on a dark seam. A wide cell is framed, a narrow one struck through.
-void mark_line(const Ink& ink, const Rect& where, const TokenAxis& axis, Index token, bool across,
-               ImU32 colour) {
-  const float a = axis.pixel(static_cast<double>(token)),
-              b = axis.pixel(static_cast<double>(token) + 1);
-  const auto stroke = [&](float at) {
+void mark_line(ScreenInk& ink, const Rect& where, const TokenAxis& axis, Index token, bool across,
+               Rgba colour) {
+  const double a = axis.pixel(static_cast<double>(token)),
+               b = axis.pixel(static_cast<double>(token) + 1);
+  const auto stroke = [&](double at) {
     at = std::round(at);
     if (across) {
       ink.fill({where.x, at - 1, where.width, 3}, shadow);
@@ -30,19 +32,19 @@ void mark_line(const Ink& ink, const Rect& where, const TokenAxis& axis, Index t
   stroke(b - 1);
 }
 
-void frame_pairs(const Ink& ink, const Scene& scene, const Rect& where, IndexRange rows,
+void frame_pairs(ScreenInk& ink, const Scene& scene, const Rect& where, IndexRange rows,
                  IndexRange cols) {
   const TokenAxis down = scene.queries(where), over = scene.keys(where);
-  const float x = over.pixel(static_cast<double>(cols.begin)),
-              y = down.pixel(static_cast<double>(rows.begin));
+  const double x = over.pixel(static_cast<double>(cols.begin)),
+               y = down.pixel(static_cast<double>(rows.begin));
   const Rect box{x, y, over.pixel(static_cast<double>(cols.end)) - x,
                  down.pixel(static_cast<double>(rows.end)) - y};
-  ink.fill(box, faded(ink.theme.accent, 0.18f));
-  ink.frame(box.inset(-1), shadow, 3);
-  ink.frame(box.inset(-1), IM_COL32(255, 255, 255, 255), 1.25f);
+  ink.fill(box, faded(ink.theme.accent, 0.18));
+  ink.outline(box.inset(-1), {shadow, 3});
+  ink.outline(box.inset(-1), {{255, 255, 255}, 1.25});
 }
 
-void draw_selection(const Ink& ink, const Scene& scene, const Rect& where) {
+void draw_selection(ScreenInk& ink, const Scene& scene, const Rect& where) {
   if (scene.dragged)
     return frame_pairs(ink, scene, where, scene.dragged->first, scene.dragged->second);
   const auto& begin = scene.model.selection_begin;
@@ -52,8 +54,8 @@ void draw_selection(const Ink& ink, const Scene& scene, const Rect& where) {
 }
 
 /// Bands of tokens at an edge and, where they shall be followed, faintly across.
-void draw_marked(const Ink& ink, const Rect& where, const TokenAxis& axis,
-                 const std::vector<Index>& tokens, bool rows, ImU32 colour, bool across) {
+void draw_marked(ScreenInk& ink, const Rect& where, const TokenAxis& axis,
+                 const std::vector<Index>& tokens, bool rows, Rgba colour, bool across) {
   if (tokens.empty()) return;
   ink.fill(rows ? Rect{where.x, where.y, 5, where.height} : Rect{where.x, where.y, where.width, 5},
            ink.theme.tip);  // seen on any colours
@@ -61,13 +63,13 @@ void draw_marked(const Ink& ink, const Rect& where, const TokenAxis& axis,
     const Rect band =
         rows ? Rect{where.x, a, where.width, b - a} : Rect{a, where.y, b - a, where.height};
     const Rect edge = rows ? Rect{where.x, a, 4, b - a} : Rect{a, where.y, b - a, 4};
-    if (across) ink.fill(band, faded(colour, 0.2f));
+    if (across) ink.fill(band, faded(colour, 0.2));
     ink.fill(edge, colour);
   }
 }
 
 /// The tiles of a leaf: where its queries meet its keys.
-void draw_marked_tiles(const Ink& ink, const Scene& scene, const Rect& where) {
+void draw_marked_tiles(ScreenInk& ink, const Scene& scene, const Rect& where) {
   constexpr std::size_t most = 4096;  // of finely scattered tokens the bands tell enough
   const auto down = spans(scene.queries(where), scene.model.marked_queries);
   const auto over = spans(scene.keys(where), scene.model.marked_keys);
@@ -75,17 +77,47 @@ void draw_marked_tiles(const Ink& ink, const Scene& scene, const Rect& where) {
   for (const auto& [top, bottom] : down)
     for (const auto& [left, right] : over) {
       const Rect tile{left, top, right - left, bottom - top};
-      ink.fill(tile, faded(ink.theme.marked, 0.5f));
-      if (tile.width > 6 && tile.height > 6) ink.frame(tile, ink.theme.marked);
+      ink.fill(tile, faded(ink.theme.marked, 0.5));
+      if (tile.width > 6 && tile.height > 6) ink.outline(tile, {ink.theme.marked});
     }
 }
 
-std::string token_words(const Ink& ink, const Scene& scene, const char* what, Index token) {
-  const std::string label = scene.model.sequence->label(token);
-  std::string words = std::string(what) + " " + std::to_string(token);
-  if (label != std::to_string(token))
-    words += "  " + ink.elided(Face::small, ink.fonts.readable(label), 140);
-  return words;
+/// The leaves that were chosen, and those under the pointer.
+void draw_marked_leaves(ScreenInk& ink, const Scene& scene, const drawing::LeafPlace& place,
+                        int row, int column) {
+  const auto count =
+      static_cast<Index>(std::max(place.leaves.queries.size(), place.leaves.keys.size()));
+  const auto mark = [&](IndexRange leaves, Rgba colour) {
+    if (leaves.size() > 0 && leaves.end <= count)
+      ink.fill(drawing::place_of_leaves(place, leaves), colour);
+  };
+  if (scene.chosen_leaves && scene.chosen_leaves->first == column)
+    mark(scene.chosen_leaves->second, faded(ink.theme.marked, 0.45));
+  if (scene.pointer.row == row && scene.pointer.column == column)
+    mark(scene.pointer.leaves, faded(ink.style.text, 0.2));
+}
+
+/// The patches of an image that are pinned and pointed at.
+void draw_patches(ScreenInk& ink, const Scene& scene, const Rect& place) {
+  const auto& grid = scene.model.sequence->grid;
+  if (!grid) return;
+  const auto outline = [&](Index token, Rgba colour) {
+    const Index p = token - grid->prefix;
+    if (p < 0 || p >= grid->rows * grid->cols) return;
+    const double w = place.width / static_cast<double>(grid->cols),
+                 h = place.height / static_cast<double>(grid->rows);
+    const Rect box{place.x + w * static_cast<double>(p % grid->cols),
+                   place.y + h * static_cast<double>(p / grid->cols), w, h};
+    ink.outline(box.inset(-1), {{0, 0, 0, 160}});
+    ink.outline(box, {colour, 1.5});
+  };
+  if (scene.model.pinned_query) outline(*scene.model.pinned_query, ink.theme.pinned);
+  outline(scene.pointer.key, ink.style.key);
+  outline(scene.pointer.query, {255, 255, 255});
+}
+
+std::string token_words(ScreenInk& ink, const Scene& scene, const char* what, Index token) {
+  return std::string(what) + " " + scene.names().numbered(token, ink.letters, 180);
 }
 
 float standard_error_at(const Raster& raster, Index query, Index key) {
@@ -101,7 +133,7 @@ std::string value_words(const Raster& raster, Index query, Index key) {
     return std::isfinite(*value) && c < raster.categories.size() ? raster.categories[c] : "masked";
   }
   if (std::isinf(*value) && *value < 0) return "masked";
-  std::string words = number(*value);
+  std::string words = number_text(*value);
   const Index down = raster.rows.size() / std::max<Index>(1, raster.values.rows());
   const Index over = raster.cols.size() / std::max<Index>(1, raster.values.cols());
   if (raster.pooled != Pool::Kind::none && down * over > 1)
@@ -109,7 +141,7 @@ std::string value_words(const Raster& raster, Index query, Index key) {
              std::to_string(down) + " × " + std::to_string(over);
   if (!raster.standard_error.empty())
     if (const float error = standard_error_at(raster, query, key); error > 0)
-      words += "  ± " + number(error);
+      words += "  ± " + number_text(error);
   return words;
 }
 
@@ -129,14 +161,14 @@ std::string curve_words(const RowCurve& row, Index key) {
         pixel_of(row.keys, static_cast<Index>(values.size()), key))];
   };
   std::string words;
-  if (!row.exact.empty()) words = "exact " + number(at(row.exact));
-  if (!row.approximate.empty()) words += "  approx. " + number(at(row.approximate));
+  if (!row.exact.empty()) words = "exact " + number_text(at(row.exact));
+  if (!row.approximate.empty()) words += "  approx. " + number_text(at(row.approximate));
   return words;
 }
 
 std::string strip_words(const Strip& strip, Index query) {
   const auto q = static_cast<std::size_t>(query);
-  return q < strip.values.size() ? number(strip.values[q]) : "";
+  return q < strip.values.size() ? number_text(strip.values[q]) : "";
 }
 
 std::string leaf_words(const LeafSizes& leaves, IndexRange chosen) {
@@ -154,13 +186,13 @@ std::string leaf_words(const LeafSizes& leaves, IndexRange chosen) {
   return which + ": " + count(leaves.queries) + " queries, " + count(leaves.keys) + " keys";
 }
 
-std::vector<std::string> tooltip_lines(const Ink& ink, const Scene& scene, const Panel& panel) {
+std::vector<std::string> tooltip_lines(ScreenInk& ink, const Scene& scene, const Panel& panel) {
   const Pointer& p = scene.pointer;
   if (const auto* leaves = std::get_if<LeafSizes>(&panel.body)) {
     std::vector<std::string> words;
-    if (scene.grid.side() < least_width_for_figures)
+    if (scene.grid.side() < drawing::least_width_for_figures(ink.letters))
       for (const Diagnostic& figure : leaves->figures)
-        words.push_back(figure.label + ": " + number(figure.value));
+        words.push_back(figure.label + ": " + number_text(figure.value));
     if (p.leaves.size() > 0) words.push_back(leaf_words(*leaves, p.leaves));
     return words;
   }
@@ -194,7 +226,13 @@ std::string value_at_pointer(const Scene& scene, const Panel& panel) {
   return value_words(*raster, p.query, p.key);
 }
 
-void draw_marks(const Ink& ink, const Scene& scene, const Rect& where, const Panel& panel) {
+void draw_marks(ScreenInk& ink, const Scene& scene, int row, int column) {
+  const Panel& panel = *scene.panel(row, column);
+  const Rect where = scene.grid.panel(row, column);
+  if (const auto* leaves = std::get_if<LeafSizes>(&panel.body))
+    draw_marked_leaves(ink, scene, leaf_place(*leaves, panel, where, scene.fonts), row, column);
+  if (std::holds_alternative<OutputPicture>(panel.body))
+    draw_patches(ink, scene, place_of(panel, where, scene.fonts).plot);
   if (scene.model.n <= 0) return;
   const bool down = has_query_axis(panel), over = has_key_axis(panel);
   const TokenAxis queries = scene.queries(where), keys = scene.keys(where);
@@ -202,8 +240,8 @@ void draw_marks(const Ink& ink, const Scene& scene, const Rect& where, const Pan
     draw_marked(ink, where, queries, scene.model.marked_queries, true, ink.theme.marked, true);
   if (over) draw_marked(ink, where, keys, scene.model.marked_keys, false, ink.theme.marked, true);
   if (down && over) draw_marked_tiles(ink, scene, where);
-  if (down) draw_marked(ink, where, queries, scene.found, true, ink.theme.keys, false);
-  if (over) draw_marked(ink, where, keys, scene.found, false, ink.theme.keys, false);
+  if (down) draw_marked(ink, where, queries, scene.found, true, ink.style.key, false);
+  if (over) draw_marked(ink, where, keys, scene.found, false, ink.style.key, false);
   if (down && over) draw_selection(ink, scene, where);
   if (down && scene.model.pinned_query)
     mark_line(ink, where, queries, *scene.model.pinned_query, true, ink.theme.pinned);
@@ -214,20 +252,20 @@ void draw_marks(const Ink& ink, const Scene& scene, const Rect& where, const Pan
 
 namespace {
 
-void draw_tip(const Ink& ink, const std::vector<std::string>& lines, Point at) {
-  float width = 0;
-  for (const std::string& line : lines) width = std::max(width, ink.width(Face::small, line));
-  Rect box{at.x + 16, at.y + 16, width + 16, 15 * static_cast<float>(lines.size()) + 9};
+void draw_tip(ScreenInk& ink, const std::vector<std::string>& lines, Point at) {
+  double width = 0;
+  for (const std::string& line : lines) width = std::max(width, ink.letters.width(line));
+  Rect box{at.x + 16, at.y + 16, width + 16, 15 * static_cast<double>(lines.size()) + 9};
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   if (box.right() > size.x - 4) box.x = at.x - 12 - box.width;
   if (box.bottom() > size.y - 4) box.y = at.y - 12 - box.height;
-  box.x = std::round(std::max(box.x, 4.0f));
-  box.y = std::round(std::max(box.y, 4.0f));
+  box.x = std::round(std::max(box.x, 4.0));
+  box.y = std::round(std::max(box.y, 4.0));
   ink.fill(box, ink.theme.tip, 4);
-  ink.frame(box, ink.theme.border, 1, 4);
+  ink.outline(box, {ink.style.frame}, 4);
   for (std::size_t i = 0; i < lines.size(); ++i)
-    ink.write(Face::small, {box.x + 8, box.y + 5 + 15 * static_cast<float>(i)},
-              i + 1 == lines.size() ? ink.theme.text : ink.theme.muted, lines[i]);
+    ink.write_left({box.x + 8, box.y + 5 + 15 * static_cast<double>(i)}, lines[i],
+                   i + 1 == lines.size() ? ink.style.text : ink.style.faint);
 }
 
 /// The caption at a point, whole.
@@ -243,10 +281,10 @@ std::string caption_at(const Scene& scene, Point at) {
 
 }  // namespace
 
-void draw_tooltip(const Ink& ink, const Scene& scene, Point at) {
-  constexpr float widest = 420;
+void draw_tooltip(ScreenInk& ink, const Scene& scene, Point at) {
+  constexpr double widest = 420;
   if (const std::string caption = caption_at(scene, at); !caption.empty())
-    return draw_tip(ink, ink.wrapped(Face::small, caption, widest, 12), at);
+    return draw_tip(ink, ink.letters.wrapped(caption, widest, 12), at);
   const CanvasCell* cell = scene.cell(scene.pointer.row, scene.pointer.column);
   if (!cell || !cell->panel) return;
   if (const auto lines = tooltip_lines(ink, scene, *cell->panel); !lines.empty())

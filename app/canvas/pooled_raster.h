@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "figure/colormap.h"
+#include "drawing/colormap.h"
 
 namespace fovea::canvas {
 

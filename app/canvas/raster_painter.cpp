@@ -12,7 +12,7 @@
 namespace fovea::canvas {
 namespace {
 
-int norm_of(const ColourRange& range) {
+int norm_of(const ValueColours& range) {
   if (range.palette == Palette::categories) return 3;
   if (range.signed_log()) return 2;
   return range.norm == Norm::log && range.bottom() > 0 && range.bottom() < range.high ? 1 : 0;
@@ -25,15 +25,15 @@ int pooling_of(const Raster& raster) {
 
 // So many numbers become one, a power of two, that a pixel covers less than two: while one zooms it
 // is seldom another.
-PooledBlock block_for(const Raster& raster, float width, float height) {
-  const auto count = [](Index numbers, float pixels) {
-    const double each = static_cast<double>(numbers) / std::max(1.0f, pixels) + 0.01;
+PooledBlock block_for(const Raster& raster, double width, double height) {
+  const auto count = [](Index numbers, double pixels) {
+    const double each = static_cast<double>(numbers) / std::max(1.0, pixels) + 0.01;
     return static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(std::max(each, 1.0))));
   };
   return {count(raster.values.rows(), height), count(raster.values.cols(), width)};
 }
 
-void set_colours(QOpenGLShaderProgram& program, const ColourRange& range, int norm) {
+void set_colours(QOpenGLShaderProgram& program, const ValueColours& range, int norm) {
   const double bottom = range.bottom(), top = range.high;
   const double unit = signed_log_unit(top, range.log_floor);
   double scale = std::numeric_limits<float>::max();  // all but one number is under or over
@@ -89,7 +89,7 @@ GLuint RasterPainter::make_texture() {
   return name;
 }
 
-void RasterPainter::upload(const Raster& raster, PooledBlock block, const ColourRange& range) {
+void RasterPainter::upload(const Raster& raster, PooledBlock block, const ValueColours& range) {
   const auto rows = static_cast<GLsizei>(block.rows_of(raster)),
              cols = static_cast<GLsizei>(block.cols_of(raster));
   if (raster.palette == Palette::categories) {
@@ -109,12 +109,12 @@ void RasterPainter::upload(const Raster& raster, PooledBlock block, const Colour
 }
 
 void RasterPainter::bind_values(const RasterDrawing& drawing, PooledBlock block) {
-  Texture& texture = textures_[drawing.panel.get()];
-  const bool anew = !texture.name || !(texture.block == block);
-  if (!texture.name) texture = {drawing.panel, make_texture(), block};
+  Texture& texture = textures_[drawing.raster];
+  const bool outdated = !texture.name || !(texture.block == block);
+  if (!texture.name) texture.name = make_texture();
   texture.block = block;
   gl_->glBindTexture(GL_TEXTURE_2D, texture.name);
-  if (anew) upload(std::get<Raster>(drawing.panel->body), block, drawing.range);
+  if (outdated) upload(*drawing.raster, block, drawing.colours);
 }
 
 GLuint RasterPainter::steps_of(const Colormap& map) {
@@ -129,22 +129,21 @@ GLuint RasterPainter::steps_of(const Colormap& map) {
   return name;
 }
 
-GLuint RasterPainter::picture(const std::shared_ptr<const Panel>& panel) {
-  Texture& texture = textures_[panel.get()];
+GLuint RasterPainter::picture(const OutputPicture& body) {
+  Texture& texture = textures_[&body];
   if (texture.name) return texture.name;
-  const auto& body = std::get<OutputPicture>(panel->body);
   std::vector<std::uint8_t> bytes(body.rgb.size());
   std::ranges::transform(body.rgb, bytes.begin(), [](float v) {
     return static_cast<std::uint8_t>(std::lround(std::clamp(v, 0.0f, 1.0f) * 255));
   });
-  texture = {panel, make_texture(), {}};
+  texture.name = make_texture();
   gl_->glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
   gl_->glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, static_cast<GLsizei>(body.cols),
                     static_cast<GLsizei>(body.rows), 0, GL_RGB, GL_UNSIGNED_BYTE, bytes.data());
   return texture.name;
 }
 
-void RasterPainter::keep_only(const std::set<const Panel*>& shown) {
+void RasterPainter::keep_only(const std::set<const void*>& shown) {
   std::erase_if(textures_, [&](const auto& entry) {
     if (shown.contains(entry.first)) return false;
     gl_->glDeleteTextures(1, &entry.second.name);
@@ -152,39 +151,40 @@ void RasterPainter::keep_only(const std::set<const Panel*>& shown) {
   });
 }
 
-void RasterPainter::draw(const RasterDrawing& drawing, Point size, float ratio) {
-  const auto& raster = std::get<Raster>(drawing.panel->body);
+void RasterPainter::draw(const RasterDrawing& drawing, Point size, double ratio) {
+  const Raster& raster = *drawing.raster;
   if (raster.values.empty() || drawing.seen.empty()) return;
   const Rect& r = drawing.placed;
-  const auto device = [&](float v) { return static_cast<GLint>(std::lround(v * ratio)); };
+  const auto device = [&](double v) { return static_cast<GLint>(std::lround(v * ratio)); };
   const GLint left = device(drawing.seen.x), right = device(drawing.seen.right());
   const GLint top = device(drawing.seen.y), bottom = device(drawing.seen.bottom());
   gl_->glScissor(left, device(size.y) - bottom, right - left, bottom - top);
-  const auto x = [&](float v) { return 2 * v / size.x - 1; };
-  const auto y = [&](float v) { return 1 - 2 * v / size.y; };
+  const auto x = [&](double v) { return static_cast<float>(2 * v / size.x - 1); };
+  const auto y = [&](double v) { return static_cast<float>(1 - 2 * v / size.y); };
   const PooledBlock block = block_for(raster, r.width * ratio, r.height * ratio);
   const QVector2D texels(
       static_cast<float>(raster.values.cols()) / static_cast<float>(block.across),
       static_cast<float>(raster.values.rows()) / static_cast<float>(block.down));
-  const int norm = norm_of(drawing.range);
+  const int norm = norm_of(drawing.colours);
   Program& program = program_for({pooling_of(raster), norm});
   program.bind();
   program.setUniformValue("values", 0);
   program.setUniformValue("placed", QVector4D(x(r.x), y(r.y), x(r.right()), y(r.bottom())));
   program.setUniformValue("texels", texels);
-  program.setUniformValue("footprint", texels / QVector2D(r.width * ratio, r.height * ratio));
+  program.setUniformValue("footprint", texels / QVector2D(static_cast<float>(r.width * ratio),
+                                                          static_cast<float>(r.height * ratio)));
   if (norm != 3) {
     program.setUniformValue("steps", 1);
-    set_colours(program, drawing.range, norm);
+    set_colours(program, drawing.colours, norm);
     gl_->glActiveTexture(GL_TEXTURE1);
-    gl_->glBindTexture(GL_TEXTURE_2D, steps_of(*drawing.range.map));
+    gl_->glBindTexture(GL_TEXTURE_2D, steps_of(*drawing.colours.map));
   }
   gl_->glActiveTexture(GL_TEXTURE0);
   bind_values(drawing, block);
   gl_->glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 }
 
-void RasterPainter::draw(const std::vector<RasterDrawing>& drawings, Point size, float ratio) {
+void RasterPainter::draw(const std::vector<RasterDrawing>& drawings, Point size, double ratio) {
   no_vertices_->bind();
   gl_->glDisable(GL_BLEND);
   gl_->glDisable(GL_CULL_FACE);

@@ -10,16 +10,18 @@
 #include <set>
 
 #include "canvas/pooled_raster.h"
-#include "canvas/rect.h"
-#include "canvas/row_scale.h"
+#include "drawing/colormap.h"
 
 namespace fovea::canvas {
 
+using drawing::Point;
+using drawing::Rect;
+
 struct RasterDrawing {
-  std::shared_ptr<const Panel> panel;
+  const Raster* raster;
   Rect placed;  // where all of the raster would lie
   Rect seen;    // the part of it that is drawn
-  ColourRange range;
+  ValueColours colours;
 };
 
 class RasterPainter {
@@ -29,15 +31,15 @@ class RasterPainter {
   void release();
 
   /// `size` of the canvas in logical pixels, `ratio` of device pixels to them.
-  void draw(const std::vector<RasterDrawing>& drawings, Point size, float ratio);
+  void draw(const std::vector<RasterDrawing>& drawings, Point size, double ratio);
   /// The texture of an output picture, for ImGui.
-  GLuint picture(const std::shared_ptr<const Panel>& panel);
-  /// Frees textures of panels that are no longer shown.
-  void keep_only(const std::set<const Panel*>& shown);
+  GLuint picture(const OutputPicture& picture);
+  /// Frees the textures of bodies that are no longer shown. A body that was drawn must live until
+  /// this was called without it.
+  void keep_only(const std::set<const void*>& shown);
 
  private:
   struct Texture {
-    std::shared_ptr<const Panel> panel;  // held, so that its address stays its own
     GLuint name = 0;
     PooledBlock block;
   };
@@ -46,16 +48,16 @@ class RasterPainter {
   using ProgramKind = std::pair<int, int>;
 
   GLuint make_texture();  // it is bound, and its numbers are not mixed
-  void upload(const Raster& raster, PooledBlock block, const ColourRange& range);
+  void upload(const Raster& raster, PooledBlock block, const ValueColours& colours);
   void bind_values(const RasterDrawing& drawing, PooledBlock block);
   GLuint steps_of(const Colormap& map);
   Program& program_for(ProgramKind kind);
-  void draw(const RasterDrawing& drawing, Point size, float ratio);
+  void draw(const RasterDrawing& drawing, Point size, double ratio);
 
   QOpenGLExtraFunctions* gl_ = nullptr;
   std::map<ProgramKind, std::unique_ptr<Program>> programs_;
   std::unique_ptr<QOpenGLVertexArrayObject> no_vertices_;
-  std::map<const Panel*, Texture> textures_;
+  std::map<const void*, Texture> textures_;  // by the address of the body
   std::map<const Colormap*, GLuint> steps_;
 };
 

@@ -25,7 +25,7 @@ GridRow grid_row(View view, const std::vector<CanvasCell>& cells) {
   const bool words = !cells.empty() && std::ranges::all_of(cells, [](const CanvasCell& cell) {
     return cell.panel && std::holds_alternative<Message>(cell.panel->body);
   });
-  row.aspect = words ? 0.3f : flat && !square ? 0.72f : 1.0f;
+  row.aspect = words ? 0.3 : flat && !square ? 0.72 : 1.0;
   return row;
 }
 
@@ -36,6 +36,20 @@ const CanvasCell* Scene::cell(int row, int column) const {
   if (row < 0 || column < 0 || r >= model.cells.size() || c >= model.cells[r].size())
     return nullptr;
   return &model.cells[r][c];
+}
+
+const Panel* Scene::panel(int row, int column) const {
+  const CanvasCell* at = cell(row, column);
+  return at ? at->panel.get() : nullptr;
+}
+
+std::optional<drawing::ColourScale> Scene::scale(int row, int column) const {
+  const CanvasCell* at = cell(row, column);
+  if (!at || !at->panel) return {};
+  auto of_panel = scale_in(scales[static_cast<std::size_t>(row)], *at->panel, model.settings);
+  if (of_panel && std::holds_alternative<Raster>(at->panel->body))
+    of_panel->add(special_colours_of(prepared(at->panel).contents, *of_panel));
+  return of_panel;
 }
 
 TokenAxis Scene::queries(const Rect& panel) const {
@@ -66,44 +80,49 @@ bool make_room_for_captions(GridShape& shape, const CanvasModel& model, const Gr
   bool more = false;
   for (std::size_t r = 0; r < shape.rows.size(); ++r)
     for (const CanvasCell& cell : model.cells[r]) {
-      if (!cell.panel || fonts.width(Face::small, cell.panel->caption) <= grid.side()) continue;
-      const int lines = static_cast<int>(
-          fonts.wrapped(Face::small, cell.panel->caption, grid.side(), most_lines).size());
+      if (!cell.panel || fonts.width(cell.panel->caption) <= grid.side()) continue;
+      const int lines =
+          static_cast<int>(fonts.wrapped(cell.panel->caption, grid.side(), most_lines).size());
       more |= lines > shape.rows[r].caption_lines;
       shape.rows[r].caption_lines = std::max(shape.rows[r].caption_lines, lines);
     }
   return more;
 }
 
-/// Whether a legend got more lines than it had.
-bool make_room_for_legends(GridShape& shape, const CanvasModel& model, float side,
-                           const Fonts& fonts, const ContentsOf& contents) {
+/// Whether a panel's own colour bar got more room than it had.
+bool make_room_for_bars(GridShape& shape, const CanvasModel& model, double side, const Fonts& fonts,
+                        const PreparedOf& prepared) {
   bool more = false;
   for (std::size_t r = 0; r < shape.rows.size(); ++r)
     for (const CanvasCell& cell : model.cells[r]) {
-      const Raster* raster = raster_of(cell);
-      if (!raster || shape.rows[r].legend_lines == 0) continue;
-      const int bar = raster->palette == Palette::categories ? 0 : 1;
-      const auto names = legend_lines(*raster, contents(cell.panel), model.settings, fonts, side);
-      const int lines = bar + static_cast<int>(names.size());
-      more |= lines > shape.rows[r].legend_lines;
-      shape.rows[r].legend_lines = std::max(shape.rows[r].legend_lines, lines);
+      auto scale = cell.panel && shape.rows[r].own_bars
+                       ? drawing::colour_scale_of(*cell.panel, choice_of(model.settings))
+                       : std::nullopt;
+      if (!scale) continue;
+      if (raster_of(cell)) scale->add(special_colours_of(prepared(cell.panel).contents, *scale));
+      const double height = std::ceil(own_bar(*scale, fonts, side).height()) + 3;
+      more |= height > shape.rows[r].bar_height;
+      shape.rows[r].bar_height = std::max(shape.rows[r].bar_height, height);
     }
   return more;
 }
 
 }  // namespace
 
+drawing::ColourBar own_bar(const drawing::ColourScale& scale, const Fonts& fonts, double width) {
+  return {scale, fonts, {.width = width, .form = drawing::ColourBar::Form::beneath}};
+}
+
 GridShape shape_of(const CanvasModel& model, const Viewport& viewport, Point size,
-                   const Fonts& fonts, const ContentsOf& contents) {
+                   const Fonts& fonts, const PreparedOf& prepared) {
   GridShape shape{.size = size, .columns = static_cast<int>(model.column_titles.size())};
   shape.side_bars = false;
   int last_with_keys = -1;
   const std::vector<RowScale> scales = scales_of(model);
   for (std::size_t r = 0; r < model.cells.size() && r < model.views.size(); ++r) {
     GridRow row = grid_row(model.views[r], model.cells[r]);
-    row.legend_lines = scales[r].own ? 1 : 0;
-    shape.side_bars |= scales[r].range && !scales[r].own;
+    row.own_bars = scales[r].own;
+    shape.side_bars |= scales[r].shared.has_value();
     const bool keys = std::ranges::any_of(model.cells[r], [](const CanvasCell& cell) {
       return cell.panel && has_key_axis(*cell.panel);
     });
@@ -116,42 +135,57 @@ GridShape shape_of(const CanvasModel& model, const Viewport& viewport, Point siz
   Grid grid(shape);
   for (int round = 0; round < most_rounds; ++round) {
     const bool captions = make_room_for_captions(shape, model, grid, fonts);
-    if (!make_room_for_legends(shape, model, grid.side(), fonts, contents) && !captions) break;
+    if (!make_room_for_bars(shape, model, grid.side(), fonts, prepared) && !captions) break;
     grid = Grid(shape);
   }
   for (const std::string& subtitle : model.column_subtitles)
-    if (fonts.width(Face::small, subtitle) > grid.side()) shape.subtitle_lines = 2;
-  const double extent = viewport.col_end - viewport.col_begin;
-  const bool named = !model.sequence->tokens.empty() || model.sequence->grid;
-  if (named && extent > 0 && grid.side() / extent >= cell_for_tokens) shape.key_axis_height = 58;
+    if (fonts.width(subtitle) > grid.side()) shape.subtitle_lines = 2;
+  const bool seen = viewport.col_end > viewport.col_begin;
+  if (const drawing::TokenNames names(*model.sequence); names.known() && seen) {
+    const auto axis =
+        drawing::key_axis({viewport.col_begin, viewport.col_end}, grid.side(), fonts, names);
+    if (axis.named)
+      shape.key_axis_height =
+          std::ceil(drawing::x_axis_height(axis, fonts, {.numbers = true, .label = false}));
+  }
   return shape;
 }
 
-std::vector<RasterDrawing> raster_drawings(const Scene& scene) {
-  std::vector<RasterDrawing> out;
-  const Rect window = scene.grid.window();
-  for (int r = 0; r < scene.grid.rows(); ++r)
-    for (int c = 0; c < scene.grid.columns(); ++c) {
-      const CanvasCell* cell = scene.cell(r, c);
-      const Raster* raster = cell ? raster_of(*cell) : nullptr;
-      const Rect panel = scene.grid.panel(r, c);
-      const Rect seen = panel.intersected(window);
-      if (!raster || seen.empty()) continue;
-      const TokenAxis down = scene.queries(panel), across = scene.keys(panel);
-      const float x = across.pixel(static_cast<double>(raster->cols.begin));
-      const float y = down.pixel(static_cast<double>(raster->rows.begin));
-      const Rect placed{x, y, across.pixel(static_cast<double>(raster->cols.end)) - x,
-                        down.pixel(static_cast<double>(raster->rows.end)) - y};
-      const RowScale& scale = scene.scales[static_cast<std::size_t>(r)];
-      out.push_back({cell->panel, placed, placed.intersected(seen),
-                     range_in(scale, *raster, scene.model.settings)});
-    }
-  return out;
+/// The rectangle of a picture within its panel.
+Rect picture_place(const OutputPicture& picture, const Rect& panel) {
+  if (picture.rows <= 0 || picture.cols <= 0) return panel;
+  const Rect room = panel.inset(6);
+  const double scale = std::min(room.width / static_cast<double>(picture.cols),
+                                room.height / static_cast<double>(picture.rows));
+  const double w = scale * static_cast<double>(picture.cols),
+               h = scale * static_cast<double>(picture.rows);
+  return {std::round(room.centre().x - w / 2), std::round(room.centre().y - h / 2), w, h};
+}
+
+BodyPlace place_of(const Panel& panel, const Rect& where, const Fonts& fonts) {
+  constexpr double margin = 8;
+  if (const auto* picture = std::get_if<OutputPicture>(&panel.body))
+    return {where, picture_place(*picture, where)};
+  if (std::holds_alternative<Message>(panel.body))
+    return {where, where.inset(where.width < 200 ? 0 : margin)};
+  if (std::holds_alternative<FigureTable>(panel.body)) return {where, where.inset(margin)};
+  const bool leaves = std::holds_alternative<LeafSizes>(panel.body);
+  if (!leaves && !std::holds_alternative<RowCurve>(panel.body)) return {where, where};
+  const Rect body = where.without(margin, 4, margin, 1);
+  const double heading = drawing::heading_height(panel, body, fonts);
+  const Rect across = leaves ? body : where;  // keys align with those of other rows
+  const double top = std::round(body.y + heading + (leaves ? 0 : 6));
+  return {body, {across.x, top, across.width, std::max(10.0, body.bottom() - top)}};
+}
+
+drawing::LeafPlace leaf_place(const LeafSizes& leaves, const Panel& panel, const Rect& where,
+                              const Fonts& fonts) {
+  return {leaves, place_of(panel, where, fonts).plot, fonts, 1};
 }
 
 namespace {
 
-Index token_at(const TokenAxis& axis, float pixel, Index n) {
+Index token_at(const TokenAxis& axis, double pixel, Index n) {
   return std::clamp(static_cast<Index>(std::floor(axis.token(pixel))), Index{0}, n - 1);
 }
 
@@ -163,15 +197,15 @@ void point_into(Pointer& pointer, const Scene& scene, const Panel& panel, const 
   if (has_key_axis(panel)) pointer.key = token_at(scene.keys(where), at.x, n);
   if (const auto* row = std::get_if<RowCurve>(&panel.body)) pointer.query = row->query;
   if (const auto* leaves = std::get_if<LeafSizes>(&panel.body))
-    pointer.leaves = leaves_at(*leaves, where, at);
-  if (const auto* picture = std::get_if<OutputPicture>(&panel.body)) {
-    const Rect place = picture_place(*picture, where);
+    pointer.leaves = drawing::leaves_at(leaf_place(*leaves, panel, where, scene.fonts), at);
+  if (std::holds_alternative<OutputPicture>(panel.body)) {
+    const Rect place = place_of(panel, where, scene.fonts).plot;
     const auto& grid = scene.model.sequence->grid;
     if (!grid || !place.contains(at)) return;
     const auto r =
-        static_cast<Index>((at.y - place.y) / place.height * static_cast<float>(grid->rows));
+        static_cast<Index>((at.y - place.y) / place.height * static_cast<double>(grid->rows));
     const auto c =
-        static_cast<Index>((at.x - place.x) / place.width * static_cast<float>(grid->cols));
+        static_cast<Index>((at.x - place.x) / place.width * static_cast<double>(grid->cols));
     pointer.query = std::min(grid->prefix + r * grid->cols + c, n - 1);
   }
 }

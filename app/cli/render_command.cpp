@@ -13,7 +13,7 @@
 #include "cli/panel_grid.h"
 #include "cli/report.h"
 #include "data/error.h"
-#include "figure/colormap.h"
+#include "drawing/colormap.h"
 #include "figure/figure.h"
 #include "input/session_file.h"
 #include "io/atomic_file.h"

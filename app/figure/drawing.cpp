@@ -11,8 +11,8 @@
 #include <ostream>
 
 #include "data/error.h"
+#include "drawing/ticks.h"
 #include "figure/figure.h"
-#include "figure/ticks.h"
 #include "io/atomic_file.h"
 
 namespace fovea {
@@ -33,8 +33,8 @@ void draw_png(QBuffer& out, const Drawing& drawing) {
   const double wide = std::ceil(drawing.points.width() * scale - 1e-6),
                high = std::ceil(drawing.points.height() * scale - 1e-6);
   const auto refusal = [&](const std::string& why) {
-    return UnavailableError("a picture of " + number_text(wide, 6).toStdString() + " x " +
-                            number_text(high, 6).toStdString() + " pixels: " + why);
+    return UnavailableError("a picture of " + drawing::number_text(wide, 6) + " x " +
+                            drawing::number_text(high, 6) + " pixels: " + why);
   };
   if (std::max(wide, high) > kMostSide || 4 * wide * high > kMostBytes)
     throw refusal("at most " + std::to_string(kMostSide) +

@@ -4,6 +4,7 @@
 #include <QImage>
 #include <QRectF>
 #include <QString>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,7 @@ struct Figure {
   std::string footer;                    // provenance: source, head, n, d, back end
   std::vector<std::vector<Panel>> rows;  // [view][variant]
   FigureStyle style;
+  std::shared_ptr<const Sequence> sequence = nullptr;  // names of tokens for the axes; may be null
 };
 
 /// Height in points that the figure takes at its width.

@@ -3,27 +3,24 @@
 #include <algorithm>
 #include <cmath>
 
-#include "figure/bodies.h"
-
 namespace fovea {
 namespace {
 
-constexpr double kMargin = 2;     // around the figure
-constexpr double kGutter = 6;     // between columns
-constexpr double kRowGap = 7;     // between rows
-constexpr double kTick = 2;       // tick marks
-constexpr double kTickGap = 1.5;  // between a tick and its number
-constexpr double kNameGap = 1.5;  // between the widest number and the axis' name
+constexpr double kMargin = 2;  // around the figure
+constexpr double kGutter = 6;  // between columns
+constexpr double kRowGap = 7;  // between rows
 
 /// Works through a figure from the colours to the heights; each step uses the ones before.
 class Layouter {
  public:
-  Layouter(const Figure& figure, const ColourRange& range)
-      : figure_(figure), range_(range), letters_(figure.style) {
+  Layouter(const Figure& figure, const PaperLettering& letters, const ColourRange& range)
+      : figure_(figure), range_(range), letters_(letters) {
+    if (figure.sequence) names_ = TokenNames(*figure.sequence);
     layout_.width = figure.style.width;
     for (const auto& row : figure.rows) {
       columns_ = std::max(columns_, row.size());
-      layout_.rows.emplace_back().cells.resize(row.size());
+      RowLayout& cells = layout_.rows.emplace_back();
+      for (const Panel& panel : row) cells.cells.emplace_back(panel);
     }
   }
 
@@ -42,7 +39,6 @@ class Layouter {
   double inner() const { return layout_.width - 2 * kMargin; }
 
   void choose_scales(std::size_t r);
-  void share_scale(std::size_t r);
   std::optional<double> shared_top(std::size_t r, std::size_t c) const;
   void choose_axes();
   void show_axes();
@@ -59,12 +55,14 @@ class Layouter {
   double bar_height(std::size_t r) const;
   double body_height(std::size_t r) const;
   double body_factor(double fixed, double bodies) const;
+  Rect plot_of(const Panel& of, const Rect& body, double inset) const;
   double place_row(std::size_t r, double top, double body);
   void place_rows();
 
   const Figure& figure_;
   ColourRange range_;
-  Lettering letters_;
+  const PaperLettering& letters_;
+  TokenNames names_;
   FigureLayout layout_;
   std::size_t columns_ = 0;
   double panel_width_ = 0;
@@ -73,33 +71,21 @@ class Layouter {
 };
 
 void Layouter::choose_scales(std::size_t r) {
+  const FigureStyle& style = figure_.style;
+  std::vector<std::optional<ColourScale>> own;
   for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
-    cell(r, c).scale = colour_scale_of(panel(r, c), figure_.style);
+    auto scale = colour_scale_of(panel(r, c), {style.colormap, style.log_floor, style.rank_colour});
+    if (range_ && scale && scale->is_amounts()) std::tie(scale->low, scale->high) = *range_;
+    own.push_back(std::move(scale));
+  }
+  const RowScales row = share_scales(own, style.shared_range);
+  shared_.push_back(row.shared && row.several);
+  for (std::size_t c = 0; c < own.size(); ++c) {
     auto& scale = cell(r, c).scale;
-    const bool amounts =
-        scale && (scale->palette == Palette::sequential || scale->palette == Palette::diverging);
-    if (range_ && amounts) std::tie(scale->low, scale->high) = *range_;
+    if (own[c]) scale = shared_.back() ? row.shared : own[c];
+    if (scale && std::holds_alternative<Raster>(panel(r, c).body))
+      scale->add(special_colours_of(cell(r, c).prepared.contents, *scale));
   }
-  share_scale(r);
-  for (std::size_t c = 0; c < figure_.rows[r].size(); ++c)
-    if (auto& scale = cell(r, c).scale) mark_outliers(*scale, panel(r, c));
-}
-
-void Layouter::share_scale(std::size_t r) {
-  std::optional<ColourScale> common;
-  bool shared = figure_.style.shared_range;
-  std::size_t count = 0;
-  for (const CellLayout& one : layout_.rows[r].cells) {
-    if (!one.scale) continue;
-    ++count;
-    if (!common) common = one.scale;
-    if (!same_kind(*common, *one.scale)) shared = false;
-    widen(*common, *one.scale);
-  }
-  shared_.push_back(shared && count > 1);
-  if (!shared_.back()) return;
-  for (CellLayout& one : layout_.rows[r].cells)
-    if (one.scale) one.scale = common;
 }
 
 /// Amounts of one kind in a row are drawn to one scale.
@@ -118,8 +104,10 @@ void Layouter::choose_axes() {
       (inner() - 22) / static_cast<double>(std::max<std::size_t>(1, columns_)) - kGutter;
   for (std::size_t r = 0; r < figure_.rows.size(); ++r) {
     for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
-      const double height = wished_height(panel(r, c), about, letters_);
-      cell(r, c).axes = axes_of(panel(r, c), {about, height}, letters_, shared_top(r, c));
+      const double height = natural_height(panel(r, c), about, letters_);
+      cell(r, c).axes = axes_of(
+          panel(r, c),
+          {.size = {about, height}, .letters = letters_, .top = shared_top(r, c), .names = names_});
     }
     lend_axes(r);
   }
@@ -153,7 +141,7 @@ void Layouter::lend_axes(std::size_t r) {
   const auto& row = figure_.rows[r];
   for (std::size_t lender = 0; lender < row.size(); ++lender) {
     const Axes axes = cell(r, lender).axes;
-    if (!axes.y || !axes.y->downward) continue;
+    if (!axes.y || !axes.y->downward || axes.x->amounts) continue;
     for (std::size_t c = 0; c < row.size(); ++c)
       if (std::holds_alternative<Message>(row[c].body)) {
         cell(r, c).axes = axes;
@@ -176,10 +164,7 @@ bool Layouter::x_read_below(std::size_t r) const {
 }
 
 double Layouter::axis_room(const CellLayout& one) const {
-  if (!one.show_y) return 0;
-  double widest = 0;
-  for (const Tick& tick : one.axes.y->ticks) widest = std::max(widest, letters_.width(tick.label));
-  return widest + kTick + kTickGap + kNameGap + letters_.line();
+  return one.show_y ? y_axis_width(*one.axes.y, letters_, one.y_words()) : 0;
 }
 
 void Layouter::choose_columns() {
@@ -198,12 +183,15 @@ void Layouter::make_bars(std::size_t r) {
   for (CellLayout& one : row.cells) {
     if (!one.scale) continue;
     if (!shared_[r]) {
-      one.bar.emplace(*one.scale, letters_, panel_width_, false);
+      one.bar.emplace(*one.scale, letters_,
+                      ColourBar::Request{panel_width_, ColourBar::Form::beneath});
     } else if (!row.bar) {
       ColourScale all = *one.scale;
       for (const CellLayout& other : row.cells)
         if (other.scale) widen(all, *other.scale);
-      row.bar.emplace(all, letters_, layout_.width - kMargin - left_of(0), true);
+      row.bar.emplace(
+          all, letters_,
+          ColourBar::Request{layout_.width - kMargin - left_of(0), ColourBar::Form::beside});
     }
   }
 }
@@ -213,17 +201,15 @@ void Layouter::choose_headings(std::size_t r) {
     const Panel& here = panel(r, c);
     const bool above = r > 0 && c < figure_.rows[r - 1].size();
     if (!above || panel(r - 1, c).title != here.title)
-      cell(r, c).title =
-          letters_.wrapped(QString::fromStdString(here.title), panel_width_, 3, true);
+      cell(r, c).title = letters_.wrapped(here.title, panel_width_, 3, true);
     if (!above || panel(r - 1, c).subtitle != here.subtitle)
-      cell(r, c).subtitle =
-          letters_.wrapped(QString::fromStdString(here.subtitle), panel_width_, 5);
-    cell(r, c).caption = letters_.wrapped(QString::fromStdString(here.caption), panel_width_, 4);
+      cell(r, c).subtitle = letters_.wrapped(here.subtitle, panel_width_, 5);
+    cell(r, c).caption = letters_.wrapped(here.caption, panel_width_, 4);
   }
 }
 
 double Layouter::heading_height(std::size_t r) const {
-  qsizetype lines = 0;
+  std::size_t lines = 0;
   for (const CellLayout& one : layout_.rows[r].cells)
     lines = std::max(lines, one.title.size() + one.subtitle.size());
   const double height = letters_.line() * static_cast<double>(lines);
@@ -231,15 +217,15 @@ double Layouter::heading_height(std::size_t r) const {
 }
 
 double Layouter::axis_height(std::size_t r) const {
+  double height = 0;
   for (const CellLayout& one : layout_.rows[r].cells)
-    if (one.show_x) return kTick + 2 * letters_.line();
-  return kTick;
+    if (one.axes.x) height = std::max(height, x_axis_height(*one.axes.x, letters_, one.x_words()));
+  return height;
 }
 
 double Layouter::caption_height(std::size_t r) const {
   std::size_t lines = 0;
-  for (const CellLayout& one : layout_.rows[r].cells)
-    lines = std::max(lines, static_cast<std::size_t>(one.caption.size()));
+  for (const CellLayout& one : layout_.rows[r].cells) lines = std::max(lines, one.caption.size());
   return lines > 0 ? letters_.line() * static_cast<double>(lines) + 1 : 0;
 }
 
@@ -254,7 +240,7 @@ double Layouter::bar_height(std::size_t r) const {
 double Layouter::body_height(std::size_t r) const {
   double height = 0;
   for (const Panel& one : figure_.rows[r])
-    height = std::max(height, wished_height(one, panel_width_, letters_));
+    height = std::max(height, natural_height(one, panel_width_, letters_));
   return height;
 }
 
@@ -262,6 +248,19 @@ double Layouter::body_height(std::size_t r) const {
 double Layouter::body_factor(double fixed, double bodies) const {
   if (!figure_.style.height || bodies <= 0) return 1;
   return std::max(0.05, (*figure_.style.height - fixed) / bodies);
+}
+
+/// The part of the body inside the axes, `inset` from its left: matrices keep square cells, plots
+/// leave room for their headings.
+Rect Layouter::plot_of(const Panel& of, const Rect& body, double inset) const {
+  const Rect inner = body.without(inset, 0, 0, 0);
+  if (const auto shape = drawing::shape_of(of)) {
+    const double width = std::min(inner.width, inner.height / *shape);
+    // Too low a body only comes with a fixed height; then the panel is centred.
+    return {inner.x + (inner.width - width) / 2, inner.y, width, width * *shape};
+  }
+  const double heading = drawing::heading_height(of, body, letters_);
+  return inner.without(0, std::min(heading, 0.8 * body.height), 0, 0);
 }
 
 double Layouter::place_row(std::size_t r, double top, double body) {
@@ -275,7 +274,7 @@ double Layouter::place_row(std::size_t r, double top, double body) {
     one.heading = {left, top, panel_width_, body_top - top};
     one.body = {left, body_top, panel_width_, body};
     const double inset = c > 0 ? axis_room(one) : 0;
-    one.plot = plot_of(panel(r, one.shape_of.value_or(c)), one.body, inset, letters_);
+    one.plot = plot_of(panel(r, one.shape_of.value_or(c)), one.body, inset);
     one.caption_box = {left, caption_top, panel_width_, caption_height(r)};
     one.bar_at = {left, bar_top};
   }
@@ -285,9 +284,10 @@ double Layouter::place_row(std::size_t r, double top, double body) {
 
 void Layouter::place_rows() {
   const double line = letters_.line();
-  layout_.title = letters_.wrapped(QString::fromStdString(figure_.title), 0.92 * inner(), 2);
-  layout_.footer = letters_.wrapped(QString::fromStdString(figure_.footer), inner(), 3);
-  const double title = static_cast<double>(layout_.title.size()) * 1.2 * line;
+  const double size = title_size(figure_.style);
+  layout_.title = letters_.wrapped(figure_.title, inner(), 2, true, size);
+  layout_.footer = letters_.wrapped(figure_.footer, inner(), 3);
+  const double title = static_cast<double>(layout_.title.size()) * 1.25 * size;
   const double footer = static_cast<double>(layout_.footer.size()) * line;
   double fixed = 2 * kMargin + (title > 0 ? title + 3 : 0) + (footer > 0 ? footer + 3 : 0),
          bodies = 0;
@@ -310,8 +310,9 @@ void Layouter::place_rows() {
 
 }  // namespace
 
-FigureLayout lay_out(const Figure& figure, const ColourRange& range) {
-  return Layouter(figure, range).run();
+FigureLayout lay_out(const Figure& figure, const PaperLettering& letters,
+                     const ColourRange& range) {
+  return Layouter(figure, letters, range).run();
 }
 
 }  // namespace fovea

@@ -6,40 +6,58 @@
 #include <utility>
 #include <vector>
 
-#include "figure/axes.h"
-#include "figure/colour_scale.h"
+#include "drawing/bodies.h"
+#include "drawing/colour_bar.h"
 #include "figure/figure.h"
+#include "figure/painter_ink.h"
 
 namespace fovea {
 
+using namespace drawing;
+
 struct CellLayout {
-  QStringList title, subtitle;  // empty when the panel above says it
-  QStringList caption;
-  QRectF heading, body, plot, caption_box;
+  explicit CellLayout(const Panel& panel) : prepared(panel) {}
+
+  PreparedPanel prepared;
+  std::vector<std::string> title, subtitle;  // empty when the panel above says it
+  std::vector<std::string> caption;
+  Rect heading, body, plot, caption_box;
   Axes axes;
   std::optional<std::size_t> shape_of;  // a message's: the column of the map it stands in for
-  bool show_x = false, show_y = false;  // else a neighbour carries the numbers
+  bool show_x = false, show_y = false;  // else a neighbour carries the numbers and names
+
+  AxisWords x_words() const { return {show_x, show_x}; }
+  AxisWords y_words() const { return {show_y, show_y}; }
   std::optional<ColourScale> scale;
   std::optional<ColourBar> bar;  // its own, when the row has none
-  QPointF bar_at;
+  Point bar_at;
 };
 
 struct RowLayout {
   std::vector<CellLayout> cells;
   std::optional<ColourBar> bar;
-  QPointF bar_at;
+  Point bar_at;
 };
 
 struct FigureLayout {
   double width = 0, height = 0;
-  QStringList title, footer;
-  QRectF title_box, footer_box;
+  std::vector<std::string> title, footer;
+  Rect title_box, footer_box;
   std::vector<RowLayout> rows;
 };
 
+/// Of the letters in a figure's title, in points.
+inline double title_size(const FigureStyle& style) {
+  return style.font_size + 1;
+}
+
 using ColourRange = std::optional<std::pair<double, double>>;
 
-/// `range`: used for every raster of amounts instead of its own.
-FigureLayout lay_out(const Figure& figure, const ColourRange& range = {});
+/// The figure must outlive it. `range`: used for every raster of amounts instead of its own.
+FigureLayout lay_out(const Figure& figure, const PaperLettering& letters,
+                     const ColourRange& range = {});
+
+/// Draws everything but the ground.
+void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout);
 
 }  // namespace fovea

@@ -1,5 +1,6 @@
 #include "figure/sweep_axis.h"
 
+#include <QString>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,23 +8,23 @@
 namespace fovea {
 namespace {
 
-QString in_units(double value, double base, std::initializer_list<const char*> units) {
+std::string in_units(double value, double base, std::initializer_list<const char*> units) {
   auto unit = units.begin();
   while (value >= base * (1 - 1e-9) && unit + 1 != units.end()) value /= base, ++unit;
-  return QString::number(value, 'g', 4) + u' ' + QString::fromUtf8(*unit);
+  return QString::number(value, 'g', 4).toStdString() + ' ' + *unit;
 }
 
-QString amount_text(double value, Quantity quantity) {
+std::string amount_text(double value, Quantity quantity) {
   if (quantity == Quantity::memory) return in_units(value, 1024, {"B", "KiB", "MiB", "GiB"});
   if (quantity == Quantity::error) return number_text(value);
   return value < 1e3 ? in_units(value * 1e3, 1e3, {"µs", "ms"})
-                     : QString::number(value / 1e3, 'g', 4) + QStringLiteral(" s");
+                     : QString::number(value / 1e3, 'g', 4).toStdString() + " s";
 }
 
 /// Powers of the base, thinned out to `most`; between those of ten, where there are few, others
 /// too.
 std::vector<Tick> power_ticks(double low, double high, int most, double base,
-                              const std::function<QString(double)>& text) {
+                              const std::function<std::string(double)>& text) {
   const auto within = [&](std::initializer_list<double> multiples, int stride) {
     std::vector<Tick> ticks;
     const int first = static_cast<int>(std::floor(std::log(low) / std::log(base))) - 1,
@@ -62,15 +63,15 @@ std::vector<Tick> amount_ticks(double low, double high, int most, Quantity quant
 }
 
 std::vector<Tick> length_ticks(const std::vector<Index>& lengths, const PanelAxis& axis,
-                               const QRectF& plot, const Lettering& letters) {
+                               const Rect& plot, const Lettering& letters) {
   std::vector<Tick> ticks;
   double free = std::numeric_limits<double>::infinity();
   for (auto n = lengths.rbegin(); n != lengths.rend(); ++n) {
-    const QString label = QString::number(*n);
+    const std::string label = std::to_string(*n);
     const auto at = static_cast<double>(*n);
-    const double x = axis.place(at, plot.left(), plot.right()), half = letters.width(label) / 2;
+    const double x = axis.place(at, plot.x, plot.right()), half = letters.width(label) / 2;
     const bool fits = x + half + 3 <= free;
-    ticks.push_back({at, fits ? label : QString()});
+    ticks.push_back({at, fits ? label : std::string()});
     if (fits) free = x - half;
   }
   std::ranges::reverse(ticks);

@@ -4,10 +4,12 @@
 #include <functional>
 #include <optional>
 
-#include "figure/axes.h"
+#include "drawing/axes.h"
 #include "sweep/sweep.h"
 
 namespace fovea {
+
+using namespace drawing;
 
 enum class Quantity { time, memory, error };
 
@@ -24,6 +26,6 @@ std::vector<Tick> amount_ticks(double low, double high, int most, Quantity quant
 
 /// Measured lengths, from the last: those whose numbers do not touch.
 std::vector<Tick> length_ticks(const std::vector<Index>& lengths, const PanelAxis& axis,
-                               const QRectF& plot, const Lettering& letters);
+                               const Rect& plot, const Lettering& letters);
 
 }  // namespace fovea

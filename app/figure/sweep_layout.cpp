@@ -17,16 +17,16 @@ constexpr double kLeastRange = 8;   // of its ends
 /// Works from the top downwards; the plots take what is left.
 class Layouter {
  public:
-  explicit Layouter(const SweepFigure& figure)
-      : figure_(figure), letters_(figure.style), margin_(0.6 * figure.style.font_size) {}
+  Layouter(const SweepFigure& figure, const PaperLettering& letters)
+      : figure_(figure), letters_(letters), margin_(0.6 * figure.style.font_size) {}
 
   SweepLayout run() {
     const double line = letters_.line(), inner = figure_.style.width - 2 * margin_;
     double y = margin_;
-    layout_.title = letters_.wrapped(QString::fromStdString(figure_.title), inner, 2, true);
+    layout_.title = letters_.wrapped(figure_.title, inner, 2, true);
     if (figure_.title.empty()) layout_.title.clear();
     layout_.title_box = {margin_, y, inner, line * static_cast<double>(layout_.title.size())};
-    y = layout_.title_box.bottom() + (layout_.title.isEmpty() ? 0 : 3);
+    y = layout_.title_box.bottom() + (layout_.title.empty() ? 0 : 3);
     if (figure_.sweep.series.empty()) return message(y, inner);
     y = place_legend(y, inner) + kGap;
     choose_notes(inner);
@@ -42,24 +42,24 @@ class Layouter {
   double place_legend(double top, double inner);
   void choose_notes(double inner);
   double place_plots(double top, double inner, double below);
-  void make_plot(Quantity quantity, const QRectF& cell, double band);
+  void make_plot(Quantity quantity, const Rect& cell, double band);
   void choose_axes(SweepPlotLayout& plot, Quantity quantity, double width);
   void place_curves(SweepPlotLayout& plot, Quantity quantity);
   void place_marks(SweepPlotLayout& plot);
   void spread_marks(SweepPlotLayout& plot) const;
   int mark_lines(double width) const;
   bool side_by_side() const;
-  QString heading_of(Quantity quantity) const;
+  std::string heading_of(Quantity quantity) const;
 
   const SweepFigure& figure_;
-  Lettering letters_;
+  const PaperLettering& letters_;
   double margin_;
   SweepLayout layout_;
 };
 
 /// Instead of plots.
 SweepLayout Layouter::message(double top, double inner) {
-  layout_.message = letters_.wrapped(QString::fromStdString(figure_.message), inner, 6);
+  layout_.message = letters_.wrapped(figure_.message, inner, 6);
   const double lines = letters_.line() * static_cast<double>(layout_.message.size());
   const double height = figure_.style.height.value_or(top + 3 * lines);
   layout_.message_box = {margin_, top + (height - top - lines) / 2, inner, lines};
@@ -73,12 +73,11 @@ double Layouter::place_legend(double top, double inner) {
                sample = legend_sample(letters_);
   double widest = 0;
   for (std::size_t s = 0; s < sweep.series.size(); ++s) {
-    SweepLegendItem item{.name = QString::fromStdString(label_of(sweep, s)), .reading = {}};
+    SweepLegendItem item{.name = label_of(sweep, s), .reading = {}};
     if (s == 0)
-      item.reading = QStringLiteral("the reference");
+      item.reading = "the reference";
     else
-      item.reading =
-          QString::fromStdString(to_text(crossover_of(sweep, s, figure_.time), sweep.complete));
+      item.reading = to_text(crossover_of(sweep, s, figure_.time), sweep.complete);
     item.name = letters_.elided(item.name, 0.5 * inner);
     item.name_width = letters_.width(item.name);
     item.reading = letters_.elided(item.reading, inner - sample - item.name_width - 4);
@@ -96,26 +95,29 @@ double Layouter::place_legend(double top, double inner) {
 }
 
 void Layouter::choose_notes(double inner) {
-  for (const std::string& note : sweep_notes(figure_.sweep))
-    layout_.notes << letters_.wrapped(QString::fromStdString(note), inner, 3);
-  constexpr qsizetype most = 4;  // lines; on a screen the plots need the rest
+  const auto add = [&](const std::string& note, int lines) {
+    for (std::string& line : letters_.wrapped(note, inner, lines))
+      layout_.notes.push_back(std::move(line));
+  };
+  for (const std::string& note : sweep_notes(figure_.sweep)) add(note, 3);
+  constexpr std::size_t most = 4;  // lines; on a screen the plots need the rest
   if (figure_.style.height && layout_.notes.size() > most) {
-    layout_.notes[most - 1] = letters_.elided(layout_.notes.mid(most - 1).join(u' '), inner);
-    layout_.notes = layout_.notes.mid(0, most);
+    for (std::size_t extra = most; extra < layout_.notes.size(); ++extra)
+      layout_.notes[most - 1] += " " + layout_.notes[extra];
+    layout_.notes[most - 1] = letters_.elided(layout_.notes[most - 1], inner);
+    layout_.notes.resize(most);
   }
-  if (!figure_.footer.empty())
-    layout_.notes << letters_.wrapped(QString::fromStdString(figure_.footer), inner, 2);
+  if (!figure_.footer.empty()) add(figure_.footer, 2);
 }
 
-QString Layouter::heading_of(Quantity quantity) const {
+std::string Layouter::heading_of(Quantity quantity) const {
   switch (quantity) {
     case Quantity::time:
-      return figure_.time == SweepTime::total ? QStringLiteral("Time from Q, K, V to Z")
-                                              : QStringLiteral("Time of apply");
+      return figure_.time == SweepTime::total ? "Time from Q, K, V to Z" : "Time of apply";
     case Quantity::memory:
-      return QStringLiteral("Memory beside Q, K, V, Z, counted");
+      return "Memory beside Q, K, V, Z, counted";
     case Quantity::error:
-      return QStringLiteral("Output error ‖Z̃ − Z‖ / ‖Z‖");
+      return "Output error ‖Z̃ − Z‖ / ‖Z‖";
   }
   return {};
 }
@@ -126,7 +128,7 @@ int Layouter::mark_lines(double width) const {
   for (std::size_t s = 1; s < figure_.sweep.series.size(); ++s)
     if (const Crossover c = crossover_of(figure_.sweep, s, figure_.time);
         c.kind == Crossover::Kind::at)
-      taken += letters_.width(QString::number(rounded_n(c)), 0, true) + kApart;
+      taken += letters_.width(std::to_string(rounded_n(c)), 0, true) + kApart;
   return static_cast<int>(std::ceil(taken / (0.8 * width)));
 }
 
@@ -150,24 +152,24 @@ double Layouter::place_plots(double top, double inner, double below) {
   const Quantity order[] = {Quantity::time, Quantity::memory, Quantity::error};
   for (int p = 0; p < 3; ++p) {
     const double step = static_cast<double>(p);
-    const QRectF cell = beside ? QRectF(margin_ + step * (width + 2 * kGap), top, width, height)
-                               : QRectF(margin_, top + step * (height + kGap), width, height);
+    const Rect cell = beside ? Rect(margin_ + step * (width + 2 * kGap), top, width, height)
+                             : Rect(margin_, top + step * (height + kGap), width, height);
     make_plot(order[p], cell, beside || p == 0 ? band : 2);
   }
   return beside ? top + height : top + 3 * height + 2 * kGap;
 }
 
-void Layouter::make_plot(Quantity quantity, const QRectF& cell, double band) {
+void Layouter::make_plot(Quantity quantity, const Rect& cell, double band) {
   const double line = letters_.line();
   SweepPlotLayout plot;
-  plot.heading = letters_.elided(heading_of(quantity), cell.width(), true);
-  plot.heading_box = {cell.left(), cell.top(), cell.width(), line};
-  plot.plot = cell.adjusted(0, line + band, 0, -2.2 * line - kTick);
-  choose_axes(plot, quantity, cell.width());
+  plot.heading = letters_.elided(heading_of(quantity), cell.width, true);
+  plot.heading_box = {cell.x, cell.y, cell.width, line};
+  plot.plot = cell.without(0, line + band, 0, 2.2 * line + kTick);
+  choose_axes(plot, quantity, cell.width);
   place_curves(plot, quantity);
   if (quantity == Quantity::time) place_marks(plot);
   const bool any = std::ranges::any_of(plot.curves, [](const auto& c) { return !c.empty(); });
-  if (!any) plot.empty = QString::fromStdString(figure_.message);
+  if (!any) plot.empty = figure_.message;
   layout_.plots.push_back(std::move(plot));
 }
 
@@ -192,17 +194,17 @@ void Layouter::choose_axes(SweepPlotLayout& plot, Quantity quantity, double widt
   plot.y = {any ? low / kHeadroom : 0.1, any ? high * kHeadroom : 1, {}, {}, false, true};
   const double strip = zeros ? 1.4 * letters_.line() : 0;
   const int most =
-      std::max(2, static_cast<int>((plot.plot.height() - strip) / (1.8 * letters_.line())));
+      std::max(2, static_cast<int>((plot.plot.height - strip) / (1.8 * letters_.line())));
   if (any) plot.y_ticks = amount_ticks(plot.y.low, plot.y.high, most, quantity);
-  double widest = letters_.width(QStringLiteral("256 KiB"));  // plots above each other align
+  double widest = letters_.width("256 KiB");  // plots above each other align
   for (const Tick& tick : plot.y_ticks) widest = std::max(widest, letters_.width(tick.label));
-  const double last = letters_.width(QString::number(sweep.lengths.back()));
-  plot.plot.adjust(std::min(widest + kTick + 3, 0.5 * width), 0, -last / 2, 0);
+  const double last = letters_.width(std::to_string(sweep.lengths.back()));
+  plot.plot = plot.plot.without(std::min(widest + kTick + 3, 0.5 * width), 0, last / 2, 0);
   if (zeros) plot.zero = plot.plot.bottom() - 0.45 * strip;
   plot.x.logarithmic = true;
   plot.x.low = static_cast<double>(sweep.lengths.front()) / 1.15;
   plot.x.high = static_cast<double>(sweep.lengths.back()) * 1.15;
-  plot.x.label = QStringLiteral("n, tokens");
+  plot.x.label = "n, tokens";
   plot.x.ticks = length_ticks(sweep.lengths, plot.x, plot.plot, letters_);
 }
 
@@ -211,18 +213,17 @@ void Layouter::place_curves(SweepPlotLayout& plot, Quantity quantity) {
   const double bottom = plot.plot.bottom() - (plot.zero ? 1.4 * letters_.line() : 0);
   const auto height = [&](double value) {
     if (!(value > 0)) return plot.zero.value_or(bottom);
-    return plot.y.place(value, bottom, plot.plot.top());
+    return plot.y.place(value, bottom, plot.plot.y);
   };
   for (Tick& tick : plot.y_ticks) tick.at = height(tick.at);
-  if (plot.zero) plot.y_ticks.push_back({*plot.zero, QStringLiteral("0")});
+  if (plot.zero) plot.y_ticks.push_back({*plot.zero, "0"});
   for (std::size_t s = 0; s < sweep.series.size(); ++s) {
     auto& curve = plot.curves.emplace_back();
     for (const SweepPoint& point : sweep.series[s].points) {
       const auto amount = amount_of(point, quantity, figure_.time);
       if (!amount) continue;
       const auto length = std::ranges::find(sweep.lengths, point.n) - sweep.lengths.begin();
-      const double x =
-          plot.x.place(static_cast<double>(point.n), plot.plot.left(), plot.plot.right());
+      const double x = plot.x.place(static_cast<double>(point.n), plot.plot.x, plot.plot.right());
       curve.push_back(
           {.spot = {s, point.n},
            .length = static_cast<std::size_t>(length),
@@ -237,23 +238,23 @@ void Layouter::place_curves(SweepPlotLayout& plot, Quantity quantity) {
 
 /// From left to right, in turns on the lines there are; those of a line are pushed apart.
 void Layouter::spread_marks(SweepPlotLayout& plot) const {
-  std::ranges::sort(plot.marks, {}, [](const SweepMark& mark) { return mark.at.x(); });
-  const auto lines = static_cast<std::size_t>(mark_lines(plot.heading_box.width()));
+  std::ranges::sort(plot.marks, {}, [](const SweepMark& mark) { return mark.at.x; });
+  const auto lines = static_cast<std::size_t>(mark_lines(plot.heading_box.width));
   for (std::size_t line = 0; line < lines; ++line) {
-    const double top = plot.plot.top() - 1 - letters_.line() * static_cast<double>(line + 1);
-    double free = plot.heading_box.left();
+    const double top = plot.plot.y - 1 - letters_.line() * static_cast<double>(line + 1);
+    double free = plot.heading_box.x;
     for (std::size_t m = line; m < plot.marks.size(); m += lines) {
       SweepMark& mark = plot.marks[m];
       const double width = letters_.width(mark.text, 0, true);
-      mark.box = {std::max(free, mark.at.x() - width / 2), top, width, letters_.line()};
+      mark.box = {std::max(free, mark.at.x - width / 2), top, width, letters_.line()};
       free = mark.box.right() + kApart;
     }
     double end = plot.heading_box.right();
     for (std::size_t m = plot.marks.size(); m-- > 0;) {
       if (m % lines != line) continue;
       SweepMark& mark = plot.marks[m];
-      mark.box.moveRight(std::min(mark.box.right(), end));
-      end = mark.box.left() - kApart;
+      mark.box.x = std::min(mark.box.right(), end) - mark.box.width;
+      end = mark.box.x - kApart;
     }
   }
 }
@@ -266,12 +267,12 @@ void Layouter::place_marks(SweepPlotLayout& plot) {
     const auto of = [&](Index n) {
       return std::ranges::find(plot.curves[0], n, [](const SweepDot& d) { return d.spot.n; })->at;
     };
-    const QPointF from = of(crossover.below), to = of(crossover.above);
-    const double x = plot.x.place(crossover.n, plot.plot.left(), plot.plot.right());
-    const double t = (x - from.x()) / (to.x() - from.x());
+    const Point from = of(crossover.below), to = of(crossover.above);
+    const double x = plot.x.place(crossover.n, plot.plot.x, plot.plot.right());
+    const double t = (x - from.x) / (to.x - from.x);
     plot.marks.push_back({.series = s,
-                          .at = {x, from.y() + t * (to.y() - from.y())},
-                          .text = QString::number(rounded_n(crossover))});
+                          .at = {x, from.y + t * (to.y - from.y)},
+                          .text = std::to_string(rounded_n(crossover))});
   }
   spread_marks(plot);
 }
@@ -282,8 +283,8 @@ double legend_sample(const Lettering& letters) {
   return 2.6 * letters.size();
 }
 
-SweepLayout lay_out(const SweepFigure& figure) {
-  return Layouter(figure).run();
+SweepLayout lay_out(const SweepFigure& figure, const PaperLettering& letters) {
+  return Layouter(figure, letters).run();
 }
 
 }  // namespace fovea

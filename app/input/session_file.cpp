@@ -8,7 +8,7 @@
 #include <ostream>
 
 #include "data/error.h"
-#include "figure/colormap.h"
+#include "drawing/colormap.h"
 #include "io/atomic_file.h"
 #include "io/json.h"
 

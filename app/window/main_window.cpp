@@ -219,7 +219,7 @@ void MainWindow::connect_study() {
 }
 
 void MainWindow::connect_canvas() {
-  connect(canvas_, &Canvas::viewport_wished, this, [this](Viewport viewport) {
+  connect(canvas_, &Canvas::viewport_requested, this, [this](Viewport viewport) {
     change("viewport", [&](Session& s) { s.viewport = viewport; });
   });
   connect(canvas_, &Canvas::hovered, this, [this](Index query, Index key, int column, int view) {

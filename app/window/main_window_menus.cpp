@@ -7,7 +7,7 @@
 #include <QMenuBar>
 #include <QSettings>
 
-#include "figure/colormap.h"
+#include "drawing/colormap.h"
 #include "input/assets.h"
 #include "window/dialogs/keys_dialog.h"
 #include "window/main_window.h"

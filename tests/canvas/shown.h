@@ -7,7 +7,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
-#include "figure/colormap.h"
+#include "drawing/colormap.h"
 #include "models.h"
 
 namespace fovea {

@@ -4,10 +4,10 @@
 #include <QPainter>
 #include <limits>
 
-#include "figure/colormap.h"
+#include "drawing/colormap.h"
+#include "drawing/special_colours.h"
 #include "figure/panels.h"
 #include "figure/recorder.h"
-#include "figure/special_colours.h"
 
 using namespace fovea;
 

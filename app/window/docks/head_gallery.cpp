@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "figure/colormap.h"
+#include "drawing/colormap.h"
 #include "window/widgets/readings.h"
 #include "window/widgets/theme.h"
 

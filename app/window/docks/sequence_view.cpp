@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "figure/colormap.h"
+#include "drawing/colormap.h"
 #include "window/widgets/theme.h"
 
 namespace fovea {

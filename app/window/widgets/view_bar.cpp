@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "figure/colormap.h"
+#include "drawing/colormap.h"
 
 namespace fovea {
 namespace {

@@ -1,0 +1,62 @@
+// A ScreenInk draws with an ImGui draw list, in logical pixels. Rasters lie below everything in the
+// list: a RasterPainter draws them first.
+#pragma once
+
+#include <functional>
+
+#include "canvas/fonts.h"
+#include "canvas/raster_painter.h"
+#include "canvas/theme.h"
+
+namespace fovea::canvas {
+
+using drawing::Align;
+using drawing::Clip;
+using drawing::faded;
+using drawing::Letters;
+using drawing::Point;
+using drawing::Rect;
+using drawing::Rgba;
+using drawing::Stroke;
+
+class ScreenInk : public drawing::Ink {
+ public:
+  using PictureTexture = std::function<ImTextureID(const OutputPicture&)>;
+
+  /// All of them must outlive it.
+  ScreenInk(ImDrawList& list, const Fonts& fonts, const Theme& in, PictureTexture picture);
+
+  void text(Point at, const std::string& words, Rgba colour, Letters face = {}) override;
+  void text_upwards(Point centre, const std::string& words, Rgba colour,
+                    Letters face = {}) override;
+  void line(Point from, Point to, const Stroke& stroke) override;
+  void path(std::span<const Point> points, const Stroke& stroke) override;
+  void fill(const Rect& where, Rgba colour, double rounding = 0) override;
+  void fill_all(std::span<const Rect> where, Rgba colour) override;
+  void outline(const Rect& where, const Stroke& stroke, double rounding = 0) override;
+  void triangle(Point a, Point b, Point c, Rgba colour) override;
+  void dot(Point centre, double radius, Rgba colour) override;
+  void raster(const Raster& values, const ValueColours& colours,
+              const drawing::RasterPlace& place) override;
+  void picture(const OutputPicture& picture, const Rect& where) override;
+  void cells(const Rect& where, int rows, int cols, std::span<const Rgba> colours) override;
+  void push_clip(const Rect& where) override;
+  void pop_clip() override;
+
+  /// Text whose letters begin at a corner.
+  void write_left(Point top_left, const std::string& words, Rgba colour, Letters face = {});
+  void write_right(Point top_right, const std::string& words, Rgba colour, Letters face = {});
+
+  const std::vector<RasterDrawing>& rasters() const { return rasters_; }
+
+  const Theme& theme;
+
+ private:
+  ImDrawList& list_;
+  const Fonts& fonts_;
+  PictureTexture picture_;
+  std::vector<RasterDrawing> rasters_;
+  std::vector<Rect> clips_;
+};
+
+}  // namespace fovea::canvas

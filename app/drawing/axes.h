@@ -1,0 +1,108 @@
+// Axes are the two scales of a plot: queries run down, keys run right, amounts run up (of a strip,
+// which has its queries down, to the right).
+#pragma once
+
+#include <cmath>
+#include <optional>
+
+#include "data/sequence.h"
+#include "drawing/ink.h"
+#include "drawing/ticks.h"
+
+namespace fovea::drawing {
+
+/// The names of tokens, where a source has any.
+class TokenNames {
+ public:
+  TokenNames() = default;
+  /// `sequence` must outlive it.
+  explicit TokenNames(const Sequence& sequence) : sequence_(&sequence) {}
+  bool known() const { return sequence_ && (!sequence_->tokens.empty() || sequence_->grid); }
+  /// "12 everything", shortened to `room`; the bare number of a token without a name.
+  std::string numbered(Index token, const Lettering& letters, double room) const;
+  /// "everything".
+  std::string name(Index token, const Lettering& letters) const;
+
+ private:
+  const Sequence* sequence_ = nullptr;
+};
+
+struct PanelAxis {
+  double low = 0, high = 1;
+  std::string label;
+  std::vector<Tick> ticks;
+  bool downward = false;     // queries run down from the top
+  bool logarithmic = false;  // low > 0 then
+  bool amounts = false;      // not tokens
+  bool named = false;        // the ticks carry names of tokens; across, they read upwards
+
+  double place(double value, double from, double to) const {
+    const double t = logarithmic ? std::log(std::max(value, low) / low) / std::log(high / low)
+                                 : (value - low) / (high - low);
+    return from + t * (to - from);
+  }
+  /// Reads the same: one set of numbers serves both.
+  bool same_as(const PanelAxis& other) const {
+    return low == other.low && high == other.high && label == other.label &&
+           logarithmic == other.logarithmic;
+  }
+};
+
+struct Axes {
+  std::optional<PanelAxis> x, y;
+};
+
+/// A rectangle with its axes.
+struct Plot {
+  Rect where;
+  const Axes& axes;
+
+  double x(double value) const { return axes.x->place(value, where.x, where.right()); }
+  double y(double value) const {
+    const bool down = axes.y->downward;
+    return axes.y->place(value, down ? where.y : where.bottom(), down ? where.bottom() : where.y);
+  }
+  /// Of a range on both axes.
+  Rect box(IndexRange rows, IndexRange cols) const;
+};
+
+/// Part of an axis of tokens; fractions so that zooming is smooth.
+struct TokenSpan {
+  double begin = 0, end = 1;
+};
+
+struct AxesRequest {
+  Point size;  // about how large the plot will be
+  const Lettering& letters;
+  std::optional<double> top = {};                    // highest amount, for axes that share it
+  std::optional<TokenSpan> queries = {}, keys = {};  // what is seen of them; all unless given
+  TokenNames names = {};
+};
+Axes axes_of(const Panel& panel, const AxesRequest& request);
+
+/// An axis of tokens by itself, for a gutter that several panels share.
+PanelAxis query_axis(TokenSpan tokens, double height, const Lettering& letters,
+                     const TokenNames& names);
+PanelAxis key_axis(TokenSpan tokens, double width, const Lettering& letters,
+                   const TokenNames& names);
+
+/// The highest amount shown on an axis; nothing for panels without amounts.
+std::optional<double> amount_of(const Panel& panel);
+/// What it measures; amounts of one name can share an axis.
+std::string amount_name(const Panel& panel);
+
+/// What an axis says beside its plot.
+struct AxisWords {
+  bool numbers = true, label = true;
+};
+void draw_x_axis(Ink& ink, const Plot& plot, AxisWords words);
+void draw_y_axis(Ink& ink, const Plot& plot, AxisWords words);
+/// Room that they take below and left of the plot.
+double x_axis_height(const PanelAxis& axis, const Lettering& letters, AxisWords words);
+double y_axis_width(const PanelAxis& axis, const Lettering& letters, AxisWords words);
+/// Numbers of an axis of amounts within the plot, where there is no room beside it.
+void draw_amounts_inside(Ink& ink, const Plot& plot);
+/// Faint lines through the plot at the ticks of its axis of amounts.
+void draw_grid_lines(Ink& ink, const Plot& plot);
+
+}  // namespace fovea::drawing

@@ -1,0 +1,76 @@
+// A body is the inside of a panel: one drawing a kind, the same in figures and on the canvas.
+#pragma once
+
+#include "drawing/axes.h"
+#include "drawing/colour_scale.h"
+#include "drawing/prepared.h"
+
+namespace fovea::drawing {
+
+/// Where and how the body of a panel is drawn.
+struct BodyDrawing {
+  Ink& ink;
+  const PreparedPanel& prepared;
+  Rect body;  // all of it, with headings
+  Plot plot;  // the part inside the axes
+  const ColourScale* scale = nullptr;
+  TokenNames names = {};
+};
+
+/// Draws the body without its axes.
+void draw_body(const BodyDrawing& d);
+
+/// Wrapped and centred.
+void draw_message(Ink& ink, const Rect& where, const std::string& words);
+double table_height(const FigureTable& table, double width, const Lettering& letters);
+/// The tokens that a rank map is of: of a long head only a part.
+IndexRange tokens_of(const BlockMap& blocks);
+
+/// Height of what stands above the plot of a body: legends, key figures, the icicle of a tree.
+double heading_height(const Panel& panel, const Rect& body, const Lettering& letters);
+/// Below this width leaves show no key figures, since their names would be cut.
+double least_width_for_figures(const Lettering& letters);
+/// Where a body of leaves is drawn.
+struct LeafPlace {
+  const LeafSizes& leaves;
+  Rect plot;
+  const Lettering& letters;
+  double finest;  // as Style has it
+};
+/// The leaf at a point, or those below the node there; else empty.
+IndexRange leaves_at(const LeafPlace& place, Point at);
+/// Where a range of leaves stands, with the nodes above it.
+Rect place_of_leaves(const LeafPlace& place, IndexRange leaves);
+
+/// A number in [0, 1] of each query as a colour.
+struct RowShares {
+  std::span<const float> values;  // NaN: not known
+  Index first = 0;                // query of the first
+  double top = 1;                 // this value has the last colour
+};
+/// A strip that runs beside a plot; `axis` is that of its queries.
+void draw_row_shares(Ink& ink, const Rect& where, const PanelAxis& axis, const RowShares& shares,
+                     const Colormap& map);
+/// Width of the strip and of the gap before it.
+inline constexpr double row_shares_gap = 0.06, row_shares_width = 0.23;  // in letters, on paper
+
+/// Rows over columns of what has cells; nothing for plots and text.
+std::optional<double> shape_of(const Panel& panel);
+/// Height a body takes at a width: square cells for matrices, lines of text for tables.
+double natural_height(const Panel& panel, double width, const Lettering& letters);
+
+/// Of these kinds.
+double row_heading_height(const RowCurve& row, double width, const Lettering& letters);
+double leaf_heading_height(const LeafSizes& leaves, const Rect& body, const Lettering& letters);
+
+/// The bodies, a kind each.
+void draw(const BodyDrawing& d, const Raster& raster);
+void draw(const BodyDrawing& d, const BlockMap& blocks);
+void draw(const BodyDrawing& d, const LeafSizes& leaves);
+void draw(const BodyDrawing& d, const RowCurve& row);
+void draw(const BodyDrawing& d, const Strip& strip);
+void draw(const BodyDrawing& d, const OutputPicture& picture);
+void draw(const BodyDrawing& d, const FigureTable& table);
+void draw(const BodyDrawing& d, const Message& message);
+
+}  // namespace fovea::drawing

@@ -1,0 +1,152 @@
+#include "drawing/colormap.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <string_view>
+
+#include "data/error.h"
+#include "drawing/colormap_tables.h"
+
+namespace fovea {
+namespace {
+
+using Steps = std::array<Rgb, 256>;
+
+constexpr Rgb kMasked = {176, 180, 184};
+constexpr Rgb kNotANumber = {255, 0, 144};
+
+std::uint8_t from_hex(std::string_view two) {
+  auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  return static_cast<std::uint8_t>(digit(two[0]) * 16 + digit(two[1]));
+}
+
+Steps parse(std::string_view table) {
+  Steps steps;
+  for (std::size_t s = 0; s < steps.size(); ++s)
+    for (std::size_t c = 0; c < 3; ++c) steps[s][c] = from_hex(table.substr(6 * s + 2 * c, 2));
+  return steps;
+}
+
+/// Evenly spaced anchors, straight lines between them.
+Steps interpolate(std::span<const Rgb> anchors) {
+  Steps steps;
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    const double at = static_cast<double>(s) / 255 * static_cast<double>(anchors.size() - 1);
+    const std::size_t a = std::min(static_cast<std::size_t>(at), anchors.size() - 2);
+    const double t = at - static_cast<double>(a);
+    for (std::size_t c = 0; c < 3; ++c)
+      steps[s][c] =
+          static_cast<std::uint8_t>(std::lround((1 - t) * anchors[a][c] + t * anchors[a + 1][c]));
+  }
+  return steps;
+}
+
+// Blue and red of equal lightness at equal distance from white: told apart by every kind of sight.
+constexpr Rgb kDiverging[] = {{11, 47, 108},   {33, 102, 172},  {94, 156, 206},
+                              {166, 205, 230}, {250, 250, 250}, {247, 186, 160},
+                              {225, 124, 96},  {184, 50, 55},   {112, 12, 33}};
+constexpr Rgb kRanks[] = {{255, 245, 230}, {254, 222, 178}, {253, 190, 124},
+                          {246, 146, 82},  {220, 98, 56},   {168, 54, 34}};
+constexpr Rgb kGrey[] = {{24, 24, 24}, {245, 245, 245}};
+
+// Pale for nothing, two blues for partial and full; then hues after Okabe and Ito (2008).
+constexpr Rgb kCategories[] = {{236, 239, 242}, {158, 202, 240}, {38, 116, 190},  {240, 178, 42},
+                               {27, 158, 119},  {214, 96, 58},   {146, 108, 190}, {92, 196, 206},
+                               {196, 106, 150}, {124, 116, 60}};
+
+Steps category_steps() {
+  Steps steps;
+  for (std::size_t s = 0; s < steps.size(); ++s) steps[s] = category_colour(static_cast<int>(s));
+  return steps;
+}
+
+// The first is the default.
+const std::array<Colormap, 7>& all_maps() {
+  static const std::array<Colormap, 7> maps = {{
+      {"viridis", parse(tables::viridis), {34, 0, 46}, {255, 252, 190}, kMasked, kNotANumber},
+      {"magma", parse(tables::magma), {40, 60, 70}, {255, 255, 255}, kMasked, kNotANumber},
+      {"cividis", parse(tables::cividis), {0, 12, 36}, {255, 255, 178}, kMasked, kNotANumber},
+      {"grey", interpolate(kGrey), {0, 0, 70}, {255, 244, 170}, kMasked, kNotANumber},
+      {"blue-red", interpolate(kDiverging), {4, 14, 48}, {48, 2, 12}, kMasked, kNotANumber},
+      {"ranks", interpolate(kRanks), {255, 255, 255}, {84, 20, 14}, kMasked, kNotANumber},
+      {"categories", category_steps(), {255, 255, 255}, {0, 0, 0}, kMasked, kNotANumber},
+  }};
+  return maps;
+}
+
+}  // namespace
+
+std::vector<std::string> colormap_ids() {
+  std::vector<std::string> ids;
+  for (const Colormap& map : all_maps()) ids.push_back(map.id);
+  return ids;
+}
+
+const Colormap& colormap(const std::string& id) {
+  for (const Colormap& map : all_maps())
+    if (map.id == id) return map;
+  std::string known;
+  for (const Colormap& map : all_maps()) known += (known.empty() ? "" : ", ") + map.id;
+  throw UsageError("no colour map \"" + id + "\"; known are " + known);
+}
+
+const Colormap& colormap_for(Palette palette, const std::string& sequential) {
+  switch (palette) {
+    case Palette::diverging:
+      return colormap("blue-red");
+    case Palette::categories:
+      return colormap("categories");
+    case Palette::ranks:
+      return colormap("ranks");
+    case Palette::sequential:
+      break;
+  }
+  return colormap(sequential);
+}
+
+Rgb category_colour(int category) {
+  const int count = static_cast<int>(std::size(kCategories));
+  if (category < 0) return kMasked;
+  // Beyond the last the hues repeat; the pale one of "nothing" does not.
+  return kCategories[category < count ? category : 1 + (category - 1) % (count - 1)];
+}
+
+double signed_log_unit(double high, double log_floor) {
+  return 10 * log_floor * high;
+}
+
+double normalised(double value, double low, double high, Norm norm, double log_floor) {
+  if (std::isnan(value)) return std::numeric_limits<double>::quiet_NaN();
+  if (norm == Norm::log && high > 0 && low == -high) {
+    const double unit = signed_log_unit(high, log_floor);
+    const double out = std::log1p(std::abs(value) / unit) / std::log1p(high / unit);
+    return 0.5 + std::copysign(out, value) / 2;
+  }
+  double bottom = low;
+  if (norm == Norm::log && high > 0) {
+    bottom = std::max(low, log_floor * high);
+    if (value <= 0) return -1;
+    if (bottom > 0 && bottom < high) return std::log(value / bottom) / std::log(high / bottom);
+  }
+  if (high > bottom) return (value - bottom) / (high - bottom);
+  return value < high ? -1 : value > high ? 2 : 0;  // an empty range holds one value
+}
+
+Rgb ValueColours::colour(double value) const {
+  if (std::isnan(value)) return map->not_a_number;
+  if (std::isinf(value) && value < 0) return map->masked;
+  if (palette == Palette::categories) return category_colour(static_cast<int>(value));
+  const double t = normalised(value, low, high, norm, log_floor);
+  // A ten-thousandth of the range is rounding, not an outlier.
+  if (t < -1e-4) return map->under;
+  if (t > 1 + 1e-4) return map->over;
+  return map->steps[static_cast<std::size_t>(std::clamp(static_cast<int>(t * 256), 0, 255))];
+}
+
+double ValueColours::bottom() const {
+  return norm == Norm::log && high > 0 && !signed_log() ? std::max(low, log_floor * high) : low;
+}
+
+}  // namespace fovea

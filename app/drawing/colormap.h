@@ -1,0 +1,49 @@
+// A Colormap turns numbers into colours, with colours of their own for what is no number.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "drawing/shapes.h"
+#include "panels/panel.h"
+
+namespace fovea {
+
+struct Colormap {
+  std::string id;  // "viridis"
+  std::array<Rgb, 256> steps;
+  Rgb under, over, masked, not_a_number;
+};
+
+/// Sequential: viridis (default), magma, cividis, grey; diverging: blue-red centred on white; the
+/// categorical and rank palettes. Colour-blind safe.
+const Colormap& colormap(const std::string& id);
+std::vector<std::string> colormap_ids();
+/// The map a raster is drawn with when the user's sequential choice is `sequential`.
+const Colormap& colormap_for(Palette palette, const std::string& sequential);
+Rgb category_colour(int category);
+
+/// Where value lies in [0, 1] of the range under a norm; < 0 under, > 1 over. Both the shader and
+/// figures use this: linear (v - low) / (high - low), log between max(low, floor high) and high.
+/// Log of a range centred on 0: both signs, by log(1 + |v| / unit) from the middle
+/// outwards.
+double normalised(double value, double low, double high, Norm norm, double log_floor);
+/// Up to here a signed logarithm is nearly linear: a decade above the floor, or most pairs' small
+/// errors would be as dark as large ones.
+double signed_log_unit(double high, double log_floor);
+
+/// What the values of rasters that share a colour bar become; figures and the canvas both use it.
+struct ValueColours {
+  Palette palette = Palette::sequential;
+  const Colormap* map = nullptr;
+  Norm norm = Norm::linear;
+  double low = 0, high = 1, log_floor = 1e-4;
+
+  Rgb colour(double value) const;
+  double bottom() const;  // the lowest value with a colour of its own
+  bool signed_log() const { return norm == Norm::log && high > 0 && low == -high; }
+};
+
+}  // namespace fovea

@@ -1,0 +1,216 @@
+#include "drawing/colour_bar.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fovea::drawing {
+namespace {
+
+// In letters.
+constexpr double kBar = 0.64;     // thickness of a flat bar
+constexpr double kUpright = 1;    // thickness of an upright bar
+constexpr double kArrow = 0.8;    // length of a head
+constexpr double kLongest = 21;   // a longer flat bar reads no better
+constexpr double kShortest = 10;  // beside a label
+constexpr double kApart = 1.4;    // between label and bar
+constexpr double kTick = 0.26;
+
+}  // namespace
+
+ColourBar::ColourBar(const ColourScale& scale, const Lettering& letters, const Request& request)
+    : scale_(scale), form_(request.form), arrow_(kArrow * letters.size()) {
+  const double width = request.width;
+  if (form_ == Form::upright) {
+    lay_out_upright(letters, request);
+    return;
+  }
+  if (scale.palette == Palette::categories)
+    lay_out_categories(letters, width);
+  else
+    lay_out_flat(letters, width);
+  // Left of a bar with its label beside it there is room under the label; elsewhere the names have
+  // lines of their own.
+  const bool beside = bar_.x > 0;
+  legend_ = make_legend(letters, beside ? bar_.x - letters.size() : width);
+  legend_at_ = {0, beside ? label_.bottom() : height_};
+  height_ = std::max(height_, legend_at_.y + legend_.height());
+}
+
+/// Names of categories and of values that have no place on the bar.
+Legend ColourBar::make_legend(const Lettering& letters, double width) const {
+  std::vector<LegendItem> items;
+  if (scale_.palette == Palette::categories) {
+    if (form_ == Form::beside) items.push_back({scale_.label});
+    for (std::size_t c = 0; c < scale_.categories.size(); ++c)
+      items.push_back({scale_.categories[c], opaque(category_colour(static_cast<int>(c)))});
+  }
+  if (scale_.masked) items.push_back({"masked", opaque(scale_.map->masked)});
+  if (scale_.not_a_number) items.push_back({"NaN", opaque(scale_.map->not_a_number)});
+  return Legend(std::move(items), letters, width);
+}
+
+void ColourBar::lay_out_categories(const Lettering& letters, double width) {
+  if (form_ == Form::beside) return;
+  label_lines_ = letters.wrapped(scale_.label, width, 2);
+  height_ = height_of(label_lines_, letters);
+  label_ = {0, 0, width, height_};
+}
+
+void ColourBar::lay_out_flat(const Lettering& letters, double width) {
+  const double line = letters.line(), size = letters.size();
+  const double label_width = letters.width(scale_.label);
+  const double room = width - label_width - kApart * size, thick = kBar * size;
+  if (form_ == Form::beside && room >= kShortest * size) {
+    label_ = {0, 0, label_width, line};
+    label_lines_ = {scale_.label};
+    bar_ = {label_width + kApart * size, (line - thick) / 2, std::min(kLongest * size, room),
+            thick};
+    height_ = line * 1.9;
+    return;
+  }
+  const double length = form_ == Form::beside ? std::min(width, kLongest * size) : width;
+  bar_ = {0, 0, length, thick};
+  label_lines_ = letters.wrapped(scale_.label, width, 3);
+  label_ = {0, thick + 0.2 * size + line, width, height_of(label_lines_, letters)};
+  height_ = label_.bottom();
+}
+
+void ColourBar::lay_out_upright(const Lettering& letters, const Request& request) {
+  const double gap = 0.3 * letters.size();
+  legend_ = make_legend(letters, request.width);
+  height_ = request.length;
+  if (scale_.palette == Palette::categories) {
+    label_lines_ = letters.wrapped(scale_.label, request.width, 3);
+    label_ = {0, 0, request.width, height_of(label_lines_, letters)};
+    legend_at_ = {0, label_.bottom()};
+    return;
+  }
+  const double names = legend_.height() > 0 ? legend_.height() + gap : 0;
+  double length = request.length - names;
+  if (request.bar > 0) length = std::min(length, request.bar);
+  bar_ = {0, 0, kUpright * letters.size(), std::max(0.0, length)};
+  legend_at_ = {0, bar_.bottom() + gap};
+  label_ = {request.width - letters.line(), 0, letters.line(), bar_.height};
+  label_lines_ = {letters.elided(scale_.label, bar_.height)};
+}
+
+Rect ColourBar::gradient() const {
+  if (bar_.empty()) return {};
+  const double under = scale_.under ? arrow_ : 0, over = scale_.over ? arrow_ : 0;
+  return is_upright() ? bar_.without(0, over, 0, under) : bar_.without(under, 0, over, 0);
+}
+
+void ColourBar::draw(Ink& ink, Point top_left) const {
+  ColourBar placed = *this;
+  placed.bar_ = bar_.moved(top_left.x, top_left.y);
+  placed.label_ = label_.moved(top_left.x, top_left.y);
+  if (!bar_.empty()) {
+    placed.draw_gradient(ink);
+    placed.draw_ends(ink);
+    placed.draw_numbers(ink);
+  }
+  if (is_upright() && !bar_.empty())
+    ink.text_upwards(placed.label_.centre(), label_lines_.front(), ink.style.label);
+  else
+    ink.write_lines(placed.label_, label_lines_, Align::left, ink.style.label);
+  legend_.draw(ink, {top_left.x + legend_at_.x, top_left.y + legend_at_.y});
+}
+
+std::vector<Tick> ColourBar::ticks(int most) const {
+  if (most == 1 && scale_.palette != Palette::diverging)
+    return {{scale_.bottom(), number_text(scale_.bottom(), 1)},
+            {scale_.high, number_text(scale_.high, 1)}};
+  if (scale_.signed_log())
+    return signed_log_ticks(scale_.high, 3 * signed_log_unit(scale_.high, scale_.log_floor), most);
+  if (scale_.norm == Norm::log) return log_ticks(scale_.bottom(), scale_.high, most);
+  if (scale_.steps() > 0) return whole_ticks(scale_.low, scale_.high, most);
+  return linear_ticks(scale_.low, scale_.high, most);
+}
+
+double ColourBar::share_of(double value) const {
+  const double t = normalised(value, scale_.low, scale_.high, scale_.norm, scale_.log_floor);
+  const int count = scale_.steps();
+  // The number of a step stands at its middle.
+  return count > 0 ? (std::clamp(t, 0.0, 1.0) * (count - 1) + 0.5) / count
+                   : std::clamp(t, 0.0, 1.0);
+}
+
+/// Ticks whose numbers, kept between the ends of the bar, do not touch.
+std::vector<ColourBar::Number> ColourBar::numbers(const Lettering& letters) const {
+  const Rect bar = gradient();
+  const double size = letters.size(), line = letters.line();
+  for (int most = is_upright() ? 9 : 5;; --most) {
+    std::vector<Number> placed;
+    bool touch = false;
+    for (const Tick& tick : ticks(most)) {
+      const double t = share_of(tick.at), width = letters.width(tick.label);
+      Number number{tick.label, 0, {}};
+      if (is_upright()) {
+        number.at = bar.bottom() - t * bar.height;
+        const double middle = std::clamp(number.at, bar_.y + 0.4 * size,
+                                         std::max(bar_.y, bar_.bottom() - 0.4 * size));
+        number.box = {bar.right() + 0.5 * size, middle - line / 2, width, line};
+        touch |= !placed.empty() && number.box.bottom() > placed.back().box.y - 0.2 * size;
+      } else {
+        number.at = bar.x + t * bar.width;
+        const double left = std::max(bar_.x, std::min(number.at - width / 2, bar_.right() - width));
+        number.box = {left, bar.bottom() + 0.2 * size, width, line};
+        touch |= !placed.empty() && left < placed.back().box.right() + 0.4 * size;
+      }
+      placed.push_back(std::move(number));
+    }
+    if (!touch || most == 1) return placed;
+  }
+}
+
+void ColourBar::draw_gradient(Ink& ink) const {
+  const Rect bar = gradient();
+  const int count = scale_.steps() > 0 ? scale_.steps() : 256;
+  std::vector<Rgba> colours;
+  for (int i = 0; i < count; ++i) {
+    const int step = count > 1 ? 255 * i / (count - 1) : 0;
+    colours.push_back(opaque(scale_.map->steps[static_cast<std::size_t>(step)]));
+  }
+  if (is_upright()) std::ranges::reverse(colours);
+  ink.cells(bar, is_upright() ? count : 1, is_upright() ? 1 : count, colours);
+}
+
+/// Heads in the colours of what is below and above the range, and the outline of all.
+void ColourBar::draw_ends(Ink& ink) const {
+  const Rect bar = gradient();
+  const Rgba under = opaque(scale_.map->under), over = opaque(scale_.map->over);
+  const Point corners[] = {
+      {bar.x, bar.y}, {bar.right(), bar.y}, {bar.right(), bar.bottom()}, {bar.x, bar.bottom()}};
+  // Each end of the bar with the point of its head, low end first.
+  const Point low =
+      is_upright() ? Point{bar.centre().x, bar_.bottom()} : Point{bar_.x, bar.centre().y};
+  const Point high =
+      is_upright() ? Point{bar.centre().x, bar_.y} : Point{bar_.right(), bar.centre().y};
+  const auto& [a, b, c, d] = corners;
+  std::vector<Point> outline;
+  if (is_upright()) {
+    if (scale_.under) ink.triangle(d, c, low, under);
+    if (scale_.over) ink.triangle(a, b, high, over);
+    outline = {a, high, b, c, low, d, a};
+  } else {
+    if (scale_.under) ink.triangle(a, d, low, under);
+    if (scale_.over) ink.triangle(b, c, high, over);
+    outline = {a, b, high, c, d, low, a};
+  }
+  // Without a head its point lies on the bar's end.
+  ink.path(outline, {ink.style.frame});
+}
+
+void ColourBar::draw_numbers(Ink& ink) const {
+  const Rect bar = gradient();
+  const double tick = kTick * ink.letters.size();
+  for (const Number& number : numbers(ink.letters)) {
+    if (is_upright())
+      ink.line({bar.right(), number.at}, {bar.right() + tick, number.at}, {ink.style.frame});
+    else
+      ink.line({number.at, bar.bottom()}, {number.at, bar.bottom() + tick}, {ink.style.frame});
+    ink.write(number.box, number.text, Align::left, ink.style.label);
+  }
+}
+
+}  // namespace fovea::drawing

@@ -1,0 +1,189 @@
+// Bodies that are small plots: a query's row over the keys, and a number of each query.
+#include <algorithm>
+#include <cmath>
+
+#include "drawing/bodies.h"
+#include "drawing/legend.h"
+
+namespace fovea::drawing {
+namespace {
+
+constexpr double kTopKeys = 10.7, kTopKeysWidth = 43;  // columns of the list, and least width
+constexpr std::size_t kMostTopKeys = 5;
+
+/// Numbers spread evenly over tokens.
+struct Spread {
+  const std::vector<float>& values;
+  IndexRange tokens;
+
+  /// The largest of those that fall between two places of the axis; NaN when none do.
+  float largest(double from, double to) const {
+    const auto count = static_cast<double>(values.size());
+    const double begin = std::clamp(std::floor(entry(from) + 1e-6), 0.0, count),
+                 end = std::clamp(std::ceil(entry(to) - 1e-6), 0.0, count);
+    float most = NAN;
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+      if (!(values[i] <= most)) most = values[i];
+    return most;
+  }
+
+ private:
+  double entry(double token) const {
+    return (token - static_cast<double>(tokens.begin)) * static_cast<double>(values.size()) /
+           static_cast<double>(std::max<Index>(1, tokens.size()));
+  }
+};
+
+/// The parts of a token axis that are told apart: a token each, or what is finest.
+struct Steps {
+  double begin, step;  // in tokens
+  int count;
+
+  Steps(const PanelAxis& axis, double length, double finest) {
+    const double cell = length / (axis.high - axis.low);
+    step = std::max(1.0, finest / cell);
+    begin = step > 1 ? axis.low : std::floor(axis.low);
+    count = static_cast<int>(std::ceil((axis.high - begin) / step - 1e-9));
+  }
+  double at(int s) const { return begin + step * s; }
+};
+
+/// From the foot of the axis of amounts; what is positive is seen.
+double height_of(float value, const PanelAxis& axis, double length, double least) {
+  if (!(value > axis.low)) return 0;
+  return std::max(least, axis.place(std::min<double>(value, axis.high), 0, length));
+}
+
+void draw_filled(const BodyDrawing& d, const Spread& spread, bool upright) {
+  const PanelAxis &tokens = upright ? *d.plot.axes.x : *d.plot.axes.y,
+                  &amounts = upright ? *d.plot.axes.y : *d.plot.axes.x;
+  const Rect& where = d.plot.where;
+  const double along = upright ? where.width : where.height,
+               high = upright ? where.height : where.width;
+  const Steps steps(tokens, along, d.ink.style.finest);
+  std::vector<Rect> bars;
+  for (int s = 0; s < steps.count; ++s) {
+    const double from = std::max(steps.at(s), tokens.low),
+                 to = std::min(steps.at(s + 1), tokens.high);
+    const double h =
+        height_of(spread.largest(steps.at(s), steps.at(s + 1)), amounts, high, d.ink.style.finest);
+    if (!(h > 0)) continue;
+    const double a = tokens.place(from, 0, along), b = tokens.place(to, 0, along);
+    bars.push_back(upright ? Rect{where.x + a, where.bottom() - h, b - a, h}
+                           : Rect{where.x, where.y + a, h, b - a});
+  }
+  d.ink.fill_all(bars, d.ink.style.exact);
+}
+
+/// One a key, or one a place where keys are dense.
+void draw_dots(const BodyDrawing& d, const RowCurve& row) {
+  const PanelAxis &keys = *d.plot.axes.x, &amounts = *d.plot.axes.y;
+  const Rect& where = d.plot.where;
+  const Spread exact{row.exact, row.keys}, approximate{row.approximate, row.keys};
+  const Steps steps(keys, where.width, 2 * d.ink.style.finest);
+  const double cell = where.width / (keys.high - keys.low), size = d.ink.letters.size();
+  const double radius = std::clamp(0.35 * steps.step * cell, 0.065 * size, 0.17 * size);
+  for (int s = 0; s < steps.count; ++s) {
+    const float value = approximate.largest(steps.at(s), steps.at(s + 1));
+    // Keys that both leave out would only thicken the axis.
+    const bool left_out = !(value > 0) && !(exact.largest(steps.at(s), steps.at(s + 1)) > 0);
+    if (!std::isfinite(value) || left_out) continue;
+    const double x = d.plot.x(steps.at(s) + steps.step / 2);
+    if (x < where.x || x > where.right()) continue;
+    d.ink.dot({std::clamp(x, where.x + radius, where.right() - radius),
+               where.bottom() - height_of(value, amounts, where.height, 0)},
+              radius, d.ink.style.approximate);
+  }
+}
+
+/// The best exact keys, named over their peaks where there is room.
+void name_peaks(const BodyDrawing& d, const RowCurve& row) {
+  const Rect& where = d.plot.where;
+  const double line = d.ink.letters.line(), size = d.ink.letters.size();
+  std::vector<Rect> taken;
+  for (const auto& [key, weight] : row.top_exact) {
+    if (taken.size() == 3) break;
+    const double x = d.plot.x(static_cast<double>(key) + 0.5);
+    if (x < where.x || x > where.right()) continue;
+    const std::string name = d.names.numbered(key, d.ink.letters, 6 * size);
+    const double width = d.ink.letters.width(name), gap = 0.3 * size;
+    const double left =
+        std::clamp(x - width / 2, where.x + gap / 2, where.right() - width - gap / 2);
+    const double top =
+        where.bottom() - height_of(weight, *d.plot.axes.y, where.height, 0) - line - 0.14 * size;
+    Rect box{left, std::max(top, where.y + 0.07 * size), width, line};
+    // A name pushed down from the top stands beside its peak, not over it.
+    if (top < where.y)
+      box.x = x + gap + width > where.right() - gap / 2 ? x - gap - width : x + gap;
+    const bool free = std::ranges::none_of(taken, [&](const Rect& other) {
+      return !other.inset(-1.2 * size).intersected(box).empty();
+    });
+    if (!free || box.x < where.x) continue;
+    taken.push_back(box);
+    d.ink.write(box, name, Align::left, d.ink.style.text);
+  }
+}
+
+/// The heaviest keys, where a panel is wide enough for a list: one of exact, one of the variant.
+void list_top_keys(const BodyDrawing& d, const RowCurve& row) {
+  const double size = d.ink.letters.size(), line = d.ink.letters.line();
+  const double column = kTopKeys * size;
+  double right = d.plot.where.right() - 0.7 * size;
+  for (const auto& [keys, colour] : {std::pair{&row.top_approximate, d.ink.style.approximate},
+                                     {&row.top_exact, d.ink.style.exact}}) {
+    const std::size_t count = std::min(kMostTopKeys, keys->size());
+    Rect at{right - column + size, d.plot.where.y + 0.2 * size, column - size, line};
+    d.ink.fill({at.x - 0.4 * size, at.y, column - 0.2 * size, line * static_cast<double>(count)},
+               faded(d.ink.style.paper, 0.8), 0.3 * size);
+    for (std::size_t i = 0; i < count; ++i, at.y += line) {
+      const auto& [key, weight] = (*keys)[i];
+      const std::string amount = number_text(weight);
+      const double room = at.width - d.ink.letters.width(amount) - 0.6 * size;
+      d.ink.write(at, d.names.numbered(key, d.ink.letters, room), Align::left, colour);
+      d.ink.write(at, amount, Align::right, d.ink.style.text);
+    }
+    right -= column;
+  }
+}
+
+Legend legend_of(const RowCurve& row, const Style& style, const Lettering& letters, double width,
+                 const TokenNames& names) {
+  const double size = letters.size();
+  const std::string query = "query " + names.numbered(row.query, letters, 8 * size);
+  const bool narrow = width < letters.width("exact approximate " + query) + 4 * size;
+  std::vector<LegendItem> items{{"exact", style.exact}};
+  if (!row.approximate.empty() && row.approximate != row.exact)
+    items.push_back({narrow ? "approx." : "approximate", style.approximate, true});
+  items.push_back({query});
+  return Legend(std::move(items), letters, width);
+}
+
+}  // namespace
+
+double row_heading_height(const RowCurve& row, double width, const Lettering& letters) {
+  return legend_of(row, {}, letters, width, {}).height() + 0.14 * letters.size();
+}
+
+void draw(const BodyDrawing& d, const RowCurve& row) {
+  legend_of(row, d.ink.style, d.ink.letters, d.body.width, d.names)
+      .draw(d.ink, {d.body.x, d.body.y});
+  if (!(amount_of(*d.prepared.panel).value_or(0) > 0)) return;
+  draw_grid_lines(d.ink, d.plot);
+  draw_filled(d, {row.exact, row.keys}, true);
+  if (row.approximate != row.exact) draw_dots(d, row);
+  // Over both the numbers of a list would be in the way.
+  if (d.plot.where.width >= kTopKeysWidth * d.ink.letters.size())
+    list_top_keys(d, row);
+  else
+    name_peaks(d, row);
+}
+
+void draw(const BodyDrawing& d, const Strip& strip) {
+  if (strip.values.empty()) return draw_message(d.ink, d.plot.where, "no values");
+  if (!(amount_of(*d.prepared.panel).value_or(0) > 0))
+    return draw_message(d.ink, d.plot.where, strip.quantity + " is 0 for every token");
+  draw_grid_lines(d.ink, d.plot);
+  draw_filled(d, {strip.values, {0, static_cast<Index>(strip.values.size())}}, false);
+}
+
+}  // namespace fovea::drawing

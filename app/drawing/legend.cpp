@@ -1,0 +1,58 @@
+#include "drawing/legend.h"
+
+#include <cmath>
+
+namespace fovea::drawing {
+namespace {
+
+// In letters.
+constexpr double kBox = 0.75;   // side of a swatch
+constexpr double kGap = 0.36;   // between swatch and name
+constexpr double kApart = 0.9;  // between items
+
+}  // namespace
+
+Legend::Legend(std::vector<LegendItem> items, const Lettering& letters, double width) {
+  const double line = letters.line(), size = letters.size();
+  double x = 0, y = 0;
+  for (LegendItem& item : items) {
+    const double indent = item.swatch ? (kBox + kGap) * size : 0;
+    item.text = letters.elided(item.text, width - indent);
+    const double taken = indent + letters.width(item.text);
+    if (x > 0 && x + taken > width + 0.01) {
+      x = 0;
+      y += line;
+    }
+    placed_.push_back({std::move(item), {x, y + line / 2}, taken});
+    last_width_ = x + taken;
+    x += taken + kApart * size;
+  }
+  if (!placed_.empty()) height_ = y + line;
+}
+
+void Legend::draw(Ink& ink, Point top_left) const {
+  const double box = kBox * ink.letters.size();
+  for (const auto& [item, at, width] : placed_) {
+    const Point here{top_left.x + at.x, top_left.y + at.y};
+    double x = here.x;
+    if (item.swatch && item.dot) {
+      ink.dot({x + box / 2, here.y}, 0.23 * box, *item.swatch);
+    } else if (item.swatch) {
+      const Rect swatch{x, here.y - box / 2, box, box};
+      ink.fill(swatch, *item.swatch);
+      ink.outline(swatch, {ink.style.frame});
+    }
+    if (item.swatch) x += (kBox + kGap) * ink.letters.size();
+    ink.text({x, here.y}, item.text, ink.style.label);
+  }
+}
+
+int Legend::item_at(Point at, const Lettering& letters) const {
+  for (std::size_t i = 0; i < placed_.size(); ++i)
+    if (at.x >= placed_[i].at.x && at.x < placed_[i].at.x + placed_[i].width &&
+        std::abs(at.y - placed_[i].at.y) < letters.line() / 2)
+      return static_cast<int>(i);
+  return -1;
+}
+
+}  // namespace fovea::drawing

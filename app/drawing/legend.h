@@ -1,0 +1,38 @@
+// A Legend is a run of names with their swatches, broken into lines.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "drawing/ink.h"
+
+namespace fovea::drawing {
+
+struct LegendItem {
+  std::string text;
+  std::optional<Rgba> swatch = {};
+  bool dot = false;  // a dot rather than a box
+};
+
+class Legend {
+ public:
+  Legend() = default;
+  Legend(std::vector<LegendItem> items, const Lettering& letters, double width);
+  double height() const { return height_; }
+  /// Right end of the last line.
+  double last_width() const { return last_width_; }
+  void draw(Ink& ink, Point top_left) const;
+  /// Which item is at a point of the legend, whose top left is the origin; -1: none.
+  int item_at(Point at, const Lettering& letters) const;
+
+ private:
+  struct Placed {
+    LegendItem item;
+    Point at;  // left, middle
+    double width;
+  };
+  std::vector<Placed> placed_;
+  double height_ = 0, last_width_ = 0;
+};
+
+}  // namespace fovea::drawing

@@ -1,0 +1,150 @@
+#include "drawing/lettering.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+
+namespace fovea::drawing {
+namespace {
+
+bool continues(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+}
+
+/// Decodes one UTF-8 character at `at` and steps past it; 0xFFFD for a broken one.
+char32_t next_character(const std::string& text, std::size_t& at) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const std::uint32_t lead = byte(at++);
+  if (lead < 0x80) return lead;
+  const int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : -1;
+  if (more < 0) return 0xFFFD;
+  char32_t character = lead & (0x3Fu >> more);
+  for (int k = 0; k < more; ++k) {
+    if ((byte(at) & 0xC0) != 0x80) return 0xFFFD;
+    character = character << 6 | (byte(at++) & 0x3F);
+  }
+  return character;
+}
+
+std::string without_trailing(std::string text) {
+  while (!text.empty() && (text.back() == ' ' || text.back() == ',')) text.pop_back();
+  return text;
+}
+
+bool starts(const std::string& text, std::size_t at, std::string_view what) {
+  return text.compare(at, what.size(), what) == 0;
+}
+
+/// Words with the space behind them. Quantities stay whole: no line ends at " = ", " × " or " %".
+std::vector<std::string> words_of(const std::string& paragraph) {
+  std::vector<std::string> words(1);
+  for (std::size_t at = 0; at < paragraph.size(); ++at) {
+    words.back() += paragraph[at];
+    if (paragraph[at] != ' ') continue;
+    const bool before =
+        starts(paragraph, at, " = ") || starts(paragraph, at, " × ") || starts(paragraph, at, " %");
+    const bool behind = (at >= 2 && starts(paragraph, at - 2, " = ")) ||
+                        (at >= 3 && starts(paragraph, at - 3, " × "));
+    if (!before && !behind) words.emplace_back();
+  }
+  std::erase_if(words, [](const std::string& w) { return w.empty() || w == " "; });
+  return words;
+}
+
+/// After a hyphen, and between a small and a capital letter.
+std::vector<std::string> parts_of(const std::string& word) {
+  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
+  std::vector<std::string> parts(1);
+  for (std::size_t at = 0; at < word.size(); ++at) {
+    const bool capital = word[at] >= 'A' && word[at] <= 'Z';
+    if (at > 0 && (word[at - 1] == '-' || (small(word[at - 1]) && capital))) parts.emplace_back();
+    parts.back() += word[at];
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::string Lettering::elided(const std::string& text, double room, bool bold, double size) const {
+  if (width(text, size, bold) <= room) return text;
+  std::vector<std::size_t> ends;  // of characters
+  for (std::size_t at = 1; at < text.size(); ++at)
+    if (!continues(text[at])) ends.push_back(at);
+  const auto cut = [&](std::size_t count) {
+    const std::string kept = count > 0 ? without_trailing(text.substr(0, ends[count - 1])) : "";
+    return kept.empty() ? std::string() : kept + "…";
+  };
+  std::size_t low = 0, high = ends.size();
+  while (low < high) {
+    const std::size_t middle = (low + high + 1) / 2;
+    const bool fits = width(cut(middle), size, bold) <= room;
+    (fits ? low : high) = fits ? middle : middle - 1;
+  }
+  return cut(low);
+}
+
+void Lettering::break_paragraph(const std::string& paragraph, const Face& face,
+                                std::vector<std::string>& lines) const {
+  const auto fits = [&](const std::string& text) {
+    return width(without_trailing(text), face.size, face.bold) <= face.room;
+  };
+  std::string line;
+  const auto add = [&](const std::string& word) {
+    if (!line.empty() && !fits(line + word)) {
+      lines.push_back(line.back() == ' ' ? line.substr(0, line.size() - 1) : line);
+      line.clear();
+    }
+    line += word;
+  };
+  for (const std::string& word : words_of(paragraph)) {
+    if (fits(word)) {
+      add(word);
+    } else {
+      for (const std::string& part : parts_of(word)) add(part);
+    }
+  }
+  if (!line.empty()) lines.push_back(line.back() == ' ' ? line.substr(0, line.size() - 1) : line);
+}
+
+std::vector<std::string> Lettering::wrapped(const std::string& text, double room, int most,
+                                            bool bold, double size) const {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    break_paragraph(text.substr(begin, end - begin), {room, size, bold}, lines);
+    begin = end + 1;
+  }
+  const auto count = static_cast<std::size_t>(std::max(most, 1));
+  for (std::size_t extra = count; extra < lines.size(); ++extra)
+    lines[count - 1] += " " + lines[extra];
+  if (lines.size() > count) lines.resize(count);
+  for (std::string& line : lines) line = elided(line, room, bold, size);
+  return lines;
+}
+
+std::string Lettering::readable(const std::string& token) const {
+  std::string out;
+  for (std::size_t at = 0; at < token.size();) {
+    const std::size_t begin = at;
+    const char32_t character = next_character(token, at);
+    if (character == '\n') {
+      out += "⏎";
+    } else if (character == '\t') {
+      out += "⇥";
+    } else if (character == ' ' && (begin == 0 || at == token.size())) {
+      out += "·";
+    } else if (character >= 0x20 && character != 0x7F && character != 0xFFFD &&
+               has_glyph(character)) {
+      out += token.substr(begin, at - begin);
+    } else {
+      char code[16];
+      std::snprintf(code, sizeof code, "U+%04X", static_cast<unsigned>(character));
+      out += code;
+    }
+  }
+  return out;
+}
+
+}  // namespace fovea::drawing

@@ -1,0 +1,43 @@
+// Axes of tokens and of amounts.
+#include "drawing/axes.h"
+
+#include <doctest/doctest.h>
+
+#include "drawing/fixed_lettering.h"
+
+using namespace fovea;
+using namespace fovea::drawing;
+
+TEST_CASE("a tick stands at the middle of a wide token and at the beginning of a narrow one") {
+  const FixedLettering letters;
+  for (const Tick& tick : query_axis({0, 16}, 320, letters, {}).ticks)
+    CHECK(tick.at == std::stod(tick.label) + 0.5);
+  for (const Tick& tick : query_axis({0, 1024}, 320, letters, {}).ticks)
+    CHECK(tick.at == std::stod(tick.label));
+}
+
+TEST_CASE("tokens are named where there is room for their names") {
+  const FixedLettering letters;
+  const Sequence sequence{{"the", "eye", "", "\n"}, {}};
+  const PanelAxis close = key_axis({0, 4}, 320, letters, TokenNames(sequence));
+  REQUIRE(close.named);
+  REQUIRE(close.ticks.size() == 4);
+  CHECK(close.ticks[1].label == "eye");
+  CHECK(close.ticks[3].label == "⏎");
+  CHECK_FALSE(key_axis({0, 4}, 20, letters, TokenNames(sequence)).named);
+  CHECK_FALSE(key_axis({0, 4}, 320, letters, {}).named);
+}
+
+TEST_CASE("numbers of keys keep their distance") {
+  const FixedLettering letters;
+  for (const double n : {10.0, 384.0, 5000.0, 131072.0})
+    for (const double width : {60.0, 140.0, 600.0}) {
+      const PanelAxis axis = key_axis({0, n}, width, letters, {});
+      double free = -1e9;
+      for (const Tick& tick : axis.ticks) {
+        const double x = axis.place(tick.at, 0, width), half = letters.width(tick.label) / 2;
+        CHECK(x - half >= free);
+        free = x + half;
+      }
+    }
+}

@@ -1,0 +1,72 @@
+// Leaves: prepared once, and never more to draw than can be told apart.
+#include <doctest/doctest.h>
+
+#include "drawing/bodies.h"
+#include "drawing/fixed_lettering.h"
+#include "drawing/recording_ink.h"
+
+using namespace fovea;
+using namespace fovea::drawing;
+
+namespace {
+
+LeafSizes many_leaves(int height) {
+  LeafSizes leaves{.kind = "leaf"};
+  for (Index l = 0; l < (Index{1} << height); ++l) {
+    leaves.queries.push_back(1 + l * 7 % 5);
+    leaves.keys.push_back(1 + l * 3 % 11);
+  }
+  leaves.branching.assign(static_cast<std::size_t>(height), 2);
+  return leaves;
+}
+
+std::size_t operations_for(const Panel& panel, const Rect& plot) {
+  const FixedLettering letters;
+  const PreparedPanel prepared(panel);
+  const Axes axes = axes_of(panel, {.size = {plot.width, plot.height}, .letters = letters});
+  RecordingInk ink(letters, screen_style(true));
+  draw_body({.ink = ink, .prepared = prepared, .body = plot, .plot = {plot, axes}});
+  return ink.operations.size();
+}
+
+}  // namespace
+
+TEST_CASE("a body of 2^16 leaves draws a few rectangles a pixel, not two a leaf") {
+  Panel panel;
+  panel.body = many_leaves(16);
+  const Rect plot{0, 100, 280, 200};
+  // A bar of each kind every two pixels, eight levels of the icicle, and some words.
+  CHECK(operations_for(panel, plot) < 280 + 8 * 140 + 40);
+  panel.body = many_leaves(4);
+  CHECK(operations_for(panel, plot) > 32);
+}
+
+TEST_CASE("merged bars are as high as the largest leaf among them") {
+  LeafSizes leaves = many_leaves(16);
+  leaves.keys[40000] = 500;
+  Panel panel;
+  panel.body = leaves;
+  const FixedLettering letters;
+  const PreparedPanel prepared(panel);
+  const Rect plot{0, 100, 280, 200};
+  const Axes axes = axes_of(panel, {.size = {plot.width, plot.height}, .letters = letters});
+  RecordingInk ink(letters, screen_style(true));
+  draw_body({.ink = ink, .prepared = prepared, .body = plot, .plot = {plot, axes}});
+  double highest = 0, at = 0;
+  for (const Operation& one : ink.operations)
+    if (one.kind == "part" && one.where.height > highest)
+      highest = one.where.height, at = one.where.x;
+  CHECK(highest == doctest::Approx(plot.height / 1.04));  // the axis ends a little above
+  CHECK(at == doctest::Approx(280.0 * 40000 / 65536).epsilon(0.02));
+}
+
+TEST_CASE("a point in the icicle finds the leaves below its node, one over the bars its leaf") {
+  const LeafSizes leaves = many_leaves(3);
+  const FixedLettering letters;
+  const LeafPlace place{leaves, {0, 100, 80, 200}, letters, 1};
+  CHECK(leaves_at(place, {15, 250}).begin == 1);
+  CHECK(leaves_at(place, {15, 250}).size() == 1);
+  const Rect all = place_of_leaves(place, {0, 8});
+  CHECK(leaves_at(place, {15, all.y + 1}).size() == 8);  // the root
+  CHECK(leaves_at(place, {15, all.y - 1}).size() == 0);
+}

@@ -1,0 +1,49 @@
+// Text broken into lines.
+#include <doctest/doctest.h>
+
+#include "drawing/fixed_lettering.h"
+
+using namespace fovea::drawing;
+
+TEST_CASE("lines break at spaces, within long words at their seams, and never exceed their room") {
+  const FixedLettering letters;
+  const std::string text =
+      "H-Transformer-1D and HyperAttention of n = 4096 tokens keep 12 % of 3 × 4 blocks";
+  for (double room = 40; room < 600; room += 7)
+    for (const std::string& line : letters.wrapped(text, room, 20)) {
+      CHECK(letters.width(line) <= room);
+      CHECK_FALSE(line.ends_with(' '));
+      if (room > 100) {  // there is room for a quantity
+        CHECK_FALSE(line.ends_with('='));
+        CHECK_FALSE(line.starts_with('%'));
+      }
+    }
+  CHECK(letters.wrapped("a b c", 600, 1) == std::vector<std::string>{"a b c"});
+  CHECK(letters.wrapped("one\ntwo", 600, 5) == std::vector<std::string>{"one", "two"});
+}
+
+TEST_CASE("what is left out is replaced by an ellipsis, between characters") {
+  const FixedLettering letters;
+  const std::string text = "output error ‖Z̃ − Z‖";
+  for (double room = 0; room < 200; room += 3) {
+    const std::string kept = letters.elided(text, room);
+    CHECK(letters.width(kept) <= room);
+    if (!kept.empty() && kept != text) {
+      REQUIRE(kept.ends_with("…"));
+      const std::string begin = kept.substr(0, kept.size() - std::string("…").size());
+      CHECK(text.starts_with(begin));
+      // The next byte begins a character.
+      CHECK((static_cast<unsigned char>(text[begin.size()]) & 0xC0) != 0x80);
+    }
+  }
+  CHECK(letters.wrapped("one two three", 60, 1).front().ends_with("…"));
+}
+
+TEST_CASE("white space of tokens is named") {
+  const FixedLettering letters;
+  CHECK(letters.readable("a\nb\t") == "a⏎b⇥");
+  CHECK(letters.readable(" eye") == "·eye");
+  CHECK(letters.readable("a b") == "a b");
+  CHECK(letters.readable("\x7f") == "U+007F");
+  CHECK(letters.readable("\xff") == "U+FFFD");
+}
