@@ -45,9 +45,8 @@ std::string place_of(const Plan& plan, const Support::Part& part, Index i, Index
     return count > 0 ? times(count) : "sampled";
   }
   if (const auto* nodes = std::get_if<NodePlan>(&plan.form))
-    return "leaf " + std::to_string(nodes->query_leaf[static_cast<std::size_t>(i)]);
-  if (!s.query_leaf.empty())
-    return "leaf " + std::to_string(s.query_leaf[static_cast<std::size_t>(i)]);
+    return "leaf " + std::to_string(nodes->query_leaf[i]);
+  if (!s.query_leaf.empty()) return "leaf " + std::to_string(s.query_leaf[i]);
   if (has_levels(plan)) return "level " + std::to_string(part.pass->key_level);
   if (!s.query_order.empty()) return "block " + std::to_string(part.tile);
   return {};
@@ -84,8 +83,7 @@ Matrix block_fill(const Plan& plan, IndexRange rows, IndexRange cols, Index bloc
     for (Index c = 0; c < across; ++c) {
       const Index height = std::min(block, rows.size() - r * block);
       const Index width = std::min(block, cols.size() - c * block);
-      fill(r, c) = static_cast<float>(pairs[static_cast<std::size_t>(r * across + c)] /
-                                      static_cast<double>(height * width));
+      fill(r, c) = static_cast<float>(pairs[r * across + c] / static_cast<double>(height * width));
     }
   return fill;
 }

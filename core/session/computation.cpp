@@ -13,7 +13,7 @@ Computation prepare(const Problem& problem, const ComputeRequest& request, const
                      .device = backend.device(),
                      .precision = backend.precision()};
   std::vector<Profile> plan(1), upload(1);
-  Run planning_run{plan[0], run.stop, run.progress};
+  Run planning_run = run.in(plan[0]);
   Planning planning{backend, planning_run, request.seed, request.given};
   std::shared_ptr<const Plan> made;
   {
@@ -23,7 +23,7 @@ Computation prepare(const Problem& problem, const ComputeRequest& request, const
     plan[0].add("tiles",
                 std::max(0.0, took.count() - plan[0].total_ms()));  // what no stage covered
   }
-  Run upload_run{upload[0], run.stop, run.progress};
+  Run upload_run = run.in(upload[0]);
   result.op = backend.bind(made, problem, upload_run);
 
   result.timing = {.plan = summarise(plan),
@@ -47,7 +47,8 @@ void apply(Computation& prepared, int repeats, Run& run) {
   // The first run warms caches and threads up; it counts only when it is the only one.
   for (int repeat = 0; repeat <= repeats; ++repeat) {
     Profile profile;
-    Run apply_run{profile, run.stop, run.progress};
+    const double runs = repeats + 1;
+    Run apply_run = run.part(repeat / runs, (repeat + 1) / runs).in(profile);
     prepared.output = prepared.op->apply(prepared.op->problem().v, apply_run);
     if (repeat > 0 || repeats == 0) profiles.push_back(std::move(profile));
   }

@@ -32,7 +32,7 @@ TEST_CASE("npz: stored and deflated arrays are the same; other members are ignor
     REQUIRE(file.tensors.size() == 1);
     CHECK(file.tensors[0].name == "layer1.q");
     CHECK(file.tensors[0].shape == std::vector<Index>{2, 3});
-    CHECK(std::memcmp(file.tensors[0].data, floats(6).data(), 24) == 0);
+    CHECK(data_of(file.tensors[0], 24) == floats(6));
     REQUIRE(file.notes.size() == 1);
     CHECK(contains(file.notes[0], "notes.txt"));
   }

@@ -84,8 +84,7 @@ TEST_CASE("a structure written is read back, head by head, for binary and k-ary 
     std::vector<Structure> heads;
     for (int h = 0; h < 3; ++h) heads.push_back(random_structure(c.branching, c.by_sign, random));
     const std::vector<OutTensor> tensors = structure_tensors(heads);
-    for (Index h = 0; h < 3; ++h)
-      check_same(read(tensors, h, 3), heads[static_cast<std::size_t>(h)]);
+    for (Index h = 0; h < 3; ++h) check_same(read(tensors, h, 3), heads[h]);
   }
 }
 

@@ -20,8 +20,7 @@ NamedTensor tensor(const std::string& name, const std::vector<Index>& shape, flo
           .type = ElementType::f32,
           .shape = shape,
           .strides = packed_strides(shape, 4),
-          .data = reinterpret_cast<const std::byte*>(values->data()),
-          .owner = values};
+          .bytes = bytes_in_memory(std::as_bytes(std::span(*values)), values)};
 }
 
 TensorFile file_of(std::vector<NamedTensor> tensors,

@@ -1,9 +1,9 @@
 #include <doctest/doctest.h>
 
+#include "data/utf8.h"
 #include "io/bytes.h"
 #include "io/token_file.h"
 #include "io/token_marks.h"
-#include "io/utf8.h"
 
 using namespace fovea;
 using namespace fovea::test;
