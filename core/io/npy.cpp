@@ -19,7 +19,7 @@ class Literals {
   Literals(const std::string& where, std::string_view text) : where_(where), text_(text) {}
 
   InputError refusal(const std::string& expected) const {
-    const std::string found = at_ < text_.size() ? quoted(text_.substr(at_, 16)) : "its end";
+    const std::string found = at_ < text_.size() ? fovea::quoted(text_.substr(at_, 16)) : "its end";
     return InputError(where_, "the .npy header has " + found + " at character " +
                                   std::to_string(at_) + ": " + expected + " expected");
   }
@@ -120,7 +120,8 @@ Fields read_dict(const std::string& where, std::string_view text) {
   while (!in.accept('}')) {
     const std::string key = in.string();
     if (!seen.insert(key).second)
-      throw InputError(where, "the .npy header has " + quoted(key) + " twice: once expected");
+      throw InputError(where,
+                       "the .npy header has " + fovea::quoted(key) + " twice: once expected");
     in.expect(':');
     if (key == "descr") {
       fields.descr = in.type();
@@ -129,7 +130,7 @@ Fields read_dict(const std::string& where, std::string_view text) {
     } else if (key == "shape") {
       fields.shape = in.tuple();
     } else {
-      throw InputError(where, "the .npy header has the name " + quoted(key) +
+      throw InputError(where, "the .npy header has the name " + fovea::quoted(key) +
                                   ": descr, fortran_order and shape expected");
     }
     if (!in.accept(',')) {

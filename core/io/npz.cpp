@@ -114,12 +114,12 @@ TensorFile read_npz(const std::string& path, bool as_bfloat16) {
       throw InputError(path, "a member without name or size");
     std::string name = status.name;
     if (!name.ends_with(".npy")) {
-      out.notes.push_back("Ignored: " + quoted(name) + ", which is not a .npy array.");
+      out.notes.push_back("Ignored: " + fovea::quoted(name) + ", which is not a .npy array.");
       continue;
     }
     if (!names.insert(name).second)
-      throw InputError(path, quoted(name) + " occurs twice: once expected");
-    Member member(archive.get(), index, path + ", " + quoted(name), status.size);
+      throw InputError(path, fovea::quoted(name) + " occurs twice: once expected");
+    Member member(archive.get(), index, path + ", " + fovea::quoted(name), status.size);
     NamedTensor tensor = read_array(member, as_bfloat16);
     tensor.name = name.substr(0, name.size() - 4);
     out.tensors.push_back(std::move(tensor));

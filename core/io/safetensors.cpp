@@ -132,7 +132,7 @@ void check_no_holes(const std::string& path, std::vector<Extent> extents, Index 
     const auto at = [&](const char* what) {
       return InputError(path,
                         std::string(what) + " at byte " + std::to_string(extent.begin) +
-                            " of the data, where " + quoted(extent.name) +
+                            " of the data, where " + fovea::quoted(extent.name) +
                             " begins: tensors side by side expected, the one before ends at " +
                             std::to_string(end));
     };
@@ -150,8 +150,8 @@ void read_metadata(const std::string& path, const Json& entry, TensorFile& file)
     throw InputError(path, "__metadata__ is " + kind_of(entry) + ": an object expected");
   for (const auto& [key, value] : entry.items()) {
     if (!value.is_string())
-      throw InputError(path,
-                       "metadata " + quoted(key) + " is " + kind_of(value) + ": a string expected");
+      throw InputError(
+          path, "metadata " + fovea::quoted(key) + " is " + kind_of(value) + ": a string expected");
     file.metadata[key] = value.get<std::string>();
   }
 }
@@ -174,7 +174,7 @@ TensorFile read_safetensors(const std::string& path) {
       read_metadata(path, entry, file);
       continue;
     }
-    const std::string where = path + ", " + quoted(name);
+    const std::string where = path + ", " + fovea::quoted(name);
     if (!entry.is_object())
       throw InputError(where, "is " + kind_of(entry) + ": an object expected");
     Extent extent = read_extent(where, entry, available);

@@ -23,14 +23,14 @@ double read_scale(const Source& source, const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), scale);
   if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(scale) ||
       scale <= 0)
-    throw refusal(source, "scale", quoted(text), "a number above 0");
+    throw refusal(source, "scale", fovea::quoted(text), "a number above 0");
   return scale;
 }
 
 bool read_causal(const Source& source, const std::string& text) {
   if (text == "true" || text == "True" || text == "1") return true;
   if (text == "false" || text == "False" || text == "0") return false;
-  throw refusal(source, "causal", quoted(text), "true or false");
+  throw refusal(source, "causal", fovea::quoted(text), "true or false");
 }
 
 std::vector<std::string> read_tokens(const Source& source, const std::string& text) {

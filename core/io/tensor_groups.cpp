@@ -13,7 +13,7 @@ std::string TensorGroup::complaint() const {
   for (const auto& [role, name] :
        {std::pair{Role::q, "q"}, std::pair{Role::k, "k"}, std::pair{Role::v, "v"}}) {
     if (const NamedTensor* tensor = (*this)[role])
-      found += (found.empty() ? "" : ", ") + quoted(tensor->name);
+      found += (found.empty() ? "" : ", ") + fovea::quoted(tensor->name);
     else
       missing += (missing.empty() ? "" : ", ") + std::string(name);
   }
@@ -28,16 +28,16 @@ std::vector<TensorGroup> groups_of(const TensorFile& file) {
     if (!name) continue;
     const auto [at, fresh] = place.try_emplace(name->prefix, groups.size());
     if (fresh) groups.push_back({.prefix = name->prefix});
-    auto& slot = groups[at->second].tensors[name->role];
+    auto& slot = groups[at->second].tensors[static_cast<std::size_t>(name->role)];
     if (slot)
-      throw InputError(file.path, quoted(slot->name) + " and " + quoted(tensor.name) +
+      throw InputError(file.path, fovea::quoted(slot->name) + " and " + fovea::quoted(tensor.name) +
                                       " could both be meant: one of them expected");
     slot = &tensor;
   }
   for (const TensorGroup& group : groups)
     if (group[Role::qkv] && group[Role::q])
-      throw InputError(file.path, quoted(group[Role::qkv]->name) + " and " +
-                                      quoted(group[Role::q]->name) +
+      throw InputError(file.path, fovea::quoted(group[Role::qkv]->name) + " and " +
+                                      fovea::quoted(group[Role::q]->name) +
                                       " could both be meant: one of them expected");
   std::ranges::sort(groups, natural_less, &TensorGroup::prefix);
   return groups;

@@ -22,7 +22,7 @@ struct Reading {
     return extent_of(*tensor, layout, axis, occurrence);
   }
   std::string text() const {
-    return quoted(tensor->name) + " " + shape_text(tensor->shape) + " as " + layout.text();
+    return fovea::quoted(tensor->name) + " " + shape_text(tensor->shape) + " as " + layout.text();
   }
 };
 
@@ -31,8 +31,8 @@ std::string list_of(const TensorFile& file) {
   if (file.tensors.empty()) return "no tensors";
   std::string text;
   for (std::size_t t = 0; t < std::min(most, file.tensors.size()); ++t)
-    text +=
-        (t ? ", " : "") + quoted(file.tensors[t].name) + " " + shape_text(file.tensors[t].shape);
+    text += (t ? ", " : "") + fovea::quoted(file.tensors[t].name) + " " +
+            shape_text(file.tensors[t].shape);
   if (file.tensors.size() > most)
     text += " and " + std::to_string(file.tensors.size() - most) + " more";
   return text;
@@ -87,8 +87,9 @@ Reading SourceReader::reading_of(const NamedTensor& tensor, Role role) {
     reading.layout = *stated_;
     const bool packed = stated_->count('3') == 1;
     if (stated_->axes.size() != tensor.shape.size() || packed != (role == Role::qkv))
-      throw InputError(file_.path, quoted(tensor.name) + " has shape " + shape_text(tensor.shape) +
-                                       ": layout " + stated_->text() + " does not fit it");
+      throw InputError(file_.path, fovea::quoted(tensor.name) + " has shape " +
+                                       shape_text(tensor.shape) + ": layout " + stated_->text() +
+                                       " does not fit it");
   } else {
     reading = usual_reading(std::move(reading), role);
   }
@@ -106,8 +107,8 @@ Reading SourceReader::usual_reading(Reading reading, Role role) {
     const char* expected = role == Role::attention ? "[n,n], [H,n,n] or [B,H,n,n]"
                            : role == Role::qkv     ? "[n,3,d], [n,3,H,d] or [B,n,3,H,d]"
                                                    : "[n,d], [H,n,d] or [B,H,n,d]";
-    throw InputError(file_.path, quoted(reading.tensor->name) + " has shape " + shape_text(shape) +
-                                     ": " + expected +
+    throw InputError(file_.path, fovea::quoted(reading.tensor->name) + " has shape " +
+                                     shape_text(shape) + ": " + expected +
                                      " expected, or another stated with --layout");
   }
   reading.layout = layouts.front();
@@ -239,7 +240,7 @@ std::optional<Layout> stated_layout(const TensorFile& file,
       "axes B, H, n, d (and 3 for packed q, k, v) expected, as in [B,n,H,d]";
   if (argument) {
     const auto layout = parse_layout(*argument);
-    if (!layout) throw UsageError("layout " + quoted(*argument) + ": " + expected);
+    if (!layout) throw UsageError("layout " + fovea::quoted(*argument) + ": " + expected);
     return layout;
   }
   const auto metadata = file.metadata.find("layout");
@@ -247,7 +248,7 @@ std::optional<Layout> stated_layout(const TensorFile& file,
   const auto layout = parse_layout(metadata->second);
   if (!layout)
     throw InputError(file.path,
-                     "metadata 'layout' is " + quoted(metadata->second) + ": " + expected);
+                     "metadata 'layout' is " + fovea::quoted(metadata->second) + ": " + expected);
   return layout;
 }
 

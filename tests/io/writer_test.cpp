@@ -23,7 +23,7 @@ void write_text(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a written file has what was written, the old one's mode, and nothing beside it") {
+TEST_CASE("a written file has its content and the mode of the old one, and no other file is left") {
   const TemporaryDirectory directory;
   const std::string path = directory / "out.txt";
   write_text(path, "one");
@@ -86,7 +86,7 @@ TEST_CASE("a process that is killed while it writes leaves the old file and noth
   CHECK(directory.files().size() == 1);
 }
 
-TEST_CASE("writing stops when asked, and leaves the old file") {
+TEST_CASE("writing can be cancelled, and leaves the old file") {
   const TemporaryDirectory directory;
   const std::string path = directory.write("out.safetensors", "old");
   std::stop_source wish;
