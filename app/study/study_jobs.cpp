@@ -51,15 +51,12 @@ HeadCard look_at_head(const Source& source, const HeadCardKey& key, const Backen
   const Index n = problem.n(), side = std::min(card_side, n);
   const bool whole = n <= card_full_pooling;
   // Binding is enough for the picture; a run is only needed for the output error.
-  const Variant& exact = find_variant("exact");
-  Planning planning{backend, run, 0, {}};
-  const auto plan = std::make_shared<const Plan>(exact.plan(problem, {}, planning));
-  const auto op = backend.bind(plan, problem, run);
+  const auto op = plan_and_bind(problem, {.variant = &reference_variant()}, backend, run).op;
   card.sampled = !whole;
   card.picture = whole ? op->tile({0, n}, {0, n}, {Pool::Kind::max, side, side}, run)
                        : sampled_picture(*op, n, side, run);
   read_rows(*op, n, card, run);
-  if (n <= card_error_limit && !key.column.variant.empty() && key.column.variant != "exact") {
+  if (n <= card_error_limit && !key.column.variant.empty() && !is_reference(key.column.variant)) {
     const Computation approximate = compute(problem,
                                             {.variant = &find_variant(key.column.variant),
                                              .values = key.column.values,
@@ -71,14 +68,21 @@ HeadCard look_at_head(const Source& source, const HeadCardKey& key, const Backen
   return card;
 }
 
+namespace {
+
+// The same computation once more.
+ComputeRequest request_of(const Computation& computation, std::uint64_t seed) {
+  return {.variant = computation.variant, .values = computation.values, .seed = seed};
+}
+
+}  // namespace
+
 std::optional<ResidentUse> measure_memory(const Computation& computation, std::uint64_t seed,
                                           const Backend& backend, Run& run) {
   const Problem& problem = computation.op->problem();
   return resident_use_of([&] {
-    Planning planning{backend, run, seed, {}};
-    const auto plan = std::make_shared<const Plan>(
-        computation.variant->plan(problem, computation.values, planning));
-    backend.bind(plan, problem, run)->apply(problem.v, run);
+    apply_once(*plan_and_bind(problem, request_of(computation, seed), backend, run).op, run.profile,
+               run);
   });
 }
 
@@ -89,24 +93,14 @@ TimingSamples take_timing(const Computation& computation, std::uint64_t seed,
     return std::chrono::duration<double, std::milli>(Clock::now() - t).count();
   };
   const Problem& problem = computation.op->problem();
-  TimingSamples samples;
-  samples.plan.resize(1);
-  samples.upload.resize(1);
-  Run plan_run{samples.plan[0], run.stop, run.progress};
-  Planning planning{backend, plan_run, seed, {}};
-  const auto start = Clock::now();
-  const auto plan = std::make_shared<const Plan>(
-      computation.variant->plan(problem, computation.values, planning));
-  samples.plan[0].add("tiles", std::max(0.0, ms_since(start) - samples.plan[0].total_ms()));
-  Run upload_run{samples.upload[0], run.stop, run.progress};
-  const auto op = backend.bind(plan, problem, upload_run);
+  const BoundPlan bound = plan_and_bind(problem, request_of(computation, seed), backend, run);
+  TimingSamples samples{.plan = {bound.plan}, .upload = {bound.upload}};
 
   const auto first = Clock::now();
-  if (warm_up) op->apply(problem.v, run);
+  if (warm_up) apply_once(*bound.op, run.profile, run);
   do {
     Profile profile;
-    Run apply_run{profile, run.stop, run.progress};
-    op->apply(problem.v, apply_run);
+    apply_once(*bound.op, profile, run);
     samples.apply.push_back(std::move(profile));
   } while (ms_since(first) < budget_ms && samples.apply.size() < 16);
   samples.pace_ms = pace_ms(prefix_of(problem, std::min(problem.n(), pace_length)), backend, run);

@@ -132,7 +132,7 @@ bool Study::waits_for_first_look() const {
   if (!is_map(View::heatmap) || !exact_.error.empty()) return false;
   const auto shown = [&](View view) { return std::ranges::count(session_.views, view) > 0; };
   const auto& columns = session_.columns;
-  if (!shown(View::heatmap) || !std::ranges::count(columns, "exact", &Column::variant))
+  if (!shown(View::heatmap) || std::ranges::none_of(columns, is_reference, &Column::variant))
     return false;
   return std::ranges::none_of(maps_, [&](const auto& map) {
     return map.first.view == View::heatmap && map.first.approximate == exact_key_ &&
@@ -169,7 +169,7 @@ void Study::update_map_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
   const View view = session_.views[row];
   const std::string tag = "map " + std::to_string(row) + " " + std::to_string(i);
   const bool of_errors = view == View::error;
-  if (of_errors && state.column.variant == "exact") {
+  if (of_errors && is_reference(state.column.variant)) {
     Panel zero;
     zero.view = view;
     zero.body = Message{"zero by definition"};

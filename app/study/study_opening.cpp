@@ -106,7 +106,7 @@ void Study::take_up(std::shared_ptr<const Source> source, std::optional<Session>
   session_ = {};
   Session next = session ? std::move(*session) : standard_session(source_->path, n);
   if (!session && !source_->layers.front().has_qkv()) {
-    std::erase_if(next.columns, [](const Column& c) { return c.variant != "exact"; });
+    std::erase_if(next.columns, [](const Column& c) { return !is_reference(c.variant); });
     next.views = {View::heatmap, View::rank};
   }
   std::tie(next.layer, next.head) = std::pair{layer, head};

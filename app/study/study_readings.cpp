@@ -1,6 +1,7 @@
 // What a Study knows of the place under the cursor, of a selection and of the other heads.
 #include <algorithm>
 
+#include "plan/leaves.h"
 #include "study/study_ask.h"
 
 namespace fovea {
@@ -47,19 +48,7 @@ void Study::update_readings() {
 
 namespace {
 
-/// Each token's leaf, or its bucket where there is no tree.
-const std::vector<std::int32_t>& leaf_of_queries(const Plan& plan) {
-  if (const auto* nodes = std::get_if<NodePlan>(&plan.form)) return nodes->query_leaf;
-  const Structure& s = plan.structure;
-  return s.query_leaf.empty() ? s.query_bucket : s.query_leaf;
-}
-const std::vector<std::int32_t>& leaf_of_keys(const Plan& plan) {
-  if (const auto* nodes = std::get_if<NodePlan>(&plan.form)) return nodes->key_leaf;
-  const Structure& s = plan.structure;
-  return s.key_leaf.empty() ? s.key_bucket : s.key_leaf;
-}
-
-std::vector<Index> members(const std::vector<std::int32_t>& leaf_of, IndexRange leaves) {
+std::vector<Index> members(std::span<const std::int32_t> leaf_of, IndexRange leaves) {
   std::vector<Index> tokens;
   for (std::size_t i = 0; i < leaf_of.size(); ++i)
     if (leaves.contains(leaf_of[i])) tokens.push_back(static_cast<Index>(i));
@@ -78,19 +67,18 @@ void Study::update_marks() {
   marked_queries_.clear();
   marked_keys_.clear();
   if (!computation) return;
-  const Plan& plan = computation->op->plan();
-  marked_queries_ = members(leaf_of_queries(plan), chosen_leaves_->leaves);
-  marked_keys_ = members(leaf_of_keys(plan), chosen_leaves_->leaves);
+  const auto leaves = leaves_of(computation->op->plan());
+  if (!leaves) return;
+  marked_queries_ = members(leaves->queries, chosen_leaves_->leaves);
+  marked_keys_ = members(leaves->keys, chosen_leaves_->leaves);
 }
 
 Index Study::leaf_count(int column) const {
   const auto c = static_cast<std::size_t>(column);
   if (column < 0 || c >= columns_.size() || !columns_[c].computation) return 0;
-  const Plan& plan = columns_[c].computation->op->plan();
-  std::int32_t last = -1;
-  for (const auto* leaf_of : {&leaf_of_queries(plan), &leaf_of_keys(plan)})
-    for (const std::int32_t leaf : *leaf_of) last = std::max(last, leaf);
-  return last + 1;
+  const auto leaves = leaves_of(columns_[c].computation->op->plan());
+  if (!leaves) return 0;
+  return Index{std::max(std::ranges::max(leaves->queries), std::ranges::max(leaves->keys))} + 1;
 }
 
 void Study::update_cards() {

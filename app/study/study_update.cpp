@@ -14,7 +14,7 @@ void Study::update() {
   if (!opening_ && !shows_matrix()) {
     update_problem();
     if (problem_) {
-      update_column(-1, {.variant = "exact", .values = {}, .seed = 0}, exact_);
+      update_column(-1, {.variant = reference_variant().id, .values = {}, .seed = 0}, exact_);
       ask_gradual();
       for (std::size_t i = 0; i < columns_.size(); ++i)
         update_column(static_cast<int>(i), session_.columns[i], columns_[i]);
@@ -52,7 +52,7 @@ void Study::update_column(int index, const Column& wanted, ColumnState& state) {
   const ComputeKey key{head_key(), wanted};
   ComputeKey& has = index < 0 ? exact_key_ : column_keys_[static_cast<std::size_t>(index)];
   if (state.computation && !(has.head == key.head)) state.computation.reset();
-  const bool is_exact = wanted.variant == "exact";
+  const bool is_exact = is_reference(wanted.variant);
   if (!is_exact && waits_for_first_look()) return;
   const int its_priority = is_exact ? priority::exact : priority::column;
   const auto problem = problem_;
@@ -101,7 +101,7 @@ void Study::update_comparison(int index, ColumnState& state) {
       });
   ask(diagnostics_, "diagnostics " + std::to_string(index), priority::diagnostics, key,
       [approximate, exact](const Backend&, Run& run) {
-        return diagnose(*approximate->op, approximate->output, *exact->op, exact->output, run);
+        return diagnose(*approximate, *exact, run);
       });
   state.metrics = metrics_.result(key);
   state.diagnostics = diagnostics_.result(key);

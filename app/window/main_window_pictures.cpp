@@ -20,7 +20,7 @@ std::shared_ptr<const CanvasModel> with_exact_in_place(std::shared_ptr<const Can
   auto shown = std::make_shared<CanvasModel>(*model);
   shown->ranges_of = model;
   const auto exact = static_cast<std::size_t>(
-      std::ranges::find(columns, "exact", &Column::variant) - columns.begin());
+      std::ranges::find_if(columns, is_reference, &Column::variant) - columns.begin());
   const auto is_picture = [](const CanvasCell& cell) {
     return cell.panel && (std::holds_alternative<Raster>(cell.panel->body) ||
                           std::holds_alternative<BlockMap>(cell.panel->body) ||
@@ -58,7 +58,7 @@ void MainWindow::show_token_errors() {
 void MainWindow::show_exact(bool on) {
   if (on == show_exact_) return;
   const auto& columns = study_->session().columns;
-  const bool there = std::ranges::find(columns, "exact", &Column::variant) != columns.end();
+  const bool there = std::ranges::any_of(columns, is_reference, &Column::variant);
   if (on && !there && study_->source() && !study_->shows_matrix())
     say("No exact column to show in place: Variant > Add > Exact.");
   show_exact_ = on && there;

@@ -12,7 +12,7 @@
 namespace fovea {
 namespace {
 
-constexpr std::uint64_t longest_header = 100'000'000;
+constexpr std::uint64_t longest_json_header = 100'000'000;
 
 struct DType {
   const char* name;
@@ -60,7 +60,7 @@ std::string header_text(const FileBytes& file) {
   std::uint64_t length = 0;
   for (std::size_t byte = 0; byte < 8; ++byte)
     length |= std::to_integer<std::uint64_t>(begin[byte]) << (8 * byte);
-  if (length > longest_header)
+  if (length > longest_json_header)
     throw InputError(path, "a header of " + std::to_string(length) +
                                " bytes: not a safetensors file (at most 100000000 expected)");
   if (static_cast<Index>(length) > file.size() - 8)
