@@ -1,4 +1,4 @@
-// The CUDA back end of a build without one.
+// Stands for the CUDA back end in a build without it.
 #include "backend/backend.h"
 
 namespace fovea {

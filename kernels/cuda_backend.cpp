@@ -58,7 +58,7 @@ class CudaBackend final : public Backend {
  private:
   Precision precision_;
   std::shared_ptr<const Device> device_;
-  // Grows trees, and decomposes blocks whose rank is too high for the device.
+  // Builds trees, and decomposes blocks whose rank is too high for the device.
   std::unique_ptr<Backend> host_;
 };
 

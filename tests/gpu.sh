@@ -6,9 +6,9 @@
 #
 # Needs CMake, nvcc, a C++20 compiler and the headers of Eigen and doctest: installed, or in folders
 # named by FOVEA_EIGEN_HEADERS (holds Eigen/Dense) and FOVEA_DOCTEST_HEADERS (holds doctest/doctest.h).
-# FOVEA_COMMIT names the commit where there is no repository; FOVEA_RESULTS another folder for the
-# result; FOVEA_SECONDS how long all of it may take (540). Everything is in build/gpu.
-# Exit status: 0 all passed, 77 no GPU, else what failed is in the last lines.
+# FOVEA_COMMIT names the commit if there is no repository, FOVEA_RESULTS another folder for the
+# result, FOVEA_SECONDS the time limit for all of it (540). Everything is built in build/gpu.
+# Exit status: 0 all passed, 77 no GPU; otherwise the last lines name what failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,7 +22,7 @@ failures=()
 left() { echo $((limit - (SECONDS - began))); }
 say() { echo "[$((SECONDS - began)) s] $*"; }
 
-# within SECONDS COMMAND...: no longer than that, nor than what is left of the whole.
+# within SECONDS COMMAND...: runs it no longer than that, nor than the time left for all of it.
 within() {
   local most=$1 rest
   shift
@@ -62,7 +62,7 @@ fi
 tail -30 "$folder/tests.log"
 say "tests $verdict"
 
-# The memory checker, where this machine lets it at the device.
+# The memory checker, if it can use the device on this machine.
 checked="not run"
 checker=$(command -v compute-sanitizer || true)
 probe=(--test-case="*every width*")
@@ -88,7 +88,7 @@ say "memory checker: $checked"
 mkdir -p "$results"
 name=$(echo "$device" | tr '[:upper:] ' '[:lower:]-' | tr -cd 'a-z0-9.-')
 figures=$folder/figures.json
-# What is left, less a minute for the peers, for files and for the last round to end.
+# The time left, less a minute for the peers, the files and the end of the last round.
 seconds=$(($(left) - 100))
 [ "$seconds" -gt 170 ] && seconds=170
 if [ "$seconds" -lt 20 ] ||
@@ -97,7 +97,7 @@ if [ "$seconds" -lt 20 ] ||
 fi
 say "measured"
 
-# Peers, where PyTorch is: each with its name.
+# Peers, if PyTorch is installed, each with its name.
 peers=$folder/peers.json
 rm -f "$peers"
 if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then

@@ -10,7 +10,7 @@
 
 #include "data/error.h"
 #include "data/synthetic.h"
-#include "io/mapped_file.h"
+#include "io/file_bytes.h"
 
 namespace fovea {
 namespace {
@@ -63,8 +63,7 @@ std::string formats_text() {
 /// The library decodes half a JPEG without complaint. Within a scan 0xFF is never followed by these
 /// markers, so a whole file has an end of image after its last start of scan.
 void require_whole_jpeg(const std::string& path) {
-  const MappedFile file = map_file(path);
-  const std::string_view bytes(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
+  const std::string bytes = FileBytes(path).text();
   const std::size_t scan = bytes.rfind("\xFF\xDA");
   if (scan == bytes.npos || bytes.find("\xFF\xD9", scan) == bytes.npos)
     throw InputError(path, "the JPEG breaks off after " + std::to_string(bytes.size()) +
@@ -73,8 +72,7 @@ void require_whole_jpeg(const std::string& path) {
 
 /// The library's own words for these are of "image data"; and it prints warnings of its own.
 void require_whole_png(const std::string& path) {
-  const MappedFile file = map_file(path);
-  const std::string_view bytes(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
+  const std::string bytes = FileBytes(path).text();
   constexpr std::size_t sides_at = 16, sides_end = 24;  // of the first chunk, big endian
   const auto side = [&](std::size_t at) {
     int value = 0;

@@ -6,14 +6,14 @@
 
 #include "data/error.h"
 #include "data/synthetic.h"
-#include "io/mapped_file.h"
-#include "io/utf8.h"
+#include "data/utf8.h"
+#include "io/file_bytes.h"
 
 namespace fovea {
 namespace {
 
 /// No text of most_tokens tokens that anyone means to look at is larger.
-constexpr std::size_t most_bytes = std::size_t{64} << 20;
+constexpr Index most_bytes = Index{64} << 20;
 
 std::vector<std::string> split_words(std::string_view text) {
   const QString unicode = QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
@@ -68,12 +68,12 @@ std::size_t valid_utf8_prefix(std::string_view text) {
 }
 
 std::vector<std::string> read_text(const std::string& path, bool one_token_per_line) {
-  const MappedFile file = map_file(path);
-  if (file.bytes.size() > most_bytes)
-    throw InputError(path, "a text of " + std::to_string(file.bytes.size() >> 20) +
+  const FileBytes file(path);
+  if (file.size() > most_bytes)
+    throw InputError(path, "a text of " + std::to_string(file.size() >> 20) +
                                " MiB; at most 64 MiB was expected");
-  const std::string_view text =
-      require_text(path, {reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size()});
+  const std::string content = file.text();
+  const std::string_view text = require_text(path, content);
   std::vector<std::string> tokens = one_token_per_line ? split_lines(text) : split_words(text);
   if (std::ranges::all_of(tokens, [](const std::string& token) { return token.empty(); }))
     throw InputError(path, "has no words; a text was expected");

@@ -46,7 +46,7 @@ std::string place_of(const Plan& plan, const Support::Part& part, Index i, Index
   }
   if (!part.pass->unit.empty()) return part.pass->unit + " " + std::to_string(part.tile);
   if (const auto leaves = leaves_of(plan))
-    return leaves->kind + " " + std::to_string(leaves->queries[static_cast<std::size_t>(i)]);
+    return leaves->kind + " " + std::to_string(leaves->queries[i]);
   if (has_levels(plan)) return "level " + std::to_string(part.pass->key_level);
   return {};
 }
@@ -82,8 +82,7 @@ Matrix block_fill(const Plan& plan, IndexRange rows, IndexRange cols, Index bloc
     for (Index c = 0; c < across; ++c) {
       const Index height = std::min(block, rows.size() - r * block);
       const Index width = std::min(block, cols.size() - c * block);
-      fill(r, c) = static_cast<float>(pairs[static_cast<std::size_t>(r * across + c)] /
-                                      static_cast<double>(height * width));
+      fill(r, c) = static_cast<float>(pairs[r * across + c] / static_cast<double>(height * width));
     }
   return fill;
 }

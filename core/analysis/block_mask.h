@@ -1,4 +1,4 @@
-// Structure of a Plan as it is looked at: which tiles it evaluates, who owns a pair.
+// The structure of a Plan as it is shown: which tiles it evaluates, which part of it covers a pair.
 #pragma once
 
 #include <stop_token>
@@ -10,12 +10,12 @@ namespace fovea {
 
 /// Share of the pairs of each block x block square that the plan evaluates (or covers, for coarse
 /// levels): 0 empty, 1 full, between: partial. [ceil(rows/block), ceil(cols/block)].
-/// O(tokens + blocks that tiles meet), tile by tile. Throws Cancelled soon after `stop` is
+/// O(tokens + blocks that tiles touch), tile by tile. Throws Cancelled soon after `stop` is
 /// requested.
 Matrix block_fill(const Plan& plan, IndexRange rows, IndexRange cols, Index block,
                   const std::stop_token& stop = {});
 
-/// What is known of one pair, for the hover read-out.
+/// How a plan covers one pair, for the read-out at the pointer.
 struct PairInfo {
   bool covered = false;
   int level = 0;

@@ -26,7 +26,7 @@ const std::vector<BlockSide::Piece>& BlockSide::split(IndexRange positions) {
   } else {
     sort_tokens(positions);
     tokens_ = sorted_.data();
-    walk({0, static_cast<Index>(sorted_.size())});
+    walk({0, std::ssize(sorted_)});
   }
   return pieces_;
 }
@@ -45,7 +45,7 @@ void BlockSide::split_by_edges(IndexRange positions) {
   positions = {std::max(positions.begin, edges_.front()), std::min(positions.end, edges_.back())};
   while (positions.size() > 0) {
     const Index block = block_of(tokens_[positions.begin]);
-    const Index end = std::min(positions.end, edges_[static_cast<std::size_t>(block) + 1]);
+    const Index end = std::min(positions.end, edges_[block + 1]);
     pieces_.push_back({block, {positions.begin, end}});
     positions.begin = end;
   }

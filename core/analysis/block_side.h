@@ -13,15 +13,15 @@ class BlockSide {
   /// The side outlives this.
   BlockSide(const Side& side, IndexRange view, Index block);
 
-  /// The tokens of a tile that fall into one block: those at [at.begin, at.end), see `token`.
+  /// The tokens of a tile that lie in one block: those at [at.begin, at.end), see `token`.
   struct Piece {
     Index block;
     IndexRange at;
     double tokens() const { return static_cast<double>(at.size()); }
   };
 
-  /// Of the positions, by ascending blocks; valid until the next call. O(pieces) where clusters are
-  /// in sequence, or ascend over all positions; else O(positions), and their logarithm.
+  /// Splits the positions by ascending blocks; valid until the next call. O(pieces) where clusters
+  /// are in sequence order or ascend over all positions; else O(positions log positions).
   const std::vector<Piece>& split(IndexRange positions);
 
   /// Of the last split: ascending in `at`.

@@ -6,6 +6,7 @@
 
 #include "analysis/support.h"
 #include "data/error.h"
+#include "data/pixels.h"
 #include "data/random.h"
 
 namespace fovea {
@@ -17,7 +18,8 @@ constexpr std::uint32_t spread_purpose = 0x73707264;  // "sprd"
 std::vector<Index> some_of(IndexRange tokens) {
   const Index count = std::min(tokens.size(), most_tokens);
   std::vector<Index> out;
-  for (Index t = 0; t < count; ++t) out.push_back(tokens.begin + t * tokens.size() / count);
+  for (Index t = 0; t < count; ++t)
+    out.push_back(tokens.begin + pixel_begin(t, tokens.size(), count));
   return out;
 }
 

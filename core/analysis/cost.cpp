@@ -57,7 +57,8 @@ void count_tiles(const TilePlan& plan, Index n, double d, double dv, Cost& cost)
     cost.bytes += bytes_of(pass);
   }
   cost.multiply_adds += cost.pairs * (d + dv);
-  // A mean adds each row of the level below once; what a coarse query found goes to both children.
+  // A mean adds each row of the level below once; the state of a coarse query goes to both
+  // children.
   const double query_width = plan.coarse_query == CoarseQuery::mean ? d : 0;
   cost.multiply_adds += total_clusters(n, 0, key_top - 1) * (d + dv);
   cost.multiply_adds += total_clusters(n, 0, query_top - 1) * (query_width + dv);

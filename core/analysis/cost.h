@@ -1,4 +1,4 @@
-// The Cost of a Plan: multiply-adds and bytes, counted from the structure it really uses.
+// The Cost of a Plan: multiply-adds and bytes, counted from its actual structure.
 #pragma once
 
 #include "plan/plan.h"
@@ -7,7 +7,7 @@ namespace fovea {
 
 struct Cost {
   double multiply_adds = 0;        // pairs (d + dv), coarsening, hashing, routing, node sums
-  double bytes = 0;                // resident beside Q, K, V and Z
+  double bytes = 0;                // in memory, without Q, K, V and Z
   double exact_multiply_adds = 0;  // n^2 (d + dv); causal: only the pairs j <= i
   double pairs = 0;                // evaluated pairs of (coarse) query and (coarse) key
   double ratio_to_exact() const { return multiply_adds / exact_multiply_adds; }

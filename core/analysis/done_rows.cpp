@@ -8,7 +8,7 @@ namespace fovea {
 void DoneRows::add(IndexRange rows) {
   for (Index row = rows.begin; row < rows.end; ++row) {
     count_ += !has(row);
-    done_[static_cast<std::size_t>(row)] = true;
+    done_[row] = true;
   }
 }
 

@@ -5,11 +5,12 @@
 #include <limits>
 #include <vector>
 
+#include "data/pixels.h"
+
 namespace fovea {
 namespace {
 
-// Rows of both operators that are held at once: tall enough for all threads, few where they are
-// long.
+// Rows of both operators that are held at once: enough for all threads, fewer where they are long.
 constexpr Index band_entries = Index{1} << 21, least_rows = 64;
 
 template <Difference kind>
@@ -25,7 +26,7 @@ inline float error_of(float approximate, float exact) {
   return difference;
 }
 
-// What a pixel has seen: extremes in lanes, so that the loop over entries is one of vectors.
+// The state of a pixel: extremes in lanes, so that the loop over entries is vectorised.
 struct Pixel {
   static constexpr Index lanes = 16;
   double sum = 0;
@@ -61,7 +62,7 @@ void add_extremes(const float* approximate, const float* exact, Index count, Pix
       const float x = error_of<kind>(approximate[j + lane], exact[j + lane]);
       high[lane] = x > high[lane] ? x : high[lane];
       low[lane] = x < low[lane] ? x : low[lane];
-      check[lane] += x - x;  // NaN from here on; infinities are told apart below
+      check[lane] += x - x;  // NaN from here on; infinities are handled below
     }
   bool odd = false;
   for (Index lane = 0; lane < Pixel::lanes; ++lane) {
@@ -117,11 +118,6 @@ Loops loops_for(Difference kind, Pool::Kind pool) {
   return loops_for<Difference::signed_difference>(pool);
 }
 
-// Begin of a pixel, or of the next: the k-th of `pixels` over `size` tokens.
-Index cut(Index k, Index size, Index pixels) {
-  return k * size / pixels;
-}
-
 // Rows of pixels into `out`, one row of P after another.
 class Pooling {
  public:
@@ -133,26 +129,26 @@ class Pooling {
         out_(out),
         pixels_(static_cast<std::size_t>(pool.cols)) {}
 
-  /// The next row; `last`: of its row of pixels.
+  /// Adds the next row; `last`: the last of its row of pixels.
   void add(const float* approximate, const float* exact, bool last) {
     if (pool_.kind == Pool::Kind::none)
       return loops_.take(approximate, exact, cols_, out_.row(pixel_++));
     for (Index c = 0; c < pool_.cols; ++c) {
-      const Index begin = cut(c, cols_, pool_.cols), end = cut(c + 1, cols_, pool_.cols);
-      loops_.add(approximate + begin, exact + begin, end - begin,
-                 pixels_[static_cast<std::size_t>(c)]);
+      const Index begin = pixel_begin(c, cols_, pool_.cols),
+                  end = pixel_begin(c + 1, cols_, pool_.cols);
+      loops_.add(approximate + begin, exact + begin, end - begin, pixels_[c]);
     }
     if (last) finish();
   }
-  /// One past the last row of the row of pixels in work.
-  Index end() const { return cut(pixel_ + 1, rows_, pool_.rows); }
+  /// One past the last row of the current row of pixels.
+  Index end() const { return pixel_begin(pixel_ + 1, rows_, pool_.rows); }
 
  private:
   void finish() {
-    const Index down = pool_.one_row ? 1 : end() - cut(pixel_, rows_, pool_.rows);
+    const Index down = pool_.one_row ? 1 : pixel_extent(pixel_, rows_, pool_.rows);
     for (Index c = 0; c < pool_.cols; ++c) {
-      Pixel& pixel = pixels_[static_cast<std::size_t>(c)];
-      const Index across = cut(c + 1, cols_, pool_.cols) - cut(c, cols_, pool_.cols);
+      Pixel& pixel = pixels_[c];
+      const Index across = pixel_extent(c, cols_, pool_.cols);
       out_(pixel_, c) = pool_.kind == Pool::Kind::mean
                             ? static_cast<float>(pixel.sum / static_cast<double>(down * across))
                             : pixel.most();
@@ -178,19 +174,19 @@ Matrix error_pixels(const Operator& approximate, const Operator& exact, Differen
     return *std::move(there);
   Matrix out(pool.rows, pool.cols);
   Pooling pooling(kind, rows.size(), cols.size(), pool, out);
-  Run quiet{run.profile, run.stop};
+  Run quiet = run.quiet();
   const Index count = pool.one_row ? pool.rows : rows.size();
-  // Where pixels are of unequal height each draws its row by itself.
+  // Pixels of unequal height draw their rows one by one.
   const bool alone = pool.one_row && rows.size() % pool.rows != 0;
   const Index height =
       alone ? 1 : std::clamp(band_entries / cols.size(), std::min(least_rows, count), count);
   for (Index begin = 0; begin < count; begin += height) {
     const Index end = std::min(begin + height, count);
-    // Whole rows of P: of a drawn row its pixel row, pooled over single columns.
-    const IndexRange band = pool.one_row
-                                ? IndexRange{rows.begin + cut(begin, rows.size(), pool.rows),
-                                             rows.begin + cut(end, rows.size(), pool.rows)}
-                                : IndexRange{rows.begin + begin, rows.begin + end};
+    // Whole rows of P. A drawn row is given as its pixel row, pooled over single columns.
+    const IndexRange band =
+        pool.one_row ? IndexRange{rows.begin + pixel_begin(begin, rows.size(), pool.rows),
+                                  rows.begin + pixel_begin(end, rows.size(), pool.rows)}
+                     : IndexRange{rows.begin + begin, rows.begin + end};
     const Pool whole{pool.one_row ? Pool::Kind::max : Pool::Kind::none, end - begin, cols.size(),
                      pool.one_row};
     const Matrix a = approximate.tile(band, cols, whole, quiet);

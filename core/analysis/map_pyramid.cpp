@@ -6,12 +6,12 @@
 #include <limits>
 #include <optional>
 
-#include "analysis/pixels.h"
+#include "data/pixels.h"
 
 namespace fovea {
 namespace {
 
-// A range of tokens as whole pixels and one that is cut off at the end, either may be empty.
+// A range of tokens as whole pixels and one that is cut off at the end. Either may be empty.
 struct Cut {
   IndexRange whole, rest;
   Cut(IndexRange tokens, Index pixel) {
@@ -50,7 +50,7 @@ IndexRange MapPyramid::tokens(IndexRange pixels, Index pixel) const {
   return {pixels.begin * pixel, std::min(n_, pixels.end * pixel)};
 }
 
-// Pixels of whole ranges, and of what is cut off at the end of the matrix.
+// Pixels of whole ranges, and of the part that is cut off at the end of the matrix.
 Matrix MapPyramid::pool(IndexRange rows, IndexRange cols, Index pixel, Run& run) const {
   Matrix out(pixels_over(rows.size(), pixel), pixels_over(cols.size(), pixel));
   const Cut down(rows, pixel), across(cols, pixel);
@@ -103,7 +103,7 @@ void MapPyramid::estimate_part(IndexRange rows, IndexRange cols, std::uint64_t s
   const Index its = std::min(sampled_, rows.size()), side = pixels_over(rows.size(), pixel_);
   const Matrix drawn =
       pixels_(rows, cols, {kind_, its * side, pixels_over(cols.size(), pixel_), seed}, run);
-  // Rows of a pixel; a single one that is cut off has fewer.
+  // Rows of a pixel, or fewer if it is cut off.
   const Index height = std::min(pixel_, rows.size());
   const double count = static_cast<double>(its), left = 1 - count / static_cast<double>(height);
   for (Index p = 0; p < side; ++p) {
@@ -121,7 +121,7 @@ void MapPyramid::estimate_part(IndexRange rows, IndexRange cols, std::uint64_t s
       const double mean = sum / count;
       const Index col = cols.begin / pixel_ + k;
       overview_(row, col) = means ? static_cast<float>(mean) : most;
-      // Of a mean of rows drawn without replacement; one row alone says nothing of its error.
+      // For a mean of rows drawn without replacement. A single row gives no estimate of its error.
       if (means)
         standard_error_(row, col) = static_cast<float>(
             its == 1

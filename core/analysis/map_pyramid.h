@@ -1,6 +1,6 @@
 // A MapPyramid is one matrix of a long head as a map: an overview of the whole, first estimated
-// from a few rows, then exact, and finer tiles made when they are looked at. Pixels are squares of
-// a power of two of tokens that begin at multiples of their side.
+// from a few rows, then exact, and finer tiles that are made when they come into view. Pixels are
+// squares whose side is a power of two of tokens and which begin at multiples of it.
 #pragma once
 
 #include <atomic>
@@ -15,27 +15,27 @@ namespace fovea {
 /// Numbers of a matrix, pooled: rows x cols of it on a grid of pixels, of which all are full.
 using MapPixels = std::function<Matrix(IndexRange rows, IndexRange cols, Pool pool, Run& run)>;
 
-/// Pixels of `pixel` tokens a side that cover a part of the matrix; the last may stand over its
+/// Pixels of `pixel` tokens a side that cover a part of the matrix; the last may extend beyond its
 /// end.
 struct MapView {
   Index pixel = 1;                     // a power of two
-  IndexRange rows, cols;               // of pixels: row r is of tokens [r pixel, (r + 1) pixel)
-  Index focus_row = 0, focus_col = 0;  // token that is looked at: what is next to it comes first
+  IndexRange rows, cols;               // of pixels: row r covers tokens [r pixel, (r + 1) pixel)
+  Index focus_row = 0, focus_col = 0;  // token in focus: the nearest tiles come first
   friend bool operator==(const MapView&, const MapView&) = default;
 };
 
-/// The view of these tokens in pixels of which about `most` stand on either side.
+/// The view of these tokens in about `most` pixels a side.
 MapView map_view(IndexRange rows, IndexRange cols, Index most);
 
 /// What is known of a view.
 struct MapPicture {
-  Matrix values;          // [view rows, view cols]; coarser pixels stand in for what is missing
-  Matrix standard_error;  // of estimated means, the same shape; empty: nothing here is one
+  Matrix values;          // [view rows, view cols]; coarser pixels replace what is missing
+  Matrix standard_error;  // of estimated means, the same shape; empty: there are none
   bool complete = false;  // all pixels are exact and of the view's own size
   double estimated = 0;   // share of the pixel rows that are estimates
 };
 
-/// Used from one thread at a time, but for what says otherwise.
+/// Used from one thread at a time, except for the functions that say otherwise.
 class MapPyramid {
  public:
   static constexpr Index tile_side = 256;       // pixels
@@ -49,27 +49,29 @@ class MapPyramid {
   Index overview_pixel() const { return pixel_; }
   Index overview_rows() const { return side_; }
 
-  /// From any thread: grows with everything that is found; share of the overview that is exact;
-  /// whether there is an overview of everything.
+  /// From any thread: a number that grows with every change, the share of the overview that is
+  /// exact, and whether there is an overview of the whole.
   std::uint64_t version() const { return version_; }
   double exact_share() const { return exact_share_; }
   bool begun() const { return begun_; }
 
-  /// An overview from `rows` rows of P, evenly spread, a row of pixels: what is exact stays.
+  /// Estimates the overview from `rows` rows of P, evenly spread, for each row of pixels. Exact
+  /// rows are kept.
   void estimate(Index rows, std::uint64_t seed, Run& run);
-  /// The same for the next `most` rows of pixels, from the first on; false: those were the last.
+  /// The same for the next `most` rows of pixels, beginning with the first; false: those were the
+  /// last.
   bool estimate_some(Index rows, std::uint64_t seed, Index most, Run& run);
-  Index estimated_from() const { return sampled_; }  // rows a row of pixels
+  Index estimated_from() const { return sampled_; }  // rows for each row of pixels
 
-  /// Up to `most` rows of overview pixels that are not exact, one after another, nearest to a
-  /// token; empty: all are exact.
+  /// Up to `most` consecutive rows of overview pixels that are not exact, nearest to a token;
+  /// empty: all are exact.
   IndexRange next_band(Index focus_row, Index most) const;
   /// Makes them exact.
   void fill(IndexRange pixel_rows, Run& run);
-  /// They were found elsewhere: [pixel_rows.size(), overview_rows()].
+  /// Takes exact values that were found elsewhere: [pixel_rows.size(), overview_rows()].
   void put(IndexRange pixel_rows, const Matrix& values);
 
-  /// Makes the tile of the view that is missing and nearest to its focus; false: none is missing.
+  /// Makes the missing tile of the view that is nearest to its focus; false: none is missing.
   bool refine(const MapView& view, Run& run);
 
   MapPicture picture(const MapView& view) const;

@@ -1,10 +1,10 @@
-// Pictures of a MapPyramid: what is known of a view, coarser pixels where it is not known yet.
+// Pictures of a MapPyramid: the known pixels of a view, coarser ones where they are not known yet.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "analysis/map_pyramid.h"
-#include "analysis/pixels.h"
+#include "data/pixels.h"
 
 namespace fovea {
 namespace {
@@ -15,7 +15,7 @@ IndexRange common(IndexRange a, IndexRange b) {
 
 }  // namespace
 
-// Overview pixels over the view's: one stands for several, or several for one.
+// How overview pixels relate to those of the view: one covers several, or several cover one.
 void MapPyramid::draw_overview(const MapView& view, IndexRange rows, IndexRange cols,
                                MapPicture& out) const {
   if (overview_.empty()) return;
@@ -122,7 +122,7 @@ MapPicture MapPyramid::picture(const MapView& view) const {
       else
         draw_overview(view, its_rows, its_cols, out);
     }
-  // What is made of tiles alone is no estimate.
+  // A picture of tiles alone is not an estimate.
   if (out.complete) {
     out.estimated = 0;
     out.standard_error = {};

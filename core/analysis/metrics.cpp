@@ -24,7 +24,7 @@ void compare_outputs(MatrixView approximate, MatrixView exact, Metrics& m) {
     error_sum += error;
     norm_sum += norm;
     m.token_error.push_back(static_cast<float>(std::sqrt(error)));
-    // Infinite where Z is 0, and for NaN, which has no place in an order.
+    // Infinite where Z is 0, and for NaN, which cannot be ordered.
     const double ratio = error == 0 ? 0.0 : std::sqrt(error / norm);
     relative.push_back(std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio);
   }
@@ -62,9 +62,9 @@ double mass_on_support(const Support& support, Index i, const float* exact) {
   return mass;
 }
 
-// Sums of the weights of a row are off by their roundings, which are no mass.
+// Sums of the weights of a row differ from 1 by rounding, which is not dropped mass.
 float dropped(double kept) {
-  constexpr double rounding = 1e-5;  // some n 2^-24 at worst, sqrt(n) of it mostly
+  constexpr double rounding = 1e-5;  // at worst about n 2^-24, usually sqrt(n) 2^-24
   return 1 - kept < rounding ? 0.0f : static_cast<float>(1 - kept);
 }
 
@@ -101,7 +101,7 @@ void compare_attention(const Operator& approximate, const Operator& exact, const
   std::vector<RowDifference> rows;
   if (!complete)
     m.dropped_mass.assign(static_cast<std::size_t>(n), std::numeric_limits<float>::quiet_NaN());
-  Run quiet{run.profile, run.stop};  // progress counts rows
+  Run quiet = run.quiet();  // progress counts rows
   for (const IndexRange& band : sample.bands) {
     if (const auto there = approximate.compare_rows(exact, band, quiet)) {
       rows.insert(rows.end(), there->begin(), there->end());
@@ -115,10 +115,9 @@ void compare_attention(const Operator& approximate, const Operator& exact, const
     }
     if (!complete)
       for (Index i = band.begin; i < band.end; ++i)
-        m.dropped_mass[static_cast<std::size_t>(i)] =
+        m.dropped_mass[i] =
             dropped(rows[rows.size() - static_cast<std::size_t>(band.end - i)].mass);
-    if (run.progress)
-      run.progress->fraction = static_cast<double>(rows.size()) / static_cast<double>(sample.rows);
+    run.reached(static_cast<double>(rows.size()) / static_cast<double>(sample.rows));
   }
   const double correction = sample.population_correction();
   m.attention_rel_fro = relative_norm(rows, correction);

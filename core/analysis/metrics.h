@@ -1,4 +1,5 @@
-// Metrics say how far an approximate attention is from the exact one of the same scale and mask.
+// Metrics measure how far an approximate attention is from the exact one of the same scale and
+// mask.
 #pragma once
 
 #include <optional>
@@ -7,7 +8,7 @@
 
 namespace fovea {
 
-/// A mean over sampled rows carries its standard error; over all rows that is 0.
+/// A mean over sampled rows has a standard error; over all rows it is 0.
 struct Estimate {
   double value = 0, standard_error = 0;
 };

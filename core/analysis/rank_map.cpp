@@ -33,7 +33,7 @@ void add_grid(RankMap& map, Index leaf) {
     for (Index j = 0; j < map.n; j += leaf) add_block(map, {i, i + leaf}, {j, j + leaf}, 0);
 }
 
-// Blocks handed to the back end at once: eight of the largest.
+// Memory of the blocks that the back end decomposes at once: eight of the largest.
 constexpr Index batch_bytes = 8 * largest_rank_block * largest_rank_block * Index{sizeof(float)};
 
 // Reads and decomposes order[first, last).
@@ -119,7 +119,7 @@ RankMap map_ranks(Index n, const Entries& entries, const RankOptions& options,
 std::string note_of(const RankMap& map) {
   if (map.left_to_cpu == 0) return "";
   return std::to_string(map.left_to_cpu) + " of " + std::to_string(map.blocks.size()) +
-         " blocks decomposed by the CPU: their rank is too high for the device's way";
+         " blocks were decomposed by the CPU: their rank is too high for the method of the device";
 }
 
 void set_tolerance(RankMap& map, double tolerance, bool relative) {
@@ -132,7 +132,7 @@ int numerical_rank(const std::vector<float>& values, double tolerance, bool rela
     return static_cast<int>(std::ranges::count_if(
         values, [&](float sigma) { return static_cast<double>(sigma) > limit; }));
   }
-  // From the small end, so that the tail is summed without loss.
+  // From the smallest value on, so that the tail is summed without loss.
   double tail = 0;
   std::size_t rank = values.size();
   while (rank > 0 && tail + static_cast<double>(values[rank - 1]) < tolerance)

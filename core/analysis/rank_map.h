@@ -21,14 +21,14 @@ struct RankBlock {
   int level = 0;  // hierarchy: 0 on the diagonal, then the sibling level
   int rank = 0;
   std::vector<float> singular_values;  // descending
-  Index resolved = 0;  // the first so many; those after are equal, a bound on what they sum to
+  Index resolved = 0;  // so many are exact; the others are equal, a bound on their true sum
 };
 
 struct RankMap {
   Index n = 0;
   Partition partition = Partition::hierarchy;
   std::vector<RankBlock> blocks;  // tile [0, n) x [0, n)
-  Index left_to_cpu = 0;          // blocks that the back end's device gave up on
+  Index left_to_cpu = 0;          // blocks that the device could not decompose
 };
 
 struct RankOptions {
@@ -38,13 +38,13 @@ struct RankOptions {
   Partition partition = Partition::hierarchy;
 };
 
-/// Any matrix offered as rectangles: P, A, the logits, an error.
+/// Any matrix, read by rectangles: P, A, the logits, an error.
 using Entries = std::function<Matrix(IndexRange rows, IndexRange cols)>;
 
-/// Larger blocks are refused: their decomposition would take minutes.
+/// Larger blocks are an error: their decomposition would take minutes.
 inline constexpr Index largest_rank_block = 2048;
 
-/// Throws UnavailableError where a block would be larger: before anything is computed.
+/// Throws UnavailableError if a block would be larger, before anything is computed.
 void require_decomposable(Index n, const RankOptions& options);
 
 /// Singular values of every block by the back end, a batch of bounded memory at a time; `entries`
@@ -52,7 +52,7 @@ void require_decomposable(Index n, const RankOptions& options);
 RankMap map_ranks(Index n, const Entries& entries, const RankOptions& options,
                   const Backend& backend, Run& run);
 
-/// What a reader of the map should know: blocks left to the CPU. Empty: nothing.
+/// A note for the reader of the map about blocks left to the CPU. Empty: there are none.
 std::string note_of(const RankMap& map);
 
 /// The same map at another tolerance; no new decomposition.

@@ -8,7 +8,7 @@ namespace fovea {
 namespace {
 constexpr Index band_entries = Index{1} << 22;
 constexpr std::uint32_t row_sample_purpose =
-    0x726f7773;  // "rows": apart from every variant's draws
+    0x726f7773;  // "rows": different from every variant's streams
 }  // namespace
 
 RowBands row_bands(Index n, double max_entries, std::uint64_t seed) {
@@ -17,7 +17,7 @@ RowBands row_bands(Index n, double max_entries, std::uint64_t seed) {
   if (wanted < static_cast<double>(n)) {
     Random random(seed, stream_of(row_sample_purpose, 0));
     out.rows = std::min(n, std::max<Index>(16, static_cast<Index>(wanted)));
-    // Selection sampling: row i is taken with probability (still wanted) / (still left).
+    // Selection sampling: row i is taken with probability (still needed) / (still left).
     for (Index i = 0, left = out.rows; left > 0; ++i)
       if (static_cast<Index>(random.below(static_cast<std::uint64_t>(n - i))) < left) {
         out.bands.push_back({i, i + 1});

@@ -1,4 +1,4 @@
-// RowBands are the rows of P that an analysis looks at: all of them in bands, or a uniform sample.
+// RowBands are the rows of P that an analysis reads: all of them in bands, or a uniform sample.
 #pragma once
 
 #include <cmath>

@@ -64,7 +64,7 @@ std::vector<Diagnostic> sampling_figures(const Diagnosis& of, Run& run, double m
   const Support support(approximate.plan());
   const RowBands rows = row_bands(n, max_entries, 0);
   RowLook look{.column_squares = std::vector<double>(static_cast<std::size_t>(n))};
-  Run quiet{run.profile, run.stop};
+  Run quiet = run.quiet();
   for (const IndexRange& band : rows.bands) {
     const Matrix p = exact.tile(band, {0, n}, quiet);
     for (Index i = band.begin; i < band.end; ++i)

@@ -37,7 +37,7 @@ double operator_norm(const Operator& op, Run& run) {
   const Index n = op.plan().n;
   const RowBands all = row_bands(n, static_cast<double>(n) * static_cast<double>(n), 0);
   const int steps = static_cast<int>(std::min<Index>(most_steps, n));
-  Run quiet{run.profile, run.stop};
+  Run quiet = run.quiet();
   MatrixXd basis(n, steps);
   VectorXd diagonal(steps), beside(steps);
   Random random(0, 0);
@@ -57,10 +57,11 @@ double operator_norm(const Operator& op, Run& run) {
     ritz.computeFromTridiagonal(diagonal.head(k + 1), beside.head(k), Eigen::EigenvaluesOnly);
     const double before = top;
     top = ritz.eigenvalues()(k);
-    if (run.progress) run.progress->fraction = static_cast<double>(k + 1) / steps;
+    run.reached(static_cast<double>(k + 1) / steps);
     if (beside(k) <= 1e-14 * top || (k > 2 && top - before <= settled * top)) break;
     x = y / beside(k);
   }
+  run.reached(1);  // it may have settled early
   return std::sqrt(std::max(0.0, top));
 }
 

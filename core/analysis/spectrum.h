@@ -1,4 +1,4 @@
-// Largest singular values: of P, which is only known by its rows, and of thin matrices.
+// Largest singular values: of P, which is read by rows, and of thin matrices.
 #pragma once
 
 #include "backend/operator.h"

@@ -12,8 +12,7 @@ Side::Side(const std::vector<std::int32_t>& order, int level, Index n)
 
 bool Side::ascending(IndexRange positions) const {
   return identity() || positions.size() <= 1 ||
-         descents_[static_cast<std::size_t>(positions.begin)] ==
-             descents_[static_cast<std::size_t>(positions.end) - 1];
+         descents_[positions.begin] == descents_[positions.end - 1];
 }
 
 Index Side::token_count(IndexRange positions) const {
@@ -70,7 +69,7 @@ double pairs_in_band(IndexRange rows, IndexRange cols, const Band& band) {
 namespace {
 
 // Queries and keys share a node at some depth with alpha != 0 iff they share the one nearest the
-// root, for nodes are nested: so the support is one set of tiles over the two orders by leaf.
+// root, since nodes are nested. So the support is one set of tiles over the two orders by leaf.
 Pass support_of_nodes(const NodePlan& nodes, Index n, bool causal) {
   std::size_t depth = 0;
   while (depth < nodes.alpha.size() && nodes.alpha[depth] == 0) ++depth;
@@ -81,14 +80,11 @@ Pass support_of_nodes(const NodePlan& nodes, Index n, bool causal) {
     (l < depth ? count : below) *= nodes.branching[l];
   const auto order_by_node = [&](const std::vector<std::int32_t>& leaf, std::vector<Index>& start) {
     start.assign(static_cast<std::size_t>(count) + 1, 0);
-    for (const std::int32_t l : leaf) ++start[static_cast<std::size_t>(l / below) + 1];
+    for (const std::int32_t l : leaf) ++start[l / below + 1];
     std::partial_sum(start.begin(), start.end(), start.begin());
     std::vector<Index> next = start;
     std::vector<std::int32_t> order(static_cast<std::size_t>(n));
-    for (Index i = 0; i < n; ++i)
-      order[static_cast<std::size_t>(
-          next[static_cast<std::size_t>(leaf[static_cast<std::size_t>(i)] / below)]++)] =
-          static_cast<std::int32_t>(i);
+    for (Index i = 0; i < n; ++i) order[next[leaf[i] / below]++] = static_cast<std::int32_t>(i);
     return order;
   };
   std::vector<Index> query_start, key_start;
@@ -120,7 +116,7 @@ Support::Layer layer_of(const Pass& pass, Index n) {
   if (!pass.rows.empty()) {
     layer.position.assign(static_cast<std::size_t>(clusters(n, pass.query_level)), -1);
     for (std::size_t p = 0; p < pass.rows.size(); ++p)
-      layer.position[static_cast<std::size_t>(pass.rows[p])] = static_cast<std::int32_t>(p);
+      layer.position[pass.rows[p]] = static_cast<std::int32_t>(p);
   }
   return layer;
 }
@@ -138,7 +134,7 @@ Support::Support(const Plan& plan) : plan_(&plan) {
 
 const Support::Layer::Group* Support::Layer::group_of(Index query) const {
   const Index cluster = query >> rows.level();
-  const Index p = position.empty() ? cluster : position[static_cast<std::size_t>(cluster)];
+  const Index p = position.empty() ? cluster : position[cluster];
   if (p < 0) return nullptr;
   const auto found =
       std::ranges::upper_bound(groups, p, {}, [](const Group& g) { return g.rows.end; });
@@ -147,8 +143,8 @@ const Support::Layer::Group* Support::Layer::group_of(Index query) const {
 
 float Support::Part::weight(Index n) const {
   if (pass->weight.empty()) return 1;
-  const Index cluster = pass->cols.empty() ? column : pass->cols[static_cast<std::size_t>(column)];
-  return pass->weight[static_cast<std::size_t>(column)] /
+  const Index cluster = pass->cols.empty() ? column : pass->cols[column];
+  return pass->weight[column] /
          static_cast<float>(cluster_tokens(cluster, pass->key_level, n).size());
 }
 

@@ -1,4 +1,5 @@
-// A Support answers which keys a query attends: the pairs to which a Plan gives weight, row by row.
+// A Support knows which keys each query attends: the pairs to which a Plan gives weight, row by
+// row.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +19,8 @@ class Side {
     return identity() ? clusters(n_, level_) : static_cast<Index>(order_->size());
   }
   const std::int32_t* order() const { return order_->data(); }  // [size()], not of the identity
-  /// Whether the clusters at the positions ascend, in O(1): leaves and residue classes do, each by
-  /// itself. The identity does.
+  /// Whether the clusters at the positions ascend, in O(1). Those of a leaf or a residue class do,
+  /// and so does the identity.
   bool ascending(IndexRange positions) const;
   int level() const { return level_; }
   Index cluster(Index position) const {
@@ -28,7 +29,7 @@ class Side {
   IndexRange tokens(Index position) const { return cluster_tokens(cluster(position), level_, n_); }
   /// Tokens at all the positions.
   Index token_count(IndexRange positions) const;
-  /// Those of the positions whose tokens may lie in `tokens`; exact when ascending.
+  /// The positions whose tokens may lie in `tokens`; exact when they ascend.
   IndexRange near(IndexRange positions, IndexRange tokens) const;
   /// The tokens at the positions, within `view`, as ascending disjoint ranges.
   std::vector<IndexRange> runs(IndexRange positions, IndexRange view) const;
@@ -60,11 +61,12 @@ class Support {
     const Pass* pass;
     std::size_t tile;
     Index column;
-    /// Of a pair: 1, or that of the sampled key, shared among the tokens of its cluster.
+    /// The weight of a pair: 1, or that of the sampled key, divided among the tokens of its
+    /// cluster.
     float weight(Index n) const;
   };
 
-  /// Calls use(Part) for all that `query` attends within `keys`; no key comes twice.
+  /// Calls use(Part) for all keys of `keys` that `query` attends, each once.
   template <class Use>
   void for_parts(Index query, IndexRange keys, Use use) const;
 

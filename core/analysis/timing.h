@@ -18,7 +18,7 @@ struct StageSummary {
 struct Timing {
   std::vector<StageSummary> plan, upload, apply;  // by stage, in order of first appearance
   StageSummary plan_total, upload_total, apply_total;
-  bool few_samples = false;  // fewer than 5: say so wherever it is shown
+  bool few_samples = false;  // fewer than 5, which is mentioned wherever they are shown
 };
 
 /// Medians of the stages of several profiles of the same work; `total` is of the sums.

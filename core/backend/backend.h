@@ -14,9 +14,9 @@ namespace fovea {
 
 /// Singular values of a batch of blocks.
 struct Spectra {
-  std::vector<std::vector<float>> values;  // of each block, descending, min(rows, cols) of them
-  std::vector<Index> resolved;             // the first so many; those after are equal: a bound
-  Index left_to_cpu = 0;                   // blocks that a device gave up on
+  std::vector<std::vector<float>> values;  // for each block min(rows, cols) values, descending
+  std::vector<Index> resolved;             // so many are exact; the others are equal, a bound
+  Index left_to_cpu = 0;                   // blocks that the device could not decompose
 };
 
 class Backend {
@@ -27,7 +27,8 @@ class Backend {
   virtual std::string device() const = 0;     // "AVX-512, 2 threads"
   virtual std::string precision() const = 0;  // "fp32", "bf16", "fp16"
 
-  /// Uploads what the plan needs of q and k (stage "upload"). Throws UnavailableError for memory.
+  /// Uploads what the plan needs of q and k (stage "upload"). Throws UnavailableError when there is
+  /// too little memory.
   virtual std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
                                          Run& run) const = 0;
 
@@ -54,11 +55,11 @@ class Backend {
   virtual std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys,
                                                  std::int32_t key_count, Run& run) const = 0;
 
-  /// Singular values of every block, within 2e-7 |A|_F (CUDA: 1e-6 in blocks of at most 64 a side,
-  /// decomposed in float), and their sums from any one on hardly under-estimated, so that ranks by
-  /// the paper's tail sum hold: singular_values.h says why. NaN for a block with an entry that is
-  /// not finite. The largest blocks first let the threads end together. Memory beyond the blocks: a
-  /// few of the largest for each thread.
+  /// Singular values of each block, within 2e-7 |A|_F (CUDA: 1e-6 in blocks of at most 64 a side,
+  /// which are decomposed in float). The sum of the values after any one is at most negligibly too
+  /// small, so that ranks by the paper's tail sum are not under-estimated (see singular_values.h).
+  /// NaN for a block with an entry that is not finite. Threads finish together if the largest
+  /// blocks come first. Needs memory for a few of the largest blocks for each thread.
   virtual Spectra singular_values(std::span<const MatrixView> blocks, Run& run) const = 0;
 };
 
@@ -67,17 +68,18 @@ struct CpuOptions {
   std::string isa = "auto";  // "sse2", "avx2", "avx512", "auto": the best this machine has
 };
 
-/// Throws UsageError for an unknown instruction set, UnavailableError for one the machine lacks.
+/// Throws UsageError for an unknown instruction set, UnavailableError for one that this machine
+/// does not have.
 std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options = {});
 
 struct CudaOptions {
-  /// What Z = P V is multiplied in: "fp32", or, on tensor cores, "bf16" or "fp16" (inputs and
-  /// weights rounded to it, products and the softmax in fp32). Entries of P are in fp32 always, and
-  /// divided by their own sums in fp32: rows of P sum to 1 as they do on any back end, and Z
-  /// differs from P V by what the rounding costs. Output::lse belongs to Z. The maps of apply_rows
-  /// are of those entries: beside tensor cores they take a second pass over P, in fp32.
+  /// The precision of Z = P V: "fp32", or, on tensor cores, "bf16" or "fp16" (inputs and weights
+  /// are rounded to it, sums of products and the softmax are in fp32). Entries of P are always in
+  /// fp32 and divided by their own sums in fp32, so that rows of P sum to 1 on every back end, and
+  /// Z differs from P V by the rounding. Output::lse belongs to Z. The maps of apply_rows are of
+  /// those entries: with tensor cores they take a second pass over P, in fp32.
   std::string precision = "fp32";
-  int threads = 0;  // of what the CPU does beside it; 0: as many as the machine has
+  int threads = 0;  // for the work that is left to the CPU; 0: as many as the machine has
 };
 
 /// The CUDA back end, or nullptr with the reason when it was not built, there is no device or the

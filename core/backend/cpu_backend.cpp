@@ -1,4 +1,5 @@
-// The CPU back end: instruction set chosen at run time, the heavy steps of planning on all threads.
+// The CPU back end: the instruction set is chosen at run time, the heavy steps of planning run on
+// all threads.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -22,11 +23,11 @@ const isa::Loops& choose(const std::string& name) {
                       __builtin_cpu_supports("avx512bw");
   if (name == "sse2") return isa::sse2();
   if (name == "avx2") {
-    if (!avx2) throw UnavailableError("instruction set avx2: not on this machine");
+    if (!avx2) throw UnavailableError("instruction set avx2: this machine does not have it");
     return isa::avx2();
   }
   if (name == "avx512") {
-    if (!avx512) throw UnavailableError("instruction set avx512: not on this machine");
+    if (!avx512) throw UnavailableError("instruction set avx512: this machine does not have it");
     return isa::avx512();
   }
   if (name != "auto")
@@ -65,8 +66,7 @@ class CpuBackend final : public Backend {
                                         Run& run) const override {
     std::vector<std::int32_t> buckets(static_cast<std::size_t>(x.rows));
     std::vector<const float*> rows(static_cast<std::size_t>(directions.rows));
-    for (Index r = 0; r < directions.rows; ++r)
-      rows[static_cast<std::size_t>(r)] = directions.row(r);
+    for (Index r = 0; r < directions.rows; ++r) rows[r] = directions.row(r);
     for_rows(x.rows, run, [&](IndexRange range) {
       project(x, rows, range, [&](Index i, const float* dots, int stride) {
         std::uint32_t code = 0;
@@ -74,7 +74,7 @@ class CpuBackend final : public Backend {
           code |= static_cast<std::uint32_t>(dots[static_cast<Index>(t) * stride] > 0) << t;
         // The inverse Gray code is the prefix exclusive-or from the top bit down.
         for (int shift = 1; shift < 32; shift *= 2) code ^= code >> shift;
-        buckets[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(code);
+        buckets[i] = static_cast<std::int32_t>(code);
       });
     });
     return buckets;
@@ -100,16 +100,14 @@ class CpuBackend final : public Backend {
     std::vector<std::int32_t> order(keys.size());
     if (static_cast<std::size_t>(key_count) > 4 * keys.size() + 1024) {  // few keys, many buckets
       for (std::size_t i = 0; i < keys.size(); ++i) order[i] = static_cast<std::int32_t>(i);
-      std::ranges::stable_sort(order, {},
-                               [&](std::int32_t i) { return keys[static_cast<std::size_t>(i)]; });
+      std::ranges::stable_sort(order, {}, [&](std::int32_t i) { return keys[i]; });
       return order;
     }
     std::vector<std::int32_t> start(static_cast<std::size_t>(key_count) + 1, 0);
-    for (std::int32_t key : keys) ++start[static_cast<std::size_t>(key) + 1];
+    for (std::int32_t key : keys) ++start[key + 1];
     for (std::size_t b = 1; b < start.size(); ++b) start[b] += start[b - 1];
     for (std::size_t i = 0; i < keys.size(); ++i)
-      order[static_cast<std::size_t>(start[static_cast<std::size_t>(keys[i])]++)] =
-          static_cast<std::int32_t>(i);
+      order[start[keys[i]]++] = static_cast<std::int32_t>(i);
     return order;
   }
 
@@ -121,13 +119,15 @@ class CpuBackend final : public Backend {
     double total = 0;
     for (const MatrixView& block : blocks) total += decomposition_effort(block.rows, block.cols);
     std::atomic<double> done = 0;
-    workers_->loop(static_cast<Index>(blocks.size()), run.stop, [&](Index turn, int) {
-      const MatrixView& block = blocks[static_cast<std::size_t>(turn)];
+    workers_->loop(std::ssize(blocks), run.stop, [&](Index turn, int worker) {
+      const MatrixView& block = blocks[turn];
       const auto found = fovea::singular_values(block, run.stop);
-      out.values[static_cast<std::size_t>(turn)].assign(found.values.begin(), found.values.end());
-      out.resolved[static_cast<std::size_t>(turn)] = found.resolved;
-      run.reached((done += decomposition_effort(block.rows, block.cols)) / total);
+      out.values[turn].assign(found.values.begin(), found.values.end());
+      out.resolved[turn] = found.resolved;
+      done += decomposition_effort(block.rows, block.cols);
+      if (worker == 0) run.reached(done / total);
     });
+    run.reached(1);
     return out;
   }
 

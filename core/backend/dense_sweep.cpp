@@ -12,38 +12,34 @@ namespace {
 
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
-std::size_t size(Index i) {
-  return static_cast<std::size_t>(i);
-}
-
 using Floats = std::vector<float, AlignedAllocator<float>>;
 
 }  // namespace
 
-// One thread: a strip of queries, and what every pixel column has seen of it.
+// The state of one thread: a strip of queries, and its segments in each pixel column.
 class DenseSweep::Worker {
  public:
-  Worker(const BoundTiles& tiles, const Wish& wish, const std::stop_token& stop, Found& found)
+  Worker(const BoundTiles& tiles, const Request& request, const std::stop_token& stop, Found& found)
       : tiles_(tiles),
-        wish_(wish),
+        request_(request),
         stop_(stop),
         found_(found),
         strip_(tiles),
-        columns_(wish.map_cols.empty() ? 0 : static_cast<Index>(wish.map_cols.size()) - 1),
-        maximum_(size((columns_ + 1) * isa::max_lanes)),
+        columns_(request.map_cols.empty() ? 0 : std::ssize(request.map_cols) - 1),
+        maximum_((columns_ + 1) * isa::max_lanes),
         sum_(maximum_.size()),
         reference_(maximum_.size()),
-        zeros_(Matrix::padded(1, std::max<Index>(wish.values.cols, 1))),
-        most_row_(size(columns_)),
-        reduced_(size(columns_)),
-        sum_row_(size(columns_)) {}
+        zeros_(Matrix::padded(1, std::max<Index>(request.values.cols, 1))),
+        most_row_(columns_),
+        reduced_(columns_),
+        sum_row_(columns_) {}
 
   // Queries that belong to no map.
   void attend_queries(IndexRange queries) { attend(queries); }
 
   // All queries of some map rows.
   void attend_map_rows(IndexRange rows) {
-    const auto bound = [&](Index row) { return wish_.map_rows[size(row)]; };
+    const auto bound = [&](Index row) { return request_.map_rows[row]; };
     Index row = rows.begin;
     begin_row();
     for (Index q = bound(rows.begin); q < bound(rows.end);) {
@@ -63,13 +59,13 @@ class DenseSweep::Worker {
   void attend(IndexRange queries) {
     strip_.count = static_cast<int>(queries.size());
     for (int lane = 0; lane < strip_.count; ++lane) {
-      const std::int32_t token = wish_.queries[size(queries.begin + lane)];
+      const std::int32_t token = request_.queries[queries.begin + lane];
       strip_.row[lane] = tiles_.problem().q.row(token);
       strip_.lane_token[lane] = token;
       running_maximum_[lane] = minus_infinity;
       running_sum_[lane] = 0;
       from_[lane] = zeros_.data();
-      if (!wish_.values.empty()) z_[lane] = found_.z.row(queries.begin + lane);
+      if (!request_.values.empty()) z_[lane] = found_.z.row(queries.begin + lane);
     }
     strip_.pack();
     for (int lane = strip_.count; lane < strip_.lanes(); ++lane) {
@@ -93,8 +89,8 @@ class DenseSweep::Worker {
       strip_.loops().softmax(strip_.s.data(), strip_.lanes(), strip_.keys, running_maximum_,
                              running_sum_, rescale_);
     }
-    if (wish_.values.empty()) return;
-    for (int k = 0; k < strip_.keys; ++k) value_[k] = wish_.values.row(strip_.column[k]);
+    if (request_.values.empty()) return;
+    for (int k = 0; k < strip_.keys; ++k) value_[k] = request_.values.row(strip_.column[k]);
     tiles_.loops().accumulate({.s = strip_.s.data(),
                                .lanes = strip_.lanes(),
                                .count = strip_.count,
@@ -108,10 +104,10 @@ class DenseSweep::Worker {
     first_ = false;
   }
 
-  // The step's keys follow one another in the sequence. Keys outside the map fall into a segment of
-  // their own behind all others.
+  // The keys of a step are in sequence order without gaps. Keys outside the map belong to a segment
+  // of their own, after all others.
   void find_segments() {
-    const std::span<const Index> bound = wish_.map_cols;
+    const std::span<const Index> bound = request_.map_cols;
     Index key = strip_.column[0];
     const Index end = strip_.column[strip_.keys - 1] + 1;
     Index pixel = std::ranges::upper_bound(bound, key) - bound.begin() - 1;  // -1: before the map
@@ -120,13 +116,13 @@ class DenseSweep::Worker {
     for (; key < end; ++pixel) {
       const bool inside = 0 <= pixel && pixel < columns_;
       const Index slot = inside ? pixel : columns_;
-      const Index until = pixel < columns_ ? std::min(end, bound[size(pixel + 1)]) : end;
+      const Index until = pixel < columns_ ? std::min(end, bound[pixel + 1]) : end;
       if (segments_.count == 0) segments_.first_goes_on = slot == last_slot_;
       const int i = segments_.count++;
       segment_end_[i] = static_cast<int>(until - strip_.column[0]);
-      segment_maximum_[i] = &maximum_[size(slot * lanes)];
-      segment_sum_[i] = &sum_[size(slot * lanes)];
-      segment_reference_[i] = &reference_[size(slot * lanes)];
+      segment_maximum_[i] = &maximum_[slot * lanes];
+      segment_sum_[i] = &sum_[slot * lanes];
+      segment_reference_[i] = &reference_[slot * lanes];
       last_slot_ = slot;
       key = until;
     }
@@ -145,7 +141,7 @@ class DenseSweep::Worker {
 
   void write(IndexRange queries) {
     for (int lane = 0; lane < strip_.lanes(); ++lane) {
-      // Not `!(sum > 0)`: the sum of a row with NaN is NaN, and that is not a row without keys.
+      // Not `!(sum > 0)`: the sum of a row with NaN is NaN, which is not a row without keys.
       const bool none = running_sum_[lane] == 0;
       log2_sum_[lane] =
           none ? minus_infinity
@@ -153,8 +149,8 @@ class DenseSweep::Worker {
                                     std::log2(static_cast<double>(running_sum_[lane])));
       if (lane >= strip_.count) continue;
       const Index at = queries.begin + lane;
-      found_.log2_sums[size(at)] = log2_sum_[lane];
-      if (wish_.values.empty()) continue;
+      found_.log2_sums[at] = log2_sum_[lane];
+      if (request_.values.empty()) continue;
       const auto width = static_cast<int>(found_.z.stride());
       if (none)
         std::fill_n(z_[lane], width, 0.0f);
@@ -182,25 +178,24 @@ class DenseSweep::Worker {
     const isa::Loops& loops = strip_.loops();
     const auto count = static_cast<int>(lanes.size()), seen = static_cast<int>(seen_);
     row_queries_ += lanes.size();
-    loops.reduce(&sum_[size(lanes.begin)], strip_.lanes(), count, seen, false, reduced_.data());
-    for (std::size_t c = 0; c < size(seen_); ++c) sum_row_[c] += static_cast<double>(reduced_[c]);
-    loops.reduce(&maximum_[size(lanes.begin)], strip_.lanes(), count, seen, true, reduced_.data());
-    for (std::size_t c = 0; c < size(seen_); ++c)
-      most_row_[c] = std::max(most_row_[c], reduced_[c]);
+    loops.reduce(&sum_[lanes.begin], strip_.lanes(), count, seen, false, reduced_.data());
+    for (Index c = 0; c < seen_; ++c) sum_row_[c] += static_cast<double>(reduced_[c]);
+    loops.reduce(&maximum_[lanes.begin], strip_.lanes(), count, seen, true, reduced_.data());
+    for (Index c = 0; c < seen_; ++c) most_row_[c] = std::max(most_row_[c], reduced_[c]);
   }
 
   void end_row(Index row) {
     for (Index c = 0; c < columns_; ++c) {
-      const Index keys = wish_.map_cols[size(c + 1)] - wish_.map_cols[size(c)];
-      const double sum = sum_row_[size(c)];  // NaN where a query is not finite: both maps show it
-      found_.most(row, c) = std::isnan(sum) ? static_cast<float>(sum) : most_row_[size(c)];
+      const Index keys = request_.map_cols[c + 1] - request_.map_cols[c];
+      const double sum = sum_row_[c];  // NaN where a query is not finite, which both maps show
+      found_.most(row, c) = std::isnan(sum) ? static_cast<float>(sum) : most_row_[c];
       found_.mean(row, c) = static_cast<float>(sum / static_cast<double>(row_queries_ * keys));
     }
     begin_row();
   }
 
   const BoundTiles& tiles_;
-  const Wish& wish_;
+  const Request& request_;
   const std::stop_token& stop_;
   Found& found_;
   QueryStrip strip_;
@@ -211,7 +206,7 @@ class DenseSweep::Worker {
   float* segment_maximum_[isa::max_keys] = {};
   float* segment_sum_[isa::max_keys] = {};
   float* segment_reference_[isa::max_keys] = {};
-  Index last_slot_ = -1, seen_ = 0;  // slot of the last key; columns met so far
+  Index last_slot_ = -1, seen_ = 0;  // slot of the last key; columns reached so far
   alignas(64) float running_maximum_[isa::max_lanes] = {}, running_sum_[isa::max_lanes] = {};
   alignas(64) float rescale_[isa::max_lanes] = {}, log2_sum_[isa::max_lanes] = {};
   const float* from_[isa::max_lanes] = {};
@@ -219,41 +214,38 @@ class DenseSweep::Worker {
   const float* value_[isa::max_keys] = {};
   bool first_ = true;
   Matrix zeros_;
-  std::vector<float> most_row_, reduced_;  // [columns] of the map row in work
+  std::vector<float> most_row_, reduced_;  // [columns] of the current map row
   std::vector<double> sum_row_;
   Index row_queries_ = 0;
 };
 
-DenseSweep::DenseSweep(const BoundTiles& tiles, const Wish& wish, Workers& workers, Run& run)
-    : tiles_(tiles), wish_(wish), workers_(workers), run_(run) {
-  const auto queries = static_cast<Index>(wish.queries.size());
-  found_.log2_sums.resize(wish.queries.size());
-  if (!wish.values.empty()) found_.z = Matrix::uninitialised(queries, wish.values.cols);
-  if (!wish.map_cols.empty()) {
-    const auto side = [](std::span<const Index> bounds) {
-      return static_cast<Index>(bounds.size()) - 1;
-    };
-    found_.most = Matrix(side(wish.map_rows), side(wish.map_cols));
-    found_.mean = Matrix(side(wish.map_rows), side(wish.map_cols));
+DenseSweep::DenseSweep(const BoundTiles& tiles, const Request& request, Workers& workers, Run& run)
+    : tiles_(tiles), request_(request), workers_(workers), run_(run) {
+  const auto queries = std::ssize(request.queries);
+  found_.log2_sums.resize(request.queries.size());
+  if (!request.values.empty()) found_.z = Matrix::uninitialised(queries, request.values.cols);
+  if (!request.map_cols.empty()) {
+    const auto side = [](std::span<const Index> bounds) { return std::ssize(bounds) - 1; };
+    found_.most = Matrix(side(request.map_rows), side(request.map_cols));
+    found_.mean = Matrix(side(request.map_rows), side(request.map_cols));
   }
   cut_turns();
 }
 
 DenseSweep::~DenseSweep() = default;
 
-// Map rows of about 64 queries together, or one of more.
+// Map rows of about 64 queries together, or a single one of more.
 void DenseSweep::cut_turns() {
-  if (wish_.map_cols.empty()) {
-    const auto queries = static_cast<Index>(wish_.queries.size());
+  if (request_.map_cols.empty()) {
+    const auto queries = std::ssize(request_.queries);
     for (Index q = 0; q < queries; q += isa::usual_lanes)
       turns_.push_back({q, std::min(q + isa::usual_lanes, queries)});
     return;
   }
-  const auto rows = static_cast<Index>(wish_.map_rows.size()) - 1;
+  const auto rows = std::ssize(request_.map_rows) - 1;
   for (Index r = 0; r < rows;) {
     Index end = r + 1;
-    while (end < rows &&
-           wish_.map_rows[size(end + 1)] - wish_.map_rows[size(r)] <= isa::usual_lanes)
+    while (end < rows && request_.map_rows[end + 1] - request_.map_rows[r] <= isa::usual_lanes)
       ++end;
     turns_.push_back({r, end});
     r = end;
@@ -263,15 +255,16 @@ void DenseSweep::cut_turns() {
 DenseSweep::Found DenseSweep::attend() {
   std::vector<Worker> threads;
   for (int i = 0; i < workers_.threads(); ++i)
-    threads.emplace_back(tiles_, wish_, run_.stop, found_);
+    threads.emplace_back(tiles_, request_, run_.stop, found_);
   std::atomic<Index> done = 0;
-  workers_.loop(static_cast<Index>(turns_.size()), run_.stop, [&](Index turn, int worker) {
-    Worker& its = threads[size(worker)];
-    if (wish_.map_cols.empty())
-      its.attend_queries(turns_[size(turn)]);
+  workers_.loop(std::ssize(turns_), run_.stop, [&](Index turn, int worker) {
+    Worker& its = threads[worker];
+    if (request_.map_cols.empty())
+      its.attend_queries(turns_[turn]);
     else
-      its.attend_map_rows(turns_[size(turn)]);
-    run_.reached(static_cast<double>(++done) / static_cast<double>(turns_.size()));
+      its.attend_map_rows(turns_[turn]);
+    ++done;
+    if (worker == 0) run_.reached(static_cast<double>(done) / static_cast<double>(turns_.size()));
   });
   return std::move(found_);
 }

@@ -1,6 +1,6 @@
-// A DenseSweep takes some queries past all the keys they may attend, once: their softmax sums,
-// their rows of Z, and P pooled to pixels in passing. For plans of one tile in sequence order, as
-// exact attention's, where any query can be had by itself.
+// A DenseSweep reads all the keys that some queries may attend, once: it finds their softmax sums,
+// their rows of Z, and P pooled to pixels in passing. It is for plans of one tile in sequence
+// order, such as exact attention's, where each query can be evaluated alone.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace fovea {
 
 class DenseSweep {
  public:
-  struct Wish {
+  struct Request {
     std::span<const std::int32_t> queries = {};  // any, in any order
     MatrixView values = {};  // [n, dv], rows readable up to a multiple of 16; no columns: no Z
     // Row r of the maps is of queries [map_rows[r], map_rows[r + 1]) of the list, column c of keys
@@ -27,7 +27,7 @@ class DenseSweep {
   };
 
   /// All arguments outlive this. `tiles` are dense.
-  DenseSweep(const BoundTiles& tiles, const Wish& wish, Workers& workers, Run& run);
+  DenseSweep(const BoundTiles& tiles, const Request& request, Workers& workers, Run& run);
   ~DenseSweep();
 
   /// Sums and Z are, bit for bit, those of any other choice of queries. Maxima are those of the
@@ -40,7 +40,7 @@ class DenseSweep {
   void cut_turns();
 
   const BoundTiles& tiles_;
-  const Wish& wish_;
+  const Request& request_;
   Workers& workers_;
   Run& run_;
   std::vector<IndexRange> turns_;  // of map rows, else of queries: what one thread takes at a time

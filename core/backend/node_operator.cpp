@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "backend/key_slots.h"
+#include "backend/node_paths.h"
+#include "data/pixels.h"
 
 namespace fovea {
 namespace {
@@ -11,13 +12,21 @@ namespace {
 // Tokens that one turn of a loop handles, and the most keys of one partial sum: fixed, so that no
 // result depends on the number of threads.
 constexpr Index tokens_per_turn = 512;
-constexpr Index keys_per_piece = 1024;
+constexpr std::int32_t keys_per_piece = 1024;
 constexpr Index columns_per_turn = 8;
 
-// Consecutive keys in leaf order that share a leaf.
-struct Piece {
-  Index slot;
-  IndexRange keys;  // positions in leaf order
+// A NodePlan's tree.
+struct NodeTables {
+  std::vector<std::int32_t> key_order;  // [n] by leaf
+  NodeSlots slots;
+  NodePaths paths;
+  Pieces pieces;  // of the leaves
+
+  explicit NodeTables(const NodePlan& nodes)
+      : key_order(leaf_order(nodes)),
+        slots(number_slots(nodes, key_order)),
+        paths(nodes, slots),
+        pieces(cut_pieces(slots, slots.depths() - 1, keys_per_piece)) {}
 };
 
 class NodeOperator final : public Operator {
@@ -26,29 +35,28 @@ class NodeOperator final : public Operator {
                std::shared_ptr<Workers> workers, Run& run)
       : Operator(std::move(plan), problem),
         nodes_(std::get<NodePlan>(this->plan().form)),
-        depths_(static_cast<Index>(nodes_.branching.size()) + 1),
         loops_(loops),
         workers_(std::move(workers)),
-        slots_(number_slots(nodes_, run)) {
+        tables_(make_tables(nodes_, run)),
+        depths_(tables_.slots.depths()) {
     const auto stage = run.profile.stage("upload");
-    sort_keys();
     run.check();
     if (this->plan().causal) share_prefixes();
   }
 
  private:
-  static KeySlots number_slots(const NodePlan& nodes, Run& run) {
+  static NodeTables make_tables(const NodePlan& nodes, Run& run) {
     const auto stage = run.profile.stage("upload");
-    return KeySlots(nodes);
+    return NodeTables(nodes);
   }
-  static std::size_t size(Index i) { return static_cast<std::size_t>(i); }
   Index n() const { return plan().n; }
-  Index slots() const { return slots_.count(); }
-  const std::int32_t* key_slots(Index j) const { return slots_.path(nodes_.key_leaf[size(j)]); }
-  const std::int32_t* query_slots(Index i) const { return slots_.path(nodes_.query_leaf[size(i)]); }
+  Index slots() const { return tables_.slots.size(); }
+  const NodePaths& paths() const { return tables_.paths; }
+  const std::int32_t* key_slots(Index j) const { return paths().path(nodes_.key_leaf[j]); }
+  const std::int32_t* query_slots(Index i) const { return paths().path(nodes_.query_leaf[i]); }
   // alpha / the keys of the query's node that it may attend; 0 if there are none.
   float share(Index i, Index depth) const {
-    return plan().causal ? share_[size(i * depths_ + depth)] : slots_.share(query_slots(i)[depth]);
+    return plan().causal ? share_[i * depths_ + depth] : paths().share(query_slots(i)[depth]);
   }
 
   template <class Body>
@@ -59,30 +67,14 @@ class NodeOperator final : public Operator {
     });
   }
 
-  // Keys by leaf, which is by slot, those of a leaf in sequence order.
-  void sort_keys() {
-    std::vector<std::int32_t> next(size(slots()) + 1, 0);
-    for (const std::int32_t leaf : nodes_.key_leaf) ++next[size(slots_.deepest(leaf)) + 1];
-    for (Index slot = 0; slot < slots(); ++slot) {
-      const Index begin = next[size(slot)], end = begin + next[size(slot) + 1];
-      next[size(slot) + 1] = static_cast<std::int32_t>(end);
-      for (Index p = begin; p < end; p += keys_per_piece)
-        pieces_.push_back({slot, {p, std::min(end, p + keys_per_piece)}});
-    }
-    key_order_.resize(size(n()));
-    for (Index j = 0; j < n(); ++j)
-      key_order_[size(next[size(slots_.deepest(nodes_.key_leaf[size(j)]))]++)] =
-          static_cast<std::int32_t>(j);
-  }
-
   void share_prefixes() {
-    share_.assign(size(n() * depths_), 0.0f);
-    std::vector<std::int32_t> count(size(slots()) + 1, 0);
+    share_.assign(n() * depths_, 0.0f);
+    std::vector<std::int32_t> count(slots() + 1, 0);
     for (Index i = 0; i < n(); ++i) {
-      for (Index depth = 0; depth < depths_; ++depth) ++count[size(key_slots(i)[depth])];
+      for (Index depth = 0; depth < depths_; ++depth) ++count[key_slots(i)[depth]];
       for (Index depth = 0; depth < depths_; ++depth)
-        if (const std::int32_t keys = count[size(query_slots(i)[depth])]; keys > 0)
-          share_[size(i * depths_ + depth)] = nodes_.alpha[size(depth)] / static_cast<float>(keys);
+        if (const std::int32_t keys = count[query_slots(i)[depth]]; keys > 0)
+          share_[i * depths_ + depth] = nodes_.alpha[depth] / static_cast<float>(keys);
     }
   }
 
@@ -101,21 +93,22 @@ class NodeOperator final : public Operator {
   std::vector<double> node_sums(MatrixView v, Run& run) const {
     const auto stage = run.profile.stage("node sums");
     const Index dv = v.cols;
-    std::vector<double> partial(pieces_.size() * size(dv), 0.0),
-        sums(size((slots() + 1) * dv), 0.0);
-    workers_->loop(static_cast<Index>(pieces_.size()), run.stop, [&](Index turn, int) {
-      const IndexRange keys = pieces_[size(turn)].keys;
-      loops_.add_rows(v.data, v.stride, key_order_.data() + keys.begin,
-                      static_cast<int>(keys.size()), static_cast<int>(dv),
-                      partial.data() + turn * dv);
+    const Pieces& pieces = tables_.pieces;
+    std::vector<double> partial(pieces.keys.size() * dv, 0.0), sums((slots() + 1) * dv, 0.0);
+    workers_->loop(std::ssize(pieces.keys), run.stop, [&](Index turn, int) {
+      const Range32 keys = pieces.keys[turn];
+      loops_.add_rows(v.data, v.stride, tables_.key_order.data() + keys.begin, keys.size(),
+                      static_cast<int>(dv), partial.data() + turn * dv);
     });
     const auto add = [dv](const double* from, double* to) {
       for (Index c = 0; c < dv; ++c) to[c] += from[c];
     };
-    for (std::size_t piece = 0; piece < pieces_.size(); ++piece)
-      add(partial.data() + piece * size(dv), sums.data() + pieces_[piece].slot * dv);
+    const Index first_leaf = tables_.slots.first[depths_ - 1];
+    for (Index leaf = 0; leaf < std::ssize(pieces.of); ++leaf)
+      for (Index piece = pieces.of[leaf].begin; piece < pieces.of[leaf].end; ++piece)
+        add(partial.data() + piece * dv, sums.data() + (first_leaf + leaf) * dv);
     for (Index slot = slots() - 1; slot > 0; --slot)
-      add(sums.data() + slot * dv, sums.data() + slots_.parent(slot) * dv);
+      add(sums.data() + slot * dv, sums.data() + tables_.slots.parent[slot] * dv);
     return sums;
   }
 
@@ -124,29 +117,29 @@ class NodeOperator final : public Operator {
   void look_up(MatrixView v, const std::vector<double>& sums, Matrix& z, Run& run) const {
     const auto stage = run.profile.stage("look-up");
     const Index dv = v.cols;
-    std::vector<double> path(size(slots() * dv));
+    std::vector<double> path(slots() * dv);
     Matrix rows(slots(), dv);
     for (Index slot = 0; slot < slots(); ++slot) {
-      const double share = static_cast<double>(slots_.share(slot));
+      const double share = static_cast<double>(paths().share(slot));
       for (Index c = 0; c < dv; ++c) {
-        const double above = slot == 0 ? 0.0 : path[size(slots_.parent(slot) * dv + c)];
-        path[size(slot * dv + c)] = above + share * sums[size(slot * dv + c)];
-        rows(slot, c) = static_cast<float>(path[size(slot * dv + c)]);
+        const double above = slot == 0 ? 0.0 : path[tables_.slots.parent[slot] * dv + c];
+        path[slot * dv + c] = above + share * sums[slot * dv + c];
+        rows(slot, c) = static_cast<float>(path[slot * dv + c]);
       }
     }
     for_tokens(n(), run, [&](Index i) {
-      std::copy_n(rows.row(slots_.deepest(nodes_.query_leaf[size(i)])), dv, z.row(i));
+      std::copy_n(rows.row(paths().deepest(nodes_.query_leaf[i])), dv, z.row(i));
     });
   }
 
-  // Causal: running sums of every node, a few columns of V a turn.
+  // Causal: running sums of each node, a few columns of V in each turn.
   void look_up_prefixes(MatrixView v, Matrix& z, Run& run) const {
     const auto stage = run.profile.stage("look-up");
     workers_->loop(
         (v.cols + columns_per_turn - 1) / columns_per_turn, run.stop, [&](Index turn, int) {
           const Index first = turn * columns_per_turn,
                       width = std::min(columns_per_turn, v.cols - first);
-          std::vector<double> sums(size((slots() + 1) * columns_per_turn), 0.0);
+          std::vector<double> sums((slots() + 1) * columns_per_turn, 0.0);
           for (Index i = 0; i < n(); ++i) {
             if (i % tokens_per_turn == 0 && run.stop.stop_requested()) throw Cancelled();
             const float* value = v.row(i) + first;
@@ -189,32 +182,30 @@ class NodeOperator final : public Operator {
     return out;
   }
 
-  // One column of pixels a turn: with the keys of its columns counted per node, a query needs only
-  // the counts along its path, never the pairs.
+  // One column of pixels in each turn: when the keys of its columns are counted for each node, a
+  // query needs only the counts along its path, no pairs.
   Matrix pixels(IndexRange rows, IndexRange cols, Pool pool, Run& run) const {
     Matrix out(pool.rows, pool.cols);
-    std::vector<std::vector<std::int32_t>> counts(size(workers_->threads()),
-                                                  std::vector<std::int32_t>(size(slots()) + 1, 0));
+    std::vector<std::vector<std::int32_t>> counts(workers_->threads(),
+                                                  std::vector<std::int32_t>(slots() + 1, 0));
     std::atomic<Index> done = 0;
     workers_->loop(pool.cols, run.stop, [&](Index column, int worker) {
-      auto& count = counts[size(worker)];
-      const IndexRange keys{cols.begin + column * cols.size() / pool.cols,
-                            cols.begin + (column + 1) * cols.size() / pool.cols};
+      auto& count = counts[worker];
+      const IndexRange keys = pixel_tokens(column, cols, pool.cols);
       pixel_column(rows, keys, column, pool, count, out);
       for (Index j = keys.begin; j < keys.end; ++j)
-        for (Index depth = 0; depth < depths_; ++depth) count[size(key_slots(j)[depth])] = 0;
-      if (run.progress)
-        run.progress->fraction = static_cast<double>(++done) / static_cast<double>(pool.cols);
+        for (Index depth = 0; depth < depths_; ++depth) count[key_slots(j)[depth]] = 0;
+      ++done;
+      if (worker == 0) run.reached(static_cast<double>(done) / static_cast<double>(pool.cols));
     });
     return out;
   }
 
   void pixel_column(IndexRange rows, IndexRange keys, Index column, Pool pool,
                     std::vector<std::int32_t>& count, Matrix& out) const {
-    Index next = keys.begin;  // keys before it are counted: under a mask only those up to the query
+    Index next = keys.begin;  // keys before it are counted; with a mask only those up to the query
     for (Index pixel = 0; pixel < pool.rows; ++pixel) {
-      IndexRange queries{rows.begin + pixel * rows.size() / pool.rows,
-                         rows.begin + (pixel + 1) * rows.size() / pool.rows};
+      IndexRange queries = pixel_tokens(pixel, rows, pool.rows);
       if (pool.one_row) {
         const Index drawn = drawn_row(rows, pool, pixel);
         queries = {drawn, drawn + 1};
@@ -223,7 +214,7 @@ class NodeOperator final : public Operator {
       for (Index i = queries.begin; i < queries.end; ++i) {
         const Index end = plan().causal ? std::min(keys.end, i + 1) : keys.end;
         for (; next < end; ++next)
-          for (Index depth = 0; depth < depths_; ++depth) ++count[size(key_slots(next)[depth])];
+          for (Index depth = 0; depth < depths_; ++depth) ++count[key_slots(next)[depth]];
         if (pool.kind == Pool::Kind::mean)
           sum += row_sum(i, count);
         else
@@ -239,7 +230,7 @@ class NodeOperator final : public Operator {
   double row_sum(Index i, const std::vector<std::int32_t>& count) const {
     double sum = 0;
     for (Index depth = 0; depth < depths_; ++depth)
-      sum += static_cast<double>(share(i, depth)) * count[size(query_slots(i)[depth])];
+      sum += static_cast<double>(share(i, depth)) * count[query_slots(i)[depth]];
     return sum;
   }
 
@@ -249,7 +240,7 @@ class NodeOperator final : public Operator {
     double value = 0, largest = -std::numeric_limits<double>::infinity();
     Index here = keys;
     for (Index depth = 0; depth < depths_; ++depth) {
-      const Index inside = count[size(query_slots(i)[depth])];
+      const Index inside = count[query_slots(i)[depth]];
       if (inside < here) largest = std::max(largest, value);
       value += static_cast<double>(share(i, depth));
       here = inside;
@@ -258,12 +249,10 @@ class NodeOperator final : public Operator {
   }
 
   const NodePlan& nodes_;
-  Index depths_;  // h + 1
   const isa::Loops& loops_;
   std::shared_ptr<Workers> workers_;
-  KeySlots slots_;
-  std::vector<std::int32_t> key_order_;  // [n] by leaf
-  std::vector<Piece> pieces_;
+  const NodeTables tables_;
+  const Index depths_;        // h + 1
   std::vector<float> share_;  // [n, depths] with a causal mask
 };
 

@@ -1,4 +1,5 @@
-// The NodeOperator runs a NodePlan on the CPU: sums per tree node, then a look-up per query.
+// The NodeOperator runs a NodePlan on the CPU: sums for each tree node, then a look-up for each
+// query.
 #pragma once
 
 #include <memory>

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "data/pixels.h"
 #include "data/random.h"
 
 namespace fovea {
@@ -17,16 +18,17 @@ void check_values(MatrixView v, Index n) {
 
 Index drawn_row(IndexRange rows, const Pool& pool, Index pixel) {
   constexpr std::uint32_t purpose = 17;
-  const Index begin = rows.begin + pixel * rows.size() / pool.rows,
-              end = rows.begin + (pixel + 1) * rows.size() / pool.rows;
-  Random random(pool.one_row.value_or(0), stream_of(purpose, begin));
-  return begin + static_cast<Index>(random.below(static_cast<std::uint64_t>(end - begin)));
+  const IndexRange range = pixel_tokens(pixel, rows, pool.rows);
+  Random random(pool.one_row.value_or(0), stream_of(purpose, range.begin));
+  return range.begin + static_cast<Index>(random.below(range.size()));
 }
 
 Output Operator::apply(MatrixView v, Run& run) const {
   check_values(v, plan_->n);
   run.check();
-  return do_apply(v, run);
+  Output out = do_apply(v, run);
+  run.reached(1);
+  return out;
 }
 
 RowsOutput Operator::apply_rows(MatrixView v, IndexRange rows, Index pixel, Run& run) const {
@@ -36,7 +38,9 @@ RowsOutput Operator::apply_rows(MatrixView v, IndexRange rows, Index pixel, Run&
       rows.end > plan_->n || (rows.end % pixel != 0 && rows.end != plan_->n))
     throw UsageError("rows must lie within [0, n), and begin and end with a pixel");
   run.check();
-  return do_apply_rows(v, rows, pixel, run);
+  RowsOutput out = do_apply_rows(v, rows, pixel, run);
+  run.reached(1);
+  return out;
 }
 
 Matrix Operator::tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const {
@@ -52,7 +56,9 @@ Matrix Operator::tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) con
   if (pool.rows < 1 || pool.cols < 1 || pool.rows > rows.size() || pool.cols > cols.size())
     throw UsageError("a pooled tile has between 1 and as many pixels as entries a side");
   run.check();
-  return do_tile(rows, cols, pool, run);
+  Matrix out = do_tile(rows, cols, pool, run);
+  run.reached(1);
+  return out;
 }
 
 }  // namespace fovea

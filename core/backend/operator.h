@@ -1,4 +1,4 @@
-// An Operator is a Plan resident on one back end: the linear map V -> Z = P V, and any part of P.
+// An Operator is a Plan bound to one back end: the linear map V -> Z = P V, and any part of P.
 #pragma once
 
 #include <memory>
@@ -16,28 +16,28 @@ struct Output {
   std::vector<float> lse;  // [n] log of the row sum of w_ij exp(S_ij), natural; empty for NodePlan
 };
 
-/// How a rectangle of P becomes numbers: its entries, or one number per pixel of a grid that splits
-/// the rectangle evenly (pixel r covers rows [r R / rows, (r+1) R / rows)).
+/// How a rectangle of P becomes numbers: its entries, or one number for each pixel of a grid that
+/// splits the rectangle evenly (data/pixels.h).
 struct Pool {
   enum class Kind { none, max, mean };
   Kind kind = Kind::none;
   Index rows = 0, cols = 0;  // the grid; at most the rectangle's own size
-  /// An estimate: of every row of pixels one row of P, drawn uniformly with this seed, stands for
+  /// An estimate: in each row of pixels, one row of P, drawn uniformly with this seed, represents
   /// all. A mean is then unbiased, a max is a lower bound.
   std::optional<std::uint64_t> one_row = {};
 };
 
-/// The row that stands for pixel row `pixel` of `rows`: the same for every operator.
+/// The row that represents pixel row `pixel` of `rows`: the same for every operator.
 Index drawn_row(IndexRange rows, const Pool& pool, Index pixel);
 
-/// Queries `rows` and what one pass over their rows of P finds.
+/// The result of one pass over some rows of P.
 struct RowsOutput {
   Output output;      // z [rows, dv], lse [rows]
-  Matrix most, mean;  // P over squares of `pixel` x `pixel` tokens, cut off at the ends
+  Matrix most, mean;  // P pooled over squares of `pixel` x `pixel` tokens, cut off at the ends
 };
 
-/// What an error map shows of two entries p~ and p. Relative: 0 where they are equal, else infinite
-/// where p is 0.
+/// The difference of two entries p~ and p that an error map shows. Relative: 0 where they are
+/// equal, else infinite where p is 0.
 enum class Difference { signed_difference, absolute, squared, relative };
 
 /// How one row of P~ differs from the row of P.
@@ -52,7 +52,7 @@ struct RowDifference {
 class Operator {
  public:
   virtual ~Operator() = default;
-  Operator(const Operator&) = delete;  // what a back end binds points into plan and problem
+  Operator(const Operator&) = delete;  // bound data points into plan and problem
   Operator& operator=(const Operator&) = delete;
 
   /// Z = P V. v is [n, dv], any dv >= 1. Records its stages in the run's profile.
@@ -64,20 +64,20 @@ class Operator {
     return tile(rows, cols, {}, run);
   }
 
-  /// Whether a part of the rows costs no more than its share of the whole.
+  /// Whether apply_rows exists: then a part of the rows costs no more than its share of the whole.
   bool has_rows() const { return do_has_rows(); }
-  /// Some rows of P V, with P pooled in passing: squares begin at multiples of `pixel`, and so does
-  /// `rows`, but for its end. Only where has_rows().
+  /// Some rows of P V, and P pooled in the same pass: squares begin at multiples of `pixel`, and so
+  /// does `rows`; its end does too, or is n. Only where has_rows().
   RowsOutput apply_rows(MatrixView v, IndexRange rows, Index pixel, Run& run) const;
 
-  /// P~ - P over rows x cols, this being P~: pooled, max being the entry of largest magnitude (with
-  /// its sign). Nothing unless this back end compares two such operators where they are; then tiles
-  /// of both are compared instead.
+  /// P~ - P over rows x cols, this being P~: pooled, where max is the entry of largest magnitude
+  /// (with its sign). Nothing if this back end cannot compare the two on its device; then the
+  /// caller compares tiles of both.
   std::optional<Matrix> difference(const Operator& exact, IndexRange rows, IndexRange cols,
                                    Pool pool, Difference kind, Run& run) const {
     return do_difference(exact, rows, cols, pool, kind, run);
   }
-  /// The same for whole rows, one figure each.
+  /// The same for whole rows, one RowDifference each.
   std::optional<std::vector<RowDifference>> compare_rows(const Operator& exact, IndexRange rows,
                                                          Run& run) const {
     return do_compare_rows(exact, rows, run);

@@ -1,4 +1,5 @@
-// A Profile is how long each stage of one run took; a Run carries it, with the wish to stop.
+// A Profile is how long each stage of one run took. A Run carries it, together with the stop token
+// and the progress.
 #pragma once
 
 #include <atomic>
@@ -18,7 +19,7 @@ struct StageTime {
 
 class Profile {
  public:
-  /// Measures from its construction to its end; stages of the same name add up.
+  /// Measures its lifetime. Stages of the same name are added.
   class Stage {
    public:
     Stage(Profile& profile, std::string name)
@@ -52,19 +53,24 @@ struct Progress {
   std::atomic<double> fraction{0};
 };
 
-/// What accompanies a call that may take long. Not thread-safe but for `stop` and `progress`.
+/// What accompanies a call that may take long. Not thread-safe except for `stop` and `progress`.
 struct Run {
   Profile& profile;
   std::stop_token stop = {};
   Progress* progress = nullptr;
-  double begin = 0, end = 1;  // the part of the whole that this run is
+  double begin = 0, end = 1;  // the part of the whole work that this run is
 
-  /// This run as part [from, to) of itself.
+  /// The part [from, to) of this run.
   Run part(double from, double to) const {
     const double size = end - begin;
     return {profile, stop, progress, begin + from * size, begin + to * size};
   }
-  /// Shows how far it is, in [0, 1].
+  /// This run, with its stages in another profile.
+  Run in(Profile& other) const { return {other, stop, progress, begin, end}; }
+  /// This run without its progress: its caller reports how far it is.
+  Run quiet() const { return {profile, stop}; }
+  /// Reports that this share of the run is done, in [0, 1]. Of several threads only one may report:
+  /// otherwise a smaller share could follow a larger one.
   void reached(double fraction) const {
     if (progress) progress->fraction = begin + fraction * (end - begin);
   }

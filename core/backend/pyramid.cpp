@@ -5,14 +5,15 @@
 namespace fovea {
 namespace {
 
-// Tokens that one turn takes through all levels within them, while they are in the cache.
+// log2 of the tokens of one turn, which goes through all levels within them while they are in the
+// cache.
 constexpr int turn_levels = 9;
 
 IndexRange part_of(IndexRange tokens, int level) {
   return {tokens.begin >> level, clusters(tokens.end, level)};
 }
 
-// Means of `level` for a range of its clusters from those of the level below, to rows from `out`
+// Means of `level` for a range of its clusters, from those of the level below, to rows from `out`
 // on.
 void coarsen_rows(ClusterRows below, int level, IndexRange range, Index n, Index cols, float* out,
                   Index stride, const isa::Loops& loops) {
@@ -39,14 +40,14 @@ PyramidPart::PyramidPart(Index most_tokens, int top, Index cols) : top_(top) {
 void PyramidPart::make(MatrixView rows, IndexRange tokens, const isa::Loops& loops) {
   tokens_ = tokens;
   for (int l = 1; l <= top_; ++l) {
-    Matrix& means = means_[static_cast<std::size_t>(l) - 1];
+    Matrix& means = means_[l - 1];
     coarsen_rows(l == 1 ? ClusterRows(rows) : level(l - 1), l, part_of(tokens, l), rows.rows,
                  rows.cols, means.data(), means.stride(), loops);
   }
 }
 
 ClusterRows PyramidPart::level(int level) const {
-  const Matrix& means = means_[static_cast<std::size_t>(level) - 1];
+  const Matrix& means = means_[level - 1];
   return {means.data(), tokens_.begin >> level, means.stride()};
 }
 
@@ -64,7 +65,7 @@ Pyramid::Pyramid(MatrixView rows, int low, int top, const isa::Loops& loops, Wor
                                  PyramidPart(Index{1} << turn_levels, low - 1, rows.cols));
   const int last = std::min(top, turn_levels);
   workers.loop(clusters(n, turn_levels), stop, [&](Index turn, int worker) {
-    PyramidPart& part = parts[static_cast<std::size_t>(worker)];
+    PyramidPart& part = parts[worker];
     const IndexRange tokens = cluster_tokens(turn, turn_levels, n);
     part.make(rows, tokens, loops);
     for (int l = low; l <= last; ++l) coarsen(l, below(l, part), part_of(tokens, l), n, loops);
@@ -74,7 +75,7 @@ Pyramid::Pyramid(MatrixView rows, int low, int top, const isa::Loops& loops, Wor
 
 void Pyramid::coarsen(int l, ClusterRows below, IndexRange range, Index n,
                       const isa::Loops& loops) {
-  float* out = means_.row(first_[static_cast<std::size_t>(l - low_)] + range.begin);
+  float* out = means_.row(first_[l - low_] + range.begin);
   coarsen_rows(below, l, range, n, means_.cols(), out, means_.stride(), loops);
 }
 

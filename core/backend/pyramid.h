@@ -1,5 +1,5 @@
 // A Pyramid is the means of clusters of 2^level consecutive rows, level by level: means over the
-// tokens a cluster really has, each of two exact means of the level below.
+// tokens that a cluster has (the last may have fewer), each made from two means of the level below.
 #pragma once
 
 #include <vector>
@@ -22,7 +22,7 @@ struct ClusterRows {
   const float* row(Index cluster) const { return data + (cluster - first) * stride; }
 };
 
-/// Levels 1 .. top of a few tokens: small enough for a cache, and for one thread to make again.
+/// Levels 1 .. top of a few tokens: small enough for the cache, and for one thread to make again.
 class PyramidPart {
  public:
   PyramidPart(Index most_tokens, int top, Index cols);
@@ -46,7 +46,7 @@ class Pyramid {
           const std::stop_token& stop);
 
   ClusterRows level(int level) const {
-    return {means_.row(first_[static_cast<std::size_t>(level - low_)]), 0, means_.stride()};
+    return {means_.row(first_[level - low_]), 0, means_.stride()};
   }
   int low() const { return low_; }
 

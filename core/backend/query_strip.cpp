@@ -25,9 +25,9 @@ void QueryStrip::pack() {
 }
 
 IndexRange QueryStrip::columns_of(const BoundPass& bound, std::size_t t, IndexRange tokens) const {
-  const Tile& tile = bound.pass->tiles[t];
-  IndexRange cols = tile.cols;
-  IndexRange banded = {lane_tokens_.begin - tile.band.hi, lane_tokens_.end - tile.band.lo + 1};
+  const KeyRun& run = bound.runs[t];
+  IndexRange cols = run.cols;
+  const IndexRange banded = {lane_tokens_.begin - run.band.hi, lane_tokens_.end - run.band.lo + 1};
   if (!bound.pass->cols.empty()) {
     if (!bound.ascending[t]) return cols;
     const auto first = bound.pass->cols.begin();
@@ -39,7 +39,7 @@ IndexRange QueryStrip::columns_of(const BoundPass& bound, std::size_t t, IndexRa
   const int level = bound.pass->key_level;
   cols.begin = std::max(cols.begin, tokens.begin >> level);
   cols.end = std::min(cols.end, ((tokens.end - 1) >> level) + 1);
-  if (!tile.band.everything()) {  // a band is on tokens, so this is level 0
+  if (!run.band.everything()) {  // a band is on tokens, so this is level 0
     cols.begin = std::max(cols.begin, banded.begin);
     cols.end = std::min(cols.end, banded.end);
   }
@@ -66,7 +66,7 @@ Index QueryStrip::fill(const BoundPass& bound, IndexRange cols, const ClusterRow
       std::copy_n(key_[keys], tiles_.d(), copy);
       key_[keys] = copy;
     }
-    if (!log2_weight.empty()) weight_[keys] = log2_weight[static_cast<std::size_t>(p)];
+    if (!log2_weight.empty()) weight_[keys] = log2_weight[p];
     ++keys;
   }
   return p;
@@ -81,7 +81,7 @@ QueryStrip::Mask QueryStrip::masked() const {
   return least >= band_.lo && most <= band_.hi ? Mask::nothing : Mask::some;
 }
 
-// In order or not, the keys between the first and the last that some lane may attend.
+// The keys from the first to the last that some lane may attend, whether they are in order or not.
 void QueryStrip::find_live_keys() {
   for (int lane = 0; lane < lanes_; lane += isa::range_lanes) {
     const IndexRange tokens =

@@ -1,5 +1,5 @@
-// A QueryStrip is up to 192 queries on their way past keys: the memory of one thread, and the steps
-// of at most 96 keys in which logits are made.
+// A QueryStrip is up to 192 queries that go through their keys together: the memory of one thread,
+// and the steps of at most 96 keys in which logits are made.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ class QueryStrip {
  public:
   explicit QueryStrip(const BoundTiles& tiles);
 
-  // The queries: filled by the user, then `pack`ed.
+  // The queries: filled by the caller, then `pack`ed.
   int count = 0;
   const float* row[isa::max_lanes] = {};
   alignas(64) std::int32_t lane_token[isa::max_lanes] = {};
@@ -28,10 +28,10 @@ class QueryStrip {
   int lanes() const { return lanes_; }
   const isa::Loops& loops() const { return *loops_; }
 
-  /// Makes the queries ready; lanes beyond `count` are copies of no weight.
+  /// Prepares the queries. Lanes beyond `count` are copies, which are ignored.
   void pack();
 
-  /// Calls `use()` for every step of the pass's tiles [group.first, group.last), logits weighted by
+  /// Calls `use()` for every step of the pass's runs [group.first, group.last), logits weighted by
   /// `log2_weight` (may be empty) and masked. `rows`: of the keys of the pass's level. Keys outside
   /// `tokens` are left out.
   template <class Use>
@@ -40,9 +40,9 @@ class QueryStrip {
                  const std::stop_token& stop, Use use) {
     keys = 0;
     for (std::size_t t = group.first; t < group.last; ++t) {
-      const Tile& tile = bound.pass->tiles[t];
-      if (keys > 0 && tile.band != band_) finish_step(log2_weight, stop, use);
-      band_ = tile.band;
+      const KeyRun& run = bound.runs[t];
+      if (keys > 0 && run.band != band_) finish_step(log2_weight, stop, use);
+      band_ = run.band;
       const IndexRange cols = columns_of(bound, t, tokens);
       for (Index p = cols.begin; p < cols.end;) {
         p = fill(bound, {p, cols.end}, rows, tokens, log2_weight);
@@ -53,7 +53,7 @@ class QueryStrip {
   }
 
  private:
-  enum class Mask { nothing, some, all };  // of a step's pairs that its band leaves out
+  enum class Mask { nothing, some, all };  // pairs of a step that its band excludes
 
   template <class Use>
   void finish_step(const std::vector<float>& log2_weight, const std::stop_token& stop, Use& use) {
@@ -65,9 +65,9 @@ class QueryStrip {
     keys = 0;
   }
 
-  /// Column positions of tile t that can count; all of them when the columns are in no order.
+  /// Column positions of run t that can count; all of them when the columns are in no order.
   IndexRange columns_of(const BoundPass& bound, std::size_t t, IndexRange tokens) const;
-  /// Takes columns until the step is full; returns the first not looked at.
+  /// Takes columns until the step is full; returns the first that was not examined.
   Index fill(const BoundPass& bound, IndexRange cols, const ClusterRows& rows, IndexRange tokens,
              const std::vector<float>& log2_weight);
   Mask masked() const;

@@ -1,4 +1,4 @@
-// RoutedRows are a few vectors on their way down a tree, side by side.
+// RoutedRows are a few vectors that descend a tree together.
 #pragma once
 
 #include "backend/isa/attend.h"
@@ -8,7 +8,7 @@ namespace fovea {
 
 class RoutedRows {
  public:
-  static constexpr Index most = 32;  // with the weights they meet they fit into the first cache
+  static constexpr Index most = 32;  // with the weights they need, they fit into the L1 cache
 
   RoutedRows(MatrixView x, IndexRange rows, const isa::Loops& loops);
 

@@ -31,7 +31,7 @@ Columns gram(const Eigen::Ref<const Columns>& a, const std::stop_token& stop) {
 }
 
 // Householder reduction of a symmetric matrix (lower half) to tridiagonal form, a column at a time
-// so that it can be stopped; then its eigenvalues.
+// so that it can be cancelled; then its eigenvalues.
 Eigen::VectorXd eigenvalues(Columns& g, const std::stop_token& stop) {
   const Eigen::Index n = g.rows();
   Eigen::VectorXd sub(n - 1);
@@ -82,8 +82,7 @@ Eigen::VectorXd roots(const Eigen::VectorXd& ascending) {
   return ascending.reverse().cwiseMax(0.0).cwiseSqrt();
 }
 
-// Through the smaller Gram matrix, or a factor of it where one of low rank is
-// found at little cost.
+// Through the smaller Gram matrix, or a factor of low rank of it if one is found at little cost.
 Eigen::VectorXd by_gram(const Eigen::Ref<const Columns>& a, Index& resolved,
                         const std::stop_token& stop) {
   Columns g = gram(a, stop);
@@ -121,7 +120,7 @@ SingularValueList singular_values(const double* entries, Index rows, Index cols,
   } else if (count <= direct_side) {
     values = Eigen::BDCSVD<Columns>(a).singularValues();
   } else {
-    // Squares of the scaled entries neither overflow nor vanish.
+    // Squares of the scaled entries neither overflow nor underflow.
     const Columns scaled = rows <= cols ? Columns(a / size) : Columns(a.transpose() / size);
     values = size * by_gram(scaled, out.resolved, stop);
   }

@@ -11,8 +11,8 @@ namespace fovea {
 
 class SoftmaxState {
  public:
-  /// Room for `count` clusters from cluster 0 on, and values of `dv` columns (0: only the sums are
-  /// asked for).
+  /// For `count` clusters from cluster 0 on, and values of `dv` columns (0: only the sums are
+  /// needed).
   SoftmaxState(Index count, Index dv)
       : z(Matrix::uninitialised(count, dv)),
         maximum_(static_cast<std::size_t>(count)),
@@ -21,9 +21,9 @@ class SoftmaxState {
   /// Weighted values, not yet divided by the sum; undefined where fresh.
   Matrix z;
 
-  /// From now on the clusters from `first` on.
+  /// Reuses the memory for the clusters from `first` on.
   void move_to(Index first) { first_ = first; }
-  /// Makes clusters fresh: they have seen no key.
+  /// Makes clusters fresh: they have no key so far.
   void clear(IndexRange clusters) {
     std::fill_n(&maximum(clusters.begin), clusters.size(), -std::numeric_limits<float>::infinity());
     std::fill_n(&sum(clusters.begin), clusters.size(), 0.0f);
@@ -36,7 +36,7 @@ class SoftmaxState {
   float maximum(Index cluster) const { return maximum_[at(cluster)]; }
   float sum(Index cluster) const { return sum_[at(cluster)]; }
 
-  // Not `!(sum > 0)`: the sum of a row with NaN is NaN, and that is not a row without keys.
+  // Not `!(sum > 0)`: the sum of a row with NaN is NaN, which is not a row without keys.
   bool fresh(Index cluster) const { return sum(cluster) == 0; }
 
   float log2_sum(Index cluster) const {

@@ -6,22 +6,16 @@
 #include <limits>
 
 #include "backend/query_strip.h"
+#include "data/pixels.h"
 
 namespace fovea {
 namespace {
 
-// A rectangle on its way to pixels. Pixel p of a side of `size` tokens begins at p size / pixels.
+// A rectangle of P and the grid of pixels that it becomes.
 struct Canvas {
   IndexRange rows, cols;
   Pool pool;
 
-  static Index begin(Index pixel, Index size, Index pixels) { return pixel * size / pixels; }
-  static Index pixel_of(Index offset, Index size, Index pixels) {
-    return pixels == size ? offset : ((offset + 1) * pixels - 1) / size;
-  }
-  static Index extent(Index pixel, Index size, Index pixels) {
-    return begin(pixel + 1, size, pixels) - begin(pixel, size, pixels);
-  }
   Index column_of(Index token) const {
     return pixel_of(token - cols.begin, cols.size(), pool.cols);
   }
@@ -31,12 +25,12 @@ struct Canvas {
     return pool.kind == Pool::Kind::none || (pool.one_row && pool.cols == cols.size());
   }
   IndexRange tokens_of(IndexRange pixels) const {
-    return {rows.begin + begin(pixels.begin, rows.size(), pool.rows),
-            rows.begin + begin(pixels.end, rows.size(), pool.rows)};
+    return {rows.begin + pixel_begin(pixels.begin, rows.size(), pool.rows),
+            rows.begin + pixel_begin(pixels.end, rows.size(), pool.rows)};
   }
 };
 
-// Pixel rows of about 64 queries together, or one row of more; less where that leaves a thread
+// Pixel rows of about 64 queries together, or a single row of more; fewer where a thread would be
 // idle.
 std::vector<IndexRange> bands_of(const Canvas& canvas, int threads) {
   std::vector<IndexRange> bands;
@@ -97,16 +91,16 @@ class RowBand {
     }
   }
 
-  // Entries are there already.
+  // Single entries were already written.
   void write() const {
     const Pool& pool = canvas_.pool;
     if (canvas_.entries()) return;
     for (Index p = pixels_.begin; p < pixels_.end; ++p) {
-      const Index rows = pool.one_row ? 1 : Canvas::extent(p, canvas_.rows.size(), pool.rows);
+      const Index rows = pool.one_row ? 1 : pixel_extent(p, canvas_.rows.size(), pool.rows);
       for (Index c = 0; c < pool.cols; ++c) {
-        double value = sums_[static_cast<std::size_t>((p - pixels_.begin) * pool.cols + c)];
+        double value = sums_[(p - pixels_.begin) * pool.cols + c];
         if (pool.kind == Pool::Kind::mean)
-          value /= static_cast<double>(rows * Canvas::extent(c, canvas_.cols.size(), pool.cols));
+          value /= static_cast<double>(rows * pixel_extent(c, canvas_.cols.size(), pool.cols));
         out_(p, c) = static_cast<float>(value);
       }
     }
@@ -124,8 +118,7 @@ class RowBand {
     placed.reserve(queries_.size());
     for (const Index query : queries_) {
       const Index cluster = query >> bound.pass->query_level;
-      const Index p =
-          bound.position.empty() ? cluster : bound.position[static_cast<std::size_t>(cluster)];
+      const Index p = bound.position.empty() ? cluster : bound.position[cluster];
       if (p >= 0) placed.push_back({p, query});
     }
     if (!bound.position.empty()) std::ranges::sort(placed);
@@ -135,9 +128,8 @@ class RowBand {
   void add_strip(const BoundPass& bound, const TileGroup& group) {
     strip_.pack();
     for (int lane = 0; lane < strip_.lanes(); ++lane)
-      log2_sum_[lane] = lane < strip_.count
-                            ? log2_sums_[static_cast<std::size_t>(strip_.lane_token[lane])]
-                            : -std::numeric_limits<float>::infinity();
+      log2_sum_[lane] = lane < strip_.count ? log2_sums_[strip_.lane_token[lane]]
+                                            : -std::numeric_limits<float>::infinity();
     strip_.for_steps(bound, group, tiles_.keys(bound.pass->key_level), canvas_.cols,
                      bound.log2_pair_weight, stop_, [&] {
                        strip_.loops().normalise(strip_.s.data(), strip_.lanes(), strip_.keys,
@@ -156,7 +148,7 @@ class RowBand {
       deposit_pooled(level);
   }
 
-  // No pair counts twice; where one is masked it adds 0.
+  // No pair is covered twice; a masked one adds 0.
   void deposit_entries(int level) {
     const int lanes = strip_.lanes();
     for (int lane = 0; lane < strip_.count; ++lane) {
@@ -180,7 +172,7 @@ class RowBand {
       });
   }
 
-  // Keys one after another in the same column of pixels are taken together.
+  // Consecutive keys in the same column of pixels are taken together.
   void deposit_pooled(int level) {
     constexpr int longest = 64;
     Index pixel[isa::max_lanes];
@@ -216,7 +208,7 @@ class RowBand {
     }
   }
 
-  // Those within the rectangle.
+  // The tokens of a key within the rectangle.
   IndexRange tokens_of_key(int k, int level) const {
     const IndexRange its = cluster_tokens(strip_.column[k], level, tiles_.n());
     return {std::max(its.begin, canvas_.cols.begin), std::min(its.end, canvas_.cols.end)};
@@ -230,7 +222,7 @@ class RowBand {
     for (Index j = tokens.begin; j < tokens.end;) {
       const Index column = canvas_.column_of(j);
       const Index end =
-          std::min(tokens.end, canvas_.cols.begin + Canvas::begin(column + 1, size, pixels));
+          std::min(tokens.end, canvas_.cols.begin + pixel_begin(column + 1, size, pixels));
       use(column, end - j);
       j = end;
     }
@@ -238,8 +230,7 @@ class RowBand {
 
   // An entry that `keys` pairs of the pixel share.
   void put(Index pixel, Index column, double entry, Index keys) {
-    double& sum =
-        sums_[static_cast<std::size_t>((pixel - pixels_.begin) * canvas_.pool.cols + column)];
+    double& sum = sums_[(pixel - pixels_.begin) * canvas_.pool.cols + column];
     if (canvas_.pool.kind == Pool::Kind::mean)
       sum += entry * static_cast<double>(keys);
     else if (entry > sum || std::isnan(entry))
@@ -269,12 +260,12 @@ Matrix tile_entries(const BoundTiles& tiles, IndexRange rows, IndexRange cols, P
   Matrix out(pool.rows, pool.cols);
   std::vector<QueryStrip> strips(static_cast<std::size_t>(workers.threads()), QueryStrip(tiles));
   std::atomic<Index> done = 0;
-  workers.loop(static_cast<Index>(bands.size()), run.stop, [&](Index turn, int worker) {
-    RowBand band(tiles, canvas, bands[static_cast<std::size_t>(turn)], log2_sums,
-                 strips[static_cast<std::size_t>(worker)], run.stop, out);
+  workers.loop(std::ssize(bands), run.stop, [&](Index turn, int worker) {
+    RowBand band(tiles, canvas, bands[turn], log2_sums, strips[worker], run.stop, out);
     for (const BoundPass& bound : tiles.passes()) band.add(bound);
     band.write();
-    run.reached(static_cast<double>(++done) / static_cast<double>(bands.size()));
+    ++done;
+    if (worker == 0) run.reached(static_cast<double>(done) / static_cast<double>(bands.size()));
   });
   return out;
 }

@@ -11,7 +11,7 @@ struct TileSweep::Strip {
   float* z[isa::max_lanes] = {};
   const float* value[isa::max_keys] = {};
   Matrix copies;  // of the values of a step
-  Matrix zeros;   // one row, padded like all that the loops read
+  Matrix zeros;   // one row, padded like all rows that the loops read
 
   Strip(const BoundTiles& tiles, Index dv)
       : queries(tiles),
@@ -45,7 +45,7 @@ TileSweep::TileSweep(const BoundTiles& tiles, MatrixView values, Workers& worker
       run_(run),
       tokens_(tiles.n(), values.cols),
       log2_sums_(static_cast<std::size_t>(tiles.n())) {
-  for (const BoundPass& bound : tiles.passes()) strips_ += static_cast<Index>(bound.strips.size());
+  for (const BoundPass& bound : tiles.passes()) strips_ += std::ssize(bound.strips);
   for (int i = 0; i < workers.threads(); ++i) threads_.emplace_back(tiles, values.cols);
 }
 
@@ -89,10 +89,9 @@ void TileSweep::attend_level(int level, const SoftmaxState* parent, SoftmaxState
     const int key_level = bound.pass->key_level;
     const Level its{tiles_.queries(level), tiles_.keys(key_level), values_at(key_level), parent,
                     state};
-    workers_.loop(static_cast<Index>(bound.strips.size()), run_.stop, [&](Index turn, int worker) {
-      attend_strip(bound, bound.strips[static_cast<std::size_t>(turn)], its,
-                   threads_[static_cast<std::size_t>(worker)].strip);
-      count_done(1);
+    workers_.loop(std::ssize(bound.strips), run_.stop, [&](Index turn, int worker) {
+      attend_strip(bound, bound.strips[turn], its, threads_[worker].strip);
+      count_done(1, worker);
     });
   }
   inherit(all, parent, state);
@@ -100,13 +99,15 @@ void TileSweep::attend_level(int level, const SoftmaxState* parent, SoftmaxState
 
 void TileSweep::attend_spans(const SoftmaxState* parent) {
   workers_.loop(clusters(n(), BoundTiles::span_log2), run_.stop, [&](Index span, int worker) {
-    attend_span(cluster_tokens(span, BoundTiles::span_log2, n()), parent,
-                threads_[static_cast<std::size_t>(worker)]);
+    const Index strips =
+        attend_span(cluster_tokens(span, BoundTiles::span_log2, n()), parent, threads_[worker]);
+    count_done(strips, worker);
   });
 }
 
 // All levels of the tokens of a span, while they are in the cache.
-void TileSweep::attend_span(IndexRange tokens, const SoftmaxState* parent, Worker& worker) {
+Index TileSweep::attend_span(IndexRange tokens, const SoftmaxState* parent, Worker& worker) {
+  Index count = 0;
   const IndexRange around{std::max<Index>(tokens.begin - BoundTiles::span_margin, 0),
                           std::min(tokens.end + BoundTiles::span_margin, n())};
   const isa::Loops& loops = tiles_.loops();
@@ -115,7 +116,7 @@ void TileSweep::attend_span(IndexRange tokens, const SoftmaxState* parent, Worke
   worker.values.make(values_, around, loops);
   for (int level = tiles_.span_top(); level >= 0; --level) {
     const IndexRange rows{tokens.begin >> level, clusters(tokens.end, level)};
-    SoftmaxState& state = level == 0 ? tokens_ : worker.levels[static_cast<std::size_t>(level) - 1];
+    SoftmaxState& state = level == 0 ? tokens_ : worker.levels[level - 1];
     if (level > 0) state.move_to(rows.begin);
     state.clear(rows);
     for (const BoundPass& bound : tiles_.passes()) {
@@ -129,12 +130,13 @@ void TileSweep::attend_span(IndexRange tokens, const SoftmaxState* parent, Worke
                       state};
       const auto strips = bound.strips_in(rows);
       for (const TileGroup& strip : strips) attend_strip(bound, strip, its, worker.strip);
-      count_done(static_cast<Index>(strips.size()));
+      count += std::ssize(strips);
     }
     inherit(rows, parent, state);
     parent = &state;
   }
   divide(tokens);
+  return count;
 }
 
 void TileSweep::begin_rows(const BoundPass& bound, const TileGroup& group, const Level& level,
@@ -185,14 +187,14 @@ void TileSweep::attend_strip(const BoundPass& bound, const TileGroup& group, con
                               width);
     first = false;
   });
-  if (first && width > 0) return;  // nothing seen: the rows are as they were
+  if (first && width > 0) return;  // no keys: the rows are unchanged
   for (int lane = 0; lane < queries.count; ++lane) {
     level.state.maximum(queries.lane_token[lane]) = x.maximum[lane];
     level.state.sum(queries.lane_token[lane]) = x.sum[lane];
   }
 }
 
-// Clusters that saw no key of their own have what their parents found.
+// Clusters without a key of their own inherit the states of their parents.
 void TileSweep::inherit(IndexRange range, const SoftmaxState* parent, SoftmaxState& state) const {
   if (!parent) return;
   for (Index c = range.begin; c < range.end; ++c) {
@@ -207,7 +209,7 @@ void TileSweep::inherit(IndexRange range, const SoftmaxState* parent, SoftmaxSta
 void TileSweep::divide(IndexRange tokens) {
   const Index width = tokens_.z.stride();
   for (Index i = tokens.begin; i < tokens.end; ++i) {
-    log2_sums_[static_cast<std::size_t>(i)] = tokens_.log2_sum(i);
+    log2_sums_[i] = tokens_.log2_sum(i);
     float* z = tokens_.row(i);
     if (tokens_.fresh(i)) {
       std::fill_n(z, width, 0.0f);
@@ -217,10 +219,9 @@ void TileSweep::divide(IndexRange tokens) {
   }
 }
 
-void TileSweep::count_done(Index strips) {
+void TileSweep::count_done(Index strips, int worker) {
   done_ += strips;
-  if (run_.progress)
-    run_.progress->fraction = static_cast<double>(done_) / static_cast<double>(strips_);
+  if (worker == 0) run_.reached(static_cast<double>(done_) / static_cast<double>(strips_));
 }
 
 }  // namespace fovea

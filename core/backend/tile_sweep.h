@@ -1,5 +1,5 @@
-// A TileSweep is one run of all passes of BoundTiles over a matrix of values, one streaming softmax
-// a query. Coarse queries go first: what they found is where their tokens begin.
+// A TileSweep runs all passes of BoundTiles over a matrix of values, with one streaming softmax for
+// each query. Coarse queries come first: their states are the initial states of their tokens.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ class TileSweep {
  private:
   struct Strip;
   struct Worker;
-  /// What a strip of some level reads and writes.
+  /// The data that a strip of some level reads and writes.
   struct Level {
     ClusterRows queries, keys, values;
     const SoftmaxState* parent;
@@ -43,20 +43,21 @@ class TileSweep {
 
   void attend_level(int level, const SoftmaxState* parent, SoftmaxState& state);
   void attend_spans(const SoftmaxState* parent);
-  void attend_span(IndexRange tokens, const SoftmaxState* parent, Worker& worker);
+  /// Returns how many strips it attended.
+  Index attend_span(IndexRange tokens, const SoftmaxState* parent, Worker& worker);
   void attend_strip(const BoundPass& bound, const TileGroup& group, const Level& level,
                     Strip& x) const;
   void begin_rows(const BoundPass& bound, const TileGroup& group, const Level& level,
                   Strip& x) const;
   void inherit(IndexRange clusters, const SoftmaxState* parent, SoftmaxState& state) const;
   void divide(IndexRange tokens);
-  void count_done(Index strips);
+  void count_done(Index strips, int worker);
 
   const BoundTiles& tiles_;
   MatrixView values_;
   Workers& workers_;
   Run& run_;
-  Pyramid coarse_;  // of the values, as the keys have it
+  Pyramid coarse_;  // of the values, with the levels of the keys
   std::vector<Worker> threads_;
   SoftmaxState tokens_;
   std::vector<float> log2_sums_;

@@ -1,4 +1,4 @@
-// Workers are the threads of the CPU back end: they wait for a loop, share its turns and wait
+// Workers are the threads of the CPU back end: they wait for a loop, share its turns, and wait
 // again.
 #pragma once
 

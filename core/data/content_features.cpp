@@ -67,7 +67,7 @@ Matrix patch_values(const Picture& picture, Index patch) {
   std::vector<float> per_cell(static_cast<std::size_t>(s * s));  // 1 / (255 pixels of the cell)
   auto cell_of = [&](Index y, Index x) { return (y * s / patch) * s + x * s / patch; };
   for (Index y = 0; y < patch; ++y)
-    for (Index x = 0; x < patch; ++x) per_cell[static_cast<std::size_t>(cell_of(y, x))] += 255.0f;
+    for (Index x = 0; x < patch; ++x) per_cell[cell_of(y, x)] += 255.0f;
   for (float& cell : per_cell) cell = 1.0f / cell;
 
   for (Index y = 0; y < picture.height; ++y)
@@ -77,9 +77,7 @@ Matrix patch_values(const Picture& picture, Index patch) {
       const Index cell = cell_of(y % patch, x % patch);
       for (Index c = 0; c < 3; ++c) {
         row[c] += share * static_cast<float>(pixel[c]);
-        if (s > 1)
-          row[3 + 3 * cell + c] +=
-              per_cell[static_cast<std::size_t>(cell)] * static_cast<float>(pixel[c]);
+        if (s > 1) row[3 + 3 * cell + c] += per_cell[cell] * static_cast<float>(pixel[c]);
       }
     }
   return out;
@@ -112,7 +110,7 @@ Whitening whitening_of(const RowBlock& pixels, Index most_components) {
     Eigen::VectorXd axis = solver.eigenvectors().col(lambda.size() - 1 - k);
     Index largest = 0;
     axis.cwiseAbs().maxCoeff(&largest);
-    if (axis[largest] < 0) axis = -axis;  // an eigenvector's sign is nobody's choice
+    if (axis[largest] < 0) axis = -axis;  // the sign of an eigenvector is arbitrary
     out.project.col(k) = (axis / std::sqrt(lambda[k] + lambda[0] / 50)).cast<float>();
   }
   return out;
@@ -134,11 +132,11 @@ void put_place(float* row, Index place, Index x, Index y, Index side) {
 
 ContentHead text_features(std::span<const std::string> tokens, Index d) {
   require_features(d);
-  const auto n = static_cast<Index>(tokens.size());
+  const auto n = std::ssize(tokens);
   const Index pairs = d / 8, content = d - 2 * pairs;
   ContentHead out{Matrix(n, d), {}, std::log(static_cast<double>(n)) + text_scale};
   for (Index i = 0; i < n; ++i) {
-    add_ngrams(tokens[static_cast<std::size_t>(i)], out.q.row(i), content);
+    add_ngrams(tokens[i], out.q.row(i), content);
     for (Index p = 0; p < pairs; ++p) {
       const double angle = static_cast<double>(i) *
                            std::pow(1e4, -static_cast<double>(p) / static_cast<double>(pairs));

@@ -1,6 +1,6 @@
-// Content features stand in for a trained model where a text or an image comes without Q, K, V:
-// attention by likeness of content and nearness of place. This file is their definition; nothing in
-// them is random or learned.
+// Content features replace a trained model for a text or an image that comes without Q, K and V:
+// attention by similarity of content and distance of position. This file is their definition;
+// nothing in them is random or learned.
 //
 // Both kinds. Q = K, every row of length 1, put together from a content part of length sqrt(1 - w)
 // and a place part of length sqrt(w); so q_i.k_j lies in [-1, 1] and is 1 on the diagonal. The
@@ -50,7 +50,7 @@ constexpr Index patch_cells(Index patch) {
   return std::min<Index>(patch, 8);
 }
 
-/// The layer and scale of a content head, with what the user is told about it.
+/// The layer and scale of a content head, with the note that explains it.
 void put_content(Source& source, ContentHead head, const std::string& what);
 
 }  // namespace fovea

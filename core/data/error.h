@@ -1,15 +1,21 @@
-// The errors of Fovea: each says what was found and what was expected. They are caught once, in the
-// engine or the command line, and shown; the exit status of the command line is their `status`.
+// The errors of Fovea: each says what was found and what was expected. They are caught in one
+// place, the engine or the command line, and shown; `status` is the exit status of the command
+// line.
 #pragma once
 
 #include <stdexcept>
 #include <string>
 
+#include "data/utf8.h"
+
 namespace fovea {
 
+/// Messages quote names and bytes of files that nobody vouches for; whatever they quote, the
+/// message is valid UTF-8 without control characters.
 class Error : public std::runtime_error {
  public:
-  Error(int status, const std::string& message) : std::runtime_error(message), status_(status) {}
+  Error(int status, const std::string& message)
+      : std::runtime_error(printable(message)), status_(status) {}
   int status() const { return status_; }
 
  private:
@@ -27,17 +33,17 @@ struct InputError : Error {
       : Error(3, where.empty() ? message : where + ": " + message) {}
 };
 
-/// A back end, display, disk space or memory that was asked for is not to be had.
+/// A back end, a display, disk space or memory is needed and not available.
 struct UnavailableError : Error {
   explicit UnavailableError(const std::string& message) : Error(4, message) {}
 };
 
-/// A device failed for good: nothing on it can be reached any more, by any operator.
+/// A device failed for good: no operator can reach anything on it any more.
 struct DeviceLostError : UnavailableError {
   using UnavailableError::UnavailableError;
 };
 
-/// The work was asked to stop. Not a failure: nobody shows it as one.
+/// The work was cancelled. This is not a failure, and is not shown as one.
 struct Cancelled : Error {
   Cancelled() : Error(130, "cancelled") {}
 };

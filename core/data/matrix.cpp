@@ -17,8 +17,8 @@ void release(void* block, std::size_t bytes) {
   ::operator delete (block, std::align_val_t{alignment_of(bytes)});
 }
 
-/// Large blocks that were freed, for the next of the same size: a page costs more when it is first
-/// touched than all the arithmetic on it does.
+/// Large blocks that were freed, kept for the next of the same size: the first access to a page
+/// costs more than all the arithmetic on it.
 class SpareBlocks {
  public:
   /// nullptr when there is none of that size.
@@ -34,7 +34,7 @@ class SpareBlocks {
     return nullptr;
   }
 
-  /// The oldest go when there are too many.
+  /// Frees the oldest when there are too many.
   void give(void* block, std::size_t bytes) {
     const std::scoped_lock lock(mutex_);
     spares_.push_back({block, bytes});
@@ -53,7 +53,7 @@ class SpareBlocks {
     std::size_t bytes;
   };
 #ifdef __SANITIZE_ADDRESS__
-  static constexpr std::size_t most_held = 0;  // a use after free is to be seen
+  static constexpr std::size_t most_held = 0;  // so that a use after free is found
 #else
   static constexpr std::size_t most_held = std::size_t{1} << 27;  // one apply at n = 131072, d = 64
 #endif
@@ -69,7 +69,7 @@ class SpareBlocks {
   std::size_t held_ = 0;
 };
 
-// Never destroyed: matrices of static life are freed after it.
+// Never destroyed, because matrices of static lifetime are freed after it.
 SpareBlocks& spare_blocks() {
   static SpareBlocks& spares = *new SpareBlocks;
   return spares;
@@ -86,7 +86,7 @@ void* allocate_aligned(std::size_t bytes) {
     spare_blocks().drop_all();
     block = ::operator new(bytes, alignment);
   }
-  madvise(block, bytes, MADV_HUGEPAGE);  // a wish: refusal does no harm
+  madvise(block, bytes, MADV_HUGEPAGE);  // optional: a refusal does no harm
   return block;
 }
 

@@ -33,12 +33,12 @@ struct MatrixView {
 };
 
 /// Storage for `bytes`, 64-byte aligned so that any vector load of a padded row is legal. Large
-/// blocks ask for huge pages and are kept, when freed, for the next of the same size (128 MiB at
-/// most): to touch fresh pages costs as much as the arithmetic on them.
+/// blocks use huge pages and are kept, when freed, for the next of the same size (128 MiB at most):
+/// the first access to new pages costs as much as the arithmetic on them.
 void* allocate_aligned(std::size_t bytes);
 void free_aligned(void* block, std::size_t bytes);
 
-/// Leaves elements without a value uninitialised: who asks for that writes them all.
+/// Leaves elements without a value uninitialised: the caller writes them all.
 template <class T>
 struct AlignedAllocator {
   using value_type = T;

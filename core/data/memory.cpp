@@ -9,7 +9,7 @@
 namespace fovea {
 namespace {
 
-/// Bytes that can be used without swapping; unlimited where the system does not say.
+/// Bytes that can be used without swapping; no limit where the system does not report it.
 std::size_t available_bytes() {
   std::ifstream in("/proc/meminfo");
   std::string key;
@@ -23,7 +23,7 @@ std::size_t available_bytes() {
 
 UnavailableError refusal(std::size_t bytes, std::size_t available, const std::string& what) {
   return UnavailableError(what + ": " + std::to_string(bytes >> 20) + " MiB of memory needed, " +
-                          std::to_string(available >> 20) + " MiB are to be had");
+                          std::to_string(available >> 20) + " MiB available");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Memory that is asked for because a file says so: the system would rather grant any amount and end
-// the program when it is used.
+// Memory whose size a file determines. It is checked first, because the system grants any amount
+// and ends the program when it is used.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace fovea {
 
-/// Throws UnavailableError naming `what` for, what is needed and what there is, where that is less.
+/// Throws UnavailableError with `what` it is for, the memory needed and the memory available, if
+/// that is less.
 void require_memory(std::size_t bytes, const std::string& what);
 
 /// Uninitialised; throws as require_memory.

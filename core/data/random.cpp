@@ -27,7 +27,7 @@ std::uint32_t Random::bits() {
     ++block_;
     used_ = 0;
   }
-  return buffer_[static_cast<std::size_t>(used_++)];
+  return buffer_[used_++];
 }
 
 double Random::uniform() {

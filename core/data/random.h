@@ -13,7 +13,7 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
 
 class Random {
  public:
-  /// Streams of one seed are independent; give every purpose its own (see below).
+  /// Streams of one seed are independent. Each purpose has its own (see stream_of).
   Random(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}
 
   std::uint32_t bits();

@@ -3,7 +3,7 @@
 namespace fovea {
 
 std::string Sequence::label(Index i) const {
-  if (i >= 0 && i < static_cast<Index>(tokens.size())) return tokens[static_cast<std::size_t>(i)];
+  if (i >= 0 && i < std::ssize(tokens)) return tokens[i];
   if (grid && i >= grid->prefix && i < grid->prefix + grid->rows * grid->cols) {
     const Index patch = i - grid->prefix;
     return "patch (" + std::to_string(patch / grid->cols) + ", " +

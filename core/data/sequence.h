@@ -20,7 +20,7 @@ struct Sequence {
   std::vector<std::string> tokens;  // UTF-8, decoded; empty when unknown
   std::optional<ImageGrid> grid;
 
-  /// What a person reads for position i: the token, "patch (r, c)" or the bare index.
+  /// The text for position i: the token, "patch (r, c)" or the index.
   std::string label(Index i) const;
 };
 

@@ -1,5 +1,6 @@
 #include "data/source.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -35,18 +36,52 @@ Word swap_bytes(Word word) {
   return out;
 }
 
-/// Elements may be unaligned and anywhere apart, so each is copied out before it is looked at.
+constexpr Index page = 4096;             // bytes
+constexpr Index most_bytes = 64 * page;  // of one read: few calls, and a buffer that stays in cache
+
+/// An axis of a head: its elements, bytes from one to the next, and floats from one to the next in
+/// the Matrix.
+struct Axis {
+  Index count, stride, out_stride;
+};
+
+/// How many of `count` items, `stride` bytes apart and `size` bytes long, are read at once. What
+/// lies between two items is read as well, unless it would be more than a page.
+Index items_at_once(Index count, Index stride, Index size) {
+  if (count == 1 || stride - size > page) return 1;
+  return std::clamp<Index>((most_bytes - size) / std::max<Index>(stride, 1) + 1, 1, count);
+}
+
+/// Elements may be unaligned and anywhere, so blocks of them are read into a buffer, and each is
+/// copied from there.
 template <class Word, class Convert>
-void convert(const HeadTensor& from, const std::byte* begin, Matrix& out, Convert to_float) {
+void convert(const HeadTensor& from, Index head, Matrix& out, Convert to_float) {
+  constexpr Index size = sizeof(Word);
   const bool swap = from.big_endian != (std::endian::native == std::endian::big);
-  for (Index i = 0; i < from.rows; ++i) {
-    const std::byte* row = begin + i * from.row_stride;
-    for (Index c = 0; c < from.cols; ++c) {
-      Word word;
-      std::memcpy(&word, row + c * from.col_stride, sizeof(Word));
-      out(i, c) = to_float(swap ? swap_bytes(word) : word);
+  Axis outer{from.rows, from.row_stride, out.stride()}, inner{from.cols, from.col_stride, 1};
+  if (inner.stride > outer.stride) std::swap(inner, outer);
+  const Index line = (inner.count - 1) * inner.stride + size;  // bytes of all inner elements
+  const Index across = items_at_once(inner.count, inner.stride, size),
+              down = across < inner.count ? 1 : items_at_once(outer.count, outer.stride, line);
+  std::vector<std::byte> buffer;
+  for (Index o = 0; o < outer.count; o += down)
+    for (Index i = 0; i < inner.count; i += across) {
+      const Index lines = std::min(down, outer.count - o),
+                  words = std::min(across, inner.count - i);
+      buffer.resize(
+          static_cast<std::size_t>((lines - 1) * outer.stride + (words - 1) * inner.stride + size));
+      from.bytes->read(from.begin + head * from.head_stride + o * outer.stride + i * inner.stride,
+                       buffer);
+      for (Index l = 0; l < lines; ++l) {
+        const std::byte* at = buffer.data() + l * outer.stride;
+        float* to = out.data() + (o + l) * outer.out_stride + i * inner.out_stride;
+        for (Index w = 0; w < words; ++w, at += inner.stride, to += inner.out_stride) {
+          Word word;
+          std::memcpy(&word, at, sizeof(Word));
+          *to = to_float(swap ? swap_bytes(word) : word);
+        }
+      }
     }
-  }
 }
 
 std::string where_of(const Source& source, const Layer& layer) {
@@ -57,6 +92,10 @@ void check_index(const char* what, Index found, Index count) {
   if (found < 0 || found >= count)
     throw UsageError(std::string(what) + " " + std::to_string(found) + ": 0 to " +
                      std::to_string(count - 1) + " expected");
+}
+
+std::size_t float_bytes(Index rows, Index cols) {
+  return sizeof(float) * static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
 }
 
 }  // namespace
@@ -88,34 +127,25 @@ Index size_of(ElementType type) {
   return 0;
 }
 
-namespace {
-
-std::size_t float_bytes(Index rows, Index cols) {
-  return sizeof(float) * static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
-}
-
-}  // namespace
-
 Matrix HeadTensor::read(Index head) const {
   check_index("head", head, heads);
   require_memory(float_bytes(rows, cols),
                  "a head of " + std::to_string(rows) + " x " + std::to_string(cols) + " numbers");
   Matrix out(rows, cols);
-  const std::byte* begin = data + head * head_stride;
   switch (type) {
     case ElementType::f64:
-      convert<std::uint64_t>(*this, begin, out, [](std::uint64_t word) {
+      convert<std::uint64_t>(*this, head, out, [](std::uint64_t word) {
         return static_cast<float>(std::bit_cast<double>(word));
       });
       break;
     case ElementType::f32:
-      convert<std::uint32_t>(*this, begin, out, std::bit_cast<float, std::uint32_t>);
+      convert<std::uint32_t>(*this, head, out, std::bit_cast<float, std::uint32_t>);
       break;
     case ElementType::f16:
-      convert<std::uint16_t>(*this, begin, out, from_half);
+      convert<std::uint16_t>(*this, head, out, from_half);
       break;
     case ElementType::bf16:
-      convert<std::uint16_t>(*this, begin, out, from_bfloat16);
+      convert<std::uint16_t>(*this, head, out, from_bfloat16);
       break;
   }
   return out;
@@ -134,20 +164,19 @@ HeadTensor make_head_tensor(std::vector<Matrix> heads) {
   }
   constexpr Index element = sizeof(float);
   out.big_endian = std::endian::native == std::endian::big;
-  out.data = reinterpret_cast<const std::byte*>(values->data());
-  out.heads = static_cast<Index>(heads.size());
+  out.bytes = bytes_in_memory(std::as_bytes(std::span(*values)), values);
+  out.heads = std::ssize(heads);
   out.rows = rows;
   out.cols = cols;
   out.head_stride = size * element;
   out.row_stride = cols * element;
   out.col_stride = element;
-  out.owner = std::move(values);
   return out;
 }
 
 Problem problem_of(const Source& source, const HeadChoice& choice) {
-  check_index("layer", choice.layer, static_cast<Index>(source.layers.size()));
-  const Layer& layer = source.layers[static_cast<std::size_t>(choice.layer)];
+  check_index("layer", choice.layer, std::ssize(source.layers));
+  const Layer& layer = source.layers[choice.layer];
   const std::string where = where_of(source, layer);
   if (!layer.has_qkv())
     throw InputError(where, "an attention matrix without q and k: they are needed to compute one");

@@ -1,5 +1,5 @@
-// A Source is what a person opened: the heads of one or more layers, or an attention matrix, or a
-// text or image whose Q, K, V come from content; with its sequence and what its metadata says.
+// A Source is what a person opened: the heads of one or more layers, an attention matrix, or a text
+// or image whose Q, K and V are made from its content; with its sequence and its metadata.
 #pragma once
 
 #include <functional>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "data/bytes.h"
 #include "data/problem.h"
 #include "data/sequence.h"
 
@@ -18,17 +19,18 @@ enum class ElementType { f64, f32, f16, bf16 };
 std::string to_text(ElementType type);
 Index size_of(ElementType type);
 
-/// A borrowed [heads, rows, cols] array in a file's own type and layout; read head by head.
+/// A [heads, rows, cols] array in the type and layout of its file. It is read head by head.
 struct HeadTensor {
   ElementType type = ElementType::f32;
   bool big_endian = false;
-  const std::byte* data = nullptr;  // of element [0, 0, 0]; may be unaligned
+  std::shared_ptr<const Bytes> bytes;  // the file or buffer that holds it
+  Index begin = 0;                     // byte of element [0, 0, 0]; may be unaligned
   Index heads = 0, rows = 0, cols = 0;
-  Index head_stride = 0, row_stride = 0, col_stride = 0;  // bytes
-  std::shared_ptr<const void> owner;                      // the mapped file or buffer
+  Index head_stride = 0, row_stride = 0, col_stride = 0;  // bytes, not negative
 
   bool present() const { return heads > 0; }
-  /// [rows, cols] in float32.
+  /// [rows, cols] in float32. Throws UsageError for a head that does not exist, UnavailableError
+  /// for one that does not fit into memory, and what Bytes::read throws.
   Matrix read(Index head) const;
 };
 
@@ -58,7 +60,7 @@ struct Source {
   std::string name;             // a short name for titles: "minilm-l6"
   std::string path;             // as opened; "synthetic:..." for generated ones
   std::string kind;             // "safetensors", "npz", "npy directory", "text", "image", ...
-  std::string content;          // how Q, K, V came about when not from the file: shown as such
+  std::string content;          // how Q, K and V were made when the file does not hold them; shown
   std::string layout;           // how shapes were read: "[H,n,d]"
   bool layout_guessed = false;  // shown before computing
   std::vector<Layer> layers;    // at least one
@@ -70,11 +72,11 @@ struct Source {
   std::shared_ptr<const Picture> picture;
 };
 
-/// The head as a Problem; grouped key/value heads are picked, not repeated. `scale`, `causal`:
-/// the user's wish, else the source's, else 1/sqrt(d) and not causal.
-/// Throws InputError when the layer holds only an attention matrix, UsageError for a bad index or a
-/// wished scale that is not a number above 0.
-/// NaN and Inf are refused by position unless `allow_non_finite`.
+/// The head as a Problem. A grouped key/value head is shared by its query heads, not repeated.
+/// `scale` and `causal` are the caller's if given, else the source's, else 1/sqrt(d) and not
+/// causal. Throws InputError when the layer holds only an attention matrix, UsageError for an index
+/// out of range or a given scale that is not a number above 0. NaN and Inf are refused by position
+/// unless `allow_non_finite`.
 struct HeadChoice {
   Index layer = 0, head = 0;
   std::optional<double> scale;

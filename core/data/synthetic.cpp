@@ -97,7 +97,7 @@ Qkv clusters(const Spec& s, Index head) {
   const auto spread = static_cast<float>(0.25 / std::sqrt(static_cast<double>(s.d)));
   Qkv out = gaussian(s, head);
   for (Index i = 0; i < s.n; ++i) {
-    const Index g = kind[static_cast<std::size_t>(i)];
+    const Index g = kind[i];
     for (Index c = 0; c < s.d; ++c) {
       out.q(i, c) = length * (centres(g, c) + spread * out.q(i, c));
       out.k(i, c) = length * (centres(g, c) + spread * out.k(i, c));
@@ -155,7 +155,7 @@ Qkv needle(const Spec& s, Index head) {
     out.k(j, s.d - 1) = static_cast<float>(-3.0 * length);
   }
   for (Index i = 0; i < s.n; ++i) {
-    std::copy_n(out.k.row(place[static_cast<std::size_t>(i)]), s.d - 1, out.q.row(i));
+    std::copy_n(out.k.row(place[i]), s.d - 1, out.q.row(i));
     out.q(i, s.d - 1) = static_cast<float>(3.0 * length);
   }
   return out;

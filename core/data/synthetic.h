@@ -37,10 +37,10 @@ namespace fovea {
 
 inline constexpr std::string_view synthetic_prefix = "synthetic:";
 
-/// The longest sequence that Fovea takes from anywhere.
+/// The longest sequence that Fovea accepts.
 inline constexpr Index most_tokens = 131072;
 
-/// Throws UsageError, saying which names or keys there are, for a spec that it cannot follow.
+/// Throws UsageError with the names or keys that exist for a spec that is not valid.
 Source make_synthetic(const std::string& spec);
 
 }  // namespace fovea

@@ -22,9 +22,9 @@ UnavailableError refusal(const std::string& path) {
   return UnavailableError(path + " cannot be written: " + std::strerror(errno));
 }
 
-/// A file on the target's disk that is gone again unless it becomes the target. Where the file
-/// system can do it it has no name until then, so that nothing stays even when the process is
-/// killed; elsewhere it stands beside the target.
+/// A file on the target's disk that is deleted unless it becomes the target. If the file system
+/// supports it, the file has no name until then, so that nothing is left even when the process is
+/// killed; otherwise it is beside the target.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& target)
@@ -60,7 +60,7 @@ class TemporaryFile {
   }
 
  private:
-  /// That of the old file, else what a new file gets.
+  /// The mode of the old file, else that of a new file.
   mode_t mode() const {
     struct stat status {};
     if (::stat(target_.c_str(), &status) == 0) return status.st_mode & 07777;
@@ -69,7 +69,7 @@ class TemporaryFile {
     return 0666 & ~mask;
   }
 
-  /// A file without a name cannot replace another: it gets one that nobody has, for an instant.
+  /// A file without a name cannot replace another, so it gets a temporary, unused name first.
   void take_name() {
     const std::string unnamed = path();
     const int taken = ::mkstemp(name_.data());

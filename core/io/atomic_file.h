@@ -1,4 +1,4 @@
-// Writing a file so that a failure leaves neither half a file nor harms the old one.
+// Writing a file so that a failure neither leaves half a file nor damages the old one.
 #pragma once
 
 #include <functional>
@@ -8,13 +8,13 @@
 namespace fovea {
 
 /// Writes a temporary file, waits until it is on disk and renames it to `path`. When `write` throws
-/// or the disk is full nothing is left behind; nor when the process is killed, where the file
-/// system knows files without a name. Through a symbolic link its target is
-/// replaced; a device or pipe is written to directly. Throws UnavailableError.
+/// or the disk is full, nothing is left behind, and neither when the process is killed, if the file
+/// system supports files without a name. The target of a symbolic link is replaced; a device or
+/// pipe is written to directly. Throws UnavailableError.
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
 
-/// Throws UnavailableError when it is plain before the work that `path` could not be written after
-/// it: no such directory, no right to write there, a directory of this name.
+/// Throws UnavailableError when `path` cannot be written: no such directory, no permission to write
+/// there, a directory of this name. To be called before long work whose result is written.
 void require_writable(const std::string& path);
 
 }  // namespace fovea

@@ -13,7 +13,7 @@ constexpr int deepest = 32;
 }  // namespace
 
 Json parse_json(const std::string& where, std::string_view text) {
-  // The library keeps the last of two equal names; which one is meant nobody knows.
+  // Of two equal names the library keeps the last; which one was meant cannot be known.
   std::vector<std::set<std::string>> names;
   auto check = [&](int depth, Json::parse_event_t event, Json& value) {
     if (depth > deepest)
@@ -23,7 +23,7 @@ Json parse_json(const std::string& where, std::string_view text) {
     if (event == Json::parse_event_t::key) {
       const auto& name = value.get_ref<const std::string&>();
       if (!names.back().insert(name).second)
-        throw InputError(where, "the name '" + name + "' occurs twice: once expected");
+        throw InputError(where, "the name " + fovea::quoted(name) + " occurs twice: once expected");
     }
     return true;
   };

@@ -1,4 +1,4 @@
-// Reading JSON that nobody vouches for.
+// Reading JSON from files that cannot be trusted.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,13 +10,13 @@ namespace fovea {
 using Json = nlohmann::json;
 
 /// Throws InputError with the position for a syntax error, ill-formed UTF-8, a name that occurs
-/// twice in an object, or nesting beyond what any of our files needs.
+/// twice in an object, or nesting deeper than any file that Fovea reads needs.
 Json parse_json(const std::string& where, std::string_view text);
 
 /// "a number", "a list", ... for messages.
 std::string kind_of(const Json& value);
 
-/// The value as JSON, cut off where a message would become unreadable.
+/// The value as JSON in ASCII, cut off where a message would become unreadable.
 std::string excerpt(const Json& value);
 
 }  // namespace fovea

@@ -12,7 +12,7 @@
 namespace fovea {
 
 struct Layout {
-  std::string axes;  // one letter an axis: "BHnd"
+  std::string axes;  // one letter for each axis: "BHnd"
 
   Index count(char axis) const;
   /// One n and one d; at most one B, H and 3.
@@ -23,10 +23,11 @@ struct Layout {
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
-/// "[B,n,H,d]" in any case, with or without brackets and spaces; nothing when it is no layout.
+/// "[B,n,H,d]" in upper or lower case, with or without brackets and spaces; nothing for any other
+/// text.
 std::optional<Layout> parse_layout(const std::string& text);
 
-/// One axis of a tensor: a missing one has size 1.
+/// One axis of a tensor. An axis that does not exist has size 1.
 struct AxisExtent {
   Index size = 1, stride = 0;  // bytes
 };

@@ -13,14 +13,13 @@ namespace {
 
 constexpr std::size_t longest_header = 1 << 20;  // structured types with many fields get this long
 
-/// The Python literals that a header is made of. Nothing is evaluated.
+/// Reads the Python literals of a header. Nothing is evaluated.
 class Literals {
  public:
   Literals(const std::string& where, std::string_view text) : where_(where), text_(text) {}
 
   InputError refusal(const std::string& expected) const {
-    const std::string found =
-        at_ < text_.size() ? "'" + printable(text_.substr(at_, 16)) + "'" : "its end";
+    const std::string found = at_ < text_.size() ? fovea::quoted(text_.substr(at_, 16)) : "its end";
     return InputError(where_, "the .npy header has " + found + " at character " +
                                   std::to_string(at_) + ": " + expected + " expected");
   }
@@ -98,11 +97,6 @@ class Literals {
   }
 
  private:
-  static std::string printable(std::string_view text) {
-    std::string out;
-    for (const char c : text) out += 0x20 <= c && c < 0x7f ? c : '?';
-    return out;
-  }
   void skip_blanks() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
   }
@@ -126,7 +120,8 @@ Fields read_dict(const std::string& where, std::string_view text) {
   while (!in.accept('}')) {
     const std::string key = in.string();
     if (!seen.insert(key).second)
-      throw InputError(where, "the .npy header has '" + key + "' twice: once expected");
+      throw InputError(where,
+                       "the .npy header has " + fovea::quoted(key) + " twice: once expected");
     in.expect(':');
     if (key == "descr") {
       fields.descr = in.type();
@@ -135,8 +130,8 @@ Fields read_dict(const std::string& where, std::string_view text) {
     } else if (key == "shape") {
       fields.shape = in.tuple();
     } else {
-      throw InputError(where, "the .npy header has the name '" + key +
-                                  "': descr, fortran_order and shape expected");
+      throw InputError(where, "the .npy header has the name " + fovea::quoted(key) +
+                                  ": descr, fortran_order and shape expected");
     }
     if (!in.accept(',')) {
       in.expect('}');

@@ -10,16 +10,16 @@
 
 namespace fovea {
 
-/// How long the header is can be told from its first `npy_preamble` bytes.
+/// The first `npy_preamble` bytes of a header contain its length.
 constexpr std::size_t npy_preamble = 12;
 
-/// Bytes before the data. `begin` are the first npy_preamble bytes, or all when there are fewer.
-/// At least npy_preamble. Throws InputError when this is no .npy, or its header has no likely
-/// length.
+/// Bytes before the data, at least npy_preamble. `begin` are the first npy_preamble bytes, or all
+/// when there are fewer. Throws InputError when this is not a .npy array, or the length of its
+/// header is not plausible.
 std::size_t npy_header_bytes(const std::string& where, std::span<const std::byte> begin);
 
 struct NpyHeader {
-  NamedTensor tensor;               // all but name, data and owner
+  NamedTensor tensor;               // all but name, bytes and begin
   std::optional<Index> data_bytes;  // what the shape needs; nothing for types of unknown size
 };
 

@@ -1,28 +1,35 @@
-// A directory of .npy files: one tensor a file, named by it.
+// A directory of .npy files: each holds one tensor, which is named after the file.
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
 
 #include "data/error.h"
-#include "io/mapped_file.h"
+#include "io/file_bytes.h"
 #include "io/npy.h"
 
 namespace fovea {
 namespace {
 
-NamedTensor read_npy(const std::string& path, bool as_bfloat16) {
-  const MappedFile mapped = map_file(path);
-  const std::size_t begin =
-      npy_header_bytes(path, mapped.bytes.first(std::min(npy_preamble, mapped.bytes.size())));
-  if (begin > mapped.bytes.size())
+// With more files than this, none is kept open: a process may usually have 1024.
+constexpr std::size_t most_open = 256;
+
+NamedTensor read_npy(const std::string& path, FileBytes::Between between, bool as_bfloat16) {
+  const auto file = std::make_shared<const FileBytes>(path, between);
+  const auto size = static_cast<std::size_t>(file->size());
+  std::vector<std::byte> header(std::min(npy_preamble, size));
+  file->read(0, header);
+  const std::size_t begin = npy_header_bytes(path, header);
+  if (begin > size)
     throw InputError(path, "a .npy header of " + std::to_string(begin) + " bytes in a file of " +
-                               std::to_string(mapped.bytes.size()) + " bytes: it is cut off");
-  NpyHeader header = parse_npy_header(path, mapped.bytes.first(begin), as_bfloat16);
-  check_npy_size(path, header, mapped.bytes.size() - begin);
-  header.tensor.name = std::filesystem::path(path).stem().string();
-  header.tensor.data = mapped.bytes.data() + begin;
-  header.tensor.owner = mapped.owner;
-  return std::move(header.tensor);
+                               std::to_string(size) + " bytes: it is cut off");
+  header.resize(begin);
+  file->read(0, header);
+  NpyHeader parsed = parse_npy_header(path, header, as_bfloat16);
+  check_npy_size(path, parsed, size - begin);
+  parsed.tensor.name = std::filesystem::path(path).stem().string();
+  parsed.tensor.bytes = file;
+  parsed.tensor.begin = static_cast<Index>(begin);
+  return std::move(parsed.tensor);
 }
 
 }  // namespace
@@ -38,7 +45,9 @@ TensorFile read_npy_directory(const std::string& path, bool as_bfloat16) {
     throw InputError(path, "a directory without .npy files: q.npy, k.npy and v.npy expected");
   std::ranges::sort(files);
   TensorFile out{.path = path, .kind = "npy directory"};
-  for (const std::string& file : files) out.tensors.push_back(read_npy(file, as_bfloat16));
+  const auto between =
+      files.size() > most_open ? FileBytes::Between::close : FileBytes::Between::keep_open;
+  for (const std::string& file : files) out.tensors.push_back(read_npy(file, between, as_bfloat16));
   return out;
 }
 

@@ -1,5 +1,5 @@
 // .npz: a zip of .npy arrays, stored or deflated. The library reads the central directory, ZIP64
-// sizes and checksums; what it says is checked against the arrays' shapes before memory is taken.
+// sizes and checksums. Its sizes are checked against the arrays' shapes before memory is allocated.
 #include <zip.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 #include "data/error.h"
 #include "data/memory.h"
-#include "io/mapped_file.h"
+#include "io/file_bytes.h"
 #include "io/npy.h"
 
 namespace fovea {
@@ -42,7 +42,7 @@ class Member {
   }
 
   const std::string& where() const { return where_; }
-  /// Bytes not read yet, by what the archive declares.
+  /// Bytes not read yet, according to the archive.
   std::size_t left() const { return left_; }
 
   void read(std::span<std::byte> out) {
@@ -56,11 +56,11 @@ class Member {
     }
   }
 
-  /// The checksum is compared when the end is met, so it has to be met.
+  /// Reads to the end, where the library compares the checksum.
   void expect_end() {
     std::byte beyond;
     if (read_some({&beyond, 1}) != 0)
-      throw InputError(where_, "goes on beyond the size that the archive declares");
+      throw InputError(where_, "continues beyond the size that the archive declares");
   }
 
  private:
@@ -89,13 +89,12 @@ NamedTensor read_array(Member& member, bool as_bfloat16) {
   NpyHeader parsed = parse_npy_header(member.where(), header, as_bfloat16);
   check_npy_size(member.where(), parsed, member.left());
   NamedTensor tensor = std::move(parsed.tensor);
-  if (!tensor.type) return tensor;  // listed only: its data is of no use to anyone
+  if (!tensor.type) return tensor;  // only listed: its data cannot be used
   const std::size_t bytes = member.left();
   const auto data = allocate_bytes(bytes, member.where());
   member.read({data.get(), bytes});
   member.expect_end();
-  tensor.data = data.get();
-  tensor.owner = data;
+  tensor.bytes = bytes_in_memory({data.get(), bytes}, data);
   return tensor;
 }
 
@@ -110,17 +109,17 @@ TensorFile read_npz(const std::string& path, bool as_bfloat16) {
     const auto index = static_cast<zip_uint64_t>(i);
     zip_stat_t status;
     if (zip_stat_index(archive.get(), index, 0, &status) != 0)
-      throw InputError(path, std::string("not a sound archive: ") + zip_strerror(archive.get()));
+      throw InputError(path, std::string("a damaged archive: ") + zip_strerror(archive.get()));
     if (!(status.valid & ZIP_STAT_NAME) || !(status.valid & ZIP_STAT_SIZE))
       throw InputError(path, "a member without name or size");
     std::string name = status.name;
     if (!name.ends_with(".npy")) {
-      out.notes.push_back("Ignored: '" + name + "', which is not a .npy array.");
+      out.notes.push_back("Ignored: " + fovea::quoted(name) + ", which is not a .npy array.");
       continue;
     }
     if (!names.insert(name).second)
-      throw InputError(path, "'" + name + "' occurs twice: once expected");
-    Member member(archive.get(), index, path + ", '" + name + "'", status.size);
+      throw InputError(path, fovea::quoted(name) + " occurs twice: once expected");
+    Member member(archive.get(), index, path + ", " + fovea::quoted(name), status.size);
     NamedTensor tensor = read_array(member, as_bfloat16);
     tensor.name = name.substr(0, name.size() - 4);
     out.tensors.push_back(std::move(tensor));

@@ -1,12 +1,12 @@
 // safetensors: u64 header length, JSON header, then the tensors in C order, little endian.
 #include <algorithm>
-#include <cstring>
+#include <array>
 #include <limits>
 #include <utility>
 
 #include "data/error.h"
+#include "io/file_bytes.h"
 #include "io/json.h"
-#include "io/mapped_file.h"
 #include "io/tensor_file.h"
 
 namespace fovea {
@@ -20,7 +20,7 @@ struct DType {
   std::optional<ElementType> type;
 };
 
-/// What the format defines; only the first four can be looked at.
+/// The types of the format; only the first four can be read.
 constexpr DType dtypes[] = {
     {"F64", 64, ElementType::f64},
     {"F32", 32, ElementType::f32},
@@ -49,21 +49,26 @@ struct Extent {
   std::string name;
 };
 
-std::string_view header_text(const std::string& path, std::span<const std::byte> bytes) {
-  if (bytes.size() < 8)
-    throw InputError(path, std::to_string(bytes.size()) +
+std::string header_text(const FileBytes& file) {
+  const std::string& path = file.path();
+  if (file.size() < 8)
+    throw InputError(path, std::to_string(file.size()) +
                                " bytes: too short for a safetensors file, which begins with 8 "
                                "bytes of header length");
+  std::array<std::byte, 8> begin;
+  file.read(0, begin);
   std::uint64_t length = 0;
   for (std::size_t byte = 0; byte < 8; ++byte)
-    length |= std::to_integer<std::uint64_t>(bytes[byte]) << (8 * byte);
+    length |= std::to_integer<std::uint64_t>(begin[byte]) << (8 * byte);
   if (length > longest_json_header)
     throw InputError(path, "a header of " + std::to_string(length) +
                                " bytes: not a safetensors file (at most 100000000 expected)");
-  if (length > bytes.size() - 8)
+  if (static_cast<Index>(length) > file.size() - 8)
     throw InputError(path, "a header of " + std::to_string(length) + " bytes in a file of " +
-                               std::to_string(bytes.size()) + " bytes: the file is cut off");
-  return {reinterpret_cast<const char*>(bytes.data() + 8), static_cast<std::size_t>(length)};
+                               std::to_string(file.size()) + " bytes: the file is cut off");
+  std::string text(static_cast<std::size_t>(length), '\0');
+  file.read(8, std::as_writable_bytes(std::span(text)));
+  return text;
 }
 
 const Json& member(const std::string& where, const Json& entry, const char* name) {
@@ -108,7 +113,7 @@ NamedTensor read_entry(const std::string& where, const std::string& name, const 
   tensor.dtype = dtype.get<std::string>();
   tensor.shape = counts(where, member(where, entry, "shape"), "shape");
   const auto known = std::ranges::find(dtypes, tensor.dtype, &DType::name);
-  if (known == std::end(dtypes)) return tensor;  // a newer type: refused by name when it is used
+  if (known == std::end(dtypes)) return tensor;  // a newer type: an error when it is used
   tensor.type = known->type;
   const auto bytes = packed_bytes(tensor.shape, known->bits);
   const Index found = extent.end - extent.begin;
@@ -127,8 +132,8 @@ void check_no_holes(const std::string& path, std::vector<Extent> extents, Index 
     const auto at = [&](const char* what) {
       return InputError(path,
                         std::string(what) + " at byte " + std::to_string(extent.begin) +
-                            " of the data, where '" + extent.name +
-                            "' begins: tensors side by side expected, the one before ends at " +
+                            " of the data, where " + fovea::quoted(extent.name) +
+                            " begins: tensors side by side expected, the one before ends at " +
                             std::to_string(end));
     };
     if (extent.begin < end) throw at("tensors overlap");
@@ -145,7 +150,8 @@ void read_metadata(const std::string& path, const Json& entry, TensorFile& file)
     throw InputError(path, "__metadata__ is " + kind_of(entry) + ": an object expected");
   for (const auto& [key, value] : entry.items()) {
     if (!value.is_string())
-      throw InputError(path, "metadata '" + key + "' is " + kind_of(value) + ": a string expected");
+      throw InputError(
+          path, "metadata " + fovea::quoted(key) + " is " + kind_of(value) + ": a string expected");
     file.metadata[key] = value.get<std::string>();
   }
 }
@@ -153,28 +159,28 @@ void read_metadata(const std::string& path, const Json& entry, TensorFile& file)
 }  // namespace
 
 TensorFile read_safetensors(const std::string& path) {
-  const MappedFile mapped = map_file(path);
-  const std::string_view text = header_text(path, mapped.bytes);
+  const auto bytes = std::make_shared<const FileBytes>(path);
+  const std::string text = header_text(*bytes);
   const Json header = parse_json(path + ", header", text);
   if (!header.is_object())
     throw InputError(path, "the header is " + kind_of(header) + ": an object expected");
 
   TensorFile file{.path = path, .kind = "safetensors"};
-  const auto data = mapped.bytes.subspan(8 + text.size());
-  const auto available = static_cast<Index>(data.size());
+  const auto data_begin = static_cast<Index>(8 + text.size());
+  const Index available = bytes->size() - data_begin;
   std::vector<Extent> extents;
   for (const auto& [name, entry] : header.items()) {
     if (name == "__metadata__") {
       read_metadata(path, entry, file);
       continue;
     }
-    const std::string where = path + ", '" + name + "'";
+    const std::string where = path + ", " + fovea::quoted(name);
     if (!entry.is_object())
       throw InputError(where, "is " + kind_of(entry) + ": an object expected");
     Extent extent = read_extent(where, entry, available);
     NamedTensor tensor = read_entry(where, name, entry, extent);
-    tensor.data = data.data() + extent.begin;
-    tensor.owner = mapped.owner;
+    tensor.bytes = bytes;
+    tensor.begin = data_begin + extent.begin;
     extent.name = name;
     extents.push_back(std::move(extent));
     file.tensors.push_back(std::move(tensor));

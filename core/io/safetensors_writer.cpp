@@ -45,7 +45,7 @@ std::string header_of(const std::vector<OutTensor>& tensors,
   return text;
 }
 
-/// Piece by piece, to stop in between and at the first piece for which there is no room.
+/// In pieces, to stop between two of them when cancelled or at the first that cannot be written.
 void write_values(std::ostream& out, std::span<const std::byte> bytes,
                   const std::stop_token& stop) {
   constexpr std::size_t piece = 1 << 22;

@@ -23,14 +23,14 @@ double read_scale(const Source& source, const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), scale);
   if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(scale) ||
       scale <= 0)
-    throw refusal(source, "scale", "'" + text + "'", "a number above 0");
+    throw refusal(source, "scale", fovea::quoted(text), "a number above 0");
   return scale;
 }
 
 bool read_causal(const Source& source, const std::string& text) {
   if (text == "true" || text == "True" || text == "1") return true;
   if (text == "false" || text == "False" || text == "0") return false;
-  throw refusal(source, "causal", "'" + text + "'", "true or false");
+  throw refusal(source, "causal", fovea::quoted(text), "true or false");
 }
 
 std::vector<std::string> read_tokens(const Source& source, const std::string& text) {
@@ -66,7 +66,7 @@ ImageGrid read_image(const Source& source, const std::string& text) {
   return grid;
 }
 
-/// The n of the first layer for which `fits` does not hold.
+/// The first layer for whose n `fits` does not hold.
 template <class Fits>
 const Layer* misfit(const Source& source, Fits fits) {
   const auto layer = std::ranges::find_if_not(source.layers, fits, &Layer::n);
@@ -89,7 +89,7 @@ void set_grid(Source& source, const ImageGrid& grid) {
 }  // namespace
 
 void set_tokens(Source& source, std::vector<std::string> tokens) {
-  const auto count = static_cast<Index>(tokens.size());
+  const auto count = std::ssize(tokens);
   if (const Layer* layer = misfit(source, [&](Index n) { return n == count; })) {
     source.notes.push_back(std::to_string(count) + " tokens but n = " + std::to_string(layer->n()) +
                            ": positions are labelled by index.");
@@ -107,11 +107,11 @@ void apply_metadata(Source& source) {
   if (const auto* text = find("causal")) source.causal = read_causal(source, *text);
   if (const auto* text = find("tokens")) set_tokens(source, read_tokens(source, *text));
   if (const auto* text = find("image")) set_grid(source, read_image(source, *text));
-  if (const auto* text = find("model"); text && !text->empty()) source.name = *text;
+  if (const auto* text = find("model"); text && !text->empty()) source.name = printable(*text);
   if (const auto* text = find("layer");
       text && !text->empty() && source.layers.size() == 1 && source.layers[0].name.empty()) {
     const bool number = std::ranges::all_of(*text, [](char c) { return c >= '0' && c <= '9'; });
-    source.layers[0].name = number ? "layer" + *text : *text;
+    source.layers[0].name = number ? "layer" + *text : printable(*text);
   }
 }
 

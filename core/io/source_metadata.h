@@ -1,16 +1,16 @@
-// What a file's metadata says about its Source: scale, mask, tokens, image grid, names.
+// The metadata of a file that describes its Source: scale, mask, tokens, image grid, names.
 #pragma once
 
 #include "data/source.h"
 
 namespace fovea {
 
-/// Reads source.metadata (`scale`, `causal`, `tokens`, `image`, `model`, `layer`) into the fields
-/// it is about. Tokens and grids that do not fit the layers' n are left out with a note. Throws
-/// InputError for values that cannot be read.
+/// Reads `scale`, `causal`, `tokens`, `image`, `model` and `layer` of source.metadata into the
+/// fields of the source. Tokens and grids that do not fit the layers' n are left out with a note.
+/// Throws InputError for values that are not valid.
 void apply_metadata(Source& source);
 
-/// Gives the source these tokens, or leaves a note when they are not one a position.
+/// Gives the source these tokens, or adds a note when their number is not that of the positions.
 void set_tokens(Source& source, std::vector<std::string> tokens);
 
 }  // namespace fovea

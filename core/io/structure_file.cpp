@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
+#include <span>
 
 #include "data/error.h"
 #include "data/shape.h"
@@ -57,13 +57,14 @@ class Slice {
 
   template <class Word>
   std::vector<std::int32_t> integers_of() const {
-    std::vector<std::int32_t> out(static_cast<std::size_t>(count_));
-    for (Index i = 0; i < count_; ++i) {
-      Word word;
-      std::memcpy(&word, tensor_.data + (begin_ + i) * Index{sizeof(Word)}, sizeof(Word));
+    std::vector<Word> words(static_cast<std::size_t>(count_));
+    tensor_.bytes->read(tensor_.begin + begin_ * Index{sizeof(Word)},
+                        std::as_writable_bytes(std::span(words)));
+    std::vector<std::int32_t> out;
+    for (const Word word : words) {
       if (word < 0 || word > std::numeric_limits<std::int32_t>::max())
         throw refusal("holds " + std::to_string(word), "indices from 0 to 2147483647");
-      out[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(word);
+      out.push_back(static_cast<std::int32_t>(word));
     }
     return out;
   }
@@ -72,7 +73,8 @@ class Slice {
     HeadTensor view;
     view.type = require_float(file_, tensor_);
     const Index element = size_of(view.type);
-    view.data = tensor_.data + begin_ * element;
+    view.bytes = tensor_.bytes;
+    view.begin = tensor_.begin + begin_ * element;
     view.heads = view.rows = 1;
     view.cols = count_;
     view.col_stride = element;

@@ -6,10 +6,10 @@ namespace fovea {
 
 ElementType require_float(const TensorFile& file, const NamedTensor& tensor) {
   if (tensor.type) return *tensor.type;
-  std::string message =
-      "'" + tensor.name + "' has dtype " + tensor.dtype + ": F64, F32, F16 or BF16 expected";
+  std::string message = fovea::quoted(tensor.name) + " has dtype " + tensor.dtype +
+                        ": F64, F32, F16 or BF16 expected";
   if (tensor.dtype.ends_with("u2") || tensor.dtype.ends_with("V2"))
-    message += " (if it holds bfloat16, say --bf16)";
+    message += " (if it holds bfloat16, use --bf16)";
   throw InputError(file.path, message);
 }
 
@@ -28,7 +28,8 @@ std::vector<Index> packed_strides(const std::vector<Index>& shape, Index element
   Index stride = element_bytes;
   for (std::size_t axis = shape.size(); axis-- > 0;) {
     strides[axis] = stride;
-    // Of an empty tensor no element is ever addressed: any stride that does not overflow will do.
+    // No element of an empty tensor is ever addressed, so any stride that does not overflow will
+    // do.
     if (__builtin_mul_overflow(stride, shape[axis], &stride)) stride = 0;
   }
   return strides;

@@ -1,5 +1,6 @@
-// A TensorFile is what a file of tensors holds: named, typed, strided arrays that are borrowed from
-// the mapped file or a buffer, and the file's metadata. Nothing is converted or interpreted yet.
+// A TensorFile is what a file of tensors holds: named, typed, strided arrays, which are read from
+// the file or a buffer when they are needed, and the metadata. Nothing is converted or interpreted
+// yet.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +17,13 @@ namespace fovea {
 
 struct NamedTensor {
   std::string name;
-  std::string dtype;                // as the file calls it: "F32", "<f4", "F8_E4M3"
-  std::optional<ElementType> type;  // nothing: not a type that q, k, v or attention can have
+  std::string dtype;                // as in the file: "F32", "<f4", "F8_E4M3"
+  std::optional<ElementType> type;  // nothing: a type that q, k, v and attention cannot have
   bool big_endian = false;
   std::vector<Index> shape;
-  std::vector<Index> strides;       // bytes
-  const std::byte* data = nullptr;  // of element [0, ..]; may be unaligned; null when not loaded
-  std::shared_ptr<const void> owner;
+  std::vector<Index> strides;          // bytes
+  std::shared_ptr<const Bytes> bytes;  // the file or buffer that holds it; null when not loaded
+  Index begin = 0;                     // byte of element [0, ..]; may be unaligned
 };
 
 struct TensorFile {
@@ -30,7 +31,7 @@ struct TensorFile {
   std::string kind;  // "safetensors", "npz", "npy directory"
   std::vector<NamedTensor> tensors;
   std::map<std::string, std::string> metadata;
-  std::vector<std::string> notes;  // what the user must know: members that were ignored
+  std::vector<std::string> notes;  // what to show: which members were ignored
 };
 
 /// Each checks every size against the file before it is used, and throws InputError for a file that
@@ -41,7 +42,7 @@ TensorFile read_safetensors(const std::string& path);
 TensorFile read_npz(const std::string& path, bool as_bfloat16 = false);
 TensorFile read_npy_directory(const std::string& path, bool as_bfloat16 = false);
 
-/// Throws InputError when the tensor's type is none of ElementType; says what would help.
+/// Throws InputError, with the options that would help, when the tensor has another type.
 ElementType require_float(const TensorFile& file, const NamedTensor& tensor);
 
 /// Bytes of `shape` packed elements of `bits` bits; nothing when that overflows.

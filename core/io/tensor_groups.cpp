@@ -13,7 +13,7 @@ std::string TensorGroup::complaint() const {
   for (const auto& [role, name] :
        {std::pair{Role::q, "q"}, std::pair{Role::k, "k"}, std::pair{Role::v, "v"}}) {
     if (const NamedTensor* tensor = (*this)[role])
-      found += (found.empty() ? "'" : ", '") + tensor->name + "'";
+      found += (found.empty() ? "" : ", ") + fovea::quoted(tensor->name);
     else
       missing += (missing.empty() ? "" : ", ") + std::string(name);
   }
@@ -30,14 +30,15 @@ std::vector<TensorGroup> groups_of(const TensorFile& file) {
     if (fresh) groups.push_back({.prefix = name->prefix});
     auto& slot = groups[at->second].tensors[static_cast<std::size_t>(name->role)];
     if (slot)
-      throw InputError(file.path, "'" + slot->name + "' and '" + tensor.name +
-                                      "' could both be meant: one of them expected");
+      throw InputError(file.path, fovea::quoted(slot->name) + " and " + fovea::quoted(tensor.name) +
+                                      " could both be meant: one of them expected");
     slot = &tensor;
   }
   for (const TensorGroup& group : groups)
     if (group[Role::qkv] && group[Role::q])
-      throw InputError(file.path, "'" + group[Role::qkv]->name + "' and '" + group[Role::q]->name +
-                                      "' could both be meant: one of them expected");
+      throw InputError(file.path, fovea::quoted(group[Role::qkv]->name) + " and " +
+                                      fovea::quoted(group[Role::q]->name) +
+                                      " could both be meant: one of them expected");
   std::ranges::sort(groups, natural_less, &TensorGroup::prefix);
   return groups;
 }

@@ -23,8 +23,8 @@ struct TensorGroup {
   std::string complaint() const;
 };
 
-/// In natural order of their prefixes; tensors without a role are ignored. They borrow from `file`.
-/// Throws InputError when two tensors could be meant by one role.
+/// In natural order of their prefixes; tensors without a role are ignored. They point into `file`.
+/// Throws InputError when two tensors have the same role.
 std::vector<TensorGroup> groups_of(const TensorFile& file);
 
 }  // namespace fovea

@@ -62,7 +62,7 @@ std::optional<TensorName> parse_tensor_name(const std::string& name) {
     if (lower.size() == word.size()) return TensorName{role, ""};
     const std::size_t mark = lower.size() - word.size() - 1;
     if (std::string_view("./:_-").find(lower[mark]) == std::string_view::npos) continue;
-    // A lone "a" is an article, or half of a LoRA pair, unless it is a component of its own.
+    // A final "a" may be an article or half of a LoRA pair, unless it is a component of its own.
     if (word == "a" && (lower[mark] == '_' || lower[mark] == '-')) continue;
     return TensorName{role, name.substr(0, mark)};
   }

@@ -1,4 +1,4 @@
-// What a tensor is for, told from how its name ends.
+// The role of a tensor, which follows from the end of its name.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,10 @@ struct TensorName {
   std::string prefix;  // "layer3" of "layer3.q", "" of "q"
 };
 
-/// Nothing when the name ends in none of the words known.
+/// Nothing when the name does not end in a known word.
 std::optional<TensorName> parse_tensor_name(const std::string& name);
 
-/// layer2 before layer10: runs of digits compare as numbers.
+/// Compares runs of digits as numbers: layer2 comes before layer10.
 bool natural_less(const std::string& a, const std::string& b);
 
 }  // namespace fovea

@@ -22,7 +22,7 @@ struct Reading {
     return extent_of(*tensor, layout, axis, occurrence);
   }
   std::string text() const {
-    return "'" + tensor->name + "' " + shape_text(tensor->shape) + " as " + layout.text();
+    return fovea::quoted(tensor->name) + " " + shape_text(tensor->shape) + " as " + layout.text();
   }
 };
 
@@ -31,7 +31,8 @@ std::string list_of(const TensorFile& file) {
   if (file.tensors.empty()) return "no tensors";
   std::string text;
   for (std::size_t t = 0; t < std::min(most, file.tensors.size()); ++t)
-    text += (t ? ", '" : "'") + file.tensors[t].name + "' " + shape_text(file.tensors[t].shape);
+    text += (t ? ", " : "") + fovea::quoted(file.tensors[t].name) + " " +
+            shape_text(file.tensors[t].shape);
   if (file.tensors.size() > most)
     text += " and " + std::to_string(file.tensors.size() - most) + " more";
   return text;
@@ -86,8 +87,9 @@ Reading SourceReader::reading_of(const NamedTensor& tensor, Role role) {
     reading.layout = *stated_;
     const bool packed = stated_->count('3') == 1;
     if (stated_->axes.size() != tensor.shape.size() || packed != (role == Role::qkv))
-      throw InputError(file_.path, "'" + tensor.name + "' has shape " + shape_text(tensor.shape) +
-                                       ": layout " + stated_->text() + " does not fit it");
+      throw InputError(file_.path, fovea::quoted(tensor.name) + " has shape " +
+                                       shape_text(tensor.shape) + ": layout " + stated_->text() +
+                                       " does not fit it");
   } else {
     reading = usual_reading(std::move(reading), role);
   }
@@ -105,8 +107,8 @@ Reading SourceReader::usual_reading(Reading reading, Role role) {
     const char* expected = role == Role::attention ? "[n,n], [H,n,n] or [B,H,n,n]"
                            : role == Role::qkv     ? "[n,3,d], [n,3,H,d] or [B,n,3,H,d]"
                                                    : "[n,d], [H,n,d] or [B,H,n,d]";
-    throw InputError(file_.path, "'" + reading.tensor->name + "' has shape " + shape_text(shape) +
-                                     ": " + expected +
+    throw InputError(file_.path, fovea::quoted(reading.tensor->name) + " has shape " +
+                                     shape_text(shape) + ": " + expected +
                                      " expected, or another stated with --layout");
   }
   reading.layout = layouts.front();
@@ -147,14 +149,14 @@ HeadTensor SourceReader::heads_of(const Reading& reading, Index batch, Index par
   const AxisExtent head = reading('H'), row = reading('n'), col = reading('d');
   return {.type = reading.type,
           .big_endian = reading.tensor->big_endian,
-          .data = reading.tensor->data + batch * reading('B').stride + part * reading('3').stride,
+          .bytes = reading.tensor->bytes,
+          .begin = reading.tensor->begin + batch * reading('B').stride + part * reading('3').stride,
           .heads = head.size,
           .rows = row.size,
           .cols = col.size,
           .head_stride = head.stride,
           .row_stride = row.stride,
-          .col_stride = col.stride,
-          .owner = reading.tensor->owner};
+          .col_stride = col.stride};
 }
 
 HeadTensor SourceReader::matrices_of(const Reading& reading, Index batch) const {
@@ -196,7 +198,7 @@ void SourceReader::add_layers(const TensorGroup& group) {
 
   const Index batch = readings[0]('B').size;
   for (Index b = 0; b < batch; ++b) {
-    Layer layer{.name = group.prefix};
+    Layer layer{.name = printable(group.prefix)};
     if (batch > 1) layer.name += (layer.name.empty() ? "batch" : " batch") + std::to_string(b);
     if (whole) {
       layer.q = heads_of(readings[0], b, 0);
@@ -210,7 +212,7 @@ void SourceReader::add_layers(const TensorGroup& group) {
 }
 
 Source SourceReader::read() {
-  source_.name = std::filesystem::path(file_.path).stem().string();
+  source_.name = printable(std::filesystem::path(file_.path).stem().string());
   source_.path = file_.path;
   source_.kind = file_.kind;
   source_.metadata = file_.metadata;
@@ -238,14 +240,15 @@ std::optional<Layout> stated_layout(const TensorFile& file,
       "axes B, H, n, d (and 3 for packed q, k, v) expected, as in [B,n,H,d]";
   if (argument) {
     const auto layout = parse_layout(*argument);
-    if (!layout) throw UsageError("layout '" + *argument + "': " + expected);
+    if (!layout) throw UsageError("layout " + fovea::quoted(*argument) + ": " + expected);
     return layout;
   }
   const auto metadata = file.metadata.find("layout");
   if (metadata == file.metadata.end()) return std::nullopt;
   const auto layout = parse_layout(metadata->second);
   if (!layout)
-    throw InputError(file.path, "metadata 'layout' is '" + metadata->second + "': " + expected);
+    throw InputError(file.path,
+                     "metadata 'layout' is " + fovea::quoted(metadata->second) + ": " + expected);
   return layout;
 }
 

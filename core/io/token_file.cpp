@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "data/error.h"
+#include "io/file_bytes.h"
 #include "io/json.h"
-#include "io/mapped_file.h"
 #include "io/token_marks.h"
 
 namespace fovea {
@@ -86,9 +86,7 @@ TokenFile read_list(const std::string& path, const Json& list) {
 }  // namespace
 
 TokenFile read_token_json(const std::string& path) {
-  const MappedFile file = map_file(path);
-  const Json document =
-      parse_json(path, {reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size()});
+  const Json document = parse_json(path, FileBytes(path).text());
   if (!document.is_array() && !document.is_object())
     throw InputError(path,
                      kind_of(document) + ": a list of tokens or an object with tokens expected");

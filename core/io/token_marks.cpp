@@ -3,7 +3,7 @@
 #include <array>
 #include <optional>
 
-#include "io/utf8.h"
+#include "data/utf8.h"
 
 namespace fovea {
 namespace {
@@ -22,8 +22,8 @@ std::array<int, 0x144> byte_table() {
   return bytes;
 }
 
-/// The bytes that a byte-level token stands for; nothing when the token is not one. "é" by itself
-/// would be half a character, so it is taken as it is, unless a mark such as Ġ says byte level.
+/// The bytes that a byte-level token stands for; nothing for other tokens. "é" alone would be half
+/// a character, so it is kept as it is unless a mark such as Ġ shows that the token is byte-level.
 std::optional<std::string> byte_level(std::string_view token) {
   static const std::array<int, 0x144> table = byte_table();
   std::string bytes;
@@ -59,9 +59,9 @@ void append_byte_name(std::string& text, unsigned char byte) {
   text += '>';
 }
 
-/// SentencePiece's spaces as spaces, control characters as their pictures, stray bytes by their
-/// names.
-std::string printable(std::string_view text) {
+/// Replaces SentencePiece's spaces by spaces, control characters by their pictures and bytes that
+/// are not UTF-8 by their names. Characters that change the display are escaped.
+std::string with_pictures(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const auto [code, length] = first_character(text);
@@ -83,9 +83,10 @@ std::string printable(std::string_view text) {
 
 std::string display_token(std::string_view token) {
   if (const int byte = single_byte(token); 0 <= byte && byte < 0x80)
-    return printable(std::string(1, static_cast<char>(byte)));
+    return with_pictures(std::string(1, static_cast<char>(byte)));
   std::string text = byte_level(token).value_or(std::string(token));
-  // WordPiece's mark of a word's continuation; a heading of Markdown has blanks after its marks.
+  // WordPiece's mark for the continuation of a word. A Markdown heading has a space after its
+  // marks.
   if (text.starts_with("##") && text.size() > 2 && text[2] != '#' && text[2] != ' ')
     text.erase(0, 2);
   constexpr std::string_view word_end = "</w>";
@@ -93,7 +94,7 @@ std::string display_token(std::string_view token) {
     text.resize(text.size() - word_end.size());
     text += ' ';
   }
-  return printable(text);
+  return printable(with_pictures(text));
 }
 
 }  // namespace fovea

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "data/number_text.h"
+#include "data/pixels.h"
 #include "panels/panel.h"
 
 namespace fovea::panels {
@@ -60,9 +61,7 @@ struct Grid {
   }
 
  private:
-  static IndexRange part(IndexRange r, Index p, Index pixels) {
-    return {r.begin + p * r.size() / pixels, r.begin + (p + 1) * r.size() / pixels};
-  }
+  static IndexRange part(IndexRange r, Index p, Index pixels) { return pixel_tokens(p, r, pixels); }
   static Index centre(IndexRange r) { return r.begin + r.size() / 2; }
 };
 

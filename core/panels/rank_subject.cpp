@@ -28,7 +28,7 @@ Matrix fill(IndexRange rows, IndexRange cols, const Run& run, Entry entry) {
 Entries entries_of(const Computation& subject, const Computation& exact, RankSubject what,
                    Run& run) {
   const Problem& problem = exact.op->problem();
-  Run quiet{run.profile, run.stop};  // progress is the map's own
+  Run quiet = run.quiet();  // progress is the map's own
   switch (what) {
     case RankSubject::attention:
       return [&subject, quiet](IndexRange rows, IndexRange cols) mutable {

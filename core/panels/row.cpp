@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "data/pixels.h"
 #include "panels/panels.h"
 
 namespace fovea::panels {
@@ -23,8 +24,8 @@ std::vector<float> curve(const Weights& row, IndexRange keys) {
   const Index count = std::min(keys.size(), longest_curve);
   std::vector<float> out(static_cast<std::size_t>(count));
   for (Index c = 0; c < count; ++c)
-    out[static_cast<std::size_t>(c)] =
-        *std::max_element(p + c * keys.size() / count, p + (c + 1) * keys.size() / count);
+    out[static_cast<std::size_t>(c)] = *std::max_element(
+        p + pixel_begin(c, keys.size(), count), p + pixel_begin(c + 1, keys.size(), count));
   return out;
 }
 

@@ -8,7 +8,7 @@
 
 namespace fovea {
 
-/// Level l has `branching` children at each of its nodes, the nodes counted from the left.
+/// A level with `branching` children at each of its nodes, which are counted from the left.
 /// Binary by sign: one row (w, b) per node, right child iff w.x + b >= 0.
 /// k-ary: `branching` rows per node, child = argmax_c (w_c.x + b_c), lowest index on ties.
 struct TreeLevel {

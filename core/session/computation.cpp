@@ -8,20 +8,20 @@ namespace fovea {
 BoundPlan plan_and_bind(const Problem& problem, const ComputeRequest& request,
                         const Backend& backend, Run& run) {
   BoundPlan bound;
-  Run planning_run{bound.plan, run.stop, run.progress};
+  Run planning_run = run.in(bound.plan);
   Planning planning{backend, planning_run, request.seed, request.given};
   const auto start = std::chrono::steady_clock::now();
   auto plan =
       std::make_shared<const Plan>(request.variant->plan(problem, request.values, planning));
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   bound.plan.add("tiles", std::max(0.0, took.count() - bound.plan.total_ms()));
-  Run upload_run{bound.upload, run.stop, run.progress};
+  Run upload_run = run.in(bound.upload);
   bound.op = backend.bind(std::move(plan), problem, upload_run);
   return bound;
 }
 
 Output apply_once(const Operator& op, Profile& profile, const Run& run) {
-  Run apply_run{profile, run.stop, run.progress};
+  Run apply_run = run.in(profile);
   return op.apply(op.problem().v, apply_run);
 }
 
@@ -54,7 +54,9 @@ void apply(Computation& prepared, int repeats, Run& run) {
   // The first run warms caches and threads up; it counts only when it is the only one.
   for (int repeat = 0; repeat <= repeats; ++repeat) {
     Profile profile;
-    prepared.output = apply_once(*prepared.op, profile, run);
+    const double runs = repeats + 1;
+    prepared.output =
+        apply_once(*prepared.op, profile, run.part(repeat / runs, (repeat + 1) / runs));
     if (repeat > 0 || repeats == 0) profiles.push_back(std::move(profile));
   }
   prepared.timing.apply = summarise(profiles);

@@ -1,4 +1,4 @@
-// A Buffer owns device memory, taken and given back in the order of the device's stream.
+// A Buffer owns device memory, which is allocated and freed in the order of the device's stream.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +18,20 @@ template <class T>
 class Buffer {
  public:
   Buffer() = default;
-  /// Uninitialised. Throws UnavailableError that says how much was asked and how much there is.
+  /// Uninitialised. Throws UnavailableError with the memory that is needed and available.
   Buffer(const Device& device, std::size_t count) : stream_(device.stream()), count_(count) {
     if (count == 0) return;
     const cudaError_t error =
         cudaMallocAsync(reinterpret_cast<void**>(&data_), count * sizeof(T), stream_);
     if (error == cudaErrorMemoryAllocation) {
       std::size_t free = 0, total = 0;
-      cudaGetLastError();  // running out of memory is no lasting error
+      cudaGetLastError();  // clears it: later calls succeed
       cudaMemGetInfo(&free, &total);
       throw UnavailableError("CUDA: " + device.name() + " has " + std::to_string(free >> 20) +
                              " MiB of memory left, " +
                              std::to_string((count * sizeof(T) >> 20) + 1) + " MiB needed");
     }
-    check(error, "taking memory");
+    check(error, "allocating memory");
   }
   /// A copy of `values`.
   Buffer(const Device& device, std::span<const T> values) : Buffer(device, values.size()) {
@@ -56,7 +56,7 @@ class Buffer {
   void clear() {
     if (count_ > 0) check(cudaMemsetAsync(data_, 0, bytes(), stream_), "clearing memory");
   }
-  /// In the order of the stream: valid after Device::wait.
+  /// In the order of the stream: `to` is valid after Device::wait.
   void download(T* to, std::size_t count) const {
     if (count > 0)
       check(cudaMemcpyAsync(to, data_, count * sizeof(T), cudaMemcpyDeviceToHost, stream_),

@@ -8,7 +8,7 @@ namespace fovea::cuda {
 
 namespace {
 
-// Errors of one call; all others come back from every later call of this process.
+// Errors of a single call. All others are returned by every later call of this process as well.
 bool passes(cudaError_t error) {
   return error == cudaErrorMemoryAllocation || error == cudaErrorInvalidValue ||
          error == cudaErrorInvalidConfiguration || error == cudaErrorNoDevice ||
@@ -21,7 +21,7 @@ void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
   const std::string message = "CUDA: " + std::string(what) + ": " + cudaGetErrorString(error);
   if (!passes(error)) throw DeviceLostError(message);
-  cudaGetLastError();  // or the next call would report it again
+  cudaGetLastError();  // otherwise the next call would report it again
   throw UnavailableError(message);
 }
 

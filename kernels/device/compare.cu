@@ -1,3 +1,4 @@
+#include "data/pixels.h"
 #include "device/compare.h"
 #include "device/launch.h"
 
@@ -10,7 +11,7 @@ constexpr int threads = 128, warps = threads / 32;
 __device__ double block_sum(double value) {
   __shared__ double of_warp[warps];
   for (int flip = 16; flip > 0; flip /= 2) value += __shfl_xor_sync(0xffffffffu, value, flip);
-  __syncthreads();  // an earlier sum has been read
+  __syncthreads();  // all threads have read an earlier sum
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
   __syncthreads();
   double sum = 0;
@@ -18,7 +19,7 @@ __device__ double block_sum(double value) {
   return sum;
 }
 
-// NaN is larger than any number; of equals the positive.
+// NaN is larger than any number; of two equal magnitudes the positive one is.
 __device__ double larger(double a, double b) {
   if (!(a == a) || !(b == b)) return a == a ? b : a;
   const double x = fabs(a), y = fabs(b);
@@ -46,16 +47,16 @@ __device__ double difference_of(Difference kind, float approximate, float exact)
   return exact > 0 ? difference / p : copysign(static_cast<double>(INFINITY), difference);
 }
 
-// One block a pixel that the part touches.
+// One block for each pixel that the part touches.
 __global__ void __launch_bounds__(threads)
     pool_difference_kernel(const PoolDifferenceArgs a, Index first_row, Index first_col,
                            Index pixels_across) {
   const Index r = first_row + blockIdx.x / pixels_across,
               c = first_col + blockIdx.x % pixels_across;
-  const Index row_begin = max(a.rows.begin, r * a.rectangle_rows / a.grid_rows),
-              row_end = min(a.rows.end, (r + 1) * a.rectangle_rows / a.grid_rows),
-              col_begin = max(a.cols.begin, c * a.rectangle_cols / a.grid_cols),
-              col_end = min(a.cols.end, (c + 1) * a.rectangle_cols / a.grid_cols);
+  const Index row_begin = max(a.rows.begin, pixel_begin(r, a.rectangle_rows, a.grid_rows)),
+              row_end = min(a.rows.end, pixel_begin(r + 1, a.rectangle_rows, a.grid_rows)),
+              col_begin = max(a.cols.begin, pixel_begin(c, a.rectangle_cols, a.grid_cols)),
+              col_end = min(a.cols.end, pixel_begin(c + 1, a.rectangle_cols, a.grid_cols));
   const Index width = col_end - col_begin, count = (row_end - row_begin) * width;
   double value = 0;
   for (Index at = threadIdx.x; at < count; at += threads) {
@@ -71,7 +72,7 @@ __global__ void __launch_bounds__(threads)
   pixel = a.mean ? pixel + value : larger(pixel, value);
 }
 
-// One block a row.
+// One block for each row.
 __global__ void __launch_bounds__(threads)
     compare_rows_kernel(DenseTile approximate, DenseTile exact, Index cols, RowDifference* out) {
   const Index i = blockIdx.x;
@@ -99,7 +100,7 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 void pool_difference(const PoolDifferenceArgs& args, cudaStream_t stream) {
-  // Pixel of an offset: the last that begins at or before it.
+  // The pixel of an offset is the last that begins at or before it.
   const auto pixel_of = [](Index offset, Index size, Index pixels) {
     return ((offset + 1) * pixels - 1) / size;
   };

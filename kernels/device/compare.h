@@ -27,8 +27,8 @@ struct PoolDifferenceArgs {
 /// Adds the part to the pixels that it touches.
 void pool_difference(const PoolDifferenceArgs& args, cudaStream_t stream);
 
-/// One RowDifference a row of the tiles. Entries of -inf in `approximate` stand for pairs without
-/// weight: 0, and no mass.
+/// One RowDifference for each row of the tiles. Entries of -inf in `approximate` stand for pairs
+/// without weight: their entry is 0, and they keep no mass.
 void compare_rows(DenseTile approximate, DenseTile exact, Index rows, Index cols,
                   RowDifference* out, cudaStream_t stream);
 

@@ -7,13 +7,13 @@ namespace fovea::cuda {
 
 Device::Device() {
   int count = 0;
-  const cudaError_t error = cudaGetDeviceCount(&count);  // fails without a driver, too
+  const cudaError_t error = cudaGetDeviceCount(&count);  // also fails without a driver
   if (error != cudaSuccess || count == 0)
     throw UnavailableError(std::string("CUDA: ") +
                            (error != cudaSuccess ? cudaGetErrorString(error) : "no device"));
-  check(cudaSetDevice(0), "choosing the device");
+  check(cudaSetDevice(0), "selecting the device");
   cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, 0), "asking the device for its properties");
+  check(cudaGetDeviceProperties(&properties, 0), "reading the properties of the device");
   name_ = properties.name;
   multiprocessors_ = properties.multiProcessorCount;
   architecture_ = 10 * properties.major + properties.minor;
@@ -22,17 +22,18 @@ Device::Device() {
     throw UnavailableError("CUDA: " + name_ + " has compute capability " +
                            std::to_string(properties.major) + "." +
                            std::to_string(properties.minor) + ": 7.5 or more expected");
-  check(cudaStreamCreate(&stream_), "making a stream");
+  check(cudaStreamCreate(&stream_), "creating a stream");
   keep_freed_memory();
 }
 
-// Else every wait would hand freed memory back to the driver, and the next run would pay for it.
+// Otherwise every wait would return freed memory to the driver, and the next run would have to
+// allocate it again.
 void Device::keep_freed_memory() const {
   cudaMemPool_t pool = nullptr;
-  check(cudaDeviceGetDefaultMemPool(&pool, 0), "asking for the device's memory pool");
+  check(cudaDeviceGetDefaultMemPool(&pool, 0), "finding the memory pool of the device");
   std::uint64_t kept = kept_bytes;
   check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept),
-        "setting what the memory pool keeps");
+        "setting how much memory the pool keeps");
 }
 
 Device::~Device() {

@@ -1,5 +1,5 @@
 // A Device is one GPU as this process uses it: its name, its limits, and the one stream on which
-// everything happens in the order asked.
+// all work is done in the order in which it is launched.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -24,7 +24,7 @@ class Device {
   std::size_t shared_per_block() const { return shared_per_block_; }  // bytes, at most
   cudaStream_t stream() const { return stream_; }
 
-  /// Waits until all that was asked is done; throws what went wrong in it.
+  /// Waits until all work is done. Throws UnavailableError or DeviceLostError if some of it failed.
   void wait() const;
 
  private:

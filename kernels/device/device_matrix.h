@@ -1,5 +1,5 @@
-// A DeviceMatrix is a row-major array of float on the device. Rows start 16 bytes apart or a
-// multiple of that, so that they can be read four columns at a time; what pads them is zero.
+// A DeviceMatrix is a row-major array of float on the device. Rows start a multiple of 16 bytes
+// apart, so that they can be read four columns at a time; the padding is zero.
 #pragma once
 
 #include "device/buffer.h"
@@ -24,7 +24,7 @@ class DeviceMatrix {
 
   void clear() { values_.clear(); }
 
-  /// Rows [first, first + from.rows) become those of `from`, which has as many columns.
+  /// Copies `from`, which has as many columns, to rows [first, first + from.rows).
   void upload(const Device& device, MatrixView from, Index first = 0) {
     if (from.empty()) return;
     const auto pitch = static_cast<std::size_t>(stride_) * sizeof(float);
@@ -39,7 +39,7 @@ class DeviceMatrix {
           "uploading");
   }
 
-  /// The first `rows` rows, in the order of the stream: valid after Device::wait.
+  /// The first `rows` rows, in the order of the stream: `to` is valid after Device::wait.
   void download(const Device& device, float* to, Index to_stride, Index rows) const {
     if (rows == 0 || cols_ == 0) return;
     check(

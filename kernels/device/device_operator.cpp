@@ -3,20 +3,30 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/pixels.h"
 #include "device/compare.h"
 #include "device/timeline.h"
 
 namespace fovea::cuda {
 namespace {
 
-constexpr Index part_entries = Index{1} << 24;  // of either operator held at once, a row at least
+constexpr Index part_entries = Index{1}
+                               << 24;  // of each operator that are held at once, at least a row
 
 DenseTile dense(const DeviceMatrix& tile) {
   return {tile.data(), tile.stride()};
 }
 
-// Calls make(places) for parts of [0, count) in turn, `at_once` places each, and fewer where it
-// finds too little memory: which it does before it leaves anything behind.
+// The part of a run that makes some of `count` places.
+Run part_of(const Run& run, IndexRange places, Index count) {
+  const auto share = [&](Index place) {
+    return static_cast<double>(place) / static_cast<double>(count);
+  };
+  return run.part(share(places.begin), share(places.end));
+}
+
+// Calls make(places) for parts of [0, count) in turn, `at_once` places each. When it throws for
+// lack of memory, before it has changed anything, it is called again with half as many.
 template <class Make>
 void in_parts(Index count, Index at_once, Make make) {
   for (Index begin = 0; begin < count;) try {
@@ -36,7 +46,8 @@ void in_parts(Index count, Index at_once, Make make) {
 Matrix DeviceOperator::entries(IndexRange rows, IndexRange cols, Run& run) const {
   Matrix out(rows.size(), cols.size());
   in_parts(rows.size(), rows.size(), [&](IndexRange places) {
-    const DeviceMatrix part = device_tile(EntryRows{rows}.part(places), cols, 0.0f, run);
+    Run its_part = part_of(run, places, rows.size());
+    const DeviceMatrix part = device_tile(EntryRows{rows}.part(places), cols, 0.0f, its_part);
     part.download(*device_, out.row(places.begin), out.stride(), places.size());
     device_->wait();
   });
@@ -54,7 +65,7 @@ std::optional<Matrix> DeviceOperator::do_difference(const Operator& exact, Index
   const Index height = wanted.size();
   Buffer<double> pixels(*device_, static_cast<std::size_t>(pool.rows * pool.cols));
   pixels.clear();
-  Run quiet{run.profile, run.stop};
+  Run quiet = run.quiet();
   in_parts(height, std::clamp<Index>(part_entries / cols.size(), 1, height), [&](IndexRange down) {
     run.check();
     const EntryRows its_rows = wanted.part(down);
@@ -77,21 +88,18 @@ std::optional<Matrix> DeviceOperator::do_difference(const Operator& exact, Index
                       device_->stream());
     }
     timeline.finish(run.profile);
-    if (run.progress)
-      run.progress->fraction = static_cast<double>(down.end) / static_cast<double>(height);
+    run.reached(static_cast<double>(down.end) / static_cast<double>(height));
   });
   std::vector<double> sums(pixels.size());
   pixels.download(sums.data(), sums.size());
   device_->wait();
   Matrix out(pool.rows, pool.cols);
-  const auto extent = [](Index pixel, Index size, Index count) {
-    return static_cast<double>((pixel + 1) * size / count - pixel * size / count);
-  };
   for (Index r = 0; r < pool.rows; ++r)
     for (Index c = 0; c < pool.cols; ++c) {
-      const double area = extent(r, height, pool.rows) * extent(c, cols.size(), pool.cols);
-      const double value = sums[static_cast<std::size_t>(r * pool.cols + c)];
-      out(r, c) = static_cast<float>(mean ? value / area : value);
+      const Index area =
+          pixel_extent(r, height, pool.rows) * pixel_extent(c, cols.size(), pool.cols);
+      const double value = sums[r * pool.cols + c];
+      out(r, c) = static_cast<float>(mean ? value / static_cast<double>(area) : value);
     }
   return out;
 }
@@ -105,8 +113,10 @@ std::optional<std::vector<RowDifference>> DeviceOperator::do_compare_rows(const 
   std::vector<RowDifference> out(static_cast<std::size_t>(rows.size()));
   in_parts(rows.size(), rows.size(), [&](IndexRange places) {
     const EntryRows part = EntryRows{rows}.part(places);
-    const DeviceMatrix q = device_tile(part, {0, n}, -INFINITY, run),
-                       p = other->device_tile(part, {0, n}, 0.0f, run);
+    const Run its_part = part_of(run, places, rows.size());
+    Run first = its_part.part(0, 0.5), second = its_part.part(0.5, 1);
+    const DeviceMatrix q = device_tile(part, {0, n}, -INFINITY, first),
+                       p = other->device_tile(part, {0, n}, 0.0f, second);
     const auto count = static_cast<std::size_t>(places.size());
     const Buffer<RowDifference> found(*device_, count);
     Timeline timeline(*device_);

@@ -1,5 +1,5 @@
-// A DeviceOperator is an Operator whose entries can be had on the device: two of them are compared
-// there.
+// A DeviceOperator is an Operator that can produce its entries on the device, so that two of them
+// are compared there.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class DeviceOperator : public Operator {
 
   const Device& device() const { return *device_; }
 
-  /// Entries one by one: where memory for all of them is lacking, some rows at a time.
+  /// All entries, in several parts where the device has too little memory for them at once.
   Matrix entries(IndexRange rows, IndexRange cols, Run& run) const;
 
   /// P over rows x cols. Pairs to which the plan gives no weight hold `elsewhere`.

@@ -1,4 +1,4 @@
-// EntryRows are the rows of P that a tile looks at: all of a range, or one of every row of pixels.
+// EntryRows are the rows of P that a tile needs: all of a range, or one for each row of pixels.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct EntryRows {
   EntryRows part(IndexRange places) const;
 };
 
-/// What a tile of such a pooling looks at.
+/// The rows that a tile with this pooling needs.
 EntryRows entry_rows(IndexRange rows, const Pool& pool);
 
 }  // namespace fovea::cuda

@@ -1,4 +1,4 @@
-// launch asks for a kernel: grid, block, shared memory. Included by .cu files only.
+// launch starts a kernel with a grid, blocks and shared memory. Included by .cu files only.
 #pragma once
 
 #include <cuda_runtime.h>

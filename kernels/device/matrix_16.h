@@ -1,5 +1,5 @@
-// A Matrix16 is a row-major array of 16-bit floats on the device, rounded from fp32 there. Rows
-// start 16 bytes apart or a multiple of that, as copies and tensor cores take them; what pads them
+// A Matrix16 is a row-major array of 16-bit floats on the device, rounded there from fp32. Rows
+// start a multiple of 16 bytes apart, as asynchronous copies and tensor cores need it; the padding
 // is zero.
 #pragma once
 
@@ -26,18 +26,19 @@ struct RoundArgs {
   std::uint16_t* to = nullptr;  // [rows, to_stride], a multiple of 8, at least from_stride
   int to_stride = 0;
   Precision precision = Precision::bf16;
-  int* overflows = nullptr;  // becomes 1 if a finite value has become infinite
+  int* overflows = nullptr;  // set to 1 if a finite value became infinite
 };
 
 void round_to_16(const RoundArgs& args, cudaStream_t stream);
 
-// Whether rounding has made an infinity of a finite number.
+// Whether rounding made a finite number infinite.
 class Overflow {
  public:
   explicit Overflow(const Device& device) : device_(device), flag_(device, 1) { flag_.clear(); }
 
   int* flag() const { return flag_.data(); }
-  /// Waits for the device; throws UnavailableError if `what` was more than the precision holds.
+  /// Waits for the device. Throws UnavailableError if `what` had values beyond the range of the
+  /// precision.
   void require_none(Precision precision, const char* what) const;
 
  private:

@@ -1,5 +1,5 @@
-// The Precision of a back end: the numbers that Q, K, V and the weights of the softmax are rounded
-// to before they are multiplied. Products are added up in fp32 always, and so is the softmax.
+// The Precision of a back end: the type to which Q, K, V and the weights of the softmax are rounded
+// before they are multiplied. Products are always added in fp32, and the softmax is always in fp32.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ Timeline::Stage::Stage(Timeline& timeline, std::string name)
   check(cudaEventRecord(span.begin, timeline.device_.stream()), "recording an event");
 }
 
-// An error here is met again, and told, by whoever waits for the device.
+// An error here is reported again by the next wait for the device.
 Timeline::Stage::~Stage() {
   cudaEventRecord(timeline_.spans_[index_].end, timeline_.device_.stream());
 }

@@ -1,5 +1,6 @@
-// A Timeline is the stages of one run on the device: a pair of events each, recorded while work is
-// asked for and read when all of it is done, so that nothing waits for a clock.
+// A Timeline measures the stages of one run on the device, each by a pair of events: they are
+// recorded as the work is launched and read when all of it is done, so that measuring does not
+// wait.
 #pragma once
 
 #include <string>
@@ -17,7 +18,7 @@ class Timeline {
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
 
-  /// What is asked of the device from now to its end is this stage.
+  /// The work that is launched during its lifetime is this stage.
   class Stage {
    public:
     Stage(Timeline& timeline, std::string name);

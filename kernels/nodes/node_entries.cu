@@ -16,7 +16,7 @@ __device__ Index own_cell() {
   return static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
 }
 
-// A key shares the query's nodes down to the last one whose range its place lies in.
+// A key shares the query's nodes down to the last one whose range contains its place.
 __global__ void __launch_bounds__(threads) entries_kernel(const NodeEntriesArgs a) {
   const Index cell = own_cell(), cols = a.cols.end - a.cols.begin;
   const Index row = cell / cols, j = a.cols.begin + cell % cols;
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(threads) entries_kernel(const NodeEntriesArgs 
       const Index at = static_cast<Index>(depth) * p.n + i;
       const std::int32_t slot = p.queries.slot[at];
       if (slot < 0) break;
-      const Range keys = p.keys[slot];
+      const Range32 keys = p.keys[slot];
       if (place < keys.begin || place >= keys.end) break;
       if (depth >= a.weighted) value = p.queries.path[at];
     }
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(threads) bound_kernel(const BoundArgs a) {
   if (slot >= a.slots.end) return;
   const auto column = static_cast<std::int32_t>(cell % boundaries);
   const std::int32_t boundary = a.columns.boundary(column);
-  const Range keys = a.keys[slot];
+  const Range32 keys = a.keys[slot];
   std::int32_t begin = keys.begin, end = keys.end;
   while (begin < end) {
     const std::int32_t middle = begin + (end - begin) / 2;
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(threads) bound_kernel(const BoundArgs a) {
   a.bound[slot * boundaries + column] = begin - keys.begin;
 }
 
-// What is known of some entries: their sum and the largest of them.
+// The sum and the largest of some entries.
 struct Pooled {
   double sum = 0;
   float largest = -INFINITY;
@@ -68,9 +68,9 @@ struct Pooled {
   }
 };
 
-// Of row i over the keys of a pixel column. Keys that part from the query's path below a depth are
-// those inside its node and not inside the next: they share an entry, so their number is enough.
-// Under a mask the admissible keys of a node are the first ones.
+// Entries of row i over the keys of a pixel column. The keys that leave the query's path below a
+// depth are those inside its node but not inside the next. They share an entry, so their number is
+// enough. With a mask, the keys of a node that may be attended are the first ones.
 __device__ void pool_row(const BandArgs& a, Index i, std::int32_t column, Pooled& pooled) {
   const NodePairs& p = a.pairs;
   std::int32_t here = a.columns.boundary(column + 1) - a.columns.boundary(column);
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(threads) band_kernel(const BandArgs a) {
   if (band >= a.count) return;
   const auto column = static_cast<std::int32_t>(cell % a.columns.count);
   Pooled pooled;
-  const Range rows = a.bands[band];
+  const Range32 rows = a.bands[band];
   for (Index i = rows.begin; i < rows.end; ++i) pool_row(a, i, column, pooled);
   a.partial[cell] = a.maximum ? static_cast<double>(pooled.largest) : pooled.sum;
 }
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(threads) pixel_kernel(const PixelArgs a) {
   const Index cell = own_cell(), row = cell / a.columns.count;
   if (row >= a.rows) return;
   const auto column = static_cast<std::int32_t>(cell % a.columns.count);
-  const Range bands = a.bands_of[row];
+  const Range32 bands = a.bands_of[row];
   double value = a.maximum ? -INFINITY : 0.0;
   for (Index band = bands.begin; band < bands.end; ++band) {
     const double part = a.partial[band * a.columns.count + column];

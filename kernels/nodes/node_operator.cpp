@@ -16,11 +16,14 @@ namespace {
 // Columns of V that are on the device at a time.
 constexpr Index most_columns = 256;
 
+// The most keys of one partial sum.
+constexpr std::int32_t keys_per_piece = 128;
+
 // Ranges with more rows on average are shared by several threads each.
 constexpr Index rows_of_a_thread = 16;
 
 struct DevicePieces {
-  Buffer<Range> keys, of;
+  Buffer<Range32> keys, of;
   bool whole = false;  // every slot is one piece
 
   std::int32_t count() const { return static_cast<std::int32_t>(keys.size()); }
@@ -38,13 +41,13 @@ class NodeOperator final : public DeviceOperator {
     {
       const auto stage = timeline.stage("upload");
       tables_ = std::make_unique<NodeTables>(device(), this->plan(), run);
-      children_ = {device(), std::span<const Range>(slots().children)};
-      // Without a mask only whole nodes count, and those come from their leaves.
+      children_ = {device(), std::span<const Range32>(slots().children)};
+      // Without a mask only whole nodes are needed, and they are summed from their leaves.
       for (int depth = this->plan().causal ? 0 : tables_->depths() - 1; depth < tables_->depths();
            ++depth) {
-        const Pieces& pieces = cut.emplace_back(cut_pieces(slots(), depth));
-        pieces_.push_back({{device(), std::span<const Range>(pieces.keys)},
-                           {device(), std::span<const Range>(pieces.of)},
+        const Pieces& pieces = cut.emplace_back(cut_pieces(slots(), depth, keys_per_piece));
+        pieces_.push_back({{device(), std::span<const Range32>(pieces.keys)},
+                           {device(), std::span<const Range32>(pieces.of)},
                            pieces.keys.size() == pieces.of.size()});
       }
     }
@@ -54,8 +57,8 @@ class NodeOperator final : public DeviceOperator {
  private:
   Index n() const { return plan().n; }
   const NodeSlots& slots() const { return tables_->slots(); }
-  float alpha(int depth) const { return nodes_.alpha[static_cast<std::size_t>(depth)]; }
-  Range slots_of(int depth) const {
+  float alpha(int depth) const { return nodes_.alpha[depth]; }
+  Range32 slots_of(int depth) const {
     const auto at = static_cast<std::size_t>(depth);
     return {slots().first[at], slots().first[at + 1]};
   }
@@ -86,8 +89,7 @@ class NodeOperator final : public DeviceOperator {
     return out;
   }
 
-  // ---- Without a mask: sums of nodes from the leaves up, sums along paths from the root down
-  // -----
+  // ---- Without a mask: sums of nodes from the leaves up, then along paths from the root down ----
 
   void look_up_nodes(const DeviceMatrix& values, const DeviceMatrix& z, Timeline& timeline,
                      Run& run) const {
@@ -121,7 +123,7 @@ class NodeOperator final : public DeviceOperator {
     sum_pieces(values, tables_->depths() - 1, leaves, partial);
     for (int depth = tables_->depths() - 1; depth >= 0; --depth) {
       const bool is_leaf = depth == tables_->depths() - 1;
-      const Range range = slots_of(depth);
+      const Range32 range = slots_of(depth);
       const Index rows = is_leaf ? leaves.count() : slots().size(depth + 1);
       sum_ranges(
           SumArgs<double>{.rows = is_leaf ? partial.data() : sums.data(),
@@ -148,12 +150,12 @@ class NodeOperator final : public DeviceOperator {
                device().stream());
   }
 
-  // ---- Under a causal mask ----------------------------------------------------------------------
+  // ---- With a causal mask -----------------------------------------------------------------------
 
-  // One depth after the other. In its order (keys by node, those of a node in sequence) the keys
-  // that a query may attend are the first of their node, so what it looks for is one row of the
-  // running sums of its node: a scan in pieces, which sees nothing of later keys nor of other
-  // nodes.
+  // One depth after the other. In the order of a depth (keys by node, those of a node in sequence)
+  // the keys that a query may attend are the first of their node, so it needs one row of the
+  // running sums of its node. They are found by a scan in pieces, which involves neither later keys
+  // nor other nodes.
   void look_up_prefixes(const DeviceMatrix& values, const DeviceMatrix& z, Timeline& timeline,
                         Run& run) const {
     const auto stage = timeline.stage("look-up");
@@ -178,7 +180,7 @@ class NodeOperator final : public DeviceOperator {
   }
 
   void find_running_sums(const DeviceMatrix& values, int depth, const DeviceMatrix& running) const {
-    const DevicePieces& pieces = pieces_[static_cast<std::size_t>(depth)];
+    const DevicePieces& pieces = pieces_[depth];
     const Buffer<double> before = rows_of_doubles(pieces.whole ? 0 : pieces.count(), values);
     if (!pieces.whole) {
       sum_pieces(values, depth, pieces, before);
@@ -242,13 +244,13 @@ class NodeOperator final : public DeviceOperator {
     return pixels;
   }
 
-  static Range narrow(IndexRange range) {
+  static Range32 narrow(IndexRange range) {
     return {static_cast<std::int32_t>(range.begin), static_cast<std::int32_t>(range.end)};
   }
 
   const NodePlan& nodes_;
   std::unique_ptr<const NodeTables> tables_;
-  Buffer<Range> children_;            // as in NodeSlots
+  Buffer<Range32> children_;          // as in NodeSlots
   std::vector<DevicePieces> pieces_;  // causal: of every depth; else of the leaves
 };
 

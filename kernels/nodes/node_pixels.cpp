@@ -2,30 +2,32 @@
 
 #include <algorithm>
 
+#include "data/pixels.h"
+
 namespace fovea::cuda {
 namespace {
 
 constexpr std::int32_t queries_per_band = 64;
-// Of keys before boundaries, and of bands: what is read again and again stays in a cache.
+// Most numbers of keys before boundaries, and of bands: they are read many times, from the cache.
 constexpr Index most_numbers = Index{1} << 22;
-constexpr double looks_per_launch = 2e9;  // at nodes: some milliseconds of a large GPU
+constexpr double looks_per_launch = 2e9;  // at nodes: a few milliseconds on a large GPU
 
-// The queries of every pixel row, cut into bands, so that few pixels keep many threads busy.
+// The queries of each pixel row, cut into bands, so that even few pixels keep many threads busy.
 struct Bands {
-  std::vector<Range> queries;
-  std::vector<Range> of;  // of every pixel row
+  std::vector<Range32> queries;
+  std::vector<Range32> of;  // of every pixel row
 };
 
 Bands cut_bands(IndexRange rows, const Pool& pool) {
   Bands bands;
   for (Index pixel = 0; pixel < pool.rows; ++pixel) {
-    Index from = rows.begin + pixel * rows.size() / pool.rows,
-          to = rows.begin + (pixel + 1) * rows.size() / pool.rows;
+    IndexRange queries = pixel_tokens(pixel, rows, pool.rows);
     if (pool.one_row) {
-      from = drawn_row(rows, pool, pixel);
-      to = from + 1;
+      queries.begin = drawn_row(rows, pool, pixel);
+      queries.end = queries.begin + 1;
     }
-    const auto begin = static_cast<std::int32_t>(from), end = static_cast<std::int32_t>(to);
+    const auto begin = static_cast<std::int32_t>(queries.begin),
+               end = static_cast<std::int32_t>(queries.end);
     const auto first = static_cast<std::int32_t>(bands.queries.size());
     for (std::int32_t at = begin; at < end; at += queries_per_band)
       bands.queries.push_back({at, std::min(at + queries_per_band, end)});
@@ -44,12 +46,12 @@ Index columns_at_once(const NodeTables& tables, Index rows, Index bands) {
 
 }  // namespace
 
-void pool_nodes(const Device& device, const NodeTables& tables, IndexRange rows, Range cols,
+void pool_nodes(const Device& device, const NodeTables& tables, IndexRange rows, Range32 cols,
                 Pool pool, const DeviceMatrix& pixels, Run& run) {
   const Bands bands = cut_bands(rows, pool);
-  const auto band_count = static_cast<Index>(bands.queries.size());
-  const Buffer<Range> queries(device, std::span<const Range>(bands.queries)),
-      bands_of(device, std::span<const Range>(bands.of));
+  const auto band_count = std::ssize(bands.queries);
+  const Buffer<Range32> queries(device, std::span<const Range32>(bands.queries)),
+      bands_of(device, std::span<const Range32>(bands.of));
   const Index step = std::min(
       pool.cols, columns_at_once(tables, pool.one_row ? pool.rows : rows.size(), band_count));
   const Buffer<std::int32_t> bound(device,
@@ -88,9 +90,7 @@ void pool_nodes(const Device& device, const NodeTables& tables, IndexRange rows,
                  .stride = pixels.stride()},
                 device.stream());
     device.wait();
-    if (run.progress)
-      run.progress->fraction =
-          static_cast<double>(first + columns.count) / static_cast<double>(pool.cols);
+    run.reached(static_cast<double>(first + columns.count) / static_cast<double>(pool.cols));
   }
 }
 

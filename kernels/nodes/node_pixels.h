@@ -1,4 +1,4 @@
-// pool_nodes makes pixels of P of tree attention from numbers of keys, never from pairs.
+// pool_nodes finds the pixels of tree attention's P from numbers of keys, without evaluating pairs.
 #pragma once
 
 #include "backend/operator.h"
@@ -8,8 +8,8 @@
 
 namespace fovea::cuda {
 
-/// `pixels`: [pool.rows, pool.cols]. Waits for the device now and then.
-void pool_nodes(const Device& device, const NodeTables& tables, IndexRange rows, Range cols,
+/// `pixels`: [pool.rows, pool.cols]. Waits for the device several times.
+void pool_nodes(const Device& device, const NodeTables& tables, IndexRange rows, Range32 cols,
                 Pool pool, const DeviceMatrix& pixels, Run& run);
 
 }  // namespace fovea::cuda

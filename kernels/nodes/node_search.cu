@@ -33,13 +33,13 @@ __global__ void __launch_bounds__(threads) place_kernel(const PlaceArgs a) {
   a.place[key] = p;
 }
 
-// One thread per query, down its path.
+// One thread per query follows its path from the root.
 __global__ void __launch_bounds__(threads) search_kernel(const SearchArgs a) {
   const auto i = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
   if (i >= a.n) return;
   const std::int64_t leaf = a.query_leaf[i];
   std::int32_t deepest = 0;  // the root holds every key
-  bool shared = true;        // below a node without keys there are none either
+  bool shared = true;        // no node below one without keys has any
   double path = 0;
   for (int depth = 0; depth < a.depths; ++depth) {
     std::int32_t slot = -1, count = 0;
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(threads) search_kernel(const SearchArgs a) {
     }
     const std::int64_t to = static_cast<std::int64_t>(depth) * a.n;
     if (slot >= 0) {
-      const Range keys = a.keys[slot];
+      const Range32 keys = a.keys[slot];
       const std::int32_t* order = a.orders + to;
       const std::int32_t last =
           a.causal ? first_not(keys.begin, keys.end, [&](std::int32_t p) { return order[p] <= i; })

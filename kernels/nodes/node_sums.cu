@@ -6,7 +6,7 @@ namespace {
 
 constexpr int threads = 256;
 
-// A thread per row and column, columns next to each other.
+// One thread per row and column, adjacent threads for adjacent columns.
 LaunchShape cells(Index rows, int stride, cudaStream_t stream, int per_block = threads) {
   return {.grid = dim3(static_cast<unsigned>((rows * stride + per_block - 1) / per_block)),
           .block = dim3(threads),
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(threads) sum_kernel(const SumArgs<Number> a) {
               column = cell % a.stride;
   double sum = 0;
   if (range < a.count) {
-    const Range positions = a.ranges[range];
+    const Range32 positions = a.ranges[range];
 #pragma unroll 4
     for (std::int32_t p = positions.begin + lane; p < positions.end; p += Lanes) {
       const Index row = a.order ? a.order[p] : p;
@@ -57,7 +57,7 @@ void launch_sums(const SumArgs<Number>& args, cudaStream_t stream) {
 __global__ void __launch_bounds__(threads) descend_kernel(const DescendArgs a) {
   const Index cell = own_cell(), slot = a.slots.begin + cell / a.stride, column = cell % a.stride;
   if (slot >= a.slots.end) return;
-  const Range keys = a.keys[slot];
+  const Range32 keys = a.keys[slot];
   const std::int32_t parent = a.parent[slot];
   const float share = a.alpha / static_cast<float>(keys.end - keys.begin);
   double* sum = a.sums + slot * a.stride + column;
@@ -74,10 +74,11 @@ __global__ void __launch_bounds__(threads) look_up_kernel(const LookUpArgs a) {
 __global__ void __launch_bounds__(threads) carry_kernel(const CarryArgs a) {
   const Index cell = own_cell(), slot = cell / a.stride, column = cell % a.stride;
   if (slot >= a.slots) return;
-  const Range pieces = a.pieces[slot];
+  const Range32 pieces = a.pieces[slot];
   double* const sums = a.sums + column;
   double before = 0;
-  constexpr int batch = 16;  // sums that are read before any is written: one wait for all
+  constexpr int batch =
+      16;  // sums are read before any is written, so that there is one wait for all
   for (Index first = pieces.begin; first < pieces.end; first += batch) {
     double sum[batch];
 #pragma unroll
@@ -94,7 +95,7 @@ __global__ void __launch_bounds__(threads) carry_kernel(const CarryArgs a) {
 __global__ void __launch_bounds__(threads) running_kernel(const RunningArgs a) {
   const Index cell = own_cell(), piece = cell / a.stride, column = cell % a.stride;
   if (piece >= a.count) return;
-  const Range positions = a.pieces[piece];
+  const Range32 positions = a.pieces[piece];
   double sum = a.before ? a.before[cell] : 0.0;
 #pragma unroll 8
   for (Index p = positions.begin; p < positions.end; ++p) {

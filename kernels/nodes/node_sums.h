@@ -1,10 +1,10 @@
-// Sums of values over tree nodes: of whole nodes from the leaves up, and, under a causal mask, of
-// the first keys of every node. All sums are taken in double, in an order that the plan fixes.
+// Sums of values over tree nodes: over whole nodes, from the leaves up, and, with a causal mask,
+// over the first keys of each node. All sums are taken in double, in an order that the plan fixes.
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include "nodes/node_slots.h"
+#include "plan/node_slots.h"
 
 namespace fovea::cuda {
 
@@ -14,22 +14,22 @@ struct SumArgs {
   const Number* rows = nullptr;
   int stride = 0;
   const std::int32_t* order = nullptr;  // position -> row; null: the position itself
-  const Range* ranges = nullptr;        // of positions
+  const Range32* ranges = nullptr;      // of positions
   std::int32_t count = 0;               // of ranges
-  bool many_rows = false;               // a range has so many that several threads share it
+  bool many_rows = false;               // ranges are so long that several threads share each
   double* sums = nullptr;               // [count, stride]
 };
 
 void sum_ranges(const SumArgs<float>& args, cudaStream_t stream);
 void sum_ranges(const SumArgs<double>& args, cudaStream_t stream);
 
-/// The sums of the slots of a depth become those along the paths down to them, each node's times
-/// alpha / its keys. The depth above has gone before.
+/// Turns the sums of the slots of a depth into the sums along the paths from the root to them, each
+/// node's times alpha / its number of keys. The depth above must be done.
 struct DescendArgs {
   double* sums = nullptr;  // [slots, stride]
   int stride = 0;
-  Range slots;  // those of the depth
-  const Range* keys = nullptr;
+  Range32 slots;  // those of the depth
+  const Range32* keys = nullptr;
   const std::int32_t* parent = nullptr;
   float alpha = 0;
 };
@@ -47,11 +47,11 @@ struct LookUpArgs {
 
 void look_up(const LookUpArgs& args, cudaStream_t stream);
 
-/// The sum of every piece becomes that of the pieces before it in its slot.
+/// Turns the sum of each piece into the sum of the pieces before it in its slot.
 struct CarryArgs {
   double* sums = nullptr;  // [pieces, stride]
   int stride = 0;
-  const Range* pieces = nullptr;  // of each slot
+  const Range32* pieces = nullptr;  // of each slot
   std::int32_t slots = 0;
 };
 
@@ -62,7 +62,7 @@ struct RunningArgs {
   const float* values = nullptr;
   int stride = 0;
   const std::int32_t* order = nullptr;
-  const Range* pieces = nullptr;  // of positions
+  const Range32* pieces = nullptr;  // of positions
   std::int32_t count = 0;
   const double* before = nullptr;  // [count, stride] by carry; null: every node is one piece
   float* running = nullptr;        // [n, stride]
@@ -76,11 +76,11 @@ struct AddDepthArgs {
   const float* running = nullptr;
   int stride = 0;
   std::int32_t n = 0;
-  const Range* keys = nullptr;          // of the slots
+  const Range32* keys = nullptr;        // of the slots
   const std::int32_t* slot = nullptr;   // [n], as in QueryNodes
   const std::int32_t* count = nullptr;  // [n]
   float alpha = 0;
-  bool first = false, last = false;  // depths: nothing in total yet; z is written
+  bool first = false, last = false;  // depth: total is not read; z is written
   double* total = nullptr;           // [n, stride]
   float* z = nullptr;                // [n, stride]
 };

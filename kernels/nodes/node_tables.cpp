@@ -31,13 +31,13 @@ NodePairs NodeTables::pairs() const {
           .queries = {query_slot_.data(), query_count_.data(), query_path_.data()}};
 }
 
-// In leaf order first: from it the nodes are known, and from them the orders of all depths.
+// First in leaf order, from which the nodes are found, and from them the orders of all depths.
 void NodeTables::sort_keys(const Device& device, const NodePlan& nodes, Run& run) {
   const auto n = static_cast<std::size_t>(n_);
   const int leaves = static_cast<int>(nodes.branching.size());
   orders_ = {device, n * nodes.alpha.size()};
   std::int32_t* const leaf_order = orders_.data() + leaves * n_;
-  Buffer<std::uint32_t> key(  // no leaf is negative: the bits are the same
+  Buffer<std::uint32_t> key(  // no leaf is negative, so the bits are the same
       device, {reinterpret_cast<const std::uint32_t*>(nodes.key_leaf.data()), n});
   const std::int64_t most = std::numeric_limits<std::int32_t>::max();
   stable_order(device, key, static_cast<std::int32_t>(std::min(most, leaves_below(nodes).front())),
@@ -56,7 +56,7 @@ void NodeTables::sort_keys(const Device& device, const NodePlan& nodes, Run& run
   for (int depth = 0; depth <= leaves; ++depth) {
     place_keys({.n = static_cast<std::int32_t>(n_),
                 .leaf_order = leaf_order,
-                .keys = keys_.data() + slots_.first[static_cast<std::size_t>(depth)],
+                .keys = keys_.data() + slots_.first[depth],
                 .slots = slots_.size(depth),
                 .slot = key.data(),
                 .place = place_.data()},
@@ -91,7 +91,7 @@ void NodeTables::find(const Device& device, const NodePlan& nodes, Run& run) {
                 .found = {query_slot_.data(), query_count_.data(), query_path_.data()},
                 .deepest = deepest_.data()},
                device.stream());
-  device.wait();  // what was uploaded from here goes
+  device.wait();  // the buffers of this function end here
 }
 
 }  // namespace fovea::cuda

@@ -1,11 +1,10 @@
-// NodeTables are a NodePlan on the device: the nodes that hold keys, and where every query and key
-// is in the tree.
+// NodeTables are NodeSlots on the device, with the place of every query and key in the tree.
 #pragma once
 
 #include "backend/profile.h"
 #include "device/buffer.h"
 #include "nodes/node_entries.h"
-#include "nodes/node_slots.h"
+#include "plan/node_slots.h"
 
 namespace fovea::cuda {
 
@@ -16,7 +15,7 @@ class NodeTables {
   const NodeSlots& slots() const { return slots_; }
   int depths() const { return slots_.depths(); }
 
-  const Range* keys() const { return keys_.data(); }               // as in NodeSlots
+  const Range32* keys() const { return keys_.data(); }             // as in NodeSlots
   const std::int32_t* parent() const { return parent_.data(); }    // as in NodeSlots
   const std::int32_t* deepest() const { return deepest_.data(); }  // as in SearchArgs
   const std::int32_t* order(int depth) const { return orders_.data() + depth * n_; }
@@ -31,7 +30,7 @@ class NodeTables {
   Index n_;
   bool causal_;
   NodeSlots slots_;
-  Buffer<Range> keys_;
+  Buffer<Range32> keys_;
   Buffer<std::int32_t> parent_;
   Buffer<std::int32_t> orders_;  // [depths, n] keys by node, those of a node in sequence order
   Buffer<std::int32_t> place_;   // [n] of every key its position in leaf order

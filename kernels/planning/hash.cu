@@ -7,7 +7,7 @@ namespace {
 
 constexpr int threads = 128;       // a row of x each
 constexpr int chunk = 64;          // columns in shared memory at a time
-constexpr int padded = chunk + 4;  // floats from row to row: no two threads meet in a bank
+constexpr int padded = chunk + 4;  // floats from row to row: no bank conflicts
 
 __device__ void load_rows(float* tile, const float* rows, Index count, int row_limit, int stride,
                           int first_column) {
@@ -21,7 +21,7 @@ __device__ void load_rows(float* tile, const float* rows, Index count, int row_l
   }
 }
 
-// One pass over x: every column that arrives meets all directions.
+// One pass over x: each column is multiplied with all directions.
 template <int Directions>
 __global__ void __launch_bounds__(threads, 4) hash_kernel(const HashArgs a) {
   float* const rows = dynamic_shared<float>();
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(threads, 4) hash_kernel(const HashArgs a) {
   const int columns = min(a.x_stride, a.direction_stride);
   float dot[Directions] = {};
   for (int column = 0; column < columns; column += chunk) {
-    __syncthreads();  // nobody reads the columns before any more
+    __syncthreads();  // all threads have read the columns before
     load_rows(rows, a.x + first * a.x_stride, a.n - first, threads, a.x_stride, column);
     load_rows(directions, a.directions, a.count, Directions, a.direction_stride, column);
     __syncthreads();

@@ -11,7 +11,7 @@ namespace fovea::cuda {
 
 inline constexpr int most_directions = 32;
 
-/// Rows start a multiple of 4 floats apart; what pads them is zero, in x or in directions.
+/// Rows start a multiple of 4 floats apart. The padding is zero in x or in directions.
 struct HashArgs {
   const float* x = nullptr;
   Index n = 0;

@@ -11,7 +11,8 @@
 namespace fovea::cuda {
 namespace {
 
-// Multiply-adds of one launch: some milliseconds of a large GPU, so that it can be stopped.
+// Multiply-adds of one launch: a few milliseconds on a large GPU, so that planning can be
+// cancelled.
 constexpr double multiply_adds_per_launch = 2e10;
 
 std::vector<std::int32_t> download(const Device& device, const Buffer<std::int32_t>& from) {
@@ -32,7 +33,7 @@ struct DeviceTree {
   DeviceMatrix weight;
   Buffer<float> bias;
   Buffer<RouteLevel> levels;
-  double multiply_adds = 0;  // of one row's way down
+  double multiply_adds = 0;  // for one row, from the root to its leaf
 
   DeviceTree(const Device& device, const Tree& tree, Index d) {
     std::vector<RouteLevel> list;
@@ -49,7 +50,7 @@ struct DeviceTree {
       weight.upload(device, tree.levels[l].weight, list[l].first_row);
     bias = {device, std::span<const float>(biases)};
     levels = {device, std::span<const RouteLevel>(list)};
-    device.wait();  // the lists go
+    device.wait();  // the lists end with this scope
   }
 };
 
@@ -114,7 +115,7 @@ void stable_order(const Device& device, const Buffer<std::uint32_t>& keys, std::
 std::vector<std::int32_t> stable_order(const Device& device, std::span<const std::int32_t> keys,
                                        std::int32_t key_count) {
   if (keys.empty()) return {};
-  const Buffer<std::uint32_t> uploaded(  // no key is negative: the bits are the same
+  const Buffer<std::uint32_t> uploaded(  // no key is negative, so the bits are the same
       device, {reinterpret_cast<const std::uint32_t*>(keys.data()), keys.size()});
   const Buffer<std::int32_t> order(device, keys.size());
   stable_order(device, uploaded, key_count, order.data());

@@ -1,4 +1,4 @@
-// The heavy steps of planning, on the device: what Backend asks for, in its words.
+// The heavy steps of planning on the device, as Backend declares them.
 #pragma once
 
 #include <span>

@@ -4,7 +4,7 @@
 namespace fovea::cuda {
 namespace {
 
-constexpr int threads = 256, lanes = 8;  // lanes of a row: lane l adds up columns l, l + 8, ...
+constexpr int threads = 256, lanes = 8;  // of a row: lane l adds columns l, l + 8, ...
 constexpr int rows_per_block = threads / lanes;
 
 // The same in all lanes of the row.
@@ -37,7 +37,7 @@ __device__ Index child(const RouteArgs& a, const RouteLevel& level, Index node, 
 __global__ void __launch_bounds__(threads) route_kernel(const RouteArgs a) {
   const int lane = static_cast<int>(threadIdx.x) % lanes;
   const Index i = static_cast<Index>(blockIdx.x) * rows_per_block + threadIdx.x / lanes;
-  // A warp exchanges as a whole: rows beyond the last go its way.
+  // A warp exchanges values as a whole, so rows beyond the last take part.
   const float* x = a.x + min(i, a.count - 1) * a.x_stride;
   Index node = 0;
   for (int l = 0; l < a.height; ++l) {

@@ -1,4 +1,4 @@
-// route sends vectors down a tree.
+// route finds the leaf of a tree that each vector belongs to.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,7 +9,7 @@
 
 namespace fovea::cuda {
 
-/// A level of a Tree; its weights and biases lie behind those of the levels above it.
+/// A level of a Tree. Its weights and biases follow those of the levels above it.
 struct RouteLevel {
   Index first_row = 0;
   int branching = 2;
@@ -28,8 +28,8 @@ struct RouteArgs {
   std::int32_t* leaf = nullptr;  // of the first of these rows
 };
 
-/// The leaves are those of the CPU back end, bit for bit: sums are taken in its order, and no
-/// product is fused with a sum. So a tree is the same tree wherever it is drawn.
+/// The leaves are those of the CPU back end, bit for bit: sums are taken in the same order, and no
+/// product is fused with a sum. So a tree is the same tree on every back end.
 void route(const RouteArgs& args, cudaStream_t stream);
 
 }  // namespace fovea::cuda

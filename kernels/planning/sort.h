@@ -1,4 +1,4 @@
-// sort orders positions by key: the library's stable radix sort, on the bits that keys have.
+// sort orders positions by key, by CUB's stable radix sort on the bits that the keys have.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,7 +17,7 @@ struct SortArgs {
   int bits = 1;  // at least 1
 };
 
-/// Device memory that the sort needs besides.
+/// Bytes of device memory that the sort needs in addition.
 std::size_t sort_workspace(const SortArgs& args);
 
 void sort(const SortArgs& args, void* workspace, std::size_t bytes, cudaStream_t stream);

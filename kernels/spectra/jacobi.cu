@@ -13,9 +13,9 @@ template <class T>
 struct Precision;
 template <>
 struct Precision<float> {
-  // Vectors count as orthogonal below this cosine: what rounding leaves in dot products of 64.
+  // Vectors count as orthogonal below this cosine: the rounding error of dot products of 64 terms.
   static constexpr float cosine = 0x1p-21f;
-  // Squares of vectors so far below the entries' size, 1, are nothing, and may be inexact.
+  // Squares of vectors so far below the entries' size, 1, are negligible, and may be inexact.
   static constexpr float nothing = 1e-30f;
 };
 template <>
@@ -23,7 +23,7 @@ struct Precision<double> {
   static constexpr double cosine = 0x1p-50;
   static constexpr double nothing = 1e-60;
 };
-// Sweeps at most: 6 to 10 are usual, for convergence is quadratic at the end.
+// At most so many sweeps. Usually 6 to 10 are enough, since convergence is quadratic in the end.
 constexpr int most_sweeps = 24;
 
 template <class T>
@@ -45,7 +45,7 @@ class Jacobi {
  public:
   static constexpr int teams = Side / 2;
   static constexpr int threads = teams * team;
-  // Vectors side by side start 8 banks apart: teams of a warp meet in none.
+  // Adjacent vectors start 8 banks apart, so teams of a warp have no bank conflicts.
   static constexpr int stride = Side + 8;
 
   struct Shared {
@@ -73,13 +73,13 @@ class Jacobi {
   }
 
  private:
-  // Exponents of entries, shifted to be positive; 0: no entry but 0.
+  // Exponents of entries, shifted to be positive; 0: all entries are 0.
   static constexpr int shift = 2000, infinite = 1 << 20;
 
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }
 
-  // Entries are scaled by a power of two, so that the largest is in [1, 2): squares then neither
-  // overflow nor vanish.
+  // Entries are scaled by a power of two so that the largest is in [1, 2): then squares neither
+  // overflow nor underflow.
   __device__ void load(const T* entries) {
     if (thread() == 0) shared_.largest = 0;
     __syncthreads();
@@ -125,12 +125,12 @@ class Jacobi {
     }
   }
 
-  // A tournament: player 0 stays, the others move on by one chair a round.
+  // A round-robin tournament: player 0 stays, the others move on by one place each round.
   __device__ static int player(int chair, int round, int players) {
     return chair == 0 ? 0 : 1 + (chair - 1 + round) % (players - 1);
   }
 
-  // All threads of a warp come here; those of an absent pair change nothing.
+  // All threads of a warp come here. Those without a pair change nothing.
   __device__ bool rotate(int a, int b, bool present) {
     constexpr int own = Side / team;
     T x[own], y[own], xx = 0, yy = 0, xy = 0;
@@ -162,7 +162,7 @@ class Jacobi {
     const bool swap = xx < yy;
 #pragma unroll
     for (int i = 0; i < own; ++i) {
-      // As corrections: rounding of the cosine would shorten all vectors a little each time.
+      // As corrections: rounding of the cosine would shorten all vectors a little every time.
       const T u = x[i] - sine * (y[i] + half * x[i]), v = y[i] + sine * (x[i] - half * y[i]);
       first[i * team] = swap ? v : u;
       second[i * team] = swap ? u : v;

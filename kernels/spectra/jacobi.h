@@ -11,7 +11,7 @@ namespace fovea::cuda {
 /// Largest side of a matrix here.
 inline constexpr int jacobi_side = 64;
 
-/// Where a matrix and its values are, of arrays that all of a launch share.
+/// Where a matrix and its values are in the arrays that all matrices of a launch share.
 struct SmallBlock {
   std::int64_t entries;     // of the first; row-major
   std::int32_t rows, cols;  // at most jacobi_side each
@@ -25,8 +25,9 @@ struct SmallBlocks {
   int side = 0;  // of the largest among them
 };
 
-/// In float: each value is within 1e-6 |A|_F, for a vector passes some 570 rotations (63 a sweep)
-/// whose roundings, 3e-8 each, add up like a random walk. NaN where an entry is not finite.
+/// In float: each value is within 1e-6 |A|_F, since a vector takes part in some 570 rotations (63 a
+/// sweep) whose rounding errors, 3e-8 each, add up like a random walk. NaN where an entry is not
+/// finite.
 void jacobi(const SmallBlocks& blocks, const float* entries, float* values, cudaStream_t stream);
 
 /// Of Gram matrices, given in double: the roots of their singular values, each within 3e-8 of the

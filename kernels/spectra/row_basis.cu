@@ -6,7 +6,7 @@ namespace fovea::cuda {
 namespace {
 
 constexpr int threads = 256, warps = threads / 32;
-// Rows that a warp projects at once: they share its reads of the basis.
+// Rows that a warp projects at once, so that they share its reads of the basis.
 constexpr int rows_per_warp = 4;
 constexpr int rows_per_tile = warps * rows_per_warp;
 
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(threads) begin_kernel(const RowBasisArgs a) {
 struct ExtendShared {
   double sum[threads], largest[threads];
   int row[threads];
-  double again[most_rank];  // what rounding left of the basis in the new row
+  double again[most_rank];  // the part of the basis that rounding left in the new row
 };
 constexpr std::size_t extend_header = (sizeof(ExtendShared) + 15) / 16 * 16;
 
@@ -113,7 +113,7 @@ class Extension {
       progress_.state = BasisState::rank_too_high;
   }
 
-  // What the basis lacks of the row; its coefficients are known.
+  // The part of the row that the basis does not span; its coefficients are known.
   __device__ void take_row(int row) {
     const float* entries =
         a_.entries + block_.entries + static_cast<std::int64_t>(row) * block_.cols;
@@ -127,7 +127,7 @@ class Extension {
     __syncthreads();
   }
 
-  // Rounding left a share of the basis that may be large beside a small rest. Twice is enough.
+  // Rounding left a part in the basis that may be large beside a small rest. Twice is enough.
   __device__ void orthogonalise_again() {
     for (int k = warp(); k < step_; k += warps) {
       const double share = dot(a_.workspace + block_.basis + k * block_.cols, next_, block_.cols);
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(threads) extend_kernel(const RowBasisArgs args
   Extension(args, step).run();
 }
 
-// Coefficients of all rows for the new one of the basis.
+// Coefficients of all rows for the new row of the basis.
 __global__ void __launch_bounds__(threads) project_kernel(const RowBasisArgs a, int step) {
   const BasisProgress& progress = a.progress[blockIdx.y];
   if (progress.state != BasisState::growing) return;
@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(threads) project_kernel(const RowBasisArgs a, 
   const float* rows[rows_per_warp];
   double sums[rows_per_warp] = {};
 #pragma unroll
-  for (int r = 0; r < rows_per_warp; ++r)  // beyond the last: the last again
+  for (int r = 0; r < rows_per_warp; ++r)  // the last row stands for those beyond it
     rows[r] = a.entries + block.entries +
               static_cast<std::int64_t>(min(first + r, block.rows - 1)) * block.cols;
   for (int c = lane(); c < block.cols; c += 32) {

@@ -14,9 +14,9 @@
 namespace fovea::cuda {
 namespace {
 
-// Of the device's memory, for blocks decomposed together, if there is more than one.
+// Bytes of device memory for blocks that are decomposed together, if there is more than one.
 constexpr std::size_t chunk_bytes = std::size_t{128} << 20;
-// Steps of all bases between two looks at how far they are: below a millisecond.
+// Steps of all bases between two checks of how far they are: less than a millisecond.
 constexpr int steps_at_once = 8;
 
 Index longer_side(MatrixView block) {
@@ -65,7 +65,7 @@ class Decomposition {
  private:
   MatrixView block(std::size_t id) const { return blocks_[id]; }
 
-  // Their order stays, so that blocks of like size are together.
+  // Their order is kept, so that blocks of similar size are together.
   template <class Work>
   void in_chunks(Ids ids, const Work& work) {
     for (std::size_t first = 0, last = 0; first < ids.size(); first = last) {
@@ -86,7 +86,7 @@ class Decomposition {
     run_.reached(settled_ / total_);
   }
 
-  // One after another, without gaps. `entries` outlives what is asked of the device.
+  // One after another, without gaps. `entries` outlives the work on the device.
   Buffer<float> upload(Ids ids, std::vector<float>& entries) const {
     std::size_t size = 0;
     for (const std::size_t id : ids) size += size_of(block(id));
@@ -200,7 +200,7 @@ class Decomposition {
     return now;
   }
 
-  // What the basis lacks is given as equal values, whose sum bounds that of the true ones.
+  // What the basis does not span is given as equal values, whose sum bounds that of the true ones.
   void keep(std::size_t id, const BasisProgress& end, std::span<const float> found) {
     if (end.state == BasisState::rank_too_high) return left_.push_back(id);
     auto& values = out_.values[id];
@@ -232,7 +232,7 @@ class Decomposition {
       out_.values[left_[b]] = std::move(spectra.values[b]);
       out_.resolved[left_[b]] = spectra.resolved[b];
     }
-    out_.left_to_cpu = static_cast<Index>(left_.size());
+    out_.left_to_cpu = std::ssize(left_);
   }
 
   const std::span<const MatrixView> blocks_;

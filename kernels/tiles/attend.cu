@@ -9,7 +9,7 @@
 namespace fovea::cuda {
 namespace {
 
-// Shared memory: Q of the strip, two tiles of K or V (one is read while the other arrives), P.
+// Shared memory: Q of the strip, two tiles of K or V (one is read while the other is copied), P.
 template <int Height>
 struct Shared {
   Slots slots[2];
@@ -54,7 +54,7 @@ class Attention {
       float s[RowsPerThread][keys_per_thread] = {};
       for (int part = 0; part < depth_chunks_ + ValueChunks; ++part) {
         wait_copies<0>();
-        __syncthreads();  // this part has arrived, and nobody reads the one before any more
+        __syncthreads();  // this part has been copied, and all threads have read the one before
         const float* tile = tiles_ + tile_of_part_ * step_keys * padded;
         tile_of_part_ ^= 1;
         if (part + 1 < depth_chunks_ + ValueChunks) {
@@ -122,8 +122,8 @@ class Attention {
     commit_copies();
   }
 
-  // One step of the streaming softmax (Milakov & Gimelshein 2018): s becomes weights in P; where
-  // maps are asked for, in s itself, too.
+  // One step of the streaming softmax (Milakov & Gimelshein 2018): the logits s become weights in
+  // P, and for maps in s itself as well.
   __device__ void soften(float (&s)[RowsPerThread][keys_per_thread]) {
 #pragma unroll
     for (int i = 0; i < RowsPerThread; ++i) {
@@ -145,7 +145,7 @@ class Attention {
 #pragma unroll
       for (int j = 0; j < keys_per_thread; ++j) {
         const float weight = exp2_fast(s[i][j] - reference);
-        sum_[i] += weight;  // this thread's keys only: added up at the end
+        sum_[i] += weight;  // of this thread's keys only: the threads' sums are added at the end
         if constexpr (ValueChunks > 0) p[tx_ + key_threads * j] = weight;
         if constexpr (Maps) s[i][j] = weight;
       }
@@ -169,7 +169,7 @@ class Attention {
           for (int i = 0; i < RowsPerThread; ++i) {
             const float weight = k == 0 ? p[i].x : k == 1 ? p[i].y : k == 2 ? p[i].z : p[i].w;
 #pragma unroll
-            for (int at = 0; at < ValueChunks; ++at)  // registers have no run-time index
+            for (int at = 0; at < ValueChunks; ++at)  // registers cannot be indexed at run time
               if (at == part) {
                 float* z = z_[i] + at * keys_per_thread;
                 z[0] += weight * low.x;
@@ -187,7 +187,7 @@ class Attention {
     }
   }
 
-  // Merges what was found into the state of each query.
+  // Merges the result into the state of each query.
   __device__ void write() {
 #pragma unroll
     for (int i = 0; i < RowsPerThread; ++i) {
@@ -229,7 +229,7 @@ class Attention {
   static constexpr int columns = ValueChunks > 0 ? ValueChunks* keys_per_thread : 1;
 
   const AttendArgs& a_;
-  const Strip& strip_;  // read anew where needed: registers are dear
+  const Strip& strip_;  // read again where needed, to save registers
   Shared<height>& shared_;
   float* const q_;  // [depth chunks][height][padded]
   const int depth_chunks_;
@@ -262,7 +262,7 @@ template <int RowsPerThread, bool Maps>
 void choose_values(const AttendArgs& args, cudaStream_t stream) {
   if (args.dv == 0) return launch_attend<RowsPerThread, 0, Maps>(args, stream);
   if (args.dv <= chunk) return launch_attend<RowsPerThread, 1, Maps>(args, stream);
-  if constexpr (RowsPerThread < 8) {  // more columns of more rows fit no registers
+  if constexpr (RowsPerThread < 8) {  // registers cannot hold more columns of more rows
     if (args.dv <= 2 * chunk) return launch_attend<RowsPerThread, 2, Maps>(args, stream);
     if constexpr (!Maps) return launch_attend<RowsPerThread, 4, Maps>(args, stream);
   }

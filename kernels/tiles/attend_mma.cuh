@@ -1,6 +1,6 @@
-// The kernel of attend_mma, after FlashAttention-2 (Dao 2023): a warp takes 16 queries past its
-// keys, holds logits, weights and Z in registers as the instructions leave them, and shares tiles
-// of keys and values with the other warps of the strip.
+// The kernel of attend_mma, after FlashAttention-2 (Dao 2023): a warp goes through the keys of 16
+// queries, holds logits, weights and Z in registers in the layout of the instructions, and shares
+// tiles of keys and values with the other warps of the strip.
 #pragma once
 
 #include "device/launch.h"
@@ -11,15 +11,15 @@
 namespace fovea::cuda {
 
 constexpr int warp_rows = 16;  // queries of a warp
-constexpr int tile_ring = 3;   // tiles: one is read while two arrive
+constexpr int tile_ring = 3;   // tiles: one is read while two are copied
 constexpr int tile_ahead = tile_ring - 1;
-constexpr int row_bytes = 2 * chunk;  // of a tile: 64 values, every bank once
+constexpr int row_bytes = 2 * chunk;  // of a tile: 64 values, which take every bank once
 constexpr int tile_bytes = step_keys * row_bytes;
-constexpr int group_bytes = 16 * row_bytes;  // 16 rows, what one instruction takes
+constexpr int group_bytes = 16 * row_bytes;  // 16 rows, as one instruction takes them
 
 // Shared memory: this, Q of the strip, the ring of tiles of 64 keys and 64 columns of K or V. The
-// eight 16-byte pieces of a row are swapped about by the row's number, so that eight rows of one
-// column of pieces lie in different banks.
+// eight 16-byte pieces of a row are permuted by the row's number, so that eight rows of one column
+// of pieces lie in different banks.
 struct MmaShared {
   Slots slots[2];
   std::int32_t query_row[128], cluster[128];
@@ -40,8 +40,8 @@ __device__ inline void load_rows_16(char* tile, Rows16 from, int column, const s
   }
 }
 
-// DepthChunks: of 64 columns of Q and K, Q in registers; 0: as many as there are, Q read from
-// shared memory each time, where registers do not hold it.
+// DepthChunks: of 64 columns of Q and K, with Q in registers; 0: any number of them, with Q read
+// from shared memory each time, since registers cannot hold it.
 template <Precision P, int DepthChunks, int ValueChunks>
 class MmaAttention {
   static constexpr int key_groups = step_keys / 8;  // columns of an instruction's result: 8
@@ -83,7 +83,7 @@ class MmaAttention {
 #pragma unroll
       for (int part = 0; part < ValueChunks; ++part) {
         const char* tile = arrive(depth_chunks_ + part);
-        // Nobody looks at this step's slots any more.
+        // All threads have read the slots of this step.
         if (part + 1 == ValueChunks)
           after = next_step(walk, a_.lists, false, shared_.slots[parity_]);
         add_values(p, tile, part);
@@ -209,7 +209,7 @@ class MmaAttention {
       }
   }
 
-  // One step of the streaming softmax. Logits lie where the second product wants its weights.
+  // One step of the streaming softmax. The logits are where the second product expects the weights.
   __device__ void soften(const float (&s)[key_groups][4], std::uint32_t (&p)[step_keys / 16][4]) {
     float top[2] = {maximum_[0], maximum_[1]};
 #pragma unroll
@@ -242,7 +242,8 @@ class MmaAttention {
       for (int h = 0; h < 2; ++h) {
         const float first = exp2_fast(s[j][2 * h] - reference[h]),
                     second = exp2_fast(s[j][2 * h + 1] - reference[h]);
-        sum_[h] += first + second;  // this thread's keys only: added up at the end
+        sum_[h] +=
+            first + second;  // of this thread's keys only: the threads' sums are added at the end
         p[j / 2][j % 2 * 2 + h] = pack_16<P>(first, second);
       }
   }
@@ -260,7 +261,7 @@ class MmaAttention {
       }
   }
 
-  // Merges what was found into the state of each query.
+  // Merges the result into the state of each query.
   __device__ void write() {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -294,7 +295,7 @@ class MmaAttention {
   }
 
   const AttendMmaArgs& a_;
-  const Strip& strip_;  // read anew where needed: registers are dear
+  const Strip& strip_;  // read again where needed, to save registers
   MmaShared& shared_;
   const int height_, depth_chunks_;
   char *const queries_, *const tiles_;  // [depth chunks][height][64], [ring][64][64]

@@ -1,5 +1,6 @@
-// attend_mma is attend on tensor cores: queries, keys, values and the weights of the softmax in 16
-// bits, products added up in fp32. Strips, runs, bands, weights and states are those of attend.
+// attend_mma is attend on tensor cores: queries, keys, values and the weights of the softmax have
+// 16 bits, and products are added in fp32. Strips, runs, bands, weights and states are those of
+// attend.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,8 +14,8 @@
 namespace fovea::cuda {
 
 struct AttendMmaArgs {
-  Rows16 q;     // rows as StripArgs says, but times log2_scale: q.k is a logit in log2 units
-  Rows16 k, v;  // rows as StripArgs says
+  Rows16 q;     // rows as in StripArgs, times log2_scale, so that q.k is a logit in log2 units
+  Rows16 k, v;  // rows as in StripArgs
   int d = 0;
   int dv = 0;  // columns of Z: at most 256, a multiple of 4, not 0
   const Strip* strips = nullptr;
@@ -23,11 +24,11 @@ struct AttendMmaArgs {
   float* z = nullptr;        // [state rows, z_stride]
   int z_stride = 0;          // a multiple of 4
   float* maximum = nullptr;  // [state rows], log2 units
-  float* sum = nullptr;      // [state rows]; 0: no key yet, then z and maximum are not read
-  bool last = false;         // each row's only strip: z is divided by its sum
+  float* sum = nullptr;      // [state rows]; 0: no key so far; then z and maximum are not read
+  bool last = false;         // this is each row's only strip: z is divided by its sum
 };
 
-/// The compute capability that it needs.
+/// The compute capability that it needs, 8.0.
 inline constexpr int mma_architecture = 80;
 
 /// Dynamic shared memory of a block, for strips of `height` queries, one of strip_heights.

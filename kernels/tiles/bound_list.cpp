@@ -14,7 +14,7 @@ BoundList::BoundList(const Plan& plan, const Problem& problem, Precision precisi
       log2_scale_(static_cast<float>(problem.scale * std::numbers::log2e)) {
   {
     const auto stage = run.profile.stage("flatten");
-    list_ = flatten(plan);
+    list_ = tile_list(plan);
   }
   Timeline timeline(device);
   const Overflow overflow(device);

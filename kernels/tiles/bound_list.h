@@ -22,8 +22,7 @@ class BoundList {
   Index n() const { return list_.n; }
   int d() const { return static_cast<int>(q_.cols()); }
 
-  /// Strips on the device, whose runs and orders are there, too; orders: null for those of the
-  /// list.
+  /// Strips on the device, with their runs and orders there. orders: null for those of the list.
   StripArgs strip_args(const Strip* strips, Index count, const ColumnRun* runs,
                        const std::int32_t* orders = nullptr) const;
   Lists lists(const ColumnRun* runs) const;

@@ -1,3 +1,4 @@
+#include "data/pixels.h"
 #include "device/launch.h"
 #include "tiles/entries.h"
 #include "tiles/strip.cuh"
@@ -14,13 +15,6 @@ struct Shared {
 };
 constexpr std::size_t header = (sizeof(Shared) + 15) / 16 * 16;
 
-__device__ Index pixel_begin(Index pixel, Index size, Index pixels) {
-  return pixel * size / pixels;
-}
-__device__ std::int32_t pixel_of(Index offset, Index size, Index pixels) {
-  return static_cast<std::int32_t>(pixels == size ? offset : ((offset + 1) * pixels - 1) / size);
-}
-
 class Entries {
  public:
   __device__ explicit Entries(const EntriesArgs& args)
@@ -36,7 +30,7 @@ class Entries {
     begin();
     Walk walk = begin_walk(strip_, a_.strips.lists);
     while (true) {
-      __syncthreads();  // the slots are free again
+      __syncthreads();  // all threads have read the slots
       const Step step = next_step(walk, a_.strips.lists, true, shared_.slots);
       if (step.keys == 0) break;
       __syncthreads();
@@ -86,7 +80,7 @@ class Entries {
     return begin;
   }
 
-  // Tokens of the slot's key inside the rectangle, from its first column on.
+  // Tokens of the slot's key within the rectangle, as columns of it.
   __device__ int2 tokens(int slot) const {
     const int level = shared_.slots.level[slot];
     const Index cluster = shared_.slots.cluster[slot];
@@ -109,7 +103,7 @@ class Entries {
       for (int i = 0; i < rows_per_thread; ++i) {
         const int r = ty_ + row_threads * i;
         const float total = shared_.log2_sum[r];
-        // A pair that the band leaves out may be another tile's.
+        // A pair that the band excludes may belong to another tile.
         if (total == -INFINITY || s[i][j] == -INFINITY) continue;
         const float p = exp2_fast(s[i][j] - total);
         if (p == 0 && a_.deposit != Deposit::entry) continue;  // the grid is 0 already
@@ -130,7 +124,7 @@ class Entries {
       *pixel = p;
     else if (a_.deposit == Deposit::sum)
       atomicAdd(pixel, p * times);
-    else  // p >= 0, or a NaN, which then stands above every number: as integers
+    else  // p >= 0, or a NaN, which compares above every number: as integers
       atomicMax(reinterpret_cast<int*>(pixel), __float_as_int(p));
   }
 

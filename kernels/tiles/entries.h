@@ -1,4 +1,4 @@
-// entries deposits entries of P into a grid of pixels: one by one, their maxima or their sums.
+// entries writes entries of P to a grid of pixels: single entries, their maxima or their sums.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,15 +18,15 @@ struct PixelGrid {
 enum class Deposit { entry, maximum, sum };
 
 struct EntriesArgs {
-  /// Strips of tokens, one by one, also where their query is that of a cluster: row
-  /// query_base + ((token >> query_level) << query_shift) of q. Their orders stand in `tokens`.
+  /// Strips of single tokens, even where their query is that of a cluster: row
+  /// query_base + ((token >> query_level) << query_shift) of q. Their orders are in `tokens`.
   StripArgs strips;
   const std::int32_t* tokens = nullptr;
   const std::int32_t* query_level = nullptr;  // [strips]
   const float* log2_sum = nullptr;            // [n]
   Index n = 0;
   PixelGrid grid;
-  /// The tokens, ascending, that stand for one pixel row each; none: rows as the grid says.
+  /// The tokens, ascending, each of which stands for one pixel row; none: all rows of the grid.
   const std::int32_t* drawn = nullptr;
   int drawn_count = 0;
   Deposit deposit = Deposit::entry;

@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(threads) finish_kernel(const FinishArgs a) {
   base = 0;
   for (int l = 0; l < a.levels; base += level_rows(a.n, l++)) {
     const Index row = base + (i >> l);
-    if (a.sum[row] == 0) continue;  // no key yet: z is not written
+    if (a.sum[row] == 0) continue;  // no key: z was not written
     const float factor = exp2_fast(a.maximum[row] - reference);
     sum += a.sum[row] * factor;
     if (!values) continue;

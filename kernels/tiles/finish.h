@@ -9,13 +9,13 @@ namespace fovea::cuda {
 
 struct FinishArgs {
   Index n = 0;
-  int levels = 1;  // states of level l begin at row pyramid_rows(n, l); a query takes part of all
+  int levels = 1;  // states of level l begin at row pyramid_rows(n, l); a query merges one of each
   int dv = 0;      // a multiple of 4; 0: sums only
   float* z = nullptr;  // [state rows, z_stride]; its first n rows become Z
   int z_stride = 0;
   const float* maximum = nullptr;
   const float* sum = nullptr;
-  bool divided = false;       // z is divided already: only the sums are wanted
+  bool divided = false;       // z is already divided: only the sums are needed
   float* log2_sum = nullptr;  // [n] log2 of the softmax sum; -inf without a key
 };
 

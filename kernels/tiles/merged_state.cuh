@@ -1,4 +1,4 @@
-// A MergedState is what a strip found of a query, joined with what the query's state held before.
+// A MergedState is a strip's result for a query, joined with the query's earlier state.
 #pragma once
 
 #include "ptx.h"
@@ -7,16 +7,16 @@ namespace fovea::cuda {
 
 struct MergedState {
   float maximum, sum;
-  float ours = 1, theirs = 0;  // what the strip's z and the state's are multiplied by
-  bool joined = false;         // the state held something: its z counts
+  float ours = 1, theirs = 0;  // factors of the strip's z and of the state's
+  bool joined = false;         // the state was not empty, so its z counts
 
-  /// maximum, sum: what the strip found. `has_state`: there may be something in *old_sum and
-  /// *old_maximum; a sum of 0 says that there is not. `last`: z is to be divided by the sum.
+  /// maximum, sum: of the strip. `has_state`: *old_sum and *old_maximum hold a state, which is
+  /// empty if the sum is 0. `last`: z will be divided by the sum.
   __device__ MergedState(float found_maximum, float found_sum, bool has_state, const float* old_sum,
                          const float* old_maximum, bool last)
       : maximum(found_maximum), sum(found_sum) {
     const float before = has_state ? *old_sum : 0.0f;
-    joined = before != 0;  // NaN too: it is not a row without keys
+    joined = before != 0;  // also for NaN, which is not a row without keys
     if (joined) {
       maximum = fmaxf(found_maximum, *old_maximum);
       const float reference = maximum == -INFINITY ? 0.0f : maximum;  // avoid (-inf) - (-inf)

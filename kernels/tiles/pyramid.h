@@ -1,4 +1,4 @@
-// coarsen makes levels 1 .. top of a pyramid of means behind its level 0.
+// coarsen makes levels 1 .. top of a pyramid of means, which follow its level 0 in memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,8 +7,8 @@
 
 namespace fovea::cuda {
 
-/// rows: [pyramid_rows(n, top + 1), stride], the first n of them given. The mean of a cluster is
-/// over the tokens that it really has, from the two means below it.
+/// rows: [pyramid_rows(n, top + 1), stride], of which the first n are given. The mean of a cluster
+/// is that of the tokens it has, made from the two means below it.
 void coarsen(float* rows, Index n, int stride, int top, cudaStream_t stream);
 
 }  // namespace fovea::cuda

@@ -65,7 +65,7 @@ int strip_height(Index rows, Index d, Index dv, Precision precision, const Devic
       rows, [rows](int height) { return (rows + height - 1) / height; }, d, dv, precision, device);
 }
 
-// In fp32 the registers of a tall strip hold no more.
+// In fp32 the registers cannot hold more columns of a tall strip.
 Index columns_per_pass(int height, Precision precision) {
   return precision == Precision::fp32 && height == 128 ? 64 : 256;
 }

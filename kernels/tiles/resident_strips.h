@@ -1,5 +1,5 @@
-// ResidentStrips are a plan's strips as the kernel of one precision wants them, here and on the
-// device.
+// ResidentStrips are a plan's strips of the height that suits the kernel of one precision, on the
+// host and on the device.
 #pragma once
 
 #include "data/problem.h"
@@ -11,11 +11,12 @@ namespace fovea::cuda {
 
 struct ResidentStrips {
   ResidentStrips() = default;
-  /// Of the greatest height that the plan fills, whose memory a block can have, and that leaves
-  /// enough strips to keep the device busy. `dv`: columns that V will have, 0 for sums alone.
+  /// They have the greatest height that the plan fills, for which a block has enough memory and
+  /// which leaves enough strips to keep the device busy. `dv`: columns that V will have, 0 for sums
+  /// only.
   ResidentStrips(const TileList& tiles, Index d, Index dv, Precision its_precision,
                  const Device& device);
-  /// The queries `its_rows` of a dense list.
+  /// Strips of the queries `its_rows` of a dense list.
   ResidentStrips(const TileList& tiles, IndexRange its_rows, Index d, Index dv,
                  Precision its_precision, const Device& device);
 
@@ -27,10 +28,10 @@ struct ResidentStrips {
   Buffer<ColumnRun> runs;
 };
 
-/// The height for some queries that attend the same keys.
+/// The height for a number of queries that attend the same keys.
 int strip_height(Index rows, Index d, Index dv, Precision precision, const Device& device);
 
-/// Columns of V that one pass over P takes, with strips of that height.
+/// Most columns of V in one pass over P, with strips of that height.
 Index columns_per_pass(int height, Precision precision);
 
 }  // namespace fovea::cuda

@@ -8,7 +8,7 @@
 namespace fovea::cuda {
 namespace {
 
-// Bytes for segments: what keeps a large device busy at a thousand columns.
+// Bytes for segments: enough to keep a large device busy with a thousand columns.
 constexpr Index most_bytes = Index{288} << 20;
 
 }  // namespace
@@ -67,10 +67,10 @@ void RowMaps::download(RowsOutput& to) const {
   };
   for (Index r = 0; r < map_rows_; ++r)
     for (Index c = 0; c < columns_; ++c) {
-      const double sum = sums[static_cast<std::size_t>(r * columns_ + c)];
+      const double sum = sums[r * columns_ + c];
       to.mean(r, c) =
           static_cast<float>(sum / static_cast<double>(extent(r, rows_.size()) * extent(c, n_)));
-      // A query is not finite: both maps show it.
+      // A query is not finite, which both maps show.
       if (std::isnan(sum)) to.most(r, c) = static_cast<float>(sum);
     }
 }

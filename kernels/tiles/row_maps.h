@@ -1,5 +1,5 @@
-// RowMaps are the maxima and means of P over squares of tokens, for some queries, while a pass over
-// P finds them launch by launch.
+// RowMaps are the maxima and means of P over squares of tokens for some queries, collected launch
+// by launch during a pass over P.
 #pragma once
 
 #include "backend/operator.h"
@@ -11,16 +11,16 @@ namespace fovea::cuda {
 
 class RowMaps {
  public:
-  /// Of the queries of the strips, in sequence order, over keys [0, n).
+  /// For the queries of the strips, in sequence order, over keys [0, n).
   RowMaps(const Device& device, const ResidentStrips& strips, Index n, Index pixel);
 
-  /// Takes memory for the segments of a launch, with less at hand for a smaller one: when all else
-  /// has its memory. Returns how many strips a launch may have.
+  /// Allocates memory for the segments of a launch, of a smaller launch if there is too little. To
+  /// be called after everything else was allocated. Returns how many strips a launch may have.
   Index reserve();
   SegmentArgs segments() const;
 
-  /// A launch has found the segments of the queries [first, first + rows), counted from the first
-  /// of all, and their sums.
+  /// Adds the segments of a launch: those of the queries [first, first + rows), counted from the
+  /// first of all, with their sums.
   void add(Index first, Index rows, const float* log2_sum);
 
   /// Waits for the device.

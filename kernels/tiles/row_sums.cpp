@@ -10,7 +10,7 @@ namespace fovea::cuda {
 
 RowSums::RowSums(const BoundList& bound)
     : bound_(bound),
-      dense_(bound.list().dense()),
+      dense_(bound.list().dense),
       known_(static_cast<std::size_t>(bound.n())),
       unknown_(bound.n()) {}
 
@@ -18,6 +18,10 @@ const float* RowSums::of(const EntryRows& rows, Run& run) {
   if (unknown_ > 0 && !dense_) find_all(run);
   if (unknown_ > 0) find(rows, run);
   return log2_sum_.data();
+}
+
+Index RowSums::unknown_of(const EntryRows& rows) const {
+  return unknown_ == 0 ? 0 : unknown_rows(rows).size();
 }
 
 void RowSums::find_all(Run& run) {
@@ -48,11 +52,11 @@ void RowSums::keep(IndexRange rows, Sweep swept) {
   note(rows);
 }
 
-// Rows whose sums are not known yet: all of a range, or one by one.
-EntryRows RowSums::unknown_of(const EntryRows& rows) const {
+// Rows whose sums are not known yet: a whole range, or single rows.
+EntryRows RowSums::unknown_rows(const EntryRows& rows) const {
   EntryRows out{rows.range};
   const auto look = [&](Index i) {
-    if (!known_[static_cast<std::size_t>(i)]) out.drawn.push_back(static_cast<std::int32_t>(i));
+    if (!known_[i]) out.drawn.push_back(static_cast<std::int32_t>(i));
   };
   if (rows.drawn.empty())
     for (Index i = rows.range.begin; i < rows.range.end; ++i) look(i);
@@ -65,7 +69,7 @@ EntryRows RowSums::unknown_of(const EntryRows& rows) const {
 }
 
 void RowSums::find(const EntryRows& rows, Run& run) {
-  const EntryRows unknown = unknown_of(rows);
+  const EntryRows unknown = unknown_rows(rows);
   if (unknown.size() == 0) return;
   make_states();
   const Device& device = bound_.device();

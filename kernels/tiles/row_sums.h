@@ -1,5 +1,5 @@
-// RowSums are what entries of P are divided by, in fp32: found when first asked for, and where the
-// plan allows only for the rows asked for.
+// RowSums are what entries of P are divided by, in fp32. They are found when they are first needed,
+// with a dense plan only for the rows that are needed.
 #pragma once
 
 #include <vector>
@@ -14,14 +14,17 @@ class RowSums {
   /// `bound` outlives this.
   explicit RowSums(const BoundList& bound);
 
-  /// log2 of the softmax sums: [n] on the device, good for `rows`.
+  /// How many of these rows have no sum yet.
+  Index unknown_of(const EntryRows& rows) const;
+
+  /// log2 of the softmax sums: [n] on the device, valid for `rows`.
   const float* of(const EntryRows& rows, Run& run);
 
-  /// Another sweep in fp32 found those of these rows: all of them, or some of a dense list.
+  /// Keeps the sums that another sweep in fp32 found: of all rows, or of some of a dense list.
   void keep(IndexRange rows, Sweep swept);
 
  private:
-  EntryRows unknown_of(const EntryRows& rows) const;
+  EntryRows unknown_rows(const EntryRows& rows) const;
   void find_all(Run& run);
   void find(const EntryRows& rows, Run& run);
   void make_states();

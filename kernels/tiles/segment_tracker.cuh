@@ -1,12 +1,12 @@
-// A SegmentTracker follows the segments of a strip while a block takes it past its keys, which
-// follow one another in the sequence. Of the eight threads that share RowsPerThread rows, thread tx
-// keeps the open segment of the row ty + 16 tx.
+// A SegmentTracker collects the segments of a strip while a block goes through its keys, which are
+// in sequence order without gaps. Of the eight threads that share RowsPerThread rows, thread tx
+// keeps the open segment of row ty + 16 tx.
 //
-// What it should cost, counted, not measured: with strips of 128 queries and columns of 64 keys or
-// more some 500 instructions a thread and step, beside 8192 multiply-adds at d = dv = 64, and some
-// 250 for every narrower column; no shared memory; at dv = 64 no more registers than without. And 8
-// bytes for every query and column, written once and read once: .5 ms of an H200's memory at
-// n = 131072 and 1024 columns, where the multiply-adds take 66.
+// Its cost, counted, not measured: with strips of 128 queries and columns of 64 keys or more some
+// 500 instructions per thread and step, beside 8192 multiply-adds at d = dv = 64, and some 250 for
+// every narrower column; no shared memory; at dv = 64 no more registers than without it. In
+// addition 8 bytes for every query and column are written once and read once: .5 ms of an H200's
+// memory bandwidth at n = 131072 and 1024 columns, where the multiply-adds take 66 ms.
 #pragma once
 
 #include "tiles/segments.h"
@@ -22,7 +22,7 @@ class SegmentTracker {
   __device__ explicit SegmentTracker(const SegmentArgs& args)
       : a_(args), tx_(static_cast<int>(threadIdx.x) % key_threads) {}
 
-  /// The logits of a step: keys [first, first + keys) of the sequence, -inf in the slots behind.
+  /// The logits of a step: keys [first, first + keys) of the sequence, then -inf.
   __device__ __forceinline__ void take_logits(const Step& s, int first, int keys) {
     if (end_ == 0) begin_ = first;
     for (int column = first / a_.pixel; column * a_.pixel < first + keys; ++column) {
@@ -34,17 +34,17 @@ class SegmentTracker {
     }
   }
 
-  /// What the same logits weigh, reference[i] being row i's 2^0.
+  /// The weights of the same logits: row i's are 2^(logit - reference[i]).
   __device__ __forceinline__ void take_weights(const Step& weights,
                                                const float (&reference)[RowsPerThread], int first,
                                                int keys) {
     float own = 0;
 #pragma unroll
     for (int i = 0; i < RowsPerThread; ++i) {
-      const float its = reference[i];  // copied first: looked up by tx_ it would live in memory
+      const float its = reference[i];  // copied first: indexed by tx_, the array would be in memory
       own = tx_ == i ? its : own;
     }
-    if (own == -INFINITY) own = 0;  // no key yet
+    if (own == -INFINITY) own = 0;  // no key so far
     end_ = first + keys;
     for (int column = first / a_.pixel; column * a_.pixel < end_; ++column) {
       const float part =
@@ -83,7 +83,7 @@ class SegmentTracker {
     return sum_ == 0 ? -INFINITY : reference_ + log2f(sum_);
   }
 
-  // Of the row that this thread keeps: x joined over the slots [begin, begin + pixel).
+  // For the row of this thread: x joined over the slots [begin, begin + pixel).
   template <class Join>
   __device__ __forceinline__ float own_of(const Step& x, int begin, float none, Join join) const {
     float all[RowsPerThread];
@@ -91,7 +91,7 @@ class SegmentTracker {
     for (int i = 0; i < RowsPerThread; ++i) all[i] = none;
 #pragma unroll
     for (int j = 0; j < keys_per_thread; ++j) {
-      // Nobody's key: columns may be narrow.
+      // The thread has no key in this segment: columns may be narrow.
       if (key_threads * (j + 1) <= begin || key_threads * j >= begin + a_.pixel) continue;
       const int slot = tx_ + key_threads * j;
       const bool inside = begin <= slot && slot < begin + a_.pixel;
@@ -116,7 +116,7 @@ class SegmentTracker {
   float maximum_ = -INFINITY, sum_ = 0, reference_ = 0;  // of the open segment
 };
 
-/// Where no maps are asked for.
+/// Without maps.
 struct NoSegments {
   __device__ explicit NoSegments(const SegmentArgs&) {}
 };

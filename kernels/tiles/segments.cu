@@ -7,7 +7,7 @@ namespace {
 
 constexpr int threads = 128;
 
-// One thread a pixel that the launch touches.
+// One thread for each pixel that the launch touches.
 __global__ void __launch_bounds__(threads) pool_segments_kernel(const PoolSegmentsArgs a) {
   const Index cell = static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
   const Index columns = a.segments.columns, pixel = a.segments.pixel,
@@ -28,8 +28,7 @@ __global__ void __launch_bounds__(threads) pool_segments_kernel(const PoolSegmen
     for (Index row = max(strip * a.height, begin); row < last; ++row) {
       const float2 segment = a.segments.found[row * columns + column];
       const float total = a.log2_sum[row];
-      const bool none =
-          segment.y == -INFINITY;  // no key: not of a total that is -inf or NaN either
+      const bool none = segment.y == -INFINITY;  // no key, even where the total is -inf or NaN
       most = fmaxf(most, none ? 0.0f : exp2_fast(segment.x - total));
       sum += none ? 0.0f : exp2_fast(segment.y - total);
     }

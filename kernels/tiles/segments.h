@@ -1,6 +1,6 @@
-// Segments are what a pass over P keeps for maps of it: of every query and every column of pixels
-// the largest logit and the sum of the weights. When a query's own sum is known they become its
-// share of a pixel.
+// Segments are what a pass over P keeps for maps: for each query and each column of pixels the
+// largest logit and the sum of the weights. When the sum of the whole row is known, they become the
+// query's share of a pixel.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,16 +9,16 @@
 
 namespace fovea::cuda {
 
-/// Where attend leaves the segments of one launch. Column c is of keys [c pixel, (c + 1) pixel).
+/// Where attend writes the segments of one launch. Column c covers keys [c pixel, (c + 1) pixel).
 struct SegmentArgs {
   int pixel = 0, columns = 0;
   /// [strips, height, columns] in log2 units: the largest logit; the log of the sum of the weights.
   float2* found = nullptr;
-  int2* seen = nullptr;  // [strips] columns [x, y) were met; others are not written
+  int2* seen = nullptr;  // [strips] columns [x, y) were written, no others
 };
 
-/// Queries [first, first + rows) of those that have maps: a launch. Row r of the maps is of queries
-/// [r pixel, (r + 1) pixel).
+/// A launch: queries [first, first + rows) of those that have maps. Row r of the maps covers
+/// queries [r pixel, (r + 1) pixel).
 struct PoolSegmentsArgs {
   SegmentArgs segments;
   int height = 0;  // queries of a strip
@@ -28,8 +28,8 @@ struct PoolSegmentsArgs {
   double* sum = nullptr;            // and their sums. NaN: a query is not finite
 };
 
-/// Adds the launch to the maps, query by query: the result does not depend on how they were cut
-/// into launches and strips.
+/// Adds the launch to the maps query by query, so that the result does not depend on how the
+/// queries were cut into launches and strips.
 void pool_segments(const PoolSegmentsArgs& args, cudaStream_t stream);
 
 }  // namespace fovea::cuda

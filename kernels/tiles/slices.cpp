@@ -7,14 +7,14 @@
 namespace fovea::cuda {
 namespace {
 
-// Pairs of query and key in one launch: some milliseconds of a large GPU.
+// Pairs of query and key in one launch: a few milliseconds on a large GPU.
 constexpr double pairs_per_launch = 5e8;
 constexpr std::size_t most_under_way = 2;
 
 }  // namespace
 
-// As many as are under way at a time: of blocks that want most of a multiprocessor's memory or
-// registers two.
+// As many as run at a time: two blocks on each multiprocessor, of which each needs almost half of
+// the memory or the registers.
 Index busy_strips(const Device& device) {
   return Index{2} * device.multiprocessors();
 }
@@ -32,7 +32,7 @@ Slices::~Slices() {
 double Slices::pairs(const Strip& strip) const {
   double keys = 0;
   for (std::int32_t r = strip.first_run; r < strip.last_run; ++r) {
-    const ColumnRun& run = strips_.runs[static_cast<std::size_t>(r)];
+    const ColumnRun& run = strips_.runs[r];
     keys += run.end - run.begin;
   }
   return keys * strip.row_count;
@@ -44,15 +44,13 @@ void Slices::wait_for_oldest() {
   const cudaError_t error = cudaEventSynchronize(oldest.done);
   cudaEventDestroy(oldest.done);
   check(error, "waiting for the device");
-  if (run_.progress)
-    run_.progress->fraction =
-        static_cast<double>(oldest.end) / static_cast<double>(strips_.strips.size());
+  run_.reached(static_cast<double>(oldest.end) / static_cast<double>(strips_.strips.size()));
 }
 
 StripRange Slices::next() {
   if (open_) {
     cudaEvent_t done = nullptr;
-    check(cudaEventCreate(&done), "making an event");
+    check(cudaEventCreate(&done), "creating an event");
     launched_.push_back({done, at_});
     check(cudaEventRecord(done, device_.stream()), "recording an event");
     open_ = false;
@@ -66,7 +64,7 @@ StripRange Slices::next() {
   const Index last = std::min(strips_.rounds[round_].last, at_ + most_strips_),
               busy = std::min(last, at_ + busy_strips(device_));
   while (range.last < last && (work < pairs_per_launch || range.last < busy))
-    work += pairs(strips_.strips[static_cast<std::size_t>(range.last++)]);
+    work += pairs(strips_.strips[range.last++]);
   at_ = range.last;
   open_ = true;
   return range;

@@ -1,5 +1,5 @@
-// Slices deal out strips in launches of a few milliseconds, so that long work can be stopped and
-// shows how far it is; one launch is always under way while the next is asked for.
+// Slices cut strips into launches of a few milliseconds, so that long work can be cancelled and
+// reports its progress. One launch always runs while the next is prepared.
 #pragma once
 
 #include <deque>
@@ -10,7 +10,7 @@
 
 namespace fovea::cuda {
 
-/// Strips of one launch that keep the device busy, however long they are.
+/// How many strips keep the device busy, however long they are.
 Index busy_strips(const Device& device);
 
 class Slices {
@@ -39,7 +39,7 @@ class Slices {
     Index end;  // strips launched by then
   };
   std::deque<Launched> launched_;
-  bool open_ = false;  // a range was given out whose launch has no event yet
+  bool open_ = false;  // the launch of the last range has no event yet
 };
 
 }  // namespace fovea::cuda

@@ -1,6 +1,6 @@
-// How a block of 128 threads takes a strip of queries past its keys, 64 keys a step: what the
-// kernels that need logits have in common. Thread (tx, ty) of 8 x 16 owns rows ty + 16 i and keys
-// tx + 8 j of a step.
+// How a block of 128 threads goes through the keys of a strip of queries, 64 keys in each step:
+// what the kernels that need logits have in common. Thread (tx, ty) of 8 x 16 owns rows ty + 16 i
+// and keys tx + 8 j of a step.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace fovea::cuda {
 constexpr int block_threads = 128, row_threads = 16, key_threads = 8;
 constexpr int step_keys = 64, keys_per_thread = step_keys / key_threads;
 constexpr int chunk = 64;          // columns of a tile in shared memory
-constexpr int padded = chunk + 4;  // floats from row to row: no two threads meet in a bank
+constexpr int padded = chunk + 4;  // floats from row to row: no bank conflicts
 
 /// The keys of a step. A slot without a key has row -1 and weight -inf.
 struct Slots {
@@ -39,13 +39,13 @@ __device__ inline Walk begin_walk(const Strip& strip, const Lists& lists) {
 }
 
 struct Step {
-  int keys;     // 0: the walk is over
-  bool masked;  // the band leaves out some pair
+  int keys;     // 0: there are no more
+  bool masked;  // the band excludes some pair
   bool even;    // 64 keys, all weights 1
 };
 
-/// Takes the next keys; all threads of the block, however many, together. Afterwards a barrier
-/// makes the slots readable.
+/// Takes the next keys. All threads of the block call it together; the slots can be read after a
+/// barrier.
 __device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weights, Slots& slots) {
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   Step step{0, false, true};
@@ -53,7 +53,7 @@ __device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weigh
     const ColumnRun run = lists.runs[walk.run];
     std::int32_t begin = walk.at, end = run.end;
     const bool ordered = walk.ordered && run.cols < 0;
-    if (ordered) {  // keys that no row attends are not looked at
+    if (ordered) {  // keys that no row attends are skipped
       const long long first = static_cast<long long>(walk.least_row) - run.hi,
                       last = static_cast<long long>(walk.greatest_row) - run.lo;
       if (first > begin) begin = static_cast<std::int32_t>(first < end ? first : end);
@@ -129,7 +129,7 @@ __device__ __forceinline__ void accumulate_logits(float (&s)[RowsPerThread][keys
   }
 }
 
-/// Logits in log2 units, weighted; -inf where the band leaves a pair out.
+/// Logits in log2 units, weighted; -inf where the band excludes a pair.
 template <int RowsPerThread>
 __device__ __forceinline__ void weigh_and_mask(float (&s)[RowsPerThread][keys_per_thread],
                                                float log2_scale, const Slots& slots, Step step,

@@ -1,4 +1,4 @@
-// StripArgs are strips of queries with all that their logits need, on the device.
+// StripArgs are strips of queries with everything their logits are computed from, on the device.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Rows {
   int stride = 0;
 };
 
-/// What strips point into.
+/// The arrays that strips and runs refer to.
 struct Lists {
   const ColumnRun* runs = nullptr;
   const std::int32_t* indices = nullptr;

@@ -67,7 +67,7 @@ class Sweeping {
  private:
   cudaStream_t stream() const { return bound_.device().stream(); }
 
-  // `launch` starts a range of the strips.
+  // `launch` launches a range of the strips.
   template <class Launch>
   void attend_all(Launch launch) {
     {
@@ -85,15 +85,15 @@ class Sweeping {
   }
 
   void add_to_maps(StripRange range) {
-    const Strip &first = strips_.list.strips[static_cast<std::size_t>(range.first)],
-                &last = strips_.list.strips[static_cast<std::size_t>(range.last) - 1];
+    const Strip &first = strips_.list.strips[range.first],
+                &last = strips_.list.strips[range.last - 1];
     const IndexRange rows{first.first_row - strips_.rows.begin,
                           last.first_row + last.row_count - strips_.rows.begin};
     finish_rows(rows);
     maps_->add(rows.begin, rows.size(), found_.log2_sum.data() + rows.begin);
   }
 
-  // All of them where there are levels.
+  // With levels, all rows at once.
   void finish_rows(IndexRange rows) {
     finish({.n = rows.size(),
             .levels = bound_.list().query_top + 1,

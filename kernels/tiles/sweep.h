@@ -1,4 +1,4 @@
-// A Sweep is what strips of queries find on their way past their keys: softmax sums and Z.
+// A Sweep is the result of one pass of strips of queries over their keys: softmax sums and Z.
 #pragma once
 
 #include "device/timeline.h"
@@ -9,24 +9,24 @@
 namespace fovea::cuda {
 
 struct Sweep {
-  DeviceMatrix z;              // in the first rows that of the queries; others hold coarse states
+  DeviceMatrix z;              // Z in the first rows; the others hold coarse states
   Buffer<float> maximum, sum;  // [state rows] of every softmax, log2 units
   Buffer<float> log2_sum;      // [queries]
 };
 
 /// Columns of V, with the means of clusters, in one precision.
 struct Values {
-  Index cols = 0;  // 0: only the sums are wanted, in fp32
+  Index cols = 0;  // 0: only the sums are needed, in fp32
   DeviceMatrix fp32 = {};
   Matrix16 rounded = {};  // of 16 bits
 };
 
-/// Throws UnavailableError where the precision does not hold them.
+/// Throws UnavailableError for values beyond the range of the precision.
 Values upload_values(const BoundList& bound, MatrixView values, Precision precision,
                      Timeline& timeline);
 
-/// In the precision of the strips and of the values, which are at most columns_per_pass. `maps`, in
-/// fp32, take at most map_values of them.
+/// In the precision of the strips and of the values, which have at most columns_per_pass columns,
+/// and at most map_values with `maps`, which need fp32.
 Sweep sweep(const BoundList& bound, const ResidentStrips& strips, const Values& values,
             RowMaps* maps, Timeline& timeline, Run& run);
 

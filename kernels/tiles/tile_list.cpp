@@ -1,21 +1,25 @@
 #include "tiles/tile_list.h"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <utility>
 
 namespace fovea::cuda {
 namespace {
 
-class Flattening {
+// Lays the passes of FlatTiles out for the device.
+class Layering {
  public:
-  explicit Flattening(const Plan& plan) : plan_(plan), passes_(std::get<TilePlan>(plan.form)) {}
+  explicit Layering(const FlatTiles& flat) : flat_(flat) {}
 
   TileList run() {
-    list_.n = plan_.n;
-    list_.mean_queries = passes_.coarse_query == CoarseQuery::mean;
-    for (const Pass& pass : passes_.passes) add(pass);
+    list_.n = flat_.n;
+    list_.query_top = flat_.query_top;
+    list_.key_top = flat_.key_top;
+    list_.mean_queries = flat_.mean_queries;
+    list_.dense = flat_.dense();
+    for (const FlatPass& pass : flat_.passes)
+      if (!pass.groups.empty()) add(pass);
     for (Layer& layer : list_.layers)
       for (const Layer& earlier : list_.layers) {
         if (&earlier == &layer) break;
@@ -25,72 +29,52 @@ class Flattening {
   }
 
  private:
-  void add(const Pass& pass) {
-    list_.query_top = std::max(list_.query_top, pass.query_level);
-    list_.key_top = std::max(list_.key_top, pass.key_level);
-    std::vector<RowGroup> groups = group(pass);
-    if (groups.empty()) return;
+  void add(const FlatPass& flat) {
+    const Pass& pass = *flat.pass;
+    std::vector<RowGroup> groups = groups_of(flat);
     for (Layer& layer : list_.layers)
       if (layer.query_level == pass.query_level && *layer.order == pass.rows &&
           join(layer.groups, groups))
         return;
     list_.layers.push_back({.order = &pass.rows,
                             .query_level = pass.query_level,
-                            .rows = append(pass.rows),
+                            .rows = append(list_.indices, pass.rows),
                             .groups = std::move(groups)});
   }
 
-  std::int32_t append(const std::vector<std::int32_t>& order) {
-    if (order.empty()) return -1;
-    const auto at = static_cast<std::int32_t>(list_.indices.size());
-    list_.indices.insert(list_.indices.end(), order.begin(), order.end());
+  // Appends `values` and returns where they begin; -1: there are none.
+  template <class T>
+  static std::int32_t append(std::vector<T>& all, const std::vector<T>& values) {
+    if (values.empty()) return -1;
+    const auto at = static_cast<std::int32_t>(all.size());
+    all.insert(all.end(), values.begin(), values.end());
     return at;
   }
 
-  std::vector<RowGroup> group(const Pass& pass) {
-    const ColumnRun common = columns(pass);
+  std::vector<RowGroup> groups_of(const FlatPass& flat) {
+    const int level = flat.pass->key_level;
+    ColumnRun run{.cols = append(list_.indices, flat.pass->cols),
+                  .key_base = static_cast<std::int32_t>(pyramid_rows(flat_.n, level)),
+                  .level = level,
+                  .weight = append(list_.weights, flat.log2_weight),
+                  .pair_weight = append(list_.weights, flat.log2_pair_weight)};
     std::vector<RowGroup> groups;
-    for (const Tile& tile : pass.tiles) {
-      if (tile.rows.size() <= 0 || tile.cols.size() <= 0) continue;
-      ColumnRun run = common;
-      run.begin = static_cast<std::int32_t>(tile.cols.begin);
-      run.end = static_cast<std::int32_t>(tile.cols.end);
-      run.lo = static_cast<std::int32_t>(tile.band.lo);
-      run.hi = static_cast<std::int32_t>(tile.band.hi);
-      if (groups.empty() || groups.back().rows != tile.rows) groups.push_back({tile.rows, {}});
-      groups.back().runs.push_back(static_cast<std::int32_t>(list_.group_runs.size()));
-      list_.group_runs.push_back(run);
+    for (const TileGroup& group : flat.groups) {
+      RowGroup& added = groups.emplace_back(RowGroup{group.rows, {}});
+      for (std::size_t r = group.first; r < group.last; ++r) {
+        const KeyRun& keys = flat.runs[r];
+        run.begin = static_cast<std::int32_t>(keys.cols.begin);
+        run.end = static_cast<std::int32_t>(keys.cols.end);
+        run.lo = static_cast<std::int32_t>(keys.band.lo);
+        run.hi = static_cast<std::int32_t>(keys.band.hi);
+        added.runs.push_back(static_cast<std::int32_t>(list_.group_runs.size()));
+        list_.group_runs.push_back(run);
+      }
     }
-    std::ranges::sort(groups, {}, [](const RowGroup& g) { return g.rows.begin; });
     return groups;
   }
 
-  // What all runs of a pass have in common: order, level, weights.
-  ColumnRun columns(const Pass& pass) {
-    const int level = pass.key_level;
-    ColumnRun run{.cols = append(pass.cols),
-                  .key_base = static_cast<std::int32_t>(pyramid_rows(plan_.n, level)),
-                  .level = level,
-                  .weight = -1,
-                  .pair_weight = -1};
-    if (pass.weight.empty() && level == 0) return run;
-    const auto count = static_cast<std::size_t>(
-        pass.cols.empty() ? clusters(plan_.n, level) : static_cast<Index>(pass.cols.size()));
-    const auto size = [&](std::size_t p) {
-      const Index cluster = pass.cols.empty() ? static_cast<Index>(p) : pass.cols[p];
-      return static_cast<float>(cluster_tokens(cluster, level, plan_.n).size());
-    };
-    run.weight = static_cast<std::int32_t>(list_.weights.size());
-    for (std::size_t p = 0; p < count; ++p)
-      list_.weights.push_back(std::log2(pass.weight.empty() ? size(p) : pass.weight[p]));
-    if (pass.weight.empty()) return run;  // a column counts once for each of its tokens
-    run.pair_weight = static_cast<std::int32_t>(list_.weights.size());
-    for (std::size_t p = 0; p < count; ++p)
-      list_.weights.push_back(std::log2(pass.weight[p] / size(p)));
-    return run;
-  }
-
-  // Whether `more` could be added to `groups`: all row ranges equal or disjoint.
+  // Adds `more` to `groups` if all row ranges are equal or disjoint; else returns false.
   static bool join(std::vector<RowGroup>& groups, const std::vector<RowGroup>& more) {
     std::vector<RowGroup> all = groups;
     all.insert(all.end(), more.begin(), more.end());
@@ -108,13 +92,12 @@ class Flattening {
     return true;
   }
 
-  const Plan& plan_;
-  const TilePlan& passes_;
+  const FlatTiles& flat_;
   TileList list_;
 };
 
-// A strip of the layer but for its rows and runs. A cluster's query is its first token's, or a row
-// of the pyramid of means.
+// A strip of the layer without its rows and runs. The query of a cluster is that of its first
+// token, or a row of the pyramid of means.
 Strip strip_of(const TileList& list, const Layer& layer) {
   const auto base = static_cast<std::int32_t>(pyramid_rows(list.n, layer.query_level));
   return {.first_row = 0,
@@ -136,14 +119,14 @@ void cut_rows(Strip strip, IndexRange rows, int height, Add add) {
   }
 }
 
-// Those of the drawn rows.
+// The drawn rows among `tokens`.
 std::span<const std::int32_t> drawn_within(const EntryRows& rows, IndexRange tokens) {
   const auto first = std::ranges::lower_bound(rows.drawn, tokens.begin),
              last = std::ranges::lower_bound(rows.drawn, tokens.end);
   return {first, last};
 }
 
-// Tokens of the rectangle's rows that the layer's order places, by ascending position.
+// The rectangle's rows that are in the layer's order, by ascending position.
 struct Placed {
   std::int32_t position, token;
 };
@@ -164,12 +147,12 @@ std::vector<Placed> placed_tokens(const TileList& list, const Layer& layer, cons
   return placed;
 }
 
-// The group's runs as far as they meet the columns and the bands of `rows`; those in no order are
-// kept whole.
+// The group's runs, cut to the columns and to the bands of `rows`. Runs over an order of their own
+// are kept whole.
 void add_runs(const TileList& list, const RowGroup& group, IndexRange rows, IndexRange cols,
               std::vector<ColumnRun>& runs) {
   for (const std::int32_t r : group.runs) {
-    ColumnRun run = list.group_runs[static_cast<std::size_t>(r)];
+    ColumnRun run = list.group_runs[r];
     if (run.cols < 0) {
       Index begin = std::max<Index>(run.begin, cols.begin >> run.level),
             end = std::min<Index>(run.end, ((cols.end - 1) >> run.level) + 1);
@@ -212,7 +195,7 @@ class EntryCut {
     }
   }
 
-  // Strip by strip: what lies between two drawn rows is a multiple of a strip's height.
+  // Drawn rows are far apart, so the keys are chosen for each strip by itself.
   void add_drawn(const Layer& layer) {
     for (const RowGroup& group : layer.groups) {
       const auto its = drawn_within(rows_, {group.rows.begin << level_, group.rows.end << level_});
@@ -239,7 +222,7 @@ class EntryCut {
     }
   }
 
-  // Positions of an order of tokens, which lie within `tokens`.
+  // Adds positions of an order of tokens, all of which lie within `tokens`.
   void add(const RowGroup& group, std::int32_t order, IndexRange positions, IndexRange tokens) {
     if (positions.size() <= 0) return;
     strip_.first_run = static_cast<std::int32_t>(out_.runs.size());
@@ -273,18 +256,9 @@ bool TileList::complete() const {
   return covered == n;
 }
 
-bool TileList::dense() const {
-  if (layers.size() != 1 || layers.front().groups.size() != 1 || query_top > 0 || key_top > 0)
-    return false;
-  const RowGroup& group = layers.front().groups.front();
-  if (!layers.front().order->empty() || group.rows != IndexRange{0, n} || group.runs.size() != 1)
-    return false;
-  const ColumnRun& run = group_runs.front();
-  return run.begin == 0 && run.end == n && run.cols < 0 && run.weight < 0;
-}
-
-TileList flatten(const Plan& plan) {
-  return Flattening(plan).run();
+TileList tile_list(const Plan& plan) {
+  const FlatTiles flat = flatten_tiles(plan);
+  return Layering(flat).run();
 }
 
 StripList cut_strips(const TileList& list, int height) {
@@ -292,19 +266,18 @@ StripList cut_strips(const TileList& list, int height) {
   Index rounds = 0;
   for (const Layer& layer : list.layers) rounds = std::max(rounds, layer.round + 1);
   for (Index round = 0; round < rounds; ++round) {
-    const Index first = static_cast<Index>(out.strips.size());
+    const Index first = std::ssize(out.strips);
     for (const Layer& layer : list.layers) {
       if (layer.round != round) continue;
       Strip strip = strip_of(list, layer);
       for (const RowGroup& group : layer.groups) {
         strip.first_run = static_cast<std::int32_t>(out.runs.size());
-        for (const std::int32_t run : group.runs)
-          out.runs.push_back(list.group_runs[static_cast<std::size_t>(run)]);
+        for (const std::int32_t run : group.runs) out.runs.push_back(list.group_runs[run]);
         strip.last_run = static_cast<std::int32_t>(out.runs.size());
         cut_rows(strip, group.rows, height, [&](const Strip& s) { out.strips.push_back(s); });
       }
     }
-    out.rounds.push_back({first, static_cast<Index>(out.strips.size())});
+    out.rounds.push_back({first, std::ssize(out.strips)});
   }
   return out;
 }

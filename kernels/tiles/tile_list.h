@@ -1,12 +1,12 @@
-// A TileList is a TilePlan flattened for the device: strips of queries, each with the runs of keys
-// that it attends in one softmax. Plain data, read by the kernels as it stands.
+// A TileList is FlatTiles in the form that the kernels read: strips of queries, each with the runs
+// of keys that it attends in one softmax.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "device/entry_rows.h"
-#include "plan/plan.h"
+#include "plan/flat_tiles.h"
 
 namespace fovea::cuda {
 
@@ -15,45 +15,45 @@ namespace fovea::cuda {
 /// (c << query_shift) of Q's pyramid, its softmax state row state_base + c.
 struct Strip {
   std::int32_t first_row, row_count;  // positions
-  std::int32_t rows;                  // where the order stands in `indices`; -1: identity
+  std::int32_t rows;                  // where the order begins in `indices`; -1: identity
   std::int32_t query_base, query_shift;
   std::int32_t state_base;
   std::int32_t first_run, last_run;  // of `runs`
 };
 
-/// Keys at positions [begin, end): the cluster at p is indices[cols + p] (p where cols < 0), its
-/// key row key_base + cluster of K's pyramid, and of V's. A pair counts iff its row's cluster less
-/// its column's is in [lo, hi].
+/// Keys at positions [begin, end): the cluster at p is indices[cols + p] (p where cols < 0), and
+/// its key is row key_base + cluster of K's pyramid, its value that row of V's. A pair counts iff
+/// the cluster of its row minus the cluster of its column is in [lo, hi].
 struct ColumnRun {
   std::int32_t begin, end;
   std::int32_t cols;
   std::int32_t key_base, level;
   std::int32_t weight;       // log2 of the weight of position p is weights[weight + p]; -1: all 0
-  std::int32_t pair_weight;  // the same for every fine pair of an entry of P
+  std::int32_t pair_weight;  // the same for each pair of tokens, for entries of P
   std::int32_t lo, hi;
 };
 
-/// Strips [first, last) that no query of theirs shares: they may run side by side.
+/// Strips [first, last), no two of which share a query: they can run side by side.
 struct StripRange {
   Index first = 0, last = 0;
 };
 
-/// Tiles over the same row positions: their keys follow one another in one softmax.
+/// Tiles with the same row positions, whose keys follow one another in one softmax.
 struct RowGroup {
   IndexRange rows;
   std::vector<std::int32_t> runs;  // of TileList::group_runs
 };
 
-/// Passes over one order of queries whose row ranges are equal or disjoint, as if one.
+/// Passes over one order of queries whose row ranges are equal or disjoint, treated as one pass.
 struct Layer {
   const std::vector<std::int32_t>* order;  // of the queries, in the plan; empty: identity
   int query_level = 0;
-  std::int32_t rows = -1;        // where the order stands in `indices`
+  std::int32_t rows = -1;        // where the order begins in `indices`
   std::vector<RowGroup> groups;  // by ascending rows
   Index round = 0;               // how many earlier layers hold queries of the same level
 };
 
-/// What a plan says, in the device's terms; orders and weights go to the device once.
+/// A plan for the device, to which orders and weights are uploaded once.
 struct TileList {
   Index n = 0;
   std::vector<Layer> layers;
@@ -62,17 +62,16 @@ struct TileList {
   std::vector<float> weights;      // log2
   bool mean_queries = false;       // a cluster's query is the mean of its queries, else its first
   int query_top = 0, key_top = 0;  // highest levels
-  /// One round at level 0 holds every query: there is no state to keep.
+  bool dense = false;              // as FlatTiles::dense
+  /// One round at level 0 contains every query, so no state has to be kept between rounds.
   bool complete() const;
-  /// One tile of all tokens in sequence order, without weights: any queries can be had alone.
-  bool dense() const;
 };
 
 /// Strips for the kernels.
 struct StripList {
   std::vector<Strip> strips;
   std::vector<ColumnRun> runs;
-  std::vector<StripRange> rounds;  // one after another: a query may have a strip in each
+  std::vector<StripRange> rounds;  // run one after another: a query may have a strip in each
 };
 
 /// Rows of the levels [0, level) of a pyramid over n tokens, one level after another.
@@ -83,16 +82,16 @@ inline Index pyramid_rows(Index n, int level) {
 }
 
 /// `plan` holds a TilePlan, and outlives the list.
-TileList flatten(const Plan& plan);
+TileList tile_list(const Plan& plan);
 
 /// All strips, of at most `height` queries each.
 StripList cut_strips(const TileList& list, int height);
 
-/// Strips of the queries `rows` of a dense list. Their states are counted from the first of them.
+/// Strips of the queries `rows` of a dense list, whose states are numbered from rows.begin.
 StripList cut_strips(const TileList& list, IndexRange rows, int height);
 
-/// What a rectangle of P needs: strips of tokens, whatever the level of their queries, against the
-/// keys that meet its columns.
+/// What is needed for a rectangle of P: strips of tokens, whatever the level of their queries, with
+/// the keys that lie in its columns.
 struct EntryList {
   std::vector<Strip> strips;              // their orders name tokens
   std::vector<std::int32_t> query_level;  // [strips]

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numbers>
 
+#include "data/pixels.h"
 #include "device/buffer.h"
 #include "device/device_operator.h"
 #include "device/fill.h"
@@ -26,13 +27,18 @@ class TileOperator final : public DeviceOperator {
   Index n() const { return plan().n; }
   const TileList& list() const { return bound_.list(); }
 
+  static double share(Index part, Index whole) {
+    return static_cast<double>(part) / static_cast<double>(whole);
+  }
+
   Output do_apply(MatrixView v, Run& run) const override {
     return apply_strips(strips_, v, nullptr, run);
   }
 
-  bool do_has_rows() const override { return list().dense(); }
+  bool do_has_rows() const override { return list().dense; }
 
-  // Maps of Z's own pass in fp32; beside tensor cores, whose logits are rounded, of one for them.
+  // In fp32 the maps are made in the same pass as Z. Tensor cores round logits, so with them the
+  // maps take a pass of their own.
   RowsOutput do_apply_rows(MatrixView v, IndexRange rows, Index pixel, Run& run) const override {
     const auto strips_for = [&](Index dv, Precision precision) {
       return ResidentStrips(list(), rows, problem().d(), dv, precision, device());
@@ -45,18 +51,19 @@ class TileOperator final : public DeviceOperator {
       maps.download(out);
       return out;
     }
-    out.output = apply_strips(strips, v, nullptr, run);
+    Run values_run = run.part(0, 0.5), maps_run = run.part(0.5, 1);
+    out.output = apply_strips(strips, v, nullptr, values_run);
     const ResidentStrips sums_alone = strips_for(0, Precision::fp32);
     RowMaps maps(device(), sums_alone, n(), pixel);
     Timeline timeline(device());
-    Sweep swept = sweep(bound_, sums_alone, {}, &maps, timeline, run);
+    Sweep swept = sweep(bound_, sums_alone, {}, &maps, timeline, maps_run);
     timeline.finish(run.profile);
     maps.download(out);
     sums_.keep(rows, std::move(swept));
     return out;
   }
 
-  // As many passes over P as V's columns need; the first makes the maps.
+  // As many passes over P as V's columns need. The first one makes the maps.
   Output apply_strips(const ResidentStrips& strips, MatrixView v, RowMaps* maps, Run& run) const {
     const Index rows = strips.rows.size();
     Output out{Matrix(rows, v.cols), std::vector<float>(static_cast<std::size_t>(rows))};
@@ -68,7 +75,8 @@ class TileOperator final : public DeviceOperator {
       swept = {};  // its memory is needed again
       const std::shared_ptr<const Values> values =
           values_of({v.data + first, v.rows, cols, v.stride}, rows < n(), timeline);
-      swept = sweep(bound_, strips, *values, maps, timeline, run);
+      Run pass = run.part(share(first, v.cols), share(first + cols, v.cols));
+      swept = sweep(bound_, strips, *values, maps, timeline, pass);
       {
         const auto stage = timeline.stage("download");
         swept.z.download(device(), out.z.data() + first, out.z.stride(), rows);
@@ -83,7 +91,7 @@ class TileOperator final : public DeviceOperator {
     return out;
   }
 
-  // The problem's own values, which do not change, are kept for the rows that are asked for next.
+  // The problem's own values do not change, so they are kept for the rows that are requested next.
   std::shared_ptr<const Values> values_of(MatrixView part, bool keep, Timeline& timeline) const {
     const MatrixView own = problem().v;
     keep = keep && problem().owner && part.stride == own.stride && part.data >= own.data &&
@@ -121,7 +129,10 @@ class TileOperator final : public DeviceOperator {
 
   void deposit(const EntryRows& rows, IndexRange cols, Pool pool, const DeviceMatrix& pixels,
                Run& run) const {
-    const float* const log2_sum = sums_.of(rows, run);
+    const Index missing = sums_.unknown_of(rows) * n();  // pairs of query and key
+    const double summed = share(missing, missing + rows.size() * cols.size());
+    Run summing = run.part(0, summed), evaluating = run.part(summed, 1);
+    const float* const log2_sum = sums_.of(rows, summing);
     const EntryList cut = cut_entries(list(), rows, cols, entries_height);
     if (cut.strips.empty()) return;
     Timeline timeline(device());
@@ -133,7 +144,7 @@ class TileOperator final : public DeviceOperator {
           levels(device(), std::span<const std::int32_t>(cut.query_level)),
           drawn(device(), std::span<const std::int32_t>(rows.drawn));
       const StripList all{cut.strips, cut.runs, {{0, std::ssize(cut.strips)}}};
-      Slices slices(device(), all, run);
+      Slices slices(device(), all, evaluating);
       for (StripRange range = slices.next(); range.first < range.last; range = slices.next())
         cuda::entries({.strips = bound_.strip_args(strips.data() + range.first,
                                                    range.last - range.first, runs.data()),
@@ -160,14 +171,12 @@ class TileOperator final : public DeviceOperator {
   }
 
   static void divide_by_area(Matrix& sums, Index rows, Index cols) {
-    const auto extent = [](Index pixel, Index size, Index pixels) {
-      return static_cast<double>((pixel + 1) * size / pixels - pixel * size / pixels);
-    };
     for (Index r = 0; r < sums.rows(); ++r)
-      for (Index c = 0; c < sums.cols(); ++c)
+      for (Index c = 0; c < sums.cols(); ++c) {
+        const Index area = pixel_extent(r, rows, sums.rows()) * pixel_extent(c, cols, sums.cols());
         sums(r, c) =
-            static_cast<float>(static_cast<double>(sums(r, c)) /
-                               (extent(r, rows, sums.rows()) * extent(c, cols, sums.cols())));
+            static_cast<float>(static_cast<double>(sums(r, c)) / static_cast<double>(area));
+      }
   }
 
   const BoundList bound_;

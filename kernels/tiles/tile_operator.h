@@ -1,5 +1,5 @@
-// The TileOperator runs a TilePlan on the device: Z in the precision asked for, entries of P and
-// their sums in fp32.
+// The TileOperator runs a TilePlan on the device: Z in the given precision, entries of P and their
+// sums in fp32.
 #pragma once
 
 #include <memory>

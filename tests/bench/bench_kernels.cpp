@@ -1,9 +1,9 @@
 // The kernels' benchmark:  bench_kernels [--out FILE] [--seconds S] [--lengths N,N..] [--heads
 // H,H..]
 //                                        [--rounds R]
-// Contenders of a group (length, heads, mask) take turns, round after round, so that all of them
-// meet the device in the same state. Times are those of events on the device, kernels alone; heads
-// stand side by side in one launch. FOVEA_COMMIT and FOVEA_DRIVER say what is measured and on what.
+// The contenders of a group (length, heads, mask) take turns, round after round, so that the device is
+// in the same state for all of them. Times are those of events on the device, of kernels only; all
+// heads are in one launch. FOVEA_COMMIT and FOVEA_DRIVER name the commit and the driver.
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -44,9 +44,9 @@ struct Options {
 
 // ---- What is measured ------------------------------------------------------------------------
 
-/// Floors on an H200 at n = 4096, 16384, 65536, 131072 for 12 heads of d = 64, in ms (0: none
-/// known): the design's count of operations and bytes over the rates measured there. For exact in
-/// fp32 plain multiply-adds; for the others memory or tensor cores in 16 bits.
+/// Floors on an H200 at n = 4096, 16384, 65536, 131072 for 12 heads of d = 64, in ms (0: none known):
+/// the design's count of operations and bytes divided by the rates measured there. For exact in fp32
+/// they are of multiply-adds, for the others of memory or of tensor cores in 16 bits.
 struct Floor {
   const char* what;
   const char* precision;
@@ -117,7 +117,7 @@ std::string describe(const Contender& c) {
 
 // ---- Heads and operators ---------------------------------------------------------------------
 
-/// Independent standard normal heads; never zeros, which run faster.
+/// Independent standard normal heads. (Zeros would run faster.)
 std::vector<Problem> random_heads(Index n, Index heads, bool causal, std::uint64_t seed) {
   std::vector<Problem> out(static_cast<std::size_t>(heads));
   std::vector<std::jthread> makers;
@@ -196,7 +196,7 @@ class Bench {
     }
   }
 
-  /// Calls `after_group` with all figures so far, lest they are lost when the time is up.
+  /// Calls `after_group` with all figures so far, so that they are not lost when the time is up.
   template <class AfterGroup>
   std::vector<Figure> run(AfterGroup after_group) {
     double left_groups = 2.0 * static_cast<double>(options_.lengths.size() * options_.heads.size());
@@ -336,7 +336,7 @@ class Bench {
     figures_.push_back(std::move(f));
   }
 
-  // Logits of a standard deviation of 16, not 1: errors alone.
+  // Logits with a standard deviation of 16 instead of 1: only for the errors.
   void check_peaked(Index n) {
     const Problem head = random_heads(n, 1, false, 0).front();
     Matrix q = Matrix::copy_of(head.q);

@@ -1,5 +1,5 @@
 // Prints the speed goals and what this machine reaches:  bench_measures [ROUNDS]
-// Not a test: a loaded machine would fail it for no fault of the program.
+// Not a test: it would fail on a busy machine, through no fault of the program.
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -22,8 +22,8 @@ const char* verdict(bool reached) {
   return reached ? "reached" : "MISSED";
 }
 
-/// Exact attention, n = 4096, d = 64: at least 80 % of the rate of a plain matrix product, the two
-/// measured in turn.
+/// Exact attention, n = 4096, d = 64: at least 80 % of the rate of a plain matrix product, measured
+/// alternately.
 void measure_exact(const Backend& backend, int rounds, TextTable& goals) {
   const auto heads = random_heads(4096, 64, 1, false, 0);
   const std::vector<Contender> exact{{&find_variant("exact"), {}}};

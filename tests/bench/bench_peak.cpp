@@ -1,8 +1,8 @@
 // Prints how near exact attention comes to the best matrix product of this machine, and how near
 // block-sparse attention comes to exact:  bench_peak [--rounds N] [--n N] [--d D] [--isa NAME]
 // [--threads N] [--sparse]
-// Not a test. Rates are by the processor time of the process, so that a machine shared with others
-// tells the truth too; what is compared takes turns.
+// Not a test. Rates are by the processor time of the process, so that they are right on a shared machine
+// too, and what is compared takes turns.
 #include <time.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ double processor_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Something to measure: how often it multiplies and adds, how it is run.
+/// Something to measure: its number of multiply-adds and how it is run.
 struct Subject {
   std::string name;
   double multiply_adds = 0;

@@ -1,6 +1,6 @@
 // Prints how long the window takes to start and to open a file:  bench_start [ROUNDS]
-// on a display (xvfb-run draws by software). Not a test: a loaded machine would fail it for no
-// fault of the program. Every round is a process of its own, timed from before it is started.
+// on a display (xvfb-run draws by software). Not a test: it would fail on a busy machine, through no
+// fault of the program. Each round is a process of its own, timed from before its start.
 #include <QApplication>
 #include <QProcess>
 #include <QSettings>
@@ -29,8 +29,8 @@ double now_ms() {  // one clock for all processes
       .count();
 }
 
-/// What this process worked so far, on all its threads: tells more than the clock when others work
-/// too.
+/// The processor time of this process so far, on all its threads: better than the clock on a busy
+/// machine.
 double worked_ms() {
   timespec t{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);

@@ -21,7 +21,7 @@ struct Figure {
   bool causal = false;
   Spread device_ms;                      // kernels alone, by events on the device
   std::map<std::string, Spread> stages;  // ms, transfers too
-  Spread speed_up;                       // over exact of the same group, pair by pair; 0: not told
+  Spread speed_up;                       // over exact of the same group, pair by pair; 0: unknown
   double multiply_adds = 0;
   double floor_ms = 0;  // on an H200 (bench_kernels.cpp: floors); 0: none known
   RowErrors error;
@@ -31,9 +31,9 @@ struct About {
   std::string commit, date, device, driver;
 };
 
-/// JSON, a figure a line.
+/// JSON, one line for each figure.
 std::string to_json(const About& about, const std::vector<Figure>& figures);
-/// A table for people.
+/// A table as text.
 std::string to_table(const std::vector<Figure>& figures);
 
 }  // namespace fovea::bench

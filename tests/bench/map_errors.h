@@ -10,7 +10,7 @@ struct MapErrors {
   RowErrors most, mean;
 };
 
-/// Of `count` rows of pixels, spread over the sequence, of maps over all queries.
+/// For `count` rows of pixels, spread over the sequence, of maps over all queries.
 MapErrors map_errors_of(const Problem& problem, const RowsOutput& maps, Index pixel, int count);
 
 }  // namespace fovea::bench

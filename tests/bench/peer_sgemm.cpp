@@ -20,7 +20,7 @@ std::unique_ptr<PeerSgemm> PeerSgemm::load() {
   auto peer = std::make_unique<PeerSgemm>();
   peer->sgemm_ = reinterpret_cast<Sgemm>(dlsym(library, "cblas_sgemm"));
   if (!threads || !kernels || !peer->sgemm_) return nullptr;
-  threads(1);  // the workers are the threads: its own would go on spinning beside ours
+  threads(1);  // the workers are the threads; its own would keep spinning beside them
   peer->kernels_ = kernels();
   return peer;
 }

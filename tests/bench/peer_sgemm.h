@@ -1,5 +1,5 @@
-// A PeerSgemm is the fastest float32 matrix product to be had on this machine: OpenBLAS, loaded
-// when it is there. Only for comparison.
+// A PeerSgemm is the fastest float32 matrix product available on this machine: OpenBLAS, loaded if it
+// is installed. Only for comparison.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class PeerSgemm {
     bool transposed = false;
     double multiply_adds() const { return static_cast<double>(rows * cols * depth); }
   };
-  /// Computes it, rows shared among the workers.
+  /// Computes it, with the rows divided among the workers.
   void multiply(const Shape& shape, const float* a, const float* b, float* c,
                 Workers& workers) const;
 

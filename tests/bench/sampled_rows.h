@@ -1,5 +1,5 @@
-// Rows of Z straight from a plan, in the arithmetic of Real: double is the truth, float what the
-// plain formula achieves. A few rows of any length of sequence.
+// A few rows of Z computed directly from a plan in the arithmetic of Real, for sequences of any length:
+// double is the reference, float the plain formula in single precision.
 #pragma once
 
 #include <vector>
@@ -22,7 +22,7 @@ struct RowErrors {
   double largest = 0;               // |Z - truth| of an entry; NaN stays
 };
 
-/// Of `count` rows of z, spread over the sequence.
+/// For `count` rows of z, spread over the sequence.
 RowErrors errors_of(const Plan& plan, const Problem& problem, MatrixView z, int count);
 
 }  // namespace fovea::bench

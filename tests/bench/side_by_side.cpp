@@ -63,7 +63,7 @@ TilePlan merge_tiles(const std::vector<Plan>& heads) {
   return out;
 }
 
-// The trees hang below a new root that counts for nothing.
+// The trees are below a new root whose alpha is 0.
 NodePlan merge_trees(const std::vector<Plan>& heads) {
   const NodePlan& first = std::get<NodePlan>(heads.front().form);
   NodePlan out{{static_cast<int>(heads.size())}, {}, {}, {0.0f}};

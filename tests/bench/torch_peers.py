@@ -89,7 +89,7 @@ def inputs_for(n, dtype, sets):
 
 
 def measure(n, causal, entrants, until):
-    """Rows of one length and mask. Peers that this machine lacks are left out, and said."""
+    """Rows of one length and mask. Peers that this machine does not have are left out with a message."""
     rows, ready = [], []
     for name, precision, dtype, run in entrants:
         bytes_of_set = 4 * HEADS * n * D * dtype.itemsize

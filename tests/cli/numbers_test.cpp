@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <cstring>
+#include <span>
 
 #include "cli/program.h"
 #include "data/source.h"
@@ -22,7 +22,7 @@ std::vector<float> read_floats(const TensorFile& file, const std::string& name) 
       Index count = 1;
       for (const Index size : tensor.shape) count *= size;
       std::vector<float> values(static_cast<std::size_t>(count));
-      std::memcpy(values.data(), tensor.data, values.size() * sizeof(float));
+      tensor.bytes->read(tensor.begin, std::as_writable_bytes(std::span(values)));
       return values;
     }
   FAIL("no tensor " << name);

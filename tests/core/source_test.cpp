@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "data/error.h"
 
@@ -18,7 +19,8 @@ template <class Word>
 Matrix read_words(ElementType type, const std::vector<Word>& words, bool big_endian = false) {
   std::vector<std::byte> bytes(1 + words.size() * sizeof(Word));
   std::memcpy(bytes.data() + 1, words.data(), words.size() * sizeof(Word));
-  HeadTensor tensor{.type = type, .big_endian = big_endian, .data = bytes.data() + 1};
+  HeadTensor tensor{
+      .type = type, .big_endian = big_endian, .bytes = bytes_in_memory(bytes, {}), .begin = 1};
   tensor.heads = tensor.rows = 1;
   tensor.cols = static_cast<Index>(words.size());
   tensor.col_stride = sizeof(Word);
@@ -88,7 +90,7 @@ TEST_CASE("bfloat16, float64 and big endian elements are converted, aligned or n
 
 TEST_CASE("strides of any order are followed") {
   const float values[] = {0, 1, 2, 3, 4, 5};  // [cols 3][rows 2]: Fortran order
-  HeadTensor tensor{.data = reinterpret_cast<const std::byte*>(values)};
+  HeadTensor tensor{.bytes = bytes_in_memory(std::as_bytes(std::span(values)), {})};
   tensor.heads = 1;
   tensor.rows = 2;
   tensor.cols = 3;
@@ -98,6 +100,38 @@ TEST_CASE("strides of any order are followed") {
   CHECK(m(0, 2) == 4);
   CHECK(m(1, 0) == 1);
   CHECK_THROWS_AS(tensor.read(1), UsageError);
+}
+
+TEST_CASE(
+    "a head is read whole, in whatever pieces: rows side by side, apart, far apart, in columns") {
+  // Sizes about the 4 KiB that are read along and the 256 KiB of one read.
+  struct Shape {
+    Index rows, cols, row_stride, col_stride;  // strides in elements
+  };
+  for (const Shape& s : {Shape{700, 200, 200, 1}, Shape{300, 64, 1024, 1}, Shape{50, 64, 4096, 1},
+                         Shape{3, 70000, 70000, 1}, Shape{300, 70, 1, 300}, Shape{90, 3, 3, 3000},
+                         Shape{2, 70000, 140000, 2}, Shape{5, 7, 14000, 2000}, Shape{1, 9, 0, 1},
+                         Shape{9, 1, 1, 0}}) {
+    const Index last = (s.rows - 1) * s.row_stride + (s.cols - 1) * s.col_stride;
+    std::vector<float> values(static_cast<std::size_t>(2 * last + 2));
+    for (std::size_t e = 0; e < values.size(); ++e) values[e] = static_cast<float>(e);
+    const HeadTensor tensor{.bytes = bytes_in_memory(std::as_bytes(std::span(values)), {}),
+                            .begin = 4,
+                            .heads = 2,
+                            .rows = s.rows,
+                            .cols = s.cols,
+                            .head_stride = 4 * last,
+                            .row_stride = 4 * s.row_stride,
+                            .col_stride = 4 * s.col_stride};
+    const Matrix head = tensor.read(1);
+    Index wrong = 0;
+    for (Index i = 0; i < s.rows; ++i)
+      for (Index c = 0; c < s.cols; ++c)
+        wrong += head(i, c) != static_cast<float>(1 + last + i * s.row_stride + c * s.col_stride);
+    CAPTURE(s.rows);
+    CAPTURE(s.row_stride);
+    CHECK(wrong == 0);
+  }
 }
 
 TEST_CASE("query head h uses key and value head h / (Hq/Hkv): interleaved, not tiled") {
@@ -111,7 +145,7 @@ TEST_CASE("query head h uses key and value head h / (Hq/Hkv): interleaved, not t
   }
 }
 
-TEST_CASE("scale and mask: the user's wish, else the source's, else 1/sqrt(d) and none") {
+TEST_CASE("scale and mask: the caller's, else the source's, else 1/sqrt(d) and none") {
   Source source = grouped_source();
   CHECK(problem_of(source, {}).scale == 1 / std::sqrt(2.0));
   CHECK_FALSE(problem_of(source, {}).causal);

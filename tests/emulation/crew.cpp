@@ -38,14 +38,14 @@ constexpr std::size_t stack_bytes = 256 << 10;
 
 #ifdef __SANITIZE_ADDRESS__
 
-// The address sanitizer wants to hear of every change of stacks, and knows contexts only.
+// The address sanitizer must be notified of every change of stacks, and only supports contexts.
 struct Place {
   ucontext_t context{};
   const void* stack = nullptr;
   std::size_t size = 0;
   void* shadow = nullptr;
 };
-Place* left = nullptr;  // whose stack was left last
+Place* left = nullptr;  // whose stack was used last
 
 void arrive(Place& here) {
   __sanitizer_finish_switch_fiber(here.shadow, &left->stack, &left->size);
@@ -70,7 +70,7 @@ void prepare(Place& place, char* stack, void (*entry)()) {
 
 #else
 
-// Jumping by setjmp costs no system calls; the context is used for the first entry only.
+// setjmp needs no system calls, so the context is used for the first entry only.
 struct Place {
   ucontext_t start{};
   jmp_buf here{};
@@ -102,12 +102,12 @@ struct Fibre {
   bool done = false;
 };
 
-// Of this thread of the operating system.
+// For this thread of the operating system.
 struct Turns {
   std::vector<Fibre> fibres;
   const std::function<void(unsigned)>* body = nullptr;
   unsigned current = 0;
-  bool progress = false;  // somebody passed a barrier or ended since the round began
+  bool progress = false;  // a thread passed a barrier or ended since the round began
   Place scheduler;
 };
 thread_local Turns turns;
@@ -165,7 +165,8 @@ void run_crew(unsigned count, const std::function<void(unsigned)>& body) {
     fibre.done = false;
     prepare(fibre.place, fibre.stack.get(), enter);
   }
-  // Now forwards, now backwards: what depends on the order of threads shows itself.
+  // Alternately forwards and backwards, so that mistakes that depend on the order of threads are
+  // found.
   bool forwards = true;
   for (unsigned left = count; left > 0; forwards = !forwards) {
     turns.progress = false;

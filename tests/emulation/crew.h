@@ -1,5 +1,6 @@
-// A Crew is the threads of a block: they run side by side and meet at barriers. Fibres of one
-// thread of the operating system, or, for the thread sanitizer, threads of it each.
+// A Crew is the threads of a block, which run side by side and wait at barriers. They are fibres of
+// one thread of the operating system or, under the thread sanitizer, threads of the operating
+// system.
 #pragma once
 
 #include <functional>

@@ -1,9 +1,9 @@
 // CUDA's execution model and the part of its runtime that Fovea uses, on the host: a launch runs
-// its blocks one after another, the threads of a block side by side with barriers where the device
-// has barriers. It stands where the toolkit's header of this name stands, so that the kernels
-// compile unchanged. Under the thread sanitizer a thread of the block is one of the operating
-// system, and a missing __syncthreads a reported race; else it is a fibre, which is much quicker.
-// Device memory has guard bands and starts poisoned (NaN).
+// its blocks one after another, and the threads of a block side by side, with barriers where the
+// device has barriers. It replaces the toolkit's header of the same name, so that the kernels
+// compile unchanged. Under the thread sanitizer each thread of a block is a thread of the operating
+// system, so that a missing __syncthreads is reported as a race; otherwise it is a fibre, which is
+// much faster. Device memory has guard bands and is poisoned (NaN) at first.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@
 #define __host__
 #define __constant__ static const
 #define __forceinline__ inline
-#define __shared__ static  // blocks run one after another, so a block has it to itself
+#define __shared__ static  // blocks run one after another, so each has it alone
 #define __launch_bounds__(...)
 
 struct uint3 {
@@ -63,18 +63,18 @@ namespace fovea::emulation {
 
 struct Warp;
 struct Block;
-/// A thread of the block that runs.
+/// A thread of the current block.
 struct Thread {
   uint3 index{}, block_index{};
   Block* block = nullptr;
   Warp* warp = nullptr;
   int lane = 0;
-  int parity = 0;  // of exchanges: two slots make one barrier an exchange enough
+  int parity = 0;  // of exchanges: with two slots, one barrier for each exchange is enough
   struct Copy {
     void* to;
     const void* from;  // null: zeros
   };
-  std::vector<Copy> open_copies;  // asynchronous ones, not yet in a group
+  std::vector<Copy> open_copies;  // asynchronous copies, not yet in a group
   std::vector<std::vector<Copy>> copy_groups;
 };
 inline thread_local Thread* self = nullptr;
@@ -83,7 +83,7 @@ inline thread_local Thread* self = nullptr;
 void sync_block();
 /// Waits for all threads of the warp that have not returned.
 void sync_warp();
-/// Every lane gives a value and gets that of lane `source` (in [0, 32)).
+/// Each lane provides a value and receives that of lane `source` (in [0, 32)).
 std::uint64_t exchange(std::uint64_t value, int source);
 /// The values of all lanes of the warp; of lanes beyond the block: 0.
 struct Lanes {
@@ -96,7 +96,7 @@ inline int lane() {
 /// The block's dynamic shared memory: 16-byte aligned, poisoned when a block begins.
 void* dynamic_shared_memory();
 
-/// Where a launch went wrong in a way that the device would not survive either.
+/// Ends the program after a mistake that would also make the device fail.
 [[noreturn]] void fault(const char* what);
 
 template <class T>
@@ -296,15 +296,15 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
                    const std::function<void()>& body);
 cudaError_t allow_shared_memory(const void* kernel, std::size_t bytes);
 
-/// Bytes of device memory that may be taken; for tests of running out of it.
+/// Bytes of device memory that can be allocated, for tests of running out of memory.
 void set_device_memory(std::size_t bytes);
-/// Bytes taken now, and the most since the last call of reset_peak().
+/// Bytes that are allocated, and the most since the last call of reset_peak().
 std::size_t memory_in_use();
 std::size_t peak_memory();
 void reset_peak();
-/// The compute capability that the device tells, 8.0 at first.
+/// The compute capability that the device reports, 8.0 at first.
 void set_compute_capability(int major, int minor);
-/// Every later call fails with `error` until it is given cudaSuccess, as after a lost device.
+/// Makes every later call fail with `error`, as after a lost device, until called with cudaSuccess.
 void set_failure(cudaError_t error);
 
 }  // namespace fovea::emulation

@@ -1,4 +1,4 @@
-// Launches: blocks in turn, threads of a block side by side.
+// Launches: blocks one after another, threads of a block side by side.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ constexpr std::size_t shared_without_asking = 48 << 10, shared_at_most = 227 << 
 constexpr std::size_t guard = 64;
 constexpr unsigned char guard_byte = 0xA5;
 
-std::mutex launching;  // one launch at a time: __shared__ variables are the process's
+std::mutex launching;  // one launch at a time, because __shared__ variables are static
 std::map<const void*, std::size_t> allowed_shared;
 
 }  // namespace
@@ -51,7 +51,7 @@ unsigned char* Block::shared_begin() {
   return shared.data() + (128 - address % 128) % 128;
 }
 
-// Nobody has returned yet, and shared memory holds nothing of use.
+// At the beginning no thread has returned, and shared memory is poisoned.
 void Block::begin(unsigned threads) {
   barrier.emplace(threads);
   for (unsigned w = 0; w < warps.size(); ++w)
@@ -139,7 +139,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
           body();
           if (!thread.open_copies.empty() || !thread.copy_groups.empty())
             fault("a block ended before its asynchronous copies were waited for");
-          // A thread that returned no longer counts at the barriers of those that go on.
+          // A thread that has returned is not waited for at the barriers of the others.
           block.barrier->arrive_and_drop();
           thread.warp->barrier->arrive_and_drop();
           ended.arrive_and_wait();

@@ -1,4 +1,4 @@
-// The instructions of kernels/ptx/ptx.h, for the host.
+// The instructions of kernels/device/ptx/ptx.h, for the host.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,7 +17,7 @@ inline float exp2_fast(float x) {
   return std::exp2(x);
 }
 
-// A copy arrives when it is waited for, not before: who forgets to wait reads poison.
+// A copy is made when it is waited for, not before, so that code that does not wait reads poison.
 inline void copy_16_async(void* shared, const void* global, bool valid) {
   fovea::emulation::self->open_copies.push_back({shared, valid ? global : nullptr});
 }

@@ -1,4 +1,4 @@
-// The emulated device's memory, streams and events: everything is done when the call returns.
+// The emulated device's memory, streams and events. All work is done when the call returns.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Memory& memory() {
   static Memory m;
   return m;
 }
-// Guard bands are not to be read either: where somebody can see that, it is told.
+// Guard bands must not be read either, which the address sanitizer reports.
 void watch([[maybe_unused]] void* guard_band, [[maybe_unused]] bool on) {
 #ifdef __SANITIZE_ADDRESS__
   if (on)
@@ -149,7 +149,8 @@ cudaError_t cudaMalloc(void** at, std::size_t bytes) {
   std::memset(block + guard, poison, bytes);
   std::memset(block + guard + bytes, guard_byte, guard);
   watch(block, true);
-  // Its end may share eight bytes, the least that can be watched, with the last values.
+  // The beginning of the band may share eight bytes, the smallest unit of the sanitizer, with the
+  // last values.
   watch(block + guard + (bytes + 7) / 8 * 8, true);
   *at = block + guard;
   m.blocks[*at] = bytes;

@@ -1,9 +1,11 @@
-// Any bytes whatever are loaded or refused by an error of ours: never a crash, never another error.
+// Any bytes are either loaded or refused with an Error that can be shown: there is never a crash or
+// another exception.
 #include <doctest/doctest.h>
 
 #include <functional>
 
 #include "data/random.h"
+#include "data/utf8.h"
 #include "io/npy.h"
 #include "io/safetensors.h"
 #include "io/structure_file.h"
@@ -44,7 +46,7 @@ std::string mutate(std::string bytes, Random& random) {
   return bytes;
 }
 
-/// A head of everything that was loaded is read, so that wrong offsets show under sanitizers.
+/// Reads a head of everything that was loaded, so that sanitizers find wrong offsets.
 void use(const Source& source) {
   for (const Layer& layer : source.layers)
     for (const HeadTensor* tensor : {&layer.q, &layer.k, &layer.v, &layer.attention})
@@ -66,9 +68,10 @@ int fuzz(const std::string& seed_bytes, const std::string& name, std::uint64_t s
       ++loaded;
     } catch (const InputError& error) {
       CHECK(error.what()[0] != '\0');
+      CHECK(printable(error.what()) == error.what());
     } catch (const UnavailableError&) {
     }
-    if (round == 0) CHECK(loaded == 1);  // or else nothing is tested
+    if (round == 0) CHECK(loaded == 1);  // the seed is valid: otherwise nothing is tested
   }
   return loaded;
 }

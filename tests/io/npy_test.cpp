@@ -20,10 +20,6 @@ NamedTensor read_dict(const std::string& dict, std::size_t values = 6) {
   return read_one(npy_bytes(dict, floats(values)));
 }
 
-std::string data_of(const NamedTensor& tensor, std::size_t bytes) {
-  return {reinterpret_cast<const char*>(tensor.data), bytes};
-}
-
 }  // namespace
 
 TEST_CASE("npy: a dict with keys in any order, any spacing and any version") {

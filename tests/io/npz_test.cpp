@@ -32,13 +32,13 @@ TEST_CASE("npz: stored and deflated arrays are the same, other members are ignor
     REQUIRE(file.tensors.size() == 1);
     CHECK(file.tensors[0].name == "layer1.q");
     CHECK(file.tensors[0].shape == std::vector<Index>{2, 3});
-    CHECK(std::memcmp(file.tensors[0].data, floats(6).data(), 24) == 0);
+    CHECK(data_of(file.tensors[0], 24) == floats(6));
     REQUIRE(file.notes.size() == 1);
     CHECK(contains(file.notes[0], "notes.txt"));
   }
 }
 
-TEST_CASE("npz: what is no archive is refused") {
+TEST_CASE("npz: a file that is not an archive is refused") {
   const TemporaryDirectory directory;
   write_bytes(directory / "x.npz", "this is no archive at all");
   CHECK_SAYS(read_npz(directory / "x.npz"), "x.npz", "not a zip archive");
@@ -76,12 +76,12 @@ TEST_CASE("npz: a bomb that declares more than the machine has is refused, not u
   CHECK(contains(said, "'q.npy': 3814697265 MiB of memory needed"));
 }
 
-TEST_CASE("npz: a member over 4 GiB (sparse) and arrays behind it, through ZIP64") {
+TEST_CASE("npz: a member over 4 GiB (sparse) and arrays after it, through ZIP64") {
   const std::uint64_t size = (std::uint64_t{4} << 30) + 12345;
   const std::string header = npy_bytes(npy_dict("|u1", "(" + std::to_string(size) + ",)"), "");
   ZipMember large{.name = "other.npy", .bytes = header, .size = header.size() + size, .hole = size};
   const TensorFile file = read_members({large, {"q.npy", small_array()}});
   REQUIRE(file.tensors.size() == 2);
   CHECK(file.tensors[0].shape == std::vector<Index>{static_cast<Index>(size)});
-  CHECK(std::memcmp(file.tensors[1].data, floats(6).data(), 24) == 0);
+  CHECK(data_of(file.tensors[1], 24) == floats(6));
 }

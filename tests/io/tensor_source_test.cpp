@@ -20,8 +20,7 @@ NamedTensor tensor(const std::string& name, const std::vector<Index>& shape, flo
           .type = ElementType::f32,
           .shape = shape,
           .strides = packed_strides(shape, 4),
-          .data = reinterpret_cast<const std::byte*>(values->data()),
-          .owner = values};
+          .bytes = bytes_in_memory(std::as_bytes(std::span(*values)), values)};
 }
 
 TensorFile file_of(std::vector<NamedTensor> tensors,
@@ -62,7 +61,7 @@ TEST_CASE("usual shapes are read by rank, without a guess") {
   CHECK(element(heads, 0, 1, 4, 2) == 1 * 15 + 4 * 3 + 2);
 }
 
-TEST_CASE("a batch becomes one layer a member, named") {
+TEST_CASE("a batch becomes one layer for each member, with a name") {
   const Source source = source_from_tensors(
       file_of({tensor("layer0.q", {2, 2, 5, 3}), tensor("layer0.k", {2, 2, 5, 3}),
                tensor("layer0.v", {2, 2, 5, 3})}));
@@ -82,7 +81,7 @@ TEST_CASE("layers are in natural order, under every usual way of naming") {
   for (const char* name : {"L3_query", "L3_key", "L3_value"})
     tensors.push_back(tensor(name, {5, 3}));
   for (const char* name : {"Q", "K", "V"}) tensors.push_back(tensor(name, {5, 3}));
-  tensors.push_back(tensor("q.weight", {5, 3}));  // not an ending that is known: ignored
+  tensors.push_back(tensor("q.weight", {5, 3}));  // not a known ending: ignored
   const Source source = source_from_tensors(file_of(tensors));
   std::vector<std::string> names;
   for (const Layer& layer : source.layers) names.push_back(layer.name);
@@ -177,7 +176,7 @@ TEST_CASE("shapes that disagree are refused with all of them") {
   CHECK_SAYS(source_from_tensors(file_of({tensor("qkv", {7, 2, 4})})), "[7,2,4]", "[n,3,H,d]");
 }
 
-TEST_CASE("what is missing or could be meant twice is said") {
+TEST_CASE("missing and ambiguous tensors are reported") {
   CHECK_SAYS(source_from_tensors(file_of({tensor("q", {8, 3})})), "x.npz: 'q' without k, v",
              "q, k and v expected");
   CHECK_SAYS(source_from_tensors(file_of({tensor("z", {8, 3}), tensor("lse", {8})})),
@@ -197,7 +196,7 @@ TEST_CASE("what is missing or could be meant twice is said") {
   CHECK_SAYS(source_from_tensors(file), "'q' has dtype F8_E4M3");
 }
 
-TEST_CASE("layouts that are none, or do not fit, are refused") {
+TEST_CASE("layouts that are not valid or do not fit are refused") {
   for (const char* text :
        {"", "[]", "[n]", "[n,d", "[n;d]", "[n,n,d]", "[H,H,n,d]", "[B,x,n,d]", "[n,d,]"}) {
     const std::string said = message_of<UsageError>([&] {

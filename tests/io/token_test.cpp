@@ -1,9 +1,9 @@
 #include <doctest/doctest.h>
 
+#include "data/utf8.h"
 #include "io/bytes.h"
 #include "io/token_file.h"
 #include "io/token_marks.h"
-#include "io/utf8.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -31,7 +31,7 @@ TEST_CASE("marks of tokenizers become text") {
   CHECK(display_token("Ġð") == " <0xF0>");  // the first byte of an emoji
 }
 
-TEST_CASE("what is no mark stays as it is") {
+TEST_CASE("text that is not a mark is unchanged") {
   for (const char* token : {"the", "[CLS]", "café", "é", "мир", "日本", "##", "###", "## Title",
                             "</w>", "<0xE9>", "<0x0a>", "", "<s>"})
     CHECK(display_token(token) == token);
@@ -83,7 +83,7 @@ TEST_CASE("tokens: a vocabulary is recognised and refused") {
       "t.json", "a tokenizer.json is a tokenizer's vocabulary", "input_ids");
 }
 
-TEST_CASE("tokens: what is no tokenized text is refused with what was found") {
+TEST_CASE("tokens: a file that is not a tokenized text is refused with what was found") {
   CHECK_SAYS(read(""), "t.json", "is empty");
   CHECK_SAYS(read("[1, 2"), "t.json", "not JSON", "line 1, column 6");
   CHECK_SAYS(read("[\"\xff\"]"), "not JSON", "UTF-8");

@@ -1,5 +1,5 @@
-// The CUDA back end, on a device or on the emulated one, against the CPU back end: what the laws
-// say of both says little where both could be wrong together, and shows no race.
+// The CUDA back end, on a device or on the emulated one, against the CPU back end. The laws hold
+// for both, but would not find a mistake that both make, nor a race.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -40,8 +40,8 @@ void check_agreement(const Case& c, const Problem& problem) {
   const Instance theirs = make_instance(*cpu, problem, c.id, c.settings);
   const Instance ours =
       make_instance(*backends().front(), problem, c.id, c.settings, theirs.plan->structure);
-  // Both have the exponents in log2 units, rounded at their own size, and add up to n weights in
-  // an order of their own; TC's rows weigh up to 2.
+  // Both round exponents in log2 units relative to their own size, and add up to n weights in
+  // different orders; the rows of TC sum to at most 2.
   const double unit =
       0x1p-23 * (8 + 4 * largest_logit(problem)) + 2 * static_cast<double>(n) * 0x1p-24;
   const Output a = ours.apply(problem.v), b = theirs.apply(problem.v);
@@ -61,7 +61,7 @@ void check_agreement(const Case& c, const Problem& problem) {
   }
 }
 
-// row_maps.cpp says more; this shows races.
+// row_maps.cpp tests more; this is for the thread sanitizer.
 void check_rows(const Problem& problem) {
   static const std::unique_ptr<Backend> cpu = make_cpu_backend();
   const Index n = problem.n(), pixel = 1 + n / 3;
@@ -93,16 +93,16 @@ TEST_CASE("cuda: Z and maps of some rows are the CPU's") {
     check_rows(make_data(Data::gaussian, shape.n, shape.d, shape.dv, true));
 }
 
-// Strips of 16, 64 and 128 queries (as many as keep two multiprocessors busy), and widths of V that
-// take one, two, four chunks of 64 columns, or two passes.
+// Strips of 16, 64 and 128 queries (depending on how many keep two multiprocessors busy), and
+// widths of V of one, two or four chunks of 64 columns, or two passes.
 TEST_CASE("cuda: every height of strips, every width of heads and values") {
   for (const Shape& shape : strip_shapes())
     for (const bool causal : {false, true})
       check_agreement({"exact", {}}, make_data(Data::gaussian, shape.n, shape.d, shape.dv, causal));
 }
 
-// What tensor_cores.cpp says of them more closely is said on the emulated device only.
-TEST_CASE("cuda: 16 bits: Z is fp32's but for the rounding of what is multiplied") {
+// tensor_cores.cpp tests this more closely, but on the emulated device only.
+TEST_CASE("cuda: 16 bits: Z is that of fp32 except for the rounding of the factors") {
   int turn = 0;
   for (const Shape& shape : strip_shapes()) {
     const char* const precision = turn++ % 2 == 0 ? "bf16" : "fp16";
@@ -127,7 +127,7 @@ TEST_CASE("cuda: 16 bits: Z is fp32's but for the rounding of what is multiplied
   }
 }
 
-// comparison.cpp says what the numbers are.
+// comparison.cpp tests the numbers.
 TEST_CASE("cuda: two operators are compared row by row on the device") {
   const Problem problem = make_data(Data::gaussian, 35, 3, 5, true);
   const Backend& backend = *backends().front();

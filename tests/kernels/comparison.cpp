@@ -29,7 +29,7 @@ std::vector<RowDifference> on_host(const Instance& approximate, const Instance& 
   std::vector<RowDifference> rows(static_cast<std::size_t>(n));
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < n; ++j) {
-      RowDifference& row = rows[static_cast<std::size_t>(i)];
+      RowDifference& row = rows[i];
       const double a = q(i, j), e = p(i, j);
       row.error += (a - e) * (a - e);
       row.norm += e * e;
@@ -57,7 +57,7 @@ TEST_CASE("rows of two operators are compared on the device as on the host") {
       const auto here = on_host(approximate, exact);
       REQUIRE(there->size() == here.size());
       for (std::size_t i = 0; i < here.size(); ++i) {
-        // The same doubles in another order of adding: a few ulps of the sums of magnitudes.
+        // The same doubles, added in another order: a few ulps of the sums of magnitudes.
         CHECK((*there)[i].error == doctest::Approx(here[i].error).epsilon(1e-12));
         CHECK((*there)[i].norm == doctest::Approx(here[i].norm).epsilon(1e-12));
         CHECK((*there)[i].kl == doctest::Approx(here[i].kl).epsilon(1e-9));

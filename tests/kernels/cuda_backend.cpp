@@ -1,5 +1,5 @@
-// The back end under test here: CUDA's, on a device or on the emulated one; and how much of the
-// laws' list it takes: all on a device, less where every thread of a block has to be played.
+// The back end under test: CUDA's, on a device or on the emulated one; and how many of the laws'
+// cases it runs: all on a device, fewer where each thread of a block is emulated.
 #include <cstdio>
 #include <cstdlib>
 
@@ -36,12 +36,12 @@ const std::vector<Case>& cases() {
   return all_cases();
 }
 const std::vector<Shape>& shapes() {
-  // Few of them for tools that slow the device down a hundredfold.
+  // Few, for tools that slow the device down a hundredfold.
   static const std::vector<Shape> few{{1, 3, 5}, {65, 80, 5}, {127, 3, 80}};
   return std::getenv("FOVEA_FEW_SHAPES") ? few : all_shapes();
 }
 const std::vector<Shape>& strip_shapes() {
-  // Of 128 queries where a device has up to 150 multiprocessors.
+  // Strips of 128 queries on devices with up to 150 multiprocessors.
   static const std::vector<Shape> list{{150, 1, 1},      {150, 256, 256}, {20000, 64, 64},
                                        {20000, 100, 70}, {40000, 64, 64}, {40000, 128, 33},
                                        {40000, 256, 64}, {300, 17, 300}};

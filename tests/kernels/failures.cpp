@@ -1,5 +1,5 @@
-// What goes wrong on a device is told, and hurts nothing else. On the emulated device only: a real
-// one is not broken for a test.
+// Failures of a device are reported and affect nothing else. On the emulated device only: a test
+// cannot make a real one fail.
 #include <cuda_runtime.h>
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@ std::string message_of(const auto& action) {
   return "";
 }
 
-// The emulated device has so much memory while this lives.
+// Limits the memory of the emulated device during its lifetime.
 struct Memory {
   explicit Memory(std::size_t bytes) { emulation::set_device_memory(bytes); }
   ~Memory() { emulation::set_device_memory(std::size_t{8} << 30); }
@@ -29,7 +29,7 @@ struct Memory {
 
 }  // namespace
 
-TEST_CASE("too little device memory is told with numbers, and what fitted before still runs") {
+TEST_CASE("too little device memory is an error with numbers, and what fits still runs") {
   const Backend& backend = *backends().front();
   const Problem problem = make_data(Data::gaussian, 64, 8, 8, false);
   const Instance small = make_instance(backend, problem, "exact", {});
@@ -84,7 +84,7 @@ TEST_CASE("entries and comparisons for which device memory is too small come in 
   }
 }
 
-TEST_CASE("a lost device is told as such, and what lived on it can be let go of") {
+TEST_CASE("a lost device is reported, and the operators on it can be destroyed") {
   const Problem problem = make_data(Data::gaussian, 64, 8, 8, false);
   std::string why_not;
   auto backend = make_cuda_backend({}, &why_not);
@@ -101,7 +101,7 @@ TEST_CASE("a lost device is told as such, and what lived on it can be let go of"
   emulation::set_failure(cudaSuccess);
 }
 
-TEST_CASE("device memory: a head takes O(n), and gives all of it back") {
+TEST_CASE("device memory: a head needs O(n), and frees all of it") {
   const Backend& backend = *backends().front();
   const std::size_t before = emulation::memory_in_use();
   for (const char* id : {"exact", "tc"}) {
@@ -131,8 +131,8 @@ TEST_CASE("maps: with little device memory they come in smaller launches, bit fo
   const std::size_t peak = emulation::peak_memory();
   RowsOutput tight;
   {
-    // Of the segments of four strips of 128 queries and 13 columns leave room for one, and for the
-    // sums that are kept now.
+    // Of four strips of 128 queries with 13 columns, only the segments of one fit, and the sums
+    // that are kept.
     const Memory limited(peak - std::size_t{3} * 128 * 13 * 8 + std::size_t{n} * 4);
     tight = x.apply_rows({0, n}, pixel);
   }
@@ -147,7 +147,7 @@ TEST_CASE("maps: with little device memory they come in smaller launches, bit fo
     }
 }
 
-TEST_CASE("a stop is heeded between launches") {
+TEST_CASE("work can be cancelled between launches") {
   const Backend& backend = *backends().front();
   const Problem problem = make_data(Data::gaussian, 200, 8, 8, false);
   const Instance x = make_instance(backend, problem, "exact", {});

@@ -13,8 +13,8 @@ using namespace fovea::test;
 
 namespace {
 
-// Queries and keys in leaves drawn from the first and the last `used` of all, so that the queries
-// of some find no key, and whole branches hold nothing.
+// Queries and keys in leaves drawn from the first and the last `used` of all, so that some queries
+// have no key in their leaf, and whole branches are empty.
 Plan draw_plan(Index n, bool causal, std::vector<int> branching, Index used, std::uint64_t seed) {
   Random random(seed, 5);
   const Index leaves =
@@ -55,9 +55,8 @@ struct Pair {
     cuda = backends().front()->bind(plan, problem, run);
   }
 
-  // Largest difference in Z, in units of what the two may differ by: both add up in double; then
-  // the running sum of each depth (of the device, under a mask) and either Z are rounded to
-  // float32.
+  // Largest difference in Z, relative to the tolerance: both add in double, and then the running
+  // sum of each depth (on the device, with a mask) and both Z are rounded to float32.
   double difference() {
     const Matrix found = cuda->apply(problem.v, run).z, expected = cpu->apply(problem.v, run).z;
     double largest = 0, values = 0;
@@ -79,7 +78,7 @@ struct Pair {
     return count;
   }
 
-  // In units of what means may differ by, no entry being negative: an entry and either mean are
+  // Relative to the tolerance of means of entries that are not negative: entries and both means are
   // rounded to float32.
   double mean_difference(IndexRange rows, IndexRange cols, Pool pool) {
     const Matrix found = cuda->tile(rows, cols, pool, run),

@@ -26,8 +26,8 @@ struct Steps {
   const Backend& cuda = *backends().front();
 };
 
-// Whether float32 sums in any order may disagree about the sign of x . w: d roundings of the sum of
-// the products' sizes, on both back ends.
+// Whether sums in float32 of different order may have x . w of different sign: within d rounding
+// errors of the sum of the products' magnitudes, on both back ends.
 bool near_zero(const float* x, const float* w, Index d) {
   double dot = 0, mass = 0;
   for (Index c = 0; c < d; ++c) {
@@ -50,8 +50,7 @@ void compare_buckets(MatrixView x, MatrixView directions) {
   REQUIRE(found.size() == expected.size());
   Index wrong = 0;
   for (Index i = 0; i < x.rows; ++i) {
-    const std::uint32_t differing =
-        gray(found[static_cast<std::size_t>(i)]) ^ gray(expected[static_cast<std::size_t>(i)]);
+    const std::uint32_t differing = gray(found[i]) ^ gray(expected[i]);
     for (Index t = 0; t < 32; ++t)
       if (differing >> t & 1)
         wrong += t >= directions.rows || !near_zero(x.row(i), directions.row(t), x.cols);
@@ -167,7 +166,7 @@ TEST_CASE("what planning shares out runs side by side, on as many threads as wer
   Profile profile;
   Run run{profile};
   std::string why_not;
-  // Whether each of two bodies sees the other begin before it ends itself.
+  // Whether each of two bodies sees the other begin before its own end.
   const auto meet = [&](int threads) {
     const auto backend = make_cuda_backend({.threads = threads}, &why_not);
     REQUIRE(backend);

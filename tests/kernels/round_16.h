@@ -30,8 +30,8 @@ inline std::uint16_t to_fp16(float x) {
   if (std::isnan(x)) return 0x7fff;
   const auto sign = static_cast<std::uint16_t>(std::signbit(x) ? 0x8000 : 0);
   const float size = std::fabs(x);
-  if (size >= 65520.0f) return static_cast<std::uint16_t>(sign | 0x7c00);  // half-way, to even
-  if (size < 0x1p-14f)  // without a leading one: steps of 2^-24; the greatest carries over
+  if (size >= 65520.0f) return static_cast<std::uint16_t>(sign | 0x7c00);  // half-way: to even
+  if (size < 0x1p-14f)  // subnormal: steps of 2^-24; the largest rounds up to a normal number
     return static_cast<std::uint16_t>(sign | static_cast<int>(std::nearbyint(size * 0x1p24f)));
   const auto bits = std::bit_cast<std::uint32_t>(size);
   const std::uint32_t rounded = bits + 0xfff + (bits >> 13 & 1);

@@ -78,11 +78,11 @@ void check_rows(const Problem& problem, Index pixel) {
   const RowsOutput part = ours.apply_rows(rows, pixel), their = theirs.apply_rows(rows, pixel);
   CHECK(same_rows(part.output.z, all.z, rows.begin));
   CHECK(same_sums(part.output.lse, all.lse, rows.begin));
-  // However queries are cut into strips, those of a pixel are added one after the other.
+  // The queries of a pixel are added one after the other, however they are cut into strips.
   CHECK(same_rows(part.most, whole.most, rows.begin / pixel));
   CHECK(same_rows(part.mean, whole.mean, rows.begin / pixel));
-  // Both have the exponents in log2 units, rounded at their own size, and add up to n weights in
-  // an order of their own.
+  // Both round exponents in log2 units relative to their own size, and add up to n weights in
+  // different orders.
   const double unit =
       0x1p-23 * (8 + 4 * largest_logit(problem)) + 2 * static_cast<double>(n) * 0x1p-24;
   CHECK(apart(part.most, their.most) <= 2 * unit);

@@ -83,7 +83,7 @@ std::vector<Named> blocks_of(Index rows, Index cols) {
           {"one large entry", make([&](Index i, Index j) {
              return i == rows / 2 && j == cols / 3 ? 1e6 : 1e-3 * static_cast<double>(noise(i, j));
            })},
-          {"smooth", make([&](Index i, Index j) {  // what lies off the diagonal of a rank map
+          {"smooth", make([&](Index i, Index j) {  // as off the diagonal of a rank map
              return std::exp(-0.01 * static_cast<double>(i + j)) /
                     (1 + 0.1 * static_cast<double>(i + j));
            })}};
@@ -116,8 +116,8 @@ void check_shape(Index rows, Index cols) {
   std::vector<Matrix> blocks;
   for (const Named& named : cases) blocks.push_back(named.block);
   const Spectra found = decompose(cuda(), blocks), expected = decompose(cpu(), blocks);
-  // As promised by Backend: of float rotations a random walk of 570 roundings of 3e-8, of larger
-  // blocks what is cut off and the root of double's epsilon times a few, 1e-7 each.
+  // As Backend documents: for float rotations a random walk of 570 rounding errors of 3e-8; for
+  // larger blocks the part that is cut off and a few times the root of double's epsilon, 1e-7 each.
   const double tolerance = std::max(rows, cols) <= 64 ? 1e-6 : 2e-7;
   for (std::size_t b = 0; b < cases.size(); ++b) {
     check_values(cases[b], found.values[b], tolerance);

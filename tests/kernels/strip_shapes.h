@@ -1,4 +1,4 @@
-// Shapes for each height of strips, chosen by the program as shapes() are.
+// Shapes for each height of strips, which the test program chooses, as it does shapes().
 #pragma once
 
 #include "laws/cases.h"

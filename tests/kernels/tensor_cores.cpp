@@ -74,8 +74,8 @@ double worst(const std::vector<double>& truth, const auto& value_at) {
   return error;
 }
 
-// Z has at most twice the error of the plain formula. Where that is luckily exact, float32's own
-// error is granted: sums of n terms no larger than |v|.
+// Z has at most twice the error of the plain formula. Where that happens to be exact, the error of
+// float32 is allowed: sums of n terms no larger than |v|.
 void check_error(const Instance& x, const Format& format) {
   const Output out = x.apply(x.problem.v);
   const Index dv = x.problem.dv();
@@ -115,12 +115,12 @@ std::vector<double> row_of(const Problem& problem, double scale, Index i, RoundW
   for (Index j = 0; j < end; ++j) {
     double dot = 0;
     for (Index c = 0; c < problem.d(); ++c) dot += double{problem.q(i, c)} * problem.k(j, c);
-    top = std::max(top, weight[static_cast<std::size_t>(j)] = scale * dot);
+    top = std::max(top, weight[j] = scale * dot);
   }
   for (double& w : weight) sum += w = std::exp(w - top);
   for (Index j = 0; j < end; ++j) {
-    const double w = round(weight[static_cast<std::size_t>(j)]) / sum;
-    for (Index c = 0; c < problem.dv(); ++c) z[static_cast<std::size_t>(c)] += w * problem.v(j, c);
+    const double w = round(weight[j]) / sum;
+    for (Index c = 0; c < problem.dv(); ++c) z[c] += w * problem.v(j, c);
   }
   return z;
 }
@@ -281,7 +281,7 @@ TEST_CASE("tensor cores: what a query may not see leaves its Z unchanged, bit fo
   }
 }
 
-TEST_CASE("precision: the back end tells it, and refuses what it does not know") {
+TEST_CASE("precision: the back end reports it, and refuses an unknown one") {
   for (const char* name : {"fp32", "bf16", "fp16"}) CHECK(cuda(name)->precision() == name);
   std::string why_not;
   CHECK(make_cuda_backend({}, &why_not)->precision() == "fp32");

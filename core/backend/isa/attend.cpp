@@ -33,7 +33,7 @@ typedef float Four __attribute__((vector_size(16)));
 typedef float UnalignedFour __attribute__((vector_size(16), aligned(4), may_alias));
 typedef std::int32_t FourInt __attribute__((vector_size(16)));
 
-// Four columns of four rows, turned over in registers.
+// Transposes four columns of four rows in registers.
 inline void pack_block(const float* const* rows, int c, float scale, int lanes, float* packed) {
   Four r[4];
 #pragma GCC unroll 4
@@ -85,7 +85,7 @@ inline void logits_tile(const float* packed, int lanes, int d, const float* cons
     for (int v = 0; v < Vectors; ++v) store(s + k * lanes + v * width, sum[k][v]);
 }
 
-// What any of these lanes may attend.
+// The keys that any of these lanes may attend.
 inline KeyRange live_keys(const KeyRange* live, int lane, int lanes, int key_count) {
   if (!live) return {0, key_count};
   KeyRange all = live[lane / range_lanes];
@@ -101,7 +101,8 @@ inline KeyRange live_keys(const KeyRange* live, int lane, int lanes, int key_cou
 template <int Vectors>
 void logits_columns(const float* packed, int lanes, int d, const float* const* keys, KeyRange range,
                     float* s) {
-  constexpr int block = Vectors == tile_vectors ? 6 : 12;  // enough sums in flight for the latency
+  constexpr int block =
+      Vectors == tile_vectors ? 6 : 12;  // enough independent sums to hide the latency
   int k = range.begin;
   for (; k + block <= range.end; k += block)
     logits_tile<block, Vectors>(packed, lanes, d, keys + k, s + k * lanes);
@@ -149,7 +150,7 @@ bool softmax(float* s, int lanes, int key_count, float* maximum, float* sum, flo
     const Vec before = load(maximum + lane);
     Vec top = before;
     for (int k = 0; k < key_count; ++k) top = larger(load(s + k * lanes + lane), top);
-    // A lane that has seen no key yet: avoid (-inf) - (-inf).
+    // A lane without a key so far: avoid (-inf) - (-inf).
     const Vec reference = top == splat(minus_infinity) ? Vec{} : top;
     // Its sum is 0 and needs no rescaling either.
     const IntVec fresh = before == splat(minus_infinity);
@@ -218,7 +219,7 @@ void normalise(float* s, int lanes, int key_count, const float* log2_sum) {
     const Vec reference = none ? Vec{} : shift;
     for (int k = 0; k < key_count; ++k) {
       float* at = s + k * lanes + lane;
-      // P <= 1 but for rounding in the sum: clamp the argument to the domain of exp2_of.
+      // P <= 1 except for rounding of the sum: clamp the argument to the domain of exp2_of.
       const Vec x = load(at) - reference;
       const Vec weight = exp2_of(x > Vec{} ? Vec{} : x);
       store(at, none ? Vec{} : weight);

@@ -1,7 +1,7 @@
 // The hot loops of the CPU back end. The source attend.cpp is compiled once per instruction set;
-// each object offers its loops as a table of plain functions. A strip is up to 192 queries, kept
-// as lanes of vectors: logits of a strip are stored [key][lane], so that row maxima and sums need
-// no shuffles and keys and values are read from their natural rows, wherever those lie.
+// each object provides its loops as a table of plain functions. A strip is up to 192 queries,
+// stored as lanes of vectors: logits of a strip are stored [key][lane], so that row maxima and sums
+// need no shuffles, and keys and values are read from their own rows, wherever those are.
 //
 // All logits are in units of log2 (the scale carries log2(e)), so that exp becomes exp2.
 #pragma once
@@ -10,21 +10,21 @@
 
 namespace fovea::isa {
 
-inline constexpr int max_lanes = 192;   // a key fetched from memory serves so many queries
+inline constexpr int max_lanes = 192;   // so many queries use a key that was read from memory
 inline constexpr int usual_lanes = 64;  // as many as fill the registers of a tile of logits
 inline constexpr int max_keys = 96;     // keys of one step: S stays in the first two caches
 
-/// Which keys of a step any of 16 lanes may attend; a range for every 16 lanes of a strip.
+/// The keys of a step that any of 16 lanes may attend; one range for every 16 lanes of a strip.
 struct KeyRange {
   int begin, end;
 };
 inline constexpr int range_lanes = 16;
 
-/// Weighted values on their way into the rows of a strip.
+/// Weighted values to be added to the rows of a strip.
 struct Accumulation {
   const float* s;  // weights [key][lane]
   int lanes, count, keys;
-  const KeyRange* live;        // all other weights are 0; null: nothing is known
+  const KeyRange* live;        // all other weights are 0; null: any may be positive
   const float* const* values;  // [keys]
   const float* rescale;        // [lane]
   const float* const* from;    // [count]
@@ -39,14 +39,14 @@ struct Weights {
   int d;
 };
 
-/// Runs of consecutive keys of a step, and what was found of each so far.
+/// Runs of consecutive keys of a step, with the state of each so far.
 struct Segments {
   int count;
   const int* end;           // [count] one past the last key of each
   float* const* maximum;    // [count][lane] largest logit
   float* const* sum;        // [count][lane] of exp2(logit - reference)
   float* const* reference;  // [count][lane]
-  bool first_goes_on;       // the first has been begun in a step before; all others begin here
+  bool first_goes_on;       // the first began in an earlier step; all others begin here
 };
 
 struct Loops {
@@ -69,11 +69,11 @@ struct Loops {
                const std::int32_t* key_token, std::int32_t lo, std::int32_t hi);
 
   /// One step of the streaming softmax: moves the running maximum, rescales the running sum, turns
-  /// s into weights exp2(s - maximum) and adds them up. rescale[lane] receives exp2(old - new
+  /// s into weights exp2(s - maximum) and adds them. rescale[lane] receives exp2(old - new
   /// maximum). Returns whether any maximum moved (else every rescale is 1).
   bool (*softmax)(float* s, int lanes, int key_count, float* maximum, float* sum, float* rescale);
 
-  /// The same, and what it finds of every segment. The segments hold all keys.
+  /// The same, with the state of each segment. The segments contain all keys.
   void (*softmax_segments)(float* s, int lanes, const Segments& segments, float* maximum,
                            float* sum, float* rescale);
 

@@ -60,7 +60,7 @@ inline Vec score_some(const Weights& w, const float* const* x, const std::int32_
   return sum[0];
 }
 
-// use(i, scores) for every `width` rows from i on; the last ones stand in for those that lack.
+// use(i, scores) for every `width` rows from i on; the last row is repeated where rows are missing.
 template <class Use>
 inline void score_each(const Weights& w, const float* const* x, const std::int32_t* row, int count,
                        Use use) {
@@ -105,7 +105,7 @@ typedef float UnalignedHalf __attribute__((vector_size(half * 4), aligned(4), ma
 template <int Vectors>
 inline void add_columns(const float* rows, std::int64_t stride, const std::int32_t* order,
                         int count, double* sum) {
-  constexpr int ahead = 8;  // rows lie anywhere: their memory is asked for early
+  constexpr int ahead = 8;  // rows may be anywhere, so their memory is prefetched
   Doubles total[Vectors];
 #pragma GCC unroll 8
   for (int v = 0; v < Vectors; ++v)

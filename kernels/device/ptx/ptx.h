@@ -1,5 +1,5 @@
-// The instructions that C++ has no words for. The emulated device has a header of the same name,
-// with the same functions in portable C++ (tests/emulation/ptx.h).
+// Instructions that C++ cannot express. The emulated device has a header of the same name with the
+// same functions in portable C++ (tests/emulation/ptx.h).
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,9 @@ __device__ __forceinline__ float exp2_fast(float x) {
   return y;
 }
 
-/// Copies 16 bytes from global to shared memory, or writes zeros; both 16-byte aligned. It has
-/// happened after `wait_copies`, for other threads after a barrier behind that.
+/// Copies 16 bytes from global to shared memory, or writes zeros; both are 16-byte aligned. The
+/// copy is complete after `wait_copies`, and visible to other threads after a barrier that follows
+/// it.
 __device__ __forceinline__ void copy_16_async(void* shared, const void* global, bool valid) {
 #if __CUDA_ARCH__ >= 800
   const auto to = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
@@ -35,14 +36,14 @@ __device__ __forceinline__ void copy_16_async(void* shared, const void* global, 
 #endif
 }
 
-/// Copies since the last commit are one group.
+/// Makes the copies since the last commit one group.
 __device__ __forceinline__ void commit_copies() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;");
 #endif
 }
 
-/// Waits until at most `Pending` groups are under way.
+/// Waits until at most `Pending` groups are incomplete.
 template <int Pending>
 __device__ __forceinline__ void wait_copies() {
 #if __CUDA_ARCH__ >= 800
@@ -50,10 +51,11 @@ __device__ __forceinline__ void wait_copies() {
 #endif
 }
 
-// What follows needs compute capability 8.0; below that it traps, and the host asks for none of it.
+// What follows needs compute capability 8.0. Below that it traps; the host does not launch it
+// there.
 
-/// Two floats rounded to 16 bits, to nearest, ties to even; `low` in the lower half. Beyond the
-/// range of fp16: an infinity.
+/// Two floats rounded to 16 bits, to nearest, ties to even, `low` in the lower half; infinity
+/// beyond the range of fp16.
 template <Precision P>
 __device__ __forceinline__ std::uint32_t pack_16(float low, float high) {
   static_assert(P != Precision::fp32);
@@ -71,7 +73,7 @@ __device__ __forceinline__ std::uint32_t pack_16(float low, float high) {
 
 /// Four 8 x 8 matrices of 16-bit values from shared memory, by the whole warp: lane l names row
 /// l % 8 of matrix l / 8, 16 bytes. of[m] becomes elements (l / 4, 2 (l % 4)) and the next in its
-/// row of matrix m; of its transpose, if so named.
+/// row of matrix m, or of its transpose.
 __device__ __forceinline__ void load_matrices(std::uint32_t (&of)[4], const void* row) {
 #if __CUDA_ARCH__ >= 800
   const auto from = static_cast<std::uint32_t>(__cvta_generic_to_shared(row));
@@ -96,7 +98,7 @@ __device__ __forceinline__ void load_transposed(std::uint32_t (&of)[4], const vo
 }
 
 /// c += a b by the whole warp, a 16 x 16, b 16 x 8, of 16-bit values. With g = lane / 4 and
-/// t = 2 (lane % 4), pairs of elements side by side: a[0] at (g, t), a[1] at (g + 8, t), a[2] at
+/// t = 2 (lane % 4), adjacent pairs of elements: a[0] at (g, t), a[1] at (g + 8, t), a[2] at
 /// (g, t + 8), a[3] at (g + 8, t + 8); b0 at rows t, t + 1 of column g, b1 eight rows below;
 /// c[0], c[1] at (g, t), c[2], c[3] at (g + 8, t).
 template <Precision P>

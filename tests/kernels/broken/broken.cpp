@@ -1,5 +1,5 @@
-// Kernels with a mistake in each, one by argument: does the emulated device tell? Built plain and
-// with each sanitizer; what it prints is checked by CTest. Without a mistake it prints "right".
+// Kernels with one mistake each, chosen by the argument: does the emulated device report it? Built
+// without and with each sanitizer; CTest checks the output. Without a mistake it prints "right".
 #include <cuda_runtime.h>
 
 #include <csignal>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int threads = 64;
 
-// Every thread takes the value of its neighbour, which another warp may have written.
+// Each thread reads the value of its neighbour, which another warp may have written.
 template <bool WithBarrier>
 __global__ void shift(const float* in, float* out) {
   __shared__ float shared[threads];
@@ -26,7 +26,7 @@ __global__ void shift(const float* in, float* out) {
   out[t] = shared[(t + 1) % threads];
 }
 
-// The same inside a warp, by way of memory.
+// The same within a warp, through memory.
 template <bool WithBarrier>
 __global__ void shift_in_warp(const float* in, float* out) {
   __shared__ float shared[threads];
@@ -73,7 +73,7 @@ __global__ void half_at_barrier(float* out) {
   __syncwarp();
   if (threadIdx.x >= 32) __syncthreads();
   __syncthreads();
-  if (threadIdx.x == 0) __syncwarp();  // the others of the warp go on
+  if (threadIdx.x == 0) __syncwarp();  // the others of the warp continue
   out[threadIdx.x] = 0;
   __syncthreads();
 }
@@ -111,7 +111,7 @@ bool run_named(const std::string& name, const Arrays& a) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGABRT, [](int) { std::_Exit(EXIT_FAILURE); });  // a fault ends the program, no more
+  std::signal(SIGABRT, [](int) { std::_Exit(EXIT_FAILURE); });  // a fault only ends the program
   Arrays a;
   cudaMalloc(reinterpret_cast<void**>(&a.in), 4 * threads * sizeof(float));
   cudaMalloc(reinterpret_cast<void**>(&a.out), threads * sizeof(float));

@@ -1,20 +1,20 @@
-#include "nodes/node_slots.h"
+#include "plan/node_slots.h"
 
 #include <algorithm>
 
-namespace fovea::cuda {
+namespace fovea {
 namespace {
 
 // The slots of one depth; children and parents are positions within the neighbouring depth.
 struct Depth {
   std::vector<std::int64_t> node;
-  std::vector<Range> keys, children;
+  std::vector<Range32> keys, children;
 };
 
 Depth leaf_slots(const NodePlan& plan, std::span<const std::int32_t> order) {
   Depth leaves;
   for (std::size_t p = 0; p < order.size(); ++p) {
-    const std::int64_t leaf = plan.key_leaf[static_cast<std::size_t>(order[p])];
+    const std::int64_t leaf = plan.key_leaf[order[p]];
     const auto at = static_cast<std::int32_t>(p);
     if (leaves.node.empty() || leaves.node.back() != leaf) {
       leaves.node.push_back(leaf);
@@ -51,6 +51,16 @@ std::vector<std::int64_t> leaves_below(const NodePlan& plan) {
   return below;
 }
 
+std::vector<std::int32_t> leaf_order(const NodePlan& plan) {
+  std::vector<std::int32_t> next(static_cast<std::size_t>(leaves_below(plan).front()) + 1, 0);
+  for (const std::int32_t leaf : plan.key_leaf) ++next[leaf + 1];
+  for (std::size_t leaf = 1; leaf < next.size(); ++leaf) next[leaf] += next[leaf - 1];
+  std::vector<std::int32_t> order(plan.key_leaf.size());
+  for (std::size_t j = 0; j < order.size(); ++j)
+    order[next[plan.key_leaf[j]]++] = static_cast<std::int32_t>(j);
+  return order;
+}
+
 NodeSlots number_slots(const NodePlan& plan, std::span<const std::int32_t> order) {
   std::vector<Depth> depths{leaf_slots(plan, order)};  // from the leaves up
   for (std::size_t depth = plan.branching.size(); depth-- > 0;)
@@ -67,7 +77,7 @@ NodeSlots number_slots(const NodePlan& plan, std::span<const std::int32_t> order
     slots.node.insert(slots.node.end(), depth.node.begin(), depth.node.end());
     slots.keys.insert(slots.keys.end(), depth.keys.begin(), depth.keys.end());
     for (std::size_t s = 0; s < depth.children.size(); ++s) {
-      const Range children = depth.children[s];
+      const Range32 children = depth.children[s];
       slots.children.push_back({next + children.begin, next + children.end});
       slots.parent.insert(slots.parent.end(),
                           static_cast<std::size_t>(children.end - children.begin),
@@ -77,11 +87,10 @@ NodeSlots number_slots(const NodePlan& plan, std::span<const std::int32_t> order
   return slots;
 }
 
-Pieces cut_pieces(const NodeSlots& slots, int depth) {
+Pieces cut_pieces(const NodeSlots& slots, int depth, std::int32_t keys_per_piece) {
   Pieces pieces;
-  for (std::int32_t s = slots.first[static_cast<std::size_t>(depth)];
-       s < slots.first[static_cast<std::size_t>(depth) + 1]; ++s) {
-    const Range keys = slots.keys[static_cast<std::size_t>(s)];
+  for (std::int32_t s = slots.first[depth]; s < slots.first[depth + 1]; ++s) {
+    const Range32 keys = slots.keys[s];
     const auto first = static_cast<std::int32_t>(pieces.keys.size());
     for (std::int32_t begin = keys.begin; begin < keys.end; begin += keys_per_piece)
       pieces.keys.push_back({begin, std::min(begin + keys_per_piece, keys.end)});
@@ -90,4 +99,4 @@ Pieces cut_pieces(const NodeSlots& slots, int depth) {
   return pieces;
 }
 
-}  // namespace fovea::cuda
+}  // namespace fovea

@@ -1,0 +1,25 @@
+// Bytes are the content of a buffer or of an open file, read a part at a time.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "data/matrix.h"
+
+namespace fovea {
+
+class Bytes {
+ public:
+  virtual ~Bytes() = default;
+
+  /// Copies the bytes [begin, begin + out.size()), which must lie within the content. Throws
+  /// InputError when a file cannot be read or is not the file any more that was opened.
+  virtual void read(Index begin, std::span<std::byte> out) const = 0;
+};
+
+/// The bytes of a buffer that `owner` keeps alive.
+std::shared_ptr<const Bytes> bytes_in_memory(std::span<const std::byte> content,
+                                             std::shared_ptr<const void> owner);
+
+}  // namespace fovea

@@ -1,0 +1,115 @@
+#include "io/file_bytes.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "data/error.h"
+#include "data/memory.h"
+
+namespace fovea {
+namespace {
+
+/// Closes a descriptor unless it was released.
+class Closing {
+ public:
+  explicit Closing(int descriptor) : descriptor_(descriptor) {}
+  ~Closing() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  Closing(const Closing&) = delete;
+  Closing& operator=(const Closing&) = delete;
+  int release() { return std::exchange(descriptor_, -1); }
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace
+
+std::string FileBytes::Version::text() const {
+  const std::time_t time = seconds;
+  std::tm local{};
+  std::array<char, 32> date{}, fraction{};
+  if (!::localtime_r(&time, &local) ||
+      std::strftime(date.data(), date.size(), "%Y-%m-%d %H:%M:%S", &local) == 0)
+    return std::to_string(size) + " bytes";
+  std::snprintf(fraction.data(), fraction.size(), ".%03d", static_cast<int>(nanoseconds / 1000000));
+  return std::to_string(size) + " bytes of " + date.data() + fraction.data();
+}
+
+FileBytes::FileBytes(std::string path, Between between) : path_(std::move(path)) {
+  const int descriptor = open();
+  Closing closing(descriptor);
+  version_ = version_of(descriptor);
+  if (version_.size == 0) throw InputError(path_, "is empty: a file with content expected");
+  if (between == Between::keep_open) descriptor_ = closing.release();
+}
+
+FileBytes::~FileBytes() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+int FileBytes::open() const {
+  // Without O_NONBLOCK, opening a pipe would wait until another process writes to it.
+  const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor >= 0) return descriptor;
+  if (errno == ENOENT) throw InputError(path_, "there is no such file");
+  throw InputError(path_, std::string("cannot be opened: ") + std::strerror(errno));
+}
+
+FileBytes::Version FileBytes::version_of(int descriptor) const {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0)
+    throw InputError(path_, std::string("cannot be read: ") + std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) throw InputError(path_, "is a directory: a file expected");
+  if (!S_ISREG(status.st_mode)) throw InputError(path_, "is a device or pipe: a file expected");
+  return {.device = static_cast<Index>(status.st_dev),
+          .inode = static_cast<Index>(status.st_ino),
+          .size = status.st_size,
+          .seconds = status.st_mtim.tv_sec,
+          .nanoseconds = status.st_mtim.tv_nsec};
+}
+
+void FileBytes::read(Index begin, std::span<std::byte> out) const {
+  if (descriptor_ >= 0) return read_from(descriptor_, begin, out);
+  const int descriptor = open();
+  const Closing closing(descriptor);
+  read_from(descriptor, begin, out);
+}
+
+void FileBytes::read_from(int descriptor, Index begin, std::span<std::byte> out) const {
+  while (!out.empty()) {
+    const ssize_t got = ::pread(descriptor, out.data(), out.size(), begin);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw InputError(path_, std::string("cannot be read: ") + std::strerror(errno));
+    if (got == 0) break;  // the file is shorter than it was
+    out = out.subspan(static_cast<std::size_t>(got));
+    begin += got;
+  }
+  // Compared after reading: then all that was read is of the version that was opened.
+  const Version now = version_of(descriptor);
+  if (!out.empty() || now != version_)
+    throw InputError(path_, "was changed after it was opened: " + now.text() + " found, " +
+                                version_.text() + " expected; open it again");
+}
+
+std::string FileBytes::text() const {
+  require_memory(static_cast<std::size_t>(size()), path_);
+  std::string content(static_cast<std::size_t>(size()), '\0');
+  read(0, std::as_writable_bytes(std::span(content)));
+  return content;
+}
+
+void require_readable_file(const std::string& path) {
+  const FileBytes file(path);
+}
+
+}  // namespace fovea
