@@ -4,7 +4,7 @@
 build_packages=(
   g++ cmake ninja-build ccache pkg-config
   qt6-base-dev libqt6opengl6-dev qt6-svg-dev libgl-dev
-  libeigen3-dev libimgui-dev libstb-dev nlohmann-json3-dev libcli11-dev libzip-dev
+  libeigen3-dev libimgui-dev libfreetype-dev libstb-dev nlohmann-json3-dev libcli11-dev libzip-dev
 )
 run_packages=(libgl1-mesa-dri qt6-image-formats-plugins fonts-dejavu-core)
 test_packages=(doctest-dev xvfb xauth poppler-utils)

@@ -1,11 +1,11 @@
 // The CUDA back end.
-#include "attend_mma.h"
 #include "backend/backend.h"
-#include "device.h"
-#include "node_operator.h"
-#include "planning.h"
-#include "spectra.h"
-#include "tile_operator.h"
+#include "device/device.h"
+#include "nodes/node_operator.h"
+#include "planning/planning.h"
+#include "spectra/spectra.h"
+#include "tiles/attend_mma.h"
+#include "tiles/tile_operator.h"
 
 namespace fovea {
 namespace cuda {

@@ -1,2 +1,8 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
-#include <doctest/doctest.h>
+// The main function of the tests of most rooms.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include "run_tests.h"
+
+int main(int argc, char** argv) {
+  doctest::Context context(argc, argv);
+  return fovea::test::run_tests(context);
+}

@@ -67,7 +67,7 @@ Canvas::Canvas(QWidget* parent) : GlWidget(parent), impl_(std::make_unique<Impl>
 }
 
 Canvas::~Canvas() {
-  end_gl([this] {
+  release_gl([this] {
     impl_->rasters.release();
     impl_->bridge.release();
   });
@@ -202,14 +202,14 @@ void Canvas::draw_gl() {
   impl_->tell(std::move(wishes));
   // Later: Qt draws an update() from here at once, before any input; even a timer of 0 ms would.
   if (impl_->bridge.has_waiting() || --impl_->frames_wanted > 0)
-    QTimer::singleShot(4, this, [this] { update(); });
+    QTimer::singleShot(4, this, [this] { request_frame(); });
 }
 
 /// A change is drawn once, input twice, since ImGui lags a frame behind it; then nothing until the
 /// next.
 void Canvas::Impl::wake(int frames) {
   frames_wanted = std::max(frames_wanted, frames);
-  canvas->update();
+  canvas->request_frame();
 }
 
 /// All of the given model, or a model of the enlarged panel alone.

@@ -1,7 +1,9 @@
-// A GlWidget is a widget whose picture GL draws, into a framebuffer of its own; from there it comes
-// into the window as an image. With a QOpenGLWidget GL would compose the whole window, every dock
-// of it, at each frame: without a graphics card that takes longer than all that Fovea draws. And
-// its context lives as long as the widget, whatever windows that floats through.
+// A GlWidget is a widget whose picture OpenGL draws, into a framebuffer of its own, in a context
+// that lives as long as the widget, whatever windows it floats through.
+//
+// On a graphics card the frame stays there and Qt composes the window with OpenGL. A software
+// renderer would compose every dock of the window at each frame, which takes longer than drawing
+// the canvas does; so there the frame is read back, and the window stays a raster one.
 #pragma once
 
 #include <QImage>
@@ -10,10 +12,22 @@
 #include <QWidget>
 #include <functional>
 #include <memory>
+#include <string_view>
 
 class QOpenGLFramebufferObject;
 
 namespace fovea {
+
+/// How a frame comes into the window.
+enum class Composition { native, read_back };
+
+/// Read back from a software renderer, else native. `renderer` is what OpenGL calls itself
+/// (GL_RENDERER). `forced`, "native" or "read-back", goes before; the program takes it from the
+/// environment variable FOVEA_COMPOSITION.
+Composition composition_for(std::string_view renderer, std::string_view forced);
+
+/// To be called before the QApplication is made: without it every composition is read back.
+void allow_native_composition();
 
 class GlWidget : public QWidget {
   Q_OBJECT
@@ -22,34 +36,43 @@ class GlWidget : public QWidget {
   explicit GlWidget(QWidget* parent = nullptr);
   ~GlWidget() override;
 
-  /// Our part of the last frame, without what GL took: telling it what to draw, and bringing that
-  /// into the window.
+  /// Time that this widget spent on its last frame: issuing what is drawn, and bringing the frame
+  /// into the window. The time for which OpenGL was waited for is not included.
   double last_frame_ms() const { return frame_ms_; }
+  Composition composition() const { return composition_; }
 
  signals:
   /// A frame was painted; it is on the screen when the event loop turns again.
   void frame_painted();
 
  protected:
-  /// GL 3.3 core, current; the framebuffer is as large as the widget in device pixels.
+  /// OpenGL 3.3 core, current; the framebuffer is as large as the widget in device pixels. What
+  /// these throw becomes a message in place of the picture, and nothing is drawn from then on.
   virtual void initialise_gl() = 0;
   virtual void draw_gl() = 0;
-  /// Before the end of a subclass: what it made with GL goes while it is still whole. Does nothing
-  /// when there was no GL.
-  void end_gl(const std::function<void()>& release);
+  /// Draws a frame soon.
+  void request_frame();
+  /// For the destructor of a subclass: `release` deletes what it made with OpenGL, with the context
+  /// current. Does nothing when there is no OpenGL.
+  void release_gl(const std::function<void()>& release);
 
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
-  enum class State { untried, ready, missing };
+  class NativeView;
 
-  bool make_ready();
+  bool draw_frame();
+  void fail(const QString& message);
 
   QOffscreenSurface surface_;
   QOpenGLContext context_;
   std::unique_ptr<QOpenGLFramebufferObject> frame_;
-  QImage image_;
-  State state_ = State::untried;
+  QImage image_;                  // of read_back
+  NativeView* native_ = nullptr;  // of native: a child over the whole widget
+  Composition composition_ = Composition::read_back;
+  QString failure_;  // why nothing is drawn
+  bool initialised_ = false;
   double frame_ms_ = 0;
 };
 

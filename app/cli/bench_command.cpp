@@ -1,4 +1,4 @@
-// fovea bench: variants against each other and exact attention, in the same run.
+// fovea bench: measures variants and exact attention, interleaved in the same run.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ std::vector<Problem> problems_of(const Options& options) {
   return problems;
 }
 
-/// Exact first: everything is told in its terms.
+/// Exact attention comes first, because every ratio refers to it.
 std::vector<Contender> contenders_of(const Options& options, Index n) {
   std::vector<std::string> ids{"exact"};
   ids.insert(ids.end(), options.variants.begin(), options.variants.end());
@@ -129,7 +129,7 @@ void print_stages(std::ostream& out, const Outcome& outcome) {
   for (const Measurement& m : outcome.measurements) {
     const auto add = [&](const char* part, const std::vector<StageSummary>& stages) {
       for (const StageSummary& stage : stages)
-        if (stage.median_ms >= 1e-3)  // below the clock
+        if (stage.median_ms >= 1e-3)  // less is below the clock's resolution
           table.rows.push_back({m.contender.variant->id, part, stage.name,
                                 time_text(stage.median_ms), range_text(stage)});
     };
@@ -159,8 +159,10 @@ void print(std::ostream& out, const Outcome& outcome) {
          number_text(m.promised_speed_up), number_text(m.share()), count_text(m.cost.multiply_adds),
          number_text(m.cost.ratio_to_exact()), bytes_text(m.cost.bytes)});
   print(out, table);
-  out << "\n  speed-up over exact: plan (without building a tree), upload and apply together;\n"
-         "  promised by the multiply-adds; share = speed-up / promised.\n\n";
+  out << "\n  speed-up: time of exact over time of the variant, for plan (without building a "
+         "tree),\n"
+         "  upload and apply together. promised: the same ratio of multiply-adds. share: speed-up\n"
+         "  over promised.\n\n";
   print_stages(out, outcome);
   out << '\n';
   print_facts(
@@ -177,7 +179,7 @@ void print(std::ostream& out, const Outcome& outcome) {
 
 namespace {
 
-// The window opens sources by name: without one, clusters of the length that was asked for.
+// The window opens sources by name. Without SOURCE it opens synthetic clusters of length n.
 InteractionFigures interact(const Options& options, const Console& console) {
   const std::string source =
       !options.source.what.empty()
@@ -187,7 +189,7 @@ InteractionFigures interact(const Options& options, const Console& console) {
                              [&] { return console.stop.stop_requested(); });
 }
 
-/// The window opens a source as it comes, with its own columns: everything else would be ignored.
+/// The window opens a source with its standard columns, so other options would be ignored.
 void exclude_from_interaction(CLI::App& command) {
   auto* interaction = command.get_option("--interaction");
   const std::set<std::string> taken{"SOURCE",    "--help",        "--n",
@@ -200,18 +202,18 @@ void exclude_from_interaction(CLI::App& command) {
 }  // namespace
 
 void add_bench_command(CLI::App& program, Work& chosen) {
-  auto* command =
-      program.add_subcommand("bench", "Time of variants, beside exact attention in the same run");
+  auto* command = program.add_subcommand(
+      "bench", "Measure the time of variants, interleaved with exact attention");
   auto options = std::make_shared<Options>();
   options->source.add_to(*command, false);
   auto* source = command->get_option("SOURCE");
-  const std::string group = "Instead of SOURCE, random gaussians";
+  const std::string group = "Random normal Q, K and V instead of SOURCE";
   command->add_option("--n", options->n, "Tokens")
       ->check(CLI::Range(1, 1 << 24))
       ->capture_default_str()
       ->excludes(source)
       ->group(group);
-  command->add_option("--d", options->d, "Features of a head")
+  command->add_option("--d", options->d, "Features per head")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str()
       ->excludes(source)
@@ -221,16 +223,16 @@ void add_bench_command(CLI::App& program, Work& chosen) {
       ->capture_default_str()
       ->excludes(source)
       ->group(group);
-  command->add_option("--variant", options->variants, "Which ones, or all")
+  command->add_option("--variant", options->variants, "Ids of variants, or all")
       ->allow_extra_args(false)
       ->type_name("ID")
       ->capture_default_str();
-  command->add_option("--repeat", options->repeat, "Rounds that count, after a warm-up")
+  command->add_option("--repeat", options->repeat, "Measured rounds, after one warm-up")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   command->add_flag("--interaction", options->interaction,
-                    "Instead: how long a person waits who pans and zooms, on the real window "
-                    "(try --n 131072); needs a display");
+                    "Measure instead how long a person waits while panning and zooming in the real "
+                    "window (try --n 131072); needs a display");
   options->parameters.add_to(*command);
   options->heads.add_to(*command, "all", true);
   for (const char* of_source : {"--layer", "--head"}) command->get_option(of_source)->needs(source);

@@ -1,5 +1,5 @@
-// The commands of the program. Each adds itself to the command line and, when it is the one chosen,
-// leaves the work to be done: main parses, runs the work once and turns errors into exit statuses.
+// The commands of the program. Each adds itself to the command line. The one that is chosen returns
+// its work; main runs it once and turns errors into exit statuses.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// fovea compute: one variant of the heads of a source, with what it costs and how far it is off.
+// fovea compute: computes one variant of the heads of a source, and reports its cost and error.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -29,7 +29,7 @@ struct Options {
 void require_room(const Options& options, Index heads, Index n) {
   if (!options.dense) return;
   if (options.output.empty())
-    throw UsageError("--dense writes P to a file: -o OUT.safetensors expected");
+    throw UsageError("--dense writes P to a file: expected -o OUT.safetensors");
   const double bytes =
       4.0 * static_cast<double>(heads) * static_cast<double>(n) * static_cast<double>(n);
   if (bytes > dense_limit)
@@ -38,7 +38,7 @@ void require_room(const Options& options, Index heads, Index n) {
                            bytes_text(dense_limit) + " are written");
 }
 
-/// What OUT.safetensors holds beside the metadata; heads are appended in order.
+/// The tensors of OUT.safetensors; heads are appended in order.
 class OutTensors {
  public:
   explicit OutTensors(bool dense) : dense_(dense) {}
@@ -87,7 +87,7 @@ ComputeRequest request_of(const Options& options, const Source& source, Index he
   return request;
 }
 
-/// What is wrong with a structure is said with the file it comes from.
+/// Adds the name of the structure file to errors about the given structure.
 Computation compute_with(const Options& options, const Problem& problem,
                          const ComputeRequest& request, const Backend& backend, Run& run) {
   try {
@@ -98,15 +98,15 @@ Computation compute_with(const Options& options, const Problem& problem,
   }
 }
 
-/// Finite input can still be too large for the arithmetic; better said than found later.
+/// Finite input can still exceed the range of the arithmetic. Empty: every output is finite.
 std::string overflow_note(const Output& output) {
   Index bad = 0;
   for (Index i = 0; i < output.z.rows(); ++i)
     bad += !std::all_of(output.z.row(i), output.z.row(i) + output.z.cols(),
                         [](float x) { return std::isfinite(x); });
   return bad == 0 ? ""
-                  : "of the outputs, " + plural(bad, "row") +
-                        " with NaN or Inf: q.k or v is beyond the range of fp32";
+                  : "NaN or Inf in " + plural(bad, "output row") +
+                        ": q.k or v exceeds the range of fp32";
 }
 
 HeadReport compute_head(const Options& options, const Source& source, Index head,
@@ -153,7 +153,7 @@ void run_compute(const Options& options, const Console& console) {
   if (!options.output.empty()) {
     const auto ending = std::filesystem::path(options.output).extension();
     if (!ending.empty() && ending != ".safetensors")
-      throw UsageError("-o " + options.output + ": a name ending in .safetensors expected");
+      throw UsageError("-o " + options.output + ": expected a name that ends in .safetensors");
     require_writable(options.output);
   }
   const Source source = options.source.load();
@@ -189,14 +189,14 @@ void add_compute_command(CLI::App& program, Work& chosen) {
       "compute", "One variant of the heads of a source: output, cost and error");
   auto options = std::make_shared<Options>();
   options->source.add_to(*command);
-  command->add_option("--variant", options->variant, "Which one; fovea variants lists them")
+  command->add_option("--variant", options->variant, "Id of the variant; fovea variants lists them")
       ->required();
   options->parameters.add_to(*command);
   options->heads.add_to(*command, "all", true);
   options->backend.add_to(*command);
   command
       ->add_option("--structure", options->structure,
-                   "A .safetensors file with orders, samples, leaves or a tree to use instead of "
+                   "Use the orders, samples, leaves or tree in this .safetensors file instead of "
                    "deriving them")
       ->check(refuse_empty);
   command
@@ -207,8 +207,7 @@ void add_compute_command(CLI::App& program, Work& chosen) {
   command->add_flag("--no-metrics", options->no_metrics, "Do not compare with exact attention");
   command->add_flag("--json", options->json,
                     "One JSON document on standard output, the same as the file's metadata "
-                    "`fovea`; infinity is the "
-                    "text \"infinite\"");
+                    "`fovea`; infinity is written as the text \"infinite\"");
   command->callback([&chosen, options] {
     chosen = [options](const Console& console) { run_compute(*options, console); };
   });

@@ -1,4 +1,4 @@
-// The rate of a plain matrix product on this machine: what float32 arithmetic can be had for.
+// The rate of a plain matrix product: what float32 arithmetic reaches on this machine.
 #pragma once
 
 namespace fovea {

@@ -1,4 +1,4 @@
-// fovea info: what is in a source, as understood.
+// fovea info: lists what a source holds, as Fovea reads it.
 #include "cli/commands.h"
 #include "cli/json_output.h"
 #include "cli/options.h"
@@ -116,7 +116,7 @@ void print_info(std::ostream& out, const Source& source) {
 }  // namespace
 
 void add_info_command(CLI::App& program, Work& chosen) {
-  auto* command = program.add_subcommand("info", "What is in a source, as understood");
+  auto* command = program.add_subcommand("info", "List what a source holds, as Fovea reads it");
   auto options = std::make_shared<Options>();
   options->source.add_to(*command);
   command->add_flag("--json", options->json, "One JSON document on standard output");

@@ -59,7 +59,7 @@ void print(std::ostream& out, const InteractionFigures& f) {
                                            time_text(f.first_look_ms) + " after it was read"},
                     {"settled at 1:1", settled},
                     {"own work of a frame", spread_text(f.own_ms)},
-                    {"frame, wish to screen", spread_text(f.frame_ms)},
+                    {"frame, input to screen", spread_text(f.frame_ms)},
                     {"of an empty window", spread_text(f.empty_ms)},
                     {"while filling", "own work at most " + time_text(f.filling_own_ms) +
                                           ", window deaf at most " + time_text(f.filling_gap_ms)},

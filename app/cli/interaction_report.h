@@ -1,5 +1,4 @@
-// What `bench --interaction` says: figures of exploring, with the goals of a hand that does not
-// wait.
+// The report of `bench --interaction`: how long a person waits while exploring, beside the goals.
 #pragma once
 
 #include <ostream>

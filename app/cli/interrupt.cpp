@@ -16,13 +16,14 @@ sigset_t stop_signals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGUSR2);  // ours, to end the watcher
+  sigaddset(&signals, SIGUSR2);  // ends the watcher
   return signals;
 }
 
 }  // namespace
 
-// A signal handler may do next to nothing; a thread that waits for the signal may do anything.
+// Almost no function may be called from a signal handler. A thread that waits for the signal may
+// call all of them.
 Interrupt::Interrupt() {
   const sigset_t signals = stop_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
@@ -45,7 +46,7 @@ void Interrupt::watch() {
   sigwait(&signals, &signal);
   std::unique_lock lock(mutex_);
   if (over_) return;
-  wish_.request_stop();
+  stop_.request_stop();
   if (ended_.wait_for(lock, std::chrono::milliseconds(100), [&] { return over_; })) return;
   constexpr std::string_view said = "fovea: stopped\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, said.data(), said.size());

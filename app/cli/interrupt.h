@@ -1,4 +1,4 @@
-// An Interrupt turns Ctrl-C into a wish to stop, and sees to it that the program ends soon after.
+// An Interrupt turns Ctrl-C into a stop request and makes sure that the program ends soon after it.
 #pragma once
 
 #include <condition_variable>
@@ -8,9 +8,9 @@
 
 namespace fovea {
 
-/// From its construction on SIGINT and SIGTERM request a stop of `token()`. Work that has not ended
-/// 100 ms later is in something that cannot be cut short: the process then exits with status 130.
-/// Make it before any other thread, so that they all leave the signals to it.
+/// While it exists, SIGINT and SIGTERM request a stop of `token()`. If the work has not ended 100
+/// ms later, the process exits with status 130. Construct it before any other thread, so that all
+/// threads inherit the blocked signals.
 class Interrupt {
  public:
   Interrupt();
@@ -18,12 +18,12 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  std::stop_token token() const { return wish_.get_token(); }
+  std::stop_token token() const { return stop_.get_token(); }
 
  private:
   void watch();
 
-  std::stop_source wish_;
+  std::stop_source stop_;
   std::mutex mutex_;
   std::condition_variable ended_;
   bool over_ = false;

@@ -1,5 +1,6 @@
-// What the commands say, as JSON. JSON has no infinity: it is the text "infinite" (or "-infinite");
-// what is not a number is null.
+// The output of the commands as JSON. JSON has no infinity, so it is written as the text "infinite"
+// or
+// "-infinite". NaN is written as null.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -22,11 +23,11 @@ Document timing_json(const Timing& timing);
 Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& diagnostics);
 Document field_json(const Field& field);
 
-/// In UTF-8, whatever the names of files in it are: bytes that are not become U+FFFD. `indent` -1:
-/// on one line.
+/// Always valid UTF-8: other bytes, in file names for example, become U+FFFD. `indent` -1: one
+/// line.
 std::string text_of(const Document& document, int indent = -1);
 
-/// The document and a line's end, and nothing else.
+/// Writes the document and a newline.
 void print(std::ostream& out, const Document& document);
 
 }  // namespace fovea

@@ -16,13 +16,13 @@ double points_of(const std::string& option, const std::string& text, int dpi) {
   std::string unit(end, text.data() + text.size());
   unit.erase(0, unit.find_first_not_of(' '));
   const auto known = units.find(unit);
-  constexpr double smallest = 72 * 0.25;  // nothing could be read
+  constexpr double smallest = 72 * 0.25;  // nothing smaller can be read
   constexpr double largest = 72 * 200;    // the largest page of a PDF, 200 in
   if (error != std::errc() || known == units.end() || !(length * known->second >= smallest) ||
       !(length * known->second <= largest))
     throw UsageError(
         option + " " + text +
-        ": a length from 0.25in to 200in with a unit in, cm, mm, pt or px expected, as 3.5in");
+        ": expected a length from 0.25in to 200in in the unit in, cm, mm, pt or px, such as 3.5in");
   return length * known->second;
 }
 

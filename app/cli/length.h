@@ -1,12 +1,12 @@
-// Lengths on paper as people write them.
+// Lengths on paper, as they are written on the command line.
 #pragma once
 
 #include <string>
 
 namespace fovea {
 
-/// "3.5in", "88 mm", "252pt", "1200px": points, 1/72 in; px are 1/dpi in. Throws UsageError that
-/// names the option.
+/// Converts "3.5in", "88 mm", "252pt" or "1200px" to points (1/72 in); a pixel is 1/dpi in. Throws
+/// UsageError with the name of the option.
 double points_of(const std::string& option, const std::string& text, int dpi);
 
 }  // namespace fovea

@@ -1,4 +1,4 @@
-// The program `fovea`: parses the command line, runs the command and says how it went.
+// The program `fovea`: parses the command line, runs the command and reports errors.
 #include <csignal>
 #include <filesystem>
 #include <iostream>
@@ -13,14 +13,14 @@
 namespace fovea {
 namespace {
 
-constexpr int defect = 1, wrong_command_line = 2, not_to_be_had = 4;
+constexpr int internal_error = 1, wrong_command_line = 2, unavailable = 4;
 
 int complain(int status, const std::string& message) {
   std::cerr << "fovea: " << message << '\n';
   return status;
 }
 
-/// Errors become a message and an exit status here, and nowhere else.
+/// The only place where errors become a message and an exit status.
 int guarded(const std::function<int()>& work) {
   try {
     return work();
@@ -29,14 +29,14 @@ int guarded(const std::function<int()>& work) {
   } catch (const Error& error) {
     return complain(error.status(), error.what());
   } catch (const std::bad_alloc&) {
-    return complain(not_to_be_had, "not enough memory");
+    return complain(unavailable, "not enough memory");
   } catch (const std::exception& error) {
-    return complain(defect, std::string("a defect of ours: ") + error.what());
+    return complain(internal_error, std::string("internal error: ") + error.what());
   }
 }
 
 int run_command(const Work& work) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file limit is an error like a full disk, not a death
+  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is reported like a full disk
   Interrupt interrupt;
   return guarded([&] {
     work({.out = std::cout, .err = std::cerr, .stop = interrupt.token()});
@@ -45,7 +45,7 @@ int run_command(const Work& work) {
   });
 }
 
-/// A misspelt command looks like a file; say so rather than open a window on nothing.
+/// A misspelt command looks like a file name. It is reported instead of opening an empty window.
 void check_files(const std::vector<std::string>& files) {
   for (const auto& file : files)
     if (file.find_first_of("./:") == std::string::npos && !std::filesystem::exists(file))
@@ -61,13 +61,15 @@ int run(int argc, char** argv) {
   program.set_version_flag("--version", "fovea " FOVEA_VERSION);
   program.set_help_all_flag("--help-all", "The options of every command");
   program.footer(
-      "Exit status: 0 done, 2 wrong command line, 3 bad input, 4 not to be had (back end, "
-      "display,\n"
-      "memory, disk), 130 stopped by Ctrl-C, 1 a defect of ours.");
+      "Exit status: 0 done, 1 internal error, 2 wrong command line, 3 bad input, 4 unavailable "
+      "(back "
+      "end,\n"
+      "display, memory, disk), 130 stopped by Ctrl-C.");
   std::vector<std::string> files;
-  program.add_option("FILE", files,
-                     "What to look at, each in a window; none: what was open last, or the bundled "
-                     "example");
+  program.add_option(
+      "FILE", files,
+      "Files to open, each in a window of its own (default: the last session, or the "
+      "bundled example)");
   BackendOptions backend;
   backend.add_to(program);
   program.require_subcommand(0, 1);
@@ -86,11 +88,10 @@ int run(int argc, char** argv) {
   }
   for (const char* name : {"--backend", "--precision", "--threads"})
     if (chosen && program.count(name) > 0)
-      return complain(wrong_command_line, std::string(name) + " stands after its command");
+      return complain(wrong_command_line, std::string(name) + " belongs after its command");
   if (chosen && !files.empty())
-    return complain(wrong_command_line, "'" + files.front() +
-                                            "' stands before the command, which would not see it: "
-                                            "SOURCE stands after its command");
+    return complain(wrong_command_line,
+                    "'" + files.front() + "' stands before the command: SOURCE belongs after it");
   if (chosen) return run_command(chosen);
   return guarded([&] {
     check_files(files);

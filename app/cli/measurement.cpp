@@ -63,7 +63,7 @@ void run_once(const Problem& problem, const Contender& contender, const Backend&
   samples.apply.push_back(std::move(apply));
 }
 
-/// What a planner refuses is told before anything is applied.
+/// Reports what a planner refuses before anything is measured.
 void require_plannable(const Problem& problem, const std::vector<Contender>& contenders,
                        const Backend& backend, const MeasureOptions& options,
                        std::stop_token stop) {

@@ -1,4 +1,4 @@
-// A Measurement is how long one variant took, next to the others in the same run.
+// A Measurement is how long one variant took, interleaved with the others in the same run.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ struct Measurement {
   Cost cost;      // of one head, the mean over heads
   std::vector<std::string> notes;
 
-  /// Building a tree is left out: the paper learns it beforehand, and multiply-adds do not count
-  /// it.
+  /// Excludes building a tree: the paper learns it beforehand, and it is not counted in the
+  /// multiply-adds.
   double used_ms = 0;  // median of plan without "tree", plus upload and apply
   double rate() const { return 2e-6 * cost.multiply_adds / used_ms; }  // GFLOP/s
   double speed_up = 1;           // exact's used_ms over this one's
@@ -35,8 +35,9 @@ struct MeasureOptions {
   std::function<void(int round)> on_round = {};  // for progress; round 0 is the warm-up
 };
 
-/// Plans, uploads and applies every contender in turn, round after round, so that all of them meet
-/// the machine in the same state; the first round is not counted. The first contender is "exact".
+/// Plans, uploads and applies every contender in turn, round after round, so that all of them see
+/// the machine in the same state. The first round is a warm-up and is not counted. The first
+/// contender must be exact attention.
 std::vector<Measurement> measure(const std::vector<Problem>& heads,
                                  const std::vector<Contender>& contenders, const Backend& backend,
                                  const MeasureOptions& options, std::stop_token stop);
@@ -45,8 +46,8 @@ std::vector<Measurement> measure(const std::vector<Problem>& heads,
 std::vector<Problem> random_heads(Index n, Index d, Index heads, bool causal, std::uint64_t seed,
                                   double scale = 0);
 
-/// Milliseconds to read Q, K and V once and write Z, on `threads` threads: the least any attention
-/// of this size can take. The median of `rounds`.
+/// Milliseconds to read Q, K and V once and to write Z with `threads` threads: a lower bound for
+/// any attention of this size. The median of `rounds` runs.
 double memory_pass_ms(Index n, Index d, int threads, int rounds);
 
 }  // namespace fovea

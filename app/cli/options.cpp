@@ -25,13 +25,13 @@ std::pair<std::string, std::string> key_and_value(const std::string& setting) {
   return {setting.substr(0, equals), setting.substr(equals + 1)};
 }
 
-/// CLI11 would take -1 for 2^64 - 1, and a number beyond that for it too.
+/// CLI11 would read -1, and every number that is too large, as 2^64 - 1.
 std::string check_seed(const std::string& text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool good = error == std::errc() && end == text.data() + text.size();
   return good ? std::string()
-              : "'" + text + "' found, a whole number from 0 to 18446744073709551615 expected";
+              : "'" + text + "' found, expected a whole number from 0 to 18446744073709551615";
 }
 
 bool has_parameter(const Variant& variant, const std::string& id) {
@@ -41,7 +41,7 @@ bool has_parameter(const Variant& variant, const std::string& id) {
 }  // namespace
 
 std::string refuse_empty(const std::string& text) {
-  return text.empty() ? "'' found, a name expected" : std::string();
+  return text.empty() ? "'' found, expected a name" : std::string();
 }
 
 void SourceOptions::add_to(CLI::App& command, bool required) {
@@ -53,34 +53,38 @@ void SourceOptions::add_to(CLI::App& command, bool required) {
   source->check(refuse_empty);
   if (required) source->required();
   const std::string group = "How SOURCE is read";
-  command.add_option("--layout", layout, "Axes of its tensors, as [B,n,H,d] or [n,3,H,d]")
-      ->check(refuse_empty)
-      ->group(group);
-  command.add_option("--tensors", open.tensors, "Q, K, V for a text or tokens, from another file")
+  command.add_option("--layout", layout, "Axes of its tensors, such as [B,n,H,d] or [n,3,H,d]")
       ->check(refuse_empty)
       ->group(group);
   command
-      .add_flag("--one-token-per-line", open.one_token_per_line, "Of a .txt: each line is a token")
+      .add_option("--tensors", open.tensors,
+                  "Read Q, K and V of a text or of tokens from this file")
+      ->check(refuse_empty)
+      ->group(group);
+  command
+      .add_flag("--one-token-per-line", open.one_token_per_line,
+                "In a .txt file each line is a token")
       ->group(group);
   command
       .add_option("--patch", open.patch,
-                  "Of an image: pixels a side of a patch; 1: every pixel is a token")
+                  "Side of an image patch in pixels; 1: every pixel is a token")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str()
       ->group(group);
   command
       .add_option("--max-side", open.max_side,
-                  "Of an image: scale it down to at most this many pixels a side")
+                  "Scale an image down to at most this many pixels a side")
       ->check(CLI::Range(1, 65536))
       ->group(group);
-  command.add_flag("--bf16", open.as_bfloat16, "Of .npy and .npz: 16-bit integers hold bfloat16")
+  command
+      .add_flag("--bf16", open.as_bfloat16, "16-bit integers in .npy and .npz files are bfloat16")
       ->group(group);
 }
 
 Source SourceOptions::load() const {
-  OpenOptions wish = open;
-  if (!layout.empty()) wish.layout = layout;
-  return open_source(what, wish);
+  OpenOptions options = open;
+  if (!layout.empty()) options.layout = layout;
+  return open_source(what, options);
 }
 
 void HeadOptions::add_to(CLI::App& command, const std::string& standard, bool all) {
@@ -89,20 +93,22 @@ void HeadOptions::add_to(CLI::App& command, const std::string& standard, bool al
   command.add_option("--layer", layer, "Layer, by name or counted from 0")->capture_default_str();
   command.add_option("--head", head, all ? "Head, counted from 0, or all" : "Head, counted from 0")
       ->capture_default_str();
-  auto* on = command.add_flag("--causal", causal,
-                              "Only keys up to the query (default: as the source says, else off)");
-  command.add_flag("--no-causal", no_causal, "All keys")->excludes(on);
+  auto* on = command.add_flag(
+      "--causal", causal,
+      "Each query sees only keys up to its own position (default: what the source says, else "
+      "off)");
+  command.add_flag("--no-causal", no_causal, "Each query sees all keys")->excludes(on);
   command
       .add_option("--scale", scale,
-                  "Logits are scale q.k (default: as the source says, else 1/sqrt(d))")
+                  "Logits are scale * q.k (default: what the source says, else 1/sqrt(d))")
       ->check([](const std::string& text) {
         char* end = nullptr;
         const double value = std::strtod(text.c_str(), &end);
         const bool good = end != text.c_str() && !*end && std::isfinite(value) && value > 0;
-        return good ? std::string() : text + " found, a finite number above 0 expected";
+        return good ? std::string() : text + " found, expected a finite number above 0";
       });
   command.add_flag("--allow-non-finite", allow_non_finite,
-                   "Compute on although there is NaN or Inf in the input");
+                   "Compute even if the input holds NaN or Inf");
 }
 
 Index HeadOptions::layer_in(const Source& source) const {
@@ -149,12 +155,11 @@ void BackendOptions::add_to(CLI::App& command) {
       ->capture_default_str();
   command
       .add_option("--precision", precision,
-                  "Of products: fp32; on CUDA also bf16 and fp16, on tensor cores")
+                  "Precision of products: fp32; with CUDA also bf16 and fp16, on tensor cores")
       ->check(CLI::IsMember({"fp32", "bf16", "fp16"}))
       ->capture_default_str();
   command
-      .add_option("--threads", threads,
-                  "Threads of the CPU, beside CUDA too; 0: as many as there are")
+      .add_option("--threads", threads, "CPU threads, also used beside CUDA; 0: one for each core")
       ->check(CLI::Range(0, 1024));
 }
 
@@ -162,11 +167,11 @@ void ParameterOptions::add_to(CLI::App& command) {
   command
       .add_option(
           "--set", settings,
-          "A parameter of the variant (see fovea variants); may be repeated. Without: as in "
-          "the window, the default, or what suits a head of fewer than 4096 tokens")
+          "A parameter of the variant (see fovea variants); may be repeated. Others are as in the "
+          "window: the default, or what suits a head of fewer than 4096 tokens")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command.add_option("--seed", seed, "Of every random choice")
+  command.add_option("--seed", seed, "Seed of every random choice")
       ->check(check_seed)
       ->capture_default_str();
 }

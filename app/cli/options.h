@@ -1,4 +1,4 @@
-// Options that several commands share, and the objects they stand for.
+// Options that several commands share, and the objects that they describe.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,7 +16,7 @@
 
 namespace fovea {
 
-/// A check of options that name something: `-o ''` is a variable a script forgot to set.
+/// A check for options that name something: `-o ''` usually is an unset variable of a script.
 std::string refuse_empty(const std::string& text);
 
 /// SOURCE and how to read it.
@@ -31,13 +31,14 @@ struct SourceOptions {
 /// Which heads, and the scale and mask they are computed with.
 struct HeadOptions {
   std::string layer = "0", head;
-  std::optional<Index> layer_index;  // known by its place, from a session: before `layer`
+  std::optional<Index>
+      layer_index;  // from a session, where it is known by its index; overrides `layer`
   std::optional<double> scale;
   bool causal = false, no_causal = false, allow_non_finite = false;
 
-  /// `all`: --head may be the word "all". `standard` is the default.
+  /// `standard` is the default of --head; with `all` it may be the word "all".
   void add_to(CLI::App& command, const std::string& standard, bool all);
-  /// Throws UsageError naming the layers or heads there are.
+  /// These throw UsageError with the layers or heads that exist.
   Index layer_in(const Source& source) const;
   std::vector<Index> heads_in(const Source& source) const;
   Problem problem(const Source& source, Index head_index) const;
@@ -58,16 +59,16 @@ struct ParameterOptions {
   std::uint64_t seed = 0;
 
   void add_to(CLI::App& command);
-  /// What the window would take for a head of n tokens, with the settings applied. Throws
-  /// UsageError for a key the variant does not have.
+  /// The values that the window uses for a head of n tokens, with the settings applied. Throws
+  /// UsageError for a key that the variant does not have.
   Values applied(const Variant& variant, Index n) const;
-  /// For several variants at once: each takes the keys it has. Throws UsageError for a key that
-  /// none of them has.
+  /// The same for several variants: each uses the keys that it has. Throws UsageError for a key
+  /// that no variant has.
   std::vector<Values> applied(const std::vector<const Variant*>& chosen, Index n) const;
   void apply_to(std::vector<Column>& columns) const;
 };
 
-/// The variants of these ids, in this order; "all" stands for every one.
+/// The variants with these ids, in this order; "all" stands for every variant.
 std::vector<const Variant*> variants_named(const std::vector<std::string>& ids);
 
 }  // namespace fovea

@@ -39,7 +39,8 @@ void PanelGrid::look_at(const Viewport& view) {
   query_ = std::min(n - 1, request_.query.value_or(n / 2));
 }
 
-// What a planner refuses is told before exact attention is run, which takes long.
+// Plans every column first: what a planner refuses is reported before the long run of exact
+// attention.
 void PanelGrid::prepare_all(Run& run) {
   const auto prepared = [&](const ComputeRequest& request) {
     return std::make_shared<const Computation>(
@@ -57,7 +58,7 @@ void PanelGrid::prepare_all(Run& run) {
   }
 }
 
-// Of a long head with its map, in one pass.
+// For a long head together with its map, in one pass.
 void PanelGrid::find_exact(Run& run) {
   if (!is_long() || request_.timed || !exact_->op->has_rows()) {
     exact_ = applied(*exact_, repeats_, run);
@@ -98,7 +99,7 @@ std::vector<Panel> PanelGrid::timings() const {
 
 Panel PanelGrid::panel(View view, const Drawn& column, Run& run) const {
   const auto its_map = map(view, column, run);
-  // A map's overview has so many pixels at most.
+  // The overview of a map has no more pixels than this.
   const Index pixels =
       its_map ? std::min(request_.max_pixels, MapPyramid::overview_side) : request_.max_pixels;
   if (its_map && (!request_.estimate || rows_.size() < request_.problem.n())) {

@@ -1,4 +1,4 @@
-// A PanelGrid is what a figure shows: columns of variants, computed, and rows of views of them.
+// A PanelGrid is the content of a figure: a column for each computed variant, a row for each view.
 #pragma once
 
 #include <memory>
@@ -17,16 +17,17 @@ struct PanelGridRequest {
   const Backend& backend;
   const ViewSettings& settings;
   const std::vector<Column>& columns;
-  Viewport viewport;           // empty: all
-  std::optional<Index> query;  // of View::row; else the middle
-  Index max_pixels = 512;      // of a panel, a side
-  bool timed = false;          // several runs of each column
-  bool estimate = false;  // of a long head: maps from a few rows, and no run of exact attention
+  Viewport viewport;           // empty: everything
+  std::optional<Index> query;  // of View::row; default: the middle
+  Index max_pixels = 512;      // a side of a panel
+  bool timed = false;          // measure several runs of each column
+  bool estimate = false;  // of a long head: maps from a few rows, without running exact attention
 };
 
 class PanelGrid {
  public:
-  /// Computes the columns, and exact attention beside them. What `request` refers to outlives this.
+  /// Computes the columns and exact attention. Everything that `request` refers to must outlive
+  /// this.
   PanelGrid(const PanelGridRequest& request, Run& run);
 
   std::vector<Panel> row(View view, Run& run) const;

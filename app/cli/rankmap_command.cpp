@@ -25,9 +25,9 @@ struct Options {
   bool json = false;
 };
 
-/// The map of one matrix, and which it is.
+/// The map of one matrix, with the variant that the matrix belongs to.
 struct NamedMap {
-  const Variant* variant = nullptr;  // of an attention matrix none
+  const Variant* variant = nullptr;  // null: the source is an attention matrix
   Values values;
   RankMap map;
 };
@@ -37,7 +37,7 @@ Matrix part_of(MatrixView matrix, IndexRange rows, IndexRange cols) {
       {matrix.row(rows.begin) + cols.begin, rows.size(), cols.size(), matrix.stride});
 }
 
-/// Infinite where every block has rank 0: nothing is stored.
+/// Infinite if every block has rank 0, as nothing is stored then.
 double compression_of(const RankMap& map) {
   return static_cast<double>(map.n) * static_cast<double>(map.n) / stored_entries(map);
 }
@@ -53,9 +53,8 @@ std::string stored_text(const RankMap& map) {
 
 std::vector<NamedMap> maps_of_matrix(const Options& options, const Source& source, Run& run) {
   if (options.of != RankSubject::attention || !options.variants.empty())
-    throw InputError(
-        source.path,
-        "holds an attention matrix only: its rank map is --of attention, without variants");
+    throw InputError(source.path,
+                     "holds only an attention matrix: use --of attention and no --variant");
   const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
   const Matrix matrix = layer.attention.read(options.heads.heads_in(source).front());
   const Entries entries = [&](IndexRange rows, IndexRange cols) {
@@ -72,7 +71,8 @@ std::vector<NamedMap> maps_of_variants(const Options& options, const Source& sou
   const auto values = options.parameters.applied(chosen, problem.n());
   require_decomposable(problem.n(), options.rank);
   const auto backend = options.backend.make();
-  // Blocks are of P: Z is not needed, and what a planner refuses is told before any is decomposed.
+  // Only P is needed, not Z. All plans are made before any block is decomposed, so that what a
+  // planner refuses is reported at once.
   const Computation exact = prepare(problem, {.variant = &find_variant("exact")}, *backend, run);
   std::vector<Computation> prepared;
   for (std::size_t i = 0; i < chosen.size(); ++i)
@@ -121,7 +121,7 @@ Document map_json(const Options& options, const NamedMap& named) {
           {"compression", number_json(compression_of(named.map))}};
 }
 
-/// Blocks of one size, together.
+/// One line for all blocks of the same level and size.
 void print_map(std::ostream& out, const Options& options, const NamedMap& named) {
   out << "Rank map of "
       << (named.variant ? to_text(options.of) + ", " + named.variant->label
@@ -150,7 +150,7 @@ void print_map(std::ostream& out, const Options& options, const NamedMap& named)
 }
 
 void run_rankmap(const Options& options, const Console& console) {
-  variants_named(options.variants);  // a wrong name is told before anything is computed
+  variants_named(options.variants);  // reports an unknown name before anything is computed
   const Source source = options.source.load();
   Profile profile;
   Run run{profile, console.stop};
@@ -175,8 +175,8 @@ void run_rankmap(const Options& options, const Console& console) {
 }  // namespace
 
 void add_rankmap_command(CLI::App& program, Work& chosen) {
-  auto* command =
-      program.add_subcommand("rankmap", "The numerical rank of every block of an attention matrix");
+  auto* command = program.add_subcommand(
+      "rankmap", "Compute the numerical rank of every block of an attention matrix");
   auto options = std::make_shared<Options>();
   options->source.add_to(*command);
   const std::map<std::string, RankSubject> subjects{{"attention", RankSubject::attention},
@@ -189,19 +189,19 @@ void add_rankmap_command(CLI::App& program, Work& chosen) {
       ->transform(CLI::Transformer(subjects))
       ->type_name("MATRIX")
       ->default_str("attention");
-  command->add_option("--variant", options->variants, "Of which variants, or all (default: exact)")
+  command->add_option("--variant", options->variants, "Variants to map, or all (default: exact)")
       ->type_name("ID ...");
   command->add_option("--leaf", options->rank.leaf, "Smallest side of a block")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   command
       ->add_option("--tolerance", options->rank.tolerance,
-                   "Singular values may be left out while their sum is below this")
+                   "The rank leaves out small singular values whose sum is at most this")
       ->check([](const std::string& text) {
         double value = 0;
         const bool good =
             CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value >= 0;
-        return good ? "" : "is '" + text + "': a number of at least 0 expected";
+        return good ? "" : "'" + text + "' found, expected a number of at least 0";
       })
       ->capture_default_str();
   command->add_flag("--relative", options->rank.relative,

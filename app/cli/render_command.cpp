@@ -1,4 +1,4 @@
-// fovea render: the panels of variants and views as a figure in a file.
+// fovea render: writes the panels of variants and views as a figure.
 #include <QGuiApplication>
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@ namespace fovea {
 namespace {
 
 constexpr double points_per_inch = 72;
-constexpr const char* timing_view = "timing";  // not a View of the window: a dock there
+constexpr const char* timing_view = "timing";  // not a View: the window shows timing in a dock
 
 struct Options {
   SourceOptions source;
@@ -35,14 +35,15 @@ struct Options {
   bool estimate = false;
   ViewSettings settings;
   std::string norm = "log", error = "signed";
-  std::optional<Session> session;  // SOURCE is a session file: what the command line leaves open
+  std::optional<Session>
+      session;  // of a session file given as SOURCE: values that the command line does not set
 };
 
 bool ends_in(const std::string& path, const std::string& ending) {
   return path.size() > ending.size() && path.ends_with(ending);
 }
 
-/// What was not given on the command line is as in the session.
+/// Takes from the session whatever the command line does not set.
 void take_up(Options& options, const Session& session, const CLI::App& command) {
   const auto left_open = [&](const char* name) { return command.count(name) == 0; };
   options.source.what = session.source;
@@ -86,31 +87,31 @@ void check_estimate(const Options& options) {
   for (const char* view : {"output", "timing"})
     if (options.estimate && std::ranges::find(options.views, view) != options.views.end())
       throw UsageError(std::string("--view ") + view +
-                       " needs all of exact attention: leave out --estimate");
+                       " needs exact attention of all rows: leave out --estimate");
 }
 
-/// Everything that can be told wrong before anything is computed.
+/// Reports every mistake that can be found before anything is computed.
 void check(const Options& options) {
   if (!ends_in(options.output, ".png") && !ends_in(options.output, ".svg") &&
       !ends_in(options.output, ".pdf"))
-    throw UsageError("-o " + options.output + ": a name ending in .png, .svg or .pdf expected");
+    throw UsageError("-o " + options.output + ": expected a name that ends in .png, .svg or .pdf");
   variants_named(options.variants);
   for (const auto& view : options.views)
     if (view != timing_view && !view_from(view))
       throw UsageError(
           "unknown view '" + view +
-          "': heatmap, error, mask, rank, level, tree, row, output, cost or timing expected");
+          "': expected heatmap, error, mask, rank, level, tree, row, output, cost or timing");
   check_estimate(options);
   require_writable(options.output);
 }
 
-/// Qt remarks on the state of the desktop, which is nothing to us here.
+/// Suppresses Qt's remarks on the desktop, which does not matter here.
 void only_serious(QtMsgType type, const QMessageLogContext&, const QString& message) {
   if (type == QtCriticalMsg || type == QtFatalMsg)
     std::cerr << "fovea: " << message.toStdString() << '\n';
 }
 
-/// QPainter needs a QGuiApplication, which needs no display when told so.
+/// QPainter needs a QGuiApplication. On the offscreen platform that works without a display.
 class Painting {
  public:
   Painting() {
@@ -139,14 +140,14 @@ FigureStyle style_of(const Options& options) {
   return style;
 }
 
-/// More pixels than the figure has would be computed for nothing.
+/// No more pixels are computed than the figure can show.
 Index pixels_of_a_panel(const FigureStyle& style, std::size_t columns) {
   const double across = style.width / points_per_inch * style.dpi /
                         static_cast<double>(std::max<std::size_t>(1, columns));
   return std::clamp<Index>(static_cast<Index>(across), 64, 2048);
 }
 
-/// The session's, or the variants of the command line; with its settings.
+/// The columns of the session, or of the command line's variants, with the --set values applied.
 std::vector<Column> columns_of(const Options& options, Index n) {
   std::vector<Column> columns;
   if (options.session) columns = options.session->columns;
@@ -158,7 +159,7 @@ std::vector<Column> columns_of(const Options& options, Index n) {
   return columns;
 }
 
-/// As it was asked for; of a session by its name, if it has one.
+/// As given on the command line. For a session the layer's name, or its index if it has none.
 std::string layer_name(const Options& options, const Source& source) {
   if (!options.heads.layer_index) return options.heads.layer;
   const Index index = *options.heads.layer_index;
@@ -194,12 +195,12 @@ std::vector<std::vector<Panel>> panels_of(const Options& options, const Source& 
   return rows;
 }
 
-/// A source of attention without Q and K: its heatmap and its rank map.
+/// For a source that holds an attention matrix without Q and K: its heatmap and its rank map.
 std::vector<std::vector<Panel>> panels_of_matrix(const Options& options, const Source& source,
                                                  const FigureStyle& style, Run& run) {
   const auto only = [&](const std::string& what) {
-    return InputError(source.path, "holds an attention matrix only: " + what +
-                                       " needs Q and K; heatmap and rank do not");
+    return InputError(source.path, "holds only an attention matrix: " + what +
+                                       " needs Q and K; the views heatmap and rank do not");
   };
   if (!options.variants.empty()) throw only("--variant " + options.variants.front());
   const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
@@ -240,18 +241,20 @@ void run_render(Options options, const CLI::App& command, const Console& console
 
 void add_look(CLI::App& command, Options& options) {
   const std::string group = "How it looks";
-  command.add_option("--width", options.width, "In in, cm, mm, pt or px")
+  command.add_option("--width", options.width, "Width in in, cm, mm, pt or px")
       ->capture_default_str()
       ->group(group);
-  command.add_option("--height", options.height, "As --width (default: follows from the panels)")
+  command
+      .add_option("--height", options.height, "Height, as --width (default: what the panels need)")
       ->group(group);
   command
-      .add_option("--dpi", options.dpi, "Dots an inch, of PNG and of pictures inside SVG and PDF")
+      .add_option("--dpi", options.dpi,
+                  "Dots per inch of PNG files and of images inside SVG and PDF files")
       ->check(CLI::Range(10, 2400))
       ->capture_default_str()
       ->group(group);
   command.add_option("--title", options.title, "A line above everything")->group(group);
-  command.add_option("--colormap", options.settings.colormap, "Of weights")
+  command.add_option("--colormap", options.settings.colormap, "Colour map of the weights")
       ->check(CLI::IsMember(colormap_ids()))
       ->capture_default_str()
       ->group(group);
@@ -269,8 +272,7 @@ void add_look(CLI::App& command, Options& options) {
 
 void add_render_command(CLI::App& program, Work& chosen) {
   auto* command = program.add_subcommand(
-      "render",
-      "Panels of variants and views, or of a session saved by the window, as PNG, SVG or PDF");
+      "render", "Write panels of variants and views, or of a saved session, as PNG, SVG or PDF");
   auto options = std::make_shared<Options>();
   options->source.add_to(*command);
   command->add_option("--variant", options->variants, "A column; may be repeated (default: all)")
@@ -286,9 +288,10 @@ void add_render_command(CLI::App& program, Work& chosen) {
   command->add_option("-o,--output", options->output, "A file ending in .png, .svg or .pdf")
       ->check(refuse_empty)
       ->required();
-  command->add_flag("--estimate", options->estimate,
-                    "Of heads longer than 8192 tokens: heatmaps and error maps from a few rows "
-                    "of each row of pixels, labelled, instead of all");
+  command->add_flag(
+      "--estimate", options->estimate,
+      "For heads longer than 8192 tokens: estimate heatmaps and error maps from a few "
+      "token rows of each pixel row, and label them so");
   add_look(*command, *options);
   options->parameters.add_to(*command);
   options->heads.add_to(*command, "0", false);

@@ -1,5 +1,5 @@
-// A ComputeReport is what `fovea compute` has to say: as JSON (also the metadata of its output
-// file) and for reading.
+// A ComputeReport is the result of `fovea compute`, written as JSON (also into the metadata of its
+// output file) and as text.
 #pragma once
 
 #include <optional>
@@ -37,7 +37,7 @@ struct ComputeReport {
   std::string output;             // the file written, if any
 };
 
-/// What a reader of numbers from this source must know: guessed layout, content features, notes.
+/// Everything that qualifies numbers from this source: a guessed layout, content features, notes.
 std::vector<std::string> notes_of(const Source& source);
 
 Document to_json(const ComputeReport& report);

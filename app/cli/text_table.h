@@ -1,4 +1,4 @@
-// A TextTable is rows of text set in columns for a terminal; and how numbers are written in it.
+// A TextTable is rows of text, aligned in columns for a terminal.
 #pragma once
 
 #include <ostream>
@@ -8,14 +8,14 @@
 namespace fovea {
 
 struct TextTable {
-  std::vector<std::string> header;  // a title that begins with '<' sets its column flush left
+  std::vector<std::string> header;  // a title that begins with '<' aligns its column to the left
   std::vector<std::vector<std::string>> rows;
 };
 
-/// Two blanks before and between the columns; numbers flush right.
+/// Two spaces before and between the columns; columns are aligned to the right by default.
 void print(std::ostream& out, const TextTable& table);
 
-/// Label and value, the values below each other. Empty values are left out.
+/// A line for each label and value, with the values aligned. Empty values are left out.
 void print_facts(std::ostream& out, const std::vector<std::pair<std::string, std::string>>& facts);
 
 /// Four significant digits: "0.2752", "12.3", "1.2e-07"; "infinite", "-" for NaN.

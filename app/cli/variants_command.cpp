@@ -1,4 +1,4 @@
-// fovea variants: every variant and its parameters, from the table.
+// fovea variants: lists every variant of the table with its parameters.
 #include "cli/commands.h"
 #include "cli/json_output.h"
 #include "cli/text_table.h"
@@ -59,7 +59,7 @@ void print_variant(std::ostream& out, const Variant& variant) {
 }  // namespace
 
 void add_variants_command(CLI::App& program, Work& chosen) {
-  auto* command = program.add_subcommand("variants", "Every variant and its parameters");
+  auto* command = program.add_subcommand("variants", "List every variant and its parameters");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "One JSON document on standard output");
   command->callback([&chosen, json] {
@@ -77,9 +77,9 @@ void add_variants_command(CLI::App& program, Work& chosen) {
         print(console.out, Document{{"variants", document}});
       else
         console.out
-            << "\nDefaults are for heads of 4096 tokens and more. Of shorter ones, where these "
-               "sizes would be\nall of exact attention, every command takes smaller ones, as "
-               "the window does, and says which.\n";
+            << "\nDefaults are for heads of 4096 tokens and more. For shorter heads they would "
+               "cover all of\nexact attention, so every command uses smaller sizes, as the window "
+               "does, and says which.\n";
     };
   });
 }

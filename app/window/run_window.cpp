@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "canvas/gl_widget.h"
 #include "data/error.h"
 #include "input/assets.h"
 #include "study/polite_backend.h"
@@ -38,6 +39,7 @@ std::unique_ptr<QApplication> start_application(int& argc, char** argv) {
         "no display (DISPLAY and WAYLAND_DISPLAY are empty): the window needs one; "
         "`fovea --help` lists the commands that do not");
   const QtMessageHandler before = qInstallMessageHandler(end_where_fatal);
+  allow_native_composition();
   auto application = std::make_unique<QApplication>(argc, argv);
   qInstallMessageHandler(before);
   return application;

@@ -185,7 +185,7 @@ bool MapPyramid::refine(const MapView& view, Run& run) {
   };
   Matrix values = pool(tile_tokens(nearest->row), tile_tokens(nearest->col), view.pixel, run);
   tiles_.push_front({view.pixel, nearest->row, nearest->col, std::move(values)});
-  if (tiles_.size() > std::max(most_tiles, seen)) tiles_.pop_back();
+  while (tiles_.size() > std::max(most_tiles, seen)) tiles_.pop_back();
   ++version_;
   return true;
 }

@@ -105,7 +105,7 @@ constexpr IndexRange cluster_tokens(Index index, int level, Index n) {
   return {begin, end < n ? end : n};
 }
 
-/// Throws Error (a defect of ours) unless all tiles lie inside their orders and no pair is covered
+/// Throws Error (an internal error) unless all tiles lie inside their orders and no pair is covered
 /// twice. O(pairs); for tests.
 void check_disjoint(const Plan& plan);
 

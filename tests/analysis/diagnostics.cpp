@@ -2,11 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "analysis/block_spread.h"
+#include "analysis/hyper_figures.h"
 #include "analysis/leaf_skew.h"
 #include "analysis/reach.h"
+#include "analysis/row_bands.h"
 #include "analysis/spectrum.h"
 #include "cases.h"
 #include "pairs.h"
@@ -109,6 +112,38 @@ TEST_CASE("HyperAttention's Eq. 1, block mass and row sums against dense matrice
     for (Index c = 0; c < 2; ++c) v.push_back(static_cast<double>(x.problem.v(i, c)));
   const double eps = norm(difference, 2) / (norm(p.values, 8) * norm(v, 2));
   CHECK(value_of(all, "spectral_epsilon") == doctest::Approx(eps).epsilon(1e-5));
+}
+
+TEST_CASE("figures of sampled rows are those of the rows, in the scale of all") {
+  const Index n = 96, taken = 32;
+  for (const Data data : {Data::equal, Data::gaussian}) {
+    const Instance x = make_instance(*backends().front(), make_data(data, n, 3, 2, false), "hyper",
+                                     {{"block", "8"}, {"samples", "8"}, {"min_length", "0"}});
+    const Instance exact = make_instance(*backends().front(), x.problem, "exact", {});
+    Profile profile;
+    Run run{profile};
+    const double entries = static_cast<double>(taken * n);
+    const auto all = hyper_figures(*x.bound, x.apply(x.problem.v), *exact.bound,
+                                   exact.apply(x.problem.v), run, entries);
+    const auto p = reference<double>(exact);
+    std::vector<double> squares(static_cast<std::size_t>(n));
+    for (const IndexRange& band : row_bands(n, entries, 0).bands)
+      for (Index i = band.begin; i < band.end; ++i)
+        for (Index j = 0; j < n; ++j) squares[static_cast<std::size_t>(j)] += p(i, j) * p(i, j);
+    // n sum_i P_ij^2, of which a third of the rows gives a third.
+    const double alpha = static_cast<double>(n) * *std::ranges::max_element(squares) * 3;
+    CHECK(value_of(all, "alpha") == doctest::Approx(alpha).epsilon(1e-6));
+    if (data == Data::equal) {
+      CHECK(value_of(all, "alpha") == doctest::Approx(1).epsilon(1e-6));  // P is uniform
+      CHECK(value_of(all, "block_mass") == doctest::Approx(8.0 / n).epsilon(1e-6));
+      CHECK(value_of(all, "kappa") == doctest::Approx(1).epsilon(1e-5));
+    }
+    for (const Diagnostic& d : all) {
+      CHECK(d.sampled == (d.id != "row_sum_error"));
+      CHECK(d.id != "stable_rank");  // |P|_op needs every row
+      CHECK(d.id != "spectral_epsilon");
+    }
+  }
 }
 
 TEST_CASE("kappa is infinite when a row lies wholly in its block") {

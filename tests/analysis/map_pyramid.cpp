@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <set>
 
 #include "data/random.h"
 
@@ -39,6 +40,7 @@ double pooled(const Matrix& m, IndexRange rows, IndexRange cols, Pool::Kind kind
 struct Source {
   const Matrix& m;
   int* calls = nullptr;
+  std::set<Index>* drawn = nullptr;  // the rows that stood for others
 
   Matrix operator()(IndexRange rows, IndexRange cols, Pool pool, Run&) const {
     if (calls) ++*calls;
@@ -53,6 +55,7 @@ struct Source {
       if (pool.one_row) {
         its.begin = drawn_row(rows, pool, r);
         its.end = its.begin + 1;
+        if (drawn) drawn->insert(its.begin);
       }
       for (Index c = 0; c < pool.cols; ++c)
         out(r, c) = static_cast<float>(pooled(m, its,
@@ -267,6 +270,93 @@ TEST_CASE("map pyramid: an estimated max is never above the truth, and exact row
       if (10 <= r && r < 20) REQUIRE(got == truth);
     }
   CHECK(below > 0);
+}
+
+TEST_CASE("map pyramid: an estimate is made of the rows that were drawn, and of no others") {
+  const Index n = 4110;  // pixels of 8, the last cut off at 6
+  const Matrix m = dense(n);
+  for (const Pool::Kind kind : {Pool::Kind::max, Pool::Kind::mean}) {
+    std::set<Index> drawn;
+    MapPyramid map(n, kind, Source{m, nullptr, &drawn});
+    REQUIRE(map.overview_pixel() == 8);
+    map.estimate(4, 3, run);
+    const Index side = map.overview_rows();
+    const MapPicture picture = map.picture({8, {0, side}, {0, side}});
+    double worst = 0, worst_error = 0;
+    for (Index r = 0; r < side; ++r) {
+      const IndexRange rows{r * 8, std::min(n, r * 8 + 8)};
+      std::vector<Index> its(drawn.lower_bound(rows.begin), drawn.lower_bound(rows.end));
+      REQUIRE(its.size() == 4);
+      for (Index c = 0; c < side; ++c) {
+        const IndexRange cols{c * 8, std::min(n, c * 8 + 8)};
+        double sum = 0, squares = 0, most = 0;
+        for (const Index i : its) {
+          const double x = pooled(m, {i, i + 1}, cols, kind);
+          sum += x / 4;
+          if (std::abs(x) > std::abs(most)) most = x;
+        }
+        for (const Index i : its) {
+          const double x = pooled(m, {i, i + 1}, cols, kind) - sum;
+          squares += x * x;
+        }
+        const double expected = kind == Pool::Kind::mean ? sum : most;
+        worst = std::max(worst, std::abs(double(picture.values(r, c)) - expected));
+        if (kind == Pool::Kind::max) continue;
+        // Cochran, Sampling Techniques, Eq. 2.20: s^2 / n (1 - n / N).
+        const double error = std::sqrt(squares / 3 / 4 * (1 - 4 / double(rows.size())));
+        worst_error = std::max(worst_error, std::abs(double(picture.standard_error(r, c)) - error));
+      }
+    }
+    CHECK(worst <= (kind == Pool::Kind::max ? 0 : rounding));
+    // Squares of numbers up to 3 in float, whose difference is a small variance.
+    CHECK(worst_error <= 1e-5);
+    CHECK(picture.standard_error.empty() == (kind == Pool::Kind::max));
+  }
+}
+
+namespace {
+
+// A pyramid of 16384 x 16384 entries, 64 x 64 tiles of one entry a pixel.
+struct Large {
+  static constexpr Index n = 16384, side = MapPyramid::tile_side, kept = 128;
+  MapPyramid map{n, Pool::Kind::max, [](IndexRange, IndexRange, Pool pool, Run&) {
+                   return Matrix(pool.rows, pool.cols, 1.0f);
+                 }};
+
+  MapView tiles(IndexRange down, IndexRange across) const {
+    return {
+        1, {down.begin * side, down.end * side}, {across.begin * side, across.end * side}, 0, 0};
+  }
+  int look_at(const MapView& view) {
+    int made = 0;
+    while (made <= 64 * 64 && map.refine(view, run)) ++made;
+    return made;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("map pyramid: of many tiles the last used are kept, the others make room") {
+  Large large;
+  const MapView first = large.tiles({0, 1}, {0, 1}), second = large.tiles({0, 1}, {1, 2});
+  CHECK(large.look_at(first) == 1);
+  CHECK(large.look_at(second) == 1);
+  CHECK(large.look_at(large.tiles({8, 15}, {0, 18})) == Large::kept - 2);
+  CHECK(large.map.picture(first).complete);  // used again
+  CHECK(large.look_at(large.tiles({20, 21}, {0, 1})) == 1);
+  CHECK(large.map.picture(first).complete);
+  CHECK_FALSE(large.map.picture(second).complete);  // the one that was not used for longest
+  CHECK(large.look_at(large.tiles({30, 38}, {0, 16})) == Large::kept);
+  CHECK_FALSE(large.map.picture(first).complete);
+  CHECK(large.look_at(first) == 1);
+}
+
+TEST_CASE("map pyramid: a view of many tiles leaves no more behind than are kept of any") {
+  Large large;
+  const MapView wide = large.tiles({0, 16}, {0, 16});
+  CHECK(large.look_at(wide) == 256);
+  CHECK(large.look_at(large.tiles({40, 41}, {0, 1})) == 1);
+  CHECK(large.look_at(wide) == 256 - (Large::kept - 1));
 }
 
 TEST_CASE("map pyramid: a part is there without any overview") {

@@ -31,7 +31,7 @@ double pairs_of(const Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("the element mask is where P is positive; row sizes are its sums") {
+TEST_CASE("the element mask is where P is positive, row sizes are its sums") {
   for_small_instances([](const Instance& x) {
     INFO(x.variant->id << " n=" << x.plan->n << " causal=" << x.plan->causal);
     const Index n = x.plan->n;

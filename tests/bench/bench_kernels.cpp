@@ -21,7 +21,7 @@
 #include "bench/map_errors.h"
 #include "bench/side_by_side.h"
 #include "data/random.h"
-#include "device_operator.h"
+#include "device/device_operator.h"
 #include "variants/variant.h"
 
 using namespace fovea;

@@ -31,7 +31,7 @@ TEST_CASE("a rank map keeps its colour bar when every panel has a range of its o
   }
 }
 
-TEST_CASE("a row's range is that of all its rasters; rank maps and categories have none to share") {
+TEST_CASE("a row's range is that of all its rasters, rank maps and categories have none to share") {
   auto model = matrix_model(64, 3);
   Raster high = heat(64, 64);
   high.high = 0.9;

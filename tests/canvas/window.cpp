@@ -1,7 +1,5 @@
 // The canvas in a real window: what is drawn where, and what hands make it tell.
 #define DOCTEST_CONFIG_IMPLEMENT
-#include <doctest/doctest.h>
-
 #include <QApplication>
 #include <QDir>
 #include <QDockWidget>
@@ -9,6 +7,7 @@
 
 #include "canvas/grid.h"
 #include "canvas/token_axis.h"
+#include "run_tests.h"
 #include "shown.h"
 
 using namespace fovea;
@@ -298,6 +297,7 @@ TEST_CASE("where there is no GL the canvas says so" * doctest::skip()) {
 int main(int argc, char** argv) {
   doctest::Context context(argc, argv);
   if (context.shouldExit()) return 0;
+  allow_native_composition();
   QApplication application(argc, argv);
-  return context.run();
+  return fovea::test::run_tests(context);
 }

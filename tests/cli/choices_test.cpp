@@ -56,10 +56,10 @@ class Variable {
   std::optional<std::string> old_;
 };
 
-// Exact attention of this head takes a minute and more on two cores; to make the head and to plan
-// takes a few seconds, also where other work keeps the machine busy.
+// Exact attention of this head takes more than 25 s of processor time; to make the head and to
+// plan takes about one.
 const std::string large = "synthetic:clusters?n=131072&d=64";
-constexpr double in_time = 20;
+constexpr double in_time = 8;
 
 }  // namespace
 
@@ -114,9 +114,9 @@ TEST_CASE("all heads are taken only by commands that take several") {
       0);
 }
 
-TEST_CASE("what a plan or a rank map cannot be is told before exact attention is computed") {
+TEST_CASE("what a plan or a rank map cannot be is refused before exact attention is computed") {
   const TemporaryDirectory scratch;
-  CHECK(check_refused({"rankmap", large}, 4, "too large to decompose").seconds < in_time);
+  CHECK(check_refused({"rankmap", large}, 4, "too large to decompose").cpu_seconds < in_time);
   const std::vector<std::string> wrong{"--variant", "fixed", "--set",
                                        "stride=8",  "--set", "summary=64"};
   for (std::vector<std::string> arguments :
@@ -124,14 +124,17 @@ TEST_CASE("what a plan or a rank map cannot be is told before exact attention is
         std::vector<std::string>{"rankmap", "synthetic:clusters?n=2000&d=64"},
         std::vector<std::string>{"bench", "--n", "131072"}}) {
     arguments.insert(arguments.end(), wrong.begin(), wrong.end());
-    CHECK(check_refused(arguments, 2, "summary").seconds < in_time);
+    CHECK(check_refused(arguments, 2, "summary").cpu_seconds < in_time);
   }
 }
 
 TEST_CASE("a display that is named and not there ends with status 4") {
   const Variable wayland("WAYLAND_DISPLAY", nullptr), platform("QT_QPA_PLATFORM", nullptr);
-  for (const char* display : {":77", ""}) {
-    const Variable here("DISPLAY", display);
+  const TemporaryDirectory scratch;
+  // A display may be named by the path of its socket, of which there is none here. Any number might
+  // be that of a real display, on which the window would open and wait for a person.
+  for (const std::string& display : {scratch / "display:0", std::string()}) {
+    const Variable here("DISPLAY", display.c_str());
     check_refused({"synthetic:golden"}, 4, "display");
     check_refused({"bench", "--n", "64", "--interaction"}, 4, "display");
   }

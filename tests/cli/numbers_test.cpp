@@ -158,6 +158,32 @@ TEST_CASE("a structure that was written is used when it is given back") {
   CHECK(read_floats(read_safetensors(first), "z") == read_floats(read_safetensors(second), "z"));
 }
 
+TEST_CASE("every head is given its own part of a structure, whichever heads are computed") {
+  const TemporaryDirectory scratch;
+  const std::string first = scratch / "first.safetensors", second = scratch / "second.safetensors";
+  for (const auto& [variant, setting] : {std::pair{"hyper", "min_length=1"}, {"tf", "height=3"}}) {
+    const auto compute = [&](std::vector<std::string> more) {
+      std::vector<std::string> all{
+          "compute", "synthetic:gaussian?n=64&d=8&heads=3", "--variant", variant, "--set", setting};
+      all.insert(all.end(), more.begin(), more.end());
+      const Ended ended = run_program(all);
+      CAPTURE(ended.err);
+      REQUIRE(ended.status == 0);
+    };
+    CAPTURE(variant);
+    compute({"--seed", "5", "-o", first});
+    const auto z = read_floats(read_safetensors(first), "z");
+    REQUIRE(z.size() == 3 * 64 * 8);
+    compute({"--seed", "6", "--structure", first, "-o", second});
+    CHECK(read_floats(read_safetensors(second), "z") == z);
+    for (const int head : {0, 1, 2}) {
+      compute({"--seed", "6", "--head", std::to_string(head), "--structure", first, "-o", second});
+      const auto its = z.begin() + head * 64 * 8;
+      CHECK(read_floats(read_safetensors(second), "z") == std::vector(its, its + 64 * 8));
+    }
+  }
+}
+
 TEST_CASE("the rank map of the paper's example is the paper's") {
   const auto map =
       run_program({"rankmap", "synthetic:hmatrix", "--leaf", "4", "--tolerance", "1e-3", "--json"})

@@ -14,13 +14,15 @@ namespace fovea::test {
 struct Ended {
   int status = 0;  // 128 + signal when it was killed
   std::string out, err;
-  double seconds = 0;
+  /// Processor time of all its threads, from Ctrl-C on where it was pressed: how busy the machine
+  /// is does not change it, as it changes the time on the wall.
+  double cpu_seconds = 0;
 
   /// All of standard output as JSON; throws when there is anything else.
   nlohmann::json json() const { return nlohmann::json::parse(out); }
 };
 
-/// `interrupt_after`: seconds after which Ctrl-C is pressed; then `seconds` counts from there.
+/// `interrupt_after`: seconds after which Ctrl-C is pressed.
 /// `output`: where standard output goes instead of into `out`.
 Ended run_program(const std::vector<std::string>& arguments, double interrupt_after = 0,
                   const std::string& output = "");

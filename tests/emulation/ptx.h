@@ -4,7 +4,7 @@
 #include <cuda_runtime.h>
 
 #include "../kernels/round_16.h"
-#include "precision.h"
+#include "device/precision.h"
 
 namespace fovea::cuda {
 

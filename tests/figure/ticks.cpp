@@ -16,6 +16,8 @@ TEST_CASE("token ticks lie in the range, evenly, and are few") {
       if (begin == 0) CHECK(ticks.front().label == "0");
       for (std::size_t t = 0; t < ticks.size(); ++t) {
         CHECK(range.contains(static_cast<Index>(ticks[t].at)));
+        // A token is a cell from its index to the next; its tick stands at the centre.
+        CHECK(ticks[t].at == ticks[t].label.toDouble() + 0.5);
         if (t > 1)
           CHECK(ticks[t].at - ticks[t - 1].at == doctest::Approx(ticks[1].at - ticks[0].at));
       }

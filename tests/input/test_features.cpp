@@ -68,7 +68,7 @@ TEST_CASE("text features: any d from 8 on, any token") {
              {"7", "at least 8"});
 }
 
-TEST_CASE("image features: V is the mean colour and the patch; equal patches agree") {
+TEST_CASE("image features: V is the mean colour and the patch, equal patches agree") {
   const Picture picture = picture_of(32, 16, noise);
   const ContentHead head = image_features(picture, 4, 64);
   REQUIRE(head.q.rows() == 32);

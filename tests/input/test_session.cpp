@@ -3,6 +3,7 @@
 
 #include <QFile>
 #include <QTemporaryDir>
+#include <filesystem>
 
 #include "data/error.h"
 #include "input/session_file.h"
@@ -39,13 +40,130 @@ struct Written {
 
 }  // namespace
 
-TEST_CASE("a session written is the session read") {
+namespace {
+
+// Every field is bound by name: a new one must be given a value here, or this does not compile.
+Session unlike_any_default() {
+  Session session;
+  auto& [source, patch, layer, head, causal, scale, columns, views, settings, viewport, pinned] =
+      session;
+  source = "synthetic:gaussian?n=64&d=8&heads=3";
+  patch = 5;
+  layer = 2;
+  head = 1;
+  causal = true;
+  scale = 0.3;
+  for (const Variant& variant : variants()) {
+    Column column{.variant = variant.id, .values = defaults(variant.schema), .seed = 1};
+    column.seed += columns.size();
+    columns.push_back(column);
+  }
+  set_value(find_variant("hyper").schema, columns.back().values, "block", "17");
+  views = {View::cost, View::output, View::row,   View::tree,   View::level,
+           View::rank, View::mask,   View::error, View::heatmap};
+  viewport = {1.5, 20.25, 3, 47.5};
+  pinned = 7;
+  auto& [norm, log_floor, error, pool, mask_block, rank_of, rank_leaf, rank_tolerance,
+         rank_partition, rank_colour, shared_range, colormap] = settings;
+  norm = Norm::row_max;
+  log_floor = 3e-3;
+  error = ErrorKind::relative;
+  pool = Pool::Kind::mean;
+  mask_block = 24;
+  rank_of = RankSubject::error;
+  rank_leaf = 12;
+  rank_tolerance = 0.05;
+  rank_partition = Partition::uniform;
+  rank_colour = RankColour::storage;
+  shared_range = false;
+  colormap = "cividis";
+  return session;
+}
+
+}  // namespace
+
+TEST_CASE("a session written is the session read, field by field") {
+  Written written;
+  const Session session = written.file.session = unlike_any_default();
+  written.file.content_hash = "abc123";
+  written.file.layout = "[n,h,d]";
+  written.write();
+  const SessionFile read = read_session(written.path);
+  const Session& found = read.session;
+  CHECK(read.content_hash == "abc123");
+  CHECK(read.layout == "[n,h,d]");
+  // One by one, so that a failure names the field.
+  CHECK(found.source == session.source);
+  CHECK(found.patch == session.patch);
+  CHECK(found.layer == session.layer);
+  CHECK(found.head == session.head);
+  CHECK(found.causal == session.causal);
+  CHECK(found.scale == session.scale);
+  CHECK(found.columns == session.columns);
+  CHECK(found.views == session.views);
+  CHECK(found.viewport == session.viewport);
+  CHECK(found.pinned_query == session.pinned_query);
+  CHECK(found.settings.norm == session.settings.norm);
+  CHECK(found.settings.log_floor == session.settings.log_floor);
+  CHECK(found.settings.error == session.settings.error);
+  CHECK(found.settings.pool == session.settings.pool);
+  CHECK(found.settings.mask_block == session.settings.mask_block);
+  CHECK(found.settings.rank_of == session.settings.rank_of);
+  CHECK(found.settings.rank_leaf == session.settings.rank_leaf);
+  CHECK(found.settings.rank_tolerance == session.settings.rank_tolerance);
+  CHECK(found.settings.rank_partition == session.settings.rank_partition);
+  CHECK(found.settings.rank_colour == session.settings.rank_colour);
+  CHECK(found.settings.shared_range == session.settings.shared_range);
+  CHECK(found.settings.colormap == session.settings.colormap);
+  CHECK(found == session);
+}
+
+TEST_CASE("every choice of a session is written and read") {
   Written written;
   Session& session = written.file.session;
-  session.settings.rank_colour = RankColour::storage;
-  session.settings.colormap = "cividis";
+  const auto comes_back = [&] {
+    written.write();
+    return read_session(written.path).session == session;
+  };
+  for (auto norm : {Norm::linear, Norm::log, Norm::row_max}) {
+    session.settings.norm = norm;
+    CHECK(comes_back());
+  }
+  for (auto error : {ErrorKind::signed_difference, ErrorKind::absolute, ErrorKind::squared,
+                     ErrorKind::relative, ErrorKind::log10_absolute}) {
+    session.settings.error = error;
+    CHECK(comes_back());
+  }
+  for (auto subject : {RankSubject::attention, RankSubject::unnormalised, RankSubject::logits,
+                       RankSubject::error}) {
+    session.settings.rank_of = subject;
+    CHECK(comes_back());
+  }
+  for (const std::optional<bool> causal : {std::optional<bool>(), {false}, {true}}) {
+    session.causal = causal;
+    CHECK(comes_back());
+  }
+}
+
+TEST_CASE("a session opens from any directory: a file is named from the root") {
+  const QTemporaryDir here, elsewhere;
+  const auto old = std::filesystem::current_path();
+  REQUIRE(QFile(here.filePath("head.npz")).open(QIODevice::WriteOnly));
+  Written written;
+  written.file.session.source = "head.npz";
+  std::filesystem::current_path(here.path().toStdString());
   written.write();
-  CHECK(read_session(written.path).session == session);
+  std::filesystem::current_path(elsewhere.path().toStdString());
+  const std::string source = read_session(written.path).session.source;
+  CHECK(std::filesystem::exists(source));
+  std::filesystem::current_path(old);
+  CHECK(std::filesystem::path(source).is_absolute());
+  // What is no file stays as it is.
+  for (const char* name : {"synthetic:golden", "not-there.npz"}) {
+    written.file.session.source = name;
+    written.write();
+    CHECK(read_session(written.path).session.source == name);
+  }
 }
 
 TEST_CASE("a session with a colour map that is not known is refused by file, name and choice") {

@@ -52,7 +52,7 @@ TEST_CASE("npy: Fortran order is reversed strides") {
   CHECK(tensor.strides == std::vector<Index>{4, 4, 8});
 }
 
-TEST_CASE("npy: types of both byte orders; scalars and empty arrays are legal") {
+TEST_CASE("npy: types of both byte orders, scalars and empty arrays are legal") {
   CHECK(read_one(npy_bytes(npy_dict(">f8", "(1,)"), "12345678")).type == ElementType::f64);
   CHECK(read_one(npy_bytes(npy_dict(">f8", "(1,)"), "12345678")).big_endian);
   CHECK(read_one(npy_bytes(npy_dict("<f2", "()"), "12")).type == ElementType::f16);

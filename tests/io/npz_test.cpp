@@ -20,7 +20,7 @@ TensorFile read_members(const std::vector<ZipMember>& members) {
 
 }  // namespace
 
-TEST_CASE("npz: stored and deflated arrays are the same; other members are ignored with a note") {
+TEST_CASE("npz: stored and deflated arrays are the same, other members are ignored with a note") {
   const TemporaryDirectory directory;
   const std::string bytes = small_array();
   const std::vector<ZipMember> members{{"layer1.q.npy", bytes}, {"notes.txt", "hello"}};

@@ -149,7 +149,7 @@ TEST_CASE("an attention matrix alone, or beside q, k, v") {
   CHECK_SAYS(source_from_tensors(file_of({tensor("a", {5, 4})})), "'a' [5,4]", "square");
 }
 
-TEST_CASE("fewer key heads are grouped; a number that does not divide is refused") {
+TEST_CASE("fewer key heads are grouped, a number that does not divide is refused") {
   TensorFile file =
       file_of({tensor("q", {4, 9, 3}), tensor("k", {2, 9, 3}), tensor("v", {2, 9, 5})});
   const Source source = source_from_tensors(file);

@@ -229,10 +229,10 @@ void check_map(const RankOptions& options, Index left) {
   }
 }
 
-TEST_CASE("spectra: a map by hierarchy has the CPU's ranks; the rough block is left to it") {
+TEST_CASE("spectra: a map by hierarchy has the CPU's ranks, the rough block is left to it") {
   check_map({.leaf = 16}, 1);
 }
-TEST_CASE("spectra: a uniform map has the CPU's ranks; rough blocks are left to it") {
+TEST_CASE("spectra: a uniform map has the CPU's ranks, rough blocks are left to it") {
   // Also two on the diagonal, with its crest; the third there is of 60 a side.
   check_map({.leaf = 70, .partition = Partition::uniform}, 3);
 }

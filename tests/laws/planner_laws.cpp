@@ -118,7 +118,7 @@ TEST_CASE("law: the levels of h1d tile the matrix exactly once, whatever n") {
           }
 }
 
-TEST_CASE("law: one seed gives one structure, on every back end; another seed another") {
+TEST_CASE("law: one seed gives one structure, on every back end, another seed another") {
   for (const Case& c : cases()) {
     CAPTURE(describe(c));
     const Problem problem = make_data(Data::gaussian, 200, 8, 2, true, c.head);

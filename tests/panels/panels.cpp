@@ -6,8 +6,8 @@
 
 #include "analysis/cases.h"
 #include "analysis/pairs.h"
-#include "panels/panel.h"
 #include "panels/rank_subject.h"
+#include "panels/scene.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -16,54 +16,6 @@ namespace {
 
 constexpr View views[] = {View::heatmap, View::error, View::mask,   View::rank, View::level,
                           View::tree,    View::row,   View::output, View::cost};
-
-// A variant and exact attention of one problem, computed and compared.
-struct Scene {
-  Problem problem;
-  Computation computation, exact;
-  Metrics metrics;
-  std::vector<Diagnostic> diagnostics;
-  Sequence sequence;
-  ViewSettings settings;
-  Profile profile;
-
-  Scene(const Problem& p, const std::string& id, const Settings& parameters) : problem(p) {
-    Run run{profile};
-    const Backend& backend = *backends().front();
-    const auto make = [&](const std::string& name, const Settings& s) {
-      const Variant& variant = find_variant(name);
-      return compute(problem, {.variant = &variant, .values = values_of(variant, s), .repeats = 0},
-                     backend, run);
-    };
-    exact = make("exact", {});
-    computation = id == "exact" ? exact : make(id, parameters);
-    metrics = compare(*computation.op, computation.output, *exact.op, exact.output, run);
-    diagnostics = diagnose(*computation.op, computation.output, *exact.op, exact.output, run);
-  }
-  Panel panel(View view, IndexRange rows, IndexRange cols, Index max_pixels = 512,
-              Index query = 0) {
-    Run run{profile};
-    return make_panel(view,
-                      {.computation = computation,
-                       .exact = exact,
-                       .backend = *backends().front(),
-                       .metrics = &metrics,
-                       .diagnostics = &diagnostics,
-                       .sequence = sequence,
-                       .settings = settings,
-                       .rows = rows,
-                       .cols = cols,
-                       .max_pixels = max_pixels,
-                       .query = query},
-                      run);
-  }
-  Panel panel(View view) { return panel(view, {0, problem.n()}, {0, problem.n()}); }
-  Matrix p(bool approximate) {
-    Run run{profile};
-    const IndexRange all{0, problem.n()};
-    return (approximate ? computation : exact).op->tile(all, all, run);
-  }
-};
 
 Scene hyper_scene(bool causal = false) {
   return {make_data(Data::gaussian, 40, 4, 4, causal),
@@ -95,7 +47,7 @@ TEST_CASE("every view of every variant shows something or says why not") {
       }
 }
 
-TEST_CASE("the heatmap is P; its masked pixels are the future") {
+TEST_CASE("the heatmap is P, its masked pixels are the future") {
   Scene scene = hyper_scene(true);
   const auto raster = std::get<Raster>(scene.panel(View::heatmap).body);
   const Matrix p = scene.p(true);
@@ -251,7 +203,7 @@ TEST_CASE("rank subjects are P, exp(S), S and the error") {
     }
 }
 
-TEST_CASE("a row lists its best keys; an output picture is Z") {
+TEST_CASE("a row lists its best keys, an output picture is Z") {
   Scene scene = hyper_scene();
   const auto curve = std::get<RowCurve>(scene.panel(View::row, {0, 40}, {5, 25}, 512, 7).body);
   const Matrix p = scene.p(false);

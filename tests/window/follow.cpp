@@ -153,7 +153,7 @@ TEST_CASE("a layer of another length is seen whole, with nothing pinned or selec
   CHECK(window.settle());
 }
 
-TEST_CASE("the button and Esc cancel the same, once; then Esc lets go of what is selected") {
+TEST_CASE("the button and Esc cancel the same, once, then Esc lets go of what is selected") {
   Window window(small);
   window->open("synthetic:clusters?n=16384&d=64&seed=1");
   REQUIRE(wait_until([&] { return window.study().length() == 16384 && window.study().problem(); }));

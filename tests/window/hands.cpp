@@ -111,7 +111,7 @@ TEST_CASE("marks follow their column: other parameters other tokens, no column n
   CHECK(window.study().marks().queries().empty());
 }
 
-TEST_CASE("a block of the rank map clicked shows its singular values; the tolerance is live") {
+TEST_CASE("a block of the rank map clicked shows its singular values, the tolerance is live") {
   Window window(small);
   show(window, {View::rank});
   auto* values = window->findChild<SingularValues*>();

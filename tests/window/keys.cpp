@@ -57,7 +57,7 @@ TEST_CASE("keys alone: crosshair, pin, selection, panel, leaf and block") {
   CHECK_FALSE(window.study().paused());
 }
 
-TEST_CASE("keys pan, zoom about the crosshair, fit; the crosshair draws the view along") {
+TEST_CASE("keys pan, zoom about the crosshair, fit, the crosshair draws the view along") {
   Window window(small);
   take_focus(window);
   for (int step = 0; step < 6; ++step) press(window, Qt::Key_Plus);

@@ -71,7 +71,7 @@ TEST_CASE("each file of the command line has a window of its own") {
   CHECK(wait_until([&] { return !open; }, 10000));
 }
 
-TEST_CASE("the patch of an image is chosen in the window; undo and redo open it again") {
+TEST_CASE("the patch of an image is chosen in the window, undo and redo open it again") {
   Window window(picture);
   auto* patch = window->findChild<QSpinBox*>("patch");
   REQUIRE(patch);
@@ -98,7 +98,7 @@ TEST_CASE("the patch of an image is chosen in the window; undo and redo open it 
   CHECK_FALSE(patch->isVisible());
 }
 
-TEST_CASE("a session keeps the patch; one from before there was a choice has 8") {
+TEST_CASE("a session keeps the patch, one from before there was a choice has 8") {
   QTemporaryDir dir;
   const QString path = dir.filePath("s.fovea.json");
   Window window(picture);

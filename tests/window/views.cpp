@@ -208,7 +208,7 @@ TEST_CASE("the ends of all sliders are sessions that can be read") {
     }
 }
 
-TEST_CASE("rank maps are coloured by rank or by storage; nothing is computed for it") {
+TEST_CASE("rank maps are coloured by rank or by storage, nothing is computed for it") {
   Window window(small);
   const Panel* before = &panel(window.study(), View::rank, 1);
   auto* button = window->findChild<QToolButton*>("view_Colour");

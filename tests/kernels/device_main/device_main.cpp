@@ -1,10 +1,9 @@
 // The main function of tests that need a device: without one they are skipped, not passed.
 #define DOCTEST_CONFIG_IMPLEMENT
-#include <doctest/doctest.h>
-
 #include <cstdio>
 
 #include "backend/backend.h"
+#include "run_tests.h"
 
 int main(int argc, char** argv) {
   doctest::Context context(argc, argv);
@@ -14,5 +13,5 @@ int main(int argc, char** argv) {
     std::printf("skipped: %s\n", why_not.c_str());
     return 77;
   }
-  return context.run();
+  return fovea::test::run_tests(context);
 }

@@ -1,7 +1,0 @@
-#include "attend_mma.cuh"
-
-namespace fovea::cuda {
-
-template void attend_mma<Precision::fp16>(const AttendMmaArgs&, int, cudaStream_t);
-
-}  // namespace fovea::cuda

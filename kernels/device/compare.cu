@@ -1,0 +1,125 @@
+#include "device/compare.h"
+#include "device/launch.h"
+
+namespace fovea::cuda {
+namespace {
+
+constexpr int threads = 128, warps = threads / 32;
+
+// The sum over the block, in a fixed order; in all threads of warp 0.
+__device__ double block_sum(double value) {
+  __shared__ double of_warp[warps];
+  for (int flip = 16; flip > 0; flip /= 2) value += __shfl_xor_sync(0xffffffffu, value, flip);
+  __syncthreads();  // an earlier sum has been read
+  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+  __syncthreads();
+  double sum = 0;
+  for (int w = 0; w < warps; ++w) sum += of_warp[w];
+  return sum;
+}
+
+// NaN is larger than any number; of equals the positive.
+__device__ double larger(double a, double b) {
+  if (!(a == a) || !(b == b)) return a == a ? b : a;
+  const double x = fabs(a), y = fabs(b);
+  return x > y || (x == y && a > b) ? a : b;
+}
+
+__device__ double block_extreme(double value) {
+  __shared__ double of_warp[warps];
+  for (int flip = 16; flip > 0; flip /= 2)
+    value = larger(value, __shfl_xor_sync(0xffffffffu, value, flip));
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+  __syncthreads();
+  double extreme = of_warp[0];
+  for (int w = 1; w < warps; ++w) extreme = larger(extreme, of_warp[w]);
+  return extreme;
+}
+
+__device__ double difference_of(Difference kind, float approximate, float exact) {
+  const double p = exact, difference = static_cast<double>(approximate) - p;
+  if (kind == Difference::signed_difference) return difference;
+  if (kind == Difference::absolute) return fabs(difference);
+  if (kind == Difference::squared) return difference * difference;
+  if (difference == 0) return 0;
+  return exact > 0 ? difference / p : copysign(static_cast<double>(INFINITY), difference);
+}
+
+// One block a pixel that the part touches.
+__global__ void __launch_bounds__(threads)
+    pool_difference_kernel(const PoolDifferenceArgs a, Index first_row, Index first_col,
+                           Index pixels_across) {
+  const Index r = first_row + blockIdx.x / pixels_across,
+              c = first_col + blockIdx.x % pixels_across;
+  const Index row_begin = max(a.rows.begin, r * a.rectangle_rows / a.grid_rows),
+              row_end = min(a.rows.end, (r + 1) * a.rectangle_rows / a.grid_rows),
+              col_begin = max(a.cols.begin, c * a.rectangle_cols / a.grid_cols),
+              col_end = min(a.cols.end, (c + 1) * a.rectangle_cols / a.grid_cols);
+  const Index width = col_end - col_begin, count = (row_end - row_begin) * width;
+  double value = 0;
+  for (Index at = threadIdx.x; at < count; at += threads) {
+    const Index i = row_begin + at / width - a.rows.begin,
+                j = col_begin + at % width - a.cols.begin;
+    const double x = difference_of(a.kind, a.approximate.data[i * a.approximate.stride + j],
+                                   a.exact.data[i * a.exact.stride + j]);
+    value = a.mean ? value + x : larger(value, x);
+  }
+  value = a.mean ? block_sum(value) : block_extreme(value);
+  if (threadIdx.x != 0) return;
+  double& pixel = a.pixels[r * a.grid_cols + c];
+  pixel = a.mean ? pixel + value : larger(pixel, value);
+}
+
+// One block a row.
+__global__ void __launch_bounds__(threads)
+    compare_rows_kernel(DenseTile approximate, DenseTile exact, Index cols, RowDifference* out) {
+  const Index i = blockIdx.x;
+  double error = 0, norm = 0, kl = 0, mass = 0, undefined = 0;
+  for (Index j = threadIdx.x; j < cols; j += threads) {
+    const float given = approximate.data[i * approximate.stride + j];
+    const double p = exact.data[i * exact.stride + j], q = given == -INFINITY ? 0.0 : given;
+    error += (q - p) * (q - p);
+    norm += p * p;
+    if (given != -INFINITY) mass += p;
+    if (!(p > 0)) continue;
+    if (q > 0)
+      kl += p * log(p / q);
+    else
+      undefined = 1;
+  }
+  error = block_sum(error);
+  norm = block_sum(norm);
+  kl = block_sum(kl);
+  mass = block_sum(mass);
+  undefined = block_sum(undefined);
+  if (threadIdx.x == 0) out[i] = {error, norm, kl, undefined == 0, mass};
+}
+
+}  // namespace
+
+void pool_difference(const PoolDifferenceArgs& args, cudaStream_t stream) {
+  // Pixel of an offset: the last that begins at or before it.
+  const auto pixel_of = [](Index offset, Index size, Index pixels) {
+    return ((offset + 1) * pixels - 1) / size;
+  };
+  const Index first_row = pixel_of(args.rows.begin, args.rectangle_rows, args.grid_rows),
+              last_row = pixel_of(args.rows.end - 1, args.rectangle_rows, args.grid_rows),
+              first_col = pixel_of(args.cols.begin, args.rectangle_cols, args.grid_cols),
+              last_col = pixel_of(args.cols.end - 1, args.rectangle_cols, args.grid_cols);
+  launch(
+      pool_difference_kernel,
+      {.grid = dim3(static_cast<unsigned>((last_col - first_col + 1) * (last_row - first_row + 1))),
+       .block = dim3(threads),
+       .stream = stream},
+      args, first_row, first_col, last_col - first_col + 1);
+}
+
+void compare_rows(DenseTile approximate, DenseTile exact, Index rows, Index cols,
+                  RowDifference* out, cudaStream_t stream) {
+  launch(compare_rows_kernel,
+         {.grid = dim3(static_cast<unsigned>(rows)), .block = dim3(threads), .stream = stream},
+         approximate, exact, cols, out);
+}
+
+}  // namespace fovea::cuda

@@ -1,0 +1,123 @@
+#include "device/device_operator.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "device/compare.h"
+#include "device/timeline.h"
+
+namespace fovea::cuda {
+namespace {
+
+constexpr Index part_entries = Index{1} << 24;  // of either operator held at once, a row at least
+
+DenseTile dense(const DeviceMatrix& tile) {
+  return {tile.data(), tile.stride()};
+}
+
+// Calls make(places) for parts of [0, count) in turn, `at_once` places each, and fewer where it
+// finds too little memory: which it does before it leaves anything behind.
+template <class Make>
+void in_parts(Index count, Index at_once, Make make) {
+  for (Index begin = 0; begin < count;) try {
+      const IndexRange places{begin, std::min(begin + at_once, count)};
+      make(places);
+      begin = places.end;
+    } catch (const DeviceLostError&) {
+      throw;
+    } catch (const UnavailableError&) {
+      if (at_once <= 1) throw;
+      at_once /= 2;
+    }
+}
+
+}  // namespace
+
+Matrix DeviceOperator::entries(IndexRange rows, IndexRange cols, Run& run) const {
+  Matrix out(rows.size(), cols.size());
+  in_parts(rows.size(), rows.size(), [&](IndexRange places) {
+    const DeviceMatrix part = device_tile(EntryRows{rows}.part(places), cols, 0.0f, run);
+    part.download(*device_, out.row(places.begin), out.stride(), places.size());
+    device_->wait();
+  });
+  return out;
+}
+
+std::optional<Matrix> DeviceOperator::do_difference(const Operator& exact, IndexRange rows,
+                                                    IndexRange cols, Pool pool, Difference kind,
+                                                    Run& run) const {
+  const auto* other = dynamic_cast<const DeviceOperator*>(&exact);
+  if (!other || other->device_ != device_) return std::nullopt;
+  if (pool.kind == Pool::Kind::none) pool = {Pool::Kind::mean, rows.size(), cols.size()};
+  const bool mean = pool.kind == Pool::Kind::mean;
+  const EntryRows wanted = entry_rows(rows, pool);
+  const Index height = wanted.size();
+  Buffer<double> pixels(*device_, static_cast<std::size_t>(pool.rows * pool.cols));
+  pixels.clear();
+  Run quiet{run.profile, run.stop};
+  in_parts(height, std::clamp<Index>(part_entries / cols.size(), 1, height), [&](IndexRange down) {
+    run.check();
+    const EntryRows its_rows = wanted.part(down);
+    const DeviceMatrix q = device_tile(its_rows, cols, 0.0f, quiet),
+                       p = other->device_tile(its_rows, cols, 0.0f, quiet);
+    Timeline timeline(*device_);
+    {
+      const auto stage = timeline.stage("compare");
+      pool_difference({.approximate = dense(q),
+                       .exact = dense(p),
+                       .rows = down,
+                       .cols = {0, cols.size()},
+                       .rectangle_rows = height,
+                       .rectangle_cols = cols.size(),
+                       .grid_rows = pool.rows,
+                       .grid_cols = pool.cols,
+                       .kind = kind,
+                       .mean = mean,
+                       .pixels = pixels.data()},
+                      device_->stream());
+    }
+    timeline.finish(run.profile);
+    if (run.progress)
+      run.progress->fraction = static_cast<double>(down.end) / static_cast<double>(height);
+  });
+  std::vector<double> sums(pixels.size());
+  pixels.download(sums.data(), sums.size());
+  device_->wait();
+  Matrix out(pool.rows, pool.cols);
+  const auto extent = [](Index pixel, Index size, Index count) {
+    return static_cast<double>((pixel + 1) * size / count - pixel * size / count);
+  };
+  for (Index r = 0; r < pool.rows; ++r)
+    for (Index c = 0; c < pool.cols; ++c) {
+      const double area = extent(r, height, pool.rows) * extent(c, cols.size(), pool.cols);
+      const double value = sums[static_cast<std::size_t>(r * pool.cols + c)];
+      out(r, c) = static_cast<float>(mean ? value / area : value);
+    }
+  return out;
+}
+
+std::optional<std::vector<RowDifference>> DeviceOperator::do_compare_rows(const Operator& exact,
+                                                                          IndexRange rows,
+                                                                          Run& run) const {
+  const auto* other = dynamic_cast<const DeviceOperator*>(&exact);
+  if (!other || other->device_ != device_) return std::nullopt;
+  const Index n = plan().n;
+  std::vector<RowDifference> out(static_cast<std::size_t>(rows.size()));
+  in_parts(rows.size(), rows.size(), [&](IndexRange places) {
+    const EntryRows part = EntryRows{rows}.part(places);
+    const DeviceMatrix q = device_tile(part, {0, n}, -INFINITY, run),
+                       p = other->device_tile(part, {0, n}, 0.0f, run);
+    const auto count = static_cast<std::size_t>(places.size());
+    const Buffer<RowDifference> found(*device_, count);
+    Timeline timeline(*device_);
+    {
+      const auto stage = timeline.stage("compare");
+      cuda::compare_rows(dense(q), dense(p), places.size(), n, found.data(), device_->stream());
+    }
+    found.download(out.data() + places.begin, count);
+    timeline.finish(run.profile);
+  });
+  return out;
+}
+
+}  // namespace fovea::cuda

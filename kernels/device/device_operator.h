@@ -1,0 +1,39 @@
+// A DeviceOperator is an Operator whose entries can be had on the device: two of them are compared
+// there.
+#pragma once
+
+#include <memory>
+
+#include "backend/operator.h"
+#include "data/error.h"
+#include "device/device.h"
+#include "device/device_matrix.h"
+#include "device/entry_rows.h"
+
+namespace fovea::cuda {
+
+class DeviceOperator : public Operator {
+ protected:
+  DeviceOperator(std::shared_ptr<const Plan> plan, const Problem& problem,
+                 std::shared_ptr<const Device> device)
+      : Operator(std::move(plan), problem), device_(std::move(device)) {}
+
+  const Device& device() const { return *device_; }
+
+  /// Entries one by one: where memory for all of them is lacking, some rows at a time.
+  Matrix entries(IndexRange rows, IndexRange cols, Run& run) const;
+
+  /// P over rows x cols. Pairs to which the plan gives no weight hold `elsewhere`.
+  virtual DeviceMatrix device_tile(const EntryRows& rows, IndexRange cols, float elsewhere,
+                                   Run& run) const = 0;
+
+ private:
+  std::optional<Matrix> do_difference(const Operator& exact, IndexRange rows, IndexRange cols,
+                                      Pool pool, Difference kind, Run& run) const final;
+  std::optional<std::vector<RowDifference>> do_compare_rows(const Operator& exact, IndexRange rows,
+                                                            Run& run) const final;
+
+  std::shared_ptr<const Device> device_;
+};
+
+}  // namespace fovea::cuda

@@ -1,0 +1,24 @@
+#include "device/fill.h"
+#include "device/launch.h"
+
+namespace fovea::cuda {
+namespace {
+
+constexpr int threads = 256;
+
+__global__ void __launch_bounds__(threads) fill_kernel(float* values, Index count, float value) {
+  const Index at = static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
+  if (at < count) values[at] = value;
+}
+
+}  // namespace
+
+void fill(float* values, Index count, float value, cudaStream_t stream) {
+  launch(fill_kernel,
+         {.grid = dim3(static_cast<unsigned>((count + threads - 1) / threads)),
+          .block = dim3(threads),
+          .stream = stream},
+         values, count, value);
+}
+
+}  // namespace fovea::cuda

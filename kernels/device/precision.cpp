@@ -1,0 +1,28 @@
+#include "device/precision.h"
+
+#include <array>
+#include <utility>
+
+#include "data/error.h"
+
+namespace fovea::cuda {
+namespace {
+
+constexpr std::array<std::pair<Precision, const char*>, 3> names{
+    {{Precision::fp32, "fp32"}, {Precision::bf16, "bf16"}, {Precision::fp16, "fp16"}}};
+
+}  // namespace
+
+Precision parse_precision(const std::string& name) {
+  for (const auto& [precision, known] : names)
+    if (name == known) return precision;
+  throw UsageError("CUDA: precision " + name + ": fp32, bf16 or fp16 expected");
+}
+
+std::string name_of(Precision precision) {
+  for (const auto& [known, name] : names)
+    if (precision == known) return name;
+  return "";
+}
+
+}  // namespace fovea::cuda

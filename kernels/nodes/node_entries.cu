@@ -1,0 +1,143 @@
+#include "device/launch.h"
+#include "nodes/node_entries.h"
+
+namespace fovea::cuda {
+namespace {
+
+constexpr int threads = 128;
+
+LaunchShape cells(Index rows, Index cols, cudaStream_t stream) {
+  return {.grid = dim3(static_cast<unsigned>((rows * cols + threads - 1) / threads)),
+          .block = dim3(threads),
+          .stream = stream};
+}
+
+__device__ Index own_cell() {
+  return static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
+}
+
+// A key shares the query's nodes down to the last one whose range its place lies in.
+__global__ void __launch_bounds__(threads) entries_kernel(const NodeEntriesArgs a) {
+  const Index cell = own_cell(), cols = a.cols.end - a.cols.begin;
+  const Index row = cell / cols, j = a.cols.begin + cell % cols;
+  if (row >= a.rows.end - a.rows.begin) return;
+  const Index i = a.drawn ? a.drawn[row] : a.rows.begin + row;
+  const NodePairs& p = a.pairs;
+  float value = a.elsewhere;
+  if (!p.causal || j <= i) {
+    const std::int32_t place = p.place[j];
+    for (int depth = 0; depth < p.depths; ++depth) {
+      const Index at = static_cast<Index>(depth) * p.n + i;
+      const std::int32_t slot = p.queries.slot[at];
+      if (slot < 0) break;
+      const Range keys = p.keys[slot];
+      if (place < keys.begin || place >= keys.end) break;
+      if (depth >= a.weighted) value = p.queries.path[at];
+    }
+  }
+  a.out[row * a.stride + cell % cols] = value;
+}
+
+__global__ void __launch_bounds__(threads) bound_kernel(const BoundArgs a) {
+  const Index cell = own_cell(), boundaries = a.columns.count + 1;
+  const Index slot = a.slots.begin + cell / boundaries;
+  if (slot >= a.slots.end) return;
+  const auto column = static_cast<std::int32_t>(cell % boundaries);
+  const std::int32_t boundary = a.columns.boundary(column);
+  const Range keys = a.keys[slot];
+  std::int32_t begin = keys.begin, end = keys.end;
+  while (begin < end) {
+    const std::int32_t middle = begin + (end - begin) / 2;
+    if (a.order[middle] < boundary)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  a.bound[slot * boundaries + column] = begin - keys.begin;
+}
+
+// What is known of some entries: their sum and the largest of them.
+struct Pooled {
+  double sum = 0;
+  float largest = -INFINITY;
+
+  __device__ void take(float value, std::int32_t times) {
+    if (times == 0) return;
+    sum += static_cast<double>(value) * times;
+    largest = fmaxf(largest, value);
+  }
+};
+
+// Of row i over the keys of a pixel column. Keys that part from the query's path below a depth are
+// those inside its node and not inside the next: they share an entry, so their number is enough.
+// Under a mask the admissible keys of a node are the first ones.
+__device__ void pool_row(const BandArgs& a, Index i, std::int32_t column, Pooled& pooled) {
+  const NodePairs& p = a.pairs;
+  std::int32_t here = a.columns.boundary(column + 1) - a.columns.boundary(column);
+  float value = 0;
+  for (int depth = 0; depth < p.depths && here > 0; ++depth) {
+    const Index at = static_cast<Index>(depth) * p.n + i;
+    const std::int32_t slot = p.queries.slot[at];
+    std::int32_t inside = 0;
+    if (slot >= 0) {
+      const std::int32_t admissible = p.queries.count[at];
+      const std::int32_t* bound =
+          a.bound + static_cast<Index>(slot) * (a.columns.count + 1) + column;
+      inside = min(bound[1], admissible) - min(bound[0], admissible);
+    }
+    pooled.take(value, here - inside);
+    value = p.queries.path[at];
+    here = inside;
+  }
+  pooled.take(value, here);
+}
+
+__global__ void __launch_bounds__(threads) band_kernel(const BandArgs a) {
+  const Index cell = own_cell(), band = cell / a.columns.count;
+  if (band >= a.count) return;
+  const auto column = static_cast<std::int32_t>(cell % a.columns.count);
+  Pooled pooled;
+  const Range rows = a.bands[band];
+  for (Index i = rows.begin; i < rows.end; ++i) pool_row(a, i, column, pooled);
+  a.partial[cell] = a.maximum ? static_cast<double>(pooled.largest) : pooled.sum;
+}
+
+__global__ void __launch_bounds__(threads) pixel_kernel(const PixelArgs a) {
+  const Index cell = own_cell(), row = cell / a.columns.count;
+  if (row >= a.rows) return;
+  const auto column = static_cast<std::int32_t>(cell % a.columns.count);
+  const Range bands = a.bands_of[row];
+  double value = a.maximum ? -INFINITY : 0.0;
+  for (Index band = bands.begin; band < bands.end; ++band) {
+    const double part = a.partial[band * a.columns.count + column];
+    value = a.maximum ? fmax(value, part) : value + part;
+  }
+  if (!a.maximum) {
+    const double queries = a.bands[bands.end - 1].end - a.bands[bands.begin].begin,
+                 keys = a.columns.boundary(column + 1) - a.columns.boundary(column);
+    value /= queries * keys;
+  }
+  a.pixels[row * a.stride + a.columns.first + column] = static_cast<float>(value);
+}
+
+}  // namespace
+
+void node_entries(const NodeEntriesArgs& args, cudaStream_t stream) {
+  launch(entries_kernel,
+         cells(args.rows.end - args.rows.begin, args.cols.end - args.cols.begin, stream), args);
+}
+
+void count_before(const BoundArgs& args, cudaStream_t stream) {
+  launch(bound_kernel, cells(args.slots.end - args.slots.begin, args.columns.count + 1, stream),
+         args);
+}
+
+void pool_bands(const BandArgs& args, cudaStream_t stream) {
+  launch(band_kernel, cells(args.count, args.columns.count, stream), args);
+}
+
+void pool_pixels(const PixelArgs& args, cudaStream_t stream) {
+  launch(pixel_kernel, cells(args.rows, args.columns.count, stream), args);
+}
+
+}  // namespace fovea::cuda

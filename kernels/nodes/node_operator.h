@@ -1,0 +1,15 @@
+// The NodeOperator runs a NodePlan on the device: tree attention without logits, in O(n dv h) work.
+#pragma once
+
+#include <memory>
+
+#include "backend/operator.h"
+#include "device/device.h"
+
+namespace fovea::cuda {
+
+std::unique_ptr<Operator> make_node_operator(std::shared_ptr<const Plan> plan,
+                                             const Problem& problem,
+                                             std::shared_ptr<const Device> device, Run& run);
+
+}  // namespace fovea::cuda

@@ -1,0 +1,152 @@
+#include "device/launch.h"
+#include "nodes/node_sums.h"
+
+namespace fovea::cuda {
+namespace {
+
+constexpr int threads = 256;
+
+// A thread per row and column, columns next to each other.
+LaunchShape cells(Index rows, int stride, cudaStream_t stream, int per_block = threads) {
+  return {.grid = dim3(static_cast<unsigned>((rows * stride + per_block - 1) / per_block)),
+          .block = dim3(threads),
+          .stream = stream};
+}
+
+__device__ Index own_cell() {
+  return static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
+}
+
+// `Lanes` threads share a cell: lane l takes rows l, l + Lanes, ...
+template <class Number, int Lanes>
+__global__ void __launch_bounds__(threads) sum_kernel(const SumArgs<Number> a) {
+  constexpr int per_block = threads / Lanes;
+  const int own = static_cast<int>(threadIdx.x) % per_block,
+            lane = static_cast<int>(threadIdx.x) / per_block;
+  const Index cell = static_cast<Index>(blockIdx.x) * per_block + own, range = cell / a.stride,
+              column = cell % a.stride;
+  double sum = 0;
+  if (range < a.count) {
+    const Range positions = a.ranges[range];
+#pragma unroll 4
+    for (std::int32_t p = positions.begin + lane; p < positions.end; p += Lanes) {
+      const Index row = a.order ? a.order[p] : p;
+      sum += static_cast<double>(a.rows[row * a.stride + column]);
+    }
+  }
+  if constexpr (Lanes > 1) {
+    __shared__ double part[threads];
+    part[threadIdx.x] = sum;
+    __syncthreads();
+    if (lane > 0) return;
+    for (int l = 1; l < Lanes; ++l) sum += part[l * per_block + own];
+  }
+  if (range < a.count) a.sums[cell] = sum;
+}
+
+template <class Number>
+void launch_sums(const SumArgs<Number>& args, cudaStream_t stream) {
+  constexpr int lanes = 8;
+  if (args.many_rows)
+    launch(sum_kernel<Number, lanes>, cells(args.count, args.stride, stream, threads / lanes),
+           args);
+  else
+    launch(sum_kernel<Number, 1>, cells(args.count, args.stride, stream), args);
+}
+
+__global__ void __launch_bounds__(threads) descend_kernel(const DescendArgs a) {
+  const Index cell = own_cell(), slot = a.slots.begin + cell / a.stride, column = cell % a.stride;
+  if (slot >= a.slots.end) return;
+  const Range keys = a.keys[slot];
+  const std::int32_t parent = a.parent[slot];
+  const float share = a.alpha / static_cast<float>(keys.end - keys.begin);
+  double* sum = a.sums + slot * a.stride + column;
+  const double above = parent < 0 ? 0.0 : a.sums[static_cast<Index>(parent) * a.stride + column];
+  *sum = above + static_cast<double>(share) * *sum;
+}
+
+__global__ void __launch_bounds__(threads) look_up_kernel(const LookUpArgs a) {
+  const Index cell = own_cell(), i = cell / a.stride, column = cell % a.stride;
+  if (i >= a.n) return;
+  a.z[cell] = static_cast<float>(a.rows[static_cast<Index>(a.row[i]) * a.stride + column]);
+}
+
+__global__ void __launch_bounds__(threads) carry_kernel(const CarryArgs a) {
+  const Index cell = own_cell(), slot = cell / a.stride, column = cell % a.stride;
+  if (slot >= a.slots) return;
+  const Range pieces = a.pieces[slot];
+  double* const sums = a.sums + column;
+  double before = 0;
+  constexpr int batch = 16;  // sums that are read before any is written: one wait for all
+  for (Index first = pieces.begin; first < pieces.end; first += batch) {
+    double sum[batch];
+#pragma unroll
+    for (int b = 0; b < batch; ++b)
+      sum[b] = first + b < pieces.end ? sums[(first + b) * a.stride] : 0.0;
+#pragma unroll
+    for (int b = 0; b < batch; ++b) {
+      if (first + b < pieces.end) sums[(first + b) * a.stride] = before;
+      before += sum[b];
+    }
+  }
+}
+
+__global__ void __launch_bounds__(threads) running_kernel(const RunningArgs a) {
+  const Index cell = own_cell(), piece = cell / a.stride, column = cell % a.stride;
+  if (piece >= a.count) return;
+  const Range positions = a.pieces[piece];
+  double sum = a.before ? a.before[cell] : 0.0;
+#pragma unroll 8
+  for (Index p = positions.begin; p < positions.end; ++p) {
+    // Read-only loads may be made before the stores of earlier rounds.
+    const Index row = __ldg(a.order + p);
+    sum += static_cast<double>(__ldg(a.values + row * a.stride + column));
+    a.running[p * a.stride + column] = static_cast<float>(sum);
+  }
+}
+
+__global__ void __launch_bounds__(threads) add_depth_kernel(const AddDepthArgs a) {
+  const Index cell = own_cell(), i = cell / a.stride, column = cell % a.stride;
+  if (i >= a.n) return;
+  double total = a.first ? 0.0 : a.total[cell];
+  if (const std::int32_t count = a.count[i]; count > 0) {
+    const Index last = a.keys[a.slot[i]].begin + count - 1;
+    const float share = a.alpha / static_cast<float>(count);
+    total += static_cast<double>(share) * static_cast<double>(a.running[last * a.stride + column]);
+  }
+  if (a.last)
+    a.z[cell] = static_cast<float>(total);
+  else
+    a.total[cell] = total;
+}
+
+}  // namespace
+
+void sum_ranges(const SumArgs<float>& args, cudaStream_t stream) {
+  launch_sums(args, stream);
+}
+void sum_ranges(const SumArgs<double>& args, cudaStream_t stream) {
+  launch_sums(args, stream);
+}
+
+void descend(const DescendArgs& args, cudaStream_t stream) {
+  launch(descend_kernel, cells(args.slots.end - args.slots.begin, args.stride, stream), args);
+}
+
+void look_up(const LookUpArgs& args, cudaStream_t stream) {
+  launch(look_up_kernel, cells(args.n, args.stride, stream), args);
+}
+
+void carry(const CarryArgs& args, cudaStream_t stream) {
+  launch(carry_kernel, cells(args.slots, args.stride, stream), args);
+}
+
+void run_sums(const RunningArgs& args, cudaStream_t stream) {
+  launch(running_kernel, cells(args.count, args.stride, stream), args);
+}
+
+void add_depth(const AddDepthArgs& args, cudaStream_t stream) {
+  launch(add_depth_kernel, cells(args.n, args.stride, stream), args);
+}
+
+}  // namespace fovea::cuda

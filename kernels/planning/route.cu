@@ -1,0 +1,60 @@
+#include "device/launch.h"
+#include "planning/route.h"
+
+namespace fovea::cuda {
+namespace {
+
+constexpr int threads = 256, lanes = 8;  // lanes of a row: lane l adds up columns l, l + 8, ...
+constexpr int rows_per_block = threads / lanes;
+
+// The same in all lanes of the row.
+__device__ float score(const RouteArgs& a, const float* x, Index row, int lane) {
+  const float* weight = a.weight + row * a.weight_stride;
+  float sum = 0;
+  for (int c = lane; c < a.d; c += lanes) sum = __fadd_rn(sum, __fmul_rn(weight[c], x[c]));
+#pragma unroll
+  for (int flip = lanes / 2; flip > 0; flip /= 2)
+    sum = __fadd_rn(sum, __shfl_xor_sync(0xffffffffu, sum, flip));
+  return __fadd_rn(a.bias[row], sum);
+}
+
+__device__ Index child(const RouteArgs& a, const RouteLevel& level, Index node, const float* x,
+                       int lane) {
+  if (level.by_sign) return score(a, x, level.first_row + node, lane) >= 0 ? 1 : 0;
+  const Index first = level.first_row + node * level.branching;
+  Index best = 0;
+  float top = score(a, x, first, lane);
+  for (int c = 1; c < level.branching; ++c) {
+    const float s = score(a, x, first + c, lane);
+    if (s > top) {
+      top = s;
+      best = c;
+    }
+  }
+  return best;
+}
+
+__global__ void __launch_bounds__(threads) route_kernel(const RouteArgs a) {
+  const int lane = static_cast<int>(threadIdx.x) % lanes;
+  const Index i = static_cast<Index>(blockIdx.x) * rows_per_block + threadIdx.x / lanes;
+  // A warp exchanges as a whole: rows beyond the last go its way.
+  const float* x = a.x + min(i, a.count - 1) * a.x_stride;
+  Index node = 0;
+  for (int l = 0; l < a.height; ++l) {
+    const RouteLevel level = a.levels[l];
+    node = node * level.branching + child(a, level, node, x, lane);
+  }
+  if (i < a.count && lane == 0) a.leaf[i] = static_cast<std::int32_t>(node);
+}
+
+}  // namespace
+
+void route(const RouteArgs& args, cudaStream_t stream) {
+  launch(route_kernel,
+         {.grid = dim3(static_cast<unsigned>((args.count + rows_per_block - 1) / rows_per_block)),
+          .block = dim3(threads),
+          .stream = stream},
+         args);
+}
+
+}  // namespace fovea::cuda

@@ -1,0 +1,297 @@
+#include <type_traits>
+
+#include "device/launch.h"
+#include "tiles/attend.h"
+#include "tiles/merged_state.cuh"
+#include "tiles/segment_tracker.cuh"
+#include "tiles/strip.cuh"
+
+namespace fovea::cuda {
+namespace {
+
+// Shared memory: Q of the strip, two tiles of K or V (one is read while the other arrives), P.
+template <int Height>
+struct Shared {
+  Slots slots[2];
+  std::int32_t query_row[Height], cluster[Height];
+
+  static constexpr std::size_t header =
+      (sizeof(Slots) * 2 + sizeof(std::int32_t) * 2 * Height + 15) / 16 * 16;
+  static std::size_t bytes(int chunks) {
+    return header + sizeof(float) * padded *
+                        (static_cast<std::size_t>(chunks) * Height + 2 * step_keys + Height);
+  }
+};
+
+template <int RowsPerThread, int ValueChunks, bool Maps>
+class Attention {
+ public:
+  static constexpr int height = row_threads * RowsPerThread;
+
+  __device__ Attention(const AttendArgs& args)
+      : a_(args),
+        strip_(args.strips.strips[blockIdx.x]),
+        shared_(*dynamic_shared<Shared<height>>()),
+        q_(reinterpret_cast<float*>(dynamic_shared<char>() + Shared<height>::header)),
+        depth_chunks_((args.strips.d + chunk - 1) / chunk),
+        tiles_(q_ + depth_chunks_ * height * padded),
+        p_(tiles_ + 2 * step_keys * padded),
+        tx_(static_cast<int>(threadIdx.x) % key_threads),
+        ty_(static_cast<int>(threadIdx.x) / key_threads),
+        segments_(args.segments) {}
+
+  __device__ void run() {
+    begin();
+    Walk walk = begin_walk(strip_, a_.strips.lists);
+    Step step = next_step(walk, a_.strips.lists, false, shared_.slots[0]);
+    __syncthreads();
+    int parity = 0;
+    load_queries();
+    load(0, 0);
+    while (step.keys > 0) {
+      const Slots& slots = shared_.slots[parity];
+      Step next{};
+      float s[RowsPerThread][keys_per_thread] = {};
+      for (int part = 0; part < depth_chunks_ + ValueChunks; ++part) {
+        wait_copies<0>();
+        __syncthreads();  // this part has arrived, and nobody reads the one before any more
+        const float* tile = tiles_ + tile_of_part_ * step_keys * padded;
+        tile_of_part_ ^= 1;
+        if (part + 1 < depth_chunks_ + ValueChunks) {
+          load(part + 1, parity);
+        } else {
+          next = next_step(walk, a_.strips.lists, false, shared_.slots[parity ^ 1]);
+          __syncthreads();
+          if (next.keys > 0) load(0, parity ^ 1);
+        }
+        if (part < depth_chunks_) {
+          accumulate_logits(s, q_ + part * height * padded, tile,
+                            min(chunk, a_.strips.d - part * chunk));
+          if (part + 1 == depth_chunks_) {
+            weigh_and_mask(s, a_.strips.log2_scale, slots, step, shared_.cluster);
+            if constexpr (Maps) segments_.take_logits(s, slots.cluster[0], step.keys);
+            soften(s);
+            if constexpr (Maps) segments_.take_weights(s, maximum_, slots.cluster[0], step.keys);
+          }
+        } else {
+          accumulate_values(tile, part - depth_chunks_);
+        }
+      }
+      step = next;
+      parity ^= 1;
+    }
+    wait_copies<0>();
+    if constexpr (Maps) segments_.finish();
+    write();
+  }
+
+ private:
+  __device__ void begin() {
+    for (int r = static_cast<int>(threadIdx.x); r < height; r += block_threads) {
+      std::int32_t cluster = 0, row = -1;
+      if (r < strip_.row_count) {
+        const std::int32_t position = strip_.first_row + r;
+        cluster = strip_.rows < 0 ? position : a_.strips.lists.indices[strip_.rows + position];
+        row = strip_.query_base + (cluster << strip_.query_shift);
+      }
+      shared_.cluster[r] = cluster;
+      shared_.query_row[r] = row;
+    }
+#pragma unroll
+    for (int i = 0; i < RowsPerThread; ++i) {
+      maximum_[i] = -INFINITY;
+      sum_[i] = 0;
+#pragma unroll
+      for (int c = 0; c < columns; ++c) z_[i][c] = 0;
+    }
+  }
+
+  __device__ void load_queries() {
+    for (int part = 0; part < depth_chunks_; ++part)
+      load_rows(q_ + part * height * padded, a_.strips.q, part * chunk, shared_.query_row, height);
+  }
+
+  // Starts the copy of a part of a step: first the columns of K, then those of V.
+  __device__ void load(int part, int parity) {
+    float* tile = tiles_ + tile_of_part_ * step_keys * padded;
+    const std::int32_t* rows = shared_.slots[parity].key_row;
+    if (part < depth_chunks_)
+      load_rows(tile, a_.strips.k, part * chunk, rows, step_keys);
+    else
+      load_rows(tile, a_.v, (part - depth_chunks_) * chunk, rows, step_keys);
+    commit_copies();
+  }
+
+  // One step of the streaming softmax (Milakov & Gimelshein 2018): s becomes weights in P; where
+  // maps are asked for, in s itself, too.
+  __device__ void soften(float (&s)[RowsPerThread][keys_per_thread]) {
+#pragma unroll
+    for (int i = 0; i < RowsPerThread; ++i) {
+      float top = maximum_[i];
+#pragma unroll
+      for (int j = 0; j < keys_per_thread; ++j) top = fmaxf(top, s[i][j]);
+#pragma unroll
+      for (int flip = 1; flip < key_threads; flip *= 2)
+        top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, flip));
+      const float reference = top == -INFINITY ? 0.0f : top;  // avoid (-inf) - (-inf)
+      if (top != maximum_[i]) {
+        const float factor = exp2_fast(maximum_[i] - reference);
+        sum_[i] *= factor;
+#pragma unroll
+        for (int c = 0; c < columns; ++c) z_[i][c] *= factor;
+        maximum_[i] = top;
+      }
+      float* p = p_ + (ty_ + row_threads * i) * padded;
+#pragma unroll
+      for (int j = 0; j < keys_per_thread; ++j) {
+        const float weight = exp2_fast(s[i][j] - reference);
+        sum_[i] += weight;  // this thread's keys only: added up at the end
+        if constexpr (ValueChunks > 0) p[tx_ + key_threads * j] = weight;
+        if constexpr (Maps) s[i][j] = weight;
+      }
+    }
+  }
+
+  // z += P V for 64 columns of V; the thread owns columns 4 tx and 4 tx + 32, four each.
+  __device__ void accumulate_values(const float* values, int part) {
+    if constexpr (ValueChunks > 0) {
+      for (int key = 0; key < step_keys; key += 4) {
+        float4 p[RowsPerThread];
+#pragma unroll
+        for (int i = 0; i < RowsPerThread; ++i)
+          p[i] = *reinterpret_cast<const float4*>(p_ + (ty_ + row_threads * i) * padded + key);
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          const float* row = values + (key + k) * padded + 4 * tx_;
+          const float4 low = *reinterpret_cast<const float4*>(row),
+                       high = *reinterpret_cast<const float4*>(row + 32);
+#pragma unroll
+          for (int i = 0; i < RowsPerThread; ++i) {
+            const float weight = k == 0 ? p[i].x : k == 1 ? p[i].y : k == 2 ? p[i].z : p[i].w;
+#pragma unroll
+            for (int at = 0; at < ValueChunks; ++at)  // registers have no run-time index
+              if (at == part) {
+                float* z = z_[i] + at * keys_per_thread;
+                z[0] += weight * low.x;
+                z[1] += weight * low.y;
+                z[2] += weight * low.z;
+                z[3] += weight * low.w;
+                z[4] += weight * high.x;
+                z[5] += weight * high.y;
+                z[6] += weight * high.z;
+                z[7] += weight * high.w;
+              }
+          }
+        }
+      }
+    }
+  }
+
+  // Merges what was found into the state of each query.
+  __device__ void write() {
+#pragma unroll
+    for (int i = 0; i < RowsPerThread; ++i) {
+#pragma unroll
+      for (int flip = 1; flip < key_threads; flip *= 2)
+        sum_[i] += __shfl_xor_sync(0xffffffffu, sum_[i], flip);
+      const int r = ty_ + row_threads * i;
+      const bool present = r < strip_.row_count;
+      const std::int32_t row = strip_.state_base + shared_.cluster[r];
+      const MergedState state(maximum_[i], sum_[i], present && !a_.last, a_.sum + row,
+                              a_.maximum + row, a_.last);
+      __syncwarp();  // all eight threads of the row have read the state
+      if (!present) continue;
+      if (tx_ == 0) {
+        a_.sum[row] = state.sum;
+        a_.maximum[row] = state.maximum;
+      }
+      float* out = a_.z + static_cast<std::size_t>(row) * a_.z_stride;
+#pragma unroll
+      for (int part = 0; part < ValueChunks; ++part)
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const int column = part * chunk + half * 32 + 4 * tx_;
+          if (column >= a_.dv) continue;
+          const float* z = z_[i] + part * keys_per_thread + half * 4;
+          float4 value = make_float4(z[0] * state.ours, z[1] * state.ours, z[2] * state.ours,
+                                     z[3] * state.ours);
+          float4* at = reinterpret_cast<float4*>(out + column);
+          if (state.joined) {
+            const float4 old = *at;
+            value = make_float4(value.x + old.x * state.theirs, value.y + old.y * state.theirs,
+                                value.z + old.z * state.theirs, value.w + old.w * state.theirs);
+          }
+          *at = value;
+        }
+    }
+  }
+
+  static constexpr int columns = ValueChunks > 0 ? ValueChunks* keys_per_thread : 1;
+
+  const AttendArgs& a_;
+  const Strip& strip_;  // read anew where needed: registers are dear
+  Shared<height>& shared_;
+  float* const q_;  // [depth chunks][height][padded]
+  const int depth_chunks_;
+  float *const tiles_, *const p_;
+  const int tx_, ty_;
+  int tile_of_part_ = 0;
+  float maximum_[RowsPerThread], sum_[RowsPerThread];
+  float z_[RowsPerThread][columns];
+  std::conditional_t<Maps, SegmentTracker<RowsPerThread>, NoSegments> segments_;
+};
+
+template <int RowsPerThread, int ValueChunks, bool Maps>
+__global__ void __launch_bounds__(block_threads, Maps ? 2 : 0)
+    attend_kernel(const AttendArgs args) {
+  Attention<RowsPerThread, ValueChunks, Maps>(args).run();
+}
+
+template <int RowsPerThread, int ValueChunks, bool Maps>
+void launch_attend(const AttendArgs& args, cudaStream_t stream) {
+  const int chunks = (args.strips.d + chunk - 1) / chunk;
+  launch(attend_kernel<RowsPerThread, ValueChunks, Maps>,
+         {.grid = dim3(static_cast<unsigned>(args.strips.count)),
+          .block = dim3(block_threads),
+          .shared_bytes = Shared<row_threads * RowsPerThread>::bytes(chunks),
+          .stream = stream},
+         args);
+}
+
+template <int RowsPerThread, bool Maps>
+void choose_values(const AttendArgs& args, cudaStream_t stream) {
+  if (args.dv == 0) return launch_attend<RowsPerThread, 0, Maps>(args, stream);
+  if (args.dv <= chunk) return launch_attend<RowsPerThread, 1, Maps>(args, stream);
+  if constexpr (RowsPerThread < 8) {  // more columns of more rows fit no registers
+    if (args.dv <= 2 * chunk) return launch_attend<RowsPerThread, 2, Maps>(args, stream);
+    if constexpr (!Maps) return launch_attend<RowsPerThread, 4, Maps>(args, stream);
+  }
+}
+
+template <int RowsPerThread>
+void choose_maps(const AttendArgs& args, cudaStream_t stream) {
+  if (args.segments.pixel > 0)
+    choose_values<RowsPerThread, true>(args, stream);
+  else
+    choose_values<RowsPerThread, false>(args, stream);
+}
+
+}  // namespace
+
+std::size_t attend_shared_bytes(int height, int d) {
+  const int chunks = (d + chunk - 1) / chunk;
+  return height == 16   ? Shared<16>::bytes(chunks)
+         : height == 64 ? Shared<64>::bytes(chunks)
+                        : Shared<128>::bytes(chunks);
+}
+
+void attend(const AttendArgs& args, int height, cudaStream_t stream) {
+  if (height == 16)
+    choose_maps<1>(args, stream);
+  else if (height == 64)
+    choose_maps<4>(args, stream);
+  else
+    choose_maps<8>(args, stream);
+}
+
+}  // namespace fovea::cuda

@@ -1,0 +1,13 @@
+#include "tiles/attend_mma.cuh"
+
+namespace fovea::cuda {
+
+std::size_t attend_mma_shared_bytes(int height, int d) {
+  const int chunks = (d + chunk - 1) / chunk;
+  return sizeof(MmaShared) + static_cast<std::size_t>(chunks) * height * row_bytes +
+         tile_ring * tile_bytes;
+}
+
+template void attend_mma<Precision::bf16>(const AttendMmaArgs&, int, cudaStream_t);
+
+}  // namespace fovea::cuda

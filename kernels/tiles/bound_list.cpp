@@ -1,0 +1,75 @@
+#include "tiles/bound_list.h"
+
+#include <numbers>
+
+#include "device/timeline.h"
+#include "tiles/pyramid.h"
+
+namespace fovea::cuda {
+
+BoundList::BoundList(const Plan& plan, const Problem& problem, Precision precision,
+                     const Device& device, Run& run)
+    : device_(device),
+      precision_(precision),
+      log2_scale_(static_cast<float>(problem.scale * std::numbers::log2e)) {
+  {
+    const auto stage = run.profile.stage("flatten");
+    list_ = flatten(plan);
+  }
+  Timeline timeline(device);
+  const Overflow overflow(device);
+  {
+    const auto stage = timeline.stage("upload");
+    k_ = upload_pyramid(problem.k, list_.key_top);
+    q_ = upload_pyramid(problem.q, list_.mean_queries ? list_.query_top : 0);
+    if (precision != Precision::fp32) {
+      k16_ = rounded(k_, 1, overflow);
+      q16_ = rounded(q_, log2_scale_, overflow);
+    }
+    indices_ = {device, std::span<const std::int32_t>(list_.indices)};
+    weights_ = {device, std::span<const float>(list_.weights)};
+  }
+  timeline.finish(run.profile);
+  overflow.require_none(precision, "q, times its scale, or k");
+}
+
+StripArgs BoundList::strip_args(const Strip* strips, Index count, const ColumnRun* runs,
+                                const std::int32_t* orders) const {
+  StripArgs args{.q = {q_.data(), q_.stride()},
+                 .k = {k_.data(), k_.stride()},
+                 .d = d(),
+                 .log2_scale = log2_scale_,
+                 .strips = strips,
+                 .count = static_cast<int>(count),
+                 .lists = lists(runs)};
+  if (orders) args.lists.indices = orders;
+  return args;
+}
+
+Lists BoundList::lists(const ColumnRun* runs) const {
+  return {runs, indices_.data(), weights_.data()};
+}
+
+DeviceMatrix BoundList::upload_pyramid(MatrixView rows, int top) const {
+  DeviceMatrix out(device_, pyramid_rows(n(), top + 1), rows.cols);
+  out.upload(device_, rows);
+  coarsen(out.data(), n(), out.stride(), top, device_.stream());
+  return out;
+}
+
+Matrix16 BoundList::rounded(const DeviceMatrix& from, float factor,
+                            const Overflow& overflow) const {
+  Matrix16 to(device_, from.rows(), from.cols());
+  round_to_16({.from = from.data(),
+               .rows = from.rows(),
+               .from_stride = from.stride(),
+               .factor = factor,
+               .to = to.data(),
+               .to_stride = to.stride(),
+               .precision = precision_,
+               .overflows = overflow.flag()},
+              device_.stream());
+  return to;
+}
+
+}  // namespace fovea::cuda

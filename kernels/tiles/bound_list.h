@@ -1,0 +1,49 @@
+// A BoundList is a TileList on the device, with Q and K in the precision of Z, and in fp32.
+#pragma once
+
+#include "data/problem.h"
+#include "device/buffer.h"
+#include "device/device_matrix.h"
+#include "device/matrix_16.h"
+#include "tiles/strip_args.h"
+#include "tiles/tile_list.h"
+
+namespace fovea::cuda {
+
+class BoundList {
+ public:
+  /// `plan` holds a TilePlan. All arguments but `run` outlive this.
+  BoundList(const Plan& plan, const Problem& problem, Precision precision, const Device& device,
+            Run& run);
+
+  const Device& device() const { return device_; }
+  const TileList& list() const { return list_; }
+  Precision precision() const { return precision_; }
+  Index n() const { return list_.n; }
+  int d() const { return static_cast<int>(q_.cols()); }
+
+  /// Strips on the device, whose runs and orders are there, too; orders: null for those of the
+  /// list.
+  StripArgs strip_args(const Strip* strips, Index count, const ColumnRun* runs,
+                       const std::int32_t* orders = nullptr) const;
+  Lists lists(const ColumnRun* runs) const;
+
+  const Matrix16& q16() const { return q16_; }  // times the scale of logits in log2 units
+  const Matrix16& k16() const { return k16_; }
+
+  /// Rows of tokens and of the means of their clusters, up to level `top`.
+  DeviceMatrix upload_pyramid(MatrixView rows, int top) const;
+  Matrix16 rounded(const DeviceMatrix& from, float factor, const Overflow& overflow) const;
+
+ private:
+  const Device& device_;
+  const Precision precision_;
+  const float log2_scale_;
+  TileList list_;
+  DeviceMatrix q_, k_;
+  Matrix16 q16_, k16_;
+  Buffer<std::int32_t> indices_;
+  Buffer<float> weights_;
+};
+
+}  // namespace fovea::cuda

@@ -1,0 +1,42 @@
+// entries deposits entries of P into a grid of pixels: one by one, their maxima or their sums.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+#include "tiles/strip_args.h"
+
+namespace fovea::cuda {
+
+/// The rectangle and its grid: pixel r covers rows [r R / rows, (r + 1) R / rows) of it.
+struct PixelGrid {
+  std::int32_t row_begin = 0, row_count = 0, col_begin = 0, col_count = 0;  // tokens
+  std::int32_t rows = 0, cols = 0;                                          // pixels
+};
+
+enum class Deposit { entry, maximum, sum };
+
+struct EntriesArgs {
+  /// Strips of tokens, one by one, also where their query is that of a cluster: row
+  /// query_base + ((token >> query_level) << query_shift) of q. Their orders stand in `tokens`.
+  StripArgs strips;
+  const std::int32_t* tokens = nullptr;
+  const std::int32_t* query_level = nullptr;  // [strips]
+  const float* log2_sum = nullptr;            // [n]
+  Index n = 0;
+  PixelGrid grid;
+  /// The tokens, ascending, that stand for one pixel row each; none: rows as the grid says.
+  const std::int32_t* drawn = nullptr;
+  int drawn_count = 0;
+  Deposit deposit = Deposit::entry;
+  float* pixels = nullptr;  // [grid.rows, stride]; only pairs with weight are written, or added
+  Index stride = 0;
+};
+
+/// Rows of a strip.
+inline constexpr int entries_height = 64;
+
+void entries(const EntriesArgs& args, cudaStream_t stream);
+
+}  // namespace fovea::cuda

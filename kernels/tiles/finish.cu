@@ -1,0 +1,60 @@
+#include "device/launch.h"
+#include "ptx.h"
+#include "tiles/finish.h"
+
+namespace fovea::cuda {
+namespace {
+
+constexpr int threads = 128;
+
+__device__ Index level_rows(Index n, int level) {
+  return (n + (Index{1} << level) - 1) >> level;
+}
+
+// One thread per query and four columns (or per query, for the sums alone).
+__global__ void __launch_bounds__(threads) finish_kernel(const FinishArgs a) {
+  const int groups = a.divided || a.dv == 0 ? 1 : a.dv / 4;
+  const Index at = static_cast<Index>(blockIdx.x) * threads + threadIdx.x, i = at / groups;
+  if (i >= a.n) return;
+  const int column = static_cast<int>(at % groups) * 4;
+
+  float top = -INFINITY;
+  Index base = 0;
+  for (int l = 0; l < a.levels; base += level_rows(a.n, l++))
+    if (a.sum[base + (i >> l)] != 0) top = fmaxf(top, a.maximum[base + (i >> l)]);
+  const float reference = top == -INFINITY ? 0.0f : top;  // avoid (-inf) - (-inf)
+
+  float sum = 0;
+  float4 z = make_float4(0, 0, 0, 0);
+  const bool values = !a.divided && a.dv > 0;
+  base = 0;
+  for (int l = 0; l < a.levels; base += level_rows(a.n, l++)) {
+    const Index row = base + (i >> l);
+    if (a.sum[row] == 0) continue;  // no key yet: z is not written
+    const float factor = exp2_fast(a.maximum[row] - reference);
+    sum += a.sum[row] * factor;
+    if (!values) continue;
+    const float4 part = *reinterpret_cast<const float4*>(a.z + row * a.z_stride + column);
+    z = make_float4(z.x + part.x * factor, z.y + part.y * factor, z.z + part.z * factor,
+                    z.w + part.w * factor);
+  }
+  if (values) {
+    const float share = sum == 0 ? 0.0f : 1.0f / sum;
+    *reinterpret_cast<float4*>(a.z + i * a.z_stride + column) =
+        make_float4(z.x * share, z.y * share, z.z * share, z.w * share);
+  }
+  if (column == 0) a.log2_sum[i] = sum == 0 ? -INFINITY : reference + log2f(sum);
+}
+
+}  // namespace
+
+void finish(const FinishArgs& args, cudaStream_t stream) {
+  const Index groups = args.divided || args.dv == 0 ? 1 : args.dv / 4;
+  launch(finish_kernel,
+         {.grid = dim3(static_cast<unsigned>((args.n * groups + threads - 1) / threads)),
+          .block = dim3(threads),
+          .stream = stream},
+         args);
+}
+
+}  // namespace fovea::cuda

@@ -1,0 +1,78 @@
+#include "tiles/row_maps.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tiles/slices.h"
+
+namespace fovea::cuda {
+namespace {
+
+// Bytes for segments: what keeps a large device busy at a thousand columns.
+constexpr Index most_bytes = Index{288} << 20;
+
+}  // namespace
+
+RowMaps::RowMaps(const Device& device, const ResidentStrips& strips, Index n, Index pixel)
+    : device_(device),
+      rows_(strips.rows),
+      height_(strips.height),
+      strips_(std::ssize(strips.list.strips)),
+      n_(n),
+      pixel_(std::min(pixel, n)),
+      columns_((n + pixel_ - 1) / pixel_),
+      map_rows_((rows_.size() + pixel_ - 1) / pixel_),
+      most_(device, static_cast<std::size_t>(map_rows_ * columns_)),
+      sum_(device, static_cast<std::size_t>(map_rows_ * columns_)) {
+  most_.clear();
+  sum_.clear();
+}
+
+Index RowMaps::reserve() {
+  const Index of_strip = height_ * columns_, most = most_bytes / Index{sizeof(float2)} / of_strip;
+  Index strips = std::clamp<Index>(most, 1, std::min(strips_, busy_strips(device_)));
+  for (;; strips /= 2) try {
+      found_ = {device_, static_cast<std::size_t>(strips * of_strip)};
+      seen_ = {device_, static_cast<std::size_t>(strips)};
+      return strips;
+    } catch (const UnavailableError&) {
+      if (strips == 1) throw;
+    }
+}
+
+SegmentArgs RowMaps::segments() const {
+  return {static_cast<int>(pixel_), static_cast<int>(columns_), found_.data(), seen_.data()};
+}
+
+void RowMaps::add(Index first, Index rows, const float* log2_sum) {
+  pool_segments({.segments = segments(),
+                 .height = height_,
+                 .first = first,
+                 .rows = rows,
+                 .log2_sum = log2_sum,
+                 .most = most_.data(),
+                 .sum = sum_.data()},
+                device_.stream());
+}
+
+void RowMaps::download(RowsOutput& to) const {
+  std::vector<double> sums(sum_.size());
+  to.most = Matrix(map_rows_, columns_);
+  to.mean = Matrix(map_rows_, columns_);
+  sum_.download(sums.data(), sums.size());
+  most_.download(to.most.data(), most_.size());
+  device_.wait();
+  const auto extent = [this](Index pixel, Index size) {
+    return std::min(pixel_, size - pixel * pixel_);
+  };
+  for (Index r = 0; r < map_rows_; ++r)
+    for (Index c = 0; c < columns_; ++c) {
+      const double sum = sums[static_cast<std::size_t>(r * columns_ + c)];
+      to.mean(r, c) =
+          static_cast<float>(sum / static_cast<double>(extent(r, rows_.size()) * extent(c, n_)));
+      // A query is not finite: both maps show it.
+      if (std::isnan(sum)) to.most(r, c) = static_cast<float>(sum);
+    }
+}
+
+}  // namespace fovea::cuda

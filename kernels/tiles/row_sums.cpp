@@ -1,0 +1,122 @@
+#include "tiles/row_sums.h"
+
+#include <algorithm>
+
+#include "tiles/attend.h"
+#include "tiles/finish.h"
+#include "tiles/slices.h"
+
+namespace fovea::cuda {
+
+RowSums::RowSums(const BoundList& bound)
+    : bound_(bound),
+      dense_(bound.list().dense()),
+      known_(static_cast<std::size_t>(bound.n())),
+      unknown_(bound.n()) {}
+
+const float* RowSums::of(const EntryRows& rows, Run& run) {
+  if (unknown_ > 0 && !dense_) find_all(run);
+  if (unknown_ > 0) find(rows, run);
+  return log2_sum_.data();
+}
+
+void RowSums::find_all(Run& run) {
+  Timeline timeline(bound_.device());
+  const ResidentStrips strips(bound_.list(), bound_.d(), 0, Precision::fp32, bound_.device());
+  Sweep swept = sweep(bound_, strips, {}, nullptr, timeline, run);
+  timeline.finish(run.profile);
+  keep({0, bound_.n()}, std::move(swept));
+}
+
+void RowSums::keep(IndexRange rows, Sweep swept) {
+  if (unknown_ == 0) return;
+  const Device& device = bound_.device();
+  if (rows.size() == bound_.n()) {
+    log2_sum_ = std::move(swept.log2_sum);
+  } else {
+    make_states();
+    const auto copy = [&](const Buffer<float>& from, const Buffer<float>& to) {
+      check(cudaMemcpyAsync(to.data() + rows.begin, from.data(),
+                            static_cast<std::size_t>(rows.size()) * sizeof(float),
+                            cudaMemcpyDeviceToDevice, device.stream()),
+            "copying sums");
+    };
+    copy(swept.maximum, maximum_);
+    copy(swept.sum, sum_);
+    finish_all();
+  }
+  note(rows);
+}
+
+// Rows whose sums are not known yet: all of a range, or one by one.
+EntryRows RowSums::unknown_of(const EntryRows& rows) const {
+  EntryRows out{rows.range};
+  const auto look = [&](Index i) {
+    if (!known_[static_cast<std::size_t>(i)]) out.drawn.push_back(static_cast<std::int32_t>(i));
+  };
+  if (rows.drawn.empty())
+    for (Index i = rows.range.begin; i < rows.range.end; ++i) look(i);
+  else
+    for (const std::int32_t i : rows.drawn) look(i);
+  if (out.drawn.empty()) return {{0, 0}};
+  out.range = {out.drawn.front(), Index{out.drawn.back()} + 1};
+  if (std::ssize(out.drawn) == out.range.size()) out.drawn.clear();
+  return out;
+}
+
+void RowSums::find(const EntryRows& rows, Run& run) {
+  const EntryRows unknown = unknown_of(rows);
+  if (unknown.size() == 0) return;
+  make_states();
+  const Device& device = bound_.device();
+  const int height = strip_height(unknown.size(), bound_.d(), 0, Precision::fp32, device);
+  const EntryList cut = cut_entries(bound_.list(), unknown, {0, bound_.n()}, height);
+  Timeline timeline(device);
+  {
+    const auto stage = timeline.stage("sums");
+    const Buffer<Strip> strips(device, std::span<const Strip>(cut.strips));
+    const Buffer<ColumnRun> runs(device, std::span<const ColumnRun>(cut.runs));
+    const Buffer<std::int32_t> tokens(device, std::span<const std::int32_t>(cut.tokens));
+    const StripList all{cut.strips, cut.runs, {{0, std::ssize(cut.strips)}}};
+    Slices slices(device, all, run);
+    for (StripRange range = slices.next(); range.first < range.last; range = slices.next())
+      attend({.strips = bound_.strip_args(strips.data() + range.first, range.last - range.first,
+                                          runs.data(), tokens.data()),
+              .maximum = maximum_.data(),
+              .sum = sum_.data(),
+              .last = true},
+             height, device.stream());
+    finish_all();
+  }
+  timeline.finish(run.profile);
+  if (unknown.drawn.empty()) return note(unknown.range);
+  for (const Index i : unknown.drawn) note({i, i + 1});
+}
+
+void RowSums::make_states() {
+  if (sum_.size() > 0) return;
+  const auto n = static_cast<std::size_t>(bound_.n());
+  log2_sum_ = {bound_.device(), n};
+  maximum_ = {bound_.device(), n};
+  sum_ = {bound_.device(), n};
+  sum_.clear();
+}
+
+void RowSums::finish_all() {
+  finish({.n = bound_.n(),
+          .maximum = maximum_.data(),
+          .sum = sum_.data(),
+          .divided = true,
+          .log2_sum = log2_sum_.data()},
+         bound_.device().stream());
+}
+
+void RowSums::note(IndexRange rows) {
+  for (Index i = rows.begin; i < rows.end; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    unknown_ -= !known_[at];
+    known_[at] = true;
+  }
+}
+
+}  // namespace fovea::cuda

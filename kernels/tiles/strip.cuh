@@ -1,0 +1,154 @@
+// How a block of 128 threads takes a strip of queries past its keys, 64 keys a step: what the
+// kernels that need logits have in common. Thread (tx, ty) of 8 x 16 owns rows ty + 16 i and keys
+// tx + 8 j of a step.
+#pragma once
+
+#include <cstddef>
+
+#include "ptx.h"
+#include "tiles/strip_args.h"
+
+namespace fovea::cuda {
+
+constexpr int block_threads = 128, row_threads = 16, key_threads = 8;
+constexpr int step_keys = 64, keys_per_thread = step_keys / key_threads;
+constexpr int chunk = 64;          // columns of a tile in shared memory
+constexpr int padded = chunk + 4;  // floats from row to row: no two threads meet in a bank
+
+/// The keys of a step. A slot without a key has row -1 and weight -inf.
+struct Slots {
+  std::int32_t key_row[step_keys], cluster[step_keys], level[step_keys];
+  std::int32_t lo[step_keys], hi[step_keys];
+  float weight[step_keys];
+};
+
+/// Where a strip is in its runs; the same in all threads of the block.
+struct Walk {
+  std::int32_t run, last_run, at;
+  std::int32_t least_row, greatest_row;  // clusters, if the strip's rows are in sequence order
+  bool ordered;
+};
+
+__device__ inline Walk begin_walk(const Strip& strip, const Lists& lists) {
+  return {strip.first_run,
+          strip.last_run,
+          strip.first_run < strip.last_run ? lists.runs[strip.first_run].begin : 0,
+          strip.first_row,
+          strip.first_row + strip.row_count - 1,
+          strip.rows < 0};
+}
+
+struct Step {
+  int keys;     // 0: the walk is over
+  bool masked;  // the band leaves out some pair
+  bool even;    // 64 keys, all weights 1
+};
+
+/// Takes the next keys; all threads of the block, however many, together. Afterwards a barrier
+/// makes the slots readable.
+__device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weights, Slots& slots) {
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  Step step{0, false, true};
+  while (step.keys < step_keys && walk.run < walk.last_run) {
+    const ColumnRun run = lists.runs[walk.run];
+    std::int32_t begin = walk.at, end = run.end;
+    const bool ordered = walk.ordered && run.cols < 0;
+    if (ordered) {  // keys that no row attends are not looked at
+      const long long first = static_cast<long long>(walk.least_row) - run.hi,
+                      last = static_cast<long long>(walk.greatest_row) - run.lo;
+      if (first > begin) begin = static_cast<std::int32_t>(first < end ? first : end);
+      if (last + 1 < end) end = static_cast<std::int32_t>(last + 1 > begin ? last + 1 : begin);
+    }
+    const int taken = min(step_keys - step.keys, end - begin);
+    if (taken > 0) {
+      const std::int32_t unbounded = static_cast<std::int32_t>(Band::unbounded);
+      if (run.lo != -unbounded || run.hi != unbounded)
+        step.masked |= !ordered || walk.least_row - (begin + taken - 1) < run.lo ||
+                       walk.greatest_row - begin > run.hi;
+      const std::int32_t weight = pair_weights ? run.pair_weight : run.weight;
+      step.even &= weight < 0;
+      for (int slot = thread; slot < step.keys + taken; slot += threads) {
+        if (slot < step.keys) continue;
+        const std::int32_t position = begin + slot - step.keys;
+        const std::int32_t cluster = run.cols < 0 ? position : lists.indices[run.cols + position];
+        slots.key_row[slot] = run.key_base + cluster;
+        slots.cluster[slot] = cluster;
+        slots.level[slot] = run.level;
+        slots.lo[slot] = run.lo;
+        slots.hi[slot] = run.hi;
+        slots.weight[slot] = weight < 0 ? 0.0f : lists.weights[weight + position];
+      }
+      step.keys += taken;
+    }
+    walk.at = begin + max(taken, 0);
+    if (walk.at >= end && ++walk.run < walk.last_run) walk.at = lists.runs[walk.run].begin;
+  }
+  step.even &= step.keys == step_keys;
+  for (int slot = thread; slot < step_keys; slot += threads) {
+    if (slot < step.keys) continue;
+    slots.key_row[slot] = -1;
+    slots.cluster[slot] = slots.level[slot] = slots.lo[slot] = slots.hi[slot] = 0;
+    slots.weight[slot] = -INFINITY;
+  }
+  return step;
+}
+
+/// Starts copying columns [column, column + 64) of the named rows to shared memory; zeros for rows
+/// of -1 and beyond the matrix.
+__device__ inline void load_rows(float* tile, Rows from, int column, const std::int32_t* row,
+                                 int count) {
+  for (int i = static_cast<int>(threadIdx.x); i < count * (chunk / 4); i += block_threads) {
+    const int r = i / (chunk / 4), c = i % (chunk / 4) * 4;
+    const bool valid = row[r] >= 0 && column + c < from.stride;
+    const float* source =
+        valid ? from.data + static_cast<std::size_t>(row[r]) * from.stride + column + c : from.data;
+    copy_16_async(tile + r * padded + c, source, valid);
+  }
+}
+
+/// s[i][j] += the products of the first `depth` columns of rows ty + 16 i of q and tx + 8 j of k.
+template <int RowsPerThread>
+__device__ __forceinline__ void accumulate_logits(float (&s)[RowsPerThread][keys_per_thread],
+                                                  const float* q, const float* k, int depth) {
+  const int tx = static_cast<int>(threadIdx.x) % key_threads,
+            ty = static_cast<int>(threadIdx.x) / key_threads;
+  for (int c = 0; c < depth; c += 4) {
+    float4 key[keys_per_thread];
+#pragma unroll
+    for (int j = 0; j < keys_per_thread; ++j)
+      key[j] = *reinterpret_cast<const float4*>(k + (tx + key_threads * j) * padded + c);
+#pragma unroll
+    for (int i = 0; i < RowsPerThread; ++i) {
+      const float4 query =
+          *reinterpret_cast<const float4*>(q + (ty + row_threads * i) * padded + c);
+#pragma unroll
+      for (int j = 0; j < keys_per_thread; ++j)
+        s[i][j] +=
+            query.x * key[j].x + query.y * key[j].y + query.z * key[j].z + query.w * key[j].w;
+    }
+  }
+}
+
+/// Logits in log2 units, weighted; -inf where the band leaves a pair out.
+template <int RowsPerThread>
+__device__ __forceinline__ void weigh_and_mask(float (&s)[RowsPerThread][keys_per_thread],
+                                               float log2_scale, const Slots& slots, Step step,
+                                               const std::int32_t* row_cluster) {
+  const int tx = static_cast<int>(threadIdx.x) % key_threads,
+            ty = static_cast<int>(threadIdx.x) / key_threads;
+#pragma unroll
+  for (int j = 0; j < keys_per_thread; ++j) {
+    const int slot = tx + key_threads * j;
+    const float weight = slots.weight[slot];
+#pragma unroll
+    for (int i = 0; i < RowsPerThread; ++i) {
+      s[i][j] = s[i][j] * log2_scale + weight;
+      if (step.masked) {
+        const std::int32_t apart = row_cluster[ty + row_threads * i] - slots.cluster[slot];
+        if (apart < slots.lo[slot] || apart > slots.hi[slot]) s[i][j] = -INFINITY;
+      }
+    }
+  }
+}
+
+}  // namespace fovea::cuda

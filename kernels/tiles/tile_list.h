@@ -1,0 +1,105 @@
+// A TileList is a TilePlan flattened for the device: strips of queries, each with the runs of keys
+// that it attends in one softmax. Plain data, read by the kernels as it stands.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "device/entry_rows.h"
+#include "plan/plan.h"
+
+namespace fovea::cuda {
+
+/// Up to 128 queries that attend the same keys. A position p of the strip's order names the query
+/// cluster c = indices[rows + p] (c = p where rows < 0); its query is row query_base +
+/// (c << query_shift) of Q's pyramid, its softmax state row state_base + c.
+struct Strip {
+  std::int32_t first_row, row_count;  // positions
+  std::int32_t rows;                  // where the order stands in `indices`; -1: identity
+  std::int32_t query_base, query_shift;
+  std::int32_t state_base;
+  std::int32_t first_run, last_run;  // of `runs`
+};
+
+/// Keys at positions [begin, end): the cluster at p is indices[cols + p] (p where cols < 0), its
+/// key row key_base + cluster of K's pyramid, and of V's. A pair counts iff its row's cluster less
+/// its column's is in [lo, hi].
+struct ColumnRun {
+  std::int32_t begin, end;
+  std::int32_t cols;
+  std::int32_t key_base, level;
+  std::int32_t weight;       // log2 of the weight of position p is weights[weight + p]; -1: all 0
+  std::int32_t pair_weight;  // the same for every fine pair of an entry of P
+  std::int32_t lo, hi;
+};
+
+/// Strips [first, last) that no query of theirs shares: they may run side by side.
+struct StripRange {
+  Index first = 0, last = 0;
+};
+
+/// Tiles over the same row positions: their keys follow one another in one softmax.
+struct RowGroup {
+  IndexRange rows;
+  std::vector<std::int32_t> runs;  // of TileList::group_runs
+};
+
+/// Passes over one order of queries whose row ranges are equal or disjoint, as if one.
+struct Layer {
+  const std::vector<std::int32_t>* order;  // of the queries, in the plan; empty: identity
+  int query_level = 0;
+  std::int32_t rows = -1;        // where the order stands in `indices`
+  std::vector<RowGroup> groups;  // by ascending rows
+  Index round = 0;               // how many earlier layers hold queries of the same level
+};
+
+/// What a plan says, in the device's terms; orders and weights go to the device once.
+struct TileList {
+  Index n = 0;
+  std::vector<Layer> layers;
+  std::vector<ColumnRun> group_runs;
+  std::vector<std::int32_t> indices;
+  std::vector<float> weights;      // log2
+  bool mean_queries = false;       // a cluster's query is the mean of its queries, else its first
+  int query_top = 0, key_top = 0;  // highest levels
+  /// One round at level 0 holds every query: there is no state to keep.
+  bool complete() const;
+  /// One tile of all tokens in sequence order, without weights: any queries can be had alone.
+  bool dense() const;
+};
+
+/// Strips for the kernels.
+struct StripList {
+  std::vector<Strip> strips;
+  std::vector<ColumnRun> runs;
+  std::vector<StripRange> rounds;  // one after another: a query may have a strip in each
+};
+
+/// Rows of the levels [0, level) of a pyramid over n tokens, one level after another.
+inline Index pyramid_rows(Index n, int level) {
+  Index rows = 0;
+  for (int l = 0; l < level; ++l) rows += clusters(n, l);
+  return rows;
+}
+
+/// `plan` holds a TilePlan, and outlives the list.
+TileList flatten(const Plan& plan);
+
+/// All strips, of at most `height` queries each.
+StripList cut_strips(const TileList& list, int height);
+
+/// Strips of the queries `rows` of a dense list. Their states are counted from the first of them.
+StripList cut_strips(const TileList& list, IndexRange rows, int height);
+
+/// What a rectangle of P needs: strips of tokens, whatever the level of their queries, against the
+/// keys that meet its columns.
+struct EntryList {
+  std::vector<Strip> strips;              // their orders name tokens
+  std::vector<std::int32_t> query_level;  // [strips]
+  std::vector<ColumnRun> runs;
+  std::vector<std::int32_t> tokens;  // orders of the strips; their offsets count from here
+};
+
+EntryList cut_entries(const TileList& list, const EntryRows& rows, IndexRange cols, int height);
+
+}  // namespace fovea::cuda

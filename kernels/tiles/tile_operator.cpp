@@ -1,0 +1,190 @@
+#include "tiles/tile_operator.h"
+
+#include <algorithm>
+#include <numbers>
+
+#include "device/buffer.h"
+#include "device/device_operator.h"
+#include "device/fill.h"
+#include "tiles/entries.h"
+#include "tiles/row_sums.h"
+#include "tiles/slices.h"
+
+namespace fovea::cuda {
+namespace {
+
+class TileOperator final : public DeviceOperator {
+ public:
+  TileOperator(std::shared_ptr<const Plan> plan, const Problem& problem, Precision precision,
+               std::shared_ptr<const Device> its_device, Run& run)
+      : DeviceOperator(std::move(plan), problem, std::move(its_device)),
+        bound_(this->plan(), problem, precision, device(), run),
+        strips_(list(), problem.d(), problem.dv(), precision, device()),
+        sums_(bound_) {}
+
+ private:
+  Index n() const { return plan().n; }
+  const TileList& list() const { return bound_.list(); }
+
+  Output do_apply(MatrixView v, Run& run) const override {
+    return apply_strips(strips_, v, nullptr, run);
+  }
+
+  bool do_has_rows() const override { return list().dense(); }
+
+  // Maps of Z's own pass in fp32; beside tensor cores, whose logits are rounded, of one for them.
+  RowsOutput do_apply_rows(MatrixView v, IndexRange rows, Index pixel, Run& run) const override {
+    const auto strips_for = [&](Index dv, Precision precision) {
+      return ResidentStrips(list(), rows, problem().d(), dv, precision, device());
+    };
+    RowsOutput out;
+    const ResidentStrips strips = strips_for(v.cols, bound_.precision());
+    if (bound_.precision() == Precision::fp32) {
+      RowMaps maps(device(), strips, n(), pixel);
+      out.output = apply_strips(strips, v, &maps, run);
+      maps.download(out);
+      return out;
+    }
+    out.output = apply_strips(strips, v, nullptr, run);
+    const ResidentStrips sums_alone = strips_for(0, Precision::fp32);
+    RowMaps maps(device(), sums_alone, n(), pixel);
+    Timeline timeline(device());
+    Sweep swept = sweep(bound_, sums_alone, {}, &maps, timeline, run);
+    timeline.finish(run.profile);
+    maps.download(out);
+    sums_.keep(rows, std::move(swept));
+    return out;
+  }
+
+  // As many passes over P as V's columns need; the first makes the maps.
+  Output apply_strips(const ResidentStrips& strips, MatrixView v, RowMaps* maps, Run& run) const {
+    const Index rows = strips.rows.size();
+    Output out{Matrix(rows, v.cols), std::vector<float>(static_cast<std::size_t>(rows))};
+    Sweep swept;
+    for (Index first = 0, cols = 0; first < v.cols; first += cols, maps = nullptr) {
+      cols = std::min(v.cols - first, columns_per_pass(strips.height, strips.precision));
+      if (maps) cols = std::min(cols, map_values);
+      Timeline timeline(device());
+      swept = {};  // its memory is needed again
+      const std::shared_ptr<const Values> values =
+          values_of({v.data + first, v.rows, cols, v.stride}, rows < n(), timeline);
+      swept = sweep(bound_, strips, *values, maps, timeline, run);
+      {
+        const auto stage = timeline.stage("download");
+        swept.z.download(device(), out.z.data() + first, out.z.stride(), rows);
+      }
+      timeline.finish(run.profile);
+    }
+    swept.log2_sum.download(out.lse.data(), out.lse.size());
+    device().wait();
+    for (float& sum : out.lse)
+      sum = static_cast<float>(std::numbers::ln2 * static_cast<double>(sum));
+    if (strips.precision == Precision::fp32) sums_.keep(strips.rows, std::move(swept));
+    return out;
+  }
+
+  // The problem's own values, which do not change, are kept for the rows that are asked for next.
+  std::shared_ptr<const Values> values_of(MatrixView part, bool keep, Timeline& timeline) const {
+    const MatrixView own = problem().v;
+    keep = keep && problem().owner && part.stride == own.stride && part.data >= own.data &&
+           part.data + part.cols <= own.data + own.cols;
+    if (keep && kept_ && kept_from_ == part.data && kept_->cols == part.cols) return kept_;
+    auto values =
+        std::make_shared<const Values>(upload_values(bound_, part, bound_.precision(), timeline));
+    if (keep) {
+      kept_ = values;
+      kept_from_ = part.data;
+    }
+    return values;
+  }
+
+  Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
+    if (pool.kind == Pool::Kind::none) return entries(rows, cols, run);
+    DeviceMatrix pixels(device(), pool.rows, pool.cols);
+    pixels.clear();
+    const EntryRows wanted = entry_rows(rows, pool);
+    deposit(wanted, cols, pool, pixels, run);
+    Matrix out(pool.rows, pool.cols);
+    pixels.download(device(), out.data(), out.stride(), pool.rows);
+    device().wait();
+    if (pool.kind == Pool::Kind::mean) divide_by_area(out, wanted.size(), cols.size());
+    return out;
+  }
+
+  DeviceMatrix device_tile(const EntryRows& rows, IndexRange cols, float elsewhere,
+                           Run& run) const override {
+    DeviceMatrix tile(device(), rows.size(), cols.size());
+    fill(tile.data(), tile.rows() * tile.stride(), elsewhere, device().stream());
+    deposit(rows, cols, {Pool::Kind::none, rows.size(), cols.size()}, tile, run);
+    return tile;
+  }
+
+  void deposit(const EntryRows& rows, IndexRange cols, Pool pool, const DeviceMatrix& pixels,
+               Run& run) const {
+    const float* const log2_sum = sums_.of(rows, run);
+    const EntryList cut = cut_entries(list(), rows, cols, entries_height);
+    if (cut.strips.empty()) return;
+    Timeline timeline(device());
+    {
+      const auto stage = timeline.stage("entries");
+      const Buffer<Strip> strips(device(), std::span<const Strip>(cut.strips));
+      const Buffer<ColumnRun> runs(device(), std::span<const ColumnRun>(cut.runs));
+      const Buffer<std::int32_t> tokens(device(), std::span<const std::int32_t>(cut.tokens)),
+          levels(device(), std::span<const std::int32_t>(cut.query_level)),
+          drawn(device(), std::span<const std::int32_t>(rows.drawn));
+      const StripList all{cut.strips, cut.runs, {{0, std::ssize(cut.strips)}}};
+      Slices slices(device(), all, run);
+      for (StripRange range = slices.next(); range.first < range.last; range = slices.next())
+        cuda::entries({.strips = bound_.strip_args(strips.data() + range.first,
+                                                   range.last - range.first, runs.data()),
+                       .tokens = tokens.data(),
+                       .query_level = levels.data() + range.first,
+                       .log2_sum = log2_sum,
+                       .n = n(),
+                       .grid = {.row_begin = static_cast<std::int32_t>(rows.range.begin),
+                                .row_count = static_cast<std::int32_t>(rows.range.size()),
+                                .col_begin = static_cast<std::int32_t>(cols.begin),
+                                .col_count = static_cast<std::int32_t>(cols.size()),
+                                .rows = static_cast<std::int32_t>(pool.rows),
+                                .cols = static_cast<std::int32_t>(pool.cols)},
+                       .drawn = drawn.data(),
+                       .drawn_count = static_cast<int>(drawn.size()),
+                       .deposit = pool.kind == Pool::Kind::none  ? Deposit::entry
+                                  : pool.kind == Pool::Kind::max ? Deposit::maximum
+                                                                 : Deposit::sum,
+                       .pixels = pixels.data(),
+                       .stride = pixels.stride()},
+                      device().stream());
+    }
+    timeline.finish(run.profile);
+  }
+
+  static void divide_by_area(Matrix& sums, Index rows, Index cols) {
+    const auto extent = [](Index pixel, Index size, Index pixels) {
+      return static_cast<double>((pixel + 1) * size / pixels - pixel * size / pixels);
+    };
+    for (Index r = 0; r < sums.rows(); ++r)
+      for (Index c = 0; c < sums.cols(); ++c)
+        sums(r, c) =
+            static_cast<float>(static_cast<double>(sums(r, c)) /
+                               (extent(r, rows, sums.rows()) * extent(c, cols, sums.cols())));
+  }
+
+  const BoundList bound_;
+  const ResidentStrips strips_;
+  // An Operator is used from one thread at a time.
+  mutable RowSums sums_;
+  mutable std::shared_ptr<const Values> kept_;  // columns of V from kept_from_ on
+  mutable const float* kept_from_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Operator> make_tile_operator(std::shared_ptr<const Plan> plan,
+                                             const Problem& problem, Precision precision,
+                                             std::shared_ptr<const Device> device, Run& run) {
+  return std::make_unique<TileOperator>(std::move(plan), problem, precision, std::move(device),
+                                        run);
+}
+
+}  // namespace fovea::cuda

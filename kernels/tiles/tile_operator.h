@@ -1,0 +1,17 @@
+// The TileOperator runs a TilePlan on the device: Z in the precision asked for, entries of P and
+// their sums in fp32.
+#pragma once
+
+#include <memory>
+
+#include "backend/operator.h"
+#include "device/device.h"
+#include "device/precision.h"
+
+namespace fovea::cuda {
+
+std::unique_ptr<Operator> make_tile_operator(std::shared_ptr<const Plan> plan,
+                                             const Problem& problem, Precision precision,
+                                             std::shared_ptr<const Device> device, Run& run);
+
+}  // namespace fovea::cuda

@@ -1,0 +1,139 @@
+// The mask's tiles and caption, and the heatmap's causal mask, counted pair by pair.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "analysis/pairs.h"
+#include "panels/scene.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+struct Counted {
+  Index full = 0, partial = 0, empty = 0;
+  double used = 0, touched = 0, all = 0;  // pairs
+};
+
+// Share of the pairs of a tile that are used.
+double share_of(const Matrix& mask, IndexRange rows, IndexRange cols) {
+  double used = 0;
+  for (Index i = rows.begin; i < rows.end; ++i)
+    for (Index j = cols.begin; j < cols.end; ++j) used += static_cast<double>(mask(i, j));
+  return used / static_cast<double>(rows.size() * cols.size());
+}
+
+// The tiles of a view: those that it touches, cut off at the end of the matrix.
+Counted count_tiles(const Matrix& mask, IndexRange rows, IndexRange cols, Index block) {
+  const Index n = mask.rows();
+  Counted out;
+  for (Index i = rows.begin / block * block; i < rows.end; i += block)
+    for (Index j = cols.begin / block * block; j < cols.end; j += block) {
+      const IndexRange down{i, std::min(n, i + block)}, across{j, std::min(n, j + block)};
+      const double share = share_of(mask, down, across),
+                   area = static_cast<double>(down.size() * across.size());
+      ++(share == 0 ? out.empty : share == 1 ? out.full : out.partial);
+      out.used += share * area;
+      out.all += area;
+      if (share > 0) out.touched += area;
+    }
+  return out;
+}
+
+std::string percent_text(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g %%", 100 * share);
+  return text;
+}
+
+std::string caption_of(const Counted& tiles) {
+  char density[32];
+  std::snprintf(density, sizeof density, "density %.2g", tiles.used / tiles.all);
+  std::string counts;
+  for (const auto& [count, name] :
+       {std::pair{tiles.full, " full"}, {tiles.partial, " partial"}, {tiles.empty, " empty"}})
+    if (count > 0) counts += (counts.empty() ? "" : ", ") + std::to_string(count) + name;
+  std::string text = density + (" · " + counts);
+  if (tiles.partial > 0)  // of the pairs of tiles that are evaluated at all
+    text += " · " + percent_text(1 - tiles.used / tiles.touched) + " wasted";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("the mask's caption counts full, partial and empty tiles and what they waste") {
+  // Tiles that are more than half full and less, cut off at the end, and of the whole matrix.
+  for (const bool causal : {false, true})
+    for (const auto& [id, settings] :
+         {std::pair<const char*, Settings>{"fixed", {{"stride", "8"}, {"summary", "2"}}},
+          {"strided", {{"stride", "6"}}},
+          {"hyper", {{"block", "8"}, {"samples", "8"}, {"min_length", "8"}}}}) {
+      Scene scene(make_data(Data::gaussian, 40, 4, 4, causal), id, settings);
+      const Matrix mask = element_mask(scene.computation.op->plan(), {0, 40}, {0, 40});
+      for (const Index block : {1, 3, 4, 7, 16, 64})
+        for (const auto& [rows, cols] : {std::pair{IndexRange{0, 40}, IndexRange{0, 40}},
+                                         {IndexRange{5, 23}, IndexRange{2, 31}}}) {
+          CAPTURE(id);
+          CAPTURE(causal);
+          CAPTURE(block);
+          scene.settings.mask_block = block;
+          const std::string caption = scene.panel(View::mask, rows, cols).caption;
+          const std::string expected = caption_of(count_tiles(mask, rows, cols, block));
+          CHECK(caption.substr(0, expected.size()) == expected);
+        }
+    }
+}
+
+TEST_CASE("a tile of the mask is full only where every pair of it is used") {
+  Scene scene(make_data(Data::gaussian, 64, 4, 4, true), "fixed",
+              {{"stride", "8"}, {"summary", "2"}});
+  const Matrix mask = element_mask(scene.computation.op->plan(), {0, 64}, {0, 64});
+  scene.settings.mask_block = 8;
+  Index mostly = 0;
+  const auto raster = std::get<Raster>(scene.panel(View::mask, {0, 64}, {0, 64}, 32).body);
+  REQUIRE(raster.categories == std::vector<std::string>{"empty", "partial", "full", "coarse"});
+  for (Index r = 0; r < 32; ++r)
+    for (Index c = 0; c < 32; ++c) {
+      const IndexRange rows{r / 4 * 8, r / 4 * 8 + 8}, cols{c / 4 * 8, c / 4 * 8 + 8};
+      const double share = share_of(mask, rows, cols);
+      mostly += share > 0.5 && share < 1;
+      CHECK(raster.values(r, c) == (share == 0 ? 0.0f : share < 1 ? 1.0f : 2.0f));
+    }
+  CHECK(mostly > 0);
+}
+
+TEST_CASE("a pixel is masked where all its pairs are in the future, wherever the view begins") {
+  Scene scene(make_data(Data::gaussian, 48, 4, 4, true), "exact", {});
+  const Matrix p = scene.p(true);
+  for (const auto& [rows, cols] : {std::pair{IndexRange{0, 48}, IndexRange{0, 48}},
+                                   {IndexRange{5, 37}, IndexRange{3, 40}},
+                                   {IndexRange{8, 24}, IndexRange{1, 48}},
+                                   {IndexRange{1, 48}, IndexRange{9, 19}},
+                                   {IndexRange{20, 27}, IndexRange{0, 48}}})
+    for (const Index pixels : {5, 8, 12, 48}) {
+      const auto raster = std::get<Raster>(scene.panel(View::heatmap, rows, cols, pixels).body);
+      const Index down = raster.values.rows(), across = raster.values.cols();
+      const auto part = [](IndexRange r, Index pixel, Index count) {
+        return IndexRange{r.begin + pixel * r.size() / count,
+                          r.begin + (pixel + 1) * r.size() / count};
+      };
+      Index wrong = 0;
+      for (Index r = 0; r < down; ++r)
+        for (Index c = 0; c < across; ++c) {
+          float expected = -std::numeric_limits<float>::infinity();
+          const IndexRange its_rows = part(rows, r, down), its_cols = part(cols, c, across);
+          for (Index i = its_rows.begin; i < its_rows.end; ++i)
+            for (Index j = its_cols.begin; j < std::min(i + 1, its_cols.end); ++j)
+              expected = std::max(expected, p(i, j));
+          wrong += raster.values(r, c) != expected;
+        }
+      CAPTURE(rows.begin);
+      CAPTURE(cols.begin);
+      CAPTURE(pixels);
+      CHECK(wrong == 0);
+    }
+}

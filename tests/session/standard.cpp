@@ -1,0 +1,37 @@
+// The session of a first start.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "session/session.h"
+
+using namespace fovea;
+
+TEST_CASE("a first start shows the whole head, in columns that take moments to compute") {
+  for (const Index n : {Index{1}, Index{64}, long_head, long_head + 1, Index{131072}}) {
+    CAPTURE(n);
+    const Session session = standard_session("x", n);
+    CHECK(session.source == "x");
+    REQUIRE_FALSE(session.columns.empty());
+    CHECK(session.columns.front().variant == variants().front().id);
+    CHECK((session.columns.size() == variants().size()) == (n <= long_head));
+    for (const Column& column : session.columns)
+      CHECK_NOTHROW(check_values(find_variant(column.variant).schema, column.values));
+    CHECK(session.views.size() == 4);
+    const bool ranks = std::ranges::count(session.views, View::rank) == 1;
+    CHECK(ranks == (n <= 1024));  // longer heads are decomposed for many seconds
+    CHECK(session.viewport == Viewport{0, double(n), 0, double(n)});
+  }
+}
+
+TEST_CASE("sizes for a short head are powers of two that leave something to approximate") {
+  for (const Index n : {16, 64, 200, 1000, 4095}) {
+    CAPTURE(n);
+    for (const Column& column : standard_session("x", n).columns) {
+      const Variant& variant = find_variant(column.variant);
+      for (std::size_t f = 0; f < variant.schema.size(); ++f)
+        if (variant.schema[f].unit == "tokens")
+          CHECK(std::get<std::int64_t>(column.values[f]) <= std::max<Index>(2, n / 2));
+    }
+  }
+}
