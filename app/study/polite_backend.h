@@ -8,9 +8,11 @@
 
 namespace fovea {
 
-/// Of computing threads; 0 where threads have no niceness of their own.
+/// Of computing threads; 0 where threads have no niceness of their own. The window's threads get
+/// twice their share of a core, and beside other programs they still get a third of it: at nice 10,
+/// a tenth, they starved.
 #ifdef __linux__
-inline constexpr int niceness = 10;
+inline constexpr int niceness = 3;
 #else
 inline constexpr int niceness = 0;
 #endif

@@ -52,11 +52,12 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
   canvas_.setFocus();
 }
 
-// Widgets end before the study that they use.
+// The widgets end after the study: nothing they do any more may reach it, nor its end reach them.
 MainWindow::~MainWindow() {
   delete sweep_;
-  delete takeCentralWidget();
-  qDeleteAll(docks_.widgets);
+  study_.disconnect();
+  for (QObject* sender : std::initializer_list<QObject*>{&canvas_, &find_bar_, &view_bar_})
+    sender->disconnect();
 }
 
 void MainWindow::connect_study() {
