@@ -6,6 +6,6 @@ source "$here/setup.sh"
 (
   cd "$here/.."
   install_packages "${build_packages[@]}" "${run_packages[@]}"
-  build release
+  build release fovea
 )
 exec "$here/../build/release/bin/fovea" "$@"

@@ -1,5 +1,6 @@
 // The reference is P of every variant as a dense matrix, straight from the formulas of the papers
-// and the structure that a planner drew. It shares no code with planners and back ends.
+// and the structure that a planner drew. It shares no code with planners and back ends. Each
+// variant's formula stands in laws/variants.
 #pragma once
 
 #include <vector>
@@ -29,8 +30,10 @@ std::vector<Real> times(const Dense<Real>& p, MatrixView v);
 /// Largest |S_ij|, in double.
 double largest_logit(const Problem& problem);
 
-extern template Dense<float> reference<float>(const Instance&);
-extern template Dense<double> reference<double>(const Instance&);
+template <>
+Dense<float> reference<float>(const Instance&);
+template <>
+Dense<double> reference<double>(const Instance&);
 extern template std::vector<float> times<float>(const Dense<float>&, MatrixView);
 extern template std::vector<double> times<double>(const Dense<double>&, MatrixView);
 

@@ -13,7 +13,7 @@ std::vector<int> columns_enlarged(const CanvasModel& model, int view, int column
     return cells[c].panel && std::holds_alternative<OutputPicture>(cells[c].panel->body);
   };
   if (!picture(static_cast<std::size_t>(column)) || model.column_titles.empty()) return {column};
-  const auto exact = std::ranges::find(model.column_titles, find_variant("exact").label) -
+  const auto exact = std::ranges::find(model.column_titles, reference_variant().label) -
                      model.column_titles.begin();
   if (exact == column || exact >= static_cast<std::ptrdiff_t>(cells.size()) ||
       !picture(static_cast<std::size_t>(exact)))

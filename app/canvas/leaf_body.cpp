@@ -123,12 +123,17 @@ void draw_key(const BodyDrawing& d, const LeafSizes& leaves, Index most) {
     d.ink.write(Face::small, {x + 12, y}, d.ink.theme.muted, name);
     x += d.ink.width(Face::small, name) + 24;
   }
-  const std::size_t count = leaf_count(leaves);
+  const std::size_t count = leaf_count(leaves) * static_cast<std::size_t>(leaves.together);
   const std::string plural = leaves.kind == "leaf" ? "leaves" : leaves.kind + "s";
   const std::string counted = std::to_string(count) + " " + (count == 1 ? leaves.kind : plural) +
                               ", at most " + std::to_string(most);
   if (x + d.ink.width(Face::small, counted) + 8 < d.where.right())
     d.ink.write_right(Face::small, {d.where.right() - 8, y}, d.ink.theme.muted, counted);
+}
+
+/// The bars that stand for a range of leaves.
+IndexRange bars_of(const LeafSizes& leaves, IndexRange range) {
+  return {range.begin / leaves.together, (range.end + leaves.together - 1) / leaves.together};
 }
 
 void draw_leaf_highlight(const BodyDrawing& d, const Rect& plot, std::size_t count,
@@ -163,7 +168,8 @@ IndexRange leaves_at(const LeafSizes& leaves, const Rect& panel, Point at) {
   const bool bars = leaves.branching.empty() || at.y >= plot.y;
   const std::size_t boxes = bars ? count : boxes_shown(nodes, plot);
   const auto box = std::min(boxes - 1, static_cast<std::size_t>(share * static_cast<float>(boxes)));
-  return {static_cast<Index>(box * count / boxes), static_cast<Index>((box + 1) * count / boxes)};
+  return {static_cast<Index>(box * count / boxes) * leaves.together,
+          static_cast<Index>((box + 1) * count / boxes) * leaves.together};
 }
 
 void draw_body(const BodyDrawing& d, const LeafSizes& leaves) {
@@ -182,11 +188,11 @@ void draw_body(const BodyDrawing& d, const LeafSizes& leaves) {
   draw_sorted(d, plot, leaves.keys, unit, d.ink.theme.keys);
   const auto& chosen = d.scene.chosen_leaves;
   if (chosen && chosen->first == d.column)
-    draw_leaf_highlight(d, plot, count, chosen->second, faded(d.ink.theme.marked, 0.45f),
-                        icicle_top);
+    draw_leaf_highlight(d, plot, count, bars_of(leaves, chosen->second),
+                        faded(d.ink.theme.marked, 0.45f), icicle_top);
   if (d.scene.pointer.row == d.row && d.scene.pointer.column == d.column)
-    draw_leaf_highlight(d, plot, count, d.scene.pointer.leaves, faded(d.ink.theme.text, 0.2f),
-                        icicle_top);
+    draw_leaf_highlight(d, plot, count, bars_of(leaves, d.scene.pointer.leaves),
+                        faded(d.ink.theme.text, 0.2f), icicle_top);
   draw_key(d, leaves, most);
   draw_figures(d, leaves);
 }

@@ -140,9 +140,10 @@ std::string strip_words(const Strip& strip, Index query) {
 }
 
 std::string leaf_words(const LeafSizes& leaves, IndexRange chosen) {
+  const Index begin = chosen.begin / leaves.together, end = chosen.end / leaves.together;
   const auto count = [&](const std::vector<Index>& sizes) {
     Index sum = 0;
-    for (Index l = chosen.begin; l < std::min(chosen.end, static_cast<Index>(sizes.size())); ++l)
+    for (Index l = begin; l < std::min(end, static_cast<Index>(sizes.size())); ++l)
       sum += sizes[static_cast<std::size_t>(l)];
     return std::to_string(sum);
   };

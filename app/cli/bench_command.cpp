@@ -19,7 +19,7 @@ namespace {
 
 constexpr int gemm_size = 1536;
 
-struct Options {
+struct BenchOptions {
   SourceOptions source;
   HeadOptions heads;
   BackendOptions backend;
@@ -45,7 +45,7 @@ double peak_memory() {
   return 1024.0 * static_cast<double>(usage.ru_maxrss);
 }
 
-std::vector<Problem> problems_of(const Options& options) {
+std::vector<Problem> problems_of(const BenchOptions& options) {
   if (options.source.what.empty())
     return random_heads(options.n, options.d, options.head_count, options.heads.causal,
                         options.parameters.seed, options.heads.scale.value_or(0));
@@ -57,8 +57,8 @@ std::vector<Problem> problems_of(const Options& options) {
 }
 
 /// Exact attention comes first, because every ratio refers to it.
-std::vector<Contender> contenders_of(const Options& options, Index n) {
-  std::vector<std::string> ids{"exact"};
+std::vector<Contender> contenders_of(const BenchOptions& options, Index n) {
+  std::vector<std::string> ids{reference_variant().id};
   ids.insert(ids.end(), options.variants.begin(), options.variants.end());
   const auto chosen = variants_named(ids);
   const auto values = options.parameters.applied(chosen, n);
@@ -67,7 +67,7 @@ std::vector<Contender> contenders_of(const Options& options, Index n) {
   return contenders;
 }
 
-Outcome run(const Options& options, const Console& console) {
+Outcome run(const BenchOptions& options, const Console& console) {
   variants_named(options.variants);
   const auto problems = problems_of(options);
   const auto backend = options.backend.make();
@@ -93,7 +93,7 @@ Outcome run(const Options& options, const Console& console) {
   return outcome;
 }
 
-Document to_json(const Outcome& outcome) {
+Document outcome_json(const Outcome& outcome) {
   Document list = Document::array();
   for (const Measurement& m : outcome.measurements)
     list.push_back({{"variant", m.contender.variant->id},
@@ -121,7 +121,7 @@ Document to_json(const Outcome& outcome) {
 }
 
 std::string range_text(const StageSummary& summary) {
-  return time_text(summary.p10_ms) + " - " + time_text(summary.p90_ms);
+  return format_time(summary.p10_ms) + " - " + format_time(summary.p90_ms);
 }
 
 void print_stages(std::ostream& out, const Outcome& outcome) {
@@ -131,7 +131,7 @@ void print_stages(std::ostream& out, const Outcome& outcome) {
       for (const StageSummary& stage : stages)
         if (stage.median_ms >= 1e-3)  // less is below the clock's resolution
           table.rows.push_back({m.contender.variant->id, part, stage.name,
-                                time_text(stage.median_ms), range_text(stage)});
+                                format_time(stage.median_ms), range_text(stage)});
     };
     add("plan", m.timing.plan);
     add("upload", m.timing.upload);
@@ -140,7 +140,7 @@ void print_stages(std::ostream& out, const Outcome& outcome) {
   print(out, table);
 }
 
-void print(std::ostream& out, const Outcome& outcome) {
+void print_outcome(std::ostream& out, const Outcome& outcome) {
   const Timing& timing = outcome.measurements.front().timing;
   out << outcome.input << ": n = " << outcome.n << ", d = " << outcome.d << ", "
       << plural(outcome.heads, "head") << ", " << (outcome.causal ? "causal" : "bidirectional")
@@ -152,12 +152,13 @@ void print(std::ostream& out, const Outcome& outcome) {
                    "promised", "share", "mult-adds", "of exact", "bytes"},
                   {}};
   for (const Measurement& m : outcome.measurements)
-    table.rows.push_back(
-        {m.contender.variant->id, time_text(m.timing.plan_total.median_ms),
-         time_text(m.timing.upload_total.median_ms), time_text(m.timing.apply_total.median_ms),
-         range_text(m.timing.apply_total), number_text(m.rate()), number_text(m.speed_up),
-         number_text(m.promised_speed_up), number_text(m.share()), count_text(m.cost.multiply_adds),
-         number_text(m.cost.ratio_to_exact()), bytes_text(m.cost.bytes)});
+    table.rows.push_back({m.contender.variant->id, format_time(m.timing.plan_total.median_ms),
+                          format_time(m.timing.upload_total.median_ms),
+                          format_time(m.timing.apply_total.median_ms),
+                          range_text(m.timing.apply_total), format_plain(m.rate()),
+                          format_plain(m.speed_up), format_plain(m.promised_speed_up),
+                          format_plain(m.share()), format_count(m.cost.multiply_adds),
+                          format_plain(m.cost.ratio_to_exact()), format_bytes(m.cost.bytes)});
   print(out, table);
   out << "\n  speed-up: time of exact over time of the variant, for plan (without building a "
          "tree),\n"
@@ -166,10 +167,10 @@ void print(std::ostream& out, const Outcome& outcome) {
   print_stages(out, outcome);
   out << '\n';
   print_facts(
-      out, {{"matrix product", number_text(outcome.gemm_gflops) + " GFLOP/s (Eigen, " +
+      out, {{"matrix product", format_plain(outcome.gemm_gflops) + " GFLOP/s (Eigen, " +
                                    std::to_string(gemm_size) + " cubed)"},
-            {"memory pass", time_text(outcome.memory_pass) + " to read Q, K, V and write Z once"},
-            {"peak memory", bytes_text(outcome.peak_bytes)}});
+            {"memory pass", format_time(outcome.memory_pass) + " to read Q, K, V and write Z once"},
+            {"peak memory", format_bytes(outcome.peak_bytes)}});
   for (const Measurement& m : outcome.measurements)
     for (const auto& note : m.notes)
       out << "  note: " << m.contender.variant->id << ": " << note << '\n';
@@ -180,7 +181,7 @@ void print(std::ostream& out, const Outcome& outcome) {
 namespace {
 
 // The window opens sources by name. Without SOURCE it opens synthetic clusters of length n.
-InteractionFigures interact(const Options& options, const Console& console) {
+InteractionFigures interact(const BenchOptions& options, const Console& console) {
   const std::string source =
       !options.source.what.empty()
           ? options.source.what
@@ -204,7 +205,7 @@ void exclude_from_interaction(CLI::App& command) {
 void add_bench_command(CLI::App& program, Work& chosen) {
   auto* command = program.add_subcommand(
       "bench", "Measure the time of variants, interleaved with exact attention");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   options->source.add_to(*command, false);
   auto* source = command->get_option("SOURCE");
   const std::string group = "Random normal Q, K and V instead of SOURCE";
@@ -251,9 +252,9 @@ void add_bench_command(CLI::App& program, Work& chosen) {
       }
       const Outcome outcome = run(*options, console);
       if (options->json)
-        print(console.out, to_json(outcome));
+        print(console.out, outcome_json(outcome));
       else
-        print(console.out, outcome);
+        print_outcome(console.out, outcome);
     };
   });
 }

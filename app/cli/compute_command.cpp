@@ -17,7 +17,7 @@ namespace {
 
 constexpr double dense_limit = 4.0 * 1024 * 1024 * 1024;  // bytes of P that --dense writes
 
-struct Options {
+struct ComputeOptions {
   SourceOptions source;
   HeadOptions heads;
   BackendOptions backend;
@@ -26,7 +26,7 @@ struct Options {
   bool dense = false, no_metrics = false, json = false;
 };
 
-void require_room(const Options& options, Index heads, Index n) {
+void require_room(const ComputeOptions& options, Index heads, Index n) {
   if (!options.dense) return;
   if (options.output.empty())
     throw UsageError("--dense writes P to a file: expected -o OUT.safetensors");
@@ -34,8 +34,8 @@ void require_room(const Options& options, Index heads, Index n) {
       4.0 * static_cast<double>(heads) * static_cast<double>(n) * static_cast<double>(n);
   if (bytes > dense_limit)
     throw UnavailableError("--dense: P of " + plural(heads, "head") + " of " + std::to_string(n) +
-                           " tokens takes " + bytes_text(bytes) + ", at most " +
-                           bytes_text(dense_limit) + " are written");
+                           " tokens takes " + format_bytes(bytes) + ", at most " +
+                           format_bytes(dense_limit) + " are written");
 }
 
 /// The tensors of OUT.safetensors; heads are appended in order.
@@ -76,7 +76,7 @@ class OutTensors {
   std::vector<Structure> structures_;
 };
 
-ComputeRequest request_of(const Options& options, const Source& source, Index head) {
+ComputeRequest request_of(const ComputeOptions& options, const Source& source, Index head) {
   const Variant& variant = find_variant(options.variant);
   const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
   ComputeRequest request{.variant = &variant,
@@ -88,7 +88,7 @@ ComputeRequest request_of(const Options& options, const Source& source, Index he
 }
 
 /// Adds the name of the structure file to errors about the given structure.
-Computation compute_with(const Options& options, const Problem& problem,
+Computation compute_with(const ComputeOptions& options, const Problem& problem,
                          const ComputeRequest& request, const Backend& backend, Run& run) {
   try {
     return compute(problem, request, backend, run);
@@ -109,7 +109,7 @@ std::string overflow_note(const Output& output) {
                         ": q.k or v exceeds the range of fp32";
 }
 
-HeadReport compute_head(const Options& options, const Source& source, Index head,
+HeadReport compute_head(const ComputeOptions& options, const Source& source, Index head,
                         const Backend& backend, OutTensors& tensors, Run& run) {
   const Problem problem = options.heads.problem(source, head);
   const Computation computation =
@@ -123,13 +123,14 @@ HeadReport compute_head(const Options& options, const Source& source, Index head
   if (!options.output.empty()) tensors.add(computation, run);
   if (options.no_metrics) return report;
   const Computation exact =
-      compute(problem, {.variant = &find_variant("exact"), .repeats = 0}, backend, run);
+      compute(problem, {.variant = &reference_variant(), .repeats = 0}, backend, run);
   report.metrics = compare(*computation.op, computation.output, *exact.op, exact.output, run);
-  report.diagnostics = diagnose(*computation.op, computation.output, *exact.op, exact.output, run);
+  report.diagnostics = diagnose(computation, exact, run);
   return report;
 }
 
-ComputeReport begin_report(const Options& options, const Source& source, const Backend& backend) {
+ComputeReport begin_report(const ComputeOptions& options, const Source& source,
+                           const Backend& backend) {
   const Variant& variant = find_variant(options.variant);
   const Index layer = options.heads.layer_in(source);
   const Layer& of = source.layers[static_cast<std::size_t>(layer)];
@@ -148,7 +149,7 @@ ComputeReport begin_report(const Options& options, const Source& source, const B
           .dv = of.dv()};
 }
 
-void run_compute(const Options& options, const Console& console) {
+void run_compute(const ComputeOptions& options, const Console& console) {
   find_variant(options.variant);
   if (!options.output.empty()) {
     const auto ending = std::filesystem::path(options.output).extension();
@@ -187,7 +188,7 @@ void run_compute(const Options& options, const Console& console) {
 void add_compute_command(CLI::App& program, Work& chosen) {
   auto* command = program.add_subcommand(
       "compute", "One variant of the heads of a source: output, cost and error");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ComputeOptions>();
   options->source.add_to(*command);
   command->add_option("--variant", options->variant, "Id of the variant; fovea variants lists them")
       ->required();

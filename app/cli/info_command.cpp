@@ -7,7 +7,7 @@
 namespace fovea {
 namespace {
 
-struct Options {
+struct InfoOptions {
   SourceOptions source;
   bool json = false;
 };
@@ -93,7 +93,7 @@ void print_info(std::ostream& out, const Source& source) {
         source.layout.empty()
             ? ""
             : source.layout + (source.layout_guessed ? "  GUESSED: state it with --layout" : "")},
-       {"scale", source.scale      ? number_text(*source.scale)
+       {"scale", source.scale      ? format_plain(*source.scale)
                  : first.has_qkv() ? "1/sqrt(d), as none is stated"
                                    : ""},
        {"mask", source.causal     ? (*source.causal ? "causal" : "bidirectional")
@@ -117,7 +117,7 @@ void print_info(std::ostream& out, const Source& source) {
 
 void add_info_command(CLI::App& program, Work& chosen) {
   auto* command = program.add_subcommand("info", "List what a source holds, as Fovea reads it");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InfoOptions>();
   options->source.add_to(*command);
   command->add_flag("--json", options->json, "One JSON document on standard output");
   command->callback([&chosen, options] {

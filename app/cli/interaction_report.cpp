@@ -24,8 +24,8 @@ Document spread(const std::vector<double>& values) {
 }
 
 std::string spread_text(const std::vector<double>& values) {
-  return time_text(percentile(values, 0.5)) + ", p99 " + time_text(percentile(values, 0.99)) +
-         ", longest " + time_text(percentile(values, 1)) + " (" + std::to_string(values.size()) +
+  return format_time(percentile(values, 0.5)) + ", p99 " + format_time(percentile(values, 0.99)) +
+         ", longest " + format_time(percentile(values, 1)) + " (" + std::to_string(values.size()) +
          ")";
 }
 
@@ -52,20 +52,20 @@ Document to_json(const InteractionFigures& f) {
 
 void print(std::ostream& out, const InteractionFigures& f) {
   std::string settled;
-  for (const double ms : f.settled_ms) settled += (settled.empty() ? "" : ", ") + time_text(ms);
+  for (const double ms : f.settled_ms) settled += (settled.empty() ? "" : ", ") + format_time(ms);
   out << f.source << ": n = " << f.n << ", d = " << f.d << "; " << f.device << ", canvas "
       << f.width << " x " << f.height << "\n\n";
-  print_facts(out, {{"first estimate", time_text(f.estimate_ms) + " after opening, " +
-                                           time_text(f.first_look_ms) + " after it was read"},
+  print_facts(out, {{"first estimate", format_time(f.estimate_ms) + " after opening, " +
+                                           format_time(f.first_look_ms) + " after it was read"},
                     {"settled at 1:1", settled},
                     {"own work of a frame", spread_text(f.own_ms)},
                     {"frame, input to screen", spread_text(f.frame_ms)},
                     {"of an empty window", spread_text(f.empty_ms)},
-                    {"while filling", "own work at most " + time_text(f.filling_own_ms) +
-                                          ", window deaf at most " + time_text(f.filling_gap_ms)},
-                    {"all exact", number_text(f.exact_s) + " s after opening"},
-                    {"closing", time_text(f.closing_ms) + " until all work has ended"},
-                    {"peak memory", bytes_text(f.peak_bytes)}});
+                    {"while filling", "own work at most " + format_time(f.filling_own_ms) +
+                                          ", window deaf at most " + format_time(f.filling_gap_ms)},
+                    {"all exact", format_plain(f.exact_s) + " s after opening"},
+                    {"closing", format_time(f.closing_ms) + " until all work has ended"},
+                    {"peak memory", format_bytes(f.peak_bytes)}});
 }
 
 }  // namespace fovea

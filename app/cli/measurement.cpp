@@ -24,10 +24,10 @@ double median(std::vector<double> values) {
   return values.size() % 2 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
 }
 
-double without_tree(const Profile& plan) {
+double without_learning(const Profile& plan, const Variant& variant) {
   double sum = 0;
   for (const StageTime& stage : plan.stages())
-    if (stage.name != "tree") sum += stage.milliseconds;
+    if (std::ranges::count(variant.learning_stages, stage.name) == 0) sum += stage.milliseconds;
   return sum;
 }
 
@@ -38,28 +38,27 @@ void add_to(Cost& sum, const Cost& cost, double share) {
   sum.pairs += share * cost.pairs;
 }
 
+ComputeRequest request_of(const Contender& contender, const MeasureOptions& options) {
+  return {.variant = contender.variant, .values = contender.values, .seed = options.seed};
+}
+
 void run_once(const Problem& problem, const Contender& contender, const Backend& backend,
               const MeasureOptions& options, std::stop_token stop, bool counted, double share,
               Samples& samples) {
-  Profile planning_profile, upload, apply;
-  Run planning_run{planning_profile, stop}, upload_run{upload, stop}, apply_run{apply, stop};
-  const Structure derive_all;
-  Planning planning{backend, planning_run, options.seed, derive_all};
-  const auto start = std::chrono::steady_clock::now();
-  const auto plan =
-      std::make_shared<Plan>(contender.variant->plan(problem, contender.values, planning));
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-  planning_profile.add("tiles", std::max(0.0, took.count() - planning_profile.total_ms()));
-  const auto op = backend.bind(plan, problem, upload_run);
-  op->apply(problem.v, apply_run);
+  Profile apply;
+  Run run{apply, stop};
+  BoundPlan bound = plan_and_bind(problem, request_of(contender, options), backend, run);
+  apply_once(*bound.op, apply, run);
+  const Plan& plan = bound.op->plan();
   if (!counted) {
-    add_to(samples.cost, count_cost(*plan, problem.d(), problem.dv()), share);
-    samples.notes = plan->notes;
+    add_to(samples.cost, count_cost(plan, problem.d(), problem.dv()), share);
+    samples.notes = plan.notes;
     return;
   }
-  samples.used_ms.push_back(without_tree(planning_profile) + upload.total_ms() + apply.total_ms());
-  samples.plan.push_back(std::move(planning_profile));
-  samples.upload.push_back(std::move(upload));
+  samples.used_ms.push_back(without_learning(bound.plan, *contender.variant) +
+                            bound.upload.total_ms() + apply.total_ms());
+  samples.plan.push_back(std::move(bound.plan));
+  samples.upload.push_back(std::move(bound.upload));
   samples.apply.push_back(std::move(apply));
 }
 

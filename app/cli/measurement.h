@@ -22,7 +22,7 @@ struct Measurement {
 
   /// Excludes building a tree: the paper learns it beforehand, and it is not counted in the
   /// multiply-adds.
-  double used_ms = 0;  // median of plan without "tree", plus upload and apply
+  double used_ms = 0;  // median of plan without learning, plus upload and apply
   double rate() const { return 2e-6 * cost.multiply_adds / used_ms; }  // GFLOP/s
   double speed_up = 1;           // exact's used_ms over this one's
   double promised_speed_up = 1;  // exact's multiply-adds over this one's

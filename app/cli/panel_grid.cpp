@@ -46,9 +46,9 @@ void PanelGrid::prepare_all(Run& run) {
     return std::make_shared<const Computation>(
         prepare(request_.problem, request, request_.backend, run));
   };
-  exact_ = prepared({.variant = &find_variant("exact")});
+  exact_ = prepared({.variant = &reference_variant()});
   for (const Column& column : request_.columns) {
-    const bool exact = column.variant == "exact";
+    const bool exact = is_reference(column.variant);
     columns_.push_back({.computation = exact ? exact_
                                              : prepared({.variant = &find_variant(column.variant),
                                                          .values = column.values,
@@ -76,13 +76,12 @@ void PanelGrid::find_exact(Run& run) {
 }
 
 void PanelGrid::find(Drawn& column, Run& run) const {
-  const bool exact = column.computation->variant->id == "exact";
+  const bool exact = column.computation->variant->reference;
   column.computation = exact ? exact_ : applied(*column.computation, repeats_, run);
   const Computation& its = *column.computation;
   column.metrics = std::make_shared<const Metrics>(
       compare(*its.op, its.output, *exact_->op, exact_->output, run));
-  column.diagnostics = std::make_shared<const std::vector<Diagnostic>>(
-      diagnose(*its.op, its.output, *exact_->op, exact_->output, run));
+  column.diagnostics = std::make_shared<const std::vector<Diagnostic>>(diagnose(its, *exact_, run));
 }
 
 std::vector<Panel> PanelGrid::row(View view, Run& run) const {
@@ -129,7 +128,7 @@ Panel PanelGrid::panel(View view, const Drawn& column, Run& run) const {
 
 std::shared_ptr<MapPyramid> PanelGrid::map(View view, const Drawn& column, Run& run) const {
   if (!is_long() || (view != View::heatmap && view != View::error)) return nullptr;
-  const bool exact = column.computation->variant->id == "exact";
+  const bool exact = column.computation->variant->reference;
   if (exact && (view == View::error || exact_map_))
     return view == View::error ? nullptr : exact_map_;
   auto its = make_map(view, *column.computation, *exact_, request_.settings);

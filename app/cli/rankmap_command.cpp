@@ -14,7 +14,7 @@
 namespace fovea {
 namespace {
 
-struct Options {
+struct RankMapOptions {
   SourceOptions source;
   HeadOptions heads;
   BackendOptions backend;
@@ -45,13 +45,14 @@ double compression_of(const RankMap& map) {
 std::string stored_text(const RankMap& map) {
   const double stored = stored_entries(map);
   const std::string all =
-      count_text(static_cast<double>(map.n) * static_cast<double>(map.n)) + " entries";
-  return stored > 0 ? count_text(stored) + " of " + all + ", compression " +
-                          number_text(compression_of(map))
+      format_count(static_cast<double>(map.n) * static_cast<double>(map.n)) + " entries";
+  return stored > 0 ? format_count(stored) + " of " + all + ", compression " +
+                          format_plain(compression_of(map))
                     : "none of " + all + ": every block has rank 0";
 }
 
-std::vector<NamedMap> maps_of_matrix(const Options& options, const Source& source, Run& run) {
+std::vector<NamedMap> maps_of_matrix(const RankMapOptions& options, const Source& source,
+                                     Run& run) {
   if (options.of != RankSubject::attention || !options.variants.empty())
     throw InputError(source.path,
                      "holds only an attention matrix: use --of attention and no --variant");
@@ -64,16 +65,18 @@ std::vector<NamedMap> maps_of_matrix(const Options& options, const Source& sourc
       {nullptr, {}, map_ranks(matrix.rows(), entries, options.rank, *options.backend.make(), run)}};
 }
 
-std::vector<NamedMap> maps_of_variants(const Options& options, const Source& source, Run& run) {
-  const auto chosen = variants_named(options.variants.empty() ? std::vector<std::string>{"exact"}
-                                                              : options.variants);
+std::vector<NamedMap> maps_of_variants(const RankMapOptions& options, const Source& source,
+                                       Run& run) {
+  const auto chosen =
+      variants_named(options.variants.empty() ? std::vector<std::string>{reference_variant().id}
+                                              : options.variants);
   const Problem problem = options.heads.problem(source, options.heads.heads_in(source).front());
   const auto values = options.parameters.applied(chosen, problem.n());
   require_decomposable(problem.n(), options.rank);
   const auto backend = options.backend.make();
   // Only P is needed, not Z. All plans are made before any block is decomposed, so that what a
   // planner refuses is reported at once.
-  const Computation exact = prepare(problem, {.variant = &find_variant("exact")}, *backend, run);
+  const Computation exact = prepare(problem, {.variant = &reference_variant()}, *backend, run);
   std::vector<Computation> prepared;
   for (std::size_t i = 0; i < chosen.size(); ++i)
     prepared.push_back(prepare(
@@ -102,7 +105,7 @@ Document block_json(const RankBlock& block) {
           {"resolved", block.resolved}};
 }
 
-Document map_json(const Options& options, const NamedMap& named) {
+Document map_json(const RankMapOptions& options, const NamedMap& named) {
   Document blocks = Document::array();
   for (const RankBlock& block : named.map.blocks) blocks.push_back(block_json(block));
   return {{"n", named.map.n},
@@ -122,14 +125,14 @@ Document map_json(const Options& options, const NamedMap& named) {
 }
 
 /// One line for all blocks of the same level and size.
-void print_map(std::ostream& out, const Options& options, const NamedMap& named) {
+void print_map(std::ostream& out, const RankMapOptions& options, const NamedMap& named) {
   out << "Rank map of "
       << (named.variant ? to_text(options.of) + ", " + named.variant->label
                         : "the attention matrix")
       << "\n";
   print_facts(out,
               {{"n", std::to_string(named.map.n)},
-               {"tolerance", number_text(options.rank.tolerance) +
+               {"tolerance", format_plain(options.rank.tolerance) +
                                  (options.rank.relative ? " of the largest singular value"
                                                         : ", sum of the singular values left out")},
                {"stored", stored_text(named.map)}});
@@ -149,7 +152,7 @@ void print_map(std::ostream& out, const Options& options, const NamedMap& named)
   if (const std::string note = note_of(named.map); !note.empty()) out << "note: " << note << '\n';
 }
 
-void run_rankmap(const Options& options, const Console& console) {
+void run_rankmap(const RankMapOptions& options, const Console& console) {
   variants_named(options.variants);  // reports an unknown name before anything is computed
   const Source source = options.source.load();
   Profile profile;
@@ -177,7 +180,7 @@ void run_rankmap(const Options& options, const Console& console) {
 void add_rankmap_command(CLI::App& program, Work& chosen) {
   auto* command = program.add_subcommand(
       "rankmap", "Compute the numerical rank of every block of an attention matrix");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RankMapOptions>();
   options->source.add_to(*command);
   const std::map<std::string, RankSubject> subjects{{"attention", RankSubject::attention},
                                                     {"unnormalised", RankSubject::unnormalised},

@@ -79,14 +79,14 @@ std::string stages_text(const StageSummary& total, const std::vector<StageSummar
   std::string text;
   for (const auto& stage : stages)
     if (stage.median_ms >= 0.01 * total.median_ms)
-      text += (text.empty() ? "" : ", ") + stage.name + " " + time_text(stage.median_ms);
+      text += (text.empty() ? "" : ", ") + stage.name + " " + format_time(stage.median_ms);
   return stages.size() > 1 && !text.empty() ? "  (" + text + ")" : "";
 }
 
 void print_timing(std::ostream& out, const ComputeReport& report) {
   const Timing timing = timing_of_a_head(report);
   const auto line = [](const StageSummary& total, const std::vector<StageSummary>& stages) {
-    return time_text(total.median_ms) + stages_text(total, stages);
+    return format_time(total.median_ms) + stages_text(total, stages);
   };
   const std::string few =
       timing.few_samples
@@ -99,8 +99,8 @@ void print_timing(std::ostream& out, const ComputeReport& report) {
 }
 
 std::string with_error(const Estimate& estimate) {
-  return number_text(estimate.value) +
-         (estimate.standard_error > 0 ? " ± " + number_text(estimate.standard_error) : "");
+  return format_plain(estimate.value) +
+         (estimate.standard_error > 0 ? " ± " + format_plain(estimate.standard_error) : "");
 }
 
 void print_metrics(std::ostream& out, const ComputeReport& report) {
@@ -112,12 +112,12 @@ void print_metrics(std::ostream& out, const ComputeReport& report) {
     if (!head.metrics) return;
     const Metrics& m = *head.metrics;
     sampled = std::max(sampled, m.sampled_rows);
-    table.rows.push_back({std::to_string(head.head), number_text(m.output_rel_fro),
-                          number_text(m.output_max_abs), number_text(m.row_rel_error_p50),
-                          number_text(m.row_rel_error_p90), number_text(m.row_rel_error_max),
+    table.rows.push_back({std::to_string(head.head), format_plain(m.output_rel_fro),
+                          format_plain(m.output_max_abs), format_plain(m.row_rel_error_p50),
+                          format_plain(m.row_rel_error_p90), format_plain(m.row_rel_error_max),
                           with_error(m.attention_rel_fro),
                           m.attention_kl ? with_error(*m.attention_kl) : "-",
-                          with_error(m.mass_kept), number_text(m.density)});
+                          with_error(m.mass_kept), format_plain(m.density)});
   }
   out << "\nAgainst exact attention of the same scale and mask (errors relative but for max "
          "|Δz|)\n";
@@ -138,7 +138,7 @@ void print_diagnostics(std::ostream& out, const ComputeReport& report) {
     for (std::size_t h = 0; h < shown; ++h) {
       const auto& theirs = report.heads[h].diagnostics;
       const auto it = std::ranges::find(theirs, diagnostic.id, &Diagnostic::id);
-      row.push_back(it == theirs.end() ? "-" : number_text(it->value));
+      row.push_back(it == theirs.end() ? "-" : format_plain(it->value));
     }
     table.rows.push_back(std::move(row));
   }
@@ -190,18 +190,18 @@ Document to_json(const ComputeReport& report) {
 void print(std::ostream& out, const ComputeReport& report) {
   const Cost cost = total_cost(report);
   out << report.variant->label << "  (" << report.variant->paper << ")\n";
-  print_facts(
-      out, {{"parameters", parameters_text(report)},
-            {"source", report.source},
-            {"", layer_text(report)},
-            {"scale", number_text(report.scale) + (report.causal ? ", causal" : ", bidirectional")},
-            {"computed",
-             report.device + ", " + report.precision + ", seed " + std::to_string(report.seed)}});
+  print_facts(out, {{"parameters", parameters_text(report)},
+                    {"source", report.source},
+                    {"", layer_text(report)},
+                    {"scale",
+                     format_plain(report.scale) + (report.causal ? ", causal" : ", bidirectional")},
+                    {"computed", report.device + ", " + report.precision + ", seed " +
+                                     std::to_string(report.seed)}});
   for (const auto& note : all_notes(report)) out << "  note: " << note << '\n';
   out << '\n';
-  print_facts(out, {{"cost", count_text(cost.multiply_adds) + " multiply-adds, " +
-                                 number_text(cost.ratio_to_exact()) + " of exact; " +
-                                 bytes_text(cost.bytes) + " beside Q, K, V, Z"}});
+  print_facts(out, {{"cost", format_count(cost.multiply_adds) + " multiply-adds, " +
+                                 format_plain(cost.ratio_to_exact()) + " of exact; " +
+                                 format_bytes(cost.bytes) + " beside Q, K, V, Z"}});
   out << (report.heads.size() > 1 ? "\nTime of a head (median)\n" : "\nTime\n");
   print_timing(out, report);
   print_metrics(out, report);

@@ -19,13 +19,29 @@ std::string mask_text(Mask mask) {
   return "";
 }
 
+std::string type_text(const TensorField& field) {
+  return field.element == Element::real ? "real" : "integer";
+}
+
+std::string shapes_text(const TensorField& field) {
+  std::string text;
+  for (const SymbolicShape& shape : field.shapes)
+    text += (text.empty() ? "" : " or ") + shape_text(shape);
+  return text;
+}
+
 Document variant_json(const Variant& variant) {
-  Document parameters = Document::array();
+  Document parameters = Document::array(), structure = Document::array();
   for (const Field& field : variant.schema) parameters.push_back(field_json(field));
+  for (const TensorField& field : variant.structure)
+    structure.push_back({{"name", field.name},
+                         {"type", type_text(field)},
+                         {"shapes", field.shapes},
+                         {"meaning", field.meaning}});
   return {{"id", variant.id},           {"label", variant.label},
           {"paper", variant.paper},     {"formula", variant.formula},
           {"summary", variant.summary}, {"mask", mask_text(variant.mask)},
-          {"parameters", parameters}};
+          {"parameters", parameters},   {"structure", structure}};
 }
 
 std::string range_text(const Field& field) {
@@ -33,7 +49,7 @@ std::string range_text(const Field& field) {
   for (const auto& choice : field.choices) text += (text.empty() ? "" : " | ") + choice;
   if (!field.choices.empty()) return text;
   if (std::holds_alternative<std::string>(field.standard)) return "text";
-  text = number_text(field.min) + " .. " + number_text(field.max);
+  text = format_plain(field.min) + " .. " + format_plain(field.max);
   return field.must_be_even ? text + ", even" : text;
 }
 
@@ -54,6 +70,12 @@ void print_variant(std::ostream& out, const Variant& variant) {
         {field.id, standard_text(field), field.unit, range_text(field), field.meaning});
   out << '\n';
   print(out, table);
+  if (variant.structure.empty()) return;
+  TextTable tensors{{"<tensor of --structure", "<type", "<shape a head", "<meaning"}, {}};
+  for (const TensorField& field : variant.structure)
+    tensors.rows.push_back({field.name, type_text(field), shapes_text(field), field.meaning});
+  out << '\n';
+  print(out, tensors);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace fovea {
 namespace {
 
 std::string subtitle_of(const ColumnState& state) {
-  if (state.column.variant == "exact") return "softmax, the reference";
+  if (is_reference(state.column.variant)) return "softmax, the reference";
   const Variant& variant = find_variant(state.column.variant);
   std::string out;
   int shown = 0;

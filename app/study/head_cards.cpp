@@ -48,15 +48,12 @@ HeadCard look_at_head(const Source& source, const HeadCardKey& key, const Backen
   const Index n = problem.n(), side = std::min(card_side, n);
   const bool whole = n <= card_full_pooling;
   // Binding is enough for the picture; a run is only needed for the output error.
-  const Variant& exact = find_variant("exact");
-  Planning planning{backend, run, 0, {}};
-  const auto plan = std::make_shared<const Plan>(exact.plan(problem, {}, planning));
-  const auto op = backend.bind(plan, problem, run);
+  const auto op = plan_and_bind(problem, {.variant = &reference_variant()}, backend, run).op;
   card.sampled = !whole;
   card.picture = whole ? op->tile({0, n}, {0, n}, {Pool::Kind::max, side, side}, run)
                        : sampled_picture(*op, n, side, run);
   read_rows(*op, n, card, run);
-  if (n <= card_error_limit && !key.column.variant.empty() && key.column.variant != "exact") {
+  if (n <= card_error_limit && !key.column.variant.empty() && !is_reference(key.column.variant)) {
     const Computation approximate = compute(problem,
                                             {.variant = &find_variant(key.column.variant),
                                              .values = key.column.values,

@@ -44,7 +44,7 @@ bool HeadMaps::waits_for_first_look() const {
   if (!shows(View::heatmap) || !results_.exact().error.empty()) return false;
   const Session& session = subject_.session;
   if (!std::ranges::count(session.views, View::heatmap) ||
-      !std::ranges::count(session.columns, "exact", &Column::variant))
+      std::ranges::none_of(session.columns, is_reference, &Column::variant))
     return false;
   return std::ranges::none_of(maps_, [&](const Entry& entry) {
     return entry.key.view == View::heatmap && entry.key.approximate == results_.exact().key &&
@@ -107,7 +107,7 @@ void HeadMaps::update_cell(std::size_t column, std::size_t row, const PanelKey& 
   const ColumnState& state = results_.columns()[column];
   const Session& session = subject_.session;
   const bool of_errors = key.view == View::error;
-  if (of_errors && state.column.variant == "exact") {
+  if (of_errors && is_reference(state.column.variant)) {
     if (!cell.panel || !std::holds_alternative<Message>(cell.panel->body))
       cell.panel = std::make_shared<const Panel>(zero_error());
     cell.stale = false;

@@ -2,22 +2,12 @@
 
 #include <algorithm>
 
+#include "plan/leaves.h"
+
 namespace fovea {
 namespace {
 
-/// Each token's leaf, or its bucket where there is no tree.
-const std::vector<std::int32_t>& leaf_of_queries(const Plan& plan) {
-  if (const auto* nodes = std::get_if<NodePlan>(&plan.form)) return nodes->query_leaf;
-  const Structure& s = plan.structure;
-  return s.query_leaf.empty() ? s.query_bucket : s.query_leaf;
-}
-const std::vector<std::int32_t>& leaf_of_keys(const Plan& plan) {
-  if (const auto* nodes = std::get_if<NodePlan>(&plan.form)) return nodes->key_leaf;
-  const Structure& s = plan.structure;
-  return s.key_leaf.empty() ? s.key_bucket : s.key_leaf;
-}
-
-std::vector<Index> members(const std::vector<std::int32_t>& leaf_of, IndexRange leaves) {
+std::vector<Index> members(std::span<const std::int32_t> leaf_of, IndexRange leaves) {
   std::vector<Index> tokens;
   for (std::size_t i = 0; i < leaf_of.size(); ++i)
     if (leaves.contains(leaf_of[i])) tokens.push_back(static_cast<Index>(i));
@@ -53,16 +43,16 @@ void LeafMarks::update() {
   queries_.clear();
   keys_.clear();
   if (!computation) return;
-  const Plan& plan = computation->op->plan();
-  queries_ = members(leaf_of_queries(plan), chosen_->leaves);
-  keys_ = members(leaf_of_keys(plan), chosen_->leaves);
+  const auto leaves = leaves_of(computation->op->plan());
+  if (!leaves) return;
+  queries_ = members(leaves->queries, chosen_->leaves);
+  keys_ = members(leaves->keys, chosen_->leaves);
 }
 
 Index leaf_count(const Plan& plan) {
-  std::int32_t last = -1;
-  for (const auto* leaf_of : {&leaf_of_queries(plan), &leaf_of_keys(plan)})
-    for (const std::int32_t leaf : *leaf_of) last = std::max(last, leaf);
-  return last + 1;
+  const auto leaves = leaves_of(plan);
+  if (!leaves) return 0;
+  return Index{std::max(std::ranges::max(leaves->queries), std::ranges::max(leaves->keys))} + 1;
 }
 
 }  // namespace fovea

@@ -48,7 +48,7 @@ ViewSettings settings_for(View view, ViewSettings settings) {
 }
 
 RequestId compute_id(std::size_t column, const ColumnState& state) {
-  if (state.column.variant == "exact") return {RequestKind::exact};
+  if (is_reference(state.column.variant)) return {RequestKind::exact};
   return {RequestKind::column, 0, static_cast<int>(column)};
 }
 

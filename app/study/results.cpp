@@ -5,15 +5,13 @@
 namespace fovea {
 namespace {
 
-const Column exact_column{.variant = "exact", .values = {}, .seed = 0};
-
 Computation computed(const Problem& problem, const Column& column, const Backend& backend,
                      Run& run) {
   const ComputeRequest request{.variant = &find_variant(column.variant),
                                .values = column.values,
                                .seed = column.seed,
                                .repeats = 0};
-  if (column.variant == exact_column.variant && problem.n() > long_head)
+  if (is_reference(column.variant) && problem.n() > long_head)
     if (Computation prepared = prepare(problem, request, backend, run); prepared.op->has_rows())
       return prepared;  // its output is computed piece by piece
   return compute(problem, request, backend, run);
@@ -40,14 +38,15 @@ void Results::update_problem() {
 }
 
 void Results::update_exact() {
-  update_column(exact_column, {RequestKind::exact}, exact_);
+  update_column({.variant = reference_variant().id, .values = {}, .seed = 0}, {RequestKind::exact},
+                exact_);
 }
 
 void Results::update_columns(bool exact_only) {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const Column& wanted = subject_.session.columns[i];
     ColumnState& state = columns_[i];
-    const bool exact = wanted.variant == exact_column.variant;
+    const bool exact = is_reference(wanted.variant);
     if (state.computation && !(state.key.head == subject_.head())) state.computation.reset();
     if (exact_only && !exact) continue;
     update_column(wanted,

@@ -78,7 +78,7 @@ void Study::take_up(std::shared_ptr<const Source> source, const SourceOpening::O
   const Index n = source->layers[static_cast<std::size_t>(layer)].n();
   Session next = session ? *session : standard_session(source->path, n);
   if (!session && !source->layers.front().has_qkv()) {
-    std::erase_if(next.columns, [](const Column& c) { return c.variant != "exact"; });
+    std::erase_if(next.columns, [](const Column& c) { return !is_reference(c.variant); });
     next.views = {View::heatmap, View::rank};
   }
   std::tie(next.layer, next.head) = std::pair{layer, head};

@@ -41,15 +41,18 @@ Timing summarised(const TimingSamples& samples) {
           .few_samples = samples.apply.size() < 5};
 }
 
+// The same computation once more.
+ComputeRequest request_of(const Computation& computation, std::uint64_t seed) {
+  return {.variant = computation.variant, .values = computation.values, .seed = seed};
+}
+
 // The rise of the program's memory while this is planned, uploaded and applied once more.
 std::optional<ResidentUse> measure_memory(const Computation& computation, std::uint64_t seed,
                                           const Backend& backend, Run& run) {
   const Problem& problem = computation.op->problem();
   return resident_use_of([&] {
-    Planning planning{backend, run, seed, {}};
-    const auto plan = std::make_shared<const Plan>(
-        computation.variant->plan(problem, computation.values, planning));
-    backend.bind(plan, problem, run)->apply(problem.v, run);
+    apply_once(*plan_and_bind(problem, request_of(computation, seed), backend, run).op, run.profile,
+               run);
   });
 }
 
@@ -57,24 +60,13 @@ std::optional<ResidentUse> measure_memory(const Computation& computation, std::u
 TimingSamples take_samples(const Computation& computation, std::uint64_t seed,
                            const Backend& backend, Run& run) {
   const Problem& problem = computation.op->problem();
-  TimingSamples samples;
-  samples.plan.resize(1);
-  samples.upload.resize(1);
-  Run plan_run{samples.plan[0], run.stop, run.progress};
-  Planning planning{backend, plan_run, seed, {}};
-  const auto start = std::chrono::steady_clock::now();
-  const auto plan = std::make_shared<const Plan>(
-      computation.variant->plan(problem, computation.values, planning));
-  samples.plan[0].add("tiles", std::max(0.0, ms_since(start) - samples.plan[0].total_ms()));
-  Run upload_run{samples.upload[0], run.stop, run.progress};
-  const auto op = backend.bind(plan, problem, upload_run);
-
+  const BoundPlan bound = plan_and_bind(problem, request_of(computation, seed), backend, run);
+  TimingSamples samples{.plan = {bound.plan}, .upload = {bound.upload}};
   const auto first = std::chrono::steady_clock::now();
-  op->apply(problem.v, run);
+  apply_once(*bound.op, run.profile, run);
   do {
     Profile profile;
-    Run apply_run{profile, run.stop, run.progress};
-    op->apply(problem.v, apply_run);
+    apply_once(*bound.op, profile, run);
     samples.apply.push_back(std::move(profile));
   } while (ms_since(first) < step_ms && samples.apply.size() < 16);
   samples.pace_ms = {pace_ms(prefix_of(problem, std::min(problem.n(), pace_length)), backend, run)};

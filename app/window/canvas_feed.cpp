@@ -15,7 +15,7 @@ std::shared_ptr<const CanvasModel> with_exact_in_place(std::shared_ptr<const Can
   auto shown = std::make_shared<CanvasModel>(*model);
   shown->ranges_of = model;
   const auto exact = static_cast<std::size_t>(
-      std::ranges::find(columns, "exact", &Column::variant) - columns.begin());
+      std::ranges::find_if(columns, is_reference, &Column::variant) - columns.begin());
   const auto is_picture = [](const CanvasCell& cell) {
     return cell.panel && (std::holds_alternative<Raster>(cell.panel->body) ||
                           std::holds_alternative<BlockMap>(cell.panel->body) ||
@@ -30,7 +30,7 @@ std::shared_ptr<const CanvasModel> with_exact_in_place(std::shared_ptr<const Can
 }
 
 bool has_exact(const std::vector<Column>& columns) {
-  return std::ranges::count(columns, "exact", &Column::variant) > 0;
+  return std::ranges::any_of(columns, is_reference, &Column::variant);
 }
 
 }  // namespace

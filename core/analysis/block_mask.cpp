@@ -2,6 +2,7 @@
 
 #include "analysis/block_side.h"
 #include "data/error.h"
+#include "plan/leaves.h"
 
 namespace fovea {
 namespace {
@@ -38,18 +39,15 @@ bool has_levels(const Plan& plan) {
 }
 
 std::string place_of(const Plan& plan, const Support::Part& part, Index i, Index j) {
-  const Structure& s = plan.structure;
   if (!part.pass->weight.empty()) {
     const Index count =
-        plan.causal ? 0 : std::ranges::count(s.sampled_keys, static_cast<std::int32_t>(j));
+        std::ranges::count(plan.structure.integers(plan.samples), static_cast<std::int32_t>(j));
     return count > 0 ? times(count) : "sampled";
   }
-  if (const auto* nodes = std::get_if<NodePlan>(&plan.form))
-    return "leaf " + std::to_string(nodes->query_leaf[static_cast<std::size_t>(i)]);
-  if (!s.query_leaf.empty())
-    return "leaf " + std::to_string(s.query_leaf[static_cast<std::size_t>(i)]);
+  if (!part.pass->unit.empty()) return part.pass->unit + " " + std::to_string(part.tile);
+  if (const auto leaves = leaves_of(plan))
+    return leaves->kind + " " + std::to_string(leaves->queries[static_cast<std::size_t>(i)]);
   if (has_levels(plan)) return "level " + std::to_string(part.pass->key_level);
-  if (!s.query_order.empty()) return "block " + std::to_string(part.tile);
   return {};
 }
 

@@ -89,4 +89,15 @@ std::vector<BlockSpread> block_spread(const Plan& plan, const Problem& problem,
   return out;
 }
 
+std::vector<Diagnostic> block_spread_figures(const Diagnosis& of, Run& run) {
+  std::vector<Diagnostic> figures;
+  for (const BlockSpread& s : block_spread(of.approximate.plan(), of.exact.problem(), run.stop))
+    figures.push_back({"block_spread_" + std::to_string(s.level),
+                       "Logit spread σ, level " + std::to_string(s.level), s.deviation,
+                       "Standard deviation of the fine logits in a coarse block: its mass is "
+                       "under-estimated by about e^(σ²/2).",
+                       true});
+  return figures;
+}
+
 }  // namespace fovea

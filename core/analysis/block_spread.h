@@ -6,8 +6,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "data/problem.h"
-#include "plan/plan.h"
+#include "analysis/diagnostics.h"
 
 namespace fovea {
 
@@ -20,5 +19,8 @@ struct BlockSpread {
 std::vector<BlockSpread> block_spread(const Plan& plan, const Problem& problem,
                                       std::stop_token stop = {}, int blocks = 64,
                                       std::uint64_t seed = 0);
+
+/// The same as figures, one for each level of the approximation.
+std::vector<Diagnostic> block_spread_figures(const Diagnosis& of, Run& run);
 
 }  // namespace fovea

@@ -92,9 +92,7 @@ Cost count_cost(const Plan& plan, Index d, Index dv) {
   Cost cost;
   cost.exact_multiply_adds = (plan.causal ? n * (n + 1) / 2 : n * n) * width;
   cost.multiply_adds = plan.planning_multiply_adds;
-  for (const TreeLevel& level : plan.structure.tree.levels)
-    cost.bytes +=
-        sizeof(float) * static_cast<double>(level.weight.rows() * (level.weight.cols() + 1));
+  cost.bytes = plan.planning_bytes;
   if (const auto* tiles = std::get_if<TilePlan>(&plan.form))
     count_tiles(*tiles, plan.n, static_cast<double>(d), static_cast<double>(dv), cost);
   else

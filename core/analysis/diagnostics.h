@@ -1,6 +1,8 @@
-// Diagnostics are the figures of a variant's own paper: alpha and kappa, chi, level spread.
+// Diagnostics are the figures of a variant's own paper: alpha and kappa, chi, level spread. Which
+// ones a variant has, its row of the table says (Variant::diagnostics).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,10 +18,15 @@ struct Diagnostic {
   bool sampled = false;  // from a sample of rows
 };
 
-/// Those that apply to the plan: leaf skew (chi, effective_leaves, gini, empty_leaves,
-/// queries_without_keys, largest_leaf), hyper (alpha, kappa, stable_rank, block_mass,
-/// row_sum_error, spectral_epsilon), h1d (block_spread per level), factorized (row sizes, reach).
-std::vector<Diagnostic> diagnose(const Operator& approximate, const Output& approximate_output,
-                                 const Operator& exact, const Output& exact_output, Run& run);
+/// An approximation beside exact attention of the same scale and mask, both applied.
+struct Diagnosis {
+  const Operator& approximate;
+  const Output& approximate_output;
+  const Operator& exact;
+  const Output& exact_output;
+};
+
+/// One group of figures; empty where they do not apply to the plan. Throws Cancelled.
+using DiagnosticSource = std::function<std::vector<Diagnostic>(const Diagnosis& of, Run& run)>;
 
 }  // namespace fovea

@@ -3,57 +3,59 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/support.h"
+
 namespace fovea {
 namespace {
 
-// Mean absolute difference of all pairs, relative to twice the mean.
-double gini(std::span<const Index> sizes) {
-  std::vector<Index> sorted(sizes.begin(), sizes.end());
+// Mean absolute difference of all pairs, relative to twice the mean. Leaves that do not occur hold
+// nothing: they come first in the order of sizes and add nothing to the sum.
+double gini(const std::vector<LeafCount>& counts, Index leaves) {
+  std::vector<Index> sorted;
+  for (const LeafCount& count : counts) sorted.push_back(count.tokens);
   std::ranges::sort(sorted);
+  const auto count = static_cast<double>(leaves);
+  double place = static_cast<double>(leaves - static_cast<Index>(sorted.size()));
   double weighted = 0, total = 0;
-  const double count = static_cast<double>(sorted.size());
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    weighted += (2 * static_cast<double>(i) + 1 - count) * static_cast<double>(sorted[i]);
-    total += static_cast<double>(sorted[i]);
+  for (const Index tokens : sorted) {
+    weighted += (2 * place++ + 1 - count) * static_cast<double>(tokens);
+    total += static_cast<double>(tokens);
   }
   return total > 0 ? weighted / (count * total) : 0.0;
 }
 
 }  // namespace
 
-Index bucket_count(std::span<const std::int32_t> queries, std::span<const std::int32_t> keys) {
-  Index count = 1;
-  for (const auto& buckets : {queries, keys})
-    for (const std::int32_t bucket : buckets)
-      while (count <= bucket) count *= 2;
-  return count;
+std::vector<LeafCount> count_leaves(std::span<const std::int32_t> leaf_of_token, Run& run) {
+  run.check();
+  std::vector<std::int32_t> sorted(leaf_of_token.begin(), leaf_of_token.end());
+  std::ranges::sort(sorted);
+  run.check();
+  std::vector<LeafCount> counts;
+  for (const std::int32_t leaf : sorted) {
+    if (counts.empty() || counts.back().leaf != leaf) counts.push_back({leaf, 0});
+    ++counts.back().tokens;
+  }
+  return counts;
 }
 
-std::vector<Index> sizes_of(std::span<const std::int32_t> leaf, Index count) {
-  std::vector<Index> sizes(static_cast<std::size_t>(count));
-  for (const std::int32_t l : leaf) {
-    const auto place = static_cast<std::size_t>(l);
-    if (place >= sizes.size()) sizes.resize(place + 1);
-    ++sizes[place];
+LeafSkew leaf_skew(const Leaves& leaves, Run& run) {
+  const auto queries = count_leaves(leaves.queries, run), keys = count_leaves(leaves.keys, run);
+  LeafSkew skew{.empty_leaves = leaves.count - static_cast<Index>(keys.size())};
+  double meetings = 0;
+  auto key = keys.begin();
+  for (const LeafCount& query : queries) {
+    while (key != keys.end() && key->leaf < query.leaf) ++key;
+    if (key != keys.end() && key->leaf == query.leaf)
+      meetings += static_cast<double>(query.tokens) * static_cast<double>(key->tokens);
+    else
+      skew.queries_without_keys += query.tokens;
   }
-  return sizes;
-}
-
-LeafSkew leaf_skew(std::span<const Index> queries, std::span<const Index> keys) {
-  LeafSkew skew;
-  double meetings = 0, query_count = 0, key_count = 0;
-  for (std::size_t leaf = 0; leaf < keys.size(); ++leaf) {
-    meetings += static_cast<double>(queries[leaf]) * static_cast<double>(keys[leaf]);
-    query_count += static_cast<double>(queries[leaf]);
-    key_count += static_cast<double>(keys[leaf]);
-    skew.largest_leaf = std::max(skew.largest_leaf, keys[leaf]);
-    if (keys[leaf] > 0) continue;
-    ++skew.empty_leaves;
-    skew.queries_without_keys += queries[leaf];
-  }
-  skew.chi = meetings / (query_count * key_count);
+  for (const LeafCount& count : keys) skew.largest_leaf = std::max(skew.largest_leaf, count.tokens);
+  skew.chi = meetings /
+             (static_cast<double>(leaves.queries.size()) * static_cast<double>(leaves.keys.size()));
   skew.effective_leaves = skew.chi > 0 ? 1 / skew.chi : std::numeric_limits<double>::infinity();
-  skew.gini = gini(keys);
+  skew.gini = gini(keys, leaves.count);
   return skew;
 }
 
@@ -71,6 +73,21 @@ std::vector<Diagnostic> skew_diagnostics(const LeafSkew& skew, const std::string
            static_cast<double>(skew.queries_without_keys), "Their " + kind + " holds no key."},
           {"largest_leaf", "Largest " + kind, static_cast<double>(skew.largest_leaf),
            "Keys in the fullest " + kind + "."}};
+}
+
+std::vector<Diagnostic> leaf_skew_figures(const Diagnosis& of, Run& run) {
+  const Plan& plan = of.approximate.plan();
+  const auto leaves = leaves_of(plan);
+  if (!leaves) return {};
+  LeafSkew skew = leaf_skew(*leaves, run);
+  const Support support(plan);
+  skew.queries_without_keys = 0;
+  constexpr Index often = 4096;
+  for (Index i = 0; i < plan.n; ++i) {
+    if (i % often == 0) run.check();
+    skew.queries_without_keys += support.count(i) == 0;
+  }
+  return skew_diagnostics(skew, leaves->kind);
 }
 
 }  // namespace fovea

@@ -1,11 +1,8 @@
 // LeafSkew says how far leaves (or buckets) are from balanced: the figures of Treeformer.
 #pragma once
 
-#include <span>
-#include <string>
-#include <vector>
-
 #include "analysis/diagnostics.h"
+#include "plan/leaves.h"
 
 namespace fovea {
 
@@ -18,16 +15,21 @@ struct LeafSkew {
   Index largest_leaf = 0;          // keys
 };
 
-/// Buckets of a hash of whole bits: the power of two that holds every bucket met.
-Index bucket_count(std::span<const std::int32_t> queries, std::span<const std::int32_t> keys);
+/// Tokens of each leaf that occurs, ascending: O(tokens), however many leaves there are.
+struct LeafCount {
+  std::int32_t leaf = 0;
+  Index tokens = 0;
+};
+std::vector<LeafCount> count_leaves(std::span<const std::int32_t> leaf_of_token, Run& run);
 
-/// How many tokens each leaf holds: at least `count` leaves, more when a token names one.
-std::vector<Index> sizes_of(std::span<const std::int32_t> leaf, Index count);
-
-/// Sizes per leaf, in the same order.
-LeafSkew leaf_skew(std::span<const Index> queries, std::span<const Index> keys);
+/// In time and memory of the tokens, however many leaves there are. Throws Cancelled.
+LeafSkew leaf_skew(const Leaves& leaves, Run& run);
 
 /// As figures; `kind` is "leaf" or "bucket".
 std::vector<Diagnostic> skew_diagnostics(const LeafSkew& skew, const std::string& kind);
+
+/// Those of the approximation's plan; nothing where it does not sort its tokens. A query is without
+/// keys where it attends none, under the mask and after climbing to an ancestor.
+std::vector<Diagnostic> leaf_skew_figures(const Diagnosis& of, Run& run);
 
 }  // namespace fovea

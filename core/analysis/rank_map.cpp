@@ -77,6 +77,20 @@ void decompose(RankMap& map, const Entries& entries, const Backend& backend, Run
 
 }  // namespace
 
+std::string to_text(RankSubject subject) {
+  switch (subject) {
+    case RankSubject::attention:
+      return "attention";
+    case RankSubject::unnormalised:
+      return "unnormalised";
+    case RankSubject::logits:
+      return "logits";
+    case RankSubject::error:
+      return "error";
+  }
+  return "";
+}
+
 void require_decomposable(Index n, const RankOptions& options) {
   if (options.leaf < 1)
     throw UsageError("rank map: leaf is " + std::to_string(options.leaf) + ", at least 1 expected");

@@ -12,6 +12,10 @@ namespace fovea {
 
 enum class Partition { hierarchy, uniform };
 
+/// Whose blocks are decomposed: P, A = exp(S), the logits S, or the error P~ - P.
+enum class RankSubject { attention, unnormalised, logits, error };
+std::string to_text(RankSubject subject);
+
 struct RankBlock {
   IndexRange rows, cols;
   int level = 0;  // hierarchy: 0 on the diagonal, then the sibling level

@@ -12,7 +12,7 @@
 namespace fovea {
 namespace {
 
-constexpr std::uint64_t longest_header = 100'000'000;
+constexpr std::uint64_t longest_json_header = 100'000'000;
 
 struct DType {
   const char* name;
@@ -57,7 +57,7 @@ std::string_view header_text(const std::string& path, std::span<const std::byte>
   std::uint64_t length = 0;
   for (std::size_t byte = 0; byte < 8; ++byte)
     length |= std::to_integer<std::uint64_t>(bytes[byte]) << (8 * byte);
-  if (length > longest_header)
+  if (length > longest_json_header)
     throw InputError(path, "a header of " + std::to_string(length) +
                                " bytes: not a safetensors file (at most 100000000 expected)");
   if (length > bytes.size() - 8)

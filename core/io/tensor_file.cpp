@@ -13,13 +13,6 @@ ElementType require_float(const TensorFile& file, const NamedTensor& tensor) {
   throw InputError(file.path, message);
 }
 
-std::string shape_text(const std::vector<Index>& shape) {
-  std::string text = "[";
-  for (std::size_t axis = 0; axis < shape.size(); ++axis)
-    text += (axis ? "," : "") + std::to_string(shape[axis]);
-  return text + "]";
-}
-
 std::optional<Index> packed_bytes(const std::vector<Index>& shape, Index bits) {
   // An empty tensor is empty whatever its other dimensions are, even if their product overflows.
   for (const Index size : shape)

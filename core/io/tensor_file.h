@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "data/shape.h"
 #include "data/source.h"
 
 namespace fovea {
@@ -42,9 +43,6 @@ TensorFile read_npy_directory(const std::string& path, bool as_bfloat16 = false)
 
 /// Throws InputError when the tensor's type is none of ElementType; says what would help.
 ElementType require_float(const TensorFile& file, const NamedTensor& tensor);
-
-/// "[8,128,64]"
-std::string shape_text(const std::vector<Index>& shape);
 
 /// Bytes of `shape` packed elements of `bits` bits; nothing when that overflows.
 std::optional<Index> packed_bytes(const std::vector<Index>& shape, Index bits);

@@ -5,21 +5,15 @@
 namespace fovea::panels {
 namespace {
 
-std::string scaled(double x, double base, std::initializer_list<const char*> units) {
-  auto unit = units.begin();
-  for (; x >= base && unit + 1 != units.end(); ++unit) x /= base;
-  return number(x) + " " + *unit;
-}
-
 std::string bytes(double x) {
-  return scaled(x, 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
+  return format_bytes(x, Zeros::drop);
 }
 std::string count(double x) {
-  return scaled(x, 1000, {"", "k", "M", "G", "T", "P"});
+  return format_count(x, Zeros::drop);
 }
 
 std::string estimate(const Estimate& e, bool sampled) {
-  return number(e.value) + (sampled ? " ± " + number(e.standard_error) : "");
+  return format_number(e.value) + (sampled ? " ± " + format_number(e.standard_error) : "");
 }
 
 }  // namespace
@@ -33,18 +27,18 @@ Body cost(const PanelInputs& in, std::string& caption, Run& run) {
     table.rows.emplace_back(std::move(label), std::move(value));
   };
   line("multiply-adds", count(c.multiply_adds));
-  if (!is_exact(in)) line("against exact", percent(c.ratio_to_exact()));
+  if (!is_exact(in)) line("against exact", format_percent(c.ratio_to_exact()));
   line("memory", bytes(c.bytes));
   if (in.metrics) {
     const Metrics& m = *in.metrics;
     const bool sampled = m.sampled_rows > 0;
     if (!is_exact(in)) {
-      line("output error", number(m.output_rel_fro));
+      line("output error", format_number(m.output_rel_fro));
       line("error of P", estimate(m.attention_rel_fro, sampled));
       line("mass kept", estimate(m.mass_kept, sampled));
       if (m.attention_kl) line("KL, nats", estimate(*m.attention_kl, sampled));
     }
-    line("density", number(m.density));
+    line("density", format_number(m.density));
     if (sampled) add(caption, "estimates from " + std::to_string(m.sampled_rows) + " rows");
   }
   line("pairs", count(c.pairs));
@@ -53,7 +47,7 @@ Body cost(const PanelInputs& in, std::string& caption, Run& run) {
   line("n × n, stored", bytes(4.0 * static_cast<double>(p.n()) * static_cast<double>(p.n())));
   if (in.diagnostics)
     for (const Diagnostic& d : *in.diagnostics)
-      line(d.label, (std::isinf(d.value) ? "infinite" : number(d.value, 4)) +
+      line(d.label, (std::isinf(d.value) ? "infinite" : format_number(d.value, 4)) +
                         (d.sampled ? " (sampled)" : ""));
   return table;
 }

@@ -40,9 +40,9 @@ void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
     if (map.kind() == Pool::Kind::max)
       text += ": a lower bound";
     else if (!picture.standard_error.empty() && map.estimated_from() > 1)
-      text += " ± " + percent(relative_error(picture));
+      text += " ± " + format_percent(relative_error(picture));
     add(caption, text);
-    if (picture.estimated < 1) add(caption, percent(1 - picture.estimated) + " exact");
+    if (picture.estimated < 1) add(caption, format_percent(1 - picture.estimated) + " exact");
   }
   raster.values = std::move(picture.values);
   raster.standard_error = std::move(picture.standard_error);

@@ -90,7 +90,7 @@ std::string count_words(const Tiles& tiles) {
 }
 
 std::string rounded_percent(double share) {
-  return number(100 * share, share < 0.995 ? 2 : 3) + " %";  // not "10² %"
+  return format_percent(share, share < 0.995 ? 2 : 3);  // not "10² %"
 }
 
 // Of every row beside the tiles; of all of them in words.
@@ -142,7 +142,7 @@ Body mask(const PanelInputs& in, std::string& caption, Run& run) {
     for (std::size_t c = 0; c < columns.size(); ++c)
       values[c] = static_cast<float>(category(shares[columns[c]], values[c], elements));
   }
-  add(caption, "density " + number(tiles.covered / tiles.all, 2));
+  add(caption, "density " + format_number(tiles.covered / tiles.all, 2));
   add(caption, count_words(tiles));
   if (tiles.partial > 0)
     add(caption, rounded_percent(1 - tiles.covered / tiles.touched) + " wasted");

@@ -47,7 +47,7 @@ Body output(const PanelInputs& in, std::string& caption, Run& run) {
   }
   const auto worst = std::ranges::max_element(strip.values);
   const Index token = worst - strip.values.begin();
-  add(caption, "largest " + number(*worst) + " at " + named(in.sequence, token));
+  add(caption, "largest " + format_number(*worst) + " at " + named(in.sequence, token));
   return strip;
 }
 

@@ -2,29 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 
 #include "panels/panels.h"
 
 namespace fovea {
 namespace panels {
-
-std::string number(double x, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*g", digits, x);
-  std::string out = text;
-  const std::size_t e = out.find('e');
-  if (e == out.npos) return out;
-  constexpr const char* superscripts[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-  const int power = std::stoi(out.substr(e + 1));
-  std::string tens = power < 0 ? "10⁻" : "10";
-  for (const char c : std::to_string(std::abs(power))) tens += superscripts[c - '0'];
-  const std::string mantissa = out.substr(0, e);
-  if (mantissa == "1") return tens;
-  return mantissa == "-1" ? "-" + tens : mantissa + "×" + tens;
-}
 
 void set_range(Raster& raster) {
   float low = std::numeric_limits<float>::infinity(), high = -low;
@@ -46,8 +29,9 @@ void add(std::string& caption, const std::string& text) {
 void add_pooling(std::string& caption, const Grid& grid, Pool::Kind kind) {
   if (kind == Pool::Kind::none) return;
   const auto side = [](Index size, Index pixels) {
-    return size % pixels == 0 ? std::to_string(size / pixels)
-                              : number(static_cast<double>(size) / static_cast<double>(pixels));
+    return size % pixels == 0
+               ? std::to_string(size / pixels)
+               : format_number(static_cast<double>(size) / static_cast<double>(pixels));
   };
   add(caption, std::string(kind == Pool::Kind::max ? "max of " : "mean of ") +
                    side(grid.rows.size(), grid.down) + " × " + side(grid.cols.size(), grid.across));
@@ -73,7 +57,7 @@ std::string subtitle_of(const PanelInputs& in) {
   }
   if (in.metrics && !panels::is_exact(in))
     text += (text.empty() ? "output error " : ", output error ") +
-            panels::percent(in.metrics->output_rel_fro);
+            format_percent(in.metrics->output_rel_fro);
   return text;
 }
 

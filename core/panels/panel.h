@@ -57,8 +57,9 @@ std::string name_of_share(RankColour colour);
 /// Leaves (or LSH buckets): sizes in order, and the nodes above them for an icicle.
 struct LeafSizes {
   std::string kind;                  // "leaf", "bucket"
-  std::vector<Index> queries, keys;  // per leaf, in order
+  std::vector<Index> queries, keys;  // per leaf, in order; or per `together` adjacent buckets
   std::vector<int> branching;        // root first; empty: no tree
+  Index together = 1;                // buckets of one size, where there are too many to show each
   std::vector<Diagnostic> figures;   // chi, effective leaves, ...
 };
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "data/number_text.h"
 #include "panels/panel.h"
 
 namespace fovea::panels {
@@ -96,13 +97,6 @@ IndexRange rank_window(Index n, IndexRange rows, IndexRange cols);
 Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& settings,
                const std::string& name, const Backend& backend, std::string& caption, Run& run);
 
-/// "0.123", "4.5×10⁻⁷": three significant digits.
-std::string number(double x, int digits = 3);
-/// "12.3 %".
-inline std::string percent(double x) {
-  return number(100 * x) + " %";
-}
-
 /// "12 “eye”"; of tokens without a name "12".
 inline std::string named(const Sequence& sequence, Index token) {
   const std::string index = std::to_string(token), label = sequence.label(token);
@@ -118,7 +112,7 @@ void add_pooling(std::string& caption, const Grid& grid, Pool::Kind kind);
 
 inline bool is_exact(const PanelInputs& in) {
   return in.computation.op == in.exact.op ||
-         (in.computation.variant && in.computation.variant->id == "exact");
+         (in.computation.variant && in.computation.variant->reference);
 }
 
 }  // namespace fovea::panels

@@ -32,11 +32,12 @@ void count_entries(BlockMap& body) {
 }
 
 std::string tolerance_words(double tolerance) {
-  return " at ε = " + number(tolerance);
+  return " at ε = " + format_number(tolerance);
 }
 std::string compression_words(const BlockMap& body) {
   if (body.stored == 0) return "nothing to store: every block has rank 0";
-  return body.compression < 1.005 ? "nothing saved" : number(body.compression) + " × fewer entries";
+  return body.compression < 1.005 ? "nothing saved"
+                                  : format_number(body.compression) + " × fewer entries";
 }
 
 void replace_end(std::string& text, const std::string& end, const std::string& by) {

@@ -1,25 +1,25 @@
 // The views of a plan's own structure: pyramid levels, tree leaves, hash buckets.
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "analysis/leaf_skew.h"
 #include "analysis/support.h"
 #include "panels/panels.h"
+#include "plan/leaves.h"
 
 namespace fovea::panels {
 namespace {
 
-Index places(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b) {
-  std::int32_t top = 0;
-  for (const auto* places : {&a, &b})
-    for (const std::int32_t p : *places) top = std::max(top, p);
-  return top + 1;
-}
+/// A panel holds at most so many sizes. As many as a tree can have leaves; a hash of more buckets
+/// leaves nearly all of them empty, and adjacent ones are shown together.
+constexpr Index most_sizes = Index{1} << 20;
 
-std::vector<int> branching_of(const Plan& plan) {
-  if (const auto* nodes = std::get_if<NodePlan>(&plan.form)) return nodes->branching;
-  std::vector<int> out;
-  for (const TreeLevel& level : plan.structure.tree.levels) out.push_back(level.branching);
+std::vector<Index> sizes_of(std::span<const std::int32_t> leaf_of_token, const LeafSizes& sizes,
+                            Index count, Run& run) {
+  std::vector<Index> out(static_cast<std::size_t>((count - 1) / sizes.together + 1));
+  for (const LeafCount& leaf : count_leaves(leaf_of_token, run))
+    out[static_cast<std::size_t>(leaf.leaf / sizes.together)] += leaf.tokens;
   return out;
 }
 
@@ -30,8 +30,8 @@ void add_spread(std::string& caption, const std::vector<Diagnostic>& diagnostics
     if (!d.id.starts_with("block_spread")) continue;
     const std::size_t comma = d.label.find(", ");
     if (std::exchange(first, false)) add(caption, d.label.substr(0, comma) + ":");
-    caption +=
-        (caption.ends_with(':') ? " " : ", ") + d.label.substr(comma + 2) + " " + number(d.value);
+    caption += (caption.ends_with(':') ? " " : ", ") + d.label.substr(comma + 2) + " " +
+               format_number(d.value);
   }
 }
 
@@ -72,30 +72,17 @@ Body level(const PanelInputs& in, std::string& caption, Run& run) {
 Body tree(const PanelInputs& in, std::string& caption, Run& run) {
   run.check();
   const Plan& plan = in.computation.op->plan();
-  const Structure& s = plan.structure;
-  const auto* nodes = std::get_if<NodePlan>(&plan.form);
-  LeafSizes sizes;
-  if (nodes || !s.query_leaf.empty()) {
-    const auto& queries = nodes ? nodes->query_leaf : s.query_leaf;
-    const auto& keys = nodes ? nodes->key_leaf : s.key_leaf;
-    sizes.kind = "leaf";
-    sizes.branching = branching_of(plan);
-    Index count = 1;
-    for (const int b : sizes.branching) count *= b;
-    count = std::max(count, places(queries, keys));
-    sizes.queries = sizes_of(queries, count);
-    sizes.keys = sizes_of(keys, count);
-  } else if (!s.query_bucket.empty()) {
-    const Index count = bucket_count(s.query_bucket, s.key_bucket);
-    sizes.kind = "bucket";
-    sizes.queries = sizes_of(s.query_bucket, count);
-    sizes.keys = sizes_of(s.key_bucket, count);
-  } else {
-    return Message{plan.notes.empty() ? "no tree, no buckets" : plan.notes.front()};
-  }
-  if (fitted_to_all_tokens(in.computation))
+  const auto leaves = leaves_of(plan);
+  if (!leaves) return Message{plan.notes.empty() ? "no tree, no buckets" : plan.notes.front()};
+  LeafSizes sizes{.kind = leaves->kind, .branching = leaves->branching};
+  while (leaves->count / sizes.together > most_sizes) sizes.together *= 2;
+  sizes.queries = sizes_of(leaves->queries, sizes, leaves->count, run);
+  sizes.keys = sizes_of(leaves->keys, sizes, leaves->count, run);
+  if (plan.fitted_to_all_tokens)
     add(caption, plan.causal ? "fitted to all tokens, later ones too" : "fitted to all tokens");
-  sizes.figures = skew_diagnostics(leaf_skew(sizes.queries, sizes.keys), sizes.kind);
+  if (sizes.together > 1)
+    add(caption, "each bar: " + std::to_string(sizes.together) + " adjacent buckets");
+  sizes.figures = skew_diagnostics(leaf_skew(*leaves, run), sizes.kind);
   return sizes;
 }
 

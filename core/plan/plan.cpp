@@ -65,23 +65,6 @@ void cover(const Pass& pass, Index n, std::vector<bool>& covered) {
 
 }  // namespace
 
-std::vector<std::string> member_names(const Structure& s) {
-  std::vector<std::string> names;
-  const auto add = [&](bool there, const char* name) {
-    if (there) names.emplace_back(name);
-  };
-  add(!s.query_order.empty(), "query_order");
-  add(!s.key_order.empty(), "key_order");
-  add(!s.sampled_keys.empty(), "sampled_keys");
-  add(!s.query_leaf.empty(), "query_leaf");
-  add(!s.key_leaf.empty(), "key_leaf");
-  add(!s.query_bucket.empty(), "query_bucket");
-  add(!s.key_bucket.empty(), "key_bucket");
-  add(!s.alpha.empty(), "alpha");
-  add(!s.tree.levels.empty(), "tree");
-  return names;
-}
-
 void check_disjoint(const Plan& plan) {
   const auto* tiles = std::get_if<TilePlan>(&plan.form);
   if (!tiles) return;  // a NodePlan has no tiles

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "plan/tree.h"
+#include "plan/structure.h"
 
 namespace fovea {
 
@@ -42,6 +42,7 @@ struct Pass {
   std::vector<float> weight;
   /// Row ranges of two tiles are equal or disjoint; tiles of equal row ranges are adjacent.
   std::vector<Tile> tiles;
+  std::string unit = {};  // what one tile is called where a pair is explained: "block"
 };
 
 /// How a cluster of queries is represented at query_level > 0.
@@ -65,33 +66,31 @@ struct NodePlan {
   std::vector<float> alpha;              // [h + 1], root first
 };
 
-/// What a planner drew or derived, as it is shown, written by `compute -o` and read back by
-/// `--structure`. Empty: the variant has no such thing (or, on input: derive it).
-struct Structure {
-  std::vector<std::int32_t> query_order;   // [n] token at each sorted position; hyper with a causal
-  std::vector<std::int32_t> key_order;     //     mask: [depths, n], one permutation per halving
-  std::vector<std::int32_t> sampled_keys;  // [m]; causal: [nodes, m], nodes breadth first
-  std::vector<std::int32_t> query_leaf;    // [n]
-  std::vector<std::int32_t> key_leaf;      // [n]
-  std::vector<std::int32_t> query_bucket;  // [n] LSH bucket (position in the Gray sequence)
-  std::vector<std::int32_t> key_bucket;    // [n]
-  std::vector<float> alpha;                // [h + 1]
-  Tree tree;
+/// Which tensors of the structure say into which group (a leaf, a bucket) each token was sorted.
+struct TokenGroups {
+  std::string kind;                 // "leaf", "bucket"; empty: tokens are not sorted into groups
+  std::string queries, keys;        // names of integer tensors [n] of the structure
+  std::vector<int> branching = {};  // of the tree above the groups, root first; empty: no tree
 };
-
-/// What is there of a structure: "query_order", ..., "alpha", "tree".
-std::vector<std::string> member_names(const Structure& structure);
 
 struct Plan {
   Index n = 0;
   bool causal = false;
   std::variant<TilePlan, NodePlan> form;
-  Structure structure;
+  Structure structure = {};
+  TokenGroups groups = {};
+  /// Name of the integer tensor that lists the keys behind the weighted columns, as often as each
+  /// was drawn; empty: there is none, or the draws of several parts are listed together.
+  std::string samples = {};
+  /// All tokens together decided the structure (a median tree, sorted hashes): later tokens then
+  /// have a say in who attends whom, under a causal mask too.
+  bool fitted_to_all_tokens = false;
   /// What planning itself multiplied: hashing (2 n d r), routing (n d for every level and side;
   /// none for leaves that were given). Building a tree is not counted: the paper learns it
   /// beforehand.
   double planning_multiply_adds = 0;
-  std::vector<std::string> notes;  // what the user must know: "n < min_length: computed exactly"
+  double planning_bytes = 0;  // of what planning holds beside the tiles: the weights of a tree
+  std::vector<std::string> notes = {};  // what the user must know: "block >= n: computed exactly"
 };
 
 /// Number of clusters of 2^level tokens that n tokens fill.

@@ -5,34 +5,41 @@
 
 namespace fovea {
 
+BoundPlan plan_and_bind(const Problem& problem, const ComputeRequest& request,
+                        const Backend& backend, Run& run) {
+  BoundPlan bound;
+  Run planning_run{bound.plan, run.stop, run.progress};
+  Planning planning{backend, planning_run, request.seed, request.given};
+  const auto start = std::chrono::steady_clock::now();
+  auto plan =
+      std::make_shared<const Plan>(request.variant->plan(problem, request.values, planning));
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  bound.plan.add("tiles", std::max(0.0, took.count() - bound.plan.total_ms()));
+  Run upload_run{bound.upload, run.stop, run.progress};
+  bound.op = backend.bind(std::move(plan), problem, upload_run);
+  return bound;
+}
+
+Output apply_once(const Operator& op, Profile& profile, const Run& run) {
+  Run apply_run{profile, run.stop, run.progress};
+  return op.apply(op.problem().v, apply_run);
+}
+
 Computation prepare(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                     Run& run) {
-  Computation result{.variant = request.variant,
-                     .values = request.values,
-                     .backend = backend.id(),
-                     .device = backend.device(),
-                     .precision = backend.precision()};
-  std::vector<Profile> plan(1), upload(1);
-  Run planning_run{plan[0], run.stop, run.progress};
-  Planning planning{backend, planning_run, request.seed, request.given};
-  std::shared_ptr<const Plan> made;
-  {
-    const auto whole = std::chrono::steady_clock::now();
-    made = std::make_shared<Plan>(request.variant->plan(problem, request.values, planning));
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - whole;
-    plan[0].add("tiles",
-                std::max(0.0, took.count() - plan[0].total_ms()));  // what no stage covered
-  }
-  Run upload_run{upload[0], run.stop, run.progress};
-  result.op = backend.bind(made, problem, upload_run);
-
-  result.timing = {.plan = summarise(plan),
-                   .upload = summarise(upload),
-                   .plan_total = summarise_total(plan),
-                   .upload_total = summarise_total(upload),
-                   .few_samples = true};
-  result.cost = count_cost(*made, problem.d(), problem.dv());
-  return result;
+  const BoundPlan bound = plan_and_bind(problem, request, backend, run);
+  return {.variant = request.variant,
+          .values = request.values,
+          .op = bound.op,
+          .timing = {.plan = summarise({bound.plan}),
+                     .upload = summarise({bound.upload}),
+                     .plan_total = summarise_total({bound.plan}),
+                     .upload_total = summarise_total({bound.upload}),
+                     .few_samples = true},
+          .cost = count_cost(bound.op->plan(), problem.d(), problem.dv()),
+          .backend = backend.id(),
+          .device = backend.device(),
+          .precision = backend.precision()};
 }
 
 Computation compute(const Problem& problem, const ComputeRequest& request, const Backend& backend,
@@ -47,8 +54,7 @@ void apply(Computation& prepared, int repeats, Run& run) {
   // The first run warms caches and threads up; it counts only when it is the only one.
   for (int repeat = 0; repeat <= repeats; ++repeat) {
     Profile profile;
-    Run apply_run{profile, run.stop, run.progress};
-    prepared.output = prepared.op->apply(prepared.op->problem().v, apply_run);
+    prepared.output = apply_once(*prepared.op, profile, run);
     if (repeat > 0 || repeats == 0) profiles.push_back(std::move(profile));
   }
   prepared.timing.apply = summarise(profiles);
@@ -56,26 +62,10 @@ void apply(Computation& prepared, int repeats, Run& run) {
   prepared.timing.few_samples = profiles.size() < 5;
 }
 
-bool fitted_to_all_tokens(const Computation& computation) {
-  if (!computation.op->plan().structure.query_order.empty()) return true;
-  const Schema& schema = computation.variant->schema;
-  for (std::size_t f = 0; f < schema.size(); ++f)
-    if (schema[f].id == "tree") return to_text(computation.values[f]) == "median";
-  return false;
-}
-
-std::string to_text(RankSubject subject) {
-  switch (subject) {
-    case RankSubject::attention:
-      return "attention";
-    case RankSubject::unnormalised:
-      return "unnormalised";
-    case RankSubject::logits:
-      return "logits";
-    case RankSubject::error:
-      return "error";
-  }
-  return "";
+std::vector<Diagnostic> diagnose(const Computation& approximate, const Computation& exact,
+                                 Run& run) {
+  return diagnose(*approximate.variant,
+                  {*approximate.op, approximate.output, *exact.op, exact.output}, run);
 }
 
 }  // namespace fovea

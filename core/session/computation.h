@@ -30,6 +30,18 @@ struct ComputeRequest {
   int repeats = 1;  // timed runs of apply after one warm-up; 0: the first run is all there is
 };
 
+/// A variant planned for a head and bound to a back end, and how long the stages of both took.
+/// Planning that no stage of the planner covers is the stage "tiles".
+struct BoundPlan {
+  std::shared_ptr<const Operator> op;
+  Profile plan, upload;
+};
+BoundPlan plan_and_bind(const Problem& problem, const ComputeRequest& request,
+                        const Backend& backend, Run& run);
+
+/// Z of the operator's own V; adds the stages of applying to `profile`.
+Output apply_once(const Operator& op, Profile& profile, const Run& run);
+
 Computation compute(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                     Run& run);
 
@@ -40,12 +52,8 @@ Computation prepare(const Problem& problem, const ComputeRequest& request, const
 /// Applies one that was prepared; `repeats` as in the request.
 void apply(Computation& prepared, int repeats, Run& run);
 
-/// Whether the structure was fitted to all tokens at once (a median tree, LSH orders): then later
-/// tokens decide who attends whom, under a causal mask too.
-bool fitted_to_all_tokens(const Computation& computation);
-
-/// Whose blocks a rank map decomposes: P, A = exp(S), the logits S, or the error P~ - P.
-enum class RankSubject { attention, unnormalised, logits, error };
-std::string to_text(RankSubject subject);
+/// The figures of the approximation's own paper (Variant::diagnostics); both are applied.
+std::vector<Diagnostic> diagnose(const Computation& approximate, const Computation& exact,
+                                 Run& run);
 
 }  // namespace fovea

@@ -12,7 +12,7 @@ double pace_ms(const Problem& problem, const Backend& backend, Run& run) {
   using Clock = std::chrono::steady_clock;
   Run quiet{run.profile, run.stop};
   const Computation exact =
-      compute(problem, {.variant = &find_variant("exact"), .values = {}, .seed = 0, .repeats = 0},
+      compute(problem, {.variant = &reference_variant(), .values = {}, .seed = 0, .repeats = 0},
               backend, quiet);
   constexpr int least_runs = 3;
   constexpr double least_ms = 5;

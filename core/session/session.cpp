@@ -71,31 +71,9 @@ std::optional<ErrorKind> error_kind_from(const std::string& text) {
 
 Values values_for_length(const Variant& variant, Index n) {
   Values values = defaults(variant.schema);
-  if (n >= 4096) return values;
-  // The papers' sizes are for thousands of tokens; at a few hundred they would all be exact.
-  const auto power = [](Index x) {
-    return std::bit_floor(static_cast<std::uint64_t>(std::max<Index>(x, 2)));
-  };
-  const auto set = [&](const char* id, std::uint64_t value) {
-    const bool known = std::ranges::find(variant.schema, id, &Field::id) != variant.schema.end();
-    if (known) set_value(variant.schema, values, id, std::to_string(value));
-  };
-  if (variant.id == "h1d") set("block", std::min<std::uint64_t>(16, power(n / 8)));
-  if (variant.id == "fixed" || variant.id == "strided") {
-    const std::uint64_t stride = std::min<std::uint64_t>(128, power(n / 8));
-    set("stride", stride);
-    if (variant.id == "fixed")
-      set("summary", std::min<std::uint64_t>(8, std::max<std::uint64_t>(1, stride / 8)));
-  }
-  if (variant.id == "tf" || variant.id == "tc") {
-    const int levels = std::bit_width(static_cast<std::uint64_t>(std::max<Index>(n / 16, 1))) - 1;
-    set("height", static_cast<std::uint64_t>(std::clamp(levels, 1, 6)));
-  }
-  if (variant.id == "hyper") {
-    set("block", std::min<std::uint64_t>(256, power(n / 8)));
-    set("samples", std::min<std::uint64_t>(256, power(n / 8)));
-    set("min_length", std::max<std::uint64_t>(1, power(n / 8)));
-  }
+  if (n >= default_length) return values;
+  for (std::size_t f = 0; f < values.size(); ++f)
+    if (variant.schema[f].for_short_head) values[f] = variant.schema[f].for_short_head(n);
   return values;
 }
 
@@ -103,11 +81,8 @@ Session standard_session(const std::string& source, Index n) {
   Session session;
   session.source = source;
   // Of long heads those that are computed in moments; the others are a click away.
-  const auto quick = [](const std::string& id) {
-    return id == "exact" || id == "h1d" || id == "hyper";
-  };
   for (const Variant& variant : variants())
-    if (n <= long_head || quick(variant.id))
+    if (n <= long_head || variant.quick)
       session.columns.push_back({.variant = variant.id, .values = values_for_length(variant, n)});
   constexpr Index quick_ranks = 1024;  // longer heads are decomposed for many seconds
   session.views = {View::heatmap, View::error, View::mask,

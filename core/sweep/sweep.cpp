@@ -15,30 +15,6 @@ std::size_t index_of(const Schema& schema, const std::string& id) {
   return static_cast<std::size_t>(std::ranges::find(schema, id, &Field::id) - schema.begin());
 }
 
-// Sizes that a length bounds; none for other fields.
-std::optional<double> size_of_field(const Field& field, const Value& value) {
-  if (const auto* list = std::get_if<std::vector<double>>(&value);
-      list && field.id == "branching" && !list->empty()) {
-    double leaves = 1;
-    for (const double children : *list) leaves *= children;
-    return leaves;
-  }
-  const auto* number = std::get_if<std::int64_t>(&value);
-  if (!number) return std::nullopt;
-  if (field.unit == "tokens" || field.unit == "keys") return static_cast<double>(*number);
-  if (field.id == "height") return std::exp2(static_cast<double>(*number));
-  return std::nullopt;
-}
-
-// What must follow a field that was fitted: summaries lie inside their stride, a tree has one
-// description and as many alphas as depths.
-std::vector<std::string> followers(const std::string& id) {
-  if (id == "stride") return {"summary"};
-  if (id == "height") return {"alpha"};
-  if (id == "branching") return {"height", "alpha"};
-  return {};
-}
-
 std::string text_of(const Field& field, const Value& value) {
   const std::string text = to_text(value);
   return field.id + " " + (text.empty() ? "default" : text);
@@ -99,22 +75,20 @@ std::vector<Index> sweep_lengths(Index n) {
 }
 
 FittedValues fitted_values(const Column& column, Index own_n, Index n) {
-  const Variant& variant = find_variant(column.variant);
+  const Schema& schema = find_variant(column.variant).schema;
   FittedValues out{.values = column.values, .fitted = {}};
   if (n >= own_n) return out;
-  const Values shorter = values_for_length(variant, n);
-  const auto fit = [&](std::size_t f) { out.values[f] = shorter[f]; };
-  for (std::size_t f = 0; f < variant.schema.size(); ++f) {
-    const Field& field = variant.schema[f];
-    const auto size = size_of_field(field, column.values[f]);
-    const auto length = static_cast<double>(n);
-    if (!size || *size < length || *size >= static_cast<double>(own_n)) continue;
-    fit(f);
-    for (const std::string& id : followers(field.id))
-      if (const std::size_t other = index_of(variant.schema, id); other < variant.schema.size())
-        fit(other);
+  const Values shorter = values_for_length(find_variant(column.variant), n);
+  for (std::size_t f = 0; f < schema.size(); ++f) {
+    const auto span = schema[f].span ? schema[f].span(column.values[f]) : std::nullopt;
+    if (!span || *span < static_cast<double>(n) || *span >= static_cast<double>(own_n)) continue;
+    out.values[f] = shorter[f];
+    for (const std::string& id : schema[f].followers) {
+      const std::size_t other = index_of(schema, id);
+      out.values[other] = shorter[other];
+    }
   }
-  out.fitted = text_of(variant.schema, out.values, column.values);
+  out.fitted = text_of(schema, out.values, column.values);
   return out;
 }
 

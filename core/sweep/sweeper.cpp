@@ -39,7 +39,9 @@ Profile profile_of(const Timing& timing) {
   return profile;
 }
 
-const Column exact_column{.variant = "exact", .values = {}, .seed = 0};
+Column exact_column() {
+  return {.variant = reference_variant().id, .values = {}, .seed = 0};
+}
 
 }  // namespace
 
@@ -50,10 +52,10 @@ Sweeper::Sweeper(Problem head, std::vector<Column> columns, SweepLimits limits)
     while (sweep_.lengths.size() > 1 && sweep_.lengths.back() > limits_.longest)
       sweep_.lengths.pop_back();
   sweep_.allowed_seconds = limits_.seconds;
-  sweep_.series.push_back({.column = exact_column, .points = {}, .refusals = {}});
+  sweep_.series.push_back({.column = exact_column(), .points = {}, .refusals = {}});
   for (Column& column : columns) {
     const auto same = [&](const SweepSeries& s) { return s.column == column; };
-    if (column.variant != "exact" && std::ranges::none_of(sweep_.series, same))
+    if (!is_reference(column.variant) && std::ranges::none_of(sweep_.series, same))
       sweep_.series.push_back({.column = std::move(column), .points = {}, .refusals = {}});
   }
   runs_.resize(sweep_.series.size() * sweep_.lengths.size());

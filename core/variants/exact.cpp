@@ -13,12 +13,7 @@ Plan plan_exact(const Problem& problem, const ExactParameters&, Planning&) {
   const Band band = problem.causal ? Band{.lo = 0} : Band{};
   TilePlan tiles;
   tiles.passes.push_back({.rows = {}, .cols = {}, .weight = {}, .tiles = {{{0, n}, {0, n}, band}}});
-  return {.n = n,
-          .causal = problem.causal,
-          .form = std::move(tiles),
-          .structure = {},
-          .planning_multiply_adds = 0,
-          .notes = {}};
+  return {.n = n, .causal = problem.causal, .form = std::move(tiles)};
 }
 
 }  // namespace
@@ -29,9 +24,8 @@ Variant exact_variant() {
                                         .paper = "Vaswani et al. 2017, Eq. 1",
                                         .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σⱼ exp(Sᵢⱼ),  S = s·q·k",
                                         .summary = "Every pair of query and key.",
-                                        .mask = Mask::either,
-                                        .schema = {},
-                                        .planner = {}},
+                                        .reference = true,
+                                        .quick = true},
                                        plan_exact);
 }
 

@@ -2,7 +2,8 @@
 // how the heads use them.
 #pragma once
 
-#include "data/matrix.h"
+#include "analysis/key_sets.h"
+#include "variants/schema.h"
 
 namespace fovea {
 
@@ -13,6 +14,11 @@ enum class HeadSets { merged, first, second, split };
 inline HeadSets sets_of_head(HeadSets sets, Index head) {
   if (sets != HeadSets::split) return sets;
   return head % 2 == 0 ? HeadSets::first : HeadSets::second;
+}
+
+/// The stride for a short head.
+inline Index short_stride(Index n) {
+  return short_size(n, 128);
 }
 
 }  // namespace fovea

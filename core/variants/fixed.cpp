@@ -15,11 +15,15 @@ struct FixedParameters {
 
   static std::vector<TypedField<FixedParameters>> fields() {
     using P = FixedParameters;
-    return {int_field("stride", "Stride l", "tokens", &P::stride, 1, 131072, Axis::log2,
-                      "Tokens of a block. With stride >= n the result is exact."),
-            int_field(
-                "summary", "Summary c", "tokens", &P::summary, 1, 131072, Axis::log2,
-                "Columns at the end of each block that all later queries attend; at most stride."),
+    auto stride =
+        size_field<P>("stride", "Stride l", "tokens", &P::stride, 1, 131072,
+                      "Tokens of a block. With stride >= n the result is exact.", short_stride);
+    stride.field.followers = {"summary"};  // which lies inside it
+    return {stride,
+            size_field<P>(
+                "summary", "Summary c", "tokens", &P::summary, 1, 131072,
+                "Columns at the end of each block that all later queries attend; at most stride.",
+                [](Index n) { return std::clamp<Index>(short_stride(n) / 8, 1, 8); }),
             choice_field(
                 "heads", "Heads", &P::heads, {"merged", "first", "second", "split"},
                 "merged: one softmax over the block and the summaries. first: the block "
@@ -96,7 +100,7 @@ Plan plan_fixed(const Problem& problem, const FixedParameters& p, Planning&) {
   const HeadSets sets = sets_of_head(p.heads, problem.head);
   Summaries summaries(n, p.stride,
                       {p.stride - (group + 1) * p.summary, p.stride - group * p.summary});
-  Plan plan{.n = n, .causal = causal, .form = {}, .structure = {}, .notes = {}};
+  Plan plan{.n = n, .causal = causal, .form = {}};
   if (sets == HeadSets::second) {
     const Index none = summaries.columns.empty() ? n : causal ? summaries.columns.front() : 0;
     if (none > 0)
@@ -125,8 +129,7 @@ Variant fixed_variant() {
        .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  Sᵢ = {⌊j/l⌋ = ⌊i/l⌋} ∪ {j mod l ≥ l−c},  j ≤ i",
        .summary = "The own block and the last columns of every earlier block.",
        .mask = Mask::causal_in_paper,
-       .schema = {},
-       .planner = {}},
+       .diagnostics = {key_set_figures}},
       plan_fixed);
 }
 

@@ -1,6 +1,7 @@
 // H-Transformer-1D: near pairs one by one, far pairs as means of ever larger clusters.
 #include <algorithm>
 
+#include "analysis/block_spread.h"
 #include "variants/variant.h"
 
 namespace fovea {
@@ -16,9 +17,11 @@ struct H1dParameters {
 
   static std::vector<TypedField<H1dParameters>> fields() {
     using P = H1dParameters;
-    auto block = int_field("block", "Block N_r", "tokens", &P::block, 2, 131072, Axis::log2,
-                           "Tokens of a block at level 0, and clusters of a block at every level; "
-                           "even. With block >= n the result is exact.");
+    auto block =
+        size_field<P>("block", "Block N_r", "tokens", &P::block, 2, 131072,
+                      "Tokens of a block at level 0, and clusters of a block at every level; "
+                      "even. With block >= n the result is exact.",
+                      [](Index n) { return short_size(n, 16); });
     block.field.must_be_even = true;
     auto causal_query =
         choice_field("causal_query", "Causal query", &P::causal_query, {"first", "fine", "mean"},
@@ -105,7 +108,7 @@ Plan plan_h1d(const Problem& problem, const H1dParameters& p, Planning&) {
   for (int level = 1; level < planner.levels(); ++level)
     if (Pass pass = planner.level_up(level, p.structure); !pass.tiles.empty())
       tiles.passes.push_back(std::move(pass));
-  Plan plan{.n = problem.n(), .causal = causal, .form = {}, .structure = {}, .notes = {}};
+  Plan plan{.n = problem.n(), .causal = causal, .form = {}};
   if (causal && p.causal_query == CausalQuery::mean && tiles.passes.size() > 1)
     plan.notes.push_back(
         "causal_query = mean leaks the future: a coarse query averages later tokens");
@@ -123,9 +126,8 @@ Variant h1d_variant() {
        .formula = "Pᵢⱼ = exp(s·Q̃_I·K̃_J) / Dᵢ,  I = ⌊i/2ˡ⌋, J = ⌊j/2ˡ⌋, l = l(i,j)",
        .summary =
            "Near pairs exactly, far pairs as means of clusters that double with the distance.",
-       .mask = Mask::either,
-       .schema = {},
-       .planner = {}},
+       .quick = true,
+       .diagnostics = {block_spread_figures}},
       plan_h1d);
 }
 

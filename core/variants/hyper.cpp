@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analysis/leaf_skew.h"
+#include "analysis/sampling_figures.h"
 #include "data/error.h"
 #include "data/random.h"
 #include "variants/halving.h"
@@ -20,16 +22,20 @@ struct HyperParameters {
   static std::vector<TypedField<HyperParameters>> fields() {
     using P = HyperParameters;
     return {
-        int_field("block", "Block b", "tokens", &P::block, 1, 131072, Axis::log2,
-                  "Sorted queries and keys of a diagonal block. With block >= n the result is "
-                  "exact."),
-        int_field("samples", "Samples m", "keys", &P::samples, 1, 65536, Axis::log2,
-                  "Keys drawn with replacement for all queries together, each counted n/m times."),
+        size_field<P>("block", "Block b", "tokens", &P::block, 1, 131072,
+                      "Sorted queries and keys of a diagonal block. With block >= n the result is "
+                      "exact.",
+                      [](Index n) { return short_size(n, 256); }),
+        size_field<P>(
+            "samples", "Samples m", "keys", &P::samples, 1, 65536,
+            "Keys drawn with replacement for all queries together, each counted n/m times.",
+            [](Index n) { return short_size(n, 256); }),
         int_field("projections", "Projections r", "bits", &P::projections, 1, 30, Axis::linear,
                   "Random hyperplanes of the hash: 2^r buckets."),
-        int_field("min_length", "Exact below", "tokens", &P::min_length, 0, 1 << 20, Axis::log2,
-                  "Shorter sequences are computed exactly; under a causal mask halving stops "
-                  "at this length.")};
+        size_field<P>("min_length", "Exact below", "tokens", &P::min_length, 0, 1 << 20,
+                      "Shorter sequences are computed exactly; under a causal mask halving stops "
+                      "at this length.",
+                      [](Index n) { return short_size(n, 4096); })};
   }
 };
 
@@ -67,26 +73,29 @@ class HyperPlanner {
 
   /// A block pass and a sample pass per depth.
   void plan(Plan& plan) {
-    hash(plan.structure);
-    plan.planning_multiply_adds = hashing();
-    sort(plan.structure);
+    hash();
+    sort();
     sample(plan);
     auto& passes = std::get<TilePlan>(plan.form).passes;
     Index node = 0;
     for (std::size_t depth = 0; depth < depths_.size(); ++depth) {
       planning_.run.check();
-      Pass blocks{.rows = order(plan.structure.query_order, depth),
-                  .cols = order(plan.structure.key_order, depth)};
+      Pass blocks{
+          .rows = order(query_order_, depth), .cols = order(key_order_, depth), .unit = "block"};
       Pass samples{.rows = blocks.rows};
       for (const SubProblem& sub : depths_[depth]) {
         add_blocks(sub, blocks);
-        if (p_.block < sub.keys.size())
-          add_samples(sub, blocks.cols, samples_of(plan.structure, node), samples);
+        if (p_.block < sub.keys.size()) add_samples(sub, blocks.cols, samples_of(node), samples);
         ++node;
       }
       passes.push_back(std::move(blocks));
       if (!samples.tiles.empty()) passes.push_back(std::move(samples));
     }
+    plan.planning_multiply_adds = hashing();
+    plan.fitted_to_all_tokens = true;
+    plan.groups = {"bucket", "query_bucket", "key_bucket"};
+    if (!problem_.causal) plan.samples = "sampled_keys";
+    record(plan.structure);
   }
 
  private:
@@ -99,49 +108,65 @@ class HyperPlanner {
   }
 
   // Buckets of whatever must be sorted; the directions are those of the head for all depths.
-  void hash(Structure& s) const {
-    const Structure& given = planning_.given;
+  void hash() {
     const auto stage = planning_.run.profile.stage("hash");
     Matrix directions(p_.projections, problem_.d());
     Random random(planning_.seed, stream_of(direction_purpose, problem_.head));
     for (Index r = 0; r < directions.rows(); ++r)
       for (Index c = 0; c < directions.cols(); ++c)
         directions(r, c) = static_cast<float>(random.normal());
-    const auto buckets = [&](MatrixView x, const std::vector<std::int32_t>& known, bool needed,
-                             const char* name) {
-      if (known.empty() && !needed) return known;
-      if (known.empty()) return planning_.backend.lsh_buckets(x, directions, planning_.run);
-      check_size(known, n(), name);
+    const auto buckets = [&](MatrixView x, const char* name, const char* order) {
+      std::vector<std::int32_t> known = planning_.integers(name, {"n"});
       check_below(known, Index{1} << p_.projections, name);
+      if (known.empty() && !planning_.given.has(order))
+        return planning_.backend.lsh_buckets(x, directions, planning_.run);
       return known;
     };
-    s.query_bucket =
-        buckets(problem_.q, given.query_bucket, given.query_order.empty(), "query_bucket");
-    s.key_bucket = buckets(problem_.k, given.key_bucket, given.key_order.empty(), "key_bucket");
+    query_bucket_ = buckets(problem_.q, "query_bucket", "query_order");
+    key_bucket_ = buckets(problem_.k, "key_bucket", "key_order");
   }
 
   // Multiply-adds: every token of the sides that were hashed against every direction.
   double hashing() const {
     const Structure& given = planning_.given;
-    const int sides = (given.query_bucket.empty() && given.query_order.empty()) +
-                      (given.key_bucket.empty() && given.key_order.empty());
+    const int sides = (!given.has("query_bucket") && !given.has("query_order")) +
+                      (!given.has("key_bucket") && !given.has("key_order"));
     return sides * static_cast<double>(n() * problem_.d() * p_.projections);
   }
 
-  void sort(Structure& s) const {
+  // Without a causal mask there is one sub-problem, and its axis is left out.
+  SymbolicShape shape(const char* parts, const char* each) const {
+    return problem_.causal ? SymbolicShape{parts, each} : SymbolicShape{each};
+  }
+  std::vector<Index> shape(Index parts, Index each) const {
+    return problem_.causal ? std::vector{parts, each} : std::vector{each};
+  }
+  Index depths() const { return static_cast<Index>(depths_.size()); }
+  Index nodes() const {
+    Index count = 0;
+    for (const auto& depth : depths_) count += static_cast<Index>(depth.size());
+    return count;
+  }
+
+  void record(Structure& s) {
+    s.set({"query_order", shape(depths(), n()), std::move(query_order_)});
+    s.set({"key_order", shape(depths(), n()), std::move(key_order_)});
+    s.set({"sampled_keys", shape(nodes(), samples_), std::move(sampled_)});
+    if (!query_bucket_.empty()) s.set("query_bucket", std::move(query_bucket_));
+    if (!key_bucket_.empty()) s.set("key_bucket", std::move(key_bucket_));
+  }
+
+  void sort() {
     const auto stage = planning_.run.profile.stage("sort");
-    s.query_order =
-        orders(s.query_bucket, planning_.given.query_order, &SubProblem::queries, "query_order");
-    s.key_order = orders(s.key_bucket, planning_.given.key_order, &SubProblem::keys, "key_order");
+    query_order_ = orders(query_bucket_, &SubProblem::queries, "query_order");
+    key_order_ = orders(key_bucket_, &SubProblem::keys, "key_order");
   }
 
   // [depths, n]: at each depth the segments concerned are sorted by bucket, the rest is in place.
   // One sort of all tokens serves all depths: dealing it out to the segments keeps their order.
   std::vector<std::int32_t> orders(const std::vector<std::int32_t>& bucket,
-                                   const std::vector<std::int32_t>& given,
                                    IndexRange SubProblem::*side, const char* name) const {
-    const Index depths = static_cast<Index>(depths_.size());
-    if (!given.empty()) check_size(given, depths * n(), name);
+    const auto& given = planning_.integers(name, shape("depths", "n"), {{"depths", depths()}});
     std::vector<std::int32_t> sorted;
     if (given.empty())
       sorted =
@@ -180,18 +205,12 @@ class HyperPlanner {
   // [nodes, m], nodes breadth first, drawn from one stream in that order.
   void sample(Plan& plan) {
     const auto stage = planning_.run.profile.stage("sample");
-    const auto& given = planning_.given.sampled_keys;
-    auto& sampled = plan.structure.sampled_keys;
-    Index nodes = 0;
-    for (const auto& depth : depths_) nodes += static_cast<Index>(depth.size());
+    const auto& given =
+        planning_.integers("sampled_keys", shape("nodes", "m"), {{"nodes", nodes()}});
     samples_ = p_.samples;
     if (!given.empty()) {
-      samples_ = static_cast<Index>(given.size()) / nodes;
-      if (samples_ < 1 || samples_ * nodes != static_cast<Index>(given.size()))
-        throw InputError("sampled_keys", std::to_string(given.size()) +
-                                             " keys: as many for each of " + std::to_string(nodes) +
-                                             " sub-problems expected");
-      sampled = given;
+      samples_ = static_cast<Index>(given.size()) / nodes();
+      sampled_ = given;
       if (samples_ != p_.samples)
         plan.notes.push_back("sampled keys as given: samples = " + std::to_string(samples_));
     }
@@ -201,22 +220,25 @@ class HyperPlanner {
       for (const SubProblem& sub : depth) {
         if (given.empty())
           for (Index k = 0; k < samples_; ++k)
-            sampled.push_back(static_cast<std::int32_t>(
+            sampled_.push_back(static_cast<std::int32_t>(
                 sub.keys.begin +
                 static_cast<Index>(random.below(static_cast<std::uint64_t>(sub.keys.size())))));
-        for (const std::int32_t key : samples_of(plan.structure, node))
-          if (!sub.keys.contains(key))
-            throw InputError("sampled_keys", std::to_string(key) + " for sub-problem " +
-                                                 std::to_string(node) + ": in [" +
-                                                 std::to_string(sub.keys.begin) + ", " +
-                                                 std::to_string(sub.keys.end) + ") expected");
-        ++node;
+        check_samples(sub.keys, node++);
       }
   }
 
-  std::span<const std::int32_t> samples_of(const Structure& s, Index node) const {
-    return std::span(s.sampled_keys)
-        .subspan(static_cast<std::size_t>(node * samples_), static_cast<std::size_t>(samples_));
+  void check_samples(IndexRange keys, Index node) const {
+    for (const std::int32_t key : samples_of(node))
+      if (!keys.contains(key))
+        throw InputError("sampled_keys", std::to_string(key) + " for sub-problem " +
+                                             std::to_string(node) + ": in [" +
+                                             std::to_string(keys.begin) + ", " +
+                                             std::to_string(keys.end) + ") expected");
+  }
+
+  std::span<const std::int32_t> samples_of(Index node) const {
+    return std::span(sampled_).subspan(static_cast<std::size_t>(node * samples_),
+                                       static_cast<std::size_t>(samples_));
   }
 
   // M_ij = [floor(pos_Q(i) / b) = floor(pos_K(j) / b)]; everything when one block holds all keys.
@@ -262,12 +284,6 @@ class HyperPlanner {
     }
   }
 
-  static void check_size(const std::vector<std::int32_t>& given, Index expected,
-                         const std::string& name) {
-    if (static_cast<Index>(given.size()) != expected)
-      throw InputError(name, std::to_string(given.size()) + " values: " + std::to_string(expected) +
-                                 " expected");
-  }
   static void check_below(const std::vector<std::int32_t>& given, Index count,
                           const std::string& name) {
     for (const std::int32_t x : given)
@@ -281,6 +297,9 @@ class HyperPlanner {
   Planning& planning_;
   std::vector<std::vector<SubProblem>> depths_;
   Index samples_ = 0;
+  std::vector<std::int32_t> query_bucket_, key_bucket_;  // [n]; empty where an order was given
+  std::vector<std::int32_t> query_order_, key_order_;    // [depths, n]
+  std::vector<std::int32_t> sampled_;                    // [nodes, m]
 };
 
 // Tiles on the diagonal, in sequence order.
@@ -293,7 +312,7 @@ Pass exact_pass(const std::vector<IndexRange>& segments, bool causal) {
 Plan plan_hyper(const Problem& problem, const HyperParameters& p, Planning& planning) {
   const Index n = problem.n();
   const bool causal = problem.causal;
-  Plan plan{.n = n, .causal = causal, .form = TilePlan{}, .structure = {}, .notes = {}};
+  Plan plan{.n = n, .causal = causal, .form = TilePlan{}};
   auto& passes = std::get<TilePlan>(plan.form).passes;
   const bool is_short = causal ? n <= std::max<Index>(p.min_length, 1) : n < p.min_length;
   if (is_short || p.block >= n) {
@@ -314,6 +333,29 @@ Plan plan_hyper(const Problem& problem, const HyperParameters& p, Planning& plan
   return plan;
 }
 
+std::vector<TensorField> hyper_tensors() {
+  const std::vector<SymbolicShape> order{{"n"}, {"depths", "n"}};
+  return {{.name = "query_order",
+           .shapes = order,
+           .meaning = "The query at each sorted position; under a causal mask one permutation for "
+                      "each depth of the halving."},
+          {.name = "key_order", .shapes = order, .meaning = "The same of the keys."},
+          {.name = "sampled_keys",
+           .shapes = {{"m"}, {"nodes", "m"}},
+           .meaning = "Keys as they were drawn; under a causal mask for each of the halving's "
+                      "nodes, breadth first."},
+          {.name = "query_bucket",
+           .shapes = {{"n"}},
+           .meaning = "Hash bucket of every query: its place in the Gray sequence."},
+          {.name = "key_bucket", .shapes = {{"n"}}, .meaning = "The same of the keys."}};
+}
+
+// Of what is sorted and sampled: there is nothing to tell of what was computed exactly.
+std::vector<Diagnostic> figures(const Diagnosis& of, Run& run) {
+  if (!of.approximate.plan().structure.has("query_order")) return {};
+  return sampling_figures(of, run);
+}
+
 }  // namespace
 
 Variant hyper_variant() {
@@ -323,10 +365,9 @@ Variant hyper_variant() {
        .paper = "Han et al. 2023, definition 1 and algorithms 1-4 (practical variant)",
        .formula = "Pᵢⱼ = Wᵢⱼ exp(Sᵢⱼ) / Σⱼ Wᵢⱼ exp(Sᵢⱼ),  W = M + (1−M)·(n/m)·cⱼ",
        .summary = "Blocks of queries and keys that hash alike, and sampled keys for the rest.",
-       .mask = Mask::either,
-       .takes = {"query_order", "key_order", "sampled_keys", "query_bucket", "key_bucket"},
-       .schema = {},
-       .planner = {}},
+       .quick = true,
+       .structure = hyper_tensors(),
+       .diagnostics = {leaf_skew_figures, figures}},
       plan_hyper);
 }
 

@@ -1,21 +1,16 @@
 #include "variants/schema.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <sstream>
 
 #include "data/error.h"
+#include "data/number_text.h"
 
 namespace fovea {
 namespace {
-
-std::string number(double x) {
-  std::ostringstream out;
-  out.precision(12);
-  out << x;
-  return out.str();
-}
 
 std::string join(const std::vector<std::string>& names) {
   std::string out;
@@ -25,7 +20,8 @@ std::string join(const std::vector<std::string>& names) {
 
 std::string expected(const Field& field) {
   if (!field.choices.empty()) return "one of " + join(field.choices) + " expected";
-  const std::string range = " in [" + number(field.min) + ", " + number(field.max) + "] expected";
+  const std::string range =
+      " in [" + format_exactly(field.min) + ", " + format_exactly(field.max) + "] expected";
   if (std::holds_alternative<std::int64_t>(field.standard))
     return (field.must_be_even ? "an even integer" : "an integer") + range;
   if (std::holds_alternative<double>(field.standard)) return "a number" + range;
@@ -77,6 +73,11 @@ void check_value(const Field& field, const Value& value) {
 
 }  // namespace
 
+Index short_size(Index n, Index paper) {
+  const auto eighth = static_cast<std::uint64_t>(std::max<Index>(n / 8, 2));
+  return std::min(paper, static_cast<Index>(std::bit_floor(eighth)));
+}
+
 Values defaults(const Schema& schema) {
   Values values;
   for (const auto& field : schema) values.push_back(field.standard);
@@ -108,11 +109,11 @@ void check_values(const Schema& schema, const Values& values) {
 
 std::string to_text(const Value& value) {
   if (const auto* i = std::get_if<std::int64_t>(&value)) return std::to_string(*i);
-  if (const auto* x = std::get_if<double>(&value)) return number(*x);
+  if (const auto* x = std::get_if<double>(&value)) return format_exactly(*x);
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   std::string out;
   for (double item : std::get<std::vector<double>>(value))
-    out += (out.empty() ? "" : ",") + number(item);
+    out += (out.empty() ? "" : ",") + format_exactly(item);
   return out;
 }
 

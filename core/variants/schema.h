@@ -4,11 +4,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "data/matrix.h"
 
 namespace fovea {
 
@@ -25,7 +28,21 @@ struct Field {
   std::vector<std::string> choices;  // not empty: the text is one of these
   bool must_be_even = false;
   bool causal_only = false;  // without a causal mask it changes nothing
+  /// How many tokens (or keys) a value spans; empty, or nothing for a value: it is no such size.
+  /// The parameters of a head do not hold for its first n tokens where they span n of them or more.
+  std::function<std::optional<double>(const Value&)> span = {};
+  /// The value for a head of n tokens, where n is below default_length; empty: the default.
+  std::function<Value(Index n)> for_short_head = {};
+  /// Ids of the fields that describe the same thing, and are replaced together with this one.
+  std::vector<std::string> followers = {};
 };
+
+/// The papers' defaults are for heads of this many tokens and more; most sizes among them would
+/// make shorter ones exact.
+inline constexpr Index default_length = 4096;
+
+/// A power of two near an eighth of n tokens, at most the paper's size.
+Index short_size(Index n, Index paper);
 
 using Schema = std::vector<Field>;
 using Values = std::vector<Value>;  // in the order of the schema
@@ -65,6 +82,22 @@ requires std::is_integral_v<Int> TypedField<P> int_field(std::string id, std::st
        axis,
        {}},
       [member](P& p, const Value& v) { p.*member = static_cast<Int>(std::get<std::int64_t>(v)); }};
+}
+
+/// A number of tokens or keys, as a block or a stride; `short_value` as Field::for_short_head.
+template <class P>
+TypedField<P> size_field(std::string id, std::string label, std::string unit, Index P::*member,
+                         std::int64_t min, std::int64_t max, std::string meaning,
+                         std::function<Index(Index n)> short_value) {
+  auto made = int_field<P, Index>(std::move(id), std::move(label), std::move(unit), member, min,
+                                  max, Axis::log2, std::move(meaning));
+  made.field.span = [](const Value& v) {
+    return std::optional(static_cast<double>(std::get<std::int64_t>(v)));
+  };
+  made.field.for_short_head = [short_value = std::move(short_value)](Index n) {
+    return Value(static_cast<std::int64_t>(short_value(n)));
+  };
+  return made;
 }
 
 template <class P>

@@ -13,9 +13,10 @@ struct StridedParameters {
 
   static std::vector<TypedField<StridedParameters>> fields() {
     using P = StridedParameters;
-    return {int_field("stride", "Stride l", "tokens", &P::stride, 1, 131072, Axis::log2,
-                      "Length of the window, and distance of the tokens beyond it. With "
-                      "stride >= n the result is exact."),
+    return {size_field<P>("stride", "Stride l", "tokens", &P::stride, 1, 131072,
+                          "Length of the window, and distance of the tokens beyond it. With "
+                          "stride >= n the result is exact.",
+                          short_stride),
             choice_field("heads", "Heads", &P::heads, {"merged", "first", "second", "split"},
                          "merged: one softmax over the window and every l-th token. first: the "
                          "window alone. second: every l-th token alone. split: even heads first, "
@@ -66,7 +67,7 @@ Plan plan_strided(const Problem& problem, const StridedParameters& p, Planning&)
   if (sets != HeadSets::first)
     tiles.passes.push_back(residue_classes(n, p.stride, problem.causal, sets == HeadSets::merged));
   std::erase_if(tiles.passes, [](const Pass& pass) { return pass.tiles.empty(); });
-  return {.n = n, .causal = problem.causal, .form = std::move(tiles), .structure = {}, .notes = {}};
+  return {.n = n, .causal = problem.causal, .form = std::move(tiles)};
 }
 
 }  // namespace
@@ -79,8 +80,7 @@ Variant strided_variant() {
        .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  Sᵢ = {i−l < j ≤ i} ∪ {(i−j) mod l = 0},  j ≤ i",
        .summary = "The last l tokens and every l-th token before them.",
        .mask = Mask::causal_in_paper,
-       .schema = {},
-       .planner = {}},
+       .diagnostics = {key_set_figures}},
       plan_strided);
 }
 

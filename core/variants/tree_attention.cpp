@@ -2,6 +2,7 @@
 // the means of the values along its path (TC).
 #include <algorithm>
 
+#include "analysis/leaf_skew.h"
 #include "data/error.h"
 #include "variants/tree_builder.h"
 #include "variants/variant.h"
@@ -29,6 +30,8 @@ struct TcParameters : TreeParameters {
 
   static std::vector<TypedField<TcParameters>> fields() {
     auto fields = tree_fields<TcParameters>();
+    for (auto* sized : {&fields[0], &fields[1]})  // height and branching: as many alphas as depths
+      sized->field.followers.push_back("alpha");
     fields.push_back(
         list_field("alpha", "Alpha", "", &TcParameters::alpha, -1e6, 1e6,
                    "Weight of each depth, root first: h + 1 numbers, of any sum. Empty: "
@@ -94,28 +97,27 @@ Index add_leaf(Pass& pass, IndexRange queries, Index leaf, const Tree& tree,
 
 Plan plan_tf(const Problem& problem, const TfParameters& p, Planning& planning) {
   const Index n = problem.n();
-  Plan plan{.n = n, .causal = problem.causal, .form = {}, .structure = {}, .notes = {}};
-  plant(problem, p, planning, plan);
-  const Structure& s = plan.structure;
-  const Index leaves = s.tree.leaves();
+  Plan plan{.n = n, .causal = problem.causal, .form = {}};
+  const Planted planted = plant(problem, p, planning, plan);
+  const Index leaves = planted.tree.leaves();
   Pass pass;
   {
     const auto stage = planning.run.profile.stage("sort");
-    pass.rows = planning.backend.stable_order(s.query_leaf, static_cast<std::int32_t>(leaves),
+    pass.rows = planning.backend.stable_order(planted.query_leaf, static_cast<std::int32_t>(leaves),
                                               planning.run);
-    pass.cols =
-        planning.backend.stable_order(s.key_leaf, static_cast<std::int32_t>(leaves), planning.run);
+    pass.cols = planning.backend.stable_order(planted.key_leaf, static_cast<std::int32_t>(leaves),
+                                              planning.run);
   }
-  const auto query_start = leaf_starts(s.query_leaf, leaves),
-             key_start = leaf_starts(s.key_leaf, leaves);
-  const FirstQuery first = first_queries(s.tree, key_start, pass, n, problem.causal);
+  const auto query_start = leaf_starts(planted.query_leaf, leaves),
+             key_start = leaf_starts(planted.key_leaf, leaves);
+  const FirstQuery first = first_queries(planted.tree, key_start, pass, n, problem.causal);
   const Band band = problem.causal ? Band{.lo = 0} : Band{};
   Index without = 0;
   for (Index leaf = 0; leaf < leaves; ++leaf)
     without += add_leaf(pass,
                         {query_start[static_cast<std::size_t>(leaf)],
                          query_start[static_cast<std::size_t>(leaf) + 1]},
-                        leaf, s.tree, first, key_start, band, p.empty);
+                        leaf, planted.tree, first, key_start, band, p.empty);
   if (without > 0)
     plan.notes.push_back(std::to_string(without) + " of " + std::to_string(n) +
                          " queries have no key in their leaf: Z = 0");
@@ -125,32 +127,36 @@ Plan plan_tf(const Problem& problem, const TfParameters& p, Planning& planning) 
   return plan;
 }
 
-std::vector<float> alphas(const std::vector<double>& chosen, const std::vector<float>& given,
-                          int height) {
+std::vector<float> alphas(const std::vector<double>& chosen, int height, const Planning& planning) {
   const auto count = static_cast<std::size_t>(height) + 1;
-  const std::string expected = " values: h + 1 = " + std::to_string(count) + " expected";
-  if (!given.empty()) {
-    if (given.size() != count) throw InputError("alpha", std::to_string(given.size()) + expected);
+  if (const auto& given = planning.reals("alpha", {"h+1"}, {{"h+1", height + 1}}); !given.empty())
     return given;
-  }
   if (chosen.empty()) return std::vector<float>(count, 1.0f / static_cast<float>(count));
   if (chosen.size() != count)
-    throw UsageError("alpha has " + std::to_string(chosen.size()) + expected);
+    throw UsageError("alpha has " + std::to_string(chosen.size()) +
+                     " values: h + 1 = " + std::to_string(count) + " expected");
   return {chosen.begin(), chosen.end()};
 }
 
 Plan plan_tc(const Problem& problem, const TcParameters& p, Planning& planning) {
-  Plan plan{.n = problem.n(), .causal = problem.causal, .form = {}, .structure = {}, .notes = {}};
-  plant(problem, p, planning, plan);
-  Structure& s = plan.structure;
-  s.alpha = alphas(p.alpha, planning.given.alpha, s.tree.height());
-  NodePlan nodes;
-  for (const TreeLevel& level : s.tree.levels) nodes.branching.push_back(level.branching);
-  nodes.query_leaf = s.query_leaf;
-  nodes.key_leaf = s.key_leaf;
-  nodes.alpha = s.alpha;
+  Plan plan{.n = problem.n(), .causal = problem.causal, .form = {}};
+  Planted planted = plant(problem, p, planning, plan);
+  NodePlan nodes{.branching = plan.groups.branching,
+                 .query_leaf = std::move(planted.query_leaf),
+                 .key_leaf = std::move(planted.key_leaf),
+                 .alpha = alphas(p.alpha, planted.tree.height(), planning)};
+  plan.structure.set("alpha", nodes.alpha);
   plan.form = std::move(nodes);
   return plan;
+}
+
+std::vector<TensorField> tc_tensors() {
+  std::vector<TensorField> fields = planted_tensors();
+  fields.push_back({.name = "alpha",
+                    .element = Element::real,
+                    .shapes = {{"h+1"}},
+                    .meaning = "Weight of each depth of a tree of height h, root first."});
+  return fields;
 }
 
 }  // namespace
@@ -163,9 +169,9 @@ Variant tf_variant() {
        .formula = "Pᵢⱼ = [leaf(qᵢ) = leaf(kⱼ)] exp(Sᵢⱼ) / Σ_{same leaf} exp",
        .summary = "The keys that a decision tree sends to the query's own leaf.",
        .mask = Mask::bidirectional_in_paper,
-       .takes = {"tree", "query_leaf", "key_leaf"},
-       .schema = {},
-       .planner = {}},
+       .structure = planted_tensors(),
+       .learning_stages = {building_stage},
+       .diagnostics = {leaf_skew_figures}},
       plan_tf);
 }
 
@@ -177,9 +183,9 @@ Variant tc_variant() {
        .formula = "Pᵢⱼ = Σₗ αₗ [nodeₗ(qᵢ) = nodeₗ(kⱼ)] / |Sₗ|",
        .summary = "Mean values of the tree nodes on the query's path, without logits.",
        .mask = Mask::bidirectional_in_paper,
-       .takes = {"tree", "query_leaf", "key_leaf", "alpha"},
-       .schema = {},
-       .planner = {}},
+       .structure = tc_tensors(),
+       .learning_stages = {building_stage},
+       .diagnostics = {leaf_skew_figures}},
       plan_tc);
 }
 

@@ -2,6 +2,7 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -9,6 +10,8 @@
 
 #include "data/error.h"
 #include "data/random.h"
+#include "data/shape.h"
+#include "variants/tree_tensors.h"
 
 namespace fovea {
 namespace {
@@ -121,10 +124,6 @@ TreeLevel empty_level(const TreeShape& shape, std::size_t depth, Index nodes, In
           std::vector<float>(static_cast<std::size_t>(rows))};
 }
 
-std::string shape_of(Index rows, Index cols) {
-  return "[" + std::to_string(rows) + "," + std::to_string(cols) + "]";
-}
-
 void check_tree(const Tree& tree, Index d) {
   Index nodes = 1;
   for (const TreeLevel& level : tree.levels) {
@@ -133,8 +132,8 @@ void check_tree(const Tree& tree, Index d) {
                                    " leaves: between 1 and 2^20 expected");
     const Index rows = nodes * (level.by_sign ? 1 : level.branching);
     if (level.weight.rows() != rows || level.weight.cols() != d)
-      throw InputError("tree_weight", shape_of(level.weight.rows(), level.weight.cols()) +
-                                          " at a level: " + shape_of(rows, d) + " expected");
+      throw InputError("tree_weight", shape_text({level.weight.rows(), level.weight.cols()}) +
+                                          " at a level: " + shape_text({rows, d}) + " expected");
     if (static_cast<Index>(level.bias.size()) != rows)
       throw InputError("tree_bias", std::to_string(level.bias.size()) + " values at a level: " +
                                         std::to_string(rows) + " expected");
@@ -149,15 +148,43 @@ double routing(const Tree& tree, MatrixView x) {
   return static_cast<double>(x.rows) * static_cast<double>(x.cols) * rows;
 }
 
-void check_leaves(const std::vector<std::int32_t>& leaf, const std::string& name, Index n,
-                  Index leaves) {
-  if (static_cast<Index>(leaf.size()) != n)
-    throw InputError(
-        name, "[" + std::to_string(leaf.size()) + "] found: [" + std::to_string(n) + "] expected");
+void check_leaves(const std::vector<std::int32_t>& leaf, const std::string& name, Index leaves) {
   for (std::size_t i = 0; i < leaf.size(); ++i)
     if (leaf[i] < 0 || leaf[i] >= leaves)
       throw InputError(name, "[" + std::to_string(i) + "] is " + std::to_string(leaf[i]) +
                                  ": in [0, " + std::to_string(leaves) + ") expected");
+}
+
+// The weights of a tree of which only the leaves are known: 0.
+Tree unknown_tree(const TreeShape& shape, Index d) {
+  Tree tree;
+  Index nodes = 1;
+  for (std::size_t depth = 0; depth < shape.branching.size(); ++depth) {
+    tree.levels.push_back(empty_level(shape, depth, nodes, d));
+    nodes *= shape.branching[depth];
+  }
+  return tree;
+}
+
+// What the plan tells of the tree.
+void record(const Planted& planted, Plan& plan) {
+  set_tree(plan.structure, planted.tree);
+  plan.structure.set("query_leaf", planted.query_leaf);
+  plan.structure.set("key_leaf", planted.key_leaf);
+  plan.groups = {"leaf", "query_leaf", "key_leaf", {}};
+  for (const TreeLevel& level : planted.tree.levels) {
+    plan.groups.branching.push_back(level.branching);
+    plan.planning_bytes +=
+        sizeof(float) * static_cast<double>(level.weight.rows() * (level.weight.cols() + 1));
+  }
+}
+
+Tree build(const Problem& problem, const TreeParameters& parameters, const TreeShape& shape,
+           Planning& planning) {
+  const auto stage = planning.run.profile.stage(building_stage);
+  return parameters.tree == TreeKind::median
+             ? median_tree(problem.k, shape, planning.backend, planning.run)
+             : random_tree(problem.d(), shape, planning.seed, problem.head, planning.run);
 }
 
 }  // namespace
@@ -174,6 +201,19 @@ TreeShape tree_shape(const TreeParameters& p) {
     shape.branching.push_back(static_cast<int>(b));
   }
   return shape;
+}
+
+std::int64_t short_height(Index n) {
+  const auto leaves = static_cast<std::uint64_t>(std::max<Index>(n / 16, 1));
+  return std::clamp<std::int64_t>(std::bit_width(leaves) - 1, 1, 6);
+}
+
+std::optional<double> leaves_of_branching(const Value& branching) {
+  const auto& list = std::get<std::vector<double>>(branching);
+  if (list.empty()) return std::nullopt;
+  double leaves = 1;
+  for (const double children : list) leaves *= children;
+  return leaves;
 }
 
 Tree median_tree(MatrixView keys, const TreeShape& shape, const Backend& backend, Run& run) {
@@ -218,42 +258,45 @@ Tree random_tree(Index d, const TreeShape& shape, std::uint64_t seed, Index head
   return tree;
 }
 
-void plant(const Problem& problem, const TreeParameters& parameters, Planning& planning,
-           Plan& plan) {
-  const Structure& given = planning.given;
+std::vector<TensorField> planted_tensors() {
+  std::vector<TensorField> fields = tree_tensors();
+  for (const auto& [name, whose] : {std::pair{"query_leaf", "query"}, std::pair{"key_leaf", "key"}})
+    fields.push_back({.name = name,
+                      .shapes = {{"n"}},
+                      .meaning = "Leaf of every " + std::string(whose) + ", from the left."});
+  return fields;
+}
+
+Planted plant(const Problem& problem, const TreeParameters& parameters, Planning& planning,
+              Plan& plan) {
   const TreeShape shape = tree_shape(parameters);
-  Structure& structure = plan.structure;
-  if (!given.tree.levels.empty()) {
-    structure.tree = given.tree;
-    check_tree(structure.tree, problem.d());
-    plan.notes.push_back("tree as given: height " + std::to_string(structure.tree.height()) + ", " +
-                         std::to_string(structure.tree.leaves()) + " leaves");
-  } else if (!given.query_leaf.empty() && !given.key_leaf.empty()) {
-    Index nodes = 1;  // what routed them is not known: weights of 0 hold its place
-    for (std::size_t depth = 0; depth < shape.branching.size(); ++depth) {
-      structure.tree.levels.push_back(empty_level(shape, depth, nodes, problem.d()));
-      nodes *= shape.branching[depth];
-    }
+  const auto &query_leaf = planning.integers("query_leaf", {"n"}),
+             &key_leaf = planning.integers("key_leaf", {"n"});
+  Planted out{.tree = tree_of(planning.given)};
+  if (out.tree.height() > 0) {
+    check_tree(out.tree, problem.d());
+    plan.notes.push_back("tree as given: height " + std::to_string(out.tree.height()) + ", " +
+                         std::to_string(out.tree.leaves()) + " leaves");
+  } else if (!query_leaf.empty() && !key_leaf.empty()) {
+    out.tree = unknown_tree(shape, problem.d());
   } else {
-    const auto stage = planning.run.profile.stage("tree");
-    structure.tree =
-        parameters.tree == TreeKind::median
-            ? median_tree(problem.k, shape, planning.backend, planning.run)
-            : random_tree(problem.d(), shape, planning.seed, problem.head, planning.run);
+    out.tree = build(problem, parameters, shape, planning);
+    plan.fitted_to_all_tokens = parameters.tree == TreeKind::median;
   }
   const auto stage = planning.run.profile.stage("route");
-  const Index leaves = structure.tree.leaves();
   const auto leaves_of = [&](MatrixView x, const std::vector<std::int32_t>& known,
                              const char* name) {
     if (known.empty()) {
-      plan.planning_multiply_adds += routing(structure.tree, x);
-      return planning.backend.route(x, structure.tree, planning.run);
+      plan.planning_multiply_adds += routing(out.tree, x);
+      return planning.backend.route(x, out.tree, planning.run);
     }
-    check_leaves(known, name, problem.n(), leaves);
+    check_leaves(known, name, out.tree.leaves());
     return known;
   };
-  structure.query_leaf = leaves_of(problem.q, given.query_leaf, "query_leaf");
-  structure.key_leaf = leaves_of(problem.k, given.key_leaf, "key_leaf");
+  out.query_leaf = leaves_of(problem.q, query_leaf, "query_leaf");
+  out.key_leaf = leaves_of(problem.k, key_leaf, "key_leaf");
+  record(out, plan);
+  return out;
 }
 
 }  // namespace fovea

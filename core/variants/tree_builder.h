@@ -1,12 +1,15 @@
 // A tree builder makes the Tree of Treeformer from the keys of a head, or takes the one given.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "data/problem.h"
 #include "plan/plan.h"
+#include "plan/tree.h"
 #include "variants/schema.h"
 #include "variants/variant.h"
 
@@ -36,22 +39,44 @@ TreeShape tree_shape(const TreeParameters& parameters);
 Tree median_tree(MatrixView keys, const TreeShape& shape, const Backend& backend, Run& run);
 Tree random_tree(Index d, const TreeShape& shape, std::uint64_t seed, Index head, Run& run);
 
+/// A tree and the leaves to which it routes the tokens of a head.
+struct Planted {
+  Tree tree;
+  std::vector<std::int32_t> query_leaf, key_leaf;  // [n]
+};
+
+/// The stage in which a tree is built, which the paper learns beforehand.
+inline constexpr const char* building_stage = "tree";
+
+/// What plant() leaves in a plan's structure and takes from a given one.
+std::vector<TensorField> planted_tensors();
+
 /// Tree and leaves of a head: given ones are used, the rest is built and routed (stages "tree",
-/// "route"). Fills tree, query_leaf and key_leaf of the plan's structure, and counts the
-/// multiply-adds of what it routed. When both leaves are given without a tree, all its weights
-/// are 0.
-void plant(const Problem& problem, const TreeParameters& parameters, Planning& planning,
-           Plan& plan);
+/// "route"). Records them in the plan, with the multiply-adds of what was routed. When both leaves
+/// are given without a tree, all its weights are 0.
+Planted plant(const Problem& problem, const TreeParameters& parameters, Planning& planning,
+              Plan& plan);
+
+/// The height for a short head: about 16 tokens a leaf.
+std::int64_t short_height(Index n);
+/// The leaves of a list of branchings; nothing for an empty list.
+std::optional<double> leaves_of_branching(const Value& branching);
 
 /// The parameters of a tree as fields of P, which derives from TreeParameters.
 template <class P>
 std::vector<TypedField<P>> tree_fields() {
   auto height = int_field<P, int>("height", "Height h", "levels", &P::height, 0, 16, Axis::linear,
                                   "Levels of the binary tree: 2^h leaves. 0: one leaf.");
+  height.field.span = [](const Value& v) {
+    return std::optional(std::exp2(static_cast<double>(std::get<std::int64_t>(v))));
+  };
+  height.field.for_short_head = [](Index n) { return Value(short_height(n)); };
   auto branching =
       list_field<P>("branching", "Branching", "children", &P::branching, 2, 1 << 20,
                     "Children per level, root first, as in 100,10; the leaves are their "
                     "product. Empty: a binary tree of the given height.");
+  branching.field.span = [](const Value& v) { return leaves_of_branching(v); };
+  branching.field.followers = {"height"};
   auto tree =
       choice_field<P, TreeKind>("tree", "Tree", &P::tree, {"median", "random"},
                                 "median: every node splits its keys evenly along their leading "

@@ -1,16 +1,31 @@
 // THE table of variants: adding one means one file and one row here.
 #include <algorithm>
-#include <array>
 
 #include "data/error.h"
 #include "variants/variant.h"
 
 namespace fovea {
+namespace {
+
+std::vector<Variant>& table() {
+  static std::vector<Variant> rows{exact_variant(),   h1d_variant(), fixed_variant(),
+                                   strided_variant(), tf_variant(),  tc_variant(),
+                                   hyper_variant()};
+  return rows;
+}
+
+}  // namespace
 
 std::span<const Variant> variants() {
-  static const std::array table{exact_variant(), h1d_variant(), fixed_variant(), strided_variant(),
-                                tf_variant(),    tc_variant(),  hyper_variant()};
-  return table;
+  return table();
+}
+
+void add_variant(Variant row) {
+  table().push_back(std::move(row));
+}
+
+const Variant& reference_variant() {
+  return *std::ranges::find_if(table(), &Variant::reference);
 }
 
 const Variant& find_variant(std::string_view id) {
@@ -32,31 +47,61 @@ std::string list_of(const std::vector<std::string>& names) {
 
 /// Names of what is given and not taken.
 std::vector<std::string> left_over(const Variant& variant, const Structure& given) {
-  std::vector<std::string> names = member_names(given);
-  const bool any = !names.empty();
+  std::vector<std::string> names, known;
+  for (const StructureTensor& tensor : given.tensors()) names.push_back(tensor.name);
+  for (const TensorField& field : variant.structure) known.push_back(field.name);
   const auto taken = [&](const std::string& name) {
-    return std::ranges::find(variant.takes, name) != variant.takes.end();
+    return std::ranges::find(known, name) != known.end();
   };
-  if (any && std::ranges::none_of(names, taken))
-    throw InputError("given structure",
-                     "holds " + list_of(names) + ": " +
-                         (variant.takes.empty() ? variant.label + " has none that could be given"
-                                                : "one of " + list_of(variant.takes) +
-                                                      " expected by " + variant.label));
+  if (!names.empty() && std::ranges::none_of(names, taken))
+    throw InputError(
+        "given structure",
+        "holds " + list_of(names) + ": " +
+            (known.empty() ? variant.label + " has none that could be given"
+                           : "one of " + list_of(known) + " expected by " + variant.label));
   std::erase_if(names, taken);
   return names;
 }
 
+void check_taken(const Planning& planning, std::string_view name, const SymbolicShape& shape,
+                 const Sizes& more) {
+  Sizes all = planning.sizes;
+  all.insert(all.end(), more.begin(), more.end());
+  if (const StructureTensor* tensor = planning.given.find(name)) check_shape(*tensor, {shape}, all);
+}
+
 }  // namespace
+
+const std::vector<std::int32_t>& Planning::integers(std::string_view name,
+                                                    const SymbolicShape& shape,
+                                                    const Sizes& more) const {
+  check_taken(*this, name, shape, more);
+  return given.integers(name);
+}
+
+const std::vector<float>& Planning::reals(std::string_view name, const SymbolicShape& shape,
+                                          const Sizes& more) const {
+  check_taken(*this, name, shape, more);
+  return given.reals(name);
+}
 
 Plan Variant::plan(const Problem& problem, const Values& values, Planning& planning) const {
   check_values(schema, values);
   planning.run.check();
   const std::vector<std::string> unused = left_over(*this, planning.given);
+  planning.sizes = {{"n", problem.n()}, {"d", problem.d()}};
+  check_given(planning.given, structure, planning.sizes);
   Plan plan = planner(problem, values, planning);
   if (!unused.empty())
     plan.notes.push_back("given, but not used by " + label + ": " + list_of(unused));
   return plan;
+}
+
+std::vector<Diagnostic> diagnose(const Variant& variant, const Diagnosis& of, Run& run) {
+  std::vector<Diagnostic> all;
+  for (const DiagnosticSource& source : variant.diagnostics)
+    for (Diagnostic& diagnostic : source(of, run)) all.push_back(std::move(diagnostic));
+  return all;
 }
 
 }  // namespace fovea

@@ -1,14 +1,9 @@
 // Small instances of every variant, for brute force.
 #pragma once
 
-#include "harness.h"
+#include "laws/cases.h"
 
 namespace fovea::test {
-
-struct Case {
-  const char* id;
-  Settings settings;
-};
 
 inline std::vector<Case> small_cases() {
   return {{"exact", {}},

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "allocations.h"
 #include "analysis/block_spread.h"
-#include "analysis/hyper_figures.h"
+#include "analysis/sampling_figures.h"
 #include "analysis/leaf_skew.h"
 #include "analysis/reach.h"
 #include "analysis/row_bands.h"
@@ -24,7 +25,8 @@ std::vector<Diagnostic> diagnostics_of(const Instance& x) {
   const Instance exact = make_instance(*backends().front(), x.problem, "exact", {});
   Profile profile;
   Run run{profile};
-  return diagnose(*x.bound, x.apply(x.problem.v), *exact.bound, exact.apply(x.problem.v), run);
+  const Output approximate = x.apply(x.problem.v), reference = exact.apply(x.problem.v);
+  return diagnose(*x.variant, {*x.bound, approximate, *exact.bound, reference}, run);
 }
 
 double value_of(const std::vector<Diagnostic>& all, const std::string& id) {
@@ -36,8 +38,9 @@ double value_of(const std::vector<Diagnostic>& all, const std::string& id) {
 
 Instance golden_hyper() {
   Structure given;
-  given.query_order = given.key_order = {0, 1, 2, 3, 4, 5, 6, 7};
-  given.sampled_keys = {0, 3, 6, 6};
+  for (const char* name : {"query_order", "key_order"})
+    given.set(name, std::vector{0, 1, 2, 3, 4, 5, 6, 7});
+  given.set("sampled_keys", std::vector{0, 3, 6, 6});
   return make_instance(*backends().front(), golden_problem(), "hyper",
                        {{"block", "2"}, {"samples", "4"}, {"min_length", "0"}}, given);
 }
@@ -123,8 +126,9 @@ TEST_CASE("figures of sampled rows are those of the rows, in the scale of all") 
     Profile profile;
     Run run{profile};
     const double entries = static_cast<double>(taken * n);
-    const auto all = hyper_figures(*x.bound, x.apply(x.problem.v), *exact.bound,
-                                   exact.apply(x.problem.v), run, entries);
+    const Output approximate = x.apply(x.problem.v), reference_output = exact.apply(x.problem.v);
+    const auto all = sampling_figures({*x.bound, approximate, *exact.bound, reference_output}, run,
+                                      entries);
     const auto p = reference<double>(exact);
     std::vector<double> squares(static_cast<std::size_t>(n));
     for (const IndexRange& band : row_bands(n, entries, 0).bands)
@@ -146,17 +150,21 @@ TEST_CASE("figures of sampled rows are those of the rows, in the scale of all") 
   }
 }
 
-TEST_CASE("kappa is infinite when a row lies wholly in its block") {
-  const Problem problem = make_data(Data::gaussian, 12, 3, 2, false);
+TEST_CASE("kappa is infinite where a row lies wholly in its block") {
+  // Under a causal mask the first four queries attend all their keys exactly.
+  const Problem problem = make_data(Data::gaussian, 12, 3, 2, true);
   const Instance x = make_instance(*backends().front(), problem, "hyper",
-                                   {{"block", "12"}, {"samples", "3"}, {"min_length", "0"}});
-  if (!x.plan->structure.query_bucket.empty())
-    CHECK(std::isinf(value_of(diagnostics_of(x), "kappa")));
+                                   {{"block", "2"}, {"samples", "3"}, {"min_length", "4"}});
+  REQUIRE(x.plan->structure.has("query_order"));
+  CHECK(std::isinf(value_of(diagnostics_of(x), "kappa")));
 }
 
 TEST_CASE("leaf skew of sizes counted by hand") {
-  const std::vector<Index> queries{4, 0, 2, 2}, keys{2, 6, 0, 0};
-  const LeafSkew s = leaf_skew(queries, keys);
+  Profile profile;
+  Run run{profile};
+  // Leaves of 4, 0, 2 and 2 queries, and of 2, 6, 0 and 0 keys.
+  const std::vector<std::int32_t> queries{3, 0, 2, 0, 0, 3, 2, 0}, keys{1, 0, 1, 1, 1, 0, 1, 1};
+  const LeafSkew s = leaf_skew({"leaf", queries, keys, {2, 2}, 4}, run);
   CHECK(s.chi == 8.0 / 64.0);
   CHECK(s.effective_leaves == 8);
   CHECK(s.empty_leaves == 2);
@@ -164,9 +172,41 @@ TEST_CASE("leaf skew of sizes counted by hand") {
   CHECK(s.largest_leaf == 6);
   // Mean absolute difference of all 16 ordered pairs over twice the mean: (2*(4+2+2+6+6)/16)/4.
   CHECK(s.gini == doctest::Approx(40.0 / 16.0 / 4.0));
-  const std::vector<Index> even{3, 3, 3};
-  CHECK(leaf_skew(even, even).gini == 0);
-  CHECK(leaf_skew(even, even).effective_leaves == doctest::Approx(3));
+  const std::vector<std::int32_t> even{0, 1, 2, 2, 1, 0, 0, 1, 2};
+  CHECK(leaf_skew({"leaf", even, even, {3}, 3}, run).gini == 0);
+  CHECK(leaf_skew({"leaf", even, even, {3}, 3}, run).effective_leaves == doctest::Approx(3));
+}
+
+TEST_CASE("the skew of 2^30 buckets takes the memory of the tokens, and stops when asked to") {
+  const Index n = 4096, buckets = Index{1} << 30;
+  std::vector<std::int32_t> one(static_cast<std::size_t>(n)), other(one.size(), 5);
+  for (std::size_t i = 0; i < one.size(); ++i)
+    one[i] = static_cast<std::int32_t>(buckets - 1 - static_cast<Index>(i) * 1000);
+  const Leaves leaves{"bucket", one, other, {}, buckets};
+  Profile profile;
+  std::stop_source stop;
+  Run run{profile, stop.get_token()};
+  largest_allocation();
+  const LeafSkew skew = leaf_skew(leaves, run);
+  CHECK(largest_allocation() <= static_cast<std::size_t>(n) * 64);
+  CHECK(skew.chi == 0);
+  CHECK(skew.empty_leaves == buckets - 1);
+  CHECK(skew.queries_without_keys == n);
+  CHECK(skew.largest_leaf == n);
+  CHECK(skew.gini == doctest::Approx(1.0 - 1.0 / static_cast<double>(buckets)));
+  stop.request_stop();
+  CHECK_THROWS_AS(leaf_skew(leaves, run), Cancelled);
+}
+
+TEST_CASE("figures of a hash of 30 bits take the memory of the tokens") {
+  const Problem problem = make_data(Data::gaussian, 96, 4, 3, false);
+  const Instance x =
+      make_instance(*backends().front(), problem, "hyper",
+                    {{"block", "8"}, {"samples", "8"}, {"projections", "30"}, {"min_length", "1"}});
+  largest_allocation();
+  const auto all = diagnostics_of(x);
+  CHECK(largest_allocation() <= 1 << 20);  // P is 96 x 96; 2^30 counts are gigabytes
+  CHECK(value_of(all, "empty_leaves") > 1e8);
 }
 
 TEST_CASE("two-hop reach: merged and strided reach every causal pair") {

@@ -208,7 +208,7 @@ TEST_CASE("singular values are those of Jacobi rotations, of low rank, graded or
   }
 }
 
-TEST_CASE("a rank map stops when asked, also inside a large block") {
+TEST_CASE("timing: a rank map stops when asked, also inside a large block") {
   std::stop_source stop;
   Profile profile;
   Run run{profile, stop.get_token()};

@@ -151,7 +151,7 @@ TEST_CASE("hashing, routing and coarsening are counted") {
     const auto derived = make_plan(*backends().front(), problem, id, {{"height", "3"}});
     Structure given = derived->structure;
     const auto all = make_plan(*backends().front(), problem, id, {{"height", "3"}}, given);
-    given.query_leaf.clear();
+    given.erase("query_leaf");
     const auto keys = make_plan(*backends().front(), problem, id, {{"height", "3"}}, given);
     const double full = count_cost(*derived, 2, 2).multiply_adds;
     CHECK(full - count_cost(*all, 2, 2).multiply_adds == 2 * n * d * 3);

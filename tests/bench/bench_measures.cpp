@@ -37,8 +37,8 @@ void measure_exact(const Backend& backend, int rounds, TextTable& goals) {
   const auto middle = static_cast<std::size_t>(rounds / 2);
   const double share = rates[middle] / products[middle];
   goals.rows.push_back({"exact, n = 4096, d = 64",
-                        "0.8 of Eigen's 1536^3 (" + number_text(products[middle]) + " GFLOP/s)",
-                        number_text(share) + " (" + number_text(rates[middle]) + " GFLOP/s)",
+                        "0.8 of Eigen's 1536^3 (" + format_plain(products[middle]) + " GFLOP/s)",
+                        format_plain(share) + " (" + format_plain(rates[middle]) + " GFLOP/s)",
                         verdict(share >= 0.8)});
 }
 
@@ -56,10 +56,10 @@ void measure_efficient(const Backend& backend, int rounds, TextTable& goals) {
     const double passes = m.used_ms / pass;
     goals.rows.push_back(
         {m.contender.variant->id + ", n = 32768, d = 64",
-         "0.5 of " + number_text(m.promised_speed_up) + " x, or 3 passes of " + time_text(pass),
-         number_text(m.share()) + " (" + number_text(m.speed_up) + " x), " + number_text(passes) +
-             " passes; plan " + time_text(m.timing.plan_total.median_ms) + ", apply " +
-             time_text(m.timing.apply_total.median_ms),
+         "0.5 of " + format_plain(m.promised_speed_up) + " x, or 3 passes of " + format_time(pass),
+         format_plain(m.share()) + " (" + format_plain(m.speed_up) + " x), " +
+             format_plain(passes) + " passes; plan " + format_time(m.timing.plan_total.median_ms) +
+             ", apply " + format_time(m.timing.apply_total.median_ms),
          verdict(m.share() >= 0.5 || passes <= 3)});
   }
 }

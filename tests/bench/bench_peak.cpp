@@ -136,9 +136,9 @@ void compare_with_peer(const Options& options, const PeerSgemm& peer, Index n, I
   }
   take_turns(subjects, options.rounds);
   std::vector<std::string> row{std::to_string(n), std::to_string(d), std::to_string(threads)};
-  for (const Subject& s : subjects) row.push_back(number_text(median(s.rates)));
+  for (const Subject& s : subjects) row.push_back(format_plain(median(s.rates)));
   for (std::size_t i = 3; i < subjects.size(); ++i)
-    row.push_back(number_text(ratio(subjects[i], subjects[0])));
+    row.push_back(format_plain(ratio(subjects[i], subjects[0])));
   table.rows.push_back(row);
 }
 
@@ -159,8 +159,8 @@ void compare_sparse(const Options& options, Index n, Index d, int threads, const
   take_turns(subjects, options.rounds);
   for (const Subject& s : subjects)
     table.rows.push_back({std::to_string(n), std::to_string(d), std::to_string(threads), isa,
-                          s.name, number_text(median(s.rates)),
-                          number_text(ratio(s, subjects.front()))});
+                          s.name, format_plain(median(s.rates)),
+                          format_plain(ratio(s, subjects.front()))});
 }
 
 Options parse(int argc, char** argv) {

@@ -183,7 +183,7 @@ TEST_CASE("engine: errors are reported with their request, cancellation is not a
         std::vector<std::string>{"bad: x.npz: found 3, 4 expected", "hungry: not enough memory"});
 }
 
-TEST_CASE("engine: its end stops a long computation within 200 ms") {
+TEST_CASE("timing: the end of the engine stops a long computation within 200 ms") {
   // n large enough that the work would take tens of seconds on any machine.
   auto engine = std::make_unique<Engine>(make_cpu_backend(), nullptr);
   std::promise<void> started;

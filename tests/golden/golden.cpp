@@ -23,14 +23,11 @@ struct Golden {
   Structure given = {};
 };
 
-Tree golden_tree() {
-  Tree tree;
-  TreeLevel level;
-  level.weight = Matrix(1, 2);
-  level.weight(0, 0) = 1.0f;
-  level.bias = {-0.25f};
-  tree.levels.push_back(std::move(level));
-  return tree;
+Structure golden_tree() {
+  Structure given;
+  given.set({"tree_weight", {1, 2}, std::vector{1.0f, 0.0f}});
+  given.set("tree_bias", std::vector{-0.25f});
+  return given;
 }
 
 std::vector<Golden> table() {
@@ -59,9 +56,10 @@ std::vector<Golden> table() {
        false,
        {2.848720, .053168},
        246.440765}};
-  rows[6].given.tree = rows[7].given.tree = golden_tree();
-  rows[8].given.query_order = rows[8].given.key_order = {0, 1, 2, 3, 4, 5, 6, 7};
-  rows[8].given.sampled_keys = {0, 3, 6, 6};
+  rows[6].given = rows[7].given = golden_tree();
+  for (const char* name : {"query_order", "key_order"})
+    rows[8].given.set(name, std::vector{0, 1, 2, 3, 4, 5, 6, 7});
+  rows[8].given.set("sampled_keys", std::vector{0, 3, 6, 6});
   return rows;
 }
 

@@ -9,6 +9,7 @@
 #include "io/structure_file.h"
 #include "io/tensor_source.h"
 #include "io/token_file.h"
+#include "variants/tree_tensors.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -128,11 +129,11 @@ TEST_CASE("fuzz: token files") {
 TEST_CASE("fuzz: structures") {
   const TemporaryDirectory directory;
   Structure structure;
-  structure.key_order = {1, 0};
-  structure.alpha = {0.5f, 0.5f};
-  structure.tree.levels.push_back({2, false, Matrix(2, 1), {0, 0}});
-  structure.tree.levels.push_back({3, false, Matrix(6, 1), {0, 0, 0, 0, 0, 0}});
+  structure.set("key_order", std::vector{1, 0});
+  structure.set("alpha", std::vector{0.5f, 0.5f});
+  set_tree(structure,
+           {{{2, false, Matrix(2, 1), {0, 0}}, {3, false, Matrix(6, 1), {0, 0, 0, 0, 0, 0}}}});
   write_safetensors(directory / "s.safetensors", structure_tensors({structure}), {});
-  const auto load = [](const std::string& path) { (void)read_structure(path, 0, 1); };
+  const auto load = [](const std::string& path) { (void)tree_of(read_structure(path, 0, 1)); };
   CHECK(fuzz(read_bytes(directory / "s.safetensors"), "s.safetensors", 6, load) < rounds);
 }

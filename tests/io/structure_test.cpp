@@ -7,6 +7,7 @@
 #include "io/bytes.h"
 #include "io/safetensors.h"
 #include "io/structure_file.h"
+#include "variants/tree_tensors.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -28,25 +29,34 @@ Tree random_tree(const std::vector<int>& branching, bool by_sign, Index d, Rando
   return tree;
 }
 
+/// Every tensor that a variant declares, in sizes of its own.
 Structure random_structure(const std::vector<int>& branching, bool by_sign, Random& random) {
   Structure out;
-  for (auto* list : {&out.query_order, &out.key_order, &out.sampled_keys, &out.query_leaf,
-                     &out.key_leaf, &out.query_bucket, &out.key_bucket})
-    for (int i = 0; i < 5; ++i) list->push_back(static_cast<std::int32_t>(random.below(1000)));
-  out.alpha = {0.25f, -1.5f};
-  out.tree = random_tree(branching, by_sign, 3, random);
+  for (const char* name : {"query_order", "key_order", "sampled_keys", "query_leaf", "key_leaf",
+                           "query_bucket", "key_bucket"}) {
+    std::vector<std::int32_t> list;
+    for (int i = 0; i < 5; ++i) list.push_back(static_cast<std::int32_t>(random.below(1000)));
+    out.set(name, list);
+  }
+  out.set({"key_order", {3, 2}, std::vector<std::int32_t>{5, 4, 3, 2, 1, 0}});
+  out.set("alpha", std::vector{0.25f, -1.5f});
+  set_tree(out, random_tree(branching, by_sign, 3, random));
   return out;
 }
 
 void check_same(const Structure& a, const Structure& b) {
-  for (auto member : {&Structure::query_order, &Structure::key_order, &Structure::sampled_keys,
-                      &Structure::query_leaf, &Structure::key_leaf, &Structure::query_bucket,
-                      &Structure::key_bucket})
-    CHECK(a.*member == b.*member);
-  CHECK(a.alpha == b.alpha);
-  REQUIRE(a.tree.height() == b.tree.height());
-  for (std::size_t l = 0; l < a.tree.levels.size(); ++l) {
-    const TreeLevel &x = a.tree.levels[l], &y = b.tree.levels[l];
+  REQUIRE(a.tensors().size() == b.tensors().size());
+  for (const StructureTensor& tensor : a.tensors()) {
+    CAPTURE(tensor.name);
+    REQUIRE(b.has(tensor.name));
+    CHECK(*b.find(tensor.name) == tensor);
+  }
+}
+
+void check_same(const Tree& a, const Tree& b) {
+  REQUIRE(a.height() == b.height());
+  for (std::size_t l = 0; l < a.levels.size(); ++l) {
+    const TreeLevel &x = a.levels[l], &y = b.levels[l];
     CHECK(x.branching == y.branching);
     CHECK(x.by_sign == y.by_sign);
     CHECK(x.bias == y.bias);
@@ -82,10 +92,18 @@ TEST_CASE("a structure written is read back, head by head, for binary and k-ary 
   for (const Case& c : {Case{{2, 2, 2}, true}, Case{{2}, true}, Case{{4, 2, 3}, false},
                         Case{{2, 5}, false}, Case{{1, 1}, false}, Case{{}, true}}) {
     std::vector<Structure> heads;
-    for (int h = 0; h < 3; ++h) heads.push_back(random_structure(c.branching, c.by_sign, random));
+    std::vector<Tree> trees;
+    for (int h = 0; h < 3; ++h) {
+      heads.push_back(random_structure(c.branching, c.by_sign, random));
+      trees.push_back(random_tree(c.branching, c.by_sign, 3, random));
+      set_tree(heads.back(), trees.back());
+    }
     const std::vector<OutTensor> tensors = structure_tensors(heads);
-    for (Index h = 0; h < 3; ++h)
-      check_same(read(tensors, h, 3), heads[static_cast<std::size_t>(h)]);
+    for (Index h = 0; h < 3; ++h) {
+      const Structure found = read(tensors, h, 3);
+      check_same(found, heads[static_cast<std::size_t>(h)]);
+      check_same(tree_of(found), trees[static_cast<std::size_t>(h)]);
+    }
   }
 }
 
@@ -95,6 +113,7 @@ TEST_CASE("structure: shapes on disk are those of the commands' reference") {
     if (tensor.name == "tree_weight") CHECK(tensor.shape == std::vector<Index>{1, 3, 3});
     if (tensor.name == "tree_bias") CHECK(tensor.shape == std::vector<Index>{1, 3});
     if (tensor.name == "query_order") CHECK(tensor.shape == std::vector<Index>{1, 5});
+    if (tensor.name == "key_order") CHECK(tensor.shape == std::vector<Index>{1, 3, 2});
     if (tensor.name == "alpha") CHECK(tensor.shape == std::vector<Index>{1, 2});
   }
   for (const OutTensor& tensor : structure_tensors({random_structure({2, 4}, false, random)}))
@@ -103,16 +122,18 @@ TEST_CASE("structure: shapes on disk are those of the commands' reference") {
   CHECK(structure_tensors({}).empty());
 }
 
-TEST_CASE("structure: one head serves all, further axes are flattened, other tensors ignored") {
+TEST_CASE("structure: one head serves all, further axes are kept, other tensors ignored") {
   const Structure found =
       read({integers("key_order", {1, 2, 3}, {0, 1, 2, 3, 4, 5}), numbers("z", {1, 1}, {0})}, 7, 8);
-  CHECK(found.key_order == std::vector<std::int32_t>{0, 1, 2, 3, 4, 5});
-  CHECK(found.query_order.empty());
+  CHECK(found.integers("key_order") == std::vector<std::int32_t>{0, 1, 2, 3, 4, 5});
+  CHECK(found.find("key_order")->shape == std::vector<Index>{2, 3});
+  CHECK_FALSE(found.has("query_order"));
   const TemporaryDirectory directory;
   write_bytes(directory / "s.safetensors",
               safetensors_bytes("{" + entry("key_leaf", "I64", "[1,1]", "[0,8]") + "}",
                                 bytes_of(std::int64_t{9})));
-  CHECK(read_structure(directory / "s.safetensors", 0, 1).key_leaf == std::vector<std::int32_t>{9});
+  CHECK(read_structure(directory / "s.safetensors", 0, 1).integers("key_leaf") ==
+        std::vector<std::int32_t>{9});
 }
 
 TEST_CASE("structure: wrong shapes, types and values are refused by name") {
@@ -126,14 +147,19 @@ TEST_CASE("structure: wrong shapes, types and values are refused by name") {
   CHECK_SAYS(read({numbers("key_order", {1, 1}, {0})}), "dtype F32", "I32 or I64");
   CHECK_SAYS(read({integers("alpha", {1, 1}, {0})}), "'alpha' has dtype I32", "F32");
   CHECK_SAYS(read({numbers("alpha", {1, 2}, {0, NAN})}), "'alpha' has NaN or Inf at element 1");
-  CHECK_SAYS(read({numbers("tree_weight", {1, 1, 2}, {0, 0})}),
-             "'tree_weight' without 'tree_bias'");
-  CHECK_SAYS(read({numbers("tree_bias", {1, 1}, {0})}), "'tree_bias' without 'tree_weight'");
+  CHECK_SAYS(read({numbers("alpha", {1, 1}, {-INFINITY})}), "'alpha' has NaN or Inf");
+}
+
+TEST_CASE("structure: tensors that are not a tree are refused by name") {
+  CHECK_SAYS(tree_of(read({numbers("tree_weight", {1, 1, 2}, {0, 0})})),
+             "tree_weight: there is no 'tree_bias' beside it");
+  CHECK_SAYS(tree_of(read({numbers("tree_bias", {1, 1}, {0})})),
+             "tree_bias: there is no 'tree_weight' beside it");
   const auto tree = [](std::vector<Index> w, std::vector<Index> b, std::vector<float> bias) {
     std::size_t count = 1;
     for (const Index size : w) count *= static_cast<std::size_t>(size);
-    return read(
-        {numbers("tree_weight", w, std::vector<float>(count)), numbers("tree_bias", b, bias)});
+    return tree_of(read(
+        {numbers("tree_weight", w, std::vector<float>(count)), numbers("tree_bias", b, bias)}));
   };
   const float none = -std::numeric_limits<float>::infinity();
   CHECK_SAYS(tree({1, 3, 2}, {1, 2}, {0, 0}), "[3,2] and [2] a head", "[nodes,d] and [nodes]");

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <set>
+#include <map>
 
-#include "cases.h"
 #include "data/error.h"
-#include "reference.h"
+#include "laws/variant_laws.h"
+#include "variants/tree_tensors.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -22,19 +21,6 @@ bool is_permutation_of_tokens(const std::int32_t* order, Index n) {
   for (Index i = 0; i < n; ++i)
     if (sorted[static_cast<std::size_t>(i)] != i) return false;
   return true;
-}
-
-bool same_structure(const Structure& a, const Structure& b) {
-  if (a.tree.height() != b.tree.height()) return false;
-  for (std::size_t l = 0; l < a.tree.levels.size(); ++l) {
-    const Matrix &u = a.tree.levels[l].weight, &w = b.tree.levels[l].weight;
-    if (u.rows() != w.rows() || a.tree.levels[l].bias != b.tree.levels[l].bias) return false;
-    if (!std::equal(u.data(), u.data() + u.rows() * u.stride(), w.data())) return false;
-  }
-  return a.query_order == b.query_order && a.key_order == b.key_order &&
-         a.sampled_keys == b.sampled_keys && a.query_leaf == b.query_leaf &&
-         a.key_leaf == b.key_leaf && a.query_bucket == b.query_bucket &&
-         a.key_bucket == b.key_bucket && a.alpha == b.alpha;
 }
 
 // Pairs of positions that a tile plan covers, at level 0 of the tokens.
@@ -69,6 +55,57 @@ std::string message_of(Function function) {
 
 }  // namespace
 
+TEST_CASE("law: every variant has an independent formula, and cases for it") {
+  CHECK(std::ranges::count(variants(), true, &Variant::reference) == 1);
+  CHECK(variants().front().reference);
+  for (const Variant& variant : variants()) {
+    CAPTURE(variant.id);
+    const VariantLaws* laws = laws_of(variant.id);
+    REQUIRE(laws);
+    CHECK(laws->truth);
+    CHECK(laws->plain);
+    CHECK_FALSE(laws->cases.empty());
+  }
+}
+
+TEST_CASE("law: what a plan holds is what its variant declares: names, types and shapes") {
+  for (const Case& c : cases())
+    for (bool causal : {false, true}) {
+      CAPTURE(describe(c));
+      const Variant& variant = find_variant(c.id);
+      const Problem problem = make_data(Data::gaussian, 97, 6, 3, causal, c.head);
+      const auto plan = make_plan(*backends().front(), problem, c.id, c.settings);
+      for (const StructureTensor& tensor : plan->structure.tensors()) {
+        CAPTURE(tensor.name);
+        const auto field = std::ranges::find(variant.structure, tensor.name, &TensorField::name);
+        REQUIRE(field != variant.structure.end());
+        CHECK_FALSE(field->meaning.empty());
+        CHECK(std::ranges::any_of(field->shapes, [&](const SymbolicShape& shape) {
+          return shape.size() == tensor.shape.size();
+        }));
+        CHECK_NOTHROW(check_given(plan->structure, variant.structure, {{"n", 97}, {"d", 6}}));
+      }
+    }
+}
+
+TEST_CASE("law: what a variant declares is consistent") {
+  std::map<std::string, Element> types;
+  for (const Variant& variant : variants()) {
+    CAPTURE(variant.id);
+    for (const TensorField& field : variant.structure)  // one name, one type: files are read by it
+      CHECK(types.try_emplace(field.name, field.element).first->second == field.element);
+    for (const Field& field : variant.schema)
+      for (const std::string& follower : field.followers)
+        CHECK(std::ranges::count(variant.schema, follower, &Field::id) == 1);
+    for (Index n : {1, 16, 341, 4095}) {
+      Values values = defaults(variant.schema);
+      for (std::size_t f = 0; f < values.size(); ++f)
+        if (variant.schema[f].for_short_head) values[f] = variant.schema[f].for_short_head(n);
+      CHECK_NOTHROW(check_values(variant.schema, values));
+    }
+  }
+}
+
 TEST_CASE("law: tiles are disjoint, orders are permutations, and future keys are in no tile") {
   int turn = 0;
   for (const Case& c : cases())
@@ -82,10 +119,11 @@ TEST_CASE("law: tiles are disjoint, orders are permutations, and future keys are
         CHECK(plan->n == n);
         CHECK(plan->causal == causal);
         CHECK_NOTHROW(check_disjoint(*plan));
-        for (const auto* order : {&plan->structure.query_order, &plan->structure.key_order}) {
-          REQUIRE(static_cast<Index>(order->size()) % n == 0);
-          for (std::size_t at = 0; at < order->size(); at += static_cast<std::size_t>(n))
-            CHECK(is_permutation_of_tokens(order->data() + at, n));
+        for (const char* name : {"query_order", "key_order"}) {
+          const auto& order = plan->structure.integers(name);
+          REQUIRE(static_cast<Index>(order.size()) % n == 0);
+          for (std::size_t at = 0; at < order.size(); at += static_cast<std::size_t>(n))
+            CHECK(is_permutation_of_tokens(order.data() + at, n));
         }
         if (!causal || !std::holds_alternative<TilePlan>(plan->form)) continue;
         const auto covered = covered_pairs(*plan);
@@ -124,56 +162,34 @@ TEST_CASE("law: one seed gives one structure, on every back end, another seed an
     const Problem problem = make_data(Data::gaussian, 200, 8, 2, true, c.head);
     const auto first = make_plan(*backends().front(), problem, c.id, c.settings, {}, 11);
     for (const auto& backend : backends())
-      CHECK(same_structure(first->structure,
-                           make_plan(*backend, problem, c.id, c.settings, {}, 11)->structure));
-    const bool random = !first->structure.sampled_keys.empty() ||
-                        std::ranges::find(c.settings, std::pair<std::string, std::string>(
-                                                          "tree", "random")) != c.settings.end();
-    CHECK(same_structure(
-              first->structure,
-              make_plan(*backends().front(), problem, c.id, c.settings, {}, 12)->structure) ==
-          !random);
+      CHECK(first->structure == make_plan(*backend, problem, c.id, c.settings, {}, 11)->structure);
+    const auto other = make_plan(*backends().front(), problem, c.id, c.settings, {}, 12);
+    CHECK((first->structure != other->structure) == c.random);
   }
 }
 
 TEST_CASE("law: degenerate settings equal exact attention") {
-  struct Degenerate {
-    std::string id;
-    Settings settings;
-    Structure given = {};
-  };
-  std::vector<Degenerate> list{{"h1d", {{"block", "64"}}},
-                               {"h1d", {{"block", "64"}, {"structure", "nested"}}},
-                               {"h1d", {{"block", "32"}}},  // two blocks: no level above 0
-                               {"fixed", {{"stride", "63"}}},
-                               {"strided", {{"stride", "63"}}},
-                               {"tf", {{"height", "0"}}},
-                               {"tf", {}},
-                               {"hyper", {{"block", "63"}, {"min_length", "1"}}},
-                               {"hyper", {}}};
-  TreeLevel level;  // w = 0, b > 0: Lemma 1
-  level.weight = Matrix(1, 5);
-  level.bias = {1.0f};
-  list[6].given.tree.levels.push_back(std::move(level));
+  const Index n = exact_settings_n;
   for (const auto& backend : backends())
-    for (const Degenerate& c : list)
-      for (bool causal : {false, true})
-        for (Data data : {Data::gaussian, Data::equal, Data::huge, Data::spike}) {
-          CAPTURE(c.id);
-          CAPTURE(causal);
-          const Problem problem = make_data(data, 63, 5, 4, causal);
-          const Instance exact = make_instance(*backend, problem, "exact", {});
-          const Instance x = make_instance(*backend, problem, c.id, c.settings, c.given);
-          const Matrix p = x.all(), expected = exact.all();
-          double worst = 0;
-          for (Index i = 0; i < 63; ++i)
-            for (Index j = 0; j < 63; ++j)
-              worst = std::max(worst, std::abs(static_cast<double>(p(i, j)) -
-                                               static_cast<double>(expected(i, j))));
-          // The same logits, bit for bit; the row sum may be added up in another order: 63
-          // roundings.
-          CHECK(worst <= 63 * 0x1p-24);
-        }
+    for (const VariantLaws& laws : all_laws())
+      for (const ExactSettings& c : laws.exact_settings)
+        for (bool causal : {false, true})
+          for (Data data : {Data::gaussian, Data::equal, Data::huge, Data::spike}) {
+            CAPTURE(laws.id);
+            CAPTURE(causal);
+            const Problem problem = make_data(data, n, exact_settings_d, 4, causal);
+            const Instance exact = make_instance(*backend, problem, "exact", {});
+            const Instance x = make_instance(*backend, problem, laws.id, c.settings, c.given);
+            const Matrix p = x.all(), expected = exact.all();
+            double worst = 0;
+            for (Index i = 0; i < n; ++i)
+              for (Index j = 0; j < n; ++j)
+                worst = std::max(worst, std::abs(static_cast<double>(p(i, j)) -
+                                                 static_cast<double>(expected(i, j))));
+            // The same logits, bit for bit; the row sum may be added up in another order: n
+            // roundings.
+            CHECK(worst <= static_cast<double>(n) * 0x1p-24);
+          }
 }
 
 TEST_CASE("law: a structure given back is used, and gives the same result bit for bit") {
@@ -184,7 +200,7 @@ TEST_CASE("law: a structure given back is used, and gives the same result bit fo
       const Instance x = make_instance(*backends().back(), problem, c.id, c.settings, {}, 1);
       const Instance y =
           make_instance(*backends().back(), problem, c.id, c.settings, x.plan->structure, 2);
-      CHECK(same_structure(x.plan->structure, y.plan->structure));
+      CHECK(x.plan->structure == y.plan->structure);
       const Matrix a = x.apply(problem.v).z, b = y.apply(problem.v).z;
       CHECK(std::equal(a.data(), a.data() + 97 * a.stride(), b.data()));
     }
@@ -203,31 +219,39 @@ TEST_CASE(
     return message_of([&] { make_plan(*backends().front(), head, id, settings, given); });
   };
   CHECK(refusal("hyper", problem, [](Structure& s) {
-          s.query_order = {0, 1, 2};
-        }) == "3: query_order: 3 values: 8 expected");
-  CHECK(refusal("hyper", problem, [](Structure& s) { s.key_order = {0, 1, 2, 3, 4, 5, 6, 8}; }) ==
-        "3: key_order: [7] is 8: in [0, 8) expected");
-  CHECK(refusal("hyper", problem, [](Structure& s) { s.key_order = {0, 1, 2, 3, 4, 5, 6, 6}; }) ==
-        "3: key_order: [7] is 6 for the second time: a permutation expected");
+          s.set("query_order", std::vector{0, 1, 2});
+        }) == "3: query_order: shape [3] found: [n] = [8] or [depths,n] = [depths,8] expected");
   CHECK(refusal("hyper", problem, [](Structure& s) {
-          s.sampled_keys = {0, 8, 1};
+          s.set("key_order", std::vector{0, 1, 2, 3, 4, 5, 6, 8});
+        }) == "3: key_order: [7] is 8: in [0, 8) expected");
+  CHECK(refusal("hyper", problem, [](Structure& s) {
+          s.set("key_order", std::vector{0, 1, 2, 3, 4, 5, 6, 6});
+        }) == "3: key_order: [7] is 6 for the second time: a permutation expected");
+  CHECK(refusal("hyper", problem, [](Structure& s) {
+          s.set("sampled_keys", std::vector{0, 8, 1});
         }) == "3: sampled_keys: 8 for sub-problem 0: in [0, 8) expected");
   CHECK(refusal("hyper", causal, [](Structure& s) {
-          s.sampled_keys = {0, 1, 2, 3};
-        }) == "3: sampled_keys: 4 keys: as many for each of 3 sub-problems expected");
+          s.set("sampled_keys", std::vector{0, 1, 2, 3});
+        }) == "3: sampled_keys: shape [4] found: [nodes,m] = [3,m] expected");
   CHECK(refusal("hyper", causal, [](Structure& s) {
-          s.query_order = {7, 1, 2, 3, 4, 5, 6, 0, 0, 1, 2, 3, 4, 5, 6, 7};
+          s.set("query_order", std::vector{7, 1, 2, 3, 4, 5, 6, 0, 0, 1, 2, 3, 4, 5, 6, 7});
         }) == "3: query_order: [7] is 0: a token of the segment [4, 8) expected");
-  CHECK(refusal("tf", problem, [](Structure& s) { s.query_leaf = {0}; }) ==
-        "3: query_leaf: [1] found: [8] expected");
-  CHECK(refusal("tf", problem, [](Structure& s) { s.key_leaf = {0, 0, 0, 0, 64, 0, 0, 0}; }) ==
-        "3: key_leaf: [4] is 64: in [0, 64) expected");
-  CHECK(refusal("tc", problem, [](Structure& s) {
-          s.alpha = {1, 2};
-        }) == "3: alpha: 2 values: h + 1 = 7 expected");
+  CHECK(refusal("tf", problem, [](Structure& s) { s.set("query_leaf", std::vector{0}); }) ==
+        "3: query_leaf: shape [1] found: [n] = [8] expected");
   CHECK(refusal("tf", problem, [](Structure& s) {
-          s.tree.levels.push_back({2, true, Matrix(1, 3), {0}});
-        }) == "3: tree_weight: [1,3] at a level: [1,2] expected");
+          s.set("key_leaf", std::vector{0, 0, 0, 0, 64, 0, 0, 0});
+        }) == "3: key_leaf: [4] is 64: in [0, 64) expected");
+  CHECK(refusal("tc", problem, [](Structure& s) {
+          s.set("alpha", std::vector{1.0f, 2.0f});
+        }) == "3: alpha: shape [2] found: [h+1] = [7] expected");
+  CHECK(refusal("tf", problem,
+                [](Structure& s) {
+                  set_tree(s, {{{2, true, Matrix(1, 3), {0}}}});
+                }) ==
+        "3: tree_weight: shape [1,3] found: [nodes,d] = [nodes,2] or [nodes,b,d] = [nodes,b,2] "
+        "expected");
+  CHECK(refusal("tf", problem, [](Structure& s) { s.set("key_leaf", std::vector<float>(8)); }) ==
+        "3: key_leaf: real numbers found: integers expected");
 }
 
 TEST_CASE("law: parameters that contradict each other are refused") {
@@ -254,7 +278,8 @@ TEST_CASE("law: median trees are balanced over distinct keys, and survive equal 
       const Problem problem = make_data(Data::gaussian, n, 16, 1, false);
       const auto plan = make_plan(*backends().back(), problem, "tc", shape);
       std::vector<Index> size(32, 0);
-      for (std::int32_t leaf : plan->structure.key_leaf) ++size[static_cast<std::size_t>(leaf)];
+      for (std::int32_t leaf : plan->structure.integers("key_leaf"))
+        ++size[static_cast<std::size_t>(leaf)];
       // Each halving is even to one key, so a leaf is within the tree's height of n / 32; a
       // quantile cut likewise, and twice that leaves room for a projection that routing rounds
       // across a threshold.
@@ -262,8 +287,8 @@ TEST_CASE("law: median trees are balanced over distinct keys, and survive equal 
       CHECK(std::ranges::min(size) >= n / 32 - 10);
       const auto flat =
           make_plan(*backends().back(), make_data(Data::equal, n, 16, 1, false), "tc", shape);
-      for (std::int32_t leaf : flat->structure.key_leaf)
-        CHECK(leaf == flat->structure.key_leaf.front());
+      for (std::int32_t leaf : flat->structure.integers("key_leaf"))
+        CHECK(leaf == flat->structure.integers("key_leaf").front());
     }
 }
 
@@ -284,12 +309,13 @@ TEST_CASE("law: keys with NaN or Inf leave a median tree balanced over the other
                       [](float x) { return std::isnan(x); }))
         continue;
       ++numbers;
-      ++size[static_cast<std::size_t>(plan->structure.key_leaf[static_cast<std::size_t>(i)])];
+      ++size[static_cast<std::size_t>(
+          plan->structure.integers("key_leaf")[static_cast<std::size_t>(i)])];
     }
     // Each cut is even to one key; an infinite one may come to lie on the other side of an argmax.
     CHECK(std::ranges::max(size) <= numbers / 8 + 64);
     CHECK(std::ranges::min(size) >= numbers / 8 - 64);
-    for (const TreeLevel& level : plan->structure.tree.levels)
+    for (const TreeLevel& level : tree_of(plan->structure).levels)
       CHECK(std::ranges::none_of(level.bias, [](float b) { return std::isnan(b); }));
   }
 }
@@ -302,7 +328,7 @@ TEST_CASE("law: leaves follow from the tree by the papers' rule, in float64") {
     Index wrong = 0;
     for (Index i = 0; i < 300; ++i) {
       Index node = 0;
-      for (const TreeLevel& level : plan->structure.tree.levels) {
+      for (const TreeLevel& level : tree_of(plan->structure).levels) {
         const auto score = [&](Index row) {
           double sum = static_cast<double>(level.bias[static_cast<std::size_t>(row)]);
           for (Index c = 0; c < 7; ++c)
@@ -316,7 +342,7 @@ TEST_CASE("law: leaves follow from the tree by the papers' rule, in float64") {
               child = c;
         node = node * level.branching + child;
       }
-      wrong += node != plan->structure.query_leaf[static_cast<std::size_t>(i)];
+      wrong += node != plan->structure.integers("query_leaf")[static_cast<std::size_t>(i)];
     }
     CHECK(wrong == 0);  // no query of this data lies within a rounding of a threshold
   }

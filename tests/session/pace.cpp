@@ -9,7 +9,7 @@
 
 using namespace fovea;
 
-TEST_CASE("the pace of a short head is not that of a moment") {
+TEST_CASE("timing: the pace of a short head is not that of a moment") {
   const auto backend = make_cpu_backend({.threads = 1});
   const Problem problem = test::make_data(test::Data::gaussian, 16, 4, 4, false);
   Profile profile;

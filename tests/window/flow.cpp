@@ -48,7 +48,7 @@ double end_of_work_ms(Window& window, const std::function<void()>& end) {
 
 }  // namespace
 
-TEST_CASE("dragging a parameter at n = 2048 never blocks the window for more than 50 ms") {
+TEST_CASE("timing: dragging a parameter at n = 2048 never blocks the window for more than 50 ms") {
   Window window("synthetic:clusters?n=2048&d=64&seed=1");
   const auto column = column_of(window.study(), "h1d");
   REQUIRE(column < std::ptrdiff_t(window.study().columns().size()));
@@ -90,7 +90,9 @@ TEST_CASE("dragging a parameter at n = 2048 never blocks the window for more tha
   CHECK(to_text(window.study().columns()[std::size_t(column)].computation->values[0]) == "126");
 }
 
-TEST_CASE("n = 131072: the window lives, memory is linear, and all ways out end the work at once") {
+TEST_CASE(
+    "timing: n = 131072: the window lives, memory is linear, and all ways out end the work at "
+    "once") {
   Window window(small);
   const QString large = "synthetic:clusters?n=131072&d=64&seed=1";
   REQUIRE(opened(window, large, 131072));

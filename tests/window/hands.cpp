@@ -63,7 +63,7 @@ TEST_CASE(
   const auto members = [&](IndexRange leaves) {
     std::vector<Index> out;
     for (Index i = 0; i < 128; ++i)
-      if (leaves.contains(plan.structure.query_leaf[std::size_t(i)])) out.push_back(i);
+      if (leaves.contains(plan.structure.integers("query_leaf")[std::size_t(i)])) out.push_back(i);
     return out;
   };
   const QPoint last_bar = at(window, View::tree, column, 0.9, 0.97);
@@ -134,8 +134,8 @@ TEST_CASE("hovering hyper says how a pair is covered: in its block, sampled, or 
   const int column = column_of(window, "hyper");
   std::set<QString> places;
   const auto& plan = window.study().columns()[std::size_t(column)].computation->op->plan();
-  const std::set<std::int32_t> sampled(plan.structure.sampled_keys.begin(),
-                                       plan.structure.sampled_keys.end());
+  const auto& drawn = plan.structure.integers("sampled_keys");
+  const std::set<std::int32_t> sampled(drawn.begin(), drawn.end());
   for (Index key = 0; key < 128; key += 5) {
     emit window->canvas().hovered(7, key, column, 0);
     REQUIRE(wait_until([&] {

@@ -69,7 +69,7 @@ TEST_CASE("every kind of input is drawn in every cell") {
   }
 }
 
-TEST_CASE("the bundled example is drawn within 2 s") {
+TEST_CASE("timing: the bundled example is drawn within 2 s") {
   QElapsedTimer clock;
   clock.start();
   Window window(assets + "/minilm/minilm-l6.safetensors");

@@ -1,13 +1,14 @@
-// The tests of the window share one application, on a display of their own (xvfb-run).
+// The tests of the window: one application, on a display of its own.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <QApplication>
 
 #include "run_tests.h"
 
 int main(int argc, char** argv) {
-  QApplication application(argc, argv);
   QApplication::setOrganizationName("Fovea tests");
   QApplication::setApplicationName("Fovea tests");
   doctest::Context context(argc, argv);
+  if (context.shouldExit()) return context.run();  // listing the cases needs no display
+  QApplication application(argc, argv);
   return fovea::test::run_tests(context);
 }

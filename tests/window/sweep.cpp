@@ -178,7 +178,7 @@ TEST_CASE("the sweep makes way, ends with its head and says when it is of the pa
   CHECK(dialog.run().stale());
 }
 
-TEST_CASE("the sweep of nothing says why, and the window closes while it runs") {
+TEST_CASE("timing: the sweep of nothing says why, and the window closes while it runs") {
   {
     Window window("synthetic:hmatrix");
     SweepDialog& dialog = open_sweep(window);

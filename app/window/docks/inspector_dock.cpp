@@ -95,7 +95,7 @@ void InspectorDock::refresh_top_keys() {
   std::ranges::partial_sort(order, order.begin() + std::ptrdiff_t(count), heavier);
   const auto column = std::size_t(std::max(0, study_.selected_column()));
   const auto& columns = study_.session().columns;
-  const bool reference = column < columns.size() && columns[column].variant == "exact";
+  const bool reference = column < columns.size() && is_reference(columns[column].variant);
   std::vector<Reading> rows;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t key = order[i];
@@ -124,7 +124,7 @@ void InspectorDock::show_pair(std::shared_ptr<const PairReading> reading, int co
   std::vector<Reading> rows{{"query", position_text(reading->query), {}},
                             {"key", position_text(reading->key), {}},
                             {"exact", number_text(reading->exact), "P of exact attention"}};
-  if (state && state->column.variant != "exact") {
+  if (state && !is_reference(state->column.variant)) {
     const double error = reading->approximate - reading->exact;
     const QString percent = reading->exact > 0 ? QString("  (%1%2 %)")
                                                      .arg(error > 0 ? "+" : "")

@@ -114,7 +114,8 @@ TimingDock::Bar TimingDock::bar_of(const ColumnState& state) const {
   const bool few = timing.few_samples || !state.timing;
   bar.note = state.throttled ? (few ? "few, slow" : "slow machine") : few ? "few runs" : "";
   const ColumnState* exact = study_.exact();
-  if (exact && exact->computation->applied() && bar.total > 0 && state.column.variant != "exact") {
+  if (exact && exact->computation->applied() && bar.total > 0 &&
+      !is_reference(state.column.variant)) {
     const Timing& reference = timing_of(*exact);
     bar.numbers[4] = times(reference.apply_total.median_ms, apply.median_ms);
     bar.numbers[5] = times(total_of(reference), bar.total);

@@ -164,7 +164,7 @@ void VariantDock::refresh_notes(const ColumnState& state) {
   if (state.computation)
     for (const auto& note : state.computation->op->plan().notes)
       notes << QString::fromStdString(note);
-  if (state.computation && fitted_to_all_tokens(*state.computation))
+  if (state.computation && state.computation->op->plan().fitted_to_all_tokens)
     notes << (state.computation->op->plan().causal
                   ? "Fitted to all tokens at once: later ones decide who attends whom, in spite of "
                     "the causal mask."
@@ -178,7 +178,7 @@ void VariantDock::refresh_notes(const ColumnState& state) {
 
 void VariantDock::refresh_comparison(const ColumnState& state) {
   std::vector<Reading> rows;
-  const bool reference = state.column.variant == "exact";
+  const bool reference = is_reference(state.column.variant);
   if (state.metrics && !reference) rows = metric_rows(*state.metrics);
   if (state.diagnostics)
     for (const Diagnostic& d : *state.diagnostics)

@@ -1,4 +1,4 @@
-#include "analysis/hyper_figures.h"
+#include "analysis/sampling_figures.h"
 
 #include <algorithm>
 #include <cmath>
@@ -58,14 +58,8 @@ Matrix difference(MatrixView a, MatrixView b) {
 
 }  // namespace
 
-bool is_hyper(const Plan& plan) {
-  return !plan.structure.query_order.empty() || !plan.structure.sampled_keys.empty() ||
-         !plan.structure.query_bucket.empty();
-}
-
-std::vector<Diagnostic> hyper_figures(const Operator& approximate, const Output& approximate_output,
-                                      const Operator& exact, const Output& exact_output, Run& run,
-                                      double max_entries) {
+std::vector<Diagnostic> sampling_figures(const Diagnosis& of, Run& run, double max_entries) {
+  const auto& [approximate, approximate_output, exact, exact_output] = of;
   const Index n = exact.plan().n;
   const Support support(approximate.plan());
   const RowBands rows = row_bands(n, max_entries, 0);
@@ -86,8 +80,7 @@ std::vector<Diagnostic> hyper_figures(const Operator& approximate, const Output&
       {"kappa", "Row-sum ratio κ",
        std::isinf(look.least) ? infinity : std::exp(look.most - look.least),
        "Largest over smallest mass outside the blocks, <1 − M, A> of a row; infinite where a row "
-       "is "
-       "wholly covered.",
+       "is wholly covered.",
        sampled},
       {"block_mass", "Mass in the blocks", look.block_mass / taken,
        "Exact attention that falls into the sorted blocks, mean over rows.", sampled}};

@@ -1,0 +1,36 @@
+// How numbers are written for people, in one place. Numbers that are read back by a program are
+// written in full (format_exactly); all others have as many digits as are worth reading.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace fovea {
+
+/// In captions and figures: significant digits without trailing zeros, and powers of ten where %g
+/// has an exponent: "0.123", "4.5×10⁻⁷", "10⁶".
+std::string format_number(double value, int digits = 3);
+
+/// The same of 100 times a share: "12.3 %".
+std::string format_percent(double share, int digits = 3);
+
+/// On a terminal: four significant digits, or three and an exponent below 1e-3 and from 1e6 on:
+/// "0.2752", "1.20e-07"; "infinite", "-infinite", and "-" for NaN.
+std::string format_plain(double value);
+
+/// Twelve significant digits, which a parameter that a person typed survives: "0.1", "1e-05".
+std::string format_exactly(double value);
+
+/// Whether zeros that end a number are kept, so that numbers of a column have equally many digits.
+enum class Zeros { keep, drop };
+
+/// Three significant digits with a unit, "12.3 G", "1.50 MiB", "45.6 µs"; whole numbers below the
+/// first unit as they are. What is not finite is written as format_plain does.
+std::string format_count(double count, Zeros zeros = Zeros::keep);
+std::string format_bytes(double bytes, Zeros zeros = Zeros::keep);
+std::string format_time(double milliseconds);
+
+/// "1 head", "12 heads".
+std::string plural(std::int64_t count, const std::string& noun);
+
+}  // namespace fovea

@@ -1,0 +1,19 @@
+#include "plan/leaves.h"
+
+#include <algorithm>
+
+namespace fovea {
+
+std::optional<Leaves> leaves_of(const Plan& plan) {
+  const auto& queries = plan.structure.integers(plan.groups.queries);
+  const auto& keys = plan.structure.integers(plan.groups.keys);
+  if (queries.empty() || keys.empty()) return std::nullopt;
+  Leaves leaves{plan.groups.kind, queries, keys, plan.groups.branching, 1};
+  for (const int children : leaves.branching) leaves.count *= children;
+  const Index last = std::max(std::ranges::max(queries), std::ranges::max(keys));
+  // Without a tree, the codes of whole bits that hold every bucket that occurs.
+  while (leaves.count <= last) leaves.count *= 2;
+  return leaves;
+}
+
+}  // namespace fovea

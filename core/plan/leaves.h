@@ -1,0 +1,22 @@
+// The Leaves of a plan: the groups into which it sorts queries and keys, which are the leaves of a
+// tree or the buckets of a hash.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "plan/plan.h"
+
+namespace fovea {
+
+struct Leaves {
+  std::string kind;                             // "leaf", "bucket"
+  std::span<const std::int32_t> queries, keys;  // [n] the leaf of every token
+  std::vector<int> branching;                   // of the tree above them, root first; empty: none
+  Index count = 0;                              // all leaves, whether a token is in them or not
+};
+
+/// Nothing when the plan does not sort its tokens into leaves. Points into the plan.
+std::optional<Leaves> leaves_of(const Plan& plan);
+
+}  // namespace fovea

@@ -1,0 +1,52 @@
+#include "laws/variant_laws.h"
+
+#include <algorithm>
+
+namespace fovea::test {
+namespace {
+
+std::vector<VariantLaws>& list() {
+  static std::vector<VariantLaws> laws{exact_laws(), h1d_laws(), fixed_laws(), strided_laws(),
+                                       tf_laws(),    tc_laws(),  hyper_laws()};
+  return laws;
+}
+
+}  // namespace
+
+const std::vector<VariantLaws>& all_laws() {
+  return list();
+}
+
+const VariantLaws* laws_of(const std::string& id) {
+  const auto found = std::ranges::find(list(), id, &VariantLaws::id);
+  return found == list().end() ? nullptr : &*found;
+}
+
+void add_laws(VariantLaws laws) {
+  list().push_back(std::move(laws));
+}
+
+const std::vector<Case>& all_cases() {
+  static const std::vector<Case> cases = [] {
+    std::vector<Case> all;
+    for (const VariantLaws& laws : all_laws())
+      all.insert(all.end(), laws.cases.begin(), laws.cases.end());
+    return all;
+  }();
+  return cases;
+}
+
+const std::vector<Shape>& all_shapes() {
+  static const std::vector<Shape> list{
+      {1, 3, 5},    {2, 1, 1},  {3, 3, 2},   {15, 64, 3},  {16, 3, 16},   {17, 80, 17}, {63, 1, 64},
+      {64, 64, 64}, {65, 3, 1}, {97, 80, 5}, {127, 3, 80}, {200, 64, 31}, {257, 3, 20}};
+  return list;
+}
+
+std::string describe(const Case& c) {
+  std::string text = c.id;
+  for (const auto& [id, value] : c.settings) text += " " + id + "=" + value;
+  return text;
+}
+
+}  // namespace fovea::test

@@ -1,0 +1,49 @@
+// What the tests know of a variant that its own code does not: an independent formula for P,
+// settings to try, settings that are exact, and what the rows of P sum to. A variant of the table
+// without them fails the suite (planner_laws.cpp).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness.h"
+#include "laws/cases.h"
+#include "reference.h"
+
+namespace fovea::test {
+
+/// With these a variant equals exact attention, for heads of 63 tokens.
+struct ExactSettings {
+  Settings settings;
+  Structure given = {};
+};
+inline constexpr Index exact_settings_n = 63, exact_settings_d = 5;
+
+struct VariantLaws {
+  std::string id;
+  std::function<Dense<double>(const Instance&)> truth;
+  std::function<Dense<float>(const Instance&)> plain;  // the same formula in float32
+  std::vector<Case> cases;
+  std::vector<ExactSettings> exact_settings = {};
+  /// Of row i of P, where the cases say that rows need not sum to 1.
+  std::function<double(const Instance&, Index i)> row_sum = {};
+};
+
+/// Those of the built-in variants, and then those that were added.
+const std::vector<VariantLaws>& all_laws();
+/// nullptr: there are none.
+const VariantLaws* laws_of(const std::string& id);
+/// Call it before the laws are used, as add_variant.
+void add_laws(VariantLaws laws);
+
+// One function a variant, in laws/variants.
+VariantLaws exact_laws();
+VariantLaws h1d_laws();
+VariantLaws fixed_laws();
+VariantLaws strided_laws();
+VariantLaws tf_laws();
+VariantLaws tc_laws();
+VariantLaws hyper_laws();
+
+}  // namespace fovea::test
