@@ -98,8 +98,7 @@ void Results::update_comparisons() {
     if (metrics) state.metrics = metrics->result;
     const auto* diagnostics = requests_.ask(diagnostics_, {RequestKind::diagnostics, 0, column},
                                             key, [approximate, exact](const Backend&, Run& run) {
-                                              return diagnose(*approximate->op, approximate->output,
-                                                              *exact->op, exact->output, run);
+                                              return diagnose(*approximate, *exact, run);
                                             });
     if (diagnostics) state.diagnostics = diagnostics->result;
   }

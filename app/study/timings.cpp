@@ -12,7 +12,7 @@ namespace {
 constexpr double timing_ms = 2e3;  // of repeats, for one column
 constexpr double step_ms = 40;     // of them at a time
 
-double ms_since(std::chrono::steady_clock::time_point begin) {
+double elapsed_ms(std::chrono::steady_clock::time_point begin) {
   const auto now = std::chrono::steady_clock::now();
   return std::chrono::duration<double, std::milli>(now - begin).count();
 }
@@ -68,7 +68,7 @@ TimingSamples take_samples(const Computation& computation, std::uint64_t seed,
     Profile profile;
     apply_once(*bound.op, profile, run);
     samples.apply.push_back(std::move(profile));
-  } while (ms_since(first) < step_ms && samples.apply.size() < 16);
+  } while (elapsed_ms(first) < step_ms && samples.apply.size() < 16);
   samples.pace_ms = {pace_ms(prefix_of(problem, std::min(problem.n(), pace_length)), backend, run)};
   return samples;
 }
