@@ -11,12 +11,16 @@
 
 namespace fovea {
 
+struct ColumnState;
+class LeafMarks;
+struct Subject;
+
 /// One cell of the grid.
 struct CanvasCell {
   std::shared_ptr<const Panel> panel;  // null: nothing yet, `status` says why
   bool stale = false;                  // a newer one is being computed: drawn dimmed, marked
   std::string status;                  // "computing 42 %, 3 s left", "error: ..."
-  std::optional<double> progress;      // of the work that `status` speaks of, in [0, 1]
+  std::optional<double> progress;      // of the work that `status` is about, in [0, 1]
 };
 
 /// Everything the canvas shows; a value, replaced as a whole.
@@ -33,11 +37,18 @@ struct CanvasModel {
   std::optional<std::pair<Index, Index>> selection_begin, selection_end;  // rectangle (query, key)
   std::optional<int> selected_column;
   bool dark = true;
-  /// Whose colour ranges hold; null: its own. (While exact stands in place of the others.)
+  /// Whose colour ranges are used; null: its own. (While exact is shown in place of the others.)
   std::shared_ptr<const CanvasModel> ranges_of;
-  std::vector<Index> marked_queries,
-      marked_keys;  // ascending; of the chosen leaf, say: drawn everywhere
+  std::vector<Index> marked_queries, marked_keys;  // ascending; of a chosen leaf: drawn everywhere
 };
+
+std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
+                                               const std::vector<ColumnState>& columns,
+                                               const std::vector<std::vector<CanvasCell>>& cells,
+                                               const LeafMarks& marks);
+/// Whether both show the same, apart from the statuses of the cells.
+bool same_pictures(const CanvasModel& a, const CanvasModel& b);
+bool same_statuses(const CanvasModel& a, const CanvasModel& b);
 
 /// For each column |z~ - z| of every token, or null.
 using TokenErrors = std::vector<std::shared_ptr<const std::vector<float>>>;

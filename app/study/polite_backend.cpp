@@ -9,9 +9,9 @@
 
 namespace fovea {
 
-void make_way() {
+void lower_thread_priority() {
 #ifdef __linux__
-  setpriority(PRIO_PROCESS, 0, niceness);  // on Linux, of this thread alone
+  setpriority(PRIO_PROCESS, 0, niceness);  // on Linux this is the thread alone
 #endif
 }
 
@@ -19,7 +19,7 @@ std::unique_ptr<Backend> make_polite_backend(const BackendChoice& choice) {
   std::unique_ptr<Backend> backend;
   std::exception_ptr error;
   std::jthread([&] {
-    make_way();
+    lower_thread_priority();
     try {
       backend = make_backend(choice);
     } catch (...) {

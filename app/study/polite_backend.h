@@ -1,5 +1,5 @@
-// A polite back end computes on threads that make way for the window's: on few cores, drawing
-// (Mesa's own threads too, without a graphics card) comes before computing.
+// A polite back end computes on threads of lower priority than the window's: on few cores, drawing
+// (without a graphics card by Mesa's own threads, too) comes before computing.
 #pragma once
 
 #include <memory>
@@ -8,17 +8,19 @@
 
 namespace fovea {
 
-/// What computing threads run at; 0 where threads have no niceness of their own.
+/// Of computing threads; 0 where threads have no niceness of their own. The window's threads get
+/// twice their share of a core, and beside other programs they still get a third of it: at nice 10,
+/// a tenth, they starved.
 #ifdef __linux__
-inline constexpr int niceness = 10;
+inline constexpr int niceness = 3;
 #else
 inline constexpr int niceness = 0;
 #endif
 
-/// As make_backend, which says what it throws.
+/// As make_backend, which says what it throws. Any thread may call it.
 std::unique_ptr<Backend> make_polite_backend(const BackendChoice& choice = {});
 
-/// Lowers the calling thread's claim to a core; threads it starts inherit that.
-void make_way();
+/// Gives the calling thread, and the threads that it starts later, this niceness.
+void lower_thread_priority();
 
 }  // namespace fovea

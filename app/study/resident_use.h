@@ -12,10 +12,10 @@ struct ResidentUse {
   double rise() const { return peak > before ? peak - before : 0; }
 };
 
-/// Looks about every millisecond while `work` is done on this thread, at its begin and at its end:
-/// what lasts shorter is missed. Memory that was freed before is given back first where the C
-/// library can; what it keeps all the same is used again unseen. Nothing where the system does not
-/// tell. What `work` throws goes on.
+/// Samples about every millisecond while `work` runs on this thread, and at its beginning and end:
+/// a shorter peak is missed. Memory that was freed earlier is returned to the system first where
+/// the C library can do that; what it keeps can be used again unseen. Returns nothing where the
+/// system does not report its memory. Rethrows what `work` throws.
 std::optional<ResidentUse> resident_use_of(const std::function<void()>& work);
 
 }  // namespace fovea

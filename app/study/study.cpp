@@ -3,300 +3,279 @@
 #include <algorithm>
 #include <utility>
 
+#include "input/assets.h"
 #include "study/polite_backend.h"
-#include "study/study_ask.h"
 
 namespace fovea {
 namespace {
 
-// For each new column the index of the old one it continues, or -1: the same column, else the same
-// variant at the same place (its parameters changed), so that its last picture stays, marked stale.
-std::vector<int> continued(const std::vector<Column>& before, const std::vector<Column>& after) {
-  std::vector<int> from(after.size(), -1);
-  std::vector<bool> taken(before.size(), false);
-  for (std::size_t i = 0; i < after.size(); ++i)
-    for (std::size_t k = 0; k < before.size(); ++k)
-      if (from[i] < 0 && !taken[k] && before[k] == after[i]) {
-        from[i] = static_cast<int>(k);
-        taken[k] = true;
-      }
-  for (std::size_t i = 0; i < std::min(after.size(), before.size()); ++i)
-    if (from[i] < 0 && !taken[i] && before[i].variant == after[i].variant)
-      from[i] = static_cast<int>(i);
-  return from;
-}
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto together = 80ms;            // results that arrive within it are shown together
+constexpr auto progress_interval = 100ms;  // between two reports of progress in the cells
 
 }  // namespace
 
-Study::Study(std::unique_ptr<Backend> backend, QObject* parent) : QObject(parent) {
-  update_timer_.setSingleShot(true);
-  connect(&update_timer_, &QTimer::timeout, this, &Study::update);
-  fill_timer_.setSingleShot(true);
-  connect(&fill_timer_, &QTimer::timeout, this, &Study::update);
-  start_engine(std::move(backend));
-  const auto let_go = [this](std::shared_ptr<const void> old) { engine_->discard(std::move(old)); };
-  problems_.set_let_go(let_go);
-  computations_.set_let_go(let_go);
-}
-
-Study::~Study() = default;
-
-void Study::start_engine(std::unique_ptr<Backend> backend) {
-  engine_ = std::make_unique<Engine>(std::move(backend), [this](const std::string&,
-                                                                const std::string& message) {
-    const auto tell = [this, text = QString::fromStdString(message)] {
-      const bool lost = engine_->status().device_lost;
-      if (lost) use_backend(make_polite_backend({.backend = "cpu"}));
-      emit trouble(lost ? text + "\n\nThe device is lost; everything is computed on the CPU now."
-                        : text);
-    };
-    QMetaObject::invokeMethod(this, tell, Qt::QueuedConnection);
+Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> background,
+             QObject* parent)
+    : QObject(parent),
+      background_(background ? std::move(background) : std::make_shared<Background>()),
+      requests_(std::move(backend), background_) {
+  for (QTimer* timer : {&update_timer_, &fill_timer_}) {
+    timer->setSingleShot(true);
+    connect(timer, &QTimer::timeout, this, &Study::update);
+  }
+  connect(&requests_, &Requests::arrived, this, &Study::result_arrived);
+  connect(&requests_, &Requests::device_lost, this, [this](const QString& message) {
+    use_backend(BackendChoice{.backend = "cpu"});
+    emit reported(message + "\n\nThe device is lost; everything is computed on the CPU now.");
+  });
+  connect(&opening_, &SourceOpening::opened, this, &Study::take_up);
+  connect(&opening_, &SourceOpening::reported, this, [this](const QString& message) {
+    emit reported(message);
+    update_later();
   });
 }
 
+void Study::open(const std::string& what, std::optional<Session> session,
+                 const std::string& expected_hash) {
+  opening_.open({what, std::move(session), expected_hash, true});
+}
+
 void Study::use_backend(std::unique_ptr<Backend> backend) {
-  withdraw_everything();
-  ++source_number_;  // what is still on its way here is of the old one
+  requests_.use_backend(std::move(backend));
   forget_results();
-  start_engine(std::move(backend));  // what the old one still held goes with it
-  if (opening_) read_source(*std::exchange(opening_, {}));
+  opening_.restart();
   resume();
   emit columns_changed();
 }
 
-// Of the source that is open: nothing of it stays but what the session says.
-void Study::forget_results() {
-  for (ColumnState& state : columns_) state = {.column = state.column};
-  column_keys_.assign(columns_.size(), {});
-  exact_ = {};
-  exact_key_ = {};
-  timings_.clear();
-  newest_.clear();
-  problem_.reset();
-  problems_.clear();
-  computations_.clear();
-  metrics_.clear();
-  diagnostics_.clear();
-  panels_.clear();
-  forget_maps();
-  cards_.clear();
-  pairs_.clear();
-  rows_.clear();
-  selections_.clear();
+void Study::use_backend(const BackendChoice& choice) {
+  const auto made = std::make_shared<std::unique_ptr<Backend>>();
+  background_->run([made, choice] { *made = make_polite_backend(choice); }, this,
+                   [this, made](const std::string& error) {
+                     if (error.empty()) return use_backend(std::move(*made));
+                     emit reported(QString::fromStdString(error));
+                   });
 }
 
-void Study::forget_maps() {
-  for (auto& [key, map] : maps_) engine_->discard(std::move(map));
+// Nothing of the opened source stays but what the session says.
+void Study::forget_results() {
+  results_.clear();
   maps_.clear();
-  map_panels_.clear();
-  engine_->discard(std::move(gradual_));
-  gradual_.reset();
+  cells_.clear();
+  timings_.clear();
+  cards_.clear();
+  probe_.clear();
+}
+
+void Study::take_up(std::shared_ptr<const Source> source, const SourceOpening::Order& order) {
+  if (subject_.source) requests_.discard(std::move(subject_.source));
+  const std::optional<Session>& session = order.session;
+  const auto [layer, head] =
+      session ? std::pair{session->layer, session->head} : first_head(*source);
+  const Index n = source->layers[static_cast<std::size_t>(layer)].n();
+  Session next = session ? *session : standard_session(source->path, n);
+  if (!session && !source->layers.front().has_qkv()) {
+    std::erase_if(next.columns, [](const Column& c) { return !is_reference(c.variant); });
+    next.views = {View::heatmap, View::rank};
+  }
+  std::tie(next.layer, next.head) = std::pair{layer, head};
+  if (next.viewport == Viewport{}) next.viewport = {0, double(n), 0, double(n)};
+
+  subject_.source = std::move(source);
+  ++subject_.source_number;
+  subject_.session = {};
+  subject_.pointed = {};
+  subject_.selection.reset();
+  if (order.new_source) subject_.selected_column = 1;  // the first beside exact
+  results_.continue_columns({}, {});
+  cells_.clear_cells();
+  forget_results();
+  results_.set_capacity(n);
+  cards_.want({});
+  choose_leaves(0, {0, 0});
+  requests_.resume();
+  set_session(std::move(next));
+  if (!shows_matrix()) results_.update_problem();  // while the window shows what was opened
+  emit opened(order.new_source);
+  update_later();
 }
 
 void Study::set_session(Session next) {
-  if (next.viewport == Viewport{} && next.patch == session_.patch)
+  const Session& session = subject_.session;
+  if (next.viewport == Viewport{} && next.patch == session.patch)
     next.viewport = {0, double(length()), 0, double(length())};
-  if (next == session_) {
-    if (opening_ && !opening_->anew) opening_.reset();  // a patch that was wished for in between
+  if (next == session) {
+    if (opening() && !opening_.order()->new_source) opening_.cancel();  // back to the shown patch
     return update_later();
   }
-  const Index length_before = length();
-  const bool same_source = source_ && next.source == session_.source;
-  if (same_source && source_->kind == "image" && next.patch != session_.patch) {
+  const bool same_source = subject_.source && next.source == session.source;
+  if (same_source && subject_.source->kind == "image" && next.patch != session.patch) {
     const std::string source = next.source;
-    const std::string expected = content_hash_.empty() ? expected_hash_ : content_hash_;
-    return read_source({source, std::move(next), expected, false});
+    return opening_.open({source, std::move(next), opening_.expected_hash(), false});
   }
-  const std::vector<int> from = continued(session_.columns, next.columns);
-  std::vector<ColumnState> columns(next.columns.size());
-  std::vector<ComputeKey> keys(next.columns.size());
-  std::vector<std::vector<CanvasCell>> cells(next.views.size(),
-                                             std::vector<CanvasCell>(next.columns.size()));
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (from[i] >= 0 && static_cast<std::size_t>(from[i]) < columns_.size()) {
-      columns[i] = columns_[static_cast<std::size_t>(from[i])];
-      keys[i] = column_keys_[static_cast<std::size_t>(from[i])];
-      for (std::size_t r = 0; r < next.views.size(); ++r) {
-        const auto old = std::ranges::find(session_.views, next.views[r]) - session_.views.begin();
-        if (static_cast<std::size_t>(old) < cells_.size())
-          cells[r][i] = cells_[static_cast<std::size_t>(old)][static_cast<std::size_t>(from[i])];
-      }
-    }
-    columns[i].column = next.columns[i];
-  }
-  if (chosen_leaves_) {  // they move with their column
-    const auto it = std::ranges::find(from, chosen_leaves_->column);
-    if (it == from.end())
-      choose_leaves(0, {0, 0});
-    else
-      chosen_leaves_->column = static_cast<int>(it - from.begin());
+  const Index length_before = length();
+  const std::vector<int> from = continued_columns(session.columns, next.columns);
+  cells_.continue_cells(next, from);
+  results_.continue_columns(next.columns, from);
+  if (marks_.chosen()) {
+    marks_.continue_columns(from);
     emit leaves_chosen();
   }
-  columns_ = std::move(columns);
-  column_keys_ = std::move(keys);
-  cells_ = std::move(cells);
   // While the view moves the cores are for what is seen, and for drawing it.
-  if (!(next.viewport == session_.viewport))
-    engine_->hold_back(priority::column, std::chrono::milliseconds(150));
-  session_ = std::move(next);
-  selected_column_ = std::clamp(selected_column_, 0, std::max(0, int(columns_.size()) - 1));
+  if (!(next.viewport == session.viewport))
+    requests_.hold_back(priority_of(RequestKind::column), 150ms);
+  subject_.session = std::move(next);
+  subject_.selected_column =
+      std::clamp(subject_.selected_column, 0, std::max(0, int(columns().size()) - 1));
   if (length() != length_before) select({0, 0}, {0, 0});  // a layer of other tokens
-  if (paused_) resume();
+  if (paused()) resume();
   emit session_changed();
   update_later();
 }
 
 void Study::select_column(int column) {
-  if (column == selected_column_ || column < 0 || column >= int(columns_.size())) return;
-  selected_column_ = column;
+  if (column == selected_column() || column < 0 || column >= int(columns().size())) return;
+  subject_.selected_column = column;
   emit columns_changed();
   emit session_changed();
   update_later();
 }
 
 void Study::set_dark(bool dark) {
-  dark_ = dark;
+  subject_.dark = dark;
   update_later();
 }
 
 void Study::set_panel_pixels(int side) {
   side = std::clamp((side + 63) / 64 * 64, 128, 1024);  // in steps: a resize is not a new picture
-  if (side == panel_pixels_) return;
-  panel_pixels_ = side;
-  update_later();
+  if (std::exchange(subject_.panel_pixels, side) != side) update_later();
 }
 
 void Study::choose_leaves(int column, IndexRange leaves) {
-  const ChosenLeaves wished{column, leaves};
-  const bool none = leaves.size() <= 0 || chosen_leaves_ == wished;
-  chosen_leaves_.reset();
-  if (!none) chosen_leaves_ = wished;
-  marked_of_.reset();
-  update_marks();
+  marks_.choose({column, leaves});
   update_later();
   emit leaves_chosen();
 }
 
-void Study::want_cards(std::vector<std::pair<Index, Index>> layer_and_head) {
-  if (layer_and_head == wanted_cards_) return;
-  wanted_cards_ = std::move(layer_and_head);
-  update_later();
+Index Study::leaf_count(int column) const {
+  const auto c = static_cast<std::size_t>(column);
+  if (column < 0 || c >= columns().size() || !columns()[c].computation) return 0;
+  return fovea::leaf_count(columns()[c].computation->op->plan());
+}
+
+void Study::want_cards(HeadCards::Heads heads) {
+  if (cards_.want(std::move(heads))) update_later();
 }
 
 void Study::hover(Index query, Index key, int column) {
-  if (query == hovered_query_ && key == hovered_key_ && column == hovered_column_) return;
-  hovered_query_ = query;
-  hovered_key_ = key;
-  hovered_column_ = column;
+  const PointedPair pointed{query, key, column};
+  if (pointed == subject_.pointed) return;
+  subject_.pointed = pointed;
   if (query < 0 || key < 0) emit pair_read(nullptr);
   update_later();
 }
 
 void Study::select(IndexRange rows, IndexRange cols) {
-  selection_.reset();
-  if (rows.size() > 0 && cols.size() > 0) selection_ = {rows, cols};
-  if (!selection_) emit selection_read(nullptr);
+  subject_.selection.reset();
+  if (rows.size() > 0 && cols.size() > 0) subject_.selection = {rows, cols};
+  if (!subject_.selection) emit selection_read(nullptr);
   update_later();
 }
 
-Index Study::shown_query() const {
-  const Index n = problem_ ? problem_->n() : 0;
-  if (hovered_query_ >= 0 && hovered_query_ < n) return hovered_query_;
-  if (session_.pinned_query)
-    return std::clamp<Index>(*session_.pinned_query, 0, std::max<Index>(n - 1, 0));
-  return n / 2;
-}
-
 void Study::cancel() {
-  paused_ = true;
-  opening_.reset();
-  withdraw_everything();
+  opening_.cancel();
+  requests_.pause();
   update_later();
 }
 
 void Study::resume() {
-  paused_ = false;
-  problems_.forget_errors();
-  computations_.forget_errors();
-  panels_.forget_errors();
-  std::erase_if(map_panels_, [](const auto& shown) { return !shown.second.error.empty(); });
+  requests_.resume();
+  results_.forget_errors();
+  cells_.forget_errors();
+  maps_.forget_errors();
   update_later();
 }
 
-bool Study::shows_matrix() const {
-  return source_ && !source_->layers[static_cast<std::size_t>(session_.layer)].has_qkv();
-}
-
-Index Study::length() const {
-  return source_ ? source_->layers[static_cast<std::size_t>(session_.layer)].n() : 0;
+void Study::start_sweep(Requests::Step step, Requests::Done done) {
+  requests_.start({RequestKind::sweep}, 0, std::move(step), std::move(done));
 }
 
 bool Study::drawn() const {
-  if (opening_) return false;
-  if (!problem_ && !shows_matrix()) return !problem_error_.empty();
-  for (const auto& row : cells_)
-    for (const CanvasCell& cell : row)
-      if ((!cell.panel && cell.status.rfind("error", 0) != 0) || cell.stale) return false;
-  return true;
+  if (opening()) return false;
+  if (!problem() && !shows_matrix()) return !results_.problem_error().empty();
+  return cells_.complete();
 }
 
-std::shared_ptr<const HeadCard> Study::card(Index layer, Index head) {
-  Column column;
-  if (selected_column_ < int(columns_.size()))
-    column = columns_[std::size_t(selected_column_)].column;
-  const HeadCardKey key{source_number_, layer, head, session_.causal, session_.scale, column};
-  return cards_.result(key);
+void Study::update() {
+  updated_ = Clock::now();
+  if (!subject_.source) return update_model();  // an empty canvas, in the window's look
+  opening_.find_hash(subject_);
+  requests_.begin_round();
+  maps_.begin_round();
+  if (!opening() && !shows_matrix()) update_results();
+  marks_.update();
+  cells_.update();
+  update_model();
+  if (problem() && !opening()) {
+    update_readings();
+    if (cards_.update(settled())) emit cards_changed();
+  }
+  if ((problem() || shows_matrix()) && !opening()) requests_.end_round();
+  emit columns_changed();
+  if (!paused() && settled() && status().waiting == 0)
+    timings_.measure_next(columns(), [this] { update_later(); });
+  if (!drawn() && !paused() && !update_timer_.isActive())
+    update_timer_.start(150ms);  // to show progress
+  if (filling()) fill_timer_.start(250ms);
 }
 
-void Study::withdraw_everything() {
-  engine_->cancel_all();
-  problems_.withdraw_all();
-  computations_.withdraw_all();
-  metrics_.withdraw_all();
-  diagnostics_.withdraw_all();
-  panels_.withdraw_all();
-  cards_.withdraw_all();
-  pairs_.withdraw_all();
-  rows_.withdraw_all();
-  selections_.withdraw_all();
-  asked_pictures_.clear();
-  asked_bands_.clear();
-  gradual_runs_ = false;
-  tags_.clear();
-  timing_runs_ = false;
-  hash_asked_ = false;
+void Study::update_results() {
+  results_.update_problem();
+  if (!problem()) return;
+  results_.update_exact();
+  maps_.update_exact();
+  results_.update_columns(maps_.waits_for_first_look());
+  results_.update_comparisons();
+  timings_.annotate(results_.exact());
+  for (ColumnState& state : results_.columns()) timings_.annotate(state);
 }
 
-void Study::withdraw(const std::string& tag) {
-  engine_->cancel(tag);
-  problems_.withdraw(tag);
-  computations_.withdraw(tag);
-  metrics_.withdraw(tag);
-  diagnostics_.withdraw(tag);
-  panels_.withdraw(tag);
-  cards_.withdraw(tag);
-  pairs_.withdraw(tag);
-  rows_.withdraw(tag);
-  selections_.withdraw(tag);
-  asked_pictures_.erase(tag);
-  asked_bands_.erase(tag);
-  if (tag == gradual_tag) gradual_runs_ = false;
-  if (tag == "timing") timing_runs_ = false;
+void Study::update_readings() {
+  const Probe::Readings readings = probe_.update();
+  if (readings.pair) emit pair_read(readings.pair);
+  if (readings.row) emit row_read(readings.row);
+  if (readings.exact_row) emit exact_row_read(readings.exact_row);
+  if (readings.selection) emit selection_read(readings.selection);
 }
 
-HeadKey Study::head_key() const {
-  return {source_number_, session_.layer, session_.head, session_.causal, session_.scale};
+void Study::update_model() {
+  auto model = make_canvas_model(subject_, columns(), cells_.cells(), marks_);
+  if (model_ && same_pictures(*model, *model_)) {
+    // A frame takes the cores that compute: not every step of progress is shown.
+    if (same_statuses(*model, *model_)) return;
+    if (Clock::now() - model_shown_ < progress_interval) {
+      if (!update_timer_.isActive()) update_timer_.start(progress_interval);
+      return;
+    }
+  }
+  model_shown_ = Clock::now();
+  model_ = std::move(model);
+  emit model_changed(model_);
 }
 
-// A result. Where more of the view is on its way they are shown together: drawing each would take
-// the cores that compute the next.
-void Study::arrived() {
-  using namespace std::chrono;
-  constexpr auto together = milliseconds(80);
-  const auto since = duration_cast<milliseconds>(steady_clock::now() - updated_);
-  const bool more = !asked_pictures_.empty() || panels_.waits();
-  if (std::exchange(asks_again_, false) || !more || since >= together) return update_later();
-  if (!update_timer_.isActive() || update_timer_.remainingTime() > together.count())
+// Where more of the view is on its way the results are shown together: drawing each would take the
+// cores that compute the next.
+void Study::result_arrived() {
+  const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - updated_);
+  const bool more = std::ranges::any_of(
+      std::initializer_list<RequestKind>{RequestKind::map, RequestKind::panel, RequestKind::curve,
+                                         RequestKind::ranks},
+      [this](RequestKind kind) { return requests_.any_pending(kind); });
+  if (requests_.take_asks_again() || !more || since >= together) return update_later();
+  if (!update_timer_.isActive() || update_timer_.remainingTimeAsDuration() > together)
     update_timer_.start(together - since);
 }
 

@@ -6,7 +6,7 @@
 
 namespace fovea {
 
-/// What one step on the engine's thread found.
+/// What one step on the engine's thread measured.
 struct SweepRun::Step {
   std::shared_ptr<Sweeper> sweeper;
   Sweep sweep;
@@ -16,7 +16,7 @@ struct SweepRun::Step {
 
 SweepRun::SweepRun(Study& study, QObject* parent) : QObject(parent), study_(study) {
   timer_.setInterval(50);
-  connect(&timer_, &QTimer::timeout, this, &SweepRun::look);
+  connect(&timer_, &QTimer::timeout, this, &SweepRun::poll);
   for (const auto signal : {&Study::session_changed, &Study::columns_changed})
     connect(&study_, signal, this, [this] {
       if (running() && study_.problem() != problem_) stop();
@@ -29,7 +29,7 @@ SweepRun::~SweepRun() {
 
 void SweepRun::start(const SweepLimits& limits, const QString& provenance) {
   stop();
-  if (study_.paused()) study_.resume();  // who measures does not want all work cancelled any more
+  if (study_.paused()) study_.resume();  // measuring ends the cancellation of all work
   provenance_ = provenance;
   problem_ = study_.problem();
   if (!problem_) return;
@@ -39,7 +39,7 @@ void SweepRun::start(const SweepLimits& limits, const QString& provenance) {
   status_ = {};
   last_.start();
   timer_.start();
-  look();
+  poll();
   emit changed();
 }
 
@@ -56,43 +56,42 @@ bool SweepRun::stale() const {
   return problem_ && (study_.problem() != problem_ || study_.session().columns != columns_);
 }
 
-// A job that was stopped for something else is asked for again, once that is done.
-void SweepRun::look() {
+// A step that was cancelled for another request is requested again, once that is done.
+void SweepRun::poll() {
   if (study_.paused() || study_.problem() != problem_) return stop();
-  const bool at_rest = study_.at_rest(), measuring = study_.status().tag == sweep_tag;
-  if (job_.expired() && at_rest) submit();
-  if (measuring && !at_rest) study_.stop_sweep();
+  const bool at_rest = study_.at_rest(), measuring = study_.status().runs(RequestKind::sweep);
+  if (at_rest)
+    request_step();
+  else if (measuring)
+    study_.stop_sweep();
   if (measuring) last_.start();
-  constexpr int patience_ms = 500;  // between two steps others have short turns
+  constexpr int patience_ms = 500;  // between two steps other requests have short turns
   const bool waiting = last_.elapsed() > patience_ms;
   if (std::exchange(status_.waiting, waiting) != waiting) emit changed();
 }
 
-void SweepRun::submit() {
-  const auto alive = std::make_shared<const int>();
-  job_ = alive;
-  // It may outlive this object, but not the study.
-  study_.submit_sweep([study = &study_, self = QPointer(this), alive, sweeper = sweeper_](
-                          const Backend& backend, std::stop_token stop, Progress& progress) {
-    Profile profile;
-    Run run{profile, stop, &progress};
-    sweeper->step(backend, run);
-    Step step{.sweeper = sweeper,
-              .sweep = sweeper->sweep(),
-              .next = sweeper->next(),
-              .spent = sweeper->seconds_spent(),
-              .left = sweeper->seconds_left()};
-    QMetaObject::invokeMethod(
-        study,
-        [self, step = std::move(step)] {
-          if (self) self->take(step);
-        },
-        Qt::QueuedConnection);
-  });
+void SweepRun::request_step() {
+  const auto step = std::make_shared<Step>();
+  step->sweeper = sweeper_;
+  study_.start_sweep(
+      [step](const Backend& backend, Run& run) {
+        Sweeper& sweeper = *step->sweeper;
+        sweeper.step(backend, run);
+        step->sweep = sweeper.sweep();
+        step->next = sweeper.next();
+        step->spent = sweeper.seconds_spent();
+        step->left = sweeper.seconds_left();
+        return false;
+      },
+      [self = QPointer(this), study = &study_, step](const std::string& error) {
+        if (!self || step->sweeper != self->sweeper_) return;  // that sweep was stopped
+        if (error.empty()) return self->take(*step);
+        self->stop();
+        emit study->reported(QString::fromStdString(error));
+      });
 }
 
 void SweepRun::take(const Step& step) {
-  if (step.sweeper != sweeper_) return;  // of a sweep that was stopped
   sweep_ = step.sweep;
   if (step.next) {
     status_.doing = QString("%1 at n = %2")
@@ -100,9 +99,8 @@ void SweepRun::take(const Step& step) {
                         .arg(step.next->n);
     status_.seconds_left = step.left;
     status_.fraction = step.spent / std::max(1e-9, step.spent + step.left);
-    job_.reset();
     last_.start();
-    look();
+    QMetaObject::invokeMethod(this, &SweepRun::poll, Qt::QueuedConnection);
   } else {
     sweeper_.reset();
     timer_.stop();

@@ -1,5 +1,5 @@
 // A SweepRun measures a Sweep of the study's head on its engine, in the background: what a person
-// does goes first, and the head's end is the sweep's.
+// does goes first, and the sweep ends when another head is chosen.
 #pragma once
 
 #include <QElapsedTimer>
@@ -33,9 +33,9 @@ class SweepRun : public QObject {
   const QString& provenance() const { return provenance_; }
 
   struct Status {
-    QString doing;            // "HyperAttention at n = 4096"; empty: not begun
-    bool waiting = false;     // others are at work
-    double seconds_left = 0;  // 0: not to be told yet
+    QString doing;            // "HyperAttention at n = 4096"; empty: not started
+    bool waiting = false;     // for other requests
+    double seconds_left = 0;  // 0: too early to say
     double fraction = 0;
   };
   const Status& status() const { return status_; }
@@ -45,8 +45,8 @@ class SweepRun : public QObject {
 
  private:
   struct Step;
-  void look();
-  void submit();
+  void poll();
+  void request_step();
   void take(const Step& step);
 
   Study& study_;
@@ -55,10 +55,9 @@ class SweepRun : public QObject {
   QString provenance_;
   std::shared_ptr<const Problem> problem_;
   std::vector<Column> columns_;
-  std::shared_ptr<Sweeper> sweeper_;  // the engine's while a job runs; null: nothing to do
-  std::weak_ptr<const int> job_;      // lives as long as the job does
+  std::shared_ptr<Sweeper> sweeper_;  // used by the engine while a step runs; null: nothing to do
   QTimer timer_;
-  QElapsedTimer last_;  // since it was seen at work
+  QElapsedTimer last_;  // since a step was running
 };
 
 }  // namespace fovea

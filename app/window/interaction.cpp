@@ -114,22 +114,22 @@ class Path {
   }
 
   void open(const QElapsedTimer& since) {
-    QString trouble;
-    const auto heard = QObject::connect(&study(), &Study::trouble, &window_,
-                                        [&](const QString& message) { trouble = message; });
+    QString problem;
+    const auto report = QObject::connect(&study(), &Study::reported, &window_,
+                                         [&](const QString& message) { problem = message; });
     double read_ms = 0;
     const auto arrived =
         QObject::connect(&study(), &Study::opened, &window_, [&] { read_ms = ms_of(since); });
     window_.open(QString::fromStdString(figures_.source));
     wait_until(
         [&] {
-          if (!trouble.isEmpty()) throw InputError("", trouble.toStdString());
+          if (!problem.isEmpty()) throw InputError("", problem.toStdString());
           return has_map() && is_painted();
         },
         "first map", 60);
     figures_.estimate_ms = ms_of(since);
     figures_.first_look_ms = figures_.estimate_ms - read_ms;
-    QObject::disconnect(heard);
+    QObject::disconnect(report);
     QObject::disconnect(arrived);
     figures_.n = study().length();
     figures_.d = study().problem() ? study().problem()->d() : 0;
@@ -142,12 +142,12 @@ class Path {
     span = std::min(span, n);
     row = std::clamp(row - span / 2, 0.0, n - span);
     col = std::clamp(col - span / 2, 0.0, n - span);
-    const Viewport wished{row, row + span, col, col + span};
-    if (wished == painted_->viewport) return;
+    const Viewport wanted{row, row + span, col, col + span};
+    if (wanted == painted_->viewport) return;
     QElapsedTimer clock;
     clock.start();
-    window_.change("path", [&](Session& session) { session.viewport = wished; });
-    wait_until([&] { return painted_->viewport == wished; }, "frame", 10);
+    window_.change("path", [&](Session& session) { session.viewport = wanted; });
+    wait_until([&] { return painted_->viewport == wanted; }, "frame", 10);
     figures_.frame_ms.push_back(ms_of(clock));
     figures_.own_ms.push_back(window_.canvas().last_frame_ms());
   }
@@ -179,7 +179,7 @@ class Path {
     figures_.filling_own_ms = longest_own_;
   }
 
-  // While everything is computed anew.
+  // While everything is computed again.
   void close() {
     window_.change("path", [&](Session& session) {
       session.causal = !session.causal.value_or(study().problem() && study().problem()->causal);
@@ -190,7 +190,7 @@ class Path {
     QElapsedTimer clock;
     clock.start();
     window_.close();
-    wait_until([&] { return !study().status().busy; }, "end of the work", 30);
+    wait_until([&] { return !study().status().busy(); }, "end of the work", 30);
     figures_.closing_ms = ms_of(clock);
   }
 

@@ -14,17 +14,18 @@ namespace fovea {
 struct InteractionFigures {
   std::string source, device;
   Index n = 0, d = 0;
-  int width = 0, height = 0;             // of the canvas, device pixels
-  double estimate_ms = 0;                // from asking for the file to its first map on screen
-  double first_look_ms = 0;              // from its being read to that
-  std::vector<double> settled_ms;        // views at 1:1, from the last step of the hand on
-  std::vector<double> own_ms, frame_ms;  // of frames on the path: our drawing; from wish to screen
-  std::vector<double> empty_ms;          // of frames of an empty window of the same size
-  double filling_own_ms = 0;  // the longest while the overview becomes exact: our drawing
-  double filling_gap_ms = 0;  // and between two turns of the event loop
-  double exact_s = 0;         // from asking for the file to the whole exact overview
-  double closing_ms = 0;      // of the window while everything runs
-  double peak_bytes = 0;      // resident
+  int width = 0, height = 0;       // of the canvas, device pixels
+  double estimate_ms = 0;          // from asking for the file to its first map on screen
+  double first_look_ms = 0;        // from its being read to that
+  std::vector<double> settled_ms;  // views at 1:1, from the last step of the hand on
+  std::vector<double> own_ms,
+      frame_ms;                  // of frames on the path: drawing alone; from change to screen
+  std::vector<double> empty_ms;  // of frames of an empty window of the same size
+  double filling_own_ms = 0;     // the longest while the overview becomes exact: our drawing
+  double filling_gap_ms = 0;     // and between two turns of the event loop
+  double exact_s = 0;            // from asking for the file to the whole exact overview
+  double closing_ms = 0;         // of the window while everything runs
+  double peak_bytes = 0;         // resident
 };
 
 /// Throws UnavailableError without a display. `stop`: asked while it waits.

@@ -28,7 +28,7 @@ void end_where_fatal(QtMsgType type, const QMessageLogContext&, const QString& m
   std::cerr << "fovea: the display cannot be reached: the window needs one; `fovea --help` lists "
                "the commands that do not"
             << std::endl;
-  std::_Exit(4);  // nothing has begun yet that would have to be ended
+  std::_Exit(4);  // nothing has started yet that would have to be stopped
 }
 
 }  // namespace
@@ -45,17 +45,20 @@ std::unique_ptr<QApplication> start_application(int& argc, char** argv) {
   return application;
 }
 
-std::vector<std::unique_ptr<MainWindow>> open_windows(const std::vector<std::string>& files,
-                                                      const BackendChoice& backend) {
-  std::vector<std::unique_ptr<MainWindow>> windows;
+std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
+                                      const BackendChoice& choice,
+                                      std::shared_ptr<Background> background) {
+  std::vector<MainWindow*> windows;
   const auto make = [&]() -> MainWindow& {
-    return *windows.emplace_back(std::make_unique<MainWindow>(make_polite_backend(backend)));
+    windows.push_back(new MainWindow(make_polite_backend(choice), background));
+    windows.back()->setAttribute(Qt::WA_DeleteOnClose);
+    return *windows.back();
   };
   for (const std::string& file : files) make().open(QString::fromStdString(file));
   if (files.empty())
-    if (MainWindow& window = make(); !window.open_last())
+    if (MainWindow& window = make(); !window.files().open_last())
       window.open(QString::fromStdString(standard_example()));
-  for (const auto& window : windows) window->show();
+  for (MainWindow* window : windows) window->show();
   return windows;
 }
 
@@ -65,7 +68,9 @@ int run_window(int argc, char** argv, const std::vector<std::string>& files,
   QApplication::setOrganizationName("Fovea");
   QApplication::setApplicationName("Fovea");
   QApplication::setWindowIcon(QIcon(QString::fromStdString(assets_directory() + "/fovea.svg")));
-  const auto windows = open_windows(files, backend);
+  // Its end waits until all files are written.
+  const auto background = std::make_shared<Background>();
+  open_windows(files, backend, background);
   return QApplication::exec();
 }
 

@@ -11,19 +11,21 @@ class QApplication;
 
 namespace fovea {
 
+class Background;
 class MainWindow;
 
 /// Qt's application, ready for windows. Throws UnavailableError when no screen is named; where one
-/// is named and cannot be reached, says so and ends the program with status 4: Qt knows no way back
-/// from there. `argc` and `argv` outlive it.
+/// is named and cannot be reached, says so and ends the program with status 4: Qt aborts there.
+/// `argc` and `argv` outlive it.
 std::unique_ptr<QApplication> start_application(int& argc, char** argv);
 
-/// A window for each source or session; of none one window, on what was open last, else on the
-/// bundled example.
-std::vector<std::unique_ptr<MainWindow>> open_windows(const std::vector<std::string>& files,
-                                                      const BackendChoice& backend);
+/// A window for each source or session; without any one window, on what was open last, else on the
+/// bundled example. Each deletes itself when it is closed.
+std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
+                                      const BackendChoice& choice,
+                                      std::shared_ptr<Background> background);
 
-/// Until the last window is closed. The exit status.
+/// Runs until the last window is closed. Returns the exit status.
 int run_window(int argc, char** argv, const std::vector<std::string>& files,
                const BackendChoice& backend = {});
 

@@ -15,7 +15,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Request {
-  std::string tag;
+  RequestId id;
   int priority = 0, later = 0;
   std::uint64_t number = 0;
   Engine::Piece piece;
@@ -31,30 +31,30 @@ struct Engine::Impl {
   mutable std::mutex mutex;
   std::condition_variable_any wake;
   std::vector<Request> waiting;
-  // Not wanted any more. What jobs hold may be large: the engine's thread frees it, without lock.
+  // Cancelled. What jobs hold may be large: the engine's thread frees it, without the lock.
   std::vector<Request> dropped;
   std::vector<std::shared_ptr<const void>> discarded;
   std::uint64_t submitted = 0;
-  bool busy = false, device_lost = false;
-  bool interrupted = false;  // what runs was stopped, to be done again
+  bool device_lost = false;
+  bool interrupted = false;  // the running piece was stopped and is to start again
   int held_below = 0;        // until held_until
   Clock::time_point held_until{};
-  std::string running_tag;
+  std::optional<RequestId> running;
   std::stop_source running_stop{std::nostopstate};
   Clock::time_point started;
   std::shared_ptr<Progress> progress = std::make_shared<Progress>();
   std::jthread thread;  // last: ends before what it uses
 
-  void drop_waiting(const std::string& tag) {
+  void drop_waiting(const RequestId& id) {
     for (Request& request : waiting)
-      if (request.tag == tag) dropped.push_back(std::move(request));
+      if (request.id == id) dropped.push_back(std::move(request));
     std::erase_if(waiting, [](const Request& r) { return !r.piece; });
   }
 
-  bool has_rubbish() const { return !dropped.empty() || !discarded.empty(); }
+  bool has_garbage() const { return !dropped.empty() || !discarded.empty(); }
 
-  void free_rubbish(std::unique_lock<std::mutex>& lock) {
-    while (has_rubbish()) {
+  void free_garbage(std::unique_lock<std::mutex>& lock) {
+    while (has_garbage()) {
       auto old_jobs = std::exchange(dropped, {});
       auto old_things = std::exchange(discarded, {});
       lock.unlock();
@@ -78,9 +78,9 @@ struct Engine::Impl {
     return std::ranges::any_of(waiting, [&](const Request& r) { return r.priority >= held_below; });
   }
 
-  /// False: the engine ends.
+  /// Returns false when the engine ends.
   bool wait_for_work(std::unique_lock<std::mutex>& lock, const std::stop_token& quit) {
-    const auto is_there = [this] { return has_work() || has_rubbish(); };
+    const auto is_there = [this] { return has_work() || has_garbage(); };
     while (!quit.stop_requested() && !is_there()) {
       if (waiting.empty())
         wake.wait(lock, quit, [&] { return is_there() || !waiting.empty(); });
@@ -93,11 +93,10 @@ struct Engine::Impl {
   void work(std::stop_token quit) {
     std::unique_lock lock(mutex);
     while (wait_for_work(lock, quit)) {
-      free_rubbish(lock);
+      free_garbage(lock);
       if (!has_work()) continue;
       Request request = take_first();
-      busy = true;
-      running_tag = request.tag;
+      running = request.id;
       running_stop = std::stop_source();
       interrupted = false;
       progress = request.progress;
@@ -109,12 +108,11 @@ struct Engine::Impl {
       const End end = run(request, stop);
       if (end == End::done) request = {};  // what it held goes before anyone waits for the lock
       lock.lock();
-      busy = false;
-      running_tag.clear();
+      running.reset();
       if (end == End::done) continue;
       request.before = Clock::now() - started;
       if (end == End::more) request.priority = request.later;
-      // Cancelled since, or another has taken its place.
+      // It may have been cancelled meanwhile, or another may have taken its place.
       const bool goes_on = interrupted || (end == End::more && !stop.stop_requested());
       (goes_on ? waiting : dropped).push_back(std::move(request));
     }
@@ -131,30 +129,34 @@ struct Engine::Impl {
     } catch (const DeviceLostError& error) {
       const bool known = [this] {
         const std::scoped_lock lock(mutex);
-        return std::exchange(device_lost, true);  // before anyone hears of it
+        return std::exchange(device_lost, true);  // before the error is reported
       }();
-      if (!known) on_error(request.tag, error.what());
+      if (!known) on_error(request.id, error.what());
     } catch (const std::bad_alloc&) {
-      on_error(request.tag, "not enough memory");
+      on_error(request.id, "not enough memory");
     } catch (const std::exception& error) {
-      on_error(request.tag, error.what());
+      on_error(request.id, error.what());
     }
     return End::done;
   }
 
-  void stop_running(const std::string& tag, bool to_go_on) {
-    if (!busy || running_tag != tag) return;
-    if (to_go_on && running_stop.stop_requested()) return;  // it was cancelled
-    interrupted = to_go_on;
+  void stop_running(const RequestId& id, bool start_again) {
+    if (running != id) return;
+    if (start_again && running_stop.stop_requested()) return;  // it was cancelled
+    interrupted = start_again;
     running_stop.request_stop();
   }
 };
 
-Engine::Engine(std::unique_ptr<Backend> backend, OnError on_error)
+Engine::Engine(std::unique_ptr<Backend> backend, OnError on_error, std::function<void()> on_start)
     : impl_(std::make_unique<Impl>()) {
   impl_->backend = std::move(backend);
   impl_->on_error = std::move(on_error);
-  impl_->thread = std::jthread([impl = impl_.get()](std::stop_token quit) { impl->work(quit); });
+  impl_->thread =
+      std::jthread([impl = impl_.get(), on_start = std::move(on_start)](std::stop_token quit) {
+        if (on_start) on_start();
+        impl->work(quit);
+      });
 }
 
 Engine::~Engine() {
@@ -163,22 +165,22 @@ Engine::~Engine() {
   impl_->thread.join();
 }
 
-void Engine::submit(const std::string& tag, int priority, Job job) {
+void Engine::submit(const RequestId& id, int priority, Job job) {
   submit_pieces(
-      tag, priority,
+      id, priority,
       [job = std::move(job)](const Backend& backend, std::stop_token stop, Progress& progress) {
         job(backend, stop, progress);
         return false;
       });
 }
 
-void Engine::submit_pieces(const std::string& tag, int priority, Piece piece,
+void Engine::submit_pieces(const RequestId& id, int priority, Piece piece,
                            std::optional<int> later) {
   {
     const std::scoped_lock lock(impl_->mutex);
-    impl_->drop_waiting(tag);
-    impl_->stop_running(tag, false);
-    impl_->waiting.push_back({.tag = tag,
+    impl_->drop_waiting(id);
+    impl_->stop_running(id, false);
+    impl_->waiting.push_back({.id = id,
                               .priority = priority,
                               .later = later.value_or(priority),
                               .number = ++impl_->submitted,
@@ -187,18 +189,18 @@ void Engine::submit_pieces(const std::string& tag, int priority, Piece piece,
   impl_->wake.notify_one();
 }
 
-void Engine::cancel(const std::string& tag) {
+void Engine::cancel(const RequestId& id) {
   {
     const std::scoped_lock lock(impl_->mutex);
-    impl_->drop_waiting(tag);
-    impl_->stop_running(tag, false);
+    impl_->drop_waiting(id);
+    impl_->stop_running(id, false);
   }
   impl_->wake.notify_one();
 }
 
-void Engine::interrupt(const std::string& tag) {
+void Engine::interrupt(const RequestId& id) {
   const std::scoped_lock lock(impl_->mutex);
-  impl_->stop_running(tag, true);
+  impl_->stop_running(id, true);
 }
 
 void Engine::cancel_all() {
@@ -206,7 +208,7 @@ void Engine::cancel_all() {
     const std::scoped_lock lock(impl_->mutex);
     std::ranges::move(impl_->waiting, std::back_inserter(impl_->dropped));
     impl_->waiting.clear();
-    impl_->stop_running(impl_->running_tag, false);
+    if (impl_->running) impl_->stop_running(*impl_->running, false);
   }
   impl_->wake.notify_one();
 }
@@ -227,11 +229,10 @@ void Engine::discard(std::shared_ptr<const void> thing) {
 
 Engine::Status Engine::status() const {
   const std::scoped_lock lock(impl_->mutex);
-  Status status{.busy = impl_->busy,
-                .tag = impl_->running_tag,
+  Status status{.running = impl_->running,
                 .waiting = impl_->waiting.size(),
                 .device_lost = impl_->device_lost};
-  if (impl_->busy) {
+  if (impl_->running) {
     status.fraction = impl_->progress->fraction;
     status.seconds = std::chrono::duration<double>(Clock::now() - impl_->started).count();
   }

@@ -1,8 +1,9 @@
-// The Engine is the one thread that owns the back end and computes. Requests are tagged; a newer
-// one of the same tag replaces a waiting one and stops a running one; the newest tag runs first.
+// The Engine is the one thread that owns the back end and computes. Every request has an identity:
+// a newer one of the same identity replaces a waiting one and stops a running one.
 #pragma once
 
 #include <chrono>
+#include <compare>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,45 +14,57 @@
 
 namespace fovea {
 
+/// What a request is for. Whoever uses an Engine defines the enumerators.
+enum class RequestKind : int;
+
+/// The identity of a request: its kind and, where there are several of that kind, which one.
+struct RequestId {
+  RequestKind kind{};
+  int row = 0, column = 0;  // -1: none
+  friend auto operator<=>(const RequestId&, const RequestId&) = default;
+};
+
 class Engine {
  public:
-  /// Runs on the engine's thread. Everything it needs it holds by value.
+  /// Runs on the engine's thread. It must hold everything it needs by value.
   using Job = std::function<void(const Backend& backend, std::stop_token stop, Progress& progress)>;
-  /// One piece of a long job, some 100 ms at most; true: there is more to do. Between pieces
-  /// others of higher priority have their turn.
+  /// One piece of a long job, some 100 ms at most; returns true while there is more to do. Requests
+  /// of higher priority run between pieces.
   using Piece =
       std::function<bool(const Backend& backend, std::stop_token stop, Progress& progress)>;
-  /// Called on the engine's thread with the message of an error a job threw (never for Cancelled;
-  /// once for a lost device).
-  using OnError = std::function<void(const std::string& tag, const std::string& message)>;
+  /// Called on the engine's thread with the message of an error that a job threw: never for
+  /// Cancelled, and once for a lost device.
+  using OnError = std::function<void(const RequestId& id, const std::string& message)>;
 
-  Engine(std::unique_ptr<Backend> backend, OnError on_error);
+  /// `on_start` runs first on the engine's thread.
+  Engine(std::unique_ptr<Backend> backend, OnError on_error, std::function<void()> on_start = {});
   ~Engine();  // stops the running job and waits for it: within 200 ms
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   /// Higher priority first; among equals the newest.
-  void submit(const std::string& tag, int priority, Job job);
+  void submit(const RequestId& id, int priority, Job job);
   /// `later`: the priority of all but the first piece; as that one when left out.
-  void submit_pieces(const std::string& tag, int priority, Piece piece,
-                     std::optional<int> later = {});
-  void cancel(const std::string& tag);
-  /// Stops the piece that runs under this tag, for others that cannot wait for its end: it is begun
+  void submit_pieces(const RequestId& id, int priority, Piece piece, std::optional<int> later = {});
+  void cancel(const RequestId& id);
+  /// Stops the running piece of this request, for others that cannot wait for its end; it starts
   /// again when its turn comes. A piece that was stopped must leave nothing half done.
-  void interrupt(const std::string& tag);
+  void interrupt(const RequestId& id);
   void cancel_all();
-  /// What is of lower priority is not begun within this time from now; what runs goes on.
+  /// Starts no request of a priority below `below` within this time from now. What runs goes on.
   void hold_back(int below, std::chrono::milliseconds time);
-  /// Lets go of it on the engine's thread, between jobs: freeing a long head takes milliseconds.
+  /// Frees it on the engine's thread, between jobs: freeing a long head takes milliseconds.
   void discard(std::shared_ptr<const void> thing);
 
   struct Status {
-    bool busy = false;
-    std::string tag;      // of the running job
-    double fraction = 0;  // 0..1
-    double seconds = 0;   // since it started; of its pieces alone
+    std::optional<RequestId> running;  // nullopt: the engine is idle
+    double fraction = 0;               // of the running request, 0..1
+    double seconds = 0;                // it has run, all its pieces together
     std::size_t waiting = 0;
     bool device_lost = false;  // no job succeeds any more: make another engine
+
+    bool busy() const { return running.has_value(); }
+    bool runs(RequestKind kind) const { return running && running->kind == kind; }
   };
   Status status() const;
   const Backend& backend() const;

@@ -293,7 +293,7 @@ TEST_CASE("a session keeps the layout of the docks") {
   Window window(small);
   auto* timing = window->findChild<QDockWidget*>("Timing");
   timing->hide();
-  REQUIRE(window->save_session_to(dir.filePath("s.fovea.json")));
+  REQUIRE(window.save(dir.filePath("s.fovea.json")));
   timing->show();
   window->open(dir.filePath("s.fovea.json"));
   CHECK(wait_until([&] { return timing->isHidden(); }));
@@ -311,7 +311,7 @@ TEST_CASE("the window opens what was open last, as it was") {
     window.close();
   }
   MainWindow again(make_polite_backend());
-  REQUIRE(again.open_last());
+  REQUIRE(again.files().open_last());
   CHECK(wait_until([&] { return again.study().session() == left; }));
 }
 
@@ -339,7 +339,7 @@ TEST_CASE("a last session that cannot be shown is said, beside what is opened in
   last.write(R"({"fovea_session": 99})");
   last.close();
   MainWindow again(make_polite_backend());
-  CHECK_FALSE(again.open_last());
+  CHECK_FALSE(again.files().open_last());
   again.open(small);
   REQUIRE(wait_until([&] { return again.study().source() && !again.study().opening(); }));
   CHECK(again.info_bar().message().contains("version 99"));
@@ -347,7 +347,7 @@ TEST_CASE("a last session that cannot be shown is said, beside what is opened in
   CHECK(wait_until([&] { return again.info_bar().message().isEmpty(); }));
   REQUIRE(last.remove());
   MainWindow first(make_polite_backend());
-  CHECK_FALSE(first.open_last());
+  CHECK_FALSE(first.files().open_last());
   CHECK(first.info_bar().message().isEmpty());
 }
 

@@ -42,7 +42,7 @@ double end_of_work_ms(Window& window, const std::function<void()>& end) {
   QElapsedTimer clock;
   clock.start();
   end();
-  wait_until([&] { return !window.study().status().busy; }, 5000);
+  wait_until([&] { return !window.study().status().busy(); }, 5000);
   return double(clock.nsecsElapsed()) * 1e-6;
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("timing: dragging a parameter at n = 2048 never blocks the window for 
 
   // What Qt and a display drawn by software take for the same frames while nothing is computed.
   window.study().cancel();
-  REQUIRE(wait_until([&] { return !window.study().status().busy; }));
+  REQUIRE(wait_until([&] { return !window.study().status().busy(); }));
   QTest::qWait(100);
   double quiet_ms = 0;
   {

@@ -136,7 +136,7 @@ TEST_CASE("a layer of another length is seen whole, with nothing pinned or selec
     s.viewport = {40, 60, 40, 60};
   });
   window.study().select({40, 60}, {40, 60});
-  emit input->head_wished(1, 0);
+  emit input->head_requested(1, 0);
   CHECK(window.study().length() == 32);
   CHECK(window.study().session().viewport == Viewport{0, 32, 0, 32});
   CHECK_FALSE(window.study().session().pinned_query);

@@ -68,24 +68,24 @@ TEST_CASE(
   };
   const QPoint last_bar = at(window, View::tree, column, 0.9, 0.97);
   click(window, last_bar);
-  REQUIRE(window.study().chosen_leaves());
-  const IndexRange leaf = window.study().chosen_leaves()->leaves;
+  REQUIRE(window.study().marks().chosen());
+  const IndexRange leaf = window.study().marks().chosen()->leaves;
   CHECK(leaf.size() == 1);
   CHECK(leaf.begin == window.study().leaf_count(column) - 1);
-  CHECK(window.study().marked_queries() == members(leaf));
+  CHECK(window.study().marks().queries() == members(leaf));
   QTest::mouseMove(&window->canvas(), {3, 3});
   be_still(window);
   CHECK(picture_of(window, View::heatmap, 0) != dark);
   CHECK(sequence(window)->grab().toImage() != chips);
   window.shoot("leaf");
   click(window, last_bar);
-  CHECK_FALSE(window.study().chosen_leaves());
+  CHECK_FALSE(window.study().marks().chosen());
 
   // Some place of the icicle chooses all leaves below a node: the root all of them.
   bool root = false;
   for (double y = 0.05; y < 0.9 && !root; y += 0.02) {
     click(window, at(window, View::tree, column, 0.5, y));
-    root = window.study().marked_queries().size() == 128;
+    root = window.study().marks().queries().size() == 128;
   }
   CHECK(root);
 }
@@ -94,21 +94,21 @@ TEST_CASE("marks follow their column: other parameters other tokens, no column n
   Window window(small);
   const int column = column_of(window, "tf");
   window.study().choose_leaves(column, {0, 1});
-  const auto before = window.study().marked_queries();
+  const auto before = window.study().marks().queries();
   REQUIRE_FALSE(before.empty());
   window->change("height", [&](Session& s) {
     set_value(find_variant("tf").schema, s.columns[std::size_t(column)].values, "height", "1");
   });
   REQUIRE(window.settle());
-  CHECK(window.study().marked_queries() != before);
+  CHECK(window.study().marks().queries() != before);
   window->change("move", [&](Session& s) {
     std::rotate(s.columns.begin(), s.columns.begin() + column, s.columns.begin() + column + 1);
   });
-  REQUIRE(window.study().chosen_leaves());
-  CHECK(window.study().chosen_leaves()->column == 0);
+  REQUIRE(window.study().marks().chosen());
+  CHECK(window.study().marks().chosen()->column == 0);
   window->change("remove", [](Session& s) { s.columns.erase(s.columns.begin()); });
-  CHECK_FALSE(window.study().chosen_leaves());
-  CHECK(window.study().marked_queries().empty());
+  CHECK_FALSE(window.study().marks().chosen());
+  CHECK(window.study().marks().queries().empty());
 }
 
 TEST_CASE("a block of the rank map clicked shows its singular values, the tolerance is live") {

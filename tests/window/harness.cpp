@@ -4,6 +4,7 @@
 #include <QApplication>
 #include <QDir>
 #include <QSettings>
+#include <QStatusBar>
 #include <QTest>
 #include <QTimerEvent>
 #include <algorithm>
@@ -30,6 +31,24 @@ void Window::shoot(const QString& name) {
   QTest::qWait(100);  // two frames
   QDir().mkpath(FOVEA_SHOTS);
   window_->grab().save(QString(FOVEA_SHOTS) + "/" + name + ".png");
+}
+
+bool Window::is_written(const std::function<void()>& write) {
+  window_->info_bar().hide();
+  write();
+  const auto message = [this] { return window_->info_bar().message(); };
+  wait_until([&] {
+    return window_->statusBar()->currentMessage().startsWith("Wrote") || !message().isEmpty();
+  });
+  return message().isEmpty();
+}
+
+bool Window::save(const QString& path) {
+  return is_written([&] { window_->files().save_session_to(path); });
+}
+
+bool Window::export_to(const QString& path, const FigureStyle& style) {
+  return is_written([&] { window_->pictures().export_to(path, style); });
 }
 
 void Window::trigger(const QString& action) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "figure/figure.h"
 #include "window/main_window.h"
 
 namespace fovea::test {
@@ -25,16 +26,22 @@ class Window {
     constexpr int limit_ms = 90000;  // rank maps of an image, on a machine where others work
     return wait_until([this] { return study().settled(); }, limit_ms);
   }
+  /// Whether the session or figure was written; why not is in the info bar.
+  bool save(const QString& path);
+  bool export_to(const QString& path, const FigureStyle& style);
   /// Into the build folder, to be looked at.
   void shoot(const QString& name);
   void trigger(const QString& action);
   void close();
 
  private:
+  bool is_written(const std::function<void()>& write);
+
   std::unique_ptr<MainWindow> window_;
 };
 
-/// The longest time between two ticks of a 1 ms timer on this thread: how long the window was deaf.
+/// The longest time between two ticks of a 1 ms timer on this thread: how long the window did not
+/// respond.
 class GapMeter : public QObject {
  public:
   GapMeter();

@@ -42,9 +42,9 @@ TEST_CASE("keys alone: crosshair, pin, selection, panel, leaf and block") {
   CHECK(window.study().selected_column() == tree);
   press(window, Qt::Key_BracketRight);
   press(window, Qt::Key_BracketRight);
-  REQUIRE(window.study().chosen_leaves());
-  CHECK(window.study().chosen_leaves()->leaves == IndexRange{1, 2});
-  CHECK_FALSE(window.study().marked_keys().empty());
+  REQUIRE(window.study().marks().chosen());
+  CHECK(window.study().marks().chosen()->leaves == IndexRange{1, 2});
+  CHECK_FALSE(window.study().marks().keys().empty());
 
   press(window, Qt::Key_PageDown);
   press(window, Qt::Key_Z);
@@ -53,7 +53,7 @@ TEST_CASE("keys alone: crosshair, pin, selection, panel, leaf and block") {
   CHECK_FALSE(window->canvas().is_enlarged());
   press(window, Qt::Key_Escape);
   CHECK_FALSE(window.study().selection());
-  CHECK_FALSE(window.study().chosen_leaves());
+  CHECK_FALSE(window.study().marks().chosen());
   CHECK_FALSE(window.study().paused());
 }
 

@@ -152,10 +152,10 @@ TEST_CASE("export writes all three formats, and tells when it cannot") {
   QTemporaryDir dir;
   Window window(small);
   for (const char* name : {"f.png", "f.svg", "f.pdf"}) {
-    CHECK(window->export_to(dir.filePath(name), FigureStyle{}));
+    CHECK(window.export_to(dir.filePath(name), FigureStyle{}));
     CHECK(QFile(dir.filePath(name)).size() > 1000);
   }
-  CHECK_FALSE(window->export_to("/nowhere/f.png", FigureStyle{}));
+  CHECK_FALSE(window.export_to("/nowhere/f.png", FigureStyle{}));
   CHECK_FALSE(window->info_bar().message().isEmpty());
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("a session saved and opened is the same session") {
   });
   REQUIRE(wait_until([&] { return !window.study().content_hash().empty(); }));
   const Session saved = window.study().session();
-  REQUIRE(window->save_session_to(path));
+  REQUIRE(window.save(path));
   window->open(small);
   REQUIRE(wait_until([&] { return window.study().session().source == small.toStdString(); }));
   window->open(path);
@@ -206,7 +206,7 @@ TEST_CASE("cancel stops, keeps what is there, and goes on when asked") {
   REQUIRE(wait_until(
       [&] { return window.study().session().source.find("16384") != std::string::npos; }));
   window.trigger("cancel");
-  CHECK(wait_until([&] { return !window.study().status().busy; }, 1000));
+  CHECK(wait_until([&] { return !window.study().status().busy(); }, 1000));
   CHECK(window.study().paused());
   window->open(small);
   CHECK(window.settle());
@@ -256,7 +256,7 @@ TEST_CASE("when the device is lost it is said, and everything is computed on the
   Window window(small);
   Study& study = window.study();
   QStringList said;
-  QObject::connect(&study, &Study::trouble, &study, [&](const QString& text) { said << text; });
+  QObject::connect(&study, &Study::reported, &study, [&](const QString& text) { said << text; });
   study.use_backend(std::make_unique<LostDevice>());
   REQUIRE(wait_until([&] { return study.backend().id() == "cpu"; }));
   REQUIRE(window.settle());

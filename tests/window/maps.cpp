@@ -85,7 +85,7 @@ TEST_CASE("a view of single entries of a long head shows them, before all of it 
   Profile profile;
   Run run{profile};
   window.study().cancel();  // the operators are used from one thread at a time
-  REQUIRE(wait_until([&] { return !study.status().busy; }));
+  REQUIRE(wait_until([&] { return !study.status().busy(); }));
   const Matrix exact = study.exact()->computation->op->tile({9000, 9300}, {5000, 5300}, run);
   const Matrix hyper = study.columns()[1].computation->op->tile({9000, 9300}, {5000, 5300}, run);
   double worst = 0, worst_error = 0;
@@ -152,7 +152,7 @@ TEST_CASE(
     return p && p->estimated > 0 && p->estimated < 1;
   }));
   study.cancel();
-  REQUIRE(wait_until([&] { return !study.status().busy; }));
+  REQUIRE(wait_until([&] { return !study.status().busy(); }));
   QTest::qWait(300);
   const Raster* kept = raster(study, View::heatmap, 0);
   REQUIRE(kept);

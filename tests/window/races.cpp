@@ -23,7 +23,7 @@ const QString assets = FOVEA_ASSETS;
 
 /// Until the engine has nothing to do; what it found waits for this thread's event loop.
 void let_engine_finish(const Study& study) {
-  for (int ms = 0; study.status().busy || study.status().waiting > 0; ++ms) {
+  for (int ms = 0; study.status().busy() || study.status().waiting > 0; ++ms) {
     REQUIRE(ms < 10000);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -34,9 +34,12 @@ void keep_engine_from_hashing(Study& study) {
   QObject::connect(
       &study, &Study::opened, &study,
       [&study] {
-        study.submit_sweep([](const Backend&, std::stop_token stop, Progress&) {
-          while (!stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        });
+        const auto wait = [](const Backend&, Run& run) {
+          while (!run.stop.stop_requested())
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          return false;
+        };
+        study.start_sweep(wait, [](const std::string&) {});
       },
       Qt::SingleShotConnection);
 }
@@ -57,7 +60,7 @@ class NoMemoryForTiming : public CpuLike {
   NoMemoryForTiming(const Study& study, int times) : study_(study), times_(times) {}
   std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
                                  Run& run) const override {
-    if (study_.status().tag == "timing" && ++*tried <= times_)
+    if (study_.status().runs(RequestKind::timing) && ++*tried <= times_)
       throw UnavailableError("no memory for another one");
     return CpuLike::bind(std::move(plan), problem, run);
   }
@@ -146,7 +149,7 @@ TEST_CASE("the hash of the content is found whatever comes in between") {
   Window window(small);
   Study& study = window.study();
   QStringList said;
-  QObject::connect(&study, &Study::trouble, &study, [&](const QString& text) { said << text; });
+  QObject::connect(&study, &Study::reported, &study, [&](const QString& text) { said << text; });
   const std::string text = (assets + "/text/fovea.txt").toStdString();
   const auto open_and = [&](const std::function<void()>& then) {
     bool taken_up = false;

@@ -5,6 +5,7 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QLabel>
+#include <QPointer>
 #include <QSpinBox>
 #include <QTemporaryDir>
 #include <QTest>
@@ -51,13 +52,23 @@ bool some_label_says(const QWidget& in, const QString& words) {
 }  // namespace
 
 TEST_CASE("each file of the command line has a window of its own") {
-  const auto windows = open_windows({"synthetic:golden", "synthetic:gaussian?n=24&d=4"}, {});
+  const auto windows = open_windows({"synthetic:golden", "synthetic:gaussian?n=24&d=4"}, {},
+                                    std::make_shared<Background>());
   REQUIRE(windows.size() == 2);
   for (const auto& window : windows)
     CHECK(wait_until([&] { return window->isVisible() && window->study().settled(); }));
   CHECK(windows[0]->study().length() == 8);
   CHECK(windows[1]->study().length() == 24);
-  for (const auto& window : windows) window->close();
+  // A closed window is freed, and the other one goes on.
+  const QPointer<MainWindow> closed = windows[0], open = windows[1];
+  const QPointer<Study> study = &closed->study();
+  closed->close();
+  CHECK(wait_until([&] { return !closed; }, 10000));
+  CHECK_FALSE(study);
+  REQUIRE(open);
+  CHECK(open->isVisible());
+  open->close();
+  CHECK(wait_until([&] { return !open; }, 10000));
 }
 
 TEST_CASE("the patch of an image is chosen in the window, undo and redo open it again") {
@@ -94,7 +105,7 @@ TEST_CASE("a session keeps the patch, one from before there was a choice has 8")
   without_ranks(window);
   window->findChild<QSpinBox*>("patch")->setValue(32);
   REQUIRE(patches(window, 32));
-  REQUIRE(window->save_session_to(path));
+  REQUIRE(window.save(path));
   const Session saved = window.study().session();
   window->open(small);
   REQUIRE(wait_until([&] { return window.study().length() == 128; }));

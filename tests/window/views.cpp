@@ -156,14 +156,14 @@ TEST_CASE("a session whose source has moved is pointed to it anew") {
   REQUIRE(QFile::copy(assets + "/text/fovea.txt", text));
   {
     Window window(text);
-    REQUIRE(window->save_session_to(dir.filePath("s.fovea.json")));
+    REQUIRE(window.save(dir.filePath("s.fovea.json")));
   }
   REQUIRE(QFile::rename(text, moved));
   Window window(small);
   window->open(dir.filePath("s.fovea.json"));
   CHECK(window->info_bar().message().contains("a.txt"));
   QString asked;
-  window->ask_for_source = [&](const QString& missing) {
+  window->files().ask_for_source = [&](const QString& missing) {
     asked = missing;
     return moved;
   };
@@ -203,7 +203,7 @@ TEST_CASE("the ends of all sliders are sessions that can be read") {
       CAPTURE(name);
       auto* slider = window->findChild<QSlider*>(name);
       slider->setValue(top ? slider->maximum() : slider->minimum());
-      REQUIRE(window->save_session_to(path));
+      REQUIRE(window.save(path));
       CHECK(read_session(path.toStdString()).session == window.study().session());
     }
 }

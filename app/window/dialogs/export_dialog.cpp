@@ -2,6 +2,7 @@
 
 #include <QComboBox>
 #include <QDialogButtonBox>
+#include <QFileDialog>
 #include <QFormLayout>
 #include <QPushButton>
 #include <QSpinBox>
@@ -11,8 +12,8 @@
 
 namespace fovea {
 
-ExportDialog::ExportDialog(QWidget* parent) : QDialog(parent) {
-  setWindowTitle("Export the canvas");
+ExportDialog::ExportDialog(const QString& title, QWidget* parent) : QDialog(parent) {
+  setWindowTitle(title);
   auto* form = new QFormLayout(this);
   form->setSpacing(rhythm);
   form->setContentsMargins(16, 16, 16, 16);
@@ -30,6 +31,15 @@ ExportDialog::ExportDialog(QWidget* parent) : QDialog(parent) {
   connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
   form->addRow(buttons);
+}
+
+QString ExportDialog::ask_path(const QString& proposed) {
+  if (exec() != QDialog::Accepted) return {};
+  QString filter;
+  QString path = QFileDialog::getSaveFileName(parentWidget(), "Export", proposed,
+                                              "PDF (*.pdf);;SVG (*.svg);;PNG (*.png)", &filter);
+  if (!path.isEmpty() && !path.contains('.')) path += "." + filter.left(3).toLower();
+  return path;
 }
 
 FigureStyle ExportDialog::style() const {

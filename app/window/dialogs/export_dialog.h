@@ -1,4 +1,4 @@
-// The ExportDialog asks how large and how fine a figure is to be, and where it goes.
+// The ExportDialog asks how large and how fine a figure shall be, and for its file.
 #pragma once
 
 #include <QDialog>
@@ -14,7 +14,9 @@ class ExportDialog : public QDialog {
   Q_OBJECT
 
  public:
-  explicit ExportDialog(QWidget* parent = nullptr);
+  explicit ExportDialog(const QString& title, QWidget* parent = nullptr);
+  /// Runs the dialog, then asks for a file; empty: cancelled.
+  QString ask_path(const QString& proposed);
   FigureStyle style() const;
 
  private:

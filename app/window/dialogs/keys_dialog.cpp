@@ -91,10 +91,10 @@ QString KeysDialog::conflict() const {
   for (const Row& row : rows_)
     if (const QKeySequence keys = row.edit->keySequence(); !keys.isEmpty())
       users[keys.toString()] << name_of(*row.action);
-  QStringList told;
+  QStringList conflicts;
   for (const auto& [keys, names] : users)
-    if (names.size() > 1) told << keys + ": " + names.join(", ");
-  return told.join("; ");
+    if (names.size() > 1) conflicts << keys + ": " + names.join(", ");
+  return conflicts.join("; ");
 }
 
 void KeysDialog::check() {

@@ -1,4 +1,4 @@
-// The KeysDialog lists all keys and changes them; two that are the same are told, not taken.
+// The KeysDialog lists all keys and changes them; two that are the same are reported and not accepted.
 #pragma once
 
 #include <QDialog>

@@ -3,7 +3,6 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
-#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QHideEvent>
 #include <QLabel>
@@ -37,8 +36,13 @@ Control* named(QHBoxLayout* row, const QString& name, Control* control) {
 
 }  // namespace
 
-SweepDialog::SweepDialog(Study& study, std::function<QString()> provenance, QWidget* parent)
-    : QDialog(parent), study_(study), provenance_(std::move(provenance)), run_(study) {
+SweepDialog::SweepDialog(Study& study, std::shared_ptr<Background> background,
+                         std::function<QString()> provenance, QWidget* parent)
+    : QDialog(parent),
+      study_(study),
+      background_(std::move(background)),
+      provenance_(std::move(provenance)),
+      run_(study) {
   setWindowTitle("Sweep over n");
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(12, 12, 12, 12);
@@ -64,7 +68,7 @@ SweepDialog::SweepDialog(Study& study, std::function<QString()> provenance, QWid
 }
 
 SweepDialog::~SweepDialog() {
-  run_.disconnect(this);  // its end is no news
+  run_.disconnect(this);  // its end needs no refresh
 }
 
 void SweepDialog::make_controls() {
@@ -122,7 +126,7 @@ void SweepDialog::make_buttons() {
   button("C&lose", "Ends the measuring; what was measured stays", [this] { close(); });
 }
 
-void SweepDialog::open_up() {
+void SweepDialog::open_dialog() {
   show();
   raise();
   activateWindow();
@@ -190,7 +194,7 @@ void SweepDialog::refresh() {
   read(plot_->figure().marked);
 }
 
-// All but the plots, which would be laid out anew at every move of a hand over the canvas.
+// All but the plots, which would be laid out again at every move of the pointer over the canvas.
 void SweepDialog::refresh_state() {
   refresh_lengths();
   const bool warns = !run_.running() && run_.stale();
@@ -198,7 +202,7 @@ void SweepDialog::refresh_state() {
   state_->setToolTip(run_.provenance());
   if (state_->property("style").toString() != (warns ? "warning" : "note")) {
     state_->setProperty("style", warns ? "warning" : "note");
-    state_->setStyleSheet(" ");  // looks at the property anew
+    state_->setStyleSheet(" ");  // reads the property again
     state_->setStyleSheet("");
   }
   progress_->setVisible(run_.running());
@@ -210,7 +214,7 @@ void SweepDialog::refresh_state() {
   copy_->setEnabled(any);
 }
 
-QString SweepDialog::told() const {
+QString SweepDialog::message_text() const {
   return state_->text() + "\n" + reading_->text();
 }
 
@@ -227,28 +231,21 @@ void SweepDialog::copy_table() {
 }
 
 void SweepDialog::export_by_dialog() {
-  ExportDialog dialog(this);
-  dialog.setWindowTitle("Export the sweep");
-  if (dialog.exec() != QDialog::Accepted) return;
-  QString filter;
-  QString path = QFileDialog::getSaveFileName(this, "Export", "sweep.pdf",
-                                              "PDF (*.pdf);;SVG (*.svg);;PNG (*.png)", &filter);
-  if (path.isEmpty()) return;
-  if (!path.contains('.')) path += "." + filter.left(3).toLower();
-  export_to(path, dialog.style());
+  ExportDialog dialog("Export the sweep", this);
+  const QString path = dialog.ask_path("sweep.pdf");
+  if (!path.isEmpty()) export_to(path, dialog.style());
 }
 
-bool SweepDialog::export_to(const QString& path, const FigureStyle& style) {
+void SweepDialog::export_to(const QString& path, const FigureStyle& style) {
   SweepFigure figure = plot_->figure_for(style);
   figure.title = "Time, memory and error against n";
   figure.footer = run_.provenance().toStdString();
-  try {
-    write_drawing(path.toStdString(), drawing_of(figure));
-    return true;
-  } catch (const Error& error) {
-    state_->setText(QString::fromStdString(error.what()));
-    return false;
-  }
+  state_->setText("Writing " + path + "…");
+  background_->run(
+      [path = path.toStdString(), figure] { write_drawing(path, drawing_of(figure)); }, this,
+      [this, path](const std::string& error) {
+        state_->setText(error.empty() ? "Wrote " + path : QString::fromStdString(error));
+      });
 }
 
 }  // namespace fovea

@@ -22,19 +22,19 @@ class SweepDialog : public QDialog {
 
  public:
   /// `provenance`: source, head and back end in words.
-  SweepDialog(Study& study, std::function<QString()> provenance, QWidget* parent = nullptr);
+  SweepDialog(Study& study, std::shared_ptr<Background> background,
+              std::function<QString()> provenance, QWidget* parent = nullptr);
   ~SweepDialog() override;
 
-  /// Shows itself; measures unless what is there is complete and of the head and columns as they
-  /// are.
-  void open_up();
-  /// False when it could not be written; why is told.
-  bool export_to(const QString& path, const FigureStyle& style);
+  /// Measures, unless the sweep is complete and of the present head and columns.
+  void open_dialog();
+  /// In the background; the dialog then says how it ended.
+  void export_to(const QString& path, const FigureStyle& style);
   void copy_table();
   SweepRun& run() { return run_; }
   SweepPlot& plot() { return *plot_; }
   /// What is written below the plots.
-  QString told() const;
+  QString message_text() const;
 
  protected:
   void hideEvent(QHideEvent* event) override;
@@ -52,6 +52,7 @@ class SweepDialog : public QDialog {
   void export_by_dialog();
 
   Study& study_;
+  std::shared_ptr<Background> background_;
   std::function<QString()> provenance_;
   SweepRun run_;
   QComboBox *time_, *longest_, *allowed_;

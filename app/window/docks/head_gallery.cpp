@@ -14,7 +14,7 @@
 namespace fovea {
 namespace {
 
-constexpr int side_wished = 44, gap = 6;
+constexpr int preferred_side = 44, gap = 6;
 constexpr std::size_t most_heads = 512;  // more are chosen by number
 
 }  // namespace
@@ -62,10 +62,10 @@ void HeadGallery::refresh() {
 }
 
 int HeadGallery::per_row(int width) const {
-  return std::max(1, (width + gap) / (side_wished + gap));
+  return std::max(1, (width + gap) / (preferred_side + gap));
 }
 
-// The wished side, stretched until the row is full.
+// The preferred side, stretched until the row is full.
 int HeadGallery::side(int width) const {
   return (width + gap) / per_row(width) - gap;
 }
@@ -114,7 +114,7 @@ const QImage& HeadGallery::picture(const std::shared_ptr<const HeadCard>& card) 
 
 // Scroll areas do not ask for a height that follows from the width: it is fixed here.
 void HeadGallery::fit_height() {
-  if (const int wished = heightForWidth(width()); wished != height()) setFixedHeight(wished);
+  if (const int wanted = heightForWidth(width()); wanted != height()) setFixedHeight(wanted);
 }
 void HeadGallery::resizeEvent(QResizeEvent*) {
   fit_height();
@@ -174,7 +174,7 @@ void HeadGallery::paintEvent(QPaintEvent*) {
   }
 }
 
-/// For those who hear the window.
+// For screen readers.
 void HeadGallery::describe() {
   const Head now{study_.session().layer, study_.session().head};
   const auto card = study_.card(now.first, now.second);

@@ -100,12 +100,13 @@ void InputDock::make_head_chooser(QVBoxLayout* column) {
   connect(all_layers_, &QCheckBox::toggled, this, &InputDock::refresh);
   box->addWidget(gallery_ = new HeadGallery(study_, this));
   column->addWidget(chooser_);
-  connect(layer_, &QComboBox::activated, this, [this](int layer) { emit head_wished(layer, 0); });
+  connect(layer_, &QComboBox::activated, this,
+          [this](int layer) { emit head_requested(layer, 0); });
   connect(head_, &QSpinBox::valueChanged, this,
-          [this](int head) { emit head_wished(study_.session().layer, head); });
+          [this](int head) { emit head_requested(study_.session().layer, head); });
   connect(order_, &QComboBox::activated, this,
           [this](int order) { gallery_->set_order(static_cast<HeadGallery::Order>(order)); });
-  connect(gallery_, &HeadGallery::head_chosen, this, &InputDock::head_wished);
+  connect(gallery_, &HeadGallery::head_chosen, this, &InputDock::head_requested);
 }
 
 void InputDock::make_patch_chooser(QVBoxLayout* column) {
@@ -126,7 +127,7 @@ void InputDock::make_patch_chooser(QVBoxLayout* column) {
   row->addWidget(patch_);
   column->addWidget(patch_row_);
   patch_row_->hide();
-  connect(patch_, &QSpinBox::valueChanged, this, &InputDock::patch_wished);
+  connect(patch_, &QSpinBox::valueChanged, this, &InputDock::patch_requested);
 }
 
 void InputDock::source_opened() {

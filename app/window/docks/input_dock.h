@@ -26,8 +26,8 @@ class InputDock : public QWidget {
   SequenceView* sequence() { return sequence_; }
 
  signals:
-  void head_wished(fovea::Index layer, fovea::Index head);
-  void patch_wished(int patch);
+  void head_requested(fovea::Index layer, fovea::Index head);
+  void patch_requested(int patch);
   void query_hovered(fovea::Index query);
   void query_chosen(fovea::Index query);
   void query_stepped(fovea::Index query);

@@ -172,7 +172,7 @@ double SequenceView::shade(Index key) const {
 
 // Scroll areas do not ask for a height that follows from the width: it is fixed here.
 void SequenceView::fit_height() {
-  if (const int wished = heightForWidth(width()); wished != height()) setFixedHeight(wished);
+  if (const int wanted = heightForWidth(width()); wanted != height()) setFixedHeight(wanted);
 }
 void SequenceView::resizeEvent(QResizeEvent*) {
   fit_height();

@@ -33,7 +33,7 @@ const Timing& timing_of(const ColumnState& state) {
   return state.timing ? *state.timing : state.computation->timing;
 }
 
-/// Counted and measured are told apart.
+/// Counted and measured memory are named as such.
 QString memory_of(const ColumnState& state) {
   QString text = "memory: " + bytes_text(state.computation->cost.bytes) +
                  " counted, of plan and operator beside Q, K, V and Z";
@@ -230,12 +230,12 @@ void TimingDock::draw_whisker(QPainter& painter, const Bar& bar, double y, doubl
   constexpr double longest_tail = 40;
   if (bar.whisker_high <= 0) return;
   const double from = label_width + bar.whisker_low * scale;
-  const double wished = label_width + bar.whisker_high * scale;
-  const double to = std::min(wished, label_width + bar.total * scale + longest_tail);
+  const double end = label_width + bar.whisker_high * scale;
+  const double to = std::min(end, label_width + bar.total * scale + longest_tail);
   painter.setPen(QPen(Theme::current().text, 1.2));
   painter.drawLine(QPointF(from, y), QPointF(to, y));
   painter.drawLine(QPointF(from, y - 3), QPointF(from, y + 3));
-  if (to < wished) {
+  if (to < end) {
     painter.drawLine(QPointF(to - 4, y - 4), QPointF(to, y));
     painter.drawLine(QPointF(to - 4, y + 4), QPointF(to, y));
   } else {

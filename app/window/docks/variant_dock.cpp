@@ -73,12 +73,13 @@ VariantDock::VariantDock(Study& study, QWidget* parent) : QWidget(parent), study
   row->addWidget(seed_);
   column->addWidget(seed_row_);
   connect(seed_, &QLineEdit::editingFinished, this,
-          [this] { wish([this](Column& c) { c.seed = seed_->text().toULongLong(); }); });
+          [this] { request_change([this](Column& c) { c.seed = seed_->text().toULongLong(); }); });
   reset_ = new QPushButton("Reset parameters", this);
   reset_->setToolTip(
       "The paper's values, or smaller ones where a short text would make them exact (R)");
   connect(reset_, &QPushButton::clicked, this, [this] {
-    wish([this](Column& c) { c.values = values_for_length(find_variant(c.variant), shown_n_); });
+    request_change(
+        [this](Column& c) { c.values = values_for_length(find_variant(c.variant), shown_n_); });
   });
   column->addWidget(reset_, 0, Qt::AlignLeft);
 
@@ -96,13 +97,13 @@ VariantDock::VariantDock(Study& study, QWidget* parent) : QWidget(parent), study
   column->addStretch(1);
 }
 
-void VariantDock::wish(std::function<void(Column&)> change) {
+void VariantDock::request_change(std::function<void(Column&)> change) {
   const int index = study_.selected_column();
   const auto& columns = study_.session().columns;
   if (index < 0 || index >= static_cast<int>(columns.size())) return;
   Column column = columns[static_cast<std::size_t>(index)];
   change(column);
-  emit column_wished(index, column);
+  emit column_requested(index, column);
 }
 
 void VariantDock::refresh() {
@@ -131,7 +132,7 @@ void VariantDock::show_matrix(bool alone) {
   comparison_note_->hide();
   name_->setText("Attention matrix");
   summary_->setText("Given as it is. Variants would need Q, K and V.");
-  shown_variant_.clear();  // the next source's is shown anew
+  shown_variant_.clear();  // the next source rebuilds the form
 }
 
 void VariantDock::rebuild(const Column& column) {
@@ -142,8 +143,9 @@ void VariantDock::rebuild(const Column& column) {
   for (std::size_t f = 0; f < variant.schema.size(); ++f) {
     auto* editor = new FieldEditor(variant.schema[f], shown_n_, form_);
     form_layout_->addWidget(editor);
-    connect(editor, &FieldEditor::changed, this,
-            [this, f](const Value& value) { wish([&](Column& c) { c.values[f] = value; }); });
+    connect(editor, &FieldEditor::changed, this, [this, f](const Value& value) {
+      request_change([&](Column& c) { c.values[f] = value; });
+    });
     editors_.push_back(editor);
   }
   form_->setVisible(!editors_.empty());

@@ -25,12 +25,12 @@ class VariantDock : public QWidget {
   void refresh();
 
  signals:
-  void column_wished(int index, fovea::Column column);
+  void column_requested(int index, fovea::Column column);
 
  private:
   void show_matrix(bool alone);
   void rebuild(const Column& column);
-  void wish(std::function<void(Column&)> change);
+  void request_change(std::function<void(Column&)> change);
   void refresh_notes(const ColumnState& state);
   void refresh_comparison(const ColumnState& state);
 

@@ -38,11 +38,11 @@ FindBar::FindBar(QWidget* parent) : QFrame(parent) {
   button("▼", "Next match (F3)", [this] { emit stepped(1); });
   row->addWidget(found_ = make_note({}, this), 1);
   found_->setWordWrap(false);
-  button("✕", "Close the search", [this] { shut(); });
+  button("✕", "Close the search", [this] { close_bar(); });
   hide();
 }
 
-void FindBar::open() {
+void FindBar::open_bar() {
   show();
   line_->setFocus(Qt::ShortcutFocusReason);
   line_->selectAll();
@@ -53,7 +53,7 @@ QString FindBar::text() const {
   return line_->text();
 }
 
-void FindBar::tell(const QString& found) {
+void FindBar::show_result(const QString& found) {
   found_->setText(found);
   line_->setAccessibleDescription(found);
 }
@@ -69,13 +69,13 @@ bool FindBar::eventFilter(QObject* watched, QEvent* event) {
     if (enter)
       emit stepped(key->modifiers() & Qt::ShiftModifier ? -1 : 1);
     else
-      shut();
+      close_bar();
     return true;
   }
   return QFrame::eventFilter(watched, event);
 }
 
-void FindBar::shut() {
+void FindBar::close_bar() {
   hide();
   emit closed();
 }

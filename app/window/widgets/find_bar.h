@@ -14,11 +14,11 @@ class FindBar : public QFrame {
  public:
   explicit FindBar(QWidget* parent = nullptr);
   /// Shows itself and takes the focus; the text of before is selected.
-  void open();
-  void shut();
+  void open_bar();
+  void close_bar();
   QString text() const;
   /// "3 of 17", "no token has it".
-  void tell(const QString& found);
+  void show_result(const QString& found);
 
  signals:
   void searched(const QString& text);

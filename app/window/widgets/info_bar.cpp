@@ -30,14 +30,14 @@ InfoBar::InfoBar(QWidget* parent) : QFrame(parent), label_(new QLabel(this)) {
   hide();
 }
 
-void InfoBar::say(const QString& message) {
+void InfoBar::show_message(const QString& message) {
   label_->setText(message);
   remedy_->hide();
   show();
 }
 
-void InfoBar::say(const QString& message, const QString& remedy, std::function<void()> apply) {
-  say(message);
+void InfoBar::offer(const QString& message, const QString& remedy, std::function<void()> apply) {
+  show_message(message);
   apply_ = std::move(apply);
   remedy_->setText(remedy);
   remedy_->show();

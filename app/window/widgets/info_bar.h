@@ -1,4 +1,4 @@
-// The InfoBar tells of a trouble above the canvas until it is dismissed; it never takes the focus.
+// The InfoBar shows a message above the canvas until it is dismissed; it never takes the focus.
 #pragma once
 
 #include <QFrame>
@@ -14,9 +14,9 @@ class InfoBar : public QFrame {
 
  public:
   explicit InfoBar(QWidget* parent = nullptr);
-  void say(const QString& message);
+  void show_message(const QString& message);
   /// With a button that offers a remedy.
-  void say(const QString& message, const QString& remedy, std::function<void()> apply);
+  void offer(const QString& message, const QString& remedy, std::function<void()> apply);
   QString message() const;
 
  private:

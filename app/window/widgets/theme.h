@@ -12,14 +12,15 @@ namespace fovea {
 
 struct Theme {
   QColor window, surface, raised, line, text, muted, accent, warning, error, marked;
-  std::array<QColor, 6> series;  // stages, curves; told apart by the colour blind
+  std::array<QColor, 6> series;  // stages, curves; also distinct to the colour blind
 
   static const Theme& dark();
   static const Theme& light();
   static const Theme& current();
 };
 
-/// What the desktop wishes now. For it our palette gives way to the desktop's: apply_theme follows.
+/// Whether the desktop is dark now. Replaces the palette by the desktop's: call apply_theme after
+/// it.
 bool desktop_is_dark();
 /// Fusion with our palette and a small style sheet; every widget follows.
 void apply_theme(QApplication& application, bool dark);

@@ -112,9 +112,9 @@ void ViewBar::show_use(const CanvasModel& model) {
     set_use(name, shows(View::rank), "There is no rank row: View > Rows");
 }
 
-void ViewBar::wish() {
+void ViewBar::request_settings() {
   for (const auto& refresh : refreshers_) refresh();
-  emit settings_wished(settings_);
+  emit settings_requested(settings_);
 }
 
 void ViewBar::add_label(const QString& text, QWidget* field, const QString& tip) {
@@ -142,7 +142,7 @@ void ViewBar::add_choice(const QString& name, const QString& tip,
   add_label(name, box, tip);
   connect(box, &QComboBox::activated, this, [this, choices, member](int index) {
     settings_.*member = choices[static_cast<std::size_t>(index)].second;
-    wish();
+    request_settings();
   });
   refreshers_.push_back([this, box, choices, member] {
     const auto it = std::ranges::find(choices, settings_.*member, &std::pair<QString, T>::second);
@@ -163,7 +163,7 @@ void ViewBar::add_power(const QString& name, const QString& tip, IndexRange tent
   addWidget(number);
   connect(slider, &QSlider::valueChanged, this, [this, member](int exponent) {
     settings_.*member = std::pow(10.0, exponent / 10.0);
-    wish();
+    request_settings();
   });
   refreshers_.push_back([this, slider, number, member] {
     const QSignalBlocker quiet(slider);
@@ -183,7 +183,7 @@ void ViewBar::add_switch(const QString& name, const QString& tip, const QString&
   add_field(name, button, tip);
   connect(button, &QToolButton::toggled, this, [this, set](bool is_on) {
     set(settings_, is_on);
-    wish();
+    request_settings();
   });
   refreshers_.push_back([this, button, on, off, get] {
     const QSignalBlocker quiet(button);

@@ -21,7 +21,7 @@ class ViewBar : public QToolBar {
   void show_use(const CanvasModel& model);
 
  signals:
-  void settings_wished(const fovea::ViewSettings& settings);
+  void settings_requested(const fovea::ViewSettings& settings);
 
  private:
   template <class T>
@@ -36,7 +36,7 @@ class ViewBar : public QToolBar {
   void add_label(const QString& text, QWidget* field, const QString& tip);
   /// Without a label: the field says itself what it is.
   void add_field(const QString& name, QWidget* field, const QString& tip);
-  void wish();
+  void request_settings();
 
   ViewSettings settings_;
   std::vector<std::function<void()>> refreshers_;

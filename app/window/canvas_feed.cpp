@@ -1,15 +1,10 @@
-// What the canvas of a MainWindow shows: the study's model, exact in place of it while Shift is
-// held.
+#include "window/canvas_feed.h"
+
 #include <QAbstractSpinBox>
 #include <QApplication>
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <algorithm>
-
-#include "window/docks/input_dock.h"
-#include "window/docks/inspector_dock.h"
-#include "window/main_window.h"
-#include "window/widgets/view_bar.h"
 
 namespace fovea {
 namespace {
@@ -34,55 +29,64 @@ std::shared_ptr<const CanvasModel> with_exact_in_place(std::shared_ptr<const Can
   return shown;
 }
 
-}  // namespace
-
-void MainWindow::show_model() {
-  auto model = study_->model();
-  if (!model) return;
-  if (show_exact_) model = with_exact_in_place(model, study_->session().columns);
-  canvas_->set_model(model);
-  view_bar_->show_use(*study_->model());
-  input_->sequence()->set_marked(study_->marked_queries(), study_->marked_keys());
-  inspector_->refresh_block();
+bool has_exact(const std::vector<Column>& columns) {
+  return std::ranges::any_of(columns, is_reference, &Column::variant);
 }
 
-void MainWindow::show_token_errors() {
+}  // namespace
+
+CanvasFeed::CanvasFeed(WindowParts& parts) : parts_(parts) {
+  Study* study = &parts.study;
+  Canvas* canvas = &parts.canvas;
+  connect(study, &Study::model_changed, this, &CanvasFeed::show_model);
+  connect(study, &Study::columns_changed, this, &CanvasFeed::show_token_errors);
+  connect(study, &Study::leaves_chosen, this, [study, canvas] {
+    const ChosenLeaves leaves = study->marks().chosen().value_or(ChosenLeaves{});
+    canvas->set_chosen_leaves(leaves.column, leaves.leaves);
+  });
+  qApp->installEventFilter(this);
+}
+
+void CanvasFeed::show_model() {
+  const Study& study = parts_.study;
+  auto model = study.model();
+  if (!model) return;
+  if (exact_) model = with_exact_in_place(model, study.session().columns);
+  parts_.canvas.set_model(model);
+  parts_.docks.input->sequence()->set_marked(study.marks().queries(), study.marks().keys());
+}
+
+void CanvasFeed::show_token_errors() {
   TokenErrors errors;
-  for (const ColumnState& column : study_->columns()) {
+  for (const ColumnState& column : parts_.study.columns()) {
     errors.emplace_back();  // part of the metrics, which stay as long as it is shown
     if (column.metrics) errors.back() = {column.metrics, &column.metrics->token_error};
   }
-  canvas_->set_token_errors(std::move(errors));
+  parts_.canvas.set_token_errors(std::move(errors));
 }
 
-void MainWindow::show_exact(bool on) {
-  if (on == show_exact_) return;
-  const auto& columns = study_->session().columns;
-  const bool there = std::ranges::any_of(columns, is_reference, &Column::variant);
-  if (on && !there && study_->source() && !study_->shows_matrix())
-    say("No exact column to show in place: Variant > Add > Exact.");
-  show_exact_ = on && there;
+void CanvasFeed::show_exact(bool on) {
+  if (on == exact_) return;
+  const Study& study = parts_.study;
+  const bool there = has_exact(study.session().columns);
+  if (on && !there && study.source() && !study.shows_matrix())
+    parts_.show_status("No exact column to show in place: Variant > Add > Exact.");
+  exact_ = on && there;
   show_model();
 }
 
-bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+bool CanvasFeed::eventFilter(QObject* watched, QEvent* event) {
   const bool key = event->type() == QEvent::KeyPress || event->type() == QEvent::KeyRelease;
   if (key && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Shift) {
-    // A capital letter typed is no question.
+    // A capital letter being typed is no request.
     const QWidget* focus = QApplication::focusWidget();
     const bool typing = focus && (qobject_cast<const QLineEdit*>(focus) ||
                                   qobject_cast<const QAbstractSpinBox*>(focus));
-    show_exact(event->type() == QEvent::KeyPress && isActiveWindow() && !typing);
+    show_exact(event->type() == QEvent::KeyPress && parts_.window.isActiveWindow() && !typing);
   }
-  return QMainWindow::eventFilter(watched, event);
-}
-
-bool MainWindow::event(QEvent* event) {
-  if (event->type() == QEvent::WindowDeactivate) show_exact(false);  // a release goes elsewhere
-  // Every window of the program is told before anything is polished anew.
-  if (event->type() == QEvent::ThemeChange && look_ == "desktop")
-    QMetaObject::invokeMethod(this, &MainWindow::show_look, Qt::QueuedConnection);
-  return QMainWindow::event(event);
+  if (watched == &parts_.window && event->type() == QEvent::WindowDeactivate)
+    show_exact(false);  // the release goes to another window
+  return QObject::eventFilter(watched, event);
 }
 
 }  // namespace fovea

@@ -1,0 +1,86 @@
+#include "study/canvas_model.h"
+
+#include <algorithm>
+
+#include "study/leaf_marks.h"
+
+namespace fovea {
+namespace {
+
+std::string subtitle_of(const ColumnState& state) {
+  if (is_reference(state.column.variant)) return "softmax, the reference";
+  const Variant& variant = find_variant(state.column.variant);
+  std::string out;
+  int shown = 0;
+  for (std::size_t f = 0; f < variant.schema.size() && shown < 2; ++f) {
+    const Field& field = variant.schema[f];
+    const std::string value = to_text(state.column.values[f]);
+    if (value.empty()) continue;
+    out += (out.empty() ? "" : ", ") + (field.choices.empty() ? field.id + " " : "") + value;
+    ++shown;
+  }
+  if (!state.metrics || state.stale) return out;
+  char text[48];
+  std::snprintf(text, sizeof text, "output error %.3g", state.metrics->output_rel_fro);
+  return out + (out.empty() ? "" : " · ") + text;
+}
+
+template <class Same>
+bool same_cells(const CanvasModel& a, const CanvasModel& b, Same same) {
+  return std::ranges::equal(a.cells, b.cells, [&](const auto& x, const auto& y) {
+    return std::ranges::equal(x, y, same);
+  });
+}
+
+}  // namespace
+
+std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
+                                               const std::vector<ColumnState>& columns,
+                                               const std::vector<std::vector<CanvasCell>>& cells,
+                                               const LeafMarks& marks) {
+  auto model = std::make_shared<CanvasModel>();
+  const Session& session = subject.session;
+  model->views = session.views;
+  model->cells = cells;
+  model->settings = session.settings;
+  model->viewport = session.viewport;
+  model->n = subject.length();
+  model->pinned_query = session.pinned_query;
+  if (const auto& part = subject.selection) {
+    model->selection_begin = {part->first.begin, part->second.begin};
+    model->selection_end = {part->first.end, part->second.end};
+  }
+  model->selected_column = subject.selected_column;
+  model->marked_queries = marks.queries();
+  model->marked_keys = marks.keys();
+  model->dark = subject.dark;
+  if (subject.source) model->sequence = {subject.source, &subject.source->sequence};
+  for (const ColumnState& state : columns) {
+    const bool matrix = subject.shows_matrix();
+    model->column_titles.push_back(matrix ? "Attention matrix"
+                                          : find_variant(state.column.variant).label);
+    model->column_subtitles.push_back(matrix ? "as given" : subtitle_of(state));
+  }
+  return model;
+}
+
+// The sequence is left out: it changes only with the source of the panels.
+bool same_pictures(const CanvasModel& a, const CanvasModel& b) {
+  const auto same_cell = [](const CanvasCell& x, const CanvasCell& y) {
+    return x.panel == y.panel && x.stale == y.stale;
+  };
+  return a.views == b.views && a.column_titles == b.column_titles &&
+         a.column_subtitles == b.column_subtitles && same_cells(a, b, same_cell) &&
+         a.settings == b.settings && a.viewport == b.viewport && a.n == b.n &&
+         a.pinned_query == b.pinned_query && a.selection_begin == b.selection_begin &&
+         a.selection_end == b.selection_end && a.selected_column == b.selected_column &&
+         a.dark == b.dark && a.marked_queries == b.marked_queries && a.marked_keys == b.marked_keys;
+}
+
+bool same_statuses(const CanvasModel& a, const CanvasModel& b) {
+  return same_cells(a, b, [](const CanvasCell& x, const CanvasCell& y) {
+    return x.status == y.status && x.progress == y.progress;
+  });
+}
+
+}  // namespace fovea

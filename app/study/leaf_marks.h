@@ -1,0 +1,44 @@
+// LeafMarks are the tokens of chosen leaves or buckets of a column, which are marked in every
+// panel.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "study/results.h"
+
+namespace fovea {
+
+struct ChosenLeaves {
+  int column = 0;
+  IndexRange leaves{0, 0};
+  friend bool operator==(const ChosenLeaves&, const ChosenLeaves&) = default;
+};
+
+class LeafMarks {
+ public:
+  explicit LeafMarks(const Results& results) : results_(results) {}
+
+  /// The same leaves again, or none: nothing is chosen.
+  void choose(const ChosenLeaves& leaves);
+  /// Follows a chosen column to its new place; without one nothing is chosen. See continue_columns.
+  void continue_columns(const std::vector<int>& from);
+  /// Marks the tokens of the computation that is shown.
+  void update();
+
+  const std::optional<ChosenLeaves>& chosen() const { return chosen_; }
+  const std::vector<Index>& queries() const { return queries_; }  // ascending
+  const std::vector<Index>& keys() const { return keys_; }
+
+ private:
+  const Results& results_;
+  std::optional<ChosenLeaves> chosen_;
+  std::shared_ptr<const Computation> marked_;  // whose leaves are marked
+  std::vector<Index> queries_, keys_;
+};
+
+/// Leaves or buckets of a plan; 0: it has none.
+Index leaf_count(const Plan& plan);
+
+}  // namespace fovea

@@ -1,0 +1,119 @@
+#include "study/session_editor.h"
+
+#include <algorithm>
+
+namespace fovea {
+namespace {
+
+template <class T>
+bool move_item(std::vector<T>& items, int from, int to) {
+  const int count = static_cast<int>(items.size());
+  if (from == to || from < 0 || to < 0 || from >= count || to >= count) return false;
+  const auto first = items.begin();
+  if (from < to)
+    std::rotate(first + from, first + from + 1, first + to + 1);
+  else
+    std::rotate(first + to, first + from, first + from + 1);
+  return true;
+}
+
+}  // namespace
+
+void SessionEditor::change(const std::string& kind, const std::function<void(Session&)>& edit) {
+  Session next = study_.session();
+  edit(next);
+  // While another patch opens, a change may lead back to what is shown.
+  if (next == study_.session() && !study_.opening()) return;
+  history_.record(next, kind);
+  study_.set_session(std::move(next));
+}
+
+void SessionEditor::change_settings(const std::function<void(ViewSettings&)>& edit) {
+  change("settings", [&](Session& s) { edit(s.settings); });
+}
+
+void SessionEditor::undo() {
+  if (can_undo()) study_.set_session(history_.undo());
+}
+
+void SessionEditor::redo() {
+  if (can_redo()) study_.set_session(history_.redo());
+}
+
+void SessionEditor::show_view(View view, bool on) {
+  change("views", [&](Session& s) {
+    std::erase(s.views, view);
+    if (on) s.views.insert(std::ranges::find_if(s.views, [&](View v) { return v > view; }), view);
+    if (s.views.empty()) s.views.push_back(View::heatmap);
+  });
+}
+
+bool SessionEditor::move_view(int from, int to) {
+  bool moved = false;
+  change("move row", [&](Session& s) { moved = move_item(s.views, from, to); });
+  return moved;
+}
+
+bool SessionEditor::move_column(int from, int to) {
+  bool moved = false;
+  change("move", [&](Session& s) { moved = move_item(s.columns, from, to); });
+  return moved;
+}
+
+void SessionEditor::add_column(const std::string& variant) {
+  change("add", [&](Session& s) {
+    s.columns.push_back({.variant = variant,
+                         .values = values_for_length(find_variant(variant), study_.length()),
+                         .seed = 0});
+  });
+  study_.select_column(static_cast<int>(study_.session().columns.size()) - 1);
+}
+
+void SessionEditor::remove_column() {
+  change("remove", [&](Session& s) {
+    if (s.columns.size() > 1) s.columns.erase(s.columns.begin() + study_.selected_column());
+  });
+}
+
+void SessionEditor::reset_column() {
+  const auto column = static_cast<std::size_t>(study_.selected_column());
+  if (!study_.problem()) return;
+  change("reset", [&](Session& s) {
+    if (column < s.columns.size())
+      s.columns[column].values =
+          values_for_length(find_variant(s.columns[column].variant), study_.length());
+  });
+}
+
+void SessionEditor::choose_head(Index layer, Index head) {
+  change("head", [&](Session& s) {
+    const auto length_of = [&](Index l) {
+      return study_.source()->layers[static_cast<std::size_t>(l)].n();
+    };
+    if (const Index n = length_of(layer); n != length_of(s.layer)) {  // other tokens
+      s.viewport = {0, double(n), 0, double(n)};
+      s.pinned_query.reset();
+    }
+    s.layer = layer;
+    s.head = head;
+  });
+}
+
+void SessionEditor::choose_patch(int patch) {
+  change("patch", [&](Session& s) {
+    s.patch = patch;
+    s.viewport = {};  // all of it, however many tokens that are
+    s.pinned_query.reset();
+  });
+}
+
+void SessionEditor::pin(Index query) {
+  change("pin", [&](Session& s) {
+    if (s.pinned_query == query)
+      s.pinned_query.reset();
+    else
+      s.pinned_query = query;
+  });
+}
+
+}  // namespace fovea

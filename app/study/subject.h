@@ -1,0 +1,42 @@
+// A Subject is what a Study looks at: the opened source, the Session, and what is pointed at.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "data/source.h"
+#include "session/session.h"
+#include "study/keys.h"
+
+namespace fovea {
+
+/// A pair under the pointer or the crosshair. Where a panel has only queries `key` is -1.
+struct PointedPair {
+  Index query = -1, key = -1;  // -1: none
+  int column = 0;
+  friend bool operator==(const PointedPair&, const PointedPair&) = default;
+};
+
+struct Subject {
+  std::shared_ptr<const Source> source;  // null: nothing is open
+  std::uint64_t source_number = 0;       // counts the sources that were opened
+  Session session;
+  int selected_column = 0;
+  PointedPair pointed;
+  std::optional<std::pair<IndexRange, IndexRange>> selection;  // queries, keys
+  int panel_pixels = 256;  // the side of a panel on screen: finer rasters show no more
+  bool dark = true;
+
+  /// Tokens of the layer; 0: nothing is open.
+  Index length() const;
+  /// The source holds an attention matrix alone: there is nothing to compute, only to look at.
+  bool shows_matrix() const;
+  HeadKey head() const;
+  /// The pointed query, else the pinned one, else the middle.
+  Index shown_query() const;
+  /// The query whose surroundings are computed first.
+  Index focus_row() const;
+};
+
+}  // namespace fovea

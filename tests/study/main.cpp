@@ -1,0 +1,11 @@
+// The tests of a Study need an event loop and no display.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <QCoreApplication>
+
+#include "run_tests.h"
+
+int main(int argc, char** argv) {
+  QCoreApplication application(argc, argv);
+  doctest::Context context(argc, argv);
+  return fovea::test::run_tests(context);
+}

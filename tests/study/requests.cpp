@@ -1,0 +1,156 @@
+// Requests: what is known or pending is not requested again, what is unwanted is cancelled.
+#include "study/requests.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "study/event_loop.h"
+#include "window/backend.h"
+
+namespace fovea::test {
+namespace {
+
+constexpr RequestId first{RequestKind::column, 0, 1}, second{RequestKind::column, 0, 2};
+
+struct Fixture {
+  Requests requests{std::make_unique<CpuLike>(), std::make_shared<Background>()};
+  ResultCache<int, int> cache{8};
+  std::atomic<int> made = 0;
+
+  /// Asks for the square of `key`.
+  const ResultCache<int, int>::Answer* ask(const RequestId& id, int key) {
+    return requests.ask(cache, id, key, [this, key](const Backend&, Run&) {
+      ++made;
+      if (key < 0) throw InputError("", "negative");
+      return key * key;
+    });
+  }
+  bool arrives(int key) {
+    return wait_until([&] { return cache.find(key) != nullptr; }, 10000);
+  }
+};
+
+/// Runs until it is cancelled.
+Requests::Step endless(std::shared_ptr<std::atomic<bool>> ended) {
+  return [ended](const Backend&, Run& run) -> bool {
+    while (!run.stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    *ended = true;
+    throw Cancelled();
+  };
+}
+
+}  // namespace
+
+TEST_CASE("a result is made once, however often it is asked for") {
+  Fixture f;
+  CHECK(f.ask(first, 3) == nullptr);
+  CHECK(f.ask(first, 3) == nullptr);
+  REQUIRE(f.arrives(3));
+  REQUIRE(f.ask(second, 3) != nullptr);
+  CHECK(*f.ask(second, 3)->result == 9);
+  CHECK(f.made == 1);
+}
+
+TEST_CASE("an error is an answer, until errors are forgotten") {
+  Fixture f;
+  f.ask(first, -1);
+  REQUIRE(f.arrives(-1));
+  CHECK(f.ask(first, -1)->error.find("negative") != std::string::npos);
+  CHECK(f.made == 1);
+  f.cache.forget_errors();
+  CHECK(f.ask(first, -1) == nullptr);
+  REQUIRE(f.arrives(-1));
+  CHECK(f.made == 2);
+}
+
+TEST_CASE("what is not wanted in a round any more is cancelled, single requests are not") {
+  Fixture f;
+  const auto ended = std::make_shared<std::atomic<bool>>(false);
+  f.requests.begin_round();
+  f.requests.want(first);
+  f.requests.start(first, 1, endless(ended), [](const std::string&) { FAIL("it was cancelled"); });
+  f.requests.start(
+      second, 1, [](const Backend&, Run&) { return false; }, [](const std::string&) {});
+  f.requests.end_round();
+  CHECK(f.requests.is_pending(first, 1));
+  REQUIRE(wait_until([&] { return f.requests.status().running == first; }, 10000));
+  f.requests.begin_round();
+  f.requests.end_round();
+  CHECK_FALSE(f.requests.is_pending(first));
+  CHECK(f.requests.is_pending(second));
+  CHECK(wait_until([&] { return ended->load() && !f.requests.is_pending(second); }, 10000));
+}
+
+TEST_CASE("while paused nothing of a round is requested") {
+  Fixture f;
+  f.requests.pause();
+  CHECK(f.ask(first, 5) == nullptr);
+  run_events(50);
+  CHECK(f.made == 0);
+  f.requests.resume();
+  f.ask(first, 5);
+  CHECK(f.arrives(5));
+}
+
+TEST_CASE("an exchange of the back end drops what the old one still delivers, without waiting") {
+  Fixture f;
+  std::atomic<bool> entered = false;
+  f.requests.start(
+      first, 1,
+      [&](const Backend&, Run&) {
+        entered = true;  // it does not look for a stop
+        std::this_thread::sleep_for(std::chrono::milliseconds(400));
+        return false;
+      },
+      [](const std::string&) { FAIL("the old back end was replaced"); });
+  REQUIRE(wait_until([&] { return entered.load(); }, 10000));
+  QElapsedTimer clock;
+  clock.start();
+  f.requests.use_backend(std::make_unique<CpuLike>());
+  CHECK(clock.elapsed() < 200);  // half of what the old one still takes
+  CHECK_FALSE(f.requests.is_pending(first));
+  f.ask(first, 4);
+  CHECK(f.arrives(4));
+  run_events(500);
+}
+
+TEST_CASE("the cache drops what was used least recently, and hands it over") {
+  int dropped = 0;
+  ResultCache<int, int> cache(2, [&](auto) { ++dropped; });
+  cache.put(1, {std::make_shared<const int>(1)});
+  cache.put(2, {std::make_shared<const int>(2)});
+  CHECK(cache.find(1));
+  cache.put(3, {std::make_shared<const int>(3)});
+  CHECK(cache.find(1));
+  CHECK_FALSE(cache.find(2));
+  CHECK(dropped == 1);
+  cache.clear();
+  CHECK(dropped == 3);
+}
+
+TEST_CASE("work in the background is done in order; an error reaches whoever still listens") {
+  Background background;
+  std::vector<int> order;
+  std::string error = "none";
+  QObject receiver;
+  {
+    auto gone = std::make_unique<QObject>();
+    background.run([&] { order.push_back(1); }, gone.get(),
+                   [](const std::string&) { FAIL("the receiver is gone"); });
+    gone.reset();
+  }
+  background.run(
+      [&] {
+        order.push_back(2);
+        throw UnavailableError("the disk is full");
+      },
+      &receiver, [&](const std::string& message) { error = message; });
+  REQUIRE(wait_until([&] { return error != "none"; }, 10000));
+  CHECK(order == std::vector<int>{1, 2});
+  CHECK(error.find("the disk is full") != std::string::npos);
+}
+
+}  // namespace fovea::test

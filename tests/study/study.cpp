@@ -1,0 +1,201 @@
+// A Study without a display: results, errors of long work, another back end.
+#include "study/study.h"
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+
+#include "study/event_loop.h"
+#include "study/polite_backend.h"
+#include "study/sweep_run.h"
+#include "window/backend.h"
+
+namespace fovea::test {
+namespace {
+
+const std::string small = "synthetic:clusters?n=128&d=16&seed=1";
+
+/// Opens `what` with these columns and views.
+void open(Study& study, const std::string& what, const std::vector<std::string>& variants,
+          std::vector<View> views) {
+  study.open(what);
+  REQUIRE(wait_until([&] { return !study.opening(); }));
+  Session session = study.session();
+  session.columns.clear();
+  for (const std::string& id : variants)
+    session.columns.push_back(
+        {.variant = id, .values = values_for_length(find_variant(id), study.length()), .seed = 0});
+  session.views = std::move(views);
+  study.set_session(session);
+}
+
+bool shows_error(const Study& study, std::size_t row, std::size_t column) {
+  return study.model() && study.model()->cells.size() > row &&
+         study.model()->cells[row][column].status.starts_with("error: no memory for rows");
+}
+
+/// Its operators fail where a whole row of a long head is computed, as long as `fails`; `tried`
+/// counts.
+class FailingRows : public CpuLike {
+ public:
+  struct State {
+    std::atomic<bool> fails = true;
+    std::atomic<int> tried = 0;
+  };
+  explicit FailingRows(bool has_rows) : has_rows_(has_rows) {}
+  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
+                                 Run& run) const override {
+    return std::make_unique<Failing>(CpuLike::bind(std::move(plan), problem, run), state,
+                                     has_rows_);
+  }
+  std::shared_ptr<State> state = std::make_shared<State>();
+
+ private:
+  class Failing : public Operator {
+   public:
+    Failing(std::unique_ptr<Operator> working, std::shared_ptr<State> state, bool has_rows)
+        : Operator(working->shared_plan(), working->problem()),
+          working_(std::move(working)),
+          state_(std::move(state)),
+          has_rows_(has_rows) {}
+
+   private:
+    void try_rows() const {
+      ++state_->tried;
+      if (state_->fails) throw UnavailableError("no memory for rows");
+    }
+    Output do_apply(MatrixView v, Run& run) const override { return working_->apply(v, run); }
+    bool do_has_rows() const override { return has_rows_; }
+    RowsOutput do_apply_rows(MatrixView v, IndexRange rows, Index pixel, Run& run) const override {
+      try_rows();
+      return working_->apply_rows(v, rows, pixel, run);
+    }
+    Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
+      if (!has_rows_ && rows.size() > 1) try_rows();  // an estimate takes single rows
+      return working_->tile(rows, cols, pool, run);
+    }
+    std::unique_ptr<Operator> working_;
+    std::shared_ptr<State> state_;
+    bool has_rows_;
+  };
+
+  bool has_rows_;
+};
+
+/// Records the niceness of the thread that computes.
+class NiceBackend : public CpuLike {
+ public:
+  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
+                                 Run& run) const override {
+    *nice = getpriority(PRIO_PROCESS, 0);
+    return CpuLike::bind(std::move(plan), problem, run);
+  }
+  std::shared_ptr<std::atomic<int>> nice = std::make_shared<std::atomic<int>>(-100);
+};
+
+}  // namespace
+
+TEST_CASE("a source is opened, computed, compared and timed without a display") {
+  Study study(make_polite_backend({.backend = "cpu"}));
+  open(study, small, {"exact", "h1d"}, {View::heatmap, View::error, View::row});
+  REQUIRE(wait_until([&] { return study.settled(); }));
+  for (const auto& row : study.model()->cells)
+    for (const CanvasCell& cell : row) {
+      CHECK(cell.panel);
+      CHECK(cell.status == "");
+    }
+  CHECK(wait_until([&] { return study.columns()[1].metrics && study.columns()[1].timing; }));
+  CHECK(study.columns()[1].metrics->output_rel_fro > 0);
+}
+
+TEST_CASE("what is pointed at and selected is read, of the selected column and of exact") {
+  Study study(make_polite_backend({.backend = "cpu"}));
+  open(study, small, {"exact", "h1d"}, {View::heatmap});
+  std::shared_ptr<const PairReading> pair;
+  std::shared_ptr<const RowReading> row;
+  std::shared_ptr<const SelectionReading> selection;
+  QObject::connect(&study, &Study::pair_read, &study, [&](auto reading) { pair = reading; });
+  QObject::connect(&study, &Study::row_read, &study, [&](auto reading) { row = reading; });
+  QObject::connect(&study, &Study::selection_read, &study,
+                   [&](auto reading) { selection = reading; });
+  study.hover(40, 90, 1);
+  study.select({0, 128}, {0, 128});
+  REQUIRE(wait_until([&] { return pair && row && row->query == 40 && selection; }));
+  CHECK(pair->query == 40);
+  CHECK(pair->key == 90);
+  CHECK(row->values.size() == 128);
+  // Every row of P sums to 1: 128 float additions err by less than 1e-4.
+  CHECK(selection->exact_mass == doctest::Approx(1).epsilon(1e-4));
+}
+
+TEST_CASE("marked leaves follow their column and end with it") {
+  Study study(make_polite_backend({.backend = "cpu"}));
+  open(study, small, {"exact", "hyper"}, {View::heatmap});
+  REQUIRE(wait_until([&] { return study.settled(); }));
+  REQUIRE(study.leaf_count(1) > 1);
+  study.choose_leaves(1, {0, study.leaf_count(1)});
+  CHECK_FALSE(study.marks().queries().empty());
+  Session session = study.session();
+  std::swap(session.columns[0], session.columns[1]);
+  study.set_session(session);
+  REQUIRE(study.marks().chosen());
+  CHECK(study.marks().chosen()->column == 0);
+  session.columns.erase(session.columns.begin());
+  study.set_session(session);
+  CHECK_FALSE(study.marks().chosen());
+}
+
+TEST_CASE(
+    "a failure of long work ends in its cell, is not retried, and is tried again on request") {
+  for (const bool has_rows : {true, false}) {  // exact attention band by band; bands of the map
+    CAPTURE(has_rows);
+    auto backend = std::make_unique<FailingRows>(has_rows);
+    const auto state = backend->state;
+    Study study(std::move(backend));
+    open(study, "synthetic:clusters?n=9000&d=8&seed=1", {"exact"}, {View::heatmap});
+    REQUIRE(wait_until([&] { return shows_error(study, 0, 0); }));
+    run_events(300);
+    const int tried = state->tried;
+    run_events(700);  // more than two rounds of the timers that look for work
+    CHECK(state->tried == tried);
+    CHECK(shows_error(study, 0, 0));
+    CHECK_FALSE(study.filling());
+    CHECK(study.drawn());
+    state->fails = false;
+    study.resume();
+    CHECK(wait_until([&] { return study.complete() && !study.filling(); }, 60000));
+    CHECK(study.model()->cells[0][0].status == "");
+  }
+}
+
+TEST_CASE("the engine computes at the reported niceness, on the first back end and on the next") {
+  auto backend = std::make_unique<NiceBackend>();
+  const auto nice = backend->nice;
+  Study study(std::move(backend));
+  open(study, small, {"exact"}, {View::heatmap});
+  REQUIRE(wait_until([&] { return study.settled(); }));
+  CHECK(*nice == niceness);
+  auto next = std::make_unique<NiceBackend>();
+  const auto next_nice = next->nice;
+  study.use_backend(std::move(next));
+  REQUIRE(wait_until([&] { return study.settled(); }));
+  CHECK(*next_nice == niceness);
+}
+
+TEST_CASE("a back end is made in the background; one that is not there is reported") {
+  Study study(make_polite_backend({.backend = "cpu", .threads = 1}));
+  open(study, small, {"exact"}, {View::heatmap});
+  REQUIRE(wait_until([&] { return study.settled(); }));
+  QString message;
+  QObject::connect(&study, &Study::reported, &study, [&](const QString& text) { message = text; });
+  study.use_backend(BackendChoice{.backend = "cpu", .precision = "fp8"});
+  CHECK(wait_until([&] { return !message.isEmpty(); }));
+  CHECK(study.settled());
+  const Backend* before = &study.backend();
+  study.use_backend(BackendChoice{.backend = "cpu"});
+  CHECK(wait_until([&] { return &study.backend() != before; }));
+  CHECK(wait_until([&] { return study.settled(); }));
+}
+
+}  // namespace fovea::test

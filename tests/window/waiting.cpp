@@ -1,0 +1,90 @@
+// The window never waits: files are written and devices are sought in the background.
+#include <doctest/doctest.h>
+
+#include <QAction>
+#include <QApplication>
+#include <QDir>
+#include <QFile>
+#include <QInputDialog>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QTimer>
+#include <future>
+
+#include "study/polite_backend.h"
+#include "window/harness.h"
+
+namespace fovea::test {
+namespace {
+
+const QString small = "synthetic:clusters?n=128&d=32&seed=1";
+
+/// A background that is busy until it is released.
+struct Busy {
+  std::promise<void> released;
+  std::shared_ptr<Background> background = std::make_shared<Background>();
+
+  Busy() {
+    background->run([wait = released.get_future().share()] { wait.wait(); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("figures and sessions are written in the background, also when the window closes") {
+  QTemporaryDir dir;
+  const QString figure = dir.filePath("f.pdf"), session = dir.filePath("s.fovea.json");
+  Busy busy;
+  {
+    MainWindow window(make_polite_backend(), busy.background);
+    window.show();
+    window.open(small);
+    REQUIRE(wait_until([&] { return window.study().settled(); }));
+    window.pictures().export_to(figure, FigureStyle{});
+    window.files().save_session_to(session);
+    CHECK_FALSE(QFile::exists(figure));  // the window goes on while nothing can be written
+    CHECK_FALSE(QFile::exists(session));
+    window.close();
+  }
+  busy.released.set_value();
+  busy.background.reset();  // the end of the program waits for its files
+  CHECK(QFile(figure).size() > 1000);
+  CHECK(read_session(session.toStdString()).session.source == small.toStdString());
+}
+
+TEST_CASE("CUDA devices are sought in the background, then the choice is shown") {
+  Busy busy;
+  MainWindow window(make_polite_backend({.backend = "cpu"}), busy.background);
+  window.show();
+  window.open(small);
+  REQUIRE(wait_until([&] { return window.study().settled(); }));
+  const auto dialog = [&] { return window.findChild<QInputDialog*>(); };
+  bool shown = false;
+  QTimer looking;
+  QObject::connect(&looking, &QTimer::timeout, &window, [&] {
+    if (!dialog()) return;
+    shown = dialog()->labelText().contains("Computing on CPU");
+    dialog()->reject();
+  });
+  looking.start(20);
+  window.findChild<QAction*>("back_end")->trigger();
+  CHECK_FALSE(shown);  // it returned at once
+  busy.released.set_value();
+  CHECK(wait_until([&] { return shown; }, 20000));
+  CHECK(wait_until([&] { return !dialog(); }, 10000));
+}
+
+TEST_CASE("a session that cannot be kept while the window closes does no harm") {
+  const QString last =
+      QStandardPaths::writableLocation(QStandardPaths::AppConfigLocation) + "/last.fovea.json";
+  QFile::remove(last);
+  REQUIRE(QDir().mkpath(last));  // a folder of that name cannot be written
+  {
+    Window window(small);
+    window.close();
+  }
+  QApplication::processEvents();
+  CHECK(QDir().rmdir(last));
+}
+
+}  // namespace fovea::test
