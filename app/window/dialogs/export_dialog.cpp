@@ -68,6 +68,8 @@ Figure figure_of(const CanvasModel& model, const QString& title, const QString& 
                                        .subtitle = {},
                                        .caption = {},
                                        .body = Message{cell.status}};
+      // As the headers of the canvas read.
+      if (c < model.column_subtitles.size()) panel.subtitle = model.column_subtitles[c];
       if (cell.panel && cell.stale) panel.caption += panel.caption.empty() ? "stale" : "; stale";
       figure.rows.back().push_back(std::move(panel));
     }
