@@ -7,10 +7,10 @@
 
 #include "allocations.h"
 #include "analysis/block_spread.h"
-#include "analysis/sampling_figures.h"
 #include "analysis/leaf_skew.h"
 #include "analysis/reach.h"
 #include "analysis/row_bands.h"
+#include "analysis/sampling_figures.h"
 #include "analysis/spectrum.h"
 #include "cases.h"
 #include "pairs.h"
@@ -127,8 +127,8 @@ TEST_CASE("figures of sampled rows are those of the rows, in the scale of all") 
     Run run{profile};
     const double entries = static_cast<double>(taken * n);
     const Output approximate = x.apply(x.problem.v), reference_output = exact.apply(x.problem.v);
-    const auto all = sampling_figures({*x.bound, approximate, *exact.bound, reference_output}, run,
-                                      entries);
+    const auto all =
+        sampling_figures({*x.bound, approximate, *exact.bound, reference_output}, run, entries);
     const auto p = reference<double>(exact);
     std::vector<double> squares(static_cast<std::size_t>(n));
     for (const IndexRange& band : row_bands(n, entries, 0).bands)

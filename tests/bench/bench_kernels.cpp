@@ -1,9 +1,9 @@
 // The kernels' benchmark:  bench_kernels [--out FILE] [--seconds S] [--lengths N,N..] [--heads
 // H,H..]
 //                                        [--rounds R]
-// The contenders of a group (length, heads, mask) take turns, round after round, so that the device is
-// in the same state for all of them. Times are those of events on the device, of kernels only; all
-// heads are in one launch. FOVEA_COMMIT and FOVEA_DRIVER name the commit and the driver.
+// The contenders of a group (length, heads, mask) take turns, round after round, so that the device
+// is in the same state for all of them. Times are those of events on the device, of kernels only;
+// all heads are in one launch. FOVEA_COMMIT and FOVEA_DRIVER name the commit and the driver.
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -44,9 +44,9 @@ struct Options {
 
 // ---- What is measured ------------------------------------------------------------------------
 
-/// Floors on an H200 at n = 4096, 16384, 65536, 131072 for 12 heads of d = 64, in ms (0: none known):
-/// the design's count of operations and bytes divided by the rates measured there. For exact in fp32
-/// they are of multiply-adds, for the others of memory or of tensor cores in 16 bits.
+/// Floors on an H200 at n = 4096, 16384, 65536, 131072 for 12 heads of d = 64, in ms (0: none
+/// known): the design's count of operations and bytes divided by the rates measured there. For
+/// exact in fp32 they are of multiply-adds, for the others of memory or of tensor cores in 16 bits.
 struct Floor {
   const char* what;
   const char* precision;

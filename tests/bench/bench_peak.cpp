@@ -1,8 +1,8 @@
 // Prints how near exact attention comes to the best matrix product of this machine, and how near
 // block-sparse attention comes to exact:  bench_peak [--rounds N] [--n N] [--d D] [--isa NAME]
 // [--threads N] [--sparse]
-// Not a test. Rates are by the processor time of the process, so that they are right on a shared machine
-// too, and what is compared takes turns.
+// Not a test. Rates are by the processor time of the process, so that they are right on a shared
+// machine too, and what is compared takes turns.
 #include <time.h>
 
 #include <algorithm>

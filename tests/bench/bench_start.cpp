@@ -1,6 +1,6 @@
 // Prints how long the window takes to start and to open a file:  bench_start [ROUNDS]
-// on a display (xvfb-run draws by software). Not a test: it would fail on a busy machine, through no
-// fault of the program. Each round is a process of its own, timed from before its start.
+// on a display (xvfb-run draws by software). Not a test: it would fail on a busy machine, through
+// no fault of the program. Each round is a process of its own, timed from before its start.
 #include <QApplication>
 #include <QProcess>
 #include <QSettings>

@@ -1,5 +1,5 @@
-// A PeerSgemm is the fastest float32 matrix product available on this machine: OpenBLAS, loaded if it
-// is installed. Only for comparison.
+// A PeerSgemm is the fastest float32 matrix product available on this machine: OpenBLAS, loaded if
+// it is installed. Only for comparison.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// A few rows of Z computed directly from a plan in the arithmetic of Real, for sequences of any length:
-// double is the reference, float the plain formula in single precision.
+// A few rows of Z computed directly from a plan in the arithmetic of Real, for sequences of any
+// length: double is the reference, float the plain formula in single precision.
 #pragma once
 
 #include <vector>

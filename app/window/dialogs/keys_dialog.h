@@ -1,4 +1,5 @@
-// The KeysDialog lists all keys and changes them; two that are the same are reported and not accepted.
+// The KeysDialog lists all keys and changes them; two that are the same are reported and not
+// accepted.
 #pragma once
 
 #include <QDialog>
