@@ -131,7 +131,7 @@ TEST_CASE("the cache drops what was used least recently, and hands it over") {
   CHECK(dropped == 3);
 }
 
-TEST_CASE("work in the background is done in order; an error reaches whoever still listens") {
+TEST_CASE("work in the background is done in order, an error reaches whoever still listens") {
   Background background;
   std::vector<int> order;
   std::string error = "none";

@@ -183,7 +183,7 @@ TEST_CASE("the engine computes at the reported niceness, on the first back end a
   CHECK(*next_nice == niceness);
 }
 
-TEST_CASE("a back end is made in the background; one that is not there is reported") {
+TEST_CASE("a back end is made in the background, one that is not there is reported") {
   Study study(make_polite_backend({.backend = "cpu", .threads = 1}));
   open(study, small, {"exact"}, {View::heatmap});
   REQUIRE(wait_until([&] { return study.settled(); }));
