@@ -7,13 +7,13 @@ namespace fovea::drawing {
 namespace {
 
 // In letters.
-constexpr double kBar = 0.64;     // thickness of a flat bar
-constexpr double kUpright = 1;    // thickness of an upright bar
-constexpr double kArrow = 0.8;    // length of a head
-constexpr double kLongest = 21;   // a longer flat bar reads no better
-constexpr double kShortest = 10;  // beside a label
-constexpr double kApart = 1.4;    // between label and bar
-constexpr double kTick = 0.26;
+constexpr double kBar = 0.64;      // thickness of a flat bar
+constexpr double kUpright = 1;     // thickness of an upright bar
+constexpr double kArrow = 0.8;     // length of a head
+constexpr double kLongest = 21;    // a longer flat bar reads no better
+constexpr double kShortest = 10;   // beside a label
+constexpr double kLabelGap = 1.4;  // between label and bar
+constexpr double kBarTick = 0.26;
 
 }  // namespace
 
@@ -59,11 +59,11 @@ void ColourBar::lay_out_categories(const Lettering& letters, double width) {
 void ColourBar::lay_out_flat(const Lettering& letters, double width) {
   const double line = letters.line(), size = letters.size();
   const double label_width = letters.width(scale_.label);
-  const double room = width - label_width - kApart * size, thick = kBar * size;
+  const double room = width - label_width - kLabelGap * size, thick = kBar * size;
   if (form_ == Form::beside && room >= kShortest * size) {
     label_ = {0, 0, label_width, line};
     label_lines_ = {scale_.label};
-    bar_ = {label_width + kApart * size, (line - thick) / 2, std::min(kLongest * size, room),
+    bar_ = {label_width + kLabelGap * size, (line - thick) / 2, std::min(kLongest * size, room),
             thick};
     height_ = line * 1.9;
     return;
@@ -203,7 +203,7 @@ void ColourBar::draw_ends(Ink& ink) const {
 
 void ColourBar::draw_numbers(Ink& ink) const {
   const Rect bar = gradient();
-  const double tick = kTick * ink.letters.size();
+  const double tick = kBarTick * ink.letters.size();
   for (const Number& number : numbers(ink.letters)) {
     if (is_upright())
       ink.line({bar.right(), number.at}, {bar.right() + tick, number.at}, {ink.style.frame});

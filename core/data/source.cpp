@@ -41,7 +41,7 @@ constexpr Index most_bytes = 64 * page;  // of one read: few calls, and a buffer
 
 /// An axis of a head: its elements, bytes from one to the next, and floats from one to the next in
 /// the Matrix.
-struct Axis {
+struct SourceAxis {
   Index count, stride, out_stride;
 };
 
@@ -58,7 +58,7 @@ template <class Word, class Convert>
 void convert(const HeadTensor& from, Index head, Matrix& out, Convert to_float) {
   constexpr Index size = sizeof(Word);
   const bool swap = from.big_endian != (std::endian::native == std::endian::big);
-  Axis outer{from.rows, from.row_stride, out.stride()}, inner{from.cols, from.col_stride, 1};
+  SourceAxis outer{from.rows, from.row_stride, out.stride()}, inner{from.cols, from.col_stride, 1};
   if (inner.stride > outer.stride) std::swap(inner, outer);
   const Index line = (inner.count - 1) * inner.stride + size;  // bytes of all inner elements
   const Index across = items_at_once(inner.count, inner.stride, size),
