@@ -7,16 +7,22 @@ set(supported_gpus 75-real 80-real 86-real 89-real 90)
 set(FOVEA_HAS_CUDA OFF)
 set(reason "")
 
-# The architectures of this machine's GPUs, of compute capability 7.5 and up: "90-real", for example.
+# The architectures of this machine's GPUs, of compute capability 7.5 and up: "80-real", for example. GPUs
+# above 9.0, which nvcc may not know, compile the PTX of 9.0 when they load it.
 function(find_gpus out)
   set(found "")
   find_program(NVIDIA_SMI nvidia-smi HINTS /usr/lib/wsl/lib)
   if(NVIDIA_SMI)
     execute_process(COMMAND ${NVIDIA_SMI} --query-gpu=compute_cap --format=csv,noheader
-                    OUTPUT_VARIABLE capabilities ERROR_QUIET)
+                    OUTPUT_VARIABLE capabilities RESULT_VARIABLE status ERROR_QUIET)
+    if(NOT status EQUAL 0)  # then the output is a message
+      set(capabilities "")
+    endif()
     string(REGEX MATCHALL "[0-9]+\\.[0-9]" capabilities "${capabilities}")
     foreach(capability ${capabilities})
-      if(capability VERSION_GREATER_EQUAL 7.5)
+      if(capability VERSION_GREATER 9.0)
+        list(APPEND found 90)
+      elseif(capability VERSION_GREATER_EQUAL 7.5)
         string(REPLACE "." "" capability ${capability})
         list(APPEND found ${capability}-real)
       endif()

@@ -36,6 +36,8 @@ class HeadCards {
   /// Requests the next missing card, when `idle`. Returns whether any card may have changed.
   bool update(bool idle);
   void clear();
+  /// What failed is requested again.
+  void forget_errors() { cards_.forget_errors(); }
 
  private:
   HeadCardKey key_of(Index layer, Index head) const;

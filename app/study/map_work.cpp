@@ -34,7 +34,7 @@ bool MapDrawing::advance(const Backend& backend, Run& run, std::optional<Picture
 bool MapDrawing::refine(Run& run) const {
   MapPyramid& map = *in_.map;
   if (!map.begun()) {
-    Run quiet{run.profile, run.stop};
+    Run quiet = run.quiet();
     const Index rows = map.kind() == Pool::Kind::mean ? rows_of_a_mean : rows_of_a_maximum;
     if (in_.sketch && !in_.sketch->begun())
       in_.sketch->estimate_some(1, 0, estimated_at_once, quiet);
@@ -74,7 +74,7 @@ bool MapBands::advance(Run& run) {
   const IndexRange band = map_->next_band(*focus_row_, most_);
   if (band.size() == 0) return false;
   const auto begin = Clock::now();
-  Run quiet{run.profile, run.stop};
+  Run quiet = run.quiet();
   map_->fill(band, quiet);
   run.reached(map_->exact_share());
   const double fitting =

@@ -64,6 +64,12 @@ class Probe {
   const RowCache::Answer* row(int column);
 
   void clear();
+  /// What failed is requested again.
+  void forget_errors() {
+    pairs_.forget_errors();
+    rows_.forget_errors();
+    selections_.forget_errors();
+  }
 
  private:
   Requests& requests_;

@@ -45,9 +45,14 @@ Requests::~Requests() {
 
 void Requests::start_engine(std::unique_ptr<Backend> backend) {
   alive_ = std::make_shared<const int>();
-  // Steps report their own errors: only the loss of the device gets here.
+  // Steps report their own errors, so that almost always the loss of the device gets here.
   const auto on_error = [this, post = poster()](const RequestId&, const std::string& message) {
-    post([this, text = QString::fromStdString(message)] { emit device_lost(text); });
+    post([this, text = QString::fromStdString(message)] {
+      if (status().device_lost)
+        emit device_lost(text);
+      else
+        emit failed(text);
+    });
   };
   engine_ = std::make_shared<Engine>(std::move(backend), on_error, lower_thread_priority);
 }

@@ -46,11 +46,13 @@ class Requests : public QObject {
   void end_round();
 
   /// The cached answer, or nullptr: then `make` is requested, unless this key already is.
-  /// `make(backend, run)` returns a Result.
+  /// `make(backend, run)` returns a Result. `on_arrival` is called when it has been cached, also if
+  /// another key has been requested in the meantime.
   template <class Key, class Result, class Make>
   const typename ResultCache<Key, Result>::Answer* ask(ResultCache<Key, Result>& cache,
                                                        const RequestId& id, const Key& key,
-                                                       Make make);
+                                                       Make make,
+                                                       std::function<void()> on_arrival = {});
 
   /// Requests work in pieces, unless this key is already requested under this identity. `later`:
   /// the priority of all but the first piece. While paused nothing is started that was wanted in
@@ -93,6 +95,8 @@ class Requests : public QObject {
   /// Something that was wanted in a round has ended.
   void arrived();
   void device_lost(const QString& message);
+  /// An error that no request could report itself.
+  void failed(const QString& message);
 
  private:
   struct Pending {
@@ -126,7 +130,8 @@ std::string time_left_text(const Requests& requests, const RequestId& id);
 template <class Key, class Result, class Make>
 const typename ResultCache<Key, Result>::Answer* Requests::ask(ResultCache<Key, Result>& cache,
                                                                const RequestId& id, const Key& key,
-                                                               Make make) {
+                                                               Make make,
+                                                               std::function<void()> on_arrival) {
   want(id);
   if (const auto* answer = cache.find(key)) return answer;
   if (paused_ || is_pending(id, key) || leave_running(id)) return nullptr;
@@ -137,8 +142,9 @@ const typename ResultCache<Key, Result>::Answer* Requests::ask(ResultCache<Key, 
         *result = std::make_shared<const Result>(make(backend, run));
         return false;
       },
-      [&cache, key, result](const std::string& error) {
+      [&cache, key, result, on_arrival = std::move(on_arrival)](const std::string& error) {
         cache.put(key, {*result, error});
+        if (*result && on_arrival) on_arrival();
       },
       {});
   return nullptr;

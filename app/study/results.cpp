@@ -60,9 +60,11 @@ void Results::update_column(const Column& wanted, const RequestId& id, ColumnSta
   const ComputeKey key{subject_.head(), wanted};
   if (state.computation && !(state.key.head == key.head)) state.computation.reset();
   const auto* answer = requests_.ask(
-      computations_, id, key, [problem = problem_, wanted](const Backend& backend, Run& run) {
+      computations_, id, key,
+      [problem = problem_, wanted](const Backend& backend, Run& run) {
         return computed(*problem, wanted, backend, run);
-      });
+      },
+      [this, id, key] { newest_[id] = key; });
   state.column = wanted;
   state.error = answer ? answer->error : "";
   if (answer && answer->result) {

@@ -29,8 +29,9 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
   connect(&requests_, &Requests::arrived, this, &Study::result_arrived);
   connect(&requests_, &Requests::device_lost, this, [this](const QString& message) {
     use_backend(BackendChoice{.backend = "cpu"});
-    emit reported(message + "\n\nThe device is lost; everything is computed on the CPU now.");
+    emit reported(message + "\n\nThe device is lost. Everything is computed again on the CPU.");
   });
+  connect(&requests_, &Requests::failed, this, &Study::reported);
   connect(&opening_, &SourceOpening::opened, this, &Study::take_up);
   connect(&opening_, &SourceOpening::reported, this, [this](const QString& message) {
     emit reported(message);
@@ -196,6 +197,8 @@ void Study::resume() {
   results_.forget_errors();
   cells_.forget_errors();
   maps_.forget_errors();
+  probe_.forget_errors();
+  cards_.forget_errors();
   update_later();
 }
 

@@ -1,6 +1,7 @@
 #include "window/actions.h"
 
 #include <QAction>
+#include <QActionGroup>
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QMenu>
@@ -134,12 +135,15 @@ void Actions::make_edit_menu() {
 template <class T>
 void Actions::add_choices(QMenu* menu, const std::vector<std::pair<QString, T>>& choices,
                           T ViewSettings::*member) {
-  for (const auto& [text, value] : choices)
+  auto* group = new QActionGroup(menu);  // one of them is chosen
+  for (const auto& [text, value] : choices) {
     add_checked(
         menu, text, [this, member, v = value] { return study_.session().settings.*member == v; },
         [this, member, v = value] {
           editor_.change_settings([&](ViewSettings& settings) { settings.*member = v; });
         });
+    group->addAction(menu->actions().back());
+  }
 }
 
 void Actions::make_view_menu() {

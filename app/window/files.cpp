@@ -89,9 +89,9 @@ void Files::save_session() {
 }
 
 void Files::save_session_to(const QString& path) {
-  session_path_ = path;
   parts_.write_file(
-      path, [path = path.toStdString(), file = session_file()] { write_session(path, file); });
+      path, [path = path.toStdString(), file = session_file()] { write_session(path, file); },
+      [this, path] { session_path_ = path; });
 }
 
 void Files::keep_last() const {

@@ -52,11 +52,13 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
   canvas_.setFocus();
 }
 
-// The widgets end after the study: nothing they do any more may reach it, nor its end reach them.
+// The widgets are destroyed after the study. Neither may call the other while this goes on.
 MainWindow::~MainWindow() {
   delete sweep_;
   study_.disconnect();
-  for (QObject* sender : std::initializer_list<QObject*>{&canvas_, &find_bar_, &view_bar_})
+  for (QObject* sender :
+       std::initializer_list<QObject*>{&canvas_, &find_bar_, &view_bar_, docks_.input,
+                                       docks_.variant, docks_.inspector, docks_.timing})
     sender->disconnect();
 }
 

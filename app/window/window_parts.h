@@ -26,7 +26,9 @@ struct WindowParts {
   /// Above the canvas, until it is dismissed.
   void show_message(const QString& message) const;
   /// `write` writes the file in the background; then the status bar or a message says how it ended.
-  void write_file(const QString& path, std::function<void()> write) const;
+  /// `on_success` is called when it was written.
+  void write_file(const QString& path, std::function<void()> write,
+                  std::function<void()> on_success = {}) const;
 };
 
 }  // namespace fovea

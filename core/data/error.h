@@ -10,8 +10,8 @@
 
 namespace fovea {
 
-/// Messages quote names and bytes of files that nobody vouches for; whatever they quote, the
-/// message is valid UTF-8 without control characters.
+/// Messages may quote names and bytes of files that cannot be trusted. A message is therefore
+/// always valid UTF-8 without control characters.
 class Error : public std::runtime_error {
  public:
   Error(int status, const std::string& message)

@@ -14,8 +14,8 @@ std::string format_number(double value, int digits = 3);
 /// The same of 100 times a share: "12.3 %".
 std::string format_percent(double share, int digits = 3);
 
-/// On a terminal: four significant digits, or three and an exponent below 1e-3 and from 1e6 on:
-/// "0.2752", "1.20e-07"; "infinite", "-infinite", and "-" for NaN.
+/// On a terminal: four significant digits as %g writes them, or three and an exponent below 1e-3
+/// and from 1e6 on: "0.2752", "1.20e-07"; "infinite", "-infinite", and "-" for NaN.
 std::string format_plain(double value);
 
 /// Twelve significant digits, which a parameter that a person typed survives: "0.1", "1e-05".

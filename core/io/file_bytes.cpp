@@ -96,9 +96,13 @@ void FileBytes::read_from(int descriptor, Index begin, std::span<std::byte> out)
   }
   // Compared after reading: then all that was read is of the version that was opened.
   const Version now = version_of(descriptor);
-  if (!out.empty() || now != version_)
-    throw InputError(path_, "was changed after it was opened: " + now.text() + " found, " +
-                                version_.text() + " expected; open it again");
+  if (!out.empty() || now != version_) {
+    const std::string found = now.text(), expected = version_.text();
+    throw InputError(path_,
+                     "was changed after it was opened: " +
+                         (found == expected ? "another file of the same size and time" : found) +
+                         " found, " + expected + " expected; open it again");
+  }
 }
 
 std::string FileBytes::text() const {

@@ -1,7 +1,8 @@
 // FileBytes are the content of a file as it was when it was opened. They are read on demand, so
-// that a file larger than the memory can be opened. A file that was changed since then is detected
-// whenever a part of it is read; one that was replaced or removed is still read while it is kept
-// open.
+// that a file larger than the memory can be opened. A change since then is detected by the size and
+// the modification time, after each read; a change that keeps the size and comes within one tick of
+// the file system's clock can be missed. A file that was replaced or removed is still read while it
+// is kept open.
 #pragma once
 
 #include <string>

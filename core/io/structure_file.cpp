@@ -31,8 +31,12 @@ class Slice {
       throw refusal("has shape " + shape_text(tensor.shape),
                     "[" + std::to_string(heads) + ",...], a slice a head,");
     shape_.assign(tensor.shape.begin() + 1, tensor.shape.end());
-    for (const Index size : shape_) count_ *= size;  // cannot overflow: it lies in the file
-    if (count_ == 0) throw refusal("has shape " + shape_text(tensor.shape), "at least one value");
+    // An empty tensor may have other sizes of any magnitude, so zeros are refused before
+    // multiplying.
+    bool countable = std::ranges::find(shape_, 0) == shape_.end();
+    for (const Index size : shape_)
+      countable = countable && !__builtin_mul_overflow(count_, size, &count_);
+    if (!countable) throw refusal("has shape " + shape_text(tensor.shape), "at least one value");
     if (tensor.shape[0] == heads) begin_ = head * count_;
   }
 

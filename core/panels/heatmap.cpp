@@ -14,7 +14,7 @@ std::vector<float> row_maxima(const PanelInputs& in, const Grid& grid, Run& run)
   const IndexRange all{0, in.computation.op->plan().n};
   const IndexRange rows{grid.rows.begin, std::min(grid.rows.end, all.end)};
   std::vector<float> maxima;
-  // A last pixel that stands over the end is cut off there.
+  // A last pixel that extends beyond the end is cut off there.
   const Index side = grid.rows.size() / grid.down,
               whole = grid.rows.end > all.end ? rows.size() / side : grid.down;
   const auto add = [&](IndexRange part, Index pixels) {
@@ -83,9 +83,12 @@ Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
     raster.estimated = known.estimated;
     return raster;
   }
-  Matrix pixels = in.computation.op->tile(in.rows, in.cols, pool, run);
+  Run first = run.part(0, by_row ? 0.5 : 1);
+  Matrix pixels = in.computation.op->tile(in.rows, in.cols, pool, first);
   std::vector<float> maxima;
-  if (by_row) maxima = row_maxima(in, grid, run);
+  Run rest = run.part(0.5, 1).quiet();
+  if (by_row) maxima = row_maxima(in, grid, rest);
+  run.reached(1);
   add_pooling(caption, grid, pool.kind);
   return weight_raster(std::move(pixels), maxima, frame);
 }

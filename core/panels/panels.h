@@ -43,7 +43,7 @@ struct Grid {
         cols(c),
         down(pixels_for(r.size(), max_pixels)),
         across(pixels_for(c.size(), max_pixels)) {}
-  /// Of a map: the last pixels may stand over the end of the matrix.
+  /// Of a map: the last pixels may extend beyond the end of the matrix.
   explicit Grid(const MapView& view)
       : rows{view.rows.begin * view.pixel, view.rows.end * view.pixel},
         cols{view.cols.begin * view.pixel, view.cols.end * view.pixel},
@@ -55,9 +55,9 @@ struct Grid {
   Index row_centre(Index p) const { return centre(row_tokens(p)); }
   Index col_centre(Index p) const { return centre(col_tokens(p)); }
   /// Pool::none unless pooled, else the user's kind (max when none was chosen).
-  Pool pool(Pool::Kind wish) const {
+  Pool pool(Pool::Kind chosen) const {
     if (!pooled()) return {};
-    return {wish == Pool::Kind::none ? Pool::Kind::max : wish, down, across};
+    return {chosen == Pool::Kind::none ? Pool::Kind::max : chosen, down, across};
   }
 
  private:

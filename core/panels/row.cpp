@@ -49,9 +49,10 @@ Body row(const PanelInputs& in, std::string& caption, Run& run) {
   const Index n = in.computation.op->plan().n;
   if (in.query < 0 || in.query >= n)
     return Message{"Click a row of the matrix to see its query here."};
-  const auto exact = row_of(*in.exact.op, in.query, in.exact_row, run);
+  Run first = run.part(0, 0.5), second = run.part(0.5, 1);
+  const auto exact = row_of(*in.exact.op, in.query, in.exact_row, first);
   const auto approximate =
-      is_exact(in) ? exact : row_of(*in.computation.op, in.query, in.approximate_row, run);
+      is_exact(in) ? exact : row_of(*in.computation.op, in.query, in.approximate_row, second);
   RowCurve out{.query = in.query, .keys = in.cols};
   if (in.settings.norm == Norm::log) out.log_floor = in.settings.log_floor;
   out.exact = curve(*exact, in.cols);

@@ -22,7 +22,7 @@ bool GradualOutput::advance(Index focus_row, double budget_ms, Run& run) {
   const Problem& problem = prepared_->op->problem();
   const IndexRange rows{band.begin * pixel, std::min(problem.n(), band.end * pixel)};
   Profile its;  // that of a band that is stopped does not count
-  Run part{its, run.stop};
+  Run part = run.quiet().in(its);
   const auto begin = Clock::now();
   const RowsOutput found = prepared_->op->apply_rows(problem.v, rows, pixel, part);
   const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
@@ -34,9 +34,9 @@ bool GradualOutput::advance(Index focus_row, double budget_ms, Run& run) {
   most_->put(band, found.most);
   mean_->put(band, found.mean);
   run.reached(share());
-  // Never less than two threads have to do.
-  const double wished = static_cast<double>(band.size()) * budget_ms / std::max(took.count(), 0.1);
-  band_ = std::clamp<Index>(static_cast<Index>(wished), 2, 4 * band_);
+  // At least two rows of pixels, so that two threads have work.
+  const double target = static_cast<double>(band.size()) * budget_ms / std::max(took.count(), 0.1);
+  band_ = std::clamp<Index>(static_cast<Index>(target), 2, 4 * band_);
   return !done_.all();
 }
 

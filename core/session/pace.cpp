@@ -10,7 +10,7 @@ namespace fovea {
 
 double pace_ms(const Problem& problem, const Backend& backend, Run& run) {
   using Clock = std::chrono::steady_clock;
-  Run quiet{run.profile, run.stop};
+  Run quiet = run.quiet();
   const Computation exact =
       compute(problem, {.variant = &reference_variant(), .values = {}, .seed = 0, .repeats = 0},
               backend, quiet);

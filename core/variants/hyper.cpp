@@ -304,7 +304,7 @@ class HyperPlanner {
 
 // Tiles on the diagonal, in sequence order.
 Pass exact_pass(const std::vector<IndexRange>& segments, bool causal) {
-  Pass pass;
+  Pass pass{.unit = "block"};
   for (const IndexRange s : segments) pass.tiles.push_back({s, s, causal ? Band{.lo = 0} : Band{}});
   return pass;
 }

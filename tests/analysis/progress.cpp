@@ -12,6 +12,7 @@
 #include "analysis/spectrum.h"
 #include "cases.h"
 #include "harness.h"
+#include "panels/scene.h"
 #include "session/computation.h"
 
 using namespace fovea;
@@ -116,4 +117,23 @@ TEST_CASE("a tile whose softmax sums are not known yet shares its progress with 
   // Half of the pairs are evaluated for the sums, so the entries begin near .5.
   CHECK(std::ranges::any_of(seen, [](double p) { return 0.5 < p && p < 1; }));
   CHECK(std::ranges::any_of(seen, [](double p) { return 0 < p && p < 0.5; }));
+}
+
+TEST_CASE("progress rises while a panel is made from several rectangles") {
+  const Problem problem = make_data(Data::gaussian, 2000, 32, 32, false);
+  Scene scene(problem, "h1d", {});
+  scene.settings.norm = Norm::row_max;
+  const std::vector<double> seen = values_during([&](Run& run) {
+    make_panel(View::heatmap,
+               {.computation = scene.computation,
+                .exact = scene.exact,
+                .backend = backend(),
+                .sequence = scene.sequence,
+                .settings = scene.settings,
+                .rows = {0, 2000},
+                .cols = {0, 2000}},
+               run);
+  });
+  CHECK(std::ranges::is_sorted(seen));
+  CHECK(seen.back() == doctest::Approx(1));
 }

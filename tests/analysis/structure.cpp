@@ -51,6 +51,14 @@ TEST_CASE("the element mask is where P is positive, row sizes are its sums") {
   });
 }
 
+TEST_CASE("pairs of an exact segment of causal HyperAttention are of a block, not of a bucket") {
+  const Problem problem = make_data(Data::gaussian, 64, 8, 8, true);
+  const Instance x = make_instance(*backends().front(), problem, "hyper",
+                                   {{"min_length", "16"}, {"block", "4"}, {"samples", "4"}});
+  CHECK(pair_info(*x.plan, 3, 1).place == "block 0");
+  CHECK(pair_info(*x.plan, 63, 60).place.starts_with("block"));
+}
+
 TEST_CASE("a block's fill is the mean of the element mask, for any view and block") {
   for_small_instances([](const Instance& x) {
     INFO(x.variant->id << " n=" << x.plan->n << " causal=" << x.plan->causal);

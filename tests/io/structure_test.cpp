@@ -143,6 +143,14 @@ TEST_CASE("structure: wrong shapes, types and values are refused by name") {
              "[3,...]");
   CHECK_SAYS(read({integers("key_order", {1}, {0})}), "'key_order' has shape [1]");
   CHECK_SAYS(read({integers("key_order", {1, 0}, {})}), "[1,0]", "at least one value");
+  // An empty tensor may have sizes whose product no integer holds.
+  const TemporaryDirectory directory;
+  write_bytes(
+      directory / "huge.safetensors",
+      safetensors_bytes(
+          "{" + entry("key_order", "I32", "[1,4611686018427387904,8,0]", "[0,0]") + "}", ""));
+  CHECK_SAYS(read_structure(directory / "huge.safetensors", 0, 1), "4611686018427387904",
+             "at least one value");
   CHECK_SAYS(read({integers("key_order", {1, 1}, {-1})}), "'key_order' holds -1", "indices from 0");
   CHECK_SAYS(read({numbers("key_order", {1, 1}, {0})}), "dtype F32", "I32 or I64");
   CHECK_SAYS(read({integers("alpha", {1, 1}, {0})}), "'alpha' has dtype I32", "F32");

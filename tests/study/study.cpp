@@ -5,6 +5,9 @@
 #include <sys/resource.h>
 
 #include <atomic>
+#include <chrono>
+#include <set>
+#include <thread>
 
 #include "study/event_loop.h"
 #include "study/polite_backend.h"
@@ -94,7 +97,35 @@ class NiceBackend : public CpuLike {
   std::shared_ptr<std::atomic<int>> nice = std::make_shared<std::atomic<int>>(-100);
 };
 
+/// Takes as long to bind as a large head.
+class SlowBinding : public CpuLike {
+ public:
+  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
+                                 Run& run) const override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    return CpuLike::bind(std::move(plan), problem, run);
+  }
+};
+
 }  // namespace
+
+TEST_CASE("while a parameter changes, results that arrive late are shown") {
+  Study study(std::make_unique<SlowBinding>());
+  open(study, small, {"exact", "hyper"}, {View::heatmap});
+  REQUIRE(wait_until([&] { return study.settled(); }));
+  std::set<std::uint64_t> shown;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {  // faster than results can follow
+    Session session = study.session();
+    session.columns[1].seed = seed;
+    study.set_session(session);
+    run_events(25);
+    shown.insert(study.columns()[1].key.column.seed);
+  }
+  CHECK(shown.size() >=
+        4);  // of about 20 that can be computed meanwhile; a busy machine does fewer
+  CHECK(wait_until([&] { return study.settled(); }));
+  CHECK(study.columns()[1].key.column.seed == 60);
+}
 
 TEST_CASE("a source is opened, computed, compared and timed without a display") {
   Study study(make_polite_backend({.backend = "cpu"}));
