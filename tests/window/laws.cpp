@@ -263,7 +263,7 @@ TEST_CASE("when the device is lost it is said, and everything is computed on the
   CHECK(pictures(study) == cells(study));
   REQUIRE(said.size() == 1);
   CHECK(said[0].startsWith("the device does not answer"));
-  CHECK(said[0].contains("computed on the CPU now"));
+  CHECK(said[0].contains("computed again on the CPU"));
 }
 
 }  // namespace fovea::test
