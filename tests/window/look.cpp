@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
   QApplication application(argc, argv);
   QApplication::setOrganizationName("Fovea tests");
   QApplication::setApplicationName("Fovea look");
-  if (argc < 3)
+  if (argc < 3 || !QString(argv[1]).endsWith(".png"))  // a source in its place is not overwritten
     return std::puts(
                "look OUT.png SOURCE [WxH] [VIEW,..] [VARIANT,..] [light] [ROW:COL:SPAN|sweep] [S]"),
            2;
