@@ -12,6 +12,7 @@
 
 #include "canvas/enlarged_panel.h"
 #include "canvas/gestures.h"
+#include "canvas/panel_menu.h"
 #include "canvas/viewport.h"
 
 namespace fovea {
@@ -28,6 +29,10 @@ struct Canvas::Impl {
   void send(std::vector<Request> requests);
   void emit_request(const Request& request);
   void undo_by_choosing_column();
+  void choose_range(const ChooseRange& chosen);
+  void open_menu(const Pointer& at);
+  void emit_choice(MenuChoice choice);
+  std::map<std::pair<int, int>, std::pair<double, double>> ranges_shown() const;
   Point size() const {
     return {static_cast<double>(canvas->width()), static_cast<double>(canvas->height())};
   }
@@ -50,6 +55,9 @@ struct Canvas::Impl {
   std::optional<std::pair<int, int>> enlarged;       // view, column
   std::vector<int> shown_columns;                    // while one is enlarged
   std::optional<std::pair<int, IndexRange>> chosen_leaves;
+  std::map<std::pair<View, int>, std::pair<double, double>> ranges;  // chosen; column -1: a row's
+  PanelMenu menu;
+  Pointer menu_at;
   std::function<void()> undoing;  // takes the last click back
   std::vector<Index> found;
   TokenErrors token_errors, shown_errors;  // all, and of the columns shown
@@ -129,6 +137,16 @@ void Canvas::set_current(int view, int column) {
   impl_->wake();
 }
 
+std::optional<std::pair<double, double>> Canvas::chosen_range(int view, int column) const {
+  const auto& views = impl_->given->views;
+  if (view < 0 || static_cast<std::size_t>(view) >= views.size()) return {};
+  for (const int of : {column, -1})
+    if (const auto it = impl_->ranges.find({views[static_cast<std::size_t>(view)], of});
+        it != impl_->ranges.end())
+      return it->second;
+  return {};
+}
+
 int Canvas::panel_pixels() const {
   return impl_->side;
 }
@@ -147,7 +165,8 @@ void Canvas::initialise_gl() {
 
 bool Canvas::event(QEvent* event) {
   // While something is dragged Esc cancels that; else it is a shortcut of the window.
-  if (event->type() == QEvent::ShortcutOverride && impl_->gestures.is_dragging() &&
+  if (event->type() == QEvent::ShortcutOverride &&
+      (impl_->gestures.is_dragging() || impl_->menu.is_open()) &&
       static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
     event->accept();
     return true;
@@ -177,7 +196,9 @@ bool Canvas::event(QEvent* event) {
 void Canvas::draw_gl() {
   impl_->bridge.begin_frame();
   Scene scene = impl_->make_scene();
-  auto requests = impl_->gestures.step(impl_->bridge, scene);
+  // While the menu is open the pointer and the keys are for it alone.
+  std::vector<Request> requests;
+  if (!impl_->menu.is_open()) requests = impl_->gestures.step(impl_->bridge, scene);
 
   const double ratio = devicePixelRatioF();
   const int side = static_cast<int>(std::lround(scene.grid.side() * ratio));
@@ -186,6 +207,9 @@ void Canvas::draw_gl() {
     QTimer::singleShot(0, this, [this, side] { emit panel_pixels_changed(side); });
   impl_->grid = scene.grid;
   impl_->draw(scene, ratio);
+  const bool cancel = impl_->bridge.pressed_key() == Qt::Key_Escape;
+  if (const auto choice = impl_->menu.step(theme_for(impl_->model->dark), cancel))
+    QTimer::singleShot(0, this, [this, choice] { impl_->emit_choice(*choice); });
   impl_->bridge.end_frame();
 
   impl_->send(std::move(requests));
@@ -263,7 +287,8 @@ Scene Canvas::Impl::make_scene() {
                .token_errors = shown_errors,
                .current_row = enlarged ? -1 : current_view,
                .columns_move = !enlarged,
-               .prepared = its_prepared};
+               .prepared = its_prepared,
+               .ranges = ranges_shown()};
 }
 
 /// Each panel is prepared once, for as long as it is shown.
@@ -290,6 +315,55 @@ void Canvas::Impl::send(std::vector<Request> requests) {
   QTimer::singleShot(0, canvas, [this, requests = std::move(requests)] {
     for (const Request& request : requests) emit_request(request);
   });
+}
+
+std::map<std::pair<int, int>, std::pair<double, double>> Canvas::Impl::ranges_shown() const {
+  std::map<std::pair<int, int>, std::pair<double, double>> shown;
+  for (int row = 0; row < static_cast<int>(model->views.size()); ++row)
+    for (const auto& [of, range] : ranges) {
+      const int column = of.second < 0 ? -1 : shown_column(of.second);
+      if (of.first == model->views[static_cast<std::size_t>(row)] && (of.second < 0 || column >= 0))
+        shown[{row, column}] = range;
+    }
+  return shown;
+}
+
+void Canvas::Impl::choose_range(const ChooseRange& chosen) {
+  const int view = view_of(chosen.row);
+  const int column = chosen.column < 0 ? -1 : column_of(chosen.column);
+  if (static_cast<std::size_t>(view) >= given->views.size()) return;
+  const std::pair of{given->views[static_cast<std::size_t>(view)], column};
+  if (chosen.range) {
+    ranges[of] = *chosen.range;
+    emit canvas->range_chosen(view, column, chosen.range->first, chosen.range->second);
+  } else {
+    ranges.erase(of);
+    emit canvas->range_reset(view, column);
+  }
+  wake();
+}
+
+void Canvas::Impl::open_menu(const Pointer& at) {
+  menu_at = at;
+  menu.open(at.query >= 0, enlarged.has_value());
+  wake(4);  // ImGui finds its size in the first frame and shows it in the next
+}
+
+void Canvas::Impl::emit_choice(MenuChoice choice) {
+  const int view = view_of(menu_at.row), column = column_of(menu_at.column);
+  switch (choice) {
+    case MenuChoice::copy:
+      return emit canvas->copy_requested(view, column);
+    case MenuChoice::export_figure:
+      return emit canvas->export_requested();
+    case MenuChoice::enlarge:
+      if (!canvas->show_grid()) canvas->enlarge(view, column);
+      return;
+    case MenuChoice::pin:
+      return emit canvas->query_pinned(menu_at.query);
+    case MenuChoice::go_to:
+      return emit canvas->go_to_requested();
+  }
 }
 
 /// A column that was chosen is chosen again.
@@ -325,6 +399,8 @@ void Canvas::Impl::emit_request(const Request& request) {
       impl.undo_by_choosing_column();
       emit canvas.block_chosen(impl.column_of(b.column), b.query, b.key);
     }
+    void operator()(const ChooseRange& r) const { impl.choose_range(r); }
+    void operator()(const OpenMenu& m) const { impl.open_menu(m.pointer); }
     void operator()(const MoveColumn& m) const {  // never of an enlarged panel
       emit canvas.column_moved(m.from, m.to);
     }

@@ -39,6 +39,9 @@ class Canvas : public GlWidget {
   /// The panel that keys act on: the name of its row is highlighted, and it is scrolled into view.
   void set_current(int view, int column);
 
+  /// The range that was chosen for the colours of a panel, by itself or with its row.
+  std::optional<std::pair<double, double>> chosen_range(int view, int column) const;
+
   /// The side of a panel in device pixels: finer rasters show no more.
   int panel_pixels() const;
   /// Where a panel is, in the widget's coordinates; empty: it is not shown.
@@ -58,6 +61,15 @@ class Canvas : public GlWidget {
   /// A click on a rank map, whose block holds this pair.
   void block_chosen(int column, fovea::Index query, fovea::Index key);
   void panel_double_clicked(int view, int column);
+  /// The end of a colour bar was dragged: that of a row (column -1) or of one panel. The canvas
+  /// shows the range already.
+  void range_chosen(int view, int column, double low, double high);
+  /// A double click on a colour bar: its range follows the numbers again.
+  void range_reset(int view, int column);
+  /// Choices of the context menu of a panel; query and key are -1 where it has none there.
+  void copy_requested(int view, int column);
+  void export_requested();
+  void go_to_requested();
   /// Panels are drawn at another size now: in device pixels, as panel_pixels() returns it.
   void panel_pixels_changed(int side);
 

@@ -57,6 +57,47 @@ std::pair<IndexRange, IndexRange> Gestures::rectangle(const Scene& scene, Point 
           span(scene.keys(p), pressed_at_.x, inside(at.x, p.x, p.right()))};
 }
 
+std::optional<Gestures::BarEnd> Gestures::bar_end_at(const Scene& scene, Point at) {
+  constexpr double reach = 8;
+  for (int row = 0; row < scene.grid.rows(); ++row)
+    for (const PlacedBar& bar : placed_bars(scene, row)) {
+      const Rect where = bar.gradient();
+      if (!bar.bar.scale().is_amounts() || !where.inset(-reach).contains(at)) continue;
+      const bool upright = bar.bar.is_upright();
+      const double from_low = upright ? where.bottom() - at.y : at.x - where.x,
+                   from_high = upright ? at.y - where.y : where.right() - at.x;
+      if (from_low < reach) return BarEnd{bar, false};
+      if (from_high < reach) return BarEnd{bar, true};
+    }
+  return {};
+}
+
+/// The scale of the bar as it was pressed goes on beyond its ends.
+void Gestures::drag_bar_end(Point at) {
+  const auto& [bar, high] = *bar_end_;
+  const Rect where = bar.gradient();
+  const drawing::ColourScale& scale = bar.bar.scale();
+  const double share = bar.bar.is_upright() ? (where.bottom() - at.y) / where.height
+                                            : (at.x - where.x) / where.width;
+  const double value = scale.value_at(std::clamp(share, -1.0, 2.0));
+  const double least = 1e-3 * (scale.high - scale.bottom());
+  std::pair<double, double> range{scale.low, scale.high};
+  if (scale.palette == Palette::diverging)
+    range = {-std::max(std::abs(value), least), std::max(std::abs(value), least)};
+  else if (high)
+    range.second = std::max(value, scale.bottom() + least);
+  else
+    range.first = std::min(value, scale.high - least);
+  requests_.push_back(ChooseRange{bar.row, bar.column, range});
+}
+
+void Gestures::reset_bar_at(const Scene& scene, Point at) {
+  for (int row = 0; row < scene.grid.rows(); ++row)
+    for (const PlacedBar& bar : placed_bars(scene, row))
+      if (bar.bar.scale().is_amounts() && bar.gradient().inset(-8).contains(at))
+        requests_.push_back(ChooseRange{bar.row, bar.column, {}});
+}
+
 void Gestures::press(const ImGuiBridge& bridge, const Scene& scene, Point at) {
   clicked_ = false;
   pressed_at_ = last_ = at;
@@ -64,7 +105,10 @@ void Gestures::press(const ImGuiBridge& bridge, const Scene& scene, Point at) {
   header_ = column_at(scene, at);
   if (pressed_on_.row >= 0) pressed_panel_ = scene.grid.panel(pressed_on_.row, pressed_on_.column);
   const bool pan = button_ != 0 || bridge.key_is_down(Qt::Key_Space);
-  if (scene.grid.horizontal_bar().contains(at))
+  bar_end_ = button_ == 0 ? bar_end_at(scene, at) : std::nullopt;
+  if (bar_end_)
+    drag_ = Drag::range_end;
+  else if (scene.grid.horizontal_bar().contains(at))
     drag_ = Drag::horizontal_bar;
   else if (scene.grid.vertical_bar().contains(at))
     drag_ = Drag::vertical_bar;
@@ -84,6 +128,7 @@ void Gestures::drag(Scene& scene, Point at) {
     else if (cell && cell->panel && has_query_axis(*cell->panel) && has_key_axis(*cell->panel))
       drag_ = Drag::rectangle;
   }
+  if (drag_ == Drag::range_end && (moved.x != 0 || moved.y != 0)) drag_bar_end(at);
   if (drag_ == Drag::rectangle && scene.model.n > 0) scene.dragged = rectangle(scene, at);
   if (drag_ == Drag::header) scene.dragged_column = {header_, at.x};
   if (drag_ == Drag::pan) {
@@ -113,6 +158,8 @@ void Gestures::click(const Scene& scene) {
 
 void Gestures::release(const Scene& scene, Point at) {
   if (drag_ == Drag::click) click(scene);
+  const bool moved = std::hypot(at.x - pressed_at_.x, at.y - pressed_at_.y) > slack;
+  if (drag_ == Drag::pan && button_ == 1 && !moved) requests_.push_back(OpenMenu{pressed_on_});
   if (drag_ == Drag::rectangle) {
     const auto [rows, cols] = rectangle(scene, at);
     requests_.push_back(SelectRectangle{rows, cols});
@@ -146,7 +193,8 @@ void Gestures::turn_wheel(const ImGuiBridge& bridge, Scene& scene, Point at) {
 void Gestures::show_cursor(const Scene& scene, Point at) const {
   if (drag_ == Drag::pan || drag_ == Drag::header)
     ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeAll);
-  else if (column_at(scene, at) >= 0 || scene.pointer.leaves.size() > 0)
+  else if (drag_ == Drag::range_end || bar_end_at(scene, at) || column_at(scene, at) >= 0 ||
+           scene.pointer.leaves.size() > 0)
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   else if (scene.pointer.query >= 0)
     ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
@@ -205,6 +253,7 @@ std::vector<Request> Gestures::step(const ImGuiBridge& bridge, Scene& scene) {
     requests_.push_back(
         DoubleClick{scene.pointer.row, scene.pointer.column, std::exchange(clicked_, false)});
   }
+  if (bridge.double_clicked() && !twice) reset_bar_at(scene, at);
   for (int button = 0; button < 3; ++button)
     if (io.MouseClicked[button] && drag_ == Drag::none && !(twice && button == 0)) {
       button_ = button;

@@ -34,6 +34,14 @@ struct ChooseLeaves {
   int column;
   IndexRange leaves;
 };
+/// A colour bar's range; none: it follows the numbers again. Column -1: of the row.
+struct ChooseRange {
+  int row, column;
+  std::optional<std::pair<double, double>> range;
+};
+struct OpenMenu {
+  Pointer pointer;
+};
 struct ChooseBlock {
   int column;
   Index query, key;
@@ -43,8 +51,9 @@ struct DoubleClick {
   int row, column;
   bool clicked;
 };
-using Request = std::variant<RequestViewport, Hover, PinQuery, SelectRectangle, ChooseColumn,
-                             MoveColumn, ChooseLeaves, ChooseBlock, DoubleClick>;
+using Request =
+    std::variant<RequestViewport, Hover, PinQuery, SelectRectangle, ChooseColumn, MoveColumn,
+                 ChooseLeaves, ChooseBlock, ChooseRange, OpenMenu, DoubleClick>;
 
 class Gestures {
  public:
@@ -63,8 +72,16 @@ class Gestures {
   void show_panel(int row, int column) { to_show_ = {row, column}; }
 
  private:
-  enum class Drag { none, click, rectangle, pan, header, horizontal_bar, vertical_bar };
+  enum class Drag { none, click, rectangle, pan, header, range_end, horizontal_bar, vertical_bar };
 
+  /// An end of a colour bar whose range can be chosen.
+  struct BarEnd {
+    PlacedBar bar;
+    bool high;
+  };
+  static std::optional<BarEnd> bar_end_at(const Scene& scene, Point at);
+  void drag_bar_end(Point at);
+  void reset_bar_at(const Scene& scene, Point at);
   void press(const ImGuiBridge& bridge, const Scene& scene, Point at);
   void drag(Scene& scene, Point at);
   void release(const Scene& scene, Point at);
@@ -86,6 +103,7 @@ class Gestures {
   Pointer pressed_on_, reported_;
   Rect pressed_panel_;
   Point scroll_;
+  std::optional<BarEnd> bar_end_;
   std::optional<Viewport> pending_;
   std::optional<std::pair<Index, Index>> elsewhere_;  // query, key
   std::optional<Point> rested_at_;                    // where the pointer was meanwhile

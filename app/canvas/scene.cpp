@@ -38,6 +38,12 @@ const CanvasCell* Scene::cell(int row, int column) const {
   return &model.cells[r][c];
 }
 
+void Scene::choose_range(drawing::ColourScale& scale, int row, int column) const {
+  const auto chosen = ranges.find({row, column});
+  if (chosen != ranges.end() && scale.is_amounts())
+    std::tie(scale.low, scale.high) = chosen->second;
+}
+
 const Panel* Scene::panel(int row, int column) const {
   const CanvasCell* at = cell(row, column);
   return at ? at->panel.get() : nullptr;
@@ -47,6 +53,8 @@ std::optional<drawing::ColourScale> Scene::scale(int row, int column) const {
   const CanvasCell* at = cell(row, column);
   if (!at || !at->panel) return {};
   auto of_panel = scale_in(scales[static_cast<std::size_t>(row)], *at->panel, model.settings);
+  const bool is_shared = scales[static_cast<std::size_t>(row)].shared.has_value();
+  if (of_panel) choose_range(*of_panel, row, is_shared ? -1 : column);
   if (of_panel && std::holds_alternative<Raster>(at->panel->body))
     of_panel->add(special_colours_of(prepared(at->panel).contents, *of_panel));
   return of_panel;

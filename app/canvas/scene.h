@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ struct Scene {
   std::optional<std::pair<IndexRange, IndexRange>> dragged;  // rectangle being selected
   std::optional<std::pair<int, double>> dragged_column;      // column, pointer's x
   PreparedOf prepared;
+  /// Ranges of colours that a person chose: of a row (column -1) or of one panel.
+  std::map<std::pair<int, int>, std::pair<double, double>> ranges;
 
   const CanvasCell* cell(int row, int column) const;
   /// The panel of a cell; null where there is none yet.
@@ -51,6 +54,8 @@ struct Scene {
   drawing::TokenNames names() const { return drawing::TokenNames(*model.sequence); }
   /// What the colours of a panel mean, with those beside its range.
   std::optional<drawing::ColourScale> scale(int row, int column) const;
+  /// Gives a scale of amounts the range that was chosen for it, if any.
+  void choose_range(drawing::ColourScale& scale, int row, int column) const;
 };
 
 /// True for bodies whose place down or across is a token.
@@ -92,6 +97,15 @@ void draw_scene(ScreenInk& ink, const Scene& scene);
 void draw_headers(ScreenInk& ink, const Scene& scene);
 void draw_axes(ScreenInk& ink, const Scene& scene, int row);
 void draw_row_bar(drawing::Ink& ink, const Scene& scene, int row);
+/// A colour bar at its place; column -1: that of the row.
+struct PlacedBar {
+  int row, column;
+  drawing::ColourBar bar;
+  Point at;
+
+  Rect gradient() const { return bar.gradient().moved(at.x, at.y); }
+};
+std::vector<PlacedBar> placed_bars(const Scene& scene, int row);
 void draw_row_strip(ScreenInk& ink, const Scene& scene, int row, int column);
 void draw_marks(ScreenInk& ink, const Scene& scene, int row, int column);
 void draw_tooltip(ScreenInk& ink, const Scene& scene, Point at);

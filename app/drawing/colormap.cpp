@@ -145,6 +145,16 @@ Rgb ValueColours::colour(double value) const {
   return map->steps[static_cast<std::size_t>(std::clamp(static_cast<int>(t * 256), 0, 255))];
 }
 
+double ValueColours::value_at(double share) const {
+  const double from = bottom();
+  if (signed_log()) {
+    const double unit = signed_log_unit(high, log_floor), out = 2 * std::abs(share - 0.5);
+    return std::copysign(unit * std::expm1(out * std::log1p(high / unit)), share - 0.5);
+  }
+  if (norm == Norm::log && from > 0 && from < high) return from * std::pow(high / from, share);
+  return from + share * (high - from);
+}
+
 double ValueColours::bottom() const {
   return norm == Norm::log && high > 0 && !signed_log() ? std::max(low, log_floor * high) : low;
 }

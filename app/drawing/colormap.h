@@ -43,6 +43,9 @@ struct ValueColours {
 
   Rgb colour(double value) const;
   double bottom() const;  // the lowest value with a colour of its own
+  /// The value whose place in [0, 1] of the range is `share`, as `normalised` has it; continued
+  /// beyond the range.
+  double value_at(double share) const;
   bool signed_log() const { return norm == Norm::log && high > 0 && low == -high; }
 };
 

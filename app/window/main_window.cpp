@@ -250,6 +250,13 @@ void MainWindow::connect_canvas() {
   });
   connect(canvas_, &Canvas::panel_pixels_changed, study_.get(), &Study::set_panel_pixels);
   connect(canvas_, &Canvas::column_moved, this, &MainWindow::move_column);
+  connect(canvas_, &Canvas::copy_requested, this, [this](int view, int column) {
+    current_view_ = view;
+    current_column_ = column;
+    copy_panel();
+  });
+  connect(canvas_, &Canvas::export_requested, this, &MainWindow::export_by_dialog);
+  connect(canvas_, &Canvas::go_to_requested, this, &MainWindow::go_to_pair);
 }
 
 void MainWindow::change(const std::string& kind, const std::function<void(Session&)>& edit) {

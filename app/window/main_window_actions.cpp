@@ -69,8 +69,9 @@ void MainWindow::copy_panel() {
   image.fill(style.dark ? Theme::dark().window : QColor(Qt::white));
   QPainter painter(&image);
   painter.scale(scale, scale);
+  const auto chosen = canvas_->chosen_range(int(row), int(column));
   draw_panel(painter, QRectF(0, 0, points, points), *model->cells[row][column].panel, style,
-             canvas::shared_range(*model, row));
+             chosen ? chosen : canvas::shared_range(*model, row));
   painter.end();
   QApplication::clipboard()->setImage(image);
   say("Copied the " + QString::fromStdString(to_text(model->views[row])) + " of " +
