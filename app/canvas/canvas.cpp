@@ -337,9 +337,7 @@ void Canvas::Impl::emit_request(const Request& request) {
     }
     void operator()(const DoubleClick& d) const {
       if (d.clicked && impl.undoing) impl.undoing();
-      const int view = impl.view_of(d.row), column = impl.column_of(d.column);
-      if (!canvas.show_grid()) canvas.enlarge(view, column);
-      emit canvas.panel_double_clicked(view, column);
+      if (!canvas.show_grid()) canvas.enlarge(impl.view_of(d.row), impl.column_of(d.column));
     }
   };
   std::visit(Emitter{*this, *canvas}, request);

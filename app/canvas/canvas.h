@@ -57,7 +57,6 @@ class Canvas : public GlWidget {
   void leaves_chosen(int column, fovea::IndexRange leaves);
   /// A click on a rank map, whose block holds this pair.
   void block_chosen(int column, fovea::Index query, fovea::Index key);
-  void panel_double_clicked(int view, int column);
   /// Panels are drawn at another size now: in device pixels, as panel_pixels() returns it.
   void panel_pixels_changed(int side);
 

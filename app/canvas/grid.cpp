@@ -27,9 +27,9 @@ Grid::Grid(GridShape shape) : shape_(std::move(shape)) {
   const double by_height = aspects > 0 ? (shape_.size.y - fixed) / aspects : by_width;
   // Wide windows with few columns scroll down rather than shrink the panels to stamps; where little
   // is missing, they shrink.
-  const double wished =
+  const double target =
       by_height > 0.85 * by_width ? by_height : std::max(by_height, comfortable_side);
-  side_ = std::floor(std::max(minimum_side, std::min(by_width, wished)));
+  side_ = std::floor(std::max(minimum_side, std::min(by_width, target)));
   content_.x = columns * side_ + (columns - 1) * gap;
   content_.y = row_top(rows()) - row_top(0);
 }

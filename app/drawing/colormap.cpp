@@ -43,7 +43,8 @@ Steps interpolate(std::span<const Rgb> anchors) {
   return steps;
 }
 
-// Blue and red of equal lightness at equal distance from white: told apart by every kind of sight.
+// Blue and red of equal lightness at equal distance from white: distinguishable by every kind of
+// sight.
 constexpr Rgb kDiverging[] = {{11, 47, 108},   {33, 102, 172},  {94, 156, 206},
                               {166, 205, 230}, {250, 250, 250}, {247, 186, 160},
                               {225, 124, 96},  {184, 50, 55},   {112, 12, 33}};

@@ -34,7 +34,8 @@ struct Spread {
   }
 };
 
-/// The parts of a token axis that are told apart: a token each, or what is finest.
+/// The parts of a token axis that can be distinguished: one for each token, or as many as the
+/// resolution allows.
 struct Steps {
   double begin, step;  // in tokens
   int count;

@@ -40,7 +40,7 @@ std::size_t nodes_below(const LeafSizes& leaves, std::size_t nodes, std::size_t 
   return std::min(count_of(leaves), nodes * children);
 }
 
-/// Parts of a width that are told apart, of so many.
+/// How many of `of` parts of a width can be distinguished.
 std::size_t parts_shown(std::size_t of, double width, double finest) {
   return std::max<std::size_t>(1, std::min(of, static_cast<std::size_t>(width / finest)));
 }
@@ -113,7 +113,7 @@ double height_at(const BodyDrawing& d, Index size) {
   return d.plot.where.bottom() - d.plot.y(static_cast<double>(size));
 }
 
-/// Two bars a leaf side by side; where leaves are narrower than what can be told apart, the largest
+/// Two bars a leaf side by side; where leaves are too narrow to be distinguished, the largest
 /// of each kind there, one before the other.
 void draw_bars(const BodyDrawing& d, const LeafSizes& leaves) {
   const Rect& plot = d.plot.where;

@@ -47,12 +47,4 @@ void Legend::draw(Ink& ink, Point top_left) const {
   }
 }
 
-int Legend::item_at(Point at, const Lettering& letters) const {
-  for (std::size_t i = 0; i < placed_.size(); ++i)
-    if (at.x >= placed_[i].at.x && at.x < placed_[i].at.x + placed_[i].width &&
-        std::abs(at.y - placed_[i].at.y) < letters.line() / 2)
-      return static_cast<int>(i);
-  return -1;
-}
-
 }  // namespace fovea::drawing

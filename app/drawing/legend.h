@@ -22,8 +22,6 @@ class Legend {
   /// Right end of the last line.
   double last_width() const { return last_width_; }
   void draw(Ink& ink, Point top_left) const;
-  /// Which item is at a point of the legend, whose top left is the origin; -1: none.
-  int item_at(Point at, const Lettering& letters) const;
 
  private:
   struct Placed {

@@ -12,7 +12,7 @@ struct Style {
   Rgba frame, grid;                     // lines around plots and within them
   Rgba query, key, exact, approximate;  // data
   double hair = 0.4;                    // width of the thinnest line
-  double finest = 0.25;                 // lengths below this cannot be told apart
+  double finest = 0.25;                 // shorter lengths cannot be distinguished
 };
 
 /// In points.

@@ -38,7 +38,8 @@ void draw_sweep_figure(QPainter& painter, const SweepFigure& figure);
 /// Where points stand.
 std::vector<std::pair<QPointF, SweepSpot>> sweep_spots(const SweepFigure& figure);
 
-/// Colours of the series, exact first; told apart by the colour blind, as their markers are.
+/// Colours of the series, exact first; the colour blind can distinguish them, and their markers
+/// differ.
 QColor series_colour(std::size_t series, bool dark);
 
 /// What a person must know to read it: what was fitted, left out, refused, or measured badly.

@@ -35,7 +35,7 @@ void TokenSearch::mark(const QString& text) {
   parts_.canvas.set_found(found_);
   parts_.docks.input->sequence()->set_found(found_);
   parts_.find_bar.show_result(text.isEmpty()   ? QString()
-                              : found_.empty() ? "no token has it"
+                              : found_.empty() ? "no matches"
                               : found_.size() == 1
                                   ? "1 token has it"
                                   : QString("%1 tokens have it").arg(found_.size()));

@@ -1,4 +1,4 @@
-// Leaves: prepared once, and never more to draw than can be told apart.
+// Leaves: prepared once, and never more drawn than can be distinguished.
 #include <doctest/doctest.h>
 
 #include "drawing/bodies.h"

@@ -117,7 +117,7 @@ TEST_CASE("an exchange of the back end drops what the old one still delivers, wi
   run_events(500);
 }
 
-TEST_CASE("the cache drops what was used least recently, and hands it over") {
+TEST_CASE("the cache drops what was used least recently, and passes it on") {
   int dropped = 0;
   ResultCache<int, int> cache(2, [&](auto) { ++dropped; });
   cache.put(1, {std::make_shared<const int>(1)});

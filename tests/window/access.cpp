@@ -219,7 +219,7 @@ TEST_CASE("settings that would change nothing cannot be touched, and say why") {
     CHECK(enabled(name));
 }
 
-TEST_CASE("keys are listed and changed, two that are the same are told and not taken") {
+TEST_CASE("keys are listed and changed, two that are the same are reported and refused") {
   Window window(small);
   const auto all = [&] {
     const auto actions = window->findChildren<QAction*>();

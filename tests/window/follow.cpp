@@ -84,7 +84,7 @@ TEST_CASE("a search and a selection begun end with their source") {
   window->open("synthetic:clusters?n=40&d=16&seed=1");
   REQUIRE(wait_until([&] { return window.study().length() == 40; }));
   REQUIRE(window.settle());
-  CHECK(line->accessibleDescription() == "no token has it");
+  CHECK(line->accessibleDescription() == "no matches");
   CHECK_FALSE(window.study().session().pinned_query);
   window.trigger("find_next");
   CHECK_FALSE(window.study().session().pinned_query);

@@ -107,7 +107,7 @@ TEST_CASE("a token is found, the next and the one before, and they are marked") 
   window.shoot("find");
   CHECK(window->canvas().grab().toImage() != before);
   line->setText("zzzz");
-  CHECK(line->accessibleDescription() == "no token has it");
+  CHECK(line->accessibleDescription() == "no matches");
   QTest::keyClick(line, Qt::Key_Escape);
   CHECK_FALSE(bar->isVisible());
 }

@@ -17,7 +17,7 @@ class FindBar : public QFrame {
   void open_bar();
   void close_bar();
   QString text() const;
-  /// "3 of 17", "no token has it".
+  /// "3 of 17", "no matches".
   void show_result(const QString& found);
 
  signals:
