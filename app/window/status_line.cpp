@@ -72,7 +72,7 @@ void StatusLine::refresh() {
   const Engine::Status status = study_.status();
   const bool working = study_.can_cancel();
   // Between the pieces of long work the engine is idle for moments.
-  if (status.busy() || !study_.filling()) {
+  if (status.busy() || !study_.refining()) {
     progress_->setVisible(working && status.busy() && status.seconds > 0.3);
     progress_->setValue(int(progress_->maximum() * status.fraction));
   }
@@ -80,11 +80,10 @@ void StatusLine::refresh() {
   QString text;
   if (study_.paused()) text = "Cancelled. F5 computes again.";
   if (working) {
-    text = study_.opening() ? "Opening…"
+    text = study_.opening() ? text_of(RequestKind::open)
            : status.busy()  ? text_of(status.running->kind)
                             : "Computing";
-    if (const double left = seconds_left(status); left > 1)
-      text += QString(", %1 s left").arg(left, 0, 'f', 0);
+    text += QString::fromStdString(time_left_text(status));
   }
   if (text_->text() != text) text_->setText(text);
 }

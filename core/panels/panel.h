@@ -121,6 +121,12 @@ struct PanelInputs {
   const MapPyramid* map = nullptr;
 };
 
+/// Whether the view shows anything of the reference.
+bool needs_exact(View view);
+/// The settings that the view's data depend on, the others at their defaults: equal settings, equal
+/// panels.
+ViewSettings settings_for(View view, ViewSettings settings);
+
 /// The map that View::heatmap or View::error shows of a computation; a heatmap needs no `exact`.
 std::shared_ptr<MapPyramid> make_map(View view, const Computation& computation,
                                      const Computation& exact, const ViewSettings& settings,

@@ -110,7 +110,7 @@ TEST_CASE("a long head's columns keep their own pictures when they change places
   window->open("synthetic:clusters?n=9000&d=16&seed=1");
   REQUIRE(wait_until([&] { return window.study().length() == 9000 && window.study().problem(); }));
   show(window, {"exact", "h1d", "strided"});
-  REQUIRE(wait_until([&] { return window.study().complete(); }, 90000));
+  REQUIRE(wait_until([&] { return window.study().fully_refined(); }, 90000));
   const auto before = window.study().model()->cells[0];
   REQUIRE(before[1].panel);
   REQUIRE(before[2].panel);
@@ -122,7 +122,7 @@ TEST_CASE("a long head's columns keep their own pictures when they change places
   });
   window.study().select_column(2);
   window.trigger("left");
-  REQUIRE(wait_until([&] { return window.study().complete(); }, 90000));
+  REQUIRE(wait_until([&] { return window.study().fully_refined(); }, 90000));
   CHECK_FALSE(wrong);
 }
 
@@ -165,7 +165,7 @@ TEST_CASE("the button and Esc cancel the same, once, then Esc lets go of what is
       s.views = {View::heatmap};
       s.columns.resize(1);
     });
-    REQUIRE(wait_until([&] { return window.study().drawn() && window.study().filling(); }));
+    REQUIRE(wait_until([&] { return window.study().panels_ready() && window.study().refining(); }));
   }
   CHECK(wait_until([&] { return button->isVisible(); }));
   window.study().select({0, 8}, {0, 8});

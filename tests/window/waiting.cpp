@@ -11,7 +11,7 @@
 #include <QTimer>
 #include <future>
 
-#include "study/polite_backend.h"
+#include "study/background.h"
 #include "window/harness.h"
 
 namespace fovea::test {
@@ -19,13 +19,15 @@ namespace {
 
 const QString small = "synthetic:clusters?n=128&d=32&seed=1";
 
-/// A background that is busy until it is released.
+/// A background whose threads are busy until it is released.
 struct Busy {
   std::promise<void> released;
   std::shared_ptr<Background> background = std::make_shared<Background>();
 
   Busy() {
-    background->run([wait = released.get_future().share()] { wait.wait(); });
+    const auto wait = [until = released.get_future().share()] { until.wait(); };
+    background->files.run(wait);
+    background->devices.run(wait);
   }
 };
 
@@ -36,7 +38,7 @@ TEST_CASE("figures and sessions are written in the background, also when the win
   const QString figure = dir.filePath("f.pdf"), session = dir.filePath("s.fovea.json");
   Busy busy;
   {
-    MainWindow window(make_polite_backend(), busy.background);
+    MainWindow window(make_low_priority_backend(), busy.background);
     window.show();
     window.open(small);
     REQUIRE(wait_until([&] { return window.study().settled(); }));
@@ -54,7 +56,7 @@ TEST_CASE("figures and sessions are written in the background, also when the win
 
 TEST_CASE("CUDA devices are sought in the background, then the choice is shown") {
   Busy busy;
-  MainWindow window(make_polite_backend({.backend = "cpu"}), busy.background);
+  MainWindow window(make_low_priority_backend({.backend = "cpu"}), busy.background);
   window.show();
   window.open(small);
   REQUIRE(wait_until([&] { return window.study().settled(); }));

@@ -66,7 +66,7 @@ void choose_back_end(QWidget& parent, Study& study, const std::string& why_no_cu
 void ask_back_end(QWidget& parent, Study& study, Background& background) {
   const auto why_no_cuda = std::make_shared<std::string>();
   const bool on_cuda = study.backend().id() == "cuda";
-  background.run(
+  background.devices.run(
       [why_no_cuda, on_cuda] {
         std::string why;
         if (!on_cuda && !make_cuda_backend({}, &why)) *why_no_cuda = why.empty() ? "absent" : why;

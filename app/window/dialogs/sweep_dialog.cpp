@@ -11,7 +11,7 @@
 #include <QSettings>
 #include <QVBoxLayout>
 
-#include "study/polite_backend.h"
+#include "study/background.h"
 #include "window/dialogs/export_dialog.h"
 #include "window/dialogs/sweep_plot.h"
 #include "window/dialogs/sweep_reading.h"
@@ -241,7 +241,7 @@ void SweepDialog::export_to(const QString& path, const FigureStyle& style) {
   figure.title = "Time, memory and error against n";
   figure.footer = run_.provenance().toStdString();
   state_->setText("Writing " + path + "…");
-  background_->run(
+  background_->files.run(
       [path = path.toStdString(), figure] { write_drawing(path, drawing_of(figure)); }, this,
       [this, path](const std::string& error) {
         state_->setText(error.empty() ? "Wrote " + path : QString::fromStdString(error));

@@ -41,7 +41,7 @@ void HeadGallery::refresh() {
   for (Index l = 0; l < static_cast<Index>(source->layers.size()); ++l)
     for (Index h = 0; (!layer_ || *layer_ == l) && h < source->layers[std::size_t(l)].heads(); ++h)
       if (heads.size() < most_heads) heads.emplace_back(l, h);
-  study_.want_cards(heads);
+  study_.choose_cards(heads);
   const auto measure = [&](const Head& head) {
     const auto card = study_.card(head.first, head.second);
     if (!card) return -1.0;

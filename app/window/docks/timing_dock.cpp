@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include "study/polite_backend.h"
+#include "study/background.h"
 #include "window/widgets/readings.h"
 #include "window/widgets/theme.h"
 
