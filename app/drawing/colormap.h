@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "drawing/shapes.h"
+#include "drawing/style.h"
 #include "panels/panel.h"
 
 namespace fovea {
