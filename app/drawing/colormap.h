@@ -46,4 +46,8 @@ struct ValueColours {
   bool signed_log() const { return norm == Norm::log && high > 0 && low == -high; }
 };
 
+/// The colours of all numbers or of a picture, row by row.
+std::vector<drawing::Rgba> pixels_of(const Matrix& values, const ValueColours& colours);
+std::vector<drawing::Rgba> pixels_of(const OutputPicture& picture);
+
 }  // namespace fovea

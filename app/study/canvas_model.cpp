@@ -42,6 +42,10 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
   const Session& session = subject.session;
   model->views = session.views;
   model->cells = cells;
+  for (std::size_t r = 0; r < cells.size(); ++r)
+    for (std::size_t c = 0; c < std::min(cells[r].size(), columns.size()); ++c)
+      if (const auto& its = columns[c].metrics; its && model->views[r] == View::error)
+        model->cells[r][c].token_errors = {its, &its->token_error};
   model->settings = session.settings;
   model->viewport = session.viewport;
   model->n = subject.length();
@@ -67,7 +71,7 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
 // The sequence is left out: it changes only with the source of the panels.
 bool same_pictures(const CanvasModel& a, const CanvasModel& b) {
   const auto same_cell = [](const CanvasCell& x, const CanvasCell& y) {
-    return x.panel == y.panel && x.stale == y.stale;
+    return x.panel == y.panel && x.stale == y.stale && x.token_errors == y.token_errors;
   };
   return a.views == b.views && a.column_titles == b.column_titles &&
          a.column_subtitles == b.column_subtitles && same_cells(a, b, same_cell) &&
