@@ -33,6 +33,10 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
   const Session& session = subject.session;
   model->views = session.views;
   model->cells = cells;
+  for (std::size_t r = 0; r < cells.size(); ++r)
+    for (std::size_t c = 0; c < std::min(cells[r].size(), columns.size()); ++c)
+      if (const auto& its = columns[c].metrics; its && model->views[r] == View::error)
+        model->cells[r][c].token_errors = {its, &its->token_error};
   model->settings = session.settings;
   model->viewport = session.viewport;
   model->n = subject.length();

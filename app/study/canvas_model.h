@@ -21,6 +21,8 @@ struct CanvasCell {
   bool stale = false;                  // a newer one is being computed: drawn dimmed, marked
   std::string status;                  // "computing 42 %, 3 s left", "error: ..."
   std::optional<double> progress;      // of the work that `status` is about, in [0, 1]
+  // Of an error map: |z~ - z| of every token, for the strip beside it; null: not known.
+  std::shared_ptr<const std::vector<float>> token_errors;
   friend bool operator==(const CanvasCell&, const CanvasCell&) = default;
 };
 
@@ -50,8 +52,5 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
                                                const LeafMarks& marks);
 /// Whether both show the same, apart from the statuses of the cells.
 bool same_pictures(CanvasModel a, CanvasModel b);
-
-/// For each column |z~ - z| of every token, or null.
-using TokenErrors = std::vector<std::shared_ptr<const std::vector<float>>>;
 
 }  // namespace fovea

@@ -39,7 +39,6 @@ CanvasFeed::CanvasFeed(WindowParts& parts) : parts_(parts) {
   Study* study = &parts.study;
   Canvas* canvas = &parts.canvas;
   connect(study, &Study::model_changed, this, &CanvasFeed::show_model);
-  connect(study, &Study::columns_changed, this, &CanvasFeed::show_token_errors);
   connect(study, &Study::leaves_chosen, this, [study, canvas] {
     const ChosenLeaves leaves = study->marks().chosen().value_or(ChosenLeaves{});
     canvas->set_chosen_leaves(leaves.column, leaves.leaves);
@@ -54,15 +53,6 @@ void CanvasFeed::show_model() {
   if (exact_) model = with_exact_in_place(model, study.session().columns);
   parts_.canvas.set_model(model);
   parts_.docks.input->sequence()->set_marked(study.marks().queries(), study.marks().keys());
-}
-
-void CanvasFeed::show_token_errors() {
-  TokenErrors errors;
-  for (const ColumnState& column : parts_.study.columns()) {
-    errors.emplace_back();  // part of the metrics, which stay as long as it is shown
-    if (column.metrics) errors.back() = {column.metrics, &column.metrics->token_error};
-  }
-  parts_.canvas.set_token_errors(std::move(errors));
 }
 
 void CanvasFeed::show_exact(bool on) {

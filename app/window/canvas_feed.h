@@ -20,7 +20,6 @@ class CanvasFeed : public QObject {
 
  private:
   void show_model();
-  void show_token_errors();
   void show_exact(bool on);
 
   WindowParts& parts_;

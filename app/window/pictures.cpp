@@ -19,14 +19,15 @@ void Pictures::copy_panel(std::size_t row, std::size_t column) {
   QImage image(int(points * scale), int(points * scale), QImage::Format_RGB32);
   FigureStyle style;
   style.dark = Theme::current().window == Theme::dark().window;
-  style.colormap = model->settings.colormap;
-  style.log_floor = model->settings.log_floor;
-  style.rank_colour = model->settings.rank_colour;
-  image.fill(style.dark ? Theme::dark().window : QColor(Qt::white));
+  style.width = style.height.emplace(points);
+  Figure figure = figure_of(*model, {}, {}, style);
+  figure.rows = {{std::move(figure.rows[row][column])}};
+  if (auto* raster = std::get_if<Raster>(&figure.rows[0][0].body))
+    if (const auto range = canvas::shared_range(*model, row))
+      std::tie(raster->low, raster->high) = *range;
   QPainter painter(&image);
   painter.scale(scale, scale);
-  draw_panel(painter, QRectF(0, 0, points, points), *model->cells[row][column].panel, style,
-             canvas::shared_range(*model, row));
+  draw_figure(painter, figure);
   painter.end();
   QApplication::clipboard()->setImage(image);
   parts_.show_status("Copied the " + QString::fromStdString(to_text(model->views[row])) + " of " +

@@ -138,7 +138,20 @@ Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
   if (view == View::heatmap || view == View::mask || view == View::cost)
     for (const std::string& note : in.computation.op->plan().notes)
       panels::add(panel.caption, note);
+  if (in.metrics) add_row_errors(panel, in.metrics->token_error);
   return panel;
+}
+
+void add_row_errors(Panel& panel, const std::vector<float>& token_error) {
+  auto* raster = std::get_if<Raster>(&panel.body);
+  if (!raster || panel.view != View::error || raster->rows.end > std::ssize(token_error)) return;
+  const double most = std::ranges::max(token_error);
+  if (!(most > 0)) return;
+  raster->row_values.assign(token_error.begin() + raster->rows.begin,
+                            token_error.begin() + raster->rows.end);
+  raster->row_top = most;
+  raster->row_quantity = "output error |z̃ − z|";
+  panels::add(panel.caption, "strip: " + raster->row_quantity + ", at most " + format_number(most));
 }
 
 }  // namespace fovea

@@ -52,12 +52,11 @@ FigureStyle ExportDialog::style() const {
 
 Figure figure_of(const CanvasModel& model, const QString& title, const QString& footer,
                  const FigureStyle& style) {
-  Figure figure{
-      .title = title.toStdString(), .footer = footer.toStdString(), .rows = {}, .style = style};
-  figure.style.shared_range = model.settings.shared_range;
-  figure.style.colormap = model.settings.colormap;
-  figure.style.log_floor = model.settings.log_floor;
-  figure.style.rank_colour = model.settings.rank_colour;
+  Figure figure{.title = title.toStdString(),
+                .footer = footer.toStdString(),
+                .style = style,
+                .sequence = model.sequence};
+  figure.style.settings = model.settings;
   for (std::size_t r = 0; r < model.cells.size(); ++r) {
     figure.rows.emplace_back();
     for (std::size_t c = 0; c < model.cells[r].size(); ++c) {
@@ -70,6 +69,7 @@ Figure figure_of(const CanvasModel& model, const QString& title, const QString& 
                                        .body = Message{cell.status}};
       // As the headers of the canvas read.
       if (c < model.column_subtitles.size()) panel.subtitle = model.column_subtitles[c];
+      if (cell.token_errors) add_row_errors(panel, *cell.token_errors);
       if (cell.panel && cell.stale) panel.caption += panel.caption.empty() ? "stale" : "; stale";
       figure.rows.back().push_back(std::move(panel));
     }

@@ -242,7 +242,7 @@ void SweepDialog::export_to(const QString& path, const FigureStyle& style) {
   figure.footer = run_.provenance().toStdString();
   state_->setText("Writing " + path + "…");
   background_->files.run(
-      [path = path.toStdString(), figure] { write_drawing(path, drawing_of(figure)); }, this,
+      [path = path.toStdString(), figure] { write_figure(path, figure_of(figure)); }, this,
       [this, path](const std::string& error) {
         state_->setText(error.empty() ? "Wrote " + path : QString::fromStdString(error));
       });
