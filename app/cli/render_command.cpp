@@ -133,10 +133,7 @@ FigureStyle style_of(const Options& options) {
   style.dpi = options.dpi;
   style.width = points_of("--width", options.width, options.dpi);
   if (!options.height.empty()) style.height = points_of("--height", options.height, options.dpi);
-  style.colormap = options.settings.colormap;
-  style.log_floor = options.settings.log_floor;
-  style.rank_colour = options.settings.rank_colour;
-  style.shared_range = options.settings.shared_range;
+  style.settings = options.settings;
   return style;
 }
 

@@ -3,6 +3,7 @@
 
 #include "drawing/axes.h"
 #include "drawing/colour_scale.h"
+#include "drawing/legend.h"
 #include "drawing/prepared.h"
 
 namespace fovea::drawing {
@@ -15,6 +16,9 @@ struct BodyDrawing {
   Plot plot;  // the part inside the axes
   const ColourScale* scale = nullptr;
   TokenNames names = {};
+  const ViewSettings& settings = standard_settings;  // which series are hidden
+
+  static inline const ViewSettings standard_settings{};
 };
 
 /// Draws the body without its axes.
@@ -26,6 +30,8 @@ double table_height(const FigureTable& table, double width, const Lettering& let
 /// The tokens that a rank map is of: of a long head only a part.
 IndexRange tokens_of(const BlockMap& blocks);
 
+/// The series of a body, named at its top left; empty for bodies without.
+Legend legend_of(const BodyDrawing& d);
 /// Height of what stands above the plot of a body: legends, key figures, the icicle of a tree.
 double heading_height(const Panel& panel, const Rect& body, const Lettering& letters);
 /// Below this width leaves show no key figures, since their names would be cut.
@@ -62,6 +68,8 @@ double natural_height(const Panel& panel, double width, const Lettering& letters
 /// Of these kinds.
 double row_heading_height(const RowCurve& row, double width, const Lettering& letters);
 double leaf_heading_height(const LeafSizes& leaves, const Rect& body, const Lettering& letters);
+Legend legend_of(const BodyDrawing& d, const RowCurve& row);
+Legend legend_of(const BodyDrawing& d, const LeafSizes& leaves);
 
 /// The bodies, a kind each.
 void draw(const BodyDrawing& d, const Raster& raster);

@@ -13,7 +13,7 @@ constexpr double kApart = 0.9;  // between items
 }  // namespace
 
 Legend::Legend(std::vector<LegendItem> items, const Lettering& letters, double width) {
-  const double line = letters.line(), size = letters.size();
+  const double line = line_ = letters.line(), size = letters.size();
   double x = 0, y = 0;
   for (LegendItem& item : items) {
     const double indent = item.swatch ? (kBox + kGap) * size : 0;
@@ -30,20 +30,28 @@ Legend::Legend(std::vector<LegendItem> items, const Lettering& letters, double w
   if (!placed_.empty()) height_ = y + line;
 }
 
+std::vector<Legend::Switch> Legend::switches() const {
+  std::vector<Switch> all;
+  for (const auto& [item, at, width] : placed_)
+    if (!item.name.empty())
+      all.push_back({item.name, item.hidden, {at.x, at.y - line_ / 2, width, line_}});
+  return all;
+}
+
 void Legend::draw(Ink& ink, Point top_left) const {
   const double box = kBox * ink.letters.size();
   for (const auto& [item, at, width] : placed_) {
     const Point here{top_left.x + at.x, top_left.y + at.y};
     double x = here.x;
-    if (item.swatch && item.dot) {
+    if (item.swatch && item.dot && !item.hidden) {
       ink.dot({x + box / 2, here.y}, 0.23 * box, *item.swatch);
     } else if (item.swatch) {
       const Rect swatch{x, here.y - box / 2, box, box};
-      ink.fill(swatch, *item.swatch);
+      if (!item.hidden) ink.fill(swatch, *item.swatch);
       ink.outline(swatch, {ink.style.frame});
     }
     if (item.swatch) x += (kBox + kGap) * ink.letters.size();
-    ink.text({x, here.y}, item.text, ink.style.label);
+    ink.text({x, here.y}, item.text, item.hidden ? faded(ink.style.label, 0.5) : ink.style.label);
   }
 }
 

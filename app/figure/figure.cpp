@@ -7,7 +7,8 @@
 namespace fovea {
 namespace {
 
-void draw_cell(Ink& ink, const CellLayout& cell, const TokenNames& names) {
+void draw_cell(Ink& ink, const CellLayout& cell, const TokenNames& names,
+               const ViewSettings& settings) {
   const double line = ink.letters.line();
   // Headings stand on their panel, however many lines the neighbours need.
   const double title = height_of(cell.title, ink.letters);
@@ -23,7 +24,8 @@ void draw_cell(Ink& ink, const CellLayout& cell, const TokenNames& names) {
              .body = cell.body,
              .plot = plot,
              .scale = cell.scale ? &*cell.scale : nullptr,
-             .names = names});
+             .names = names,
+             .settings = settings});
   const Panel& panel = *cell.prepared.panel;
   if (std::holds_alternative<Message>(panel.body)) ink.outline(cell.plot, {ink.style.grid});
   if (cell.axes.x) draw_x_axis(ink, plot, cell.x_words());
@@ -42,18 +44,6 @@ void draw_cell(Ink& ink, const CellLayout& cell, const TokenNames& names) {
   if (cell.bar) cell.bar->draw(ink, cell.bar_at);
 }
 
-void draw_with_range(QPainter& painter, const Figure& figure, const ColourRange& range) {
-  const PaperLettering letters(figure.style);
-  const FigureLayout layout = lay_out(figure, letters, range);
-  PainterInk ink(painter, letters, figure.style);
-  painter.save();
-  painter.setRenderHints(QPainter::Antialiasing | QPainter::TextAntialiasing |
-                         QPainter::LosslessImageRendering);
-  ink.fill({0, 0, layout.width, layout.height}, ink.style.paper);
-  fovea::draw_layout(ink, figure, layout);
-  painter.restore();
-}
-
 }  // namespace
 
 void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout) {
@@ -61,7 +51,7 @@ void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout) {
                   {title_size(figure.style), true});
   const TokenNames names = figure.sequence ? TokenNames(*figure.sequence) : TokenNames();
   for (const RowLayout& row : layout.rows) {
-    for (const CellLayout& cell : row.cells) draw_cell(ink, cell, names);
+    for (const CellLayout& cell : row.cells) draw_cell(ink, cell, names, figure.style.settings);
     if (row.bar) row.bar->draw(ink, row.bar_at);
   }
   ink.write_lines(layout.footer_box, layout.footer, Align::left, ink.style.faint);
@@ -72,17 +62,25 @@ double figure_height(const Figure& figure) {
 }
 
 void draw_figure(QPainter& painter, const Figure& figure) {
-  draw_with_range(painter, figure, {});
+  const PaperLettering letters(figure.style);
+  const FigureLayout layout = lay_out(figure, letters);
+  PainterInk ink(painter, letters, figure.style);
+  painter.save();
+  painter.setRenderHints(QPainter::Antialiasing | QPainter::TextAntialiasing |
+                         QPainter::LosslessImageRendering);
+  ink.fill({0, 0, layout.width, layout.height}, ink.style.paper);
+  draw_layout(ink, figure, layout);
+  painter.restore();
 }
 
 void draw_panel(QPainter& painter, const QRectF& rectangle, const Panel& panel,
-                const FigureStyle& style, std::optional<std::pair<double, double>> range) {
+                const FigureStyle& style) {
   Figure figure{.rows = {{panel}}, .style = style};
   figure.style.width = rectangle.width();
   figure.style.height = rectangle.height();
   painter.save();
   painter.translate(rectangle.topLeft());
-  draw_with_range(painter, figure, range);
+  draw_figure(painter, figure);
   painter.restore();
 }
 

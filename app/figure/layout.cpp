@@ -13,8 +13,8 @@ constexpr double kRowGap = 7;  // between rows
 /// Works through a figure from the colours to the heights; each step uses the ones before.
 class Layouter {
  public:
-  Layouter(const Figure& figure, const PaperLettering& letters, const ColourRange& range)
-      : figure_(figure), range_(range), letters_(letters) {
+  Layouter(const Figure& figure, const PaperLettering& letters)
+      : figure_(figure), letters_(letters) {
     if (figure.sequence) names_ = TokenNames(*figure.sequence);
     layout_.width = figure.style.width;
     for (const auto& row : figure.rows) {
@@ -60,7 +60,6 @@ class Layouter {
   void place_rows();
 
   const Figure& figure_;
-  ColourRange range_;
   const PaperLettering& letters_;
   TokenNames names_;
   FigureLayout layout_;
@@ -71,18 +70,14 @@ class Layouter {
 };
 
 void Layouter::choose_scales(std::size_t r) {
-  const FigureStyle& style = figure_.style;
-  std::vector<std::optional<ColourScale>> own;
-  for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
-    auto scale = colour_scale_of(panel(r, c), {style.colormap, style.log_floor, style.rank_colour});
-    if (range_ && scale && scale->is_amounts()) std::tie(scale->low, scale->high) = *range_;
-    own.push_back(std::move(scale));
-  }
-  const RowScales row = share_scales(own, style.shared_range);
+  std::vector<const Panel*> panels;
+  for (const Panel& one : figure_.rows[r]) panels.push_back(&one);
+  const View view = panels.empty() ? View::heatmap : panels.front()->view;
+  const RowScales row = scales_of_row(view, panels, figure_.style.settings);
   shared_.push_back(row.shared && row.several);
-  for (std::size_t c = 0; c < own.size(); ++c) {
+  for (std::size_t c = 0; c < panels.size(); ++c) {
     auto& scale = cell(r, c).scale;
-    if (own[c]) scale = shared_.back() ? row.shared : own[c];
+    scale = row.of[c];
     if (scale && std::holds_alternative<Raster>(panel(r, c).body))
       scale->add(special_colours_of(cell(r, c).prepared.contents, *scale));
   }
@@ -90,7 +85,7 @@ void Layouter::choose_scales(std::size_t r) {
 
 /// Amounts of one kind in a row are drawn to one scale.
 std::optional<double> Layouter::shared_top(std::size_t r, std::size_t c) const {
-  if (!figure_.style.shared_range) return std::nullopt;
+  if (!figure_.style.settings.shared_range) return std::nullopt;
   std::optional<double> top;
   for (const Panel& one : figure_.rows[r]) {
     if (amount_name(one) != amount_name(panel(r, c))) continue;
@@ -310,9 +305,8 @@ void Layouter::place_rows() {
 
 }  // namespace
 
-FigureLayout lay_out(const Figure& figure, const PaperLettering& letters,
-                     const ColourRange& range) {
-  return Layouter(figure, letters, range).run();
+FigureLayout lay_out(const Figure& figure, const PaperLettering& letters) {
+  return Layouter(figure, letters).run();
 }
 
 }  // namespace fovea

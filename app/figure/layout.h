@@ -51,11 +51,8 @@ inline double title_size(const FigureStyle& style) {
   return style.font_size + 1;
 }
 
-using ColourRange = std::optional<std::pair<double, double>>;
-
-/// The figure must outlive it. `range`: used for every raster of amounts instead of its own.
-FigureLayout lay_out(const Figure& figure, const PaperLettering& letters,
-                     const ColourRange& range = {});
+/// The figure must outlive it.
+FigureLayout lay_out(const Figure& figure, const PaperLettering& letters);
 
 /// Draws everything but the ground.
 void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout);

@@ -43,7 +43,7 @@ TEST_CASE("nothing leaves the page and no text covers another: grids") {
         CAPTURE(width);
         CAPTURE(shared);
         Figure figure = example::paper(width, 128);
-        figure.style.shared_range = shared;
+        figure.style.settings.shared_range = shared;
         figure.style.font_size = size;
         const auto recording = example::record(figure);
         example::check_page(recording);
@@ -219,7 +219,7 @@ TEST_CASE("ranks are coloured by rank or by what is stored, and the bar says by 
   CHECK(share(1, RankColour::storage) == 0.5);  // 2 (8 + 8) of 64
   for (const RankColour colour : {RankColour::rank, RankColour::storage}) {
     Figure figure = alone(example::ranks(64, 8, "a"), 252);
-    figure.style.rank_colour = colour;
+    figure.style.settings.rank_colour = colour;
     QString all;
     for (const auto& drawn : example::record(figure).texts) all += drawn.text + u' ';
     CHECK(all.contains(QStringLiteral("full rank")) == (colour == RankColour::rank));
@@ -227,20 +227,23 @@ TEST_CASE("ranks are coloured by rank or by what is stored, and the bar says by 
   }
 }
 
-TEST_CASE("a range given is that of a raster's colours, not of ranks") {
+TEST_CASE("a chosen range is that of a raster's colours, not of ranks") {
   example::application();
-  const auto drawn = [](const Panel& panel, std::optional<std::pair<double, double>> range) {
+  const auto drawn = [](const Panel& panel, std::vector<ColourRange> ranges) {
+    FigureStyle style;
+    style.settings.ranges = std::move(ranges);
     QImage image(300, 330, QImage::Format_RGB32);
     image.fill(Qt::white);
     QPainter painter(&image);
-    draw_panel(painter, {0, 0, 300, 330}, panel, {}, range);
+    draw_panel(painter, {0, 0, 300, 330}, panel, style);
     painter.end();
     return image;
   };
-  const std::pair range{0.0, 0.1};
   const Panel ranks = example::ranks(64, 8, "a"), heat = example::heatmap(64, 1, "a");
-  CHECK(drawn(ranks, range) == drawn(ranks, {}));
-  CHECK(drawn(heat, range) != drawn(heat, {}));
+  CHECK(drawn(ranks, {{ranks.view, -1, 0.0, 0.1}}) == drawn(ranks, {}));
+  for (const int column : {-1, 0})
+    CHECK(drawn(heat, {{heat.view, column, 0.0, 0.1}}) != drawn(heat, {}));
+  CHECK(drawn(heat, {{heat.view, 1, 0.0, 0.1}}) == drawn(heat, {}));
 }
 
 TEST_CASE("empty and degenerate panels draw a reason or a frame") {
@@ -283,7 +286,7 @@ TEST_CASE("shares of rows stand as a strip beside the raster, on the page") {
     return image;
   };
   const QImage with = drawn(true), without = drawn(false);
-  const auto& steps = colormap_for(Palette::sequential, FigureStyle{}.colormap).steps;
+  const auto& steps = colormap_for(Palette::sequential, ViewSettings{}.colormap).steps;
   int none = 0, all = 0;
   for (int y = 0; y < with.height(); ++y)
     for (int x = 0; x < with.width(); ++x)
