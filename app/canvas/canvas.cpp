@@ -21,10 +21,13 @@ struct Canvas::Impl {
 
   void wake(int frames = 1);
   void choose_what_is_shown();
-  int shown_row(int view) const { return int(std::ranges::find(rows, view) - rows.begin()); }
-  int shown_column(int column) const {
-    return int(std::ranges::find(columns, column) - columns.begin());
+  /// Of the grid; -1: it is not shown.
+  static int place_in(const std::vector<int>& shown, int index) {
+    const auto it = std::ranges::find(shown, index);
+    return it == shown.end() ? -1 : int(it - shown.begin());
   }
+  int shown_row(int view) const { return place_in(rows, view); }
+  int shown_column(int column) const { return place_in(columns, column); }
   void prepare_panels();
   Scene make_scene();
   std::vector<Request> read_input(Scene& scene);
@@ -134,8 +137,9 @@ int Canvas::panel_pixels() const {
 
 QRectF Canvas::panel_place(int view, int column) const {
   const int row = impl_->shown_row(view), shown = impl_->shown_column(column);
-  if (row >= impl_->grid.rows() || shown >= impl_->grid.columns()) return {};
-  const Rect at = impl_->grid.panel(row, shown);
+  const Grid& grid = impl_->grid;
+  if (row < 0 || shown < 0 || row >= grid.rows() || shown >= grid.columns()) return {};
+  const Rect at = grid.panel(row, shown);
   return {at.x, at.y, at.width, at.height};
 }
 
