@@ -34,7 +34,16 @@ Json json_of(const Column& column) {
   return {{"variant", column.variant}, {"parameters", parameters}, {"seed", column.seed}};
 }
 
+Json json_of(const ColourRange& range) {
+  return {{"view", to_text(range.view)},
+          {"column", range.column},
+          {"low", range.low},
+          {"high", range.high}};
+}
+
 Json json_of(const ViewSettings& s) {
+  Json ranges = Json::array();
+  for (const ColourRange& range : s.ranges) ranges.push_back(json_of(range));
   return {{"norm", to_text(s.norm)},
           {"log_floor", s.log_floor},
           {"error", to_text(s.error)},
@@ -46,7 +55,9 @@ Json json_of(const ViewSettings& s) {
           {"rank_partition", text_of_partition(s.rank_partition)},
           {"rank_colour", to_text(s.rank_colour)},
           {"shared_range", s.shared_range},
-          {"colormap", s.colormap}};
+          {"colormap", s.colormap},
+          {"ranges", ranges},
+          {"hidden", s.hidden}};
 }
 
 // Reads one object of a session file; every message names the file and the entry.
@@ -113,6 +124,15 @@ struct Reader {
     return column;
   }
 
+  ColourRange range(const Json& json) const {
+    const ColourRange range{named<View>(json, "view", view_from), get<int>(json, "column"),
+                            get<double>(json, "low"), get<double>(json, "high")};
+    if (range.column < -1 || !(range.low < range.high))
+      throw InputError(where, "a range of colours is " + excerpt(json) +
+                                  ": expected a column from -1 and low < high");
+    return range;
+  }
+
   ViewSettings settings(const Json& json) const {
     ViewSettings s;
     s.norm = named<Norm>(json, "norm", norm_from);
@@ -141,6 +161,9 @@ struct Reader {
       s.rank_colour = named<RankColour>(json, "rank_colour", rank_colour_from);
     s.shared_range = get<bool>(json, "shared_range");
     s.colormap = colour_map(json);
+    if (json.contains("ranges"))  // nor these
+      for (const Json& one : get<std::vector<Json>>(json, "ranges")) s.choose_range(range(one));
+    if (json.contains("hidden")) s.hidden = get<std::vector<std::string>>(json, "hidden");
     const auto is_side = [](Index side) { return side >= 1 && side <= largest_side; };
     if (!(s.log_floor > 0 && s.log_floor < 1) || !is_side(s.mask_block) || !is_side(s.rank_leaf) ||
         !(s.rank_tolerance > 0))
