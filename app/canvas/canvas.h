@@ -26,6 +26,9 @@ class Canvas : public GlWidget {
   /// Back to the grid; false when it was there already.
   bool show_grid();
   bool is_enlarged() const;
+  /// Keeps the range of colours of a panel, or of its row where that shares one; kept already, it
+  /// follows the numbers again. Requested as settings.
+  void toggle_lock(int view, int column);
 
   /// The crosshair stands at a pair that keys or another widget point at, until the pointer moves
   /// over the canvas; -1: nowhere along that axis.
@@ -55,6 +58,12 @@ class Canvas : public GlWidget {
   void leaves_chosen(int column, fovea::IndexRange leaves);
   /// A click on a rank map, whose block holds this pair.
   void block_chosen(int column, fovea::Index query, fovea::Index key);
+  /// A control changed these; they are shown already.
+  void settings_requested(const fovea::ViewSettings& settings);
+  /// The row shall show another view.
+  void view_requested(int row, fovea::View view);
+  /// One of the window's actions, on the panel last hovered, by the name of its QAction.
+  void action_requested(const QString& name);
   /// Panels are drawn at another size now: in device pixels, as panel_pixels() returns it.
   void panel_pixels_changed(int side);
 

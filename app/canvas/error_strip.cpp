@@ -21,11 +21,11 @@ void draw_row_strip(ScreenInk& ink, const Scene& scene, int row, int column) {
   auto strip = strip_of(scene, row, column);
   if (!strip) return;
   // One scale for all columns, so that strips can be compared.
-  for (int c = 0; c < scene.grid.columns() && scene.model.settings.shared_range; ++c)
+  for (int c = 0; c < scene.grid.columns() && scene.settings.shared_range; ++c)
     if (const auto other = strip_of(scene, row, c)) strip->top = std::max(strip->top, other->top);
   drawing::draw_row_strip(ink, scene.grid.panel(row, column),
                           {.low = scene.viewport.row_begin, .high = scene.viewport.row_end}, *strip,
-                          colormap_for(Palette::sequential, scene.model.settings.colormap));
+                          colormap_for(Palette::sequential, scene.settings.colormap));
 }
 
 std::string row_strip_words(const Scene& scene, int row, int column) {

@@ -48,7 +48,7 @@ void Fonts::load(double pixel_ratio) {
   for (std::size_t face = 0; face < sizes.size(); ++face) {
     const QByteArray path = QFile::encodeName(font_path(face == 0));
     ImFontConfig config;
-    config.SizePixels = static_cast<float>(sizes[face] * pixel_ratio);
+    config.SizePixels = float(sizes[face] * pixel_ratio);
     config.PixelSnapH = pixel_ratio == 1;
     faces_[face] = path.isEmpty() ? io.Fonts->AddFontDefault(&config)
                                   : io.Fonts->AddFontFromFileTTF(
@@ -56,8 +56,9 @@ void Fonts::load(double pixel_ratio) {
   }
   io.Fonts->Build();
   for (std::size_t face = 0; face < sizes.size(); ++face)
-    raise_tilde(*faces_[face], static_cast<float>(sizes[face] * pixel_ratio));
-  io.FontGlobalScale = static_cast<float>(1 / pixel_ratio);
+    raise_tilde(*faces_[face], float(sizes[face] * pixel_ratio));
+  io.FontDefault = faces_[1];
+  io.FontGlobalScale = float(1 / pixel_ratio);
 }
 
 ImFont* Fonts::face(drawing::Letters letters) const {
@@ -68,13 +69,12 @@ ImFont* Fonts::face(drawing::Letters letters) const {
 double Fonts::width(const std::string& text, double wanted, bool bold) const {
   const double drawn = wanted > 0 ? wanted : size();
   return face({drawn, bold})
-      ->CalcTextSizeA(static_cast<float>(drawn), 1e6f, 0, text.data(), text.data() + text.size())
+      ->CalcTextSizeA(float(drawn), 1e6f, 0, text.data(), text.data() + text.size())
       .x;
 }
 
 bool Fonts::has_glyph(char32_t character) const {
-  return character <= 0xFFFF &&
-         face({})->FindGlyphNoFallback(static_cast<ImWchar>(character)) != nullptr;
+  return character <= 0xFFFF && face({})->FindGlyphNoFallback(ImWchar(character)) != nullptr;
 }
 
 }  // namespace fovea::canvas

@@ -4,15 +4,33 @@
 #include <cmath>
 #include <utility>
 
-#include "canvas/viewport.h"
+#include "canvas/canvas.h"
 
 namespace fovea::canvas {
 namespace {
 
-constexpr double slack = 4;  // pixels a click may move
+/// Whether that is a drag rather than a click.
+bool is_far(Point from, Point to) {
+  constexpr double slack = 4;  // pixels
+  return std::hypot(to.x - from.x, to.y - from.y) > slack;
+}
 
-bool same(const Pointer& a, const Pointer& b) {
-  return a.query == b.query && a.key == b.key && a.row == b.row && a.column == b.column;
+int column_at(const Scene& scene, Point at) {
+  const Rect window = scene.grid.window();
+  if (at.y >= window.y || at.x < window.x || at.x >= window.right()) return -1;
+  for (int c = 0; c < scene.grid.columns(); ++c)
+    if (scene.grid.header(c).contains(at)) return c;
+  return -1;
+}
+
+/// Where a header that is dragged from `from` would land.
+int drop_target(const Scene& scene, int from, double x) {
+  int target = from;
+  for (int c = 0; c < scene.grid.columns(); ++c) {
+    const Rect header = scene.grid.header(c);
+    if (x >= header.x - Grid::gap / 2 && x < header.right() + Grid::gap / 2) target = c;
+  }
+  return target;
 }
 
 }  // namespace
@@ -21,49 +39,26 @@ void Gestures::request(Scene& scene, const Viewport& viewport) {
   if (viewport == scene.viewport) return;
   scene.viewport = viewport;
   pending_ = viewport;  // shown at once, before the owner answers
-  requests_.push_back(RequestViewport{viewport});
-}
-
-int Gestures::column_at(const Scene& scene, Point at) const {
-  const Rect window = scene.grid.window();
-  if (at.y >= window.y || at.x < window.x || at.x >= window.right()) return -1;
-  for (int c = 0; c < scene.grid.columns(); ++c)
-    if (scene.grid.header(c).contains(at)) return c;
-  return -1;
-}
-
-int Gestures::drop_target(const Scene& scene, double x) const {
-  int target = header_;
-  for (int c = 0; c < scene.grid.columns(); ++c) {
-    const Rect header = scene.grid.header(c);
-    if (x >= header.x - Grid::gap / 2 && x < header.right() + Grid::gap / 2) target = c;
-  }
-  return target;
+  requests_.push_back([viewport](Canvas& c) { emit c.viewport_requested(viewport); });
 }
 
 std::pair<IndexRange, IndexRange> Gestures::rectangle(const Scene& scene, Point at) const {
+  const Index n = scene.model.n;
   const auto span = [&](const TokenAxis& axis, double a, double b) {
-    const Index n = scene.model.n;
-    const auto token = [&](double p) {
-      return std::clamp(static_cast<Index>(std::floor(axis.token(p))), Index{0}, n - 1);
-    };
-    return IndexRange{token(std::min(a, b)), token(std::max(a, b)) + 1};
+    b = std::clamp(b, axis.from, axis.to - 0.5);
+    return IndexRange{axis.token_at(std::min(a, b), n), axis.token_at(std::max(a, b), n) + 1};
   };
-  const auto inside = [](double v, double from, double to) {
-    return std::clamp(v, from, to - 0.5);
-  };
-  const Rect& p = pressed_panel_;
-  return {span(scene.queries(p), pressed_at_.y, inside(at.y, p.y, p.bottom())),
-          span(scene.keys(p), pressed_at_.x, inside(at.x, p.x, p.right()))};
+  return {span(scene.queries(pressed_panel_), pressed_at_.y, at.y),
+          span(scene.keys(pressed_panel_), pressed_at_.x, at.x)};
 }
 
 void Gestures::press(const ImGuiBridge& bridge, const Scene& scene, Point at) {
-  clicked_ = false;
+  undo_click_ = nullptr;
   pressed_at_ = last_ = at;
   pressed_on_ = scene.pointer;
   header_ = column_at(scene, at);
   if (pressed_on_.row >= 0) pressed_panel_ = scene.grid.panel(pressed_on_.row, pressed_on_.column);
-  const bool pan = button_ != 0 || bridge.key_is_down(Qt::Key_Space);
+  const bool pan = button_ != 0 || bridge.space();
   if (scene.grid.horizontal_bar().contains(at))
     drag_ = Drag::horizontal_bar;
   else if (scene.grid.vertical_bar().contains(at))
@@ -76,12 +71,11 @@ void Gestures::press(const ImGuiBridge& bridge, const Scene& scene, Point at) {
 
 void Gestures::drag(Scene& scene, Point at) {
   const Point moved{at.x - last_.x, at.y - last_.y};
-  const bool far = std::hypot(at.x - pressed_at_.x, at.y - pressed_at_.y) > slack;
-  if (drag_ == Drag::click && far) {
-    const CanvasCell* cell = scene.cell(pressed_on_.row, pressed_on_.column);
-    if (header_ >= 0 && scene.columns_move)
+  if (drag_ == Drag::click && is_far(pressed_at_, at)) {
+    const Panel* panel = scene.panel(pressed_on_.row, pressed_on_.column);
+    if (header_ >= 0 && !scene.enlarged)
       drag_ = Drag::header;
-    else if (cell && cell->panel && has_query_axis(*cell->panel) && has_key_axis(*cell->panel))
+    else if (has_query_axis(panel) && has_key_axis(panel))
       drag_ = Drag::rectangle;
   }
   if (drag_ == Drag::rectangle && scene.model.n > 0) scene.dragged = rectangle(scene, at);
@@ -98,38 +92,67 @@ void Gestures::drag(Scene& scene, Point at) {
   last_ = at;
 }
 
+void Gestures::click_requests(Request request, Request undo) {
+  requests_.push_back(std::move(request));
+  undo_click_ = std::move(undo);
+}
+
 void Gestures::click(const Scene& scene) {
   const Pointer& p = pressed_on_;
-  if (header_ >= 0) return requests_.push_back(ChooseColumn{header_});
-  const CanvasCell* cell = scene.cell(p.row, p.column);
-  clicked_ = true;
-  if (p.leaves.size() > 0) return requests_.push_back(ChooseLeaves{p.column, p.leaves});
-  if (cell && cell->panel && std::holds_alternative<BlockMap>(cell->panel->body))
-    return requests_.push_back(ChooseBlock{p.column, p.query, p.key});
-  const bool row_panel = cell && cell->panel && std::holds_alternative<RowCurve>(cell->panel->body);
-  if (p.query >= 0 && !row_panel) return requests_.push_back(PinQuery{p.query});
-  if (p.column >= 0) requests_.push_back(ChooseColumn{p.column});
+  const int shown = header_ >= 0 ? header_ : p.column;
+  const int column = shown >= 0 ? scene.columns[shown] : -1;
+  const auto choose = [](int which) { return [which](Canvas& c) { emit c.column_chosen(which); }; };
+  // A column that was chosen is chosen again.
+  const auto& selected = scene.model.selected_column;
+  const Request choose_again = selected ? Request(choose(*selected)) : nullptr;
+  if (header_ >= 0) return requests_.push_back(choose(column));
+  if (p.leaves.size() > 0) {
+    const auto choose_leaves = [](int of, IndexRange leaves) {
+      return [of, leaves](Canvas& c) { emit c.leaves_chosen(of, leaves); };
+    };
+    const auto again = scene.chosen_leaves.value_or(std::pair{column, p.leaves});
+    return click_requests(choose_leaves(column, p.leaves),
+                          choose_leaves(again.first, again.second));
+  }
+  if (scene.body<BlockMap>(p.row, p.column))
+    return click_requests([column, p](Canvas& c) { emit c.block_chosen(column, p.query, p.key); },
+                          choose_again);
+  if (p.query >= 0 && !scene.body<RowCurve>(p.row, p.column)) {
+    const auto pin = [](Index query) { return [query](Canvas& c) { emit c.query_pinned(query); }; };
+    // Pinning a pinned query again unpins it.
+    return click_requests(pin(p.query), pin(scene.model.pinned_query.value_or(p.query)));
+  }
+  if (column >= 0) click_requests(choose(column), choose_again);
+}
+
+void Gestures::double_click(const Scene& scene) {
+  drag_ = Drag::none;
+  if (undo_click_) requests_.push_back(std::exchange(undo_click_, nullptr));
+  const int view = scene.rows[scene.pointer.row], column = scene.columns[scene.pointer.column];
+  requests_.push_back([view, column](Canvas& c) {
+    if (!c.show_grid()) c.enlarge(view, column);
+  });
 }
 
 void Gestures::release(const Scene& scene, Point at) {
   if (drag_ == Drag::click) click(scene);
-  if (drag_ == Drag::rectangle) {
-    const auto [rows, cols] = rectangle(scene, at);
-    requests_.push_back(SelectRectangle{rows, cols});
-  }
-  if (drag_ == Drag::header) {
-    const int target = drop_target(scene, at.x);
-    if (target != header_) requests_.push_back(MoveColumn{header_, target});
-  }
+  if (drag_ == Drag::pan && button_ == 1 && !is_far(pressed_at_, at)) right_click_ = pressed_on_;
+  if (drag_ == Drag::rectangle)
+    requests_.push_back([part = rectangle(scene, at)](Canvas& c) {
+      emit c.rectangle_selected(part.first, part.second);
+    });
+  if (drag_ == Drag::header)
+    if (const int target = drop_target(scene, header_, at.x); target != header_)
+      requests_.push_back(
+          [from = header_, target](Canvas& c) { emit c.column_moved(from, target); });
   drag_ = Drag::none;
 }
 
 void Gestures::turn_wheel(const ImGuiBridge& bridge, Scene& scene, Point at) {
   const Point wheel = bridge.wheel();
   if (wheel.x == 0 && wheel.y == 0) return;
-  const CanvasCell* cell = scene.cell(scene.pointer.row, scene.pointer.column);
-  const bool rows = cell && cell->panel && has_query_axis(*cell->panel);
-  const bool cols = cell && cell->panel && has_key_axis(*cell->panel);
+  const Panel* panel = scene.panel(scene.pointer.row, scene.pointer.column);
+  const bool rows = has_query_axis(panel), cols = has_key_axis(panel);
   if (bridge.shift() || !(rows || cols) || scene.model.n <= 0) {
     // Nothing to zoom here: the grid scrolls.
     (bridge.shift() ? scroll_.x : scroll_.y) -= 60 * wheel.y;
@@ -163,8 +186,13 @@ void Gestures::follow_elsewhere(Scene& scene, Point at) {
   }
   if (elsewhere_)
     scene.pointer = {.query = elsewhere_->first, .key = elsewhere_->second};
-  else if (!same(scene.pointer, reported_))
-    requests_.push_back(Hover{reported_ = scene.pointer});
+  else if (!(scene.pointer == reported_))
+    requests_.push_back(
+        [p = reported_ = scene.pointer,
+         view = scene.pointer.row < 0 ? -1 : scene.rows[scene.pointer.row],
+         column = scene.pointer.column < 0 ? -1 : scene.columns[scene.pointer.column]](Canvas& c) {
+          emit c.hovered(p.query, p.key, column, view);
+        });
 }
 
 void Gestures::point_elsewhere(Index query, Index key) {
@@ -191,35 +219,36 @@ void Gestures::scroll_to_show(Scene& scene, std::pair<int, int> row_and_column) 
   scroll_ = scene.grid.scroll();
 }
 
-std::vector<Request> Gestures::step(const ImGuiBridge& bridge, Scene& scene) {
-  requests_.clear();
-  const ImGuiIO& io = ImGui::GetIO();
-  const Point at{io.MousePos.x, io.MousePos.y};
+void Gestures::place(Scene& scene) {
   if (pending_) scene.viewport = *pending_;
   scene.grid.scroll_to(scroll_);
   if (const auto shown = std::exchange(to_show_, {})) scroll_to_show(scene, *shown);
-  scene.pointer = point_at(scene, at);
-  const bool twice = bridge.double_clicked() && scene.pointer.row >= 0;
-  if (twice) {
-    drag_ = Drag::none;
-    requests_.push_back(
-        DoubleClick{scene.pointer.row, scene.pointer.column, std::exchange(clicked_, false)});
-  }
+  scene.pointer = reported_;
+}
+
+std::vector<Request> Gestures::step(const ImGuiBridge& bridge, Scene& scene, bool may_press) {
+  requests_.clear();
+  right_click_.reset();
+  const ImGuiIO& io = ImGui::GetIO();
+  const Point at{io.MousePos.x, io.MousePos.y};
+  scene.pointer = scene.point_at(at);
+  const bool twice = may_press && bridge.double_clicked() && scene.pointer.row >= 0;
+  if (twice) double_click(scene);
   for (int button = 0; button < 3; ++button)
-    if (io.MouseClicked[button] && drag_ == Drag::none && !(twice && button == 0)) {
+    if (io.MouseClicked[button] && may_press && drag_ == Drag::none && !(twice && button == 0)) {
       button_ = button;
       press(bridge, scene, at);
     }
   if (drag_ != Drag::none) drag(scene, at);
   if (drag_ != Drag::none && io.MouseReleased[button_]) release(scene, at);
   turn_wheel(bridge, scene, at);
-  if (bridge.pressed_key() == Qt::Key_Escape) drag_ = Drag::none;
+  if (bridge.escape()) drag_ = Drag::none;
   scene.grid.scroll_to(scroll_);
   scroll_ = scene.grid.scroll();
-  scene.pointer = point_at(scene, at);
+  scene.pointer = scene.point_at(at);
   if (scene.pointer.column < 0) scene.pointer.column = column_at(scene, at);
   follow_elsewhere(scene, at);
-  show_cursor(scene, at);
+  if (may_press) show_cursor(scene, at);
   return std::move(requests_);
 }
 

@@ -2,63 +2,39 @@
 // canvas.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "canvas/imgui_bridge.h"
 #include "canvas/scene.h"
 
-namespace fovea::canvas {
+namespace fovea {
 
-struct RequestViewport {
-  Viewport viewport;
-};
-struct Hover {
-  Pointer pointer;
-};
-struct PinQuery {
-  Index query;
-};
-struct SelectRectangle {
-  IndexRange rows, cols;
-};
-struct ChooseColumn {
-  int column;
-};
-struct MoveColumn {
-  int from, to;
-};
-struct ChooseLeaves {
-  int column;
-  IndexRange leaves;
-};
-struct ChooseBlock {
-  int column;
-  Index query, key;
-};
-/// `clicked`: the request of its first click was sent already and is to be taken back.
-struct DoubleClick {
-  int row, column;
-  bool clicked;
-};
-using Request = std::variant<RequestViewport, Hover, PinQuery, SelectRectangle, ChooseColumn,
-                             MoveColumn, ChooseLeaves, ChooseBlock, DoubleClick>;
+class Canvas;
+
+namespace canvas {
+
+/// What is done after the frame, since it may open a dialog or set a new model: mostly a signal.
+using Request = std::function<void(Canvas&)>;
 
 class Gestures {
  public:
+  /// Brings the scene to where earlier gestures have moved it.
+  void place(Scene& scene);
   /// Reads the input of this frame. The scene's grid, viewport, pointer and drags are updated at
-  /// once; the requests are for the owner of the canvas.
-  std::vector<Request> step(const ImGuiBridge& bridge, Scene& scene);
-  Point scroll() const { return scroll_; }
+  /// once; the requests are for the owner of the canvas. `may_press`: the pointer is not on a
+  /// control.
+  std::vector<Request> step(const ImGuiBridge& bridge, Scene& scene, bool may_press);
+  /// What the right button was clicked on in this frame.
+  const std::optional<Pointer>& right_click() const { return right_click_; }
   /// Something is being dragged; Esc cancels that.
   bool is_dragging() const { return drag_ != Drag::none; }
   void forget_viewport() { pending_.reset(); }
   /// The crosshair comes from keys or another widget; -1, -1: from nowhere. It is never reported as
   /// hovered.
   void point_elsewhere(Index query, Index key);
-
   /// Scrolls the grid in the next step until the panel is seen; row -1: its column only.
   void show_panel(int row, int column) { to_show_ = {row, column}; }
 
@@ -69,21 +45,23 @@ class Gestures {
   void drag(Scene& scene, Point at);
   void release(const Scene& scene, Point at);
   void click(const Scene& scene);
+  void double_click(const Scene& scene);
   void turn_wheel(const ImGuiBridge& bridge, Scene& scene, Point at);
   void follow_elsewhere(Scene& scene, Point at);
   void scroll_to_show(Scene& scene, std::pair<int, int> row_and_column);
   void request(Scene& scene, const Viewport& viewport);
+  /// `undo` takes it back when the click turns out to be the first of a double click.
+  void click_requests(Request request, Request undo);
   std::pair<IndexRange, IndexRange> rectangle(const Scene& scene, Point at) const;
-  int column_at(const Scene& scene, Point at) const;
-  int drop_target(const Scene& scene, double x) const;
   void show_cursor(const Scene& scene, Point at) const;
 
   std::vector<Request> requests_;
+  Request undo_click_;  // nothing: the last press was no click, or its effect stays
   Drag drag_ = Drag::none;
-  bool clicked_ = false;  // the last press was a click
   int button_ = 0, header_ = -1;
   Point pressed_at_, last_;
   Pointer pressed_on_, reported_;
+  std::optional<Pointer> right_click_;
   Rect pressed_panel_;
   Point scroll_;
   std::optional<Viewport> pending_;
@@ -92,4 +70,5 @@ class Gestures {
   std::optional<std::pair<int, int>> to_show_;        // row, column
 };
 
-}  // namespace fovea::canvas
+}  // namespace canvas
+}  // namespace fovea

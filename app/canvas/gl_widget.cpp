@@ -23,7 +23,7 @@ QSurfaceFormat core_format() {
 }
 
 double ms_of(qint64 nanoseconds) {
-  return static_cast<double>(nanoseconds) * 1e-6;
+  return double(nanoseconds) * 1e-6;
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ GlWidget::GlWidget(QWidget* parent) : QWidget(parent) {
   const QByteArray forced = qgetenv("FOVEA_COMPOSITION");
   if (QOpenGLContext::globalShareContext())
     composition_ = composition_for(name ? reinterpret_cast<const char*>(name) : "",
-                                   {forced.data(), static_cast<std::size_t>(forced.size())});
+                                   {forced.data(), std::size_t(forced.size())});
   context_.doneCurrent();
   if (composition_ == Composition::native) native_ = new NativeView(*this);
 }

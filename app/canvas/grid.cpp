@@ -16,9 +16,8 @@ constexpr double scroll_width = 8;
 }  // namespace
 
 Grid::Grid(GridShape shape) : shape_(std::move(shape)) {
-  const double right = shape_.side_bars ? bar_width : margin;
-  const auto columns = static_cast<double>(std::max(shape_.columns, 1));
-  const double by_width = (shape_.size.x - left - right - gap * (columns - 1)) / columns;
+  const int columns = std::max(shape_.columns, 1);
+  const double by_width = (shape_.size.x - left - right_margin() - gap * (columns - 1)) / columns;
   double fixed = header_height() + margin, aspects = 0;
   for (const GridRow& row : shape_.rows) {
     fixed += below(row) + row_gap;
@@ -34,27 +33,24 @@ Grid::Grid(GridShape shape) : shape_(std::move(shape)) {
   content_.y = row_top(rows()) - row_top(0);
 }
 
-double Grid::header_height() const {
-  return 30 + 14 * static_cast<double>(shape_.subtitle_lines);
+double Grid::right_margin() const {
+  return shape_.side_bars ? bar_width : margin;
 }
 
 double Grid::below(const GridRow& row) const {
-  return caption_height + line_height * static_cast<double>(row.caption_lines - 1) +
+  return caption_height + line_height * (row.caption_lines - 1) +
          (row.key_axis ? shape_.key_axis_height : 0) + row.bar_height;
 }
 
 double Grid::row_top(int row) const {
   double y = header_height() - std::round(scroll_.y);
-  for (int r = 0; r < row; ++r) {
-    const GridRow& above = shape_.rows[static_cast<std::size_t>(r)];
-    y += std::round(side_ * above.aspect) + below(above) + row_gap;
-  }
+  for (int r = 0; r < row; ++r)
+    y += std::round(side_ * shape_.rows[r].aspect) + below(shape_.rows[r]) + row_gap;
   return y;
 }
 
 Rect Grid::window() const {
-  const double right = shape_.side_bars ? bar_width : margin;
-  return {left - 1, header_height() - 1, std::max(0.0, shape_.size.x - left - right + 2),
+  return {left - 1, header_height() - 1, std::max(0.0, shape_.size.x - left - right_margin() + 2),
           std::max(0.0, shape_.size.y - header_height() + 1)};
 }
 
@@ -70,32 +66,29 @@ void Grid::scroll_to(Point scroll) {
 }
 
 Rect Grid::header(int column) const {
-  const Rect below_it = panel(0, column);
-  return {below_it.x, 6, side_, header_height() - 10};
+  return {panel(0, column).x, 6, side_, header_height() - 10};
 }
 
 Rect Grid::panel(int row, int column) const {
-  const double x = left - std::round(scroll_.x) + static_cast<double>(column) * (side_ + gap);
-  const double aspect = rows() > row ? shape_.rows[static_cast<std::size_t>(row)].aspect : 1;
+  const double x = left - std::round(scroll_.x) + column * (side_ + gap);
+  const double aspect = rows() > row ? shape_.rows[row].aspect : 1;
   return {x, row_top(row), side_, std::round(side_ * aspect)};
 }
 
 Rect Grid::key_axis(int row, int column) const {
   const Rect above = panel(row, column);
-  const bool has = shape_.rows[static_cast<std::size_t>(row)].key_axis;
-  return {above.x, above.bottom(), side_, has ? shape_.key_axis_height : 0};
+  return {above.x, above.bottom(), side_, shape_.rows[row].key_axis ? shape_.key_axis_height : 0};
 }
 
 Rect Grid::caption(int row, int column) const {
   const Rect above = key_axis(row, column);
-  const int lines = shape_.rows[static_cast<std::size_t>(row)].caption_lines;
   return {above.x, above.bottom() + 1, side_,
-          caption_height - 1 + line_height * static_cast<double>(lines - 1)};
+          caption_height - 1 + line_height * (shape_.rows[row].caption_lines - 1)};
 }
 
 Rect Grid::own_bar(int row, int column) const {
   const Rect above = caption(row, column);
-  return {above.x, above.bottom(), side_, shape_.rows[static_cast<std::size_t>(row)].bar_height};
+  return {above.x, above.bottom(), side_, shape_.rows[row].bar_height};
 }
 
 Rect Grid::row_label(int row) const {
@@ -125,6 +118,18 @@ Rect Grid::vertical_bar() const {
   if (furthest().y <= 0) return {};
   const Rect seen = window();
   return {shape_.size.x - scroll_width - 1, seen.y, scroll_width, seen.height - scroll_width};
+}
+
+bool Grid::find(Point at, Rect (Grid::*part)(int, int) const, int& row, int& column) const {
+  if (!window().contains(at)) return false;
+  for (int r = 0; r < rows(); ++r)
+    for (int c = 0; c < columns(); ++c)
+      if ((this->*part)(r, c).contains(at)) {
+        row = r;
+        column = c;
+        return true;
+      }
+  return false;
 }
 
 }  // namespace fovea::canvas

@@ -15,8 +15,7 @@ struct GridRow {
   double aspect = 1;      // height of its panels as part of their side
   bool key_axis = false;  // token ticks below its panels
   int caption_lines = 1;
-  bool own_bars = false;  // every panel has a colour bar below it
-  double bar_height = 0;
+  double bar_height = 0;  // of the panels' own colour bars, below them
 };
 
 struct GridShape {
@@ -38,7 +37,8 @@ class Grid {
 
   double side() const { return side_; }
   int columns() const { return shape_.columns; }
-  int rows() const { return static_cast<int>(shape_.rows.size()); }
+  int rows() const { return int(shape_.rows.size()); }
+  bool empty() const { return columns() == 0 || rows() == 0; }
   /// Where panels are seen; headers are clipped to its left and right.
   Rect window() const;
   /// How far the panels can be scrolled.
@@ -57,8 +57,12 @@ class Grid {
   Rect horizontal_bar() const;  // scroll bars; empty when all is seen
   Rect vertical_bar() const;
 
+  /// Whose part, &Grid::panel or the like, is seen at a point; false: none, and nothing is set.
+  bool find(Point at, Rect (Grid::*part)(int, int) const, int& row, int& column) const;
+
  private:
-  double header_height() const;
+  double header_height() const { return 30.0 + 14 * shape_.subtitle_lines; }
+  double right_margin() const;
   double below(const GridRow& row) const;
   double row_top(int row) const;
 

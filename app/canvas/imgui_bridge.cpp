@@ -18,8 +18,15 @@ int imgui_button(Qt::MouseButton button) {
   return button == Qt::MiddleButton ? 2 : -1;
 }
 
-Point point_of(const QPointF& p) {
-  return {p.x(), p.y()};
+ImVec2 imgui_place(const QSinglePointEvent& event) {
+  return {float(event.position().x()), float(event.position().y())};
+}
+
+/// A turned wheel belongs to the place where it was turned.
+bool continues_wheel(const QEvent& event) {
+  if (event.type() != QEvent::Wheel && event.type() != QEvent::MouseMove) return false;
+  const ImVec2 at = imgui_place(static_cast<const QSinglePointEvent&>(event));
+  return at.x == ImGui::GetIO().MousePos.x && at.y == ImGui::GetIO().MousePos.y;
 }
 
 }  // namespace
@@ -60,118 +67,73 @@ void ImGuiBridge::load_fonts() {
   if (has_gl_) ImGui_ImplOpenGL3_DestroyFontsTexture(), ImGui_ImplOpenGL3_CreateFontsTexture();
 }
 
-void ImGuiBridge::add_pointer(QEvent* event) {
-  if (event->type() == QEvent::Wheel) {
-    const auto* wheel = static_cast<QWheelEvent*>(event);
-    // Alt turns the wheel sideways in Qt; a canvas wants it as it is.
-    const Point notches{wheel->angleDelta().x() / 120.0, wheel->angleDelta().y() / 120.0};
-    waiting_.push_back(
-        {Input::Kind::move, point_of(wheel->position()), 0, false, false, wheel->modifiers()});
-    waiting_.push_back({Input::Kind::wheel, notches, 0, false, false, wheel->modifiers()});
-    return;
-  }
-  const auto* mouse = static_cast<QMouseEvent*>(event);
-  waiting_.push_back(
-      {Input::Kind::move, point_of(mouse->position()), 0, false, false, mouse->modifiers()});
-  const int button = imgui_button(mouse->button());
-  if (event->type() == QEvent::MouseMove || button < 0) return;
-  waiting_.push_back({.kind = Input::Kind::button,
-                      .at = point_of(mouse->position()),
-                      .code = button,
-                      .down = event->type() != QEvent::MouseButtonRelease,
-                      .again = event->type() == QEvent::MouseButtonDblClick,
-                      .modifiers = mouse->modifiers()});
-}
-
-bool ImGuiBridge::take(QEvent* event) {
-  switch (event->type()) {
+bool ImGuiBridge::take(const QEvent& event) {
+  switch (event.type()) {
     case QEvent::MouseMove:
     case QEvent::MouseButtonPress:
     case QEvent::MouseButtonRelease:
     case QEvent::MouseButtonDblClick:
     case QEvent::Wheel:
-      add_pointer(event);
-      return true;
     case QEvent::Leave:
-      waiting_.push_back({Input::Kind::leave});
-      return true;
     case QEvent::KeyPress:
-    case QEvent::KeyRelease: {
-      const auto* key = static_cast<QKeyEvent*>(event);
-      const bool down = event->type() == QEvent::KeyPress;
-      if (!down && key->isAutoRepeat()) return true;
-      waiting_.push_back({Input::Kind::key, {}, key->key(), down, false, key->modifiers()});
-      return true;
-    }
-    case QEvent::FocusOut:  // releases will go elsewhere
-      for (const int key : keys_down_) waiting_.push_back({Input::Kind::key, {}, key, false});
+    case QEvent::KeyRelease:
+    case QEvent::FocusOut:
+      waiting_.emplace_back(event.clone());
       return true;
     default:
       return false;
   }
 }
 
-bool ImGuiBridge::key_is_down(int key) const {
-  return std::ranges::find(keys_down_, key) != keys_down_.end();
-}
-
-void ImGuiBridge::apply(const Input& input) {
+/// Returns whether a button or key changed.
+bool ImGuiBridge::apply(const QEvent& event) {
   ImGuiIO& io = ImGui::GetIO();
-  modifiers_ = input.kind == Input::Kind::leave ? modifiers_ : input.modifiers;
-  switch (input.kind) {
-    case Input::Kind::move:
-      io.MousePos = {static_cast<float>(input.at.x), static_cast<float>(input.at.y)};
-      break;
-    case Input::Kind::leave:
-      io.MousePos = {-FLT_MAX, -FLT_MAX};
-      break;
-    case Input::Kind::button:
-      io.MouseDown[input.code] = input.down;
-      double_clicked_ = input.again && input.code == 0;
-      break;
-    case Input::Kind::wheel:
-      wheel_.x += input.at.x, wheel_.y += input.at.y;
-      break;
-    case Input::Kind::key:
-      std::erase(keys_down_, input.code);
-      if (input.down) keys_down_.push_back(input.code), pressed_key_ = input.code;
-      break;
+  if (const auto* pointer = dynamic_cast<const QSinglePointEvent*>(&event))
+    io.MousePos = imgui_place(*pointer);
+  if (const auto* input = dynamic_cast<const QInputEvent*>(&event)) modifiers_ = input->modifiers();
+  if (const auto* wheel = dynamic_cast<const QWheelEvent*>(&event)) {
+    // Alt turns the wheel sideways in Qt; a canvas wants it as it is.
+    wheel_.x += wheel->angleDelta().x() / 120.0;
+    wheel_.y += wheel->angleDelta().y() / 120.0;
+    return false;
   }
+  if (const auto* key = dynamic_cast<const QKeyEvent*>(&event)) {
+    const bool down = event.type() == QEvent::KeyPress;
+    if (!down && key->isAutoRepeat()) return false;
+    if (key->key() == Qt::Key_Space) space_ = down;
+    escape_ = down && key->key() == Qt::Key_Escape;
+    return true;
+  }
+  if (event.type() == QEvent::FocusOut) space_ = false;  // its release will go elsewhere
+  if (event.type() == QEvent::Leave) io.MousePos = {-FLT_MAX, -FLT_MAX};
+  const auto* mouse = dynamic_cast<const QMouseEvent*>(&event);
+  const int button = mouse ? imgui_button(mouse->button()) : -1;
+  if (button < 0 || event.type() == QEvent::MouseMove) return false;
+  io.MouseDown[button] = event.type() != QEvent::MouseButtonRelease;
+  double_clicked_ = event.type() == QEvent::MouseButtonDblClick && button == 0;
+  return true;
 }
 
 void ImGuiBridge::feed() {
-  pressed_key_.reset();
-  double_clicked_ = false;
+  escape_ = double_clicked_ = false;
   wheel_ = {};
   bool changed = false;  // after a button or key the pointer stays for this frame
-  while (!waiting_.empty()) {
-    const Input& input = waiting_.front();
-    if (changed) break;
-    changed = input.kind == Input::Kind::button || input.kind == Input::Kind::key;
-    // A turned wheel belongs to the place where it was turned.
+  while (!waiting_.empty() && !changed) {
+    const QEvent& next = *waiting_.front();
     const bool turned = wheel_.x != 0 || wheel_.y != 0;
-    if (turned && input.kind != Input::Kind::wheel) {
-      if (input.kind != Input::Kind::move ||
-          static_cast<float>(input.at.x) != ImGui::GetIO().MousePos.x ||
-          static_cast<float>(input.at.y) != ImGui::GetIO().MousePos.y)
-        break;
-    }
-    apply(input);
+    if (turned && !continues_wheel(next)) break;
+    changed = apply(next);
     waiting_.pop_front();
   }
-  ImGuiIO& io = ImGui::GetIO();
-  io.KeyShift = modifiers_.testFlag(Qt::ShiftModifier);
-  io.KeyCtrl = modifiers_.testFlag(Qt::ControlModifier);
-  io.KeyAlt = modifiers_.testFlag(Qt::AltModifier);
 }
 
 void ImGuiBridge::begin_frame() {
   ImGui::SetCurrentContext(context_);
   load_fonts();
   ImGuiIO& io = ImGui::GetIO();
-  io.DisplaySize = {static_cast<float>(widget_->width()), static_cast<float>(widget_->height())};
-  io.DisplayFramebufferScale = {static_cast<float>(ratio_), static_cast<float>(ratio_)};
-  io.DeltaTime = std::max(1e-4f, static_cast<float>(clock_.nsecsElapsed()) * 1e-9f);
+  io.DisplaySize = {float(widget_->width()), float(widget_->height())};
+  io.DisplayFramebufferScale = {float(ratio_), float(ratio_)};
+  io.DeltaTime = std::max(1e-4f, float(clock_.nsecsElapsed()) * 1e-9f);
   clock_.restart();
   feed();
   ImGui_ImplOpenGL3_NewFrame();
@@ -185,24 +147,16 @@ void ImGuiBridge::end_frame() {
 }
 
 void ImGuiBridge::show_cursor() const {
-  Qt::CursorShape shape = Qt::ArrowCursor;
-  switch (ImGui::GetMouseCursor()) {
-    case ImGuiMouseCursor_Hand:
-      shape = Qt::PointingHandCursor;
-      break;
-    case ImGuiMouseCursor_ResizeAll:
-      shape = Qt::ClosedHandCursor;
-      break;
-    case ImGuiMouseCursor_ResizeEW:
-      shape = Qt::SizeHorCursor;
-      break;
-    case ImGuiMouseCursor_TextInput:
-      shape = Qt::CrossCursor;
-      break;  // over a matrix
-    default:
-      break;
-  }
-  if (widget_->cursor().shape() != shape) widget_->setCursor(shape);
+  constexpr std::pair<ImGuiMouseCursor, Qt::CursorShape> shapes[] = {
+      {ImGuiMouseCursor_Hand, Qt::PointingHandCursor},
+      {ImGuiMouseCursor_ResizeAll, Qt::ClosedHandCursor},
+      {ImGuiMouseCursor_ResizeNS, Qt::SizeVerCursor},
+      {ImGuiMouseCursor_ResizeEW, Qt::SizeHorCursor},
+      {ImGuiMouseCursor_TextInput, Qt::CrossCursor}};  // over a matrix
+  Qt::CursorShape shown = Qt::ArrowCursor;
+  for (const auto& [cursor, shape] : shapes)
+    if (ImGui::GetMouseCursor() == cursor) shown = shape;
+  if (widget_->cursor().shape() != shown) widget_->setCursor(shown);
 }
 
 }  // namespace fovea::canvas

@@ -10,7 +10,7 @@
 #include <QElapsedTimer>
 #include <QEvent>
 #include <deque>
-#include <optional>
+#include <memory>
 
 #include "canvas/fonts.h"
 
@@ -32,16 +32,16 @@ class ImGuiBridge {
   void release();
 
   /// True when the event was one the canvas lives by.
-  bool take(QEvent* event);
+  bool take(const QEvent& event);
   bool has_waiting() const { return !waiting_.empty(); }
 
   void begin_frame();
   void end_frame();
 
   const Fonts& fonts() const { return fonts_; }
-  /// The key that went down (or repeated) this frame, a Qt::Key.
-  std::optional<int> pressed_key() const { return pressed_key_; }
-  bool key_is_down(int key) const;
+  /// Esc went down this frame; Space is down.
+  bool escape() const { return escape_; }
+  bool space() const { return space_; }
   /// The left button went down this frame for the second time, as the desktop understands it.
   bool double_clicked() const { return double_clicked_; }
   /// Wheel turned this frame, in notches, and whether Shift was held.
@@ -49,17 +49,8 @@ class ImGuiBridge {
   bool shift() const { return modifiers_.testFlag(Qt::ShiftModifier); }
 
  private:
-  struct Input {
-    enum class Kind { move, leave, button, wheel, key } kind;
-    Point at{};
-    int code = 0;                      // ImGui's button or Qt's key
-    bool down = false, again = false;  // again: of a double click
-    Qt::KeyboardModifiers modifiers{};
-  };
-
   void feed();
-  void apply(const Input& input);
-  void add_pointer(QEvent* event);
+  bool apply(const QEvent& event);
   void load_fonts();
   void show_cursor() const;
 
@@ -68,10 +59,8 @@ class ImGuiBridge {
   Fonts fonts_;
   double ratio_ = 0;
   bool has_gl_ = false;
-  std::deque<Input> waiting_;
-  std::optional<int> pressed_key_;
-  bool double_clicked_ = false;
-  std::deque<int> keys_down_;
+  std::deque<std::unique_ptr<QEvent>> waiting_;
+  bool escape_ = false, space_ = false, double_clicked_ = false;
   Point wheel_;
   Qt::KeyboardModifiers modifiers_;
   QElapsedTimer clock_;

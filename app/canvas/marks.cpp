@@ -1,78 +1,72 @@
-// What all panels share: crosshair, pinned row, marked tokens, selection, and the words at the
-// cursor.
+// What all panels share: crosshair, pinned row, marked tokens and the selection.
 #include <algorithm>
 #include <cmath>
 
 #include "canvas/scene.h"
 
 namespace fovea::canvas {
-
-using drawing::number_text;
 namespace {
 
 constexpr Rgba light{255, 255, 255, 225}, shadow{0, 0, 0, 110};
 
+/// An axis of tokens of a panel: the queries, down, or the keys, to the right.
+struct Edge {
+  bool down;
+  Rect panel;
+  TokenAxis axis;
+
+  /// Across the panel, from one place of the axis to another.
+  Rect band(double from, double to) const {
+    return down ? Rect{panel.x, from, panel.width, to - from}
+                : Rect{from, panel.y, to - from, panel.height};
+  }
+  /// The part of a band that lies at the panel's left or top.
+  Rect edge(const Rect& band, double width) const {
+    return down ? Rect{band.x, band.y, width, band.height}
+                : Rect{band.x, band.y, band.width, width};
+  }
+};
+
 /// Seen on any colour: light on a dark seam. A wide cell is framed, a narrow one struck through.
-void mark_line(ScreenInk& ink, const Rect& where, const TokenAxis& axis, Index token, bool across,
-               Rgba colour) {
-  const double a = axis.pixel(static_cast<double>(token)),
-               b = axis.pixel(static_cast<double>(token) + 1);
+void mark_line(ScreenInk& ink, const Edge& edge, Index token, Rgba colour) {
+  const double a = edge.axis.pixel(token), b = edge.axis.pixel(token + 1);
   const auto stroke = [&](double at) {
     at = std::round(at);
-    if (across) {
-      ink.fill({where.x, at - 1, where.width, 3}, shadow);
-      ink.fill({where.x, at, where.width, 1}, colour);
-    } else {
-      ink.fill({at - 1, where.y, 3, where.height}, shadow);
-      ink.fill({at, where.y, 1, where.height}, colour);
-    }
+    ink.fill(edge.band(at - 1, at + 2), shadow);
+    ink.fill(edge.band(at, at + 1), colour);
   };
   if (b - a < 7) return stroke(std::floor((a + b) / 2));
   stroke(a);
   stroke(b - 1);
 }
 
-void frame_pairs(ScreenInk& ink, const Scene& scene, const Rect& where, IndexRange rows,
+void frame_pairs(ScreenInk& ink, const Edge& down, const Edge& over, IndexRange rows,
                  IndexRange cols) {
-  const TokenAxis down = scene.queries(where), over = scene.keys(where);
-  const double x = over.pixel(static_cast<double>(cols.begin)),
-               y = down.pixel(static_cast<double>(rows.begin));
-  const Rect box{x, y, over.pixel(static_cast<double>(cols.end)) - x,
-                 down.pixel(static_cast<double>(rows.end)) - y};
+  const Rect box =
+      down.band(down.axis.pixel(rows.begin), down.axis.pixel(rows.end))
+          .intersected(over.band(over.axis.pixel(cols.begin), over.axis.pixel(cols.end)));
   ink.fill(box, faded(ink.theme.accent, 0.18));
   ink.outline(box.inset(-1), {shadow, 3});
   ink.outline(box.inset(-1), {{255, 255, 255}, 1.25});
 }
 
-void draw_selection(ScreenInk& ink, const Scene& scene, const Rect& where) {
-  if (scene.dragged)
-    return frame_pairs(ink, scene, where, scene.dragged->first, scene.dragged->second);
-  const auto& begin = scene.model.selection_begin;
-  const auto& end = scene.model.selection_end;
-  if (begin && end)
-    frame_pairs(ink, scene, where, {begin->first, end->first}, {begin->second, end->second});
-}
-
 /// Bands of tokens at an edge and, where they shall be followed, faintly across.
-void draw_marked(ScreenInk& ink, const Rect& where, const TokenAxis& axis,
-                 const std::vector<Index>& tokens, bool rows, Rgba colour, bool across) {
+void draw_marked(ScreenInk& ink, const Edge& edge, const std::vector<Index>& tokens, Rgba colour,
+                 bool across) {
   if (tokens.empty()) return;
-  ink.fill(rows ? Rect{where.x, where.y, 5, where.height} : Rect{where.x, where.y, where.width, 5},
-           ink.theme.tip);  // seen on any colours
-  for (const auto& [a, b] : spans(axis, tokens)) {
-    const Rect band =
-        rows ? Rect{where.x, a, where.width, b - a} : Rect{a, where.y, b - a, where.height};
-    const Rect edge = rows ? Rect{where.x, a, 4, b - a} : Rect{a, where.y, b - a, 4};
+  ink.fill(edge.edge(edge.panel, 5), ink.theme.tip);  // seen on any colours
+  for (const auto& [a, b] : spans(edge.axis, tokens)) {
+    const Rect band = edge.band(a, b);
     if (across) ink.fill(band, faded(colour, 0.2));
-    ink.fill(edge, colour);
+    ink.fill(edge.edge(band, 4), colour);
   }
 }
 
 /// The tiles of a leaf: where its queries meet its keys.
-void draw_marked_tiles(ScreenInk& ink, const Scene& scene, const Rect& where) {
-  constexpr std::size_t most = 4096;  // of finely scattered tokens the bands tell enough
-  const auto down = spans(scene.queries(where), scene.model.marked_queries);
-  const auto over = spans(scene.keys(where), scene.model.marked_keys);
+void draw_marked_tiles(ScreenInk& ink, const Scene& scene, const Edge& queries, const Edge& keys) {
+  constexpr std::size_t most = 4096;  // of finely scattered tokens the bands say enough
+  const auto down = spans(queries.axis, scene.model.marked_queries);
+  const auto over = spans(keys.axis, scene.model.marked_keys);
   if (down.size() * over.size() > most) return;
   for (const auto& [top, bottom] : down)
     for (const auto& [left, right] : over) {
@@ -83,15 +77,14 @@ void draw_marked_tiles(ScreenInk& ink, const Scene& scene, const Rect& where) {
 }
 
 /// The leaves that were chosen, and those under the pointer.
-void draw_marked_leaves(ScreenInk& ink, const Scene& scene, const drawing::LeafPlace& place,
-                        int row, int column) {
-  const auto count =
-      static_cast<Index>(std::max(place.leaves.queries.size(), place.leaves.keys.size()));
+void draw_marked_leaves(ScreenInk& ink, const Scene& scene, int row, int column) {
+  const drawing::LeafPlace place = scene.leaf_place(row, column);
+  const Index count = std::max(place.leaves.queries.size(), place.leaves.keys.size());
   const auto mark = [&](IndexRange leaves, Rgba colour) {
     if (leaves.size() > 0 && leaves.end <= count)
       ink.fill(drawing::place_of_leaves(place, leaves), colour);
   };
-  if (scene.chosen_leaves && scene.chosen_leaves->first == column)
+  if (scene.chosen_leaves && scene.chosen_leaves->first == scene.columns[column])
     mark(scene.chosen_leaves->second, faded(ink.theme.marked, 0.45));
   if (scene.pointer.row == row && scene.pointer.column == column)
     mark(scene.pointer.leaves, faded(ink.style.text, 0.2));
@@ -101,13 +94,10 @@ void draw_marked_leaves(ScreenInk& ink, const Scene& scene, const drawing::LeafP
 void draw_patches(ScreenInk& ink, const Scene& scene, const Rect& place) {
   const auto& grid = scene.model.sequence->grid;
   if (!grid) return;
+  const double w = place.width / grid->cols, h = place.height / grid->rows;
   const auto outline = [&](Index token, Rgba colour) {
-    const Index p = token - grid->prefix;
-    if (p < 0 || p >= grid->rows * grid->cols) return;
-    const double w = place.width / static_cast<double>(grid->cols),
-                 h = place.height / static_cast<double>(grid->rows);
-    const Rect box{place.x + w * static_cast<double>(p % grid->cols),
-                   place.y + h * static_cast<double>(p / grid->cols), w, h};
+    if (!grid->contains(token)) return;
+    const Rect box{place.x + w * grid->col_of(token), place.y + h * grid->row_of(token), w, h};
     ink.outline(box.inset(-1), {{0, 0, 0, 160}});
     ink.outline(box, {colour, 1.5});
   };
@@ -116,179 +106,36 @@ void draw_patches(ScreenInk& ink, const Scene& scene, const Rect& place) {
   outline(scene.pointer.query, {255, 255, 255});
 }
 
-std::string token_words(ScreenInk& ink, const Scene& scene, const char* what, Index token) {
-  return std::string(what) + " " + scene.names().numbered(token, ink.letters, 180);
-}
-
-float standard_error_at(const Raster& raster, Index query, Index key) {
-  return raster.standard_error(pixel_of(raster.rows, raster.values.rows(), query),
-                               pixel_of(raster.cols, raster.values.cols(), key));
-}
-
-std::string value_words(const Raster& raster, Index query, Index key) {
-  const auto value = value_at(raster, query, key);
-  if (!value) return "not computed yet";
-  if (raster.palette == Palette::categories) {
-    const auto c = static_cast<std::size_t>(std::max(0.0f, *value));
-    return std::isfinite(*value) && c < raster.categories.size() ? raster.categories[c] : "masked";
-  }
-  if (std::isinf(*value) && *value < 0) return "masked";
-  std::string words = number_text(*value);
-  const Index down = raster.rows.size() / std::max<Index>(1, raster.values.rows());
-  const Index over = raster.cols.size() / std::max<Index>(1, raster.values.cols());
-  if (raster.pooled != Pool::Kind::none && down * over > 1)
-    words += std::string(raster.pooled == Pool::Kind::max ? "  max" : "  mean") + " of " +
-             std::to_string(down) + " × " + std::to_string(over);
-  if (!raster.standard_error.empty())
-    if (const float error = standard_error_at(raster, query, key); error > 0)
-      words += "  ± " + number_text(error);
-  return words;
-}
-
-std::string block_words(const BlockMap& blocks, Index query, Index key) {
-  for (const RankBlock& b : blocks.map.blocks)
-    if (b.rows.contains(query) && b.cols.contains(key))
-      return "rank " + std::to_string(b.rank) + " of " +
-             std::to_string(std::min(b.rows.size(), b.cols.size())) + ", block " +
-             std::to_string(b.rows.size()) + " × " + std::to_string(b.cols.size());
-  return "";
-}
-
-std::string curve_words(const RowCurve& row, Index key) {
-  if (!row.keys.contains(key)) return "";
-  const auto at = [&](const std::vector<float>& values) {
-    return values[static_cast<std::size_t>(
-        pixel_of(row.keys, static_cast<Index>(values.size()), key))];
-  };
-  std::string words;
-  if (!row.exact.empty()) words = "exact " + number_text(at(row.exact));
-  if (!row.approximate.empty()) words += "  approx. " + number_text(at(row.approximate));
-  return words;
-}
-
-std::string strip_words(const Strip& strip, Index query) {
-  const auto q = static_cast<std::size_t>(query);
-  return q < strip.values.size() ? number_text(strip.values[q]) : "";
-}
-
-std::string leaf_words(const LeafSizes& leaves, IndexRange chosen) {
-  const Index begin = chosen.begin / leaves.together, end = chosen.end / leaves.together;
-  const auto count = [&](const std::vector<Index>& sizes) {
-    Index sum = 0;
-    for (Index l = begin; l < std::min(end, static_cast<Index>(sizes.size())); ++l)
-      sum += sizes[static_cast<std::size_t>(l)];
-    return std::to_string(sum);
-  };
-  const std::string plural = leaves.kind == "leaf" ? "leaves" : leaves.kind + "s";
-  const std::string which = chosen.size() == 1 ? leaves.kind + " " + std::to_string(chosen.begin)
-                                               : plural + " " + std::to_string(chosen.begin) + "–" +
-                                                     std::to_string(chosen.end - 1);
-  return which + ": " + count(leaves.queries) + " queries, " + count(leaves.keys) + " keys";
-}
-
-std::vector<std::string> tooltip_lines(ScreenInk& ink, const Scene& scene, const Panel& panel) {
-  const Pointer& p = scene.pointer;
-  if (const auto* leaves = std::get_if<LeafSizes>(&panel.body)) {
-    std::vector<std::string> words;
-    if (scene.grid.side() < drawing::least_width_for_figures(ink.letters))
-      for (const Diagnostic& figure : leaves->figures)
-        words.push_back(figure.label + ": " + number_text(figure.value));
-    if (p.leaves.size() > 0) words.push_back(leaf_words(*leaves, p.leaves));
-    return words;
-  }
-  std::vector<std::string> lines;
-  if (const auto* table = std::get_if<FigureTable>(&panel.body))  // some may not fit into the panel
-    for (const auto& [label, value] : table->rows) lines.push_back(label + ": " + value);
-  if (p.query >= 0) lines.push_back(token_words(ink, scene, "query", p.query));
-  if (p.key >= 0) lines.push_back(token_words(ink, scene, "key", p.key));
-  std::string value;
-  if (const auto* raster = std::get_if<Raster>(&panel.body))
-    value = value_words(*raster, p.query, p.key);
-  if (const auto* blocks = std::get_if<BlockMap>(&panel.body))
-    value = block_words(*blocks, p.query, p.key);
-  if (const auto* row = std::get_if<RowCurve>(&panel.body)) value = curve_words(*row, p.key);
-  if (const auto* strip = std::get_if<Strip>(&panel.body)) value = strip_words(*strip, p.query);
-  if (const std::string error = row_strip_words(scene, p.row, p.column); !error.empty())
-    lines.push_back(error);
-  if (!value.empty() && !lines.empty()) lines.push_back(value);
-  return lines;
+void draw_pairs(ScreenInk& ink, const Scene& scene, const Edge& queries, const Edge& keys) {
+  const auto& begin = scene.model.selection_begin;
+  const auto& end = scene.model.selection_end;
+  if (scene.dragged)
+    frame_pairs(ink, queries, keys, scene.dragged->first, scene.dragged->second);
+  else if (begin && end)
+    frame_pairs(ink, queries, keys, {begin->first, end->first}, {begin->second, end->second});
 }
 
 }  // namespace
-
-std::string value_at_pointer(const Scene& scene, const Panel& panel) {
-  const Pointer& p = scene.pointer;
-  if (p.query < 0) return "";
-  if (const auto* strip = std::get_if<Strip>(&panel.body)) return strip_words(*strip, p.query);
-  if (p.key < 0) return "";
-  const auto* raster = std::get_if<Raster>(&panel.body);
-  if (!raster || !value_at(*raster, p.query, p.key)) return "";
-  return value_words(*raster, p.query, p.key);
-}
 
 void draw_marks(ScreenInk& ink, const Scene& scene, int row, int column) {
-  const Panel& panel = *scene.panel(row, column);
+  const Panel* panel = scene.panel(row, column);
   const Rect where = scene.grid.panel(row, column);
-  if (const auto* leaves = std::get_if<LeafSizes>(&panel.body))
-    draw_marked_leaves(ink, scene, leaf_place(*leaves, panel, where, scene.fonts), row, column);
-  if (std::holds_alternative<OutputPicture>(panel.body))
-    draw_patches(ink, scene, place_of(panel, where, scene.fonts).plot);
+  if (scene.body<LeafSizes>(row, column)) draw_marked_leaves(ink, scene, row, column);
+  if (scene.body<OutputPicture>(row, column))
+    draw_patches(ink, scene, scene.placed(row, column).plot);
   if (scene.model.n <= 0) return;
+  const CanvasModel& model = scene.model;
   const bool down = has_query_axis(panel), over = has_key_axis(panel);
-  const TokenAxis queries = scene.queries(where), keys = scene.keys(where);
-  if (down)
-    draw_marked(ink, where, queries, scene.model.marked_queries, true, ink.theme.marked, true);
-  if (over) draw_marked(ink, where, keys, scene.model.marked_keys, false, ink.theme.marked, true);
-  if (down && over) draw_marked_tiles(ink, scene, where);
-  if (down) draw_marked(ink, where, queries, scene.found, true, ink.style.key, false);
-  if (over) draw_marked(ink, where, keys, scene.found, false, ink.style.key, false);
-  if (down && over) draw_selection(ink, scene, where);
-  if (down && scene.model.pinned_query)
-    mark_line(ink, where, queries, *scene.model.pinned_query, true, ink.theme.pinned);
-  const Pointer& p = scene.pointer;
-  if (down && p.query >= 0) mark_line(ink, where, queries, p.query, true, light);
-  if (over && p.key >= 0) mark_line(ink, where, keys, p.key, false, light);
-}
-
-namespace {
-
-void draw_tip(ScreenInk& ink, const std::vector<std::string>& lines, Point at) {
-  double width = 0;
-  for (const std::string& line : lines) width = std::max(width, ink.letters.width(line));
-  Rect box{at.x + 16, at.y + 16, width + 16, 15 * static_cast<double>(lines.size()) + 9};
-  const ImVec2 size = ImGui::GetIO().DisplaySize;
-  if (box.right() > size.x - 4) box.x = at.x - 12 - box.width;
-  if (box.bottom() > size.y - 4) box.y = at.y - 12 - box.height;
-  box.x = std::round(std::max(box.x, 4.0));
-  box.y = std::round(std::max(box.y, 4.0));
-  ink.fill(box, ink.theme.tip, 4);
-  ink.outline(box, {ink.style.frame}, 4);
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    ink.write_left({box.x + 8, box.y + 5 + 15 * static_cast<double>(i)}, lines[i],
-                   i + 1 == lines.size() ? ink.style.text : ink.style.faint);
-}
-
-/// The caption at a point, whole.
-std::string caption_at(const Scene& scene, Point at) {
-  if (!scene.grid.window().contains(at)) return "";
-  for (int r = 0; r < scene.grid.rows(); ++r)
-    for (int c = 0; c < scene.grid.columns(); ++c)
-      if (const CanvasCell* cell = scene.cell(r, c);
-          cell && cell->panel && scene.grid.caption(r, c).contains(at))
-        return cell->panel->caption;
-  return "";
-}
-
-}  // namespace
-
-void draw_tooltip(ScreenInk& ink, const Scene& scene, Point at) {
-  constexpr double widest = 420;
-  if (const std::string caption = caption_at(scene, at); !caption.empty())
-    return draw_tip(ink, ink.letters.wrapped(caption, widest, 12), at);
-  const CanvasCell* cell = scene.cell(scene.pointer.row, scene.pointer.column);
-  if (!cell || !cell->panel) return;
-  if (const auto lines = tooltip_lines(ink, scene, *cell->panel); !lines.empty())
-    draw_tip(ink, lines, at);
+  const Edge queries{true, where, scene.queries(where)}, keys{false, where, scene.keys(where)};
+  if (down) draw_marked(ink, queries, model.marked_queries, ink.theme.marked, true);
+  if (over) draw_marked(ink, keys, model.marked_keys, ink.theme.marked, true);
+  if (down && over) draw_marked_tiles(ink, scene, queries, keys);
+  if (down) draw_marked(ink, queries, scene.found, ink.style.key, false);
+  if (over) draw_marked(ink, keys, scene.found, ink.style.key, false);
+  if (down && over) draw_pairs(ink, scene, queries, keys);
+  if (down && model.pinned_query) mark_line(ink, queries, *model.pinned_query, ink.theme.pinned);
+  if (down && scene.pointer.query >= 0) mark_line(ink, queries, scene.pointer.query, light);
+  if (over && scene.pointer.key >= 0) mark_line(ink, keys, scene.pointer.key, light);
 }
 
 }  // namespace fovea::canvas

@@ -2,6 +2,7 @@
 
 #include <QOpenGLContext>
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -27,8 +28,8 @@ int pooling_of(const Raster& raster) {
 // is seldom another.
 PooledBlock block_for(const Raster& raster, double width, double height) {
   const auto count = [](Index numbers, double pixels) {
-    const double each = static_cast<double>(numbers) / std::max(1.0, pixels) + 0.01;
-    return static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(std::max(each, 1.0))));
+    const double each = double(numbers) / std::max(1.0, pixels) + 0.01;
+    return Index(std::bit_floor(std::uint64_t(std::max(each, 1.0))));
   };
   return {count(raster.values.rows(), height), count(raster.values.cols(), width)};
 }
@@ -43,12 +44,114 @@ void set_colours(QOpenGLShaderProgram& program, const ValueColours& range, int n
     scale = 1 / std::log(top / bottom);
   else if (top > bottom)
     scale = std::min(scale, 1 / (top - bottom));
-  program.setUniformValue("bottom", static_cast<float>(bottom));
-  program.setUniformValue("scale", static_cast<float>(scale));
-  program.setUniformValue("unit", static_cast<float>(unit));
+  program.setUniformValue("bottom", float(bottom));
+  program.setUniformValue("scale", float(scale));
+  program.setUniformValue("unit", float(unit));
+}
+
+constexpr float masked = -std::numeric_limits<float>::infinity();
+
+// Each pools numbers, or what became of others, one after another.
+struct Largest {
+  float value = masked;
+  void add(float v) { value = v > value || std::isnan(v) ? v : value; }
+  void add(const Largest& other) { add(other.value); }
+  float result() const { return value; }
+};
+
+struct LargestMagnitude {
+  float value = masked;
+  void add(float v) {
+    const bool more = value == masked || std::abs(v) > std::abs(value);
+    value = std::isnan(v) || (v != masked && more) ? v : value;
+  }
+  void add(const LargestMagnitude& other) { add(other.value); }
+  float result() const { return value; }
+};
+
+struct Mean {
+  double sum = 0;
+  Index count = 0;
+  void add(float v) {
+    sum += v == masked ? 0 : v;
+    count += v != masked;
+  }
+  void add(const Mean& other) { sum += other.sum, count += other.count; }
+  float result() const { return count > 0 ? float(sum / count) : masked; }
+};
+
+struct MeanColour {
+  std::array<std::uint32_t, 3> sum{};
+  Index count = 0;
+  void add(const Rgb& c) { add({{c[0], c[1], c[2]}, 1}); }
+  void add(const MeanColour& other) {
+    for (int i = 0; i < 3; ++i) sum[i] += other.sum[i];
+    count += other.count;
+  }
+  Rgb result() const {
+    const auto mean = [&](std::uint32_t s) { return std::uint8_t((s + count / 2) / count); };
+    return {mean(sum[0]), mean(sum[1]), mean(sum[2])};
+  }
+};
+
+/// Row by row of blocks: first each column of numbers, then the columns of each block. `of` is what
+/// is pooled of a number.
+template <class Pooling, class Of, class Put>
+void pool(const Matrix& values, PooledBlock block, Of of, Put put) {
+  std::vector<Pooling> columns;
+  for (Index top = 0; top < values.rows(); top += block.down) {
+    columns.assign(values.cols(), {});
+    for (Index i = top; i < std::min(top + block.down, values.rows()); ++i) {
+      const float* from = values.row(i);
+      for (std::size_t c = 0; c < columns.size(); ++c) columns[c].add(of(from[c]));
+    }
+    for (Index left = 0; left < values.cols(); left += block.across) {
+      Pooling all;
+      for (Index c = left; c < std::min(left + block.across, values.cols()); ++c)
+        all.add(columns[c]);
+      put(all.result());
+    }
+  }
+}
+
+/// The colour of every category, then of what is masked and of what is no number.
+std::array<Rgb, 258> category_colours(const ValueColours& colours) {
+  std::array<Rgb, 258> all;
+  for (int c = 0; c < 256; ++c) all[c] = colours.colour(c);
+  all[256] = colours.map->masked;
+  all[257] = colours.map->not_a_number;
+  return all;
 }
 
 }  // namespace
+
+Matrix pooled_values(const Raster& raster, PooledBlock block) {
+  Matrix out(block.rows_of(raster), block.cols_of(raster));
+  float* next = out.data();
+  const auto itself = [](float v) { return v; };
+  const auto put = [&](float v) { *next++ = v; };
+  if (raster.pooled == Pool::Kind::mean)
+    pool<Mean>(raster.values, block, itself, put);
+  else if (raster.palette == Palette::diverging)
+    pool<LargestMagnitude>(raster.values, block, itself, put);
+  else
+    pool<Largest>(raster.values, block, itself, put);
+  return out;
+}
+
+std::vector<Rgb> pooled_colours(const Raster& raster, const ValueColours& colours,
+                                PooledBlock block) {
+  const auto known = category_colours(colours);
+  std::vector<Rgb> out;
+  const auto colour = [&](float category) {
+    const float rounded = category + 0.5f;  // a comparison with NaN is false
+    int step = rounded > 0 ? int(std::min(rounded, 255.0f)) : 0;
+    step = category == masked ? 256 : step;
+    return known[std::isnan(category) ? 257 : step];
+  };
+  pool<MeanColour>(raster.values, block, colour, [&](const Rgb& c) { out.push_back(c); });
+  return out;
+}
 
 void RasterPainter::initialise() {
   gl_ = QOpenGLContext::currentContext()->extraFunctions();
@@ -90,10 +193,9 @@ GLuint RasterPainter::make_texture() {
 }
 
 void RasterPainter::upload(const Raster& raster, PooledBlock block, const ValueColours& range) {
-  const auto rows = static_cast<GLsizei>(block.rows_of(raster)),
-             cols = static_cast<GLsizei>(block.cols_of(raster));
+  const GLsizei rows = block.rows_of(raster), cols = block.cols_of(raster);
   if (raster.palette == Palette::categories) {
-    const auto colours = pooled_colours(raster, *range.map, block);
+    const auto colours = pooled_colours(raster, range, block);
     gl_->glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
     gl_->glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, cols, rows, 0, GL_RGB, GL_UNSIGNED_BYTE,
                       colours.data());
@@ -103,16 +205,18 @@ void RasterPainter::upload(const Raster& raster, PooledBlock block, const ValueC
   if (!(block == PooledBlock{})) pooled = pooled_values(raster, block);
   const Matrix& values = pooled.empty() ? raster.values : pooled;
   gl_->glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
-  gl_->glPixelStorei(GL_UNPACK_ROW_LENGTH, static_cast<GLint>(values.stride()));
+  gl_->glPixelStorei(GL_UNPACK_ROW_LENGTH, GLint(values.stride()));
   gl_->glTexImage2D(GL_TEXTURE_2D, 0, GL_R32F, cols, rows, 0, GL_RED, GL_FLOAT, values.data());
   gl_->glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
 }
 
 void RasterPainter::bind_values(const RasterDrawing& drawing, PooledBlock block) {
   Texture& texture = textures_[drawing.raster];
-  const bool outdated = !texture.name || !(texture.block == block);
+  const std::uint64_t hidden = drawing.colours.hidden;
+  const bool outdated = !texture.name || !(texture.block == block) || texture.hidden != hidden;
   if (!texture.name) texture.name = make_texture();
   texture.block = block;
+  texture.hidden = hidden;
   gl_->glBindTexture(GL_TEXTURE_2D, texture.name);
   if (outdated) upload(*drawing.raster, block, drawing.colours);
 }
@@ -124,7 +228,7 @@ GLuint RasterPainter::steps_of(const Colormap& map) {
   gl_->glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
   std::vector<Rgb> colours(map.steps.begin(), map.steps.end());
   colours.insert(colours.end(), {map.under, map.over, map.masked, map.not_a_number});
-  gl_->glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, static_cast<GLsizei>(colours.size()), 1, 0, GL_RGB,
+  gl_->glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, GLsizei(colours.size()), 1, 0, GL_RGB,
                     GL_UNSIGNED_BYTE, colours.data());
   return name;
 }
@@ -134,12 +238,12 @@ GLuint RasterPainter::picture(const OutputPicture& body) {
   if (texture.name) return texture.name;
   std::vector<std::uint8_t> bytes(body.rgb.size());
   std::ranges::transform(body.rgb, bytes.begin(), [](float v) {
-    return static_cast<std::uint8_t>(std::lround(std::clamp(v, 0.0f, 1.0f) * 255));
+    return std::uint8_t(std::lround(std::clamp(v, 0.0f, 1.0f) * 255));
   });
   texture.name = make_texture();
   gl_->glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
-  gl_->glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, static_cast<GLsizei>(body.cols),
-                    static_cast<GLsizei>(body.rows), 0, GL_RGB, GL_UNSIGNED_BYTE, bytes.data());
+  gl_->glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, GLsizei(body.cols), GLsizei(body.rows), 0, GL_RGB,
+                    GL_UNSIGNED_BYTE, bytes.data());
   return texture.name;
 }
 
@@ -155,24 +259,23 @@ void RasterPainter::draw(const RasterDrawing& drawing, Point size, double ratio)
   const Raster& raster = *drawing.raster;
   if (raster.values.empty() || drawing.seen.empty()) return;
   const Rect& r = drawing.placed;
-  const auto device = [&](double v) { return static_cast<GLint>(std::lround(v * ratio)); };
+  const auto device = [&](double v) { return GLint(std::lround(v * ratio)); };
   const GLint left = device(drawing.seen.x), right = device(drawing.seen.right());
   const GLint top = device(drawing.seen.y), bottom = device(drawing.seen.bottom());
   gl_->glScissor(left, device(size.y) - bottom, right - left, bottom - top);
-  const auto x = [&](double v) { return static_cast<float>(2 * v / size.x - 1); };
-  const auto y = [&](double v) { return static_cast<float>(1 - 2 * v / size.y); };
+  const auto x = [&](double v) { return float(2 * v / size.x - 1); };
+  const auto y = [&](double v) { return float(1 - 2 * v / size.y); };
   const PooledBlock block = block_for(raster, r.width * ratio, r.height * ratio);
-  const QVector2D texels(
-      static_cast<float>(raster.values.cols()) / static_cast<float>(block.across),
-      static_cast<float>(raster.values.rows()) / static_cast<float>(block.down));
+  const QVector2D texels(float(raster.values.cols()) / block.across,
+                         float(raster.values.rows()) / block.down);
   const int norm = norm_of(drawing.colours);
   Program& program = program_for({pooling_of(raster), norm});
   program.bind();
   program.setUniformValue("values", 0);
   program.setUniformValue("placed", QVector4D(x(r.x), y(r.y), x(r.right()), y(r.bottom())));
   program.setUniformValue("texels", texels);
-  program.setUniformValue("footprint", texels / QVector2D(static_cast<float>(r.width * ratio),
-                                                          static_cast<float>(r.height * ratio)));
+  program.setUniformValue("footprint",
+                          texels / QVector2D(float(r.width * ratio), float(r.height * ratio)));
   if (norm != 3) {
     program.setUniformValue("steps", 1);
     set_colours(program, drawing.colours, norm);

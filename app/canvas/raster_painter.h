@@ -8,14 +8,33 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <vector>
 
-#include "canvas/pooled_raster.h"
 #include "drawing/colormap.h"
 
 namespace fovea::canvas {
 
 using drawing::Point;
 using drawing::Rect;
+
+/// How many numbers of a raster, down and across, become one, where a screen has fewer pixels: so
+/// that a frame looks at no more than a few numbers a pixel.
+struct PooledBlock {
+  Index down = 1, across = 1;
+  friend bool operator==(const PooledBlock&, const PooledBlock&) = default;
+
+  Index rows_of(const Raster& raster) const { return (raster.values.rows() + down - 1) / down; }
+  Index cols_of(const Raster& raster) const { return (raster.values.cols() + across - 1) / across; }
+};
+
+/// Of each block the mean where the raster is mean-pooled, else the largest number, of a diverging
+/// raster that of largest magnitude; blocks at the end may be cut off. NaN where one is NaN; -inf,
+/// which is masked, only where all are. [rows_of, cols_of]
+Matrix pooled_values(const Raster& raster, PooledBlock block);
+
+/// Of categories, which have no order: the mean of the colours. [rows_of, cols_of, 3]
+std::vector<Rgb> pooled_colours(const Raster& raster, const ValueColours& colours,
+                                PooledBlock block);
 
 struct RasterDrawing {
   const Raster* raster;
@@ -42,6 +61,7 @@ class RasterPainter {
   struct Texture {
     GLuint name = 0;
     PooledBlock block;
+    std::uint64_t hidden = 0;  // categories
   };
   using Program = QOpenGLShaderProgram;
   /// POOLING and NORM of a fragment shader, as raster_shader.h has them.

@@ -6,36 +6,122 @@
 namespace fovea::canvas {
 namespace {
 
-const Raster* raster_of(const CanvasCell& cell) {
-  return cell.panel ? std::get_if<Raster>(&cell.panel->body) : nullptr;
+using drawing::ColourBar;
+using drawing::ColourScale;
+
+template <class... Bodies>
+bool is_one_of(const Panel* panel) {
+  return panel && (std::holds_alternative<Bodies>(panel->body) || ...);
 }
 
-template <class Body>
-bool any_holds(const std::vector<CanvasCell>& cells) {
-  return std::ranges::any_of(cells, [](const CanvasCell& cell) {
-    return cell.panel && std::holds_alternative<Body>(cell.panel->body);
-  });
+double aspect_of(const Scene& scene, int row) {
+  bool square = false, words = scene.columns.size() > 0;
+  for (int c = 0; c < std::ssize(scene.columns); ++c) {
+    const Panel* panel = scene.panel(row, c);
+    square |= is_one_of<Raster, BlockMap, OutputPicture>(panel);
+    words &= is_one_of<Message>(panel);
+  }
+  const bool flat = scene.view(row) == View::row || scene.view(row) == View::tree;
+  return words ? 0.3 : flat && !square ? 0.72 : 1.0;
 }
 
-GridRow grid_row(View view, const std::vector<CanvasCell>& cells) {
-  GridRow row;
-  const bool square =
-      any_holds<Raster>(cells) || any_holds<BlockMap>(cells) || any_holds<OutputPicture>(cells);
-  const bool flat = view == View::row || view == View::tree;
-  const bool words = !cells.empty() && std::ranges::all_of(cells, [](const CanvasCell& cell) {
-    return cell.panel && std::holds_alternative<Message>(cell.panel->body);
-  });
-  row.aspect = words ? 0.3 : flat && !square ? 0.72 : 1.0;
-  return row;
+/// The bar of a panel with a range of its own, as wide as the panel.
+ColourBar own_bar(const Scene& scene, const ColourScale& scale, double width) {
+  return {scale, scene.fonts, {.width = width, .form = ColourBar::Form::beneath}};
+}
+
+drawing::RowScales scales_of(const Scene& scene, int row) {
+  const CanvasModel& model = scene.model.ranges_of ? *scene.model.ranges_of : scene.model;
+  std::vector<const Panel*> panels;
+  for (const int column : scene.columns) {
+    const auto& cells = model.cells[scene.rows[row]];
+    panels.push_back(column < std::ssize(cells) ? cells[column].panel.get() : nullptr);
+  }
+  auto scales = drawing::scales_of_row(scene.view(row), panels, scene.settings, scene.columns);
+  for (int c = 0; c < std::ssize(scene.columns); ++c) {
+    auto& scale = scales.of[c];
+    const Panel* panel = scene.panel(row, c);
+    if (panel && scene.model.ranges_of) {
+      scale = drawing::colour_scale_of(*panel, scene.settings);
+      if (scale && scales.shared) scale = scales.shared;
+    }
+    if (scale && is_one_of<Raster>(panel))
+      scale->add(special_colours_of(scene.prepared.at(scene.cell(row, c)->panel).contents, *scale));
+  }
+  return scales;
+}
+
+/// What would be cut gets more room below its panel. Returns whether anything did.
+bool make_room(const Scene& scene, GridShape& shape, double side) {
+  constexpr int most_lines = 6;
+  bool more = false;
+  const auto grow = [&](auto& room, auto wanted) {
+    more |= wanted > room;
+    room = std::max(room, wanted);
+  };
+  for (int r = 0; r < std::ssize(shape.rows); ++r)
+    for (int c = 0; c < shape.columns; ++c) {
+      const Panel* panel = scene.panel(r, c);
+      if (!panel) continue;
+      if (scene.fonts.width(panel->caption) > side)
+        grow(shape.rows[r].caption_lines,
+             int(scene.fonts.wrapped(panel->caption, side, most_lines).size()));
+      if (const auto& scale = scene.scales[r].of[c]; scale && !scene.scales[r].shared)
+        grow(shape.rows[r].bar_height, std::ceil(own_bar(scene, *scale, side).height()) + 3);
+    }
+  return more;
+}
+
+GridShape shape_of(const Scene& scene, Point size) {
+  GridShape shape{.size = size, .columns = int(scene.columns.size())};
+  shape.side_bars = false;
+  GridRow* last_with_keys = nullptr;
+  shape.rows.resize(scene.rows.size());
+  for (int r = 0; r < std::ssize(scene.rows); ++r) {
+    shape.rows[r].aspect = aspect_of(scene, r);
+    shape.side_bars |= scene.scales[r].shared.has_value();
+    for (int c = 0; c < shape.columns; ++c)
+      if (has_key_axis(scene.panel(r, c))) last_with_keys = &shape.rows[r];
+  }
+  if (last_with_keys) last_with_keys->key_axis = true;
+  // More room below makes the panels smaller, so that more may be cut.
+  constexpr int most_rounds = 4;
+  double side = Grid(shape).side();
+  for (int round = 0; round < most_rounds && make_room(scene, shape, side); ++round)
+    side = Grid(shape).side();
+  for (int c = 0; c < shape.columns; ++c)
+    if (scene.fonts.width(scene.subtitle(c)) > side) shape.subtitle_lines = 2;
+  if (const auto names = scene.names(); names.known()) {
+    const auto axis = drawing::key_axis({scene.viewport.col_begin, scene.viewport.col_end}, side,
+                                        scene.fonts, names);
+    if (axis.named)
+      shape.key_axis_height =
+          std::ceil(drawing::x_axis_height(axis, scene.fonts, {.numbers = true, .label = false}));
+  }
+  return shape;
 }
 
 }  // namespace
 
+void Scene::lay_out(Point size) {
+  viewport = model.viewport;
+  if (!(viewport.row_end > viewport.row_begin) || !(viewport.col_end > viewport.col_begin))
+    viewport = whole(std::max<Index>(model.n, 1));
+  scales.clear();
+  for (int r = 0; r < std::ssize(rows); ++r) scales.push_back(scales_of(*this, r));
+  grid = Grid(shape_of(*this, size));
+}
+
+std::string Scene::subtitle(int column) const {
+  const int c = columns[column];
+  return c < std::ssize(model.column_subtitles) ? model.column_subtitles[c] : "";
+}
+
 const CanvasCell* Scene::cell(int row, int column) const {
-  const auto r = static_cast<std::size_t>(row), c = static_cast<std::size_t>(column);
-  if (row < 0 || column < 0 || r >= model.cells.size() || c >= model.cells[r].size())
+  if (row < 0 || column < 0 || row >= std::ssize(rows) || column >= std::ssize(columns))
     return nullptr;
-  return &model.cells[r][c];
+  const auto& cells = model.cells[rows[row]];
+  return columns[column] < std::ssize(cells) ? &cells[columns[column]] : nullptr;
 }
 
 const Panel* Scene::panel(int row, int column) const {
@@ -43,134 +129,37 @@ const Panel* Scene::panel(int row, int column) const {
   return at ? at->panel.get() : nullptr;
 }
 
-std::optional<drawing::ColourScale> Scene::scale(int row, int column) const {
-  const CanvasCell* at = cell(row, column);
-  if (!at || !at->panel) return {};
-  auto of_panel = scale_in(scales[static_cast<std::size_t>(row)], *at->panel, model.settings);
-  if (of_panel && std::holds_alternative<Raster>(at->panel->body))
-    of_panel->add(special_colours_of(prepared(at->panel).contents, *of_panel));
-  return of_panel;
+bool has_query_axis(const Panel* panel) {
+  return is_one_of<Raster, BlockMap, Strip>(panel);
 }
 
-TokenAxis Scene::queries(const Rect& panel) const {
-  return {viewport.row_begin, viewport.row_end, panel.y, panel.bottom()};
-}
-
-TokenAxis Scene::keys(const Rect& panel) const {
-  return {viewport.col_begin, viewport.col_end, panel.x, panel.right()};
-}
-
-bool has_query_axis(const Panel& panel) {
-  return std::holds_alternative<Raster>(panel.body) ||
-         std::holds_alternative<BlockMap>(panel.body) || std::holds_alternative<Strip>(panel.body);
-}
-
-bool has_key_axis(const Panel& panel) {
-  return std::holds_alternative<Raster>(panel.body) ||
-         std::holds_alternative<BlockMap>(panel.body) ||
-         std::holds_alternative<RowCurve>(panel.body);
+bool has_key_axis(const Panel* panel) {
+  return is_one_of<Raster, BlockMap, RowCurve>(panel);
 }
 
 namespace {
-
-/// Whether a caption got more lines than it had.
-bool make_room_for_captions(GridShape& shape, const CanvasModel& model, const Grid& grid,
-                            const Fonts& fonts) {
-  constexpr int most_lines = 6;
-  bool more = false;
-  for (std::size_t r = 0; r < shape.rows.size(); ++r)
-    for (const CanvasCell& cell : model.cells[r]) {
-      if (!cell.panel || fonts.width(cell.panel->caption) <= grid.side()) continue;
-      const int lines =
-          static_cast<int>(fonts.wrapped(cell.panel->caption, grid.side(), most_lines).size());
-      more |= lines > shape.rows[r].caption_lines;
-      shape.rows[r].caption_lines = std::max(shape.rows[r].caption_lines, lines);
-    }
-  return more;
-}
-
-/// Whether a panel's own colour bar got more room than it had.
-bool make_room_for_bars(GridShape& shape, const CanvasModel& model, double side, const Fonts& fonts,
-                        const PreparedOf& prepared) {
-  bool more = false;
-  for (std::size_t r = 0; r < shape.rows.size(); ++r)
-    for (const CanvasCell& cell : model.cells[r]) {
-      auto scale = cell.panel && shape.rows[r].own_bars
-                       ? drawing::colour_scale_of(*cell.panel, model.settings)
-                       : std::nullopt;
-      if (!scale) continue;
-      if (raster_of(cell)) scale->add(special_colours_of(prepared(cell.panel).contents, *scale));
-      const double height = std::ceil(own_bar(*scale, fonts, side).height()) + 3;
-      more |= height > shape.rows[r].bar_height;
-      shape.rows[r].bar_height = std::max(shape.rows[r].bar_height, height);
-    }
-  return more;
-}
-
-}  // namespace
-
-drawing::ColourBar own_bar(const drawing::ColourScale& scale, const Fonts& fonts, double width) {
-  return {scale, fonts, {.width = width, .form = drawing::ColourBar::Form::beneath}};
-}
-
-GridShape shape_of(const CanvasModel& model, const Viewport& viewport, Point size,
-                   const Fonts& fonts, const PreparedOf& prepared) {
-  GridShape shape{.size = size, .columns = static_cast<int>(model.column_titles.size())};
-  shape.side_bars = false;
-  int last_with_keys = -1;
-  const std::vector<RowScale> scales = scales_of(model);
-  for (std::size_t r = 0; r < model.cells.size() && r < model.views.size(); ++r) {
-    GridRow row = grid_row(model.views[r], model.cells[r]);
-    row.own_bars = scales[r].own;
-    shape.side_bars |= scales[r].shared.has_value();
-    const bool keys = std::ranges::any_of(model.cells[r], [](const CanvasCell& cell) {
-      return cell.panel && has_key_axis(*cell.panel);
-    });
-    if (keys) last_with_keys = static_cast<int>(r);
-    shape.rows.push_back(row);
-  }
-  if (last_with_keys >= 0) shape.rows[static_cast<std::size_t>(last_with_keys)].key_axis = true;
-  // What would be cut gets more lines, which makes the panels smaller, so that more may be cut.
-  constexpr int most_rounds = 4;
-  Grid grid(shape);
-  for (int round = 0; round < most_rounds; ++round) {
-    const bool captions = make_room_for_captions(shape, model, grid, fonts);
-    if (!make_room_for_bars(shape, model, grid.side(), fonts, prepared) && !captions) break;
-    grid = Grid(shape);
-  }
-  for (const std::string& subtitle : model.column_subtitles)
-    if (fonts.width(subtitle) > grid.side()) shape.subtitle_lines = 2;
-  const bool seen = viewport.col_end > viewport.col_begin;
-  if (const drawing::TokenNames names(*model.sequence); names.known() && seen) {
-    const auto axis =
-        drawing::key_axis({viewport.col_begin, viewport.col_end}, grid.side(), fonts, names);
-    if (axis.named)
-      shape.key_axis_height =
-          std::ceil(drawing::x_axis_height(axis, fonts, {.numbers = true, .label = false}));
-  }
-  return shape;
-}
 
 /// The rectangle of a picture within its panel.
 Rect picture_place(const OutputPicture& picture, const Rect& panel) {
   if (picture.rows <= 0 || picture.cols <= 0) return panel;
   const Rect room = panel.inset(6);
-  const double scale = std::min(room.width / static_cast<double>(picture.cols),
-                                room.height / static_cast<double>(picture.rows));
-  const double w = scale * static_cast<double>(picture.cols),
-               h = scale * static_cast<double>(picture.rows);
+  const double scale = std::min(room.width / picture.cols, room.height / picture.rows);
+  const double w = scale * picture.cols, h = scale * picture.rows;
   return {std::round(room.centre().x - w / 2), std::round(room.centre().y - h / 2), w, h};
 }
+
+struct BodyPlace {
+  Rect body, plot;
+};
 
 BodyPlace place_of(const Panel& panel, const Rect& where, const Fonts& fonts) {
   constexpr double margin = 8;
   if (const auto* picture = std::get_if<OutputPicture>(&panel.body))
     return {where, picture_place(*picture, where)};
-  if (std::holds_alternative<Message>(panel.body))
-    return {where, where.inset(where.width < 200 ? 0 : margin)};
-  if (std::holds_alternative<FigureTable>(panel.body)) return {where, where.inset(margin)};
-  const bool leaves = std::holds_alternative<LeafSizes>(panel.body);
-  if (!leaves && !std::holds_alternative<RowCurve>(panel.body)) return {where, where};
+  if (is_one_of<Message>(&panel)) return {where, where.inset(where.width < 200 ? 0 : margin)};
+  if (is_one_of<FigureTable>(&panel)) return {where, where.inset(margin)};
+  const bool leaves = is_one_of<LeafSizes>(&panel);
+  if (!leaves && !is_one_of<RowCurve>(&panel)) return {where, where};
   const Rect body = where.without(margin, 4, margin, 1);
   const double heading = drawing::heading_height(panel, body, fonts);
   const Rect across = leaves ? body : where;  // keys align with those of other rows
@@ -178,54 +167,83 @@ BodyPlace place_of(const Panel& panel, const Rect& where, const Fonts& fonts) {
   return {body, {across.x, top, across.width, std::max(10.0, body.bottom() - top)}};
 }
 
-drawing::LeafPlace leaf_place(const LeafSizes& leaves, const Panel& panel, const Rect& where,
-                              const Fonts& fonts) {
-  return {leaves, place_of(panel, where, fonts).plot, fonts, 1};
-}
-
-namespace {
-
-Index token_at(const TokenAxis& axis, double pixel, Index n) {
-  return std::clamp(static_cast<Index>(std::floor(axis.token(pixel))), Index{0}, n - 1);
-}
-
-void point_into(Pointer& pointer, const Scene& scene, const Panel& panel, const Rect& where,
-                Point at) {
-  const Index n = scene.model.n;
-  if (n <= 0) return;
-  if (has_query_axis(panel)) pointer.query = token_at(scene.queries(where), at.y, n);
-  if (has_key_axis(panel)) pointer.key = token_at(scene.keys(where), at.x, n);
-  if (const auto* row = std::get_if<RowCurve>(&panel.body)) pointer.query = row->query;
-  if (const auto* leaves = std::get_if<LeafSizes>(&panel.body))
-    pointer.leaves = drawing::leaves_at(leaf_place(*leaves, panel, where, scene.fonts), at);
-  if (std::holds_alternative<OutputPicture>(panel.body)) {
-    const Rect place = place_of(panel, where, scene.fonts).plot;
-    const auto& grid = scene.model.sequence->grid;
-    if (!grid || !place.contains(at)) return;
-    const auto r =
-        static_cast<Index>((at.y - place.y) / place.height * static_cast<double>(grid->rows));
-    const auto c =
-        static_cast<Index>((at.x - place.x) / place.width * static_cast<double>(grid->cols));
-    pointer.query = std::min(grid->prefix + r * grid->cols + c, n - 1);
-  }
+/// The greatest amount of a panel, or of all in its row where that shares a range.
+std::optional<double> shared_top(const Scene& scene, int row, const Panel& panel) {
+  auto top = drawing::amount_of(panel);
+  if (!top || !scene.settings.shared_range) return top;
+  for (int c = 0; c < scene.grid.columns(); ++c)
+    if (const Panel* other = scene.panel(row, c);
+        other && drawing::amount_name(*other) == drawing::amount_name(panel))
+      top = std::max(*top, drawing::amount_of(*other).value_or(0));
+  return top;
 }
 
 }  // namespace
 
-Pointer point_at(const Scene& scene, Point at) {
-  Pointer pointer;
-  if (!scene.grid.window().contains(at)) return pointer;
-  for (int r = 0; r < scene.grid.rows(); ++r)
-    for (int c = 0; c < scene.grid.columns(); ++c) {
-      const Rect where = scene.grid.panel(r, c);
-      if (!where.contains(at)) continue;
-      pointer.row = r;
-      pointer.column = c;
-      const CanvasCell* cell = scene.cell(r, c);
-      if (cell && cell->panel) point_into(pointer, scene, *cell->panel, where, at);
-      return pointer;
-    }
-  return pointer;
+PlacedPanel Scene::placed(int row, int column) const {
+  const auto& panel = cell(row, column)->panel;
+  const auto [body, plot] = place_of(*panel, grid.panel(row, column), fonts);
+  const auto& scale = scales[row].of[column];
+  return {.prepared = prepared.at(panel),
+          .body = body,
+          .plot = plot,
+          .axes = drawing::axes_of(
+              *panel, {.size = {plot.width, plot.height},
+                       .letters = fonts,
+                       .top = shared_top(*this, row, *panel),
+                       .queries = drawing::TokenSpan{viewport.row_begin, viewport.row_end},
+                       .keys = drawing::TokenSpan{viewport.col_begin, viewport.col_end},
+                       .names = names()}),
+          .scale = scale ? &*scale : nullptr,
+          .names = names(),
+          .settings = settings};
+}
+
+drawing::LeafPlace Scene::leaf_place(int row, int column) const {
+  const Rect plot = place_of(*panel(row, column), grid.panel(row, column), fonts).plot;
+  return {*body<LeafSizes>(row, column), plot, fonts, 1};
+}
+
+std::vector<PlacedBar> Scene::bars(int row) const {
+  std::vector<PlacedBar> placed;
+  if (scales[row].shared) {
+    ColourScale all = *scales[row].shared;  // with what occurs in any of the panels
+    for (const auto& one : scales[row].of)
+      if (one) all.add(*one);
+    // Names stand below the bar, first beside the caption; what has no room makes the bar shorter.
+    const Rect where = grid.side_bar(row);
+    const double below = grid.caption(row, 0).bottom() - where.bottom();
+    const ColourBar::Request request{.width = where.width,
+                                     .form = ColourBar::Form::upright,
+                                     .length = where.height + below,
+                                     .bar = where.height};
+    placed.push_back({row, -1, ColourBar(all, fonts, request), {where.x, where.y}});
+    return placed;
+  }
+  for (int c = 0; c < grid.columns(); ++c)
+    if (const Rect where = grid.own_bar(row, c); scales[row].of[c] && !where.empty())
+      placed.push_back(
+          {row, c, own_bar(*this, *scales[row].of[c], where.width), {where.x, where.y}});
+  return placed;
+}
+
+Pointer Scene::point_at(Point at) const {
+  Pointer under;
+  if (!grid.find(at, &Grid::panel, under.row, under.column)) return under;
+  const Rect where = grid.panel(under.row, under.column);
+  const Panel* in = panel(under.row, under.column);
+  if (model.n <= 0 || !in) return under;
+  if (has_query_axis(in)) under.query = queries(where).token_at(at.y, model.n);
+  if (has_key_axis(in)) under.key = keys(where).token_at(at.x, model.n);
+  if (const auto* row = std::get_if<RowCurve>(&in->body)) under.query = row->query;
+  if (is_one_of<LeafSizes>(in))
+    under.leaves = drawing::leaves_at(leaf_place(under.row, under.column), at);
+  const Rect plot = place_of(*in, where, fonts).plot;
+  if (const auto& image = model.sequence->grid;
+      image && is_one_of<OutputPicture>(in) && plot.contains(at))
+    under.query = std::min(
+        image->token_at((at.y - plot.y) / plot.height, (at.x - plot.x) / plot.width), model.n - 1);
+  return under;
 }
 
 std::optional<float> value_at(const Raster& raster, Index query, Index key) {

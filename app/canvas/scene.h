@@ -1,18 +1,18 @@
-// A Scene is one frame of the canvas: the model, where everything lies and what the pointer is
-// over.
+// A Scene is one frame of the canvas: what is shown of the model, where everything lies and what
+// the pointer is over.
 #pragma once
 
-#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "canvas/grid.h"
-#include "canvas/row_scale.h"
 #include "canvas/screen_ink.h"
-#include "canvas/token_axis.h"
+#include "canvas/viewport.h"
 #include "drawing/bodies.h"
 #include "drawing/colour_bar.h"
+#include "study/canvas_model.h"
 
 namespace fovea::canvas {
 
@@ -21,79 +21,105 @@ struct Pointer {
   Index query = -1, key = -1;
   int row = -1, column = -1;  // of the grid
   IndexRange leaves{0, 0};    // a leaf, or those below a node of an icicle
+  friend bool operator==(const Pointer&, const Pointer&) = default;
 };
 
-/// What drawing needs of a panel that is shown.
-using PreparedOf =
-    std::function<const drawing::PreparedPanel&(const std::shared_ptr<const Panel>&)>;
-
-struct Scene {
-  const CanvasModel& model;
-  const Fonts& fonts;
-  Viewport viewport;
-  Grid grid;
-  std::vector<RowScale> scales;  // one a row
-  Pointer pointer;
-  std::optional<std::pair<int, IndexRange>> chosen_leaves;   // column, leaves
-  const std::vector<Index>& found;                           // tokens a search found, ascending
-  int current_row = -1;                                      // its name stands out
-  bool columns_move = true;                                  // their headers can be dragged
-  std::optional<std::pair<IndexRange, IndexRange>> dragged;  // rectangle being selected
-  std::optional<std::pair<int, double>> dragged_column;      // column, pointer's x
-  PreparedOf prepared;
-
-  const CanvasCell* cell(int row, int column) const;
-  /// The panel of a cell; null where there is none yet.
-  const Panel* panel(int row, int column) const;
-  TokenAxis queries(const Rect& panel) const;  // down
-  TokenAxis keys(const Rect& panel) const;     // to the right
-  drawing::TokenNames names() const { return drawing::TokenNames(*model.sequence); }
-  /// What the colours of a panel mean, with those beside its range.
-  std::optional<drawing::ColourScale> scale(int row, int column) const;
-};
-
-/// True for bodies whose place down or across is a token.
-bool has_query_axis(const Panel& panel);
-bool has_key_axis(const Panel& panel);
-
-/// Layout and colours follow from the model.
-GridShape shape_of(const CanvasModel& model, const Viewport& viewport, Point size,
-                   const Fonts& fonts, const PreparedOf& prepared);
-/// The bar of a panel with a range of its own, as wide as the panel.
-drawing::ColourBar own_bar(const drawing::ColourScale& scale, const Fonts& fonts, double width);
-
-/// Where a body and its plot lie within a panel.
-struct BodyPlace {
-  Rect body, plot;
-};
-BodyPlace place_of(const Panel& panel, const Rect& where, const Fonts& fonts);
-drawing::LeafPlace leaf_place(const LeafSizes& leaves, const Panel& panel, const Rect& where,
-                              const Fonts& fonts);
+/// What drawing needs of the panels that are shown.
+using PreparedPanels = std::map<std::shared_ptr<const Panel>, drawing::PreparedPanel>;
 
 /// A panel with all that its drawing needs.
 struct PlacedPanel {
   const drawing::PreparedPanel& prepared;
-  BodyPlace place;
+  Rect body, plot;
   drawing::Axes axes;
-  std::optional<drawing::ColourScale> scale;
+  const drawing::ColourScale* scale;  // null: it has no colours
   drawing::TokenNames names;
+  const ViewSettings& settings;
 
-  drawing::Plot plot() const { return {place.plot, axes}; }
-  void draw_body(drawing::Ink& ink) const;
+  /// It must outlive the drawing.
+  drawing::BodyDrawing drawn_with(drawing::Ink& ink) const& {
+    return {ink, prepared, body, {plot, axes}, scale, names, settings};
+  }
 };
-/// Of a cell that has a panel.
-PlacedPanel placed_panel(const Scene& scene, int row, int column);
 
-Pointer point_at(const Scene& scene, Point at);
+/// A colour bar at its place.
+struct PlacedBar {
+  int row, column;  // column -1: it is that of the row
+  drawing::ColourBar bar;
+  Point at;
+
+  /// Where the colours of the range are.
+  Rect gradient() const { return bar.gradient().moved(at.x, at.y); }
+};
+
+struct Scene {
+  const CanvasModel& model;
+  ViewSettings& settings;  // of the model, or newer ones
+  const Fonts& fonts;
+  const PreparedPanels& prepared;
+  std::vector<int> rows, columns;  // of the model, in the order of the grid
+  bool enlarged = false;           // one panel alone, or with the one it is compared with
+  Viewport viewport = {};
+  Grid grid = {};
+  std::vector<drawing::RowScales> scales = {};  // one a row, by column of the grid
+  Pointer pointer = {};
+  std::optional<std::pair<int, IndexRange>> chosen_leaves = {};   // column of the model, leaves
+  std::vector<Index> found = {};                                  // by a search, ascending
+  int current_row = -1;                                           // the one that keys act on
+  std::optional<std::pair<IndexRange, IndexRange>> dragged = {};  // rectangle being selected
+  std::optional<std::pair<int, double>> dragged_column = {};      // column, pointer's x
+
+  /// Colours and places follow from what is shown.
+  void lay_out(Point size);
+
+  View view(int row) const { return model.views[rows[row]]; }
+  const std::string& title(int column) const { return model.column_titles[columns[column]]; }
+  std::string subtitle(int column) const;
+  bool is_selected(int column) const {
+    return !enlarged && model.selected_column == columns[column];
+  }
+  /// Null outside of the grid.
+  const CanvasCell* cell(int row, int column) const;
+  /// Null where there is none yet.
+  const Panel* panel(int row, int column) const;
+  /// Null where the panel has another body.
+  template <class Body>
+  const Body* body(int row, int column) const {
+    const Panel* at = panel(row, column);
+    return at ? std::get_if<Body>(&at->body) : nullptr;
+  }
+  TokenAxis queries(const Rect& panel) const {  // down
+    return {viewport.row_begin, viewport.row_end, panel.y, panel.bottom()};
+  }
+  TokenAxis keys(const Rect& panel) const {  // to the right
+    return {viewport.col_begin, viewport.col_end, panel.x, panel.right()};
+  }
+  drawing::TokenNames names() const { return drawing::TokenNames(*model.sequence); }
+  /// Of a cell that has a panel.
+  PlacedPanel placed(int row, int column) const;
+  drawing::LeafPlace leaf_place(int row, int column) const;
+  std::vector<PlacedBar> bars(int row) const;
+  Pointer point_at(Point at) const;
+};
+
+const char* row_name(View view);
+/// True for bodies whose place down or across is a token; false without a panel.
+bool has_query_axis(const Panel* panel);
+bool has_key_axis(const Panel* panel);
 
 void draw_scene(ScreenInk& ink, const Scene& scene);
 /// The parts of draw_scene.
 void draw_headers(ScreenInk& ink, const Scene& scene);
 void draw_axes(ScreenInk& ink, const Scene& scene, int row);
-void draw_row_bar(drawing::Ink& ink, const Scene& scene, int row);
 void draw_row_strip(ScreenInk& ink, const Scene& scene, int row, int column);
 void draw_marks(ScreenInk& ink, const Scene& scene, int row, int column);
-void draw_tooltip(ScreenInk& ink, const Scene& scene, Point at);
+
+/// The card of what is under the pointer, which is at a point.
+void draw_hover_card(ScreenInk& ink, const Scene& scene, Point at);
+/// Where a card of a size stands: within the canvas, beside the pointer and not over it.
+Rect card_place(Point pointer, Point size, Point canvas);
+/// What the card says, as text.
+std::string words_at_pointer(const Scene& scene);
 /// What a panel says about the pair under the crosshair; empty when it has no number there.
 std::string value_at_pointer(const Scene& scene, const Panel& panel);
 /// What the strip beside a panel says of the query under the crosshair.

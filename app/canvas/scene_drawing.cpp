@@ -1,4 +1,4 @@
-// One frame over the rasters: panels, captions, states, scroll bars.
+// One frame over the rasters: panels, captions, states, colour bars, scroll bars.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@ namespace {
 /// A line at the top that fills.
 void draw_progress(ScreenInk& ink, const Rect& where, const CanvasCell& cell) {
   if (!cell.progress) return;
-  const auto share = static_cast<double>(std::clamp(*cell.progress, 0.0, 1.0));
+  const double share = std::clamp(*cell.progress, 0.0, 1.0);
   ink.fill({where.x, where.y, where.width, 3}, ink.theme.tip);
   ink.fill({where.x, where.y, where.width * share, 3}, ink.theme.accent);
 }
@@ -20,8 +20,7 @@ void draw_badge(ScreenInk& ink, const Rect& where, const std::string& status) {
   const std::string words =
       ink.letters.elided(status.empty() ? "out of date" : status, where.width - 28);
   const Rect pill{where.x + 6, where.y + 6, ink.letters.width(words) + 26, 19};
-  ink.fill(pill, ink.theme.tip, 9);
-  ink.outline(pill, {ink.style.frame}, 9);
+  ink.pill(pill, ink.style.frame, 9);
   ink.dot({pill.x + 11, pill.centre().y}, 4, ink.style.key);
   ink.dot({pill.x + 11, pill.centre().y}, 2.5, ink.theme.tip);
   ink.write_left({pill.x + 19, pill.y + 3}, words, ink.style.text);
@@ -44,8 +43,7 @@ void draw_caption(ScreenInk& ink, const Scene& scene, int row, int column, const
   if (taken > 0)  // the number at the cursor takes the first line
     return ink.write_left({where.x, where.y + 1},
                           ink.letters.elided(panel.caption, where.width - taken), ink.style.faint);
-  const int lines =
-      1 + static_cast<int>(std::lround((where.height - Grid::caption_height) / Grid::line_height));
+  const int lines = 1 + int(std::lround((where.height - Grid::caption_height) / Grid::line_height));
   double y = where.y + 1;
   for (const std::string& line : ink.letters.wrapped(panel.caption, where.width, lines)) {
     ink.write_left({where.x, y}, line, ink.style.faint);
@@ -53,36 +51,49 @@ void draw_caption(ScreenInk& ink, const Scene& scene, int row, int column, const
   }
 }
 
-void draw_panel(ScreenInk& ink, const Scene& scene, int row, int column) {
+/// Clipped to the panel.
+void draw_inside(ScreenInk& ink, const Scene& scene, int row, int column) {
   const Rect where = scene.grid.panel(row, column);
-  const Rect seen = where.intersected(scene.grid.window());
   const CanvasCell* cell = scene.cell(row, column);
-  const bool only_words = cell && cell->panel && std::holds_alternative<Message>(cell->panel->body);
+  if (const Panel* panel = scene.panel(row, column)) {
+    if (!std::holds_alternative<Raster>(panel->body) &&
+        !std::holds_alternative<Message>(panel->body))
+      ink.fill(where, ink.style.paper);
+    const PlacedPanel placed = scene.placed(row, column);
+    const drawing::BodyDrawing body = placed.drawn_with(ink);
+    draw_body(body);
+    if (drawing::amount_of(*panel).value_or(0) > 0) draw_amounts_inside(ink, body.plot);
+    if (cell->stale) ink.fill(where, ink.theme.veil);
+    draw_marks(ink, scene, row, column);
+    if (cell->stale || !cell->status.empty()) draw_badge(ink, where, cell->status);
+  } else {
+    draw_empty(ink, where, cell);
+  }
+  if (cell) draw_progress(ink, where, *cell);
+}
+
+void draw_panel(ScreenInk& ink, const Scene& scene, int row, int column) {
+  const Rect where = scene.grid.panel(row, column), window = scene.grid.window();
+  const Rect seen = where.intersected(window);
   if (!seen.empty()) {
     const Clip clip(ink, seen);
-    if (!cell || !cell->panel) {
-      draw_empty(ink, where, cell);
-    } else {
-      if (!std::holds_alternative<Raster>(cell->panel->body) && !only_words)
-        ink.fill(where, ink.style.paper);
-      const PlacedPanel placed = placed_panel(scene, row, column);
-      placed.draw_body(ink);
-      if (drawing::amount_of(*cell->panel).value_or(0) > 0)
-        drawing::draw_amounts_inside(ink, placed.plot());
-      if (cell->stale) ink.fill(where, ink.theme.veil);
-      draw_marks(ink, scene, row, column);
-      if (cell->stale || !cell->status.empty()) draw_badge(ink, where, cell->status);
-    }
-    if (cell) draw_progress(ink, where, *cell);
+    draw_inside(ink, scene, row, column);
   }
-  const Rect window = scene.grid.window();
   const Clip clip(ink, window);
-  const bool chosen = scene.model.selected_column == column;
-  if (!only_words)  // nothing to look at: no window to look through
-    ink.outline(where.inset(-1), {chosen ? ink.theme.accent : ink.style.frame});
-  if (!cell || !cell->panel) return;
+  if (!scene.body<Message>(row, column))  // nothing to look at: no window to look through
+    ink.outline(where.inset(-1), {scene.is_selected(column) ? ink.theme.accent : ink.style.frame});
+  if (!scene.panel(row, column)) return;
   draw_row_strip(ink, scene, row, column);
-  draw_caption(ink, scene, row, column, *cell->panel);
+  draw_caption(ink, scene, row, column, *scene.panel(row, column));
+}
+
+void draw_colour_bars(ScreenInk& ink, const Scene& scene, int row) {
+  const Rect window = scene.grid.window();
+  for (const PlacedBar& placed : scene.bars(row)) {
+    const bool beside = placed.column < 0;
+    const Clip clip(ink, beside ? Rect{0, window.y, 100000, window.height} : window);
+    placed.bar.draw(ink, placed.at);
+  }
 }
 
 void draw_scroll_bars(ScreenInk& ink, const Grid& grid) {
@@ -106,9 +117,9 @@ void draw_scroll_bars(ScreenInk& ink, const Grid& grid) {
 }  // namespace
 
 void draw_scene(ScreenInk& ink, const Scene& scene) {
-  if (scene.grid.columns() == 0 || scene.grid.rows() == 0) {
-    const ImVec2 size = ImGui::GetIO().DisplaySize;
-    ink.write_paragraph({20, 0, size.x - 40.0, size.y},
+  if (scene.grid.empty()) {
+    const Point size = ink.size();
+    ink.write_paragraph({20, 0, size.x - 40, size.y},
                         scene.model.n == 0 ? "Nothing is open: drop a file here, or File > Open."
                         : scene.grid.columns() == 0 ? "No variants to show: add a column."
                                                     : "No views to show: add a row.",
@@ -118,9 +129,7 @@ void draw_scene(ScreenInk& ink, const Scene& scene) {
   for (int r = 0; r < scene.grid.rows(); ++r) {
     for (int c = 0; c < scene.grid.columns(); ++c) draw_panel(ink, scene, r, c);
     draw_axes(ink, scene, r);
-    const Rect window = scene.grid.window();
-    const Clip clip(ink, {0, window.y, 100000, window.height});
-    draw_row_bar(ink, scene, r);
+    draw_colour_bars(ink, scene, r);
   }
   draw_headers(ink, scene);
   draw_scroll_bars(ink, scene.grid);

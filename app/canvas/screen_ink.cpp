@@ -13,7 +13,7 @@ ImU32 packed(Rgba c) {
 }
 
 ImVec2 vec(Point p) {
-  return {static_cast<float>(p.x), static_cast<float>(p.y)};
+  return {float(p.x), float(p.y)};
 }
 
 ImVec2 first(const Rect& r) {
@@ -32,22 +32,20 @@ ScreenInk::ScreenInk(ImDrawList& list, const Fonts& fonts, const Theme& in, Pict
 void ScreenInk::text(Point at, const std::string& words, Rgba colour, Letters face) {
   if (face.size <= 0) face.size = letters.size();
   const Point corner{std::round(at.x), std::round(at.y - kMiddle * face.size)};
-  list_.AddText(fonts_.face(face), static_cast<float>(face.size), vec(corner), packed(colour),
-                words.data(), words.data() + words.size());
+  list_.AddText(fonts_.face(face), float(face.size), vec(corner), packed(colour), words.data(),
+                words.data() + words.size());
 }
 
 void ScreenInk::text_upwards(Point centre, const std::string& words, Rgba colour, Letters face) {
   if (face.size <= 0) face.size = letters.size();
   const int begin = list_.VtxBuffer.Size;
-  const auto x = static_cast<float>(std::round(centre.x)),
-             y = static_cast<float>(std::round(centre.y));
-  const auto half = static_cast<float>(std::round(letters.width(words, face.size, face.bold) / 2));
-  const auto middle = static_cast<float>(std::round(kMiddle * face.size));
+  const auto x = float(std::round(centre.x)), y = float(std::round(centre.y));
+  const auto half = float(std::round(letters.width(words, face.size, face.bold) / 2));
+  const auto middle = float(std::round(kMiddle * face.size));
   // Unclipped while it lies flat: the list's clip rectangle is for where it will stand.
   constexpr float far = 1e6f;
-  fonts_.face(face)->RenderText(&list_, static_cast<float>(face.size), {x - half, y - middle},
-                                packed(colour), {-far, -far, far, far}, words.data(),
-                                words.data() + words.size());
+  fonts_.face(face)->RenderText(&list_, float(face.size), {x - half, y - middle}, packed(colour),
+                                {-far, -far, far, far}, words.data(), words.data() + words.size());
   for (int v = begin; v < list_.VtxBuffer.Size; ++v) {
     ImVec2& p = list_.VtxBuffer[v].pos;
     p = {x + (p.y - y), y - (p.x - x)};
@@ -59,8 +57,7 @@ void ScreenInk::line(Point from, Point to, const Stroke& stroke) {
   // On whole pixels, or it would be two faint ones.
   if (from.x == to.x) from.x = to.x = std::floor(from.x);
   if (from.y == to.y) from.y = to.y = std::floor(from.y);
-  if (!stroke.dashed)
-    return list_.AddLine(vec(from), vec(to), packed(stroke.colour), static_cast<float>(width));
+  if (!stroke.dashed) return list_.AddLine(vec(from), vec(to), packed(stroke.colour), float(width));
   constexpr double dash = 4, gap = 3;
   const double length = std::hypot(to.x - from.x, to.y - from.y);
   const auto at = [&](double along) {
@@ -68,19 +65,18 @@ void ScreenInk::line(Point from, Point to, const Stroke& stroke) {
     return vec({from.x + t * (to.x - from.x), from.y + t * (to.y - from.y)});
   };
   for (double along = 0; along < length; along += dash + gap)
-    list_.AddLine(at(along), at(along + dash), packed(stroke.colour), static_cast<float>(width));
+    list_.AddLine(at(along), at(along + dash), packed(stroke.colour), float(width));
 }
 
 void ScreenInk::path(std::span<const Point> points, const Stroke& stroke) {
   std::vector<ImVec2> corners;
   for (const Point& p : points) corners.push_back(vec(p));
   const double width = stroke.width > 0 ? stroke.width : style.hair;
-  list_.AddPolyline(corners.data(), static_cast<int>(corners.size()), packed(stroke.colour), 0,
-                    static_cast<float>(width));
+  list_.AddPolyline(corners.data(), int(corners.size()), packed(stroke.colour), 0, float(width));
 }
 
 void ScreenInk::fill(const Rect& where, Rgba colour, double rounding) {
-  list_.AddRectFilled(first(where), last(where), packed(colour), static_cast<float>(rounding));
+  list_.AddRectFilled(first(where), last(where), packed(colour), float(rounding));
 }
 
 void ScreenInk::fill_all(std::span<const Rect> where, Rgba colour) {
@@ -94,8 +90,8 @@ void ScreenInk::outline(const Rect& where, const Stroke& stroke, double rounding
   const Rect snapped = rounding > 0 ? where
                                     : Rect{left, top, std::round(where.right()) - left,
                                            std::round(where.bottom()) - top};
-  list_.AddRect(first(snapped), last(snapped), packed(stroke.colour), static_cast<float>(rounding),
-                0, static_cast<float>(width));
+  list_.AddRect(first(snapped), last(snapped), packed(stroke.colour), float(rounding), 0,
+                float(width));
 }
 
 void ScreenInk::polygon(std::span<const Point> corners, Rgba colour) {
@@ -105,7 +101,7 @@ void ScreenInk::polygon(std::span<const Point> corners, Rgba colour) {
 }
 
 void ScreenInk::dot(Point centre, double radius, Rgba colour) {
-  list_.AddCircleFilled(vec(centre), static_cast<float>(std::max(radius, 1.5)), packed(colour), 8);
+  list_.AddCircleFilled(vec(centre), float(std::max(radius, 1.5)), packed(colour), 8);
 }
 
 void ScreenInk::raster(const Raster& values, const ValueColours& colours,
@@ -123,7 +119,7 @@ void ScreenInk::cells(const Rect& where, int rows, int cols, std::span<const Rgb
   const double width = where.width / cols, height = where.height / rows;
   for (int r = 0; r < rows; ++r)
     for (int c = 0; c < cols; ++c)
-      if (const Rgba colour = colours[static_cast<std::size_t>(r * cols + c)]; colour.a > 0)
+      if (const Rgba colour = colours[r * cols + c]; colour.a > 0)
         fill({where.x + c * width, where.y + r * height, width, height}, colour);
 }
 
@@ -135,6 +131,15 @@ void ScreenInk::push_clip(const Rect& where) {
 void ScreenInk::pop_clip() {
   clips_.pop_back();
   list_.PopClipRect();
+}
+
+void ScreenInk::pill(const Rect& where, Rgba edge, double rounding) {
+  fill(where, theme.tip, rounding);
+  outline(where, {edge}, rounding);
+}
+
+Point ScreenInk::size() const {
+  return {ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y};
 }
 
 void ScreenInk::write_left(Point top_left, const std::string& words, Rgba colour, Letters face) {

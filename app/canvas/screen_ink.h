@@ -47,6 +47,11 @@ class ScreenInk : public drawing::Ink {
   void write_left(Point top_left, const std::string& words, Rgba colour, Letters face = {});
   void write_right(Point top_right, const std::string& words, Rgba colour, Letters face = {});
 
+  /// A dark or light ground for words over a picture.
+  void pill(const Rect& where, Rgba edge, double rounding);
+
+  /// Of the canvas.
+  Point size() const;
   const std::vector<RasterDrawing>& rasters() const { return rasters_; }
 
   const Theme& theme;

@@ -1,6 +1,7 @@
 #include "canvas/viewport.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace fovea::canvas {
 namespace {
@@ -16,28 +17,24 @@ void clamp_axis(double& begin, double& end, double n) {
 
 /// How far [begin, end) has to go to hold the whole token.
 double missing(double begin, double end, Index token) {
-  const auto first = static_cast<double>(token);
-  if (first < begin) return first - begin;
-  return std::max(0.0, first + 1 - end);
+  if (token < begin) return token - begin;
+  return std::max(0.0, token + 1 - end);
 }
 
 }  // namespace
 
 Viewport whole(Index n) {
-  const auto all = static_cast<double>(n);
-  return {0, all, 0, all};
+  return {0, double(n), 0, double(n)};
 }
 
 Viewport panned(const Viewport& v, double rows, double cols, Index n) {
-  const auto all = static_cast<double>(n);
-  rows = std::clamp(rows, -v.row_begin, std::max(0.0, all - v.row_end));
-  cols = std::clamp(cols, -v.col_begin, std::max(0.0, all - v.col_end));
+  rows = std::clamp(rows, -v.row_begin, std::max(0.0, n - v.row_end));
+  cols = std::clamp(cols, -v.col_begin, std::max(0.0, n - v.col_end));
   return {v.row_begin + rows, v.row_end + rows, v.col_begin + cols, v.col_end + cols};
 }
 
 Viewport zoomed(const Viewport& v, double factor, double row, double col, Index n) {
-  const auto all = static_cast<double>(n);
-  const double least = std::min(least_tokens, all);
+  const double all = n, least = std::min(least_tokens, all);
   const double rows = v.row_end - v.row_begin, cols = v.col_end - v.col_begin;
   // The same factor for both axes, stopped where the wider one reaches its limit.
   factor = std::max(factor, least / std::max(rows, cols));
@@ -50,6 +47,30 @@ Viewport zoomed(const Viewport& v, double factor, double row, double col, Index 
 
 Viewport showing(const Viewport& v, Index query, Index key, Index n) {
   return panned(v, missing(v.row_begin, v.row_end, query), missing(v.col_begin, v.col_end, key), n);
+}
+
+Index TokenAxis::token_at(double pixel, Index n) const {
+  return std::clamp(Index(std::floor(token(pixel))), Index{0}, n - 1);
+}
+
+std::vector<std::pair<double, double>> spans(const TokenAxis& axis,
+                                             const std::vector<Index>& tokens) {
+  std::vector<std::pair<double, double>> out;
+  auto token = std::ranges::lower_bound(tokens, Index(std::floor(axis.begin)));
+  for (; token != tokens.end() && *token < axis.end; ++token) {
+    const double a = axis.pixel(*token);
+    const double b = std::max(a + 1, axis.pixel(*token + 1));
+    if (!out.empty() && a < out.back().second + 0.5)
+      out.back().second = b;
+    else
+      out.emplace_back(a, b);
+  }
+  return out;
+}
+
+// Pixel p begins at p size / pixels, rounded down: the last that does so at the token or before.
+Index pixel_of(IndexRange tokens, Index pixels, Index token) {
+  return ((token - tokens.begin + 1) * pixels - 1) / tokens.size();
 }
 
 }  // namespace fovea::canvas

@@ -1,5 +1,9 @@
-// A Viewport moved or scaled: kept within n tokens and at least a few of them.
+// A Viewport moved or scaled, kept within n tokens and at least a few of them; and its axes, which
+// map tokens to pixels.
 #pragma once
+
+#include <utility>
+#include <vector>
 
 #include "session/session.h"
 
@@ -12,5 +16,25 @@ Viewport zoomed(const Viewport& v, double factor, double row, double col, Index 
 Viewport whole(Index n);
 /// Moved by the least that brings the pair into it.
 Viewport showing(const Viewport& v, Index query, Index key, Index n);
+
+/// Maps the visible tokens [begin, end) to the pixels [from, to).
+struct TokenAxis {
+  double begin = 0, end = 1;
+  double from = 0, to = 1;
+
+  double cell() const { return (to - from) / (end - begin); }
+  double pixel(double token) const { return from + (token - begin) * cell(); }
+  double token(double pixel) const { return begin + (pixel - from) / cell(); }
+  /// Of n tokens the one at a pixel, or the nearest to it.
+  Index token_at(double pixel, Index n) const;
+};
+
+/// The tokens' places in pixels, those that touch joined; ascending tokens, at most one span a
+/// pixel.
+std::vector<std::pair<double, double>> spans(const TokenAxis& axis,
+                                             const std::vector<Index>& tokens);
+
+/// Of so many pixels that split the tokens evenly (Pool) the one that a token is in.
+Index pixel_of(IndexRange tokens, Index pixels, Index token);
 
 }  // namespace fovea::canvas

@@ -62,6 +62,13 @@ PreparedPanel::PreparedPanel(const Panel& of) : panel(&of) {
   if (const auto* sizes = std::get_if<LeafSizes>(&of.body)) leaves = order_of(*sizes);
 }
 
+Legend legend_of(const BodyDrawing& d) {
+  if (const auto* leaves = std::get_if<LeafSizes>(&d.prepared.panel->body))
+    return legend_of(d, *leaves);
+  if (const auto* row = std::get_if<RowCurve>(&d.prepared.panel->body)) return legend_of(d, *row);
+  return {};
+}
+
 void draw_body(const BodyDrawing& d) {
   std::visit([&](const auto& body) { draw(d, body); }, d.prepared.panel->body);
 }

@@ -3,6 +3,7 @@
 
 #include "drawing/axes.h"
 #include "drawing/colour_scale.h"
+#include "drawing/legend.h"
 
 namespace fovea::drawing {
 
@@ -33,6 +34,9 @@ struct BodyDrawing {
   Plot plot;  // the part inside the axes
   const ColourScale* scale = nullptr;
   TokenNames names = {};
+  const ViewSettings& settings = standard_settings;  // which series are hidden
+
+  static inline const ViewSettings standard_settings{};
 };
 
 /// Draws the body without its axes.
@@ -45,6 +49,8 @@ void draw_message(Ink& ink, const Rect& where, const std::string& words);
 std::optional<double> shape_of(const Panel& panel);
 /// Height a body takes at a width: square cells for matrices, lines of text for tables.
 double natural_height(const Panel& panel, double width, const Lettering& letters);
+/// The series of a body, named at its top left; empty for bodies without.
+Legend legend_of(const BodyDrawing& d);
 /// Height of what stands above the plot of a body: legends, key figures, the icicle of a tree.
 double heading_height(const Panel& panel, const Rect& body, const Lettering& letters);
 
@@ -83,6 +89,8 @@ double row_strip_room(const Lettering& letters);
 double row_heading_height(const RowCurve& row, double width, const Lettering& letters);
 double leaf_heading_height(const LeafSizes& leaves, const Rect& body, const Lettering& letters);
 double series_heading_height(const SeriesPlot& plot, double width, const Lettering& letters);
+Legend legend_of(const BodyDrawing& d, const RowCurve& row);
+Legend legend_of(const BodyDrawing& d, const LeafSizes& leaves);
 
 /// The bodies, a kind each.
 void draw(const BodyDrawing& d, const Raster& raster);

@@ -137,7 +137,8 @@ double normalised(double value, double low, double high, Norm norm, double log_f
 Rgb ValueColours::colour(double value) const {
   if (std::isnan(value)) return map->not_a_number;
   if (std::isinf(value) && value < 0) return map->masked;
-  if (palette == Palette::categories) return category_colour(value);
+  if (palette == Palette::categories)
+    return hides(std::size_t(std::max(value, 0.0))) ? map->under : category_colour(int(value));
   const double t = normalised(value, low, high, norm, log_floor);
   // A ten-thousandth of the range is rounding, not an outlier.
   if (t < -1e-4) return map->under;
@@ -161,6 +162,16 @@ std::vector<drawing::Rgba> pixels_of(const OutputPicture& picture) {
   for (std::size_t at = 0; at + 2 < picture.rgb.size(); at += 3)
     pixels.push_back({byte(picture.rgb[at]), byte(picture.rgb[at + 1]), byte(picture.rgb[at + 2])});
   return pixels;
+}
+
+double ValueColours::value_at(double share) const {
+  const double from = bottom();
+  if (signed_log()) {
+    const double unit = signed_log_unit(high, log_floor), out = 2 * std::abs(share - 0.5);
+    return std::copysign(unit * std::expm1(out * std::log1p(high / unit)), share - 0.5);
+  }
+  if (norm == Norm::log && from > 0 && from < high) return from * std::pow(high / from, share);
+  return from + share * (high - from);
 }
 
 double ValueColours::bottom() const {

@@ -40,9 +40,14 @@ struct ValueColours {
   const Colormap* map = nullptr;
   Norm norm = Norm::linear;
   double low = 0, high = 1, log_floor = 1e-4;
+  std::uint64_t hidden = 0;  // categories that are not shown, a bit each
 
   Rgb colour(double value) const;
   double bottom() const;  // the lowest value with a colour of its own
+  /// The value at a share in [0, 1] of the range, as `normalised` has it; continued beyond both
+  /// ends.
+  double value_at(double share) const;
+  bool hides(std::size_t category) const { return category < 64 && (hidden >> category & 1); }
   bool signed_log() const { return norm == Norm::log && high > 0 && low == -high; }
 };
 

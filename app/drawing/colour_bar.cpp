@@ -43,7 +43,8 @@ Legend ColourBar::make_legend(const Lettering& letters, double width) const {
   if (scale_.palette == Palette::categories) {
     if (form_ == Form::beside) items.push_back({scale_.label});
     for (std::size_t c = 0; c < scale_.categories.size(); ++c)
-      items.push_back({scale_.categories[c], opaque(category_colour(c))});
+      items.push_back({scale_.categories[c], opaque(category_colour(int(c))), false,
+                       scale_.categories[c], scale_.hides(c)});
   }
   if (scale_.masked) items.push_back({"masked", opaque(scale_.map->masked)});
   if (scale_.not_a_number) items.push_back({"NaN", opaque(scale_.map->not_a_number)});

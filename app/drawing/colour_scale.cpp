@@ -29,6 +29,8 @@ ColourScale scale_of(const Raster& raster, const ViewSettings& settings) {
   scale.high = raster.high;
   scale.log_floor = settings.log_floor;
   scale.categories = raster.categories;
+  for (std::size_t c = 0; c < raster.categories.size() && c < 64; ++c)
+    scale.hidden |= std::uint64_t{settings.hides(raster.categories[c])} << c;
   scale.whole_numbers =
       raster.palette == Palette::ranks && is_whole(raster.low) && is_whole(raster.high);
   scale.label = label_of(raster);
@@ -121,13 +123,14 @@ void widen(ColourScale& scale, const ColourScale& other) {
   scale.add(other);
 }
 
-RowScales share_scales(const std::vector<std::optional<ColourScale>>& own, bool share_amounts) {
-  RowScales row;
+namespace {
+
+/// One scale for all where that is asked for and they are of one kind.
+void share(RowScales& row, bool share_amounts) {
   bool alike = true;
-  int count = 0;
-  for (const auto& one : own) {
+  for (const auto& one : row.of) {
     if (!one) continue;
-    ++count;
+    row.several = row.shared.has_value();
     if (!row.shared) {
       row.shared = one;
       continue;
@@ -135,9 +138,31 @@ RowScales share_scales(const std::vector<std::optional<ColourScale>>& own, bool 
     alike = alike && same_kind(*row.shared, *one);
     widen(*row.shared, *one);
   }
-  row.several = count > 1;
-  if (!row.shared) return row;
-  if (!alike || (row.shared->is_amounts() && !share_amounts)) row.shared.reset();
+  if (row.shared && (!alike || (row.shared->is_amounts() && !share_amounts))) row.shared.reset();
+}
+
+void choose_range(std::optional<ColourScale>& scale, const ColourRange* chosen) {
+  if (scale && scale->is_amounts() && chosen) scale->low = chosen->low, scale->high = chosen->high;
+}
+
+}  // namespace
+
+RowScales scales_of_row(View view, const std::vector<const Panel*>& panels,
+                        const ViewSettings& settings, const std::vector<int>& columns) {
+  RowScales row;
+  for (const Panel* panel : panels) {
+    row.of.push_back(panel ? colour_scale_of(*panel, settings) : std::nullopt);
+    choose_range(row.of.back(), settings.range_of(view, -1));
+  }
+  share(row, settings.shared_range);
+  for (std::size_t i = 0; i < row.of.size(); ++i) {
+    if (row.of[i] && row.shared && row.several) {
+      row.of[i] = row.shared;
+      continue;
+    }
+    choose_range(row.of[i], settings.range_of(view, columns.empty() ? int(i) : columns[i]));
+    if (row.of[i] && row.shared) row.shared = row.of[i];  // a panel by itself
+  }
   return row;
 }
 

@@ -42,7 +42,7 @@ struct ColourScale : ValueColours, SpecialColours {
   }
 };
 
-/// What a panel's numbers are coloured by; nothing for panels without.
+/// What a panel's numbers are coloured by, in its own range; nothing for panels without.
 std::optional<ColourScale> colour_scale_of(const Panel& panel, const ViewSettings& settings);
 
 /// True when two panels can be read with one bar: same quantity, norm and palette.
@@ -51,11 +51,14 @@ bool same_kind(const ColourScale& a, const ColourScale& b);
 /// Widens `scale` to cover `other`.
 void widen(ColourScale& scale, const ColourScale& other);
 
-/// The scales of the panels of a row.
+/// The scales of the panels of a row, in the ranges that were chosen for them.
 struct RowScales {
-  std::optional<ColourScale> shared;  // one for all; else each has its own
-  bool several = false;               // there are at least two panels with a scale
+  std::vector<std::optional<ColourScale>> of;  // each panel: the shared one, or its own
+  std::optional<ColourScale> shared;           // nothing: each has its own
+  bool several = false;                        // there are at least two panels with a scale
 };
-RowScales share_scales(const std::vector<std::optional<ColourScale>>& own, bool share_amounts);
+/// The panels of `columns`, 0, 1, ... unless given; null: there is none yet.
+RowScales scales_of_row(View view, const std::vector<const Panel*>& panels,
+                        const ViewSettings& settings, const std::vector<int>& columns = {});
 
 }  // namespace fovea::drawing

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "drawing/bodies.h"
-#include "drawing/legend.h"
 
 namespace fovea::drawing {
 namespace {
@@ -149,13 +148,14 @@ void list_top_keys(const BodyDrawing& d, const RowCurve& row) {
 }
 
 Legend legend_of(const RowCurve& row, const Style& style, const Lettering& letters, double width,
-                 const TokenNames& names) {
+                 const TokenNames& names, const ViewSettings& settings) {
   const double size = letters.size();
   const std::string query = "query " + names.numbered(row.query, letters, 8 * size);
   const bool narrow = width < letters.width("exact approximate " + query) + 4 * size;
-  std::vector<LegendItem> items{{"exact", style.exact}};
+  std::vector<LegendItem> items{{"exact", style.exact, false, "exact", settings.hides("exact")}};
   if (!row.approximate.empty() && row.approximate != row.exact)
-    items.push_back({narrow ? "approx." : "approximate", style.approximate, true});
+    items.push_back({narrow ? "approx." : "approximate", style.approximate, true, "approximate",
+                     settings.hides("approximate")});
   items.push_back({query});
   return Legend(std::move(items), letters, width);
 }
@@ -163,16 +163,20 @@ Legend legend_of(const RowCurve& row, const Style& style, const Lettering& lette
 }  // namespace
 
 double row_heading_height(const RowCurve& row, double width, const Lettering& letters) {
-  return legend_of(row, {}, letters, width, {}).height() + 0.14 * letters.size();
+  return legend_of(row, {}, letters, width, {}, {}).height() + 0.14 * letters.size();
+}
+
+Legend legend_of(const BodyDrawing& d, const RowCurve& row) {
+  return legend_of(row, d.ink.style, d.ink.letters, d.body.width, d.names, d.settings);
 }
 
 void draw(const BodyDrawing& d, const RowCurve& row) {
-  legend_of(row, d.ink.style, d.ink.letters, d.body.width, d.names)
-      .draw(d.ink, {d.body.x, d.body.y});
+  legend_of(d, row).draw(d.ink, {d.body.x, d.body.y});
   if (!(amount_of(*d.prepared.panel).value_or(0) > 0)) return;
   draw_grid_lines(d.ink, d.plot);
-  draw_filled(d, {row.exact, row.keys}, true);
-  if (row.approximate != row.exact) draw_dots(d, row);
+  const bool approximate = row.approximate != row.exact && !d.settings.hides("approximate");
+  if (!d.settings.hides("exact")) draw_filled(d, {row.exact, row.keys}, true);
+  if (approximate) draw_dots(d, row);
   // Over both the numbers of a list would be in the way.
   if (d.plot.where.width >= kTopKeysWidth * d.ink.letters.size())
     list_top_keys(d, row);

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "drawing/bodies.h"
-#include "drawing/legend.h"
 
 namespace fovea::drawing {
 namespace {
@@ -45,8 +44,12 @@ Index parts_shown(Index of, double width, double finest) {
   return std::clamp<Index>(width / finest, 1, std::max<Index>(1, of));
 }
 
-Legend legend_of(const Style& style, const Lettering& letters, double width) {
-  return Legend({{"queries", style.query}, {"keys", style.key}}, letters, width);
+Legend legend_of(const Style& style, const Lettering& letters, double width,
+                 const ViewSettings& settings = {}) {
+  const auto item = [&](const char* name, Rgba colour) {
+    return LegendItem{name, colour, false, name, settings.hides(name)};
+  };
+  return Legend({item("queries", style.query), item("keys", style.key)}, letters, width);
 }
 
 /// Key figures that fit above a plot of at least half the height.
@@ -61,7 +64,7 @@ Index figures_shown(const LeafSizes& leaves, const Rect& body, const Lettering& 
 void draw_heading(const BodyDrawing& d, const LeafSizes& leaves) {
   Ink& ink = d.ink;
   const double line = ink.letters.line(), size = ink.letters.size();
-  const Legend legend = legend_of(ink.style, ink.letters, d.body.width);
+  const Legend legend = legend_of(d, leaves);
   legend.draw(ink, {d.body.x, d.body.y});
   const Index count = count_of(leaves) * leaves.together;
   const std::string plural = leaves.kind == "leaf" ? "leaves" : leaves.kind + "s";
@@ -119,11 +122,12 @@ void draw_bars(const BodyDrawing& d, const LeafSizes& leaves) {
   const Index count = d.prepared.leaves.count;
   const Index parts = parts_shown(count, plot.width, 2 * d.ink.style.finest);
   const double step = plot.width / parts;
+  const bool no_queries = d.settings.hides("queries"), no_keys = d.settings.hides("keys");
   std::vector<Rect> queries, keys, keys_behind;
   for (Index part = 0; part < parts; ++part) {
     const Index begin = part * count / parts, end = (part + 1) * count / parts;
-    const double q = height_at(d, largest(leaves.queries, begin, end)),
-                 k = height_at(d, largest(leaves.keys, begin, end));
+    const double q = no_queries ? 0 : height_at(d, largest(leaves.queries, begin, end)),
+                 k = no_keys ? 0 : height_at(d, largest(leaves.keys, begin, end));
     const double x = plot.x + step * part, gap = 0.1 * step;
     const double half = parts == count ? (step - 2 * gap) / 2 : step;
     const double left = parts == count ? x + gap : x, right = parts == count ? left + half : x;
@@ -166,6 +170,10 @@ double least_width_for_figures(const Lettering& letters) {
   return kLeastForFigures * letters.size();
 }
 
+Legend legend_of(const BodyDrawing& d, const LeafSizes&) {
+  return legend_of(d.ink.style, d.ink.letters, d.body.width, d.settings);
+}
+
 double leaf_heading_height(const LeafSizes& leaves, const Rect& body, const Lettering& letters) {
   return legend_of({}, letters, body.width).height() +
          letters.line() * figures_shown(leaves, body, letters) + icicle_height(leaves, letters) +
@@ -205,8 +213,8 @@ void draw(const BodyDrawing& d, const LeafSizes& leaves) {
   draw_icicle(d, leaves);
   draw_grid_lines(d.ink, d.plot);
   draw_bars(d, leaves);
-  draw_sorted(d, order.sorted_queries, d.ink.style.query);
-  draw_sorted(d, order.sorted_keys, d.ink.style.key);
+  if (!d.settings.hides("queries")) draw_sorted(d, order.sorted_queries, d.ink.style.query);
+  if (!d.settings.hides("keys")) draw_sorted(d, order.sorted_keys, d.ink.style.key);
   const Rect& plot = d.plot.where;
   const double even = plot.bottom() - height_at(d, order.keys / order.count);
   d.ink.line({plot.x, even}, {plot.right(), even}, {d.ink.style.faint, 0, true});

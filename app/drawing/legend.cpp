@@ -16,7 +16,7 @@ double indent_of(const LegendItem& item, double size) {
 }  // namespace
 
 Legend::Legend(std::vector<LegendItem> items, const Lettering& letters, double width) {
-  const double line = letters.line(), size = letters.size();
+  const double line = line_ = letters.line(), size = letters.size();
   double x = 0, y = 0;
   for (LegendItem& item : items) {
     const double indent = indent_of(item, size);
@@ -33,6 +33,14 @@ Legend::Legend(std::vector<LegendItem> items, const Lettering& letters, double w
   if (!placed_.empty()) height_ = y + line;
 }
 
+std::vector<Legend::Switch> Legend::switches() const {
+  std::vector<Switch> all;
+  for (const auto& [item, at, width] : placed_)
+    if (!item.name.empty())
+      all.push_back({item.name, item.hidden, {at.x, at.y - line_ / 2, width, line_}});
+  return all;
+}
+
 void Legend::draw(Ink& ink, Point top_left) const {
   const double size = ink.letters.size(), box = kBox * size;
   for (const auto& [item, at, width] : placed_) {
@@ -40,13 +48,14 @@ void Legend::draw(Ink& ink, Point top_left) const {
     const Rect swatch{here.x, here.y - box / 2, box, box};
     if (item.series) {
       draw_series_sample(ink, {here.x, here.y, kSample * size, 0}, *item.series);
-    } else if (item.swatch && item.dot) {
+    } else if (item.swatch && item.dot && !item.hidden) {
       ink.dot(swatch.centre(), 0.23 * box, *item.swatch);
     } else if (item.swatch) {
-      ink.fill(swatch, *item.swatch);
+      if (!item.hidden) ink.fill(swatch, *item.swatch);
       ink.outline(swatch, {ink.style.frame});
     }
-    ink.text({here.x + indent_of(item, size), here.y}, item.text, ink.style.label);
+    ink.text({here.x + indent_of(item, size), here.y}, item.text,
+             item.hidden ? faded(ink.style.label, 0.5) : ink.style.label);
   }
 }
 

@@ -1,4 +1,5 @@
-// A Legend is a run of names with their swatches, broken into lines.
+// A Legend is a run of names with their swatches, broken into lines. What a name stands for can be
+// hidden; the name stays, faintly.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,9 @@ namespace fovea::drawing {
 struct LegendItem {
   std::string text;
   std::optional<Rgba> swatch = {};
-  bool dot = false;                        // a dot rather than a box
+  bool dot = false;       // a dot rather than a box
+  std::string name = {};  // what the item shows or hides; empty: it cannot be hidden
+  bool hidden = false;
   std::optional<std::size_t> series = {};  // instead of a swatch: a line with the series' marker
 };
 
@@ -23,6 +26,13 @@ class Legend {
   /// Right end of the last line.
   double last_width() const { return last_width_; }
   void draw(Ink& ink, Point top_left) const;
+  struct Switch {
+    std::string name;
+    bool hidden = false;
+    Rect where;  // from the top left of the legend
+  };
+  /// The items that can be hidden.
+  std::vector<Switch> switches() const;
 
  private:
   struct Placed {
@@ -31,7 +41,7 @@ class Legend {
     double width;
   };
   std::vector<Placed> placed_;
-  double height_ = 0, last_width_ = 0;
+  double height_ = 0, last_width_ = 0, line_ = 0;
 };
 
 /// A piece of a series' curve, and one of its markers.

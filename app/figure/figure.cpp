@@ -24,7 +24,8 @@ void draw_cell(Ink& ink, const CellLayout& cell, const Figure& figure, const Tok
              .body = cell.body,
              .plot = plot,
              .scale = cell.scale ? &*cell.scale : nullptr,
-             .names = names});
+             .names = names,
+             .settings = figure.style.settings});
   if (std::holds_alternative<Message>(cell.prepared.panel->body))
     ink.outline(cell.plot, {ink.style.grid});
   if (cell.axes.x) draw_x_axis(ink, plot, cell.x_words());

@@ -23,7 +23,7 @@ struct FigureStyle {
   double font_size = 7;
   std::string font = "DejaVu Sans";
   bool dark = false;      // the window's look; figures for print are light
-  ViewSettings settings;  // what is coloured how, and whether a row shares a range
+  ViewSettings settings;  // colours, their ranges, and what is hidden
 };
 
 struct Figure {

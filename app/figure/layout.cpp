@@ -45,15 +45,15 @@ class Layouter {
   double inner() const { return layout_.width - 2 * margin_; }
 
   void choose_scales(std::size_t r) {
-    std::vector<std::optional<ColourScale>> own;
-    for (const Panel& one : figure_.rows[r])
-      own.push_back(colour_scale_of(one, figure_.style.settings));
-    const RowScales row = share_scales(own, figure_.style.settings.shared_range);
+    std::vector<const Panel*> panels;
+    for (const Panel& one : figure_.rows[r]) panels.push_back(&one);
+    const View view = panels.empty() ? View::heatmap : panels.front()->view;
+    const RowScales row = scales_of_row(view, panels, figure_.style.settings);
     shared_.push_back(row.shared && row.several);
     double top = 0;
-    for (std::size_t c = 0; c < own.size(); ++c) {
+    for (std::size_t c = 0; c < panels.size(); ++c) {
       CellLayout& one = cell(r, c);
-      if (own[c]) one.scale = shared_.back() ? row.shared : own[c];
+      one.scale = row.of[c];
       if (one.scale && std::holds_alternative<Raster>(panel(r, c).body))
         one.scale->add(special_colours_of(one.prepared.contents, *one.scale));
       one.strip = row_strip_of(panel(r, c));

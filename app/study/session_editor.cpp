@@ -1,6 +1,7 @@
 #include "study/session_editor.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace fovea {
 namespace {
@@ -15,6 +16,16 @@ bool move_item(std::vector<T>& items, int from, int to) {
   else
     std::rotate(first + to, first + from, first + from + 1);
   return true;
+}
+
+/// Ranges of single panels go with their columns; `order` has the old number of each column.
+void follow_columns(std::vector<ColourRange>& ranges, const std::vector<int>& order) {
+  std::erase_if(ranges, [&](ColourRange& range) {
+    if (range.column < 0) return false;
+    const auto it = std::ranges::find(order, range.column);
+    range.column = int(it - order.begin());
+    return it == order.end();
+  });
 }
 
 }  // namespace
@@ -73,6 +84,16 @@ void SessionEditor::show_view(View view, bool on) {
   });
 }
 
+void SessionEditor::replace_view(int row, View view) {
+  change("views", [&](Session& s) {
+    if (row < 0 || row >= std::ssize(s.views)) return;
+    // A view that has a row already changes places with this one.
+    const View before = s.views[row];
+    std::ranges::replace(s.views, view, before);
+    s.views[row] = view;
+  });
+}
+
 bool SessionEditor::move_view(int from, int to) {
   bool moved = false;
   change("move row", [&](Session& s) { moved = move_item(s.views, from, to); });
@@ -81,7 +102,14 @@ bool SessionEditor::move_view(int from, int to) {
 
 bool SessionEditor::move_column(int from, int to) {
   bool moved = false;
-  change("move", [&](Session& s) { moved = move_item(s.columns, from, to); });
+  change("move", [&](Session& s) {
+    moved = move_item(s.columns, from, to);
+    if (!moved) return;
+    std::vector<int> order(s.columns.size());
+    std::iota(order.begin(), order.end(), 0);
+    move_item(order, from, to);
+    follow_columns(s.settings.ranges, order);
+  });
   return moved;
 }
 
@@ -96,7 +124,12 @@ void SessionEditor::add_column(const std::string& variant) {
 
 void SessionEditor::remove_column() {
   change("remove", [&](Session& s) {
-    if (s.columns.size() > 1) s.columns.erase(s.columns.begin() + study_.selected_column());
+    if (s.columns.size() <= 1) return;
+    std::vector<int> order(s.columns.size());
+    std::iota(order.begin(), order.end(), 0);
+    order.erase(order.begin() + study_.selected_column());
+    s.columns.erase(s.columns.begin() + study_.selected_column());
+    follow_columns(s.settings.ranges, order);
   });
 }
 

@@ -26,6 +26,8 @@ class SessionEditor {
 
   /// A row that is added goes where it stands in the menu, unless rows were moved.
   void show_view(View view, bool on);
+  /// The row shows another view.
+  void replace_view(int row, View view);
   /// False: there is no such row or column.
   bool move_view(int from, int to);
   bool move_column(int from, int to);

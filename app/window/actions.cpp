@@ -76,6 +76,8 @@ void Actions::make_file_menu() {
   menu->addSeparator();
   add(menu, "save", "&Save session", QKeySequence::Save, [this] { files_.save_session(); });
   add(menu, "export", "&Export…", QKeySequence("Ctrl+E"), [this] { pictures_.export_by_dialog(); });
+  add(menu, "export_panel", "Export &panel…", {},
+      [this] { pictures_.export_panel_by_dialog(navigation_.view(), navigation_.column()); });
   menu->addSeparator();
   add(menu, "quit", "&Quit", QKeySequence::Quit, [this] { window_.close(); });
 }
@@ -222,6 +224,8 @@ void Actions::make_settings_menus(QMenu* menu) {
         editor_.change_settings([](ViewSettings& s) { s.shared_range = !s.shared_range; });
       },
       "shared");
+  add(menu, "lock_range", "&Keep or release the panel's range", {},
+      [this] { parts_.canvas.toggle_lock(int(navigation_.view()), int(navigation_.column())); });
 }
 
 void Actions::make_variant_menu() {

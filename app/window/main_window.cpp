@@ -1,5 +1,6 @@
 #include "window/main_window.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDragEnterEvent>
@@ -77,9 +78,11 @@ void MainWindow::connect_study() {
 }
 
 void MainWindow::connect_input() {
-  connect(&view_bar_, &ViewBar::settings_requested, this, [this](const ViewSettings& settings) {
+  const auto change_settings = [this](const ViewSettings& settings) {
     editor_.change_settings([&](ViewSettings& s) { s = settings; });
-  });
+  };
+  connect(&view_bar_, &ViewBar::settings_requested, this, change_settings);
+  connect(&canvas_, &Canvas::settings_requested, this, change_settings);
   const auto on = [this](auto* sender, auto signal, auto slot) {
     connect(sender, signal, this, slot);
   };
@@ -101,6 +104,10 @@ void MainWindow::connect_input() {
     study_.select_column(column);
     docks_.inspector->choose_block(column, query, key);
   });
+  on(&canvas_, &Canvas::view_requested,
+     [this](int row, View view) { editor_.replace_view(row, view); });
+  on(&canvas_, &Canvas::action_requested,
+     [this](const QString& name) { findChild<QAction*>(name)->trigger(); });
   connect(&canvas_, &Canvas::rectangle_selected, &study_, &Study::select);
   connect(&canvas_, &Canvas::column_chosen, &study_, &Study::select_column);
   connect(&canvas_, &Canvas::leaves_chosen, &study_, &Study::choose_leaves);

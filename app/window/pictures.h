@@ -6,6 +6,7 @@
 
 namespace fovea {
 
+struct Figure;
 struct FigureStyle;
 
 class Pictures {
@@ -15,8 +16,14 @@ class Pictures {
   void copy_panel(std::size_t row, std::size_t column);
   void export_by_dialog();
   void export_to(const QString& path, const FigureStyle& style);
+  void export_panel_by_dialog(std::size_t row, std::size_t column);
+  void export_panel_to(const QString& path, std::size_t row, std::size_t column,
+                       const FigureStyle& style);
 
  private:
+  std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;
+  void write(const QString& path, Figure figure);
+
   WindowParts& parts_;
   const StatusLine& status_;
 };

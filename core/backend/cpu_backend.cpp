@@ -12,7 +12,6 @@
 #include "backend/singular_values.h"
 #include "backend/tile_operator.h"
 #include "backend/workers.h"
-#include "data/number_text.h"
 
 namespace fovea {
 namespace {
@@ -32,7 +31,7 @@ const isa::Loops& choose(const std::string& name) {
     return isa::avx512();
   }
   if (name != "auto")
-    throw UsageError("unknown instruction set '" + name + "'; expected auto, sse2, avx2 or avx512");
+    throw UsageError("unknown instruction set '" + name + "': auto, sse2, avx2 or avx512 expected");
   return avx512 ? isa::avx512() : avx2 ? isa::avx2() : isa::sse2();
 }
 
@@ -52,7 +51,8 @@ class CpuBackend final : public Backend {
   std::string precision() const override { return "fp32"; }
   std::string device() const override {
     const int threads = workers_->threads();
-    return "CPU " + std::string(loops_.name) + ", " + plural(threads, "thread");
+    return "CPU " + std::string(loops_.name) + ", " + std::to_string(threads) +
+           (threads == 1 ? " thread" : " threads");
   }
 
   std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,

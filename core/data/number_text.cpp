@@ -33,14 +33,13 @@ std::string without_zeros(std::string text) {
 std::string scaled(double value, double step, const std::vector<const char*>& units, Zeros zeros) {
   if (!std::isfinite(value)) return format_plain(value);
   std::size_t unit = 0;
-  // A value that rounds to the next unit, or to one more digit, is written so: 999.6 is "1.00 k".
-  while (unit + 1 < units.size() && value >= step - 0.5) {
+  while (unit + 1 < units.size() && value >= step) {
     value /= step;
     ++unit;
   }
   const int decimals = unit == 0 && value == std::floor(value) ? 0
-                       : value < 9.995                         ? 2
-                       : value < 99.95                         ? 1
+                       : value < 10                            ? 2
+                       : value < 100                           ? 1
                                                                : 0;
   const std::string number = printed("%.*f", decimals, value), suffix = units[unit];
   return (zeros == Zeros::keep ? number : without_zeros(number)) +
@@ -90,13 +89,8 @@ std::string format_time(double milliseconds, Zeros zeros) {
                 {"µs", "ms", "s"}, zeros);
 }
 
-std::string plural_of(const std::string& noun) {
-  if (noun.ends_with("leaf")) return noun.substr(0, noun.size() - 1) + "ves";
-  return noun + "s";
-}
-
 std::string plural(std::int64_t count, const std::string& noun) {
-  return std::to_string(count) + " " + (count == 1 ? noun : plural_of(noun));
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 }  // namespace fovea

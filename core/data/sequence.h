@@ -13,6 +13,14 @@ namespace fovea {
 struct ImageGrid {
   Index rows = 0, cols = 0;
   Index prefix = 0;  // tokens before the first patch (a class token, say)
+
+  bool contains(Index token) const { return token >= prefix && token < prefix + rows * cols; }
+  Index row_of(Index token) const { return (token - prefix) / cols; }
+  Index col_of(Index token) const { return (token - prefix) % cols; }
+  /// The patch at shares in [0, 1) of the image's height and width.
+  Index token_at(double down, double across) const {
+    return prefix + Index(down * double(rows)) * cols + Index(across * double(cols));
+  }
   friend bool operator==(const ImageGrid&, const ImageGrid&) = default;
 };
 

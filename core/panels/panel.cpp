@@ -108,6 +108,8 @@ ViewSettings settings_for(View view, ViewSettings settings) {
   settings.colormap = standard.colormap;
   settings.rank_colour = standard.rank_colour;
   settings.shared_range = standard.shared_range;
+  settings.ranges.clear();
+  settings.hidden.clear();
   if (view != View::row) settings.log_floor = standard.log_floor;
   if (view != View::error) settings.error = standard.error;
   if (view != View::mask) settings.mask_block = standard.mask_block;

@@ -43,8 +43,7 @@ class Structure {
   const std::vector<std::int32_t>& integers(std::string_view name) const;
   const std::vector<float>& reals(std::string_view name) const;
 
-  /// Whether both have the same tensors, in any order.
-  friend bool operator==(const Structure& a, const Structure& b);
+  friend bool operator==(const Structure&, const Structure&) = default;
 
  private:
   std::vector<StructureTensor> tensors_;  // in the order in which they were set

@@ -45,6 +45,30 @@ std::optional<T> find_in(const Names& names, const std::string& text) {
 
 }  // namespace
 
+const ColourRange* ViewSettings::range_of(View view, int column) const {
+  const auto it = std::ranges::find_if(
+      ranges, [&](const ColourRange& r) { return r.view == view && r.column == column; });
+  return it == ranges.end() ? nullptr : &*it;
+}
+
+void ViewSettings::choose_range(const ColourRange& range) {
+  reset_range(range.view, range.column);
+  ranges.push_back(range);
+}
+
+void ViewSettings::reset_range(View view, int column) {
+  std::erase_if(ranges, [&](const ColourRange& r) { return r.view == view && r.column == column; });
+}
+
+bool ViewSettings::hides(const std::string& name) const {
+  return std::ranges::find(hidden, name) != hidden.end();
+}
+
+void ViewSettings::hide(const std::string& name, bool on) {
+  std::erase(hidden, name);
+  if (on) hidden.push_back(name);
+}
+
 std::string to_text(View view) {
   return name_in(view_names, view);
 }

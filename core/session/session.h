@@ -43,6 +43,14 @@ std::vector<int> continued_columns(const std::vector<Column>& before,
 /// Without repeated runs.
 ComputeRequest request_of(const Column& column);
 
+/// A range of colours that was chosen by hand, and stays until it is reset.
+struct ColourRange {
+  View view = View::heatmap;
+  int column = -1;  // whose panel it is of; -1: of all panels of the view's row
+  double low = 0, high = 1;
+  friend bool operator==(const ColourRange&, const ColourRange&) = default;
+};
+
 struct ViewSettings {
   Norm norm = Norm::log;
   double log_floor = 1e-4;  // of the range's top
@@ -56,6 +64,16 @@ struct ViewSettings {
   RankColour rank_colour = RankColour::rank;
   bool shared_range = true;
   std::string colormap = "viridis";
+  std::vector<ColourRange> ranges;  // at most one for each view and column
+  std::vector<std::string> hidden;  // names of series and classes that are not drawn
+
+  /// Null: none was chosen.
+  const ColourRange* range_of(View view, int column) const;
+  void choose_range(const ColourRange& range);
+  void reset_range(View view, int column);
+  bool hides(const std::string& name) const;
+  void hide(const std::string& name, bool on);
+
   friend bool operator==(const ViewSettings&, const ViewSettings&) = default;
 };
 

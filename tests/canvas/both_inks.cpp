@@ -49,27 +49,23 @@ Drawn on_screen(const Panel& panel, const ScreenLetters& letters) {
   model.column_titles = {panel.title};
   model.cells = {{{std::make_shared<const Panel>(panel)}}};
   model.n = 64;
-  const drawing::PreparedPanel prepared(*model.cells[0][0].panel);
-  const std::vector<Index> found;
-  const Viewport all{0, 64, 0, 64};
-  const canvas::PreparedOf its = [&](const auto&) -> const auto& {
-    return prepared;
-  };
-  canvas::Scene scene{
-      .model = model,
-      .fonts = letters.fonts,
-      .viewport = all,
-      .grid = canvas::Grid(canvas::shape_of(model, all, {900, 760}, letters.fonts, its)),
-      .scales = canvas::scales_of(model),
-      .found = found,
-      .prepared = its};
-  const canvas::PlacedPanel placed = canvas::placed_panel(scene, 0, 0);
+  canvas::PreparedPanels prepared;
+  prepared.try_emplace(model.cells[0][0].panel, *model.cells[0][0].panel);
+  model.viewport = {0, 64, 0, 64};
+  canvas::Scene scene{.model = model,
+                      .settings = model.settings,
+                      .fonts = letters.fonts,
+                      .prepared = prepared,
+                      .rows = {0},
+                      .columns = {0}};
+  scene.lay_out({900, 760});
+  const canvas::PlacedPanel placed = scene.placed(0, 0);
   RecordingInk ink(letters.fonts, canvas::theme_for(false).style);
-  placed.draw_body(ink);
+  draw_body(placed.drawn_with(ink));
   const double size = letters.fonts.size();
-  const Rect& plot = placed.place.plot;
+  const Rect& plot = placed.plot;
   return {placed.axes,
-          placed.scale,
+          placed.scale ? std::optional(*placed.scale) : std::nullopt,
           {0, 0, plot.width / size, plot.height / size},
           normalised(ink.operations, plot),
           ink.texts()};

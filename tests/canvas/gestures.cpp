@@ -1,5 +1,5 @@
 // What drags, clicks and double clicks on the canvas do, and what they leave alone.
-#include "canvas/token_axis.h"
+#include "canvas/viewport.h"
 #include "shown.h"
 
 using namespace fovea;

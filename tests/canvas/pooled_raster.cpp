@@ -1,11 +1,10 @@
 // Rasters pooled for the screen, against pooling every block by itself in double.
-#include "canvas/pooled_raster.h"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "canvas/raster_painter.h"
 #include "data/random.h"
 
 using namespace fovea;
@@ -90,9 +89,9 @@ TEST_CASE("categories pooled for the screen are the mean of their colours") {
   raster.values(139, 130) = std::numeric_limits<float>::quiet_NaN();
   const Colormap& map = colormap("categories");
   for (const PooledBlock block : {PooledBlock{1, 1}, {3, 4}, {256, 256}}) {
-    const auto colours = pooled_colours(raster, map, block);
-    REQUIRE(colours.size() ==
-            static_cast<std::size_t>(3 * block.rows_of(raster) * block.cols_of(raster)));
+    const auto colours =
+        pooled_colours(raster, {.palette = Palette::categories, .map = &map}, block);
+    REQUIRE(std::ssize(colours) == block.rows_of(raster) * block.cols_of(raster));
     double worst = 0;
     for (Index r = 0; r < block.rows_of(raster); ++r)
       for (Index c = 0; c < block.cols_of(raster); ++c)
@@ -108,8 +107,8 @@ TEST_CASE("categories pooled for the screen are the mean of their colours") {
             }
           const double mean =
               sum / static_cast<double>((its.bottom - its.top) * (its.right - its.left));
-          const auto at = static_cast<std::size_t>(3 * (r * block.cols_of(raster) + c)) + channel;
-          worst = std::max(worst, std::abs(mean - colours[at]));
+          const Rgb& got = colours[r * block.cols_of(raster) + c];
+          worst = std::max(worst, std::abs(mean - got[channel]));
         }
     CHECK(worst <= 0.5);  // the nearest whole number
   }

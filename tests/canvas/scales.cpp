@@ -1,5 +1,5 @@
 // Colour bars, what they name, and the progress of work.
-#include "canvas/row_scale.h"
+#include "drawing/colour_scale.h"
 #include "shown.h"
 
 using namespace fovea;
@@ -36,15 +36,19 @@ TEST_CASE("a row's range is that of all its rasters, rank maps and categories ha
   Raster high = heat(64, 64);
   high.high = 0.9;
   model->cells[0][2] = cell_of(high);
-  const auto range = canvas::shared_range(*model, 0);
+  const auto shared = [&](std::size_t row) {
+    std::vector<const Panel*> panels;
+    for (const CanvasCell& cell : model->cells[row]) panels.push_back(cell.panel.get());
+    return drawing::scales_of_row(model->views[row], panels, model->settings).shared;
+  };
+  const auto range = shared(0), signed_one = shared(1);
   REQUIRE(range);
-  CHECK(range->first == heat(64, 64).low);
-  CHECK(range->second == 0.9);
-  const auto signed_one = canvas::shared_range(*model, 1);
+  CHECK(range->low == heat(64, 64).low);
+  CHECK(range->high == 0.9);
   REQUIRE(signed_one);
-  CHECK(signed_one->first == -signed_one->second);
+  CHECK(signed_one->low == -signed_one->high);
   model->settings.shared_range = false;
-  CHECK_FALSE(canvas::shared_range(*model, 0));
+  CHECK_FALSE(shared(0));
 }
 
 TEST_CASE("the line at a panel's top is as long as the work is far") {

@@ -6,7 +6,7 @@
 #include <QMainWindow>
 
 #include "canvas/grid.h"
-#include "canvas/token_axis.h"
+#include "canvas/viewport.h"
 #include "run_tests.h"
 #include "shown.h"
 

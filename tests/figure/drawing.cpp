@@ -228,6 +228,25 @@ TEST_CASE("ranks are coloured by rank or by what is stored, and the bar says by 
   }
 }
 
+TEST_CASE("a chosen range is that of a raster's colours, not of ranks") {
+  example::application();
+  const auto drawn = [](const Panel& panel, std::vector<ColourRange> ranges) {
+    FigureStyle style;
+    style.settings.ranges = std::move(ranges);
+    QImage image(300, 330, QImage::Format_RGB32);
+    image.fill(Qt::white);
+    QPainter painter(&image);
+    draw_panel(painter, {0, 0, 300, 330}, panel, style);
+    painter.end();
+    return image;
+  };
+  const Panel ranks = example::ranks(64, 8, "a"), heat = example::heatmap(64, 1, "a");
+  CHECK(drawn(ranks, {{ranks.view, -1, 0.0, 0.1}}) == drawn(ranks, {}));
+  for (const int column : {-1, 0})
+    CHECK(drawn(heat, {{heat.view, column, 0.0, 0.1}}) != drawn(heat, {}));
+  CHECK(drawn(heat, {{heat.view, 1, 0.0, 0.1}}) == drawn(heat, {}));
+}
+
 TEST_CASE("empty and degenerate panels draw a reason or a frame") {
   example::application();
   std::vector<Panel> panels;

@@ -64,7 +64,7 @@ Session unlike_any_default() {
   viewport = {1.5, 20.25, 3, 47.5};
   pinned = 7;
   auto& [norm, log_floor, error, pool, mask_block, rank_of, rank_leaf, rank_tolerance,
-         rank_partition, rank_colour, shared_range, colormap] = settings;
+         rank_partition, rank_colour, shared_range, colormap, ranges, hidden] = settings;
   norm = Norm::row_max;
   log_floor = 3e-3;
   error = ErrorKind::relative;
@@ -77,6 +77,8 @@ Session unlike_any_default() {
   rank_colour = RankColour::storage;
   shared_range = false;
   colormap = "cividis";
+  ranges = {{View::heatmap, -1, 1e-3, 0.7}, {View::error, 1, -0.25, 0.25}};
+  hidden = {"exact", "empty"};
   return session;
 }
 
@@ -115,6 +117,8 @@ TEST_CASE("a session written is the session read, field by field") {
   CHECK(found.settings.rank_colour == session.settings.rank_colour);
   CHECK(found.settings.shared_range == session.settings.shared_range);
   CHECK(found.settings.colormap == session.settings.colormap);
+  CHECK(found.settings.ranges == session.settings.ranges);
+  CHECK(found.settings.hidden == session.settings.hidden);
   CHECK(found == session);
 }
 

@@ -8,6 +8,7 @@
 #include <QSpinBox>
 
 #include "canvas/canvas.h"
+#include "drawing/colour_scale.h"
 #include "window/widgets/theme.h"
 
 namespace fovea {
@@ -74,6 +75,19 @@ Figure figure_of(const CanvasModel& model, const QString& title, const QString& 
       figure.rows.back().push_back(std::move(panel));
     }
   }
+  return figure;
+}
+
+Figure figure_of_panel(const CanvasModel& model, std::size_t row, std::size_t column,
+                       const QString& footer, const FigureStyle& style) {
+  Figure figure = figure_of(model, {}, footer, style);
+  std::vector<const Panel*> panels;
+  for (const Panel& panel : figure.rows[row]) panels.push_back(&panel);
+  const auto scale = drawing::scales_of_row(model.views[row], panels, model.settings).of[column];
+  figure.rows = {{figure.rows[row][column]}};
+  figure.style.settings.ranges.clear();
+  if (scale && scale->is_amounts())
+    figure.style.settings.ranges = {{figure.rows[0][0].view, -1, scale->low, scale->high}};
   return figure;
 }
 

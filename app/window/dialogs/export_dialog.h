@@ -28,5 +28,8 @@ struct CanvasModel;
 /// What the canvas shows as a figure; cells that are not there yet say why.
 Figure figure_of(const CanvasModel& model, const QString& title, const QString& footer,
                  const FigureStyle& style);
+/// One panel, in the range of colours that the canvas shows it in.
+Figure figure_of_panel(const CanvasModel& model, std::size_t row, std::size_t column,
+                       const QString& footer, const FigureStyle& style);
 
 }  // namespace fovea

@@ -152,9 +152,8 @@ Index SequenceView::at(QPoint point) const {
     const ImageGrid& grid = *source_->sequence.grid;
     const QRect box = image_box();
     if (!box.contains(point)) return -1;
-    const Index r = (point.y() - box.top()) * grid.rows / box.height();
-    const Index c = (point.x() - box.left()) * grid.cols / box.width();
-    return grid.prefix + r * grid.cols + c;
+    return grid.token_at(double(point.y() - box.top()) / box.height(),
+                         double(point.x() - box.left()) / box.width());
   }
   for (const Chip& chip : chips_)
     if (chip.box.contains(point)) return chip.token;
@@ -234,12 +233,11 @@ void SequenceView::paint_marks(QPainter& painter, const QRectF& box, Index token
 
 QRectF SequenceView::patch_box(Index token) const {
   const ImageGrid& grid = *source_->sequence.grid;
-  const Index patch = token - grid.prefix;
-  if (patch < 0 || patch >= grid.rows * grid.cols) return {};
+  if (!grid.contains(token)) return {};
   const QRectF box = image_box();
   const double w = box.width() / double(grid.cols), h = box.height() / double(grid.rows);
-  return {box.left() + double(patch % grid.cols) * w, box.top() + double(patch / grid.cols) * h, w,
-          h};
+  return {box.left() + double(grid.col_of(token)) * w, box.top() + double(grid.row_of(token)) * h,
+          w, h};
 }
 
 void SequenceView::paint_image(QPainter& painter) {

@@ -1,0 +1,359 @@
+#include "canvas/controls.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "canvas/canvas.h"
+
+namespace fovea::canvas {
+namespace {
+
+constexpr double icon = 16;  // side of a button
+
+void apply(const Theme& theme) {
+  const auto colour = [](Rgba c) {
+    return ImVec4(c.r / 255.f, c.g / 255.f, c.b / 255.f, c.a / 255.f);
+  };
+  ImGuiStyle& style = ImGui::GetStyle();
+  for (const auto& [what, c] : {std::pair{ImGuiCol_PopupBg, theme.tip},
+                                {ImGuiCol_Text, theme.style.text},
+                                {ImGuiCol_TextDisabled, faded(theme.style.faint, 0.6)},
+                                {ImGuiCol_Border, theme.style.frame},
+                                {ImGuiCol_Separator, theme.style.frame},
+                                {ImGuiCol_CheckMark, theme.accent},
+                                {ImGuiCol_Header, faded(theme.accent, 0.2)},
+                                {ImGuiCol_HeaderHovered, faded(theme.accent, 0.25)},
+                                {ImGuiCol_HeaderActive, faded(theme.accent, 0.35)}})
+    style.Colors[what] = colour(c);
+  style.PopupRounding = 6;
+  style.WindowPadding = {10, 8};
+  style.ItemSpacing = {10, 5};
+}
+
+/// The column of the model whose chosen range the panel has; -1: that of all panels of the row.
+int column_of_range(const Scene& scene, int row, int column) {
+  return column < 0 || scene.scales[row].shared ? -1 : scene.columns[column];
+}
+
+bool has_range(const Scene& scene, int row) {
+  return std::ranges::any_of(scene.scales[row].of,
+                             [](const auto& scale) { return scale && scale->is_amounts(); });
+}
+
+/// Whether the norm, or another choice of how numbers become colours, matters in a row.
+bool has_norm(View view) {
+  return view == View::heatmap || view == View::error || view == View::rank || view == View::row;
+}
+
+}  // namespace
+
+bool is_locked(const Scene& scene, int row, int column) {
+  const ViewSettings& settings = scene.settings;
+  const View view = scene.view(row);
+  if (scene.scales[row].shared || settings.range_of(view, -1)) return settings.range_of(view, -1);
+  if (column >= 0) return settings.range_of(view, scene.columns[column]);
+  return std::ranges::any_of(scene.columns, [&](int c) { return settings.range_of(view, c); });
+}
+
+void toggle_lock(Scene& scene, int row, int column) {
+  const View view = scene.view(row);
+  const bool locked = is_locked(scene, row, column);
+  for (int c = 0; c < std::ssize(scene.columns); ++c) {
+    const auto& scale = scene.scales[row].of[c];
+    const int of = column_of_range(scene, row, c);
+    if ((column >= 0 && column != c && of >= 0) || !scale || !scale->is_amounts()) continue;
+    scene.settings.reset_range(view, of);
+    if (locked)
+      scene.settings.reset_range(view, -1);
+    else
+      scene.settings.choose_range({view, of, scale->low, scale->high});
+  }
+}
+
+/// Returns whether it was clicked.
+bool Controls::item(const char* name, const Rect& where) {
+  is_touched_ = false;
+  const Rect seen = where.intersected(window_);
+  if (seen.empty()) return false;
+  ImGui::SetCursorScreenPos({float(seen.x), float(seen.y)});
+  const bool clicked = ImGui::InvisibleButton(name, {float(seen.width), float(seen.height)});
+  is_touched_ = ImGui::IsItemHovered() || ImGui::IsItemActive();
+  has_pointer_ |= is_touched_;
+  return clicked;
+}
+
+/// An item with a ground while the pointer is on it; the caller draws what stands on that.
+bool Controls::button(const char* name, const Rect& where, const char* tip) {
+  const bool clicked = item(name, where);
+  if (!is_touched_) return clicked;
+  ink_->fill(where, faded(ink_->style.text, 0.14), 4);
+  ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  if (tip) ImGui::SetTooltip("%s", tip);
+  return clicked;
+}
+
+void Controls::step(const ImGuiBridge& bridge, Scene& scene, const Theme& theme) {
+  apply(theme);
+  has_pointer_ = false;
+  escape_ = bridge.escape();
+  const Point size{ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y};
+  ImGui::SetNextWindowPos({0, 0});
+  ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
+  ImGui::Begin("controls", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground |
+                   ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBringToFrontOnFocus);
+  ScreenInk ink(*ImGui::GetWindowDrawList(), bridge.fonts(), theme, {});
+  ink_ = &ink;
+  const double top = scene.grid.window().y;
+  for (int row = 0; row < scene.grid.rows() && scene.grid.columns() > 0; ++row) {
+    ImGui::PushID(row);
+    window_ = {0, top, size.x, size.y - top};
+    const Clip clip(ink, window_);
+    row_buttons(scene, row);
+    for (const PlacedBar& bar : scene.bars(row)) {
+      if (bar.column >= 0) window_ = scene.grid.window();
+      ImGui::PushID(bar.column);
+      const Point at = bar.bar.legend_at();
+      legend_switches(scene, bar.bar.legend(), {bar.at.x + at.x, bar.at.y + at.y});
+      if (bar.bar.scale().is_amounts()) bar_ends(scene, bar, bridge.double_clicked());
+      ImGui::PopID();
+    }
+    window_ = scene.grid.window();
+    for (int column = 0; column < scene.grid.columns(); ++column) {
+      if (!scene.panel(row, column)) continue;
+      const PlacedPanel placed = scene.placed(row, column);
+      ImGui::PushID(1000 + column);
+      legend_switches(scene, legend_of(placed.drawn_with(ink)), {placed.body.x, placed.body.y});
+      ImGui::PopID();
+    }
+    ImGui::PopID();
+  }
+  if (opening_) ImGui::OpenPopup("menu");
+  opening_.reset();
+  context_menu(scene);
+  has_menu_ = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+  ImGui::End();
+  ink_ = nullptr;
+}
+
+/// The view at the row's name, the norm above it, the lock of the range below: seen while the
+/// pointer is in the row or keys act on it.
+void Controls::row_buttons(Scene& scene, int row) {
+  const Rect label = scene.grid.row_label(row);
+  const double pointer = ImGui::GetIO().MousePos.y;
+  const bool quiet = !(pointer >= label.y && pointer < label.bottom()) && row != scene.current_row;
+  const double length = ink_->letters.width(row_name(scene.view(row)), body_face.size) + 8;
+  if (button("view", {label.x, label.centre().y - length / 2, icon + 2, length},
+             "The view of this row"))
+    ImGui::OpenPopup("choose view");
+  if (begin_menu("choose view")) {
+    choose_view(scene, row);
+    ImGui::EndPopup();
+  }
+  if (has_norm(scene.view(row))) {
+    const Rect where{label.x + 1, label.y, icon, icon};
+    if (button("norm", where, "How numbers become colours")) ImGui::OpenPopup("choose norm");
+    if (!quiet) draw_norm_icon(where, scene.settings.norm);
+    if (begin_menu("choose norm")) {
+      choose_norm(scene, row);
+      ImGui::EndPopup();
+    }
+  }
+  if (has_range(scene, row)) {
+    const Rect where{label.x + 1, label.bottom() - icon, icon, icon};
+    const bool locked = is_locked(scene, row, -1);
+    if (button("lock", where,
+               locked ? "Let the range of colours follow the numbers"
+                      : "Keep this range of colours")) {
+      toggle_lock(scene, row, -1);
+      request_settings(scene);
+    }
+    if (!quiet || locked) draw_lock_icon(where, locked);
+  }
+}
+
+/// How a norm maps amounts, from the bottom left to the top right; a step for each row: per row.
+void Controls::draw_norm_icon(const Rect& where, Norm norm) {
+  const Rect box = where.inset(4);
+  std::vector<Point> curve;
+  for (int i = 0; i <= 8; ++i) {
+    const double x = i / 8.0;
+    const double y = norm == Norm::log      ? std::log1p(30 * x) / std::log1p(30.0)
+                     : norm == Norm::linear ? x
+                                            : 0.5 * (int(2.99 * x));
+    curve.push_back({box.x + x * box.width, box.bottom() - y * box.height});
+  }
+  ink_->path(curve, {ink_->style.label, 1.25});
+}
+
+/// A padlock; open, its shackle stands above the body.
+void Controls::draw_lock_icon(const Rect& where, bool locked) {
+  const Rgba colour = locked ? ink_->theme.accent : ink_->style.label;
+  const Point centre = where.centre();
+  ink_->fill({centre.x - 4, centre.y - 0.5, 8, 6}, colour, 1.5);
+  std::vector<Point> shackle;
+  const double foot = centre.y + (locked ? 0 : -2);
+  shackle.push_back({centre.x - 2.5, foot});
+  for (int i = 0; i <= 8; ++i) {
+    const double angle = std::numbers::pi * (1 + i / 8.0);
+    shackle.push_back({centre.x + 2.5 * std::cos(angle), foot - 2 + 2.5 * std::sin(angle)});
+  }
+  if (locked) shackle.push_back({centre.x + 2.5, foot});
+  ink_->path(shackle, {colour, 1.5});
+}
+
+void Controls::legend_switches(Scene& scene, const drawing::Legend& legend, Point at) {
+  for (const auto& [name, hidden, where] : legend.switches()) {
+    if (!button(name.c_str(), where.moved(at.x, at.y).inset(-2),
+                hidden ? "Hidden: click to show it" : nullptr))
+      continue;
+    scene.settings.hide(name, !hidden);
+    request_settings(scene);
+  }
+}
+
+void Controls::bar_ends(Scene& scene, const PlacedBar& bar, bool double_clicked) {
+  const Rect where = bar.gradient();
+  const bool upright = bar.bar.is_upright();
+  bool touched = false;
+  for (const bool high : {true, false}) {
+    const double end =
+        upright ? (high ? where.y : where.bottom()) : (high ? where.right() : where.x);
+    item(high ? "high" : "low", upright ? Rect{where.x - 3, end - 7, where.width + 6, 14}
+                                        : Rect{end - 7, where.y - 3, 14, where.height + 6});
+    touched |= is_touched_;
+    if (!is_touched_) continue;
+    if (ImGui::IsItemActivated()) dragged_ = BarEnd{bar, high};
+    const ImGuiIO& io = ImGui::GetIO();
+    const bool moved = io.MouseDelta.x != 0 || io.MouseDelta.y != 0;
+    if (ImGui::IsItemActive() && dragged_ && moved)
+      drag_bar_end(scene, {io.MousePos.x, io.MousePos.y});
+    ImGui::SetMouseCursor(upright ? ImGuiMouseCursor_ResizeNS : ImGuiMouseCursor_ResizeEW);
+    const Rect grip = upright ? Rect{where.x - 3, end - 2, where.width + 6, 4}
+                              : Rect{end - 2, where.y - 3, 4, where.height + 6};
+    ink_->pill(grip, ink_->theme.accent, 2);
+  }
+  item("range", where);
+  if (!(touched || is_touched_) || !double_clicked) return;
+  scene.settings.reset_range(scene.view(bar.row), column_of_range(scene, bar.row, bar.column));
+  dragged_.reset();
+  request_settings(scene);
+}
+
+/// The scale of the bar, as it was when it was pressed, goes on beyond its ends.
+void Controls::drag_bar_end(Scene& scene, Point at) {
+  const auto& [bar, high] = *dragged_;
+  const Rect where = bar.gradient();
+  const drawing::ColourScale& scale = bar.bar.scale();
+  const double share = bar.bar.is_upright() ? (where.bottom() - at.y) / where.height
+                                            : (at.x - where.x) / where.width;
+  const double value = scale.value_at(std::clamp(share, -1.0, 2.0));
+  const double least = 1e-3 * (scale.high - scale.bottom());
+  if (!(least > 0)) return;
+  ColourRange range{scene.view(bar.row), column_of_range(scene, bar.row, bar.column), scale.low,
+                    scale.high};
+  if (scale.palette == Palette::diverging) {
+    range.high = std::max(std::abs(value), least);
+    range.low = -range.high;
+  } else if (high) {
+    range.high = std::max(value, scale.bottom() + least);
+  } else {
+    range.low = std::min(value, scale.high - least);
+  }
+  scene.settings.choose_range(range);
+  request_settings(scene);
+}
+
+void Controls::request_settings(const Scene& scene) {
+  requests_.push_back([s = scene.settings](Canvas& c) { emit c.settings_requested(s); });
+}
+
+void Controls::choose_view(const Scene& scene, int row) {
+  for (int v = 0; v <= int(View::cost); ++v)
+    if (ImGui::MenuItem(row_name(View(v)), nullptr, scene.view(row) == View(v)))
+      requests_.push_back(
+          [row = scene.rows[row], v](Canvas& c) { emit c.view_requested(row, View(v)); });
+}
+
+void Controls::choose_norm(Scene& scene, int row) {
+  ViewSettings& settings = scene.settings;
+  const auto choose = [&]<class T>(T ViewSettings::*member,
+                                   std::initializer_list<std::pair<const char*, T>> choices) {
+    for (const auto& [words, value] : choices) {
+      if (!ImGui::MenuItem(words, nullptr, settings.*member == value)) continue;
+      settings.*member = value;
+      request_settings(scene);
+    }
+  };
+  if (scene.view(row) == View::rank)
+    return choose(&ViewSettings::rank_colour,
+                  {{"by rank", RankColour::rank}, {"by what is stored", RankColour::storage}});
+  if (scene.view(row) == View::error) {
+    choose(&ViewSettings::error, {{"signed", ErrorKind::signed_difference},
+                                  {"absolute", ErrorKind::absolute},
+                                  {"squared", ErrorKind::squared},
+                                  {"relative", ErrorKind::relative},
+                                  {"log10 of absolute", ErrorKind::log10_absolute}});
+    ImGui::Separator();
+  }
+  choose(
+      &ViewSettings::norm,
+      {{"linear", Norm::linear}, {"logarithmic", Norm::log}, {"per row maximum", Norm::row_max}});
+}
+
+/// Whether the menu is open: then EndPopup follows. Esc closes it.
+bool Controls::begin_menu(const char* name) {
+  if (!ImGui::BeginPopup(name)) return false;
+  if (escape_) ImGui::CloseCurrentPopup();
+  return true;
+}
+
+void Controls::context_menu(Scene& scene) {
+  if (!begin_menu("menu")) return;
+  if (scene.cell(menu_at_.row, menu_at_.column))
+    menu_items(scene);
+  else
+    ImGui::CloseCurrentPopup();  // it is gone meanwhile
+  ImGui::EndPopup();
+}
+
+void Controls::menu_items(Scene& scene) {
+  const int row = menu_at_.row, column = menu_at_.column;
+  const auto item = [](const char* words, bool enabled = true, bool on = false) {
+    return ImGui::MenuItem(words, nullptr, on, enabled);
+  };
+  const auto action = [&](const char* words, const char* name) {
+    if (item(words)) requests_.push_back([name](Canvas& c) { emit c.action_requested(name); });
+  };
+  const std::string words = words_at_pointer(scene);
+  if (item("Copy values", !words.empty()))
+    QGuiApplication::clipboard()->setText(QString::fromStdString(words));
+  action("Copy picture", "copy");
+  action("Export panel...", "export_panel");
+  ImGui::Separator();
+  action(scene.enlarged ? "Back to the grid" : "Enlarge", "enlarge");
+  const bool is_pinned = menu_at_.query >= 0 && scene.model.pinned_query == menu_at_.query;
+  if (item(is_pinned ? "Unpin query" : "Pin query", menu_at_.query >= 0))
+    requests_.push_back([query = menu_at_.query](Canvas& c) { emit c.query_pinned(query); });
+  action("Go to query, key...", "goto");
+  ImGui::Separator();
+  if (ImGui::BeginMenu("View of this row")) {
+    choose_view(scene, row);
+    ImGui::EndMenu();
+  }
+  if (ImGui::BeginMenu("Colours", has_norm(scene.view(row)))) {
+    choose_norm(scene, row);
+    ImGui::EndMenu();
+  }
+  const auto& scale = scene.scales[row].of[column];
+  if (item("Lock range of colours", scale && scale->is_amounts(), is_locked(scene, row, column))) {
+    toggle_lock(scene, row, column);
+    request_settings(scene);
+  }
+}
+
+}  // namespace fovea::canvas

@@ -1,0 +1,60 @@
+// Controls are what can be touched on the canvas besides the panels, made of ImGui's widgets: the
+// buttons of rows, the switches of legends, the ends of colour bars, and the context menu.
+#pragma once
+
+#include "canvas/gestures.h"
+
+namespace fovea::canvas {
+
+/// The range of colours of the row, or of a panel where each has its own, becomes a chosen one; a
+/// chosen range becomes that of the numbers again. Column -1: of all panels.
+void toggle_lock(Scene& scene, int row, int column);
+bool is_locked(const Scene& scene, int row, int column);
+
+class Controls {
+ public:
+  /// Draws the controls, and reads the input that is theirs. Changes of the scene's settings are
+  /// shown at once, and requested.
+  void step(const ImGuiBridge& bridge, Scene& scene, const Theme& theme);
+  /// In the next step; `clicked`: what was clicked on.
+  void open_menu(const Pointer& clicked) { opening_ = menu_at_ = clicked; }
+
+  /// A click is for one of them.
+  bool has_pointer() const { return has_pointer_; }
+  /// A menu is open: all input is for that.
+  bool has_menu() const { return has_menu_ || opening_; }
+  std::vector<Request> take_requests() { return std::exchange(requests_, {}); }
+
+ private:
+  /// An end of a colour bar that is being dragged, with the bar as it was pressed.
+  struct BarEnd {
+    PlacedBar bar;
+    bool high;
+  };
+
+  bool item(const char* name, const Rect& where);
+  bool button(const char* name, const Rect& where, const char* tip);
+  void row_buttons(Scene& scene, int row);
+  void draw_norm_icon(const Rect& where, Norm norm);
+  void draw_lock_icon(const Rect& where, bool locked);
+  void legend_switches(Scene& scene, const drawing::Legend& legend, Point at);
+  void bar_ends(Scene& scene, const PlacedBar& bar, bool double_clicked);
+  void drag_bar_end(Scene& scene, Point at);
+  void choose_view(const Scene& scene, int row);
+  void choose_norm(Scene& scene, int row);
+  bool begin_menu(const char* name);
+  void context_menu(Scene& scene);
+  void menu_items(Scene& scene);
+  void request_settings(const Scene& scene);
+
+  ScreenInk* ink_ = nullptr;  // during a step
+  Rect window_;               // the part of the canvas that controls are seen in
+  std::vector<Request> requests_;
+  std::optional<BarEnd> dragged_;
+  std::optional<Pointer> opening_;
+  Pointer menu_at_;
+  bool is_touched_ = false;  // the pointer is on the last item, or drags it
+  bool has_pointer_ = false, has_menu_ = false, escape_ = false;
+};
+
+}  // namespace fovea::canvas

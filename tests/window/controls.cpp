@@ -1,0 +1,105 @@
+// What is chosen on the canvas itself belongs to the session: it can be undone, is written to files
+// and holds in exports.
+#include <QApplication>
+#include <QClipboard>
+#include <QFile>
+#include <QTemporaryDir>
+
+#include "input/session_file.h"
+#include "window/pointer.h"
+
+namespace fovea::test {
+
+namespace {
+
+const std::vector<ColourRange>& ranges(Window& window) {
+  return window.study().session().settings.ranges;
+}
+
+}  // namespace
+
+TEST_CASE("a locked range is undone and done again, and is read back from a session file") {
+  QTemporaryDir dir;
+  Window window(small);
+  show(window, {View::heatmap, View::error});
+  point(window, at(window, View::heatmap, 1, 0.5, 0.5));
+  window.trigger("lock_range");
+  REQUIRE(ranges(window).size() == 1);
+  const ColourRange locked = ranges(window)[0];
+  CHECK(locked.view == View::heatmap);
+  CHECK(locked.column == -1);
+  CHECK(locked.low < locked.high);
+  window.trigger("undo");
+  CHECK(ranges(window).empty());
+  window.trigger("redo");
+  REQUIRE(ranges(window).size() == 1);
+  const QString path = dir.filePath("s.fovea.json");
+  REQUIRE(window.save(path));
+  CHECK(read_session(path.toStdString()).session.settings.ranges == std::vector{locked});
+  window.trigger("lock_range");
+  CHECK(ranges(window).empty());
+}
+
+TEST_CASE("the range of one panel goes with its column") {
+  Window window(small);
+  show(window, {View::heatmap});
+  window->change("range", [](Session& s) {
+    s.settings.shared_range = false;
+    s.settings.ranges = {{View::heatmap, 2, 0, 0.5}, {View::heatmap, -1, 0, 0.25}};
+  });
+  window->editor().move_column(2, 0);
+  CHECK(ranges(window)[0].column == 0);
+  CHECK(ranges(window)[1].column == -1);
+  window.study().select_column(1);
+  window->editor().remove_column();
+  CHECK(ranges(window)[0].column == 0);
+  window.study().select_column(0);
+  window->editor().remove_column();
+  REQUIRE(ranges(window).size() == 1);
+  CHECK(ranges(window)[0].column == -1);
+}
+
+TEST_CASE("a row shows another view; a view that has a row changes places with it") {
+  Window window(small);
+  show(window, {View::heatmap, View::error});
+  Canvas& canvas = window->canvas();
+  emit canvas.view_requested(0, View::mask);
+  CHECK(window.study().session().views == std::vector{View::mask, View::error});
+  emit canvas.view_requested(0, View::error);
+  CHECK(window.study().session().views == std::vector{View::error, View::mask});
+  window.trigger("undo");
+  CHECK(window.study().session().views.front() != View::error);
+}
+
+TEST_CASE("exports and copies have the ranges and the hidden series of the canvas") {
+  QTemporaryDir dir;
+  Window window(small);
+  show(window, {View::heatmap, View::row});
+  const auto picture = [&](View view) {
+    REQUIRE(window.settle());
+    point(window, at(window, view, 1, 0.5, 0.6));
+    QApplication::clipboard()->clear();
+    window.trigger("copy");
+    return QApplication::clipboard()->image();
+  };
+  int number = 0;
+  const auto exported = [&](View view) {
+    const QString path = dir.filePath(QString::number(number++) + ".png");
+    REQUIRE(window.settle());
+    window->pictures().export_panel_to(path, std::size_t(row_of(window, view)), 1, FigureStyle{});
+    REQUIRE(wait_until([&] { return !QImage(path).isNull(); }));
+    return QImage(path);
+  };
+  const QImage map = picture(View::heatmap), row = picture(View::row);
+  const QImage map_file = exported(View::heatmap), row_file = exported(View::row);
+  window->change("range", [](Session& s) {
+    s.settings.ranges = {{View::heatmap, -1, 0, 0.01}};
+    s.settings.hide("exact", true);
+  });
+  CHECK(picture(View::heatmap) != map);
+  CHECK(picture(View::row) != row);
+  CHECK(exported(View::heatmap) != map_file);
+  CHECK(exported(View::row) != row_file);
+}
+
+}  // namespace fovea::test
