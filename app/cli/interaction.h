@@ -15,20 +15,21 @@ struct InteractionFigures {
   std::string source, device;
   Index n = 0, d = 0;
   int width = 0, height = 0;       // of the canvas, device pixels
-  double estimate_ms = 0;          // from asking for the file to its first map on screen
-  double first_look_ms = 0;        // from its being read to that
-  std::vector<double> settled_ms;  // views at 1:1, from the last step of the hand on
-  std::vector<double> own_ms,
-      frame_ms;                  // of frames on the path: drawing alone; from change to screen
+  double estimate_ms = 0;          // from the request of the file to its first map on screen
+  double first_look_ms = 0;        // from the end of reading it to that
+  std::vector<double> settled_ms;  // views at 1:1: from the last step of the path to all exact
+  // Of frames on the path: drawing alone; from the change of the view to the screen.
+  std::vector<double> own_ms, frame_ms;
   std::vector<double> empty_ms;  // of frames of an empty window of the same size
-  double filling_own_ms = 0;     // the longest while the overview becomes exact: our drawing
-  double filling_gap_ms = 0;     // and between two turns of the event loop
-  double exact_s = 0;            // from asking for the file to the whole exact overview
-  double closing_ms = 0;         // of the window while everything runs
-  double peak_bytes = 0;         // resident
+  // While the overview becomes exact, the longest: drawing of a frame alone; time between two turns
+  // of the event loop.
+  double filling_own_ms = 0, filling_gap_ms = 0;
+  double exact_s = 0;     // from the request of the file to the whole exact overview
+  double closing_ms = 0;  // of the window while everything runs
+  double peak_bytes = 0;  // resident
 };
 
-/// Throws UnavailableError without a display. `stop`: asked while it waits.
+/// Throws UnavailableError without a display. `stop`: called while it waits.
 InteractionFigures measure_interaction(const std::string& source, const BackendChoice& backend,
                                        const std::function<bool()>& stop);
 

@@ -59,7 +59,7 @@ void HeadMaps::request_picture(const RequestId& id, const PanelKey& panel,
   PanelSources from = results_.sources_of(panel, column);
   from.metrics = column.metrics;
   const auto drawing = std::make_shared<MapDrawing>(std::move(from), map, pixels);
-  requests_.start(
+  requests_.start_pieces(
       id, panel,
       [this, drawing, take, post = requests_.poster()](const Backend& backend, Run& run) {
         std::optional<MapDrawing::Picture> picture;
@@ -99,7 +99,7 @@ void HeadMaps::update_exact() {
     exact_key_ = state.key;
   }
   const auto whole = std::make_shared<std::shared_ptr<const Computation>>();
-  requests_.start(
+  requests_.start_pieces(
       {RequestKind::exact_rows}, exact_key_,
       [gradual = exact_, whole, focus = focus_row_](const Backend&, Run& run) {
         if (gradual->advance(*focus, piece_ms, run)) return true;
@@ -120,7 +120,7 @@ RequestId HeadMaps::update_bands(const PanelKey& panel, int row, int column) {
   if (!map || !map->result->begun() || map->result->exact_share() == 1 || !map->error.empty())
     return id;
   const auto bands = std::make_shared<MapBands>(map->result, focus_row_);
-  requests_.start(
+  requests_.start_pieces(
       id, key, [bands](const Backend&, Run& run) { return bands->advance(run); },
       [this, key](const std::string& error) {
         if (Cache::Answer* its = maps_.find(key)) its->error = error;

@@ -82,8 +82,8 @@ class Requests : public QObject {
   /// Requests work in pieces, unless this key is already requested under this identity. `later`:
   /// the priority of all but the first piece. While paused nothing of an update is started.
   template <class Key>
-  void start(const RequestId& id, const Key& key, Step step, Done done,
-             std::optional<int> later = {}) {
+  void start_pieces(const RequestId& id, const Key& key, Step step, Done done,
+                    std::optional<int> later = {}) {
     need(id);
     if (!is_pending(id, key) && may_start(id.kind))
       submit(id, key, std::move(step), std::move(done), later);
@@ -92,10 +92,10 @@ class Requests : public QObject {
   /// The same in one piece: `make(backend, run)` returns a result. `take(result, error)` gets it as
   /// an optional, which is empty after an error.
   template <class Key, class Make, class Take>
-  void start_whole(const RequestId& id, const Key& key, Make make, Take take) {
+  void start(const RequestId& id, const Key& key, Make make, Take take) {
     const auto result =
         std::make_shared<std::optional<std::invoke_result_t<Make, const Backend&, Run&>>>();
-    start(
+    start_pieces(
         id, key,
         [result, make = std::move(make)](const Backend& backend, Run& run) {
           result->emplace(make(backend, run));
@@ -263,7 +263,7 @@ auto ResultCache<Key, Result>::ask(const RequestId& id, const Key& key, Make mak
   if (requests_.is_pending(id, key) || !requests_.may_start(id.kind)) return nullptr;
   if (requests_.lets_older_finish(id)) return nullptr;
   requests_.make_way_for(id);
-  requests_.start_whole(
+  requests_.start(
       id, key,
       [make = std::move(make)](const Backend& backend, Run& run) {
         return std::make_shared<Result>(make(backend, run));

@@ -24,7 +24,7 @@ void SourceOpening::open(SourceToOpen source) {
   requests_.cancel_all();
   pending_ = std::move(source);
   const std::uint64_t number = ++number_;
-  requests_.start_whole(
+  requests_.start(
       {RequestKind::open}, number, [from = *pending_](const Backend&, Run&) { return read(from); },
       [this, number](const auto& opened_source, const std::string& error) {
         if (!pending_ || number != number_) return;  // cancelled, or replaced
@@ -44,7 +44,7 @@ void SourceOpening::restart() {
 // Also while paused, so that a session that is saved then has it, too.
 void SourceOpening::find_hash(const Subject& subject) {
   if (hash_found_ || pending_) return;
-  requests_.start_whole(
+  requests_.start(
       {RequestKind::hash}, subject.source_number,
       [path = subject.source->path](const Backend&, Run&) { return content_hash_of(path); },
       [this, &subject, path = subject.source->path, number = subject.source_number](

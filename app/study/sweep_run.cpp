@@ -70,7 +70,7 @@ void SweepRun::poll() {
 }
 
 void SweepRun::request_step() {
-  study_.requests().start_whole(
+  study_.requests().start(
       {RequestKind::sweep}, 0,
       [sweeper = sweeper_](const Backend& backend, Run& run) {
         sweeper->step(backend, run);

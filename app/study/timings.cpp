@@ -68,7 +68,7 @@ void Timings::measure_next(const std::vector<ColumnState>& columns, std::functio
     key = state.key;
   }
   if (!computation) return;
-  requests_.start_whole(
+  requests_.start(
       {RequestKind::timing}, key,
       [computation, column = key.column, first = fewest == 0](const Backend& backend, Run& run) {
         const bool with_memory = first && backend.id() == "cpu";  // a device has its own

@@ -16,14 +16,15 @@ void WindowParts::show_message(const QString& message) const {
 void WindowParts::write_file(const QString& path, std::function<void()> write,
                              std::function<void()> on_success) const {
   show_status("Writing " + path + "…");
-  background->files.run(std::move(write), &window, [this, path, on_success](const std::string& error) {
-    if (error.empty()) {
-      if (on_success) on_success();
-      return show_status("Wrote " + path);
-    }
-    window.statusBar()->clearMessage();
-    show_message(QString::fromStdString(error));
-  });
+  background->files.run(std::move(write), &window,
+                        [this, path, on_success](const std::string& error) {
+                          if (error.empty()) {
+                            if (on_success) on_success();
+                            return show_status("Wrote " + path);
+                          }
+                          window.statusBar()->clearMessage();
+                          show_message(QString::fromStdString(error));
+                        });
 }
 
 }  // namespace fovea

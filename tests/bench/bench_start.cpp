@@ -91,7 +91,8 @@ int one_round(double began, const QString& file) {
   if (!QTest::qWaitFor(arrived, 60000)) return 1;
   say("3 file opened", now_ms() - asked);
   say("4 its first picture", seen(window, [&] { return arrived() && has_picture(study); }) - asked);
-  say("5 all of its pictures", seen(window, [&] { return arrived() && study.panels_ready(); }) - asked);
+  say("5 all of its pictures",
+      seen(window, [&] { return arrived() && study.panels_ready(); }) - asked);
   return 0;
 }
 

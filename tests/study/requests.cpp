@@ -72,8 +72,9 @@ TEST_CASE("what an update no longer needs is cancelled, other requests go on") {
   Fixture f;
   const auto ended = std::make_shared<std::atomic<bool>>(false);
   f.requests.begin_update();
-  f.requests.start(first, 1, endless(ended), [](const std::string&) { FAIL("it was cancelled"); });
-  f.requests.start(
+  f.requests.start_pieces(first, 1, endless(ended),
+                          [](const std::string&) { FAIL("it was cancelled"); });
+  f.requests.start_pieces(
       apart, 1, [](const Backend&, Run&) { return false; }, [](const std::string&) {});
   f.requests.end_update();
   CHECK(f.requests.is_pending(first, 1));
@@ -99,7 +100,7 @@ TEST_CASE("while paused nothing of an update is requested") {
 TEST_CASE("an exchange of the back end drops what the old one still delivers, without waiting") {
   Fixture f;
   std::atomic<bool> entered = false;
-  f.requests.start(
+  f.requests.start_pieces(
       first, 1,
       [&](const Backend&, Run&) {
         entered = true;  // it does not look for a stop

@@ -136,8 +136,8 @@ TEST_CASE("what needs all of exact attention says so until it is there") {
            !cell(study, View::output, 1).status.empty();
   }));
   CHECK_FALSE(study.exact()->computation->applied());
-  REQUIRE(
-      wait_until([&] { return cell(study, View::output, 1).panel && study.fully_refined(); }, 180000));
+  REQUIRE(wait_until([&] { return cell(study, View::output, 1).panel && study.fully_refined(); },
+                     180000));
   CHECK(study.exact()->computation->applied());
   CHECK(std::holds_alternative<Strip>(cell(study, View::output, 1).panel->body));
 }

@@ -39,7 +39,7 @@ void keep_engine_from_hashing(Study& study) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
           return false;
         };
-        study.requests().start({RequestKind::sweep}, 0, wait, [](const std::string&) {});
+        study.requests().start_pieces({RequestKind::sweep}, 0, wait, [](const std::string&) {});
       },
       Qt::SingleShotConnection);
 }

@@ -14,8 +14,8 @@
 #include <QToolButton>
 #include <algorithm>
 
-#include "study/background.h"
 #include "session/resident_use.h"
+#include "study/background.h"
 #include "window/docks/singular_values.h"
 #include "window/docks/timing_dock.h"
 #include "window/harness.h"

@@ -1,0 +1,28 @@
+// Columns of a next Session, and the tokens that a Viewport shows.
+#include <doctest/doctest.h>
+
+#include "session/session.h"
+
+using namespace fovea;
+
+TEST_CASE("session: a column goes on where it is, else the same variant at its place") {
+  const Column exact{.variant = "exact", .values = {}, .seed = 0};
+  const Column first{.variant = "hyper", .values = {}, .seed = 1};
+  const Column second{.variant = "hyper", .values = {}, .seed = 2};
+  const Column changed{.variant = "hyper", .values = {}, .seed = 3};
+  using Places = std::vector<int>;
+  CHECK(continued_columns({exact, first, second}, {exact, first, second}) == Places{0, 1, 2});
+  CHECK(continued_columns({exact, first, second}, {second, exact}) == Places{2, 0});
+  CHECK(continued_columns({exact, first}, {exact, changed}) == Places{0, 1});
+  CHECK(continued_columns({exact, first}, {changed, exact}) == Places{-1, 0});
+  CHECK(continued_columns({first, second}, {second, changed}) == Places{1, -1});
+  CHECK(continued_columns({first}, {first, first}) == Places{0, -1});
+}
+
+TEST_CASE("session: the visible tokens are whole ones, and all where there are none") {
+  CHECK(visible_tokens(2.4, 5.1, 10) == IndexRange{2, 6});
+  CHECK(visible_tokens(3, 3.2, 10) == IndexRange{3, 4});
+  CHECK(visible_tokens(-4, 25, 10) == IndexRange{0, 10});
+  CHECK(visible_tokens(0, 0, 10) == IndexRange{0, 10});
+  CHECK(visible_tokens(12, 14, 10) == IndexRange{0, 10});
+}
