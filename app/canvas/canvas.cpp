@@ -28,7 +28,7 @@ struct Canvas::Impl {
   }
   int shown_row(int view) const { return place_in(rows, view); }
   int shown_column(int column) const { return place_in(columns, column); }
-  void prepare_panels();
+  void forget_others();
   Scene make_scene();
   std::vector<Request> read_input(Scene& scene);
   void draw(const Scene& scene);
@@ -96,6 +96,7 @@ bool Canvas::is_enlarged() const {
 }
 
 void Canvas::toggle_lock(int view, int column) {
+  if (impl_->grid.empty()) return;  // nothing was drawn yet
   Scene scene = impl_->make_scene();
   const int row = impl_->shown_row(view), shown = impl_->shown_column(column);
   if (!scene.panel(row, shown)) return;
@@ -181,7 +182,7 @@ bool Canvas::event(QEvent* event) {
 
 void Canvas::draw_gl() {
   impl_->bridge.begin_frame();
-  impl_->prepare_panels();
+  impl_->forget_others();
   Scene scene = impl_->make_scene();
   auto requests = impl_->read_input(scene);
 
@@ -264,6 +265,9 @@ void Canvas::Impl::choose_what_is_shown() {
 }
 
 Scene Canvas::Impl::make_scene() {
+  for (const auto& cells : model->cells)
+    for (const CanvasCell& cell : cells)
+      if (cell.panel) prepared.try_emplace(cell.panel, *cell.panel);
   Scene scene{.model = *model,
               .settings = settings,
               .fonts = bridge.fonts(),
@@ -279,20 +283,19 @@ Scene Canvas::Impl::make_scene() {
   return scene;
 }
 
-/// Each panel is prepared once, for as long as it is shown.
-void Canvas::Impl::prepare_panels() {
-  std::set<std::shared_ptr<const Panel>> shown;
+/// Of the panels that are no longer shown, which live until here, so that no new one has their
+/// addresses.
+void Canvas::Impl::forget_others() {
+  std::set<const Panel*> shown;
   std::set<const void*> bodies;
   for (const auto& cells : model->cells)
     for (const CanvasCell& cell : cells) {
       if (!cell.panel) continue;
-      shown.insert(cell.panel);
+      shown.insert(cell.panel.get());
       std::visit([&](const auto& body) { bodies.insert(&body); }, cell.panel->body);
     }
-  // The panels that are no longer shown live until here, so that no new one has their addresses.
   rasters.keep_only(bodies);
-  std::erase_if(prepared, [&](const auto& known) { return !shown.contains(known.first); });
-  for (const auto& panel : shown) prepared.try_emplace(panel, *panel);
+  std::erase_if(prepared, [&](const auto& known) { return !shown.contains(known.first.get()); });
 }
 
 /// After the frame: a slot may open a dialog or set a new model.
