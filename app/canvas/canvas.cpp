@@ -21,11 +21,14 @@ struct Canvas::Impl {
 
   void wake(int frames = 1);
   void choose_what_is_shown();
-  int shown_row(int view) const { return int(std::ranges::find(rows, view) - rows.begin()); }
-  int shown_column(int column) const {
-    return int(std::ranges::find(columns, column) - columns.begin());
+  /// Of the grid; -1: it is not shown.
+  static int place_in(const std::vector<int>& shown, int index) {
+    const auto it = std::ranges::find(shown, index);
+    return it == shown.end() ? -1 : int(it - shown.begin());
   }
-  void prepare_panels();
+  int shown_row(int view) const { return place_in(rows, view); }
+  int shown_column(int column) const { return place_in(columns, column); }
+  void forget_others();
   Scene make_scene();
   std::vector<Request> read_input(Scene& scene);
   void draw(const Scene& scene);
@@ -92,6 +95,7 @@ bool Canvas::is_enlarged() const {
 }
 
 void Canvas::toggle_lock(int view, int column) {
+  if (impl_->grid.empty()) return;  // nothing was drawn yet
   Scene scene = impl_->make_scene();
   const int row = impl_->shown_row(view), shown = impl_->shown_column(column);
   if (!scene.panel(row, shown)) return;
@@ -127,8 +131,9 @@ int Canvas::panel_pixels() const {
 
 QRectF Canvas::panel_place(int view, int column) const {
   const int row = impl_->shown_row(view), shown = impl_->shown_column(column);
-  if (row >= impl_->grid.rows() || shown >= impl_->grid.columns()) return {};
-  const Rect at = impl_->grid.panel(row, shown);
+  const Grid& grid = impl_->grid;
+  if (row < 0 || shown < 0 || row >= grid.rows() || shown >= grid.columns()) return {};
+  const Rect at = grid.panel(row, shown);
   return {at.x, at.y, at.width, at.height};
 }
 
@@ -169,7 +174,7 @@ bool Canvas::event(QEvent* event) {
 
 void Canvas::draw_gl() {
   impl_->bridge.begin_frame();
-  impl_->prepare_panels();
+  impl_->forget_others();
   Scene scene = impl_->make_scene();
   auto requests = impl_->read_input(scene);
 
@@ -252,6 +257,9 @@ void Canvas::Impl::choose_what_is_shown() {
 }
 
 Scene Canvas::Impl::make_scene() {
+  for (const auto& cells : model->cells)
+    for (const CanvasCell& cell : cells)
+      if (cell.panel) prepared.try_emplace(cell.panel, *cell.panel);
   Scene scene{.model = *model,
               .settings = settings,
               .fonts = bridge.fonts(),
@@ -266,20 +274,19 @@ Scene Canvas::Impl::make_scene() {
   return scene;
 }
 
-/// Each panel is prepared once, for as long as it is shown.
-void Canvas::Impl::prepare_panels() {
-  std::set<std::shared_ptr<const Panel>> shown;
+/// Of the panels that are no longer shown, which live until here, so that no new one has their
+/// addresses.
+void Canvas::Impl::forget_others() {
+  std::set<const Panel*> shown;
   std::set<const void*> bodies;
   for (const auto& cells : model->cells)
     for (const CanvasCell& cell : cells) {
       if (!cell.panel) continue;
-      shown.insert(cell.panel);
+      shown.insert(cell.panel.get());
       std::visit([&](const auto& body) { bodies.insert(&body); }, cell.panel->body);
     }
-  // The panels that are no longer shown live until here, so that no new one has their addresses.
   rasters.keep_only(bodies);
-  std::erase_if(prepared, [&](const auto& known) { return !shown.contains(known.first); });
-  for (const auto& panel : shown) prepared.try_emplace(panel, *panel);
+  std::erase_if(prepared, [&](const auto& known) { return !shown.contains(known.first.get()); });
 }
 
 /// After the frame: a slot may open a dialog or set a new model.

@@ -33,14 +33,17 @@ void apply(const Theme& theme) {
   style.ItemSpacing = {10, 5};
 }
 
-/// The column of the model whose chosen range the panel has; -1: that of all panels of the row.
-int column_of_range(const Scene& scene, int row, int column) {
-  return column < 0 || scene.scales[row].shared ? -1 : scene.columns[column];
-}
-
-bool has_range(const Scene& scene, int row) {
-  return std::ranges::any_of(scene.scales[row].of,
-                             [](const auto& scale) { return scale && scale->is_amounts(); });
+/// The ranges that are shown: of the row where that shares one, else of a panel; column -1: of all.
+std::vector<ColourRange> ranges_shown(const Scene& scene, int row, int column) {
+  std::vector<ColourRange> ranges;
+  const bool shared = scene.scales[row].shared.has_value();
+  for (int c = 0; c < std::ssize(scene.columns); ++c) {
+    const auto& scale = scene.scales[row].of[c];
+    if (!scale || !scale->is_amounts() || (!shared && column >= 0 && c != column)) continue;
+    ranges.push_back({scene.view(row), shared ? -1 : scene.columns[c], scale->low, scale->high});
+    if (shared) break;
+  }
+  return ranges;
 }
 
 /// Whether the norm, or another choice of how numbers become colours, matters in a row.
@@ -51,26 +54,21 @@ bool has_norm(View view) {
 }  // namespace
 
 bool is_locked(const Scene& scene, int row, int column) {
-  const ViewSettings& settings = scene.settings;
-  const View view = scene.view(row);
-  if (scene.scales[row].shared || settings.range_of(view, -1)) return settings.range_of(view, -1);
-  if (column >= 0) return settings.range_of(view, scene.columns[column]);
-  return std::ranges::any_of(scene.columns, [&](int c) { return settings.range_of(view, c); });
+  const auto chosen = [&](const ColourRange& shown) {
+    return scene.settings.range_of(shown.view, shown.column) ||
+           scene.settings.range_of(shown.view, -1);
+  };
+  return std::ranges::any_of(ranges_shown(scene, row, column), chosen);
 }
 
 void toggle_lock(Scene& scene, int row, int column) {
-  const View view = scene.view(row);
   const bool locked = is_locked(scene, row, column);
-  for (int c = 0; c < std::ssize(scene.columns); ++c) {
-    const auto& scale = scene.scales[row].of[c];
-    const int of = column_of_range(scene, row, c);
-    if ((column >= 0 && column != c && of >= 0) || !scale || !scale->is_amounts()) continue;
-    scene.settings.reset_range(view, of);
+  for (const ColourRange& shown : ranges_shown(scene, row, column))
     if (locked)
-      scene.settings.reset_range(view, -1);
+      scene.settings.reset_range(shown.view, shown.column);
     else
-      scene.settings.choose_range({view, of, scale->low, scale->high});
-  }
+      scene.settings.choose_range(shown);
+  if (locked) scene.settings.reset_range(scene.view(row), -1);
 }
 
 /// Returns whether it was clicked.
@@ -163,7 +161,7 @@ void Controls::row_buttons(Scene& scene, int row) {
       ImGui::EndPopup();
     }
   }
-  if (has_range(scene, row)) {
+  if (!ranges_shown(scene, row, -1).empty()) {
     const Rect where{label.x + 1, label.bottom() - icon, icon, icon};
     const bool locked = is_locked(scene, row, -1);
     if (button("lock", where,
@@ -239,7 +237,7 @@ void Controls::bar_ends(Scene& scene, const PlacedBar& bar, bool double_clicked)
   }
   item("range", where);
   if (!(touched || is_touched_) || !double_clicked) return;
-  scene.settings.reset_range(scene.view(bar.row), column_of_range(scene, bar.row, bar.column));
+  if (is_locked(scene, bar.row, bar.column)) toggle_lock(scene, bar.row, bar.column);
   dragged_.reset();
   request_settings(scene);
 }
@@ -254,7 +252,7 @@ void Controls::drag_bar_end(Scene& scene, Point at) {
   const double value = scale.value_at(std::clamp(share, -1.0, 2.0));
   const double least = 1e-3 * (scale.high - scale.bottom());
   if (!(least > 0)) return;
-  ColourRange range{scene.view(bar.row), column_of_range(scene, bar.row, bar.column), scale.low,
+  ColourRange range{scene.view(bar.row), bar.column < 0 ? -1 : scene.columns[bar.column], scale.low,
                     scale.high};
   if (scale.palette == Palette::diverging) {
     range.high = std::max(std::abs(value), least);
@@ -313,16 +311,8 @@ bool Controls::begin_menu(const char* name) {
 }
 
 void Controls::context_menu(Scene& scene) {
-  if (!begin_menu("menu")) return;
-  if (scene.cell(menu_at_.row, menu_at_.column))
-    menu_items(scene);
-  else
-    ImGui::CloseCurrentPopup();  // it is gone meanwhile
-  ImGui::EndPopup();
-}
-
-void Controls::menu_items(Scene& scene) {
   const int row = menu_at_.row, column = menu_at_.column;
+  if (!scene.cell(row, column) || !begin_menu("menu")) return;
   const auto item = [](const char* words, bool enabled = true, bool on = false) {
     return ImGui::MenuItem(words, nullptr, on, enabled);
   };
@@ -354,6 +344,7 @@ void Controls::menu_items(Scene& scene) {
     toggle_lock(scene, row, column);
     request_settings(scene);
   }
+  ImGui::EndPopup();
 }
 
 }  // namespace fovea::canvas

@@ -44,7 +44,6 @@ class Controls {
   void choose_norm(Scene& scene, int row);
   bool begin_menu(const char* name);
   void context_menu(Scene& scene);
-  void menu_items(Scene& scene);
   void request_settings(const Scene& scene);
 
   ScreenInk* ink_ = nullptr;  // during a step

@@ -52,20 +52,15 @@ void set_colours(QOpenGLShaderProgram& program, const ValueColours& range, int n
 constexpr float masked = -std::numeric_limits<float>::infinity();
 
 // Each pools numbers, or what became of others, one after another.
+template <bool magnitude>
 struct Largest {
   float value = masked;
-  void add(float v) { value = v > value || std::isnan(v) ? v : value; }
-  void add(const Largest& other) { add(other.value); }
-  float result() const { return value; }
-};
-
-struct LargestMagnitude {
-  float value = masked;
   void add(float v) {
-    const bool more = value == masked || std::abs(v) > std::abs(value);
-    value = std::isnan(v) || (v != masked && more) ? v : value;
+    const bool more =
+        magnitude ? v != masked && (value == masked || std::abs(v) > std::abs(value)) : v > value;
+    value = more || std::isnan(v) ? v : value;
   }
-  void add(const LargestMagnitude& other) { add(other.value); }
+  void add(const Largest& other) { add(other.value); }
   float result() const { return value; }
 };
 
@@ -80,17 +75,15 @@ struct Mean {
   float result() const { return count > 0 ? float(sum / count) : masked; }
 };
 
+// Of up to 16 million colours.
 struct MeanColour {
-  std::array<std::uint32_t, 3> sum{};
-  Index count = 0;
-  void add(const Rgb& c) { add({{c[0], c[1], c[2]}, 1}); }
+  std::array<std::uint32_t, 4> sum{};  // of the channels, and how many colours
   void add(const MeanColour& other) {
-    for (int i = 0; i < 3; ++i) sum[i] += other.sum[i];
-    count += other.count;
+    for (int i = 0; i < 4; ++i) sum[i] += other.sum[i];
   }
   Rgb result() const {
-    const auto mean = [&](std::uint32_t s) { return std::uint8_t((s + count / 2) / count); };
-    return {mean(sum[0]), mean(sum[1]), mean(sum[2])};
+    const auto mean = [&](int i) { return std::uint8_t((sum[i] + sum[3] / 2) / sum[3]); };
+    return {mean(0), mean(1), mean(2)};
   }
 };
 
@@ -115,11 +108,12 @@ void pool(const Matrix& values, PooledBlock block, Of of, Put put) {
 }
 
 /// The colour of every category, then of what is masked and of what is no number.
-std::array<Rgb, 258> category_colours(const ValueColours& colours) {
-  std::array<Rgb, 258> all;
-  for (int c = 0; c < 256; ++c) all[c] = colours.colour(c);
-  all[256] = colours.map->masked;
-  all[257] = colours.map->not_a_number;
+std::array<MeanColour, 258> category_colours(const ValueColours& colours) {
+  std::array<MeanColour, 258> all;
+  const auto put = [&](int i, const Rgb& c) { all[i] = {{c[0], c[1], c[2], 1}}; };
+  for (int c = 0; c < 256; ++c) put(c, colours.colour(c));
+  put(256, colours.map->masked);
+  put(257, colours.map->not_a_number);
   return all;
 }
 
@@ -133,9 +127,9 @@ Matrix pooled_values(const Raster& raster, PooledBlock block) {
   if (raster.pooled == Pool::Kind::mean)
     pool<Mean>(raster.values, block, itself, put);
   else if (raster.palette == Palette::diverging)
-    pool<LargestMagnitude>(raster.values, block, itself, put);
+    pool<Largest<true>>(raster.values, block, itself, put);
   else
-    pool<Largest>(raster.values, block, itself, put);
+    pool<Largest<false>>(raster.values, block, itself, put);
   return out;
 }
 
@@ -143,7 +137,7 @@ std::vector<Rgb> pooled_colours(const Raster& raster, const ValueColours& colour
                                 PooledBlock block) {
   const auto known = category_colours(colours);
   std::vector<Rgb> out;
-  const auto colour = [&](float category) {
+  const auto colour = [&](float category) -> const MeanColour& {
     const float rounded = category + 0.5f;  // a comparison with NaN is false
     int step = rounded > 0 ? int(std::min(rounded, 255.0f)) : 0;
     step = category == masked ? 256 : step;

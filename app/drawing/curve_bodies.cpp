@@ -1,6 +1,7 @@
 // Bodies that are small plots: a query's row over the keys, and a number of each query.
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "drawing/bodies.h"
 
@@ -130,8 +131,10 @@ void list_top_keys(const BodyDrawing& d, const RowCurve& row) {
   const double size = d.ink.letters.size(), line = d.ink.letters.line();
   const double column = kTopKeys * size;
   double right = d.plot.where.right() - 0.7 * size;
-  for (const auto& [keys, colour] : {std::pair{&row.top_approximate, d.ink.style.approximate},
-                                     {&row.top_exact, d.ink.style.exact}}) {
+  for (const auto& [keys, name, colour] :
+       {std::tuple{&row.top_approximate, "approximate", d.ink.style.approximate},
+        {&row.top_exact, "exact", d.ink.style.exact}}) {
+    if (d.settings.hides(name)) continue;
     const std::size_t count = std::min(kMostTopKeys, keys->size());
     Rect at{right - column + size, d.plot.where.y + 0.2 * size, column - size, line};
     d.ink.fill({at.x - 0.4 * size, at.y, column - 0.2 * size, line * count},
@@ -180,7 +183,7 @@ void draw(const BodyDrawing& d, const RowCurve& row) {
   // Over both the numbers of a list would be in the way.
   if (d.plot.where.width >= kTopKeysWidth * d.ink.letters.size())
     list_top_keys(d, row);
-  else
+  else if (!d.settings.hides("exact"))
     name_peaks(d, row);
 }
 

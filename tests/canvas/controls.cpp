@@ -141,6 +141,9 @@ TEST_CASE("the lock of a row keeps the range of its colours when the numbers cha
   CHECK_FALSE(near(shown.colour(cell), before));
   shown.canvas.toggle_lock(0, 0);  // as the menu of the window does
   CHECK(shown.settings().ranges == std::vector{ColourRange{View::heatmap, -1, 0, 2}});
+  shown.canvas.set_model(shown.owned = one_heatmap(3));
+  shown.canvas.toggle_lock(0, 0);  // before the new model is drawn
+  CHECK(shown.settings().ranges == std::vector{ColourRange{View::heatmap, -1, 0, 3}});
 }
 
 TEST_CASE("a click on a name of a legend hides what it stands for, and shows it again") {
