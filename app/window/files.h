@@ -1,14 +1,19 @@
-// Files opens sources and sessions, and saves sessions.
+// Files opens sources and sessions, and writes sessions and pictures.
 #pragma once
 
+#include <QString>
+#include <functional>
+
+#include "figure/figure.h"
 #include "input/session_file.h"
-#include "window/window_parts.h"
 
 namespace fovea {
 
+class MainWindow;
+
 class Files {
  public:
-  explicit Files(WindowParts& parts);
+  explicit Files(MainWindow& window);
 
   /// A source or a session file.
   void open(const QString& what);
@@ -19,17 +24,25 @@ class Files {
   void save_session();
   void save_session_to(const QString& path);
   /// For open_last().
-  void keep_last() const;
+  void keep_last();
 
-  /// Asks where a session's missing source lies now; empty: nowhere. Tests answer in its place.
+  /// The canvas as a figure.
+  void export_by_dialog();
+  void export_to(const QString& path, const FigureStyle& style);
+  /// A panel as a picture, to the clipboard.
+  void copy_panel(std::size_t row, std::size_t column);
+
+  /// Asks where a session's missing source is now; empty: not known. Tests replace it.
   std::function<QString(const QString& missing)> ask_for_source;
 
  private:
   void open_session(const SessionFile& file);
   SessionFile session_file() const;
-  void remember(const QString& source);
+  /// Writes in the background; then the status bar or a message says how it ended.
+  void write(const QString& path, std::function<void()> work,
+             std::function<void()> on_success = {});
 
-  WindowParts& parts_;
+  MainWindow& window_;
   QString session_path_;  // empty: neither opened nor saved
 };
 

@@ -1,9 +1,11 @@
 #include "window/navigation.h"
 
+#include <QTableWidget>
 #include <algorithm>
 #include <cmath>
 
 #include "canvas/viewport.h"
+#include "window/main_window.h"
 
 namespace fovea {
 namespace {
@@ -14,9 +16,10 @@ bool holds(double begin, double end, double place) {
 
 }  // namespace
 
-Navigation::Navigation(WindowParts& parts)
-    : parts_(parts), study_(parts.study), canvas_(parts.canvas) {
-  QObject::connect(&canvas_, &Canvas::hovered, &parts.window,
+Navigation::Navigation(MainWindow& window)
+    : window_(window), study_(window.study()), editor_(window.editor()), canvas_(window.canvas()) {
+  const Docks& docks = window.docks();
+  QObject::connect(&canvas_, &Canvas::hovered, &window,
                    [this](Index query, Index key, int column, int view) {
                      if (column >= 0 && view >= 0) {
                        column_ = column;
@@ -24,11 +27,11 @@ Navigation::Navigation(WindowParts& parts)
                      }
                      study_.hover(query, key, column);
                    });
-  QObject::connect(&canvas_, &Canvas::column_moved, &parts.window,
+  QObject::connect(&canvas_, &Canvas::column_moved, &window,
                    [this](int from, int to) { move_column(from, to); });
-  QObject::connect(parts.docks.timing, &TimingDock::column_chosen, &parts.window,
-                   [this](int column) { choose_column(column); });
-  QObject::connect(parts.docks.input, &InputDock::query_hovered, &parts.window,
+  QObject::connect(docks.timing, &QTableWidget::cellPressed, &window,
+                   [this](int row) { choose_column(row); });
+  QObject::connect(docks.sequence, &SequenceView::query_hovered, &window,
                    [this](Index query) { point_to(query, -1); });
 }
 
@@ -49,7 +52,7 @@ void Navigation::pan(double rows, double cols) {
   const double height = v.row_end - v.row_begin, width = v.col_end - v.col_begin;
   const bool all = rows != 0 ? height >= double(n) : width >= double(n);
   if (all) return move_crosshair(rows * height, cols * width);
-  parts_.editor.change("viewport", [&](Session& s) {
+  editor_.change("viewport", [&](Session& s) {
     s.viewport = canvas::panned(s.viewport, rows * height, cols * width, n);
   });
 }
@@ -57,7 +60,7 @@ void Navigation::pan(double rows, double cols) {
 void Navigation::zoom(double factor) {
   const Index n = study_.length();
   if (n == 0) return;
-  parts_.editor.change("viewport", [&](Session& s) {
+  editor_.change("viewport", [&](Session& s) {
     const Viewport& v = s.viewport;
     const double query = double(study_.hovered_query()) + 0.5,
                  key = double(study_.hovered_key()) + 0.5;
@@ -69,13 +72,12 @@ void Navigation::zoom(double factor) {
 
 void Navigation::fit() {
   if (study_.length() == 0) return;
-  parts_.editor.change("viewport",
-                       [&](Session& s) { s.viewport = canvas::whole(study_.length()); });
+  editor_.change("viewport", [&](Session& s) { s.viewport = canvas::whole(study_.length()); });
 }
 
 void Navigation::go_to(Index query, Index key) {
   const Index n = study_.length();
-  parts_.editor.change("go", [&](Session& s) {
+  editor_.change("go", [&](Session& s) {
     const double rows = s.viewport.row_end - s.viewport.row_begin,
                  cols = s.viewport.col_end - s.viewport.col_begin;
     const double r = std::clamp(double(query) - rows / 2, 0.0, std::max(0.0, double(n) - rows)),
@@ -109,14 +111,14 @@ void Navigation::move_crosshair(double rows, double cols) {
   }
   query = std::clamp<Index>(query, 0, n - 1);
   key = std::clamp<Index>(key, 0, n - 1);
-  parts_.editor.change(
-      "viewport", [&](Session& s) { s.viewport = canvas::showing(s.viewport, query, key, n); });
+  editor_.change("viewport",
+                 [&](Session& s) { s.viewport = canvas::showing(s.viewport, query, key, n); });
   point_to(query, key);
 }
 
 void Navigation::pin_crosshair() {
   if (study_.hovered_query() < 0) return move_crosshair(0, 0);
-  parts_.editor.pin(study_.hovered_query());
+  editor_.pin(study_.hovered_query());
 }
 
 void Navigation::mark_corner() {
@@ -129,34 +131,33 @@ void Navigation::mark_corner() {
     corner_.reset();
   else {
     corner_ = here;
-    parts_.show_status(
-        "One corner of a selection: move the crosshair and press the same key again.");
+    window_.show_status("Selection begun: move the crosshair and press the same key again");
   }
 }
 
 void Navigation::choose_block_at_crosshair() {
   const auto& views = study_.session().views;
   if (std::ranges::find(views, View::rank) == views.end())
-    return parts_.show_status("There is no rank row: View > Rows > rank.");
+    return window_.show_status("There is no rank row: choose View > Rows > rank");
   if (!has_crosshair()) move_crosshair(0, 0);
-  parts_.docks.inspector->choose_block(study_.selected_column(), study_.hovered_query(),
-                                       study_.hovered_key());
+  window_.docks().inspector->choose_block(study_.selected_column(), study_.hovered_query(),
+                                          study_.hovered_key());
 }
 
 void Navigation::step_leaf(int by) {
   const int column = study_.selected_column();
   const Index count = study_.leaf_count(column);
-  if (count == 0) return parts_.show_status("The selected column has no leaves and no buckets.");
+  if (count == 0) return window_.show_status("The selected column has no leaves or buckets");
   const auto& now = study_.marks().chosen();
   Index leaf = by > 0 ? 0 : count - 1;
   if (now && now->column == column) leaf = now->leaves.begin + by;
   leaf = (leaf + count) % count;
   study_.choose_leaves(column, {leaf, leaf + 1});
-  parts_.show_status(QString("Leaf or bucket %1 of %2: %3 queries, %4 keys")
-                         .arg(leaf)
-                         .arg(count)
-                         .arg(study_.marks().queries().size())
-                         .arg(study_.marks().keys().size()));
+  window_.show_status(QString("Leaf or bucket %1 of %2: %3 queries, %4 keys")
+                          .arg(leaf + 1)
+                          .arg(count)
+                          .arg(study_.marks().queries().size())
+                          .arg(study_.marks().keys().size()));
 }
 
 void Navigation::step_view(int by) {
@@ -168,11 +169,11 @@ void Navigation::step_view(int by) {
 }
 
 void Navigation::move_view(int by) {
-  if (parts_.editor.move_view(view_, view_ + by)) step_view(by);
+  if (editor_.move_view(view_, view_ + by)) step_view(by);
 }
 
 void Navigation::move_column(int from, int to) {
-  if (parts_.editor.move_column(from, to)) choose_column(to);
+  if (editor_.move_column(from, to)) choose_column(to);
 }
 
 void Navigation::choose_column(int column) {
@@ -191,7 +192,7 @@ void Navigation::enlarge_panel() {
 }
 
 void Navigation::go_back() {
-  if (parts_.find_bar.isVisible()) return parts_.find_bar.close_bar();
+  if (window_.find_bar().isVisible()) return window_.find_bar().close_bar();
   if (canvas_.show_grid()) return;
   if (study_.can_cancel()) return study_.cancel();
   corner_.reset();

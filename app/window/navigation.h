@@ -4,13 +4,16 @@
 #include <optional>
 #include <utility>
 
-#include "window/window_parts.h"
+#include "canvas/canvas.h"
+#include "study/session_editor.h"
 
 namespace fovea {
 
+class MainWindow;
+
 class Navigation {
  public:
-  explicit Navigation(WindowParts& parts);
+  explicit Navigation(MainWindow& window);
 
   /// By shares of the visible part. Where all of an axis is seen the crosshair moves instead.
   void pan(double rows, double cols);
@@ -20,7 +23,7 @@ class Navigation {
   /// The visible part moves to the pair, whose query is pinned.
   void go_to(Index query, Index key);
 
-  /// From keys, tokens or the image: read in the selected column and shown in all panels.
+  /// Points by keys, a token or the image: read in the selected column, shown in all panels.
   void point_to(Index query, Index key);
   /// By at least one token each; the visible part follows.
   void move_crosshair(double rows, double cols);
@@ -31,16 +34,17 @@ class Navigation {
   void step_leaf(int by);
 
   /// The panel last pointed at or chosen.
-  std::size_t view() const { return static_cast<std::size_t>(view_); }
-  std::size_t column() const { return static_cast<std::size_t>(column_); }
+  int view() const { return view_; }
+  int column() const { return column_; }
   void step_view(int by);
   void move_view(int by);
   void choose_column(int column);
   void move_column(int from, int to);
-  /// Keys act on the selected column; an enlarged panel becomes its.
+  /// Keys act on the selected column, and an enlarged panel is replaced by that column's.
   void follow_column();
   void enlarge_panel();
-  /// One step back: the search, the enlarged panel, running work, then what is selected.
+  /// Closes the search, else leaves the enlarged panel, else cancels the running work, else
+  /// unselects everything.
   void go_back();
   /// Another source was opened.
   void reset();
@@ -48,8 +52,9 @@ class Navigation {
  private:
   bool has_crosshair() const;
 
-  WindowParts& parts_;
+  MainWindow& window_;
   Study& study_;
+  SessionEditor& editor_;
   Canvas& canvas_;
   int column_ = 0, view_ = 0;
   std::optional<std::pair<Index, Index>> corner_;  // query, key: a selection begun by keys

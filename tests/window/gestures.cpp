@@ -7,7 +7,7 @@
 #include <QTimer>
 #include <set>
 
-#include "window/docks/singular_values.h"
+#include "window/docks/inspector_dock.h"
 #include "window/pointer.h"
 
 namespace fovea::test {

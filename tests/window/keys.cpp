@@ -8,9 +8,10 @@
 #include <QTimer>
 #include <cmath>
 
-#include "window/docks/singular_values.h"
+#include "window/docks/head_gallery.h"
+#include "window/docks/inspector_dock.h"
+#include "window/find_bar.h"
 #include "window/pointer.h"
-#include "window/widgets/find_bar.h"
 
 namespace fovea::test {
 
@@ -107,7 +108,7 @@ TEST_CASE("a token is found, the next and the one before, and they are marked") 
   window.shoot("find");
   CHECK(window->canvas().grab().toImage() != before);
   line->setText("zzzz");
-  CHECK(line->accessibleDescription() == "no matches");
+  CHECK(line->accessibleDescription() == "No matches");
   QTest::keyClick(line, Qt::Key_Escape);
   CHECK_FALSE(bar->isVisible());
 }
@@ -197,17 +198,16 @@ TEST_CASE("E cycles the error metric, N normalises rows, L is logarithmic, R res
 TEST_CASE("the heads of all layers are shown, and sorted by error, entropy or density") {
   Window window(assets + "/minilm/minilm-l6.safetensors");
   show(window, {View::heatmap});
-  auto* input = window->findChild<InputDock*>();
-  HeadGallery* gallery = input->gallery();
-  CHECK(gallery->heads().size() == 12);
+  auto* gallery = window->findChild<HeadGallery*>();
+  CHECK(gallery->count() == 12);
   window->findChild<QCheckBox*>("all_layers")->click();
-  CHECK(gallery->heads().size() == 48);
-  const auto card = [&](std::size_t i) {
-    return window.study().card(gallery->heads()[i].first, gallery->heads()[i].second);
+  CHECK(gallery->count() == 48);
+  const auto card = [&](int i) {
+    return window.study().card(gallery->head(i).first, gallery->head(i).second);
   };
   REQUIRE(wait_until(
       [&] {
-        for (std::size_t i = 0; i < 48; ++i)
+        for (int i = 0; i < 48; ++i)
           if (!card(i)) return false;
         return true;
       },
@@ -216,7 +216,7 @@ TEST_CASE("the heads of all layers are shown, and sorted by error, entropy or de
   const auto sorted_by = [&](int index, auto measure) {
     order->setCurrentIndex(index);
     emit order->activated(index);
-    for (std::size_t i = 1; i < 48; ++i)
+    for (int i = 1; i < 48; ++i)
       if (measure(*card(i)) > measure(*card(i - 1))) return false;
     return true;
   };
@@ -224,8 +224,8 @@ TEST_CASE("the heads of all layers are shown, and sorted by error, entropy or de
   CHECK(sorted_by(2, [](const HeadCard& c) { return c.entropy; }));
   CHECK(sorted_by(3, [](const HeadCard& c) { return c.density; }));
   window.shoot("all_heads");
-  const auto first = gallery->heads().front();
-  QTest::mouseClick(gallery, Qt::LeftButton, {}, {10, 10});
+  const auto first = gallery->head(0);
+  QTest::mouseClick(gallery->viewport(), Qt::LeftButton, {}, {10, 10});
   CHECK(window.study().session().layer == first.first);
   CHECK(window.study().session().head == first.second);
 }

@@ -6,6 +6,7 @@
 #include <QApplication>
 #include <QSettings>
 #include <QTest>
+#include <QTimer>
 #include <algorithm>
 #include <cstdio>
 
@@ -40,6 +41,19 @@ int look_at_sweep(MainWindow& window, const QString& path) {
   return window.sweep()->grab().save(path) ? 0 : 1;
 }
 
+/// Of a dialog that stands in the way until it is closed.
+int look_at_dialog(MainWindow& window, const char* action, const QString& path) {
+  bool saved = false;
+  QTimer::singleShot(500, [&] {
+    QWidget* dialog = QApplication::activeModalWidget();
+    if (!dialog) return;
+    saved = dialog->grab().save(path);
+    dialog->close();
+  });
+  window.findChild<QAction*>(action)->trigger();
+  return saved ? 0 : 1;
+}
+
 int look(const QStringList& arguments) {
   const auto argument = [&](int i) { return arguments.size() > i ? arguments[i] : QString("-"); };
   QSettings().clear();
@@ -65,6 +79,9 @@ int look(const QStringList& arguments) {
   }
   if (!QTest::qWaitFor(settled, 180000)) std::puts("not settled with these views");
   if (argument(7) == "sweep") return look_at_sweep(window, argument(1));
+  for (const char* dialog : {"keys", "export", "goto", "scale"})
+    if (argument(7) == dialog) return look_at_dialog(window, dialog, argument(1));
+  if (argument(7) == "find") window.findChild<QAction*>("find")->trigger();
   const auto timed = [&] {
     const auto& columns = window.study().columns();
     return std::ranges::all_of(columns, [](const ColumnState& column) {

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "window/docks/input_dock.h"
 #include "window/harness.h"
 
 namespace fovea::test {
@@ -109,7 +108,7 @@ inline QImage picture_of(Window& window, View view, int column) {
 }
 
 inline QWidget* sequence(Window& window) {
-  return window->findChild<InputDock*>()->sequence();
+  return window->docks().sequence;
 }
 
 }  // namespace fovea::test

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "window/docks/singular_values.h"
+#include "window/docks/inspector_dock.h"
 #include "window/harness.h"
 #include "window/widgets/info_bar.h"
 

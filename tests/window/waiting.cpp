@@ -40,7 +40,7 @@ TEST_CASE("figures and sessions are written in the background, also when the win
     window.show();
     window.open(small);
     REQUIRE(wait_until([&] { return window.study().settled(); }));
-    window.pictures().export_to(figure, FigureStyle{});
+    window.files().export_to(figure, FigureStyle{});
     window.files().save_session_to(session);
     CHECK_FALSE(QFile::exists(figure));  // the window goes on while nothing can be written
     CHECK_FALSE(QFile::exists(session));

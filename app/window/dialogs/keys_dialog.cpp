@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <map>
 
-#include "window/widgets/theme.h"
+#include "window/widgets/form.h"
 
 namespace fovea {
 namespace {
@@ -41,9 +41,10 @@ KeysDialog::KeysDialog(const std::vector<QAction*>& actions, QWidget* parent) : 
   setWindowTitle("Keys");
   auto* column = new QVBoxLayout(this);
   column->addWidget(make_note(
-      "Click a field and press keys to change them. With the mouse, in the canvas: drag selects a "
-      "rectangle, click pins a row, the wheel zooms, the right button or Space drags the view, a "
-      "double click enlarges a panel. Shift held shows exact in place."));
+      "Click a field and press the new keys. With the mouse on the canvas: dragging selects a "
+      "rectangle, a click pins a row, the wheel zooms, dragging with the right button or Space "
+      "moves the view, and a double click enlarges a panel. While Shift is held, exact attention "
+      "is shown in place of the other columns."));
   auto* page = new QWidget;
   auto* form = new QFormLayout(page);
   for (QAction* action : actions) {
@@ -52,10 +53,7 @@ KeysDialog::KeysDialog(const std::vector<QAction*>& actions, QWidget* parent) : 
     edit->setObjectName("key_" + action->objectName());
     edit->setAccessibleName(name_of(*action));
     edit->setToolTip("Standard: " + action->property(standard).value<QKeySequence>().toString());
-    auto* none = new QToolButton(page);
-    none->setText("✕");
-    none->setToolTip("No key");
-    none->setAccessibleName("No key for " + name_of(*action));
+    auto* none = make_sign_button("✕", "No key for " + name_of(*action), "No key");
     auto* line = new QHBoxLayout;
     line->addWidget(edit, 1);
     line->addWidget(none);
@@ -82,7 +80,7 @@ KeysDialog::KeysDialog(const std::vector<QAction*>& actions, QWidget* parent) : 
   connect(buttons->button(QDialogButtonBox::RestoreDefaults), &QPushButton::clicked, this,
           &KeysDialog::restore);
   column->addWidget(buttons);
-  resize(480, 640);
+  resize(600, 640);
   check();
 }
 
