@@ -1,0 +1,70 @@
+// What the laws of operators share: every case on every back end, and how far two results differ.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "laws/variant_laws.h"
+
+namespace fovea::test {
+
+/// Calls law(case, problem, instance) for every case, shape of at most `longest` tokens, mask and
+/// back end; the data alternate.
+template <class Law>
+void for_all(Law law, Index longest = 1 << 20) {
+  int turn = 0;
+  for (const Case& c : cases())
+    for (const Shape& shape : shapes())
+      for (bool causal : {false, true}) {
+        if (shape.n > longest) continue;
+        const auto data = static_cast<Data>(turn++ % 4);
+        const Problem problem = make_data(data, shape.n, shape.d, shape.dv, causal, c.head);
+        for (const auto& backend : backends()) {
+          const std::string where = describe(c) + ", n = " + std::to_string(shape.n) +
+                                    ", d = " + std::to_string(shape.d) +
+                                    ", dv = " + std::to_string(shape.dv) +
+                                    (causal ? ", causal, " : ", ") + backend->device() + ", data " +
+                                    std::to_string(static_cast<int>(data));
+          CAPTURE(where);
+          law(c, make_instance(*backend, problem, c.id, c.settings));
+        }
+      }
+}
+
+/// Largest |a - b| over both, [rows, cols] each; infinite where one of them is NaN.
+template <class A, class B>
+double distance(const A& a, const B& b, Index rows, Index cols) {
+  double largest = 0;
+  for (Index i = 0; i < rows; ++i)
+    for (Index c = 0; c < cols; ++c)
+      if (const auto x = static_cast<double>(a(i, c)), y = static_cast<double>(b(i, c)); x != y)
+        largest = larger_error(largest, x - y);
+  return largest;
+}
+
+/// A vector seen as a matrix of `cols` columns.
+template <class Real>
+auto rows_of(const std::vector<Real>& values, Index cols) {
+  return
+      [&values, cols](Index i, Index c) { return values[static_cast<std::size_t>(i * cols + c)]; };
+}
+
+/// Largest magnitude.
+inline double largest_entry(MatrixView m) {
+  double largest = 0;
+  for (Index i = 0; i < m.rows; ++i)
+    for (Index c = 0; c < m.cols; ++c)
+      largest = std::max(largest, std::abs(static_cast<double>(m(i, c))));
+  return largest;
+}
+
+/// The relative error of exp(S) in float32 beyond the plain formula's: the back ends work with
+/// S log2(e), which rounds the scale once more, and recompute S for entries of P, each a rounding
+/// of a number of size |S|; and an exp2 good to 2 ulps. In units of 1.
+inline double floor_of(const Problem& problem) {
+  return 0x1p-23 * (4 + 2 * largest_logit(problem));
+}
+
+}  // namespace fovea::test
