@@ -40,7 +40,7 @@ class Actions : public QObject {
   }
 
  private:
-  /// `menu` null: a key alone. `name`: under which its key is remembered.
+  /// Without a menu it is only a key. Its key is remembered under `name`.
   QAction* add(QMenu* menu, const QString& name, const QString& text, const Keys& keys, Run run) {
     auto* action = new QAction(text, &window_);
     action->setObjectName(name);
@@ -53,12 +53,12 @@ class Actions : public QObject {
     return action;
   }
 
-  /// Checked while `is_on`. Without a name it has no key.
+  /// An entry that is checked while `is_on`. Without a name it has no key.
   QAction* add_checked(QMenu* menu, const QString& name, const QString& text,
                        std::function<bool()> is_on, Run run) {
     QAction* action = add(menu, name, text, {}, [this, run = std::move(run)] {
       run();
-      refresh();  // a choice that was chosen already stays checked
+      refresh();  // the view that cannot be removed stays checked
     });
     action->setCheckable(true);
     refreshers_.push_back([action, is_on = std::move(is_on)] { action->setChecked(is_on()); });
@@ -136,18 +136,18 @@ class Actions : public QObject {
     make_view_bar(window_, *menu);
     menu->addSeparator();
     add(menu, "fit", "F&it", "F", [this] { navigation_.fit(); });
-    add(menu, "zoom_in", "&Zoom in", "+", [this] { navigation_.zoom(0.8); });
+    add(menu, "zoom_in", "Zoo&m in", "+", [this] { navigation_.zoom(0.8); });
     add(menu, "zoom_out", "Zoom o&ut", "-", [this] { navigation_.zoom(1.25); });
     add(menu, "enlarge", "En&large panel", "Z", [this] { navigation_.enlarge_panel(); });
-    add(menu, "row_up", "Move row u&p", "Ctrl+Up", [this] { navigation_.move_view(-1); });
-    add(menu, "row_down", "&Move row down", "Ctrl+Down", [this] { navigation_.move_view(1); });
+    add(menu, "row_up", "Mo&ve row up", "Ctrl+Up", [this] { navigation_.move_view(-1); });
+    add(menu, "row_down", "Move ro&w down", "Ctrl+Down", [this] { navigation_.move_view(1); });
     add(menu, "standard_pictures", "St&andard view settings", "Ctrl+R", [this] {
       editor_.change_settings([this](ViewSettings& settings) {
         settings = standard_session(study_.session().source, study_.length()).settings;
       });
     });
     menu->addSeparator();
-    QMenu* look = menu->addMenu("Loo&k");
+    QMenu* look = menu->addMenu("T&heme");
     for (const auto& [name, text] :
          {std::pair{"desktop", "As the desktop"}, {"dark", "Dark"}, {"light", "Light"}})
       look->addAction(text, this, [this, name = QString(name)] { window_.set_look(name); });
@@ -223,7 +223,7 @@ class Actions : public QObject {
     add(menu, "about", "&About Fovea", {}, [this] { show_about(window_); });
   }
 
-  /// Keys that belong to the canvas: elsewhere the focused widget has them.
+  /// Keys of the canvas: elsewhere the focused widget handles them.
   void make_canvas_keys() {
     const auto on_canvas = [this](const QString& name, const QString& text, const Keys& keys,
                                   Run run) {
@@ -299,7 +299,7 @@ class Actions : public QObject {
 }  // namespace
 
 void make_actions(MainWindow& window) {
-  new Actions(window);  // the window's
+  new Actions(window);  // owned by the window
 }
 
 }  // namespace fovea

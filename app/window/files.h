@@ -18,18 +18,18 @@ class Files {
   /// A source or a session file.
   void open(const QString& what);
   void open_by_dialog();
-  /// What was open when a window was last closed; false: nothing, or it is no longer there.
+  /// Opens what was open when a window was last closed. False: nothing was, or it has gone.
   bool open_last();
-  /// To the file that was opened or saved last, else to one that is asked for.
+  /// Writes the file that was opened or saved last, else one that it asks for.
   void save_session();
   void save_session_to(const QString& path);
-  /// For open_last().
+  /// Remembers the session for open_last().
   void keep_last();
 
-  /// The canvas as a figure.
+  /// Writes the canvas as a figure.
   void export_by_dialog();
   void export_to(const QString& path, const FigureStyle& style);
-  /// A panel as a picture, to the clipboard.
+  /// Copies a panel to the clipboard as a picture.
   void copy_panel(std::size_t row, std::size_t column);
 
   /// Asks where a session's missing source is now; empty: not known. Tests replace it.

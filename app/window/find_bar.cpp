@@ -91,7 +91,7 @@ void FindBar::step(int by) {
   show_match();
 }
 
-// Its row is pinned and moved into sight.
+// Pins its row and moves it into view.
 void FindBar::show_match() {
   const Index token = found_[*at_];
   window_.change("find", [&](Session& s) {
@@ -110,7 +110,7 @@ void FindBar::show_result(const QString& result) {
   line_->setAccessibleDescription(result);
 }
 
-// Takes Enter and Esc before any shortcut of the window does.
+// Handles Enter and Esc before any shortcut of the window does.
 bool FindBar::eventFilter(QObject* watched, QEvent* event) {
   const bool pressed = event->type() == QEvent::KeyPress;
   if (!pressed && event->type() != QEvent::ShortcutOverride)

@@ -6,7 +6,6 @@
 #include <QDragEnterEvent>
 #include <QLineEdit>
 #include <QMimeData>
-#include <QPointer>
 #include <QScreen>
 #include <QSettings>
 #include <QStatusBar>
@@ -22,7 +21,7 @@
 namespace fovea {
 namespace {
 
-// The pictures of every column are replaced by the exact one's; what compares with exact stays.
+// Replaces the pictures of every column by those of exact; comparisons with exact stay.
 std::shared_ptr<const CanvasModel> with_exact_in_place(std::shared_ptr<const CanvasModel> model,
                                                        std::size_t exact) {
   auto shown = std::make_shared<CanvasModel>(*model);
@@ -76,13 +75,12 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
   canvas_.setFocus();
 }
 
-// Widgets refer to the study: they go first.
+// The widgets refer to the study and are destroyed after it: neither may call the other any more.
 MainWindow::~MainWindow() {
+  delete sweep_;
   qApp->removeEventFilter(this);
   study_.disconnect();
-  const QWidgetList widgets = findChildren<QWidget*>(Qt::FindDirectChildrenOnly);
-  for (const QPointer<QWidget>& widget : QList<QPointer<QWidget>>(widgets.begin(), widgets.end()))
-    delete widget;  // one may own another one
+  for (QWidget* widget : findChildren<QWidget*>()) widget->blockSignals(true);
 }
 
 void MainWindow::connect_study() {
@@ -128,7 +126,7 @@ void MainWindow::show_model() {
 void MainWindow::show_token_errors() {
   TokenErrors errors;
   for (const ColumnState& column : study_.columns()) {
-    errors.emplace_back();  // part of the metrics, which stay as long as it is shown
+    errors.emplace_back();  // part of the metrics, which live as long as it is shown
     if (column.metrics) errors.back() = {column.metrics, &column.metrics->token_error};
   }
   canvas_.set_token_errors(std::move(errors));

@@ -10,8 +10,8 @@
 namespace fovea {
 namespace {
 
-bool holds(double begin, double end, double place) {
-  return place >= begin && place < end;
+double middle(double begin, double end) {
+  return (begin + end) / 2;
 }
 
 }  // namespace
@@ -60,13 +60,16 @@ void Navigation::pan(double rows, double cols) {
 void Navigation::zoom(double factor) {
   const Index n = study_.length();
   if (n == 0) return;
+  // The crosshair stays where it is, or the middle if it is not visible.
+  const auto fixed_point = [](double begin, double end, Index token) {
+    const double place = double(token) + 0.5;
+    return place >= begin && place < end ? place : middle(begin, end);
+  };
   editor_.change("viewport", [&](Session& s) {
     const Viewport& v = s.viewport;
-    const double query = double(study_.hovered_query()) + 0.5,
-                 key = double(study_.hovered_key()) + 0.5;
-    const double row = holds(v.row_begin, v.row_end, query) ? query : (v.row_begin + v.row_end) / 2;
-    const double col = holds(v.col_begin, v.col_end, key) ? key : (v.col_begin + v.col_end) / 2;
-    s.viewport = canvas::zoomed(v, factor, row, col, n);
+    s.viewport =
+        canvas::zoomed(v, factor, fixed_point(v.row_begin, v.row_end, study_.hovered_query()),
+                       fixed_point(v.col_begin, v.col_end, study_.hovered_key()), n);
   });
 }
 
@@ -76,13 +79,10 @@ void Navigation::fit() {
 }
 
 void Navigation::go_to(Index query, Index key) {
-  const Index n = study_.length();
   editor_.change("go", [&](Session& s) {
-    const double rows = s.viewport.row_end - s.viewport.row_begin,
-                 cols = s.viewport.col_end - s.viewport.col_begin;
-    const double r = std::clamp(double(query) - rows / 2, 0.0, std::max(0.0, double(n) - rows)),
-                 c = std::clamp(double(key) - cols / 2, 0.0, std::max(0.0, double(n) - cols));
-    s.viewport = {r, r + rows, c, c + cols};
+    const Viewport& v = s.viewport;
+    s.viewport = canvas::panned(v, double(query) - middle(v.row_begin, v.row_end),
+                                double(key) - middle(v.col_begin, v.col_end), study_.length());
     s.pinned_query = query;
   });
   point_to(query, key);
@@ -93,7 +93,7 @@ void Navigation::point_to(Index query, Index key) {
   study_.hover(query, key, study_.selected_column());
 }
 
-// It starts at the pinned row, else in the middle of the visible part.
+// A new crosshair starts at the pinned row, else in the middle of the visible part.
 void Navigation::move_crosshair(double rows, double cols) {
   const Index n = study_.length();
   if (n == 0) return;
@@ -101,13 +101,10 @@ void Navigation::move_crosshair(double rows, double cols) {
   const auto whole = [](double by) {
     return by == 0 ? 0 : std::max<Index>(1, std::llround(std::abs(by))) * (by < 0 ? -1 : 1);
   };
-  const bool there = has_crosshair();
-  Index query = study_.session().pinned_query.value_or(
-            Index(std::floor((v.row_begin + v.row_end) / 2))),
-        key = Index(std::floor((v.col_begin + v.col_end) / 2));
-  if (there) {
-    query = study_.hovered_query() + whole(rows);
-    key = study_.hovered_key() + whole(cols);
+  Index query = study_.hovered_query() + whole(rows), key = study_.hovered_key() + whole(cols);
+  if (!has_crosshair()) {
+    query = study_.session().pinned_query.value_or(Index(middle(v.row_begin, v.row_end)));
+    key = Index(middle(v.col_begin, v.col_end));
   }
   query = std::clamp<Index>(query, 0, n - 1);
   key = std::clamp<Index>(key, 0, n - 1);
@@ -153,8 +150,8 @@ void Navigation::step_leaf(int by) {
   if (now && now->column == column) leaf = now->leaves.begin + by;
   leaf = (leaf + count) % count;
   study_.choose_leaves(column, {leaf, leaf + 1});
-  window_.show_status(QString("Leaf or bucket %1 of %2: %3 queries, %4 keys")
-                          .arg(leaf + 1)
+  window_.show_status(QString("Leaf or bucket %1, of %2 in all: %3 queries, %4 keys")
+                          .arg(leaf)
                           .arg(count)
                           .arg(study_.marks().queries().size())
                           .arg(study_.marks().keys().size()));

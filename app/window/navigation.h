@@ -15,25 +15,26 @@ class Navigation {
  public:
   explicit Navigation(MainWindow& window);
 
-  /// By shares of the visible part. Where all of an axis is seen the crosshair moves instead.
+  /// Moves by shares of the visible part. Where all of an axis is visible, the crosshair moves
+  /// instead.
   void pan(double rows, double cols);
-  /// About the crosshair, where it is visible.
+  /// Zooms about the crosshair where it is visible, else about the middle.
   void zoom(double factor);
   void fit();
-  /// The visible part moves to the pair, whose query is pinned.
+  /// Moves the visible part to the pair and pins its query.
   void go_to(Index query, Index key);
 
   /// Points by keys, a token or the image: read in the selected column, shown in all panels.
   void point_to(Index query, Index key);
-  /// By at least one token each; the visible part follows.
+  /// Moves by whole tokens, at least one along an axis that is not 0; the visible part follows.
   void move_crosshair(double rows, double cols);
   void pin_crosshair();
-  /// The first time a corner of a rectangle, the second time the one across from it.
+  /// Marks a corner of a selection; the second time the opposite corner.
   void mark_corner();
   void choose_block_at_crosshair();
   void step_leaf(int by);
 
-  /// The panel last pointed at or chosen.
+  /// The panel that was pointed at or chosen last.
   int view() const { return view_; }
   int column() const { return column_; }
   void step_view(int by);

@@ -23,7 +23,8 @@ class StatusLine : public QObject {
         head_(new QLabel),
         progress_(new QProgressBar),
         cancel_(new QToolButton) {
-    constexpr int pixels = 160;  // and steps: no more can be seen, and each redraws the window
+    constexpr int pixels =
+        160;  // and as many steps: more could not be seen, and each redraws the window
     progress_->setRange(0, pixels);
     progress_->setTextVisible(false);
     progress_->setFixedWidth(pixels);
@@ -51,7 +52,7 @@ class StatusLine : public QObject {
   void timerEvent(QTimerEvent*) override {
     const Engine::Status status = study_.status();
     const bool working = study_.can_cancel();
-    // Between the pieces of long work the engine is idle for moments.
+    // Between the pieces of long work the engine is briefly idle.
     if (status.busy() || !study_.filling()) {
       progress_->setVisible(working && status.busy() && status.seconds > 0.3);
       progress_->setValue(int(progress_->maximum() * status.fraction));
@@ -100,7 +101,7 @@ QString provenance_of(const Study& study) {
 }
 
 void make_status_line(QMainWindow& window, Study& study) {
-  new StatusLine(window, study);  // the window's
+  new StatusLine(window, study);  // owned by the window
 }
 
 }  // namespace fovea

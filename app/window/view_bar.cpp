@@ -1,5 +1,6 @@
 #include "window/view_bar.h"
 
+#include <QActionGroup>
 #include <QComboBox>
 #include <QLabel>
 #include <QMenu>
@@ -18,16 +19,21 @@
 namespace fovea {
 namespace {
 
+// As short as possible: the bar must fit a narrow screen.
 QString power_text(double value) {
-  return number_text(value, value < 0.01 ? 1 : 2);
+  return value < 0.01 ? QString::number(value, 'e', 0).replace("e-0", "e−") : number_text(value, 2);
 }
 
-void check_only(const QMenu& menu, int index) {
+/// One entry of the menu is checked; choosing it again leaves it so.
+void make_exclusive(QMenu& menu) {
+  auto* group = new QActionGroup(&menu);
+  for (QAction* action : menu.actions()) group->addAction(action)->setCheckable(true);
+}
+
+/// -1: no entry.
+void check_entry(const QMenu& menu, int index) {
   const QList<QAction*> actions = menu.actions();
-  for (int i = 0; i < actions.size(); ++i) {
-    actions[i]->setCheckable(true);
-    actions[i]->setChecked(i == index);
-  }
+  for (int i = 0; i < actions.size(); ++i) actions[i]->setChecked(i == index);
 }
 
 bool shows_pooled(const CanvasModel& model) {
@@ -105,13 +111,14 @@ class ViewBar : public QToolBar {
       menu->addAction(text.isEmpty() ? brief : text, this,
                       [this, member, value = value] { request(member, value); });
     }
+    make_exclusive(*menu);
     connect(box, &QComboBox::activated, this,
             [this, member, choices](int i) { request(member, choices[i].value); });
     add_label(words);
     add_field(words, box, [box, menu, member, choices](const ViewSettings& settings) {
       const auto chosen = std::ranges::find(choices, settings.*member, &Choice<T>::value);
       box->setCurrentIndex(chosen == choices.end() ? -1 : int(chosen - choices.begin()));
-      check_only(*menu, box->currentIndex());
+      check_entry(*menu, box->currentIndex());
     });
   }
 
@@ -150,6 +157,7 @@ class ViewBar : public QToolBar {
     for (int i = 1; - 10 * i >= tenths.begin; ++i)
       menu->addAction(power_text(std::pow(10.0, -i)), this,
                       [this, member, i] { request(member, std::pow(10.0, -i)); });
+    make_exclusive(*menu);
     auto* number = new QLabel;
     number->setMinimumWidth(fontMetrics().horizontalAdvance(power_text(5e-8)) + 6);
     number->setContentsMargins(4, 0, 0, 0);
@@ -160,7 +168,7 @@ class ViewBar : public QToolBar {
       const QSignalBlocker quiet(slider);
       const int exponent = int(std::lround(10 * std::log10(settings.*member)));
       if (!slider->isSliderDown()) slider->setValue(exponent);
-      check_only(*menu, exponent % 10 == 0 ? -exponent / 10 - 1 : -1);
+      check_entry(*menu, exponent % 10 == 0 ? -exponent / 10 - 1 : -1);
       number->setText(power_text(settings.*member));
     });
     addWidget(number);
@@ -180,7 +188,7 @@ ViewBar::ViewBar(MainWindow& window, QMenu& menu)
   setMovable(false);
   setEnabled(false);  // until there is something to see
   connect(&study_, &Study::opened, this, [this] { setEnabled(true); });
-  // What does not fit is behind this button, whose own arrow a dark theme hides.
+  // This button shows what does not fit. Its own arrow is invisible in a dark theme.
   if (auto* more = findChild<QToolButton*>("qt_toolbar_ext_button")) {
     more->setToolButtonStyle(Qt::ToolButtonTextOnly);
     more->setText("»");
@@ -218,7 +226,7 @@ void ViewBar::add_fields() {
   add_choice({"Pool", "&Pooling", "Where a pixel covers several entries"}, &S::pool,
              {{Pool::Kind::max, "max", "maximum of a pixel's entries"},
               {Pool::Kind::mean, "mean", "mean of a pixel's entries"}});
-  add_choice({"Tiles", "Mask &blocks", "Side of the mask's blocks, in tokens", View::mask},
+  add_choice({"Tiles", "Mas&k blocks", "Side of the mask's blocks, in tokens", View::mask},
              &S::mask_block, sizes);
   addSeparator();
   add_choice({"Rank of", "Rank &of", "The matrix whose blocks' ranks are mapped", View::rank},
@@ -230,7 +238,7 @@ void ViewBar::add_fields() {
   add_power({"ε", "Rank &tolerance",
              "Rank tolerance: the tail of singular values that a block may lose", View::rank},
             &S::rank_tolerance, {-60, 1});
-  add_choice({"Blocks", "Ran&k blocks", "How the rank map is divided into blocks", View::rank},
+  add_choice({"Blocks", "Rank &blocks", "How the rank map is divided into blocks", View::rank},
              &S::rank_partition,
              {{Partition::hierarchy, "hierarchy"}, {Partition::uniform, "uniform"}});
   add_choice(

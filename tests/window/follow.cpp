@@ -49,7 +49,7 @@ bool enlarged(Window& window, int view, int column) {
 
 }  // namespace
 
-TEST_CASE("arrow keys step from token to token, wherever the pointer was left") {
+TEST_CASE("arrow keys step from token to token, wherever the pointer is") {
   Window window(assets + "/text/fovea.txt");
   window->change("views", [](Session& s) { s.views = {View::heatmap}; });
   REQUIRE(window.settle());
@@ -69,7 +69,7 @@ TEST_CASE("arrow keys step from token to token, wherever the pointer was left") 
   CHECK(pinned() == first + 2);
 }
 
-TEST_CASE("a search and a selection begun end with their source") {
+TEST_CASE("opening another source ends a search and an unfinished selection") {
   Window window(assets + "/text/fovea.txt");
   take_focus(window);
   window->change("go", [](Session& s) { s.pinned_query = 60; });
@@ -105,7 +105,7 @@ TEST_CASE("a search and a selection begun end with their source") {
   CHECK(window.study().selection()->first.size() == 1);
 }
 
-TEST_CASE("a long head's columns keep their own pictures when they change places") {
+TEST_CASE("columns of a long head keep their own pictures when they are moved") {
   Window window(small);
   window->open("synthetic:clusters?n=9000&d=16&seed=1");
   REQUIRE(wait_until([&] { return window.study().length() == 9000 && window.study().problem(); }));
@@ -126,7 +126,7 @@ TEST_CASE("a long head's columns keep their own pictures when they change places
   CHECK_FALSE(wrong);
 }
 
-TEST_CASE("a layer of another length is seen whole, with nothing pinned or selected") {
+TEST_CASE("a layer of another length is shown whole, with nothing pinned or selected") {
   const QTemporaryDir folder;
   Window window(two_lengths(folder));
   REQUIRE(window.study().length() == 64);
@@ -152,7 +152,7 @@ TEST_CASE("a layer of another length is seen whole, with nothing pinned or selec
   CHECK(window.settle());
 }
 
-TEST_CASE("the button and Esc cancel the same, once, then Esc lets go of what is selected") {
+TEST_CASE("the button and Esc both cancel, and a second Esc clears the selection") {
   Window window(small);
   window->open("synthetic:clusters?n=16384&d=64&seed=1");
   REQUIRE(wait_until([&] { return window.study().length() == 16384 && window.study().problem(); }));
@@ -176,7 +176,7 @@ TEST_CASE("the button and Esc cancel the same, once, then Esc lets go of what is
   CHECK_FALSE(window.study().selection());
 }
 
-TEST_CASE("the enlarged panel is the selected column's, whatever becomes of the columns") {
+TEST_CASE("the enlarged panel stays with the selected column when columns change") {
   Window window(small);
   show(window, {"exact", "h1d", "strided", "fixed"});
   take_focus(window);
@@ -194,7 +194,7 @@ TEST_CASE("the enlarged panel is the selected column's, whatever becomes of the 
   CHECK(window->canvas().is_enlarged());
 }
 
-TEST_CASE("where there is no key the inspector forgets the pair") {
+TEST_CASE("the inspector forgets the pair where there is no key") {
   Window window(small);
   std::shared_ptr<const PairReading> read;
   QObject::connect(&window.study(), &Study::pair_read, &window.study(),

@@ -60,7 +60,7 @@ QString Window::timing_text() {
   const QTableWidget& table = *window_->docks().timing;
   QStringList texts;
   for (int column = 0; column < table.columnCount(); ++column) {
-    texts << table.horizontalHeaderItem(column)->text();
+    texts << table.horizontalHeaderItem(column)->toolTip();
     for (int row = 0; row < table.rowCount(); ++row)
       texts << table.item(row, column)->text() << table.item(row, column)->toolTip();
   }

@@ -1,4 +1,4 @@
-// What the window promises to keys: they alone suffice.
+// Keys: everything can be done with them alone.
 #include <doctest/doctest.h>
 
 #include <QApplication>
@@ -14,6 +14,19 @@
 #include "window/pointer.h"
 
 namespace fovea::test {
+namespace {
+
+/// Whether at most one pixel in a thousand differs: an edge of a block that lies on half a pixel may
+/// be rounded either way where the panel is drawn at another place.
+bool same_but_for_edges(const QImage& a, const QImage& b) {
+  if (a.size() != b.size()) return false;
+  int different = 0;
+  for (int y = 0; y < a.height(); ++y)
+    for (int x = 0; x < a.width(); ++x) different += a.pixel(x, y) != b.pixel(x, y);
+  return 1000 * different <= a.width() * a.height();
+}
+
+}  // namespace
 
 TEST_CASE("keys alone: crosshair, pin, selection, panel, leaf and block") {
   Window window(small);
@@ -58,7 +71,7 @@ TEST_CASE("keys alone: crosshair, pin, selection, panel, leaf and block") {
   CHECK_FALSE(window.study().paused());
 }
 
-TEST_CASE("keys pan, zoom about the crosshair, fit, the crosshair draws the view along") {
+TEST_CASE("keys pan, zoom about the crosshair and fit; the view follows the crosshair") {
   Window window(small);
   take_focus(window);
   for (int step = 0; step < 6; ++step) press(window, Qt::Key_Plus);
@@ -80,7 +93,7 @@ TEST_CASE("keys pan, zoom about the crosshair, fit, the crosshair draws the view
   CHECK(window.study().session().viewport == Viewport{0, 128, 0, 128});
 }
 
-TEST_CASE("a token is found, the next and the one before, and they are marked") {
+TEST_CASE("the find bar steps through the tokens that match, and marks them") {
   Window window(assets + "/text/fovea.txt");
   show(window, {View::heatmap});
   window.trigger("find");
@@ -113,7 +126,7 @@ TEST_CASE("a token is found, the next and the one before, and they are marked") 
   CHECK_FALSE(bar->isVisible());
 }
 
-TEST_CASE("go to a pair: pinned, read and in sight") {
+TEST_CASE("going to a pair pins it, reads it and moves it into view") {
   Window window(small);
   for (int step = 0; step < 8; ++step) window.trigger("zoom_in");
   const auto answer = [&](const QString& text) {
@@ -135,7 +148,7 @@ TEST_CASE("go to a pair: pinned, read and in sight") {
   CHECK(window.study().session().viewport == v);
 }
 
-TEST_CASE("exact stands in place while Shift is held, but not while typing") {
+TEST_CASE("exact is shown in place while Shift is held, but not while typing") {
   Window window(small);
   show(window, {View::heatmap, View::error, View::rank});
   take_focus(window);
@@ -143,10 +156,10 @@ TEST_CASE("exact stands in place while Shift is held, but not while typing") {
   for (const View view : {View::heatmap, View::rank}) {
     CAPTURE(to_text(view));
     const QImage own = picture_of(window, view, column), exact = picture_of(window, view, 0);
-    CHECK(own != exact);
+    CHECK_FALSE(same_but_for_edges(own, exact));
     QTest::keyPress(&window->canvas(), Qt::Key_Shift);
     be_still(window);
-    CHECK(picture_of(window, view, column) == exact);
+    CHECK(same_but_for_edges(picture_of(window, view, column), exact));
     QTest::keyRelease(&window->canvas(), Qt::Key_Shift);
     be_still(window);
     CHECK(picture_of(window, view, column) == own);

@@ -1,7 +1,8 @@
-// Not a test: takes pictures of the window for the eye. `look OUT.png SOURCE [WIDTHxHEIGHT]
-// [VIEW,..] [VARIANT,..] [light|dark] [ROW:COL:SPAN|sweep] [SECONDS]` on a display (xvfb-run); "-"
-// leaves a choice to the window; "sweep": of the sweep over n instead. With SECONDS the picture is
-// of that moment, of whatever is there.
+// Not a test: takes pictures of the window. `look OUT.png SOURCE [WIDTHxHEIGHT] [VIEW,..]
+// [VARIANT,..] [light|dark] [ROW:COL:SPAN|sweep|keys|export|goto|scale|find] [SECONDS]` on a
+// display (xvfb-run); "-" leaves a choice to the window. "sweep" takes the sweep over n instead,
+// "keys", "export", "goto" and "scale" a dialog, "find" opens the find bar. With SECONDS the
+// picture is taken after that time, whatever is there.
 #include <QAction>
 #include <QApplication>
 #include <QSettings>
@@ -41,7 +42,7 @@ int look_at_sweep(MainWindow& window, const QString& path) {
   return window.sweep()->grab().save(path) ? 0 : 1;
 }
 
-/// Of a dialog that stands in the way until it is closed.
+/// A picture of a modal dialog.
 int look_at_dialog(MainWindow& window, const char* action, const QString& path) {
   bool saved = false;
   QTimer::singleShot(500, [&] {

@@ -1,4 +1,4 @@
-// Hands for tests of the window: where things are on the canvas, pointing, clicking and pressing.
+// Input for tests of the window: where things are on the canvas, pointing, clicking and pressing.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -20,14 +20,14 @@ std::optional<std::pair<Index, Index>> ask_pair(MainWindow& window);
 std::optional<std::optional<double>> ask_scale(MainWindow& window);
 
 /// Looks for CUDA devices in the background, then asks what to compute on and has the study use it.
-/// `action` is disabled until it is answered: questions must not stand above each other.
+/// `action` is disabled until it is answered: there must not be two such questions at a time.
 void ask_back_end(MainWindow& window, QAction& action);
 
 struct Export {
   QString path;
   FigureStyle style;
 };
-/// How large and how fine a figure is to be, and its file.
+/// Asks for the size and resolution of a figure, and for its file.
 std::optional<Export> ask_export(QWidget& parent, const QString& title, const QString& proposed);
 
 void show_about(QWidget& parent);

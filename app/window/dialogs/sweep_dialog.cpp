@@ -51,7 +51,7 @@ SweepDialog::SweepDialog(MainWindow& window)
 }
 
 SweepDialog::~SweepDialog() {
-  run_.disconnect(this);  // its end needs no refresh
+  run_.disconnect(this);  // ending it must not refresh this dialog
 }
 
 QLayout* SweepDialog::make_controls() {
@@ -122,14 +122,14 @@ void SweepDialog::open_dialog() {
 }
 
 void SweepDialog::hideEvent(QHideEvent* event) {
-  if (!event->spontaneous()) run_.stop();  // not when the desktop minimises it
+  if (!event->spontaneous()) run_.stop();  // the desktop has not just minimised it
   QSettings().setValue("sweep/geometry", saveGeometry());
   QDialog::hideEvent(event);
 }
 
 void SweepDialog::measure() {
   SweepLimits limits;
-  limits.longest = longest_->currentData().toLongLong();
+  limits.longest = longest_->currentText().toLongLong();
   limits.seconds = allowed_->currentData().toDouble();
   QSettings().setValue("sweep/seconds", allowed_->currentData());
   plot_->choose(std::nullopt);
@@ -139,18 +139,17 @@ void SweepDialog::measure() {
   refresh();
 }
 
-// Lengths of the head that is open; the choice stays when it can, else all of it.
+// Offers the lengths that the open head has. The choice stays if the lengths do, else it is all of
+// them.
 void SweepDialog::refresh_lengths() {
-  const auto problem = study_.problem();
-  std::vector<Index> lengths;
-  if (problem) lengths = sweep_lengths(problem->n());
-  bool same = longest_->count() == int(lengths.size());
-  longest_->setEnabled(!lengths.empty());
-  for (int i = 0; same && i < longest_->count(); ++i)
-    same = longest_->itemData(i).toLongLong() == lengths[std::size_t(i)];
-  if (same) return;
+  QStringList lengths, shown;
+  if (const auto problem = study_.problem())
+    for (const Index n : sweep_lengths(problem->n())) lengths << QString::number(n);
+  for (int i = 0; i < longest_->count(); ++i) shown << longest_->itemText(i);
+  longest_->setEnabled(!lengths.isEmpty());
+  if (lengths == shown) return;
   longest_->clear();
-  for (const Index n : lengths) longest_->addItem(QString::number(n), qlonglong(n));
+  longest_->addItems(lengths);
   longest_->setCurrentIndex(longest_->count() - 1);
 }
 
@@ -182,7 +181,8 @@ void SweepDialog::refresh() {
   read(plot_->figure().marked);
 }
 
-// All but the plots, which would be laid out again at every move of the pointer over the canvas.
+// Everything but the plots: laying them out at every move of the pointer over the canvas takes too
+// long.
 void SweepDialog::refresh_state() {
   refresh_lengths();
   const bool warns = !run_.running() && run_.stale();

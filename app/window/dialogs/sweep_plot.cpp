@@ -142,7 +142,7 @@ void SweepPlot::keyPressEvent(QKeyEvent* event) {
   step(series, length);
 }
 
-// To the next point that was measured in that direction.
+// Chooses the next point that was measured in that direction.
 void SweepPlot::step(int series, int length) {
   const Sweep& sweep = figure_.sweep;
   if (sweep.series.empty() || sweep.series.front().points.empty()) return;

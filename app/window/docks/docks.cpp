@@ -20,15 +20,15 @@ QWidget* scrolled(QWidget* page) {
   scroll->setObjectName("dock_scroll");
   scroll->setWidgetResizable(true);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  // A page whose height follows from its width must not change its width by needing a scroll bar:
-  // the two would chase each other. Room for the bar is always kept; it is invisible while unused.
+  // The height of a page follows from its width. A scroll bar that appears would change the width,
+  // and so on without end: its room is always kept, and it is invisible while it is not needed.
   scroll->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
   QScrollBar* bar = scroll->verticalScrollBar();
   QObject::connect(bar, &QScrollBar::rangeChanged, bar,
                    [bar](int low, int high) { bar->setEnabled(high > low); });
   scroll->setFocusPolicy(Qt::NoFocus);
   scroll->setWidget(page);
-  scroll->setMinimumWidth(232);  // nothing in it is cut
+  scroll->setMinimumWidth(232);  // narrower, words would be cut
   return scroll;
 }
 

@@ -14,7 +14,7 @@ namespace fovea {
 namespace {
 
 constexpr int preferred_side = 44, gap = 6;
-constexpr std::size_t most_heads = 512;  // more are chosen by number
+constexpr std::size_t most_heads = 512;  // others are chosen by their number
 
 class CardDelegate : public QStyledItemDelegate {
  public:
@@ -135,7 +135,14 @@ void HeadGallery::resizeEvent(QResizeEvent* event) {
   fit_height();
 }
 
-// Left and right go on in the next row.
+// Where the open head is not in the list, the focus makes the first one current: that is not a
+// choice.
+void HeadGallery::focusInEvent(QFocusEvent* event) {
+  const QSignalBlocker quiet(this);
+  QListWidget::focusInEvent(event);
+}
+
+// Left and right continue in the next row.
 QModelIndex HeadGallery::moveCursor(CursorAction action, Qt::KeyboardModifiers modifiers) {
   const int by = action == MoveLeft ? -1 : action == MoveRight ? 1 : 0;
   if (by == 0 || count() == 0) return QListWidget::moveCursor(action, modifiers);

@@ -45,7 +45,7 @@ QString shortened(const QString& text, int length) {
   return text.size() > length ? text.left(length - 2) + "…" : text;
 }
 
-// The largest of them, ties in their order.
+// Indices of the largest values; equal ones in their order.
 std::vector<std::size_t> largest(const std::vector<float>& values, std::size_t count) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -75,7 +75,7 @@ void SingularValues::show_values(const std::vector<float>& values, int rank) {
 }
 
 void SingularValues::paintEvent(QPaintEvent*) {
-  constexpr double decades = 7;  // what single precision tells apart
+  constexpr double decades = 7;  // single precision distinguishes no more
   constexpr int label_height = 16;
   if (values_.empty() || values_.front() <= 0) return;
   QPainter painter(this);
@@ -133,7 +133,7 @@ QString InspectorDock::position_text(Index i) const {
                                          : QString("%1  “%2”").arg(i).arg(label.left(24));
 }
 
-// By the exact weight; beside it the weight in the selected column.
+// Sorted by their exact weights, with the weights in the selected column beside them.
 void InspectorDock::show_top_keys() {
   const bool both = row_ && exact_row_ && row_->query == exact_row_->query &&
                     row_->values.size() == exact_row_->values.size();
@@ -174,7 +174,7 @@ void InspectorDock::show_pair(std::shared_ptr<const PairReading> reading) {
   pair_->set_rows(rows);
 }
 
-// What the column under the cursor makes of the pair.
+// The pair in the column under the cursor.
 std::vector<Reading> InspectorDock::column_rows(const PairReading& reading) const {
   const int column = study_.hovered_column();
   if (column < 0 || column >= std::ssize(study_.columns())) return {};
@@ -194,7 +194,7 @@ std::vector<Reading> InspectorDock::column_rows(const PairReading& reading) cons
   if (info.covered) {
     rows.push_back(
         {"level", QString::number(info.level), "of the token pyramid that owns the pair"});
-    rows.push_back({"weight", number_text(info.weight), "how many keys the entry stands for"});
+    rows.push_back({"weight", number_text(info.weight), "how many keys the entry represents"});
   }
   if (!info.place.empty())
     rows.push_back({"place", to_qt(info.place), "block, leaf, bucket or sample"});

@@ -13,7 +13,7 @@
 namespace fovea {
 namespace {
 
-constexpr Index most_chips = 2048;  // of a longer text a part is shown
+constexpr Index most_chips = 2048;  // of a longer text only a part is shown
 constexpr int chip_height = 20, chip_gap = 4;
 
 QColor readable_on(const QColor& paper) {
@@ -151,8 +151,8 @@ Index SequenceView::at(QPoint point) const {
   return -1;
 }
 
-// By a root: weights span orders of magnitude, yet the few large ones should stand out. Tokens
-// with less than about 1/1000 of the row's largest weight stay without colour.
+// A root, because weights span orders of magnitude and the few large ones should stand out. Tokens
+// with less than about 1/1000 of the row's largest weight have no colour.
 double SequenceView::shade(Index key) const {
   if (!row_ || key >= std::ssize(row_->values) || top_ <= 0) return 0;
   const double w = row_->values[key] / top_;
@@ -225,7 +225,7 @@ void SequenceView::paint_marks(QPainter& painter, const QRectF& box, Index token
     painter.fillRect(QRectF(box.left() + half, box.bottom() - 2, half, 3), theme.marked);
 }
 
-// The image under a veil that is brighter where the row has weight.
+// Draws the image darkened, and coloured where the row has weight.
 void SequenceView::paint_image(QPainter& painter) {
   const QRect box = image_box();
   painter.setRenderHint(QPainter::SmoothPixmapTransform);

@@ -46,12 +46,12 @@ QString spread_text(const StageSummary& stage) {
 QString times_text(double exact_ms, double ms) {
   const double ratio = exact_ms / ms;
   if (!(ms > 0)) return {};
-  if (ratio < 0.001) return "< 0.001 ×";  // more signs would run into the next column
+  if (ratio < 0.001) return "< 0.001 ×";  // more digits would not fit
   if (ratio < 0.1 || ratio >= 1000) return QString::number(ratio, 'f', ratio < 1 ? 3 : 0) + " ×";
   return number_text(ratio, 3) + " ×";
 }
 
-// Times of one run: few samples until repeats have come in.
+// Of several runs, or of a single one until these have been measured.
 const Timing& timing_of(const ColumnState& state) {
   return state.timing ? *state.timing : state.computation->timing;
 }
@@ -60,7 +60,7 @@ double total_of(const Timing& t) {
   return t.plan_total.median_ms + t.upload_total.median_ms + t.apply_total.median_ms;
 }
 
-// Counted and measured memory are named as such.
+// Says which memory was counted and which was measured.
 QString memory_words(const ColumnState& state) {
   QString text = "memory: " + to_qt(format_bytes(state.computation->cost.bytes)) +
                  " counted, of plan and operator beside Q, K, V and Z";
@@ -79,7 +79,7 @@ void add_measurements(TimingRow& row, const ColumnState& state, const ColumnStat
   row.stages[1].name = "upload";
   row.stages.insert(row.stages.end(), timing.apply.begin(), timing.apply.end());
   row.total = total_of(timing);
-  // Around the sum: the spread of apply.
+  // The spread of apply, drawn around the end of the bar.
   row.whisker_low = row.total - apply.median_ms + apply.p10_ms;
   row.whisker_high = row.total - apply.median_ms + apply.p90_ms;
   const bool compared = exact && exact->computation->applied() && row.total > 0 &&
@@ -141,6 +141,7 @@ class TimingTable : public QTableWidget {
   void fit();
 
   Study& study_;
+  QString conditions_;  // how and on what is measured
   std::vector<TimingRow> rows_;
 };
 
@@ -181,8 +182,6 @@ TimingTable::TimingTable(Study& study) : QTableWidget(0, place_count), study_(st
   verticalHeader()->setMinimumSectionSize(1);
   QHeaderView* header = horizontalHeader();
   header->setSectionsClickable(false);
-  header->setTextElideMode(Qt::ElideRight);
-  header->setToolTip(heading_tip);
   header->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
   QStringList labels{"", ""};
   for (const auto& [text, width] : number_headings) {
@@ -190,6 +189,8 @@ TimingTable::TimingTable(Study& study) : QTableWidget(0, place_count), study_(st
     labels << text;
   }
   setHorizontalHeaderLabels(labels);
+  for (int place = 0; place < place_count; ++place)
+    horizontalHeaderItem(place)->setToolTip(heading_tip);
   header->setSectionResizeMode(QHeaderView::Fixed);
   header->setSectionResizeMode(bar_place, QHeaderView::Stretch);
   horizontalHeaderItem(bar_place)->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
@@ -199,17 +200,16 @@ TimingTable::TimingTable(Study& study) : QTableWidget(0, place_count), study_(st
 
 void TimingTable::refresh() {
   const Backend& backend = study_.backend();
-  horizontalHeaderItem(bar_place)->setText(
-      QString("Medians after a warm-up, whiskers: p10–p90 of apply   ·   %1, %2%3")
-          .arg(to_qt(backend.device()), to_qt(backend.precision()),
-               niceness > 0 ? QString(", at nice %1").arg(niceness) : ""));
+  conditions_ = QString("Medians after a warm-up, whiskers: p10–p90 of apply   ·   %1, %2%3")
+                    .arg(to_qt(backend.device()), to_qt(backend.precision()),
+                         niceness > 0 ? QString(", at nice %1").arg(niceness) : "");
   std::vector<TimingRow> now;
   for (const ColumnState& state : study_.columns()) now.push_back(row_of(study_, state));
-  // Painting this dock means painting the whole window.
+  // Painting this dock repaints the whole window.
   const auto same = [](const TimingRow& a, const TimingRow& b) {
     return a.texts == b.texts && a.tip == b.tip && a.stale == b.stale;
   };
-  if (std::ranges::equal(now, rows_, same)) return;
+  if (!rows_.empty() && std::ranges::equal(now, rows_, same)) return;
   rows_ = std::move(now);
   setRowCount(int(rows_.size()));
   for (int r = 0; r < rowCount(); ++r)
@@ -223,7 +223,7 @@ void TimingTable::refresh() {
   fit();
 }
 
-// All rows are seen: they become lower where there are many.
+// Makes rows lower where there are many, so that all are visible.
 void TimingTable::fit() {
   constexpr int lowest = 16, highest = 28, margin = 4;
   const int header = horizontalHeader()->height(), count = std::max(1, rowCount());
@@ -234,6 +234,10 @@ void TimingTable::fit() {
   for (const TimingRow& row : rows_)
     widest = std::max(widest, fontMetrics().horizontalAdvance(row.texts.front()) + 24);
   setColumnWidth(title_place, std::min(widest, width() / 4));
+  QTableWidgetItem* heading = horizontalHeaderItem(bar_place);
+  heading->setText(
+      fontMetrics().elidedText(conditions_, Qt::ElideRight, columnWidth(bar_place) - 8));
+  heading->setToolTip(conditions_ + "\n" + heading_tip);
 }
 
 void TimingTable::draw_bar(QPainter& painter, const QRectF& cell, const TimingRow& row) const {
@@ -256,7 +260,7 @@ void TimingTable::draw_bar(QPainter& painter, const QRectF& cell, const TimingRo
     box.setWidth(row.stages[i].median_ms * scale);
     painter.fillRect(box, theme.series[i % theme.series.size()]);
     const QString name = to_qt(row.stages[i].name);
-    QRectF room = box;  // a name gives way to the whisker
+    QRectF room = box;  // of the name: the whisker comes first
     room.setRight(std::min(box.right(), cell.left() + row.whisker_low * scale));
     if (fontMetrics().horizontalAdvance(name) + 8 < room.width()) {
       painter.setPen(QColor("#101216"));
@@ -268,7 +272,7 @@ void TimingTable::draw_bar(QPainter& painter, const QRectF& cell, const TimingRo
   painter.restore();
 }
 
-// A long whisker is cut behind its bar and ends in an arrow.
+// A long whisker is cut behind its bar, where it ends in an arrow.
 void TimingTable::draw_whisker(QPainter& painter, const TimingRow& row, QPointF left,
                                double scale) const {
   constexpr double longest_tail = 40;

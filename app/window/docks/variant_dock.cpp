@@ -120,7 +120,7 @@ class VariantDock : public QWidget {
     if (study_.shows_matrix()) show_matrix();
   }
 
-  // An attention matrix alone is no variant.
+  // An attention matrix by itself is not a variant.
   void show_matrix() {
     comparison_note_->hide();
     name_->setText("Attention matrix");

@@ -75,12 +75,12 @@ void FieldEditor::make_number(QHBoxLayout* top, Index n) {
   show_ = [this, box, integer](const Value& value) {
     const double number = integer ? double(std::get<std::int64_t>(value)) : std::get<double>(value);
     const QSignalBlocker quiet_box(box), quiet_slider(slider_);
-    if (box->value() != number) box->setValue(number);  // the same would be drawn again
+    if (box->value() != number) box->setValue(number);  // the same value would be drawn again
     if (!slider_->isSliderDown()) slider_->setValue(position_of_(number));
   };
 }
 
-// A step is an octave or one where that makes few steps; else they are evenly spaced.
+// Whole numbers have a step each, or one for each power of two; others have even steps.
 void FieldEditor::lay_out_slider(Index n) {
   constexpr int even_steps = 400, most_steps = 4000;
   const bool log = field_.axis == Axis::log2;

@@ -104,7 +104,7 @@ QString style_sheet(const Theme& t) {
   return sheet;
 }
 
-// What the canvas has too is the canvas's.
+// The colours that the canvas has too are those of the canvas.
 Theme with_colours_of_canvas(bool dark, Theme theme) {
   const canvas::Theme& canvas = canvas::theme_for(dark);
   theme.line = qcolor(canvas.style.frame);
