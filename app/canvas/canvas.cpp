@@ -52,7 +52,6 @@ struct Canvas::Impl {
   std::optional<std::pair<int, IndexRange>> chosen_leaves;
   std::function<void()> undoing;  // takes the last click back
   std::vector<Index> found;
-  TokenErrors token_errors, shown_errors;  // all, and of the columns shown
   std::map<std::shared_ptr<const Panel>, drawing::PreparedPanel> prepared;  // of the panels shown
   int current_view = -1;
   bool focus_by_key = false;
@@ -107,13 +106,6 @@ void Canvas::point_to(Index query, Index key) {
 
 void Canvas::set_found(std::vector<Index> tokens) {
   impl_->found = std::move(tokens);
-  impl_->wake();
-}
-
-void Canvas::set_token_errors(TokenErrors errors) {
-  if (errors == impl_->token_errors) return;
-  impl_->token_errors = std::move(errors);
-  impl_->choose_what_is_shown();
   impl_->wake();
 }
 
@@ -222,7 +214,6 @@ void Canvas::Impl::wake(int frames) {
 /// All of the given model, or a model of the enlarged panel alone.
 void Canvas::Impl::choose_what_is_shown() {
   model = given;
-  shown_errors = token_errors;
   if (!enlarged) return;
   const auto row = static_cast<std::size_t>(enlarged->first);
   const auto column = static_cast<std::size_t>(enlarged->second);
@@ -231,10 +222,6 @@ void Canvas::Impl::choose_what_is_shown() {
     return enlarged.reset();
   shown_columns = columns_enlarged(*given, enlarged->first, enlarged->second);
   model = only(*given, row, shown_columns);
-  shown_errors.clear();
-  for (const int shown : shown_columns)
-    shown_errors.push_back(
-        std::size_t(shown) < token_errors.size() ? token_errors[std::size_t(shown)] : nullptr);
 }
 
 int Canvas::Impl::shown_column(int column) const {
@@ -260,7 +247,6 @@ Scene Canvas::Impl::make_scene() {
                .scales = scales_of(model->ranges_of ? *model->ranges_of : *model),
                .chosen_leaves = chosen_leaves_shown(),
                .found = found,
-               .token_errors = shown_errors,
                .current_row = enlarged ? -1 : current_view,
                .columns_move = !enlarged,
                .prepared = its_prepared};

@@ -32,8 +32,6 @@ class Canvas : public GlWidget {
   void point_to(Index query, Index key);
   /// Tokens a search found, ascending: marked at the edges of all panels.
   void set_found(std::vector<Index> tokens);
-  /// Drawn as strips beside the error maps.
-  void set_token_errors(TokenErrors errors);
   /// The leaves whose tokens the model marks; an empty range: none.
   void set_chosen_leaves(int column, IndexRange leaves);
   /// The panel that keys act on: the name of its row is highlighted, and it is scrolled into view.

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "drawing/shapes.h"
+#include "drawing/style.h"
 
 namespace fovea::canvas {
 

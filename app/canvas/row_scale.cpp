@@ -8,18 +8,13 @@ using drawing::ColourScale;
 RowScale scale_of(const std::vector<CanvasCell>& cells, const ViewSettings& settings) {
   std::vector<std::optional<ColourScale>> own;
   for (const CanvasCell& cell : cells)
-    own.push_back(cell.panel ? drawing::colour_scale_of(*cell.panel, choice_of(settings))
-                             : std::nullopt);
+    own.push_back(cell.panel ? drawing::colour_scale_of(*cell.panel, settings) : std::nullopt);
   const drawing::RowScales row = drawing::share_scales(own, settings.shared_range);
   const bool any = std::ranges::any_of(own, [](const auto& one) { return one.has_value(); });
   return {row.shared, any && !row.shared};
 }
 
 }  // namespace
-
-drawing::ColourChoice choice_of(const ViewSettings& settings) {
-  return {settings.colormap, settings.log_floor, settings.rank_colour};
-}
 
 std::vector<RowScale> scales_of(const CanvasModel& model) {
   std::vector<RowScale> scales;
@@ -29,7 +24,7 @@ std::vector<RowScale> scales_of(const CanvasModel& model) {
 
 std::optional<ColourScale> scale_in(const RowScale& row, const Panel& panel,
                                     const ViewSettings& settings) {
-  std::optional<ColourScale> own = drawing::colour_scale_of(panel, choice_of(settings));
+  std::optional<ColourScale> own = drawing::colour_scale_of(panel, settings);
   return own && row.shared ? row.shared : own;
 }
 

@@ -16,7 +16,6 @@ struct RowScale {
   bool own = false;  // every panel has a bar of its own
 };
 
-drawing::ColourChoice choice_of(const ViewSettings& settings);
 std::vector<RowScale> scales_of(const CanvasModel& model);
 /// What a panel of the row is coloured by; nothing for panels without colours.
 std::optional<drawing::ColourScale> scale_in(const RowScale& row, const Panel& panel,

@@ -96,7 +96,7 @@ bool make_room_for_bars(GridShape& shape, const CanvasModel& model, double side,
   for (std::size_t r = 0; r < shape.rows.size(); ++r)
     for (const CanvasCell& cell : model.cells[r]) {
       auto scale = cell.panel && shape.rows[r].own_bars
-                       ? drawing::colour_scale_of(*cell.panel, choice_of(model.settings))
+                       ? drawing::colour_scale_of(*cell.panel, model.settings)
                        : std::nullopt;
       if (!scale) continue;
       if (raster_of(cell)) scale->add(special_colours_of(prepared(cell.panel).contents, *scale));

@@ -36,7 +36,6 @@ struct Scene {
   Pointer pointer;
   std::optional<std::pair<int, IndexRange>> chosen_leaves;   // column, leaves
   const std::vector<Index>& found;                           // tokens a search found, ascending
-  const TokenErrors& token_errors;                           // by column
   int current_row = -1;                                      // its name stands out
   bool columns_move = true;                                  // their headers can be dragged
   std::optional<std::pair<IndexRange, IndexRange>> dragged;  // rectangle being selected

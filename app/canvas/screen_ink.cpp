@@ -98,8 +98,10 @@ void ScreenInk::outline(const Rect& where, const Stroke& stroke, double rounding
                 0, static_cast<float>(width));
 }
 
-void ScreenInk::triangle(Point a, Point b, Point c, Rgba colour) {
-  list_.AddTriangleFilled(vec(a), vec(b), vec(c), packed(colour));
+void ScreenInk::polygon(std::span<const Point> corners, Rgba colour) {
+  std::vector<ImVec2> points;
+  for (const Point& p : corners) points.push_back(vec(p));
+  list_.AddConvexPolyFilled(points.data(), int(points.size()), packed(colour));
 }
 
 void ScreenInk::dot(Point centre, double radius, Rgba colour) {

@@ -34,7 +34,7 @@ class ScreenInk : public drawing::Ink {
   void fill(const Rect& where, Rgba colour, double rounding = 0) override;
   void fill_all(std::span<const Rect> where, Rgba colour) override;
   void outline(const Rect& where, const Stroke& stroke, double rounding = 0) override;
-  void triangle(Point a, Point b, Point c, Rgba colour) override;
+  void polygon(std::span<const Point> corners, Rgba colour) override;
   void dot(Point centre, double radius, Rgba colour) override;
   void raster(const Raster& values, const ValueColours& colours,
               const drawing::RasterPlace& place) override;

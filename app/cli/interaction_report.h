@@ -3,8 +3,8 @@
 
 #include <ostream>
 
+#include "cli/interaction.h"
 #include "cli/json_output.h"
-#include "window/interaction.h"
 
 namespace fovea {
 

@@ -10,8 +10,7 @@ namespace fovea {
 namespace {
 
 /// Raw profiles of one contender.
-struct Samples {
-  std::vector<Profile> plan, upload, apply;
+struct Samples : TimingSamples {
   std::vector<double> used_ms;
   Cost cost;
   std::vector<std::string> notes;
@@ -76,13 +75,7 @@ void require_plannable(const Problem& problem, const std::vector<Contender>& con
 
 Measurement summary_of(const Contender& contender, const Samples& samples) {
   return {.contender = contender,
-          .timing = {.plan = summarise(samples.plan),
-                     .upload = summarise(samples.upload),
-                     .apply = summarise(samples.apply),
-                     .plan_total = summarise_total(samples.plan),
-                     .upload_total = summarise_total(samples.upload),
-                     .apply_total = summarise_total(samples.apply),
-                     .few_samples = samples.apply.size() < 5},
+          .timing = summarise(samples),
           .cost = samples.cost,
           .notes = samples.notes,
           .used_ms = median(samples.used_ms)};

@@ -1,6 +1,6 @@
 // The window of a build without one.
+#include "cli/interaction.h"
 #include "data/error.h"
-#include "window/interaction.h"
 #include "window/run_window.h"
 
 namespace fovea {

@@ -1,7 +1,6 @@
 #include "cli/panel_grid.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "cli/timing_panel.h"
 #include "session/gradual_output.h"
@@ -29,13 +28,8 @@ PanelGrid::PanelGrid(const PanelGridRequest& request, Run& run)
 
 void PanelGrid::look_at(const Viewport& view) {
   const Index n = request_.problem.n();
-  const auto visible = [n](double begin, double end) {
-    const IndexRange range{static_cast<Index>(std::clamp(std::floor(begin), 0.0, double(n))),
-                           static_cast<Index>(std::clamp(std::ceil(end), 0.0, double(n)))};
-    return range.size() > 0 ? range : IndexRange{0, n};
-  };
-  rows_ = visible(view.row_begin, view.row_end);
-  cols_ = visible(view.col_begin, view.col_end);
+  rows_ = visible_tokens(view.row_begin, view.row_end, n);
+  cols_ = visible_tokens(view.col_begin, view.col_end, n);
   query_ = std::min(n - 1, request_.query.value_or(n / 2));
 }
 
@@ -49,10 +43,7 @@ void PanelGrid::prepare_all(Run& run) {
   exact_ = prepared({.variant = &reference_variant()});
   for (const Column& column : request_.columns) {
     const bool exact = is_reference(column.variant);
-    columns_.push_back({.computation = exact ? exact_
-                                             : prepared({.variant = &find_variant(column.variant),
-                                                         .values = column.values,
-                                                         .seed = column.seed}),
+    columns_.push_back({.computation = exact ? exact_ : prepared(request_of(column)),
                         .metrics = {},
                         .diagnostics = {}});
   }

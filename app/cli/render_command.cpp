@@ -21,7 +21,6 @@
 namespace fovea {
 namespace {
 
-constexpr double points_per_inch = 72;
 constexpr const char* timing_view = "timing";  // not a View: the window shows timing in a dock
 
 struct Options {
@@ -133,10 +132,7 @@ FigureStyle style_of(const Options& options) {
   style.dpi = options.dpi;
   style.width = points_of("--width", options.width, options.dpi);
   if (!options.height.empty()) style.height = points_of("--height", options.height, options.dpi);
-  style.colormap = options.settings.colormap;
-  style.log_floor = options.settings.log_floor;
-  style.rank_colour = options.settings.rank_colour;
-  style.shared_range = options.settings.shared_range;
+  style.settings = options.settings;
   return style;
 }
 
@@ -223,9 +219,11 @@ void run_render(Options options, const CLI::App& command, const Console& console
   const Painting painting;
   const Source source = load(options, command, console);
   check_estimate(options);  // a session has views of its own
-  Figure figure{.title = options.title, .footer = {}, .rows = {}, .style = style_of(options)};
   options.settings.norm = *norm_from(options.norm);
   options.settings.error = *error_kind_from(options.error);
+  Figure figure{.title = options.title,
+                .style = style_of(options),
+                .sequence = std::make_shared<const Sequence>(source.sequence)};
   Profile profile;
   Run run{profile, console.stop};
   if (!source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qkv()) {

@@ -34,24 +34,18 @@ Cost total_cost(const ComputeReport& report) {
 /// Of one head: the samples of all heads together, each stage's median the median over the heads.
 Timing timing_of_a_head(const ComputeReport& report) {
   if (report.heads.size() == 1) return report.heads.front().timing;
-  std::vector<Profile> plan, upload, apply;
+  TimingSamples samples;
   const auto profile_of = [](const std::vector<StageSummary>& stages) {
     Profile profile;
     for (const auto& stage : stages) profile.add(stage.name, stage.median_ms);
     return profile;
   };
   for (const auto& head : report.heads) {
-    plan.push_back(profile_of(head.timing.plan));
-    upload.push_back(profile_of(head.timing.upload));
-    apply.push_back(profile_of(head.timing.apply));
+    samples.plan.push_back(profile_of(head.timing.plan));
+    samples.upload.push_back(profile_of(head.timing.upload));
+    samples.apply.push_back(profile_of(head.timing.apply));
   }
-  return {.plan = summarise(plan),
-          .upload = summarise(upload),
-          .apply = summarise(apply),
-          .plan_total = summarise_total(plan),
-          .upload_total = summarise_total(upload),
-          .apply_total = summarise_total(apply),
-          .few_samples = report.heads.size() < 5};
+  return summarise(samples);
 }
 
 std::string parameters_text(const ComputeReport& report) {

@@ -1,9 +1,11 @@
-// What the axes of a panel measure.
+// What the axes of a panel measure, and how they are drawn.
 #include "drawing/axes.h"
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
+#include "data/number_text.h"
 #include "drawing/bodies.h"
 
 namespace fovea::drawing {
@@ -14,12 +16,11 @@ constexpr double kWideToken = 0.55;  // of a letter: ticks stand in the middle o
 constexpr double kNamedToken = 0.64;
 
 int ticks_along(double length, const Lettering& letters) {
-  return std::clamp(static_cast<int>(length / (2.6 * letters.size())), 1, 5);
+  return std::clamp(length / (2.6 * letters.size()), 1.0, 5.0);
 }
 
 TokenSpan span_of(IndexRange tokens) {
-  return {static_cast<double>(tokens.begin),
-          static_cast<double>(std::max(tokens.end, tokens.begin + 1))};
+  return {double(tokens.begin), double(std::max(tokens.end, tokens.begin + 1))};
 }
 
 PanelAxis token_axis(TokenSpan tokens, const char* label, double length, double spacing,
@@ -29,7 +30,7 @@ PanelAxis token_axis(TokenSpan tokens, const char* label, double length, double 
   axis.named = names.known() && cell >= kNamedToken * size;
   const TokenSpacing where{cell, axis.named ? 1.2 * size : spacing, kWideToken * size};
   for (const Index token : token_places(tokens.begin, tokens.end, where))
-    axis.ticks.push_back({static_cast<double>(token) + (cell > where.wide ? 0.5 : 0),
+    axis.ticks.push_back({double(token) + (cell > where.wide ? 0.5 : 0),
                           axis.named ? letters.elided(names.name(token, letters), kNameRoom * size)
                                      : std::to_string(token)});
   // A token of which less than a half is seen has its middle outside.
@@ -60,12 +61,82 @@ PanelAxis weight_axis(double top, double log_floor, double length, const Letteri
 double highest(const std::vector<float>& values) {
   double high = 0;
   for (const float v : values)
-    if (std::isfinite(v)) high = std::max(high, static_cast<double>(v));
+    if (std::isfinite(v)) high = std::max<double>(high, v);
   return high;
 }
 
 double largest(const std::vector<Index>& sizes) {
-  return sizes.empty() ? 0 : static_cast<double>(*std::ranges::max_element(sizes));
+  return sizes.empty() ? 0 : *std::ranges::max_element(sizes);
+}
+
+/// The tokens that a rank map is of: of a long head only a part.
+IndexRange tokens_of(const BlockMap& blocks) {
+  if (blocks.map.blocks.empty()) return {0, blocks.map.n};
+  IndexRange all = blocks.map.blocks.front().rows;
+  for (const RankBlock& block : blocks.map.blocks)
+    all = {std::min(all.begin, block.rows.begin), std::max(all.end, block.rows.end)};
+  return all;
+}
+
+// Of the axes of a SeriesPlot.
+constexpr double kHeadroom = 1.25;  // beyond its values
+constexpr double kLeastRange = 8;   // of its ends: a small part of a decade would be all slope
+constexpr double kZeros = 1.4;      // lines that are left for zeros
+
+std::string amount_text(double value, SeriesPlot::Unit unit) {
+  if (unit == SeriesPlot::Unit::milliseconds) return format_time(value, Zeros::drop);
+  return unit == SeriesPlot::Unit::bytes ? format_bytes(value, Zeros::drop) : number_text(value);
+}
+
+/// Powers of two for bytes, else powers of ten and, where there is room, numbers between them.
+std::vector<Tick> amount_ticks(double low, double high, int most, SeriesPlot::Unit unit) {
+  const double base = unit == SeriesPlot::Unit::bytes ? 2 : 10;
+  const int first = std::floor(std::log(low) / std::log(base)),
+            last = std::ceil(std::log(high) / std::log(base));
+  std::vector<Tick> ticks;
+  const auto fit = [&](std::initializer_list<double> multiples, int stride) {
+    ticks.clear();
+    for (int e = first; e <= last; ++e)
+      for (const double m : multiples)
+        if (const double at = m * std::pow(base, e); e % stride == 0 && at >= low && at <= high)
+          ticks.push_back({at, amount_text(at, unit)});
+    return std::ssize(ticks) <= most;
+  };
+  if (base == 10 && (fit({1, 2, 5}, 1) || fit({1, 3}, 1))) return ticks;
+  for (int stride = 1; !fit({1}, stride); ++stride) continue;
+  return ticks;
+}
+
+PanelAxis lengths_axis(const SeriesPlot& plot) {
+  PanelAxis axis{.label = plot.x_label, .logarithmic = true, .amounts = true};
+  if (plot.lengths.empty()) return axis;
+  axis.low = plot.lengths.front() / 1.15;
+  axis.high = plot.lengths.back() * 1.15;
+  for (const Index n : plot.lengths) axis.ticks.push_back({double(n), std::to_string(n)});
+  return axis;
+}
+
+PanelAxis series_axis(const SeriesPlot& plot, double length, const Lettering& letters) {
+  double low = INFINITY, high = 0;
+  bool zeros = false;
+  for (const SeriesPlot::Series& series : plot.series)
+    for (const SeriesPlot::Point& point : series.points) {
+      zeros |= point.value <= 0;
+      if (point.value <= 0) continue;
+      low = std::min(low, point.low > 0 ? point.low : point.value);
+      high = std::max(high, point.high);
+    }
+  PanelAxis axis{.low = 0.1, .high = 1, .logarithmic = true, .amounts = true};
+  if (zeros) axis.zeros = std::min(0.5, kZeros * letters.line() / length);
+  if (high > 0) {
+    const double widened = std::sqrt(std::max(1.0, kLeastRange * low / high));
+    axis.low = low / widened / kHeadroom;
+    axis.high = high * widened * kHeadroom;
+    const double lines = (1 - axis.zeros) * length / (1.8 * letters.line());
+    axis.ticks = amount_ticks(axis.low, axis.high, std::max(2.0, lines), plot.unit);
+  }
+  if (zeros) axis.ticks.insert(axis.ticks.begin(), {0, "0"});
+  return axis;
 }
 
 struct Maker {
@@ -83,7 +154,7 @@ struct Maker {
     return {across(tokens_of(blocks)), down(tokens_of(blocks))};
   }
   Axes operator()(const LeafSizes& leaves) const {
-    const auto count = static_cast<Index>(std::max(leaves.queries.size(), leaves.keys.size()));
+    const Index count = std::max(leaves.queries.size(), leaves.keys.size());
     PanelAxis x = key_axis(span_of({0, count}), in.size.x, in.letters, {});
     x.label = leaves.kind;
     return {x, amount_axis(top, "tokens", 0.6 * in.size.y, in.letters)};
@@ -92,17 +163,37 @@ struct Maker {
     return {across(row.keys), weight_axis(top, row.log_floor, in.size.y, in.letters)};
   }
   Axes operator()(const Strip& strip) const {
-    const IndexRange all{0, static_cast<Index>(strip.values.size())};
-    const int most = std::max(2, static_cast<int>(in.size.x / (5 * in.letters.size())));
+    const IndexRange all{0, std::ssize(strip.values)};
+    const int most = std::max(2.0, in.size.x / (5 * in.letters.size()));
     PanelAxis x = amount_axis(top, strip.quantity, in.size.x, in.letters);
     x.ticks = linear_ticks(0, x.high, std::min(most, 4));
     return {x, down(all)};
+  }
+  Axes operator()(const SeriesPlot& plot) const {
+    return {lengths_axis(plot), series_axis(plot, in.size.y, in.letters)};
   }
   template <class Other>
   Axes operator()(const Other&) const {
     return {};
   }
 };
+
+constexpr double kTick = 0.3, kTickGap = 0.22, kNameGap = 0.2;  // in letters
+
+double widest_label(const PanelAxis& axis, const Lettering& letters) {
+  double widest = 0;
+  for (const Tick& tick : axis.ticks) widest = std::max(widest, letters.width(tick.label));
+  return widest;
+}
+
+bool labelled(const PanelAxis& axis, AxisWords words) {
+  return words.label && !axis.label.empty();
+}
+
+/// Kept within the plot, but for a little.
+double kept(double at, double half, double from, double to, double over) {
+  return std::max(from - over + half, std::min(at, to + over - half));
+}
 
 }  // namespace
 
@@ -128,16 +219,8 @@ PanelAxis query_axis(TokenSpan tokens, double height, const Lettering& letters,
 
 PanelAxis key_axis(TokenSpan tokens, double width, const Lettering& letters,
                    const TokenNames& names) {
-  const double widest = letters.width(std::to_string(static_cast<Index>(tokens.end)));
+  const double widest = letters.width(std::to_string(Index(tokens.end)));
   return token_axis(tokens, "key", width, widest + letters.size(), letters, names);
-}
-
-IndexRange tokens_of(const BlockMap& blocks) {
-  if (blocks.map.blocks.empty()) return {0, blocks.map.n};
-  IndexRange all = blocks.map.blocks.front().rows;
-  for (const RankBlock& block : blocks.map.blocks)
-    all = {std::min(all.begin, block.rows.begin), std::max(all.end, block.rows.end)};
-  return all;
 }
 
 std::optional<double> amount_of(const Panel& panel) {
@@ -158,6 +241,113 @@ std::string amount_name(const Panel& panel) {
 Axes axes_of(const Panel& panel, const AxesRequest& request) {
   const double top = request.top ? *request.top : amount_of(panel).value_or(1);
   return std::visit(Maker{request, top}, panel.body);
+}
+
+double PanelAxis::place(double value, double from, double to) const {
+  double t = (value - low) / (high - low);
+  if (logarithmic)
+    t = zeros + (1 - zeros) * std::log(std::max(value, low) / low) / std::log(high / low);
+  if (logarithmic && value <= 0) t = 0.4 * zeros;
+  return from + t * (to - from);
+}
+
+Rect Plot::box(IndexRange rows, IndexRange cols) const {
+  const double left = x(cols.begin), top = y(rows.begin);
+  return {left, top, x(cols.end) - left, y(rows.end) - top};
+}
+
+double x_axis_height(const PanelAxis& axis, const Lettering& letters, AxisWords words) {
+  const double size = letters.size();
+  double height = kTick * size;
+  if (words.numbers)
+    height += axis.named ? widest_label(axis, letters) + 0.5 * size : letters.line();
+  return height + (labelled(axis, words) ? letters.line() : 0);
+}
+
+double y_axis_width(const PanelAxis& axis, const Lettering& letters, AxisWords words) {
+  const double size = letters.size();
+  double width = kTick * size;
+  if (words.numbers) width += kTickGap * size + widest_label(axis, letters);
+  return width + (labelled(axis, words) ? kNameGap * size + letters.line() : 0);
+}
+
+void draw_x_axis(Ink& ink, const Plot& plot, AxisWords words) {
+  const PanelAxis& axis = *plot.axes.x;
+  const Rect& where = plot.where;
+  const double size = ink.letters.size(), tick_end = where.bottom() + kTick * size;
+  double free = where.right() + where.width;  // from the last number leftwards
+  for (const Tick& tick : axis.ticks | std::views::reverse) {
+    const double x = plot.x(tick.at), width = ink.letters.width(tick.label);
+    ink.line({x, where.bottom()}, {x, tick_end}, {ink.style.frame});
+    const double half = axis.named ? 0.5 * size : width / 2;
+    const double middle = axis.named ? x : kept(x, half, where.x, where.right(), 0.3 * size);
+    if (!words.numbers || middle + half > free) continue;
+    free = middle - half - (axis.named ? 0.1 : 0.4) * size;
+    if (axis.named)
+      ink.text_upwards({x, tick_end + 0.2 * size + width / 2}, tick.label, ink.style.label);
+    else
+      ink.write({middle - half, tick_end, width, ink.letters.line()}, tick.label, Align::left,
+                ink.style.label);
+  }
+  if (!labelled(axis, words)) return;
+  const double height = x_axis_height(axis, ink.letters, words);
+  ink.write({where.x, where.bottom() + height - ink.letters.line() - 0.14 * size, where.width,
+             ink.letters.line()},
+            ink.letters.elided(axis.label, where.width), Align::centre, ink.style.label);
+}
+
+void draw_y_axis(Ink& ink, const Plot& plot, AxisWords words) {
+  const PanelAxis& axis = *plot.axes.y;
+  const Rect& where = plot.where;
+  const double size = ink.letters.size(), line = ink.letters.line();
+  const double tick_end = where.x - kTick * size;
+  std::optional<double> before;  // where the number before stands
+  for (const Tick& tick : axis.ticks) {
+    const double y = plot.y(tick.at);
+    ink.line({tick_end, y}, {where.x, y}, {ink.style.frame});
+    const double middle = kept(y, 0.5 * size, where.y, where.bottom(), 0.14 * size);
+    if (!words.numbers || (before && std::abs(middle - *before) < 1.1 * size)) continue;
+    before = middle;
+    ink.write({tick_end - kTickGap * size, middle - line / 2, 0, line}, tick.label, Align::right,
+              ink.style.label);
+  }
+  if (!labelled(axis, words)) return;
+  const double left = where.x - y_axis_width(axis, ink.letters, words);
+  ink.text_upwards({left + line / 2, where.centre().y},
+                   ink.letters.elided(axis.label, where.height + 0.3 * size), ink.style.label);
+}
+
+void draw_grid_lines(Ink& ink, const Plot& plot) {
+  const Rect& where = plot.where;
+  const auto is_inside = [](const PanelAxis& axis) {
+    return [&axis](const Tick& tick) { return axis.amounts && tick.at > axis.low; };
+  };
+  for (const Tick& tick : plot.axes.x->ticks | std::views::filter(is_inside(*plot.axes.x)))
+    ink.line({plot.x(tick.at), where.y}, {plot.x(tick.at), where.bottom()}, {ink.style.grid});
+  for (const Tick& tick : plot.axes.y->ticks | std::views::filter(is_inside(*plot.axes.y)))
+    ink.line({where.x, plot.y(tick.at)}, {where.right(), plot.y(tick.at)}, {ink.style.grid});
+}
+
+void draw_amounts_inside(Ink& ink, const Plot& plot) {
+  const bool across = plot.axes.x && plot.axes.x->amounts;
+  if (!across && !(plot.axes.y && plot.axes.y->amounts)) return;
+  const PanelAxis& axis = across ? *plot.axes.x : *plot.axes.y;
+  const double height = 1.2 * ink.letters.size(), gap = 0.2 * ink.letters.size();
+  for (const Tick& tick : axis.ticks) {
+    if (!(tick.at > axis.low)) continue;
+    const double width = ink.letters.width(tick.label) + 2 * gap;
+    Rect ground{plot.where.x + 0.1 * height, 0, width, height};
+    if (across) {
+      ground.x = plot.x(tick.at) - width / 2;
+      ground.y = plot.where.y + gap;
+      if (ground.x < plot.where.x || ground.right() > plot.where.right()) continue;
+    } else {
+      ground.y = plot.y(tick.at) - height;
+      if (ground.y < plot.where.y) ground.y += height;  // below its line
+    }
+    ink.fill(ground, faded(ink.style.paper, 0.8), gap);  // curves may be high
+    ink.write(ground, tick.label, Align::centre, ink.style.faint);
+  }
 }
 
 }  // namespace fovea::drawing

@@ -2,7 +2,6 @@
 // which has its queries down, to the right).
 #pragma once
 
-#include <cmath>
 #include <optional>
 
 #include "data/sequence.h"
@@ -35,12 +34,9 @@ struct PanelAxis {
   bool logarithmic = false;  // low > 0 then
   bool amounts = false;      // not tokens
   bool named = false;        // the ticks carry names of tokens; across, they read upwards
+  double zeros = 0;          // share of a logarithmic axis, at its low end, that is left for zeros
 
-  double place(double value, double from, double to) const {
-    const double t = logarithmic ? std::log(std::max(value, low) / low) / std::log(high / low)
-                                 : (value - low) / (high - low);
-    return from + t * (to - from);
-  }
+  double place(double value, double from, double to) const;
   /// Reads the same: one set of numbers serves both.
   bool same_as(const PanelAxis& other) const {
     return low == other.low && high == other.high && label == other.label &&
@@ -95,6 +91,7 @@ std::string amount_name(const Panel& panel);
 struct AxisWords {
   bool numbers = true, label = true;
 };
+/// Numbers that would touch others are left out.
 void draw_x_axis(Ink& ink, const Plot& plot, AxisWords words);
 void draw_y_axis(Ink& ink, const Plot& plot, AxisWords words);
 /// Room that they take below and left of the plot.

@@ -3,9 +3,27 @@
 
 #include "drawing/axes.h"
 #include "drawing/colour_scale.h"
-#include "drawing/prepared.h"
 
 namespace fovea::drawing {
+
+/// Leaves as they are drawn.
+struct LeafOrder {
+  Index count = 0;
+  Index most = 0;           // tokens of one kind in the largest leaf
+  Index keys = 0;           // of all leaves
+  std::vector<Index> sums;  // tokens before each leaf, both kinds [count + 1]
+  std::vector<Index> sorted_queries, sorted_keys;  // descending
+};
+
+/// What the drawing of a panel needs and finds once, however often the panel is drawn.
+struct PreparedPanel {
+  /// The panel must outlive it.
+  explicit PreparedPanel(const Panel& panel);
+
+  const Panel* panel;
+  RasterContents contents;  // of a raster
+  LeafOrder leaves;
+};
 
 /// Where and how the body of a panel is drawn.
 struct BodyDrawing {
@@ -22,12 +40,14 @@ void draw_body(const BodyDrawing& d);
 
 /// Wrapped and centred.
 void draw_message(Ink& ink, const Rect& where, const std::string& words);
-double table_height(const FigureTable& table, double width, const Lettering& letters);
-/// The tokens that a rank map is of: of a long head only a part.
-IndexRange tokens_of(const BlockMap& blocks);
 
+/// Rows over columns of what has cells; nothing for plots and text.
+std::optional<double> shape_of(const Panel& panel);
+/// Height a body takes at a width: square cells for matrices, lines of text for tables.
+double natural_height(const Panel& panel, double width, const Lettering& letters);
 /// Height of what stands above the plot of a body: legends, key figures, the icicle of a tree.
 double heading_height(const Panel& panel, const Rect& body, const Lettering& letters);
+
 /// Below this width leaves show no key figures, since their names would be cut.
 double least_width_for_figures(const Lettering& letters);
 /// Where a body of leaves is drawn.
@@ -42,26 +62,27 @@ IndexRange leaves_at(const LeafPlace& place, Point at);
 /// Where a range of leaves stands, with the nodes above it.
 Rect place_of_leaves(const LeafPlace& place, IndexRange leaves);
 
-/// A number in [0, 1] of each query as a colour.
-struct RowShares {
+/// A number of each query, drawn as a colour in a strip beside the plot.
+struct RowStrip {
   std::span<const float> values;  // NaN: not known
   Index first = 0;                // query of the first
   double top = 1;                 // this value has the last colour
-};
-/// A strip that runs beside a plot; `axis` is that of its queries.
-void draw_row_shares(Ink& ink, const Rect& where, const PanelAxis& axis, const RowShares& shares,
-                     const Colormap& map);
-/// Width of the strip and of the gap before it.
-inline constexpr double row_shares_gap = 0.06, row_shares_width = 0.23;  // in letters, on paper
 
-/// Rows over columns of what has cells; nothing for plots and text.
-std::optional<double> shape_of(const Panel& panel);
-/// Height a body takes at a width: square cells for matrices, lines of text for tables.
-double natural_height(const Panel& panel, double width, const Lettering& letters);
+  /// The largest of some queries; NaN where none is known.
+  float largest(IndexRange queries) const;
+};
+/// Of a raster that carries such numbers, or of an error map with the output errors of all tokens.
+std::optional<RowStrip> row_strip_of(const Panel& panel, std::span<const float> errors = {});
+/// Beside the plot that `plot` is; `axis` is that of its queries.
+void draw_row_strip(Ink& ink, const Rect& plot, const PanelAxis& axis, const RowStrip& strip,
+                    const Colormap& map);
+/// Room for a strip beside a plot.
+double row_strip_room(const Lettering& letters);
 
 /// Of these kinds.
 double row_heading_height(const RowCurve& row, double width, const Lettering& letters);
 double leaf_heading_height(const LeafSizes& leaves, const Rect& body, const Lettering& letters);
+double series_heading_height(const SeriesPlot& plot, double width, const Lettering& letters);
 
 /// The bodies, a kind each.
 void draw(const BodyDrawing& d, const Raster& raster);
@@ -69,6 +90,7 @@ void draw(const BodyDrawing& d, const BlockMap& blocks);
 void draw(const BodyDrawing& d, const LeafSizes& leaves);
 void draw(const BodyDrawing& d, const RowCurve& row);
 void draw(const BodyDrawing& d, const Strip& strip);
+void draw(const BodyDrawing& d, const SeriesPlot& plot);
 void draw(const BodyDrawing& d, const OutputPicture& picture);
 void draw(const BodyDrawing& d, const FigureTable& table);
 void draw(const BodyDrawing& d, const Message& message);

@@ -19,7 +19,7 @@ constexpr Rgb kNotANumber = {255, 0, 144};
 
 std::uint8_t from_hex(std::string_view two) {
   auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  return static_cast<std::uint8_t>(digit(two[0]) * 16 + digit(two[1]));
+  return digit(two[0]) * 16 + digit(two[1]);
 }
 
 Steps parse(std::string_view table) {
@@ -33,12 +33,11 @@ Steps parse(std::string_view table) {
 Steps interpolate(std::span<const Rgb> anchors) {
   Steps steps;
   for (std::size_t s = 0; s < steps.size(); ++s) {
-    const double at = static_cast<double>(s) / 255 * static_cast<double>(anchors.size() - 1);
-    const std::size_t a = std::min(static_cast<std::size_t>(at), anchors.size() - 2);
-    const double t = at - static_cast<double>(a);
+    const double at = s / 255.0 * (anchors.size() - 1);
+    const std::size_t a = std::min<std::size_t>(at, anchors.size() - 2);
+    const double t = at - a;
     for (std::size_t c = 0; c < 3; ++c)
-      steps[s][c] =
-          static_cast<std::uint8_t>(std::lround((1 - t) * anchors[a][c] + t * anchors[a + 1][c]));
+      steps[s][c] = std::lround((1 - t) * anchors[a][c] + t * anchors[a + 1][c]);
   }
   return steps;
 }
@@ -59,7 +58,7 @@ constexpr Rgb kCategories[] = {{236, 239, 242}, {158, 202, 240}, {38, 116, 190},
 
 Steps category_steps() {
   Steps steps;
-  for (std::size_t s = 0; s < steps.size(); ++s) steps[s] = category_colour(static_cast<int>(s));
+  for (std::size_t s = 0; s < steps.size(); ++s) steps[s] = category_colour(s);
   return steps;
 }
 
@@ -108,7 +107,7 @@ const Colormap& colormap_for(Palette palette, const std::string& sequential) {
 }
 
 Rgb category_colour(int category) {
-  const int count = static_cast<int>(std::size(kCategories));
+  const int count = std::size(kCategories);
   if (category < 0) return kMasked;
   // Beyond the last the hues repeat; the pale one of "nothing" does not.
   return kCategories[category < count ? category : 1 + (category - 1) % (count - 1)];
@@ -138,12 +137,30 @@ double normalised(double value, double low, double high, Norm norm, double log_f
 Rgb ValueColours::colour(double value) const {
   if (std::isnan(value)) return map->not_a_number;
   if (std::isinf(value) && value < 0) return map->masked;
-  if (palette == Palette::categories) return category_colour(static_cast<int>(value));
+  if (palette == Palette::categories) return category_colour(value);
   const double t = normalised(value, low, high, norm, log_floor);
   // A ten-thousandth of the range is rounding, not an outlier.
   if (t < -1e-4) return map->under;
   if (t > 1 + 1e-4) return map->over;
-  return map->steps[static_cast<std::size_t>(std::clamp(static_cast<int>(t * 256), 0, 255))];
+  return map->steps[std::clamp<int>(t * 256, 0, 255)];
+}
+
+std::vector<drawing::Rgba> pixels_of(const Matrix& values, const ValueColours& colours) {
+  std::vector<drawing::Rgba> pixels;
+  for (Index r = 0; r < values.rows(); ++r)
+    for (Index c = 0; c < values.cols(); ++c)
+      pixels.push_back(drawing::opaque(colours.colour(values(r, c))));
+  return pixels;
+}
+
+std::vector<drawing::Rgba> pixels_of(const OutputPicture& picture) {
+  const auto byte = [](float value) {
+    return std::uint8_t(std::isfinite(value) ? std::lround(255 * std::clamp(value, 0.f, 1.f)) : 0);
+  };
+  std::vector<drawing::Rgba> pixels;
+  for (std::size_t at = 0; at + 2 < picture.rgb.size(); at += 3)
+    pixels.push_back({byte(picture.rgb[at]), byte(picture.rgb[at + 1]), byte(picture.rgb[at + 2])});
+  return pixels;
 }
 
 double ValueColours::bottom() const {

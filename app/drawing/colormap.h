@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "drawing/shapes.h"
+#include "drawing/style.h"
 #include "panels/panel.h"
 
 namespace fovea {
@@ -45,5 +45,9 @@ struct ValueColours {
   double bottom() const;  // the lowest value with a colour of its own
   bool signed_log() const { return norm == Norm::log && high > 0 && low == -high; }
 };
+
+/// The colours of all numbers or of a picture, row by row.
+std::vector<drawing::Rgba> pixels_of(const Matrix& values, const ValueColours& colours);
+std::vector<drawing::Rgba> pixels_of(const OutputPicture& picture);
 
 }  // namespace fovea

@@ -1,6 +1,7 @@
 #include "drawing/colour_bar.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace fovea::drawing {
@@ -42,7 +43,7 @@ Legend ColourBar::make_legend(const Lettering& letters, double width) const {
   if (scale_.palette == Palette::categories) {
     if (form_ == Form::beside) items.push_back({scale_.label});
     for (std::size_t c = 0; c < scale_.categories.size(); ++c)
-      items.push_back({scale_.categories[c], opaque(category_colour(static_cast<int>(c)))});
+      items.push_back({scale_.categories[c], opaque(category_colour(c))});
   }
   if (scale_.masked) items.push_back({"masked", opaque(scale_.map->masked)});
   if (scale_.not_a_number) items.push_back({"NaN", opaque(scale_.map->not_a_number)});
@@ -159,6 +160,7 @@ std::vector<ColourBar::Number> ColourBar::numbers(const Lettering& letters) cons
       }
       placed.push_back(std::move(number));
     }
+    if (touch && most == 1) placed.erase(placed.begin());  // no room for both ends
     if (!touch || most == 1) return placed;
   }
 }
@@ -169,7 +171,7 @@ void ColourBar::draw_gradient(Ink& ink) const {
   std::vector<Rgba> colours;
   for (int i = 0; i < count; ++i) {
     const int step = count > 1 ? 255 * i / (count - 1) : 0;
-    colours.push_back(opaque(scale_.map->steps[static_cast<std::size_t>(step)]));
+    colours.push_back(opaque(scale_.map->steps[step]));
   }
   if (is_upright()) std::ranges::reverse(colours);
   ink.cells(bar, is_upright() ? count : 1, is_upright() ? 1 : count, colours);
@@ -179,26 +181,18 @@ void ColourBar::draw_gradient(Ink& ink) const {
 void ColourBar::draw_ends(Ink& ink) const {
   const Rect bar = gradient();
   const Rgba under = opaque(scale_.map->under), over = opaque(scale_.map->over);
-  const Point corners[] = {
-      {bar.x, bar.y}, {bar.right(), bar.y}, {bar.right(), bar.bottom()}, {bar.x, bar.bottom()}};
-  // Each end of the bar with the point of its head, low end first.
+  const Point a{bar.x, bar.y}, b{bar.right(), bar.y}, c{bar.right(), bar.bottom()},
+      d{bar.x, bar.bottom()};
   const Point low =
       is_upright() ? Point{bar.centre().x, bar_.bottom()} : Point{bar_.x, bar.centre().y};
   const Point high =
       is_upright() ? Point{bar.centre().x, bar_.y} : Point{bar_.right(), bar.centre().y};
-  const auto& [a, b, c, d] = corners;
-  std::vector<Point> outline;
-  if (is_upright()) {
-    if (scale_.under) ink.triangle(d, c, low, under);
-    if (scale_.over) ink.triangle(a, b, high, over);
-    outline = {a, high, b, c, low, d, a};
-  } else {
-    if (scale_.under) ink.triangle(a, d, low, under);
-    if (scale_.over) ink.triangle(b, c, high, over);
-    outline = {a, b, high, c, d, low, a};
-  }
+  const auto [low_a, high_a, high_b, low_b] =
+      is_upright() ? std::array{d, a, b, c} : std::array{a, b, c, d};
+  if (scale_.under) ink.polygon(std::array{low_a, low, low_b}, under);
+  if (scale_.over) ink.polygon(std::array{high_a, high, high_b}, over);
   // Without a head its point lies on the bar's end.
-  ink.path(outline, {ink.style.frame});
+  ink.path(std::array{low_a, high_a, high, high_b, low_b, low, low_a}, {ink.style.frame});
 }
 
 void ColourBar::draw_numbers(Ink& ink) const {

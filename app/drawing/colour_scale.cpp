@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace fovea::drawing {
 namespace {
@@ -19,14 +20,14 @@ bool is_whole(double value) {
   return std::rint(value) == value;
 }
 
-ColourScale scale_of(const Raster& raster, const ColourChoice& choice) {
+ColourScale scale_of(const Raster& raster, const ViewSettings& settings) {
   ColourScale scale;
   scale.palette = raster.palette;
-  scale.map = &colormap_for(raster.palette, choice.colormap);
+  scale.map = &colormap_for(raster.palette, settings.colormap);
   scale.norm = scale.is_amounts() ? raster.norm : Norm::linear;
   scale.low = raster.low;
   scale.high = raster.high;
-  scale.log_floor = choice.log_floor;
+  scale.log_floor = settings.log_floor;
   scale.categories = raster.categories;
   scale.whole_numbers =
       raster.palette == Palette::ranks && is_whole(raster.low) && is_whole(raster.high);
@@ -40,22 +41,70 @@ ColourScale scale_of(const Raster& raster, const ColourChoice& choice) {
 
 }  // namespace
 
+// Column by column, without a branch: a window does this between two frames.
+RasterContents contents_of(const Raster& raster) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const std::size_t cols = raster.values.cols();
+  std::vector<float> low(cols, infinity), high(cols, -infinity);
+  std::vector<std::int32_t> masked(cols), not_a_number(cols);
+  for (Index r = 0; r < raster.values.rows(); ++r) {
+    const float* row = raster.values.row(r);
+    for (std::size_t c = 0; c < cols; ++c) {
+      const float value = row[c];
+      masked[c] |= value == -infinity;
+      not_a_number[c] |= value != value;
+      const float above = value == -infinity ? infinity : value;
+      low[c] = above < low[c] ? above : low[c];
+      high[c] = value > high[c] ? value : high[c];
+    }
+  }
+  RasterContents out;
+  const auto any = [](const auto& flags) {
+    return std::ranges::count(flags, 0) < std::ssize(flags);
+  };
+  out.masked = any(masked);
+  out.not_a_number = any(not_a_number);
+  for (std::size_t c = 0; c < cols; ++c) {
+    out.low = std::min(out.low, double(low[c]));
+    out.high = std::max(out.high, double(high[c]));
+  }
+  return out;
+}
+
+void SpecialColours::add(const SpecialColours& other) {
+  under |= other.under;
+  over |= other.over;
+  masked |= other.masked;
+  not_a_number |= other.not_a_number;
+}
+
+SpecialColours special_colours_of(const RasterContents& contents, const ValueColours& colours) {
+  SpecialColours out{.masked = contents.masked, .not_a_number = contents.not_a_number};
+  if (colours.palette == Palette::categories || contents.low > contents.high) return out;
+  const auto place = [&](double value) {
+    return normalised(value, colours.low, colours.high, colours.norm, colours.log_floor);
+  };
+  out.under = place(contents.low) < -1e-4;  // as ValueColours::colour has it
+  out.over = place(contents.high) > 1 + 1e-4;
+  return out;
+}
+
 int ColourScale::steps() const {
   const double span = high - low;
   const bool whole = palette == Palette::ranks && whole_numbers && span >= 1 && span <= 15;
-  return whole ? static_cast<int>(std::lround(span)) + 1 : 0;
+  return whole ? int(std::lround(span)) + 1 : 0;
 }
 
-std::optional<ColourScale> colour_scale_of(const Panel& panel, const ColourChoice& choice) {
-  if (const auto* raster = std::get_if<Raster>(&panel.body)) return scale_of(*raster, choice);
+std::optional<ColourScale> colour_scale_of(const Panel& panel, const ViewSettings& settings) {
+  if (const auto* raster = std::get_if<Raster>(&panel.body)) return scale_of(*raster, settings);
   if (const auto* blocks = std::get_if<BlockMap>(&panel.body)) {
     ColourScale scale;
     scale.palette = Palette::ranks;
-    scale.map = &colormap_for(Palette::ranks, choice.colormap);
+    scale.map = &colormap_for(Palette::ranks, settings.colormap);
     scale.label = blocks->quantity;
     if (!scale.label.empty()) scale.label += "; colour: ";
-    scale.label += name_of_share(choice.rank_colour);
-    scale.rank_colour = choice.rank_colour;
+    scale.label += name_of_share(settings.rank_colour);
+    scale.rank_colour = settings.rank_colour;
     return scale;
   }
   return std::nullopt;

@@ -2,15 +2,31 @@
 // says.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "drawing/colormap.h"
-#include "drawing/special_colours.h"
 
 namespace fovea::drawing {
+
+/// What is among a raster's numbers.
+struct RasterContents {
+  // Of all that are neither NaN nor masked.
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  bool masked = false, not_a_number = false;
+};
+RasterContents contents_of(const Raster& raster);
+
+/// Which colours beside a colour map's own occur: of numbers outside of the range, of masked pairs
+/// and of what is no number.
+struct SpecialColours {
+  bool under = false, over = false, masked = false, not_a_number = false;
+
+  void add(const SpecialColours& other);
+};
+SpecialColours special_colours_of(const RasterContents& contents, const ValueColours& colours);
 
 struct ColourScale : ValueColours, SpecialColours {
   std::vector<std::string> categories;
@@ -26,15 +42,8 @@ struct ColourScale : ValueColours, SpecialColours {
   }
 };
 
-/// What a person chose about colours.
-struct ColourChoice {
-  std::string colormap = "viridis";  // of sequential rasters
-  double log_floor = 1e-4;           // of the range's top, as in ViewSettings
-  RankColour rank_colour = RankColour::rank;
-};
-
 /// What a panel's numbers are coloured by; nothing for panels without.
-std::optional<ColourScale> colour_scale_of(const Panel& panel, const ColourChoice& choice);
+std::optional<ColourScale> colour_scale_of(const Panel& panel, const ViewSettings& settings);
 
 /// True when two panels can be read with one bar: same quantity, norm and palette.
 bool same_kind(const ColourScale& a, const ColourScale& b);

@@ -18,19 +18,18 @@ struct Spread {
 
   /// The largest of those that fall between two places of the axis; NaN when none do.
   float largest(double from, double to) const {
-    const auto count = static_cast<double>(values.size());
-    const double begin = std::clamp(std::floor(entry(from) + 1e-6), 0.0, count),
-                 end = std::clamp(std::ceil(entry(to) - 1e-6), 0.0, count);
+    const double count = values.size();
+    const Index begin = std::clamp(std::floor(entry(from) + 1e-6), 0.0, count),
+                end = std::clamp(std::ceil(entry(to) - 1e-6), 0.0, count);
     float most = NAN;
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+    for (Index i = begin; i < end; ++i)
       if (!(values[i] <= most)) most = values[i];
     return most;
   }
 
  private:
   double entry(double token) const {
-    return (token - static_cast<double>(tokens.begin)) * static_cast<double>(values.size()) /
-           static_cast<double>(std::max<Index>(1, tokens.size()));
+    return (token - tokens.begin) * values.size() / std::max<Index>(1, tokens.size());
   }
 };
 
@@ -44,7 +43,7 @@ struct Steps {
     const double cell = length / (axis.high - axis.low);
     step = std::max(1.0, finest / cell);
     begin = step > 1 ? axis.low : std::floor(axis.low);
-    count = static_cast<int>(std::ceil((axis.high - begin) / step - 1e-9));
+    count = std::ceil((axis.high - begin) / step - 1e-9);
   }
   double at(int s) const { return begin + step * s; }
 };
@@ -104,12 +103,14 @@ void name_peaks(const BodyDrawing& d, const RowCurve& row) {
   std::vector<Rect> taken;
   for (const auto& [key, weight] : row.top_exact) {
     if (taken.size() == 3) break;
-    const double x = d.plot.x(static_cast<double>(key) + 0.5);
+    const double x = d.plot.x(key + 0.5);
     if (x < where.x || x > where.right()) continue;
-    const std::string name = d.names.numbered(key, d.ink.letters, 6 * size);
-    const double width = d.ink.letters.width(name), gap = 0.3 * size;
+    const double gap = 0.3 * size;
+    const std::string name =
+        d.names.numbered(key, d.ink.letters, std::min(6 * size, where.width - 2 * gap));
+    const double width = d.ink.letters.width(name);
     const double left =
-        std::clamp(x - width / 2, where.x + gap / 2, where.right() - width - gap / 2);
+        std::max(where.x + gap / 2, std::min(x - width / 2, where.right() - width - gap / 2));
     const double top =
         where.bottom() - height_of(weight, *d.plot.axes.y, where.height, 0) - line - 0.14 * size;
     Rect box{left, std::max(top, where.y + 0.07 * size), width, line};
@@ -134,7 +135,7 @@ void list_top_keys(const BodyDrawing& d, const RowCurve& row) {
                                      {&row.top_exact, d.ink.style.exact}}) {
     const std::size_t count = std::min(kMostTopKeys, keys->size());
     Rect at{right - column + size, d.plot.where.y + 0.2 * size, column - size, line};
-    d.ink.fill({at.x - 0.4 * size, at.y, column - 0.2 * size, line * static_cast<double>(count)},
+    d.ink.fill({at.x - 0.4 * size, at.y, column - 0.2 * size, line * count},
                faded(d.ink.style.paper, 0.8), 0.3 * size);
     for (std::size_t i = 0; i < count; ++i, at.y += line) {
       const auto& [key, weight] = (*keys)[i];
@@ -184,7 +185,7 @@ void draw(const BodyDrawing& d, const Strip& strip) {
   if (!(amount_of(*d.prepared.panel).value_or(0) > 0))
     return draw_message(d.ink, d.plot.where, strip.quantity + " is 0 for every token");
   draw_grid_lines(d.ink, d.plot);
-  draw_filled(d, {strip.values, {0, static_cast<Index>(strip.values.size())}}, false);
+  draw_filled(d, {strip.values, {0, std::ssize(strip.values)}}, false);
 }
 
 }  // namespace fovea::drawing

@@ -15,19 +15,17 @@ void Ink::write(const Rect& where, const std::string& words, Align align, Rgba c
 
 void Ink::write_lines(const Rect& where, const std::vector<std::string>& lines, Align align,
                       Rgba colour, Letters face) {
-  const double height = 1.25 * (face.size > 0 ? face.size : letters.size());
-  Rect at{where.x, where.y, where.width, height};
+  Rect at{where.x, where.y, where.width, line_of(face)};
   for (const std::string& words : lines) {
     write(at, words, align, colour, face);
-    at.y += height;
+    at.y += at.height;
   }
 }
 
 void Ink::write_paragraph(const Rect& where, const std::string& words, Rgba colour, Letters face) {
-  const double height = 1.25 * (face.size > 0 ? face.size : letters.size());
-  const int most = std::max(1, static_cast<int>(where.height / height));
+  const int most = std::max(1.0, where.height / line_of(face));
   const auto lines = letters.wrapped(words, where.width, most, face.bold, face.size);
-  const double block = height * static_cast<double>(lines.size());
+  const double block = line_of(face) * lines.size();
   write_lines({where.x, where.centre().y - block / 2, where.width, block}, lines, Align::centre,
               colour, face);
 }

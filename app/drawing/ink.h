@@ -49,7 +49,8 @@ class Ink {
   /// Rectangles of one colour as one shape: no seams where they touch.
   virtual void fill_all(std::span<const Rect> where, Rgba colour) = 0;
   virtual void outline(const Rect& where, const Stroke& stroke, double rounding = 0) = 0;
-  virtual void triangle(Point a, Point b, Point c, Rgba colour) = 0;
+  /// Convex.
+  virtual void polygon(std::span<const Point> corners, Rgba colour) = 0;
   virtual void dot(Point centre, double radius, Rgba colour) = 0;
   /// Values in their colours, each a cell with hard edges.
   virtual void raster(const Raster& values, const ValueColours& colours,
@@ -71,6 +72,9 @@ class Ink {
 
   const Lettering& letters;
   const Style style;
+
+ private:
+  double line_of(Letters face) const { return 1.25 * (face.size > 0 ? face.size : letters.size()); }
 };
 
 /// Clips to a rectangle while it lives.

@@ -11,38 +11,38 @@ namespace {
 constexpr double kLevel = 0.5;           // height of a level of the icicle, in letters
 constexpr double kLeastForFigures = 14;  // width, in letters
 constexpr double kNarrowBars = 0.3;      // a pair of bars, in letters
-constexpr std::size_t kMostLevels = 8, kMostFigures = 4;
+constexpr Index kMostLevels = 8, kMostFigures = 4;
 
-Index largest(const std::vector<Index>& sizes, std::size_t begin, std::size_t end) {
+Index largest(const std::vector<Index>& sizes, Index begin, Index end) {
   Index most = 0;
-  for (std::size_t leaf = begin; leaf < std::min(end, sizes.size()); ++leaf)
+  for (Index leaf = begin; leaf < std::min(end, std::ssize(sizes)); ++leaf)
     most = std::max(most, sizes[leaf]);
   return most;
 }
 
-std::size_t count_of(const LeafSizes& leaves) {
-  return std::max(leaves.queries.size(), leaves.keys.size());
+Index count_of(const LeafSizes& leaves) {
+  return std::max(std::ssize(leaves.queries), std::ssize(leaves.keys));
 }
 
-std::size_t levels_shown(const LeafSizes& leaves) {
-  return leaves.branching.empty() ? 0 : std::min(leaves.branching.size() + 1, kMostLevels);
+Index levels_shown(const LeafSizes& leaves) {
+  return leaves.branching.empty() ? 0 : std::min(std::ssize(leaves.branching) + 1, kMostLevels);
 }
 
 double icicle_height(const LeafSizes& leaves, const Lettering& letters) {
-  const auto levels = static_cast<double>(levels_shown(leaves));
+  const double levels = levels_shown(leaves);
   return levels > 0 ? (levels * kLevel + 0.3) * letters.size() : 0;
 }
 
 /// Nodes of the level below one of `nodes` at `depth`.
-std::size_t nodes_below(const LeafSizes& leaves, std::size_t nodes, std::size_t depth) {
-  if (depth >= leaves.branching.size()) return nodes;
-  const auto children = static_cast<std::size_t>(std::max(1, leaves.branching[depth]));
+Index nodes_below(const LeafSizes& leaves, Index nodes, Index depth) {
+  if (depth >= std::ssize(leaves.branching)) return nodes;
+  const Index children = std::max(1, leaves.branching[depth]);
   return std::min(count_of(leaves), nodes * children);
 }
 
 /// How many of `of` parts of a width can be distinguished.
-std::size_t parts_shown(std::size_t of, double width, double finest) {
-  return std::max<std::size_t>(1, std::min(of, static_cast<std::size_t>(width / finest)));
+Index parts_shown(Index of, double width, double finest) {
+  return std::clamp<Index>(width / finest, 1, std::max<Index>(1, of));
 }
 
 Legend legend_of(const Style& style, const Lettering& letters, double width) {
@@ -50,12 +50,12 @@ Legend legend_of(const Style& style, const Lettering& letters, double width) {
 }
 
 /// Key figures that fit above a plot of at least half the height.
-std::size_t figures_shown(const LeafSizes& leaves, const Rect& body, const Lettering& letters) {
+Index figures_shown(const LeafSizes& leaves, const Rect& body, const Lettering& letters) {
   if (body.width < least_width_for_figures(letters)) return 0;
   const double room = 0.5 * body.height - icicle_height(leaves, letters) -
                       legend_of({}, letters, body.width).height();
-  const auto lines = static_cast<std::size_t>(std::max(0.0, room / letters.line()));
-  return std::min({lines, leaves.figures.size(), kMostFigures});
+  const Index lines = std::max(0.0, room / letters.line());
+  return std::min({lines, std::ssize(leaves.figures), kMostFigures});
 }
 
 void draw_heading(const BodyDrawing& d, const LeafSizes& leaves) {
@@ -63,14 +63,14 @@ void draw_heading(const BodyDrawing& d, const LeafSizes& leaves) {
   const double line = ink.letters.line(), size = ink.letters.size();
   const Legend legend = legend_of(ink.style, ink.letters, d.body.width);
   legend.draw(ink, {d.body.x, d.body.y});
-  const std::size_t count = count_of(leaves) * static_cast<std::size_t>(leaves.together);
+  const Index count = count_of(leaves) * leaves.together;
   const std::string plural = leaves.kind == "leaf" ? "leaves" : leaves.kind + "s";
   const std::string counted = std::to_string(count) + " " + (count == 1 ? leaves.kind : plural) +
                               ", at most " + std::to_string(d.prepared.leaves.most);
   Rect at{d.body.x, d.body.y + legend.height() - line, d.body.width, line};
   if (legend.last_width() + size + ink.letters.width(counted) <= d.body.width)
     ink.write(at, counted, Align::right, ink.style.faint);
-  for (std::size_t f = 0; f < figures_shown(leaves, d.body, ink.letters); ++f) {
+  for (Index f = 0; f < figures_shown(leaves, d.body, ink.letters); ++f) {
     at.y += line;
     const std::string value = number_text(leaves.figures[f].value);
     const double room = at.width - ink.letters.width(value) - 0.5 * size;
@@ -90,18 +90,17 @@ void draw_icicle(const BodyDrawing& d, const LeafSizes& leaves) {
   const Rect where = icicle_place({leaves, d.plot.where, d.ink.letters, d.ink.style.finest});
   const LeafOrder& order = d.prepared.leaves;
   const double level = kLevel * d.ink.letters.size();
-  std::size_t nodes = 1;
-  for (std::size_t depth = 0; depth < levels_shown(leaves); ++depth) {
-    const std::size_t boxes = parts_shown(nodes, where.width, 2 * d.ink.style.finest);
-    const double width = where.width / static_cast<double>(boxes);
-    const double even = static_cast<double>(order.sums[order.count]) / static_cast<double>(boxes);
+  Index nodes = 1;
+  for (Index depth = 0; depth < levels_shown(leaves); ++depth) {
+    const Index boxes = parts_shown(nodes, where.width, 2 * d.ink.style.finest);
+    const double width = where.width / boxes;
+    const double even = double(order.sums[order.count]) / boxes;
     const double gap = std::min(0.5 * d.ink.style.hair, 0.12 * width);
-    for (std::size_t node = 0; node < boxes; ++node) {
-      const auto held = static_cast<double>(order.sums[(node + 1) * order.count / boxes] -
-                                            order.sums[node * order.count / boxes]);
+    for (Index node = 0; node < boxes; ++node) {
+      const double held =
+          order.sums[(node + 1) * order.count / boxes] - order.sums[node * order.count / boxes];
       const double share = even > 0 ? std::min(held / (2 * even), 1.0) : 0;
-      const Rect box{where.x + width * static_cast<double>(node),
-                     where.y + level * static_cast<double>(depth), width, level};
+      const Rect box{where.x + width * node, where.y + level * depth, width, level};
       d.ink.fill(box.without(gap, 0, gap, 0.2 * level),
                  mixed(d.ink.style.paper, d.ink.style.query, 0.12 + 0.8 * share));
     }
@@ -110,22 +109,22 @@ void draw_icicle(const BodyDrawing& d, const LeafSizes& leaves) {
 }
 
 double height_at(const BodyDrawing& d, Index size) {
-  return d.plot.where.bottom() - d.plot.y(static_cast<double>(size));
+  return d.plot.where.bottom() - d.plot.y(size);
 }
 
 /// Two bars a leaf side by side; where leaves are too narrow to be distinguished, the largest
 /// of each kind there, one before the other.
 void draw_bars(const BodyDrawing& d, const LeafSizes& leaves) {
   const Rect& plot = d.plot.where;
-  const std::size_t count = d.prepared.leaves.count;
-  const std::size_t parts = parts_shown(count, plot.width, 2 * d.ink.style.finest);
-  const double step = plot.width / static_cast<double>(parts);
+  const Index count = d.prepared.leaves.count;
+  const Index parts = parts_shown(count, plot.width, 2 * d.ink.style.finest);
+  const double step = plot.width / parts;
   std::vector<Rect> queries, keys, keys_behind;
-  for (std::size_t part = 0; part < parts; ++part) {
-    const std::size_t begin = part * count / parts, end = (part + 1) * count / parts;
+  for (Index part = 0; part < parts; ++part) {
+    const Index begin = part * count / parts, end = (part + 1) * count / parts;
     const double q = height_at(d, largest(leaves.queries, begin, end)),
                  k = height_at(d, largest(leaves.keys, begin, end));
-    const double x = plot.x + step * static_cast<double>(part), gap = 0.1 * step;
+    const double x = plot.x + step * part, gap = 0.1 * step;
     const double half = parts == count ? (step - 2 * gap) / 2 : step;
     const double left = parts == count ? x + gap : x, right = parts == count ? left + half : x;
     if (q > 0) queries.push_back({left, plot.bottom() - q, half, q});
@@ -145,12 +144,12 @@ void draw_bars(const BodyDrawing& d, const LeafSizes& leaves) {
 void draw_sorted(const BodyDrawing& d, const std::vector<Index>& sizes, Rgba colour) {
   if (sizes.size() < 2) return;
   const Rect& plot = d.plot.where;
-  const std::size_t parts = parts_shown(sizes.size(), plot.width, d.ink.style.finest);
-  const double step = plot.width / static_cast<double>(parts);
+  const Index parts = parts_shown(std::ssize(sizes), plot.width, d.ink.style.finest);
+  const double step = plot.width / parts;
   std::vector<Point> stairs;
-  for (std::size_t part = 0; part < parts; ++part) {
-    const double y = plot.bottom() - height_at(d, sizes[part * sizes.size() / parts]);
-    const double x = plot.x + step * static_cast<double>(part);
+  for (Index part = 0; part < parts; ++part) {
+    const double y = plot.bottom() - height_at(d, sizes[part * std::ssize(sizes) / parts]);
+    const double x = plot.x + step * part;
     if (!stairs.empty() && stairs.back().y == y) {
       stairs.back().x = x + step;
       continue;
@@ -169,18 +168,16 @@ double least_width_for_figures(const Lettering& letters) {
 
 double leaf_heading_height(const LeafSizes& leaves, const Rect& body, const Lettering& letters) {
   return legend_of({}, letters, body.width).height() +
-         letters.line() * static_cast<double>(figures_shown(leaves, body, letters)) +
-         icicle_height(leaves, letters) + 0.3 * letters.size();
+         letters.line() * figures_shown(leaves, body, letters) + icicle_height(leaves, letters) +
+         0.3 * letters.size();
 }
 
 Rect place_of_leaves(const LeafPlace& place, IndexRange leaves) {
   const double top = icicle_place(place).y;
-  const double step =
-      place.plot.width / static_cast<double>(std::max<std::size_t>(1, count_of(place.leaves)));
+  const double step = place.plot.width / std::max<Index>(1, count_of(place.leaves));
   const Index together = place.leaves.together;  // leaves that a bar stands for
   const IndexRange bars{leaves.begin / together, (leaves.end + together - 1) / together};
-  return {place.plot.x + step * static_cast<double>(bars.begin), top,
-          std::max(step * static_cast<double>(bars.size()), 2 * place.finest),
+  return {place.plot.x + step * bars.begin, top, std::max(step * bars.size(), 2 * place.finest),
           place.plot.bottom() - top};
 }
 
@@ -188,21 +185,17 @@ IndexRange leaves_at(const LeafPlace& place, Point at) {
   const LeafSizes& leaves = place.leaves;
   const Rect& plot = place.plot;
   const Rect icicle = icicle_place(place);
-  const std::size_t count = count_of(leaves);
+  const Index count = count_of(leaves);
   if (at.x < plot.x || at.x >= plot.right() || at.y < icicle.y || count == 0) return {0, 0};
   const double level = kLevel * place.letters.size();
-  std::size_t nodes = 1, depth = 0;
-  for (; depth + 1 < levels_shown(leaves) &&
-         at.y >= icicle.y + level * static_cast<double>(depth + 1);
-       ++depth)
+  Index nodes = 1, depth = 0;
+  for (; depth + 1 < levels_shown(leaves) && at.y >= icicle.y + level * (depth + 1); ++depth)
     nodes = nodes_below(leaves, nodes, depth);
   const bool bars = leaves.branching.empty() || at.y >= plot.y;
-  const std::size_t boxes = bars ? count : parts_shown(nodes, plot.width, 2 * place.finest);
+  const Index boxes = bars ? count : parts_shown(nodes, plot.width, 2 * place.finest);
   const double share = (at.x - plot.x) / plot.width;
-  const auto box =
-      std::min(boxes - 1, static_cast<std::size_t>(share * static_cast<double>(boxes)));
-  return {static_cast<Index>(box * count / boxes) * leaves.together,
-          static_cast<Index>((box + 1) * count / boxes) * leaves.together};
+  const Index box = std::min<Index>(boxes - 1, share * boxes);
+  return {box * count / boxes * leaves.together, (box + 1) * count / boxes * leaves.together};
 }
 
 void draw(const BodyDrawing& d, const LeafSizes& leaves) {
@@ -215,7 +208,7 @@ void draw(const BodyDrawing& d, const LeafSizes& leaves) {
   draw_sorted(d, order.sorted_queries, d.ink.style.query);
   draw_sorted(d, order.sorted_keys, d.ink.style.key);
   const Rect& plot = d.plot.where;
-  const double even = plot.bottom() - height_at(d, order.keys / static_cast<Index>(order.count));
+  const double even = plot.bottom() - height_at(d, order.keys / order.count);
   d.ink.line({plot.x, even}, {plot.right(), even}, {d.ink.style.faint, 0, true});
 }
 

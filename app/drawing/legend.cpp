@@ -1,7 +1,5 @@
 #include "drawing/legend.h"
 
-#include <cmath>
-
 namespace fovea::drawing {
 namespace {
 
@@ -9,6 +7,11 @@ namespace {
 constexpr double kBox = 0.75;   // side of a swatch
 constexpr double kGap = 0.36;   // between swatch and name
 constexpr double kApart = 0.9;  // between items
+constexpr double kSample = 2;   // of a series
+
+double indent_of(const LegendItem& item, double size) {
+  return item.series ? (kSample + kGap) * size : item.swatch ? (kBox + kGap) * size : 0;
+}
 
 }  // namespace
 
@@ -16,7 +19,7 @@ Legend::Legend(std::vector<LegendItem> items, const Lettering& letters, double w
   const double line = letters.line(), size = letters.size();
   double x = 0, y = 0;
   for (LegendItem& item : items) {
-    const double indent = item.swatch ? (kBox + kGap) * size : 0;
+    const double indent = indent_of(item, size);
     item.text = letters.elided(item.text, width - indent);
     const double taken = indent + letters.width(item.text);
     if (x > 0 && x + taken > width + 0.01) {
@@ -31,19 +34,19 @@ Legend::Legend(std::vector<LegendItem> items, const Lettering& letters, double w
 }
 
 void Legend::draw(Ink& ink, Point top_left) const {
-  const double box = kBox * ink.letters.size();
+  const double size = ink.letters.size(), box = kBox * size;
   for (const auto& [item, at, width] : placed_) {
     const Point here{top_left.x + at.x, top_left.y + at.y};
-    double x = here.x;
-    if (item.swatch && item.dot) {
-      ink.dot({x + box / 2, here.y}, 0.23 * box, *item.swatch);
+    const Rect swatch{here.x, here.y - box / 2, box, box};
+    if (item.series) {
+      draw_series_sample(ink, {here.x, here.y, kSample * size, 0}, *item.series);
+    } else if (item.swatch && item.dot) {
+      ink.dot(swatch.centre(), 0.23 * box, *item.swatch);
     } else if (item.swatch) {
-      const Rect swatch{x, here.y - box / 2, box, box};
       ink.fill(swatch, *item.swatch);
       ink.outline(swatch, {ink.style.frame});
     }
-    if (item.swatch) x += (kBox + kGap) * ink.letters.size();
-    ink.text({x, here.y}, item.text, ink.style.label);
+    ink.text({here.x + indent_of(item, size), here.y}, item.text, ink.style.label);
   }
 }
 

@@ -11,7 +11,8 @@ namespace fovea::drawing {
 struct LegendItem {
   std::string text;
   std::optional<Rgba> swatch = {};
-  bool dot = false;  // a dot rather than a box
+  bool dot = false;                        // a dot rather than a box
+  std::optional<std::size_t> series = {};  // instead of a swatch: a line with the series' marker
 };
 
 class Legend {
@@ -32,5 +33,9 @@ class Legend {
   std::vector<Placed> placed_;
   double height_ = 0, last_width_ = 0;
 };
+
+/// A piece of a series' curve, and one of its markers.
+void draw_series_sample(Ink& ink, const Rect& where, std::size_t series);
+void draw_series_marker(Ink& ink, Point centre, std::size_t series, bool hollow);
 
 }  // namespace fovea::drawing

@@ -1,31 +1,15 @@
 #include "drawing/lettering.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
+
+#include "data/utf8.h"
 
 namespace fovea::drawing {
 namespace {
 
 bool continues(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
-}
-
-/// Decodes one UTF-8 character at `at` and steps past it; 0xFFFD for a broken one.
-char32_t next_character(const std::string& text, std::size_t& at) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const std::uint32_t lead = byte(at++);
-  if (lead < 0x80) return lead;
-  const int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : -1;
-  if (more < 0) return 0xFFFD;
-  char32_t character = lead & (0x3Fu >> more);
-  for (int k = 0; k < more; ++k) {
-    if ((byte(at) & 0xC0) != 0x80) return 0xFFFD;
-    character = character << 6 | (byte(at++) & 0x3F);
-  }
-  return character;
+  return (c & 0xC0) == 0x80;
 }
 
 std::string without_trailing(std::string text) {
@@ -116,7 +100,7 @@ std::vector<std::string> Lettering::wrapped(const std::string& text, double room
     break_paragraph(text.substr(begin, end - begin), {room, size, bold}, lines);
     begin = end + 1;
   }
-  const auto count = static_cast<std::size_t>(std::max(most, 1));
+  const std::size_t count = std::max(most, 1);
   for (std::size_t extra = count; extra < lines.size(); ++extra)
     lines[count - 1] += " " + lines[extra];
   if (lines.size() > count) lines.resize(count);
@@ -126,22 +110,22 @@ std::vector<std::string> Lettering::wrapped(const std::string& text, double room
 
 std::string Lettering::readable(const std::string& token) const {
   std::string out;
-  for (std::size_t at = 0; at < token.size();) {
-    const std::size_t begin = at;
-    const char32_t character = next_character(token, at);
-    if (character == '\n') {
+  for (std::size_t at = 0, length; at < token.size(); at += length) {
+    const Character character = first_character(std::string_view(token).substr(at));
+    const char32_t code = character.length > 0 ? character.code : 0xFFFD;
+    length = std::max<std::size_t>(1, character.length);
+    if (code == '\n') {
       out += "⏎";
-    } else if (character == '\t') {
+    } else if (code == '\t') {
       out += "⇥";
-    } else if (character == ' ' && (begin == 0 || at == token.size())) {
+    } else if (code == ' ' && (at == 0 || at + 1 == token.size())) {
       out += "·";
-    } else if (character >= 0x20 && character != 0x7F && character != 0xFFFD &&
-               has_glyph(character)) {
-      out += token.substr(begin, at - begin);
+    } else if (code >= 0x20 && code != 0x7F && code != 0xFFFD && has_glyph(code)) {
+      out += token.substr(at, length);
     } else {
-      char code[16];
-      std::snprintf(code, sizeof code, "U+%04X", static_cast<unsigned>(character));
-      out += code;
+      char name[16];
+      std::snprintf(name, sizeof name, "U+%04X", unsigned(code));
+      out += name;
     }
   }
   return out;

@@ -43,7 +43,7 @@ class Lettering {
 
 /// Height of a block of lines.
 inline double height_of(const std::vector<std::string>& lines, const Lettering& letters) {
-  return letters.line() * static_cast<double>(lines.size());
+  return letters.line() * lines.size();
 }
 
 }  // namespace fovea::drawing

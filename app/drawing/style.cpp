@@ -1,47 +1,54 @@
 #include "drawing/style.h"
 
 namespace fovea::drawing {
+namespace {
 
-Style paper_style(bool dark) {
-  if (dark)
-    return {.paper = {24, 26, 31},
-            .text = {232, 234, 237},
-            .faint = {154, 160, 168},
-            .label = {232, 234, 237},
-            .frame = {96, 102, 112},
-            .grid = {52, 56, 64},
-            .query = {92, 168, 232},
-            .key = {240, 178, 42},
-            .exact = {72, 124, 176},
-            .approximate = {240, 178, 42}};
-  return {.paper = {255, 255, 255},
-          .text = {20, 22, 26},
-          .faint = {92, 97, 104},
-          .label = {20, 22, 26},
-          .frame = {110, 114, 120},
-          .grid = {222, 225, 228},
-          .query = {38, 116, 190},
-          .key = {236, 164, 30},
-          .exact = {92, 150, 208},
-          .approximate = {204, 72, 28}};
+/// One line a colour: on dark ground and on light, as hexadecimal sRGB with the opacity behind it.
+Style palette(bool dark) {
+  const auto of = [dark](std::uint32_t on_dark, std::uint32_t on_light) {
+    const std::uint32_t c = dark ? on_dark : on_light;
+    return Rgba{std::uint8_t(c >> 24), std::uint8_t(c >> 16), std::uint8_t(c >> 8),
+                std::uint8_t(c)};
+  };
+  return {
+      .ground = of(0x15171cff, 0xf4f5f7ff),
+      .paper = of(0x1e2128ff, 0xffffffff),
+      .raised = of(0x282c35ff, 0xeef0f4ff),
+      .text = of(0xe2e5eaff, 0x1c2026ff),
+      .faint = of(0x979eaaff, 0x5d6675ff),
+      .label = of(0x979eaaff, 0x5d6675ff),
+      .frame = of(0x3a3f4aff, 0xc3c8d0ff),
+      .grid = of(0x2e323bff, 0xe0e3e7ff),
+      .accent = of(0x5aa9e6ff, 0x1769aaff),
+      .warning = of(0xe8b04bff, 0x9a6700ff),
+      .error = of(0xe5715fff, 0xb3261eff),
+      .pinned = of(0xff8c42ff, 0xd95f0eff),
+      .marked = of(0xff6ad5ff, 0xd61fa4ff),
+      .veil = of(0x15171c78, 0xf4f5f782),
+      .tip = of(0x0c0d10f2, 0xfffffff7),
+      .query = of(0x5ca8e8ff, 0x2674beff),
+      .key = of(0xf0b22aff, 0xeca41eff),
+      .exact = of(0x487cb0ff, 0x5c96d0ff),
+      .approximate = of(0xf0b22aff, 0xcc481cff),
+      // After Okabe and Ito (2008), lighter on black and darker on white: at least 3 to 1.
+      .series = {of(0xe2e5eaff, 0x1c2026ff), of(0x70c8f4ff, 0x0058a0ff), of(0xf47a36ff, 0xd05400ff),
+                 of(0x28c496ff, 0x008c64ff), of(0xe294c0ff, 0xbc6096ff), of(0xf0ce46ff, 0x966e00ff),
+                 of(0x8280ffff, 0x2896d2ff), of(0xc4a888ff, 0x705c48ff)}};
 }
 
-Style screen_style(bool dark) {
-  Style style = paper_style(dark);
-  if (dark) {
-    style.paper = {0x1e, 0x21, 0x28};
-    style.text = {0xe2, 0xe5, 0xea};
-    style.faint = {0x97, 0x9e, 0xaa};
-    style.frame = {0x3a, 0x3f, 0x4a};
-    style.grid = {0x2b, 0x2f, 0x38};
-  } else {
-    style.text = {0x1c, 0x20, 0x26};
-    style.faint = {0x5f, 0x67, 0x73};
-    style.frame = {0xc3, 0xc8, 0xd0};
-    style.grid = {0xe6, 0xe9, 0xed};
-  }
-  style.label = style.faint;
-  style.hair = style.finest = 1;
+}  // namespace
+
+const Style& screen_style(bool dark) {
+  static const Style dark_style = palette(true), light_style = palette(false);
+  return dark ? dark_style : light_style;
+}
+
+Style paper_style(bool dark) {
+  Style style = palette(dark);
+  style.label = style.text;
+  style.frame = dark ? Rgba{0x60, 0x66, 0x70} : Rgba{0x6e, 0x72, 0x78};
+  style.hair = 0.4;
+  style.finest = 0.25;
   return style;
 }
 

@@ -49,7 +49,7 @@ std::string number_text(double value, int digits) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
   if (value == 0) return "0";
-  const int exponent = static_cast<int>(std::floor(std::log10(std::abs(value))));
+  const int exponent = std::floor(std::log10(std::abs(value)));
   std::string text = printed(value, std::chars_format::general, digits);
   if (exponent < -3 || exponent > 5) {
     const std::string mantissa =
@@ -68,7 +68,7 @@ std::vector<Tick> linear_ticks(double low, double high, int most) {
   if (!std::isfinite(low) || !std::isfinite(high)) return {};
   if (!(high > low)) return {{low, number_text(low)}};
   const double step = nice_step(high - low, most);
-  const int decimals = std::max(0, -static_cast<int>(std::floor(std::log10(step) + 1e-9)));
+  const int decimals = std::max(0.0, -std::floor(std::log10(step) + 1e-9));
   std::vector<Tick> ticks;
   for (double k = std::ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; ++k) {
     const double at = k == 0 ? 0.0 : k * step;
@@ -88,8 +88,8 @@ std::vector<Tick> whole_ticks(double low, double high, int most) {
 
 std::vector<Tick> log_ticks(double low, double high, int most) {
   if (!(low > 0) || !(high > low)) return linear_ticks(low, high, most);
-  const int first = static_cast<int>(std::ceil(std::log10(low) - 1e-6));
-  const int last = static_cast<int>(std::floor(std::log10(high) + 1e-6));
+  const int first = std::ceil(std::log10(low) - 1e-6);
+  const int last = std::floor(std::log10(high) + 1e-6);
   if (last <= first) return {{low, number_text(low, 1)}, {high, number_text(high, 2)}};
   const int stride = std::max(1, (last - first + most - 1) / std::max(1, most));
   std::vector<Tick> ticks;
@@ -99,8 +99,8 @@ std::vector<Tick> log_ticks(double low, double high, int most) {
 
 std::vector<Tick> signed_log_ticks(double high, double least, int most) {
   if (!(high > 0) || !(least > 0)) return {{0, "0"}};
-  const int last = static_cast<int>(std::floor(std::log10(high) + 1e-6));
-  const int first = std::min(last, static_cast<int>(std::ceil(std::log10(least) - 1e-6)));
+  const int last = std::floor(std::log10(high) + 1e-6);
+  const int first = std::min<int>(last, std::ceil(std::log10(least) - 1e-6));
   const int each = std::max(1, (most - 1) / 2), stride = (last - first) / each + 1;
   std::vector<Tick> ticks{{0, "0"}};
   for (int e = last; e >= first; e -= stride) {
@@ -113,12 +113,9 @@ std::vector<Tick> signed_log_ticks(double high, double least, int most) {
 
 std::vector<Index> token_places(double low, double high, const TokenSpacing& where) {
   Index step = 1;
-  while (static_cast<double>(step) * where.cell < where.spacing && step < (Index{1} << 62))
-    step *= 2;
+  while (step * where.cell < where.spacing && step < (Index{1} << 62)) step *= 2;
   std::vector<Index> places;
-  for (Index t = static_cast<Index>(std::ceil(low / static_cast<double>(step))) * step;
-       static_cast<double>(t) < high; t += step)
-    places.push_back(t);
+  for (Index t = Index(std::ceil(low / step)) * step; t < high; t += step) places.push_back(t);
   return places;
 }
 

@@ -1,22 +1,23 @@
 #include "figure/figure.h"
 
-#include <QPainter>
-
 #include "figure/layout.h"
 
 namespace fovea {
 namespace {
 
-void draw_cell(Ink& ink, const CellLayout& cell, const TokenNames& names) {
-  const double line = ink.letters.line();
+void draw_words(Ink& ink, const CellLayout& cell) {
   // Headings stand on their panel, however many lines the neighbours need.
   const double title = height_of(cell.title, ink.letters);
   Rect heading = cell.heading;
-  heading.y = heading.bottom() - 2 - title - line * static_cast<double>(cell.subtitle.size());
+  heading.y = heading.bottom() - 2 - title - height_of(cell.subtitle, ink.letters);
   ink.write_lines(heading, cell.title, Align::left, ink.style.text, {.bold = true});
   heading.y += title;
   ink.write_lines(heading, cell.subtitle, Align::left, ink.style.faint);
   ink.write_lines(cell.caption_box, cell.caption, Align::left, ink.style.faint);
+}
+
+void draw_cell(Ink& ink, const CellLayout& cell, const Figure& figure, const TokenNames& names) {
+  draw_words(ink, cell);
   const Plot plot{cell.plot, cell.axes};
   draw_body({.ink = ink,
              .prepared = cell.prepared,
@@ -24,34 +25,17 @@ void draw_cell(Ink& ink, const CellLayout& cell, const TokenNames& names) {
              .plot = plot,
              .scale = cell.scale ? &*cell.scale : nullptr,
              .names = names});
-  const Panel& panel = *cell.prepared.panel;
-  if (std::holds_alternative<Message>(panel.body)) ink.outline(cell.plot, {ink.style.grid});
+  if (std::holds_alternative<Message>(cell.prepared.panel->body))
+    ink.outline(cell.plot, {ink.style.grid});
   if (cell.axes.x) draw_x_axis(ink, plot, cell.x_words());
   if (cell.axes.y) {
     draw_y_axis(ink, plot, cell.y_words());
     ink.outline(cell.plot, {ink.style.frame});
   }
-  if (const auto* raster = std::get_if<Raster>(&panel.body); raster && !raster->row_shares.empty())
-    draw_row_shares(ink,
-                    {cell.plot.right() + row_shares_gap * ink.letters.size(), cell.plot.y,
-                     row_shares_width * ink.letters.size(), cell.plot.height},
-                    *cell.axes.y, {raster->row_shares, raster->rows.begin},
-                    cell.scale->palette == Palette::sequential
-                        ? *cell.scale->map
-                        : colormap_for(Palette::sequential, "viridis"));
+  if (cell.strip)
+    draw_row_strip(ink, cell.plot, *cell.axes.y, *cell.strip,
+                   colormap_for(Palette::sequential, figure.style.settings.colormap));
   if (cell.bar) cell.bar->draw(ink, cell.bar_at);
-}
-
-void draw_with_range(QPainter& painter, const Figure& figure, const ColourRange& range) {
-  const PaperLettering letters(figure.style);
-  const FigureLayout layout = lay_out(figure, letters, range);
-  PainterInk ink(painter, letters, figure.style);
-  painter.save();
-  painter.setRenderHints(QPainter::Antialiasing | QPainter::TextAntialiasing |
-                         QPainter::LosslessImageRendering);
-  ink.fill({0, 0, layout.width, layout.height}, ink.style.paper);
-  fovea::draw_layout(ink, figure, layout);
-  painter.restore();
 }
 
 }  // namespace
@@ -59,9 +43,10 @@ void draw_with_range(QPainter& painter, const Figure& figure, const ColourRange&
 void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout) {
   ink.write_lines(layout.title_box, layout.title, Align::left, ink.style.text,
                   {title_size(figure.style), true});
+  layout.legend.draw(ink, layout.legend_at);
   const TokenNames names = figure.sequence ? TokenNames(*figure.sequence) : TokenNames();
   for (const RowLayout& row : layout.rows) {
-    for (const CellLayout& cell : row.cells) draw_cell(ink, cell, names);
+    for (const CellLayout& cell : row.cells) draw_cell(ink, cell, figure, names);
     if (row.bar) row.bar->draw(ink, row.bar_at);
   }
   ink.write_lines(layout.footer_box, layout.footer, Align::left, ink.style.faint);
@@ -72,17 +57,25 @@ double figure_height(const Figure& figure) {
 }
 
 void draw_figure(QPainter& painter, const Figure& figure) {
-  draw_with_range(painter, figure, {});
+  const PaperLettering letters(figure.style);
+  const FigureLayout layout = lay_out(figure, letters);
+  PainterInk ink(painter, letters, figure.style);
+  painter.save();
+  painter.setRenderHints(QPainter::Antialiasing | QPainter::TextAntialiasing |
+                         QPainter::LosslessImageRendering);
+  ink.fill({0, 0, layout.width, layout.height}, ink.style.paper);
+  draw_layout(ink, figure, layout);
+  painter.restore();
 }
 
 void draw_panel(QPainter& painter, const QRectF& rectangle, const Panel& panel,
-                const FigureStyle& style, std::optional<std::pair<double, double>> range) {
+                const FigureStyle& style) {
   Figure figure{.rows = {{panel}}, .style = style};
   figure.style.width = rectangle.width();
   figure.style.height = rectangle.height();
   painter.save();
   painter.translate(rectangle.topLeft());
-  draw_with_range(painter, figure, range);
+  draw_figure(painter, figure);
   painter.restore();
 }
 

@@ -1,9 +1,7 @@
 // A Figure is a grid of panels drawn with QPainter: one drawing for PNG, SVG, PDF and the screen.
 #pragma once
 
-#include <QImage>
 #include <QRectF>
-#include <QString>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,18 +13,17 @@ class QPainter;
 
 namespace fovea {
 
-/// Sizes in points (1/72 in) unless said otherwise.
+inline constexpr double points_per_inch = 72;
+
+/// Sizes in points unless said otherwise.
 struct FigureStyle {
   double width = 252;            // 3.5 in, one column
   std::optional<double> height;  // default: follows from the grid
   int dpi = 300;                 // of PNG, and of rasters inside SVG and PDF
   double font_size = 7;
   std::string font = "DejaVu Sans";
-  bool dark = false;                 // the window's look; figures for print are light
-  bool shared_range = true;          // one colour range a row
-  std::string colormap = "viridis";  // of sequential rasters
-  double log_floor = 1e-4;           // of the range's top, as in ViewSettings
-  RankColour rank_colour = RankColour::rank;
+  bool dark = false;      // the window's look; figures for print are light
+  ViewSettings settings;  // what is coloured how, and whether a row shares a range
 };
 
 struct Figure {
@@ -43,10 +40,9 @@ double figure_height(const Figure& figure);
 /// Draws in points, the figure's top left at the painter's origin.
 void draw_figure(QPainter& painter, const Figure& figure);
 
-/// Draws one panel into a rectangle (used by draw_figure, and for "copy the panel").
-/// `range`: of a raster's colours, default the panel's own.
+/// Draws one panel into a rectangle.
 void draw_panel(QPainter& painter, const QRectF& rectangle, const Panel& panel,
-                const FigureStyle& style, std::optional<std::pair<double, double>> range = {});
+                const FigureStyle& style);
 
 /// By the ending of `path`: .png, .svg or .pdf. Written to a temporary name, then renamed.
 /// Throws UsageError for another ending, UnavailableError when it cannot be written.

@@ -2,10 +2,6 @@
 // more.
 #pragma once
 
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "drawing/bodies.h"
 #include "drawing/colour_bar.h"
 #include "figure/figure.h"
@@ -25,12 +21,13 @@ struct CellLayout {
   Axes axes;
   std::optional<std::size_t> shape_of;  // a message's: the column of the map it stands in for
   bool show_x = false, show_y = false;  // else a neighbour carries the numbers and names
-
-  AxisWords x_words() const { return {show_x, show_x}; }
-  AxisWords y_words() const { return {show_y, show_y}; }
   std::optional<ColourScale> scale;
   std::optional<ColourBar> bar;  // its own, when the row has none
   Point bar_at;
+  std::optional<RowStrip> strip;
+
+  AxisWords x_words() const { return {show_x, show_x}; }
+  AxisWords y_words() const { return {show_y, show_y}; }
 };
 
 struct RowLayout {
@@ -43,6 +40,8 @@ struct FigureLayout {
   double width = 0, height = 0;
   std::vector<std::string> title, footer;
   Rect title_box, footer_box;
+  Legend legend;  // of the series
+  Point legend_at;
   std::vector<RowLayout> rows;
 };
 
@@ -51,11 +50,8 @@ inline double title_size(const FigureStyle& style) {
   return style.font_size + 1;
 }
 
-using ColourRange = std::optional<std::pair<double, double>>;
-
-/// The figure must outlive it. `range`: used for every raster of amounts instead of its own.
-FigureLayout lay_out(const Figure& figure, const PaperLettering& letters,
-                     const ColourRange& range = {});
+/// The figure must outlive it.
+FigureLayout lay_out(const Figure& figure, const PaperLettering& letters);
 
 /// Draws everything but the ground.
 void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout);

@@ -1,6 +1,5 @@
 #include "figure/painter_ink.h"
 
-#include <QPaintDevice>
 #include <QPaintEngine>
 #include <QPainterPath>
 #include <algorithm>
@@ -11,7 +10,6 @@ namespace {
 
 using namespace drawing;
 
-constexpr double kPointsPerInch = 72;
 // Lettering is measured large and scaled down: free of the rounding of small sizes.
 constexpr double kMeasured = 100;
 constexpr double kCapitals = 0.73;     // height, in letters
@@ -24,20 +22,6 @@ QImage device_of_points() {
   return device;
 }
 
-QFont font_of(const QString& family, double size, bool bold, int device_dpi) {
-  QFont font(family);
-  font.setPointSizeF(size * kPointsPerInch / device_dpi);
-  font.setBold(bold);
-  font.setHintingPreference(QFont::PreferNoHinting);
-  font.setKerning(true);
-  return font;
-}
-
-bool draws_pixels(QPainter& painter) {
-  const QPaintEngine* engine = painter.paintEngine();
-  return engine && engine->type() == QPaintEngine::Raster;
-}
-
 /// Each cell as `factor` pixels square.
 QImage enlarged(const QImage& image, int factor) {
   return image.scaled(image.width() * factor, image.height() * factor, Qt::IgnoreAspectRatio,
@@ -45,7 +29,7 @@ QImage enlarged(const QImage& image, int factor) {
 }
 
 int whole_factor(double target, int cells) {
-  return std::clamp(static_cast<int>(std::ceil(target / cells)), 1, 64);
+  return std::clamp(int(std::ceil(target / cells)), 1, 64);
 }
 
 /// Cells of a fractional number of pixels come out even: enlarged, then averaged by area.
@@ -57,34 +41,10 @@ QImage sampled(const QImage& image, QSize size) {
   return enlarged(image, factor).scaled(size, Qt::IgnoreAspectRatio, Qt::SmoothTransformation);
 }
 
-QImage image_of(const Raster& raster, const ValueColours& colours) {
-  QImage image(static_cast<int>(raster.values.cols()), static_cast<int>(raster.values.rows()),
-               QImage::Format_RGB32);
-  for (int r = 0; r < image.height(); ++r) {
-    auto* line = reinterpret_cast<QRgb*>(image.scanLine(r));
-    for (int c = 0; c < image.width(); ++c) {
-      const Rgb colour = colours.colour(raster.values(r, c));
-      line[c] = qRgb(colour[0], colour[1], colour[2]);
-    }
-  }
-  return image;
-}
-
-QImage image_of(const OutputPicture& picture) {
-  QImage image(static_cast<int>(picture.cols), static_cast<int>(picture.rows),
-               QImage::Format_RGB32);
-  const auto byte = [&](Index at) {
-    const float value = picture.rgb[static_cast<std::size_t>(at)];
-    return std::isfinite(value) ? static_cast<int>(std::lround(std::clamp(value, 0.f, 1.f) * 255))
-                                : 0;
-  };
-  for (Index r = 0; r < picture.rows; ++r)
-    for (Index c = 0; c < picture.cols; ++c) {
-      const Index at = 3 * (r * picture.cols + c);
-      image.setPixel(static_cast<int>(c), static_cast<int>(r),
-                     qRgb(byte(at), byte(at + 1), byte(at + 2)));
-    }
-  return image;
+QPolygonF polygon_of(std::span<const Point> points) {
+  QPolygonF polygon;
+  for (const Point& p : points) polygon << qpoint(p);
+  return polygon;
 }
 
 }  // namespace
@@ -93,8 +53,8 @@ PaperLettering::PaperLettering(const FigureStyle& style)
     : Lettering(style.font_size),
       family_(QString::fromStdString(style.font)),
       device_(device_of_points()),
-      plain_(font_of(family_, kMeasured, false, 72), &device_),
-      bold_(font_of(family_, kMeasured, true, 72), &device_) {}
+      plain_(font(kMeasured, false, 72), &device_),
+      bold_(font(kMeasured, true, 72), &device_) {}
 
 double PaperLettering::width(const std::string& text, double size, bool bold) const {
   const QFontMetricsF& metrics = bold ? bold_ : plain_;
@@ -103,7 +63,12 @@ double PaperLettering::width(const std::string& text, double size, bool bold) co
 }
 
 QFont PaperLettering::font(double size, bool bold, int device_dpi) const {
-  return font_of(family_, size, bold, device_dpi);
+  QFont font(family_);
+  font.setPointSizeF(size * points_per_inch / device_dpi);
+  font.setBold(bold);
+  font.setHintingPreference(QFont::PreferNoHinting);
+  font.setKerning(true);
+  return font;
 }
 
 PainterInk::PainterInk(QPainter& on, const PaperLettering& lettering, const FigureStyle& in)
@@ -125,20 +90,21 @@ void PainterInk::text_upwards(Point centre, const std::string& words, Rgba colou
   painter.restore();
 }
 
-void PainterInk::line(Point from, Point to, const Stroke& stroke) {
-  const Qt::PenStyle pattern = stroke.dashed ? Qt::DashLine : Qt::SolidLine;
+QPen PainterInk::pen(const Stroke& stroke, Qt::PenCapStyle cap) const {
   const double width = stroke.width > 0 ? stroke.width : style.hair;
-  painter.setPen(QPen(qcolor(stroke.colour), width, pattern, Qt::FlatCap));
+  const Qt::PenStyle pattern = stroke.dashed ? Qt::DashLine : Qt::SolidLine;
+  return QPen(qcolor(stroke.colour), width, pattern, cap, Qt::MiterJoin);
+}
+
+void PainterInk::line(Point from, Point to, const Stroke& stroke) {
+  painter.setPen(pen(stroke));
   painter.drawLine(qpoint(from), qpoint(to));
 }
 
 void PainterInk::path(std::span<const Point> points, const Stroke& stroke) {
-  QPolygonF polygon;
-  for (const Point& p : points) polygon << qpoint(p);
-  const double width = stroke.width > 0 ? stroke.width : style.hair;
-  painter.setPen(QPen(qcolor(stroke.colour), width, Qt::SolidLine, Qt::FlatCap, Qt::MiterJoin));
+  painter.setPen(pen(stroke));
   painter.setBrush(Qt::NoBrush);
-  painter.drawPolyline(polygon);
+  painter.drawPolyline(polygon_of(points));
 }
 
 void PainterInk::fill(const Rect& where, Rgba colour, double rounding) {
@@ -156,8 +122,7 @@ void PainterInk::fill_all(std::span<const Rect> where, Rgba colour) {
 }
 
 void PainterInk::outline(const Rect& where, const Stroke& stroke, double rounding) {
-  const double width = stroke.width > 0 ? stroke.width : style.hair;
-  painter.setPen(QPen(qcolor(stroke.colour), width, Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
+  painter.setPen(pen(stroke, Qt::SquareCap));
   painter.setBrush(Qt::NoBrush);
   if (rounding > 0)
     painter.drawRoundedRect(qrect(where), rounding, rounding);
@@ -165,10 +130,10 @@ void PainterInk::outline(const Rect& where, const Stroke& stroke, double roundin
     painter.drawRect(qrect(where));
 }
 
-void PainterInk::triangle(Point a, Point b, Point c, Rgba colour) {
+void PainterInk::polygon(std::span<const Point> corners, Rgba colour) {
   painter.setPen(Qt::NoPen);
   painter.setBrush(qcolor(colour));
-  painter.drawPolygon(QPolygonF() << qpoint(a) << qpoint(b) << qpoint(c));
+  painter.drawPolygon(polygon_of(corners));
 }
 
 void PainterInk::dot(Point centre, double radius, Rgba colour) {
@@ -182,20 +147,20 @@ void PainterInk::raster(const Raster& values, const ValueColours& colours,
   if (place.seen.empty()) return;
   const bool cut = place.seen.width < place.whole.width || place.seen.height < place.whole.height;
   if (cut) push_clip(place.seen);
-  draw_image(place.whole, image_of(values, colours));
+  cells(place.whole, values.values.rows(), values.values.cols(), pixels_of(values.values, colours));
   if (cut) pop_clip();
 }
 
 void PainterInk::picture(const OutputPicture& picture, const Rect& where) {
-  draw_image(where, image_of(picture));
+  cells(where, picture.rows, picture.cols, pixels_of(picture));
 }
 
 void PainterInk::cells(const Rect& where, int rows, int cols, std::span<const Rgba> colours) {
-  QImage image(cols, rows, QImage::Format_ARGB32);
-  for (int r = 0; r < rows; ++r)
-    for (int c = 0; c < cols; ++c)
-      image.setPixelColor(c, r, qcolor(colours[static_cast<std::size_t>(r * cols + c)]));
-  draw_image(where, image);
+  static_assert(sizeof(Rgba) == 4);  // as QImage has its pixels
+  const QImage image(reinterpret_cast<const uchar*>(colours.data()), cols, rows, 4 * cols,
+                     QImage::Format_RGBA8888);
+  const bool opaque = std::ranges::all_of(colours, [](Rgba c) { return c.a == 255; });
+  draw_image(where, image.convertToFormat(opaque ? QImage::Format_RGB32 : QImage::Format_ARGB32));
 }
 
 void PainterInk::push_clip(const Rect& where) {
@@ -212,8 +177,8 @@ void PainterInk::pop_clip() {
 void PainterInk::draw_image(const Rect& at, const QImage& image) {
   const QRectF where = qrect(at);
   if (image.isNull() || where.isEmpty()) return;
-  if (!draws_pixels(painter)) {
-    const double pixels = std::max(where.width(), where.height()) / kPointsPerInch * dpi_;
+  if (painter.paintEngine()->type() != QPaintEngine::Raster) {
+    const double pixels = std::max(where.width(), where.height()) / points_per_inch * dpi_;
     const int factor =
         whole_factor(std::min(pixels, kSharpEnough), std::max(image.width(), image.height()));
     painter.drawImage(where, enlarged(image, factor));

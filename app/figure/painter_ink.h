@@ -47,7 +47,7 @@ class PainterInk : public drawing::Ink {
   void fill(const Rect& where, Rgba colour, double rounding = 0) override;
   void fill_all(std::span<const Rect> where, Rgba colour) override;
   void outline(const Rect& where, const drawing::Stroke& stroke, double rounding = 0) override;
-  void triangle(Point a, Point b, Point c, Rgba colour) override;
+  void polygon(std::span<const Point> corners, Rgba colour) override;
   void dot(Point centre, double radius, Rgba colour) override;
   void raster(const Raster& values, const ValueColours& colours,
               const drawing::RasterPlace& place) override;
@@ -59,6 +59,7 @@ class PainterInk : public drawing::Ink {
   QPainter& painter;
 
  private:
+  QPen pen(const drawing::Stroke& stroke, Qt::PenCapStyle cap = Qt::FlatCap) const;
   void draw_image(const Rect& where, const QImage& image);
 
   const PaperLettering& paper_letters_;

@@ -3,11 +3,7 @@
 #pragma once
 
 #include <QPointF>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "figure/drawing.h"
 #include "figure/figure.h"
 #include "sweep/sweep.h"
 
@@ -29,22 +25,9 @@ struct SweepFigure {
   std::optional<SweepSpot> marked;
 };
 
-/// Height in points that it takes at its width.
-double sweep_figure_height(const SweepFigure& figure);
+Figure figure_of(const SweepFigure& sweep);
 
-/// Draws in points, top left at the painter's origin.
-void draw_sweep_figure(QPainter& painter, const SweepFigure& figure);
-
-/// Where points stand.
-std::vector<std::pair<QPointF, SweepSpot>> sweep_spots(const SweepFigure& figure);
-
-/// Colours of the series, exact first; the colour blind can distinguish them, and their markers
-/// differ.
-QColor series_colour(std::size_t series, bool dark);
-
-/// What a person must know to read it: what was fitted, left out, refused, or measured badly.
-std::vector<std::string> sweep_notes(const Sweep& sweep);
-
-Drawing drawing_of(const SweepFigure& figure);
+/// Where points stand, in points of the figure.
+std::vector<std::pair<QPointF, SweepSpot>> sweep_spots(const Figure& figure);
 
 }  // namespace fovea

@@ -2,8 +2,21 @@
 
 #include <QCoreApplication>
 #include <QFileInfo>
+#include <utility>
 
 namespace fovea {
+namespace {
+
+std::pair<Index, Index> first_head(const Source& source) {
+  constexpr std::pair<Index, Index> recommended{2, 10};  // "layer4", see assets/PROVENANCE.md
+  const QString name = QFileInfo(QString::fromStdString(source.path)).fileName();
+  const bool known = name == "minilm-l6.safetensors" &&
+                     recommended.first < static_cast<Index>(source.layers.size()) &&
+                     recommended.second < source.layers[std::size_t(recommended.first)].heads();
+  return known ? recommended : std::pair<Index, Index>{0, 0};
+}
+
+}  // namespace
 
 std::string assets_directory() {
   const QString here = QCoreApplication::applicationDirPath();
@@ -20,13 +33,17 @@ std::string assets_directory() {
   return {};
 }
 
-std::pair<Index, Index> first_head(const Source& source) {
-  constexpr std::pair<Index, Index> recommended{2, 10};  // "layer4", see assets/PROVENANCE.md
-  const QString name = QFileInfo(QString::fromStdString(source.path)).fileName();
-  const bool known = name == "minilm-l6.safetensors" &&
-                     recommended.first < static_cast<Index>(source.layers.size()) &&
-                     recommended.second < source.layers[std::size_t(recommended.first)].heads();
-  return known ? recommended : std::pair<Index, Index>{0, 0};
+Session first_session(const Source& source) {
+  const auto [layer, head] = first_head(source);
+  const Layer& its = source.layers[static_cast<std::size_t>(layer)];
+  Session session = standard_session(source.path, its.n());
+  session.layer = layer;
+  session.head = head;
+  if (!its.has_qkv()) {
+    std::erase_if(session.columns, [](const Column& c) { return !is_reference(c.variant); });
+    session.views = {View::heatmap, View::rank};
+  }
+  return session;
 }
 
 std::string standard_example() {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <string>
-#include <utility>
 
 #include "data/source.h"
+#include "session/session.h"
 
 namespace fovea {
 
@@ -12,9 +12,9 @@ namespace fovea {
 /// nowhere.
 std::string assets_directory();
 
-/// Layer and head to look at first: of the bundled encoder those that its provenance recommends,
-/// else the first.
-std::pair<Index, Index> first_head(const Source& source);
+/// What is shown of a source at first: of the bundled encoder the head that its provenance
+/// recommends, else the first head; of an attention matrix alone only what can be seen of it.
+Session first_session(const Source& source);
 
 /// What the window opens when nothing is named: a real head, or a synthetic one without assets.
 std::string standard_example();

@@ -2,23 +2,17 @@
 
 #include <QCoreApplication>
 #include <QPointer>
+#include <exception>
+#include <thread>
 #include <utility>
+
+#ifdef __linux__
+#include <sys/resource.h>
+#endif
 
 namespace fovea {
 
-Background::Background() {
-  pool_.setMaxThreadCount(1);
-}
-
-Background::~Background() {
-  pool_.waitForDone();
-}
-
-void Background::run(std::function<void()> work) {
-  pool_.start(std::move(work));
-}
-
-void Background::run(std::function<void()> work, QObject* receiver, Done done) {
+void BackgroundThread::run(std::function<void()> work, QObject* receiver, Done done) {
   run([work = std::move(work), receiver = QPointer(receiver), done = std::move(done)] {
     std::string error;
     try {
@@ -34,6 +28,27 @@ void Background::run(std::function<void()> work, QObject* receiver, Done done) {
     };
     QMetaObject::invokeMethod(QCoreApplication::instance(), deliver, Qt::QueuedConnection);
   });
+}
+
+void lower_thread_priority() {
+#ifdef __linux__
+  setpriority(PRIO_PROCESS, 0, niceness);  // on Linux this is the thread alone
+#endif
+}
+
+std::unique_ptr<Backend> make_low_priority_backend(const BackendChoice& choice) {
+  std::unique_ptr<Backend> backend;
+  std::exception_ptr error;
+  std::jthread([&] {
+    lower_thread_priority();
+    try {
+      backend = make_backend(choice);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }).join();
+  if (error) std::rethrow_exception(error);
+  return backend;
 }
 
 }  // namespace fovea

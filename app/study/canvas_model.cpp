@@ -1,7 +1,5 @@
 #include "study/canvas_model.h"
 
-#include <algorithm>
-
 #include "study/leaf_marks.h"
 
 namespace fovea {
@@ -25,13 +23,6 @@ std::string subtitle_of(const ColumnState& state) {
   return out + (out.empty() ? "" : " · ") + text;
 }
 
-template <class Same>
-bool same_cells(const CanvasModel& a, const CanvasModel& b, Same same) {
-  return std::ranges::equal(a.cells, b.cells, [&](const auto& x, const auto& y) {
-    return std::ranges::equal(x, y, same);
-  });
-}
-
 }  // namespace
 
 std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
@@ -42,6 +33,10 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
   const Session& session = subject.session;
   model->views = session.views;
   model->cells = cells;
+  for (std::size_t r = 0; r < cells.size(); ++r)
+    for (std::size_t c = 0; c < std::min(cells[r].size(), columns.size()); ++c)
+      if (const auto& its = columns[c].metrics; its && model->views[r] == View::error)
+        model->cells[r][c].token_errors = {its, &its->token_error};
   model->settings = session.settings;
   model->viewport = session.viewport;
   model->n = subject.length();
@@ -64,23 +59,14 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
   return model;
 }
 
-// The sequence is left out: it changes only with the source of the panels.
-bool same_pictures(const CanvasModel& a, const CanvasModel& b) {
-  const auto same_cell = [](const CanvasCell& x, const CanvasCell& y) {
-    return x.panel == y.panel && x.stale == y.stale;
-  };
-  return a.views == b.views && a.column_titles == b.column_titles &&
-         a.column_subtitles == b.column_subtitles && same_cells(a, b, same_cell) &&
-         a.settings == b.settings && a.viewport == b.viewport && a.n == b.n &&
-         a.pinned_query == b.pinned_query && a.selection_begin == b.selection_begin &&
-         a.selection_end == b.selection_end && a.selected_column == b.selected_column &&
-         a.dark == b.dark && a.marked_queries == b.marked_queries && a.marked_keys == b.marked_keys;
-}
-
-bool same_statuses(const CanvasModel& a, const CanvasModel& b) {
-  return same_cells(a, b, [](const CanvasCell& x, const CanvasCell& y) {
-    return x.status == y.status && x.progress == y.progress;
-  });
+bool same_pictures(CanvasModel a, CanvasModel b) {
+  for (CanvasModel* model : {&a, &b})
+    for (auto& row : model->cells)
+      for (CanvasCell& cell : row) {
+        cell.status.clear();
+        cell.progress.reset();
+      }
+  return a == b;
 }
 
 }  // namespace fovea

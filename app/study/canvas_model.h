@@ -21,6 +21,9 @@ struct CanvasCell {
   bool stale = false;                  // a newer one is being computed: drawn dimmed, marked
   std::string status;                  // "computing 42 %, 3 s left", "error: ..."
   std::optional<double> progress;      // of the work that `status` is about, in [0, 1]
+  // Of an error map: |z~ - z| of every token, for the strip beside it; null: not known.
+  std::shared_ptr<const std::vector<float>> token_errors;
+  friend bool operator==(const CanvasCell&, const CanvasCell&) = default;
 };
 
 /// Everything the canvas shows; a value, replaced as a whole.
@@ -40,6 +43,7 @@ struct CanvasModel {
   /// Whose colour ranges are used; null: its own. (While exact is shown in place of the others.)
   std::shared_ptr<const CanvasModel> ranges_of;
   std::vector<Index> marked_queries, marked_keys;  // ascending; of a chosen leaf: drawn everywhere
+  friend bool operator==(const CanvasModel&, const CanvasModel&) = default;
 };
 
 std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
@@ -47,10 +51,6 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
                                                const std::vector<std::vector<CanvasCell>>& cells,
                                                const LeafMarks& marks);
 /// Whether both show the same, apart from the statuses of the cells.
-bool same_pictures(const CanvasModel& a, const CanvasModel& b);
-bool same_statuses(const CanvasModel& a, const CanvasModel& b);
-
-/// For each column |z~ - z| of every token, or null.
-using TokenErrors = std::vector<std::shared_ptr<const std::vector<float>>>;
+bool same_pictures(CanvasModel a, CanvasModel b);
 
 }  // namespace fovea

@@ -5,16 +5,6 @@
 #include "plan/leaves.h"
 
 namespace fovea {
-namespace {
-
-std::vector<Index> members(std::span<const std::int32_t> leaf_of, IndexRange leaves) {
-  std::vector<Index> tokens;
-  for (std::size_t i = 0; i < leaf_of.size(); ++i)
-    if (leaves.contains(leaf_of[i])) tokens.push_back(static_cast<Index>(i));
-  return tokens;
-}
-
-}  // namespace
 
 void LeafMarks::choose(const ChosenLeaves& leaves) {
   const bool none = leaves.leaves.size() <= 0 || chosen_ == leaves;
@@ -33,11 +23,14 @@ void LeafMarks::continue_columns(const std::vector<int>& from) {
     chosen_->column = static_cast<int>(it - from.begin());
 }
 
-void LeafMarks::update() {
+std::shared_ptr<const Computation> LeafMarks::computation_of(int column) const {
   const auto& columns = results_.columns();
-  const auto column = static_cast<std::size_t>(chosen_ ? chosen_->column : 0);
-  const auto computation =
-      chosen_ && column < columns.size() ? columns[column].computation : nullptr;
+  const auto c = static_cast<std::size_t>(column);
+  return column >= 0 && c < columns.size() ? columns[c].computation : nullptr;
+}
+
+void LeafMarks::update() {
+  const auto computation = chosen_ ? computation_of(chosen_->column) : nullptr;
   if (computation && computation == marked_) return;
   marked_ = computation;
   queries_.clear();
@@ -45,12 +38,13 @@ void LeafMarks::update() {
   if (!computation) return;
   const auto leaves = leaves_of(computation->op->plan());
   if (!leaves) return;
-  queries_ = members(leaves->queries, chosen_->leaves);
-  keys_ = members(leaves->keys, chosen_->leaves);
+  queries_ = tokens_in(leaves->queries, chosen_->leaves);
+  keys_ = tokens_in(leaves->keys, chosen_->leaves);
 }
 
-Index leaf_count(const Plan& plan) {
-  const auto leaves = leaves_of(plan);
+Index LeafMarks::leaf_count(int column) const {
+  const auto computation = computation_of(column);
+  const auto leaves = computation ? leaves_of(computation->op->plan()) : std::nullopt;
   if (!leaves) return 0;
   return Index{std::max(std::ranges::max(leaves->queries), std::ranges::max(leaves->keys))} + 1;
 }

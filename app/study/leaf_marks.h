@@ -30,15 +30,16 @@ class LeafMarks {
   const std::optional<ChosenLeaves>& chosen() const { return chosen_; }
   const std::vector<Index>& queries() const { return queries_; }  // ascending
   const std::vector<Index>& keys() const { return keys_; }
+  /// Leaves or buckets of a column; 0: it has none.
+  Index leaf_count(int column) const;
 
  private:
+  std::shared_ptr<const Computation> computation_of(int column) const;
+
   const Results& results_;
   std::optional<ChosenLeaves> chosen_;
   std::shared_ptr<const Computation> marked_;  // whose leaves are marked
   std::vector<Index> queries_, keys_;
 };
-
-/// Leaves or buckets of a plan; 0: it has none.
-Index leaf_count(const Plan& plan);
 
 }  // namespace fovea

@@ -7,104 +7,55 @@
 namespace fovea {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 // Spans up to this are shown entry by entry; longer ones are pooled to a power of two, which
 // divides most lengths.
 constexpr Index unpooled_span = 1024;
 
-IndexRange covered(double begin, double end, Index n) {
-  const auto low = std::clamp<Index>(static_cast<Index>(std::floor(begin)), 0, n - 1);
-  return {low, std::clamp<Index>(static_cast<Index>(std::ceil(end)), low + 1, n)};
+// Decompositions take long, and a row that follows the pointer must not stop long work.
+RequestKind panel_request(View view) {
+  return view == View::rank  ? RequestKind::ranks
+         : view == View::row ? RequestKind::curve
+                             : RequestKind::panel;
 }
 
-/// Does the view show anything of the reference?
-bool needs_exact(View view) {
-  switch (view) {
-    case View::heatmap:
-    case View::mask:
-    case View::level:
-    case View::tree:
-      return false;
-    default:
-      return true;
-  }
-}
-
-/// Settings that the view's data do not depend on are set to their defaults.
-ViewSettings settings_for(View view, ViewSettings settings) {
-  const ViewSettings standard;
-  settings.colormap = standard.colormap;
-  settings.rank_colour = standard.rank_colour;
-  settings.shared_range = standard.shared_range;
-  if (view != View::row) settings.log_floor = standard.log_floor;
-  if (view != View::error) settings.error = standard.error;
-  if (view != View::mask) settings.mask_block = standard.mask_block;
-  if (view != View::rank) {
-    settings.rank_of = standard.rank_of;
-    settings.rank_leaf = standard.rank_leaf;
-    settings.rank_tolerance = standard.rank_tolerance;
-    settings.rank_partition = standard.rank_partition;
-  }
-  return settings;
-}
-
-RequestId compute_id(std::size_t column, const ColumnState& state) {
-  if (is_reference(state.column.variant)) return {RequestKind::exact};
-  return {RequestKind::column, 0, static_cast<int>(column)};
-}
-
-RequestId panel_id(View view, std::size_t row, std::size_t column) {
-  // Decompositions take long, and a row that follows the pointer must not stop long work.
-  const RequestKind kind = view == View::rank  ? RequestKind::ranks
-                           : view == View::row ? RequestKind::curve
-                                               : RequestKind::panel;
-  return {kind, static_cast<int>(row), static_cast<int>(column)};
-}
-
-bool failed(const CanvasCell& cell) {
-  return cell.status.starts_with("error");
+// Of the same matrix, whatever part of it.
+bool same_numbers(PanelKey a, const PanelKey& b) {
+  a.rows = b.rows;
+  a.cols = b.cols;
+  a.max_pixels = b.max_pixels;
+  return a == b;
 }
 
 }  // namespace
 
 void PanelCells::update() {
   for (std::size_t row = 0; row < cells_.size(); ++row)
-    for (std::size_t i = 0; i < cells_[row].size(); ++i) {
-      CanvasCell& cell = cells_[row][i];
+    for (std::size_t column = 0; column < cells_[row].size(); ++column) {
+      Cell& cell = cells_[row][column];
       cell.progress.reset();
-      if (subject_.shows_matrix())
-        update_matrix_cell(row, cell);
-      else
-        update_cell(i, row, cell);
+      cell.refining = cell.other_part = false;
+      cell.stale = cell.panel != nullptr;
+      update_cell(static_cast<int>(row), static_cast<int>(column), cell);
     }
 }
 
-PanelKey PanelCells::panel_key(View view, const ColumnState& state) const {
-  const Index n = subject_.length();
-  const Viewport& part = subject_.session.viewport;
-  const IndexRange rows = covered(part.row_begin, part.row_end, n),
-                   cols = covered(part.col_begin, part.col_end, n);
-  const bool metrics = view == View::cost || view == View::mask;
-  const bool diagnostics = view == View::cost || view == View::level;
-  return {.approximate = state.key,
-          .exact = needs_exact(view) ? results_.exact().key : state.key,
-          .view = view,
-          .settings = settings_for(view, subject_.session.settings),
-          .rows = rows,
-          .cols = cols,
-          .max_pixels = std::max(rows.size(), cols.size()) <= unpooled_span
-                            ? unpooled_span
-                            : static_cast<Index>(std::bit_ceil(unsigned(subject_.panel_pixels))),
-          .query = view == View::row ? subject_.shown_query() : 0,
-          .with_metrics = metrics && state.metrics,
-          .with_diagnostics = diagnostics && state.diagnostics};
+void PanelCells::update_cell(int row, int column, Cell& cell) {
+  const View view = subject_.session.views[static_cast<std::size_t>(row)];
+  const ColumnState& state = results_.columns()[static_cast<std::size_t>(column)];
+  if (!subject_.shows_matrix() && lacks_results(view, column, cell)) return;
+  cell.key = panel_key(view, state);
+  if (maps_.shows(view, state.column))
+    update_map({RequestKind::map, row, column}, state, cell);
+  else
+    update_panel({panel_request(view), row, column}, state, cell);
 }
 
-void PanelCells::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
-  const ColumnState& state = results_.columns()[i];
+/// Whether the panel waits for a computation, or that failed; then the cell says so.
+bool PanelCells::lacks_results(View view, int column, Cell& cell) const {
+  const ColumnState& state = results_.columns()[static_cast<std::size_t>(column)];
   const ColumnState& exact = results_.exact();
-  const View view = subject_.session.views[row];
-  const RequestId id = panel_id(view, row, i);
-  cell.stale = cell.panel != nullptr;
   const bool lacks_exact = needs_exact(view) && !exact.computation;
   const bool lacks_output = view == View::output && state.computation && exact.computation &&
                             !(exact.computation->applied() && state.computation->applied());
@@ -112,20 +63,50 @@ void PanelCells::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
                                    lacks_exact || lacks_output ? exact.error : std::string()})
     if (!error.empty()) {
       cell.status = "error: " + error;
-      return;
+      return true;
     }
   if (!results_.problem() || !state.computation)
-    return show_waiting(requests_, compute_id(i, state), cell);
-  if (lacks_exact) return show_waiting(requests_, {RequestKind::exact}, cell);
-  const PanelKey key = panel_key(view, state);
-  if (maps_.shows(view)) return maps_.update_cell(i, row, key, cell);
-  if (lacks_output) return show_waiting(requests_, {RequestKind::exact_rows}, cell);
-  std::shared_ptr<const RowReading> exact_row, its_row;
-  if (view == View::row && !panels_.find(key) &&
-      !read_rows(static_cast<int>(i), id, cell, exact_row, its_row))
+    show_waiting(requests_, computation_id(state.column, column), cell);
+  else if (lacks_exact)
+    show_waiting(requests_, {RequestKind::exact}, cell);
+  else if (lacks_output)
+    show_waiting(requests_, {RequestKind::exact_rows}, cell);
+  else
+    return false;
+  return true;
+}
+
+PanelKey PanelCells::panel_key(View view, const ColumnState& state) const {
+  const Index n = subject_.length();
+  const Viewport& seen = subject_.session.viewport;
+  PanelKey key;
+  key.view = view;
+  key.settings = settings_for(view, subject_.session.settings);
+  key.rows = visible_tokens(seen.row_begin, seen.row_end, n);
+  key.cols = visible_tokens(seen.col_begin, seen.col_end, n);
+  if (view == View::row) key.query = subject_.shown_query();
+  key.approximate = subject_.shows_matrix() ? ComputeKey{subject_.head(), state.column} : state.key;
+  key.exact = needs_exact(view) ? results_.exact().key : key.approximate;
+  // The error of exact attention is zero wherever one looks.
+  if (view == View::error && is_reference(state.column.variant)) key.rows = key.cols = {0, n};
+  key.max_pixels = std::max(key.rows.size(), key.cols.size()) <= unpooled_span
+                       ? unpooled_span
+                       : static_cast<Index>(std::bit_ceil(unsigned(subject_.panel_pixels)));
+  key.with_metrics = (view == View::cost || view == View::mask) && state.metrics;
+  key.with_diagnostics = (view == View::cost || view == View::level) && state.diagnostics;
+  return key;
+}
+
+void PanelCells::update_panel(const RequestId& id, const ColumnState& state, Cell& cell) {
+  const PanelKey& key = cell.key;
+  if (key.view == View::rank) use_ranks_of_other_tolerance(key);
+  PanelSources from = results_.sources_of(key, state);
+  if (key.view == View::row && from.computation && !panels_.find(key) && !read_rows(id, from, cell))
     return;
-  if (view == View::rank) use_ranks_of_other_tolerance(key);
-  show(ask_panel(id, key, state, exact_row, its_row), id, cell);
+  const auto make = [from](const Backend& backend, Run& run) {
+    return make_panel(from, backend, run);
+  };
+  show(panels_.ask(id, key, make), id, cell);
   if (!cell.status.empty() && (key.with_metrics || key.with_diagnostics)) {
     // The same picture without the new figures is not out of date.
     PanelKey plain = key;
@@ -134,108 +115,138 @@ void PanelCells::update_cell(std::size_t i, std::size_t row, CanvasCell& cell) {
   }
   if (cell.panel && cell.status.empty() && state.stale) {
     cell.stale = true;
-    show_waiting(requests_, compute_id(i, state), cell);
+    show_waiting(requests_, computation_id(state.column, id.column), cell);
   }
 }
 
-const PanelCells::PanelCache::Answer* PanelCells::ask_panel(
-    const RequestId& id, const PanelKey& key, const ColumnState& state,
-    std::shared_ptr<const RowReading> exact_row, std::shared_ptr<const RowReading> row) {
-  const auto exact = needs_exact(key.view) ? results_.exact().computation : state.computation;
-  return requests_.ask(panels_, id, key,
-                       [key, computation = state.computation, metrics = state.metrics,
-                        diagnostics = state.diagnostics, exact, source = subject_.source, exact_row,
-                        row](const Backend& backend, Run& run) {
-                         return make_panel(
-                             key.view,
-                             {.computation = *computation,
-                              .exact = *exact,
-                              .backend = backend,
-                              .metrics = key.with_metrics ? metrics.get() : nullptr,
-                              .diagnostics = key.with_diagnostics ? diagnostics.get() : nullptr,
-                              .sequence = source->sequence,
-                              .settings = key.settings,
-                              .rows = key.rows,
-                              .cols = key.cols,
-                              .max_pixels = key.max_pixels,
-                              .query = key.query,
-                              .exact_row = exact_row ? &exact_row->values : nullptr,
-                              .approximate_row = row ? &row->values : nullptr},
-                             run);
-                       });
+/// Whether the result is there; else the cell says why it is not.
+template <class Answer>
+bool PanelCells::is_there(const Answer* answer, const RequestId& id, Cell& cell) const {
+  if (!answer)
+    show_waiting(requests_, id, cell);
+  else if (!answer->result)
+    cell.status = "error: " + answer->error;
+  return answer && answer->result;
 }
 
 // Of rows that are known any part is quick to draw.
-bool PanelCells::read_rows(int column, const RequestId& id, CanvasCell& cell,
-                           std::shared_ptr<const RowReading>& exact,
-                           std::shared_ptr<const RowReading>& row) {
-  const auto read = [&](int of, std::shared_ptr<const RowReading>& reading) {
-    const auto* answer = probe_.row(of);
-    if (answer) reading = answer->result;
-    if (answer && !reading) cell.status = "error: " + answer->error;
-    if (!answer) show_waiting(requests_, id, cell);
-    return reading != nullptr;
+bool PanelCells::read_rows(const RequestId& id, PanelSources& from, Cell& cell) {
+  const auto read = [&](int column, std::shared_ptr<const RowReading>& row) {
+    const auto* answer = probe_.row(column);
+    if (answer) row = answer->result;
+    return is_there(answer, id, cell);
   };
-  return read(-1, exact) && read(column, row);
-}
-
-// The source holds only an attention matrix: it is drawn, nothing is computed.
-void PanelCells::update_matrix_cell(std::size_t row, CanvasCell& cell) {
-  const RequestId id{RequestKind::panel, static_cast<int>(row), 0};
-  cell.stale = cell.panel != nullptr;
-  ColumnState itself = results_.columns().front();
-  itself.key = {subject_.head(), subject_.session.columns.front()};
-  const PanelKey key = panel_key(subject_.session.views[row], itself);
-  if (key.view == View::rank) use_ranks_of_other_tolerance(key);
-  const auto* answer = requests_.ask(
-      panels_, id, key, [key, source = subject_.source](const Backend& backend, Run& run) {
-        const HeadKey& of = key.approximate.head;
-        const Matrix attention =
-            source->layers[static_cast<std::size_t>(of.layer)].attention.read(of.head);
-        Panel panel = make_matrix_panel(key.view, attention, key.settings, key.rows, key.cols,
-                                        key.max_pixels, backend, run);
-        panel.title = "Attention matrix";
-        return panel;
-      });
-  show(answer, id, cell);
+  return read(-1, from.exact_row) && read(id.column, from.row);
 }
 
 // Singular values do not depend on the tolerance: while it changes, ranks are only counted again.
 void PanelCells::use_ranks_of_other_tolerance(const PanelKey& key) {
   if (panels_.find(key)) return;
-  const auto known = panels_.result_where([&key](PanelKey other) {
+  const auto known = std::ranges::find_if(panels_.answers(), [&key](const auto& answer) {
+    PanelKey other = answer.key;
     other.settings.rank_tolerance = key.settings.rank_tolerance;
-    return other == key;
+    return answer.result && other == key;
   });
-  if (!known) return;
-  auto panel = std::make_shared<Panel>(*known);
+  if (known == panels_.answers().end()) return;
+  auto panel = std::make_shared<Panel>(*known->result);
   set_rank_tolerance(*panel, key.settings.rank_tolerance);
-  panels_.put(key, {.result = std::move(panel)});
+  panels_.put({.key = key, .result = std::move(panel)});
 }
 
-void PanelCells::show(const PanelCache::Answer* answer, const RequestId& id,
-                      CanvasCell& cell) const {
-  if (!answer) {
-    show_waiting(requests_, id, cell);
-  } else if (!answer->result) {
-    cell.status = "error: " + answer->error;
+void PanelCells::show(const PanelCache::Answer* answer, const RequestId& id, Cell& cell) const {
+  if (!is_there(answer, id, cell)) return;
+  cell.panel = answer->result;
+  cell.stale = false;
+  cell.status.clear();
+}
+
+void PanelCells::update_map(const RequestId& id, const ColumnState& state, Cell& cell) {
+  const auto& map = maps_.map_of(cell.key, state);
+  requests_.need(id);
+  const bool finer =
+      cell.error.empty() && cell.panel && !is_fully_drawn(*cell.panel) &&
+      cell.version != map.result->version() &&
+      (map.result->exact_share() == 1 || Clock::now() - cell.when >= picture_interval);
+  if ((!(cell.drawn == cell.key) || finer) && !requests_.paused())
+    maps_.request_picture(id, cell.key, state,
+                          [this, key = cell.key](const auto& picture, const auto& error) {
+                            take_picture(key, picture, error);
+                          });
+  const RequestId exact_id = maps_.update_bands(cell.key, id.row, id.column);
+  cell.status.clear();
+  if (cell.drawn == cell.key && !cell.error.empty())
+    cell.status = "error: " + cell.error;
+  else
+    show_map_status(id, state, map, exact_id, cell);
+}
+
+/// Cells may have changed places since the request.
+void PanelCells::take_picture(const PanelKey& key, const MapDrawing::Picture& picture,
+                              const std::string& error) {
+  for (auto& row : cells_)
+    for (Cell& cell : row) {
+      if (!(cell.key == key)) continue;
+      if (picture.panel) cell.panel = picture.panel;
+      cell.drawn = key;
+      cell.version = picture.version;
+      cell.when = Clock::now();
+      cell.error = error;
+    }
+}
+
+void PanelCells::show_map_status(const RequestId& id, const ColumnState& state,
+                                 const HeadMaps::Cache::Answer& map, const RequestId& exact_id,
+                                 Cell& cell) const {
+  if (!cell.panel) return show_waiting(requests_, id, cell);
+  cell.refining = true;
+  cell.other_part = !(cell.drawn == cell.key);
+  cell.stale = state.stale || !same_numbers(cell.drawn, cell.key);
+  if (state.stale) return show_waiting(requests_, computation_id(state.column, id.column), cell);
+  if (cell.stale) return show_waiting(requests_, id, cell);
+  const auto* raster = std::get_if<Raster>(&cell.panel->body);
+  if (!raster || (raster->complete && cell.drawn == cell.key) || !map.error.empty()) {
+    cell.refining = false;
+    if (raster && !raster->complete) cell.status = "error: " + map.error;
+  } else if (requests_.paused()) {
+    show_waiting(requests_, exact_id, cell);
+  } else if (requests_.is_pending(id) && raster->estimated == 0) {
+    cell.status = "refining";
   } else {
-    cell.panel = answer->result;
-    cell.stale = false;
-    cell.status.clear();
+    char text[48];
+    cell.progress = map.result->exact_share();
+    std::snprintf(text, sizeof text, "%s: %.0f %%",
+                  raster->estimated > 0 ? "estimate, exact" : "exact",
+                  std::floor(100 * *cell.progress));
+    const Engine::Status status = requests_.status();
+    cell.status = text + (status.running == exact_id ? time_left_text(status) : std::string());
   }
 }
 
-bool PanelCells::complete() const {
-  return std::ranges::all_of(cells_, [](const auto& row) {
-    return std::ranges::all_of(
-        row, [](const CanvasCell& cell) { return failed(cell) || (cell.panel && !cell.stale); });
+std::vector<std::vector<CanvasCell>> PanelCells::cells() const {
+  std::vector<std::vector<CanvasCell>> cells;
+  for (const auto& row : cells_) cells.emplace_back(row.begin(), row.end());
+  return cells;
+}
+
+template <class Test>
+bool PanelCells::any(Test test) const {
+  return std::ranges::any_of(cells_,
+                             [&](const auto& row) { return std::ranges::any_of(row, test); });
+}
+
+bool PanelCells::ready() const {
+  return !any([](const Cell& cell) {
+    const bool failed = cell.status.starts_with("error");
+    return !failed && (!cell.panel || cell.stale || cell.other_part);
   });
 }
 
+bool PanelCells::refining() const {
+  return any([](const Cell& cell) { return cell.refining; });
+}
+
 void PanelCells::continue_cells(const Session& next, const std::vector<int>& from) {
-  std::vector<std::vector<CanvasCell>> cells(next.views.size(),
-                                             std::vector<CanvasCell>(next.columns.size()));
+  std::vector<std::vector<Cell>> cells(next.views.size(), std::vector<Cell>(next.columns.size()));
   const auto& views = subject_.session.views;
   for (std::size_t r = 0; r < next.views.size(); ++r) {
     const auto old =
@@ -245,6 +256,17 @@ void PanelCells::continue_cells(const Session& next, const std::vector<int>& fro
         cells[r][i] = cells_[old][before];
   }
   cells_ = std::move(cells);
+}
+
+void PanelCells::forget_maps() {
+  for (auto& row : cells_)
+    for (Cell& cell : row) cell.drawn = {};
+}
+
+void PanelCells::forget_errors() {
+  for (auto& row : cells_)
+    for (Cell& cell : row)
+      if (!std::exchange(cell.error, {}).empty()) cell.drawn = {};
 }
 
 }  // namespace fovea

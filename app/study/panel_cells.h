@@ -2,6 +2,7 @@
 // it is there.
 #pragma once
 
+#include <chrono>
 #include <vector>
 
 #include "study/canvas_model.h"
@@ -18,40 +19,59 @@ class PanelCells {
 
   /// Requests what is missing; every cell gets its panel or a status.
   void update();
-  const std::vector<std::vector<CanvasCell>>& cells() const { return cells_; }  // [view][column]
-  /// Every panel is there and fresh, or failed.
-  bool complete() const;
+  std::vector<std::vector<CanvasCell>> cells() const;  // [view][column]
+  /// Every panel is there and up to date, or failed.
+  bool ready() const;
+  /// A map that is shown becomes finer or exact.
+  bool refining() const;
 
   /// Arranges the cells for the next Session; `from` as of continued_columns.
   void continue_cells(const Session& next, const std::vector<int>& from);
-  /// Forgets the panels; the cells stay as they are.
-  void clear() { panels_.clear(); }
-  void clear_cells() { cells_.clear(); }
-  void forget_errors() { panels_.forget_errors(); }
+  /// Every map is drawn again; until then its cell stays as it is.
+  void forget_maps();
+  void clear() { cells_.clear(); }
+  void forget_errors();
 
  private:
-  using PanelCache = ResultCache<PanelKey, Panel>;
+  struct Cell : CanvasCell {
+    PanelKey key;  // of the panel that it is to show
+    // Of the picture of a map:
+    PanelKey drawn;             // what it was drawn for,
+    std::uint64_t version = 0;  // from which state of the map,
+    std::chrono::steady_clock::time_point when = {};
+    std::string error;        // or why it could not be drawn
+    bool other_part = false;  // than is looked at
+    bool refining = false;    // it becomes finer or exact
+  };
+  using PanelCache = ResultCache<PanelKey, const Panel>;
 
-  void update_cell(std::size_t column, std::size_t row, CanvasCell& cell);
-  void update_matrix_cell(std::size_t row, CanvasCell& cell);
+  void update_cell(int row, int column, Cell& cell);
+  bool lacks_results(View view, int column, Cell& cell) const;
   PanelKey panel_key(View view, const ColumnState& state) const;
-  const PanelCache::Answer* ask_panel(const RequestId& id, const PanelKey& key,
-                                      const ColumnState& state,
-                                      std::shared_ptr<const RowReading> exact_row,
-                                      std::shared_ptr<const RowReading> row);
-  /// Both rows of the row view, or nothing and the cell says why.
-  bool read_rows(int column, const RequestId& id, CanvasCell& cell,
-                 std::shared_ptr<const RowReading>& exact, std::shared_ptr<const RowReading>& row);
+
+  void update_panel(const RequestId& id, const ColumnState& state, Cell& cell);
+  bool read_rows(const RequestId& id, PanelSources& from, Cell& cell);
   void use_ranks_of_other_tolerance(const PanelKey& key);
-  void show(const PanelCache::Answer* answer, const RequestId& id, CanvasCell& cell) const;
+  template <class Answer>
+  bool is_there(const Answer* answer, const RequestId& id, Cell& cell) const;
+  void show(const PanelCache::Answer* answer, const RequestId& id, Cell& cell) const;
+
+  void update_map(const RequestId& id, const ColumnState& state, Cell& cell);
+  void take_picture(const PanelKey& key, const MapDrawing::Picture& picture,
+                    const std::string& error);
+  void show_map_status(const RequestId& id, const ColumnState& state,
+                       const HeadMaps::Cache::Answer& map, const RequestId& exact_id,
+                       Cell& cell) const;
+  template <class Test>
+  bool any(Test test) const;
 
   Requests& requests_;
   const Subject& subject_;
   const Results& results_;
   HeadMaps& maps_;
   Probe& probe_;
-  std::vector<std::vector<CanvasCell>> cells_;
-  PanelCache panels_{160};
+  std::vector<std::vector<Cell>> cells_;  // [view][column]
+  PanelCache panels_{requests_, 160};
 };
 
 }  // namespace fovea

@@ -1,51 +1,11 @@
 #include "study/probe.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace fovea {
 namespace {
 
-PairReading read_pair(const Computation& approximate, const Computation& exact, Index query,
-                      Index key, Run& run) {
-  const IndexRange row{query, query + 1}, col{key, key + 1};
-  return {.query = query,
-          .key = key,
-          .exact = exact.op->tile(row, col, run)(0, 0),
-          .approximate = approximate.op->tile(row, col, run)(0, 0),
-          .info = pair_info(approximate.op->plan(), query, key)};
-}
-
-RowReading read_row(const Computation& computation, Index query, Run& run) {
-  const Index n = computation.op->problem().n();
-  const Matrix row = computation.op->tile({query, query + 1}, {0, n}, run);
-  return {.query = query, .values = {row.row(0), row.row(0) + n}};
-}
-
-SelectionReading read_selection(const Computation& approximate, const Computation& exact,
-                                IndexRange rows, IndexRange cols, Run& run) {
-  SelectionReading reading{.rows = rows, .cols = cols};
-  constexpr Index entries = 4'000'000;  // about .1 s
-  const Index step = std::max<Index>(1, rows.size() * cols.size() / entries);
-  reading.sampled = step > 1;
-  double squares = 0;
-  Index count = 0;
-  for (Index i = rows.begin; i < rows.end; i += step, ++count) {
-    const Matrix p = exact.op->tile({i, i + 1}, cols, run);
-    const Matrix q = approximate.op->tile({i, i + 1}, cols, run);
-    for (Index j = 0; j < cols.size(); ++j) {
-      const double a = q(0, j), e = p(0, j);
-      reading.exact_mass += e;
-      reading.approximate_mass += a;
-      reading.exact_max = std::max(reading.exact_max, e);
-      reading.approximate_max = std::max(reading.approximate_max, a);
-      squares += (a - e) * (a - e);
-    }
-  }
-  reading.exact_mass /= static_cast<double>(count);
-  reading.approximate_mass /= static_cast<double>(count);
-  reading.rms_error = std::sqrt(squares / static_cast<double>(count * cols.size()));
-  return reading;
+template <class Answer>
+auto result_of(const Answer* answer) {
+  return answer ? answer->result : nullptr;
 }
 
 }  // namespace
@@ -54,54 +14,51 @@ const Probe::RowCache::Answer* Probe::row(int column) {
   const ColumnState& exact = results_.exact();
   const ColumnState& its =
       column < 0 ? exact : results_.columns()[static_cast<std::size_t>(column)];
-  const bool of_exact = column < 0 || (exact.computation && its.key == exact.key);
-  const ColumnState& state = of_exact ? exact : its;
-  const RowKey key{state.key, subject_.shown_query()};
-  return requests_.ask(rows_, {RequestKind::row, 0, of_exact ? -1 : column}, key,
-                       [key, computation = state.computation](const Backend&, Run& run) {
-                         return read_row(*computation, key.query, run);
-                       });
+  const int place = its.key == exact.key ? -1 : column;
+  const Index query = subject_.shown_query();
+  return rows_.ask({RequestKind::row, 0, place}, {its.key, query},
+                   [query, computation = its.computation](const Backend&, Run& run) {
+                     return read_row(*computation, query, run);
+                   });
+}
+
+std::shared_ptr<const PairReading> Probe::pair() {
+  const auto inside = [n = subject_.length()](Index i) { return i >= 0 && i < n; };
+  const auto& [query, key, column] = subject_.pointed;
+  const auto c = static_cast<std::size_t>(std::max(0, column));
+  if (!inside(query) || !inside(key) || c >= results_.columns().size()) return nullptr;
+  const ColumnState &its = results_.columns()[c], &exact = results_.exact();
+  if (!its.computation || !exact.computation) return nullptr;
+  return result_of(pairs_.ask({RequestKind::pair}, {{its.key, exact.key}, query, key},
+                              [approximate = its.computation, exact = exact.computation,
+                               pair = std::pair(query, key)](const Backend&, Run& run) {
+                                return read_pair(*approximate, *exact, pair.first, pair.second,
+                                                 run);
+                              }));
+}
+
+std::shared_ptr<const SelectionReading> Probe::selection(const ColumnState& column) {
+  const ColumnState& exact = results_.exact();
+  const auto& [rows, cols] = *subject_.selection;
+  return result_of(selections_.ask({RequestKind::selection}, {{column.key, exact.key}, rows, cols},
+                                   [approximate = column.computation, exact = exact.computation,
+                                    part = *subject_.selection](const Backend&, Run& run) {
+                                     return read_selection(*approximate, *exact, part.first,
+                                                           part.second, run);
+                                   }));
 }
 
 Probe::Readings Probe::update() {
-  Readings readings;
-  const Index n = subject_.length();
-  const auto inside = [&](Index i) { return i >= 0 && i < n; };
-  const auto& columns = results_.columns();
-  const ColumnState& exact = results_.exact();
-  const auto [query, key, pointed_column] = subject_.pointed;
-  const auto pointed = static_cast<std::size_t>(std::max(0, pointed_column));
-  if (inside(query) && inside(key) && pointed < columns.size() && columns[pointed].computation &&
-      exact.computation) {
-    const PairKey pair{columns[pointed].key, exact.key, query, key};
-    const auto* answer = requests_.ask(
-        pairs_, {RequestKind::pair}, pair,
-        [pair, a = columns[pointed].computation, e = exact.computation](const Backend&, Run& run) {
-          return read_pair(*a, *e, pair.query, pair.key, run);
-        });
-    if (answer) readings.pair = answer->result;
-  }
+  Readings readings{.pair = pair()};
   const auto selected = static_cast<std::size_t>(subject_.selected_column);
-  if (selected >= columns.size() || !columns[selected].computation) return readings;
-  if (const auto* answer = row(subject_.selected_column)) readings.row = answer->result;
-  if (!exact.computation) return readings;
-  if (const auto* answer = row(-1)) readings.exact_row = answer->result;
-  if (!subject_.selection) return readings;
-  const auto& [rows, cols] = *subject_.selection;
-  const SelectionKey part{columns[selected].key, exact.key, rows, cols};
-  const auto* answer = requests_.ask(
-      selections_, {RequestKind::selection}, part,
-      [part, a = columns[selected].computation, e = exact.computation](const Backend&, Run& run) {
-        return read_selection(*a, *e, part.rows, part.cols, run);
-      });
-  if (answer) readings.selection = answer->result;
+  if (selected >= results_.columns().size()) return readings;
+  const ColumnState& column = results_.columns()[selected];
+  if (!column.computation) return readings;
+  readings.row = result_of(row(subject_.selected_column));
+  if (!results_.exact().computation) return readings;
+  readings.exact_row = result_of(row(-1));
+  if (subject_.selection) readings.selection = selection(column);
   return readings;
-}
-
-void Probe::clear() {
-  pairs_.clear();
-  rows_.clear();
-  selections_.clear();
 }
 
 }  // namespace fovea

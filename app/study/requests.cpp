@@ -1,18 +1,59 @@
 #include "study/requests.h"
 
 #include <QCoreApplication>
+#include <array>
 #include <cmath>
 #include <new>
-#include <utility>
 
 #include "study/canvas_model.h"
-#include "study/polite_backend.h"
 
 namespace fovea {
 namespace {
 
 constexpr double let_finish_seconds = 0.25;  // a late picture while a slider moves beats none
 constexpr double yield_seconds = 0.03;       // background work that has run longer makes way
+
+struct Trait {
+  RequestKind kind;
+  int priority;
+  const char* text;
+  bool background = false;  // nobody waits for it; it stops for other requests
+  bool apart = false;       // from updates: asked for once, also while paused
+  bool minutes = false;     // takes minutes: its running piece stops for a new picture
+};
+
+constexpr std::array<Trait, 19> traits{{
+    {RequestKind::open, 100, "Opening the source", false, true},
+    {RequestKind::problem, 90, "Reading the head"},
+    {RequestKind::pair, 60, "Reading the pair"},
+    {RequestKind::row, 60, "Reading the row"},
+    {RequestKind::selection, 60, "Measuring the selection"},
+    {RequestKind::map, 52, "Drawing panels"},
+    {RequestKind::panel, 50, "Drawing panels"},
+    {RequestKind::curve, 50, "Drawing panels"},
+    {RequestKind::exact, 45, "Computing exact attention"},
+    {RequestKind::column, 40, "Computing attention"},
+    {RequestKind::sweep, 36, "Measuring the sweep", true, true},
+    {RequestKind::exact_rows, 35, "Computing exact attention", false, false, true},
+    {RequestKind::metrics, 30, "Comparing with exact", true},
+    {RequestKind::bands, 28, "Refining maps", false, false, true},
+    {RequestKind::diagnostics, 25, "Comparing with exact", true},
+    {RequestKind::ranks, 20, "Computing ranks", true},
+    {RequestKind::card, 10, "Summarising heads", true},
+    {RequestKind::hash, 5, "Hashing the file", false, true},
+    {RequestKind::timing, 0, "Timing variants", true, true},
+}};
+
+constexpr const Trait& trait_of(RequestKind kind) {
+  return traits[static_cast<std::size_t>(kind)];
+}
+
+constexpr bool in_order() {
+  for (std::size_t i = 0; i < traits.size(); ++i)
+    if (traits[i].kind != static_cast<RequestKind>(i)) return false;
+  return true;
+}
+static_assert(in_order());
 
 /// Does the work and returns the message of its error. Cancellation and the loss of the device are
 /// the engine's to handle.
@@ -33,6 +74,19 @@ std::string error_of(Work&& work) {
 }
 
 }  // namespace
+
+int priority_of(RequestKind kind) {
+  return trait_of(kind).priority;
+}
+
+const char* text_of(RequestKind kind) {
+  return trait_of(kind).text;
+}
+
+std::string time_left_text(const Engine::Status& status) {
+  const double left = status.seconds_left();
+  return left > 1 ? ", " + std::to_string(std::lround(left)) + " s left" : "";
+}
 
 Requests::Requests(std::unique_ptr<Backend> backend, std::shared_ptr<Background> background)
     : background_(std::move(background)) {
@@ -61,7 +115,8 @@ void Requests::start_engine(std::unique_ptr<Backend> backend) {
 void Requests::end_engine() {
   alive_.reset();
   engine_->cancel_all();
-  background_->run([engine = std::exchange(engine_, nullptr)]() mutable { engine.reset(); });
+  background_->devices.run(
+      [engine = std::exchange(engine_, nullptr)]() mutable { engine.reset(); });
 }
 
 void Requests::use_backend(std::unique_ptr<Backend> backend) {
@@ -79,14 +134,16 @@ Requests::Post Requests::poster() {
   };
 }
 
+bool Requests::may_start(RequestKind kind) const {
+  return !paused_ || trait_of(kind).apart;
+}
+
 void Requests::submit(const RequestId& id, std::any key, Step step, Done done,
                       std::optional<int> later) {
   const std::uint64_t number = ++submitted_;
-  const bool of_round = wanted_.contains(id);
-  pending_.insert_or_assign(id, Pending{std::move(key), number, of_round});
-  const auto finished = [this, id, number, of_round,
-                         done = std::move(done)](const std::string& error) {
-    finish(id, number, of_round, done, error);
+  pending_.insert_or_assign(id, Pending{std::move(key), number});
+  const auto finished = [this, id, number, done = std::move(done)](const std::string& error) {
+    finish(id, number, done, error);
   };
   engine_->submit_pieces(
       id, priority_of(id.kind),
@@ -103,40 +160,48 @@ void Requests::submit(const RequestId& id, std::any key, Step step, Done done,
       later);
 }
 
-void Requests::finish(const RequestId& id, std::uint64_t number, bool of_round, const Done& done,
+void Requests::finish(const RequestId& id, std::uint64_t number, const Done& done,
                       const std::string& error) {
   done(error);
   if (const auto it = pending_.find(id); it != pending_.end() && it->second.number == number)
     pending_.erase(it);
-  if (of_round) emit arrived();
+  if (!trait_of(id.kind).apart) emit arrived(std::exchange(ask_again_, false));
 }
 
-bool Requests::leave_running(const RequestId& id) {
+/// While a slider moves, the running request of an older key may finish, unless that takes long.
+bool Requests::lets_older_finish(const RequestId& id) {
   const Engine::Status now = status();
-  if (is_pending(id) && now.running == id && now.seconds < let_finish_seconds)
-    return asks_again_ = true;
-  if (now.running && in_background(now.running->kind) && !in_background(id.kind) &&
+  const bool lets = is_pending(id) && now.running == id && now.seconds < let_finish_seconds;
+  ask_again_ = ask_again_ || lets;
+  return lets;
+}
+
+void Requests::make_way_for(const RequestId& id) {
+  const Engine::Status now = status();
+  if (now.running && trait_of(now.running->kind).background && !trait_of(id.kind).background &&
       now.seconds > yield_seconds)
     cancel(*now.running);
   if (id.kind == RequestKind::panel) interrupt_long_work();
-  return false;
 }
 
 void Requests::interrupt_long_work() {
   const auto running = status().running;
-  if (running && is_long(running->kind)) engine_->interrupt(*running);
+  if (running && trait_of(running->kind).minutes) engine_->interrupt(*running);
 }
 
-bool Requests::any_pending(RequestKind kind) const {
-  const auto first = pending_.lower_bound({kind, -1, -1});
-  return first != pending_.end() && first->first.kind == kind;
+bool Requests::any_pending(std::initializer_list<RequestKind> kinds) const {
+  return std::ranges::any_of(kinds, [this](RequestKind kind) {
+    const auto first = pending_.lower_bound({kind, -1, -1});
+    return first != pending_.end() && first->first.kind == kind;
+  });
 }
 
-void Requests::end_round() {
+void Requests::end_update() {
   std::erase_if(pending_, [this](const auto& entry) {
-    const bool unwanted = entry.second.of_round && !wanted_.contains(entry.first);
-    if (unwanted) engine_->cancel(entry.first);
-    return unwanted;
+    const RequestId& id = entry.first;
+    const bool unneeded = !trait_of(id.kind).apart && !needed_.contains(id);
+    if (unneeded) engine_->cancel(id);
+    return unneeded;
   });
 }
 
@@ -155,24 +220,27 @@ void Requests::pause() {
   cancel_all();
 }
 
+void Requests::resume() {
+  paused_ = false;
+  for (AnyCache* cache : caches_) cache->forget_errors();
+}
+
+void Requests::clear_caches() {
+  for (AnyCache* cache : caches_) cache->clear();
+}
+
 void show_waiting(const Requests& requests, const RequestId& id, CanvasCell& cell) {
   const Engine::Status status = requests.status();
   if (requests.paused()) {
-    cell.status = "cancelled: Compute > Compute again (F5) goes on";
+    cell.status = "cancelled: F5 computes again";
   } else if (status.running != id) {
     cell.status = "waiting";
   } else {
     char text[32];
     std::snprintf(text, sizeof text, "computing %.0f %%", 100 * status.fraction);
-    cell.status = text + time_left_text(requests, id);
+    cell.status = text + time_left_text(status);
     cell.progress = status.fraction;
   }
-}
-
-std::string time_left_text(const Requests& requests, const RequestId& id) {
-  const Engine::Status status = requests.status();
-  const double left = status.running == id ? seconds_left(status) : 0;
-  return left > 1 ? ", " + std::to_string(std::lround(left)) + " s left" : "";
 }
 
 }  // namespace fovea

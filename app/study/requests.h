@@ -4,21 +4,54 @@
 #pragma once
 
 #include <QObject>
+#include <algorithm>
 #include <any>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
+#include <utility>
 
+#include "engine/engine.h"
 #include "study/background.h"
-#include "study/request.h"
-#include "study/result_cache.h"
 
 namespace fovea {
 
 struct CanvasCell;
+class AnyCache;
+
+enum class RequestKind : int {
+  open,         // reading a source
+  problem,      // the chosen head
+  pair,         // what is under the pointer
+  row,          // a row of P; column: of the canvas, -1: exact attention
+  selection,    // statistics of the selected rectangle
+  map,          // a picture of a long head's map, for a row and a column of the canvas
+  panel,        // a panel, for a row and a column of the canvas
+  curve,        // the same of the row view, which follows the pointer
+  exact,        // exact attention
+  column,       // the attention of a column
+  sweep,        // a step of the sweep over n
+  exact_rows,   // exact attention of a long head, band by band
+  metrics,      // of a column against exact
+  bands,        // exact bands of a long head's map, for a row and a column of the canvas
+  diagnostics,  // of a column
+  ranks,        // a rank panel, for a row and a column of the canvas
+  card,         // a small picture of a head
+  hash,         // of the source's content
+  timing,       // repeated runs
+};
+
+/// Higher runs first.
+int priority_of(RequestKind kind);
+/// What the engine is doing, for the status bar: "Computing attention".
+const char* text_of(RequestKind kind);
+/// ", 12 s left" of the running request; empty: too early to say, or it ends soon.
+std::string time_left_text(const Engine::Status& status);
 
 class Requests : public QObject {
   Q_OBJECT
@@ -39,29 +72,36 @@ class Requests : public QObject {
   /// Every request is lost. The old engine ends in the background.
   void use_backend(std::unique_ptr<Backend> backend);
 
-  /// Between begin_round() and end_round() everything that is still wanted is requested again or
-  /// named by want(); end_round() cancels the rest of what was requested in earlier rounds.
-  void begin_round() { wanted_.clear(); }
-  void want(const RequestId& id) { wanted_.insert(id); }
-  void end_round();
-
-  /// The cached answer, or nullptr: then `make` is requested, unless this key already is.
-  /// `make(backend, run)` returns a Result. `on_arrival` is called when it has been cached, also if
-  /// another key has been requested in the meantime.
-  template <class Key, class Result, class Make>
-  const typename ResultCache<Key, Result>::Answer* ask(ResultCache<Key, Result>& cache,
-                                                       const RequestId& id, const Key& key,
-                                                       Make make,
-                                                       std::function<void()> on_arrival = {});
+  /// An update requests all that is missing: what is still needed is asked for again, or named by
+  /// need(). end_update() cancels the rest of what earlier updates requested. A source, its hash,
+  /// sweeps and timings are requested apart from updates, and nothing here ends them.
+  void begin_update() { needed_.clear(); }
+  void need(const RequestId& id) { needed_.insert(id); }
+  void end_update();
 
   /// Requests work in pieces, unless this key is already requested under this identity. `later`:
-  /// the priority of all but the first piece. While paused nothing is started that was wanted in
-  /// this round.
+  /// the priority of all but the first piece. While paused nothing of an update is started.
   template <class Key>
   void start(const RequestId& id, const Key& key, Step step, Done done,
              std::optional<int> later = {}) {
-    if (is_pending(id, key) || (paused_ && wanted_.contains(id))) return;
-    submit(id, key, std::move(step), std::move(done), later);
+    need(id);
+    if (!is_pending(id, key) && may_start(id.kind))
+      submit(id, key, std::move(step), std::move(done), later);
+  }
+
+  /// The same in one piece: `make(backend, run)` returns a result. `take(result, error)` gets it as
+  /// an optional, which is empty after an error.
+  template <class Key, class Make, class Take>
+  void start_whole(const RequestId& id, const Key& key, Make make, Take take) {
+    const auto result =
+        std::make_shared<std::optional<std::invoke_result_t<Make, const Backend&, Run&>>>();
+    start(
+        id, key,
+        [result, make = std::move(make)](const Backend& backend, Run& run) {
+          result->emplace(make(backend, run));
+          return false;
+        },
+        [result, take = std::move(take)](const std::string& error) { take(*result, error); });
   }
 
   bool is_pending(const RequestId& id) const { return pending_.contains(id); }
@@ -71,82 +111,166 @@ class Requests : public QObject {
     const Key* pending = it == pending_.end() ? nullptr : std::any_cast<Key>(&it->second.key);
     return pending && *pending == key;
   }
-  bool any_pending(RequestKind kind) const;
-  /// The running piece of minutes of work stops for what is requested next.
+  bool any_pending(std::initializer_list<RequestKind> kinds) const;
+  /// A running piece of minutes of work stops for what is requested next.
   void interrupt_long_work();
   void cancel(const RequestId& id);
   void cancel_all();
 
-  /// Cancels everything; nothing of a round is requested until resume().
+  /// Cancels everything; nothing of an update is started until resume().
   void pause();
-  void resume() { paused_ = false; }
+  /// What has failed can be requested again.
+  void resume();
   bool paused() const { return paused_; }
 
+  /// Drops every cached result.
+  void clear_caches();
   void hold_back(int below, std::chrono::milliseconds time) { engine_->hold_back(below, time); }
+  /// Frees it on the engine's thread: that of a long head takes milliseconds.
   void discard(std::shared_ptr<const void> thing) { engine_->discard(std::move(thing)); }
   /// Runs `deliver` on the application's thread, from the engine's; not after use_backend() or the
   /// end of this object.
   using Post = std::function<void(std::function<void()> deliver)>;
   Post poster();
-  /// An older key was left to finish: ask again when it has arrived. Reading it resets it.
-  bool take_asks_again() { return std::exchange(asks_again_, false); }
 
  signals:
-  /// Something that was wanted in a round has ended.
-  void arrived();
+  /// Something that an update requested has ended, or a part of it is there. `ask_again`: a newer
+  /// key waits to be requested.
+  void arrived(bool ask_again);
   void device_lost(const QString& message);
   /// An error that no request could report itself.
   void failed(const QString& message);
 
  private:
+  friend AnyCache;
+  template <class Key, class Result>
+  friend class ResultCache;
+
   struct Pending {
     std::any key;
     std::uint64_t number = 0;
-    bool of_round = false;
   };
 
   void start_engine(std::unique_ptr<Backend> backend);
   void end_engine();
+  bool may_start(RequestKind kind) const;
   void submit(const RequestId& id, std::any key, Step step, Done done, std::optional<int> later);
-  void finish(const RequestId& id, std::uint64_t number, bool of_round, const Done& done,
+  void finish(const RequestId& id, std::uint64_t number, const Done& done,
               const std::string& error);
-  /// Whether to leave the running request of an older key to finish; else makes room for a new one.
-  bool leave_running(const RequestId& id);
+  bool lets_older_finish(const RequestId& id);
+  void make_way_for(const RequestId& id);
 
   std::shared_ptr<Background> background_;
+  std::set<AnyCache*> caches_;
   std::map<RequestId, Pending> pending_;
-  std::set<RequestId> wanted_;  // in this round
+  std::set<RequestId> needed_;  // in this update
   std::uint64_t submitted_ = 0;
-  bool paused_ = false, asks_again_ = false;
+  bool paused_ = false, ask_again_ = false;
   std::shared_ptr<const int> alive_;  // what an older engine still delivers is dropped
   std::shared_ptr<Engine> engine_;
 };
 
 /// Says in the cell how far the request is that it waits for.
 void show_waiting(const Requests& requests, const RequestId& id, CanvasCell& cell);
-/// ", 12 s left" of a running request.
-std::string time_left_text(const Requests& requests, const RequestId& id);
 
-template <class Key, class Result, class Make>
-const typename ResultCache<Key, Result>::Answer* Requests::ask(ResultCache<Key, Result>& cache,
-                                                               const RequestId& id, const Key& key,
-                                                               Make make,
-                                                               std::function<void()> on_arrival) {
-  want(id);
-  if (const auto* answer = cache.find(key)) return answer;
-  if (paused_ || is_pending(id, key) || leave_running(id)) return nullptr;
-  const auto result = std::make_shared<std::shared_ptr<const Result>>();
-  submit(
+/// What Requests do with every ResultCache.
+class AnyCache {
+ public:
+  explicit AnyCache(Requests& requests) : requests_(requests) { requests_.caches_.insert(this); }
+  virtual ~AnyCache() { requests_.caches_.erase(this); }
+  AnyCache(const AnyCache&) = delete;
+  AnyCache& operator=(const AnyCache&) = delete;
+
+  virtual void clear() = 0;
+  /// Results stay; what failed can be requested again.
+  virtual void forget_errors() = 0;
+
+ protected:
+  Requests& requests_;
+};
+
+/// A ResultCache keeps the results of one kind of request, each under its key, the struct of
+/// everything it depends on, and asks for those that are missing. The least recently used are
+/// dropped first. A result may also be an error. It must end before its Requests.
+template <class Key, class Result>
+class ResultCache : public AnyCache {
+ public:
+  struct Answer {
+    Key key;
+    std::shared_ptr<Result> result;  // null: `error` says why
+    std::string error = {};
+    RequestId id = {};  // by which it was last asked for
+  };
+
+  ResultCache(Requests& requests, std::size_t capacity) : AnyCache(requests), capacity_(capacity) {}
+
+  /// The answer, or nullptr: then `make` is requested, unless this key already is.
+  /// `make(backend, run)` returns a Result. It is kept also if another key has been requested in
+  /// the meantime.
+  template <class Make>
+  const Answer* ask(const RequestId& id, const Key& key, Make make);
+
+  void set_capacity(std::size_t capacity) {
+    capacity_ = capacity;
+    while (answers_.size() > capacity_) drop_last();
+  }
+  /// nullptr: not known. Valid until the next change of the cache.
+  Answer* find(const Key& key) {
+    const auto it = std::ranges::find(answers_, key, &Answer::key);
+    if (it == answers_.end()) return nullptr;
+    answers_.splice(answers_.begin(), answers_, it);
+    return &answers_.front();
+  }
+  std::shared_ptr<Result> result(const Key& key) {
+    const Answer* answer = find(key);
+    return answer ? answer->result : nullptr;
+  }
+  const std::list<Answer>& answers() const { return answers_; }  // the last used first
+  Answer& put(Answer answer) {
+    std::erase_if(answers_, [&](const Answer& old) { return old.key == answer.key; });
+    answers_.push_front(std::move(answer));
+    if (answers_.size() > capacity_) drop_last();
+    return answers_.front();
+  }
+
+  void clear() override {
+    while (!answers_.empty()) drop_last();
+  }
+  void forget_errors() override {
+    std::erase_if(answers_, [](const Answer& answer) { return !answer.result; });
+    for (Answer& answer : answers_) answer.error.clear();
+  }
+
+ private:
+  void drop_last() {
+    if (answers_.back().result) requests_.discard(std::move(answers_.back().result));
+    answers_.pop_back();
+  }
+
+  std::size_t capacity_;
+  std::list<Answer> answers_;
+};
+
+template <class Key, class Result>
+template <class Make>
+auto ResultCache<Key, Result>::ask(const RequestId& id, const Key& key, Make make)
+    -> const Answer* {
+  requests_.need(id);
+  if (Answer* answer = find(key)) {
+    answer->id = id;
+    return answer;
+  }
+  if (requests_.is_pending(id, key) || !requests_.may_start(id.kind)) return nullptr;
+  if (requests_.lets_older_finish(id)) return nullptr;
+  requests_.make_way_for(id);
+  requests_.start_whole(
       id, key,
-      [result, make = std::move(make)](const Backend& backend, Run& run) {
-        *result = std::make_shared<const Result>(make(backend, run));
-        return false;
+      [make = std::move(make)](const Backend& backend, Run& run) {
+        return std::make_shared<Result>(make(backend, run));
       },
-      [&cache, key, result, on_arrival = std::move(on_arrival)](const std::string& error) {
-        cache.put(key, {*result, error});
-        if (*result && on_arrival) on_arrival();
-      },
-      {});
+      [this, id, key](const auto& result, const std::string& error) {
+        put({key, result.value_or(nullptr), error, id});
+      });
   return nullptr;
 }
 

@@ -2,15 +2,15 @@
 // comparison against exact: requested when missing, kept while newer ones are computed.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "analysis/diagnostics.h"
 #include "analysis/metrics.h"
+#include "panels/panel_sources.h"
+#include "session/resident_use.h"
 #include "study/requests.h"
-#include "study/resident_use.h"
 #include "study/subject.h"
 
 namespace fovea {
@@ -29,15 +29,17 @@ struct ColumnState {
   std::string error;
 };
 
-/// Metrics and diagnostics.
-struct ComparisonKey {
+/// Of a panel. Its settings are as of settings_for; `exact` is as `approximate` where the view
+/// shows nothing of the reference.
+struct PanelKey : PanelPart {
   ComputeKey approximate, exact;
-  friend bool operator==(const ComparisonKey&, const ComparisonKey&) = default;
+  bool with_metrics = false, with_diagnostics = false;
+  friend bool operator==(const PanelKey&, const PanelKey&) = default;
 };
 
 class Results {
  public:
-  Results(Requests& requests, const Subject& subject);
+  Results(Requests& requests, const Subject& subject) : requests_(requests), subject_(subject) {}
 
   std::shared_ptr<const Problem> problem() const { return problem_; }
   const std::string& problem_error() const { return problem_error_; }
@@ -46,6 +48,7 @@ class Results {
   std::vector<ColumnState>& columns() { return columns_; }
   ColumnState& exact() { return exact_; }
 
+  /// Without Q and K there is no problem.
   void update_problem();
   void update_exact();
   /// `exact_only`: columns of other variants wait.
@@ -56,15 +59,18 @@ class Results {
   void put(const ComputeKey& key, std::shared_ptr<const Computation> computation,
            const std::string& error);
 
+  /// What the panel of a column is made from.
+  PanelSources sources_of(const PanelKey& panel, const ColumnState& column) const;
+
   /// Columns of the next Session: each continues the old one of that index, or -1: none.
   void continue_columns(const std::vector<Column>& columns, const std::vector<int>& from);
-  /// Forgets everything; the columns stay.
+  /// Forgets everything but what is cached; the columns stay.
   void clear();
-  void forget_errors();
-  void set_capacity(Index n);
+  /// Long heads are large: of them only what is on screen and a little more is kept.
+  void set_length(Index n) { computations_.set_capacity(n > 2 * long_head ? 10 : 24); }
 
  private:
-  void update_column(const Column& wanted, const RequestId& id, ColumnState& state);
+  void update_column(const Column& column, const RequestId& id, ColumnState& state);
 
   Requests& requests_;
   const Subject& subject_;
@@ -72,17 +78,13 @@ class Results {
   std::string problem_error_;
   ColumnState exact_;
   std::vector<ColumnState> columns_;
-  std::map<RequestId, ComputeKey> newest_;  // what arrived last
-  ResultCache<HeadKey, Problem> problems_;
-  ResultCache<ComputeKey, Computation> computations_;
-  ResultCache<ComparisonKey, Metrics> metrics_{64};
-  ResultCache<ComparisonKey, std::vector<Diagnostic>> diagnostics_{64};
+  ResultCache<HeadKey, const Problem> problems_{requests_, 3};
+  ResultCache<ComputeKey, const Computation> computations_{requests_, 24};
+  ResultCache<ComparisonKey, const Metrics> metrics_{requests_, 64};
+  ResultCache<ComparisonKey, const std::vector<Diagnostic>> diagnostics_{requests_, 64};
 };
 
-/// For each new column the index of the old one it continues, or -1: the same column, else the same
-/// variant at the same place (its parameters changed), so that its last picture stays, marked
-/// stale.
-std::vector<int> continued_columns(const std::vector<Column>& before,
-                                   const std::vector<Column>& after);
+/// The request for the computation of a column of the canvas.
+RequestId computation_id(const Column& column, int place);
 
 }  // namespace fovea

@@ -24,20 +24,45 @@ void SessionEditor::change(const std::string& kind, const std::function<void(Ses
   edit(next);
   // While another patch opens, a change may lead back to what is shown.
   if (next == study_.session() && !study_.opening()) return;
-  history_.record(next, kind);
+  record(next, kind);
   study_.set_session(std::move(next));
+}
+
+void SessionEditor::start() {
+  steps_ = {study_.session()};
+  at_ = 0;
+  last_kind_.clear();
+}
+
+void SessionEditor::record(const Session& session, const std::string& kind) {
+  constexpr std::chrono::milliseconds together{1000};
+  constexpr std::size_t most_steps = 200;
+  if (steps_.empty()) return steps_.push_back(session);
+  if (steps_[at_] == session) return;
+  const auto now = std::chrono::steady_clock::now();
+  const bool same_step =
+      at_ > 0 && !kind.empty() && kind == last_kind_ && now - last_time_ < together;
+  steps_.resize(at_ + (same_step ? 0 : 1));
+  last_kind_ = kind;
+  last_time_ = now;
+  if (same_step && steps_.back() == session) {  // back where it was: no step at all
+    last_kind_.clear();
+  } else {
+    steps_.push_back(session);
+    if (steps_.size() > most_steps) steps_.erase(steps_.begin());
+  }
+  at_ = steps_.size() - 1;
+}
+
+void SessionEditor::go_to(std::size_t step) {
+  if (step >= steps_.size()) return;
+  last_kind_.clear();
+  at_ = step;
+  study_.set_session(steps_[at_]);
 }
 
 void SessionEditor::change_settings(const std::function<void(ViewSettings&)>& edit) {
   change("settings", [&](Session& s) { edit(s.settings); });
-}
-
-void SessionEditor::undo() {
-  if (can_undo()) study_.set_session(history_.undo());
-}
-
-void SessionEditor::redo() {
-  if (can_redo()) study_.set_session(history_.redo());
 }
 
 void SessionEditor::show_view(View view, bool on) {

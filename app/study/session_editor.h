@@ -1,10 +1,11 @@
 // A SessionEditor changes the Session of a Study; every change is a step of undo.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
+#include <vector>
 
-#include "study/history.h"
 #include "study/study.h"
 
 namespace fovea {
@@ -13,15 +14,15 @@ class SessionEditor {
  public:
   explicit SessionEditor(Study& study) : study_(study) {}
 
-  /// Steps of one `kind` in a row are one.
+  /// Steps of one `kind` soon after each other are one: a slider dragged, a pan.
   void change(const std::string& kind, const std::function<void(Session&)>& edit);
   void change_settings(const std::function<void(ViewSettings&)>& edit);
   /// The present Session becomes the first step.
-  void start() { history_.start(study_.session()); }
-  bool can_undo() const { return history_.can_undo(); }
-  bool can_redo() const { return history_.can_redo(); }
-  void undo();
-  void redo();
+  void start();
+  bool can_undo() const { return at_ > 0; }
+  bool can_redo() const { return at_ + 1 < steps_.size(); }
+  void undo() { go_to(at_ - 1); }
+  void redo() { go_to(at_ + 1); }
 
   /// A row that is added goes where it stands in the menu, unless rows were moved.
   void show_view(View view, bool on);
@@ -37,8 +38,14 @@ class SessionEditor {
   void pin(Index query);
 
  private:
+  void record(const Session& session, const std::string& kind);
+  void go_to(std::size_t step);  // nothing happens where there is none
+
   Study& study_;
-  History history_;
+  std::vector<Session> steps_;
+  std::size_t at_ = 0;  // the step that is shown
+  std::string last_kind_;
+  std::chrono::steady_clock::time_point last_time_;
 };
 
 }  // namespace fovea

@@ -9,58 +9,49 @@
 namespace fovea {
 namespace {
 
-std::shared_ptr<const Source> read(const SourceOpening::Order& order) {
+std::shared_ptr<const Source> read(const SourceToOpen& from) {
   OpenOptions options;
-  if (order.session) options.patch = order.session->patch;
-  auto source = std::make_shared<const Source>(open_source(order.what, options));
-  if (source->layers.empty()) throw InputError(order.what, "no layer in it: at least one expected");
-  if (order.session) check_session(*order.session, *source);
+  if (from.session) options.patch = from.session->patch;
+  auto source = std::make_shared<const Source>(open_source(from.what, options));
+  if (source->layers.empty()) throw InputError(from.what, "found no layer, expected at least one");
+  if (from.session) check_session(*from.session, *source);
   return source;
 }
 
 }  // namespace
 
-void SourceOpening::open(Order order) {
+void SourceOpening::open(SourceToOpen source) {
   requests_.cancel_all();
-  order_ = std::move(order);
-  const std::uint64_t number = ++order_number_;
-  const auto source = std::make_shared<std::shared_ptr<const Source>>();
-  requests_.start(
-      {RequestKind::open}, number,
-      [source, order = *order_](const Backend&, Run&) {
-        *source = read(order);
-        return false;
-      },
-      [this, number, source](const std::string& error) {
-        if (!order_ || number != order_number_) return;  // cancelled, or a newer one was given
-        const Order done = *std::exchange(order_, {});
-        if (!error.empty()) return reported(QString::fromStdString(error));
+  pending_ = std::move(source);
+  const std::uint64_t number = ++number_;
+  requests_.start_whole(
+      {RequestKind::open}, number, [from = *pending_](const Backend&, Run&) { return read(from); },
+      [this, number](const auto& opened_source, const std::string& error) {
+        if (!pending_ || number != number_) return;  // cancelled, or replaced
+        const SourceToOpen done = *std::exchange(pending_, {});
+        if (!opened_source) return reported(QString::fromStdString(error));
         content_hash_.clear();
         hash_found_ = false;
         expected_hash_ = done.expected_hash;
-        emit opened(std::move(*source), done);
+        emit opened(*opened_source, done);
       });
 }
 
 void SourceOpening::restart() {
-  if (order_) open(*std::exchange(order_, {}));
+  if (pending_) open(*std::exchange(pending_, {}));
 }
 
 // Also while paused, so that a session that is saved then has it, too.
 void SourceOpening::find_hash(const Subject& subject) {
-  if (hash_found_ || order_) return;
-  const auto hash = std::make_shared<std::string>();
-  requests_.start(
+  if (hash_found_ || pending_) return;
+  requests_.start_whole(
       {RequestKind::hash}, subject.source_number,
-      [hash, path = subject.source->path](const Backend&, Run&) {
-        *hash = content_hash_of(path);
-        return false;
-      },
-      [this, hash, &subject, path = subject.source->path,
-       number = subject.source_number](const std::string& error) {
+      [path = subject.source->path](const Backend&, Run&) { return content_hash_of(path); },
+      [this, &subject, path = subject.source->path, number = subject.source_number](
+          const auto& hash, const std::string& error) {
         if (number != subject.source_number) return;
         hash_found_ = true;  // an error is not tried again
-        if (!error.empty()) return reported(QString::fromStdString(error));
+        if (!hash) return reported(QString::fromStdString(error));
         take_hash(path, *hash);
       });
 }

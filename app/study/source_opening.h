@@ -11,38 +11,39 @@
 
 namespace fovea {
 
+/// A source that is to be opened.
+struct SourceToOpen {
+  std::string what;                // a path, or synthetic:
+  std::optional<Session> session;  // to restore; nullopt: the standard one
+  std::string expected_hash;       // of the content the session was made with; empty: unknown
+  bool new_source = true;          // false: the same image in other patches
+};
+
 class SourceOpening : public QObject {
   Q_OBJECT
 
  public:
-  struct Order {
-    std::string what;                // a path, or synthetic:
-    std::optional<Session> session;  // to take up; nullopt: the standard one
-    std::string expected_hash;       // of the content the session was made with; empty: unknown
-    bool new_source = true;          // false: the same image in other patches
-  };
-
   explicit SourceOpening(Requests& requests) : requests_(requests) {}
 
-  /// Replaces an order that has not ended yet.
-  void open(Order order);
-  void cancel() { order_.reset(); }
-  /// Starts an order that has not ended yet again, after its request was lost.
+  /// Replaces one that is still being opened.
+  void open(SourceToOpen source);
+  void cancel() { pending_.reset(); }
+  /// Opens what is still pending again, after its request was lost.
   void restart();
-  const std::optional<Order>& order() const { return order_; }
+  /// What is being opened.
+  const std::optional<SourceToOpen>& pending() const { return pending_; }
 
   /// Finds the hash of the subject's source, unless it is known.
   void find_hash(const Subject& subject);
   /// SHA-256; empty: not known yet, or the source has no file.
   const std::string& content_hash() const { return content_hash_; }
-  /// Of the opened source, as far as anything is known of it.
-  const std::string& expected_hash() const {
+  /// The hash that was found of the opened source, else the expected one.
+  const std::string& known_hash() const {
     return content_hash_.empty() ? expected_hash_ : content_hash_;
   }
 
  signals:
-  void opened(std::shared_ptr<const fovea::Source> source,
-              const fovea::SourceOpening::Order& order);
+  void opened(std::shared_ptr<const fovea::Source> source, const fovea::SourceToOpen& as);
   /// The source could not be opened, or its content is not the expected one.
   void reported(const QString& message);
 
@@ -50,8 +51,8 @@ class SourceOpening : public QObject {
   void take_hash(const std::string& path, const std::string& hash);
 
   Requests& requests_;
-  std::optional<Order> order_;
-  std::uint64_t order_number_ = 0;
+  std::optional<SourceToOpen> pending_;
+  std::uint64_t number_ = 0;  // of pending_
   std::string content_hash_, expected_hash_;
   bool hash_found_ = false;
 };

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "input/assets.h"
-#include "study/polite_backend.h"
 
 namespace fovea {
 namespace {
@@ -22,7 +21,7 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
     : QObject(parent),
       background_(background ? std::move(background) : std::make_shared<Background>()),
       requests_(std::move(backend), background_) {
-  for (QTimer* timer : {&update_timer_, &fill_timer_}) {
+  for (QTimer* timer : {&update_timer_, &refine_timer_}) {
     timer->setSingleShot(true);
     connect(timer, &QTimer::timeout, this, &Study::update);
   }
@@ -32,7 +31,7 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
     emit reported(message + "\n\nThe device is lost. Everything is computed again on the CPU.");
   });
   connect(&requests_, &Requests::failed, this, &Study::reported);
-  connect(&opening_, &SourceOpening::opened, this, &Study::take_up);
+  connect(&opening_, &SourceOpening::opened, this, &Study::show);
   connect(&opening_, &SourceOpening::reported, this, [this](const QString& message) {
     emit reported(message);
     update_later();
@@ -54,35 +53,25 @@ void Study::use_backend(std::unique_ptr<Backend> backend) {
 
 void Study::use_backend(const BackendChoice& choice) {
   const auto made = std::make_shared<std::unique_ptr<Backend>>();
-  background_->run([made, choice] { *made = make_polite_backend(choice); }, this,
-                   [this, made](const std::string& error) {
-                     if (error.empty()) return use_backend(std::move(*made));
-                     emit reported(QString::fromStdString(error));
-                   });
+  background_->devices.run([made, choice] { *made = make_low_priority_backend(choice); }, this,
+                           [this, made](const std::string& error) {
+                             if (error.empty()) return use_backend(std::move(*made));
+                             emit reported(QString::fromStdString(error));
+                           });
 }
 
-// Nothing of the opened source stays but what the session says.
+// Pictures stay until there are newer ones.
 void Study::forget_results() {
+  requests_.clear_caches();
   results_.clear();
   maps_.clear();
-  cells_.clear();
-  timings_.clear();
-  cards_.clear();
-  probe_.clear();
+  cells_.forget_maps();
 }
 
-void Study::take_up(std::shared_ptr<const Source> source, const SourceOpening::Order& order) {
+void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   if (subject_.source) requests_.discard(std::move(subject_.source));
-  const std::optional<Session>& session = order.session;
-  const auto [layer, head] =
-      session ? std::pair{session->layer, session->head} : first_head(*source);
-  const Index n = source->layers[static_cast<std::size_t>(layer)].n();
-  Session next = session ? *session : standard_session(source->path, n);
-  if (!session && !source->layers.front().has_qkv()) {
-    std::erase_if(next.columns, [](const Column& c) { return !is_reference(c.variant); });
-    next.views = {View::heatmap, View::rank};
-  }
-  std::tie(next.layer, next.head) = std::pair{layer, head};
+  Session next = as.session ? *as.session : first_session(*source);
+  const Index n = source->layers[static_cast<std::size_t>(next.layer)].n();
   if (next.viewport == Viewport{}) next.viewport = {0, double(n), 0, double(n)};
 
   subject_.source = std::move(source);
@@ -90,18 +79,18 @@ void Study::take_up(std::shared_ptr<const Source> source, const SourceOpening::O
   subject_.session = {};
   subject_.pointed = {};
   subject_.selection.reset();
-  if (order.new_source) subject_.selected_column = 1;  // the first beside exact
+  if (as.new_source) subject_.selected_column = 1;  // the first beside exact
   results_.continue_columns({}, {});
-  cells_.clear_cells();
+  cells_.clear();
   forget_results();
-  results_.set_capacity(n);
-  cards_.want({});
+  results_.set_length(n);
+  cards_.choose({});
   choose_leaves(0, {0, 0});
   requests_.resume();
-  set_session(std::move(next));
-  if (!shows_matrix()) results_.update_problem();  // while the window shows what was opened
-  emit opened(order.new_source);
-  update_later();
+  apply(std::move(next));
+  results_.update_problem();  // while the window shows what was opened
+  emit opened(as.new_source);
+  emit session_changed();
 }
 
 void Study::set_session(Session next) {
@@ -109,14 +98,21 @@ void Study::set_session(Session next) {
   if (next.viewport == Viewport{} && next.patch == session.patch)
     next.viewport = {0, double(length()), 0, double(length())};
   if (next == session) {
-    if (opening() && !opening_.order()->new_source) opening_.cancel();  // back to the shown patch
+    if (opening() && !opening_.pending()->new_source) opening_.cancel();  // back to what is shown
     return update_later();
   }
   const bool same_source = subject_.source && next.source == session.source;
   if (same_source && subject_.source->kind == "image" && next.patch != session.patch) {
     const std::string source = next.source;
-    return opening_.open({source, std::move(next), opening_.expected_hash(), false});
+    return opening_.open({source, std::move(next), opening_.known_hash(), false});
   }
+  apply(std::move(next));
+  if (paused()) resume();
+  emit session_changed();
+}
+
+void Study::apply(Session next) {
+  const Session& session = subject_.session;
   const Index length_before = length();
   const std::vector<int> from = continued_columns(session.columns, next.columns);
   cells_.continue_cells(next, from);
@@ -132,8 +128,6 @@ void Study::set_session(Session next) {
   subject_.selected_column =
       std::clamp(subject_.selected_column, 0, std::max(0, int(columns().size()) - 1));
   if (length() != length_before) select({0, 0}, {0, 0});  // a layer of other tokens
-  if (paused()) resume();
-  emit session_changed();
   update_later();
 }
 
@@ -161,14 +155,8 @@ void Study::choose_leaves(int column, IndexRange leaves) {
   emit leaves_chosen();
 }
 
-Index Study::leaf_count(int column) const {
-  const auto c = static_cast<std::size_t>(column);
-  if (column < 0 || c >= columns().size() || !columns()[c].computation) return 0;
-  return fovea::leaf_count(columns()[c].computation->op->plan());
-}
-
-void Study::want_cards(HeadCards::Heads heads) {
-  if (cards_.want(std::move(heads))) update_later();
+void Study::choose_cards(HeadCards::Heads heads) {
+  if (cards_.choose(std::move(heads))) update_later();
 }
 
 void Study::hover(Index query, Index key, int column) {
@@ -194,31 +182,17 @@ void Study::cancel() {
 
 void Study::resume() {
   requests_.resume();
-  results_.forget_errors();
   cells_.forget_errors();
-  maps_.forget_errors();
-  probe_.forget_errors();
-  cards_.forget_errors();
   update_later();
-}
-
-void Study::start_sweep(Requests::Step step, Requests::Done done) {
-  requests_.start({RequestKind::sweep}, 0, std::move(step), std::move(done));
-}
-
-bool Study::drawn() const {
-  if (opening()) return false;
-  if (!problem() && !shows_matrix()) return !results_.problem_error().empty();
-  return cells_.complete();
 }
 
 void Study::update() {
   updated_ = Clock::now();
   if (!subject_.source) return update_model();  // an empty canvas, in the window's look
+  const auto problem_before = problem();
   opening_.find_hash(subject_);
-  requests_.begin_round();
-  maps_.begin_round();
-  if (!opening() && !shows_matrix()) update_results();
+  requests_.begin_update();
+  if (!opening()) update_results();
   marks_.update();
   cells_.update();
   update_model();
@@ -226,21 +200,21 @@ void Study::update() {
     update_readings();
     if (cards_.update(settled())) emit cards_changed();
   }
-  if ((problem() || shows_matrix()) && !opening()) requests_.end_round();
+  requests_.end_update();
+  if (problem() != problem_before) emit session_changed();
   emit columns_changed();
   if (!paused() && settled() && status().waiting == 0)
     timings_.measure_next(columns(), [this] { update_later(); });
-  if (!drawn() && !paused() && !update_timer_.isActive())
-    update_timer_.start(150ms);  // to show progress
-  if (filling()) fill_timer_.start(250ms);
+  if (!panels_ready() && !paused()) update_within(150ms);  // to show progress
+  if (refining()) refine_timer_.start(250ms);
 }
 
 void Study::update_results() {
   results_.update_problem();
-  if (!problem()) return;
-  results_.update_exact();
+  if (problem()) results_.update_exact();
   maps_.update_exact();
-  results_.update_columns(maps_.waits_for_first_look());
+  if (!problem()) return;
+  results_.update_columns(maps_.waits_for_first_estimate());
   results_.update_comparisons();
   timings_.annotate(results_.exact());
   for (ColumnState& state : results_.columns()) timings_.annotate(state);
@@ -256,14 +230,10 @@ void Study::update_readings() {
 
 void Study::update_model() {
   auto model = make_canvas_model(subject_, columns(), cells_.cells(), marks_);
-  if (model_ && same_pictures(*model, *model_)) {
-    // A frame takes the cores that compute: not every step of progress is shown.
-    if (same_statuses(*model, *model_)) return;
-    if (Clock::now() - model_shown_ < progress_interval) {
-      if (!update_timer_.isActive()) update_timer_.start(progress_interval);
-      return;
-    }
-  }
+  if (model_ && *model == *model_) return;
+  // A frame takes the cores that compute: not every step of progress is shown.
+  if (model_ && Clock::now() - model_shown_ < progress_interval && same_pictures(*model, *model_))
+    return update_within(progress_interval);
   model_shown_ = Clock::now();
   model_ = std::move(model);
   emit model_changed(model_);
@@ -271,19 +241,16 @@ void Study::update_model() {
 
 // Where more of the view is on its way the results are shown together: drawing each would take the
 // cores that compute the next.
-void Study::result_arrived() {
+void Study::result_arrived(bool ask_again) {
   const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - updated_);
-  const bool more = std::ranges::any_of(
-      std::initializer_list<RequestKind>{RequestKind::map, RequestKind::panel, RequestKind::curve,
-                                         RequestKind::ranks},
-      [this](RequestKind kind) { return requests_.any_pending(kind); });
-  if (requests_.take_asks_again() || !more || since >= together) return update_later();
-  if (!update_timer_.isActive() || update_timer_.remainingTimeAsDuration() > together)
-    update_timer_.start(together - since);
+  const bool more = requests_.any_pending(
+      {RequestKind::map, RequestKind::panel, RequestKind::curve, RequestKind::ranks});
+  update_within(ask_again || !more || since >= together ? 0ms : together - since);
 }
 
-void Study::update_later() {
-  if (!update_timer_.isActive() || update_timer_.remainingTime() > 0) update_timer_.start(0);
+void Study::update_within(std::chrono::milliseconds time) {
+  if (!update_timer_.isActive() || update_timer_.remainingTimeAsDuration() > time)
+    update_timer_.start(time);
 }
 
 }  // namespace fovea

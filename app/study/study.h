@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QTimer>
+#include <chrono>
 
 #include "input/backend_choice.h"
 #include "study/head_cards.h"
@@ -23,16 +24,16 @@ class Study : public QObject {
                  QObject* parent = nullptr);
 
   /// Opens on the engine's thread; then `opened`, or `reported` and everything stays as it was.
-  /// With `session` that one is taken up, else the standard one. `expected_hash`: of the content
-  /// that a session was made with; another one is reported.
+  /// `session`: to restore; else the standard one. `expected_hash`: of the content that a session
+  /// was made with; another one is reported.
   void open(const std::string& what, std::optional<Session> session = {},
             const std::string& expected_hash = {});
-  bool opening() const { return opening_.order().has_value(); }
+  bool opening() const { return opening_.pending().has_value(); }
   /// SHA-256 of the source's content; empty until it is known.
   const std::string& content_hash() const { return opening_.content_hash(); }
 
   const Session& session() const { return subject_.session; }
-  /// Another patch of an image opens it again: then it is taken up on arrival.
+  /// Another patch of an image opens it again: then the Session changes when it is there.
   void set_session(Session session);
   std::shared_ptr<const Source> source() const { return subject_.source; }
   bool shows_matrix() const { return subject_.shows_matrix(); }
@@ -53,18 +54,20 @@ class Study : public QObject {
   /// The same, of a back end that is made in the background. An error is reported.
   void use_backend(const BackendChoice& choice);
 
-  /// Every panel of the Session is there and fresh, or failed.
-  bool drawn() const;
-  /// And no change waits to be looked at.
-  bool settled() const { return !update_timer_.isActive() && drawn(); }
-  /// And every map is exact and fine where it is looked at.
-  bool complete() const { return settled() && !maps_.incomplete(); }
-  /// What is on screen becomes finer or exact, or exact attention of a long head is on its way.
-  bool filling() const { return (maps_.incomplete() || maps_.computes_exact()) && !paused(); }
+  /// Every panel of the Session is there and up to date, or failed.
+  bool panels_ready() const { return !opening() && subject_.source && cells_.ready(); }
+  /// The panels are ready, and no change waits for an update.
+  bool settled() const { return !update_timer_.isActive() && panels_ready(); }
+  /// A map becomes finer or exact, or exact attention of a long head is being computed.
+  bool refining() const {
+    return (cells_.refining() || maps_.computes_exact()) && !opening() && !paused();
+  }
+  /// Settled, and every map is exact, and as fine as the screen.
+  bool fully_refined() const { return settled() && !cells_.refining(); }
 
   /// There is work that a person waits for.
   bool can_cancel() const {
-    return opening() || (!paused() && source() && (!drawn() || filling()));
+    return opening() || (!paused() && source() && (!panels_ready() || refining()));
   }
   /// Stops all work; what is there stays. The next change, or `resume`, computes again.
   void cancel();
@@ -91,23 +94,18 @@ class Study : public QObject {
   /// none: nothing is.
   void choose_leaves(int column, IndexRange leaves);
   const LeafMarks& marks() const { return marks_; }
-  /// Leaves or buckets of a column; 0: it has none.
-  Index leaf_count(int column) const;
 
-  /// Heads whose cards are wanted: those that can be seen.
-  void want_cards(HeadCards::Heads heads);
+  /// Chooses the heads whose cards are found: those that can be seen.
+  void choose_cards(HeadCards::Heads heads);
   std::shared_ptr<const HeadCard> card(Index layer, Index head) { return cards_.card(layer, head); }
 
-  /// Nothing that a person waits for is on its way; what is there may still become exact.
-  bool at_rest() const { return drawn() && !maps_.draws_other_part(); }
-  /// Runs a step of a sweep, unless one is pending. Everything else goes before it and may cancel
-  /// it.
-  void start_sweep(Requests::Step step, Requests::Done done);
-  void stop_sweep() { requests_.cancel({RequestKind::sweep}); }
+  /// For work that is none of the study's own.
+  Requests& requests() { return requests_; }
 
  signals:
   /// `new_source`: another source; else the same image in other patches.
   void opened(bool new_source);
+  /// The Session, the selected column or the head's problem.
   void session_changed();
   void model_changed(std::shared_ptr<const fovea::CanvasModel> model);
   void columns_changed();
@@ -121,14 +119,16 @@ class Study : public QObject {
   void reported(QString message);
 
  private:
-  void take_up(std::shared_ptr<const Source> source, const SourceOpening::Order& order);
+  void show(std::shared_ptr<const Source> source, const SourceToOpen& as);
+  void apply(Session session);
   void forget_results();
   void update();
   void update_results();
   void update_model();
   void update_readings();
-  void update_later();
-  void result_arrived();
+  void update_within(std::chrono::milliseconds time);
+  void update_later() { update_within(std::chrono::milliseconds(0)); }
+  void result_arrived(bool ask_again);
 
   std::shared_ptr<Background> background_;
   Subject subject_;
@@ -142,7 +142,7 @@ class Study : public QObject {
   LeafMarks marks_{results_};
   HeadCards cards_{requests_, subject_};
   std::shared_ptr<const CanvasModel> model_;
-  QTimer update_timer_, fill_timer_;
+  QTimer update_timer_, refine_timer_;
   std::chrono::steady_clock::time_point updated_, model_shown_;
 };
 

@@ -13,7 +13,7 @@ bool Subject::shows_matrix() const {
 }
 
 HeadKey Subject::head() const {
-  return {source_number, session.layer, session.head, session.causal, session.scale};
+  return {source_number, {session.layer, session.head, session.scale, session.causal}};
 }
 
 Index Subject::shown_query() const {

@@ -1,15 +1,36 @@
 // A Subject is what a Study looks at: the opened source, the Session, and what is pointed at.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "data/source.h"
 #include "session/session.h"
-#include "study/keys.h"
 
 namespace fovea {
+
+// Keys hold everything that a result depends on: equal keys, equal results.
+
+struct HeadKey {
+  std::uint64_t source = 0;  // number of the opened source
+  HeadChoice choice;
+  friend bool operator==(const HeadKey&, const HeadKey&) = default;
+};
+
+/// Of a computation, or of what is found of a head for a column.
+struct ComputeKey {
+  HeadKey head;
+  Column column;
+  friend bool operator==(const ComputeKey&, const ComputeKey&) = default;
+};
+
+/// Of a comparison: the computation, and that of exact attention.
+struct ComparisonKey {
+  ComputeKey approximate, exact;
+  friend bool operator==(const ComparisonKey&, const ComparisonKey&) = default;
+};
 
 /// A pair under the pointer or the crosshair. Where a panel has only queries `key` is -1.
 struct PointedPair {

@@ -8,7 +8,6 @@ namespace fovea {
 
 /// What one step on the engine's thread measured.
 struct SweepRun::Step {
-  std::shared_ptr<Sweeper> sweeper;
   Sweep sweep;
   std::optional<Sweeper::Task> next;
   double spent = 0, left = 0;
@@ -45,7 +44,7 @@ void SweepRun::start(const SweepLimits& limits, const QString& provenance) {
 
 void SweepRun::stop() {
   if (!running()) return;
-  study_.stop_sweep();
+  study_.requests().cancel({RequestKind::sweep});
   sweeper_.reset();
   timer_.stop();
   status_ = {};
@@ -59,11 +58,11 @@ bool SweepRun::stale() const {
 // A step that was cancelled for another request is requested again, once that is done.
 void SweepRun::poll() {
   if (study_.paused() || study_.problem() != problem_) return stop();
-  const bool at_rest = study_.at_rest(), measuring = study_.status().runs(RequestKind::sweep);
-  if (at_rest)
+  const bool measuring = study_.status().runs(RequestKind::sweep);
+  if (study_.panels_ready())
     request_step();
   else if (measuring)
-    study_.stop_sweep();
+    study_.requests().cancel({RequestKind::sweep});
   if (measuring) last_.start();
   constexpr int patience_ms = 500;  // between two steps other requests have short turns
   const bool waiting = last_.elapsed() > patience_ms;
@@ -71,21 +70,17 @@ void SweepRun::poll() {
 }
 
 void SweepRun::request_step() {
-  const auto step = std::make_shared<Step>();
-  step->sweeper = sweeper_;
-  study_.start_sweep(
-      [step](const Backend& backend, Run& run) {
-        Sweeper& sweeper = *step->sweeper;
-        sweeper.step(backend, run);
-        step->sweep = sweeper.sweep();
-        step->next = sweeper.next();
-        step->spent = sweeper.seconds_spent();
-        step->left = sweeper.seconds_left();
-        return false;
+  study_.requests().start_whole(
+      {RequestKind::sweep}, 0,
+      [sweeper = sweeper_](const Backend& backend, Run& run) {
+        sweeper->step(backend, run);
+        return Step{sweeper->sweep(), sweeper->next(), sweeper->seconds_spent(),
+                    sweeper->seconds_left()};
       },
-      [self = QPointer(this), study = &study_, step](const std::string& error) {
-        if (!self || step->sweeper != self->sweeper_) return;  // that sweep was stopped
-        if (error.empty()) return self->take(*step);
+      [self = QPointer(this), study = &study_, sweeper = sweeper_](const auto& step,
+                                                                   const std::string& error) {
+        if (!self || sweeper != self->sweeper_) return;  // that sweep was stopped
+        if (step) return self->take(*step);
         self->stop();
         emit study->reported(QString::fromStdString(error));
       });

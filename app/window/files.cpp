@@ -39,17 +39,10 @@ void remember(const QString& source) {
   settings.setValue("recent", QStringList(recent.mid(0, most_recent)));
 }
 
-void take_settings(FigureStyle& style, const ViewSettings& settings) {
-  style.shared_range = settings.shared_range;
-  style.colormap = settings.colormap;
-  style.log_floor = settings.log_floor;
-  style.rank_colour = settings.rank_colour;
-}
-
 // What the canvas shows; cells that are not there yet say why.
 Figure figure_of(const CanvasModel& model, const QString& footer, const FigureStyle& style) {
-  Figure figure{.title = {}, .footer = footer.toStdString(), .rows = {}, .style = style};
-  take_settings(figure.style, model.settings);
+  Figure figure{.footer = footer.toStdString(), .style = style, .sequence = model.sequence};
+  figure.style.settings = model.settings;
   for (std::size_t r = 0; r < model.cells.size(); ++r) {
     auto& row = figure.rows.emplace_back();
     for (std::size_t c = 0; c < model.cells[r].size(); ++c) {
@@ -62,6 +55,7 @@ Figure figure_of(const CanvasModel& model, const QString& footer, const FigureSt
                                                          .body = Message{cell.status}});
       // As the headers of the canvas read.
       if (c < model.column_subtitles.size()) panel.subtitle = model.column_subtitles[c];
+      if (cell.token_errors) add_row_errors(panel, *cell.token_errors);
       if (cell.panel && cell.stale) panel.caption += panel.caption.empty() ? "stale" : "; stale";
     }
   }
@@ -191,14 +185,16 @@ void Files::copy_panel(std::size_t row, std::size_t column) {
       !model->cells[row][column].panel)
     return window_.show_status("There is no panel to copy yet");
   constexpr int points = 252, scale = 4;
-  FigureStyle style{.dark = Theme::is_dark()};
-  take_settings(style, model->settings);
+  FigureStyle style{.width = points, .height = points, .dark = Theme::is_dark()};
+  Figure figure = figure_of(*model, {}, style);
+  figure.rows = {{std::move(figure.rows[row][column])}};
+  if (auto* raster = std::get_if<Raster>(&figure.rows[0][0].body))
+    if (const auto range = canvas::shared_range(*model, row))
+      std::tie(raster->low, raster->high) = *range;
   QImage image(points * scale, points * scale, QImage::Format_RGB32);
-  image.fill(style.dark ? Theme::current().window : QColor(Qt::white));
   QPainter painter(&image);
   painter.scale(scale, scale);
-  draw_panel(painter, QRectF(0, 0, points, points), *model->cells[row][column].panel, style,
-             canvas::shared_range(*model, row));
+  draw_figure(painter, figure);
   painter.end();
   QApplication::clipboard()->setImage(image);
   window_.show_status(
@@ -209,15 +205,15 @@ void Files::copy_panel(std::size_t row, std::size_t column) {
 void Files::write(const QString& path, std::function<void()> work,
                   std::function<void()> on_success) {
   window_.show_status("Writing " + path + "…");
-  window_.background().run(std::move(work), &window_,
-                           [this, path, on_success](const std::string& error) {
-                             if (error.empty()) {
-                               if (on_success) on_success();
-                               return window_.show_status("Wrote " + path);
-                             }
-                             window_.statusBar()->clearMessage();
-                             window_.info_bar().show_message(to_qt(error));
-                           });
+  window_.background().files.run(std::move(work), &window_,
+                                 [this, path, on_success](const std::string& error) {
+                                   if (error.empty()) {
+                                     if (on_success) on_success();
+                                     return window_.show_status("Wrote " + path);
+                                   }
+                                   window_.statusBar()->clearMessage();
+                                   window_.info_bar().show_message(to_qt(error));
+                                 });
 }
 
 }  // namespace fovea

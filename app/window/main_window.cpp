@@ -90,7 +90,6 @@ void MainWindow::connect_study() {
   });
   connect(&study_, &Study::reported, &info_bar_, &InfoBar::show_message);
   connect(&study_, &Study::model_changed, this, &MainWindow::show_model);
-  connect(&study_, &Study::columns_changed, this, &MainWindow::show_token_errors);
   connect(&study_, &Study::leaves_chosen, this, [this] {
     const ChosenLeaves leaves = study_.marks().chosen().value_or(ChosenLeaves{});
     canvas_.set_chosen_leaves(leaves.column, leaves.leaves);
@@ -121,15 +120,6 @@ void MainWindow::show_model() {
     model = with_exact_in_place(model, exact - columns.begin());
   canvas_.set_model(model);
   docks_.sequence->set_marked(study_.marks().queries(), study_.marks().keys());
-}
-
-void MainWindow::show_token_errors() {
-  TokenErrors errors;
-  for (const ColumnState& column : study_.columns()) {
-    errors.emplace_back();  // part of the metrics, which live as long as it is shown
-    if (column.metrics) errors.back() = {column.metrics, &column.metrics->token_error};
-  }
-  canvas_.set_token_errors(std::move(errors));
 }
 
 void MainWindow::show_exact(bool on) {

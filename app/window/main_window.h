@@ -61,7 +61,6 @@ class MainWindow : public QMainWindow {
   void connect_study();
   void connect_canvas();
   void show_model();
-  void show_token_errors();
   void show_exact(bool on);
   void show_look();
 

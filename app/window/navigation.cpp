@@ -143,7 +143,7 @@ void Navigation::choose_block_at_crosshair() {
 
 void Navigation::step_leaf(int by) {
   const int column = study_.selected_column();
-  const Index count = study_.leaf_count(column);
+  const Index count = study_.marks().leaf_count(column);
   if (count == 0) return window_.show_status("The selected column has no leaves or buckets");
   const auto& now = study_.marks().chosen();
   Index leaf = by > 0 ? 0 : count - 1;

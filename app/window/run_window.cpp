@@ -8,7 +8,7 @@
 #include "canvas/gl_widget.h"
 #include "data/error.h"
 #include "input/assets.h"
-#include "study/polite_backend.h"
+#include "study/background.h"
 #include "window/main_window.h"
 #include "window/widgets/text.h"
 
@@ -52,7 +52,7 @@ std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
                                       std::shared_ptr<Background> background) {
   std::vector<MainWindow*> windows;
   const auto make = [&]() -> MainWindow& {
-    windows.push_back(new MainWindow(make_polite_backend(choice), background));
+    windows.push_back(new MainWindow(make_low_priority_backend(choice), background));
     windows.back()->setAttribute(Qt::WA_DeleteOnClose);
     return *windows.back();
   };

@@ -53,7 +53,7 @@ class StatusLine : public QObject {
     const Engine::Status status = study_.status();
     const bool working = study_.can_cancel();
     // Between the pieces of long work the engine is briefly idle.
-    if (status.busy() || !study_.filling()) {
+    if (status.busy() || !study_.refining()) {
       progress_->setVisible(working && status.busy() && status.seconds > 0.3);
       progress_->setValue(int(progress_->maximum() * status.fraction));
     }
@@ -61,11 +61,10 @@ class StatusLine : public QObject {
     QString text;
     if (study_.paused()) text = "Cancelled; press F5 to resume";
     if (working) {
-      text = study_.opening() ? "Opening…"
+      text = study_.opening() ? text_of(RequestKind::open)
              : status.busy()  ? text_of(status.running->kind)
                               : "Computing";
-      if (const double left = seconds_left(status); left > 1)
-        text += QString(", %1 s left").arg(left, 0, 'f', 0);
+      text += to_qt(time_left_text(status));
     }
     text_->setText(text);
   }

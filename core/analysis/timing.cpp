@@ -45,4 +45,14 @@ StageSummary summarise_total(const std::vector<Profile>& profiles) {
   return summary_of("total", std::move(totals));
 }
 
+Timing summarise(const TimingSamples& samples) {
+  return {.plan = summarise(samples.plan),
+          .upload = summarise(samples.upload),
+          .apply = summarise(samples.apply),
+          .plan_total = summarise_total(samples.plan),
+          .upload_total = summarise_total(samples.upload),
+          .apply_total = summarise_total(samples.apply),
+          .few_samples = samples.apply.size() < 5};
+}
+
 }  // namespace fovea

@@ -15,6 +15,11 @@ struct StageSummary {
   int samples = 0;
 };
 
+/// Repeated runs of the same work.
+struct TimingSamples {
+  std::vector<Profile> plan, upload, apply;
+};
+
 struct Timing {
   std::vector<StageSummary> plan, upload, apply;  // by stage, in order of first appearance
   StageSummary plan_total, upload_total, apply_total;
@@ -24,5 +29,6 @@ struct Timing {
 /// Medians of the stages of several profiles of the same work; `total` is of the sums.
 std::vector<StageSummary> summarise(const std::vector<Profile>& profiles);
 StageSummary summarise_total(const std::vector<Profile>& profiles);
+Timing summarise(const TimingSamples& samples);
 
 }  // namespace fovea

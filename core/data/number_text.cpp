@@ -83,11 +83,11 @@ std::string format_bytes(double bytes, Zeros zeros) {
   return scaled(bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"}, zeros);
 }
 
-std::string format_time(double milliseconds) {
+std::string format_time(double milliseconds, Zeros zeros) {
   if (std::isfinite(milliseconds) && milliseconds >= 60e3)
     return printed("%.*f", 1, milliseconds / 60e3) + " min";
   return scaled(std::isfinite(milliseconds) ? milliseconds * 1e3 : milliseconds, 1000,
-                {"µs", "ms", "s"}, Zeros::keep);
+                {"µs", "ms", "s"}, zeros);
 }
 
 std::string plural_of(const std::string& noun) {

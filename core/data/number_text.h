@@ -28,7 +28,7 @@ enum class Zeros { keep, drop };
 /// first unit as they are. What is not finite is written as format_plain does.
 std::string format_count(double count, Zeros zeros = Zeros::keep);
 std::string format_bytes(double bytes, Zeros zeros = Zeros::keep);
-std::string format_time(double milliseconds);
+std::string format_time(double milliseconds, Zeros zeros = Zeros::keep);
 
 /// "heads", "leaves".
 std::string plural_of(const std::string& noun);

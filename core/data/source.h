@@ -82,6 +82,7 @@ struct HeadChoice {
   std::optional<double> scale;
   std::optional<bool> causal;
   bool allow_non_finite = false;
+  friend bool operator==(const HeadChoice&, const HeadChoice&) = default;
 };
 Problem problem_of(const Source& source, const HeadChoice& choice);
 

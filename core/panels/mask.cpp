@@ -102,7 +102,7 @@ void add_dropped(const Metrics& metrics, Raster& raster, std::string& caption) {
   std::ranges::sort(known);
   constexpr float worth_telling = 5e-4f;
   if (known.back() < worth_telling) return;
-  raster.row_shares.assign(metrics.dropped_mass.begin() + raster.rows.begin,
+  raster.row_values.assign(metrics.dropped_mass.begin() + raster.rows.begin,
                            metrics.dropped_mass.begin() + raster.rows.end);
   raster.row_quantity = "mass dropped of the row";
   add(caption, rounded_percent(1 - metrics.mass_kept.value) +

@@ -91,6 +91,35 @@ IndexRange within(IndexRange r, Index n) {
 
 }  // namespace
 
+bool needs_exact(View view) {
+  switch (view) {
+    case View::heatmap:
+    case View::mask:
+    case View::level:
+    case View::tree:
+      return false;
+    default:
+      return true;
+  }
+}
+
+ViewSettings settings_for(View view, ViewSettings settings) {
+  const ViewSettings standard;
+  settings.colormap = standard.colormap;
+  settings.rank_colour = standard.rank_colour;
+  settings.shared_range = standard.shared_range;
+  if (view != View::row) settings.log_floor = standard.log_floor;
+  if (view != View::error) settings.error = standard.error;
+  if (view != View::mask) settings.mask_block = standard.mask_block;
+  if (view != View::rank) {
+    settings.rank_of = standard.rank_of;
+    settings.rank_leaf = standard.rank_leaf;
+    settings.rank_tolerance = standard.rank_tolerance;
+    settings.rank_partition = standard.rank_partition;
+  }
+  return settings;
+}
+
 Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
   const Index n = inputs.computation.op->plan().n;
   PanelInputs in = inputs;
@@ -109,7 +138,20 @@ Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
   if (view == View::heatmap || view == View::mask || view == View::cost)
     for (const std::string& note : in.computation.op->plan().notes)
       panels::add(panel.caption, note);
+  if (in.metrics) add_row_errors(panel, in.metrics->token_error);
   return panel;
+}
+
+void add_row_errors(Panel& panel, const std::vector<float>& token_error) {
+  auto* raster = std::get_if<Raster>(&panel.body);
+  if (!raster || panel.view != View::error || raster->rows.end > std::ssize(token_error)) return;
+  const double most = std::ranges::max(token_error);
+  if (!(most > 0)) return;
+  raster->row_values.assign(token_error.begin() + raster->rows.begin,
+                            token_error.begin() + raster->rows.end);
+  raster->row_top = most;
+  raster->row_quantity = "output error |z̃ − z|";
+  panels::add(panel.caption, "strip: " + raster->row_quantity + ", at most " + format_number(most));
 }
 
 }  // namespace fovea

@@ -31,9 +31,9 @@ struct Raster {
   double low = 0, high = 1;             // this panel's own range (finite values)
   std::string quantity;                 // colour bar label: "attention weight P"
   std::vector<std::string> categories;  // palette categories: their names
-  // A share in [0, 1] of each row of tokens, for a strip beside the raster; NaN: not known. Empty:
-  // no strip.
-  std::vector<float> row_shares;  // [rows.size()]
+  // A number of each row of tokens, for a strip beside the raster; NaN: not known. Empty: no strip.
+  std::vector<float> row_values;  // [rows.size()]
+  double row_top = 1;             // this value has the last colour
   std::string row_quantity;       // "mass dropped of the row"
   // Of the map of a long head, which is first estimated and then exact, coarse and then fine.
   Matrix standard_error;  // of every pixel that is an estimated mean (else 0); empty: none is
@@ -78,6 +78,34 @@ struct Strip {
   std::string quantity;
 };
 
+/// Curves of several series against n, both axes logarithmic: times, say.
+struct SeriesPlot {
+  enum class Unit { milliseconds, bytes, none };
+  struct Point {
+    double n = 0;
+    double value = 0, low = 0, high = 0;  // with a bar from low to high
+    bool joined = true;                   // by a line to the point before it
+    bool hollow = false;                  // its marker
+    bool weak = false;                    // lines to it are dashed
+  };
+  /// A place on a curve, with its n written above the plot.
+  struct Mark {
+    double n = 0, value = 0;
+    std::string text;
+  };
+  struct Series {
+    std::string name;  // for the legend
+    std::vector<Point> points;
+    std::optional<Mark> mark;
+  };
+  std::vector<Series> series;  // exact first
+  std::string x_label;         // "n, tokens"
+  std::vector<Index> lengths;  // ascending: where there may be points
+  Unit unit = Unit::none;
+  std::string empty;                                     // why no series has a point
+  std::optional<std::pair<std::size_t, double>> chosen;  // the point of this series and n
+};
+
 /// Z as a picture for images: RGB in [0, 1].
 struct OutputPicture {
   Index rows = 0, cols = 0;
@@ -98,7 +126,8 @@ struct Panel {
   std::string title;     // "HyperAttention"
   std::string subtitle;  // "block 32, samples 32"
   std::string caption;   // below: "density 0.23 · 8 full, 56 partial, 0 empty"
-  std::variant<Message, Raster, BlockMap, LeafSizes, RowCurve, Strip, OutputPicture, FigureTable>
+  std::variant<Message, Raster, BlockMap, LeafSizes, RowCurve, Strip, SeriesPlot, OutputPicture,
+               FigureTable>
       body;
 };
 
@@ -121,12 +150,21 @@ struct PanelInputs {
   const MapPyramid* map = nullptr;
 };
 
+/// Whether the view shows anything of the reference.
+bool needs_exact(View view);
+/// The settings that the view's data depend on, the others at their defaults: equal settings, equal
+/// panels.
+ViewSettings settings_for(View view, ViewSettings settings);
+
 /// The map that View::heatmap or View::error shows of a computation; a heatmap needs no `exact`.
 std::shared_ptr<MapPyramid> make_map(View view, const Computation& computation,
                                      const Computation& exact, const ViewSettings& settings,
                                      Index side = MapPyramid::overview_side);
 
 Panel make_panel(View view, const PanelInputs& inputs, Run& run);
+
+/// Puts the output errors |z~ - z| of all tokens beside an error map, and says so in its caption.
+void add_row_errors(Panel& panel, const std::vector<float>& token_error);
 
 /// The ranks of a rank map at another tolerance, from the singular values it holds.
 void set_rank_tolerance(Panel& panel, double tolerance);

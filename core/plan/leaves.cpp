@@ -16,4 +16,11 @@ std::optional<Leaves> leaves_of(const Plan& plan) {
   return leaves;
 }
 
+std::vector<Index> tokens_in(std::span<const std::int32_t> leaf_of, IndexRange leaves) {
+  std::vector<Index> tokens;
+  for (std::size_t i = 0; i < leaf_of.size(); ++i)
+    if (leaves.contains(leaf_of[i])) tokens.push_back(static_cast<Index>(i));
+  return tokens;
+}
+
 }  // namespace fovea

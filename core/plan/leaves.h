@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "plan/plan.h"
 
@@ -18,5 +19,8 @@ struct Leaves {
 
 /// Nothing when the plan does not sort its tokens into leaves. Points into the plan.
 std::optional<Leaves> leaves_of(const Plan& plan);
+
+/// The tokens in some of the leaves, ascending; `leaf_of`: [n], as in Leaves.
+std::vector<Index> tokens_in(std::span<const std::int32_t> leaf_of, IndexRange leaves);
 
 }  // namespace fovea

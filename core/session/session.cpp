@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <utility>
 
 namespace fovea {
@@ -69,12 +70,41 @@ std::optional<ErrorKind> error_kind_from(const std::string& text) {
   return find_in<ErrorKind>(error_names, text);
 }
 
+ComputeRequest request_of(const Column& column) {
+  return {.variant = &find_variant(column.variant),
+          .values = column.values,
+          .seed = column.seed,
+          .repeats = 0};
+}
+
+IndexRange visible_tokens(double begin, double end, Index n) {
+  const IndexRange tokens{static_cast<Index>(std::clamp(std::floor(begin), 0.0, double(n))),
+                          static_cast<Index>(std::clamp(std::ceil(end), 0.0, double(n)))};
+  return tokens.size() > 0 ? tokens : IndexRange{0, n};
+}
+
 Values values_for_length(const Variant& variant, Index n) {
   Values values = defaults(variant.schema);
   if (n >= default_length) return values;
   for (std::size_t f = 0; f < values.size(); ++f)
     if (variant.schema[f].for_short_head) values[f] = variant.schema[f].for_short_head(n);
   return values;
+}
+
+std::vector<int> continued_columns(const std::vector<Column>& before,
+                                   const std::vector<Column>& after) {
+  std::vector<int> from(after.size(), -1);
+  std::vector<bool> taken(before.size(), false);
+  for (std::size_t i = 0; i < after.size(); ++i)
+    for (std::size_t k = 0; k < before.size(); ++k)
+      if (from[i] < 0 && !taken[k] && before[k] == after[i]) {
+        from[i] = static_cast<int>(k);
+        taken[k] = true;
+      }
+  for (std::size_t i = 0; i < std::min(after.size(), before.size()); ++i)
+    if (from[i] < 0 && !taken[i] && before[i].variant == after[i].variant)
+      from[i] = static_cast<int>(i);
+  return from;
 }
 
 Session standard_session(const std::string& source, Index n) {

@@ -35,6 +35,14 @@ struct Column {
   friend bool operator==(const Column&, const Column&) = default;
 };
 
+/// For each new column the index of the old one it continues, or -1: the same column, else the same
+/// variant at the same place (its parameters changed).
+std::vector<int> continued_columns(const std::vector<Column>& before,
+                                   const std::vector<Column>& after);
+
+/// Without repeated runs.
+ComputeRequest request_of(const Column& column);
+
 struct ViewSettings {
   Norm norm = Norm::log;
   double log_floor = 1e-4;  // of the range's top
@@ -56,6 +64,9 @@ struct Viewport {
   double row_begin = 0, row_end = 0, col_begin = 0, col_end = 0;
   friend bool operator==(const Viewport&, const Viewport&) = default;
 };
+
+/// The tokens in [begin, end) of a Viewport, of n; all of them where it shows none.
+IndexRange visible_tokens(double begin, double end, Index n);
 
 struct Session {
   std::string source;  // path or synthetic:

@@ -16,7 +16,7 @@
 #include "data/random.h"
 #include "input/assets.h"
 #include "io/safetensors_writer.h"
-#include "study/polite_backend.h"
+#include "study/background.h"
 #include "window/main_window.h"
 
 namespace {
@@ -78,12 +78,12 @@ int one_round(double began, const QString& file) {
   const auto say = [&](const char* what, double ms) {
     std::printf("%s;%.1f;%.1f\n", what, ms, worked_ms() - worked_before);
   };
-  MainWindow window(make_polite_backend());
+  MainWindow window(make_low_priority_backend());
   window.open(QString::fromStdString(standard_example()));
   window.show();
   Study& study = window.study();
   say("1 start to the first picture", seen(window, [&] { return has_picture(study); }) - began);
-  say("2 start to all of the example", seen(window, [&] { return study.drawn(); }) - began);
+  say("2 start to all of the example", seen(window, [&] { return study.panels_ready(); }) - began);
   const double asked = now_ms();
   worked_before = worked_ms();
   window.open(file);
@@ -91,7 +91,7 @@ int one_round(double began, const QString& file) {
   if (!QTest::qWaitFor(arrived, 60000)) return 1;
   say("3 file opened", now_ms() - asked);
   say("4 its first picture", seen(window, [&] { return arrived() && has_picture(study); }) - asked);
-  say("5 all of its pictures", seen(window, [&] { return arrived() && study.drawn(); }) - asked);
+  say("5 all of its pictures", seen(window, [&] { return arrived() && study.panels_ready(); }) - asked);
   return 0;
 }
 

@@ -51,7 +51,6 @@ Drawn on_screen(const Panel& panel, const ScreenLetters& letters) {
   model.n = 64;
   const drawing::PreparedPanel prepared(*model.cells[0][0].panel);
   const std::vector<Index> found;
-  const TokenErrors errors;
   const Viewport all{0, 64, 0, 64};
   const canvas::PreparedOf its = [&](const auto&) -> const auto& {
     return prepared;
@@ -63,7 +62,6 @@ Drawn on_screen(const Panel& panel, const ScreenLetters& letters) {
       .grid = canvas::Grid(canvas::shape_of(model, all, {900, 760}, letters.fonts, its)),
       .scales = canvas::scales_of(model),
       .found = found,
-      .token_errors = errors,
       .prepared = its};
   const canvas::PlacedPanel placed = canvas::placed_panel(scene, 0, 0);
   RecordingInk ink(letters.fonts, canvas::theme_for(false).style);

@@ -104,6 +104,24 @@ TEST_CASE("a session's layer is the one at its place, whatever the layers are ca
   CHECK(footer({"--layer", "1"}).find("layer 1, head 0, n = 4") != std::string::npos);
 }
 
+TEST_CASE("figures name the tokens, and show the output errors beside error maps") {
+  const TemporaryDirectory scratch;
+  constexpr int n = 48;
+  std::vector<OutTensor> tensors;
+  add_layer(tensors, "", n);
+  nlohmann::json tokens;
+  for (int token = 0; token < n; ++token) tokens.push_back("t" + std::to_string(token));
+  const std::string source = scratch / "named.safetensors", figure = scratch / "f.svg";
+  write_safetensors(source, tensors, {{"tokens", tokens.dump()}});
+  const Ended ended = run_program({"render", source, "--variant", "strided", "--set", "stride=4",
+                                   "--view", "error", "--width", "16in", "-o", figure});
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  const std::string svg = read_bytes(figure);
+  CHECK(svg.find(">t17<") != std::string::npos);
+  CHECK(svg.find("strip: output error |z̃ − z|, at most ") != std::string::npos);
+}
+
 TEST_CASE("--head all is accepted only by commands that take several heads") {
   const TemporaryDirectory scratch;
   check_refused({"rankmap", "synthetic:golden", "--head", "all"}, 2, "--head all");

@@ -36,10 +36,7 @@ class RecordingInk : public Ink {
     for (const Rect& one : where) add("part", one);
   }
   void outline(const Rect& where, const Stroke&, double = 0) override { add("outline", where); }
-  void triangle(Point a, Point b, Point c, Rgba) override {
-    const Point corners[] = {a, b, c};
-    add("triangle", around(corners));
-  }
+  void polygon(std::span<const Point> corners, Rgba) override { add("polygon", around(corners)); }
   void dot(Point centre, double, Rgba) override { add("dot", {centre.x, centre.y, 0, 0}); }
   void raster(const Raster&, const ValueColours&, const RasterPlace& place) override {
     add("raster", place.seen);

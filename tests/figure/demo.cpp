@@ -21,7 +21,7 @@ TEST_CASE("example figures can be written to a folder to be looked at") {
   write_figure(base + "/column.pdf", one);
   Figure own = two;
   own.style.dark = false;
-  own.style.shared_range = false;
+  own.style.settings.shared_range = false;
   write_figure(base + "/unlocked.png", own);
   Figure kinds;
   kinds.style.width = 504;

@@ -5,7 +5,8 @@
 #include <limits>
 
 #include "drawing/colormap.h"
-#include "drawing/special_colours.h"
+#include "drawing/colour_scale.h"
+#include "figure/layout.h"
 #include "figure/panels.h"
 #include "figure/recorder.h"
 
@@ -43,7 +44,7 @@ TEST_CASE("nothing leaves the page and no text covers another: grids") {
         CAPTURE(width);
         CAPTURE(shared);
         Figure figure = example::paper(width, 128);
-        figure.style.shared_range = shared;
+        figure.style.settings.shared_range = shared;
         figure.style.font_size = size;
         const auto recording = example::record(figure);
         example::check_page(recording);
@@ -219,28 +220,12 @@ TEST_CASE("ranks are coloured by rank or by what is stored, and the bar says by 
   CHECK(share(1, RankColour::storage) == 0.5);  // 2 (8 + 8) of 64
   for (const RankColour colour : {RankColour::rank, RankColour::storage}) {
     Figure figure = alone(example::ranks(64, 8, "a"), 252);
-    figure.style.rank_colour = colour;
+    figure.style.settings.rank_colour = colour;
     QString all;
     for (const auto& drawn : example::record(figure).texts) all += drawn.text + u' ';
     CHECK(all.contains(QStringLiteral("full rank")) == (colour == RankColour::rank));
     CHECK(all.contains(QStringLiteral("entries stored")) == (colour == RankColour::storage));
   }
-}
-
-TEST_CASE("a range given is that of a raster's colours, not of ranks") {
-  example::application();
-  const auto drawn = [](const Panel& panel, std::optional<std::pair<double, double>> range) {
-    QImage image(300, 330, QImage::Format_RGB32);
-    image.fill(Qt::white);
-    QPainter painter(&image);
-    draw_panel(painter, {0, 0, 300, 330}, panel, {}, range);
-    painter.end();
-    return image;
-  };
-  const std::pair range{0.0, 0.1};
-  const Panel ranks = example::ranks(64, 8, "a"), heat = example::heatmap(64, 1, "a");
-  CHECK(drawn(ranks, range) == drawn(ranks, {}));
-  CHECK(drawn(heat, range) != drawn(heat, {}));
 }
 
 TEST_CASE("empty and degenerate panels draw a reason or a frame") {
@@ -273,8 +258,8 @@ TEST_CASE("shares of rows stand as a strip beside the raster, on the page") {
   Panel panel = example::error_map(8, 1, "a");
   const auto drawn = [&](bool beside) {
     auto& raster = std::get<Raster>(panel.body);
-    raster.row_shares.clear();
-    if (beside) raster.row_shares = {0, 1, 0, 1, std::numeric_limits<float>::quiet_NaN(), 0, 0, 0};
+    raster.row_values.clear();
+    if (beside) raster.row_values = {0, 1, 0, 1, std::numeric_limits<float>::quiet_NaN(), 0, 0, 0};
     QImage image(800, 900, QImage::Format_RGB32);
     QPainter painter(&image);
     draw_panel(painter, {0, 0, 800, 900}, panel, {});
@@ -283,7 +268,7 @@ TEST_CASE("shares of rows stand as a strip beside the raster, on the page") {
     return image;
   };
   const QImage with = drawn(true), without = drawn(false);
-  const auto& steps = colormap_for(Palette::sequential, FigureStyle{}.colormap).steps;
+  const auto& steps = colormap_for(Palette::sequential, ViewSettings{}.colormap).steps;
   int none = 0, all = 0;
   for (int y = 0; y < with.height(); ++y)
     for (int x = 0; x < with.width(); ++x)
@@ -293,6 +278,60 @@ TEST_CASE("shares of rows stand as a strip beside the raster, on the page") {
       }
   CHECK(all > 90);        // two cells high
   CHECK(none > 2 * all);  // five
+}
+
+TEST_CASE("strips of a row are drawn to one top where ranges are shared") {
+  example::application();
+  Figure figure;
+  figure.rows = {{example::error_map(8, 1, "a"), example::error_map(8, 2, "b")}};
+  add_row_errors(figure.rows[0][0], std::vector<float>(8, 0.5f));
+  add_row_errors(figure.rows[0][1], std::vector<float>(8, 2.0f));
+  for (const Panel& panel : figure.rows[0])
+    CHECK(panel.caption.find("strip: output error") != std::string::npos);
+  for (const bool shared : {true, false}) {
+    figure.style.settings.shared_range = shared;
+    const FigureLayout layout = lay_out(figure, PaperLettering(figure.style));
+    const auto& cells = layout.rows[0].cells;
+    REQUIRE((cells[0].strip && cells[1].strip));
+    CHECK(cells[0].strip->top == (shared ? 2.0 : 0.5));
+    CHECK(cells[1].strip->top == 2.0);
+    // A strip stands between the panels.
+    CHECK(cells[0].plot.right() + drawing::row_strip_room(PaperLettering(figure.style)) <
+          cells[1].plot.x);
+    example::check_page(example::record(figure));
+  }
+}
+
+TEST_CASE("axes name tokens while there is room, whole or elided, and nothing touches") {
+  example::application();
+  const auto sequence = std::make_shared<Sequence>();
+  for (int token = 0; token < 256; ++token)
+    sequence->tokens.push_back(token % 3 == 1   ? "internationalisation"
+                               : token % 3 == 2 ? "\n"
+                                                : "the");
+  for (const Index n : {1, 4, 12, 30, 256})
+    for (const double width : {90.0, 252.0, 504.0}) {
+      CAPTURE(n);
+      CAPTURE(width);
+      Figure figure;
+      figure.style.width = width;
+      figure.rows = {{example::heatmap(n, 1, "a"), example::error_map(n, 2, "b")},
+                     {example::row(n, 0, "a"), example::strip(n, "b")}};
+      figure.sequence = sequence;
+      const auto recording = example::record(figure);
+      example::check_page(recording);
+      example::check_texts_apart(recording);
+      int names = 0, numbers = 0, whole = 0;
+      for (const auto& [text, where] : recording.texts) {
+        names += text == "the" || text.startsWith("int") || text == "⏎";
+        numbers += text == "128";
+        whole += text.contains("internationalisation");
+      }
+      const bool room = n <= 4 || (n == 12 && width > 200);
+      if (room) CHECK(names >= std::min<int>(n, 3));
+      CHECK(whole == 0);  // it would take more room than the plot
+      if (width > 100) CHECK((numbers > 0) == (n == 256));
+    }
 }
 
 TEST_CASE("contents of a raster: every kind of number is found wherever it stands") {

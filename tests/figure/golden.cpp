@@ -16,9 +16,7 @@ namespace {
 
 constexpr double kScale = 1.5;
 
-QImage drawn(const Panel& panel, bool dark) {
-  Figure figure{.rows = {{panel}}};
-  figure.style.width = 140;
+QImage drawn(Figure figure, bool dark) {
   figure.style.dark = dark;
   QImage image(static_cast<int>(140 * kScale), static_cast<int>(figure_height(figure) * kScale),
                QImage::Format_RGB32);
@@ -85,20 +83,33 @@ Figure alone(const Panel& panel) {
   return figure;
 }
 
+/// An error map whose tokens have names, with the output errors beside it.
+Figure with_names() {
+  Figure figure = alone(example::error_map(12, 2, "HyperAttention"));
+  add_row_errors(figure.rows[0][0], {0.1f, 0.4f, 0, 0.02f, 0.9f, 0, 0, 0.3f, 0, 0.1f, 0, 0.6f});
+  auto tokens = std::make_shared<Sequence>();
+  tokens->tokens = {"an",  "eye", "that",  "sees", "internationalisation", ",", " of", "the",
+                    "far", "\n",  "lands", "."};
+  figure.sequence = tokens;
+  return figure;
+}
+
 }  // namespace
 
 TEST_CASE("every kind of panel looks as it did") {
   example::application();
-  const char* names[] = {"heatmap", "error", "mask",  "level",   "rank",  "leaves",
-                         "buckets", "row",   "strip", "picture", "table", "message"};
-  const auto panels = example::every_kind(64);
-  REQUIRE(panels.size() == std::size(names));
-  for (std::size_t p = 0; p < panels.size(); ++p) {
+  const char* names[] = {"heatmap", "error", "mask",    "level", "rank",    "leaves", "buckets",
+                         "row",     "strip", "picture", "table", "message", "series", "names"};
+  std::vector<Figure> figures;
+  for (const Panel& panel : example::every_kind(64)) figures.push_back(alone(panel));
+  figures.push_back(with_names());
+  REQUIRE(figures.size() == std::size(names));
+  for (std::size_t p = 0; p < figures.size(); ++p) {
     const std::string name = names[p];
     CAPTURE(name);
     const QString path = QString::fromStdString(FOVEA_TESTS "/figure/golden/" + name);
-    const QImage image = drawn(panels[p], false);
-    const example::Recording recording = example::record(alone(panels[p]));
+    const QImage image = drawn(figures[p], false);
+    const example::Recording recording = example::record(figures[p]);
     const QStringList lettering = lettering_of(recording);
     QFile words(path + ".txt");
     if (std::getenv("FOVEA_UPDATE_GOLDEN")) {
@@ -115,7 +126,7 @@ TEST_CASE("every kind of panel looks as it did") {
     const QStringList golden_words = QString::fromUtf8(words.readAll()).trimmed().split('\n');
     CHECK(same_lettering(lettering, golden_words));
     // The comparisons can fail.
-    CHECK(difference(image, drawn(panels[p], true), recording) > 0.04);
+    CHECK(difference(image, drawn(figures[p], true), recording) > 0.04);
     CHECK_FALSE(same_lettering(lettering.mid(1), golden_words));
     QStringList other = lettering;
     other.last() += 's';

@@ -250,6 +250,21 @@ Panel strip(Index n, const std::string& title) {
   return made;
 }
 
+Panel series(const std::string& title) {
+  using Point = SeriesPlot::Point;
+  SeriesPlot plot{
+      .x_label = "n, tokens", .lengths = {256, 512, 1024}, .unit = SeriesPlot::Unit::milliseconds};
+  plot.series.push_back(
+      {"Exact: the reference", {{256, 1, 0.9, 1.6}, {512, 4, 3.9, 4.2}, {1024, 16, 15, 17}}, {}});
+  plot.series.push_back({"Fixed: faster from n ≈ 400",
+                         {Point{.n = 256, .value = 2, .low = 1.9, .high = 2.2, .hollow = true},
+                          Point{.n = 512, .value = 3, .low = 3, .high = 3},
+                          Point{.n = 1024, .value = 5, .low = 5, .high = 5, .weak = true}},
+                         SeriesPlot::Mark{400, 2.6, "400"}});
+  plot.chosen = {1, 512};
+  return {.title = title, .body = std::move(plot)};
+}
+
 Panel picture(Index side, const std::string& title) {
   Panel made = panel(View::output, title, "output error 0.275");
   OutputPicture body;
@@ -287,7 +302,8 @@ std::vector<Panel> every_kind(Index n) {
           ranks(n, 16, "Exact"),          leaves(4, "TF tree attention"),
           buckets(200, "HyperAttention"), row(n, n / 20, "HyperAttention"),
           strip(n, "HyperAttention"),     picture(12, "HyperAttention"),
-          table("HyperAttention"),        message("Exact")};
+          table("HyperAttention"),        message("Exact"),
+          series("Time of apply")};
 }
 
 Figure paper(double width, Index n) {

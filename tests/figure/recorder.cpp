@@ -80,18 +80,14 @@ class Device : public QPaintDevice {
 
 }  // namespace
 
-Recording record(const Drawing& drawing) {
+Recording record(const Figure& figure) {
   Recording recording;
-  recording.page = {QPointF(0, 0), drawing.points};
+  recording.page = {0, 0, figure.style.width, figure_height(figure)};
   Device device(recording, recording.page.size());
   QPainter painter(&device);
-  drawing.draw(painter);
+  draw_figure(painter, figure);
   painter.end();
   return recording;
-}
-
-Recording record(const Figure& figure) {
-  return record(drawing_of(figure));
 }
 
 void check_page(const Recording& recording) {

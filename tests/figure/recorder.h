@@ -3,11 +3,11 @@
 
 #include <QPaintDevice>
 #include <QPaintEngine>
+#include <QRectF>
 #include <QString>
 #include <memory>
 #include <vector>
 
-#include "figure/drawing.h"
 #include "figure/figure.h"
 
 namespace fovea::example {
@@ -24,7 +24,6 @@ struct Recording {
 };
 
 /// What is drawn, in points.
-Recording record(const Drawing& drawing);
 Recording record(const Figure& figure);
 
 /// Laws of every page: nothing leaves it, and no text covers another.

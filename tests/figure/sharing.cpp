@@ -37,7 +37,7 @@ Figure row_of(std::vector<Panel> panels, bool shared) {
   Figure figure;
   figure.rows = {std::move(panels)};
   figure.style.width = 400;
-  figure.style.shared_range = shared;
+  figure.style.settings.shared_range = shared;
   return figure;
 }
 
@@ -48,7 +48,7 @@ int pixels_of(const Figure& figure, double share) {
   QPainter painter(&image);
   draw_figure(painter, figure);
   painter.end();
-  const auto& steps = colormap_for(Palette::sequential, figure.style.colormap).steps;
+  const auto& steps = colormap_for(Palette::sequential, figure.style.settings.colormap).steps;
   const auto& c = steps[static_cast<std::size_t>(std::lround(share * 255))];
   int found = 0;
   for (int y = 0; y < image.height(); ++y)

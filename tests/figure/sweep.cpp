@@ -7,6 +7,7 @@
 #include "figure/panels.h"
 #include "figure/recorder.h"
 #include "figure/sweep_figure.h"
+#include "panels/sweep_panels.h"
 
 using namespace fovea;
 
@@ -47,7 +48,7 @@ Sweep example_sweep(std::size_t count, Index last) {
   return sweep;
 }
 
-SweepFigure figure_of(std::size_t count, Index last, double width) {
+SweepFigure example_figure(std::size_t count, Index last, double width) {
   SweepFigure figure{.sweep = example_sweep(count, last)};
   figure.title = "minilm-l6, layer 3, head 7";
   figure.footer = "minilm-l6 · layer 3, head 7 · d 32 · AVX-512, 2 threads, fp32, at nice 10";
@@ -65,7 +66,7 @@ TEST_CASE("sweep: nothing leaves the page and no text covers another") {
         CAPTURE(width);
         CAPTURE(count);
         CAPTURE(last);
-        const auto recording = example::record(drawing_of(figure_of(count, last, width)));
+        const auto recording = example::record(figure_of(example_figure(count, last, width)));
         example::check_page(recording);
         example::check_texts_apart(recording);
       }
@@ -79,7 +80,7 @@ TEST_CASE("sweep: on a small screen too") {
         CAPTURE(font);
         CAPTURE(count);
         CAPTURE(size.width());
-        SweepFigure figure = figure_of(count, 131072, size.width() * font / 9);
+        SweepFigure figure = example_figure(count, 131072, size.width() * font / 9);
         figure.title.clear();
         figure.footer.clear();
         figure.style.font_size = font;
@@ -87,7 +88,7 @@ TEST_CASE("sweep: on a small screen too") {
         for (std::size_t s = 1; s < figure.sweep.series.size(); ++s)
           figure.sweep.series[s].refusals = {
               {256, "there is not enough memory for so long a text"}};
-        const auto recording = example::record(drawing_of(figure));
+        const auto recording = example::record(figure_of(figure));
         example::check_page(recording);
         example::check_texts_apart(recording);
       }
@@ -95,13 +96,13 @@ TEST_CASE("sweep: on a small screen too") {
 
 TEST_CASE("sweep: a fixed height is kept, and empty ones say why") {
   example::application();
-  SweepFigure figure = figure_of(6, 131072, 700);
+  SweepFigure figure = example_figure(6, 131072, 700);
   figure.style.height = 420;
-  CHECK(sweep_figure_height(figure) == 420);
-  example::check_page(example::record(drawing_of(figure)));
+  CHECK(figure_height(figure_of(figure)) == 420);
+  example::check_page(example::record(figure_of(figure)));
   figure.sweep = {};
   figure.message = "nothing is open";
-  const auto recording = example::record(drawing_of(figure));
+  const auto recording = example::record(figure_of(figure));
   example::check_page(recording);
   int said = 0;
   for (const auto& drawn : recording.texts) said += drawn.text == "nothing is open";
@@ -110,11 +111,11 @@ TEST_CASE("sweep: a fixed height is kept, and empty ones say why") {
 
 TEST_CASE("sweep: every measured point stands in its plots, and the crossover is written") {
   example::application();
-  const SweepFigure figure = figure_of(3, 8192, 504);
-  const auto spots = sweep_spots(figure);
+  const SweepFigure figure = example_figure(3, 8192, 504);
+  const auto spots = sweep_spots(figure_of(figure));
   // Six lengths: time and memory of four series, error of three.
   CHECK(spots.size() == 6 * (4 + 4 + 3));
-  const auto recording = example::record(drawing_of(figure));
+  const auto recording = example::record(figure_of(figure));
   for (std::size_t s = 1; s < 4; ++s) {
     const Crossover crossover = crossover_of(figure.sweep, s, SweepTime::total);
     REQUIRE(crossover.kind == Crossover::Kind::at);
@@ -122,7 +123,7 @@ TEST_CASE("sweep: every measured point stands in its plots, and the crossover is
     int above = 0, legend = 0;
     for (const auto& drawn : recording.texts) {
       above += drawn.text == number;
-      legend += drawn.text == QString::fromStdString(to_text(crossover));
+      legend += drawn.text.endsWith(QString::fromStdString(": " + to_text(crossover)));
     }
     CHECK(above == 1);
     CHECK(legend == 1);
@@ -130,7 +131,7 @@ TEST_CASE("sweep: every measured point stands in its plots, and the crossover is
 }
 
 TEST_CASE("sweep: notes say what was fitted, measured badly, left out or refused") {
-  SweepFigure figure = figure_of(6, 131072, 504);
+  SweepFigure figure = example_figure(6, 131072, 504);
   figure.sweep.series[2].refusals = {{256, "too short"}};
   std::string all;
   for (const std::string& note : sweep_notes(figure.sweep)) all += note + "\n";
@@ -146,10 +147,10 @@ TEST_CASE("sweep: examples can be written to a folder to be looked at") {
   const char* folder = std::getenv("FOVEA_FIGURE_DEMO");
   if (!folder) return;
   const std::string base = folder;
-  SweepFigure figure = figure_of(6, 131072, 504);
+  SweepFigure figure = example_figure(6, 131072, 504);
   for (const char* ending : {".png", ".svg", ".pdf"})
-    write_drawing(base + "/sweep" + ending, drawing_of(figure));
+    write_figure(base + "/sweep" + ending, figure_of(figure));
   figure.style.dark = true;
-  write_drawing(base + "/sweep-dark.png", drawing_of(figure));
-  write_drawing(base + "/sweep-column.png", drawing_of(figure_of(4, 5000, 252)));
+  write_figure(base + "/sweep-dark.png", figure_of(figure));
+  write_figure(base + "/sweep-column.png", figure_of(example_figure(4, 5000, 252)));
 }

@@ -307,7 +307,7 @@ TEST_CASE("beside the mask is the exact mass that each row drops") {
   const auto mask = std::get<Raster>(scene.panel(View::mask, {8, 24}, {0, 16}).body);
   const Matrix p = scene.p(false),
                used = element_mask(scene.computation.op->plan(), {0, 40}, {0, 40});
-  REQUIRE(mask.row_shares.size() == 16);
+  REQUIRE(mask.row_values.size() == 16);
   float most = 0;
   for (Index i = 0; i < 40; ++i) {
     double dropped = 0;
@@ -316,7 +316,7 @@ TEST_CASE("beside the mask is the exact mass that each row drops") {
     // 40 entries rounded to float32, twice.
     CHECK(scene.metrics.dropped_mass[std::size_t(i)] == doctest::Approx(dropped).epsilon(1e-5));
     if (8 <= i && i < 24)
-      CHECK(mask.row_shares[std::size_t(i - 8)] == scene.metrics.dropped_mass[std::size_t(i)]);
+      CHECK(mask.row_values[std::size_t(i - 8)] == scene.metrics.dropped_mass[std::size_t(i)]);
     most = std::max(most, scene.metrics.dropped_mass[std::size_t(i)]);
   }
   CHECK(most > 0.01f);
@@ -328,7 +328,7 @@ TEST_CASE("beside the mask is the exact mass that each row drops") {
   // Where every pair is used there is nothing to show.
   Scene whole(make_data(Data::gaussian, 40, 4, 4, true), "h1d", {{"block", "4"}});
   CHECK(whole.metrics.dropped_mass.empty());
-  CHECK(std::get<Raster>(whole.panel(View::mask).body).row_shares.empty());
+  CHECK(std::get<Raster>(whole.panel(View::mask).body).row_values.empty());
 }
 
 TEST_CASE("leaves of a hash of 30 bits take bounded memory, and their panel says what a bar is") {

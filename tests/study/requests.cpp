@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <thread>
 
 #include "study/event_loop.h"
@@ -14,15 +15,16 @@ namespace fovea::test {
 namespace {
 
 constexpr RequestId first{RequestKind::column, 0, 1}, second{RequestKind::column, 0, 2};
+constexpr RequestId apart{RequestKind::hash};  // is requested apart from updates
 
 struct Fixture {
   Requests requests{std::make_unique<CpuLike>(), std::make_shared<Background>()};
-  ResultCache<int, int> cache{8};
+  ResultCache<int, const int> cache{requests, 8};
   std::atomic<int> made = 0;
 
   /// Asks for the square of `key`.
-  const ResultCache<int, int>::Answer* ask(const RequestId& id, int key) {
-    return requests.ask(cache, id, key, [this, key](const Backend&, Run&) {
+  const ResultCache<int, const int>::Answer* ask(const RequestId& id, int key) {
+    return cache.ask(id, key, [this, key](const Backend&, Run&) {
       ++made;
       if (key < 0) throw InputError("", "negative");
       return key * key;
@@ -54,37 +56,36 @@ TEST_CASE("a result is made once, however often it is asked for") {
   CHECK(f.made == 1);
 }
 
-TEST_CASE("an error is an answer, until errors are forgotten") {
+TEST_CASE("an error is an answer, until all that failed may be requested again") {
   Fixture f;
   f.ask(first, -1);
   REQUIRE(f.arrives(-1));
   CHECK(f.ask(first, -1)->error.find("negative") != std::string::npos);
   CHECK(f.made == 1);
-  f.cache.forget_errors();
+  f.requests.resume();
   CHECK(f.ask(first, -1) == nullptr);
   REQUIRE(f.arrives(-1));
   CHECK(f.made == 2);
 }
 
-TEST_CASE("what is not wanted in a round any more is cancelled, single requests are not") {
+TEST_CASE("what an update no longer needs is cancelled, other requests go on") {
   Fixture f;
   const auto ended = std::make_shared<std::atomic<bool>>(false);
-  f.requests.begin_round();
-  f.requests.want(first);
+  f.requests.begin_update();
   f.requests.start(first, 1, endless(ended), [](const std::string&) { FAIL("it was cancelled"); });
   f.requests.start(
-      second, 1, [](const Backend&, Run&) { return false; }, [](const std::string&) {});
-  f.requests.end_round();
+      apart, 1, [](const Backend&, Run&) { return false; }, [](const std::string&) {});
+  f.requests.end_update();
   CHECK(f.requests.is_pending(first, 1));
   REQUIRE(wait_until([&] { return f.requests.status().running == first; }, 10000));
-  f.requests.begin_round();
-  f.requests.end_round();
+  f.requests.begin_update();
+  f.requests.end_update();
   CHECK_FALSE(f.requests.is_pending(first));
-  CHECK(f.requests.is_pending(second));
-  CHECK(wait_until([&] { return ended->load() && !f.requests.is_pending(second); }, 10000));
+  CHECK(f.requests.is_pending(apart));
+  CHECK(wait_until([&] { return ended->load() && !f.requests.is_pending(apart); }, 10000));
 }
 
-TEST_CASE("while paused nothing of a round is requested") {
+TEST_CASE("while paused nothing of an update is requested") {
   Fixture f;
   f.requests.pause();
   CHECK(f.ask(first, 5) == nullptr);
@@ -117,22 +118,28 @@ TEST_CASE("an exchange of the back end drops what the old one still delivers, wi
   run_events(500);
 }
 
-TEST_CASE("the cache drops what was used least recently, and passes it on") {
-  int dropped = 0;
-  ResultCache<int, int> cache(2, [&](auto) { ++dropped; });
-  cache.put(1, {std::make_shared<const int>(1)});
-  cache.put(2, {std::make_shared<const int>(2)});
+TEST_CASE("the cache drops what was used least recently, and the engine frees it") {
+  Fixture f;
+  ResultCache<int, const int> cache(f.requests, 2);
+  const auto freed_by = std::make_shared<std::atomic<std::thread::id>>();
+  std::shared_ptr<const int> two(new int(2), [freed_by](const int* number) {
+    *freed_by = std::this_thread::get_id();
+    delete number;
+  });
+  cache.put({1, std::make_shared<const int>(1)});
+  cache.put({2, std::move(two)});
   CHECK(cache.find(1));
-  cache.put(3, {std::make_shared<const int>(3)});
+  cache.put({3, std::make_shared<const int>(3)});
   CHECK(cache.find(1));
   CHECK_FALSE(cache.find(2));
-  CHECK(dropped == 1);
+  CHECK(wait_until([&] { return freed_by->load() != std::thread::id(); }, 10000));
+  CHECK(freed_by->load() != std::this_thread::get_id());
   cache.clear();
-  CHECK(dropped == 3);
+  CHECK_FALSE(cache.find(1));
 }
 
 TEST_CASE("work in the background is done in order, an error reaches whoever still listens") {
-  Background background;
+  BackgroundThread background;
   std::vector<int> order;
   std::string error = "none";
   QObject receiver;
@@ -151,6 +158,16 @@ TEST_CASE("work in the background is done in order, an error reaches whoever sti
   REQUIRE(wait_until([&] { return error != "none"; }, 10000));
   CHECK(order == std::vector<int>{1, 2});
   CHECK(error.find("the disk is full") != std::string::npos);
+}
+
+TEST_CASE("no file waits for a device that is slow to start") {
+  std::promise<void> started;
+  Background background;
+  background.devices.run([wait = started.get_future().share()] { wait.wait(); });
+  std::atomic<bool> written = false;
+  background.files.run([&] { written = true; });
+  CHECK(wait_until([&] { return written.load(); }, 10000));
+  started.set_value();
 }
 
 }  // namespace fovea::test

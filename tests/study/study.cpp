@@ -9,8 +9,8 @@
 #include <set>
 #include <thread>
 
+#include "study/background.h"
 #include "study/event_loop.h"
-#include "study/polite_backend.h"
 #include "study/sweep_run.h"
 #include "window/backend.h"
 
@@ -128,7 +128,7 @@ TEST_CASE("while a parameter changes, results that arrive late are shown") {
 }
 
 TEST_CASE("a source is opened, computed, compared and timed without a display") {
-  Study study(make_polite_backend({.backend = "cpu"}));
+  Study study(make_low_priority_backend({.backend = "cpu"}));
   open(study, small, {"exact", "h1d"}, {View::heatmap, View::error, View::row});
   REQUIRE(wait_until([&] { return study.settled(); }));
   for (const auto& row : study.model()->cells)
@@ -141,7 +141,7 @@ TEST_CASE("a source is opened, computed, compared and timed without a display") 
 }
 
 TEST_CASE("what is pointed at and selected is read, of the selected column and of exact") {
-  Study study(make_polite_backend({.backend = "cpu"}));
+  Study study(make_low_priority_backend({.backend = "cpu"}));
   open(study, small, {"exact", "h1d"}, {View::heatmap});
   std::shared_ptr<const PairReading> pair;
   std::shared_ptr<const RowReading> row;
@@ -161,11 +161,11 @@ TEST_CASE("what is pointed at and selected is read, of the selected column and o
 }
 
 TEST_CASE("marked leaves follow their column and end with it") {
-  Study study(make_polite_backend({.backend = "cpu"}));
+  Study study(make_low_priority_backend({.backend = "cpu"}));
   open(study, small, {"exact", "hyper"}, {View::heatmap});
   REQUIRE(wait_until([&] { return study.settled(); }));
-  REQUIRE(study.leaf_count(1) > 1);
-  study.choose_leaves(1, {0, study.leaf_count(1)});
+  REQUIRE(study.marks().leaf_count(1) > 1);
+  study.choose_leaves(1, {0, study.marks().leaf_count(1)});
   CHECK_FALSE(study.marks().queries().empty());
   Session session = study.session();
   std::swap(session.columns[0], session.columns[1]);
@@ -191,11 +191,11 @@ TEST_CASE(
     run_events(700);  // more than two rounds of the timers that look for work
     CHECK(state->tried == tried);
     CHECK(shows_error(study, 0, 0));
-    CHECK_FALSE(study.filling());
-    CHECK(study.drawn());
+    CHECK_FALSE(study.refining());
+    CHECK(study.panels_ready());
     state->fails = false;
     study.resume();
-    CHECK(wait_until([&] { return study.complete() && !study.filling(); }, 60000));
+    CHECK(wait_until([&] { return study.fully_refined() && !study.refining(); }, 60000));
     CHECK(study.model()->cells[0][0].status == "");
   }
 }
@@ -215,7 +215,7 @@ TEST_CASE("the engine computes at the reported niceness, on the first back end a
 }
 
 TEST_CASE("a back end is made in the background, one that is not there is reported") {
-  Study study(make_polite_backend({.backend = "cpu", .threads = 1}));
+  Study study(make_low_priority_backend({.backend = "cpu", .threads = 1}));
   open(study, small, {"exact"}, {View::heatmap});
   REQUIRE(wait_until([&] { return study.settled(); }));
   QString message;

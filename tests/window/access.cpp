@@ -21,7 +21,7 @@
 #include <algorithm>
 #include <set>
 
-#include "study/polite_backend.h"
+#include "study/background.h"
 #include "window/dialogs/keys_dialog.h"
 #include "window/harness.h"
 #include "window/widgets/info_bar.h"
@@ -253,7 +253,7 @@ TEST_CASE("keys are listed and changed; a key with two meanings is reported and 
     CHECK_FALSE(dialog.isVisible());
   }
   CHECK(action(window, "fit")->shortcut() == QKeySequence("Ctrl+9"));
-  MainWindow second(make_polite_backend());  // it is remembered, and so is having none
+  MainWindow second(make_low_priority_backend());  // it is remembered, and so is having none
   CHECK(second.findChild<QAction*>("fit")->shortcut() == QKeySequence("Ctrl+9"));
   CHECK(second.findChild<QAction*>("export")->shortcut().isEmpty());
 }
@@ -310,7 +310,7 @@ TEST_CASE("the window reopens the last session as it was") {
     left = window.study().session();
     window.close();
   }
-  MainWindow again(make_polite_backend());
+  MainWindow again(make_low_priority_backend());
   REQUIRE(again.files().open_last());
   CHECK(wait_until([&] { return again.study().session() == left; }));
 }
@@ -337,7 +337,7 @@ TEST_CASE("a last session that cannot be opened is reported beside what is opene
   REQUIRE(last.open(QIODevice::WriteOnly));
   last.write(R"({"fovea_session": 99})");
   last.close();
-  MainWindow again(make_polite_backend());
+  MainWindow again(make_low_priority_backend());
   CHECK_FALSE(again.files().open_last());
   again.open(small);
   REQUIRE(wait_until([&] { return again.study().source() && !again.study().opening(); }));
@@ -345,7 +345,7 @@ TEST_CASE("a last session that cannot be opened is reported beside what is opene
   again.open(small);  // by then it is outdated
   CHECK(wait_until([&] { return again.info_bar().message().isEmpty(); }));
   REQUIRE(last.remove());
-  MainWindow first(make_polite_backend());
+  MainWindow first(make_low_priority_backend());
   CHECK_FALSE(first.files().open_last());
   CHECK(first.info_bar().message().isEmpty());
 }

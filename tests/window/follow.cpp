@@ -110,7 +110,7 @@ TEST_CASE("columns of a long head keep their own pictures when they are moved") 
   window->open("synthetic:clusters?n=9000&d=16&seed=1");
   REQUIRE(wait_until([&] { return window.study().length() == 9000 && window.study().problem(); }));
   show(window, {"exact", "h1d", "strided"});
-  REQUIRE(wait_until([&] { return window.study().complete(); }, 90000));
+  REQUIRE(wait_until([&] { return window.study().fully_refined(); }, 90000));
   const auto before = window.study().model()->cells[0];
   REQUIRE(before[1].panel);
   REQUIRE(before[2].panel);
@@ -122,7 +122,7 @@ TEST_CASE("columns of a long head keep their own pictures when they are moved") 
   });
   window.study().select_column(2);
   window.trigger("left");
-  REQUIRE(wait_until([&] { return window.study().complete(); }, 90000));
+  REQUIRE(wait_until([&] { return window.study().fully_refined(); }, 90000));
   CHECK_FALSE(wrong);
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("the button and Esc both cancel, and a second Esc clears the selection
       s.views = {View::heatmap};
       s.columns.resize(1);
     });
-    REQUIRE(wait_until([&] { return window.study().drawn() && window.study().filling(); }));
+    REQUIRE(wait_until([&] { return window.study().panels_ready() && window.study().refining(); }));
   }
   CHECK(wait_until([&] { return button->isVisible(); }));
   window.study().select({0, 8}, {0, 8});

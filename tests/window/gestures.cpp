@@ -72,7 +72,7 @@ TEST_CASE(
   REQUIRE(window.study().marks().chosen());
   const IndexRange leaf = window.study().marks().chosen()->leaves;
   CHECK(leaf.size() == 1);
-  CHECK(leaf.begin == window.study().leaf_count(column) - 1);
+  CHECK(leaf.begin == window.study().marks().leaf_count(column) - 1);
   CHECK(window.study().marks().queries() == members(leaf));
   QTest::mouseMove(&window->canvas(), {3, 3});
   be_still(window);

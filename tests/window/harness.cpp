@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "study/polite_backend.h"
+#include "study/background.h"
 
 namespace fovea::test {
 
@@ -21,7 +21,7 @@ bool wait_until(const std::function<bool()>& done, int limit_ms) {
 
 Window::Window(const QString& what, QSize size) {
   QSettings().clear();  // of the tests' own organisation
-  window_ = std::make_unique<MainWindow>(make_polite_backend());
+  window_ = std::make_unique<MainWindow>(make_low_priority_backend());
   window_->resize(size);
   window_->show();
   window_->open(what);

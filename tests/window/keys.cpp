@@ -16,8 +16,8 @@
 namespace fovea::test {
 namespace {
 
-/// Whether at most one pixel in a thousand differs: an edge of a block that lies on half a pixel may
-/// be rounded either way where the panel is drawn at another place.
+/// Whether at most one pixel in a thousand differs: an edge of a block that lies on half a pixel
+/// may be rounded either way where the panel is drawn at another place.
 bool same_but_for_edges(const QImage& a, const QImage& b) {
   if (a.size() != b.size()) return false;
   int different = 0;

@@ -12,7 +12,7 @@
 
 #include "data/error.h"
 #include "figure/figure.h"
-#include "study/polite_backend.h"
+#include "study/background.h"
 #include "window/backend.h"
 #include "window/harness.h"
 #include "window/widgets/info_bar.h"
@@ -214,7 +214,7 @@ TEST_CASE("cancel stops the work and keeps what is there, and opening starts it 
 
 TEST_CASE("a source that cannot be opened is reported over an empty canvas in the window's look") {
   QSettings().setValue("look", "light");
-  MainWindow window(make_polite_backend({.backend = "cpu", .threads = 1}));
+  MainWindow window(make_low_priority_backend({.backend = "cpu", .threads = 1}));
   window.resize(1200, 800);
   window.show();
   window.open("/nonesuch/file.safetensors");
@@ -233,7 +233,7 @@ TEST_CASE("another back end computes everything again, and the session stays") {
   Study& study = window.study();
   const Session before = study.session();
   const auto old = study.columns().front().computation;
-  study.use_backend(make_polite_backend({.backend = "cpu", .threads = 1}));
+  study.use_backend(make_low_priority_backend({.backend = "cpu", .threads = 1}));
   CHECK(study.columns().front().computation == nullptr);
   REQUIRE(window.settle());
   CHECK(study.session() == before);
@@ -246,7 +246,7 @@ TEST_CASE("another back end computes everything again, and the session stays") {
 TEST_CASE("a file that is being opened is opened in spite of a change of back end") {
   Window window(small);
   window->open("synthetic:clusters?n=200&d=32&seed=1");
-  window.study().use_backend(make_polite_backend({.backend = "cpu", .threads = 1}));
+  window.study().use_backend(make_low_priority_backend({.backend = "cpu", .threads = 1}));
   CHECK(window.study().opening());
   REQUIRE(wait_until([&] { return window.study().length() == 200; }));
   CHECK(window.settle());

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "study/polite_backend.h"
+#include "study/background.h"
 #include "window/dialogs/sweep_dialog.h"
 #include "window/main_window.h"
 
@@ -59,7 +59,7 @@ int look(const QStringList& arguments) {
   const auto argument = [&](int i) { return arguments.size() > i ? arguments[i] : QString("-"); };
   QSettings().clear();
   QSettings().setValue("look", argument(6) == "light" ? "light" : "dark");
-  MainWindow window(make_polite_backend());
+  MainWindow window(make_low_priority_backend());
   if (const QStringList size = argument(3).split('x'); size.size() == 2)
     window.resize(size[0].toInt(), size[1].toInt());
   window.show();

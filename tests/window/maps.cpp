@@ -56,7 +56,7 @@ TEST_CASE("a long head is shown at once as a labelled estimate, which becomes ex
         std::string::npos);
   CHECK(cell(study, View::heatmap, 0).status.find("exact") != std::string::npos);
   CHECK_FALSE(cell(study, View::heatmap, 0).stale);
-  REQUIRE(wait_until([&] { return study.complete(); }, 180000));
+  REQUIRE(wait_until([&] { return study.fully_refined(); }, 180000));
   for (std::size_t column = 0; column < study.columns().size(); ++column) {
     const Raster* last = raster(study, View::heatmap, column);
     REQUIRE(last);
@@ -136,8 +136,8 @@ TEST_CASE("what needs all of exact attention says so until it is there") {
            !cell(study, View::output, 1).status.empty();
   }));
   CHECK_FALSE(study.exact()->computation->applied());
-  REQUIRE(
-      wait_until([&] { return cell(study, View::output, 1).panel && study.complete(); }, 180000));
+  REQUIRE(wait_until([&] { return cell(study, View::output, 1).panel && study.fully_refined(); },
+                     180000));
   CHECK(study.exact()->computation->applied());
   CHECK(std::holds_alternative<Strip>(cell(study, View::output, 1).panel->body));
 }
@@ -162,7 +162,7 @@ TEST_CASE("cancelling keeps what was computed of a long head, and resuming conti
     return p && p != kept;
   }));
   CHECK(raster(study, View::heatmap, 0)->estimated <= share);
-  CHECK(wait_until([&] { return study.complete(); }, 180000));
+  CHECK(wait_until([&] { return study.fully_refined(); }, 180000));
 }
 
 TEST_CASE("the line of a panel shows the progress that its status names") {

@@ -38,7 +38,7 @@ void keep_engine_from_hashing(Study& study) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
           return false;
         };
-        study.start_sweep(wait, [](const std::string&) {});
+        study.requests().start({RequestKind::sweep}, 0, wait, [](const std::string&) {});
       },
       Qt::SingleShotConnection);
 }

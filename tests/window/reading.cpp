@@ -15,8 +15,8 @@
 #include <QToolButton>
 #include <algorithm>
 
-#include "study/polite_backend.h"
-#include "study/resident_use.h"
+#include "session/resident_use.h"
+#include "study/background.h"
 #include "window/docks/inspector_dock.h"
 #include "window/harness.h"
 #include "window/run_window.h"

@@ -13,6 +13,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "figure/painter_ink.h"
 #include "window/dialogs/sweep_dialog.h"
 #include "window/dialogs/sweep_plot.h"
 #include "window/harness.h"
@@ -95,7 +96,9 @@ TEST_CASE("the sweep over n is measured, drawn in its colours and says where var
     std::size_t hidden = 0;
     for (const auto& [at, spot] : spots) {
       CHECK(QRectF(picture.rect()).contains(at));
-      hidden += !drawn_at(picture, at, series_colour(spot.series, QString(look) == "dark"));
+      hidden += !drawn_at(
+          picture, at,
+          qcolor(drawing::screen_style(QString(look) == "dark").series_colour(spot.series)));
     }
     CHECK(hidden <= spots.size() / 4);  // where curves meet, one marker covers another
     shoot(dialog, QString("sweep-") + look);

@@ -12,7 +12,7 @@
 #include <QTimer>
 #include <future>
 
-#include "study/polite_backend.h"
+#include "study/background.h"
 #include "window/harness.h"
 
 namespace fovea::test {
@@ -20,13 +20,15 @@ namespace {
 
 const QString small = "synthetic:clusters?n=128&d=32&seed=1";
 
-/// A background that is busy until it is released.
+/// A background whose threads are busy until it is released.
 struct Busy {
   std::promise<void> released;
   std::shared_ptr<Background> background = std::make_shared<Background>();
 
   Busy() {
-    background->run([wait = released.get_future().share()] { wait.wait(); });
+    const auto wait = [until = released.get_future().share()] { until.wait(); };
+    background->files.run(wait);
+    background->devices.run(wait);
   }
 };
 
@@ -37,7 +39,7 @@ TEST_CASE("figures and sessions are written in the background, even after the wi
   const QString figure = dir.filePath("f.pdf"), session = dir.filePath("s.fovea.json");
   Busy busy;
   {
-    MainWindow window(make_polite_backend(), busy.background);
+    MainWindow window(make_low_priority_backend(), busy.background);
     window.show();
     window.open(small);
     REQUIRE(wait_until([&] { return window.study().settled(); }));
@@ -55,7 +57,7 @@ TEST_CASE("figures and sessions are written in the background, even after the wi
 
 TEST_CASE("CUDA devices are looked for in the background, then the choice is shown once") {
   Busy busy;
-  MainWindow window(make_polite_backend({.backend = "cpu"}), busy.background);
+  MainWindow window(make_low_priority_backend({.backend = "cpu"}), busy.background);
   window.show();
   window.open(small);
   REQUIRE(wait_until([&] { return window.study().settled(); }));

@@ -80,7 +80,7 @@ void ask_back_end(MainWindow& window, QAction& action) {
   window.show_status("Looking for CUDA devices…");
   const auto why_no_cuda = std::make_shared<std::string>();
   const bool on_cuda = window.study().backend().id() == "cuda";
-  window.background().run(
+  window.background().devices.run(
       [why_no_cuda, on_cuda] {
         std::string why;
         if (!on_cuda && !make_cuda_backend({}, &why)) *why_no_cuda = why.empty() ? "absent" : why;

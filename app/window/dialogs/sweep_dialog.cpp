@@ -9,7 +9,7 @@
 #include <QPushButton>
 #include <QSettings>
 
-#include "study/polite_backend.h"
+#include "study/background.h"
 #include "window/dialogs/questions.h"
 #include "window/dialogs/sweep_plot.h"
 #include "window/main_window.h"
@@ -230,8 +230,8 @@ void SweepDialog::export_to(const QString& path, const FigureStyle& style) {
     refresh_state();
   };
   show_outcome("Writing " + path + "…");
-  window_.background().run(
-      [path = path.toStdString(), figure] { write_drawing(path, drawing_of(figure)); }, this,
+  window_.background().files.run(
+      [path = path.toStdString(), figure] { write_figure(path, figure_of(figure)); }, this,
       [show_outcome, path](const std::string& error) {
         show_outcome(error.empty() ? "Wrote " + path : to_qt(error));
       });

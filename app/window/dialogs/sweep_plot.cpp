@@ -83,7 +83,7 @@ void SweepPlot::refresh() {
   figure_.style.font_size = font().pointSizeF() > 0 ? font().pointSizeF() : 9;
   figure_.style.width = width() / scale;
   figure_.style.height = height() / scale;
-  spots_ = sweep_spots(figure_);
+  spots_ = sweep_spots(figure_of(figure_));
   update();
 }
 
@@ -104,7 +104,7 @@ void SweepPlot::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.save();
   painter.scale(pixels_a_point(), pixels_a_point());
-  draw_sweep_figure(painter, figure_);
+  draw_figure(painter, figure_of(figure_));
   painter.restore();
   if (!hasFocus()) return;
   painter.setPen(Theme::current().accent);

@@ -97,7 +97,7 @@ void HeadGallery::refresh() {
   for (Index l = 0; l < std::ssize(source->layers); ++l)
     for (Index h = 0; (!layer_ || *layer_ == l) && h < source->layers[l].heads(); ++h)
       if (heads.size() < most_heads) heads.emplace_back(l, h);
-  study_.want_cards(heads);
+  study_.choose_cards(heads);
   shown_.clear();
   for (const Head& head : heads) shown_.push_back({head, study_.card(head.first, head.second)});
   if (order_ != Order::index)

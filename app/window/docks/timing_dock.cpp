@@ -6,7 +6,7 @@
 #include <QTableWidget>
 #include <algorithm>
 
-#include "study/polite_backend.h"
+#include "study/background.h"
 #include "study/study.h"
 #include "window/widgets/text.h"
 #include "window/widgets/theme.h"

@@ -1,4 +1,4 @@
-#include "window/interaction.h"
+#include "cli/interaction.h"
 
 #include <sys/resource.h>
 
@@ -9,7 +9,7 @@
 #include <array>
 
 #include "data/error.h"
-#include "study/polite_backend.h"
+#include "study/background.h"
 #include "window/main_window.h"
 #include "window/run_window.h"
 
@@ -47,7 +47,7 @@ class Gaps : public QObject {
 class Path {
  public:
   Path(const std::string& source, const BackendChoice& backend, std::function<bool()> stop)
-      : stop_(std::move(stop)), window_(make_polite_backend(backend)) {
+      : stop_(std::move(stop)), window_(make_low_priority_backend(backend)) {
     figures_.source = source;
     window_.resize(window_size);
     window_.show();
@@ -134,7 +134,8 @@ class Path {
     figures_.n = study().length();
     figures_.d = study().problem() ? study().problem()->d() : 0;
     figures_.device = study().backend().device();
-    wait_until([&] { return study().drawn() && is_painted(); }, "picture in every panel", 120);
+    wait_until([&] { return study().panels_ready() && is_painted(); }, "picture in every panel",
+               120);
   }
 
   void look_at(double row, double col, double span) {
@@ -162,7 +163,7 @@ class Path {
         look_at(row, col + one_to_one * 0.025 * step, one_to_one);
       QElapsedTimer clock;
       clock.start();
-      wait_until([&] { return study().complete() && is_painted(); }, "settled view", 120);
+      wait_until([&] { return study().fully_refined() && is_painted(); }, "settled view", 120);
       figures_.settled_ms.push_back(ms_of(clock));
       for (span = one_to_one; span < n; span *= 1.6) look_at(row, col, span);
       look_at(n / 2, n / 2, n);

@@ -1,4 +1,4 @@
-#include "study/resident_use.h"
+#include "session/resident_use.h"
 
 #include <unistd.h>
 #ifdef __GLIBC__

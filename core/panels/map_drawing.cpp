@@ -1,4 +1,4 @@
-#include "study/map_work.h"
+#include "panels/map_drawing.h"
 
 #include <algorithm>
 
@@ -10,6 +10,7 @@ using Clock = std::chrono::steady_clock;
 // Rows of P that an estimate takes from each row of pixels: a mean needs two to know its error, a
 // maximum is only a bound.
 constexpr Index rows_of_a_mean = 2, rows_of_a_maximum = 1;
+constexpr Index sketch_side = 256;        // pixels, about a panel's: a quarter of the work
 constexpr Index estimated_at_once = 128;  // rows of pixels: .2 s of an error map on two cores
 
 double ms_since(Clock::time_point begin) {
@@ -18,56 +19,53 @@ double ms_since(Clock::time_point begin) {
 
 }  // namespace
 
+bool is_fully_drawn(const Panel& panel) {
+  const auto* raster = std::get_if<Raster>(&panel.body);
+  return raster && raster->complete;
+}
+
+MapDrawing::MapDrawing(PanelSources from, std::shared_ptr<MapPyramid> map, const MapView& pixels)
+    : from_(std::move(from)), map_(std::move(map)), pixels_(pixels) {
+  if (!map_->begun())
+    sketch_ = make_map(from_.view, *from_.computation, *from_.exact, from_.settings, sketch_side);
+}
+
 const MapPyramid* MapDrawing::known() const {
-  if (in_.map->begun()) return in_.map.get();
-  return in_.sketch && in_.sketch->begun() ? in_.sketch.get() : nullptr;
+  if (map_->begun()) return map_.get();
+  return sketch_ && sketch_->begun() ? sketch_.get() : nullptr;
 }
 
 bool MapDrawing::advance(const Backend& backend, Run& run, std::optional<Picture>& picture) {
   const bool more = refine(run);
-  const bool due = drawn_ == in_.map.get() && Clock::now() - drawn_at_ >= picture_interval;
+  const bool due = drawn_ == map_.get() && Clock::now() - drawn_at_ >= picture_interval;
   if (!known() || (more && drawn_ == known() && !due)) return true;
   picture = draw(backend, run);
-  return more && !picture->complete;
+  return more && !is_fully_drawn(*picture->panel);
 }
 
 bool MapDrawing::refine(Run& run) const {
-  MapPyramid& map = *in_.map;
+  MapPyramid& map = *map_;
   if (!map.begun()) {
     Run quiet = run.quiet();
     const Index rows = map.kind() == Pool::Kind::mean ? rows_of_a_mean : rows_of_a_maximum;
-    if (in_.sketch && !in_.sketch->begun())
-      in_.sketch->estimate_some(1, 0, estimated_at_once, quiet);
+    if (sketch_ && !sketch_->begun())
+      sketch_->estimate_some(1, 0, estimated_at_once, quiet);
     else
       map.estimate_some(rows, 0, estimated_at_once, quiet);
     return true;
   }
   if (drawn_ != &map) return true;  // first a picture of it, then tiles
   const auto begin = Clock::now();
-  bool more = map.refine(in_.view, run);
-  while (more && ms_since(begin) < piece_ms) more = map.refine(in_.view, run);
+  bool more = map.refine(pixels_, run);
+  while (more && ms_since(begin) < piece_ms) more = map.refine(pixels_, run);
   return more;
 }
 
 MapDrawing::Picture MapDrawing::draw(const Backend& backend, Run& run) {
   drawn_ = known();
   drawn_at_ = Clock::now();
-  Picture picture{.panel = nullptr, .version = in_.map->version()};
-  picture.panel = std::make_shared<const Panel>(make_panel(in_.key.view,
-                                                           {.computation = *in_.computation,
-                                                            .exact = *in_.exact,
-                                                            .backend = backend,
-                                                            .metrics = in_.metrics.get(),
-                                                            .sequence = in_.source->sequence,
-                                                            .settings = in_.key.settings,
-                                                            .rows = in_.key.rows,
-                                                            .cols = in_.key.cols,
-                                                            .max_pixels = in_.key.max_pixels,
-                                                            .map = drawn_},
-                                                           run));
-  const auto* raster = std::get_if<Raster>(&picture.panel->body);
-  picture.complete = raster && raster->complete;
-  return picture;
+  const std::uint64_t version = map_->version();
+  return {std::make_shared<const Panel>(make_panel(from_, backend, run, drawn_)), version};
 }
 
 bool MapBands::advance(Run& run) {

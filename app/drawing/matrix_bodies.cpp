@@ -1,0 +1,126 @@
+// Rasters with the numbers in their cells, maps of ranks, and the strip of numbers beside them.
+#include <algorithm>
+#include <cmath>
+
+#include "drawing/bodies.h"
+
+namespace fovea::drawing {
+namespace {
+
+constexpr Rgba kBlockEdge{60, 40, 30};
+// In letters.
+constexpr double kCellForNumbers = 2.5;
+constexpr double kSmallestRank = 0.64, kLargestRank = 1.5;  // sizes of a block's number
+constexpr double kStripGap = 0.18, kStripWidth = 0.5;
+
+/// The tokens of an axis that are seen and covered.
+IndexRange visible(const PanelAxis& axis, IndexRange covered) {
+  return {std::max(Index(std::floor(axis.low)), covered.begin),
+          std::min(Index(std::ceil(axis.high)), covered.end)};
+}
+
+/// The value as short as it must be for its cell; empty when nothing fits.
+std::string cell_text(double value, double cell, const Lettering& letters) {
+  const double size = letters.size();
+  std::string text = compact_number(value, cell >= 4.2 * size ? 4 : 3);
+  if (letters.width(text) > cell - 0.3 * size) text = compact_number(value, 2);
+  return letters.width(text) > cell - 0.2 * size ? "" : text;
+}
+
+void write_numbers(const BodyDrawing& d, const Raster& raster) {
+  const PanelAxis &across = *d.plot.axes.x, &down = *d.plot.axes.y;
+  const double cell = std::min(d.plot.where.width / (across.high - across.low),
+                               d.plot.where.height / (down.high - down.low));
+  const bool exact_cells =
+      raster.values.rows() == raster.rows.size() && raster.values.cols() == raster.cols.size();
+  if (cell < kCellForNumbers * d.ink.letters.size() || !exact_cells ||
+      raster.palette == Palette::categories)
+    return;
+  const Clip clip(d.ink, d.plot.where);
+  const IndexRange rows = visible(down, raster.rows), cols = visible(across, raster.cols);
+  for (Index r = rows.begin; r < rows.end; ++r)
+    for (Index c = cols.begin; c < cols.end; ++c) {
+      const double value = raster.values(r - raster.rows.begin, c - raster.cols.begin);
+      if (!std::isfinite(value)) continue;
+      d.ink.write(d.plot.box({r, r + 1}, {c, c + 1}), cell_text(value, cell, d.ink.letters),
+                  Align::centre, readable_on(d.scale->colour(value)));
+    }
+}
+
+void write_rank(Ink& ink, const Rect& box, int rank, const Rgb& ground) {
+  const std::string text = std::to_string(rank);
+  const double by_width = 0.72 * box.width / ink.letters.width(text, 1);
+  const double size = std::min(
+      {by_width, 0.75 * std::min(box.width, box.height), kLargestRank * ink.letters.size()});
+  if (size < kSmallestRank * ink.letters.size()) return;
+  ink.write(box, text, Align::centre, readable_on(ground), {size});
+}
+
+}  // namespace
+
+void draw(const BodyDrawing& d, const Raster& raster) {
+  if (raster.values.empty()) return draw_message(d.ink, d.plot.where, "no entries in view");
+  const Rect whole = d.plot.box(raster.rows, raster.cols);
+  d.ink.raster(raster, *d.scale, {whole, whole.intersected(d.plot.where)});
+  write_numbers(d, raster);
+}
+
+void draw(const BodyDrawing& d, const BlockMap& blocks) {
+  const Clip clip(d.ink, d.plot.where);
+  for (const RankBlock& block : blocks.map.blocks) {
+    const Rect box = d.plot.box(block.rows, block.cols);
+    if (box.intersected(d.plot.where).empty()) continue;
+    const Rgb colour = d.scale->colour(rank_share(blocks, block, d.scale->rank_colour));
+    d.ink.fill(box, opaque(colour));
+    const double side = std::min(box.width, box.height);
+    if (side >= 4 * d.ink.style.finest)
+      d.ink.outline(box, {faded(kBlockEdge, 0.6), std::min(d.ink.style.hair, 0.1 * side)});
+    write_rank(d.ink, box, block.rank, colour);
+  }
+}
+
+float RowStrip::largest(IndexRange queries) const {
+  float most = NAN;
+  const Index end = std::min(queries.end - first, Index(values.size()));
+  for (Index i = std::max<Index>(queries.begin - first, 0); i < end; ++i)
+    if (std::isfinite(values[i]) && !(values[i] <= most)) most = values[i];
+  return most;
+}
+
+std::optional<RowStrip> row_strip_of(const Panel& panel, std::span<const float> errors) {
+  const auto* raster = std::get_if<Raster>(&panel.body);
+  if (!raster) return std::nullopt;
+  RowStrip strip{raster->row_values, raster->rows.begin, raster->row_top};
+  if (raster->row_values.empty() && panel.view == View::error && !errors.empty()) {
+    strip = {errors};
+    strip.top = strip.largest({0, Index(errors.size())});
+  }
+  if (strip.values.empty() || !(strip.top > 0)) return std::nullopt;
+  return strip;
+}
+
+double row_strip_room(const Lettering& letters) {
+  return (kStripGap + kStripWidth) * letters.size();
+}
+
+void draw_row_strip(Ink& ink, const Rect& plot, const PanelAxis& axis, const RowStrip& strip,
+                    const Colormap& map) {
+  // Fewer than are drawn: lines that are not known must not be blended with those that are.
+  constexpr double kMost = 4096;
+  const int lines = std::clamp(std::floor(plot.height / ink.style.finest), 1.0, kMost);
+  const auto token = [&](int line) {
+    return Index(std::floor(axis.low + (axis.high - axis.low) * line / lines + 1e-9));
+  };
+  std::vector<Rgba> colours(lines, Rgba{0, 0, 0, 0});
+  for (int line = 0; line < lines; ++line) {
+    const float most = strip.largest({token(line), std::max(token(line) + 1, token(line + 1))});
+    if (std::isnan(most)) continue;
+    // By a root, so that small numbers can be distinguished from none.
+    const int step = 255 * std::sqrt(std::clamp(most / strip.top, 0.0, 1.0));
+    colours[line] = opaque(map.steps[step]);
+  }
+  const double gap = kStripGap * ink.letters.size(), width = kStripWidth * ink.letters.size();
+  ink.cells({plot.right() + gap, plot.y, width, plot.height}, lines, 1, colours);
+}
+
+}  // namespace fovea::drawing

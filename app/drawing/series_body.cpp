@@ -1,0 +1,154 @@
+// Curves of several series with their markers and bars, and numbers above the plot.
+#include <cmath>
+#include <numbers>
+
+#include "drawing/bodies.h"
+#include "drawing/legend.h"
+
+namespace fovea::drawing {
+namespace {
+
+// In letters.
+constexpr double kMarker = 0.3;      // radius
+constexpr double kMarksApart = 0.6;  // between numbers above the plot
+
+struct Corners {
+  int count;
+  double turned;  // degrees
+};
+
+// As different as small shapes are; the first looks like a circle.
+constexpr Corners kMarkers[] = {{24, 0}, {4, 45},  {3, -90}, {4, 0},
+                                {3, 90}, {5, -90}, {6, 0},   {3, 0}};
+
+/// Closed: the first corner is also the last.
+std::vector<Point> polygon_around(Point centre, double radius, Corners corners) {
+  std::vector<Point> points;
+  for (int c = 0; c <= corners.count; ++c) {
+    const double angle = (corners.turned + 360.0 * c / corners.count) * std::numbers::pi / 180;
+    points.push_back({centre.x + radius * std::cos(angle), centre.y + radius * std::sin(angle)});
+  }
+  return points;
+}
+
+void draw_ring(Ink& ink, Point centre, double radius, Rgba colour) {
+  ink.path(polygon_around(centre, radius * kMarker * ink.letters.size(), kMarkers[0]),
+           {colour, 2 * ink.style.hair});
+}
+
+Stroke stroke_of(const Ink& ink, std::size_t series) {
+  const double width = (series == 0 ? 0.18 : 0.13) * ink.letters.size();
+  return {ink.style.series_colour(series), width};
+}
+
+void draw_curve(const BodyDrawing& d, const SeriesPlot& plot, std::size_t s) {
+  Ink& ink = d.ink;
+  const auto& points = plot.series[s].points;
+  const auto at = [&](const SeriesPlot::Point& point) {
+    return Point{d.plot.x(point.n), d.plot.y(point.value)};
+  };
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    Stroke stroke = stroke_of(ink, s);
+    stroke.dashed = points[i - 1].weak || points[i].weak;
+    if (points[i].joined) ink.line(at(points[i - 1]), at(points[i]), stroke);
+  }
+  const double cap = 0.6 * kMarker * ink.letters.size();
+  for (const SeriesPlot::Point& point : points) {
+    const Point centre = at(point);
+    const Stroke thin{ink.style.series_colour(s), 0.08 * ink.letters.size()};
+    const double low = d.plot.y(point.low), high = d.plot.y(point.high);
+    if (low - high > 0.5) {
+      for (const double y : {low, high}) ink.line({centre.x - cap, y}, {centre.x + cap, y}, thin);
+      ink.line({centre.x, low}, {centre.x, high}, thin);
+    }
+    draw_series_marker(ink, centre, s, point.hollow);
+    if (plot.chosen == std::pair{s, point.n}) draw_ring(ink, centre, 2.2, ink.style.text);
+  }
+}
+
+int lines_of_marks(const SeriesPlot& plot, double width, const Lettering& letters) {
+  double taken = 0;
+  for (const SeriesPlot::Series& series : plot.series)
+    if (series.mark)
+      taken += letters.width(series.mark->text, 0, true) + kMarksApart * letters.size();
+  return std::ceil(taken / (0.8 * width));
+}
+
+struct PlacedMark {
+  std::size_t series;
+  Point at;
+  Rect text;
+};
+
+/// From left to right, in turns on the lines there are; those of a line are pushed apart.
+std::vector<PlacedMark> placed_marks(const BodyDrawing& d, const SeriesPlot& plot) {
+  const Lettering& letters = d.ink.letters;
+  std::vector<PlacedMark> marks;
+  for (std::size_t s = 0; s < plot.series.size(); ++s)
+    if (const auto& mark = plot.series[s].mark)
+      marks.push_back({s,
+                       {d.plot.x(mark->n), d.plot.y(mark->value)},
+                       {0, 0, letters.width(mark->text, 0, true), letters.line()}});
+  std::ranges::sort(marks, {}, [](const PlacedMark& mark) { return mark.at.x; });
+  const std::size_t lines = lines_of_marks(plot, d.body.width, letters);
+  const double apart = kMarksApart * letters.size();
+  for (std::size_t line = 0; line < lines; ++line) {
+    double free = d.body.x;
+    for (std::size_t m = line; m < marks.size(); m += lines) {
+      Rect& text = marks[m].text;
+      text.x = std::max(free, marks[m].at.x - text.width / 2);
+      text.y = d.plot.where.y - 1 - letters.line() * (line + 1);
+      free = text.right() + apart;
+    }
+    double end = d.body.right();
+    for (std::size_t m = marks.size(); m-- > 0;) {
+      if (m % lines != line) continue;
+      Rect& text = marks[m].text;
+      text.x = std::min(text.right(), end) - text.width;
+      end = text.x - apart;
+    }
+  }
+  return marks;
+}
+
+void draw_mark(const BodyDrawing& d, const SeriesPlot& plot, const PlacedMark& mark) {
+  const Rgba colour = d.ink.style.series_colour(mark.series);
+  const Stroke stroke{colour, 0.08 * d.ink.letters.size(), true};
+  const Point top{mark.at.x, d.plot.where.y};
+  if (mark.text.bottom() > top.y - 2)  // else the line would cross numbers below it
+    d.ink.line({mark.text.centre().x, mark.text.bottom() - 1}, top, stroke);
+  d.ink.line(top, mark.at, stroke);
+  draw_ring(d.ink, mark.at, 1.5, colour);
+  d.ink.write(mark.text, plot.series[mark.series].mark->text, Align::centre, colour,
+              {.bold = true});
+}
+
+}  // namespace
+
+void draw_series_marker(Ink& ink, Point centre, std::size_t series, bool hollow) {
+  const auto corners = polygon_around(centre, 1.1 * kMarker * ink.letters.size(),
+                                      kMarkers[series % std::size(kMarkers)]);
+  const Rgba colour = ink.style.series_colour(series);
+  ink.polygon(corners, hollow ? ink.style.paper : colour);
+  ink.path(corners, {colour, 0.1 * ink.letters.size()});
+}
+
+void draw_series_sample(Ink& ink, const Rect& where, std::size_t series) {
+  ink.line({where.x, where.centre().y}, {where.right(), where.centre().y}, stroke_of(ink, series));
+  draw_series_marker(ink, where.centre(), series, false);
+}
+
+double series_heading_height(const SeriesPlot& plot, double width, const Lettering& letters) {
+  const int lines = lines_of_marks(plot, width, letters);
+  return lines > 0 ? lines * letters.line() + 2 : 0;
+}
+
+void draw(const BodyDrawing& d, const SeriesPlot& plot) {
+  draw_grid_lines(d.ink, d.plot);
+  if (std::ranges::all_of(plot.series, [](const auto& series) { return series.points.empty(); }))
+    return draw_message(d.ink, d.plot.where, plot.empty);
+  for (std::size_t s = 0; s < plot.series.size(); ++s) draw_curve(d, plot, s);
+  for (const PlacedMark& mark : placed_marks(d, plot)) draw_mark(d, plot, mark);
+}
+
+}  // namespace fovea::drawing

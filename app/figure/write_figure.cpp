@@ -1,0 +1,111 @@
+// Figures as PNG, SVG and PDF files.
+#include <QBuffer>
+#include <QFileInfo>
+#include <QImage>
+#include <QPageLayout>
+#include <QPainter>
+#include <QPdfWriter>
+#include <QSvgGenerator>
+#include <cmath>
+#include <ostream>
+
+#include "data/error.h"
+#include "drawing/style.h"
+#include "figure/figure.h"
+#include "io/atomic_file.h"
+
+namespace fovea {
+namespace {
+
+constexpr int kMostSide = 32767;           // pixels; beyond, QPainter's coordinates overflow,
+constexpr double kMostBytes = 2147483647;  // and beyond this its offsets: it crashes
+
+struct Page {
+  const Figure& figure;
+  QString title;
+  QSizeF points;
+};
+
+void draw_or_throw(QPainter& painter, const Page& page) {
+  if (!painter.isActive()) throw UnavailableError("the figure is too large to be drawn");
+  draw_figure(painter, page.figure);
+  painter.end();
+}
+
+void draw_png(QBuffer& out, const Page& page) {
+  const double scale = page.figure.style.dpi / points_per_inch;
+  const double wide = std::ceil(page.points.width() * scale - 1e-6),
+               high = std::ceil(page.points.height() * scale - 1e-6);
+  const auto refusal = [&](const QString& why) {
+    return UnavailableError(QString("a picture of %1 x %2 pixels: %3")
+                                .arg(wide, 0, 'f', 0)
+                                .arg(high, 0, 'f', 0)
+                                .arg(why)
+                                .toStdString());
+  };
+  if (std::max(wide, high) > kMostSide || 4 * wide * high > kMostBytes)
+    throw refusal(
+        QString("at most %1 a side and 2 GiB can be drawn; fewer dots an inch, or PDF or SVG")
+            .arg(kMostSide));
+  QImage image(wide, high, QImage::Format_RGB32);
+  if (image.isNull()) throw refusal("no memory for it");
+  const drawing::Rgba paper = drawing::paper_style(page.figure.style.dark).paper;
+  image.fill(QColor(paper.r, paper.g, paper.b));  // the last pixels may be covered in part
+  QPainter painter(&image);
+  painter.scale(scale, scale);
+  draw_or_throw(painter, page);
+  image.setDotsPerMeterX(std::lround(page.figure.style.dpi / 0.0254));
+  image.setDotsPerMeterY(image.dotsPerMeterX());
+  image.setText("Title", page.title);
+  image.setText("Software", "Fovea");
+  if (!image.save(&out, "PNG")) throw UnavailableError("the picture could not be encoded as PNG");
+}
+
+void draw_svg(QBuffer& out, const Page& page) {
+  QSvgGenerator generator;
+  generator.setOutputDevice(&out);
+  generator.setResolution(points_per_inch);  // a point is a unit
+  generator.setSize(page.points.toSize());
+  generator.setViewBox(QRectF(QPointF(0, 0), page.points));
+  generator.setTitle(page.title);
+  generator.setDescription(QString::fromStdString(page.figure.footer));
+  QPainter painter(&generator);
+  draw_or_throw(painter, page);
+}
+
+void draw_pdf(QBuffer& out, const Page& page) {
+  constexpr int resolution = 1200;
+  QPdfWriter writer(&out);
+  writer.setTitle(page.title);
+  writer.setCreator("Fovea");
+  writer.setResolution(resolution);
+  writer.setPageSize(QPageSize(page.points, QPageSize::Point, QString(), QPageSize::ExactMatch));
+  writer.setPageMargins(QMarginsF(0, 0, 0, 0));
+  QPainter painter(&writer);
+  painter.scale(resolution / points_per_inch, resolution / points_per_inch);
+  draw_or_throw(painter, page);
+}
+
+}  // namespace
+
+void write_figure(const std::string& path, const Figure& figure) {
+  const Page page{figure,
+                  QString::fromStdString(figure.title.empty() ? "Attention" : figure.title),
+                  {figure.style.width, figure_height(figure)}};
+  const QString ending = QFileInfo(QString::fromStdString(path)).suffix().toLower();
+  QBuffer out;
+  out.open(QIODevice::WriteOnly);
+  if (ending == "png") {
+    draw_png(out, page);
+  } else if (ending == "svg") {
+    draw_svg(out, page);
+  } else if (ending == "pdf") {
+    draw_pdf(out, page);
+  } else {
+    throw UsageError(path + ": expected a name that ends in .png, .svg or .pdf");
+  }
+  out.close();
+  write_atomically(path, [&](std::ostream& file) { file.write(out.data().data(), out.size()); });
+}
+
+}  // namespace fovea

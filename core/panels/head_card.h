@@ -1,0 +1,24 @@
+// A HeadCard is a small look at one head of a source, for choosing among many.
+#pragma once
+
+#include <optional>
+
+#include "data/source.h"
+#include "session/session.h"
+
+namespace fovea {
+
+struct HeadCard {
+  Index layer = 0, head = 0;
+  Matrix picture;  // P, max-pooled over columns; rows pooled too, or sampled when long
+  bool sampled = false;
+  double entropy = 0;           // mean over rows, nats, relative to log n: 1 is uniform
+  double density = 0;           // share of the entries above 1/n
+  std::optional<double> error;  // |Z~ - Z|_F / |Z|_F of a column; not of exact, nor of long heads
+};
+
+/// `column`: whose error is found. Throws what problem_of does.
+HeadCard make_head_card(const Source& source, const HeadChoice& head, const Column& column,
+                        const Backend& backend, Run& run);
+
+}  // namespace fovea

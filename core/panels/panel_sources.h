@@ -1,0 +1,36 @@
+// PanelSources are what a panel is made from, for work that is done later: they own it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "data/source.h"
+#include "panels/panel.h"
+#include "panels/readings.h"
+
+namespace fovea {
+
+/// Which part of a view is shown, and how.
+struct PanelPart {
+  View view = View::heatmap;
+  ViewSettings settings;
+  IndexRange rows, cols;  // tokens
+  Index max_pixels = 0;
+  Index query = 0;  // of View::row
+  friend bool operator==(const PanelPart&, const PanelPart&) = default;
+};
+
+struct PanelSources : PanelPart {
+  std::shared_ptr<const Source> source;
+  HeadChoice head;
+  std::shared_ptr<const Computation> computation, exact;  // null: an attention matrix alone
+  std::shared_ptr<const Metrics> metrics;                 // this and the following may be null
+  std::shared_ptr<const std::vector<Diagnostic>> diagnostics;
+  std::shared_ptr<const RowReading> exact_row, row;
+};
+
+/// `map`: of a long head, as in PanelInputs.
+Panel make_panel(const PanelSources& from, const Backend& backend, Run& run,
+                 const MapPyramid* map = nullptr);
+
+}  // namespace fovea

@@ -1,0 +1,50 @@
+#include "panels/readings.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fovea {
+
+PairReading read_pair(const Computation& approximate, const Computation& exact, Index query,
+                      Index key, Run& run) {
+  const IndexRange row{query, query + 1}, col{key, key + 1};
+  return {.query = query,
+          .key = key,
+          .exact = exact.op->tile(row, col, run)(0, 0),
+          .approximate = approximate.op->tile(row, col, run)(0, 0),
+          .info = pair_info(approximate.op->plan(), query, key)};
+}
+
+RowReading read_row(const Computation& computation, Index query, Run& run) {
+  const Index n = computation.op->problem().n();
+  const Matrix row = computation.op->tile({query, query + 1}, {0, n}, run);
+  return {.query = query, .values = {row.row(0), row.row(0) + n}};
+}
+
+SelectionReading read_selection(const Computation& approximate, const Computation& exact,
+                                IndexRange rows, IndexRange cols, Run& run) {
+  SelectionReading reading{.rows = rows, .cols = cols};
+  constexpr Index entries = 4'000'000;  // about .1 s
+  const Index step = std::max<Index>(1, rows.size() * cols.size() / entries);
+  reading.sampled = step > 1;
+  double squares = 0;
+  Index count = 0;
+  for (Index i = rows.begin; i < rows.end; i += step, ++count) {
+    const Matrix p = exact.op->tile({i, i + 1}, cols, run);
+    const Matrix q = approximate.op->tile({i, i + 1}, cols, run);
+    for (Index j = 0; j < cols.size(); ++j) {
+      const double a = q(0, j), e = p(0, j);
+      reading.exact_mass += e;
+      reading.approximate_mass += a;
+      reading.exact_max = std::max(reading.exact_max, e);
+      reading.approximate_max = std::max(reading.approximate_max, a);
+      squares += (a - e) * (a - e);
+    }
+  }
+  reading.exact_mass /= static_cast<double>(count);
+  reading.approximate_mass /= static_cast<double>(count);
+  reading.rms_error = std::sqrt(squares / static_cast<double>(count * cols.size()));
+  return reading;
+}
+
+}  // namespace fovea
