@@ -1,35 +1,55 @@
-// Files opens sources and sessions, and saves sessions.
+// Files opens sources and sessions, and writes sessions and pictures.
 #pragma once
 
+#include <QString>
+#include <functional>
+
+#include "figure/figure.h"
 #include "input/session_file.h"
-#include "window/window_parts.h"
 
 namespace fovea {
 
+class MainWindow;
+struct CanvasModel;
+
 class Files {
  public:
-  explicit Files(WindowParts& parts);
+  explicit Files(MainWindow& window);
 
   /// A source or a session file.
   void open(const QString& what);
   void open_by_dialog();
-  /// What was open when a window was last closed; false: nothing, or it is no longer there.
+  /// Opens what was open when a window was last closed. False: nothing was, or it has gone.
   bool open_last();
-  /// To the file that was opened or saved last, else to one that is asked for.
+  /// Writes the file that was opened or saved last, else one that it asks for.
   void save_session();
   void save_session_to(const QString& path);
-  /// For open_last().
-  void keep_last() const;
+  /// Remembers the session for open_last().
+  void keep_last();
 
-  /// Asks where a session's missing source lies now; empty: nowhere. Tests answer in its place.
+  /// Writes the canvas as a figure.
+  void export_by_dialog();
+  void export_to(const QString& path, const FigureStyle& style);
+  /// Writes one panel as a figure.
+  void export_panel_by_dialog(std::size_t row, std::size_t column);
+  void export_panel_to(const QString& path, std::size_t row, std::size_t column,
+                       const FigureStyle& style);
+  /// Copies a panel to the clipboard as a picture.
+  void copy_panel(std::size_t row, std::size_t column);
+
+  /// Asks where a session's missing source is now; empty: not known. Tests replace it.
   std::function<QString(const QString& missing)> ask_for_source;
 
  private:
   void open_session(const SessionFile& file);
   SessionFile session_file() const;
-  void remember(const QString& source);
+  std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;
+  void write(const QString& path, Figure figure);
+  /// Writes in the background; then the status bar or a message says how it ended.
+  void write(const QString& path, std::function<void()> work,
+             std::function<void()> on_success = {});
 
-  WindowParts& parts_;
+  MainWindow& window_;
   QString session_path_;  // empty: neither opened nor saved
 };
 

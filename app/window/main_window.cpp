@@ -1,20 +1,45 @@
 #include "window/main_window.h"
 
+#include <QAbstractSpinBox>
 #include <QAction>
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDragEnterEvent>
+#include <QLineEdit>
 #include <QMimeData>
 #include <QScreen>
 #include <QSettings>
+#include <QStatusBar>
 #include <QUrl>
 #include <QVBoxLayout>
+#include <algorithm>
 
+#include "window/actions.h"
 #include "window/dialogs/sweep_dialog.h"
+#include "window/status_line.h"
 #include "window/widgets/theme.h"
-#include "window/widgets/view_bar.h"
 
 namespace fovea {
+namespace {
+
+// Replaces the pictures of every column by those of exact; comparisons with exact stay.
+std::shared_ptr<const CanvasModel> with_exact_in_place(std::shared_ptr<const CanvasModel> model,
+                                                       std::size_t exact) {
+  auto shown = std::make_shared<CanvasModel>(*model);
+  shown->ranges_of = model;
+  const auto is_picture = [](const CanvasCell& cell) {
+    return cell.panel && (std::holds_alternative<Raster>(cell.panel->body) ||
+                          std::holds_alternative<BlockMap>(cell.panel->body) ||
+                          std::holds_alternative<OutputPicture>(cell.panel->body));
+  };
+  for (auto& row : shown->cells)
+    for (CanvasCell& cell : row)
+      if (exact < row.size() && is_picture(row[exact])) cell = row[exact];
+  for (std::string& subtitle : shown->column_subtitles) subtitle = "exact, while Shift is held";
+  return shown;
+}
+
+}  // namespace
 
 MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Background> background,
                        QWidget* parent)
@@ -23,13 +48,9 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
       background_(background ? std::move(background) : std::make_shared<Background>()),
       study_(std::move(backend), background_),
       info_bar_(*new InfoBar(this)),
-      find_bar_(*new FindBar(this)),
       canvas_(*new Canvas(this)),
-      view_bar_(*new ViewBar(this)),
-      docks_(*this, study_),
-      parts_{*this, background_, study_, editor_, canvas_, docks_, info_bar_, find_bar_},
-      status_(*this, study_),
-      actions_(*this, parts_, files_, pictures_, navigation_, search_) {
+      docks_(*this),
+      find_bar_(*new FindBar(*this)) {
   setWindowTitle("Fovea");
   setAcceptDrops(true);
   auto* centre = new QWidget(this);
@@ -42,9 +63,11 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
   canvas_.setAccessibleName("Canvas");
   canvas_.setFocusPolicy(Qt::StrongFocus);
   setCentralWidget(centre);
-  addToolBar(&view_bar_);
+  make_status_line(*this, study_);
+  make_actions(*this);
   connect_study();
-  connect_input();
+  connect_canvas();
+  qApp->installEventFilter(this);
   resize(screen()->availableSize() * 0.96);
   const QSettings settings;
   restoreGeometry(settings.value("window/geometry").toByteArray());
@@ -53,71 +76,90 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
   canvas_.setFocus();
 }
 
-// The widgets are destroyed after the study. Neither may call the other while this goes on.
+// The widgets refer to the study and are destroyed after it: neither may call the other any more.
 MainWindow::~MainWindow() {
   delete sweep_;
+  qApp->removeEventFilter(this);
   study_.disconnect();
-  for (QObject* sender :
-       std::initializer_list<QObject*>{&canvas_, &find_bar_, &view_bar_, docks_.input,
-                                       docks_.variant, docks_.inspector, docks_.timing})
-    sender->disconnect();
+  for (QWidget* widget : findChildren<QWidget*>()) widget->blockSignals(true);
 }
 
 void MainWindow::connect_study() {
-  view_bar_.setEnabled(false);  // until there is something to see
   connect(&study_, &Study::opened, this, [this](bool new_source) {
     if (new_source) editor_.start();
     navigation_.reset();
-    view_bar_.setEnabled(true);
   });
-  connect(&study_, &Study::session_changed, this,
-          [this] { view_bar_.show_settings(study_.session().settings); });
-  connect(&study_, &Study::model_changed, this,
-          [this](const auto& model) { view_bar_.show_use(*model); });
   connect(&study_, &Study::reported, &info_bar_, &InfoBar::show_message);
+  connect(&study_, &Study::model_changed, this, &MainWindow::show_model);
+  connect(&study_, &Study::leaves_chosen, this, [this] {
+    const ChosenLeaves leaves = study_.marks().chosen().value_or(ChosenLeaves{});
+    canvas_.set_chosen_leaves(leaves.column, leaves.leaves);
+  });
 }
 
-void MainWindow::connect_input() {
-  const auto change_settings = [this](const ViewSettings& settings) {
-    editor_.change_settings([&](ViewSettings& s) { s = settings; });
-  };
-  connect(&view_bar_, &ViewBar::settings_requested, this, change_settings);
-  connect(&canvas_, &Canvas::settings_requested, this, change_settings);
-  const auto on = [this](auto* sender, auto signal, auto slot) {
-    connect(sender, signal, this, slot);
-  };
-  on(docks_.input, &InputDock::head_requested,
-     [this](Index layer, Index head) { editor_.choose_head(layer, head); });
-  on(docks_.input, &InputDock::patch_requested, [this](int patch) { editor_.choose_patch(patch); });
-  on(docks_.input, &InputDock::query_chosen, [this](Index query) { editor_.pin(query); });
-  on(docks_.input, &InputDock::query_stepped,
-     [this](Index query) { editor_.change("pin", [&](Session& s) { s.pinned_query = query; }); });
-  on(docks_.variant, &VariantDock::column_requested, [this](int index, const Column& column) {
-    editor_.change("column " + std::to_string(index),
-                   [&](Session& s) { s.columns[std::size_t(index)] = column; });
+void MainWindow::connect_canvas() {
+  connect(&canvas_, &Canvas::viewport_requested, this, [this](const Viewport& viewport) {
+    change("viewport", [&](Session& s) { s.viewport = viewport; });
   });
-  on(&canvas_, &Canvas::viewport_requested, [this](const Viewport& viewport) {
-    editor_.change("viewport", [&](Session& s) { s.viewport = viewport; });
-  });
-  on(&canvas_, &Canvas::query_pinned, [this](Index query) { editor_.pin(query); });
-  on(&canvas_, &Canvas::block_chosen, [this](int column, Index query, Index key) {
+  connect(&canvas_, &Canvas::query_pinned, this, [this](Index query) { editor_.pin(query); });
+  connect(&canvas_, &Canvas::block_chosen, this, [this](int column, Index query, Index key) {
     study_.select_column(column);
     docks_.inspector->choose_block(column, query, key);
   });
-  on(&canvas_, &Canvas::view_requested,
-     [this](int row, View view) { editor_.replace_view(row, view); });
-  on(&canvas_, &Canvas::action_requested,
-     [this](const QString& name) { findChild<QAction*>(name)->trigger(); });
+  connect(&canvas_, &Canvas::settings_requested, this, [this](const ViewSettings& settings) {
+    editor_.change_settings([&](ViewSettings& s) { s = settings; });
+  });
+  connect(&canvas_, &Canvas::view_requested, this,
+          [this](int row, View view) { editor_.replace_view(row, view); });
+  connect(&canvas_, &Canvas::action_requested, this,
+          [this](const QString& name) { findChild<QAction*>(name)->trigger(); });
   connect(&canvas_, &Canvas::rectangle_selected, &study_, &Study::select);
   connect(&canvas_, &Canvas::column_chosen, &study_, &Study::select_column);
   connect(&canvas_, &Canvas::leaves_chosen, &study_, &Study::choose_leaves);
   connect(&canvas_, &Canvas::panel_pixels_changed, &study_, &Study::set_panel_pixels);
 }
 
+void MainWindow::show_model() {
+  auto model = study_.model();
+  if (!model) return;
+  const auto& columns = study_.session().columns;
+  const auto exact = std::ranges::find_if(columns, is_reference, &Column::variant);
+  if (exact_in_place_ && exact != columns.end())
+    model = with_exact_in_place(model, exact - columns.begin());
+  canvas_.set_model(model);
+  docks_.sequence->set_marked(study_.marks().queries(), study_.marks().keys());
+}
+
+void MainWindow::show_exact(bool on) {
+  if (on == exact_in_place_) return;
+  const bool there = std::ranges::any_of(study_.session().columns, is_reference, &Column::variant);
+  if (on && !there && study_.source() && !study_.shows_matrix())
+    show_status("There is no exact column to show in place: choose Variant > Add > Exact");
+  exact_in_place_ = on && there;
+  show_model();
+}
+
+bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+  const bool key = event->type() == QEvent::KeyPress || event->type() == QEvent::KeyRelease;
+  if (key && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Shift) {
+    // A capital letter that is typed is not a request.
+    const QWidget* focus = QApplication::focusWidget();
+    const bool typing = focus && (qobject_cast<const QLineEdit*>(focus) ||
+                                  qobject_cast<const QAbstractSpinBox*>(focus));
+    show_exact(event->type() == QEvent::KeyPress && isActiveWindow() && !typing);
+  }
+  if (watched == this && event->type() == QEvent::WindowDeactivate)
+    show_exact(false);  // the release goes to another window
+  return QMainWindow::eventFilter(watched, event);
+}
+
+void MainWindow::show_status(const QString& message) {
+  constexpr int shown_ms = 6000;
+  statusBar()->showMessage(message, shown_ms);
+}
+
 void MainWindow::show_sweep() {
-  if (!sweep_)
-    sweep_ = new SweepDialog(
-        study_, background_, [this] { return status_.provenance(); }, this);
+  if (!sweep_) sweep_ = new SweepDialog(*this);
   sweep_->open_dialog();
 }
 

@@ -2,29 +2,37 @@
 // shows comes from the Study, and what the user does becomes a new Session.
 #pragma once
 
-#include "window/actions.h"
-#include "window/canvas_feed.h"
+#include <QMainWindow>
+
+#include "canvas/canvas.h"
+#include "window/docks/docks.h"
+#include "window/files.h"
+#include "window/find_bar.h"
+#include "window/navigation.h"
+#include "window/widgets/info_bar.h"
 
 namespace fovea {
 
 class SweepDialog;
-class ViewBar;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
 
  public:
-  /// `background`: of the program, which writes files and ends devices; null: the window's own.
+  /// `background` writes files and ends devices; null: the window has its own.
   explicit MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Background> background = {},
                       QWidget* parent = nullptr);
   ~MainWindow() override;
 
+  Background& background() { return *background_; }
   Study& study() { return study_; }
   SessionEditor& editor() { return editor_; }
   Canvas& canvas() { return canvas_; }
+  Docks& docks() { return docks_; }
   InfoBar& info_bar() { return info_bar_; }
+  FindBar& find_bar() { return find_bar_; }
   Files& files() { return files_; }
-  Pictures& pictures() { return pictures_; }
+  Navigation& navigation() { return navigation_; }
   SweepDialog* sweep() { return sweep_; }  // nullptr: never opened
 
   /// A source or a session file.
@@ -33,10 +41,12 @@ class MainWindow : public QMainWindow {
   void change(const std::string& kind, const std::function<void(Session&)>& edit) {
     editor_.change(kind, edit);
   }
+  /// In the status bar, for a while.
+  void show_status(const QString& message);
   void show_sweep();
   /// "dark", "light", or "desktop": as the desktop is.
   void set_look(const QString& look);
-  /// Whether the desktop is dark now. Tests answer in its place.
+  /// Whether the desktop is dark now. Tests replace it.
   std::function<bool()> ask_desktop;
 
  protected:
@@ -44,30 +54,28 @@ class MainWindow : public QMainWindow {
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
   bool event(QEvent* event) override;
+  /// Of the whole application: Shift may be held anywhere in the window.
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void connect_study();
-  void connect_input();
+  void connect_canvas();
+  void show_model();
+  void show_exact(bool on);
   void show_look();
 
   std::shared_ptr<Background> background_;
   Study study_;
   SessionEditor editor_{study_};
   InfoBar& info_bar_;
-  FindBar& find_bar_;
   Canvas& canvas_;
-  ViewBar& view_bar_;
   Docks docks_;
-  WindowParts parts_;
-  StatusLine status_;
-  Files files_{parts_};
-  Pictures pictures_{parts_, status_};
-  Navigation navigation_{parts_};
-  TokenSearch search_{parts_};
-  CanvasFeed feed_{parts_};
-  Actions actions_;
+  FindBar& find_bar_;
+  Files files_{*this};
+  Navigation navigation_{*this};
   SweepDialog* sweep_ = nullptr;
   QString look_;
+  bool exact_in_place_ = false;
 };
 
 }  // namespace fovea

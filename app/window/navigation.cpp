@@ -1,22 +1,25 @@
 #include "window/navigation.h"
 
+#include <QTableWidget>
 #include <algorithm>
 #include <cmath>
 
 #include "canvas/viewport.h"
+#include "window/main_window.h"
 
 namespace fovea {
 namespace {
 
-bool holds(double begin, double end, double place) {
-  return place >= begin && place < end;
+double middle(double begin, double end) {
+  return (begin + end) / 2;
 }
 
 }  // namespace
 
-Navigation::Navigation(WindowParts& parts)
-    : parts_(parts), study_(parts.study), canvas_(parts.canvas) {
-  QObject::connect(&canvas_, &Canvas::hovered, &parts.window,
+Navigation::Navigation(MainWindow& window)
+    : window_(window), study_(window.study()), editor_(window.editor()), canvas_(window.canvas()) {
+  const Docks& docks = window.docks();
+  QObject::connect(&canvas_, &Canvas::hovered, &window,
                    [this](Index query, Index key, int column, int view) {
                      if (column >= 0 && view >= 0) {
                        column_ = column;
@@ -24,11 +27,11 @@ Navigation::Navigation(WindowParts& parts)
                      }
                      study_.hover(query, key, column);
                    });
-  QObject::connect(&canvas_, &Canvas::column_moved, &parts.window,
+  QObject::connect(&canvas_, &Canvas::column_moved, &window,
                    [this](int from, int to) { move_column(from, to); });
-  QObject::connect(parts.docks.timing, &TimingDock::column_chosen, &parts.window,
-                   [this](int column) { choose_column(column); });
-  QObject::connect(parts.docks.input, &InputDock::query_hovered, &parts.window,
+  QObject::connect(docks.timing, &QTableWidget::cellPressed, &window,
+                   [this](int row) { choose_column(row); });
+  QObject::connect(docks.sequence, &SequenceView::query_hovered, &window,
                    [this](Index query) { point_to(query, -1); });
 }
 
@@ -49,7 +52,7 @@ void Navigation::pan(double rows, double cols) {
   const double height = v.row_end - v.row_begin, width = v.col_end - v.col_begin;
   const bool all = rows != 0 ? height >= double(n) : width >= double(n);
   if (all) return move_crosshair(rows * height, cols * width);
-  parts_.editor.change("viewport", [&](Session& s) {
+  editor_.change("viewport", [&](Session& s) {
     s.viewport = canvas::panned(s.viewport, rows * height, cols * width, n);
   });
 }
@@ -57,30 +60,29 @@ void Navigation::pan(double rows, double cols) {
 void Navigation::zoom(double factor) {
   const Index n = study_.length();
   if (n == 0) return;
-  parts_.editor.change("viewport", [&](Session& s) {
+  // The crosshair stays where it is, or the middle if it is not visible.
+  const auto fixed_point = [](double begin, double end, Index token) {
+    const double place = double(token) + 0.5;
+    return place >= begin && place < end ? place : middle(begin, end);
+  };
+  editor_.change("viewport", [&](Session& s) {
     const Viewport& v = s.viewport;
-    const double query = double(study_.hovered_query()) + 0.5,
-                 key = double(study_.hovered_key()) + 0.5;
-    const double row = holds(v.row_begin, v.row_end, query) ? query : (v.row_begin + v.row_end) / 2;
-    const double col = holds(v.col_begin, v.col_end, key) ? key : (v.col_begin + v.col_end) / 2;
-    s.viewport = canvas::zoomed(v, factor, row, col, n);
+    s.viewport =
+        canvas::zoomed(v, factor, fixed_point(v.row_begin, v.row_end, study_.hovered_query()),
+                       fixed_point(v.col_begin, v.col_end, study_.hovered_key()), n);
   });
 }
 
 void Navigation::fit() {
   if (study_.length() == 0) return;
-  parts_.editor.change("viewport",
-                       [&](Session& s) { s.viewport = canvas::whole(study_.length()); });
+  editor_.change("viewport", [&](Session& s) { s.viewport = canvas::whole(study_.length()); });
 }
 
 void Navigation::go_to(Index query, Index key) {
-  const Index n = study_.length();
-  parts_.editor.change("go", [&](Session& s) {
-    const double rows = s.viewport.row_end - s.viewport.row_begin,
-                 cols = s.viewport.col_end - s.viewport.col_begin;
-    const double r = std::clamp(double(query) - rows / 2, 0.0, std::max(0.0, double(n) - rows)),
-                 c = std::clamp(double(key) - cols / 2, 0.0, std::max(0.0, double(n) - cols));
-    s.viewport = {r, r + rows, c, c + cols};
+  editor_.change("go", [&](Session& s) {
+    const Viewport& v = s.viewport;
+    s.viewport = canvas::panned(v, double(query) - middle(v.row_begin, v.row_end),
+                                double(key) - middle(v.col_begin, v.col_end), study_.length());
     s.pinned_query = query;
   });
   point_to(query, key);
@@ -91,7 +93,7 @@ void Navigation::point_to(Index query, Index key) {
   study_.hover(query, key, study_.selected_column());
 }
 
-// It starts at the pinned row, else in the middle of the visible part.
+// A new crosshair starts at the pinned row, else in the middle of the visible part.
 void Navigation::move_crosshair(double rows, double cols) {
   const Index n = study_.length();
   if (n == 0) return;
@@ -99,24 +101,21 @@ void Navigation::move_crosshair(double rows, double cols) {
   const auto whole = [](double by) {
     return by == 0 ? 0 : std::max<Index>(1, std::llround(std::abs(by))) * (by < 0 ? -1 : 1);
   };
-  const bool there = has_crosshair();
-  Index query = study_.session().pinned_query.value_or(
-            Index(std::floor((v.row_begin + v.row_end) / 2))),
-        key = Index(std::floor((v.col_begin + v.col_end) / 2));
-  if (there) {
-    query = study_.hovered_query() + whole(rows);
-    key = study_.hovered_key() + whole(cols);
+  Index query = study_.hovered_query() + whole(rows), key = study_.hovered_key() + whole(cols);
+  if (!has_crosshair()) {
+    query = study_.session().pinned_query.value_or(Index(middle(v.row_begin, v.row_end)));
+    key = Index(middle(v.col_begin, v.col_end));
   }
   query = std::clamp<Index>(query, 0, n - 1);
   key = std::clamp<Index>(key, 0, n - 1);
-  parts_.editor.change(
-      "viewport", [&](Session& s) { s.viewport = canvas::showing(s.viewport, query, key, n); });
+  editor_.change("viewport",
+                 [&](Session& s) { s.viewport = canvas::showing(s.viewport, query, key, n); });
   point_to(query, key);
 }
 
 void Navigation::pin_crosshair() {
   if (study_.hovered_query() < 0) return move_crosshair(0, 0);
-  parts_.editor.pin(study_.hovered_query());
+  editor_.pin(study_.hovered_query());
 }
 
 void Navigation::mark_corner() {
@@ -129,34 +128,33 @@ void Navigation::mark_corner() {
     corner_.reset();
   else {
     corner_ = here;
-    parts_.show_status(
-        "One corner of a selection: move the crosshair and press the same key again.");
+    window_.show_status("Selection begun: move the crosshair and press the same key again");
   }
 }
 
 void Navigation::choose_block_at_crosshair() {
   const auto& views = study_.session().views;
   if (std::ranges::find(views, View::rank) == views.end())
-    return parts_.show_status("There is no rank row: View > Rows > rank.");
+    return window_.show_status("There is no rank row: choose View > Rows > rank");
   if (!has_crosshair()) move_crosshair(0, 0);
-  parts_.docks.inspector->choose_block(study_.selected_column(), study_.hovered_query(),
-                                       study_.hovered_key());
+  window_.docks().inspector->choose_block(study_.selected_column(), study_.hovered_query(),
+                                          study_.hovered_key());
 }
 
 void Navigation::step_leaf(int by) {
   const int column = study_.selected_column();
   const Index count = study_.marks().leaf_count(column);
-  if (count == 0) return parts_.show_status("The selected column has no leaves and no buckets.");
+  if (count == 0) return window_.show_status("The selected column has no leaves or buckets");
   const auto& now = study_.marks().chosen();
   Index leaf = by > 0 ? 0 : count - 1;
   if (now && now->column == column) leaf = now->leaves.begin + by;
   leaf = (leaf + count) % count;
   study_.choose_leaves(column, {leaf, leaf + 1});
-  parts_.show_status(QString("Leaf or bucket %1 of %2: %3 queries, %4 keys")
-                         .arg(leaf)
-                         .arg(count)
-                         .arg(study_.marks().queries().size())
-                         .arg(study_.marks().keys().size()));
+  window_.show_status(QString("Leaf or bucket %1, of %2 in all: %3 queries, %4 keys")
+                          .arg(leaf)
+                          .arg(count)
+                          .arg(study_.marks().queries().size())
+                          .arg(study_.marks().keys().size()));
 }
 
 void Navigation::step_view(int by) {
@@ -168,11 +166,11 @@ void Navigation::step_view(int by) {
 }
 
 void Navigation::move_view(int by) {
-  if (parts_.editor.move_view(view_, view_ + by)) step_view(by);
+  if (editor_.move_view(view_, view_ + by)) step_view(by);
 }
 
 void Navigation::move_column(int from, int to) {
-  if (parts_.editor.move_column(from, to)) choose_column(to);
+  if (editor_.move_column(from, to)) choose_column(to);
 }
 
 void Navigation::choose_column(int column) {
@@ -191,7 +189,7 @@ void Navigation::enlarge_panel() {
 }
 
 void Navigation::go_back() {
-  if (parts_.find_bar.isVisible()) return parts_.find_bar.close_bar();
+  if (window_.find_bar().isVisible()) return window_.find_bar().close_bar();
   if (canvas_.show_grid()) return;
   if (study_.can_cancel()) return study_.cancel();
   corner_.reset();

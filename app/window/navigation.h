@@ -4,43 +4,48 @@
 #include <optional>
 #include <utility>
 
-#include "window/window_parts.h"
+#include "canvas/canvas.h"
+#include "study/session_editor.h"
 
 namespace fovea {
 
+class MainWindow;
+
 class Navigation {
  public:
-  explicit Navigation(WindowParts& parts);
+  explicit Navigation(MainWindow& window);
 
-  /// By shares of the visible part. Where all of an axis is seen the crosshair moves instead.
+  /// Moves by shares of the visible part. Where all of an axis is visible, the crosshair moves
+  /// instead.
   void pan(double rows, double cols);
-  /// About the crosshair, where it is visible.
+  /// Zooms about the crosshair where it is visible, else about the middle.
   void zoom(double factor);
   void fit();
-  /// The visible part moves to the pair, whose query is pinned.
+  /// Moves the visible part to the pair and pins its query.
   void go_to(Index query, Index key);
 
-  /// From keys, tokens or the image: read in the selected column and shown in all panels.
+  /// Points by keys, a token or the image: read in the selected column, shown in all panels.
   void point_to(Index query, Index key);
-  /// By at least one token each; the visible part follows.
+  /// Moves by whole tokens, at least one along an axis that is not 0; the visible part follows.
   void move_crosshair(double rows, double cols);
   void pin_crosshair();
-  /// The first time a corner of a rectangle, the second time the one across from it.
+  /// Marks a corner of a selection; the second time the opposite corner.
   void mark_corner();
   void choose_block_at_crosshair();
   void step_leaf(int by);
 
-  /// The panel last pointed at or chosen.
-  std::size_t view() const { return static_cast<std::size_t>(view_); }
-  std::size_t column() const { return static_cast<std::size_t>(column_); }
+  /// The panel that was pointed at or chosen last.
+  int view() const { return view_; }
+  int column() const { return column_; }
   void step_view(int by);
   void move_view(int by);
   void choose_column(int column);
   void move_column(int from, int to);
-  /// Keys act on the selected column; an enlarged panel becomes its.
+  /// Keys act on the selected column, and an enlarged panel is replaced by that column's.
   void follow_column();
   void enlarge_panel();
-  /// One step back: the search, the enlarged panel, running work, then what is selected.
+  /// Closes the search, else leaves the enlarged panel, else cancels the running work, else
+  /// unselects everything.
   void go_back();
   /// Another source was opened.
   void reset();
@@ -48,8 +53,9 @@ class Navigation {
  private:
   bool has_crosshair() const;
 
-  WindowParts& parts_;
+  MainWindow& window_;
   Study& study_;
+  SessionEditor& editor_;
   Canvas& canvas_;
   int column_ = 0, view_ = 0;
   std::optional<std::pair<Index, Index>> corner_;  // query, key: a selection begun by keys

@@ -10,6 +10,7 @@
 #include "input/assets.h"
 #include "study/background.h"
 #include "window/main_window.h"
+#include "window/widgets/text.h"
 
 namespace fovea {
 namespace {
@@ -20,15 +21,16 @@ bool names_display() {
   return false;
 }
 
-// Qt aborts after a fatal message, which here is that no platform plugin found its screen.
+// Qt aborts after a fatal message, which here means that the display cannot be reached.
 void end_where_fatal(QtMsgType type, const QMessageLogContext&, const QString& message) {
   if (type != QtWarningMsg && type != QtCriticalMsg && type != QtFatalMsg) return;
   std::cerr << "fovea: " << message.trimmed().toStdString() << std::endl;
   if (type != QtFatalMsg) return;
-  std::cerr << "fovea: the display cannot be reached: the window needs one; `fovea --help` lists "
-               "the commands that do not"
-            << std::endl;
-  std::_Exit(4);  // nothing has started yet that would have to be stopped
+  std::cerr
+      << "fovea: the display cannot be reached, and the window needs one; `fovea --help` lists "
+         "the commands that do not"
+      << std::endl;
+  std::_Exit(4);  // nothing has started yet that must be stopped
 }
 
 }  // namespace
@@ -54,10 +56,10 @@ std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
     windows.back()->setAttribute(Qt::WA_DeleteOnClose);
     return *windows.back();
   };
-  for (const std::string& file : files) make().open(QString::fromStdString(file));
+  for (const std::string& file : files) make().open(to_qt(file));
   if (files.empty())
     if (MainWindow& window = make(); !window.files().open_last())
-      window.open(QString::fromStdString(standard_example()));
+      window.open(to_qt(standard_example()));
   for (MainWindow* window : windows) window->show();
   return windows;
 }
@@ -67,8 +69,8 @@ int run_window(int argc, char** argv, const std::vector<std::string>& files,
   const auto application = start_application(argc, argv);
   QApplication::setOrganizationName("Fovea");
   QApplication::setApplicationName("Fovea");
-  QApplication::setWindowIcon(QIcon(QString::fromStdString(assets_directory() + "/fovea.svg")));
-  // Its end waits until all files are written.
+  QApplication::setWindowIcon(QIcon(to_qt(assets_directory() + "/fovea.svg")));
+  // Its destructor waits until all files are written.
   const auto background = std::make_shared<Background>();
   open_windows(files, backend, background);
   return QApplication::exec();

@@ -1,4 +1,4 @@
-// What the window promises to everyone: names, keys, room for every word, and a way back.
+// What every user can rely on: names, keys, room for every word, undo.
 #include <doctest/doctest.h>
 
 #include <QAbstractButton>
@@ -95,7 +95,7 @@ bool undone(Window& window, const std::string& kind, const std::function<void(Se
 
 }  // namespace
 
-TEST_CASE("every control has a name for those who hear the window") {
+TEST_CASE("every control has a name for screen readers") {
   for (const QString& what :
        {assets + "/minilm/minilm-l6.safetensors", assets + "/image/cat.jpg"}) {
     Window window(what);
@@ -173,7 +173,7 @@ TEST_CASE("every kind of change is undone and redone") {
   CHECK(window.settle());
 }
 
-TEST_CASE("rows are added in their place, moved and removed") {
+TEST_CASE("rows are added at their place, moved and removed") {
   Window window(small);
   const auto views = [&] { return window.study().session().views; };
   window->change("views", [](Session& s) { s.views = {View::heatmap, View::mask}; });
@@ -197,7 +197,7 @@ TEST_CASE("rows are added in their place, moved and removed") {
   CHECK(views() == std::vector{View::heatmap, View::error});
 }
 
-TEST_CASE("settings that would change nothing cannot be touched, and say why") {
+TEST_CASE("settings that would change nothing are disabled and say why") {
   Window window(small);
   const auto enabled = [&](const char* name) {
     return window->findChild<QWidget*>(name)->isEnabled();
@@ -219,7 +219,7 @@ TEST_CASE("settings that would change nothing cannot be touched, and say why") {
     CHECK(enabled(name));
 }
 
-TEST_CASE("keys are listed and changed, two that are the same are reported and refused") {
+TEST_CASE("keys are listed and changed; a key with two meanings is reported and refused") {
   Window window(small);
   const auto all = [&] {
     const auto actions = window->findChildren<QAction*>();
@@ -258,7 +258,7 @@ TEST_CASE("keys are listed and changed, two that are the same are reported and r
   CHECK(second.findChild<QAction*>("export")->shortcut().isEmpty());
 }
 
-TEST_CASE("a remapped key works and the old one does nothing") {
+TEST_CASE("a remapped key works and its old key does nothing") {
   Window window(small);
   window.trigger("zoom_in");
   const Viewport zoomed = window.study().session().viewport;
@@ -299,7 +299,7 @@ TEST_CASE("a session keeps the layout of the docks") {
   CHECK(wait_until([&] { return timing->isHidden(); }));
 }
 
-TEST_CASE("the window opens what was open last, as it was") {
+TEST_CASE("the window reopens the last session as it was") {
   Session left;
   {
     Window window(assets + "/text/fovea.txt");
@@ -315,8 +315,7 @@ TEST_CASE("the window opens what was open last, as it was") {
   CHECK(wait_until([&] { return again.study().session() == left; }));
 }
 
-TEST_CASE(
-    "what is in no menu does not exist: every action of the menus does something or is grey") {
+TEST_CASE("every entry of the menus has a text, and is disabled where it can do nothing") {
   Window window(small);
   for (const auto* menu : window->findChildren<QMenu*>())
     for (const auto* entry : menu->actions())
@@ -328,7 +327,7 @@ TEST_CASE(
   CHECK_FALSE(action(window, "redo")->isEnabled());
 }
 
-TEST_CASE("a last session that cannot be shown is said, beside what is opened instead") {
+TEST_CASE("a last session that cannot be opened is reported beside what is opened instead") {
   {
     Window window(small);
     window.close();
@@ -343,7 +342,7 @@ TEST_CASE("a last session that cannot be shown is said, beside what is opened in
   again.open(small);
   REQUIRE(wait_until([&] { return again.study().source() && !again.study().opening(); }));
   CHECK(again.info_bar().message().contains("version 99"));
-  again.open(small);  // that is of the past then
+  again.open(small);  // by then it is outdated
   CHECK(wait_until([&] { return again.info_bar().message().isEmpty(); }));
   REQUIRE(last.remove());
   MainWindow first(make_low_priority_backend());

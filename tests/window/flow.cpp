@@ -1,4 +1,4 @@
-// The window never freezes: while dragging, with long inputs, and when work is no longer wanted.
+// The window never freezes: not while dragging, not with long inputs, and not when work ends early.
 #include <doctest/doctest.h>
 
 #include <QFile>
@@ -82,8 +82,8 @@ TEST_CASE("timing: dragging a parameter at n = 2048 never blocks the window for 
   }
   MESSAGE("longest gap ", meter.longest_ms(), " ms (", quiet_ms, " ms without computing), at most ",
           meter.busiest_ms(), " ms of work");
-  // 50 ms is what a hand notices. Where drawing alone takes about that, by software or beside other
-  // programs, computing may add 15 ms: less than a frame of a display.
+  // 50 ms is what a person notices. Where drawing alone takes about that, by software or beside
+  // other programs, computing may add 15 ms: less than a frame of a display.
   CHECK(meter.longest_ms() <= std::max(50.0, quiet_ms + 15));
   CHECK(meter.busiest_ms() < 50);  // of this thread's own work, whatever else runs
   CHECK(window.settle());
@@ -91,21 +91,21 @@ TEST_CASE("timing: dragging a parameter at n = 2048 never blocks the window for 
 }
 
 TEST_CASE(
-    "timing: n = 131072: the window lives, memory is linear, and all ways out end the work at "
+    "timing: n = 131072: the window responds, memory is linear, and every way out ends the work at "
     "once") {
   Window window(small);
   const QString large = "synthetic:clusters?n=131072&d=64&seed=1";
   REQUIRE(opened(window, large, 131072));
   {
     GapMeter meter;
-    const auto told = [&] {  // once one of the long jobs has its turn
+    const auto says_time_left = [&] {  // once one of the long jobs has its turn
       const auto model = window.study().model();
       for (const auto& row : model->cells)
         for (const CanvasCell& cell : row)
           if (cell.status.find("s left") != std::string::npos) return true;
       return false;
     };
-    CHECK(wait_until(told, 60000));
+    CHECK(wait_until(says_time_left, 60000));
     const auto error = std::ranges::find(window.study().session().views, View::error) -
                        window.study().session().views.begin();
     const auto estimated = [&] {  // minutes for every column: first from a few rows
@@ -146,7 +146,7 @@ TEST_CASE(
   CHECK(clock.elapsed() < 200);
 }
 
-TEST_CASE("whatever is changed while computing, the newest wins") {
+TEST_CASE("whatever changes during computing, the newest request wins") {
   Window window("synthetic:clusters?n=1024&d=32&heads=4&seed=1");
   for (int round = 0; round < 80; ++round) {
     const auto column = column_of(window.study(), "h1d");

@@ -1,4 +1,4 @@
-// What the window promises to the pointer: everything is linked.
+// The pointer: what is pointed at in one place is shown in all others.
 #include <doctest/doctest.h>
 
 #include <QApplication>
@@ -7,12 +7,12 @@
 #include <QTimer>
 #include <set>
 
-#include "window/docks/singular_values.h"
+#include "window/docks/inspector_dock.h"
 #include "window/pointer.h"
 
 namespace fovea::test {
 
-TEST_CASE("a click pins the row under the pointer, another lets it go") {
+TEST_CASE("a click pins the row under the pointer, a second one unpins it") {
   Window window(small);
   const QPoint place = at_pair(window, View::heatmap, 1, 40, 90);
   click(window, place);
@@ -22,7 +22,7 @@ TEST_CASE("a click pins the row under the pointer, another lets it go") {
   CHECK_FALSE(window.study().session().pinned_query);
 }
 
-TEST_CASE("a rectangle dragged says the statistics of its pairs") {
+TEST_CASE("dragging a rectangle shows the statistics of its pairs") {
   Window window(small);
   window.study().select_column(column_of(window, "fixed"));
   REQUIRE(window.settle());
@@ -38,7 +38,7 @@ TEST_CASE("a rectangle dragged says the statistics of its pairs") {
   REQUIRE(wait_until([&] { return read != nullptr; }));
   CHECK(std::abs(read->rows.begin - 16) <= 1);
   CHECK(std::abs(read->cols.end - 97) <= 1);
-  // The exact mass, anew from the operator.
+  // The exact mass, computed from the operator.
   Profile profile;
   Run run{profile};
   const Matrix p = window.study().exact()->computation->op->tile(read->rows, read->cols, run);
@@ -53,7 +53,8 @@ TEST_CASE("a rectangle dragged says the statistics of its pairs") {
 }
 
 TEST_CASE(
-    "a leaf or a node of the icicle lights up its tokens everywhere, a click more puts it out") {
+    "clicking a leaf or a node of the icicle marks its tokens everywhere, a second click unmarks "
+    "them") {
   Window window(small);
   show(window, {View::heatmap, View::tree});
   const int column = column_of(window, "tf");
@@ -90,7 +91,8 @@ TEST_CASE(
   CHECK(root);
 }
 
-TEST_CASE("marks follow their column: other parameters other tokens, no column no marks") {
+TEST_CASE(
+    "marks follow their column: new parameters mark other tokens, and a removed column none") {
   Window window(small);
   const int column = column_of(window, "tf");
   window.study().choose_leaves(column, {0, 1});
@@ -111,7 +113,7 @@ TEST_CASE("marks follow their column: other parameters other tokens, no column n
   CHECK(window.study().marks().queries().empty());
 }
 
-TEST_CASE("a block of the rank map clicked shows its singular values, the tolerance is live") {
+TEST_CASE("clicking a block of the rank map shows its singular values, and the tolerance is live") {
   Window window(small);
   show(window, {View::rank});
   auto* values = window->findChild<SingularValues*>();
@@ -149,7 +151,7 @@ TEST_CASE("hovering hyper says how a pair is covered: in its block, sampled, or 
   CHECK(places == std::set<QString>{"block", "sampled", "no"});
 }
 
-TEST_CASE("the image selects rows, and rows lie over the image") {
+TEST_CASE("the image selects rows, and rows are drawn over the image") {
   Window window(assets + "/image/cat.jpg");
   show(window, {View::heatmap, View::output});
   QWidget* image = sequence(window);
@@ -160,7 +162,7 @@ TEST_CASE("the image selects rows, and rows lie over the image") {
   QTest::mouseMove(image, QPoint(int(w * 10.5 / 32), int(w * 20.5 / 32)));
   REQUIRE(wait_until([&] { return row && row->query == 20 * 32 + 10; }));
   be_still(window);
-  CHECK(window->canvas().grab().toImage() != canvas);  // the crosshair stands there
+  CHECK(window->canvas().grab().toImage() != canvas);  // the crosshair is there
   const QImage first = image->grab().toImage();
   point(window, at_pair(window, View::heatmap, 1, 100, 700));
   REQUIRE(wait_until([&] { return row && std::abs(row->query - 100) < 8; }));
@@ -172,7 +174,7 @@ TEST_CASE("the image selects rows, and rows lie over the image") {
   CHECK(std::abs(patch % 32 - 16) <= 1);
 }
 
-TEST_CASE("an enlarged output picture has the exact one beside it") {
+TEST_CASE("an enlarged output picture is shown beside the exact one") {
   Window window(assets + "/image/cat.jpg");
   show(window, {View::heatmap, View::output});
   window->canvas().enlarge(1, 3);
@@ -202,7 +204,7 @@ TEST_CASE("the heaviest keys of a row are listed, exact and approximate") {
   CHECK(said(window, QString::number(best)).startsWith(QString::number(p(0, best), 'g', 3)));
 }
 
-TEST_CASE("beside each error map stands the output error of every query") {
+TEST_CASE("each error map has the output error of every query beside it") {
   Window window(small);
   show(window, {View::error});
   const int column = column_of(window, "fixed");
@@ -262,19 +264,19 @@ TEST_CASE("a copied panel has the range of its row, unless every panel has its o
   CHECK(copied(View::rank, true) == copied(View::rank, false));
 }
 
-TEST_CASE("Esc lets a drag go: nothing is selected, and nothing else happens") {
+TEST_CASE("Esc ends a drag: nothing is selected, and nothing else happens") {
   Window window(small);
   take_focus(window);
   Canvas& canvas = window->canvas();
   const QPoint from = at(window, View::heatmap, 0, 0.2, 0.2),
                to = at(window, View::heatmap, 0, 0.7, 0.6);
   QSignalSpy selected(&canvas, &Canvas::rectangle_selected);
-  const auto drag = [&](bool let_go) {
+  const auto drag = [&](bool cancel) {
     QTest::mousePress(&canvas, Qt::LeftButton, {}, from);
     QTest::mouseMove(&canvas, (from + to) / 2);
     QTest::mouseMove(&canvas, to);
     be_still(window);
-    if (let_go) press(window, Qt::Key_Escape);
+    if (cancel) press(window, Qt::Key_Escape);
     QTest::mouseRelease(&canvas, Qt::LeftButton, {}, to);
     be_still(window);
   };

@@ -5,6 +5,7 @@
 #include <QDir>
 #include <QSettings>
 #include <QStatusBar>
+#include <QTableWidget>
 #include <QTest>
 #include <QTimerEvent>
 #include <algorithm>
@@ -48,11 +49,22 @@ bool Window::save(const QString& path) {
 }
 
 bool Window::export_to(const QString& path, const FigureStyle& style) {
-  return is_written([&] { window_->pictures().export_to(path, style); });
+  return is_written([&] { window_->files().export_to(path, style); });
 }
 
 void Window::trigger(const QString& action) {
   window_->findChild<QAction*>(action)->trigger();
+}
+
+QString Window::timing_text() {
+  const QTableWidget& table = *window_->docks().timing;
+  QStringList texts;
+  for (int column = 0; column < table.columnCount(); ++column) {
+    texts << table.horizontalHeaderItem(column)->toolTip();
+    for (int row = 0; row < table.rowCount(); ++row)
+      texts << table.item(row, column)->text() << table.item(row, column)->toolTip();
+  }
+  return texts.join("\n");
 }
 
 void Window::close() {

@@ -32,6 +32,8 @@ class Window {
   /// Into the build folder, to be looked at.
   void shoot(const QString& name);
   void trigger(const QString& action);
+  /// Everything that the timing dock says, tool tips too.
+  QString timing_text();
   void close();
 
  private:

@@ -1,4 +1,4 @@
-// What the window promises to keys: they alone suffice.
+// Keys: everything can be done with them alone.
 #include <doctest/doctest.h>
 
 #include <QApplication>
@@ -8,11 +8,25 @@
 #include <QTimer>
 #include <cmath>
 
-#include "window/docks/singular_values.h"
+#include "window/docks/head_gallery.h"
+#include "window/docks/inspector_dock.h"
+#include "window/find_bar.h"
 #include "window/pointer.h"
-#include "window/widgets/find_bar.h"
 
 namespace fovea::test {
+namespace {
+
+/// Whether at most one pixel in a thousand differs: an edge of a block that lies on half a pixel
+/// may be rounded either way where the panel is drawn at another place.
+bool same_but_for_edges(const QImage& a, const QImage& b) {
+  if (a.size() != b.size()) return false;
+  int different = 0;
+  for (int y = 0; y < a.height(); ++y)
+    for (int x = 0; x < a.width(); ++x) different += a.pixel(x, y) != b.pixel(x, y);
+  return 1000 * different <= a.width() * a.height();
+}
+
+}  // namespace
 
 TEST_CASE("keys alone: crosshair, pin, selection, panel, leaf and block") {
   Window window(small);
@@ -57,7 +71,7 @@ TEST_CASE("keys alone: crosshair, pin, selection, panel, leaf and block") {
   CHECK_FALSE(window.study().paused());
 }
 
-TEST_CASE("keys pan, zoom about the crosshair, fit, the crosshair draws the view along") {
+TEST_CASE("keys pan, zoom about the crosshair and fit; the view follows the crosshair") {
   Window window(small);
   take_focus(window);
   for (int step = 0; step < 6; ++step) press(window, Qt::Key_Plus);
@@ -79,7 +93,7 @@ TEST_CASE("keys pan, zoom about the crosshair, fit, the crosshair draws the view
   CHECK(window.study().session().viewport == Viewport{0, 128, 0, 128});
 }
 
-TEST_CASE("a token is found, the next and the one before, and they are marked") {
+TEST_CASE("the find bar steps through the tokens that match, and marks them") {
   Window window(assets + "/text/fovea.txt");
   show(window, {View::heatmap});
   window.trigger("find");
@@ -107,12 +121,12 @@ TEST_CASE("a token is found, the next and the one before, and they are marked") 
   window.shoot("find");
   CHECK(window->canvas().grab().toImage() != before);
   line->setText("zzzz");
-  CHECK(line->accessibleDescription() == "no matches");
+  CHECK(line->accessibleDescription() == "No matches");
   QTest::keyClick(line, Qt::Key_Escape);
   CHECK_FALSE(bar->isVisible());
 }
 
-TEST_CASE("go to a pair: pinned, read and in sight") {
+TEST_CASE("going to a pair pins it, reads it and moves it into view") {
   Window window(small);
   for (int step = 0; step < 8; ++step) window.trigger("zoom_in");
   const auto answer = [&](const QString& text) {
@@ -134,7 +148,7 @@ TEST_CASE("go to a pair: pinned, read and in sight") {
   CHECK(window.study().session().viewport == v);
 }
 
-TEST_CASE("exact stands in place while Shift is held, but not while typing") {
+TEST_CASE("exact is shown in place while Shift is held, but not while typing") {
   Window window(small);
   show(window, {View::heatmap, View::error, View::rank});
   take_focus(window);
@@ -142,10 +156,10 @@ TEST_CASE("exact stands in place while Shift is held, but not while typing") {
   for (const View view : {View::heatmap, View::rank}) {
     CAPTURE(to_text(view));
     const QImage own = picture_of(window, view, column), exact = picture_of(window, view, 0);
-    CHECK(own != exact);
+    CHECK_FALSE(same_but_for_edges(own, exact));
     QTest::keyPress(&window->canvas(), Qt::Key_Shift);
     be_still(window);
-    CHECK(picture_of(window, view, column) == exact);
+    CHECK(same_but_for_edges(picture_of(window, view, column), exact));
     QTest::keyRelease(&window->canvas(), Qt::Key_Shift);
     be_still(window);
     CHECK(picture_of(window, view, column) == own);
@@ -197,17 +211,16 @@ TEST_CASE("E cycles the error metric, N normalises rows, L is logarithmic, R res
 TEST_CASE("the heads of all layers are shown, and sorted by error, entropy or density") {
   Window window(assets + "/minilm/minilm-l6.safetensors");
   show(window, {View::heatmap});
-  auto* input = window->findChild<InputDock*>();
-  HeadGallery* gallery = input->gallery();
-  CHECK(gallery->heads().size() == 12);
+  auto* gallery = window->findChild<HeadGallery*>();
+  CHECK(gallery->count() == 12);
   window->findChild<QCheckBox*>("all_layers")->click();
-  CHECK(gallery->heads().size() == 48);
-  const auto card = [&](std::size_t i) {
-    return window.study().card(gallery->heads()[i].first, gallery->heads()[i].second);
+  CHECK(gallery->count() == 48);
+  const auto card = [&](int i) {
+    return window.study().card(gallery->head(i).first, gallery->head(i).second);
   };
   REQUIRE(wait_until(
       [&] {
-        for (std::size_t i = 0; i < 48; ++i)
+        for (int i = 0; i < 48; ++i)
           if (!card(i)) return false;
         return true;
       },
@@ -216,7 +229,7 @@ TEST_CASE("the heads of all layers are shown, and sorted by error, entropy or de
   const auto sorted_by = [&](int index, auto measure) {
     order->setCurrentIndex(index);
     emit order->activated(index);
-    for (std::size_t i = 1; i < 48; ++i)
+    for (int i = 1; i < 48; ++i)
       if (measure(*card(i)) > measure(*card(i - 1))) return false;
     return true;
   };
@@ -224,8 +237,8 @@ TEST_CASE("the heads of all layers are shown, and sorted by error, entropy or de
   CHECK(sorted_by(2, [](const HeadCard& c) { return c.entropy; }));
   CHECK(sorted_by(3, [](const HeadCard& c) { return c.density; }));
   window.shoot("all_heads");
-  const auto first = gallery->heads().front();
-  QTest::mouseClick(gallery, Qt::LeftButton, {}, {10, 10});
+  const auto first = gallery->head(0);
+  QTest::mouseClick(gallery->viewport(), Qt::LeftButton, {}, {10, 10});
   CHECK(window.study().session().layer == first.first);
   CHECK(window.study().session().head == first.second);
 }

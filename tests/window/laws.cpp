@@ -1,4 +1,4 @@
-// What the window promises, on the real window.
+// What the window promises: inputs, sessions, exports and back ends.
 #include <doctest/doctest.h>
 
 #include <QAction>
@@ -104,7 +104,7 @@ TEST_CASE("a slider dragged is one step of undo") {
   CHECK(window.study().session() == before);
 }
 
-TEST_CASE("hovering and pinning read the pair and the row") {
+TEST_CASE("hovering reads the pair, and pinning reads the row") {
   Window window(small);
   std::shared_ptr<const PairReading> pair;
   std::shared_ptr<const RowReading> row;
@@ -121,7 +121,7 @@ TEST_CASE("hovering and pinning read the pair and the row") {
   CHECK(sum == doctest::Approx(1).epsilon(1e-5));  // 128 rounded numbers
 }
 
-TEST_CASE("zooming asks for the visible part, fit for all of it") {
+TEST_CASE("zooming requests the visible part, fitting requests everything") {
   Window window(small);
   window.trigger("zoom_in");
   REQUIRE(window.settle());
@@ -132,7 +132,7 @@ TEST_CASE("zooming asks for the visible part, fit for all of it") {
   CHECK(window.study().session().viewport == Viewport{0, 128, 0, 128});
 }
 
-TEST_CASE("a bad file is told and the old picture stays") {
+TEST_CASE("a bad file is reported and the old picture stays") {
   QTemporaryDir dir;
   const QString path = dir.filePath("bad.safetensors");
   QFile file(path);
@@ -148,7 +148,7 @@ TEST_CASE("a bad file is told and the old picture stays") {
   window.shoot("bad_file");
 }
 
-TEST_CASE("export writes all three formats, and tells when it cannot") {
+TEST_CASE("export writes all three formats, and reports when it cannot") {
   QTemporaryDir dir;
   Window window(small);
   for (const char* name : {"f.png", "f.svg", "f.pdf"}) {
@@ -200,7 +200,7 @@ TEST_CASE("a broken session file says what was expected") {
   CHECK(refused(R"({"fovea_session": 1, "content_sha256": 4})", "content_sha256"));
 }
 
-TEST_CASE("cancel stops, keeps what is there, and goes on when asked") {
+TEST_CASE("cancel stops the work and keeps what is there, and opening starts it again") {
   Window window(small);
   window->open("synthetic:clusters?n=16384&d=64&seed=1");
   REQUIRE(wait_until(
@@ -212,7 +212,7 @@ TEST_CASE("cancel stops, keeps what is there, and goes on when asked") {
   CHECK(window.settle());
 }
 
-TEST_CASE("what cannot be opened leaves an empty canvas in the window's look, and says so") {
+TEST_CASE("a source that cannot be opened is reported over an empty canvas in the window's look") {
   QSettings().setValue("look", "light");
   MainWindow window(make_low_priority_backend({.backend = "cpu", .threads = 1}));
   window.resize(1200, 800);
@@ -243,7 +243,7 @@ TEST_CASE("another back end computes everything again, and the session stays") {
   CHECK(study.columns().front().computation->device == study.backend().device());
 }
 
-TEST_CASE("another back end while a file is being opened: it is opened all the same") {
+TEST_CASE("a file that is being opened is opened in spite of a change of back end") {
   Window window(small);
   window->open("synthetic:clusters?n=200&d=32&seed=1");
   window.study().use_backend(make_low_priority_backend({.backend = "cpu", .threads = 1}));
@@ -252,7 +252,7 @@ TEST_CASE("another back end while a file is being opened: it is opened all the s
   CHECK(window.settle());
 }
 
-TEST_CASE("when the device is lost it is said, and everything is computed on the CPU") {
+TEST_CASE("a lost device is reported, and everything is computed on the CPU") {
   Window window(small);
   Study& study = window.study();
   QStringList said;

@@ -1,11 +1,13 @@
-// Not a test: takes pictures of the window for the eye. `look OUT.png SOURCE [WIDTHxHEIGHT]
-// [VIEW,..] [VARIANT,..] [light|dark] [ROW:COL:SPAN|sweep] [SECONDS]` on a display (xvfb-run); "-"
-// leaves a choice to the window; "sweep": of the sweep over n instead. With SECONDS the picture is
-// of that moment, of whatever is there.
+// Not a test: takes pictures of the window. `look OUT.png SOURCE [WIDTHxHEIGHT] [VIEW,..]
+// [VARIANT,..] [light|dark] [ROW:COL:SPAN|sweep|keys|export|goto|scale|find] [SECONDS]` on a
+// display (xvfb-run); "-" leaves a choice to the window. "sweep" takes the sweep over n instead,
+// "keys", "export", "goto" and "scale" a dialog, "find" opens the find bar. With SECONDS the
+// picture is taken after that time, whatever is there.
 #include <QAction>
 #include <QApplication>
 #include <QSettings>
 #include <QTest>
+#include <QTimer>
 #include <algorithm>
 #include <cstdio>
 
@@ -40,6 +42,19 @@ int look_at_sweep(MainWindow& window, const QString& path) {
   return window.sweep()->grab().save(path) ? 0 : 1;
 }
 
+/// A picture of a modal dialog.
+int look_at_dialog(MainWindow& window, const char* action, const QString& path) {
+  bool saved = false;
+  QTimer::singleShot(500, [&] {
+    QWidget* dialog = QApplication::activeModalWidget();
+    if (!dialog) return;
+    saved = dialog->grab().save(path);
+    dialog->close();
+  });
+  window.findChild<QAction*>(action)->trigger();
+  return saved ? 0 : 1;
+}
+
 int look(const QStringList& arguments) {
   const auto argument = [&](int i) { return arguments.size() > i ? arguments[i] : QString("-"); };
   QSettings().clear();
@@ -65,6 +80,9 @@ int look(const QStringList& arguments) {
   }
   if (!QTest::qWaitFor(settled, 180000)) std::puts("not settled with these views");
   if (argument(7) == "sweep") return look_at_sweep(window, argument(1));
+  for (const char* dialog : {"keys", "export", "goto", "scale"})
+    if (argument(7) == dialog) return look_at_dialog(window, dialog, argument(1));
+  if (argument(7) == "find") window.findChild<QAction*>("find")->trigger();
   const auto timed = [&] {
     const auto& columns = window.study().columns();
     return std::ranges::all_of(columns, [](const ColumnState& column) {

@@ -1,4 +1,4 @@
-// Heads beyond 8192 tokens: looked at as maps, at once and in the end exactly.
+// Heads beyond 8192 tokens: shown as maps, at once as an estimate and then exactly.
 #include <doctest/doctest.h>
 
 #include <QTest>
@@ -45,7 +45,7 @@ struct LongWindow : Window {
 
 }  // namespace
 
-TEST_CASE("a long head is seen at once as a labelled estimate, which becomes exact by itself") {
+TEST_CASE("a long head is shown at once as a labelled estimate, which becomes exact by itself") {
   LongWindow window(24000);
   show(window, {View::heatmap}, {"exact", "h1d"});
   const Study& study = window.study();
@@ -142,8 +142,7 @@ TEST_CASE("what needs all of exact attention says so until it is there") {
   CHECK(std::holds_alternative<Strip>(cell(study, View::output, 1).panel->body));
 }
 
-TEST_CASE(
-    "cancelling keeps what was found of a long head, and computing again goes on from there") {
+TEST_CASE("cancelling keeps what was computed of a long head, and resuming continues from there") {
   LongWindow window(24000);
   show(window, {View::heatmap}, {"exact"});
   Study& study = window.study();
@@ -166,7 +165,7 @@ TEST_CASE(
   CHECK(wait_until([&] { return study.fully_refined(); }, 180000));
 }
 
-TEST_CASE("where a status names a share the panel's line shows it") {
+TEST_CASE("the line of a panel shows the progress that its status names") {
   LongWindow window(16384);
   const auto shown = [&] {
     for (const auto& row : window.study().model()->cells)

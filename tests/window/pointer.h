@@ -1,4 +1,4 @@
-// Hands for tests of the window: where things are on the canvas, pointing, clicking and pressing.
+// Input for tests of the window: where things are on the canvas, pointing, clicking and pressing.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "window/docks/input_dock.h"
 #include "window/harness.h"
 
 namespace fovea::test {
@@ -109,7 +108,7 @@ inline QImage picture_of(Window& window, View view, int column) {
 }
 
 inline QWidget* sequence(Window& window) {
-  return window->findChild<InputDock*>()->sequence();
+  return window->docks().sequence;
 }
 
 }  // namespace fovea::test

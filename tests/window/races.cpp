@@ -12,7 +12,6 @@
 #include "data/error.h"
 #include "window/backend.h"
 #include "window/dialogs/sweep_dialog.h"
-#include "window/docks/timing_dock.h"
 #include "window/harness.h"
 
 namespace fovea::test {
@@ -104,13 +103,13 @@ class SlowingDown : public CpuLike {
 
 }  // namespace
 
-TEST_CASE("of two openings of the same image the later wins") {
+TEST_CASE("when the same image is opened twice, the later opening wins") {
   Window window(assets + "/image/cat.jpg");
   show(window, {"exact"});
   REQUIRE(window.settle());
   auto* patch = window->findChild<QSpinBox*>("patch");
   patch->setValue(16);
-  let_engine_finish(window.study());  // opened, but not taken up yet
+  let_engine_finish(window.study());  // opened, but not shown yet
   patch->setValue(32);
   REQUIRE(wait_until([&] { return !window.study().opening(); }));
   CHECK(window.study().session().patch == 32);
@@ -118,7 +117,7 @@ TEST_CASE("of two openings of the same image the later wins") {
   CHECK(patch->value() == 32);
 }
 
-TEST_CASE("a patch that is taken back while it opens does not come") {
+TEST_CASE("a patch size that is undone while it opens does not appear") {
   Window window(assets + "/image/cat.jpg");
   show(window, {"exact"});
   REQUIRE(window.settle());
@@ -132,20 +131,20 @@ TEST_CASE("a patch that is taken back while it opens does not come") {
   CHECK(patch->value() == 8);
 }
 
-TEST_CASE("a session of a source that is just being opened is taken up") {
+TEST_CASE("a session of a source that is being opened is restored") {
   Window window(small);
-  Session wished = window.study().session();
-  wished.source = "synthetic:clusters?n=200&d=32&seed=1";
-  wished.viewport = {0, 100, 0, 100};
-  wished.columns.resize(1);
-  window.study().open(wished.source);
+  Session wanted = window.study().session();
+  wanted.source = "synthetic:clusters?n=200&d=32&seed=1";
+  wanted.viewport = {0, 100, 0, 100};
+  wanted.columns.resize(1);
+  window.study().open(wanted.source);
   let_engine_finish(window.study());
-  window.study().open(wished.source, wished);
+  window.study().open(wanted.source, wanted);
   REQUIRE(wait_until([&] { return !window.study().opening(); }));
-  CHECK(window.study().session() == wished);
+  CHECK(window.study().session() == wanted);
 }
 
-TEST_CASE("the hash of the content is found whatever comes in between") {
+TEST_CASE("the hash of the content is computed whatever happens meanwhile") {
   Window window(small);
   Study& study = window.study();
   QStringList said;
@@ -208,7 +207,7 @@ TEST_CASE("a column that cannot be timed is left out, the others are timed") {
   }
 }
 
-TEST_CASE("times of a machine that was slow are said to be so") {
+TEST_CASE("times from a slow machine are labelled") {
   Window window("synthetic:clusters?n=64&d=16&seed=1");
   Study& study = window.study();
   show(window, {"exact"});
@@ -225,7 +224,7 @@ TEST_CASE("times of a machine that was slow are said to be so") {
   show(window, {"exact", "h1d"});
   REQUIRE(wait_until([&] { return timed(1); }, 10000));
   CHECK(study.columns()[1].throttled);
-  CHECK(window->findChild<TimingDock*>()->accessibleDescription().contains("slow"));
+  CHECK(window.timing_text().contains("slow"));
 }
 
 TEST_CASE("a sweep is measured again although everything was cancelled") {
@@ -244,7 +243,7 @@ TEST_CASE("a sweep is measured again although everything was cancelled") {
   CHECK(wait_until(some));
 }
 
-TEST_CASE("a long head is first estimated by few pixels, then by all") {
+TEST_CASE("a long head is first estimated at few pixels, then at all") {
   Window window(small);
   Study& study = window.study();
   show(window, {"exact"});

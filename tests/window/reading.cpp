@@ -1,4 +1,4 @@
-// What the window promises about being read: nothing cut, nothing blank, nothing unsaid.
+// Everything in the window can be read: no words are cut, and nothing is blank without a reason.
 #include <doctest/doctest.h>
 
 #include <QAction>
@@ -7,6 +7,7 @@
 #include <QLabel>
 #include <QPointer>
 #include <QSpinBox>
+#include <QTableWidget>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QThread>
@@ -16,8 +17,7 @@
 
 #include "session/resident_use.h"
 #include "study/background.h"
-#include "window/docks/singular_values.h"
-#include "window/docks/timing_dock.h"
+#include "window/docks/inspector_dock.h"
 #include "window/harness.h"
 #include "window/run_window.h"
 #include "window/widgets/info_bar.h"
@@ -98,7 +98,7 @@ TEST_CASE("the patch of an image is chosen in the window, undo and redo open it 
   CHECK_FALSE(patch->isVisible());
 }
 
-TEST_CASE("a session keeps the patch, one from before there was a choice has 8") {
+TEST_CASE("a session keeps the patch size; a session without one has 8") {
   QTemporaryDir dir;
   const QString path = dir.filePath("s.fovea.json");
   Window window(picture);
@@ -124,7 +124,7 @@ TEST_CASE("a session keeps the patch, one from before there was a choice has 8")
   CHECK(read_session(path.toStdString()).session.patch == 8);
 }
 
-TEST_CASE("all view settings are seen on a screen of 1366 pixels") {
+TEST_CASE("all view settings are visible on a screen of 1366 pixels") {
   Window window(small, {1366, 768});
   window->change("colour", [](Session& s) {  // the longest words
     s.settings.rank_colour = RankColour::storage;
@@ -143,7 +143,7 @@ TEST_CASE("all view settings are seen on a screen of 1366 pixels") {
   window.shoot("laptop");
 }
 
-TEST_CASE("names of pixels of a long image are whole among the top keys") {
+TEST_CASE("names of pixels of a long image are not cut among the top keys") {
   const QTemporaryDir directory;
   const QString path = directory.filePath("wide.png");
   REQUIRE(QImage(picture).scaled(110, 100).save(path));
@@ -155,11 +155,12 @@ TEST_CASE("names of pixels of a long image are whole among the top keys") {
     });
   };
   REQUIRE(wait_until([&] { return window.study().length() == 11000; }));
-  window->change("pin", [](Session& s) { s.pinned_query = 10050; });  // its own nearest
+  window->change("pin",
+                 [](Session& s) { s.pinned_query = 10050; });  // its largest weight is its own
   CHECK(wait_until([&] { return named() == 1; }));
 }
 
-TEST_CASE("on a narrow screen a button with an arrow has the view settings that do not fit") {
+TEST_CASE("on a narrow screen a button offers the view settings that do not fit") {
   Window window(small, {900, 700});
   REQUIRE(window.settle());
   const auto* bar = window->findChild<QToolBar*>("view_bar");
@@ -173,7 +174,7 @@ TEST_CASE("on a narrow screen a button with an arrow has the view settings that 
   CHECK(wait_until([&] { return field->isVisible(); }));
 }
 
-TEST_CASE("what is fitted to all tokens says so, most of all under a causal mask") {
+TEST_CASE("a variant that is fitted to all tokens says so, above all under a causal mask") {
   Window window(small);
   const auto select = [&](const std::string& id) {
     const auto& columns = window.study().session().columns;
@@ -195,11 +196,9 @@ TEST_CASE("what is fitted to all tokens says so, most of all under a causal mask
   }
 }
 
-TEST_CASE("timing shows numbers of runs there were, and says at which priority") {
+TEST_CASE("timing shows the number of runs and the priority") {
   Window window(small);
-  const auto* dock = window->findChild<TimingDock*>();
-  REQUIRE(dock);
-  if (niceness > 0) CHECK(dock->conditions().contains("at nice " + QString::number(niceness)));
+  if (niceness > 0) CHECK(window.timing_text().contains("at nice " + QString::number(niceness)));
   REQUIRE(wait_until([&] {
     return std::ranges::all_of(window.study().columns(),
                                [](const ColumnState& c) { return c.timing.has_value(); });
@@ -210,24 +209,36 @@ TEST_CASE("timing shows numbers of runs there were, and says at which priority")
   }
 }
 
-TEST_CASE("timing tells memory that was counted from memory that was measured") {
+TEST_CASE("timing distinguishes counted memory from measured memory") {
   Window window(small);
   Study& study = window.study();
-  const auto* dock = window->findChild<TimingDock*>();
   REQUIRE(wait_until([&] { return study.columns()[0].timing.has_value(); }));
-  CHECK(dock->accessibleDescription().contains("counted, of plan and operator"));
+  CHECK(window.timing_text().contains("counted, of plan and operator"));
   REQUIRE(study.columns()[0].memory);              // on Linux, where the tests run
   CHECK(study.columns()[0].memory->before > 1e6);  // a window with its libraries
   CHECK(study.columns()[0].memory->peak >= study.columns()[0].memory->before);
-  CHECK(dock->accessibleDescription().contains("measured: the program's resident peak"));
+  CHECK(window.timing_text().contains("measured: the program's resident peak"));
 }
 
-TEST_CASE("a rise of resident memory is seen, and work that does nothing does not raise it") {
+TEST_CASE("a click on a row of the timing dock selects its column") {
+  Window window(small);
+  QTableWidget& table = *window->docks().timing;
+  REQUIRE(table.rowCount() > 2);
+  const auto click = [&](int row, int column) {
+    QTest::mouseClick(table.viewport(), Qt::LeftButton, {},
+                      table.visualItemRect(table.item(row, column)).center());
+    return window.study().selected_column();
+  };
+  CHECK(click(2, 0) == 2);
+  CHECK(click(0, 1) == 0);
+}
+
+TEST_CASE("a rise of resident memory is measured, and work that allocates nothing raises nothing") {
   const auto none = resident_use_of([] { QThread::msleep(20); });
   REQUIRE(none);
-  CHECK(none->rise() < 16 << 20);  // the window of another test may still be let go of
+  CHECK(none->rise() < 16 << 20);  // memory of another test may still be released
   const auto much = resident_use_of([] {
-    std::vector<char> bytes(256 << 20, 1);  // mapped anew: no heap keeps so much
+    std::vector<char> bytes(256 << 20, 1);  // a new mapping: no heap keeps so much
     QThread::msleep(20);
     CHECK(bytes[bytes.size() / 2] == 1);
   });
@@ -235,29 +246,28 @@ TEST_CASE("a rise of resident memory is seen, and work that does nothing does no
   CHECK(much->rise() > 0.9 * (256 << 20));
 }
 
-TEST_CASE("light and dark follow the desktop unless one was chosen") {
+TEST_CASE("light and dark follow the desktop unless one is chosen") {
   Window window(small);
   const auto desktop_becomes = [&](bool dark) {
     window->ask_desktop = [dark] { return dark; };
-    QEvent event(QEvent::ThemeChange);  // as Qt tells every window of the screen
+    QEvent event(QEvent::ThemeChange);  // as Qt sends it to every window
     QCoreApplication::sendEvent(window->windowHandle(), &event);
     QTest::qWait(50);
   };
-  const auto is_dark = [] { return Theme::current().window == Theme::dark().window; };
   for (const bool dark : {true, false, true}) {
     desktop_becomes(dark);
-    CHECK(is_dark() == dark);
+    CHECK(Theme::is_dark() == dark);
     CHECK(qApp->palette().color(QPalette::Window) == Theme::current().window);
     CHECK(wait_until([&] { return window.study().model()->dark == dark; }));
   }
   for (QAction* action : window->findChildren<QAction*>())
-    if (action->text() == "light") action->trigger();
-  CHECK_FALSE(is_dark());
+    if (action->text() == "Light") action->trigger();
+  CHECK_FALSE(Theme::is_dark());
   desktop_becomes(true);
-  CHECK_FALSE(is_dark());
+  CHECK_FALSE(Theme::is_dark());
 }
 
-TEST_CASE("a short text has tiles and rank leaves to its size") {
+TEST_CASE("tiles and rank leaves fit a short text") {
   Window window("synthetic:clusters?n=32&d=16&seed=1");
   const ViewSettings& settings = window.study().session().settings;
   CHECK(settings.mask_block == 2);

@@ -9,6 +9,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QSettings>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -41,7 +42,7 @@ void choose_columns(Window& window, const std::vector<std::string>& ids) {
   REQUIRE(window.settle());
 }
 
-/// Does the picture show another colour than its ground within a few pixels of the place?
+/// Whether the picture has the colour within a few pixels of the place.
 bool drawn_at(const QImage& picture, QPointF at, QColor colour) {
   for (int dy = -3; dy <= 3; ++dy)
     for (int dx = -3; dx <= 3; ++dx) {
@@ -104,7 +105,7 @@ TEST_CASE("the sweep over n is measured, drawn in its colours and says where var
   }
 }
 
-TEST_CASE("points of the sweep are read by mouse and keys, as a table and as files") {
+TEST_CASE("the sweep is read by mouse and keys, copied as a table and exported") {
   Window window("synthetic:clusters?n=512&d=32&seed=1");
   choose_columns(window, {"exact", "tf", "hyper"});
   SweepDialog& dialog = open_sweep(window);
@@ -145,7 +146,24 @@ TEST_CASE("points of the sweep are read by mouse and keys, as a table and as fil
   CHECK(dialog.run().complete());
 }
 
-TEST_CASE("the sweep makes way, ends with its head and says when it is of the past") {
+TEST_CASE("the outcome of an export stays while the sweep goes on") {
+  Window window(long_enough);
+  choose_columns(window, {"exact", "h1d"});
+  SweepDialog& dialog = open_sweep(window, 20);
+  REQUIRE(wait_until([&] { return !dialog.run().sweep().series[0].points.empty(); }));
+  const QTemporaryDir folder;
+  const auto says = [&](const char* words) { return dialog.message_text().contains(words); };
+  dialog.export_to(folder.filePath("sweep.png"), FigureStyle{});
+  REQUIRE(wait_until([&] { return says("Wrote"); }));
+  QSignalSpy progress(&dialog.run(), &SweepRun::changed);
+  REQUIRE(wait_until([&] { return progress.count() >= 2; }));
+  CHECK(says("Wrote"));
+  dialog.run().stop();
+  dialog.findChild<QPushButton*>("sweep_measure")->click();
+  CHECK_FALSE(says("Wrote"));  // another sweep
+}
+
+TEST_CASE("the sweep yields to other requests, ends with its head and says when it is stale") {
   Window window(long_enough);
   choose_columns(window, {"exact", "h1d"});
   SweepDialog& dialog = open_sweep(window, 20);
@@ -157,7 +175,7 @@ TEST_CASE("the sweep makes way, ends with its head and says when it is of the pa
   window.study().hover(100, 200, 0);
   CHECK(wait_until([&] { return read; }, 2000));
   CHECK(dialog.run().running());
-  // Another parameter: what is measured is finished, and marked.
+  // Another parameter: the sweep goes on, and is marked as stale.
   window->change("block", [](Session& s) {
     set_value(find_variant("h1d").schema, s.columns[1].values, "block", "64");
   });
@@ -174,19 +192,19 @@ TEST_CASE("the sweep makes way, ends with its head and says when it is of the pa
   dialog.findChild<QPushButton*>("sweep_measure")->click();
   CHECK_FALSE(dialog.run().running());
   CHECK(dialog.run().sweep().series[1].points.size() >= 2);
-  CHECK(dialog.message_text().contains("Cancelled"));
+  CHECK(dialog.message_text().contains("Stopped"));
   dialog.findChild<QPushButton*>("sweep_measure")->click();
   window->change("causal", [](Session& s) { s.causal = true; });
   CHECK(wait_until([&] { return !dialog.run().running(); }, 2000));
   CHECK(dialog.run().stale());
 }
 
-TEST_CASE("timing: the sweep of nothing says why, and the window closes while it runs") {
+TEST_CASE("timing: a sweep without a head says why, and the window closes while one runs") {
   {
     Window window("synthetic:hmatrix");
     SweepDialog& dialog = open_sweep(window);
     CHECK_FALSE(dialog.run().running());
-    CHECK(dialog.plot().accessibleDescription().contains("attention matrix alone"));
+    CHECK(dialog.plot().accessibleDescription().contains("only an attention matrix"));
     CHECK_FALSE(dialog.findChild<QPushButton*>("sweep_measure")->isEnabled());
     shoot(dialog, "sweep-nothing");
   }

@@ -1,6 +1,7 @@
-// What the window promises about pictures: how they are set, enlarged and looked into.
+// Pictures: their settings, their enlargement and what they show.
 #include <doctest/doctest.h>
 
+#include <QAction>
 #include <QComboBox>
 #include <QFile>
 #include <QPushButton>
@@ -11,7 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "window/docks/singular_values.h"
+#include "window/docks/inspector_dock.h"
 #include "window/harness.h"
 #include "window/widgets/info_bar.h"
 
@@ -37,7 +38,7 @@ TEST_CASE("the bundled encoder opens at the head its provenance recommends") {
   CHECK(session.views == std::vector{View::heatmap, View::error, View::mask, View::rank});
 }
 
-TEST_CASE("up to 1024 tokens no pixel stands for several entries, beyond for a whole number") {
+TEST_CASE("up to 1024 tokens a pixel is one entry, beyond that a whole number of them") {
   Window window(assets + "/minilm/minilm-l6.safetensors");
   const auto& short_head = std::get<Raster>(panel(window.study(), View::heatmap, 0).body);
   CHECK(short_head.values.rows() == 341);
@@ -50,7 +51,7 @@ TEST_CASE("up to 1024 tokens no pixel stands for several entries, beyond for a w
   CHECK(long_head.pooled == Pool::Kind::max);
 }
 
-TEST_CASE("an attention matrix alone is drawn with its ranks") {
+TEST_CASE("an attention matrix by itself is drawn with its ranks") {
   Window window("synthetic:hmatrix?n=64");
   REQUIRE(window.study().settled());
   const auto& model = *window.study().model();
@@ -66,7 +67,7 @@ TEST_CASE("an attention matrix alone is drawn with its ranks") {
   CHECK(window.study().problem());
 }
 
-TEST_CASE("the view bar changes what it names") {
+TEST_CASE("each field of the view bar changes its setting") {
   Window window(small);
   const auto choose = [&](const char* name, int index) {
     auto* box = window->findChild<QComboBox*>(name);
@@ -86,6 +87,18 @@ TEST_CASE("the view bar changes what it names") {
   window->findChild<QToolButton*>("view_Range")->setChecked(false);
   const ViewSettings& s = window.study().session().settings;
   CHECK(s.norm == Norm::linear);
+  const auto* norm = window->findChild<QComboBox*>("view_Norm");
+  const auto trigger = [&](const QString& text) {  // an entry of the View menu
+    for (QAction* action : window->findChildren<QAction*>())
+      if (action->text() == text) action->trigger();
+  };
+  trigger("per row maximum");
+  CHECK(s.norm == Norm::row_max);
+  CHECK(norm->currentText() == "per row");
+  trigger("linear");
+  trigger("linear");  // chosen already, it stays checked
+  for (const QAction* action : window->findChildren<QAction*>())
+    if (action->text() == "linear") CHECK(action->isChecked());
   CHECK(s.error == ErrorKind::relative);
   CHECK(s.pool == Pool::Kind::mean);
   CHECK(s.mask_block == 32);
@@ -98,7 +111,7 @@ TEST_CASE("the view bar changes what it names") {
   CHECK(window.settle());
 }
 
-TEST_CASE("another rank tolerance counts anew what a new decomposition would give") {
+TEST_CASE("another rank tolerance gives the ranks of a new decomposition") {
   Window window(small);
   window->change("settings", [](Session& s) { s.settings.rank_tolerance = 1e-1; });
   REQUIRE(window.settle());
@@ -121,7 +134,7 @@ TEST_CASE("another rank tolerance counts anew what a new decomposition would giv
     CHECK(a.map.blocks[i].rank == b.map.blocks[i].rank);
 }
 
-TEST_CASE("a rank block chosen shows its singular values") {
+TEST_CASE("choosing a rank block shows its singular values") {
   Window window(small);
   auto* values = window->findChild<SingularValues*>();
   REQUIRE(values);
@@ -131,7 +144,7 @@ TEST_CASE("a rank block chosen shows its singular values") {
   CHECK(values->count() == 64);  // the off-diagonal half of 128 tokens
 }
 
-TEST_CASE("a double click enlarges a panel, again or Esc goes back") {
+TEST_CASE("a double click enlarges a panel; a second one or Esc goes back") {
   Window window(small);
   Canvas& canvas = window->canvas();
   const int side = canvas.panel_pixels();
@@ -150,7 +163,7 @@ TEST_CASE("a double click enlarges a panel, again or Esc goes back") {
   CHECK_FALSE(window.study().paused());
 }
 
-TEST_CASE("a session whose source has moved is pointed to it anew") {
+TEST_CASE("a session whose source has moved asks where it is") {
   QTemporaryDir dir;
   const QString text = dir.filePath("a.txt"), moved = dir.filePath("b.txt");
   REQUIRE(QFile::copy(assets + "/text/fovea.txt", text));
@@ -208,7 +221,7 @@ TEST_CASE("the ends of all sliders are sessions that can be read") {
     }
 }
 
-TEST_CASE("rank maps are coloured by rank or by storage, nothing is computed for it") {
+TEST_CASE("rank maps are coloured by rank or by storage, without computing anything") {
   Window window(small);
   const Panel* before = &panel(window.study(), View::rank, 1);
   auto* button = window->findChild<QToolButton*>("view_Colour");

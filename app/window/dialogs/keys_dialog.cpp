@@ -14,15 +14,19 @@
 #include <algorithm>
 #include <map>
 
-#include "window/widgets/theme.h"
+#include "window/widgets/form.h"
 
 namespace fovea {
 namespace {
 
-constexpr const char* standard = "standard_key";
+constexpr const char* standard = "standard_key";  // a property of actions
 
 QString setting_of(const QAction& action) {
   return "keys/" + action.objectName();
+}
+
+QKeySequence standard_key(const QAction& action) {
+  return action.property(standard).value<QKeySequence>();
 }
 
 QString name_of(const QAction& action) {
@@ -41,32 +45,14 @@ KeysDialog::KeysDialog(const std::vector<QAction*>& actions, QWidget* parent) : 
   setWindowTitle("Keys");
   auto* column = new QVBoxLayout(this);
   column->addWidget(make_note(
-      "Click a field and press keys to change them. With the mouse, in the canvas: drag selects a "
-      "rectangle, click pins a row, the wheel zooms, the right button or Space drags the view, a "
-      "double click enlarges a panel. Shift held shows exact in place."));
+      "Click a field and press the new keys. With the mouse on the canvas: dragging selects a "
+      "rectangle, a click pins a row, the wheel zooms, dragging with the right button or Space "
+      "moves the view, and a double click enlarges a panel. While Shift is held, exact attention "
+      "is shown in place of the other columns."));
   auto* page = new QWidget;
   auto* form = new QFormLayout(page);
-  for (QAction* action : actions) {
-    if (action->objectName().isEmpty()) continue;
-    auto* edit = new QKeySequenceEdit(action->shortcut(), page);
-    edit->setObjectName("key_" + action->objectName());
-    edit->setAccessibleName(name_of(*action));
-    edit->setToolTip("Standard: " + action->property(standard).value<QKeySequence>().toString());
-    auto* none = new QToolButton(page);
-    none->setText("✕");
-    none->setToolTip("No key");
-    none->setAccessibleName("No key for " + name_of(*action));
-    auto* line = new QHBoxLayout;
-    line->addWidget(edit, 1);
-    line->addWidget(none);
-    form->addRow(name_of(*action), line);
-    connect(none, &QToolButton::clicked, edit, &QKeySequenceEdit::clear);
-    connect(edit, &QKeySequenceEdit::keySequenceChanged, this, [this, edit](QKeySequence keys) {
-      if (keys.count() > 1) return edit->setKeySequence(keys[keys.count() - 1]);  // the last counts
-      check();
-    });
-    rows_.push_back({action, edit});
-  }
+  for (QAction* action : actions)
+    if (!action->objectName().isEmpty()) form->addRow(name_of(*action), make_row(action));
   auto* scroll = new QScrollArea;
   scroll->setWidget(page);
   scroll->setWidgetResizable(true);
@@ -82,8 +68,26 @@ KeysDialog::KeysDialog(const std::vector<QAction*>& actions, QWidget* parent) : 
   connect(buttons->button(QDialogButtonBox::RestoreDefaults), &QPushButton::clicked, this,
           &KeysDialog::restore);
   column->addWidget(buttons);
-  resize(480, 640);
+  resize(600, 640);
   check();
+}
+
+QLayout* KeysDialog::make_row(QAction* action) {
+  auto* edit = new QKeySequenceEdit(action->shortcut());
+  edit->setObjectName("key_" + action->objectName());
+  edit->setAccessibleName(name_of(*action));
+  edit->setToolTip("Standard: " + standard_key(*action).toString());
+  auto* none = make_sign_button("✕", "No key for " + name_of(*action), "No key");
+  connect(none, &QToolButton::clicked, edit, &QKeySequenceEdit::clear);
+  connect(edit, &QKeySequenceEdit::keySequenceChanged, this, [this, edit](QKeySequence keys) {
+    if (keys.count() > 1) return edit->setKeySequence(keys[keys.count() - 1]);  // the last counts
+    check();
+  });
+  rows_.push_back({action, edit});
+  auto* line = new QHBoxLayout;
+  line->addWidget(edit, 1);
+  line->addWidget(none);
+  return line;
 }
 
 QString KeysDialog::conflict() const {
@@ -105,8 +109,7 @@ void KeysDialog::check() {
 }
 
 void KeysDialog::restore() {
-  for (const Row& row : rows_)
-    row.edit->setKeySequence(row.action->property(standard).value<QKeySequence>());
+  for (const Row& row : rows_) row.edit->setKeySequence(standard_key(*row.action));
 }
 
 void KeysDialog::accept() {
@@ -115,7 +118,7 @@ void KeysDialog::accept() {
   for (const auto& [action, edit] : rows_) {
     const QKeySequence keys = edit->keySequence();
     action->setShortcut(keys);
-    if (keys == action->property(standard).value<QKeySequence>())
+    if (keys == standard_key(*action))
       settings.remove(setting_of(*action));
     else
       settings.setValue(setting_of(*action), keys.toString());

@@ -1,5 +1,4 @@
-// The KeysDialog lists all keys and changes them; two that are the same are reported and not
-// accepted.
+// The KeysDialog lists all keys and changes them; a key with two meanings is reported and refused.
 #pragma once
 
 #include <QDialog>
@@ -31,6 +30,7 @@ class KeysDialog : public QDialog {
     QAction* action;
     QKeySequenceEdit* edit;
   };
+  QLayout* make_row(QAction* action);
   void check();
   void restore();
 

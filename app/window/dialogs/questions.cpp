@@ -1,19 +1,51 @@
 #include "window/dialogs/questions.h"
 
+#include <QAction>
+#include <QComboBox>
+#include <QDialogButtonBox>
+#include <QFileDialog>
+#include <QFormLayout>
 #include <QInputDialog>
 #include <QMessageBox>
+#include <QPushButton>
 #include <QRegularExpression>
+#include <QSpinBox>
 #include <cmath>
 
-#include "window/widgets/info_bar.h"
+#include "window/main_window.h"
+#include "window/widgets/form.h"
+#include "window/widgets/text.h"
 
 namespace fovea {
+namespace {
 
-std::optional<std::pair<Index, Index>> ask_pair(QWidget& parent, Index n, InfoBar& messages) {
+void choose_back_end(MainWindow& window, const std::string& why_no_cuda) {
+  const Backend& backend = window.study().backend();
+  const bool cuda = why_no_cuda.empty();
+  const QString text =
+      QString("Computing on %1: %2, %3.\nCUDA: %4\n\nCompute on:")
+          .arg(to_qt(backend.id()).toUpper(), to_qt(backend.device()), to_qt(backend.precision()),
+               cuda ? "available" : to_qt(why_no_cuda));
+  QStringList choices{"cpu fp32"};
+  if (cuda) choices << QStringList{"cuda fp32", "cuda bf16", "cuda fp16"};
+  const QString now = to_qt(backend.id() + " " + backend.precision());
+  bool accepted = false;
+  const QString chosen = QInputDialog::getItem(&window, "Back end", text, choices,
+                                               choices.indexOf(now), false, &accepted);
+  if (!accepted || chosen == now) return;
+  const QStringList words = chosen.split(' ');
+  window.study().use_backend(
+      BackendChoice{.backend = words[0].toStdString(), .precision = words[1].toStdString()});
+}
+
+}  // namespace
+
+std::optional<std::pair<Index, Index>> ask_pair(MainWindow& window) {
+  const Index n = window.study().length();
   if (n == 0) return {};
   bool ok = false;
   const QString text = QInputDialog::getText(
-      &parent, "Go to", QString("Query, key (0 to %1)").arg(n - 1), QLineEdit::Normal, {}, &ok);
+      &window, "Go to", QString("Query, key (0 to %1)").arg(n - 1), QLineEdit::Normal, {}, &ok);
   if (!ok) return {};
   const QStringList parts = text.split(QRegularExpression("[,\\s]+"), Qt::SkipEmptyParts);
   bool good_query = false, good_key = true;
@@ -21,60 +53,78 @@ std::optional<std::pair<Index, Index>> ask_pair(QWidget& parent, Index n, InfoBa
   const Index key = parts.size() > 1 ? parts[1].toLongLong(&good_key) : query;
   if (good_query && good_key && query >= 0 && key >= 0 && query < n && key < n)
     return std::pair{query, key};
-  messages.show_message(
-      QString("“%1”: a query and a key from 0 to %2 expected, as 13, 26").arg(text).arg(n - 1));
+  window.info_bar().show_message(
+      QString("Go to “%1”: expected a query and a key from 0 to %2, such as 13, 26")
+          .arg(text)
+          .arg(n - 1));
   return {};
 }
 
-std::optional<std::optional<double>> ask_scale(QWidget& parent, double now, InfoBar& messages) {
+std::optional<std::optional<double>> ask_scale(MainWindow& window) {
+  const auto problem = window.study().problem();
+  if (!problem) return {};
   bool ok = false;
   const QString text = QInputDialog::getText(
-      &parent, "Scale", "Logits are scale · q·k. Empty: the source's, else 1/√d", QLineEdit::Normal,
-      QString::number(now), &ok);
+      &window, "Scale", "Logits are scale · q·k. Leave it empty for the source's scale, else 1/√d.",
+      QLineEdit::Normal, QString::number(problem->scale), &ok);
   if (!ok) return {};
   if (text.trimmed().isEmpty()) return std::optional<double>();
   const double scale = text.toDouble(&ok);
   if (ok && scale > 0 && std::isfinite(scale)) return std::optional(scale);
-  messages.show_message(QString("scale “%1”: a number above 0 expected").arg(text));
+  window.info_bar().show_message(QString("Scale “%1”: expected a number above 0").arg(text));
   return {};
 }
 
-namespace {
-
-void choose_back_end(QWidget& parent, Study& study, const std::string& why_no_cuda) {
-  const Backend& backend = study.backend();
-  const bool cuda = why_no_cuda.empty();
-  const QString text = QString("Computing on %1: %2, %3.\nCUDA: %4\n\nCompute on:")
-                           .arg(QString::fromStdString(backend.id()).toUpper(),
-                                QString::fromStdString(backend.device()),
-                                QString::fromStdString(backend.precision()),
-                                cuda ? QString("available") : QString::fromStdString(why_no_cuda));
-  QStringList choices{"cpu fp32"};
-  if (cuda) choices << QStringList{"cuda fp32", "cuda bf16", "cuda fp16"};
-  const QString now = QString::fromStdString(backend.id() + " " + backend.precision());
-  bool accepted = false;
-  const QString chosen = QInputDialog::getItem(&parent, "Back end", text, choices,
-                                               int(choices.indexOf(now)), false, &accepted);
-  if (!accepted || chosen == now) return;
-  const QStringList words = chosen.split(' ');
-  study.use_backend(
-      BackendChoice{.backend = words[0].toStdString(), .precision = words[1].toStdString()});
-}
-
-}  // namespace
-
-void ask_back_end(QWidget& parent, Study& study, Background& background) {
+void ask_back_end(MainWindow& window, QAction& action) {
+  action.setEnabled(false);
+  window.show_status("Looking for CUDA devices…");
   const auto why_no_cuda = std::make_shared<std::string>();
-  const bool on_cuda = study.backend().id() == "cuda";
-  background.devices.run(
+  const bool on_cuda = window.study().backend().id() == "cuda";
+  window.background().devices.run(
       [why_no_cuda, on_cuda] {
         std::string why;
         if (!on_cuda && !make_cuda_backend({}, &why)) *why_no_cuda = why.empty() ? "absent" : why;
       },
-      &parent,
-      [&parent, &study, why_no_cuda](const std::string& error) {
-        choose_back_end(parent, study, error.empty() ? *why_no_cuda : error);
+      &window,
+      [&window, &action, why_no_cuda](const std::string& error) {
+        choose_back_end(window, error.empty() ? *why_no_cuda : error);
+        action.setEnabled(true);
       });
+}
+
+std::optional<Export> ask_export(QWidget& parent, const QString& title, const QString& proposed) {
+  QDialog dialog(&parent);
+  dialog.setWindowTitle(title);
+  auto* form = new QFormLayout(&dialog);
+  form->setSpacing(rhythm);
+  form->setContentsMargins(16, 16, 16, 16);
+  auto* width = new QComboBox;
+  width->addItem("7 in, two columns", 7 * 72.0);
+  width->addItem("3.5 in, one column", 3.5 * 72.0);
+  auto* resolution = new QSpinBox;
+  resolution->setRange(72, 1200);
+  resolution->setValue(300);
+  resolution->setSuffix(" dpi");
+  auto* look = new QComboBox;
+  look->addItems({"light, for print", "dark, for slides"});
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
+  buttons->button(QDialogButtonBox::Ok)->setText("Choose a file…");
+  QObject::connect(buttons, &QDialogButtonBox::accepted, &dialog, &QDialog::accept);
+  QObject::connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
+  form->addRow("&Width", width);
+  form->addRow("&Resolution", resolution);
+  form->addRow("&Look", look);
+  form->addRow(buttons);
+  if (dialog.exec() != QDialog::Accepted) return {};
+
+  QString filter;
+  QString path = QFileDialog::getSaveFileName(&parent, "Export", proposed,
+                                              "PDF (*.pdf);;SVG (*.svg);;PNG (*.png)", &filter);
+  if (path.isEmpty()) return {};
+  if (!QFileInfo(path).fileName().contains('.')) path += "." + filter.left(3).toLower();
+  return Export{path, FigureStyle{.width = width->currentData().toDouble(),
+                                  .dpi = resolution->value(),
+                                  .dark = look->currentIndex() == 1}};
 }
 
 void show_about(QWidget& parent) {

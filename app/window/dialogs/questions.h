@@ -1,25 +1,34 @@
-// The small questions that the menus ask.
+// The small questions that menus and dialogs ask.
 #pragma once
 
 #include <optional>
 #include <utility>
 
-#include "study/study.h"
+#include "figure/figure.h"
 
+class QAction;
 class QWidget;
 
 namespace fovea {
 
-class InfoBar;
+class MainWindow;
 
-/// A query and a key below `n`, as 13, 26. An answer that cannot be read is shown in `messages`.
-std::optional<std::pair<Index, Index>> ask_pair(QWidget& parent, Index n, InfoBar& messages);
+/// A query and a key of the open head, as "13, 26". Another answer is refused in the info bar.
+std::optional<std::pair<Index, Index>> ask_pair(MainWindow& window);
 
 /// The inner value is absent where the source's own scale was asked for.
-std::optional<std::optional<double>> ask_scale(QWidget& parent, double now, InfoBar& messages);
+std::optional<std::optional<double>> ask_scale(MainWindow& window);
 
 /// Looks for CUDA devices in the background, then asks what to compute on and has the study use it.
-void ask_back_end(QWidget& parent, Study& study, Background& background);
+/// `action` is disabled until it is answered: there must not be two such questions at a time.
+void ask_back_end(MainWindow& window, QAction& action);
+
+struct Export {
+  QString path;
+  FigureStyle style;
+};
+/// Asks for the size and resolution of a figure, and for its file.
+std::optional<Export> ask_export(QWidget& parent, const QString& title, const QString& proposed);
 
 void show_about(QWidget& parent);
 

@@ -3,59 +3,42 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QHideEvent>
 #include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QSettings>
-#include <QVBoxLayout>
 
 #include "study/background.h"
-#include "window/dialogs/export_dialog.h"
+#include "window/dialogs/questions.h"
 #include "window/dialogs/sweep_plot.h"
-#include "window/dialogs/sweep_reading.h"
-#include "window/widgets/theme.h"
+#include "window/main_window.h"
+#include "window/status_line.h"
+#include "window/widgets/form.h"
+#include "window/widgets/text.h"
 
 namespace fovea {
 namespace {
 
-const QString cancel_text = "&Stop measuring";
-
-// A control with its name before it, reached by Alt and a letter of it.
-template <class Control>
-Control* named(QHBoxLayout* row, const QString& name, Control* control) {
-  auto* label = new QLabel(name);
-  label->setBuddy(control);
-  control->setAccessibleName(QString(name).remove('&'));
-  row->addWidget(label);
-  row->addWidget(control);
-  row->addSpacing(2 * rhythm);
-  return control;
-}
+const QString stop_text = "&Stop measuring";
 
 }  // namespace
 
-SweepDialog::SweepDialog(Study& study, std::shared_ptr<Background> background,
-                         std::function<QString()> provenance, QWidget* parent)
-    : QDialog(parent),
-      study_(study),
-      background_(std::move(background)),
-      provenance_(std::move(provenance)),
-      run_(study) {
+SweepDialog::SweepDialog(MainWindow& window)
+    : QDialog(&window), window_(window), study_(window.study()), run_(window.study()) {
   setWindowTitle("Sweep over n");
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(12, 12, 12, 12);
   column->setSpacing(rhythm);
-  make_controls();
-  column->addWidget(plot_ = new SweepPlot(this), 1);
-  column->addWidget(reading_ = new QLabel(this));
+  column->addLayout(make_controls());
+  column->addWidget(plot_ = new SweepPlot, 1);
+  column->addWidget(reading_ = new QLabel);
   reading_->setObjectName("sweep_reading");
   reading_->setAccessibleName("Chosen point");
   reading_->setWordWrap(true);
   reading_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   reading_->setMinimumHeight(2 * fontMetrics().lineSpacing());
-  make_buttons();
+  column->addLayout(make_buttons());
   connect(&run_, &SweepRun::changed, this, &SweepDialog::refresh);
   for (const auto signal : {&Study::session_changed, &Study::columns_changed})
     connect(&study_, signal, this, [this] {
@@ -68,28 +51,31 @@ SweepDialog::SweepDialog(Study& study, std::shared_ptr<Background> background,
 }
 
 SweepDialog::~SweepDialog() {
-  run_.disconnect(this);  // its end needs no refresh
+  run_.disconnect(this);  // ending it must not refresh this dialog
 }
 
-void SweepDialog::make_controls() {
-  auto* row = new QHBoxLayout;
-  static_cast<QVBoxLayout*>(layout())->addLayout(row);
-  time_ = named(row, "&Time", new QComboBox(this));
+QLayout* SweepDialog::make_controls() {
+  auto* row = make_inner<QHBoxLayout>();
+  const auto add = [&](const QString& name, QComboBox* choice) {
+    add_field(*row, name, choice);
+    row->addSpacing(2 * rhythm);
+  };
+  add("&Time", time_ = new QComboBox);
   time_->addItem("plan, upload and apply", int(SweepTime::total));
   time_->addItem("apply alone", int(SweepTime::apply));
-  time_->setToolTip("Trees are built while planning: the paper learns them beforehand");
-  longest_ = named(row, "&Up to n =", new QComboBox(this));
-  allowed_ = named(row, "&Measure for at most", new QComboBox(this));
+  time_->setToolTip("Trees are built while planning; in their paper they are learned beforehand");
+  add("&Up to n =", longest_ = new QComboBox);
+  add("&Measure for at most", allowed_ = new QComboBox);
   for (const auto& [text, seconds] :
        {std::pair{"10 s", 10}, {"1 min", 60}, {"5 min", 300}, {"30 min", 1800}})
     allowed_->addItem(text, seconds);
   allowed_->setCurrentIndex(
       std::max(0, allowed_->findData(QSettings().value("sweep/seconds", 60).toInt())));
   row->addStretch(1);
-  row->addWidget(measure_ = new QPushButton(this));
+  row->addWidget(measure_ = new QPushButton(stop_text));  // the longer of its two texts
   measure_->setObjectName("sweep_measure");
-  measure_->setText(cancel_text);  // the longer of its two
   measure_->setMinimumWidth(measure_->sizeHint().width());
+  measure_->setAutoDefault(false);
   connect(time_, &QComboBox::currentIndexChanged, this, &SweepDialog::refresh);
   for (QComboBox* choice : {longest_, allowed_})
     connect(choice, &QComboBox::activated, this, &SweepDialog::measure);
@@ -99,31 +85,31 @@ void SweepDialog::make_controls() {
     else
       measure();
   });
+  return row;
 }
 
-void SweepDialog::make_buttons() {
-  auto* row = new QHBoxLayout;
-  static_cast<QVBoxLayout*>(layout())->addLayout(row);
-  row->addWidget(state_ = new QLabel(this), 1);
+QLayout* SweepDialog::make_buttons() {
+  auto* row = make_inner<QHBoxLayout>();
+  row->addWidget(state_ = make_note(), 1);
   state_->setObjectName("sweep_state");
-  row->addWidget(progress_ = new QProgressBar(this));
+  row->addWidget(progress_ = new QProgressBar);
   progress_->setRange(0, 1000);
   progress_->setTextVisible(false);
   progress_->setFixedWidth(160);
   progress_->setAccessibleName("Progress of the sweep");
-  const auto button = [&](const QString& text, const QString& tip, auto clicked) {
-    auto* made = new QPushButton(text, this);
-    made->setToolTip(tip);
-    made->setAutoDefault(false);
-    connect(made, &QPushButton::clicked, this, clicked);
-    row->addWidget(made);
-    return made;
+  const auto add_button = [&](const QString& text, const QString& tip, auto clicked) {
+    auto* button = new QPushButton(text);
+    button->setToolTip(tip);
+    button->setAutoDefault(false);
+    connect(button, &QPushButton::clicked, this, clicked);
+    row->addWidget(button);
+    return button;
   };
-  measure_->setAutoDefault(false);
-  copy_ = button("&Copy as CSV", "All points with their runs, as a table for the clipboard",
-                 [this] { copy_table(); });
-  export_ = button("&Export…", "As PNG, SVG or PDF", [this] { export_by_dialog(); });
-  button("C&lose", "Ends the measuring; what was measured stays", [this] { close(); });
+  copy_ = add_button("&Copy as CSV", "Copies all points with their runs as a table",
+                     &SweepDialog::copy_table);
+  export_ = add_button("&Export…", "As PDF, SVG or PNG", &SweepDialog::export_by_dialog);
+  add_button("C&lose", "Stops measuring and keeps what was measured", &QWidget::close);
+  return row;
 }
 
 void SweepDialog::open_dialog() {
@@ -136,41 +122,42 @@ void SweepDialog::open_dialog() {
 }
 
 void SweepDialog::hideEvent(QHideEvent* event) {
-  if (!event->spontaneous()) run_.stop();  // not when the desktop minimises it
+  if (!event->spontaneous()) run_.stop();  // the desktop has not just minimised it
   QSettings().setValue("sweep/geometry", saveGeometry());
   QDialog::hideEvent(event);
 }
 
 void SweepDialog::measure() {
   SweepLimits limits;
-  limits.longest = longest_->currentData().toLongLong();
+  limits.longest = longest_->currentText().toLongLong();
   limits.seconds = allowed_->currentData().toDouble();
   QSettings().setValue("sweep/seconds", allowed_->currentData());
   plot_->choose(std::nullopt);
-  run_.start(limits, provenance_() + (niceness > 0 ? QString(", at nice %1").arg(niceness) : ""));
+  outcome_.clear();
+  run_.start(limits, provenance_of(window_.study()) +
+                         (niceness > 0 ? QString(", at nice %1").arg(niceness) : ""));
   refresh();
 }
 
-// Lengths of the head that is open; the choice stays when it can, else all of it.
+// Offers the lengths that the open head has. The choice stays if the lengths do, else it is all of
+// them.
 void SweepDialog::refresh_lengths() {
-  const auto problem = study_.problem();
-  std::vector<Index> lengths;
-  if (problem) lengths = sweep_lengths(problem->n());
-  bool same = longest_->count() == int(lengths.size());
-  longest_->setEnabled(!lengths.empty());
-  for (int i = 0; same && i < longest_->count(); ++i)
-    same = longest_->itemData(i).toLongLong() == lengths[std::size_t(i)];
-  if (same) return;
+  QStringList lengths, shown;
+  if (const auto problem = study_.problem())
+    for (const Index n : sweep_lengths(problem->n())) lengths << QString::number(n);
+  for (int i = 0; i < longest_->count(); ++i) shown << longest_->itemText(i);
+  longest_->setEnabled(!lengths.isEmpty());
+  if (lengths == shown) return;
   longest_->clear();
-  for (const Index n : lengths) longest_->addItem(QString::number(n), qlonglong(n));
+  longest_->addItems(lengths);
   longest_->setCurrentIndex(longest_->count() - 1);
 }
 
 QString SweepDialog::message() const {
-  if (!study_.source()) return "Nothing is open: open a head to measure it.";
+  if (!study_.source()) return "Nothing is open: open a head to measure it";
   if (study_.shows_matrix())
-    return "This source holds an attention matrix alone: without Q, K and V there is nothing to "
-           "measure.";
+    return "This source holds only an attention matrix: without Q, K and V there is nothing to "
+           "measure";
   if (run_.status().waiting) return "Waiting until the window has computed what it shows";
   return run_.running() ? "Measuring…" : "Not measured";
 }
@@ -184,8 +171,8 @@ QString SweepDialog::state() const {
     return text;
   }
   if (run_.sweep().series.empty()) return {};
-  if (run_.stale()) return "Of the head and columns as they were: measure again.";
-  return run_.complete() ? run_.provenance() : "Cancelled: what was measured stays.";
+  if (run_.stale()) return "The head or the columns have changed since: measure again";
+  return run_.complete() ? run_.provenance() : "Stopped; what was measured is kept";
 }
 
 void SweepDialog::refresh() {
@@ -194,20 +181,19 @@ void SweepDialog::refresh() {
   read(plot_->figure().marked);
 }
 
-// All but the plots, which would be laid out again at every move of the pointer over the canvas.
+// Everything but the plots: laying them out at every move of the pointer over the canvas takes too
+// long.
 void SweepDialog::refresh_state() {
   refresh_lengths();
   const bool warns = !run_.running() && run_.stale();
-  state_->setText(state());
+  QStringList lines{outcome_, state()};
+  lines.removeAll({});
+  state_->setText(lines.join("\n"));
   state_->setToolTip(run_.provenance());
-  if (state_->property("style").toString() != (warns ? "warning" : "note")) {
-    state_->setProperty("style", warns ? "warning" : "note");
-    state_->setStyleSheet(" ");  // reads the property again
-    state_->setStyleSheet("");
-  }
+  set_style(*state_, warns ? "warning" : "note");
   progress_->setVisible(run_.running());
   progress_->setValue(int(1000 * run_.status().fraction));
-  measure_->setText(run_.running() ? cancel_text : "Measure a&gain");
+  measure_->setText(run_.running() ? stop_text : "Measure a&gain");
   measure_->setEnabled(run_.running() || study_.problem());
   const bool any = !run_.sweep().series.empty() && !run_.sweep().series.front().points.empty();
   export_->setEnabled(any);
@@ -223,28 +209,31 @@ void SweepDialog::read(std::optional<SweepSpot> spot) {
                        : copy_->isEnabled()
                            ? "Point at a measurement, or choose one with the arrow keys."
                            : "";
-  if (reading_->text() != text) reading_->setText(text);
+  reading_->setText(text);
 }
 
 void SweepDialog::copy_table() {
-  QApplication::clipboard()->setText(QString::fromStdString(to_csv(run_.sweep())));
+  QApplication::clipboard()->setText(to_qt(to_csv(run_.sweep())));
 }
 
 void SweepDialog::export_by_dialog() {
-  ExportDialog dialog("Export the sweep", this);
-  const QString path = dialog.ask_path("sweep.pdf");
-  if (!path.isEmpty()) export_to(path, dialog.style());
+  if (const auto wanted = ask_export(*this, "Export the sweep", "sweep.pdf"))
+    export_to(wanted->path, wanted->style);
 }
 
 void SweepDialog::export_to(const QString& path, const FigureStyle& style) {
   SweepFigure figure = plot_->figure_for(style);
   figure.title = "Time, memory and error against n";
   figure.footer = run_.provenance().toStdString();
-  state_->setText("Writing " + path + "…");
-  background_->files.run(
+  const auto show_outcome = [this](const QString& outcome) {
+    outcome_ = outcome;
+    refresh_state();
+  };
+  show_outcome("Writing " + path + "…");
+  window_.background().files.run(
       [path = path.toStdString(), figure] { write_figure(path, figure_of(figure)); }, this,
-      [this, path](const std::string& error) {
-        state_->setText(error.empty() ? "Wrote " + path : QString::fromStdString(error));
+      [show_outcome, path](const std::string& error) {
+        show_outcome(error.empty() ? "Wrote " + path : to_qt(error));
       });
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QDialog>
-#include <functional>
 
 #include "study/sweep_run.h"
 
@@ -13,6 +12,7 @@ class QPushButton;
 
 namespace fovea {
 
+class MainWindow;
 class SweepPlot;
 struct FigureStyle;
 struct SweepSpot;
@@ -21,9 +21,7 @@ class SweepDialog : public QDialog {
   Q_OBJECT
 
  public:
-  /// `provenance`: source, head and back end in words.
-  SweepDialog(Study& study, std::shared_ptr<Background> background,
-              std::function<QString()> provenance, QWidget* parent = nullptr);
+  explicit SweepDialog(MainWindow& window);
   ~SweepDialog() override;
 
   /// Measures, unless the sweep is complete and of the present head and columns.
@@ -40,8 +38,8 @@ class SweepDialog : public QDialog {
   void hideEvent(QHideEvent* event) override;
 
  private:
-  void make_controls();
-  void make_buttons();
+  QLayout* make_controls();
+  QLayout* make_buttons();
   void measure();
   void refresh();
   void refresh_state();
@@ -51,10 +49,10 @@ class SweepDialog : public QDialog {
   void read(std::optional<SweepSpot> spot);
   void export_by_dialog();
 
+  MainWindow& window_;
   Study& study_;
-  std::shared_ptr<Background> background_;
-  std::function<QString()> provenance_;
   SweepRun run_;
+  QString outcome_;  // of the last export
   QComboBox *time_, *longest_, *allowed_;
   QPushButton *measure_, *export_, *copy_;
   SweepPlot* plot_;

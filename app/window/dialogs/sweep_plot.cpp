@@ -5,11 +5,52 @@
 #include <QPainter>
 #include <algorithm>
 
+#include "window/widgets/text.h"
 #include "window/widgets/theme.h"
 
 namespace fovea {
+namespace {
 
-SweepPlot::SweepPlot(QWidget* parent) : QWidget(parent) {
+QString summary_text(const StageSummary& time) {
+  QString text = to_qt(format_time(time.median_ms));
+  if (time.samples > 1)
+    text +=
+        QString(" (%1 – %2)").arg(to_qt(format_time(time.p10_ms)), to_qt(format_time(time.p90_ms)));
+  return text;
+}
+
+}  // namespace
+
+QString sweep_reading(const Sweep& sweep, const SweepSpot& spot) {
+  if (spot.series >= sweep.series.size()) return {};
+  const SweepPoint* point = sweep.series[spot.series].at(spot.n);
+  if (!point) return {};
+  QStringList parts;
+  parts << QString("%1 in all, apply %2, %3")
+               .arg(summary_text(point->total), summary_text(point->apply),
+                    to_qt(plural(point->total.samples, "run")));
+  if (spot.series > 0) {
+    const auto total = ratio_to_exact(sweep, *point, SweepTime::total),
+               apply = ratio_to_exact(sweep, *point, SweepTime::apply);
+    if (total && apply)
+      parts << QString("%1 × as fast as exact, apply %2 ×")
+                   .arg(number_text(1 / *total, 3), number_text(1 / *apply, 3));
+    else
+      parts << "exact was not measured here";
+  }
+  parts << to_qt(format_bytes(point->bytes)) + " counted";
+  if (point->error) parts << "output error " + number_text(*point->error);
+  if (!point->fitted.empty()) parts << "fitted to this n: " + to_qt(point->fitted);
+  if (point->few_samples()) parts << "few runs";
+  if (throttled(sweep, *point)) parts << "the machine was slow at that time";
+  for (const std::string& note : point->notes) parts << to_qt(note);
+  return QString("%1, n = %2: %3")
+      .arg(to_qt(label_of(sweep, spot.series)))
+      .arg(point->n)
+      .arg(parts.join("  ·  "));
+}
+
+SweepPlot::SweepPlot() {
   setObjectName("sweep_plot");
   setAccessibleName("Time, memory and error against n");
   setMouseTracking(true);
@@ -23,8 +64,8 @@ void SweepPlot::show_sweep(const Sweep& sweep, SweepTime time, const QString& me
   QStringList said;
   if (sweep.series.empty()) said << message;
   for (std::size_t s = 1; s < sweep.series.size(); ++s)
-    said << QString::fromStdString(label_of(sweep, s) + ": " +
-                                   to_text(crossover_of(sweep, s, time), sweep.complete));
+    said << to_qt(label_of(sweep, s) + ": " +
+                  to_text(crossover_of(sweep, s, time), sweep.complete));
   setAccessibleDescription(said.join("\n"));
   refresh();
 }
@@ -38,7 +79,7 @@ SweepFigure SweepPlot::figure_for(const FigureStyle& style) const {
 
 void SweepPlot::refresh() {
   const double scale = pixels_a_point();
-  figure_.style.dark = Theme::current().window == Theme::dark().window;
+  figure_.style.dark = Theme::is_dark();
   figure_.style.font_size = font().pointSizeF() > 0 ? font().pointSizeF() : 9;
   figure_.style.width = width() / scale;
   figure_.style.height = height() / scale;
@@ -94,34 +135,26 @@ void SweepPlot::mouseMoveEvent(QMouseEvent* event) {
 }
 
 void SweepPlot::keyPressEvent(QKeyEvent* event) {
-  switch (event->key()) {
-    case Qt::Key_Left:
-      return step(0, -1);
-    case Qt::Key_Right:
-      return step(0, 1);
-    case Qt::Key_Up:
-      return step(-1, 0);
-    case Qt::Key_Down:
-      return step(1, 0);
-    default:
-      QWidget::keyPressEvent(event);
-  }
+  const int key = event->key();
+  const int series = (key == Qt::Key_Down) - (key == Qt::Key_Up);
+  const int length = (key == Qt::Key_Right) - (key == Qt::Key_Left);
+  if (series == 0 && length == 0) return QWidget::keyPressEvent(event);
+  step(series, length);
 }
 
-// To the next point that was measured in that direction.
+// Chooses the next point that was measured in that direction.
 void SweepPlot::step(int series, int length) {
   const Sweep& sweep = figure_.sweep;
   if (sweep.series.empty() || sweep.series.front().points.empty()) return;
   if (!figure_.marked || figure_.marked->series >= sweep.series.size())
     return choose(SweepSpot{0, sweep.series.front().points.front().n});
   const auto at = std::ranges::find(sweep.lengths, figure_.marked->n) - sweep.lengths.begin();
-  auto s = static_cast<std::ptrdiff_t>(figure_.marked->series) + series;
+  auto s = std::ptrdiff_t(figure_.marked->series) + series;
   auto l = at + length;
   for (; s >= 0 && s < std::ssize(sweep.series) && l >= 0 && l < std::ssize(sweep.lengths);
        s += series, l += length) {
-    const Index n = sweep.lengths[static_cast<std::size_t>(l)];
-    if (sweep.series[static_cast<std::size_t>(s)].at(n))
-      return choose(SweepSpot{static_cast<std::size_t>(s), n});
+    const Index n = sweep.lengths[l];
+    if (sweep.series[s].at(n)) return choose(SweepSpot{std::size_t(s), n});
   }
 }
 

@@ -7,11 +7,14 @@
 
 namespace fovea {
 
+/// A point in words; empty when it was not measured.
+QString sweep_reading(const Sweep& sweep, const SweepSpot& spot);
+
 class SweepPlot : public QWidget {
   Q_OBJECT
 
  public:
-  explicit SweepPlot(QWidget* parent = nullptr);
+  SweepPlot();
 
   void show_sweep(const Sweep& sweep, SweepTime time, const QString& message);
   /// The same on paper.

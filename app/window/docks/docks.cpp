@@ -1,11 +1,16 @@
 #include "window/docks/docks.h"
 
 #include <QDockWidget>
-#include <QMainWindow>
 #include <QScreen>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QTableWidget>
 #include <algorithm>
+
+#include "window/docks/input_dock.h"
+#include "window/docks/timing_dock.h"
+#include "window/docks/variant_dock.h"
+#include "window/main_window.h"
 
 namespace fovea {
 namespace {
@@ -15,51 +20,25 @@ QWidget* scrolled(QWidget* page) {
   scroll->setObjectName("dock_scroll");
   scroll->setWidgetResizable(true);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  // A page whose height follows from its width must not change its width by needing a scroll bar:
-  // the two would chase each other. Room for the bar is always kept; it is invisible while unused.
+  // The height of a page follows from its width. A scroll bar that appears would change the width,
+  // and so on without end: its room is always kept, and it is invisible while it is not needed.
   scroll->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
   QScrollBar* bar = scroll->verticalScrollBar();
   QObject::connect(bar, &QScrollBar::rangeChanged, bar,
                    [bar](int low, int high) { bar->setEnabled(high > low); });
   scroll->setFocusPolicy(Qt::NoFocus);
   scroll->setWidget(page);
-  scroll->setMinimumWidth(232);  // nothing in it is cut
+  scroll->setMinimumWidth(232);  // narrower, words would be cut
   return scroll;
-}
-
-void follow(Study& study, Docks& docks) {
-  const auto [input, variant, inspector, timing, widgets] = docks;
-  const auto on = [&study](auto signal, auto* receiver, auto slot) {
-    QObject::connect(&study, signal, receiver, slot);
-  };
-  variant->setEnabled(false);  // until there is something to see
-  on(&Study::opened, input, [docks] {
-    docks.variant->setEnabled(true);
-    docks.input->source_opened();
-    docks.inspector->show_pair(nullptr, 0);
-    docks.inspector->show_selection(nullptr);
-  });
-  on(&Study::session_changed, input, &InputDock::refresh);
-  on(&Study::session_changed, variant, &VariantDock::refresh);
-  on(&Study::columns_changed, variant, &VariantDock::refresh);
-  on(&Study::columns_changed, timing, &TimingDock::refresh);
-  on(&Study::cards_changed, input->gallery(), &HeadGallery::refresh);
-  on(&Study::pair_read, inspector,
-     [inspector, &study](auto reading) { inspector->show_pair(reading, study.hovered_column()); });
-  on(&Study::row_read, input, &InputDock::show_row);
-  on(&Study::row_read, inspector, &InspectorDock::show_row);
-  on(&Study::exact_row_read, inspector, &InspectorDock::show_exact_row);
-  on(&Study::selection_read, inspector, &InspectorDock::show_selection);
-  on(&Study::model_changed, inspector, &InspectorDock::refresh_block);
 }
 
 }  // namespace
 
-Docks::Docks(QMainWindow& window, Study& study)
-    : input(new InputDock(study)),
-      variant(new VariantDock(study)),
-      inspector(new InspectorDock(study)),
-      timing(new TimingDock(study)) {
+Docks::Docks(MainWindow& window)
+    : inspector(new InspectorDock(window.study())), timing(make_timing_dock(window.study())) {
+  QWidget* input = make_input_dock(window.study(), window.editor());
+  QWidget* variant = make_variant_dock(window.study(), window.editor());
+  sequence = input->findChild<SequenceView*>();
   window.setDockOptions(QMainWindow::AnimatedDocks | QMainWindow::AllowNestedDocks |
                         QMainWindow::AllowTabbedDocks);
   window.setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
@@ -69,7 +48,6 @@ Docks::Docks(QMainWindow& window, Study& study)
     dock->setObjectName(name);
     dock->setWidget(body);
     window.addDockWidget(area, dock);
-    widgets.push_back(dock);
     return dock;
   };
   auto* left = add("Input", scrolled(input), Qt::LeftDockWidgetArea);
@@ -83,7 +61,6 @@ Docks::Docks(QMainWindow& window, Study& study)
                      Qt::Horizontal);
   window.resizeDocks({right, below}, {560, 280}, Qt::Vertical);
   window.resizeDocks({bottom}, {room.height() < 900 ? 140 : 200}, Qt::Vertical);
-  follow(study, *this);
 }
 
 }  // namespace fovea

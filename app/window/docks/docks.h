@@ -1,27 +1,22 @@
 // The Docks around the canvas: input, variant, inspector and timing.
 #pragma once
 
-#include <vector>
-
-#include "window/docks/input_dock.h"
 #include "window/docks/inspector_dock.h"
-#include "window/docks/timing_dock.h"
-#include "window/docks/variant_dock.h"
+#include "window/docks/sequence_view.h"
 
-class QDockWidget;
-class QMainWindow;
+class QTableWidget;
 
 namespace fovea {
 
-struct Docks {
-  /// Makes them; the window owns them. They follow the study.
-  Docks(QMainWindow& window, Study& study);
+class MainWindow;
 
-  InputDock* input;
-  VariantDock* variant;
+struct Docks {
+  /// Makes them; the window owns them. They follow its study.
+  explicit Docks(MainWindow& window);
+
+  SequenceView* sequence;  // in the input dock
   InspectorDock* inspector;
-  TimingDock* timing;
-  std::vector<QDockWidget*> widgets;
+  QTableWidget* timing;  // a row for each column of the canvas
 };
 
 }  // namespace fovea

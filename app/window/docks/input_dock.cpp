@@ -3,13 +3,13 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QFileInfo>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
-#include <QVBoxLayout>
 
-#include "window/widgets/theme.h"
+#include "window/docks/head_gallery.h"
+#include "window/docks/sequence_view.h"
+#include "window/widgets/form.h"
+#include "window/widgets/text.h"
 
 namespace fovea {
 namespace {
@@ -20,172 +20,173 @@ QString shape_text(const char* name, const HeadTensor& t) {
       .arg(t.heads)
       .arg(t.rows)
       .arg(t.cols)
-      .arg(QString::fromStdString(to_text(t.type)).toUpper());
+      .arg(to_qt(to_text(t.type)).toUpper());
 }
 
 QString facts_of(const Source& source) {
   const Layer& layer = source.layers.front();
   QStringList lines;
-  lines << QString::fromStdString(source.kind) +
+  lines << to_qt(source.kind) +
                (source.layers.size() > 1 ? QString(", %1 layers").arg(source.layers.size()) : "");
-  if (layer.has_qkv()) {
-    lines << shape_text("q", layer.q);
-    if (layer.k.heads != layer.q.heads || layer.v.cols != layer.q.cols)
-      lines << shape_text("k", layer.k) << shape_text("v", layer.v);
-    else
-      lines.back().replace(0, 1, "q k v");
-  } else {
+  const bool alike = layer.k.heads == layer.q.heads && layer.v.cols == layer.q.cols;
+  if (!layer.has_qkv())
     lines << shape_text("attention", layer.attention);
-  }
-  if (source.sequence.grid)
-    lines << QString("image grid %1 × %2")
-                 .arg(source.sequence.grid->rows)
-                 .arg(source.sequence.grid->cols);
+  else if (alike)
+    lines << shape_text("q k v", layer.q);
+  else
+    lines << shape_text("q", layer.q) << shape_text("k", layer.k) << shape_text("v", layer.v);
+  if (const auto& grid = source.sequence.grid)
+    lines << QString("image grid %1 × %2").arg(grid->rows).arg(grid->cols);
   else if (!source.sequence.tokens.empty())
-    lines << QString("%1 tokens").arg(source.sequence.tokens.size());
-  if (!source.layout.empty()) lines << "layout " + QString::fromStdString(source.layout);
+    lines << to_qt(plural(std::ssize(source.sequence.tokens), "token"));
+  if (!source.layout.empty()) lines << "layout " + to_qt(source.layout);
   return lines.join("\n");
 }
 
+QString warnings_of(const Source& source) {
+  QStringList warnings;
+  if (source.layout_guessed)
+    warnings << "⚠ The layout " + to_qt(source.layout) +
+                    " is a guess: check it before you trust anything.";
+  for (const auto& note : source.notes) warnings << to_qt(note);
+  return warnings.join("\n");
+}
+
+void set_text_or_hide(QLabel& label, const QString& text) {
+  label.setText(text);
+  label.setVisible(!text.isEmpty());
+}
+
+class InputDock : public QWidget {
+ public:
+  InputDock(Study& study, SessionEditor& editor) : study_(study), editor_(editor) {
+    QVBoxLayout* column = make_page(*this);
+    column->addWidget(name_ = new QLabel("Nothing is open"));
+    name_->setProperty("style", "link");
+    name_->setWordWrap(true);
+    column->addWidget(facts_ = make_note());
+    column->addWidget(warning_ = make_note());
+    warning_->setProperty("style", "warning");
+    warning_->hide();
+    column->addWidget(content_ = make_note());
+    content_->hide();
+    column->addWidget(patch_chooser_ = make_patch_chooser());
+    column->addWidget(head_chooser_ = make_head_chooser());
+    column->addWidget(sequence_heading_ = make_heading("Tokens"));
+    column->addWidget(query_note_ = make_note());
+    column->addWidget(sequence_ = new SequenceView(study, editor));
+    column->addStretch(1);
+    connect(&study, &Study::opened, this, &InputDock::source_opened);
+    connect(&study, &Study::session_changed, this, &InputDock::refresh);
+    connect(&study, &Study::row_read, this, &InputDock::show_row);
+  }
+
+ private:
+  QWidget* make_head_chooser() {
+    auto* chooser = new QWidget;
+    auto* box = make_inner<QVBoxLayout>(chooser);
+    box->addWidget(make_heading("Heads"));
+    auto* row = make_inner<QHBoxLayout>();
+    add_field(*row, "&Layer", layer_ = new QComboBox, 0, 1);
+    add_field(*row, "&Head", head_ = new QSpinBox);
+    box->addLayout(row);
+    row = make_inner<QHBoxLayout>();
+    add_field(*row, "S&ort by", order_ = new QComboBox, 0, 1);
+    order_->setObjectName("head_order");
+    order_->addItems({"index", "output error", "entropy", "density"});
+    box->addLayout(row);
+    box->addWidget(all_layers_ = new QCheckBox("All la&yers"));
+    all_layers_->setObjectName("all_layers");
+    all_layers_->setToolTip("Show and sort the heads of every layer, named layer·head");
+    connect(all_layers_, &QCheckBox::toggled, this, &InputDock::refresh);
+    box->addWidget(gallery_ = new HeadGallery(study_, editor_));
+    connect(layer_, &QComboBox::activated, this,
+            [this](int layer) { editor_.choose_head(layer, 0); });
+    connect(head_, &QSpinBox::valueChanged, this,
+            [this](int head) { editor_.choose_head(study_.session().layer, head); });
+    connect(order_, &QComboBox::activated, gallery_,
+            [this](int order) { gallery_->set_order(HeadGallery::Order(order)); });
+    return chooser;
+  }
+
+  QWidget* make_patch_chooser() {
+    constexpr int largest = 64;
+    auto* chooser = new QWidget;
+    patch_ = new QSpinBox;
+    patch_->setObjectName("patch");
+    patch_->setToolTip("Side of the squares that are one token each; 1: every pixel is a token");
+    patch_->setRange(1, largest);
+    patch_->setSuffix(" px");
+    patch_->setKeyboardTracking(false);
+    add_field(*make_inner<QHBoxLayout>(chooser), "&Patch", patch_, 1);
+    chooser->hide();
+    connect(patch_, &QSpinBox::valueChanged, this,
+            [this](int patch) { editor_.choose_patch(patch); });
+    return chooser;
+  }
+
+  void source_opened() {
+    const auto source = study_.source();
+    const QString path = to_qt(source->path);
+    name_->setText(path.startsWith("synthetic:") ? path : QFileInfo(path).fileName());
+    name_->setToolTip(path);
+    facts_->setText(facts_of(*source));
+    set_text_or_hide(*content_, to_qt(source->content));
+    set_text_or_hide(*warning_, warnings_of(*source));
+    const QSignalBlocker quiet(layer_);
+    layer_->clear();
+    for (const Layer& layer : source->layers)
+      layer_->addItem(layer.name.empty() ? QString::number(layer_->count()) : to_qt(layer.name));
+    all_layers_->setVisible(source->layers.size() > 1);
+    head_chooser_->setVisible(source->layers.size() > 1 || source->layers.front().heads() > 1);
+    patch_chooser_->setVisible(source->kind == "image");
+    sequence_->set_source(source);
+    sequence_heading_->setText(sequence_->shows_image() ? "Image" : "Tokens");
+    refresh();
+  }
+
+  void refresh() {
+    const auto source = study_.source();
+    if (!source) return;
+    const Session& session = study_.session();
+    const QSignalBlocker quiet_layer(layer_), quiet_head(head_), quiet_patch(patch_);
+    patch_->setValue(session.patch);
+    layer_->setCurrentIndex(int(session.layer));
+    head_->setRange(0, int(source->layers[session.layer].heads()) - 1);
+    head_->setValue(int(session.head));
+    sequence_->set_length(study_.length());
+    gallery_->set_layer(all_layers_->isChecked() ? std::nullopt : std::optional(session.layer));
+  }
+
+  void show_row(std::shared_ptr<const RowReading> row) {
+    sequence_->set_row(row);
+    if (!row || !study_.source()) return;
+    const auto& columns = study_.session().columns;
+    const std::size_t column = std::max(0, study_.selected_column());
+    const QString variant =
+        column < columns.size() ? to_qt(find_variant(columns[column].variant).label) : "";
+    const QString index = QString::number(row->query);
+    const QString label = to_qt(study_.source()->sequence.label(row->query));
+    query_note_->setText(
+        QString("shaded by the attention of query %1, %2")
+            .arg(label == index ? index : index + " “" + label.left(24) + "”", variant));
+  }
+
+  Study& study_;
+  SessionEditor& editor_;
+  QLabel *name_, *facts_, *warning_, *content_, *sequence_heading_, *query_note_;
+  QWidget *head_chooser_, *patch_chooser_;
+  QComboBox *layer_, *order_;
+  QCheckBox* all_layers_;
+  QSpinBox *head_, *patch_;
+  HeadGallery* gallery_;
+  SequenceView* sequence_;
+};
+
 }  // namespace
 
-InputDock::InputDock(Study& study, QWidget* parent) : QWidget(parent), study_(study) {
-  setObjectName("dock_page");
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(12, rhythm, 12, 12);
-  column->setSpacing(rhythm);
-  column->addWidget(name_ = new QLabel("Nothing is open", this));
-  name_->setProperty("style", "link");
-  name_->setWordWrap(true);
-  column->addWidget(facts_ = make_note({}));
-  column->addWidget(content_ = make_note({}));
-  column->addWidget(warning_ = make_note({}));
-  warning_->setProperty("style", "warning");
-  make_patch_chooser(column);
-  make_head_chooser(column);
-  column->addWidget(sequence_heading_ = make_heading("Tokens"));
-  column->addWidget(query_note_ = make_note({}));
-  column->addWidget(sequence_ = new SequenceView(study, this));
-  column->addStretch(1);
-  connect(sequence_, &SequenceView::query_hovered, this, &InputDock::query_hovered);
-  connect(sequence_, &SequenceView::query_chosen, this, &InputDock::query_chosen);
-  connect(sequence_, &SequenceView::query_stepped, this, &InputDock::query_stepped);
-}
-
-void InputDock::make_head_chooser(QVBoxLayout* column) {
-  chooser_ = new QWidget(this);
-  auto* box = new QVBoxLayout(chooser_);
-  box->setContentsMargins(0, 0, 0, 0);
-  box->setSpacing(rhythm);
-  box->addWidget(make_heading("Heads"));
-  auto* row = new QHBoxLayout;
-  const auto add = [&](const QString& text, QWidget* field, int stretch) {
-    auto* label = new QLabel(text, this);
-    label->setBuddy(field);
-    field->setAccessibleName(QString(text).remove('&'));
-    row->addWidget(label);
-    row->addWidget(field, stretch);
-  };
-  add("&Layer", layer_ = new QComboBox(this), 1);
-  add("&Head", head_ = new QSpinBox(this), 0);
-  box->addLayout(row);
-  row = new QHBoxLayout;
-  add("S&ort by", order_ = new QComboBox(this), 1);
-  order_->setObjectName("head_order");
-  order_->addItems({"index", "output error", "entropy", "density"});
-  box->addLayout(row);
-  box->addWidget(all_layers_ = new QCheckBox("All la&yers", this));
-  all_layers_->setObjectName("all_layers");
-  all_layers_->setToolTip("Show and sort the heads of every layer, named layer·head");
-  connect(all_layers_, &QCheckBox::toggled, this, &InputDock::refresh);
-  box->addWidget(gallery_ = new HeadGallery(study_, this));
-  column->addWidget(chooser_);
-  connect(layer_, &QComboBox::activated, this,
-          [this](int layer) { emit head_requested(layer, 0); });
-  connect(head_, &QSpinBox::valueChanged, this,
-          [this](int head) { emit head_requested(study_.session().layer, head); });
-  connect(order_, &QComboBox::activated, this,
-          [this](int order) { gallery_->set_order(static_cast<HeadGallery::Order>(order)); });
-  connect(gallery_, &HeadGallery::head_chosen, this, &InputDock::head_requested);
-}
-
-void InputDock::make_patch_chooser(QVBoxLayout* column) {
-  constexpr int largest = 64;
-  patch_row_ = new QWidget(this);
-  auto* row = new QHBoxLayout(patch_row_);
-  row->setContentsMargins(0, 0, 0, 0);
-  auto* label = new QLabel("&Patch", this);
-  patch_ = new QSpinBox(this);
-  patch_->setObjectName("patch");
-  patch_->setAccessibleName("Patch");
-  patch_->setToolTip("Side of the squares that are one token each; 1: every pixel is a token");
-  patch_->setRange(1, largest);
-  patch_->setSuffix(" px");
-  patch_->setKeyboardTracking(false);
-  label->setBuddy(patch_);
-  row->addWidget(label, 1);
-  row->addWidget(patch_);
-  column->addWidget(patch_row_);
-  patch_row_->hide();
-  connect(patch_, &QSpinBox::valueChanged, this, &InputDock::patch_requested);
-}
-
-void InputDock::source_opened() {
-  const auto source = study_.source();
-  const QString path = QString::fromStdString(source->path);
-  name_->setText(path.startsWith("synthetic:") ? path : QFileInfo(path).fileName());
-  name_->setToolTip(path);
-  facts_->setText(facts_of(*source));
-  content_->setText(QString::fromStdString(source->content));
-  content_->setVisible(!source->content.empty());
-  QStringList warnings;
-  if (source->layout_guessed)
-    warnings << "⚠ Layout guessed as " + QString::fromStdString(source->layout) +
-                    ": check it before trusting anything.";
-  for (const auto& note : source->notes) warnings << QString::fromStdString(note);
-  warning_->setText(warnings.join("\n"));
-  warning_->setVisible(!warnings.isEmpty());
-  const QSignalBlocker quiet(layer_);
-  layer_->clear();
-  for (std::size_t l = 0; l < source->layers.size(); ++l) {
-    const QString layer = QString::fromStdString(source->layers[l].name);
-    layer_->addItem(layer.isEmpty() ? QString::number(l) : layer);
-  }
-  all_layers_->setVisible(source->layers.size() > 1);
-  chooser_->setVisible(source->layers.size() > 1 || source->layers.front().heads() > 1);
-  patch_row_->setVisible(source->kind == "image");
-  sequence_->set_source(source);
-  sequence_heading_->setText(sequence_->shows_image() ? "Image" : "Tokens");
-  refresh();
-}
-
-void InputDock::refresh() {
-  const auto source = study_.source();
-  if (!source) return;
-  const Session& session = study_.session();
-  const QSignalBlocker quiet_layer(layer_), quiet_head(head_), quiet_patch(patch_);
-  if (patch_->value() != session.patch) patch_->setValue(session.patch);
-  layer_->setCurrentIndex(int(session.layer));
-  head_->setRange(0, int(source->layers[std::size_t(session.layer)].heads()) - 1);
-  if (head_->value() != int(session.head)) head_->setValue(int(session.head));
-  sequence_->set_length(study_.length());
-  gallery_->set_layer(all_layers_->isChecked() ? std::nullopt : std::optional(session.layer));
-}
-
-void InputDock::show_row(std::shared_ptr<const RowReading> row) {
-  sequence_->set_row(row);
-  if (!row || !study_.source()) return;
-  const auto& session = study_.session();
-  const auto column = std::size_t(std::max(0, study_.selected_column()));
-  const QString variant =
-      column < session.columns.size()
-          ? QString::fromStdString(find_variant(session.columns[column].variant).label)
-          : "";
-  const QString index = QString::number(row->query);
-  const QString label = QString::fromStdString(study_.source()->sequence.label(row->query));
-  query_note_->setText(
-      QString("shaded by the attention of query %1, %2")
-          .arg(label == index ? index : index + " “" + label.left(24) + "”", variant));
+QWidget* make_input_dock(Study& study, SessionEditor& editor) {
+  return new InputDock(study, editor);
 }
 
 }  // namespace fovea

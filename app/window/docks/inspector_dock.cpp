@@ -1,10 +1,13 @@
 #include "window/docks/inspector_dock.h"
 
-#include <QVBoxLayout>
+#include <QPainter>
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <ranges>
 
-#include "window/docks/singular_values.h"
+#include "window/widgets/form.h"
+#include "window/widgets/text.h"
 #include "window/widgets/theme.h"
 
 namespace fovea {
@@ -14,8 +17,8 @@ namespace {
 const RankBlock* rank_block_of(const Study& study, int column, Index query, Index key) {
   if (!study.model()) return nullptr;
   for (const auto& row : study.model()->cells) {
-    if (column >= static_cast<int>(row.size())) continue;
-    const auto& panel = row[static_cast<std::size_t>(column)].panel;
+    if (column >= std::ssize(row)) continue;
+    const auto& panel = row[column].panel;
     const auto* map = panel ? std::get_if<BlockMap>(&panel->body) : nullptr;
     if (!map) continue;
     for (const RankBlock& block : map->map.blocks)
@@ -28,148 +31,189 @@ QString range_text(IndexRange range) {
   return QString("%1–%2").arg(range.begin).arg(range.end - 1);
 }
 
+QString rank_text(const RankBlock& block) {
+  return QString("%1 of %2").arg(block.rank).arg(std::min(block.rows.size(), block.cols.size()));
+}
+
 QString smallest_text(const RankBlock& block) {
-  const Index bounded = static_cast<Index>(block.singular_values.size()) - block.resolved;
+  const auto bounded = std::ssize(block.singular_values) - block.resolved;
   if (bounded > 0) return QString("the last %1: a bound").arg(bounded);
-  return block.singular_values.empty() ? "–" : number_text(double(block.singular_values.back()));
+  return block.singular_values.empty() ? "–" : number_text(block.singular_values.back());
+}
+
+QString shortened(const QString& text, int length) {
+  return text.size() > length ? text.left(length - 2) + "…" : text;
+}
+
+// Indices of the largest values; equal ones in their order.
+std::vector<std::size_t> largest(const std::vector<float>& values, std::size_t count) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  count = std::min(count, order.size());
+  std::ranges::partial_sort(order, order.begin() + std::ptrdiff_t(count), [&](auto a, auto b) {
+    return values[a] > values[b] || (values[a] == values[b] && a < b);
+  });
+  order.resize(count);
+  return order;
 }
 
 }  // namespace
 
-InspectorDock::InspectorDock(Study& study, QWidget* parent) : QWidget(parent), study_(study) {
-  setObjectName("dock_page");
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(12, rhythm, 12, 12);
-  column->setSpacing(rhythm);
-  column->addWidget(hint_ = make_note("Point at a pair of query and key."));
-  column->addWidget(pair_ = new Readings("Under the cursor", this));
+SingularValues::SingularValues() {
+  setFixedHeight(112);
+  setAccessibleName("Singular values");
+  setToolTip("Singular values, largest first, over seven decades; filled: within the rank at ε");
+}
+
+void SingularValues::show_values(const std::vector<float>& values, int rank) {
+  values_ = values;
+  rank_ = rank;
+  QStringList said;
+  for (const float value : values_ | std::views::take(8)) said << number_text(value);
+  setAccessibleDescription("largest: " + said.join(", "));
+  update();
+}
+
+void SingularValues::paintEvent(QPaintEvent*) {
+  constexpr double decades = 7;  // single precision distinguishes no more
+  constexpr int label_height = 16;
+  if (values_.empty() || values_.front() <= 0) return;
+  QPainter painter(this);
+  const Theme& theme = Theme::current();
+  const double bottom = height() - label_height, step = width() / double(values_.size());
+  for (int i = 0; i < count(); ++i) {
+    const double below = std::log10(std::max(1e-30, double(values_[i] / values_.front())));
+    const double length = std::max(1.0, bottom * (1 + below / decades));
+    painter.fillRect(
+        QRectF(i * step, bottom - length, std::max(1.0, step - (step > 3 ? 1 : 0)), length),
+        i < rank_ ? theme.accent : theme.line);
+  }
+  painter.setPen(theme.muted);
+  const QRectF labels(0, bottom, width(), label_height);
+  painter.drawText(labels, Qt::AlignLeft | Qt::AlignBottom, "σ₁");
+  painter.drawText(labels, Qt::AlignRight | Qt::AlignBottom, QString("σ%1").arg(count()));
+}
+
+InspectorDock::InspectorDock(Study& study) : study_(study) {
+  QVBoxLayout* column = make_page(*this);
+  column->addWidget(pair_hint_ = make_note("Point at a pair of query and key."));
+  column->addWidget(pair_ = new Readings("Under the cursor"));
   column->addWidget(top_heading_ = make_heading("Top keys"));
-  column->addWidget(top_keys_ = new Readings("Top keys", this));
-  top_heading_->hide();
+  column->addWidget(top_keys_ = new Readings("Top keys"));
   column->addWidget(block_heading_ = make_heading("Rank block"));
-  column->addWidget(block_ = new Readings("Rank block", this));
-  column->addWidget(values_ = new SingularValues(this));
-  refresh_block();
+  column->addWidget(block_ = new Readings("Rank block"));
+  column->addWidget(values_ = new SingularValues);
   column->addWidget(make_heading("Selection"));
   column->addWidget(selection_hint_ = make_note("Drag a rectangle in a panel for its statistics."));
-  column->addWidget(selection_ = new Readings("Selection", this));
+  column->addWidget(selection_ = new Readings("Selection"));
   column->addStretch(1);
+  show_top_keys();
+  show_block();
+  connect(&study, &Study::opened, this, [this] {
+    show_pair(nullptr);
+    show_selection(nullptr);
+  });
+  connect(&study, &Study::pair_read, this, &InspectorDock::show_pair);
+  connect(&study, &Study::selection_read, this, &InspectorDock::show_selection);
+  connect(&study, &Study::model_changed, this, &InspectorDock::show_block);
+  connect(&study, &Study::row_read, this, [this](auto row) {
+    if (std::exchange(row_, row) != row) show_top_keys();
+  });
+  connect(&study, &Study::exact_row_read, this, [this](auto row) {
+    if (std::exchange(exact_row_, row) != row) show_top_keys();
+  });
 }
 
 QString InspectorDock::position_text(Index i) const {
   const auto source = study_.source();
-  const bool named = source && (i < Index(source->sequence.tokens.size()) || source->sequence.grid);
+  const bool named = source && (i < std::ssize(source->sequence.tokens) || source->sequence.grid);
   if (!named) return QString::number(i);
-  const QString label = QString::fromStdString(source->sequence.label(i));
+  const QString label = to_qt(source->sequence.label(i));
   return source->sequence.tokens.empty() ? QString("%1  %2").arg(i).arg(label)
                                          : QString("%1  “%2”").arg(i).arg(label.left(24));
 }
 
-void InspectorDock::show_row(std::shared_ptr<const RowReading> row) {
-  if (row == row_) return;
-  row_ = std::move(row);
-  refresh_top_keys();
-}
-
-void InspectorDock::show_exact_row(std::shared_ptr<const RowReading> row) {
-  if (row == exact_row_) return;
-  exact_row_ = std::move(row);
-  refresh_top_keys();
-}
-
-// By the exact weight; beside it what the selected column makes of it.
-void InspectorDock::refresh_top_keys() {
-  constexpr std::size_t shown = 6;
+// Sorted by their exact weights, with the weights in the selected column beside them.
+void InspectorDock::show_top_keys() {
   const bool both = row_ && exact_row_ && row_->query == exact_row_->query &&
                     row_->values.size() == exact_row_->values.size();
   top_heading_->setVisible(both);
   if (!both) return top_keys_->set_rows({});
   top_heading_->setText(QString("Top keys of query %1").arg(row_->query));
-  const auto& exact = exact_row_->values;
-  std::vector<std::size_t> order(exact.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const std::size_t count = std::min(shown, order.size());
-  const auto heavier = [&](std::size_t a, std::size_t b) {
-    return exact[a] > exact[b] || (exact[a] == exact[b] && a < b);
-  };
-  std::ranges::partial_sort(order, order.begin() + std::ptrdiff_t(count), heavier);
-  const auto column = std::size_t(std::max(0, study_.selected_column()));
   const auto& columns = study_.session().columns;
+  const std::size_t column = std::max(0, study_.selected_column());
   const bool reference = column < columns.size() && is_reference(columns[column].variant);
   std::vector<Reading> rows;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t key = order[i];
-    if (!(exact[key] > 0)) break;
-    const auto short_text = [](double value) { return QString::number(value, 'g', 3); };
-    const QString weight = short_text(double(exact[key]));
-    QString name = position_text(Index(key));
+  for (const std::size_t key : largest(exact_row_->values, 6)) {
+    const float weight = exact_row_->values[key];
+    if (!(weight > 0)) break;
+    const QString position = position_text(Index(key));
+    QString name = position;
     if (name.size() > 18) name.remove("patch ");  // its row and column say more
-    rows.push_back({name.size() > 18 ? name.left(16) + "…" : name,
-                    reference ? weight : weight + " → " + short_text(double(row_->values[key])),
-                    position_text(Index(key)) +
-                        (reference ? ": exact weight" : ": exact weight → selected column")});
+    QString weights = number_text(weight, 3);
+    if (!reference) weights += " → " + number_text(row_->values[key], 3);
+    rows.push_back(
+        {shortened(name, 18), weights,
+         position + (reference ? ": exact weight" : ": exact weight → selected column")});
   }
   top_keys_->set_rows(rows);
 }
 
-void InspectorDock::show_pair(std::shared_ptr<const PairReading> reading, int column) {
-  hint_->setVisible(!reading);
-  if (!reading) {
-    pair_->set_rows({});
-    return;
-  }
-  const auto& columns = study_.columns();
-  const ColumnState* state =
-      column >= 0 && column < int(columns.size()) ? &columns[std::size_t(column)] : nullptr;
+void InspectorDock::show_pair(std::shared_ptr<const PairReading> reading) {
+  pair_hint_->setVisible(!reading);
+  if (!reading) return pair_->set_rows({});
   std::vector<Reading> rows{{"query", position_text(reading->query), {}},
                             {"key", position_text(reading->key), {}},
                             {"exact", number_text(reading->exact), "P of exact attention"}};
-  if (state && !is_reference(state->column.variant)) {
-    const double error = reading->approximate - reading->exact;
-    const QString percent = reading->exact > 0 ? QString("  (%1%2 %)")
-                                                     .arg(error > 0 ? "+" : "")
-                                                     .arg(100 * error / reading->exact, 0, 'g', 3)
-                                               : "";
-    rows.push_back({QString::fromStdString(find_variant(state->column.variant).label),
-                    number_text(reading->approximate) + percent,
-                    "P̃ of the column under the cursor"});
-    rows.push_back({"error", number_text(error), "P̃ − P"});
-    const PairInfo& info = reading->info;
-    rows.push_back({"evaluated", info.covered ? "yes" : "no: masked", {}});
-    if (info.covered) {
-      rows.push_back(
-          {"level", QString::number(info.level), "of the token pyramid that owns the pair"});
-      rows.push_back({"weight", number_text(info.weight), "how many keys the entry stands for"});
-    }
-    if (!info.place.empty())
-      rows.push_back(
-          {"place", QString::fromStdString(info.place), "block, leaf, bucket or sample"});
-  }
+  for (const Reading& row : column_rows(*reading)) rows.push_back(row);
+  const int column = study_.hovered_column();
   if (const RankBlock* block = rank_block_of(study_, column, reading->query, reading->key))
     rows.push_back(
-        {"block rank",
-         QString("%1 of %2").arg(block->rank).arg(std::min(block->rows.size(), block->cols.size())),
+        {"block rank", rank_text(*block),
          QString("rows %1, columns %2").arg(range_text(block->rows), range_text(block->cols))});
   pair_->set_rows(rows);
 }
 
+// The pair in the column under the cursor.
+std::vector<Reading> InspectorDock::column_rows(const PairReading& reading) const {
+  const int column = study_.hovered_column();
+  if (column < 0 || column >= std::ssize(study_.columns())) return {};
+  const std::string& variant = study_.columns()[column].column.variant;
+  if (is_reference(variant)) return {};
+  const double error = reading.approximate - reading.exact;
+  const QString percent = reading.exact > 0 ? QString("  (%1%2)")
+                                                  .arg(error > 0 ? "+" : "")
+                                                  .arg(to_qt(format_percent(error / reading.exact)))
+                                            : "";
+  const PairInfo& info = reading.info;
+  std::vector<Reading> rows{
+      {to_qt(find_variant(variant).label), number_text(reading.approximate) + percent,
+       "P̃ of the column under the cursor"},
+      {"error", number_text(error), "P̃ − P"},
+      {"evaluated", info.covered ? "yes" : "no: masked", {}}};
+  if (info.covered) {
+    rows.push_back(
+        {"level", QString::number(info.level), "of the token pyramid that owns the pair"});
+    rows.push_back({"weight", number_text(info.weight), "how many keys the entry represents"});
+  }
+  if (!info.place.empty())
+    rows.push_back({"place", to_qt(info.place), "block, leaf, bucket or sample"});
+  return rows;
+}
+
 void InspectorDock::show_selection(std::shared_ptr<const SelectionReading> reading) {
   selection_hint_->setVisible(!reading);
-  if (!reading) {
-    selection_->set_rows({});
-    return;
-  }
+  if (!reading) return selection_->set_rows({});
   const auto pair = [](double exact, double approximate) {
     return number_text(exact) + " → " + number_text(approximate);
   };
+  const double keys = double(reading->cols.size());
   selection_->set_rows(
       {{"queries", range_text(reading->rows), {}},
        {"keys", range_text(reading->cols), {}},
        {"mass a row", pair(reading->exact_mass, reading->approximate_mass),
         "mean over the rows: exact → selected column"},
-       {"mean",
-        pair(reading->exact_mass / double(reading->cols.size()),
-             reading->approximate_mass / double(reading->cols.size())),
+       {"mean", pair(reading->exact_mass / keys, reading->approximate_mass / keys),
         "of an entry: exact → selected column"},
        {"largest", pair(reading->exact_max, reading->approximate_max), "exact → selected column"},
        {"rms error", number_text(reading->rms_error) + (reading->sampled ? " (sampled)" : ""),
@@ -178,24 +222,22 @@ void InspectorDock::show_selection(std::shared_ptr<const SelectionReading> readi
 
 void InspectorDock::choose_block(int column, Index query, Index key) {
   chosen_ = {column, query, key};
-  refresh_block();
+  show_block();
 }
 
-void InspectorDock::refresh_block() {
+void InspectorDock::show_block() {
   const RankBlock* block =
       chosen_ ? rank_block_of(study_, chosen_->column, chosen_->query, chosen_->key) : nullptr;
   for (QWidget* part : std::initializer_list<QWidget*>{block_heading_, block_, values_})
-    part->setVisible(block != nullptr);
+    part->setVisible(block);
   if (!block) return;
-  const auto full = std::min(block->rows.size(), block->cols.size());
-  const double first = block->singular_values.empty() ? 0 : double(block->singular_values.front());
+  const double first = block->singular_values.empty() ? 0 : block->singular_values.front();
   block_->set_rows({{"queries", range_text(block->rows), {}},
                     {"keys", range_text(block->cols), {}},
-                    {"rank", QString("%1 of %2").arg(block->rank).arg(full),
-                     "numerical rank at the tolerance ε"},
+                    {"rank", rank_text(*block), "numerical rank at the tolerance ε"},
                     {"largest σ", number_text(first), "the block's largest singular value"},
                     {"smallest σ", smallest_text(*block),
-                     "what was cut off is given as equal values, whose sum bounds the true one"}});
+                     "values that were cut off are given as equal ones, whose sum bounds theirs"}});
   values_->show_values(block->singular_values, block->rank);
 }
 

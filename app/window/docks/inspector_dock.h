@@ -1,32 +1,45 @@
 // The InspectorDock says what is under the cursor and what is selected.
 #pragma once
 
-#include <QWidget>
-
 #include "study/study.h"
 #include "window/widgets/readings.h"
 
 namespace fovea {
 
-class SingularValues;
+/// Plots a block's singular values, largest first, on a logarithmic scale; those within the
+/// numerical rank are filled.
+class SingularValues : public QWidget {
+  Q_OBJECT
+
+ public:
+  SingularValues();
+  void show_values(const std::vector<float>& values, int rank);
+  int count() const { return int(values_.size()); }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  std::vector<float> values_;
+  int rank_ = 0;
+};
 
 class InspectorDock : public QWidget {
   Q_OBJECT
 
  public:
-  explicit InspectorDock(Study& study, QWidget* parent = nullptr);
-  void show_pair(std::shared_ptr<const PairReading> reading, int column);
-  /// The heaviest keys of a row: of the selected column, and of exact beside it.
-  void show_row(std::shared_ptr<const RowReading> row);
-  void show_exact_row(std::shared_ptr<const RowReading> row);
-  void show_selection(std::shared_ptr<const SelectionReading> reading);
-  /// The block of the column's rank map that holds the pair, with its singular values.
+  explicit InspectorDock(Study& study);
+  /// Shows the block of the column's rank map that holds the pair, with its singular values.
   void choose_block(int column, Index query, Index key);
-  void refresh_block();
 
  private:
+  void show_pair(std::shared_ptr<const PairReading> reading);
+  void show_selection(std::shared_ptr<const SelectionReading> reading);
+  /// The heaviest keys of a row: of exact attention, and of the selected column beside it.
+  void show_top_keys();
+  void show_block();
+  std::vector<Reading> column_rows(const PairReading& reading) const;
   QString position_text(Index i) const;
-  void refresh_top_keys();
 
   struct ChosenBlock {
     int column;
@@ -34,10 +47,8 @@ class InspectorDock : public QWidget {
   };
 
   Study& study_;
-  QLabel *hint_, *selection_hint_;
-  Readings *pair_, *selection_, *block_;
-  QLabel *block_heading_, *top_heading_;
-  Readings* top_keys_;
+  QLabel *pair_hint_, *selection_hint_, *block_heading_, *top_heading_;
+  Readings *pair_, *selection_, *block_, *top_keys_;
   std::shared_ptr<const RowReading> row_, exact_row_;
   SingularValues* values_;
   std::optional<ChosenBlock> chosen_;

@@ -5,7 +5,7 @@
 #include <QWidget>
 #include <vector>
 
-#include "study/study.h"
+#include "study/session_editor.h"
 
 namespace fovea {
 
@@ -13,7 +13,7 @@ class SequenceView : public QWidget {
   Q_OBJECT
 
  public:
-  explicit SequenceView(Study& study, QWidget* parent = nullptr);
+  SequenceView(Study& study, SessionEditor& editor);
   void set_source(std::shared_ptr<const Source> source);
   /// Of the layer that is shown: layers may have different ones.
   void set_length(Index n);
@@ -29,9 +29,7 @@ class SequenceView : public QWidget {
   QSize sizeHint() const override { return {240, heightForWidth(240)}; }
 
  signals:
-  void query_hovered(fovea::Index query);  // -1: left
-  void query_chosen(fovea::Index query);   // by the pointer
-  void query_stepped(fovea::Index query);  // to it, by keys
+  void query_hovered(fovea::Index query);  // -1: the pointer has left
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -42,30 +40,36 @@ class SequenceView : public QWidget {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
-  void fit_height();
+  /// A token of the text, or a patch of the image.
   struct Chip {
     Index token;
-    QRect box;
-    QString text;
+    QRectF box;
+    QString text = {};
   };
-  int lay_out(int width, std::vector<Chip>* chips) const;
+  void fit_height();
+  /// Shows the part of the tokens that begins with this one.
+  void show_part(Index first);
+  void forget_tokens(Index n);
+  std::vector<Chip> lay_out(int width) const;
+  std::vector<Chip> lay_out_patches() const;
   QRect image_box() const;
   Index at(QPoint point) const;
-  void paint_tokens(QPainter& painter);
-  void paint_marks(QPainter& painter, const QRectF& box, Index token) const;
-  QRectF patch_box(Index token) const;  // empty: not of the image
-  void paint_image(QPainter& painter);
   double shade(Index key) const;
+  QColor colour_of(double shade) const;
+  void paint_text(QPainter& painter);
+  void paint_marks(QPainter& painter, const QRectF& box, Index token) const;
+  void paint_image(QPainter& painter);
 
   Study& study_;
+  SessionEditor& editor_;
   std::shared_ptr<const Source> source_;
   std::shared_ptr<const RowReading> row_;
-  float top_ = 0;
+  float top_ = 0;  // the row's largest weight
   QImage picture_;
   Index n_ = 0, first_ = 0;  // the token shown first
   std::vector<bool> marked_query_, marked_key_, found_;
-  mutable std::vector<Chip> chips_;
-  mutable int chips_width_ = -1;
+  std::vector<Chip> chips_;  // in the order of tokens
+  QSize chips_size_;         // for which they were laid out
 };
 
 }  // namespace fovea

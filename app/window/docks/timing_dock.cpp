@@ -1,269 +1,299 @@
 #include "window/docks/timing_dock.h"
 
-#include <QHelpEvent>
-#include <QMouseEvent>
+#include <QHeaderView>
 #include <QPainter>
-#include <QToolTip>
+#include <QStyledItemDelegate>
+#include <QTableWidget>
 #include <algorithm>
-#include <array>
 
 #include "study/background.h"
-#include "window/widgets/readings.h"
+#include "study/study.h"
+#include "window/widgets/text.h"
 #include "window/widgets/theme.h"
 
 namespace fovea {
 namespace {
 
-constexpr double caption_height = 24, reading_width = 740, row_limit = 28;
-constexpr int row_least = 16;
+// Columns of the table.
+enum { title_place, bar_place, first_number, note_place = first_number + 8, place_count };
+constexpr std::pair<const char*, int> number_headings[] = {
+    {"total", 66},   {"apply", 70},  {"p10 – p90", 134}, {"runs", 44}, {"apply ×", 70},
+    {"total ×", 70}, {"memory", 86}, {"resident", 80},   {"", 110}};
+constexpr const char* heading_tip =
+    "apply ×, total ×: how many times as fast as exact attention\n"
+    "memory: counted, of the plan and of what it needs, beside Q, K, V and Z\n"
+    "resident: measured, how far this program's resident memory rose in one run of planning,\n"
+    "upload and apply; memory that it still held from earlier work and used again is not seen\n"
+    "few: of fewer than 5 runs;  slow: the machine ran at less than two thirds of its best pace";
 
-// Right edges of the columns of numbers, from the left of the readings.
-constexpr std::array<double, 8> number_edges{66, 136, 270, 314, 384, 454, 540, 620};
+/// What was measured of a column.
+struct TimingRow {
+  QStringList texts;  // of the table's columns
+  QString tip;
+  std::vector<StageSummary> stages;
+  double total = 0, whisker_low = 0, whisker_high = 0;  // ms
+  bool stale = false;
+};
 
-QString times(double exact_ms, double ms) {
-  const double ratio = exact_ms / ms;
-  if (!(ms > 0)) return QString();
-  if (ratio < 0.001) return "< 0.001 ×";  // more signs would run into the next column
-  if (ratio < 0.1) return QString::number(ratio, 'f', 3) + " ×";
-  return QString::number(ratio, ratio < 1000 ? 'g' : 'f', ratio < 1000 ? 3 : 0) + " ×";
+QString ms_text(double milliseconds) {
+  return to_qt(format_time(milliseconds));
 }
 
-// Times of one run: few samples until repeats have come in.
+QString spread_text(const StageSummary& stage) {
+  return ms_text(stage.p10_ms) + " – " + ms_text(stage.p90_ms);
+}
+
+QString times_text(double exact_ms, double ms) {
+  const double ratio = exact_ms / ms;
+  if (!(ms > 0)) return {};
+  if (ratio < 0.001) return "< 0.001 ×";  // more digits would not fit
+  if (ratio < 0.1 || ratio >= 1000) return QString::number(ratio, 'f', ratio < 1 ? 3 : 0) + " ×";
+  return number_text(ratio, 3) + " ×";
+}
+
+// Of several runs, or of a single one until these have been measured.
 const Timing& timing_of(const ColumnState& state) {
   return state.timing ? *state.timing : state.computation->timing;
 }
-
-/// Counted and measured memory are named as such.
-QString memory_of(const ColumnState& state) {
-  QString text = "memory: " + bytes_text(state.computation->cost.bytes) +
-                 " counted, of plan and operator beside Q, K, V and Z";
-  if (state.memory)
-    text += QString("; measured: the program's resident peak in one run %1, %2 more than before it")
-                .arg(bytes_text(state.memory->peak), bytes_text(state.memory->rise()));
-  return text;
-}
-
-constexpr const char* caption_tip =
-    "memory: counted, of the plan and of what it needs, beside Q, K, V and Z\n"
-    "resident: measured, how far this program's resident memory rose in one run of planning,\n"
-    "upload and apply; what it still held of earlier work and used again is not seen\n"
-    "few: of fewer than 5 runs;  slow: the machine ran at less than two thirds of its best pace";
 
 double total_of(const Timing& t) {
   return t.plan_total.median_ms + t.upload_total.median_ms + t.apply_total.median_ms;
 }
 
-}  // namespace
-
-TimingDock::TimingDock(Study& study, QWidget* parent) : QWidget(parent), study_(study) {
-  setObjectName("dock_page");
-  setAccessibleName("Timing");
-  setMouseTracking(true);
+// Says which memory was counted and which was measured.
+QString memory_words(const ColumnState& state) {
+  QString text = "memory: " + to_qt(format_bytes(state.computation->cost.bytes)) +
+                 " counted, of plan and operator beside Q, K, V and Z";
+  if (state.memory)
+    text += QString("; measured: the program's resident peak in one run %1, %2 more than before it")
+                .arg(to_qt(format_bytes(state.memory->peak)),
+                     to_qt(format_bytes(state.memory->rise())));
+  return text;
 }
 
-void TimingDock::refresh() {
-  auto now = bars();
-  if (now == bars_) return;
-  bars_ = std::move(now);
-  setMinimumHeight(int(caption_height) + rhythm + row_least * std::max(1, int(bars_.size())));
-  QStringList said;
-  for (const Bar& bar : bars_) said << bar.title + ": " + bar.reading;
-  setAccessibleDescription(said.join("\n"));
-  update();
-}
-
-TimingDock::Bar TimingDock::bar_of(const ColumnState& state) const {
-  Bar bar{.title = study_.shows_matrix()
-                       ? "Attention matrix"
-                       : QString::fromStdString(find_variant(state.column.variant).label),
-          .stale = state.stale};
-  if (!state.computation) {
-    bar.reading = study_.shows_matrix() ? "nothing to time: an attention matrix alone"
-                  : state.error.empty() ? "not measured yet"
-                                        : "error";
-    return bar;
-  }
-  if (!state.computation->applied()) {
-    bar.reading = "being computed";
-    return bar;
-  }
+void add_measurements(TimingRow& row, const ColumnState& state, const ColumnState* exact) {
   const Timing& timing = timing_of(state);
-  int colour = 2;
-  bar.segments.push_back(
-      {"plan", timing.plan_total.median_ms, timing.plan_total.p10_ms, timing.plan_total.p90_ms, 0});
-  bar.segments.push_back({"upload", timing.upload_total.median_ms, timing.upload_total.p10_ms,
-                          timing.upload_total.p90_ms, 1});
-  for (const StageSummary& stage : timing.apply)
-    bar.segments.push_back({QString::fromStdString(stage.name), stage.median_ms, stage.p10_ms,
-                            stage.p90_ms, colour++});
-  bar.total = total_of(timing);
   const StageSummary& apply = timing.apply_total;
-  bar.numbers = {
-      time_text(bar.total),
-      time_text(apply.median_ms),
-      apply.samples > 1 ? time_text(apply.p10_ms) + " – " + time_text(apply.p90_ms) : "–",
-      QString::number(apply.samples),
-      "",
-      "",
-      bytes_text(state.computation->cost.bytes),
-      state.memory ? "+" + bytes_text(state.memory->rise()) : "–"};
-  bar.memory = memory_of(state);
-  // Around the sum: what apply scatters.
-  bar.whisker_low = bar.total - apply.median_ms + apply.p10_ms;
-  bar.whisker_high = bar.total - apply.median_ms + apply.p90_ms;
+  row.stages = {timing.plan_total, timing.upload_total};
+  row.stages[0].name = "plan";
+  row.stages[1].name = "upload";
+  row.stages.insert(row.stages.end(), timing.apply.begin(), timing.apply.end());
+  row.total = total_of(timing);
+  // The spread of apply, drawn around the end of the bar.
+  row.whisker_low = row.total - apply.median_ms + apply.p10_ms;
+  row.whisker_high = row.total - apply.median_ms + apply.p90_ms;
+  const bool compared = exact && exact->computation->applied() && row.total > 0 &&
+                        !is_reference(state.column.variant);
+  row.texts << "" << ms_text(row.total) << ms_text(apply.median_ms)
+            << (apply.samples > 1 ? spread_text(apply) : "–") << QString::number(apply.samples);
+  if (compared)
+    row.texts << times_text(timing_of(*exact).apply_total.median_ms, apply.median_ms)
+              << times_text(total_of(timing_of(*exact)), row.total);
+  else
+    row.texts << ""
+              << "";
   const bool few = timing.few_samples || !state.timing;
-  bar.note = state.throttled ? (few ? "few, slow" : "slow machine") : few ? "few runs" : "";
-  const ColumnState* exact = study_.exact();
-  if (exact && exact->computation->applied() && bar.total > 0 &&
-      !is_reference(state.column.variant)) {
-    const Timing& reference = timing_of(*exact);
-    bar.numbers[4] = times(reference.apply_total.median_ms, apply.median_ms);
-    bar.numbers[5] = times(total_of(reference), bar.total);
+  row.texts << to_qt(format_bytes(state.computation->cost.bytes))
+            << (state.memory ? "+" + to_qt(format_bytes(state.memory->rise())) : "–")
+            << (state.stale       ? "stale"
+                : state.throttled ? (few ? "few, slow" : "slow machine")
+                : few             ? "few runs"
+                                  : "");
+  for (const StageSummary& stage : row.stages)
+    row.tip += QString("\n%1  %2  [%3]")
+                   .arg(to_qt(stage.name), ms_text(stage.median_ms), spread_text(stage));
+  row.tip += "\n" + memory_words(state);
+}
+
+TimingRow row_of(const Study& study, const ColumnState& state) {
+  TimingRow row{.stale = state.stale};
+  row.texts << (study.shows_matrix() ? "Attention matrix"
+                                     : to_qt(find_variant(state.column.variant).label));
+  row.tip = row.texts.front();
+  if (state.computation && state.computation->applied())
+    add_measurements(row, state, study.exact());
+  else
+    row.texts << (study.shows_matrix()  ? "nothing to time: an attention matrix alone"
+                  : state.computation   ? "being computed"
+                  : state.error.empty() ? "not measured yet"
+                                        : "error");
+  while (row.texts.size() < place_count) row.texts << "";
+  return row;
+}
+
+class TimingTable : public QTableWidget {
+ public:
+  explicit TimingTable(Study& study);
+  QSize sizeHint() const override { return {900, 190}; }
+  QSize minimumSizeHint() const override { return {360, 96}; }
+  void draw_bar(QPainter& painter, const QRectF& cell, const TimingRow& row) const;
+  void draw_whisker(QPainter& painter, const TimingRow& row, QPointF left, double scale) const;
+  const std::vector<TimingRow>& rows() const { return rows_; }
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override {
+    QTableWidget::resizeEvent(event);
+    fit();
   }
-  bar.reading = QString("%1, of it apply %2 (%3), %4 runs")
-                    .arg(bar.numbers[0], bar.numbers[1], bar.numbers[2], bar.numbers[3]);
-  if (!bar.numbers[4].isEmpty())
-    bar.reading += QString("; as fast as exact: apply %1, with planning %2")
-                       .arg(bar.numbers[4], bar.numbers[5]);
-  if (few) bar.reading += "; few runs";
-  if (state.throttled) bar.reading += "; the machine was slow meanwhile";
-  bar.reading += "; " + bar.memory;
-  return bar;
+
+ private:
+  void refresh();
+  void fit();
+
+  Study& study_;
+  QString conditions_;  // how and on what is measured
+  std::vector<TimingRow> rows_;
+};
+
+class TimingDelegate : public QStyledItemDelegate {
+ public:
+  explicit TimingDelegate(TimingTable& table) : QStyledItemDelegate(&table), table_(table) {}
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    const Theme& theme = Theme::current();
+    const bool faint = table_.rows()[index.row()].stale && index.column() >= first_number;
+    option->palette.setColor(QPalette::Text, index.column() == note_place ? theme.warning
+                                             : faint                      ? theme.muted
+                                                                          : theme.text);
+  }
+  void paint(QPainter* painter, const QStyleOptionViewItem& option,
+             const QModelIndex& index) const override {
+    if (index.column() == bar_place)
+      table_.draw_bar(*painter, option.rect, table_.rows()[index.row()]);
+    else
+      QStyledItemDelegate::paint(painter, option, index);
+  }
+
+ private:
+  const TimingTable& table_;
+};
+
+TimingTable::TimingTable(Study& study) : QTableWidget(0, place_count), study_(study) {
+  setObjectName("timing");
+  setAccessibleName("Timing");
+  setFocusPolicy(Qt::NoFocus);
+  setSelectionMode(NoSelection);
+  setEditTriggers(NoEditTriggers);
+  setShowGrid(false);
+  setFrameShape(NoFrame);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setItemDelegate(new TimingDelegate(*this));
+  verticalHeader()->hide();
+  verticalHeader()->setMinimumSectionSize(1);
+  QHeaderView* header = horizontalHeader();
+  header->setSectionsClickable(false);
+  header->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  QStringList labels{"", ""};
+  for (const auto& [text, width] : number_headings) {
+    setColumnWidth(int(labels.size()), width);
+    labels << text;
+  }
+  setHorizontalHeaderLabels(labels);
+  for (int place = 0; place < place_count; ++place)
+    horizontalHeaderItem(place)->setToolTip(heading_tip);
+  header->setSectionResizeMode(QHeaderView::Fixed);
+  header->setSectionResizeMode(bar_place, QHeaderView::Stretch);
+  horizontalHeaderItem(bar_place)->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  connect(&study, &Study::columns_changed, this, &TimingTable::refresh);
+  refresh();
 }
 
-std::vector<TimingDock::Bar> TimingDock::bars() const {
-  std::vector<Bar> out;
-  for (const ColumnState& state : study_.columns()) out.push_back(bar_of(state));
-  return out;
-}
-
-double TimingDock::row_height() const {
-  if (bars_.empty()) return row_limit;
-  return std::min(row_limit, (height() - caption_height - 4) / static_cast<double>(bars_.size()));
-}
-
-QString TimingDock::conditions() const {
+void TimingTable::refresh() {
   const Backend& backend = study_.backend();
-  return QString("medians after a warm-up, whiskers: p10–p90 of apply   ·   %1, %2%3")
-      .arg(QString::fromStdString(backend.device()), QString::fromStdString(backend.precision()),
-           niceness > 0 ? QString(", at nice %1").arg(niceness) : "");
-}
-
-void TimingDock::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  const Theme& theme = Theme::current();
-  painter.fillRect(rect(), theme.surface);
-  painter.setRenderHint(QPainter::Antialiasing);
-  painter.setPen(theme.muted);
-  const QString caption = conditions();
-  const double numbers_from = width() - reading_width + 4;
-  painter.drawText(QRectF(12, 0, numbers_from - 24, caption_height), Qt::AlignVCenter,
-                   fontMetrics().elidedText(caption, Qt::ElideRight, int(numbers_from - 24)));
-  draw_numbers(painter,
-               {"total", "apply", "p10 – p90", "runs", "apply ×", "total ×", "memory", "resident"},
-               QRectF(numbers_from, 0, reading_width, caption_height), theme.muted);
-  double label_width = 0, longest = 1e-9;
-  for (const Bar& bar : bars_) {
-    label_width = std::max(label_width, double(fontMetrics().horizontalAdvance(bar.title)));
-    longest = std::max(longest, bar.total);
-  }
-  label_width = std::min(label_width + 24, width() / 4.0);
-  const double scale = std::max(20.0, width() - label_width - reading_width - 64) / longest;
-  for (std::size_t i = 0; i < bars_.size(); ++i)
-    draw_bar(painter, bars_[i], QRectF(0, caption_height + i * row_height(), width(), row_height()),
-             label_width, scale);
-}
-
-void TimingDock::draw_bar(QPainter& painter, const Bar& bar, const QRectF& row, double label_width,
-                          double scale) {
-  const Theme& theme = Theme::current();
-  painter.setPen(theme.text);
-  painter.drawText(QRectF(12, row.top(), label_width - 20, row.height()),
-                   Qt::AlignVCenter | Qt::AlignRight,
-                   fontMetrics().elidedText(bar.title, Qt::ElideRight, int(label_width - 20)));
-  double x = label_width;
-  const double inset = std::min(5.0, row.height() * 0.15);
-  painter.setOpacity(bar.stale ? 0.4 : 1);
-  for (const Segment& segment : bar.segments) {
-    const QRectF box(x, row.top() + inset, segment.ms * scale, row.height() - 2 * inset);
-    painter.fillRect(box, theme.series[std::size_t(segment.colour) % theme.series.size()]);
-    // A name gives way to the whisker.
-    const double end = bar.whisker_high > 0 ? label_width + bar.whisker_low * scale : width();
-    const double room = std::min(box.right(), end) - box.left();
-    if (fontMetrics().horizontalAdvance(segment.name) + 8 < room) {
-      painter.setPen(QColor("#101216"));
-      painter.drawText(QRectF(box.left(), box.top(), room, box.height()), Qt::AlignCenter,
-                       segment.name);
+  conditions_ = QString("Medians after a warm-up, whiskers: p10–p90 of apply   ·   %1, %2%3")
+                    .arg(to_qt(backend.device()), to_qt(backend.precision()),
+                         niceness > 0 ? QString(", at nice %1").arg(niceness) : "");
+  std::vector<TimingRow> now;
+  for (const ColumnState& state : study_.columns()) now.push_back(row_of(study_, state));
+  // Painting this dock repaints the whole window.
+  const auto same = [](const TimingRow& a, const TimingRow& b) {
+    return a.texts == b.texts && a.tip == b.tip && a.stale == b.stale;
+  };
+  if (!rows_.empty() && std::ranges::equal(now, rows_, same)) return;
+  rows_ = std::move(now);
+  setRowCount(int(rows_.size()));
+  for (int r = 0; r < rowCount(); ++r)
+    for (int place = 0; place < place_count; ++place) {
+      auto* cell = new QTableWidgetItem(rows_[r].texts[place]);
+      cell->setToolTip(rows_[r].tip);
+      const auto side = place == note_place ? Qt::AlignLeft : Qt::AlignRight;
+      cell->setTextAlignment(side | Qt::AlignVCenter);
+      setItem(r, place, cell);
     }
-    x += box.width();
-  }
-  const double bars_end = width() - reading_width - 12;
-  draw_whisker(painter, bar, row.center().y(), label_width, scale);
-  painter.setOpacity(1);
-  const QRectF rest(bars_end + 16, row.top(), reading_width - 16, row.height());
-  if (bar.numbers.isEmpty()) {
+  fit();
+}
+
+// Makes rows lower where there are many, so that all are visible.
+void TimingTable::fit() {
+  constexpr int lowest = 16, highest = 28, margin = 4;
+  const int header = horizontalHeader()->height(), count = std::max(1, rowCount());
+  setMinimumHeight(header + 2 * margin + lowest * count);
+  verticalHeader()->setDefaultSectionSize(
+      std::clamp((height() - header - margin) / count, lowest, highest));
+  int widest = 0;
+  for (const TimingRow& row : rows_)
+    widest = std::max(widest, fontMetrics().horizontalAdvance(row.texts.front()) + 24);
+  setColumnWidth(title_place, std::min(widest, width() / 4));
+  QTableWidgetItem* heading = horizontalHeaderItem(bar_place);
+  heading->setText(
+      fontMetrics().elidedText(conditions_, Qt::ElideRight, columnWidth(bar_place) - 8));
+  heading->setToolTip(conditions_ + "\n" + heading_tip);
+}
+
+void TimingTable::draw_bar(QPainter& painter, const QRectF& cell, const TimingRow& row) const {
+  constexpr double tail = 48;  // room for whiskers
+  const Theme& theme = Theme::current();
+  if (row.stages.empty()) {
     painter.setPen(theme.muted);
-    painter.drawText(rest, Qt::AlignVCenter, bar.reading);
+    painter.drawText(cell, Qt::AlignVCenter, row.texts[bar_place]);
     return;
   }
-  draw_numbers(painter, bar.numbers, rest, bar.stale ? theme.muted : theme.text);
-  painter.setPen(theme.warning);
-  painter.drawText(rest.adjusted(number_edges.back() + 10, 0, 0, 0), Qt::AlignVCenter,
-                   bar.stale ? "stale" : bar.note);
-}
-
-void TimingDock::draw_numbers(QPainter& painter, const QStringList& numbers, const QRectF& row,
-                              const QColor& colour) {
-  painter.setPen(colour);
-  double from = row.left();
-  for (int i = 0; i < numbers.size(); ++i) {
-    const double to = row.left() + number_edges[std::size_t(i)];
-    painter.drawText(QRectF(from, row.top(), to - from, row.height()),
-                     Qt::AlignVCenter | Qt::AlignRight, numbers[i]);
-    from = to;
+  painter.save();
+  painter.setClipRect(cell);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setOpacity(row.stale ? 0.4 : 1);
+  const double longest = std::ranges::max(rows_, {}, &TimingRow::total).total;
+  const double scale = std::max(20.0, cell.width() - tail) / std::max(1e-9, longest);
+  const double inset = std::min(5.0, cell.height() * 0.15);
+  QRectF box = cell.adjusted(0, inset, 0, -inset);
+  for (std::size_t i = 0; i < row.stages.size(); ++i) {
+    box.setWidth(row.stages[i].median_ms * scale);
+    painter.fillRect(box, theme.series[i % theme.series.size()]);
+    const QString name = to_qt(row.stages[i].name);
+    QRectF room = box;  // of the name: the whisker comes first
+    room.setRight(std::min(box.right(), cell.left() + row.whisker_low * scale));
+    if (fontMetrics().horizontalAdvance(name) + 8 < room.width()) {
+      painter.setPen(QColor("#101216"));
+      painter.drawText(room, Qt::AlignCenter, name);
+    }
+    box.moveLeft(box.right());
   }
+  draw_whisker(painter, row, {cell.left(), cell.center().y()}, scale);
+  painter.restore();
 }
 
-// A whisker of outliers is cut short behind its bar and ends in an arrow.
-void TimingDock::draw_whisker(QPainter& painter, const Bar& bar, double y, double label_width,
-                              double scale) {
+// A long whisker is cut behind its bar, where it ends in an arrow.
+void TimingTable::draw_whisker(QPainter& painter, const TimingRow& row, QPointF left,
+                               double scale) const {
   constexpr double longest_tail = 40;
-  if (bar.whisker_high <= 0) return;
-  const double from = label_width + bar.whisker_low * scale;
-  const double end = label_width + bar.whisker_high * scale;
-  const double to = std::min(end, label_width + bar.total * scale + longest_tail);
+  const QPointF from = left + QPointF(row.whisker_low * scale, 0);
+  const double end = left.x() + row.whisker_high * scale;
+  const QPointF to(std::min(end, left.x() + row.total * scale + longest_tail), left.y());
   painter.setPen(QPen(Theme::current().text, 1.2));
-  painter.drawLine(QPointF(from, y), QPointF(to, y));
-  painter.drawLine(QPointF(from, y - 3), QPointF(from, y + 3));
-  if (to < end) {
-    painter.drawLine(QPointF(to - 4, y - 4), QPointF(to, y));
-    painter.drawLine(QPointF(to - 4, y + 4), QPointF(to, y));
+  painter.drawLine(from, to);
+  painter.drawLine(from - QPointF(0, 3), from + QPointF(0, 3));
+  if (to.x() < end) {
+    painter.drawLine(to - QPointF(4, 4), to);
+    painter.drawLine(to - QPointF(4, -4), to);
   } else {
-    painter.drawLine(QPointF(to, y - 3), QPointF(to, y + 3));
+    painter.drawLine(to - QPointF(0, 3), to + QPointF(0, 3));
   }
 }
 
-void TimingDock::mousePressEvent(QMouseEvent* event) {
-  const int row = static_cast<int>((event->position().y() - caption_height) / row_height());
-  if (row >= 0 && row < static_cast<int>(bars_.size())) emit column_chosen(row);
-}
+}  // namespace
 
-bool TimingDock::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-  const auto* help = static_cast<QHelpEvent*>(event);
-  if (help->pos().y() < caption_height) {
-    QToolTip::showText(help->globalPos(), caption_tip, this);
-    return true;
-  }
-  const int row = static_cast<int>((help->pos().y() - caption_height) / row_height());
-  if (row < 0 || row >= static_cast<int>(bars_.size())) return true;
-  QString text = bars_[std::size_t(row)].title;
-  for (const Segment& s : bars_[std::size_t(row)].segments)
-    text += QString("\n%1  %2  [%3–%4]")
-                .arg(s.name, time_text(s.ms), time_text(s.p10), time_text(s.p90));
-  if (!bars_[std::size_t(row)].memory.isEmpty()) text += "\n" + bars_[std::size_t(row)].memory;
-  QToolTip::showText(help->globalPos(), text, this);
-  return true;
+QTableWidget* make_timing_dock(Study& study) {
+  return new TimingTable(study);
 }
 
 }  // namespace fovea

@@ -8,7 +8,6 @@
 #include "variants/schema.h"
 
 class QHBoxLayout;
-class QLabel;
 class QSlider;
 
 namespace fovea {
@@ -17,11 +16,11 @@ class FieldEditor : public QWidget {
   Q_OBJECT
 
  public:
-  /// `n`: a slider over tokens needs go no further.
+  /// `n`: sliders of sizes in tokens go no further than this length.
   FieldEditor(const Field& field, Index n, QWidget* parent = nullptr);
 
   /// Shows a value without a signal.
-  void set_value(const Value& value);
+  void set_value(const Value& value) { show_(value); }
   const Field& field() const { return field_; }
 
  signals:
@@ -29,16 +28,16 @@ class FieldEditor : public QWidget {
 
  private:
   void make_choice(QHBoxLayout* top);
-  void make_number(QHBoxLayout* top);
+  void make_number(QHBoxLayout* top, Index n);
   void make_list(QHBoxLayout* top);
+  void lay_out_slider(Index n);
   void emit_number(double number);
-  int slider_of(double number) const;
-  double number_of(int position) const;
+  bool is_integer() const { return std::holds_alternative<std::int64_t>(field_.standard); }
 
   Field field_;
-  double slider_low_ = 0, slider_high_ = 1;
-  QLabel* label_ = nullptr;
   QSlider* slider_ = nullptr;
+  std::function<double(int position)> number_of_;
+  std::function<int(double number)> position_of_;
   std::function<void(const Value&)> show_;
 };
 

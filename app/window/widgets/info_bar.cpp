@@ -3,28 +3,24 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QToolButton>
 
-#include "window/widgets/theme.h"
+#include "window/widgets/form.h"
 
 namespace fovea {
 
-InfoBar::InfoBar(QWidget* parent) : QFrame(parent), label_(new QLabel(this)) {
+InfoBar::InfoBar(QWidget* parent) : QFrame(parent), label_(new QLabel), remedy_(new QPushButton) {
   setObjectName("info_bar");
   setAccessibleName("Message");
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(12, rhythm / 2, rhythm, rhythm / 2);
   label_->setWordWrap(true);
   label_->setTextFormat(Qt::PlainText);
-  label_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  make_selectable(*label_);
   row->addWidget(label_, 1);
-  row->addWidget(remedy_ = new QPushButton(this));
+  row->addWidget(remedy_);
   remedy_->setObjectName("remedy");
   connect(remedy_, &QPushButton::clicked, this, [this] { apply_(); });
-  auto* close = new QToolButton(this);
-  close->setText("✕");
-  close->setToolTip("Dismiss");
-  close->setAccessibleName("Dismiss the message");
+  QToolButton* close = make_sign_button("✕", "Dismiss the message", "Dismiss");
   connect(close, &QToolButton::clicked, this, &QWidget::hide);
   row->addWidget(close);
   hide();

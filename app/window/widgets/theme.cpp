@@ -4,6 +4,9 @@
 #include <QPalette>
 #include <QStyleFactory>
 
+#include "canvas/theme.h"
+#include "figure/painter_ink.h"
+
 namespace fovea {
 namespace {
 
@@ -49,7 +52,12 @@ QString style_sheet(const Theme& t) {
     QMenu::separator { height: 1px; background: %line; margin: 4px 8px; }
     QDockWidget { color: %text; font-weight: 600; titlebar-close-icon: none; }
     QDockWidget::title { background: %surface; padding: 8px 12px 4px 12px; text-align: left; }
-    QWidget#dock_body, QScrollArea#dock_scroll, QWidget#dock_page { background: %surface; border: none; }
+    QScrollArea#dock_scroll, QWidget#dock_page { background: %surface; border: none; }
+    QTableView { background: %surface; border: none; padding: 0 12px 4px 12px; }
+    QHeaderView { background: %surface; border: none; }
+    QHeaderView::section { background: %surface; color: %muted; border: none; padding: 4px 3px; }
+    QListView#heads { background: %surface; border: 1px solid transparent; }
+    QListView#heads:focus { border: 1px dotted %accent; }
     QToolBar { background: %window; border: none; padding: 0 4px 4px 4px; spacing: 2px; }
     QToolBar::separator { background: %line; width: 1px; margin: 4px 6px; }
     QToolBar QToolButton { padding: 4px 8px; }
@@ -96,47 +104,47 @@ QString style_sheet(const Theme& t) {
   return sheet;
 }
 
-QLabel* make_label(const QString& text, const char* style, QWidget* parent) {
-  auto* label = new QLabel(text, parent);
-  label->setProperty("style", style);
-  label->setWordWrap(true);
-  return label;
+// The colours that the canvas has too are those of the canvas.
+Theme with_colours_of_canvas(bool dark, Theme theme) {
+  const canvas::Theme& canvas = canvas::theme_for(dark);
+  theme.line = qcolor(canvas.style.frame);
+  theme.text = qcolor(canvas.style.text);
+  theme.muted = qcolor(canvas.style.faint);
+  theme.accent = qcolor(canvas.accent);
+  theme.marked = qcolor(canvas.marked);
+  return theme;
 }
 
 }  // namespace
 
 const Theme& Theme::dark() {
-  static const Theme theme{"#15171c",
-                           "#1d2026",
-                           "#262a32",
-                           "#343a45",
-                           "#dde1e8",
-                           "#8f96a3",
-                           "#5aa9e6",
-                           "#e8b04b",
-                           "#e5715f",
-                           "#ff6ad5",
-                           {"#5aa9e6", "#7fd1ae", "#f3b32a", "#e07a5f", "#b388eb", "#9aa5b1"}};
+  static const Theme theme = with_colours_of_canvas(
+      true, {.window = "#15171c",
+             .surface = "#1d2026",
+             .raised = "#262a32",
+             .warning = "#e8b04b",
+             .error = "#e5715f",
+             .series = {"#5aa9e6", "#7fd1ae", "#f3b32a", "#e07a5f", "#b388eb", "#9aa5b1"}});
   return theme;
 }
 
 const Theme& Theme::light() {
-  static const Theme theme{"#eceef2",
-                           "#f8f9fb",
-                           "#ffffff",
-                           "#cfd4dc",
-                           "#1d222b",
-                           "#5d6675",
-                           "#1769aa",
-                           "#9a6700",
-                           "#b3261e",
-                           "#d61fa4",
-                           {"#2f7fc1", "#2f9e77", "#d08f00", "#c4533a", "#7e57c2", "#6b7684"}};
+  static const Theme theme = with_colours_of_canvas(
+      false, {.window = "#eceef2",
+              .surface = "#f8f9fb",
+              .raised = "#ffffff",
+              .warning = "#9a6700",
+              .error = "#b3261e",
+              .series = {"#2f7fc1", "#2f9e77", "#d08f00", "#c4533a", "#7e57c2", "#6b7684"}});
   return theme;
 }
 
 const Theme& Theme::current() {
   return dark_now ? dark() : light();
+}
+
+bool Theme::is_dark() {
+  return dark_now;
 }
 
 bool desktop_is_dark() {
@@ -149,13 +157,6 @@ void apply_theme(QApplication& application, bool dark) {
   application.setStyle(QStyleFactory::create("Fusion"));
   application.setPalette(palette_of(Theme::current()));
   application.setStyleSheet(style_sheet(Theme::current()));
-}
-
-QLabel* make_heading(const QString& text, QWidget* parent) {
-  return make_label(text, "heading", parent);
-}
-QLabel* make_note(const QString& text, QWidget* parent) {
-  return make_label(text, "note", parent);
 }
 
 }  // namespace fovea

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <QColor>
-#include <QLabel>
-#include <QString>
 #include <array>
 
 class QApplication;
@@ -11,12 +9,14 @@ class QApplication;
 namespace fovea {
 
 struct Theme {
-  QColor window, surface, raised, line, text, muted, accent, warning, error, marked;
+  QColor window, surface, raised;  // the ground, docks on it, and fields on those
+  QColor line, text, muted, accent, warning, error, marked;
   std::array<QColor, 6> series;  // stages, curves; also distinct to the colour blind
 
   static const Theme& dark();
   static const Theme& light();
   static const Theme& current();
+  static bool is_dark();  // now
 };
 
 /// Whether the desktop is dark now. Replaces the palette by the desktop's: call apply_theme after
@@ -24,11 +24,5 @@ struct Theme {
 bool desktop_is_dark();
 /// Fusion with our palette and a small style sheet; every widget follows.
 void apply_theme(QApplication& application, bool dark);
-
-/// Unit of all margins and gaps.
-constexpr int rhythm = 8;
-
-QLabel* make_heading(const QString& text, QWidget* parent = nullptr);
-QLabel* make_note(const QString& text, QWidget* parent = nullptr);
 
 }  // namespace fovea

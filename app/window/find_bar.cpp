@@ -1,0 +1,127 @@
+#include "window/find_bar.h"
+
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QToolButton>
+#include <algorithm>
+
+#include "canvas/viewport.h"
+#include "window/main_window.h"
+#include "window/widgets/form.h"
+#include "window/widgets/text.h"
+
+namespace fovea {
+
+FindBar::FindBar(MainWindow& window)
+    : QFrame(&window), window_(window), line_(new QLineEdit), result_(make_note()) {
+  setObjectName("find_bar");
+  setAccessibleName("Find a token");
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(12, rhythm / 2, rhythm, rhythm / 2);
+  add_field(*row, "Token", line_, 0, 1);
+  line_->setObjectName("find_text");
+  line_->setAccessibleName("Text in the token");
+  line_->setPlaceholderText("Enter: next, Shift+Enter: previous, Esc: close");
+  line_->setMaximumWidth(420);
+  line_->installEventFilter(this);
+  connect(line_, &QLineEdit::textChanged, this, &FindBar::start);
+  const auto add_button = [&](const QString& sign, const QString& name, auto slot) {
+    QToolButton* button = make_sign_button(sign, name, name);
+    button->setFocusPolicy(Qt::TabFocus);
+    connect(button, &QToolButton::clicked, this, slot);
+    row->addWidget(button);
+  };
+  add_button("▲", "Previous match (Shift+F3)", [this] { step(-1); });
+  add_button("▼", "Next match (F3)", [this] { step(1); });
+  result_->setWordWrap(false);
+  row->addWidget(result_, 1);
+  add_button("✕", "Close the search", &FindBar::close_bar);
+  hide();
+  connect(&window.study(), &Study::opened, this,
+          [this] { mark(isVisible() ? line_->text() : QString()); });
+}
+
+void FindBar::open_bar() {
+  show();
+  line_->setFocus(Qt::ShortcutFocusReason);
+  line_->selectAll();
+  start(line_->text());
+}
+
+void FindBar::close_bar() {
+  hide();
+  mark({});
+  window_.canvas().setFocus();
+}
+
+void FindBar::mark(const QString& text) {
+  found_.clear();
+  at_.reset();
+  const auto source = window_.study().source();
+  if (source && !text.isEmpty()) {
+    for (Index i = 0; i < window_.study().length(); ++i)
+      if (to_qt(source->sequence.label(i)).contains(text, Qt::CaseInsensitive)) found_.push_back(i);
+  }
+  window_.canvas().set_found(found_);
+  window_.docks().sequence->set_found(found_);
+  const auto count = std::ssize(found_);
+  show_result(text.isEmpty() ? QString()
+              : count == 0   ? "No matches"
+              : count == 1   ? "1 match"
+                             : QString("%1 matches").arg(count));
+}
+
+void FindBar::start(const QString& text) {
+  mark(text);
+  if (found_.empty()) return;
+  const Index from = window_.study().session().pinned_query.value_or(0);
+  const auto next = std::ranges::lower_bound(found_, from);
+  at_ = next == found_.end() ? 0 : next - found_.begin();
+  show_match();
+}
+
+void FindBar::step(int by) {
+  if (!isVisible()) return open_bar();
+  if (found_.empty()) return;
+  const auto count = std::ssize(found_);
+  const auto from = at_ ? std::ptrdiff_t(*at_) : by > 0 ? -1 : count;
+  at_ = (from + by + count) % count;
+  show_match();
+}
+
+// Pins its row and moves it into view.
+void FindBar::show_match() {
+  const Index token = found_[*at_];
+  window_.change("find", [&](Session& s) {
+    Viewport& v = s.viewport;
+    const double row = double(token) + 0.5;
+    s.pinned_query = token;
+    if (row < v.row_begin || row >= v.row_end)
+      v = canvas::panned(v, row - (v.row_begin + v.row_end) / 2, 0, window_.study().length());
+  });
+  window_.docks().sequence->show_token(token);
+  show_result(QString("Match %1 of %2: query %3").arg(*at_ + 1).arg(found_.size()).arg(token));
+}
+
+void FindBar::show_result(const QString& result) {
+  result_->setText(result);
+  line_->setAccessibleDescription(result);
+}
+
+// Handles Enter and Esc before any shortcut of the window does.
+bool FindBar::eventFilter(QObject* watched, QEvent* event) {
+  const bool pressed = event->type() == QEvent::KeyPress;
+  if (!pressed && event->type() != QEvent::ShortcutOverride)
+    return QFrame::eventFilter(watched, event);
+  const auto* key = static_cast<QKeyEvent*>(event);
+  const bool enter = key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter;
+  if (!enter && key->key() != Qt::Key_Escape) return QFrame::eventFilter(watched, event);
+  event->accept();
+  if (pressed && enter) step(key->modifiers() & Qt::ShiftModifier ? -1 : 1);
+  if (pressed && !enter) close_bar();
+  return true;
+}
+
+}  // namespace fovea

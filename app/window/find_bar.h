@@ -1,0 +1,44 @@
+// The FindBar searches tokens: those that contain its text are marked, and it steps through them.
+#pragma once
+
+#include <QFrame>
+#include <optional>
+#include <vector>
+
+#include "data/matrix.h"
+
+class QLabel;
+class QLineEdit;
+
+namespace fovea {
+
+class MainWindow;
+
+class FindBar : public QFrame {
+  Q_OBJECT
+
+ public:
+  explicit FindBar(MainWindow& window);
+  /// Shows itself and takes the focus; the text of the last search is selected.
+  void open_bar();
+  void close_bar();
+  /// Shows the next match, or the previous one; opens the bar when it is closed.
+  void step(int by);
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void mark(const QString& text);   // the view stays where it is
+  void start(const QString& text);  // and shows the first match from the pinned query on
+  void show_match();
+  void show_result(const QString& result);
+
+  MainWindow& window_;
+  QLineEdit* line_;
+  QLabel* result_;
+  std::vector<Index> found_;       // tokens that match
+  std::optional<std::size_t> at_;  // the match that was shown last
+};
+
+}  // namespace fovea

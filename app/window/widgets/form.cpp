@@ -1,0 +1,61 @@
+#include "window/widgets/form.h"
+
+#include <QStyle>
+
+namespace fovea {
+namespace {
+
+QLabel* make_label(const QString& text, const char* style) {
+  auto* label = new QLabel(text);
+  label->setProperty("style", style);
+  label->setWordWrap(true);
+  return label;
+}
+
+}  // namespace
+
+QVBoxLayout* make_page(QWidget& page) {
+  page.setObjectName("dock_page");
+  auto* column = new QVBoxLayout(&page);
+  column->setContentsMargins(12, rhythm, 12, 12);
+  column->setSpacing(rhythm);
+  return column;
+}
+
+QLabel* make_heading(const QString& text) {
+  return make_label(text, "heading");
+}
+
+QLabel* make_note(const QString& text) {
+  return make_label(text, "note");
+}
+
+void make_selectable(QLabel& label) {
+  label.setTextInteractionFlags(Qt::TextSelectableByMouse);
+}
+
+void add_field(QBoxLayout& row, const QString& label, QWidget* field, int label_stretch,
+               int field_stretch) {
+  auto* name = new QLabel(label);
+  name->setBuddy(field);
+  field->setAccessibleName(QString(label).remove('&'));
+  row.addWidget(name, label_stretch);
+  row.addWidget(field, field_stretch);
+}
+
+QToolButton* make_sign_button(const QString& sign, const QString& name, const QString& tip) {
+  auto* button = new QToolButton;
+  button->setText(sign);
+  button->setAccessibleName(name);
+  button->setToolTip(tip);
+  return button;
+}
+
+void set_style(QWidget& widget, const char* style) {
+  if (widget.property("style").toString() == style) return;
+  widget.setProperty("style", style);
+  widget.style()->unpolish(&widget);  // the style sheet reads the property again
+  widget.style()->polish(&widget);
+}
+
+}  // namespace fovea

@@ -1,0 +1,39 @@
+// Parts of forms: a dock's page, texts in their styles, fields with their labels, small buttons.
+#pragma once
+
+#include <QBoxLayout>
+#include <QLabel>
+#include <QToolButton>
+
+namespace fovea {
+
+/// The unit of all margins and gaps.
+constexpr int rhythm = 8;
+
+/// The column of a dock's page.
+QVBoxLayout* make_page(QWidget& page);
+/// A box without margins inside another one.
+template <class Box>
+Box* make_inner(QWidget* parent = nullptr) {
+  auto* box = new Box(parent);
+  box->setContentsMargins(0, 0, 0, 0);
+  box->setSpacing(rhythm);
+  return box;
+}
+
+QLabel* make_heading(const QString& text = {});
+QLabel* make_note(const QString& text = {});
+/// Its text can be selected and copied.
+void make_selectable(QLabel& label);
+
+/// A field behind its label, named by it and reached by the letter after its "&".
+void add_field(QBoxLayout& row, const QString& label, QWidget* field, int label_stretch = 0,
+               int field_stretch = 0);
+
+/// A button with a sign on it, and what it does in words.
+QToolButton* make_sign_button(const QString& sign, const QString& name, const QString& tip);
+
+/// Gives a widget another style of the style sheet.
+void set_style(QWidget& widget, const char* style);
+
+}  // namespace fovea

@@ -1,0 +1,19 @@
+// Words and numbers as Qt's text.
+#pragma once
+
+#include <QString>
+
+#include "data/number_text.h"
+
+namespace fovea {
+
+inline QString to_qt(const std::string& text) {
+  return QString::fromStdString(text);
+}
+
+/// As in captions of figures.
+inline QString number_text(double value, int digits = 4) {
+  return to_qt(format_number(value, digits));
+}
+
+}  // namespace fovea
