@@ -29,7 +29,7 @@ struct ComputeOptions {
 void require_room(const ComputeOptions& options, Index heads, Index n) {
   if (!options.dense) return;
   if (options.output.empty())
-    throw UsageError("--dense writes P to a file: expected -o OUT.safetensors");
+    throw UsageError("--dense writes P to a file; expected -o OUT.safetensors");
   const double bytes =
       4.0 * static_cast<double>(heads) * static_cast<double>(n) * static_cast<double>(n);
   if (bytes > dense_limit)
@@ -154,7 +154,7 @@ void run_compute(const ComputeOptions& options, const Console& console) {
   if (!options.output.empty()) {
     const auto ending = std::filesystem::path(options.output).extension();
     if (!ending.empty() && ending != ".safetensors")
-      throw UsageError("-o " + options.output + ": expected a name that ends in .safetensors");
+      throw UsageError("-o " + options.output + "; expected a name that ends in .safetensors");
     require_writable(options.output);
   }
   const Source source = options.source.load();

@@ -22,7 +22,7 @@ double points_of(const std::string& option, const std::string& text, int dpi) {
       !(length * known->second <= largest))
     throw UsageError(
         option + " " + text +
-        ": expected a length from 0.25in to 200in in the unit in, cm, mm, pt or px, such as 3.5in");
+        "; expected a length from 0.25in to 200in in the unit in, cm, mm, pt or px, such as 3.5in");
   return length * known->second;
 }
 

@@ -21,7 +21,7 @@ std::optional<Index> index_from(const std::string& text) {
 std::pair<std::string, std::string> key_and_value(const std::string& setting) {
   const auto equals = setting.find('=');
   if (equals == std::string::npos || equals == 0)
-    throw UsageError("--set " + setting + ": KEY=VALUE expected");
+    throw UsageError("--set " + setting + "; expected KEY=VALUE");
   return {setting.substr(0, equals), setting.substr(equals + 1)};
 }
 
@@ -31,7 +31,7 @@ std::string check_seed(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool good = error == std::errc() && end == text.data() + text.size();
   return good ? std::string()
-              : "'" + text + "' found, expected a whole number from 0 to 18446744073709551615";
+              : "'" + text + "' found; expected a whole number from 0 to 18446744073709551615";
 }
 
 bool has_parameter(const Variant& variant, const std::string& id) {
@@ -41,7 +41,7 @@ bool has_parameter(const Variant& variant, const std::string& id) {
 }  // namespace
 
 std::string refuse_empty(const std::string& text) {
-  return text.empty() ? "'' found, expected a name" : std::string();
+  return text.empty() ? "'' found; expected a name" : std::string();
 }
 
 void SourceOptions::add_to(CLI::App& command, bool required) {
@@ -105,7 +105,7 @@ void HeadOptions::add_to(CLI::App& command, const std::string& standard, bool al
         char* end = nullptr;
         const double value = std::strtod(text.c_str(), &end);
         const bool good = end != text.c_str() && !*end && std::isfinite(value) && value > 0;
-        return good ? std::string() : text + " found, expected a finite number above 0";
+        return good ? std::string() : text + " found; expected a finite number above 0";
       });
   command.add_flag("--allow-non-finite", allow_non_finite,
                    "Compute even if the input holds NaN or Inf");
@@ -122,8 +122,8 @@ Index HeadOptions::layer_in(const Source& source) const {
   const auto count = static_cast<Index>(source.layers.size());
   const auto index = index_from(layer);
   if (index && *index >= 0 && *index < count) return *index;
-  throw UsageError("--layer " + layer + ": 0 to " + std::to_string(count - 1) +
-                   (names.empty() ? "" : ", or one of " + names) + " expected");
+  throw UsageError("--layer " + layer + "; expected 0 to " + std::to_string(count - 1) +
+                   (names.empty() ? "" : ", or one of " + names));
 }
 
 std::vector<Index> HeadOptions::heads_in(const Source& source) const {
@@ -135,7 +135,7 @@ std::vector<Index> HeadOptions::heads_in(const Source& source) const {
   }
   const auto index = index_from(head);
   if (!index || *index < 0 || *index >= count)
-    throw UsageError("--head " + head + ": 0 to " + std::to_string(count - 1) + " expected");
+    throw UsageError("--head " + head + "; expected 0 to " + std::to_string(count - 1));
   return {*index};
 }
 

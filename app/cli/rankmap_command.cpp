@@ -204,7 +204,7 @@ void add_rankmap_command(CLI::App& program, Work& chosen) {
         double value = 0;
         const bool good =
             CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value >= 0;
-        return good ? "" : "'" + text + "' found, expected a number of at least 0";
+        return good ? "" : "'" + text + "' found; expected a number of at least 0";
       })
       ->capture_default_str();
   command->add_flag("--relative", options->rank.relative,

@@ -93,13 +93,13 @@ void check_estimate(const Options& options) {
 void check(const Options& options) {
   if (!ends_in(options.output, ".png") && !ends_in(options.output, ".svg") &&
       !ends_in(options.output, ".pdf"))
-    throw UsageError("-o " + options.output + ": expected a name that ends in .png, .svg or .pdf");
+    throw UsageError("-o " + options.output + "; expected a name that ends in .png, .svg or .pdf");
   variants_named(options.variants);
   for (const auto& view : options.views)
     if (view != timing_view && !view_from(view))
       throw UsageError(
           "unknown view '" + view +
-          "': expected heatmap, error, mask, rank, level, tree, row, output, cost or timing");
+          "'; expected heatmap, error, mask, rank, level, tree, row, output, cost or timing");
   check_estimate(options);
   require_writable(options.output);
 }

@@ -30,28 +30,28 @@ QSize scaled_size(QSize size, int max_side) {
 /// Of the picture to be used; does not decode anything.
 void require_size(const std::string& path, QSize size, int patch, bool scaled) {
   if (!scaled && std::max(size.width(), size.height()) > most_side)
-    throw InputError(path, size_text(size) + "; at most " + std::to_string(most_side) +
-                               " a side was expected (--max-side scales it down)");
+    throw InputError(path, size_text(size) + "; expected at most " + std::to_string(most_side) +
+                               " a side (--max-side scales it down)");
   const Index cols = size.width() / patch, rows = size.height() / patch;
   if (cols == 0 || rows == 0)
     throw InputError(path, size_text(size) + " hold no whole patch of " + std::to_string(patch) +
-                               " x " + std::to_string(patch) + "; a smaller --patch was expected");
+                               " x " + std::to_string(patch) + "; expected a smaller --patch");
   if (cols * rows <= most_tokens) return;
   const double ratio =
       std::sqrt(static_cast<double>(most_tokens) / static_cast<double>(cols * rows));
   const int side = static_cast<int>(ratio * std::max(size.width(), size.height()));
   throw InputError(path, size_text(size) + " in patches of " + std::to_string(patch) + " make " +
-                             std::to_string(cols * rows) + " tokens; at most " +
-                             std::to_string(most_tokens) + " was expected (--max-side " +
-                             std::to_string(side) + ", or a larger --patch)");
+                             std::to_string(cols * rows) + " tokens; expected at most " +
+                             std::to_string(most_tokens) + " (--max-side " + std::to_string(side) +
+                             ", or a larger --patch)");
 }
 
 void require_decodable(const std::string& path, QSize size) {
   const Index mib = Index{size.width()} * size.height() * 4 >> 20;
   if (mib > most_decoded)
     throw InputError(path, size_text(size) + " take " + std::to_string(mib) +
-                               " MiB when decoded; at most " + std::to_string(most_decoded) +
-                               " MiB was expected");
+                               " MiB when decoded; expected at most " +
+                               std::to_string(most_decoded) + " MiB");
 }
 
 std::string formats_text() {
@@ -67,7 +67,7 @@ void require_whole_jpeg(const std::string& path) {
   const std::size_t scan = bytes.rfind("\xFF\xDA");
   if (scan == bytes.npos || bytes.find("\xFF\xD9", scan) == bytes.npos)
     throw InputError(path, "the JPEG breaks off after " + std::to_string(bytes.size()) +
-                               " bytes; a whole file was expected");
+                               " bytes; expected a whole file");
 }
 
 /// The library's own words for these are of "image data"; and it prints warnings of its own.
@@ -82,9 +82,9 @@ void require_whole_png(const std::string& path) {
   };
   if (bytes.size() < sides_end || bytes.rfind("IEND") == bytes.npos)
     throw InputError(path, "the PNG breaks off after " + std::to_string(bytes.size()) +
-                               " bytes; a whole file was expected");
+                               " bytes; expected a whole file");
   const QSize size(side(sides_at), side(sides_at + 4));
-  if (size.isEmpty()) throw InputError(path, size_text(size) + "; at least one was expected");
+  if (size.isEmpty()) throw InputError(path, size_text(size) + "; expected at least one");
 }
 
 QImage decode(const std::string& path, QImageReader& reader, QSize target) {
@@ -93,7 +93,7 @@ QImage decode(const std::string& path, QImageReader& reader, QSize target) {
   QImage image = reader.read();
   if (image.isNull())
     throw InputError(path, "the image cannot be decoded (" + reader.errorString().toStdString() +
-                               "); a whole file was expected");
+                               "); expected a whole file");
   image = image.convertToFormat(QImage::Format_ARGB32);
   if (image.colorSpace().isValid() && image.colorSpace() != QColorSpace(QColorSpace::SRgb))
     image.convertToColorSpace(QColorSpace::SRgb);
@@ -120,9 +120,9 @@ Picture picture_of(const QImage& image, QRect area) {
 
 ImageFile read_image(const std::string& path, int patch, int max_side) {
   if (patch < 1 || patch > 4096)
-    throw UsageError("--patch is " + std::to_string(patch) + "; 1 to 4096 was expected");
+    throw UsageError("--patch is " + std::to_string(patch) + "; expected 1 to 4096");
   if (max_side < 0)
-    throw UsageError("--max-side is " + std::to_string(max_side) + "; 0 or more was expected");
+    throw UsageError("--max-side is " + std::to_string(max_side) + "; expected 0 or more");
   require_readable_file(path);
   QImageReader::setAllocationLimit(most_decoded);  // the library's own is 256 MiB
   QImageReader reader(QFile::decodeName(path.c_str()));

@@ -46,8 +46,8 @@ Source source_of_tokens(const std::string& path, std::vector<std::string> tokens
     return source;
   }
   if (const auto count = static_cast<Index>(tokens.size()); count > most_tokens)
-    throw InputError(path, "has " + std::to_string(count) + " tokens; at most " +
-                               std::to_string(most_tokens) + " was expected");
+    throw InputError(path, "has " + std::to_string(count) + " tokens; expected at most " +
+                               std::to_string(most_tokens));
   Source source;
   source.kind = "text";
   put_content(source, text_features(tokens, options.features), "the tokens");
@@ -80,8 +80,8 @@ Source open_image(const std::string& path, const OpenOptions& options) {
 
 Source refuse_npy(const std::string& path, const OpenOptions&) {
   throw InputError(path,
-                   "is one NumPy array; q.npy, k.npy and v.npy were expected: open their "
-                   "directory, or an .npz");
+                   "is one NumPy array; expected q.npy, k.npy and v.npy: open their directory, "
+                   "or an .npz");
 }
 
 std::string first_bytes(const std::string& path) {
@@ -159,7 +159,7 @@ void require_own_kind(const std::string& path, const std::string& extension, con
     if (loader.begins_surely && loader.sniff(path, head))
       throw InputError(path, "is named " + extension + " (" + std::string(named.label) +
                                  ") but begins like another kind: " + std::string(loader.label) +
-                                 "; a name that fits its content was expected");
+                                 "; expected a name that fits its content");
 }
 
 Loader loader_of(const std::string& path) {
@@ -172,7 +172,7 @@ Loader loader_of(const std::string& path) {
   if (error) throw InputError(path, "cannot be opened: " + error.message());
   if (fs::is_fifo(status) || fs::is_socket(status) || fs::is_character_file(status) ||
       fs::is_block_file(status))  // reading from a pipe would wait for ever
-    throw InputError(path, "is a device or pipe: a file or a directory of .npy expected");
+    throw InputError(path, "is a device or pipe; expected a file or a directory of .npy");
   if (fs::is_directory(status)) return {"NumPy directories", {}, nullptr, open_npy_directory};
   const std::vector<Loader> loaders = make_loaders();
   const std::string extension = extension_of(path);
@@ -185,8 +185,8 @@ Loader loader_of(const std::string& path) {
   for (const Loader& loader : loaders)
     if (loader.sniff(path, head)) return loader;
   throw InputError(path,
-                   "is of no kind that is known, by name or by content; .safetensors, .npz, "
-                   "a directory of .npy, .json, .txt or an image was expected");
+                   "is of no known kind, by name or by content; expected .safetensors, .npz, "
+                   "a directory of .npy, .json, .txt or an image");
 }
 
 }  // namespace

@@ -66,10 +66,10 @@ struct Reader {
 
   const Json& at(const Json& object, const char* name) const {
     if (!object.is_object())
-      throw InputError(where, kind_of(object) + " found: an object with '" + name + "' expected");
+      throw InputError(where, kind_of(object) + " found; expected an object with '" + name + "'");
     const auto it = object.find(name);
     if (it == object.end())
-      throw InputError(where, std::string("no '") + name + "': expected in a session file");
+      throw InputError(where, std::string("there is no '") + name + "'; expected it in a session");
     return *it;
   }
   template <class T>
@@ -79,7 +79,7 @@ struct Reader {
       return value.get<T>();
     } catch (const Json::exception&) {
       throw InputError(
-          where, std::string("'") + name + "' is " + excerpt(value) + ": another type expected");
+          where, std::string("'") + name + "' is " + excerpt(value) + "; expected another type");
     }
   }
   template <class T>
@@ -96,7 +96,7 @@ struct Reader {
     const Json& value = at(json, "seed");
     if (!value.is_number_unsigned())
       throw InputError(where,
-                       "'seed' is " + excerpt(value) + ": a whole number of at least 0 expected");
+                       "'seed' is " + excerpt(value) + "; expected a whole number of at least 0");
     return value.get<std::uint64_t>();
   }
 
@@ -107,7 +107,7 @@ struct Reader {
       if (one == id) return id;
       known += (known.empty() ? "" : ", ") + one;
     }
-    throw InputError(where, "colour map '" + id + "' is not known: one of " + known + " expected");
+    throw InputError(where, "colour map '" + id + "' is not known; expected one of " + known);
   }
 
   Column column(const Json& json) const {
@@ -164,12 +164,17 @@ struct Reader {
     if (json.contains("ranges"))  // nor these
       for (const Json& one : get<std::vector<Json>>(json, "ranges")) s.choose_range(range(one));
     if (json.contains("hidden")) s.hidden = get<std::vector<std::string>>(json, "hidden");
+    const auto require = [&](bool holds, const char* name, const std::string& expected) {
+      if (!holds)
+        throw InputError(where, std::string("'") + name + "' is " + excerpt(json[name]) +
+                                    "; expected a number " + expected);
+    };
     const auto is_side = [](Index side) { return side >= 1 && side <= largest_side; };
-    if (!(s.log_floor > 0 && s.log_floor < 1) || !is_side(s.mask_block) || !is_side(s.rank_leaf) ||
-        !(s.rank_tolerance > 0))
-      throw InputError(where, "log_floor in (0, 1), mask_block and rank_leaf from 1 to " +
-                                  std::to_string(largest_side) +
-                                  " and rank_tolerance above 0 expected");
+    const std::string side = "from 1 to " + std::to_string(largest_side);
+    require(s.log_floor > 0 && s.log_floor < 1, "log_floor", "between 0 and 1");
+    require(is_side(s.mask_block), "mask_block", side);
+    require(is_side(s.rank_leaf), "rank_leaf", side);
+    require(s.rank_tolerance > 0, "rank_tolerance", "above 0");
     return s;
   }
 };
@@ -225,22 +230,22 @@ void write_session(const std::string& path, const SessionFile& file) {
 SessionFile read_session(const std::string& path) {
   QFile file(QString::fromStdString(path));
   if (!file.open(QIODevice::ReadOnly))
-    throw InputError(path, file.errorString().toStdString() + ": a session file expected");
+    throw InputError(path, file.errorString().toStdString() + "; expected a session file");
   if (file.size() > largest_session)
     throw InputError(
-        path, std::to_string(file.size()) + " bytes: a session file of at most 16 MiB expected");
+        path, std::to_string(file.size()) + " bytes; expected a session file of at most 16 MiB");
   const Json json = parse_json(path, file.readAll().toStdString());
   const Reader read{path};
   if (const int found = read.get<int>(json, "fovea_session"); found != version)
-    throw InputError(path, "session version " + std::to_string(found) + ": " +
-                               std::to_string(version) + " expected");
+    throw InputError(
+        path, "session version " + std::to_string(found) + "; expected " + std::to_string(version));
   SessionFile out{
       .session = {}, .content_hash = read.get<std::string>(json, "content_sha256"), .layout = {}};
   if (json.contains("layout")) out.layout = read.get<std::string>(json, "layout");  // nor that
   Session& s = out.session;
   s.source = read.get<std::string>(json, "source");
   if (json.contains("patch")) s.patch = read.get<int>(json, "patch");  // older files have none
-  if (s.patch < 1) throw InputError(path, "'patch' is below 1: at least 1 pixel expected");
+  if (s.patch < 1) throw InputError(path, "'patch' is below 1; expected at least 1 pixel");
   s.layer = read.get<Index>(json, "layer");
   s.head = read.get<Index>(json, "head");
   if (!read.at(json, "causal").is_null()) s.causal = read.get<bool>(json, "causal");
@@ -249,10 +254,10 @@ SessionFile read_session(const std::string& path) {
     s.pinned_query = read.get<Index>(json, "pinned_query");
   if (s.scale && !(*s.scale > 0))
     throw InputError(path,
-                     "'scale' is " + std::to_string(*s.scale) + ": a number above 0 expected");
+                     "'scale' is " + std::to_string(*s.scale) + "; expected a number above 0");
   if (s.pinned_query && *s.pinned_query < 0)
     throw InputError(path, "'pinned_query' is " + std::to_string(*s.pinned_query) +
-                               ": a query counted from 0 expected");
+                               "; expected a query counted from 0");
   for (const Json& column : read.get<std::vector<Json>>(json, "columns"))
     s.columns.push_back(read.column(column));
   for (const Json& view : read.get<std::vector<Json>>(json, "views"))
@@ -260,11 +265,12 @@ SessionFile read_session(const std::string& path) {
   s.settings = read.settings(read.at(json, "settings"));
   const auto part = read.get<std::vector<double>>(json, "viewport");
   if (part.size() != 4 || !(part[0] < part[1] && part[2] < part[3]) || part[0] < 0 || part[2] < 0)
-    throw InputError(
-        path, "a viewport of four numbers, row begin < end and column begin < end, expected");
+    throw InputError(path,
+                     "'viewport' is " + excerpt(json["viewport"]) +
+                         "; expected [row begin, row end, column begin, column end], begin < end");
   s.viewport = {part[0], part[1], part[2], part[3]};
   if (s.columns.empty() || s.views.empty())
-    throw InputError(path, "no columns or no views: at least one of each expected");
+    throw InputError(path, "no columns or no views; expected at least one of each");
   return out;
 }
 
@@ -278,7 +284,7 @@ bool is_session_file(const std::string& path) {
 void check_session(const Session& session, const Source& source) {
   if (session.columns.empty() || session.views.empty())
     throw InputError(session.source,
-                     "a session without columns or views: at least one of each expected");
+                     "a session without columns or views; expected at least one of each");
   const auto layers = static_cast<Index>(source.layers.size());
   if (session.layer < 0 || session.layer >= layers)
     throw InputError(session.source, "layer " + std::to_string(session.layer) +

@@ -41,16 +41,16 @@ std::vector<std::string> split_lines(std::string_view text) {
 /// Without the byte order mark.
 std::string_view require_text(const std::string& path, std::string_view text) {
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
-    throw InputError(path, "begins with the byte order mark of UTF-16; UTF-8 was expected");
+    throw InputError(path, "begins with the byte order mark of UTF-16; expected UTF-8");
   if (const std::size_t offset = valid_utf8_prefix(text); offset < text.size()) {
     constexpr std::string_view digits = "0123456789abcdef";
     const auto byte = static_cast<unsigned char>(text[offset]);
     throw InputError(path, "byte " + std::to_string(offset) + " (0x" + digits[byte >> 4] +
-                               digits[byte & 15] + ") is not UTF-8; a text in UTF-8 was expected");
+                               digits[byte & 15] + ") is not UTF-8; expected a text in UTF-8");
   }
   if (const std::size_t zero = text.find('\0'); zero != text.npos)
-    throw InputError(path, "byte " + std::to_string(zero) +
-                               " is zero, as in no text; a text in UTF-8 was expected");
+    throw InputError(
+        path, "byte " + std::to_string(zero) + " is zero, as in no text; expected a text in UTF-8");
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   return text;
 }
@@ -70,16 +70,16 @@ std::size_t valid_utf8_prefix(std::string_view text) {
 std::vector<std::string> read_text(const std::string& path, bool one_token_per_line) {
   const FileBytes file(path);
   if (file.size() > most_bytes)
-    throw InputError(path, "a text of " + std::to_string(file.size() >> 20) +
-                               " MiB; at most 64 MiB was expected");
+    throw InputError(
+        path, "a text of " + std::to_string(file.size() >> 20) + " MiB; expected at most 64 MiB");
   const std::string content = file.text();
   const std::string_view text = require_text(path, content);
   std::vector<std::string> tokens = one_token_per_line ? split_lines(text) : split_words(text);
   if (std::ranges::all_of(tokens, [](const std::string& token) { return token.empty(); }))
-    throw InputError(path, "has no words; a text was expected");
+    throw InputError(path, "has no words; expected a text");
   if (const auto count = static_cast<Index>(tokens.size()); count > most_tokens)
-    throw InputError(path, "has " + std::to_string(count) + " tokens; at most " +
-                               std::to_string(most_tokens) + " was expected");
+    throw InputError(path, "has " + std::to_string(count) + " tokens; expected at most " +
+                               std::to_string(most_tokens));
   return tokens;
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "analysis/support.h"
+#include "data/number_text.h"
 
 namespace fovea {
 namespace {
@@ -60,7 +61,7 @@ LeafSkew leaf_skew(const Leaves& leaves, Run& run) {
 }
 
 std::vector<Diagnostic> skew_diagnostics(const LeafSkew& skew, const std::string& kind) {
-  const std::string leaves = kind == "leaf" ? "leaves" : kind + "s";
+  const std::string leaves = plural_of(kind);
   return {{"chi", "Collision fraction χ", skew.chi,
            "Share of the pairs of query and key that meet in a " + kind + ": Σ |Q||K| / n²."},
           {"effective_leaves", "Effective " + leaves, skew.effective_leaves,
@@ -75,11 +76,8 @@ std::vector<Diagnostic> skew_diagnostics(const LeafSkew& skew, const std::string
            "Keys in the fullest " + kind + "."}};
 }
 
-std::vector<Diagnostic> leaf_skew_figures(const Diagnosis& of, Run& run) {
-  const Plan& plan = of.approximate.plan();
-  const auto leaves = leaves_of(plan);
-  if (!leaves) return {};
-  LeafSkew skew = leaf_skew(*leaves, run);
+LeafSkew leaf_skew(const Plan& plan, const Leaves& leaves, Run& run) {
+  LeafSkew skew = leaf_skew(leaves, run);
   const Support support(plan);
   skew.queries_without_keys = 0;
   constexpr Index often = 4096;
@@ -87,7 +85,13 @@ std::vector<Diagnostic> leaf_skew_figures(const Diagnosis& of, Run& run) {
     if (i % often == 0) run.check();
     skew.queries_without_keys += support.count(i) == 0;
   }
-  return skew_diagnostics(skew, leaves->kind);
+  return skew;
+}
+
+std::vector<Diagnostic> leaf_skew_figures(const Diagnosis& of, Run& run) {
+  const auto leaves = leaves_of(of.approximate.plan());
+  if (!leaves) return {};
+  return skew_diagnostics(leaf_skew(of.approximate.plan(), *leaves, run), leaves->kind);
 }
 
 }  // namespace fovea

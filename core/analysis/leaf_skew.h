@@ -11,7 +11,7 @@ struct LeafSkew {
   double effective_leaves = 0;     // 1 / chi
   double gini = 0;                 // of the keys over the leaves: 0 even, near 1 all in one
   Index empty_leaves = 0;          // that hold no key
-  Index queries_without_keys = 0;  // queries in such leaves
+  Index queries_without_keys = 0;  // queries in leaves without keys
   Index largest_leaf = 0;          // keys
 };
 
@@ -25,11 +25,14 @@ std::vector<LeafCount> count_leaves(std::span<const std::int32_t> leaf_of_token,
 /// In time and memory of the tokens, however many leaves there are. Throws Cancelled.
 LeafSkew leaf_skew(const Leaves& leaves, Run& run);
 
+/// The same of a plan's leaves, where a query is without keys if it attends none, under the mask
+/// and after climbing to an ancestor.
+LeafSkew leaf_skew(const Plan& plan, const Leaves& leaves, Run& run);
+
 /// As figures; `kind` is "leaf" or "bucket".
 std::vector<Diagnostic> skew_diagnostics(const LeafSkew& skew, const std::string& kind);
 
-/// Those of the approximation's plan; nothing where it does not sort its tokens. A query is without
-/// keys where it attends none, under the mask and after climbing to an ancestor.
+/// Those of the approximation's plan; nothing where it does not sort its tokens.
 std::vector<Diagnostic> leaf_skew_figures(const Diagnosis& of, Run& run);
 
 }  // namespace fovea

@@ -93,7 +93,7 @@ std::string to_text(RankSubject subject) {
 
 void require_decomposable(Index n, const RankOptions& options) {
   if (options.leaf < 1)
-    throw UsageError("rank map: leaf is " + std::to_string(options.leaf) + ", at least 1 expected");
+    throw UsageError("rank map: leaf is " + std::to_string(options.leaf) + "; expected at least 1");
   Index side = std::min(options.leaf, n);
   if (options.partition == Partition::hierarchy)
     while (2 * side < n) side *= 2;

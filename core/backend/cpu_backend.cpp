@@ -12,6 +12,7 @@
 #include "backend/singular_values.h"
 #include "backend/tile_operator.h"
 #include "backend/workers.h"
+#include "data/number_text.h"
 
 namespace fovea {
 namespace {
@@ -31,7 +32,7 @@ const isa::Loops& choose(const std::string& name) {
     return isa::avx512();
   }
   if (name != "auto")
-    throw UsageError("unknown instruction set '" + name + "': auto, sse2, avx2 or avx512 expected");
+    throw UsageError("unknown instruction set '" + name + "'; expected auto, sse2, avx2 or avx512");
   return avx512 ? isa::avx512() : avx2 ? isa::avx2() : isa::sse2();
 }
 
@@ -51,8 +52,7 @@ class CpuBackend final : public Backend {
   std::string precision() const override { return "fp32"; }
   std::string device() const override {
     const int threads = workers_->threads();
-    return "CPU " + std::string(loops_.name) + ", " + std::to_string(threads) +
-           (threads == 1 ? " thread" : " threads");
+    return "CPU " + std::string(loops_.name) + ", " + plural(threads, "thread");
   }
 
   std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,

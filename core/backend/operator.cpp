@@ -10,8 +10,8 @@ namespace {
 
 void check_values(MatrixView v, Index n) {
   if (v.rows != n || v.cols < 1)
-    throw InputError("", "v is [" + std::to_string(v.rows) + "," + std::to_string(v.cols) + "]: [" +
-                             std::to_string(n) + ",dv >= 1] expected");
+    throw InputError("", "v is [" + std::to_string(v.rows) + "," + std::to_string(v.cols) +
+                             "]; expected [" + std::to_string(n) + ",dv >= 1]");
 }
 
 }  // namespace

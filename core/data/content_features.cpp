@@ -21,8 +21,8 @@ constexpr double image_place_weight = 0.3, image_scale = 3.0;
 
 void require_features(Index d) {
   if (d < fewest_features)
-    throw UsageError("content features of " + std::to_string(d) + " columns: at least " +
-                     std::to_string(fewest_features) + " expected");
+    throw UsageError("content features of " + std::to_string(d) + " columns; expected at least " +
+                     std::to_string(fewest_features));
 }
 
 /// Content of length sqrt(1 - w), place of length sqrt(w); all place where there is no content.

@@ -33,13 +33,14 @@ std::string without_zeros(std::string text) {
 std::string scaled(double value, double step, const std::vector<const char*>& units, Zeros zeros) {
   if (!std::isfinite(value)) return format_plain(value);
   std::size_t unit = 0;
-  while (unit + 1 < units.size() && value >= step) {
+  // A value that rounds to the next unit, or to one more digit, is written so: 999.6 is "1.00 k".
+  while (unit + 1 < units.size() && value >= step - 0.5) {
     value /= step;
     ++unit;
   }
   const int decimals = unit == 0 && value == std::floor(value) ? 0
-                       : value < 10                            ? 2
-                       : value < 100                           ? 1
+                       : value < 9.995                         ? 2
+                       : value < 99.95                         ? 1
                                                                : 0;
   const std::string number = printed("%.*f", decimals, value), suffix = units[unit];
   return (zeros == Zeros::keep ? number : without_zeros(number)) +
@@ -89,8 +90,13 @@ std::string format_time(double milliseconds, Zeros zeros) {
                 {"µs", "ms", "s"}, zeros);
 }
 
+std::string plural_of(const std::string& noun) {
+  if (noun.ends_with("leaf")) return noun.substr(0, noun.size() - 1) + "ves";
+  return noun + "s";
+}
+
 std::string plural(std::int64_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+  return std::to_string(count) + " " + (count == 1 ? noun : plural_of(noun));
 }
 
 }  // namespace fovea

@@ -30,6 +30,9 @@ std::string format_count(double count, Zeros zeros = Zeros::keep);
 std::string format_bytes(double bytes, Zeros zeros = Zeros::keep);
 std::string format_time(double milliseconds, Zeros zeros = Zeros::keep);
 
+/// "heads", "leaves".
+std::string plural_of(const std::string& noun);
+
 /// "1 head", "12 heads".
 std::string plural(std::int64_t count, const std::string& noun);
 

@@ -17,12 +17,11 @@ std::string shape(MatrixView m) {
 
 Problem make_problem(Matrix q, Matrix k, Matrix v, double scale, bool causal, Index head) {
   const std::string found = "q is " + shape(q) + ", k is " + shape(k) + ", v is " + shape(v);
-  if (q.rows() == 0 || q.cols() == 0)
-    throw InputError("", found + ": an empty sequence; n >= 1 and d >= 1 expected");
+  if (q.rows() == 0 || q.cols() == 0) throw InputError("", found + "; expected n >= 1 and d >= 1");
   if (q.rows() != k.rows() || q.rows() != v.rows())
-    throw InputError("", found + ": same n expected");
-  if (q.cols() != k.cols()) throw InputError("", found + ": same d for q and k expected");
-  if (v.cols() == 0) throw InputError("", found + ": dv >= 1 expected");
+    throw InputError("", found + "; expected the same n");
+  if (q.cols() != k.cols()) throw InputError("", found + "; expected the same d for q and k");
+  if (v.cols() == 0) throw InputError("", found + "; expected dv >= 1");
   auto owner = std::make_shared<std::array<Matrix, 3>>(
       std::array<Matrix, 3>{std::move(q), std::move(k), std::move(v)});
   Problem problem{.q = (*owner)[0], .k = (*owner)[1], .v = (*owner)[2]};
@@ -46,7 +45,7 @@ void require_finite(const Problem& problem, const std::string& where) {
                                       (std::isnan(m(i, c)) ? "NaN"
                                        : m(i, c) > 0       ? "Inf"
                                                            : "-Inf") +
-                                      ": finite numbers expected");
+                                      "; expected finite numbers");
 }
 
 }  // namespace fovea

@@ -90,8 +90,8 @@ std::string where_of(const Source& source, const Layer& layer) {
 
 void check_index(const char* what, Index found, Index count) {
   if (found < 0 || found >= count)
-    throw UsageError(std::string(what) + " " + std::to_string(found) + ": 0 to " +
-                     std::to_string(count - 1) + " expected");
+    throw UsageError(std::string(what) + " " + std::to_string(found) + "; expected 0 to " +
+                     std::to_string(count - 1));
 }
 
 std::size_t float_bytes(Index rows, Index cols) {
@@ -159,7 +159,7 @@ HeadTensor make_head_tensor(std::vector<Matrix> heads) {
   values->reserve(heads.size() * static_cast<std::size_t>(size));
   for (const Matrix& head : heads) {
     if (head.rows() != rows || head.cols() != cols)
-      throw InputError("", "heads of different shapes: the same shape expected");
+      throw InputError("", "heads of different shapes; expected the same shape");
     for (Index i = 0; i < rows; ++i) values->insert(values->end(), head.row(i), head.row(i) + cols);
   }
   constexpr Index element = sizeof(float);
@@ -179,16 +179,17 @@ Problem problem_of(const Source& source, const HeadChoice& choice) {
   const Layer& layer = source.layers[choice.layer];
   const std::string where = where_of(source, layer);
   if (!layer.has_qkv())
-    throw InputError(where, "an attention matrix without q and k: they are needed to compute one");
+    throw InputError(
+        where, "an attention matrix without q and k; expected them, to compute attention from");
   check_index("head", choice.head, layer.heads());
   if (!layer.k.present() || layer.heads() % layer.k.heads != 0 || layer.v.heads != layer.k.heads)
     throw InputError(where, std::to_string(layer.heads()) + " query heads, " +
                                 std::to_string(layer.k.heads) + " key heads and " +
                                 std::to_string(layer.v.heads) +
-                                " value heads: as many key as value heads expected, and a number "
+                                " value heads; expected as many key as value heads, and a number "
                                 "that divides the query heads");
   if (choice.scale && !(*choice.scale > 0 && std::isfinite(*choice.scale)))
-    throw UsageError("scale is " + std::to_string(*choice.scale) + ": a number above 0 expected");
+    throw UsageError("scale is " + std::to_string(*choice.scale) + "; expected a number above 0");
   require_memory(float_bytes(layer.n(), 2 * layer.d() + layer.dv()),
                  where + ": Q, K and V of a head of " + std::to_string(layer.n()) + " tokens");
   const Index group = choice.head / (layer.heads() / layer.k.heads);

@@ -236,7 +236,7 @@ std::map<std::string, std::uint64_t> numbers_of(const std::string& spec, std::st
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size())
       throw UsageError(spec + ": " + key + " is '" + std::string(text) +
-                       "'; a whole number of at least 0 was expected");
+                       "'; expected a whole number of at least 0");
     if (!numbers.emplace(key, value).second)
       throw UsageError(spec + ": " + key + " is given twice");
   }
@@ -249,8 +249,8 @@ Spec parse(const std::string& spec, std::string_view query, const Recipe& recipe
     const auto found = numbers.find(key);
     if (found == numbers.end()) return standard;
     if (found->second < 1 || found->second > static_cast<std::uint64_t>(most))
-      throw UsageError(spec + ": " + key + " is " + std::to_string(found->second) + "; 1 to " +
-                       std::to_string(most) + " was expected");
+      throw UsageError(spec + ": " + key + " is " + std::to_string(found->second) +
+                       "; expected 1 to " + std::to_string(most));
     return static_cast<Index>(found->second);
   };
   Spec out;

@@ -49,7 +49,7 @@ FileBytes::FileBytes(std::string path, Between between) : path_(std::move(path))
   const int descriptor = open();
   Closing closing(descriptor);
   version_ = version_of(descriptor);
-  if (version_.size == 0) throw InputError(path_, "is empty: a file with content expected");
+  if (version_.size == 0) throw InputError(path_, "is empty; expected a file with content");
   if (between == Between::keep_open) descriptor_ = closing.release();
 }
 
@@ -69,8 +69,8 @@ FileBytes::Version FileBytes::version_of(int descriptor) const {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0)
     throw InputError(path_, std::string("cannot be read: ") + std::strerror(errno));
-  if (S_ISDIR(status.st_mode)) throw InputError(path_, "is a directory: a file expected");
-  if (!S_ISREG(status.st_mode)) throw InputError(path_, "is a device or pipe: a file expected");
+  if (S_ISDIR(status.st_mode)) throw InputError(path_, "is a directory; expected a file");
+  if (!S_ISREG(status.st_mode)) throw InputError(path_, "is a device or pipe; expected a file");
   return {.device = static_cast<Index>(status.st_dev),
           .inode = static_cast<Index>(status.st_ino),
           .size = status.st_size,
@@ -101,7 +101,7 @@ void FileBytes::read_from(int descriptor, Index begin, std::span<std::byte> out)
     throw InputError(path_,
                      "was changed after it was opened: " +
                          (found == expected ? "another file of the same size and time" : found) +
-                         " found, " + expected + " expected; open it again");
+                         "; expected " + expected + "; open it again");
   }
 }
 

@@ -23,7 +23,7 @@ Json parse_json(const std::string& where, std::string_view text) {
     if (event == Json::parse_event_t::key) {
       const auto& name = value.get_ref<const std::string&>();
       if (!names.back().insert(name).second)
-        throw InputError(where, "the name " + fovea::quoted(name) + " occurs twice: once expected");
+        throw InputError(where, "the name " + fovea::quoted(name) + " occurs twice; expected once");
     }
     return true;
   };

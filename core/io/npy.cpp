@@ -21,7 +21,7 @@ class Literals {
   InputError refusal(const std::string& expected) const {
     const std::string found = at_ < text_.size() ? fovea::quoted(text_.substr(at_, 16)) : "its end";
     return InputError(where_, "the .npy header has " + found + " at character " +
-                                  std::to_string(at_) + ": " + expected + " expected");
+                                  std::to_string(at_) + "; expected " + expected);
   }
 
   bool accept(char c) {
@@ -121,7 +121,7 @@ Fields read_dict(const std::string& where, std::string_view text) {
     const std::string key = in.string();
     if (!seen.insert(key).second)
       throw InputError(where,
-                       "the .npy header has " + fovea::quoted(key) + " twice: once expected");
+                       "the .npy header has " + fovea::quoted(key) + " twice; expected once");
     in.expect(':');
     if (key == "descr") {
       fields.descr = in.type();
@@ -131,7 +131,7 @@ Fields read_dict(const std::string& where, std::string_view text) {
       fields.shape = in.tuple();
     } else {
       throw InputError(where, "the .npy header has the name " + fovea::quoted(key) +
-                                  ": descr, fortran_order and shape expected");
+                                  "; expected descr, fortran_order and shape");
     }
     if (!in.accept(',')) {
       in.expect('}');
@@ -180,19 +180,19 @@ std::size_t npy_header_bytes(const std::string& where, std::span<const std::byte
   constexpr std::string_view magic = "\x93NUMPY";
   const std::string_view text(reinterpret_cast<const char*>(begin.data()), begin.size());
   if (!text.starts_with(magic))
-    throw InputError(where, "does not begin like a .npy array: \\x93NUMPY and a version expected");
+    throw InputError(where, "does not begin like a .npy array; expected \\x93NUMPY and a version");
   if (begin.size() < npy_preamble)
     throw InputError(
         where, "ends after " + std::to_string(begin.size()) + " bytes, within the .npy header");
   const std::size_t version = byte_at(begin, 6);
   if (version < 1 || version > 3)
-    throw InputError(where, ".npy version " + std::to_string(version) + ": 1, 2 or 3 expected");
+    throw InputError(where, ".npy version " + std::to_string(version) + "; expected 1, 2 or 3");
   std::size_t length = byte_at(begin, 8) | byte_at(begin, 9) << 8;
   if (version > 1) length |= byte_at(begin, 10) << 16 | byte_at(begin, 11) << 24;
   if (length > longest_header)
-    throw InputError(where, "a .npy header of " + std::to_string(length) + " bytes: at most " +
-                                std::to_string(longest_header) + " expected");
-  if (length < 2) throw InputError(where, "an empty .npy header: descr and shape expected");
+    throw InputError(where, "a .npy header of " + std::to_string(length) +
+                                " bytes; expected at most " + std::to_string(longest_header));
+  if (length < 2) throw InputError(where, "an empty .npy header; expected descr and shape");
   return prologue_bytes(begin) + length;
 }
 

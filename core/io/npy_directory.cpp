@@ -42,7 +42,7 @@ TensorFile read_npy_directory(const std::string& path, bool as_bfloat16) {
     if (at->path().extension() == ".npy") files.push_back(at->path().string());
   if (error) throw InputError(path, "cannot be listed: " + error.message());
   if (files.empty())
-    throw InputError(path, "a directory without .npy files: q.npy, k.npy and v.npy expected");
+    throw InputError(path, "a directory without .npy files; expected q.npy, k.npy and v.npy");
   std::ranges::sort(files);
   TensorFile out{.path = path, .kind = "npy directory"};
   const auto between =

@@ -118,7 +118,7 @@ TensorFile read_npz(const std::string& path, bool as_bfloat16) {
       continue;
     }
     if (!names.insert(name).second)
-      throw InputError(path, fovea::quoted(name) + " occurs twice: once expected");
+      throw InputError(path, fovea::quoted(name) + " occurs twice; expected once");
     Member member(archive.get(), index, path + ", " + fovea::quoted(name), status.size);
     NamedTensor tensor = read_array(member, as_bfloat16);
     tensor.name = name.substr(0, name.size() - 4);

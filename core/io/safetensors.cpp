@@ -61,8 +61,8 @@ std::string header_text(const FileBytes& file) {
   for (std::size_t byte = 0; byte < 8; ++byte)
     length |= std::to_integer<std::uint64_t>(begin[byte]) << (8 * byte);
   if (length > longest_json_header)
-    throw InputError(path, "a header of " + std::to_string(length) +
-                               " bytes: not a safetensors file (at most 100000000 expected)");
+    throw InputError(path, "its header would have " + std::to_string(length) +
+                               " bytes; expected a safetensors file, with at most 100000000");
   if (static_cast<Index>(length) > file.size() - 8)
     throw InputError(path, "a header of " + std::to_string(length) + " bytes in a file of " +
                                std::to_string(file.size()) + " bytes: the file is cut off");
@@ -81,7 +81,7 @@ const Json& member(const std::string& where, const Json& entry, const char* name
 std::vector<Index> counts(const std::string& where, const Json& list, const char* what) {
   const auto refuse = [&] {
     return InputError(where, std::string(what) + " is " + excerpt(list) +
-                                 ": a list of non-negative integers expected");
+                                 "; expected a list of non-negative integers");
   };
   if (!list.is_array()) throw refuse();
   std::vector<Index> out;
@@ -96,7 +96,7 @@ std::vector<Index> counts(const std::string& where, const Json& list, const char
 Extent read_extent(const std::string& where, const Json& entry, Index available) {
   const auto offsets = counts(where, member(where, entry, "data_offsets"), "data_offsets");
   if (offsets.size() != 2 || offsets[0] > offsets[1])
-    throw InputError(where, "data_offsets are " + shape_text(offsets) + ": [begin,end] expected");
+    throw InputError(where, "data_offsets are " + shape_text(offsets) + "; expected [begin,end]");
   if (offsets[1] > available)
     throw InputError(where, "data_offsets are " + shape_text(offsets) + " but the file holds " +
                                 std::to_string(available) + " bytes of data");
@@ -109,7 +109,7 @@ NamedTensor read_entry(const std::string& where, const std::string& name, const 
   tensor.name = name;
   const Json& dtype = member(where, entry, "dtype");
   if (!dtype.is_string())
-    throw InputError(where, "dtype is " + kind_of(dtype) + ": a string expected");
+    throw InputError(where, "dtype is " + kind_of(dtype) + "; expected a string");
   tensor.dtype = dtype.get<std::string>();
   tensor.shape = counts(where, member(where, entry, "shape"), "shape");
   const auto known = std::ranges::find(dtypes, tensor.dtype, &DType::name);
@@ -133,7 +133,7 @@ void check_no_holes(const std::string& path, std::vector<Extent> extents, Index 
       return InputError(path,
                         std::string(what) + " at byte " + std::to_string(extent.begin) +
                             " of the data, where " + fovea::quoted(extent.name) +
-                            " begins: tensors side by side expected, the one before ends at " +
+                            " begins; expected tensors side by side, the one before ends at " +
                             std::to_string(end));
     };
     if (extent.begin < end) throw at("tensors overlap");
@@ -142,16 +142,16 @@ void check_no_holes(const std::string& path, std::vector<Extent> extents, Index 
   }
   if (end != available)
     throw InputError(path, "the tensors end at byte " + std::to_string(end) + " of " +
-                               std::to_string(available) + " bytes of data: no remainder expected");
+                               std::to_string(available) + " bytes of data; expected no remainder");
 }
 
 void read_metadata(const std::string& path, const Json& entry, TensorFile& file) {
   if (!entry.is_object())
-    throw InputError(path, "__metadata__ is " + kind_of(entry) + ": an object expected");
+    throw InputError(path, "__metadata__ is " + kind_of(entry) + "; expected an object");
   for (const auto& [key, value] : entry.items()) {
     if (!value.is_string())
       throw InputError(
-          path, "metadata " + fovea::quoted(key) + " is " + kind_of(value) + ": a string expected");
+          path, "metadata " + fovea::quoted(key) + " is " + kind_of(value) + "; expected a string");
     file.metadata[key] = value.get<std::string>();
   }
 }
@@ -163,7 +163,7 @@ TensorFile read_safetensors(const std::string& path) {
   const std::string text = header_text(*bytes);
   const Json header = parse_json(path + ", header", text);
   if (!header.is_object())
-    throw InputError(path, "the header is " + kind_of(header) + ": an object expected");
+    throw InputError(path, "the header is " + kind_of(header) + "; expected an object");
 
   TensorFile file{.path = path, .kind = "safetensors"};
   const auto data_begin = static_cast<Index>(8 + text.size());
@@ -176,7 +176,7 @@ TensorFile read_safetensors(const std::string& path) {
     }
     const std::string where = path + ", " + fovea::quoted(name);
     if (!entry.is_object())
-      throw InputError(where, "is " + kind_of(entry) + ": an object expected");
+      throw InputError(where, "is " + kind_of(entry) + "; expected an object");
     Extent extent = read_extent(where, entry, available);
     NamedTensor tensor = read_entry(where, name, entry, extent);
     tensor.bytes = bytes;

@@ -14,8 +14,8 @@ namespace {
 
 InputError refusal(const Source& source, const char* key, const std::string& found,
                    const char* expected) {
-  return InputError(source.path, std::string("metadata '") + key + "' is " + found + ": " +
-                                     expected + " expected");
+  return InputError(source.path,
+                    std::string("metadata '") + key + "' is " + found + "; expected " + expected);
 }
 
 double read_scale(const Source& source, const std::string& text) {

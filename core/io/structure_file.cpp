@@ -49,8 +49,7 @@ class Slice {
 
  private:
   InputError refusal(const std::string& found, const std::string& expected) const {
-    return InputError(file_.path,
-                      "'" + tensor_.name + "' " + found + ": " + expected + " expected");
+    return InputError(file_.path, "'" + tensor_.name + "' " + found + "; expected " + expected);
   }
 
   std::vector<std::int32_t> integers() const {
@@ -133,7 +132,8 @@ Structure read_structure(const std::string& path, Index head, Index heads) {
     const auto found = std::ranges::find(file.tensors, field.name, &NamedTensor::name);
     if (found != file.tensors.end()) out.set(Slice(file, *found, head, heads).read(field));
   }
-  if (out.empty()) throw InputError(path, "no structure in it: one of " + expected + " expected");
+  if (out.empty())
+    throw InputError(path, "has no tensor of a structure; expected one of " + expected);
   return out;
 }
 

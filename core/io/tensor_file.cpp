@@ -7,7 +7,7 @@ namespace fovea {
 ElementType require_float(const TensorFile& file, const NamedTensor& tensor) {
   if (tensor.type) return *tensor.type;
   std::string message = fovea::quoted(tensor.name) + " has dtype " + tensor.dtype +
-                        ": F64, F32, F16 or BF16 expected";
+                        "; expected F64, F32, F16 or BF16";
   if (tensor.dtype.ends_with("u2") || tensor.dtype.ends_with("V2"))
     message += " (if it holds bfloat16, use --bf16)";
   throw InputError(file.path, message);

@@ -31,14 +31,14 @@ std::vector<TensorGroup> groups_of(const TensorFile& file) {
     auto& slot = groups[at->second].tensors[static_cast<std::size_t>(name->role)];
     if (slot)
       throw InputError(file.path, fovea::quoted(slot->name) + " and " + fovea::quoted(tensor.name) +
-                                      " could both be meant: one of them expected");
+                                      " could both be meant; expected one of them");
     slot = &tensor;
   }
   for (const TensorGroup& group : groups)
     if (group[Role::qkv] && group[Role::q])
       throw InputError(file.path, fovea::quoted(group[Role::qkv]->name) + " and " +
                                       fovea::quoted(group[Role::q]->name) +
-                                      " could both be meant: one of them expected");
+                                      " could both be meant; expected one of them");
   std::ranges::sort(groups, natural_less, &TensorGroup::prefix);
   return groups;
 }

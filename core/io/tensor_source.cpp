@@ -108,8 +108,8 @@ Reading SourceReader::usual_reading(Reading reading, Role role) {
                            : role == Role::qkv     ? "[n,3,d], [n,3,H,d] or [B,n,3,H,d]"
                                                    : "[n,d], [H,n,d] or [B,H,n,d]";
     throw InputError(file_.path, fovea::quoted(reading.tensor->name) + " has shape " +
-                                     shape_text(shape) + ": " + expected +
-                                     " expected, or another stated with --layout");
+                                     shape_text(shape) + "; expected " + expected +
+                                     ", or another stated with --layout");
   }
   reading.layout = layouts.front();
   const Index heads = reading('H').size, n = reading('n').size;
@@ -136,13 +136,13 @@ void SourceReader::guess(const Reading& reading, const Layout& other) {
 void SourceReader::check(const Reading& reading) const {
   if (reading.layout.count('3') && reading('3').size != 3)
     throw InputError(file_.path, "read " + reading.text() + ": its axis 3 has size " +
-                                     std::to_string(reading('3').size) + ", 3 expected");
+                                     std::to_string(reading('3').size) + "; expected 3");
   if (std::ranges::find(reading.tensor->shape, 0) != reading.tensor->shape.end())
     throw InputError(file_.path,
                      "read " + reading.text() +
-                         ": an empty tensor; at least one head, token and feature expected");
+                         ": an empty tensor; expected at least one head, token and feature");
   if (reading.layout.of_attention() && reading('n', 0).size != reading('n', 1).size)
-    throw InputError(file_.path, "read " + reading.text() + ": a square matrix expected");
+    throw InputError(file_.path, "read " + reading.text() + "; expected a square matrix");
 }
 
 HeadTensor SourceReader::heads_of(const Reading& reading, Index batch, Index part) const {
@@ -170,7 +170,7 @@ void SourceReader::check_layer(const Layer& layer, const std::vector<Reading>& r
   std::string found;
   for (const Reading& reading : readings) found += (found.empty() ? "" : ", ") + reading.text();
   const auto require = [&](bool holds, const char* expected) {
-    if (!holds) throw InputError(file_.path, "read " + found + ": " + expected + " expected");
+    if (!holds) throw InputError(file_.path, "read " + found + "; expected " + expected);
   };
   for (const Reading& reading : readings)
     require(reading('B').size == readings[0]('B').size, "the same batch");
@@ -225,7 +225,7 @@ Source SourceReader::read() {
     if (group.usable()) {
       add_layers(group);
     } else if (!any) {
-      throw InputError(file_.path, group.complaint() + ": q, k and v expected");
+      throw InputError(file_.path, group.complaint() + "; expected q, k and v");
     } else {
       source_.notes.push_back("Left out: " + group.complaint() + ".");
     }
@@ -236,19 +236,18 @@ Source SourceReader::read() {
 
 std::optional<Layout> stated_layout(const TensorFile& file,
                                     const std::optional<std::string>& argument) {
-  constexpr const char* expected =
-      "axes B, H, n, d (and 3 for packed q, k, v) expected, as in [B,n,H,d]";
+  constexpr const char* expected = "axes B, H, n, d (and 3 for packed q, k, v), as in [B,n,H,d]";
   if (argument) {
     const auto layout = parse_layout(*argument);
-    if (!layout) throw UsageError("layout " + fovea::quoted(*argument) + ": " + expected);
+    if (!layout) throw UsageError("layout " + fovea::quoted(*argument) + "; expected " + expected);
     return layout;
   }
   const auto metadata = file.metadata.find("layout");
   if (metadata == file.metadata.end()) return std::nullopt;
   const auto layout = parse_layout(metadata->second);
   if (!layout)
-    throw InputError(file.path,
-                     "metadata 'layout' is " + fovea::quoted(metadata->second) + ": " + expected);
+    throw InputError(file.path, "metadata 'layout' is " + fovea::quoted(metadata->second) +
+                                    "; expected " + expected);
   return layout;
 }
 

@@ -14,12 +14,12 @@ using Tokens = std::vector<std::string>;
 
 Tokens read_strings(const std::string& path, const std::string& name, const Json& list) {
   if (!list.is_array())
-    throw InputError(path, name + " is " + kind_of(list) + ": a list of strings expected");
+    throw InputError(path, name + " is " + kind_of(list) + "; expected a list of strings");
   Tokens out;
   for (const Json& token : list) {
     if (!token.is_string())
       throw InputError(path, name + "[" + std::to_string(out.size()) + "] is " + kind_of(token) +
-                                 ": a string expected");
+                                 "; expected a string");
     out.push_back(display_token(token.get_ref<const std::string&>()));
   }
   return out;
@@ -27,14 +27,14 @@ Tokens read_strings(const std::string& path, const std::string& name, const Json
 
 Tokens read_ids(const std::string& path, const std::string& name, const Json& list) {
   if (!list.is_array())
-    throw InputError(path, name + " is " + kind_of(list) + ": a list of integers expected");
+    throw InputError(path, name + " is " + kind_of(list) + "; expected a list of integers");
   // Tokenizers return a batch, [[101, ...]], when tensors are asked for.
   if (list.size() == 1 && list[0].is_array()) return read_ids(path, name + "[0]", list[0]);
   Tokens out;
   for (const Json& id : list) {
     if (!id.is_number_integer())
       throw InputError(path, name + "[" + std::to_string(out.size()) + "] is " + excerpt(id) +
-                                 ": an integer expected");
+                                 "; expected an integer");
     out.push_back(id.dump());
   }
   return out;
@@ -45,7 +45,7 @@ void require_same_length(const std::string& path, const char* name, std::size_t 
   if (found != tokens)
     throw InputError(path, std::string(name) + " has " + std::to_string(found) +
                                " entries, there are " + std::to_string(tokens) +
-                               " tokens: one a token expected");
+                               " tokens; expected one for each token");
 }
 
 TokenFile read_encoding(const std::string& path, const Json& object) {
@@ -55,14 +55,14 @@ TokenFile read_encoding(const std::string& path, const Json& object) {
   };
   if (object.contains("added_tokens") || (object.contains("model") && object.contains("version")))
     throw InputError(path,
-                     "a tokenizer.json is a tokenizer's vocabulary, not a tokenized text: expected "
+                     "holds a tokenizer's vocabulary, not a tokenized text; expected "
                      "what it returns for a text, {\"tokens\": [...]} or {\"input_ids\": [...]}");
   std::optional<Tokens> tokens, ids;
   if (const Json* list = find("tokens")) tokens = read_strings(path, "tokens", *list);
   for (const char* name : {"input_ids", "ids"})
     if (const Json* list = find(name); list && !ids) ids = read_ids(path, name, *list);
   if (!tokens && !ids)
-    throw InputError(path, "an object without tokens and input_ids: at least one of them expected");
+    throw InputError(path, "an object without tokens and input_ids; expected at least one of them");
   if (tokens && ids) require_same_length(path, "input_ids", ids->size(), tokens->size());
   const std::size_t count = (tokens ? *tokens : *ids).size();
   if (const Json* offsets = find("offsets"); offsets && offsets->is_array())
@@ -72,10 +72,10 @@ TokenFile read_encoding(const std::string& path, const Json& object) {
 }
 
 TokenFile read_list(const std::string& path, const Json& list) {
-  if (list.empty()) throw InputError(path, "an empty list: at least one token expected");
+  if (list.empty()) throw InputError(path, "an empty list; expected at least one token");
   if (list[0].is_object()) {
     if (list.size() > 1)
-      throw InputError(path, std::to_string(list.size()) + " encodings: one expected");
+      throw InputError(path, std::to_string(list.size()) + " encodings; expected one");
     return read_encoding(path, list[0]);
   }
   if (list[0].is_string()) return {read_strings(path, "the list", list), {}};
@@ -89,9 +89,9 @@ TokenFile read_token_json(const std::string& path) {
   const Json document = parse_json(path, FileBytes(path).text());
   if (!document.is_array() && !document.is_object())
     throw InputError(path,
-                     kind_of(document) + ": a list of tokens or an object with tokens expected");
+                     kind_of(document) + "; expected a list of tokens or an object with tokens");
   TokenFile out = document.is_array() ? read_list(path, document) : read_encoding(path, document);
-  if (out.tokens.empty()) throw InputError(path, "no tokens: at least one expected");
+  if (out.tokens.empty()) throw InputError(path, "no tokens; expected at least one");
   return out;
 }
 

@@ -79,9 +79,7 @@ Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& se
   const auto bounded = std::ranges::count_if(body.map.blocks, [](const RankBlock& b) {
     return b.resolved < static_cast<Index>(b.singular_values.size());
   });
-  if (bounded > 0)
-    add(caption,
-        "smallest σ bounded in " + std::to_string(bounded) + (bounded == 1 ? " block" : " blocks"));
+  if (bounded > 0) add(caption, "smallest σ bounded in " + plural(bounded, "block"));
   add(caption, compression_words(body));
   return body;
 }

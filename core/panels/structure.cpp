@@ -73,7 +73,8 @@ Body tree(const PanelInputs& in, std::string& caption, Run& run) {
   run.check();
   const Plan& plan = in.computation.op->plan();
   const auto leaves = leaves_of(plan);
-  if (!leaves) return Message{plan.notes.empty() ? "no tree, no buckets" : plan.notes.front()};
+  if (!leaves)
+    return Message{plan.notes.empty() ? "neither a tree nor buckets" : plan.notes.front()};
   LeafSizes sizes{.kind = leaves->kind, .branching = leaves->branching};
   while (leaves->count / sizes.together > most_sizes) sizes.together *= 2;
   sizes.queries = sizes_of(leaves->queries, sizes, leaves->count, run);
@@ -81,8 +82,9 @@ Body tree(const PanelInputs& in, std::string& caption, Run& run) {
   if (plan.fitted_to_all_tokens)
     add(caption, plan.causal ? "fitted to all tokens, later ones too" : "fitted to all tokens");
   if (sizes.together > 1)
-    add(caption, "each bar: " + std::to_string(sizes.together) + " adjacent buckets");
-  sizes.figures = skew_diagnostics(leaf_skew(*leaves, run), sizes.kind);
+    add(caption,
+        "each bar: " + std::to_string(sizes.together) + " adjacent " + plural_of(sizes.kind));
+  sizes.figures = skew_diagnostics(leaf_skew(plan, *leaves, run), sizes.kind);
   return sizes;
 }
 

@@ -17,6 +17,14 @@ const std::vector<T>& values_of(const StructureTensor* tensor) {
 
 }  // namespace
 
+bool operator==(const Structure& a, const Structure& b) {
+  return a.tensors_.size() == b.tensors_.size() &&
+         std::ranges::all_of(a.tensors_, [&](const StructureTensor& tensor) {
+           const StructureTensor* other = b.find(tensor.name);
+           return other && *other == tensor;
+         });
+}
+
 void Structure::set(StructureTensor tensor) {
   Index places = 1;
   for (const Index size : tensor.shape) places *= size;

@@ -43,7 +43,8 @@ class Structure {
   const std::vector<std::int32_t>& integers(std::string_view name) const;
   const std::vector<float>& reals(std::string_view name) const;
 
-  friend bool operator==(const Structure&, const Structure&) = default;
+  /// Whether both have the same tensors, in any order.
+  friend bool operator==(const Structure& a, const Structure& b);
 
  private:
   std::vector<StructureTensor> tensors_;  // in the order in which they were set

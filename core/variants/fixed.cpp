@@ -38,10 +38,10 @@ void check(const FixedParameters& p) {
   const std::string found = "summary is " + std::to_string(p.summary);
   const std::string stride = std::to_string(p.stride);
   if (p.summary > p.stride)
-    throw UsageError(found + ", stride is " + stride + ": summary <= stride expected");
+    throw UsageError(found + ", stride is " + stride + "; expected summary <= stride");
   if (p.summary * p.subblocks > p.stride)
     throw UsageError(found + ", subblocks is " + std::to_string(p.subblocks) + ", stride is " +
-                     stride + ": summary x subblocks <= stride expected");
+                     stride + "; expected summary x subblocks <= stride");
 }
 
 Pass own_block(Index n, Index stride, Band band) {

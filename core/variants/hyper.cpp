@@ -52,17 +52,18 @@ void check_order(std::span<const std::int32_t> order, const std::vector<IndexRan
     const std::int32_t token = order[p];
     const std::string found = "[" + std::to_string(p) + "] is " + std::to_string(token);
     if (token < 0 || token >= static_cast<Index>(order.size()))
-      throw InputError(name, found + ": in [0, " + std::to_string(order.size()) + ") expected");
+      throw InputError(name,
+                       found + "; expected a token in [0, " + std::to_string(order.size()) + ")");
     if (seen[static_cast<std::size_t>(token)])
-      throw InputError(name, found + " for the second time: a permutation expected");
+      throw InputError(name, found + " for the second time; expected a permutation");
     seen[static_cast<std::size_t>(token)] = true;
   }
   for (const IndexRange s : segments)
     for (Index p = s.begin; p < s.end; ++p)
       if (const Index token = order[static_cast<std::size_t>(p)]; !s.contains(token))
         throw InputError(name, "[" + std::to_string(p) + "] is " + std::to_string(token) +
-                                   ": a token of the segment [" + std::to_string(s.begin) + ", " +
-                                   std::to_string(s.end) + ") expected");
+                                   "; expected a token of the segment [" + std::to_string(s.begin) +
+                                   ", " + std::to_string(s.end) + ")");
 }
 
 class HyperPlanner {
@@ -231,9 +232,9 @@ class HyperPlanner {
     for (const std::int32_t key : samples_of(node))
       if (!keys.contains(key))
         throw InputError("sampled_keys", std::to_string(key) + " for sub-problem " +
-                                             std::to_string(node) + ": in [" +
+                                             std::to_string(node) + "; expected a key in [" +
                                              std::to_string(keys.begin) + ", " +
-                                             std::to_string(keys.end) + ") expected");
+                                             std::to_string(keys.end) + ")");
   }
 
   std::span<const std::int32_t> samples_of(Index node) const {
@@ -288,8 +289,8 @@ class HyperPlanner {
                           const std::string& name) {
     for (const std::int32_t x : given)
       if (x < 0 || x >= count)
-        throw InputError(name,
-                         std::to_string(x) + ": in [0, " + std::to_string(count) + ") expected");
+        throw InputError(
+            name, std::to_string(x) + "; expected a number in [0, " + std::to_string(count) + ")");
   }
 
   const Problem& problem_;

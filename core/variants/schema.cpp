@@ -19,19 +19,19 @@ std::string join(const std::vector<std::string>& names) {
 }
 
 std::string expected(const Field& field) {
-  if (!field.choices.empty()) return "one of " + join(field.choices) + " expected";
+  if (!field.choices.empty()) return "one of " + join(field.choices);
   const std::string range =
-      " in [" + format_exactly(field.min) + ", " + format_exactly(field.max) + "] expected";
+      " in [" + format_exactly(field.min) + ", " + format_exactly(field.max) + "]";
   if (std::holds_alternative<std::int64_t>(field.standard))
     return (field.must_be_even ? "an even integer" : "an integer") + range;
   if (std::holds_alternative<double>(field.standard)) return "a number" + range;
   if (std::holds_alternative<std::vector<double>>(field.standard))
     return "numbers, separated by commas, each" + range;
-  return "a text expected";
+  return "a text";
 }
 
 [[noreturn]] void refuse(const Field& field, const std::string& found) {
-  throw UsageError(field.id + " is '" + found + "': " + expected(field));
+  throw UsageError(field.id + " is '" + found + "'; expected " + expected(field));
 }
 
 template <class T>
@@ -95,15 +95,14 @@ void set_value(const Schema& schema, Values& values, const std::string& id,
     values[f] = std::move(value);
     return;
   }
-  throw UsageError(
-      "unknown parameter '" + id +
-      "': " + (known.empty() ? "this variant has none" : "one of " + join(known) + " expected"));
+  throw UsageError("unknown parameter '" + id + "'; " +
+                   (known.empty() ? "this variant has none" : "expected one of " + join(known)));
 }
 
 void check_values(const Schema& schema, const Values& values) {
   if (values.size() != schema.size())
-    throw UsageError(std::to_string(values.size()) +
-                     " parameter values: " + std::to_string(schema.size()) + " expected");
+    throw UsageError(std::to_string(values.size()) + " parameter values; expected " +
+                     std::to_string(schema.size()));
   for (std::size_t f = 0; f < schema.size(); ++f) check_value(schema[f], values[f]);
 }
 

@@ -65,7 +65,7 @@ void check_shape(const StructureTensor& tensor, const std::vector<SymbolicShape>
     expected += (expected.empty() ? "" : " or ") + expected_text(shape, sizes);
   }
   throw InputError(tensor.name,
-                   "shape " + shape_text(tensor.shape) + " found: " + expected + " expected");
+                   "shape " + shape_text(tensor.shape) + " found; expected " + expected);
 }
 
 void check_given(const Structure& given, const std::vector<TensorField>& fields,
@@ -75,8 +75,8 @@ void check_given(const Structure& given, const std::vector<TensorField>& fields,
     if (!tensor) continue;
     const bool real = std::holds_alternative<std::vector<float>>(tensor->values);
     if (real != (field.element == Element::real))
-      throw InputError(field.name, real ? "real numbers found: integers expected"
-                                        : "integers found: real numbers expected");
+      throw InputError(field.name, real ? "real numbers found; expected integers"
+                                        : "integers found; expected real numbers");
     check_shape(*tensor, field.shapes, sizes);
   }
 }

@@ -98,26 +98,26 @@ Index add_leaf(Pass& pass, IndexRange queries, Index leaf, const Tree& tree,
 Plan plan_tf(const Problem& problem, const TfParameters& p, Planning& planning) {
   const Index n = problem.n();
   Plan plan{.n = n, .causal = problem.causal, .form = {}};
-  const Planted planted = plant(problem, p, planning, plan);
-  const Index leaves = planted.tree.leaves();
+  const RoutedTree routed = routed_tree(problem, p, planning, plan);
+  const Index leaves = routed.tree.leaves();
   Pass pass;
   {
     const auto stage = planning.run.profile.stage("sort");
-    pass.rows = planning.backend.stable_order(planted.query_leaf, static_cast<std::int32_t>(leaves),
+    pass.rows = planning.backend.stable_order(routed.query_leaf, static_cast<std::int32_t>(leaves),
                                               planning.run);
-    pass.cols = planning.backend.stable_order(planted.key_leaf, static_cast<std::int32_t>(leaves),
+    pass.cols = planning.backend.stable_order(routed.key_leaf, static_cast<std::int32_t>(leaves),
                                               planning.run);
   }
-  const auto query_start = leaf_starts(planted.query_leaf, leaves),
-             key_start = leaf_starts(planted.key_leaf, leaves);
-  const FirstQuery first = first_queries(planted.tree, key_start, pass, n, problem.causal);
+  const auto query_start = leaf_starts(routed.query_leaf, leaves),
+             key_start = leaf_starts(routed.key_leaf, leaves);
+  const FirstQuery first = first_queries(routed.tree, key_start, pass, n, problem.causal);
   const Band band = problem.causal ? Band{.lo = 0} : Band{};
   Index without = 0;
   for (Index leaf = 0; leaf < leaves; ++leaf)
     without += add_leaf(pass,
                         {query_start[static_cast<std::size_t>(leaf)],
                          query_start[static_cast<std::size_t>(leaf) + 1]},
-                        leaf, planted.tree, first, key_start, band, p.empty);
+                        leaf, routed.tree, first, key_start, band, p.empty);
   if (without > 0)
     plan.notes.push_back(std::to_string(without) + " of " + std::to_string(n) +
                          " queries have no key in their leaf: Z = 0");
@@ -134,24 +134,24 @@ std::vector<float> alphas(const std::vector<double>& chosen, int height, const P
   if (chosen.empty()) return std::vector<float>(count, 1.0f / static_cast<float>(count));
   if (chosen.size() != count)
     throw UsageError("alpha has " + std::to_string(chosen.size()) +
-                     " values: h + 1 = " + std::to_string(count) + " expected");
+                     " values; expected h + 1 = " + std::to_string(count));
   return {chosen.begin(), chosen.end()};
 }
 
 Plan plan_tc(const Problem& problem, const TcParameters& p, Planning& planning) {
   Plan plan{.n = problem.n(), .causal = problem.causal, .form = {}};
-  Planted planted = plant(problem, p, planning, plan);
+  RoutedTree routed = routed_tree(problem, p, planning, plan);
   NodePlan nodes{.branching = plan.groups.branching,
-                 .query_leaf = std::move(planted.query_leaf),
-                 .key_leaf = std::move(planted.key_leaf),
-                 .alpha = alphas(p.alpha, planted.tree.height(), planning)};
+                 .query_leaf = std::move(routed.query_leaf),
+                 .key_leaf = std::move(routed.key_leaf),
+                 .alpha = alphas(p.alpha, routed.tree.height(), planning)};
   plan.structure.set("alpha", nodes.alpha);
   plan.form = std::move(nodes);
   return plan;
 }
 
 std::vector<TensorField> tc_tensors() {
-  std::vector<TensorField> fields = planted_tensors();
+  std::vector<TensorField> fields = routed_tree_tensors();
   fields.push_back({.name = "alpha",
                     .element = Element::real,
                     .shapes = {{"h+1"}},
@@ -169,7 +169,7 @@ Variant tf_variant() {
        .formula = "Pᵢⱼ = [leaf(qᵢ) = leaf(kⱼ)] exp(Sᵢⱼ) / Σ_{same leaf} exp",
        .summary = "The keys that a decision tree sends to the query's own leaf.",
        .mask = Mask::bidirectional_in_paper,
-       .structure = planted_tensors(),
+       .structure = routed_tree_tensors(),
        .learning_stages = {building_stage},
        .diagnostics = {leaf_skew_figures}},
       plan_tf);

@@ -129,14 +129,14 @@ void check_tree(const Tree& tree, Index d) {
   for (const TreeLevel& level : tree.levels) {
     if (level.branching < 1 || nodes * level.branching > most_leaves)
       throw InputError("tree", std::to_string(nodes) + " x " + std::to_string(level.branching) +
-                                   " leaves: between 1 and 2^20 expected");
+                                   " leaves; expected between 1 and 2^20");
     const Index rows = nodes * (level.by_sign ? 1 : level.branching);
     if (level.weight.rows() != rows || level.weight.cols() != d)
       throw InputError("tree_weight", shape_text({level.weight.rows(), level.weight.cols()}) +
-                                          " at a level: " + shape_text({rows, d}) + " expected");
+                                          " at a level; expected " + shape_text({rows, d}));
     if (static_cast<Index>(level.bias.size()) != rows)
-      throw InputError("tree_bias", std::to_string(level.bias.size()) + " values at a level: " +
-                                        std::to_string(rows) + " expected");
+      throw InputError("tree_bias", std::to_string(level.bias.size()) +
+                                        " values at a level; expected " + std::to_string(rows));
     nodes *= level.branching;
   }
 }
@@ -152,7 +152,7 @@ void check_leaves(const std::vector<std::int32_t>& leaf, const std::string& name
   for (std::size_t i = 0; i < leaf.size(); ++i)
     if (leaf[i] < 0 || leaf[i] >= leaves)
       throw InputError(name, "[" + std::to_string(i) + "] is " + std::to_string(leaf[i]) +
-                                 ": in [0, " + std::to_string(leaves) + ") expected");
+                                 "; expected a leaf in [0, " + std::to_string(leaves) + ")");
 }
 
 // The weights of a tree of which only the leaves are known: 0.
@@ -167,12 +167,12 @@ Tree unknown_tree(const TreeShape& shape, Index d) {
 }
 
 // What the plan tells of the tree.
-void record(const Planted& planted, Plan& plan) {
-  set_tree(plan.structure, planted.tree);
-  plan.structure.set("query_leaf", planted.query_leaf);
-  plan.structure.set("key_leaf", planted.key_leaf);
+void record(const RoutedTree& routed, Plan& plan) {
+  set_tree(plan.structure, routed.tree);
+  plan.structure.set("query_leaf", routed.query_leaf);
+  plan.structure.set("key_leaf", routed.key_leaf);
   plan.groups = {"leaf", "query_leaf", "key_leaf", {}};
-  for (const TreeLevel& level : planted.tree.levels) {
+  for (const TreeLevel& level : routed.tree.levels) {
     plan.groups.branching.push_back(level.branching);
     plan.planning_bytes +=
         sizeof(float) * static_cast<double>(level.weight.rows() * (level.weight.cols() + 1));
@@ -194,10 +194,10 @@ TreeShape tree_shape(const TreeParameters& p) {
   TreeShape shape{{}, false};
   double leaves = 1;
   for (double b : p.branching) {
-    if (b != std::floor(b)) throw UsageError("branching has " + to_text(b) + ": integers expected");
+    if (b != std::floor(b)) throw UsageError("branching has " + to_text(b) + "; expected integers");
     leaves *= b;
     if (leaves > static_cast<double>(most_leaves))
-      throw UsageError("branching is '" + to_text(p.branching) + "': at most 2^20 leaves expected");
+      throw UsageError("branching is '" + to_text(p.branching) + "'; expected at most 2^20 leaves");
     shape.branching.push_back(static_cast<int>(b));
   }
   return shape;
@@ -258,7 +258,7 @@ Tree random_tree(Index d, const TreeShape& shape, std::uint64_t seed, Index head
   return tree;
 }
 
-std::vector<TensorField> planted_tensors() {
+std::vector<TensorField> routed_tree_tensors() {
   std::vector<TensorField> fields = tree_tensors();
   for (const auto& [name, whose] : {std::pair{"query_leaf", "query"}, std::pair{"key_leaf", "key"}})
     fields.push_back({.name = name,
@@ -267,12 +267,12 @@ std::vector<TensorField> planted_tensors() {
   return fields;
 }
 
-Planted plant(const Problem& problem, const TreeParameters& parameters, Planning& planning,
-              Plan& plan) {
+RoutedTree routed_tree(const Problem& problem, const TreeParameters& parameters, Planning& planning,
+                       Plan& plan) {
   const TreeShape shape = tree_shape(parameters);
   const auto &query_leaf = planning.integers("query_leaf", {"n"}),
              &key_leaf = planning.integers("key_leaf", {"n"});
-  Planted out{.tree = tree_of(planning.given)};
+  RoutedTree out{.tree = tree_of(planning.given)};
   if (out.tree.height() > 0) {
     check_tree(out.tree, problem.d());
     plan.notes.push_back("tree as given: height " + std::to_string(out.tree.height()) + ", " +

@@ -40,7 +40,7 @@ Tree median_tree(MatrixView keys, const TreeShape& shape, const Backend& backend
 Tree random_tree(Index d, const TreeShape& shape, std::uint64_t seed, Index head, Run& run);
 
 /// A tree and the leaves to which it routes the tokens of a head.
-struct Planted {
+struct RoutedTree {
   Tree tree;
   std::vector<std::int32_t> query_leaf, key_leaf;  // [n]
 };
@@ -48,14 +48,14 @@ struct Planted {
 /// The stage in which a tree is built, which the paper learns beforehand.
 inline constexpr const char* building_stage = "tree";
 
-/// What plant() leaves in a plan's structure and takes from a given one.
-std::vector<TensorField> planted_tensors();
+/// What routed_tree() writes into a plan's structure and takes from a given one.
+std::vector<TensorField> routed_tree_tensors();
 
 /// Tree and leaves of a head: given ones are used, the rest is built and routed (stages "tree",
 /// "route"). Records them in the plan, with the multiply-adds of what was routed. When both leaves
 /// are given without a tree, all its weights are 0.
-Planted plant(const Problem& problem, const TreeParameters& parameters, Planning& planning,
-              Plan& plan);
+RoutedTree routed_tree(const Problem& problem, const TreeParameters& parameters, Planning& planning,
+                       Plan& plan);
 
 /// The height for a short head: about 16 tokens a leaf.
 std::int64_t short_height(Index n);

@@ -36,8 +36,8 @@ FlatTree flat_tree(const StructureTensor& weight, const StructureTensor& bias) {
   if (w.size() < 2 || w.size() > 3 || b != std::vector<Index>(w.begin(), w.end() - 1))
     throw InputError(weight_name, "this and '" + std::string(bias_name) + "' have shapes " +
                                       shape_text(w) + " and " + shape_text(b) +
-                                      " a head: [nodes,d] and [nodes], or [nodes,b,d] and "
-                                      "[nodes,b], expected");
+                                      " a head; expected [nodes,d] and [nodes], or [nodes,b,d] and "
+                                      "[nodes,b]");
   const bool by_sign = w.size() == 2;
   return {w[0],
           by_sign ? 1 : w[1],
@@ -62,14 +62,15 @@ TreeLevel read_level(const FlatTree& flat, Index first, Index nodes, Index branc
 /// All nodes of a level have its `branching` children, and no others.
 void check_children(const FlatTree& flat, Index first, Index nodes, Index branching) {
   if (branching < 1)
-    throw InputError(bias_name, "leaves node " + std::to_string(first) + " " +
-                                    std::to_string(branching) + " children: at least 1 expected");
+    throw InputError(bias_name, "leaves node " + std::to_string(first) + " with " +
+                                    std::to_string(branching) + " children; expected at least 1");
   for (Index node = first; node < first + nodes; ++node)
     for (Index c = 0; c < flat.width; ++c)
       if (flat.has_child(node, c) != (flat.by_sign || c < branching))
-        throw InputError(bias_name, "is -inf elsewhere at node " + std::to_string(node) +
-                                        " than at the first of its level: one branching a level "
-                                        "expected");
+        throw InputError(bias_name,
+                         "is -inf elsewhere at node " + std::to_string(node) +
+                             " than at the first of its level; expected one branching for each "
+                             "level");
 }
 
 // --- to tensors ---
@@ -141,24 +142,25 @@ Tree tree_of(const Structure& structure) {
   const StructureTensor *weight = structure.find(weight_name), *bias = structure.find(bias_name);
   if (!weight && !bias) return {};
   if (!weight || !bias)
-    throw InputError(weight ? weight_name : bias_name, std::string("there is no '") +
-                                                           (weight ? bias_name : weight_name) +
-                                                           "' beside it: both expected");
+    throw InputError(
+        weight ? weight_name : bias_name,
+        std::string("'") + (weight ? bias_name : weight_name) + "' is missing; expected both");
   const FlatTree flat = flat_tree(*weight, *bias);
   Tree tree;
   Index first = 0, nodes = 1;
   while (first < flat.nodes) {
     if (nodes > flat.nodes - first)
-      throw InputError(weight_name, "has " + std::to_string(flat.nodes) + " nodes: whole levels, " +
-                                        std::to_string(first + nodes) +
-                                        " nodes with the next, expected");
+      throw InputError(weight_name, "has " + std::to_string(flat.nodes) +
+                                        " nodes; expected whole levels: " + std::to_string(first) +
+                                        " nodes, or " + std::to_string(first + nodes) +
+                                        " with the next");
     const Index branching = flat.by_sign ? 2 : flat.children(first);
     check_children(flat, first, nodes, branching);
     tree.levels.push_back(read_level(flat, first, nodes, branching));
     first += nodes;
     if (__builtin_mul_overflow(nodes, branching, &nodes) ||
         nodes > std::numeric_limits<std::int32_t>::max())
-      throw InputError(weight_name, "has too many leaves: fewer than 2^31 expected");
+      throw InputError(weight_name, "has too many leaves; expected fewer than 2^31");
   }
   return tree;
 }

@@ -34,7 +34,7 @@ const Variant& find_variant(std::string_view id) {
     if (variant.id == id) return variant;
     known += (known.empty() ? "" : ", ") + variant.id;
   }
-  throw UsageError("unknown variant '" + std::string(id) + "': one of " + known + " expected");
+  throw UsageError("unknown variant '" + std::string(id) + "'; expected one of " + known);
 }
 
 namespace {
@@ -54,11 +54,9 @@ std::vector<std::string> left_over(const Variant& variant, const Structure& give
     return std::ranges::find(known, name) != known.end();
   };
   if (!names.empty() && std::ranges::none_of(names, taken))
-    throw InputError(
-        "given structure",
-        "holds " + list_of(names) + ": " +
-            (known.empty() ? variant.label + " has none that could be given"
-                           : "one of " + list_of(known) + " expected by " + variant.label));
+    throw InputError("given structure",
+                     "holds " + list_of(names) + "; " + variant.label +
+                         (known.empty() ? " takes none" : " expected one of " + list_of(known)));
   std::erase_if(names, taken);
   return names;
 }

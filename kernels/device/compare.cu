@@ -100,10 +100,6 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 void pool_difference(const PoolDifferenceArgs& args, cudaStream_t stream) {
-  // The pixel of an offset is the last that begins at or before it.
-  const auto pixel_of = [](Index offset, Index size, Index pixels) {
-    return ((offset + 1) * pixels - 1) / size;
-  };
   const Index first_row = pixel_of(args.rows.begin, args.rectangle_rows, args.grid_rows),
               last_row = pixel_of(args.rows.end - 1, args.rectangle_rows, args.grid_rows),
               first_col = pixel_of(args.cols.begin, args.rectangle_cols, args.grid_cols),

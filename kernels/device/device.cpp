@@ -21,7 +21,7 @@ Device::Device() {
   if (architecture_ < 75)
     throw UnavailableError("CUDA: " + name_ + " has compute capability " +
                            std::to_string(properties.major) + "." +
-                           std::to_string(properties.minor) + ": 7.5 or more expected");
+                           std::to_string(properties.minor) + "; expected 7.5 or more");
   check(cudaStreamCreate(&stream_), "creating a stream");
   keep_freed_memory();
 }

@@ -16,7 +16,7 @@ constexpr std::array<std::pair<Precision, const char*>, 3> names{
 Precision parse_precision(const std::string& name) {
   for (const auto& [precision, known] : names)
     if (name == known) return precision;
-  throw UsageError("CUDA: precision " + name + ": fp32, bf16 or fp16 expected");
+  throw UsageError("CUDA: precision " + name + "; expected fp32, bf16 or fp16");
 }
 
 std::string name_of(Precision precision) {

@@ -171,7 +171,7 @@ Options parse(int argc, char** argv) {
       options.sparse = true;
       continue;
     }
-    if (i + 1 == argc) throw UsageError(name + ": a value expected");
+    if (i + 1 == argc) throw UsageError(name + "; expected a value");
     const std::string value = argv[++i];
     if (name == "--isa")
       options.isas = {value};

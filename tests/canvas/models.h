@@ -177,7 +177,7 @@ inline std::shared_ptr<CanvasModel> gallery_model(Index n) {
   model->cells[1] = {
       cell_of(row_curve(n)), cell_of(leaves(n, 4)),
       cell_of(Strip{std::vector<float>(row_curve(n).exact), "output error |z\u0303 \u2212 z|"}),
-      CanvasCell{nullptr, false, "error: q is [8, 3], k is [8, 2]: same d expected"}};
+      CanvasCell{nullptr, false, "error: q is [8, 3], k is [8, 2]; expected same d"}};
   model->cells[2] = {
       cell_of(costs, ""), cell_of(leaves(n, 2)),
       cell_of(Message{"Rank maps need logits; this source holds an attention matrix alone."}, ""),

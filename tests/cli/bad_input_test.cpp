@@ -94,12 +94,12 @@ TEST_CASE("hostile safetensors headers") {
   refuse(bytes_of(~std::uint64_t{0}) + "{}", {"18446744073709551615 bytes", "100000000"});
   refuse(bytes_of(std::uint64_t{5000}) + "{}", {"5000 bytes", "cut off"});
   refuse(safetensors_bytes("not JSON", ""), {"header", "not JSON"});
-  refuse(safetensors_bytes("[1,2]", ""), {"a list", "an object expected"});
+  refuse(safetensors_bytes("[1,2]", ""), {"a list", "expected an object"});
   refuse(safetensors_bytes(std::string(100000, '['), ""), {"nested more than"});
   refuse(one("[2,2]", "[0,400]"), {"[0,400]", "16 bytes"});
-  refuse(one("[2,2]", "[16,0]"), {"[16,0]", "[begin,end] expected"});
-  refuse(one("[2,2]", "[0,18446744073709551615]"), {"non-negative integers expected"});
-  refuse(one("[-2,2]", "[0,16]"), {"[-2,2]", "non-negative integers expected"});
+  refuse(one("[2,2]", "[16,0]"), {"[16,0]", "expected [begin,end]"});
+  refuse(one("[2,2]", "[0,18446744073709551615]"), {"non-negative integers"});
+  refuse(one("[-2,2]", "[0,16]"), {"[-2,2]", "non-negative integers"});
   refuse(one("[4294967296,4294967296]", "[0,16]"), {"more than 2^63", "span 16"});
   refuse(one("[2,3]", "[0,16]"), {"needs 24 bytes", "span 16"});
   refuse(safetensors_bytes("{" + entry("q", "F32", "[2,2]", "[0,16]") + "," +
@@ -115,14 +115,14 @@ TEST_CASE("tensors that do not fit each other") {
   const auto refuse = [&](const std::string& bytes, std::initializer_list<std::string> says) {
     check_refused(directory, directory.write("odd.safetensors", bytes), says);
   };
-  refuse(tensors("[4,2]", 8, "[3,2]", 6, "[4,2]", 8), {"[4,2]", "[3,2]", "same n expected"});
+  refuse(tensors("[4,2]", 8, "[3,2]", 6, "[4,2]", 8), {"[4,2]", "[3,2]", "expected the same n"});
   refuse(tensors("[4,2]", 8, "[4,3]", 12, "[4,2]", 8), {"[4,2]", "[4,3]", "same d"});
-  refuse(tensors("[4,2]", 8, "[4,2]", 8, "[3,2]", 6), {"[3,2]", "same n expected"});
+  refuse(tensors("[4,2]", 8, "[4,2]", 8, "[3,2]", 6), {"[3,2]", "expected the same n"});
   refuse(tensors("[3,2,2]", 12, "[2,2,2]", 8, "[2,2,2]", 8), {"[3,2,2]", "divide"});
   refuse(tensors("[0,2]", 0, "[0,2]", 0, "[0,2]", 0), {"[0,2]", "at least one"});
   refuse(tensors("[4]", 4, "[4]", 4, "[4]", 4), {"[4]", "[n,d]", "--layout"});
   refuse(square(R"("__metadata__":{"scale":"-1"},)"), {"'-1'", "above 0"});
-  refuse(square(R"("__metadata__":{"tokens":"[1,2]"},)"), {"tokens", "strings expected"});
+  refuse(square(R"("__metadata__":{"tokens":"[1,2]"},)"), {"tokens", "expected a JSON list of strings"});
   refuse(square(R"("__metadata__":{"image":"{\"grid\":[-1,2]}"},)"), {"-1", "whole numbers"});
 }
 
@@ -156,7 +156,7 @@ TEST_CASE("NaN and infinities are found by tensor, head and position") {
     CHECK(ended.status == 3);
     const std::string tensor(1, "qkv"[which]);
     check_says(ended.err, {"x.safetensors", tensor + " of query head 1", "[2,1]",
-                           values[which].second, "finite numbers expected"});
+                           values[which].second, "expected finite numbers"});
     CHECK(run_program({"compute", path, "--variant", "exact", "--head", "0"}).status == 0);
     CHECK(run_program({"compute", path, "--variant", "exact", "--allow-non-finite"}).status == 0);
   }

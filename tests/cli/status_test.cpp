@@ -88,7 +88,7 @@ TEST_CASE("a seed is a whole number that fits, and a name is not empty") {
             .json()["seed"] == 18446744073709551615u);
   for (const char* option : {"-o", "--structure", "--layout", "--tensors"})
     check_refused({"compute", "synthetic:golden", "--variant", "exact", option, ""}, 2,
-                  "'' found, expected a name");
+                  "'' found; expected a name");
   check_refused({"render", "synthetic:golden", "-o", ""}, 2, "'' found");
   check_refused({"info", ""}, 2, "'' found");
   check_refused({"bench", ""}, 2, "'' found");

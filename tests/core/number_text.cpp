@@ -52,6 +52,11 @@ TEST_CASE("counts, bytes and times have three digits and a unit") {
   CHECK(format_count(1000, Zeros::drop) == "1 k");
   CHECK(format_count(100000, Zeros::drop) == "100 k");  // zeros before the point stay
   CHECK(format_count(0.5) == "0.50");
+  CHECK(format_count(9994) == "9.99 k");
+  CHECK(format_count(9996) == "10.0 k");
+  CHECK(format_count(99960) == "100 k");
+  CHECK(format_count(999600) == "1.00 M");
+  CHECK(format_bytes(1023.7 * 1024) == "1.00 MiB");
   CHECK(format_bytes(1536) == "1.50 KiB");
   CHECK(format_bytes(1536, Zeros::drop) == "1.5 KiB");
   CHECK(format_bytes(1010 * 1024.0, Zeros::drop) == "1010 KiB");
@@ -63,4 +68,6 @@ TEST_CASE("counts, bytes and times have three digits and a unit") {
   CHECK(format_time(nan) == "-");
   CHECK(plural(1, "head") == "1 head");
   CHECK(plural(0, "head") == "0 heads");
+  CHECK(plural(1, "leaf") == "1 leaf");
+  CHECK(plural(4, "empty leaf") == "4 empty leaves");
 }

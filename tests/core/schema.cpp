@@ -42,19 +42,19 @@ TEST_CASE("schema: good values are taken") {
 }
 
 TEST_CASE("schema: bad values are refused with parameter, found and expected") {
-  CHECK(message_of("block", "3") == "block is '3': an even integer in [2, 64] expected");
-  CHECK(message_of("block", "66") == "block is '66': an even integer in [2, 64] expected");
-  CHECK(message_of("block", "8x") == "block is '8x': an even integer in [2, 64] expected");
-  CHECK(message_of("block", "") == "block is '': an even integer in [2, 64] expected");
+  CHECK(message_of("block", "3") == "block is '3'; expected an even integer in [2, 64]");
+  CHECK(message_of("block", "66") == "block is '66'; expected an even integer in [2, 64]");
+  CHECK(message_of("block", "8x") == "block is '8x'; expected an even integer in [2, 64]");
+  CHECK(message_of("block", "") == "block is ''; expected an even integer in [2, 64]");
   CHECK(message_of("block", "99999999999999999999") != "");
-  CHECK(message_of("epsilon", "nan") == "epsilon is 'nan': a number in [0, 1] expected");
-  CHECK(message_of("epsilon", "1.01") == "epsilon is '1.01': a number in [0, 1] expected");
-  CHECK(message_of("mode", "c") == "mode is 'c': one of a, b expected");
+  CHECK(message_of("epsilon", "nan") == "epsilon is 'nan'; expected a number in [0, 1]");
+  CHECK(message_of("epsilon", "1.01") == "epsilon is '1.01'; expected a number in [0, 1]");
+  CHECK(message_of("mode", "c") == "mode is 'c'; expected one of a, b");
   CHECK(message_of("alpha", "1,3") ==
-        "alpha is '1,3': numbers, separated by commas, each in [-2, 2] expected");
+        "alpha is '1,3'; expected numbers, separated by commas, each in [-2, 2]");
   CHECK(message_of("alpha", "1,,1") != "");
   CHECK(message_of("blok", "3") ==
-        "unknown parameter 'blok': one of block, epsilon, mode, alpha expected");
+        "unknown parameter 'blok'; expected one of block, epsilon, mode, alpha");
 }
 
 TEST_CASE("schema: every default of every variant passes its own check, and survives text") {

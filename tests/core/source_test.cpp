@@ -165,16 +165,16 @@ TEST_CASE("a wished scale is a number above 0, never quietly the default") {
 
 TEST_CASE("a head that cannot be computed is refused by name") {
   Source source = grouped_source();
-  CHECK(message_of(source, {.layer = 1}) == "layer 1: 0 to 0 expected");
-  CHECK(message_of(source, {.head = 4}) == "head 4: 0 to 3 expected");
-  CHECK(message_of(source, {.head = -1}) == "head -1: 0 to 3 expected");
+  CHECK(message_of(source, {.layer = 1}) == "layer 1; expected 0 to 0");
+  CHECK(message_of(source, {.head = 4}) == "head 4; expected 0 to 3");
+  CHECK(message_of(source, {.head = -1}) == "head -1; expected 0 to 3");
 
   std::vector<Matrix> bad(2, filled(3, 5, 0));
   bad[1](2, 3) = std::numeric_limits<float>::quiet_NaN();
   source.layers[0].v = make_head_tensor(bad);
   CHECK(message_of(source, {.head = 1}).empty());
   CHECK(message_of(source, {.head = 2}) ==
-        "file.npz, layer3: v of query head 2, position [2,3] is NaN: finite numbers expected");
+        "file.npz, layer3: v of query head 2, position [2,3] is NaN; expected finite numbers");
   CHECK(message_of(source, {.head = 2, .allow_non_finite = true}).empty());
 
   source.layers[0].k.heads = 3;

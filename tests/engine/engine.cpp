@@ -169,7 +169,7 @@ TEST_CASE("engine: errors are reported with their request, cancellation is not a
                     log.add((id.kind == RequestKind::bad ? "bad: " : "hungry: ") + message);
                   });
     engine.submit({RequestKind::bad}, 0, [](const Backend&, std::stop_token, Progress&) {
-      throw InputError("x.npz", "found 3, 4 expected");
+      throw InputError("x.npz", "found 3; expected 4");
     });
     wait_idle(engine);
     engine.submit({RequestKind::stopped}, 0,
@@ -180,7 +180,7 @@ TEST_CASE("engine: errors are reported with their request, cancellation is not a
     wait_idle(engine);
   }
   CHECK(log.copy() ==
-        std::vector<std::string>{"bad: x.npz: found 3, 4 expected", "hungry: not enough memory"});
+        std::vector<std::string>{"bad: x.npz: found 3; expected 4", "hungry: not enough memory"});
 }
 
 TEST_CASE("timing: the end of the engine stops a long computation within 200 ms") {

@@ -88,12 +88,12 @@ TEST_CASE(
     const std::string shrunk =
         message_after(format, [&](const std::string& file) { fs::resize_file(file, 5000); });
     check_says(shrunk, {format.q, "was changed after it was opened", "5000 bytes of 20",
-                        "expected; open it again"});
+                        "; open it again"});
     const std::string grown = message_after(format, [&](const std::string& file) {
       std::ofstream(file, std::ios::app) << "more";
       found = size(file) + " bytes of 20";
     });
-    check_says(grown, {format.q, "was changed", found, " found, "});
+    check_says(grown, {format.q, "was changed", found, "; expected "});
     const std::string overwritten = message_after(format, [&](const std::string& file) {
       std::string bytes = read_bytes(file);
       bytes.back() ^= 1;

@@ -99,19 +99,19 @@ TEST_CASE("npy: a header that is not one is refused with what was found") {
   CHECK_SAYS(read_one(std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12)), "4294967295");
   CHECK_SAYS(read_one(std::string("\x93NUMPY\x01\x00\x00\x00\x00\x00", 12)), "empty .npy header");
   CHECK_SAYS(read_one(std::string("\x93NUMPY\x01\x00\xff\x00{}", 12)), "265 bytes", "cut off");
-  CHECK_SAYS(refuse("[1]      "), "'[1]      ' at character 0", "'{' expected");
-  CHECK_SAYS(refuse("{'descr': 3}"), "a string expected");
+  CHECK_SAYS(refuse("[1]      "), "'[1]      ' at character 0", "expected '{'");
+  CHECK_SAYS(refuse("{'descr': 3}"), "expected a string");
   CHECK_SAYS(refuse("{'descr': '<f4"), "a string that ends");
   CHECK_SAYS(refuse("{'descr': [("), "a type that ends");
-  CHECK_SAYS(refuse("{'fortran_order': 0}"), "True or False expected");
+  CHECK_SAYS(refuse("{'fortran_order': 0}"), "expected True or False");
   CHECK_SAYS(refuse("{'shape': (-1,)}"), "a non-negative integer");
   CHECK_SAYS(refuse("{'shape': (99999999999999999999,)}"), "a non-negative integer");
-  CHECK_SAYS(refuse("{'shape': [2,3]}"), "'(' expected");
+  CHECK_SAYS(refuse("{'shape': [2,3]}"), "expected '('");
   CHECK_SAYS(refuse("{'shape': (1,), 'shape': (1,)}"), "'shape' twice");
   CHECK_SAYS(refuse("{'order': (1,)}"), "the name 'order'", "descr, fortran_order and shape");
   CHECK_SAYS(refuse("{'descr': '<f4', 'shape': (1,)}"), "no fortran_order");
-  CHECK_SAYS(refuse("{'descr': '<f4' 'shape': (1,)}"), "'}' expected");
-  CHECK_SAYS(refuse(npy_dict("<f4", "(2, 3)") + "x"), "nothing more expected");
+  CHECK_SAYS(refuse("{'descr': '<f4' 'shape': (1,)}"), "expected '}'");
+  CHECK_SAYS(refuse(npy_dict("<f4", "(2, 3)") + "x"), "expected nothing more");
 }
 
 TEST_CASE("npy: the bytes that follow are what the shape needs") {

@@ -50,7 +50,7 @@ TEST_CASE("safetensors: a header that is not one is refused with what was found"
   const std::string path = directory / "bad.safetensors";
   CHECK_SAYS(read_safetensors(directory / "absent.safetensors"), "absent.safetensors",
              "no such file");
-  CHECK_SAYS(read_safetensors(directory.path()), "is a directory", "a file expected");
+  CHECK_SAYS(read_safetensors(directory.path()), "is a directory", "expected a file");
   CHECK_SAYS(read_safetensors("/dev/null"), "/dev/null", "a device or pipe");
   write_bytes(path, "");
   CHECK_SAYS(read_safetensors(path), "bad.safetensors", "is empty");
@@ -59,13 +59,13 @@ TEST_CASE("safetensors: a header that is not one is refused with what was found"
   write_bytes(path, bytes_of(std::uint64_t{3}) + "{}");
   CHECK_SAYS(read_safetensors(path), "a header of 3 bytes", "file of 10 bytes", "cut off");
   write_bytes(path, bytes_of(~std::uint64_t{0}) + "{}");
-  CHECK_SAYS(read_safetensors(path), "18446744073709551615", "not a safetensors file");
+  CHECK_SAYS(read_safetensors(path), "18446744073709551615", "expected a safetensors file");
   write_bytes(path, bytes_of(std::uint64_t{100'000'001}) + "{}");
   CHECK_SAYS(read_safetensors(path), "100000001", "at most 100000000");
   CHECK_SAYS(read(directory, "", ""), "not JSON");
   CHECK_SAYS(read(directory, R"({"q": )", ""), "header", "line 1, column 7");
   CHECK_SAYS(read(directory, "{\"\xff\":1}", ""), "not JSON", "UTF-8");
-  CHECK_SAYS(read(directory, "[]", ""), "the header is a list", "an object expected");
+  CHECK_SAYS(read(directory, "[]", ""), "the header is a list", "expected an object");
   CHECK_SAYS(read(directory, std::string(10000, '['), ""), "nested");
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("safetensors: a wrong entry is refused by the name of its tensor") {
   const auto refuse = [&](const std::string& body) {
     return read(directory, "{" + body + "}", four);
   };
-  CHECK_SAYS(refuse(R"("q":3)"), "bad.safetensors, 'q'", "a number", "an object expected");
+  CHECK_SAYS(refuse(R"("q":3)"), "bad.safetensors, 'q'", "a number", "expected an object");
   CHECK_SAYS(refuse(R"("q":{"shape":[1],"data_offsets":[0,4]})"), "'q'", "has no dtype");
   CHECK_SAYS(refuse(R"("q":{"dtype":"F32","data_offsets":[0,4]})"), "'q'", "has no shape");
   CHECK_SAYS(refuse(R"("q":{"dtype":"F32","shape":[1]})"), "'q'", "has no data_offsets");
@@ -93,7 +93,7 @@ TEST_CASE("safetensors: a wrong entry is refused by the name of its tensor") {
   CHECK_SAYS(refuse(entry("q", "F32", "[1]", "[0,4]") + "," + entry("q", "F32", "[1]", "[0,4]")),
              "'q' occurs twice");
   CHECK_SAYS(refuse(entry("q", "F32", "[1]", "[0,4]") + R"(,"__metadata__":{"a":1})"),
-             "metadata 'a' is a number", "a string expected");
+             "metadata 'a' is a number", "expected a string");
   CHECK_SAYS(refuse(R"("__metadata__":[])"), "__metadata__ is a list");
 }
 
@@ -116,6 +116,6 @@ TEST_CASE("safetensors: another type is listed, and refused by name only when it
                                    entry("z", "F7_NEW", "[2]", "[2,3]") + "}",
                                "abc");
   CHECK_SAYS(require_float(file, file.tensors[0]), "bad.safetensors", "'q'", "F8_E4M3",
-             "F64, F32, F16 or BF16 expected");
+             "expected F64, F32, F16 or BF16");
   CHECK_SAYS(require_float(file, file.tensors[1]), "'z'", "F7_NEW");
 }

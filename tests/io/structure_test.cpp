@@ -137,8 +137,8 @@ TEST_CASE("structure: one head serves all, further axes are kept, other tensors 
 }
 
 TEST_CASE("structure: wrong shapes, types and values are refused by name") {
-  CHECK_SAYS(read({numbers("z", {1}, {0})}), "s.safetensors", "no structure in it", "query_order",
-             "tree_weight");
+  CHECK_SAYS(read({numbers("z", {1}, {0})}), "s.safetensors", "has no tensor of a structure",
+             "query_order", "tree_weight");
   CHECK_SAYS(read({integers("key_order", {2, 1}, {0, 1})}, 0, 3), "'key_order' has shape [2,1]",
              "[3,...]");
   CHECK_SAYS(read({integers("key_order", {1}, {0})}), "'key_order' has shape [1]");
@@ -160,9 +160,9 @@ TEST_CASE("structure: wrong shapes, types and values are refused by name") {
 
 TEST_CASE("structure: tensors that are not a tree are refused by name") {
   CHECK_SAYS(tree_of(read({numbers("tree_weight", {1, 1, 2}, {0, 0})})),
-             "tree_weight: there is no 'tree_bias' beside it");
+             "tree_weight: 'tree_bias' is missing");
   CHECK_SAYS(tree_of(read({numbers("tree_bias", {1, 1}, {0})})),
-             "tree_bias: there is no 'tree_weight' beside it");
+             "tree_bias: 'tree_weight' is missing");
   const auto tree = [](std::vector<Index> w, std::vector<Index> b, std::vector<float> bias) {
     std::size_t count = 1;
     for (const Index size : w) count *= static_cast<std::size_t>(size);
@@ -171,11 +171,12 @@ TEST_CASE("structure: tensors that are not a tree are refused by name") {
   };
   const float none = -std::numeric_limits<float>::infinity();
   CHECK_SAYS(tree({1, 3, 2}, {1, 2}, {0, 0}), "[3,2] and [2] a head", "[nodes,d] and [nodes]");
-  CHECK_SAYS(tree({1, 2, 2}, {1, 2}, {0, 0}), "has 2 nodes", "whole levels, 3 nodes");
+  CHECK_SAYS(tree({1, 2, 2}, {1, 2}, {0, 0}), "has 2 nodes",
+             "expected whole levels: 1 nodes, or 3 with the next");
   CHECK_SAYS(tree({1, 1, 1, 1, 1}, {1, 1, 1, 1}, {0}), "a head");
   CHECK_SAYS(tree({1, 1, 2}, {1, 1}, {NAN}), "'tree_bias' has NaN");
   CHECK_SAYS(tree({1, 1, 2}, {1, 1}, {none}), "-inf");
-  CHECK_SAYS(tree({1, 1, 2, 3}, {1, 1, 2}, {none, 0}), "leaves node 0 0 children");
+  CHECK_SAYS(tree({1, 1, 2, 3}, {1, 1, 2}, {none, 0}), "leaves node 0 with 0 children");
   CHECK_SAYS(tree({1, 3, 2, 3}, {1, 3, 2}, {0, 0, 0, 0, 0, none}), "at node 2",
-             "one branching a level");
+             "one branching for each level");
 }

@@ -171,20 +171,20 @@ TEST_CASE("shapes that disagree are refused with all of them") {
   CHECK_SAYS(refuse({2, 1, 8, 3}, {1, 1, 8, 3}, {2, 1, 8, 3}), "the same batch");
   CHECK_SAYS(refuse({0, 3}, {0, 3}, {0, 3}), "'q' [0,3]", "an empty tensor");
   CHECK_SAYS(refuse({8, 0}, {8, 0}, {8, 3}), "'q' [8,0]", "an empty tensor");
-  CHECK_SAYS(refuse({8}, {8}, {8}), "'q' has shape [8]", "[n,d], [H,n,d] or [B,H,n,d] expected");
+  CHECK_SAYS(refuse({8}, {8}, {8}), "'q' has shape [8]", "expected [n,d], [H,n,d] or [B,H,n,d]");
   CHECK_SAYS(refuse({1, 1, 1, 8, 3}, {8, 3}, {8, 3}), "[1,1,1,8,3]", "--layout");
   CHECK_SAYS(source_from_tensors(file_of({tensor("qkv", {7, 2, 4})})), "[7,2,4]", "[n,3,H,d]");
 }
 
 TEST_CASE("missing and ambiguous tensors are reported") {
   CHECK_SAYS(source_from_tensors(file_of({tensor("q", {8, 3})})), "x.npz: 'q' without k, v",
-             "q, k and v expected");
+             "expected q, k and v");
   CHECK_SAYS(source_from_tensors(file_of({tensor("z", {8, 3}), tensor("lse", {8})})),
              "neither q, k, v nor attention", "'z' [8,3], 'lse' [8]");
   CHECK_SAYS(source_from_tensors(file_of({})), "no tensors");
   TensorFile file = alike({8, 3});
   file.tensors.push_back(tensor("query", {8, 3}));
-  CHECK_SAYS(source_from_tensors(file), "'q' and 'query'", "one of them expected");
+  CHECK_SAYS(source_from_tensors(file), "'q' and 'query'", "expected one of them");
   file.tensors.back() = tensor("qkv", {8, 3, 3});
   CHECK_SAYS(source_from_tensors(file), "'qkv' and 'q'");
   file.tensors.back() = tensor("cross.q", {8, 3});

@@ -80,7 +80,7 @@ TEST_CASE("tokens: every form that tokenizers and people write") {
 TEST_CASE("tokens: a vocabulary is recognised and refused") {
   CHECK_SAYS(
       read(R"({"version": "1.0", "added_tokens": [], "model": {"type": "BPE", "vocab": {}}})"),
-      "t.json", "a tokenizer.json is a tokenizer's vocabulary", "input_ids");
+      "t.json", "holds a tokenizer's vocabulary", "input_ids");
 }
 
 TEST_CASE("tokens: a file that is not a tokenized text is refused with what was found") {
@@ -92,16 +92,16 @@ TEST_CASE("tokens: a file that is not a tokenized text is refused with what was 
   CHECK_SAYS(read("{\"tokens\": []}"), "no tokens", "at least one");
   CHECK_SAYS(read("{\"words\": []}"), "without tokens and input_ids");
   CHECK_SAYS(read("{\"tokens\": \"a b\"}"), "tokens is a string", "a list of strings");
-  CHECK_SAYS(read("{\"tokens\": [\"a\", 3]}"), "tokens[1] is a number", "a string expected");
+  CHECK_SAYS(read("{\"tokens\": [\"a\", 3]}"), "tokens[1] is a number", "expected a string");
   CHECK_SAYS(read("[\"a\", 3]"), "the list[1] is a number");
   CHECK_SAYS(read("[3, \"a\"]"), "the list[1] is \"a\"", "an integer");
   CHECK_SAYS(read("[3, 1.5]"), "the list[1] is 1.5", "an integer");
   CHECK_SAYS(read("{\"input_ids\": {}}"), "input_ids is an object");
-  CHECK_SAYS(read("{\"input_ids\": [[1], [2]]}"), "an integer expected");
+  CHECK_SAYS(read("{\"input_ids\": [[1], [2]]}"), "expected an integer");
   CHECK_SAYS(read("{\"tokens\": [\"a\"], \"input_ids\": [1, 2]}"), "input_ids has 2 entries",
              "1 tokens");
   CHECK_SAYS(read("{\"tokens\": [\"a\"], \"offsets\": []}"), "offsets has 0 entries");
   CHECK_SAYS(read("{\"tokens\": [\"a\"], \"tokens\": [\"b\"]}"), "'tokens' occurs twice");
-  CHECK_SAYS(read("[{\"tokens\": [\"a\"]}, {\"tokens\": [\"b\"]}]"), "2 encodings", "one expected");
+  CHECK_SAYS(read("[{\"tokens\": [\"a\"]}, {\"tokens\": [\"b\"]}]"), "2 encodings", "expected one");
   CHECK_SAYS(read(std::string(100000, '[')), "nested");
 }

@@ -98,10 +98,10 @@ void check_values(const Named& named, const std::vector<float>& found, double to
   bool descending = true;
   for (std::size_t s = found.size(); s-- > 0;) {
     const double e = expected(static_cast<Eigen::Index>(s)), f = static_cast<double>(found[s]);
-    worst = std::max(worst, std::abs(f - e));
+    worst = larger_error(worst, std::abs(f - e));
     tail += f;
     expected_tail += e;
-    worst_tail = std::max(worst_tail, expected_tail - tail);
+    if (!(tail >= expected_tail)) worst_tail = larger_error(worst_tail, expected_tail - tail);
     if (s > 0) descending = descending && found[s] <= found[s - 1];
   }
   CHECK(descending);

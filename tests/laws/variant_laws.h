@@ -26,6 +26,7 @@ struct VariantLaws {
   std::function<Dense<float>(const Instance&)> plain;  // the same formula in float32
   std::vector<Case> cases;
   std::vector<ExactSettings> exact_settings = {};
+  bool never_exact = false;  // there are no such settings
   /// Of row i of P, where the cases say that rows need not sum to 1.
   std::function<double(const Instance&, Index i)> row_sum = {};
 };

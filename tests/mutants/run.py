@@ -36,11 +36,11 @@ def read_mutants():
             missing = FIELDS - {"equivalent"} - set(mutant)
             if missing or set(mutant) - FIELDS:
                 sys.exit(f"{path.name}: {mutant.get('name', 'a mutant')}: exactly "
-                         f"{', '.join(sorted(FIELDS))} expected ('equivalent' is optional)")
+                         f"expected {', '.join(sorted(FIELDS))} ('equivalent' is optional)")
             mutants.append(mutant)
     names = [m["name"] for m in mutants]
     for name in sorted({n for n in names if names.count(n) > 1}):
-        sys.exit(f"two mutants are called {name}: another name for one of them expected")
+        sys.exit(f"two mutants are called {name}; expected another name for one of them")
     return mutants
 
 
@@ -68,7 +68,7 @@ def out_of_date(mutant, root):
         return f"{mutant['file']} does not exist"
     count = path.read_text().count(mutant["find"])
     if count != 1:
-        return f"found {count} times in {path.relative_to(root)}, once expected: {mutant['find']!r}"
+        return f"found {count} times in {path.relative_to(root)}, expected once: {mutant['find']!r}"
     if mutant["find"] == mutant["replace"]:
         return "find and replace are the same"
     return None

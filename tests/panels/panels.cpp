@@ -7,6 +7,7 @@
 
 #include "allocations.h"
 #include "analysis/cases.h"
+#include "analysis/leaf_skew.h"
 #include "analysis/pairs.h"
 #include "panels/rank_subject.h"
 #include "panels/scene.h"
@@ -343,4 +344,18 @@ TEST_CASE("leaves of a hash of 30 bits take bounded memory, and their panel says
   CHECK(std::accumulate(sizes.keys.begin(), sizes.keys.end(), Index{0}) == 96);
   CHECK(panel.caption.find(std::to_string(sizes.together) + " adjacent buckets") !=
         std::string::npos);
+}
+
+TEST_CASE("the tree's panel counts queries without keys as the diagnostics do, under the mask") {
+  Scene scene(make_data(Data::gaussian, 60, 4, 3, true), "tf",
+              {{"height", "4"}, {"tree", "random"}});
+  const auto count = [](const std::vector<Diagnostic>& figures) {
+    return std::ranges::find(figures, "queries_without_keys", &Diagnostic::id)->value;
+  };
+  const Panel panel = scene.panel(View::tree);
+  const double shown = count(std::get<LeafSizes>(panel.body).figures);
+  CHECK(shown == count(scene.diagnostics));
+  Run run{scene.profile};
+  const auto without_mask = leaf_skew(*leaves_of(scene.computation.op->plan()), run);
+  CHECK(shown > static_cast<double>(without_mask.queries_without_keys));
 }

@@ -155,5 +155,5 @@ TEST_CASE("toy: a structure file keeps its tensors, and --structure takes them")
   Structure wrong;
   wrong.set("toy_weight", std::vector<float>(23));
   CHECK_THROWS_WITH_AS(make_plan(backend, problem, "toy", settings, wrong),
-                       "toy_weight: shape [23] found: [n] = [24] expected", InputError);
+                       "toy_weight: shape [23] found; expected [n] = [24]", InputError);
 }

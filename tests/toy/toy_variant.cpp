@@ -44,8 +44,8 @@ std::vector<std::int32_t> colours_of(Index n, const ToyParameters& p, const Plan
   std::vector<std::int32_t> colour = planning.integers("toy_colour", {"n"});
   for (const std::int32_t c : colour)
     if (c >= p.colours)
-      throw InputError("toy_colour", std::to_string(c) + " found: below " +
-                                         std::to_string(p.colours) + " expected");
+      throw InputError("toy_colour",
+                       std::to_string(c) + " found: below " + std::to_string(p.colours));
   for (Index i = static_cast<Index>(colour.size()); i < n; ++i)
     colour.push_back(static_cast<std::int32_t>(i % p.colours));
   return colour;
