@@ -55,7 +55,7 @@ TEST_CASE("alpha, kappa and stable rank of the golden example") {
   CHECK(value_of(all, "stable_rank") == doctest::Approx(1.420207).epsilon(2e-6));
 }
 
-TEST_CASE("values of 0 are met by an error of 0, not by NaN") {
+TEST_CASE("the relative error of values of 0 is 0, not NaN") {
   Instance x = golden_hyper();
   Structure given = x.plan->structure;
   Problem problem = x.problem;

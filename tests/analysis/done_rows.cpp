@@ -7,7 +7,7 @@
 
 using namespace fovea;
 
-TEST_CASE("done rows: what comes next is open, one after another, and nothing open is nearer") {
+TEST_CASE("done rows: the next piece is the open one nearest to the focus") {
   std::mt19937 random(7);
   for (const Index rows : {1, 2, 3, 17, 64}) {
     DoneRows done(rows);

@@ -353,7 +353,7 @@ TEST_CASE("map pyramid: of many tiles the last used are kept, the others make ro
   CHECK(large.look_at(first) == 1);
 }
 
-TEST_CASE("map pyramid: a view of many tiles leaves no more behind than are kept of any") {
+TEST_CASE("map pyramid: after a view of many tiles no more are kept than after any other") {
   Large large;
   const MapView wide = large.tiles({0, 16}, {0, 16});
   CHECK(large.look_at(wide) == 256);
@@ -361,7 +361,7 @@ TEST_CASE("map pyramid: a view of many tiles leaves no more behind than are kept
   CHECK(large.look_at(wide) == 256 - (Large::kept - 1));
 }
 
-TEST_CASE("map pyramid: a part is there without any overview") {
+TEST_CASE("map pyramid: a part of the map is known without an overview") {
   const Index n = 2100;
   const Matrix m = dense(n);
   MapPyramid map(n, Pool::Kind::max, Source{m});
@@ -373,7 +373,7 @@ TEST_CASE("map pyramid: a part is there without any overview") {
   CHECK(deviation(map.picture(view), view, m, Pool::Kind::max) == 0);
 }
 
-TEST_CASE("a view of more tiles than are kept of others is finished all the same") {
+TEST_CASE("a view of more tiles than are kept otherwise is still finished") {
   // 16 x 16 tiles at one entry a pixel.
   constexpr Index n = 4096;
   MapPyramid map(n, Pool::Kind::max, [](IndexRange, IndexRange, Pool pool, Run&) {

@@ -89,7 +89,7 @@ doctest::Approx close(double x) {
 
 }  // namespace
 
-TEST_CASE("metrics are those of the dense matrices") {
+TEST_CASE("metrics equal those of the dense matrices") {
   for_small_instances([](Instance x) {
     // A message is formatted when a check fails: by then `x` has been moved from.
     const std::string which =
@@ -163,7 +163,7 @@ TEST_CASE("errors of outputs, their quantiles over rows and their maxima") {
   }
 }
 
-TEST_CASE("a row that drops little of its mass is said to drop as much, but for rounding") {
+TEST_CASE("the small mass that a row drops is reported within rounding") {
   // Logits of up to 80: of most rows one or two keys have nearly all the mass.
   const Pair pair("strided", 64, Data::huge);
   const Metrics m = pair.metrics();

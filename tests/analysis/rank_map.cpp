@@ -227,7 +227,7 @@ TEST_CASE("timing: a rank map stops when asked, also inside a large block") {
   CHECK(took.count() < 1.0);  // promised: 200 ms; the rest is for a busy machine
 }
 
-TEST_CASE("too large a block is refused, not begun") {
+TEST_CASE("a block that is too large is refused before work begins") {
   Profile profile;
   Run run{profile};
   CHECK_THROWS_AS(map_ranks(131072, paper_block, {.leaf = 16}, *backends().front(), run),

@@ -137,7 +137,7 @@ TEST_CASE("without coarse levels the pairs are the sum of the row sizes") {
   });
 }
 
-TEST_CASE("exact attention costs what exact attention costs") {
+TEST_CASE("the cost of exact attention is its closed form") {
   for (const bool causal : {false, true})
     for (const Index n : {1, 37, 1000})
       CHECK(count_cost(plan_of("exact", {}, n, causal), 5, 7).ratio_to_exact() == 1);

@@ -122,7 +122,8 @@ TEST_CASE("tensors that do not fit each other") {
   refuse(tensors("[0,2]", 0, "[0,2]", 0, "[0,2]", 0), {"[0,2]", "at least one"});
   refuse(tensors("[4]", 4, "[4]", 4, "[4]", 4), {"[4]", "[n,d]", "--layout"});
   refuse(square(R"("__metadata__":{"scale":"-1"},)"), {"'-1'", "above 0"});
-  refuse(square(R"("__metadata__":{"tokens":"[1,2]"},)"), {"tokens", "expected a JSON list of strings"});
+  refuse(square(R"("__metadata__":{"tokens":"[1,2]"},)"),
+         {"tokens", "expected a JSON list of strings"});
   refuse(square(R"("__metadata__":{"image":"{\"grid\":[-1,2]}"},)"), {"-1", "whole numbers"});
 }
 
@@ -220,7 +221,7 @@ TEST_CASE("a directory for a file, a path through a file, a file nobody may read
     check_refused(directory, secret, {"Permission denied"});
 }
 
-TEST_CASE("numbers too large for the arithmetic are told, not hidden") {
+TEST_CASE("numbers too large for the arithmetic are reported, not hidden") {
   const TemporaryDirectory directory;
   std::string bytes = square();
   for (std::size_t at = bytes.size() - 4 * 24; at < bytes.size(); at += 4)

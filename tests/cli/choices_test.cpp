@@ -63,7 +63,7 @@ constexpr double in_time = 8;
 
 }  // namespace
 
-TEST_CASE("an estimate is not offered for a session whose views need all of exact attention") {
+TEST_CASE("an estimate is refused for a session whose views need all of exact attention") {
   const TemporaryDirectory scratch;
   const std::string session =
       scratch.write("s.fovea.json", session_text("synthetic:clusters?n=9000&d=8", 0, "output"));
@@ -71,7 +71,7 @@ TEST_CASE("an estimate is not offered for a session whose views need all of exac
                 "leave out --estimate");
 }
 
-TEST_CASE("a file name that is not UTF-8 costs no result") {
+TEST_CASE("a file name that is not UTF-8 does not lose the result") {
   const TemporaryDirectory scratch;
   std::vector<OutTensor> tensors;
   add_layer(tensors, "", 8);
@@ -132,7 +132,7 @@ TEST_CASE("--head all is accepted only by commands that take several heads") {
       0);
 }
 
-TEST_CASE("what a plan or a rank map cannot be is refused before exact attention is computed") {
+TEST_CASE("impossible plans and rank maps are refused before exact attention is computed") {
   const TemporaryDirectory scratch;
   CHECK(check_refused({"rankmap", large}, 4, "too large to decompose").cpu_seconds < in_time);
   const std::vector<std::string> wrong{"--variant", "fixed", "--set",
@@ -146,7 +146,7 @@ TEST_CASE("what a plan or a rank map cannot be is refused before exact attention
   }
 }
 
-TEST_CASE("a display that is named and not there ends with status 4") {
+TEST_CASE("a display that cannot be reached ends with status 4") {
   const Variable wayland("WAYLAND_DISPLAY", nullptr), platform("QT_QPA_PLATFORM", nullptr);
   const TemporaryDirectory scratch;
   // A display may be named by the path of its socket, of which there is none here. Any number might
@@ -177,7 +177,7 @@ TEST_CASE("every command takes the same parameters for a head") {
   CHECK(mapped["seed"] == 7);
 }
 
-TEST_CASE("of blocks of rank 0 nothing is stored, which is not null") {
+TEST_CASE("blocks of rank 0 store 0 entries, which JSON does not write as null") {
   const std::vector<std::string> map{
       "rankmap", "synthetic:gaussian?n=64", "--of", "error", "--partition", "uniform"};
   auto json = map;
@@ -188,7 +188,7 @@ TEST_CASE("of blocks of rank 0 nothing is stored, which is not null") {
   CHECK(run_program(map).out.find("every block has rank 0") != std::string::npos);
 }
 
-TEST_CASE("options that the interaction does not heed are refused with it") {
+TEST_CASE("options that have no effect on --interaction are refused with it") {
   for (const std::vector<std::string>& option : {std::vector<std::string>{"--layout", "[n,d]"},
                                                  {"--causal"},
                                                  {"--set", "block=8"},
@@ -202,7 +202,9 @@ TEST_CASE("options that the interaction does not heed are refused with it") {
   }
 }
 
-TEST_CASE("what a variant does not take of a structure is told, and nothing at all is refused") {
+TEST_CASE(
+    "tensors that a variant does not take are reported; a structure without any it takes is "
+    "refused") {
   const TemporaryDirectory scratch;
   const std::string samples = scratch / "samples.safetensors", both = scratch / "both.safetensors";
   const OutTensor sampled{"sampled_keys", {1, 4}, std::vector<std::int32_t>{0, 3, 6, 6}};

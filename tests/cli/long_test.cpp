@@ -57,7 +57,7 @@ TEST_CASE("an estimate of a long head is labelled in every panel, and the exact 
   CHECK(count(exact, "max of 16") == 3);
 }
 
-TEST_CASE("an estimate is not offered for what needs all of exact attention") {
+TEST_CASE("an estimate is refused for views that need all of exact attention") {
   const TemporaryDirectory scratch;
   for (const char* view : {"output", "timing"}) {
     const Ended ended = run_program({"render", "synthetic:clusters?n=9000&d=8", "--estimate",

@@ -74,7 +74,7 @@ TEST_CASE("places where no file can be are refused before anything is computed")
   }
 }
 
-TEST_CASE("standard output that cannot be written is no success") {
+TEST_CASE("standard output that cannot be written is an error") {
   const Ended ended = run_program({"variants", "--json"}, 0, "/dev/full");
   CHECK(ended.status == 4);
   check_says(ended.err, {"standard output"});

@@ -27,7 +27,7 @@ TEST_CASE("numbers of captions have three digits, and powers of ten written out"
   CHECK(format_percent(0.996, 2) == "10² %");  // two digits: 1.0e+02
 }
 
-TEST_CASE("numbers of a terminal have four digits, and say what is no number") {
+TEST_CASE("numbers of a terminal have four digits, and NaN and infinities have words") {
   CHECK(format_plain(0.27518) == "0.2752");
   CHECK(format_plain(1e-3) == "0.001");
   CHECK(format_plain(9.99e-4) == "9.99e-04");

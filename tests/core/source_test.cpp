@@ -158,7 +158,7 @@ TEST_CASE("scale and mask: the caller's, else the source's, else 1/sqrt(d) and n
   CHECK_FALSE(wished.causal);
 }
 
-TEST_CASE("a wished scale is a number above 0, never quietly the default") {
+TEST_CASE("a scale that is given is a number above 0, and never silently replaced by the default") {
   for (const double scale : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
     CHECK_THROWS_AS(problem_of(grouped_source(), {.scale = scale}), UsageError);
 }

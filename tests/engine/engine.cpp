@@ -265,7 +265,7 @@ TEST_CASE(
   CHECK(done.get_future().get() == its);
 }
 
-TEST_CASE("engine: between the pieces of a long job others have their turn, then it goes on") {
+TEST_CASE("engine: other jobs run between the pieces of a long one") {
   Log log;
   Engine engine(make_cpu_backend({.threads = 1}), nullptr);
   Gate gate;
@@ -303,7 +303,7 @@ TEST_CASE("engine: a long job that is cancelled or requested again has no furthe
   }
 }
 
-TEST_CASE("engine: the pieces after the first may stand behind others") {
+TEST_CASE("engine: the pieces after the first may have a lower priority") {
   Log log;
   Engine engine(make_cpu_backend({.threads = 1}), nullptr);
   Gate gate;
@@ -316,7 +316,7 @@ TEST_CASE("engine: the pieces after the first may stand behind others") {
   CHECK(log.copy() == std::vector<std::string>{"piece 1", "other", "piece 2", "piece 3"});
 }
 
-TEST_CASE("engine: a piece that is interrupted makes way and is begun again, others are not lost") {
+TEST_CASE("engine: an interrupted piece gives way, is begun again, and no other job is lost") {
   Log log;
   Engine engine(make_cpu_backend({.threads = 1}), nullptr);
   std::promise<void> runs;
@@ -340,7 +340,7 @@ TEST_CASE("engine: a piece that is interrupted makes way and is begun again, oth
   CHECK(log.copy() == std::vector<std::string>{"piece 1", "quick", "piece 2", "piece 3"});
 }
 
-TEST_CASE("engine: what is cancelled after it was interrupted, or before, does not come back") {
+TEST_CASE("engine: a job that is cancelled, before or after an interruption, does not come back") {
   for (const bool before : {false, true}) {
     Log log;
     Engine engine(make_cpu_backend({.threads = 1}), nullptr);
@@ -363,7 +363,7 @@ TEST_CASE("engine: what is cancelled after it was interrupted, or before, does n
   }
 }
 
-TEST_CASE("engine: what is held back waits its time, what is not runs at once") {
+TEST_CASE("engine: a delayed job waits for its time, others run at once") {
   Log log;
   Engine engine(make_cpu_backend({.threads = 1}), [](const auto&, const auto&) {});
   const auto report = [&log](const std::string& name) {
@@ -382,7 +382,8 @@ TEST_CASE("engine: what is held back waits its time, what is not runs at once") 
   CHECK(Clock::now() - begin >= 200ms);
 }
 
-TEST_CASE("engine: what is held back can be cancelled, freed, and does not keep the engine") {
+TEST_CASE(
+    "engine: a delayed job can be cancelled and released, and does not delay the engine's end") {
   auto held = std::make_shared<int>(1);
   const std::weak_ptr<int> watched = held;
   const auto begin = Clock::now();

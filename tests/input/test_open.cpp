@@ -61,7 +61,7 @@ TEST_CASE("one token a line keeps lines as they are") {
   CHECK(read_text(folder.write("t.txt", "a\n"), true) == Tokens{"a"});
 }
 
-TEST_CASE("bad texts are refused by name, place and expectation") {
+TEST_CASE("bad texts are refused with name, place and what was expected") {
   const TemporaryDirectory folder;
   check_says(refusal(folder.write("latin.txt", "caf\xE9 au lait")),
              {"latin.txt", "byte 3", "0xe9", "UTF-8"});

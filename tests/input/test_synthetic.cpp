@@ -37,7 +37,7 @@ std::vector<double> row_of(const Problem& p, Index i) {
 
 }  // namespace
 
-TEST_CASE("golden gives the Z and the checksum of the variants reference") {
+TEST_CASE("golden: Z and checksum are those of the variants reference") {
   const Problem p = problem("synthetic:golden");
   REQUIRE(p.n() == 8);
   REQUIRE(p.d() == 2);
@@ -135,7 +135,7 @@ TEST_CASE("needle: every row has one large entry, every column too, and hashing 
   CHECK(columns.size() == 512);
 }
 
-TEST_CASE("a bad spec says what is known") {
+TEST_CASE("a bad spec is refused with the known ones") {
   auto message = [](const std::string& spec) {
     return message_of<UsageError>([&] { make_synthetic(spec); });
   };

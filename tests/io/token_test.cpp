@@ -37,7 +37,7 @@ TEST_CASE("text that is not a mark is unchanged") {
     CHECK(display_token(token) == token);
 }
 
-TEST_CASE("the display of any bytes is UTF-8") {
+TEST_CASE("any bytes are displayed as UTF-8") {
   CHECK(display_token("\xff") == "<0xFF>");
   CHECK(display_token("a\xc3") == "a<0xC3>");
   for (int a = 0; a < 256; ++a)

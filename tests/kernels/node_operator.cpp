@@ -159,7 +159,7 @@ TEST_CASE("cuda: pixels of more columns than fit at a time are made in turns") {
   CHECK(pair.progress.fraction == 1);
 }
 
-TEST_CASE("cuda: alphas below 0 and of 0 are taken as they are") {
+TEST_CASE("cuda: alphas of 0 and below are used unchanged") {
   for (const bool causal : {false, true}) {
     Plan plan = draw_plan(100, causal, {2, 2}, 2, 4);
     std::get<NodePlan>(plan.form).alpha = {-1, 0, 0.5f};

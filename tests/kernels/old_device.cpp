@@ -6,7 +6,7 @@
 
 using namespace fovea;
 
-TEST_CASE("precision: an old device has only fp32, and the message says why") {
+TEST_CASE("precision: an old device offers only fp32, and the message says why") {
   std::string why_not;
   emulation::set_compute_capability(7, 5);
   CHECK(make_cuda_backend({}, &why_not) != nullptr);

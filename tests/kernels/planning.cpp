@@ -162,7 +162,7 @@ TEST_CASE("cuda: planning can be stopped") {
   CHECK_THROWS_AS(cuda.stable_order(std::vector<std::int32_t>{1, 0}, 2, run), Cancelled);
 }
 
-TEST_CASE("what planning shares out runs side by side, on as many threads as were asked for") {
+TEST_CASE("parallel planning runs on as many threads as were asked for") {
   Profile profile;
   Run run{profile};
   std::string why_not;

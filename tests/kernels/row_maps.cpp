@@ -111,7 +111,7 @@ TEST_CASE("maps: one pixel for everything, and a pixel for every pair") {
   }
 }
 
-TEST_CASE("maps: sums that a pass has found are those that entries are divided by") {
+TEST_CASE("maps: entries are divided by the row sums that a pass has found") {
   for (const char* precision : {"fp32", "bf16"}) {
     const auto backend = cuda(precision);
     if (!backend) continue;
@@ -129,7 +129,7 @@ TEST_CASE("maps: sums that a pass has found are those that entries are divided b
   }
 }
 
-TEST_CASE("maps: beside tensor cores they are those of fp32, and Z is that of all rows") {
+TEST_CASE("maps: with tensor cores they are those of fp32, and Z is that of all rows") {
   const Problem problem = make_data(Data::huge, 130, 40, 9, true);
   const RowsOutput exact =
       make_instance(*backends().front(), problem, "exact", {}).apply_rows({0, 130}, 20);
@@ -146,7 +146,7 @@ TEST_CASE("maps: beside tensor cores they are those of fp32, and Z is that of al
   }
 }
 
-TEST_CASE("maps: a query that is not finite shows where it attends, and nowhere else") {
+TEST_CASE("maps: a query that is not finite is NaN where it attends, and nowhere else") {
   const Index n = 90, pixel = 20, broken = 47;
   const Problem good = make_data(Data::gaussian, n, 8, 3, true);
   Matrix q = Matrix::copy_of(good.q);

@@ -80,7 +80,7 @@ TEST_CASE("law: Z = P V, and the rows of P sum to 1 or, without a key, to 0") {
   });
 }
 
-TEST_CASE("law: rows that need not sum to 1 sum to what the paper says") {
+TEST_CASE("law: rows that need not sum to 1 have the sum that the paper states") {
   for_all([](const Case& c, const Instance& x) {
     if (c.rows_sum_to_one) return;
     const auto row_sum = laws_of(c.id)->row_sum;
@@ -192,7 +192,7 @@ TEST_CASE("law: the number of threads changes nothing, bit for bit") {
 
 // Where the user insists on computing with NaN or Inf, a row they reach must not look like a
 // result.
-TEST_CASE("law: a query that is not finite has NaN for Z and P, and no other query notices") {
+TEST_CASE("law: a query that is not finite has NaN for Z and P, and no other query changes") {
   const Index n = 70, bad = 33;
   for (const char* id : {"exact", "strided", "h1d"})
     for (const float value :

@@ -44,7 +44,8 @@ TEST_CASE("law: a rectangle of P, and any pooling of it, is that of the whole") 
   });
 }
 
-TEST_CASE("law: where one row stands for a row of pixels, it is pooled alone, and drawn alike") {
+TEST_CASE(
+    "law: where one row of P represents a row of pixels, it is pooled alone, and drawn alike") {
   for_all([](const Case&, const Instance& x) {
     const Index n = x.problem.n();
     const IndexRange rows{n / 4, n}, cols{0, n - n / 5};

@@ -331,7 +331,7 @@ TEST_CASE("law: keys with NaN or Inf leave a median tree balanced over the other
   }
 }
 
-TEST_CASE("law: leaves follow from the tree by the papers' rule, in float64") {
+TEST_CASE("law: leaves follow from the tree by the papers' rule, evaluated in float64") {
   for (const Settings& settings : {Settings{{"height", "4"}}, Settings{{"branching", "3,5"}},
                                    Settings{{"height", "4"}, {"tree", "random"}}}) {
     const Problem problem = make_data(Data::gaussian, 300, 7, 1, false);
@@ -359,7 +359,7 @@ TEST_CASE("law: leaves follow from the tree by the papers' rule, in float64") {
   }
 }
 
-TEST_CASE("law: what the user must know is noted") {
+TEST_CASE("law: plans carry the notes that the user must see") {
   const auto notes = [](const char* id, const Settings& settings, bool causal) {
     const auto plan =
         make_plan(*backends().front(), make_data(Data::gaussian, 64, 4, 1, causal), id, settings);

@@ -64,7 +64,7 @@ TEST_CASE("the heatmap is P, its masked pixels are the future") {
   CHECK(raster.pooled == Pool::Kind::none);
 }
 
-TEST_CASE("a row norm makes the largest of each row 1") {
+TEST_CASE("a row norm makes the largest entry of each row 1") {
   Scene scene = hyper_scene();
   scene.settings.norm = Norm::row_max;
   const auto raster = std::get<Raster>(scene.panel(View::heatmap, {0, 40}, {0, 40}, 10).body);
@@ -227,7 +227,7 @@ TEST_CASE("a row lists its best keys, an output picture is Z") {
   for (const float x : picture.rgb) CHECK(x == doctest::Approx(0.25f));
 }
 
-TEST_CASE("a given attention matrix has a heatmap and a rank map, and nothing else") {
+TEST_CASE("a given attention matrix has a heatmap and a rank map, and no other view") {
   const Matrix a = hyper_scene().p(false);
   Profile profile;
   Run run{profile};
@@ -253,7 +253,7 @@ TEST_CASE("a subtitle leaves out what only a causal mask makes matter") {
   }
 }
 
-TEST_CASE("outputs that are not computed yet are said not to be") {
+TEST_CASE("outputs that are not computed yet are labelled so") {
   Scene scene = hyper_scene();
   scene.computation.output = {};
   CHECK(std::get<Message>(scene.panel(View::output).body).text.find("not computed") !=
@@ -263,7 +263,7 @@ TEST_CASE("outputs that are not computed yet are said not to be") {
   CHECK(std::holds_alternative<Message>(other.panel(View::output).body));
 }
 
-TEST_CASE("what rows of mean pixels are divided by is called what it is") {
+TEST_CASE("the divisor of rows of mean pixels is named") {
   Scene scene = hyper_scene();
   scene.settings.norm = Norm::row_max;
   scene.settings.pool = Pool::Kind::mean;
@@ -302,7 +302,7 @@ TEST_CASE("a rank map that stores nothing says so") {
   CHECK(panel.caption.find("nothing to store") != std::string::npos);
 }
 
-TEST_CASE("beside the mask stands the exact mass that each row drops") {
+TEST_CASE("beside the mask is the exact mass that each row drops") {
   Scene scene = hyper_scene();
   const auto mask = std::get<Raster>(scene.panel(View::mask, {8, 24}, {0, 16}).body);
   const Matrix p = scene.p(false),

@@ -7,7 +7,7 @@
 
 using namespace fovea;
 
-TEST_CASE("a first start shows the whole head, in columns that take moments to compute") {
+TEST_CASE("a first start shows the whole head, in columns that are quick to compute") {
   for (const Index n : {Index{1}, Index{64}, long_head, long_head + 1, Index{131072}}) {
     CAPTURE(n);
     const Session session = standard_session("x", n);
@@ -24,7 +24,7 @@ TEST_CASE("a first start shows the whole head, in columns that take moments to c
   }
 }
 
-TEST_CASE("sizes for a short head are powers of two that leave something to approximate") {
+TEST_CASE("sizes for a short head are powers of two, small enough that something is approximated") {
   for (const Index n : {16, 64, 200, 1000, 4095}) {
     CAPTURE(n);
     for (const Column& column : standard_session("x", n).columns) {

@@ -115,7 +115,7 @@ TEST_CASE("crossover: lengths at which exact was not measured are left out") {
   CHECK_FALSE(ratio_to_exact(sweep, sweep.series[1].points.back(), SweepTime::total));
 }
 
-TEST_CASE("sweep: parameters that hold are kept, others are fitted and said") {
+TEST_CASE("sweep: parameters that fit every length are kept, others are fitted and reported") {
   const Column hyper{.variant = "hyper", .values = defaults(find_variant("hyper").schema)};
   CHECK(fitted_values(hyper, 16384, 16384).values == hyper.values);
   CHECK(fitted_values(hyper, 16384, 8192).fitted.empty());
@@ -222,7 +222,7 @@ TEST_CASE("sweep: what the time allowed does not reach stays unmeasured") {
   CHECK(shorter.sweep().lengths == std::vector<Index>{256, 512});
 }
 
-TEST_CASE("sweep: a variant that cannot be says why, and the others go on") {
+TEST_CASE("sweep: a variant that cannot be computed says why, and the others go on") {
   Column wrong = column("tc", 300);
   set_value(find_variant("tc").schema, wrong.values, "alpha", "1,2");  // of height 1
   set_value(find_variant("tc").schema, wrong.values, "height", "3");
@@ -235,7 +235,7 @@ TEST_CASE("sweep: a variant that cannot be says why, and the others go on") {
   CHECK(sweep.series[2].points.size() == sweep.lengths.size());
 }
 
-TEST_CASE("sweep: few runs and a slow machine are told") {
+TEST_CASE("sweep: few runs and a slow machine are reported") {
   Sweep sweep = quadratic_against_linear(1e-6, 1e-3, 1024);
   SweepPoint& point = sweep.series[1].points[0];
   CHECK_FALSE(point.few_samples());
@@ -260,7 +260,7 @@ TEST_CASE("sweep: as a table, a line a point and as many fields as headings") {
         std::string::npos);
 }
 
-TEST_CASE("sweep: columns of one variant are told apart by what differs") {
+TEST_CASE("sweep: columns of one variant are named by what differs") {
   Sweep sweep = quadratic_against_linear(1e-6, 1e-3, 1024);
   CHECK(label_of(sweep, 1) == "H-Transformer-1D");
   sweep.series.push_back(sweep.series[1]);
