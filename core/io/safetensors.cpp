@@ -104,7 +104,7 @@ Extent read_extent(const std::string& where, const Json& entry, Index available)
 }
 
 NamedTensor read_entry(const std::string& where, const std::string& name, const Json& entry,
-                       Extent extent) {
+                       const Extent& extent) {
   NamedTensor tensor;
   tensor.name = name;
   const Json& dtype = member(where, entry, "dtype");
