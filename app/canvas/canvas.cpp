@@ -147,7 +147,8 @@ bool Canvas::event(QEvent* event) {
   // While something is dragged or a menu is open Esc ends that; else it is a shortcut of the
   // window.
   if (event->type() == QEvent::ShortcutOverride && key->key() == Qt::Key_Escape &&
-      (impl_->gestures.is_dragging() || impl_->controls.has_menu())) {
+      (impl_->gestures.is_dragging() || impl_->controls.is_dragging() ||
+       impl_->controls.has_menu())) {
     event->accept();
     return true;
   }

@@ -73,12 +73,13 @@ void toggle_lock(Scene& scene, int row, int column) {
 
 /// Returns whether it was clicked.
 bool Controls::item(const char* name, const Rect& where) {
-  is_touched_ = false;
+  is_touched_ = is_dragged_ = false;
   const Rect seen = where.intersected(window_);
   if (seen.empty()) return false;
   ImGui::SetCursorScreenPos({float(seen.x), float(seen.y)});
   const bool clicked = ImGui::InvisibleButton(name, {float(seen.width), float(seen.height)});
-  is_touched_ = ImGui::IsItemHovered() || ImGui::IsItemActive();
+  is_dragged_ = ImGui::IsItemActive() || ImGui::IsItemDeactivated();  // released in this frame
+  is_touched_ = ImGui::IsItemHovered() || is_dragged_;
   has_pointer_ |= is_touched_;
   return clicked;
 }
@@ -111,24 +112,18 @@ void Controls::step(const ImGuiBridge& bridge, Scene& scene, const Theme& theme)
     ImGui::PushID(row);
     window_ = {0, top, size.x, size.y - top};
     const Clip clip(ink, window_);
-    row_buttons(scene, row);
-    for (const PlacedBar& bar : scene.bars(row)) {
-      if (bar.column >= 0) window_ = scene.grid.window();
-      ImGui::PushID(bar.column);
-      const Point at = bar.bar.legend_at();
-      legend_switches(scene, bar.bar.legend(), {bar.at.x + at.x, bar.at.y + at.y});
-      if (bar.bar.scale().is_amounts()) bar_ends(scene, bar, bridge.double_clicked());
-      ImGui::PopID();
-    }
-    window_ = scene.grid.window();
-    for (int column = 0; column < scene.grid.columns(); ++column) {
-      if (!scene.panel(row, column)) continue;
-      const PlacedPanel placed = scene.placed(row, column);
-      ImGui::PushID(1000 + column);
-      legend_switches(scene, legend_of(placed.drawn_with(ink)), {placed.body.x, placed.body.y});
-      ImGui::PopID();
-    }
+    const double pointer = ImGui::GetIO().MousePos.y;
+    const bool at_row =
+        pointer >= scene.grid.panel(row, 0).y && pointer < scene.grid.own_bar(row, 0).bottom();
+    row_buttons(scene, row, at_row || row == scene.current_row);
+    if (at_row || dragged_) touch_row(scene, row, bridge.double_clicked());
     ImGui::PopID();
+  }
+  if (!ImGui::IsAnyItemActive()) dragged_.reset();
+  if (dragged_ && escape_) {
+    scene.settings.ranges = dragged_->before;
+    request_settings(scene);
+    dragged_.reset();
   }
   if (opening_) ImGui::OpenPopup("menu");
   opening_.reset();
@@ -138,12 +133,30 @@ void Controls::step(const ImGuiBridge& bridge, Scene& scene, const Theme& theme)
   ink_ = nullptr;
 }
 
-/// The view at the row's name, the norm above it, the lock of the range below: seen while the
-/// pointer is in the row or keys act on it.
-void Controls::row_buttons(Scene& scene, int row) {
+/// The legends and colour bars of a row that the pointer is in.
+void Controls::touch_row(Scene& scene, int row, bool double_clicked) {
+  for (const PlacedBar& bar : scene.bars(row)) {
+    if (bar.column >= 0) window_ = scene.grid.window();
+    ImGui::PushID(bar.column);
+    const Point at = bar.bar.legend_at();
+    legend_switches(scene, bar.bar.legend(), {bar.at.x + at.x, bar.at.y + at.y});
+    if (bar.bar.scale().is_amounts()) bar_ends(scene, bar, double_clicked);
+    ImGui::PopID();
+  }
+  window_ = scene.grid.window();
+  for (int column = 0; column < scene.grid.columns(); ++column) {
+    if (!scene.body<RowCurve>(row, column) && !scene.body<LeafSizes>(row, column)) continue;
+    const PlacedPanel placed = scene.placed(row, column);
+    ImGui::PushID(1000 + column);
+    legend_switches(scene, legend_of(placed.drawn_with(*ink_)), {placed.body.x, placed.body.y});
+    ImGui::PopID();
+  }
+}
+
+/// The view at the row's name, the norm above it, the lock of the range below, which are `seen`
+/// while the pointer is in the row or keys act on it.
+void Controls::row_buttons(Scene& scene, int row, bool seen) {
   const Rect label = scene.grid.row_label(row);
-  const double pointer = ImGui::GetIO().MousePos.y;
-  const bool quiet = !(pointer >= label.y && pointer < label.bottom()) && row != scene.current_row;
   const double length = ink_->letters.width(row_name(scene.view(row)), body_face.size) + 8;
   if (button("view", {label.x, label.centre().y - length / 2, icon + 2, length},
              "The view of this row"))
@@ -155,7 +168,7 @@ void Controls::row_buttons(Scene& scene, int row) {
   if (has_norm(scene.view(row))) {
     const Rect where{label.x + 1, label.y, icon, icon};
     if (button("norm", where, "How numbers become colours")) ImGui::OpenPopup("choose norm");
-    if (!quiet) draw_norm_icon(where, scene.settings.norm);
+    if (seen) draw_norm_icon(where, scene.settings.norm);
     if (begin_menu("choose norm")) {
       choose_norm(scene, row);
       ImGui::EndPopup();
@@ -170,7 +183,7 @@ void Controls::row_buttons(Scene& scene, int row) {
       toggle_lock(scene, row, -1);
       request_settings(scene);
     }
-    if (!quiet || locked) draw_lock_icon(where, locked);
+    if (seen || locked) draw_lock_icon(where, locked);
   }
 }
 
@@ -225,10 +238,10 @@ void Controls::bar_ends(Scene& scene, const PlacedBar& bar, bool double_clicked)
                                         : Rect{end - 7, where.y - 3, 14, where.height + 6});
     touched |= is_touched_;
     if (!is_touched_) continue;
-    if (ImGui::IsItemActivated()) dragged_ = BarEnd{bar, high};
+    if (ImGui::IsItemActivated()) dragged_ = BarEnd{bar, high, scene.settings.ranges};
     const ImGuiIO& io = ImGui::GetIO();
     const bool moved = io.MouseDelta.x != 0 || io.MouseDelta.y != 0;
-    if (ImGui::IsItemActive() && dragged_ && moved)
+    if (is_dragged_ && dragged_ && moved)
       drag_bar_end(scene, {io.MousePos.x, io.MousePos.y});
     ImGui::SetMouseCursor(upright ? ImGuiMouseCursor_ResizeNS : ImGuiMouseCursor_ResizeEW);
     const Rect grip = upright ? Rect{where.x - 3, end - 2, where.width + 6, 4}
@@ -244,7 +257,7 @@ void Controls::bar_ends(Scene& scene, const PlacedBar& bar, bool double_clicked)
 
 /// The scale of the bar, as it was when it was pressed, goes on beyond its ends.
 void Controls::drag_bar_end(Scene& scene, Point at) {
-  const auto& [bar, high] = *dragged_;
+  const auto& [bar, high, before] = *dragged_;
   const Rect where = bar.gradient();
   const drawing::ColourScale& scale = bar.bar.scale();
   const double share = bar.bar.is_upright() ? (where.bottom() - at.y) / where.height

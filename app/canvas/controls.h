@@ -21,6 +21,7 @@ class Controls {
 
   /// A click is for one of them.
   bool has_pointer() const { return has_pointer_; }
+  bool is_dragging() const { return dragged_.has_value(); }
   /// A menu is open: all input is for that.
   bool has_menu() const { return has_menu_ || opening_; }
   std::vector<Request> take_requests() { return std::exchange(requests_, {}); }
@@ -30,11 +31,13 @@ class Controls {
   struct BarEnd {
     PlacedBar bar;
     bool high;
+    std::vector<ColourRange> before;  // for Esc
   };
 
   bool item(const char* name, const Rect& where);
   bool button(const char* name, const Rect& where, const char* tip);
-  void row_buttons(Scene& scene, int row);
+  void row_buttons(Scene& scene, int row, bool seen);
+  void touch_row(Scene& scene, int row, bool double_clicked);
   void draw_norm_icon(const Rect& where, Norm norm);
   void draw_lock_icon(const Rect& where, bool locked);
   void legend_switches(Scene& scene, const drawing::Legend& legend, Point at);
@@ -52,7 +55,7 @@ class Controls {
   std::optional<BarEnd> dragged_;
   std::optional<Pointer> opening_;
   Pointer menu_at_;
-  bool is_touched_ = false;  // the pointer is on the last item, or drags it
+  bool is_touched_ = false, is_dragged_ = false;  // the last item, by the pointer
   bool has_pointer_ = false, has_menu_ = false, escape_ = false;
 };
 

@@ -23,16 +23,6 @@ int column_at(const Scene& scene, Point at) {
   return -1;
 }
 
-/// Where a header that is dragged from `from` would land.
-int drop_target(const Scene& scene, int from, double x) {
-  int target = from;
-  for (int c = 0; c < scene.grid.columns(); ++c) {
-    const Rect header = scene.grid.header(c);
-    if (x >= header.x - Grid::gap / 2 && x < header.right() + Grid::gap / 2) target = c;
-  }
-  return target;
-}
-
 }  // namespace
 
 void Gestures::request(Scene& scene, const Viewport& viewport) {
@@ -142,7 +132,7 @@ void Gestures::release(const Scene& scene, Point at) {
       emit c.rectangle_selected(part.first, part.second);
     });
   if (drag_ == Drag::header)
-    if (const int target = drop_target(scene, header_, at.x); target != header_)
+    if (const int target = scene.grid.column_at(at.x, header_); target != header_)
       requests_.push_back(
           [from = header_, target](Canvas& c) { emit c.column_moved(from, target); });
   drag_ = Drag::none;

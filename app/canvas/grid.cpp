@@ -120,6 +120,12 @@ Rect Grid::vertical_bar() const {
   return {shape_.size.x - scroll_width - 1, seen.y, scroll_width, seen.height - scroll_width};
 }
 
+int Grid::column_at(double x, int otherwise) const {
+  for (int c = 0; c < columns(); ++c)
+    if (const Rect at = header(c); x >= at.x - gap / 2 && x < at.right() + gap / 2) return c;
+  return otherwise;
+}
+
 bool Grid::find(Point at, Rect (Grid::*part)(int, int) const, int& row, int& column) const {
   if (!window().contains(at)) return false;
   for (int r = 0; r < rows(); ++r)

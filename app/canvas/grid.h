@@ -57,6 +57,8 @@ class Grid {
   Rect horizontal_bar() const;  // scroll bars; empty when all is seen
   Rect vertical_bar() const;
 
+  /// Whose header, with half of the gaps beside it, a place across is in; else `otherwise`.
+  int column_at(double x, int otherwise) const;
   /// Whose part, &Grid::panel or the like, is seen at a point; false: none, and nothing is set.
   bool find(Point at, Rect (Grid::*part)(int, int) const, int& row, int& column) const;
 

@@ -79,12 +79,11 @@ void draw_drop_line(ScreenInk& ink, const Scene& scene) {
   ink.fill({x + 10, source.y, ink.letters.width(title, title_face.size, true) + 16, 22},
            ink.theme.accent, 4);
   ink.write_left({x + 18, source.y + 3}, title, ink.theme.ground, title_face);
-  for (int c = 0; c < scene.grid.columns(); ++c) {
-    const Rect header = scene.grid.header(c);
-    if (x < header.x - Grid::gap / 2 || x >= header.right() + Grid::gap / 2 || c == from) continue;
-    const double edge = c > from ? header.right() + Grid::gap / 2 : header.x - Grid::gap / 2;
-    ink.fill({edge - 1.5, header.y, 3, 4000}, ink.theme.accent);
-  }
+  const int to = scene.grid.column_at(x, from);
+  if (to == from) return;
+  const Rect header = scene.grid.header(to);
+  const double edge = to > from ? header.right() + Grid::gap / 2 : header.x - Grid::gap / 2;
+  ink.fill({edge - 1.5, header.y, 3, 4000}, ink.theme.accent);
 }
 
 }  // namespace

@@ -168,7 +168,7 @@ void draw_card(ScreenInk& ink, const std::vector<Line>& lines, Point at,
   Point place{box.x + 8, box.y + 5};
   for (const Line& line : lines) {
     const bool table = is_table(line);
-    const bool stands_out = table ? line[0] == chosen : &line == &lines.back();
+    const bool stands_out = table ? line[0] == chosen : lines.size() < 3 || &line < &lines[2];
     const Rgba colour = stands_out ? ink.style.text : ink.style.faint;
     ink.write_left(place, table ? ink.letters.elided(line[0], widest_name) : line[0], colour);
     if (table) ink.write_right({place.x + second + width[1], place.y}, line[1], colour);

@@ -228,6 +228,32 @@ TEST_CASE("ranks are coloured by rank or by what is stored, and the bar says by 
   }
 }
 
+TEST_CASE("what is hidden is not drawn, and its name stays") {
+  example::application();
+  for (const Panel& panel : example::every_kind(64)) {
+    const auto drawn = [&](std::vector<std::string> hidden) {
+      QImage image(300, 330, QImage::Format_RGB32);
+      image.fill(Qt::white);
+      QPainter painter(&image);
+      FigureStyle style;
+      style.settings.hidden = std::move(hidden);
+      draw_panel(painter, {0, 0, 300, 330}, panel, style);
+      painter.end();
+      return image;
+    };
+    std::vector<std::string> names;
+    if (std::holds_alternative<RowCurve>(panel.body)) names = {"exact", "approximate"};
+    if (std::holds_alternative<LeafSizes>(panel.body)) names = {"queries", "keys"};
+    if (const auto* raster = std::get_if<Raster>(&panel.body)) names = raster->categories;
+    CAPTURE(panel.title);
+    CHECK(drawn({"no such name"}) == drawn({}));
+    for (const std::string& name : names) {
+      CAPTURE(name);
+      CHECK(drawn({name}) != drawn({}));
+    }
+  }
+}
+
 TEST_CASE("a chosen range is that of a raster's colours, not of ranks") {
   example::application();
   const auto drawn = [](const Panel& panel, std::vector<ColourRange> ranges) {
