@@ -110,7 +110,7 @@ void Controls::step(const ImGuiBridge& bridge, Scene& scene, const Theme& theme)
   const double top = scene.grid.window().y;
   for (int row = 0; row < scene.grid.rows() && scene.grid.columns() > 0; ++row) {
     ImGui::PushID(row);
-    window_ = {0, top, size.x, size.y - top};
+    window_ = {0, top - 4, size.x, size.y - top + 4};
     const Clip clip(ink, window_);
     const double pointer = ImGui::GetIO().MousePos.y;
     const bool at_row =
@@ -199,6 +199,9 @@ void Controls::draw_norm_icon(const Rect& where, Norm norm) {
     curve.push_back({box.x + x * box.width, box.bottom() - y * box.height});
   }
   ink_->path(curve, {ink_->style.label, 1.25});
+  const Point axes[] = {
+      {box.x - 2, box.y}, {box.x - 2, box.bottom() + 2}, {box.right(), box.bottom() + 2}};
+  ink_->path(axes, {faded(ink_->style.label, 0.6)});
 }
 
 /// A padlock; open, its shackle stands above the body.
@@ -208,12 +211,12 @@ void Controls::draw_lock_icon(const Rect& where, bool locked) {
   ink_->fill({centre.x - 4, centre.y - 0.5, 8, 6}, colour, 1.5);
   std::vector<Point> shackle;
   const double foot = centre.y + (locked ? 0 : -2);
-  shackle.push_back({centre.x - 2.5, foot});
+  shackle.push_back({centre.x - 2.5, centre.y});
   for (int i = 0; i <= 8; ++i) {
     const double angle = std::numbers::pi * (1 + i / 8.0);
     shackle.push_back({centre.x + 2.5 * std::cos(angle), foot - 2 + 2.5 * std::sin(angle)});
   }
-  if (locked) shackle.push_back({centre.x + 2.5, foot});
+  if (locked) shackle.push_back({centre.x + 2.5, centre.y});
   ink_->path(shackle, {colour, 1.5});
 }
 
@@ -241,12 +244,11 @@ void Controls::bar_ends(Scene& scene, const PlacedBar& bar, bool double_clicked)
     if (ImGui::IsItemActivated()) dragged_ = BarEnd{bar, high, scene.settings.ranges};
     const ImGuiIO& io = ImGui::GetIO();
     const bool moved = io.MouseDelta.x != 0 || io.MouseDelta.y != 0;
-    if (is_dragged_ && dragged_ && moved)
-      drag_bar_end(scene, {io.MousePos.x, io.MousePos.y});
+    if (is_dragged_ && dragged_ && moved) drag_bar_end(scene, {io.MousePos.x, io.MousePos.y});
     ImGui::SetMouseCursor(upright ? ImGuiMouseCursor_ResizeNS : ImGuiMouseCursor_ResizeEW);
     const Rect grip = upright ? Rect{where.x - 3, end - 2, where.width + 6, 4}
                               : Rect{end - 2, where.y - 3, 4, where.height + 6};
-    ink_->pill(grip, ink_->theme.accent, 2);
+    ink_->fill(grip, ink_->theme.accent, 2);
   }
   item("range", where);
   if (!(touched || is_touched_) || !double_clicked) return;
