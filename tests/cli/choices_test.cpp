@@ -119,7 +119,7 @@ TEST_CASE("figures name the tokens, and show the output errors beside error maps
   REQUIRE(ended.status == 0);
   const std::string svg = read_bytes(figure);
   CHECK(svg.find(">t17<") != std::string::npos);
-  CHECK(svg.find("strip: output error |z̃ − z|, at most ") != std::string::npos);
+  CHECK(svg.find("strip: output error") != std::string::npos);
 }
 
 TEST_CASE("--head all is accepted only by commands that take several heads") {
@@ -203,7 +203,7 @@ TEST_CASE("options that have no effect on --interaction are refused with it") {
 }
 
 TEST_CASE(
-    "tensors that a variant does not take are reported; a structure without any it takes is "
+    "tensors that a variant does not take are reported, and a structure without any it takes is "
     "refused") {
   const TemporaryDirectory scratch;
   const std::string samples = scratch / "samples.safetensors", both = scratch / "both.safetensors";

@@ -99,7 +99,7 @@ TEST_CASE("writing can be cancelled, and leaves the old file") {
   CHECK(directory.files().size() == 1);
 }
 
-TEST_CASE("places where no file can be are refused; devices are written to, not replaced") {
+TEST_CASE("places where no file can be are refused, and devices are written to, not replaced") {
   const TemporaryDirectory directory;
   const auto refuse = [](const std::string& path) {
     return message_of<UnavailableError>([&] { write_text(path, "text"); });

@@ -219,7 +219,7 @@ TEST_CASE("settings that would change nothing are disabled and say why") {
     CHECK(enabled(name));
 }
 
-TEST_CASE("keys are listed and changed; a key with two meanings is reported and refused") {
+TEST_CASE("keys are listed and changed, and a key with two meanings is reported and refused") {
   Window window(small);
   const auto all = [&] {
     const auto actions = window->findChildren<QAction*>();

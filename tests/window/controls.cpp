@@ -59,7 +59,7 @@ TEST_CASE("the range of one panel goes with its column") {
   CHECK(ranges(window)[0].column == -1);
 }
 
-TEST_CASE("a row shows another view; a view that has a row changes places with it") {
+TEST_CASE("a row shows another view, and a view that has a row changes places with it") {
   Window window(small);
   show(window, {View::heatmap, View::error});
   Canvas& canvas = window->canvas();

@@ -71,7 +71,7 @@ TEST_CASE("keys alone: crosshair, pin, selection, panel, leaf and block") {
   CHECK_FALSE(window.study().paused());
 }
 
-TEST_CASE("keys pan, zoom about the crosshair and fit; the view follows the crosshair") {
+TEST_CASE("keys pan, zoom about the crosshair and fit, and the view follows the crosshair") {
   Window window(small);
   take_focus(window);
   for (int step = 0; step < 6; ++step) press(window, Qt::Key_Plus);

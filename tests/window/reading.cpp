@@ -98,7 +98,7 @@ TEST_CASE("the patch of an image is chosen in the window, undo and redo open it 
   CHECK_FALSE(patch->isVisible());
 }
 
-TEST_CASE("a session keeps the patch size; a session without one has 8") {
+TEST_CASE("a session keeps the patch size, a session without one has 8") {
   QTemporaryDir dir;
   const QString path = dir.filePath("s.fovea.json");
   Window window(picture);

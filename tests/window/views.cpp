@@ -144,7 +144,7 @@ TEST_CASE("choosing a rank block shows its singular values") {
   CHECK(values->count() == 64);  // the off-diagonal half of 128 tokens
 }
 
-TEST_CASE("a double click enlarges a panel; a second one or Esc goes back") {
+TEST_CASE("a double click enlarges a panel, a second one or Esc goes back") {
   Window window(small);
   Canvas& canvas = window->canvas();
   const int side = canvas.panel_pixels();
