@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 
 #include "cli/program.h"
@@ -109,6 +110,8 @@ TEST_CASE("figures name the tokens, and show the output errors beside error maps
   constexpr int n = 48;
   std::vector<OutTensor> tensors;
   add_layer(tensors, "", n);
+  auto& v = std::get<std::vector<float>>(tensors[2].values);
+  std::iota(v.begin(), v.end(), 0.0f);  // of equal values every attention makes the same output
   nlohmann::json tokens;
   for (int token = 0; token < n; ++token) tokens.push_back("t" + std::to_string(token));
   const std::string source = scratch / "named.safetensors", figure = scratch / "f.svg";
