@@ -18,7 +18,7 @@
 namespace fovea {
 namespace {
 
-using Run = std::function<void()>;
+using Command = std::function<void()>;
 
 struct Keys : QKeySequence {
   using QKeySequence::QKeySequence;
@@ -41,7 +41,7 @@ class Actions : public QObject {
 
  private:
   /// Without a menu it is only a key. Its key is remembered under `name`.
-  QAction* add(QMenu* menu, const QString& name, const QString& text, const Keys& keys, Run run) {
+  QAction* add(QMenu* menu, const QString& name, const QString& text, const Keys& keys, Command run) {
     auto* action = new QAction(text, &window_);
     action->setObjectName(name);
     if (!name.isEmpty()) set_standard_key(*action, keys);
@@ -55,7 +55,7 @@ class Actions : public QObject {
 
   /// An entry that is checked while `is_on`. Without a name it has no key.
   QAction* add_checked(QMenu* menu, const QString& name, const QString& text,
-                       std::function<bool()> is_on, Run run) {
+                       std::function<bool()> is_on, Command run) {
     QAction* action = add(menu, name, text, {}, [this, run = std::move(run)] {
       run();
       refresh();  // the view that cannot be removed stays checked
@@ -66,7 +66,7 @@ class Actions : public QObject {
   }
 
   void refresh() {
-    for (const Run& refresher : refreshers_) refresher();
+    for (const Command& refresher : refreshers_) refresher();
   }
 
   void make_file_menu() {
@@ -231,7 +231,7 @@ class Actions : public QObject {
   /// Keys of the canvas: elsewhere the focused widget handles them.
   void make_canvas_keys() {
     const auto on_canvas = [this](const QString& name, const QString& text, const Keys& keys,
-                                  Run run) {
+                                  Command run) {
       QAction* action = add(nullptr, name, text, keys, std::move(run));
       window_.removeAction(action);
       window_.canvas().addAction(action);
@@ -298,7 +298,7 @@ class Actions : public QObject {
   Files& files_ = window_.files();
   Navigation& navigation_ = window_.navigation();
   FindBar& find_bar_ = window_.find_bar();
-  std::vector<Run> refreshers_;
+  std::vector<Command> refreshers_;
 };
 
 }  // namespace
