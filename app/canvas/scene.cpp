@@ -152,7 +152,8 @@ struct BodyPlace {
   Rect body, plot;
 };
 
-BodyPlace place_of(const Panel& panel, const Rect& where, const Fonts& fonts) {
+BodyPlace place_of(const Panel& panel, const Rect& where, const Fonts& fonts,
+                   const drawing::TokenNames& names) {
   constexpr double margin = 8;
   if (const auto* picture = std::get_if<OutputPicture>(&panel.body))
     return {where, picture_place(*picture, where)};
@@ -161,7 +162,7 @@ BodyPlace place_of(const Panel& panel, const Rect& where, const Fonts& fonts) {
   const bool leaves = is_one_of<LeafSizes>(&panel);
   if (!leaves && !is_one_of<RowCurve>(&panel)) return {where, where};
   const Rect body = where.without(margin, 4, margin, 1);
-  const double heading = drawing::heading_height(panel, body, fonts);
+  const double heading = drawing::heading_height(panel, body, fonts, names);
   const Rect across = leaves ? body : where;  // keys align with those of other rows
   const double top = std::round(body.y + heading + (leaves ? 0 : 6));
   return {body, {across.x, top, across.width, std::max(10.0, body.bottom() - top)}};
@@ -182,7 +183,7 @@ std::optional<double> shared_top(const Scene& scene, int row, const Panel& panel
 
 PlacedPanel Scene::placed(int row, int column) const {
   const auto& panel = cell(row, column)->panel;
-  const auto [body, plot] = place_of(*panel, grid.panel(row, column), fonts);
+  const auto [body, plot] = place_of(*panel, grid.panel(row, column), fonts, names());
   const auto& scale = scales[row].of[column];
   return {.prepared = prepared.at(panel),
           .body = body,
@@ -200,7 +201,7 @@ PlacedPanel Scene::placed(int row, int column) const {
 }
 
 drawing::LeafPlace Scene::leaf_place(int row, int column) const {
-  const Rect plot = place_of(*panel(row, column), grid.panel(row, column), fonts).plot;
+  const Rect plot = place_of(*panel(row, column), grid.panel(row, column), fonts, names()).plot;
   return {*body<LeafSizes>(row, column), plot, fonts, 1};
 }
 
@@ -238,7 +239,7 @@ Pointer Scene::point_at(Point at) const {
   if (const auto* row = std::get_if<RowCurve>(&in->body)) under.query = row->query;
   if (is_one_of<LeafSizes>(in))
     under.leaves = drawing::leaves_at(leaf_place(under.row, under.column), at);
-  const Rect plot = place_of(*in, where, fonts).plot;
+  const Rect plot = place_of(*in, where, fonts, names()).plot;
   if (const auto& image = model.sequence->grid;
       image && is_one_of<OutputPicture>(in) && plot.contains(at))
     under.query = std::min(

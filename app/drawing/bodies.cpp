@@ -89,13 +89,14 @@ std::optional<double> shape_of(const Panel& panel) {
   return std::clamp(rows / cols, 0.2, 2.0);  // beyond, cells are stretched
 }
 
-double natural_height(const Panel& panel, double width, const Lettering& letters) {
+double natural_height(const Panel& panel, double width, const Lettering& letters,
+                      const TokenNames& names) {
   if (const auto shape = shape_of(panel)) return width * *shape;
   if (const auto* table = std::get_if<FigureTable>(&panel.body))
     return table_height(*table, width, letters);
   if (std::holds_alternative<LeafSizes>(panel.body))
     return std::max(0.8 * width, 7 * letters.line());
-  const double heading = heading_height(panel, {0, 0, width, width}, letters);
+  const double heading = heading_height(panel, {0, 0, width, width}, letters, names);
   if (std::holds_alternative<RowCurve>(panel.body)) return heading + 0.5 * width;
   if (std::holds_alternative<SeriesPlot>(panel.body))
     return heading + std::min(0.72 * width, std::max(0.45 * width, 14 * letters.size()));
@@ -104,11 +105,12 @@ double natural_height(const Panel& panel, double width, const Lettering& letters
   return std::max(0.35 * width, height_of(lines, letters) + letters.line());
 }
 
-double heading_height(const Panel& panel, const Rect& body, const Lettering& letters) {
+double heading_height(const Panel& panel, const Rect& body, const Lettering& letters,
+                      const TokenNames& names) {
   if (const auto* leaves = std::get_if<LeafSizes>(&panel.body))
     return leaf_heading_height(*leaves, body, letters);
   if (const auto* row = std::get_if<RowCurve>(&panel.body))
-    return row_heading_height(*row, body.width, letters);
+    return row_heading_height(*row, body.width, letters, names);
   if (const auto* series = std::get_if<SeriesPlot>(&panel.body))
     return series_heading_height(*series, body.width, letters);
   return 0;

@@ -48,11 +48,13 @@ void draw_message(Ink& ink, const Rect& where, const std::string& words);
 /// Rows over columns of what has cells; nothing for plots and text.
 std::optional<double> shape_of(const Panel& panel);
 /// Height a body takes at a width: square cells for matrices, lines of text for tables.
-double natural_height(const Panel& panel, double width, const Lettering& letters);
+double natural_height(const Panel& panel, double width, const Lettering& letters,
+                      const TokenNames& names);
 /// The series of a body, named at its top left; empty for bodies without.
 Legend legend_of(const BodyDrawing& d);
 /// Height of what stands above the plot of a body: legends, key figures, the icicle of a tree.
-double heading_height(const Panel& panel, const Rect& body, const Lettering& letters);
+double heading_height(const Panel& panel, const Rect& body, const Lettering& letters,
+                      const TokenNames& names);
 
 /// Below this width leaves show no key figures, since their names would be cut.
 double least_width_for_figures(const Lettering& letters);
@@ -86,7 +88,8 @@ void draw_row_strip(Ink& ink, const Rect& plot, const PanelAxis& axis, const Row
 double row_strip_room(const Lettering& letters);
 
 /// Of these kinds.
-double row_heading_height(const RowCurve& row, double width, const Lettering& letters);
+double row_heading_height(const RowCurve& row, double width, const Lettering& letters,
+                          const TokenNames& names);
 double leaf_heading_height(const LeafSizes& leaves, const Rect& body, const Lettering& letters);
 double series_heading_height(const SeriesPlot& plot, double width, const Lettering& letters);
 Legend legend_of(const BodyDrawing& d, const RowCurve& row);

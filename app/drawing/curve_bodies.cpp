@@ -165,8 +165,9 @@ Legend legend_of(const RowCurve& row, const Style& style, const Lettering& lette
 
 }  // namespace
 
-double row_heading_height(const RowCurve& row, double width, const Lettering& letters) {
-  return legend_of(row, {}, letters, width, {}, {}).height() + 0.14 * letters.size();
+double row_heading_height(const RowCurve& row, double width, const Lettering& letters,
+                          const TokenNames& names) {
+  return legend_of(row, {}, letters, width, names, {}).height() + 0.14 * letters.size();
 }
 
 Legend legend_of(const BodyDrawing& d, const RowCurve& row) {

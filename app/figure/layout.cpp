@@ -80,7 +80,7 @@ class Layouter {
     const double about = (inner() - 22) / std::max<std::size_t>(1, columns_) - kGutter;
     for (std::size_t r = 0; r < figure_.rows.size(); ++r) {
       for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
-        const double height = natural_height(panel(r, c), about, letters_);
+        const double height = natural_height(panel(r, c), about, letters_, names_);
         cell(r, c).axes = axes_of(panel(r, c), {.size = {about, height},
                                                 .letters = letters_,
                                                 .top = shared_top(r, c),
@@ -187,7 +187,8 @@ class Layouter {
     for (const CellLayout& one : row.cells) {
       high.heading = std::max(high.heading,
                               height_of(one.title, letters_) + height_of(one.subtitle, letters_));
-      high.body = std::max(high.body, natural_height(*one.prepared.panel, panel_width_, letters_));
+      high.body =
+          std::max(high.body, natural_height(*one.prepared.panel, panel_width_, letters_, names_));
       if (one.axes.x)
         high.axis = std::max(high.axis, x_axis_height(*one.axes.x, letters_, one.x_words()));
       high.caption = std::max(high.caption, height_of(one.caption, letters_));
@@ -201,17 +202,30 @@ class Layouter {
 
   /// The part of the body inside the axes: matrices keep square cells, plots leave room for their
   /// headings.
-  Rect plot_of(const Panel& of, const Rect& body) const {
+  Rect plot_of(const Panel& of, const Rect& body, double curves_heading) const {
     if (const auto shape = drawing::shape_of(of)) {
       const double width = std::min(body.width, body.height / *shape);
       // Too low a body only comes with a fixed height; then the panel is centred.
       return {body.x + (body.width - width) / 2, body.y, width, width * *shape};
     }
-    const double heading = drawing::heading_height(of, body, letters_);
+    const double heading = std::holds_alternative<RowCurve>(of.body)
+                               ? curves_heading
+                               : drawing::heading_height(of, body, letters_, names_);
     return body.without(0, std::min(heading, 0.8 * body.height), 0, 0);
   }
 
+  /// Of all curves of a row: they are read along one axis, so that their plots are side by side.
+  double curves_heading(std::size_t r) const {
+    double heading = 0;
+    for (const Panel& one : figure_.rows[r])
+      if (std::holds_alternative<RowCurve>(one.body))
+        heading = std::max(heading, drawing::heading_height(one, {0, 0, panel_width_, panel_width_},
+                                                            letters_, names_));
+    return heading;
+  }
+
   void place_row(std::size_t r, double top, const RowHeights& high) {
+    const double curves = curves_heading(r);
     RowLayout& row = layout_.rows[r];
     const double body_top = top + high.heading, caption_top = body_top + high.body + high.axis,
                  bar_top = caption_top + high.caption + 1.5;
@@ -219,7 +233,7 @@ class Layouter {
       CellLayout& one = row.cells[c];
       one.heading = {lefts_[c], top, panel_width_, high.heading};
       one.body = {lefts_[c], body_top, panel_width_, high.body};
-      one.plot = plot_of(panel(r, one.shape_of.value_or(c)), one.body);
+      one.plot = plot_of(panel(r, one.shape_of.value_or(c)), one.body, curves);
       one.caption_box = {lefts_[c], caption_top, panel_width_, high.caption};
       one.bar_at = {lefts_[c], bar_top};
     }

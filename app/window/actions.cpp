@@ -41,7 +41,8 @@ class Actions : public QObject {
 
  private:
   /// Without a menu it is only a key. Its key is remembered under `name`.
-  QAction* add(QMenu* menu, const QString& name, const QString& text, const Keys& keys, Command run) {
+  QAction* add(QMenu* menu, const QString& name, const QString& text, const Keys& keys,
+               Command run) {
     auto* action = new QAction(text, &window_);
     action->setObjectName(name);
     if (!name.isEmpty()) set_standard_key(*action, keys);

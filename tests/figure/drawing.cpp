@@ -400,3 +400,27 @@ TEST_CASE("contents of a raster: every kind of number is found wherever it stand
   masked.values = Matrix(2, 2, -infinity);
   CHECK((contents_of(masked).masked && contents_of(masked).low > contents_of(masked).high));
 }
+
+TEST_CASE("the plots of a row of curves are side by side, below the longest of their headings") {
+  example::application();
+  const auto sequence = std::make_shared<Sequence>();
+  sequence->tokens.assign(20, "extraordinarily");
+  RowCurve alone{.query = 3, .keys = {0, 20}, .exact = std::vector<float>(20, 0.05f)};
+  RowCurve both = alone;
+  both.approximate = std::vector<float>(20, 0.04f);
+  const auto panel = [](const RowCurve& curve) {
+    return Panel{.view = View::row, .title = "T", .subtitle = {}, .caption = {}, .body = curve};
+  };
+  Figure figure{.rows = {{panel(alone), panel(both)}}, .sequence = sequence};
+  for (const double width : {160.0, 200.0, 240.0, 320.0, 500.0}) {
+    CAPTURE(width);
+    figure.style.width = width;
+    const PaperLettering letters(figure.style);
+    const auto cells = lay_out(figure, letters).rows[0].cells;
+    CHECK(cells[0].plot.y == cells[1].plot.y);
+    CHECK(cells[0].plot.height == cells[1].plot.height);
+    for (const CellLayout& cell : cells)
+      CHECK(cell.plot.y - cell.body.y >=
+            heading_height(*cell.prepared.panel, cell.body, letters, TokenNames(*sequence)));
+  }
+}
