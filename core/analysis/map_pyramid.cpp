@@ -169,7 +169,8 @@ bool MapPyramid::refine(const MapView& view, Run& run) {
   std::optional<Wanted> nearest;
   std::size_t seen = 0;  // tiles of the view, all of which are kept
   const auto away = [side](Index tile, Index focus) {
-    return static_cast<double>(tile * side + side / 2 - focus);
+    const Index centre = tile * side + side / 2;
+    return static_cast<double>(centre - focus);
   };
   for (Index r = view.rows.begin / tile_side; r * tile_side < view.rows.end; ++r)
     for (Index c = view.cols.begin / tile_side; c * tile_side < view.cols.end; ++c) {

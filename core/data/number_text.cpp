@@ -50,11 +50,11 @@ std::string scaled(double value, double step, const std::vector<const char*>& un
 }  // namespace
 
 std::string format_number(double value, int digits) {
-  const std::string text = printed("%.*g", digits, value);
+  std::string text = printed("%.*g", digits, value);
   const std::size_t e = text.find('e');
   if (e == text.npos) return text;
-  const std::string mantissa = text.substr(0, e),
-                    power = power_of_ten(std::stoi(text.substr(e + 1)));
+  const std::string mantissa = text.substr(0, e);
+  std::string power = power_of_ten(std::stoi(text.substr(e + 1)));
   if (mantissa == "1") return power;
   return mantissa == "-1" ? "-" + power : mantissa + "×" + power;
 }

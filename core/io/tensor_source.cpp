@@ -238,13 +238,13 @@ std::optional<Layout> stated_layout(const TensorFile& file,
                                     const std::optional<std::string>& argument) {
   constexpr const char* expected = "axes B, H, n, d (and 3 for packed q, k, v), as in [B,n,H,d]";
   if (argument) {
-    const auto layout = parse_layout(*argument);
+    auto layout = parse_layout(*argument);
     if (!layout) throw UsageError("layout " + fovea::quoted(*argument) + "; expected " + expected);
     return layout;
   }
   const auto metadata = file.metadata.find("layout");
   if (metadata == file.metadata.end()) return std::nullopt;
-  const auto layout = parse_layout(metadata->second);
+  auto layout = parse_layout(metadata->second);
   if (!layout)
     throw InputError(file.path, "metadata 'layout' is " + fovea::quoted(metadata->second) +
                                     "; expected " + expected);

@@ -44,8 +44,8 @@ std::string quantity_of(ErrorKind kind) {
 
 MapPixels error_map(std::shared_ptr<const Operator> approximate,
                     std::shared_ptr<const Operator> exact, ErrorKind kind) {
-  return [approximate, exact, its = difference_of(kind)](IndexRange rows, IndexRange cols,
-                                                         Pool pool, Run& run) {
+  return [approximate = std::move(approximate), exact = std::move(exact),
+          its = difference_of(kind)](IndexRange rows, IndexRange cols, Pool pool, Run& run) {
     return error_pixels(*approximate, *exact, its, rows, cols, pool, run);
   };
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "panels/panels.h"
 
@@ -94,7 +95,7 @@ Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
 }
 
 MapPixels weight_map(std::shared_ptr<const Operator> op) {
-  return [op](IndexRange rows, IndexRange cols, Pool pool, Run& run) {
+  return [op = std::move(op)](IndexRange rows, IndexRange cols, Pool pool, Run& run) {
     return op->tile(rows, cols, pool, run);
   };
 }
