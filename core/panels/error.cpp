@@ -1,4 +1,5 @@
 #include <cmath>
+#include <utility>
 
 #include "analysis/error_map.h"
 #include "panels/panels.h"
