@@ -196,7 +196,7 @@ void Canvas::draw_gl() {
 /// A menu has all input; a control has the clicks on it.
 std::vector<Request> Canvas::Impl::read_input(Scene& scene) {
   gestures.place(scene);
-  controls.step(bridge, scene, theme_for(model->dark));
+  controls.step(bridge, scene, drawing::screen_style(model->dark));
   std::vector<Request> requests = controls.take_requests();
   if (controls.has_menu()) return requests;
   std::ranges::move(gestures.step(bridge, scene, !controls.has_pointer()),
@@ -209,19 +209,19 @@ std::vector<Request> Canvas::Impl::read_input(Scene& scene) {
 }
 
 void Canvas::Impl::draw(const Scene& scene) {
-  const Theme& theme = theme_for(model->dark);
-  ScreenInk ink(*ImGui::GetBackgroundDrawList(), bridge.fonts(), theme,
+  const drawing::Style& style = drawing::screen_style(model->dark);
+  ScreenInk ink(*ImGui::GetBackgroundDrawList(), bridge.fonts(), style,
                 [this](const OutputPicture& picture) {
                   return reinterpret_cast<ImTextureID>(std::intptr_t{rasters.picture(picture)});
                 });
   draw_scene(ink, scene);
-  if (focus_by_key) ink.outline({0.5, 0.5, size().x - 1, size().y - 1}, {theme.accent});
+  if (focus_by_key) ink.outline({0.5, 0.5, size().x - 1, size().y - 1}, {style.accent});
   const ImVec2 pointer = ImGui::GetIO().MousePos;
   if (!scene.dragged_column && !controls.has_pointer() && !controls.has_menu())
     draw_hover_card(ink, scene, {pointer.x, pointer.y});
 
   QOpenGLFunctions* gl = QOpenGLContext::currentContext()->functions();
-  gl->glClearColor(theme.ground.r / 255.f, theme.ground.g / 255.f, theme.ground.b / 255.f, 1);
+  gl->glClearColor(style.ground.r / 255.f, style.ground.g / 255.f, style.ground.b / 255.f, 1);
   gl->glClear(GL_COLOR_BUFFER_BIT);
   rasters.draw(ink.rasters(), size(), canvas->devicePixelRatioF());
 }

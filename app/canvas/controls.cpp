@@ -13,24 +13,24 @@ namespace {
 
 constexpr double icon = 16;  // side of a button
 
-void apply(const Theme& theme) {
+void apply(const drawing::Style& style) {
   const auto colour = [](Rgba c) {
     return ImVec4(c.r / 255.f, c.g / 255.f, c.b / 255.f, c.a / 255.f);
   };
-  ImGuiStyle& style = ImGui::GetStyle();
-  for (const auto& [what, c] : {std::pair{ImGuiCol_PopupBg, theme.tip},
-                                {ImGuiCol_Text, theme.style.text},
-                                {ImGuiCol_TextDisabled, faded(theme.style.faint, 0.6)},
-                                {ImGuiCol_Border, theme.style.frame},
-                                {ImGuiCol_Separator, theme.style.frame},
-                                {ImGuiCol_CheckMark, theme.accent},
-                                {ImGuiCol_Header, faded(theme.accent, 0.2)},
-                                {ImGuiCol_HeaderHovered, faded(theme.accent, 0.25)},
-                                {ImGuiCol_HeaderActive, faded(theme.accent, 0.35)}})
-    style.Colors[what] = colour(c);
-  style.PopupRounding = 6;
-  style.WindowPadding = {10, 8};
-  style.ItemSpacing = {10, 5};
+  ImGuiStyle& imgui = ImGui::GetStyle();
+  for (const auto& [what, c] : {std::pair{ImGuiCol_PopupBg, style.tip},
+                                {ImGuiCol_Text, style.text},
+                                {ImGuiCol_TextDisabled, faded(style.faint, 0.6)},
+                                {ImGuiCol_Border, style.frame},
+                                {ImGuiCol_Separator, style.frame},
+                                {ImGuiCol_CheckMark, style.accent},
+                                {ImGuiCol_Header, faded(style.accent, 0.2)},
+                                {ImGuiCol_HeaderHovered, faded(style.accent, 0.25)},
+                                {ImGuiCol_HeaderActive, faded(style.accent, 0.35)}})
+    imgui.Colors[what] = colour(c);
+  imgui.PopupRounding = 6;
+  imgui.WindowPadding = {10, 8};
+  imgui.ItemSpacing = {10, 5};
 }
 
 /// The ranges that are shown: of the row where that shares one, else of a panel; column -1: of all.
@@ -94,8 +94,8 @@ bool Controls::button(const char* name, const Rect& where, const char* tip) {
   return clicked;
 }
 
-void Controls::step(const ImGuiBridge& bridge, Scene& scene, const Theme& theme) {
-  apply(theme);
+void Controls::step(const ImGuiBridge& bridge, Scene& scene, const drawing::Style& style) {
+  apply(style);
   has_pointer_ = false;
   escape_ = bridge.escape();
   const Point size{ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y};
@@ -105,7 +105,7 @@ void Controls::step(const ImGuiBridge& bridge, Scene& scene, const Theme& theme)
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground |
                    ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
                    ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBringToFrontOnFocus);
-  ScreenInk ink(*ImGui::GetWindowDrawList(), bridge.fonts(), theme, {});
+  ScreenInk ink(*ImGui::GetWindowDrawList(), bridge.fonts(), style, {});
   ink_ = &ink;
   const double top = scene.grid.window().y;
   for (int row = 0; row < scene.grid.rows() && scene.grid.columns() > 0; ++row) {
@@ -206,7 +206,7 @@ void Controls::draw_norm_icon(const Rect& where, Norm norm) {
 
 /// A padlock; open, its shackle stands above the body.
 void Controls::draw_lock_icon(const Rect& where, bool locked) {
-  const Rgba colour = locked ? ink_->theme.accent : ink_->style.label;
+  const Rgba colour = locked ? ink_->style.accent : ink_->style.label;
   const Point centre = where.centre();
   ink_->fill({centre.x - 4, centre.y - 0.5, 8, 6}, colour, 1.5);
   std::vector<Point> shackle;
@@ -248,7 +248,7 @@ void Controls::bar_ends(Scene& scene, const PlacedBar& bar, bool double_clicked)
     ImGui::SetMouseCursor(upright ? ImGuiMouseCursor_ResizeNS : ImGuiMouseCursor_ResizeEW);
     const Rect grip = upright ? Rect{where.x - 3, end - 2, where.width + 6, 4}
                               : Rect{end - 2, where.y - 3, 4, where.height + 6};
-    ink_->fill(grip, ink_->theme.accent, 2);
+    ink_->fill(grip, ink_->style.accent, 2);
   }
   item("range", where);
   if (!(touched || is_touched_) || !double_clicked) return;

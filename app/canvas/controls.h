@@ -15,7 +15,7 @@ class Controls {
  public:
   /// Draws the controls, and reads the input that is theirs. Changes of the scene's settings are
   /// shown at once, and requested.
-  void step(const ImGuiBridge& bridge, Scene& scene, const Theme& theme);
+  void step(const ImGuiBridge& bridge, Scene& scene, const drawing::Style& style);
   /// In the next step; `clicked`: what was clicked on.
   void open_menu(const Pointer& clicked) { opening_ = menu_at_ = clicked; }
 

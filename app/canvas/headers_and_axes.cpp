@@ -33,7 +33,7 @@ void draw_query_axis(ScreenInk& ink, const Scene& scene, int row) {
   draw_y_axis(ink, {{where.right(), where.y, 0, where.height}, axes},
               {.numbers = true, .label = false});
   if (scene.model.pinned_query)
-    draw_token_label(ink, scene, where, true, *scene.model.pinned_query, ink.theme.pinned);
+    draw_token_label(ink, scene, where, true, *scene.model.pinned_query, ink.style.pinned);
   draw_token_label(ink, scene, where, true, scene.pointer.query, ink.style.faint);
 }
 
@@ -52,13 +52,13 @@ void draw_header(ScreenInk& ink, const Scene& scene, int column) {
   const bool pointed = scene.pointer.column == column && scene.pointer.row < 0;
   if (pointed || chosen)
     ink.fill({where.x - 4, where.y - 2, where.width + 8, where.height + 4},
-             faded(ink.theme.accent, chosen ? 0.16 : 0.08), 4);
+             faded(ink.style.accent, chosen ? 0.16 : 0.08), 4);
   const std::string& title = scene.title(column);
   const bool long_title = ink.letters.width(title, title_face.size, true) > where.width - 2;
   const Letters face = long_title ? body_face : title_face;
   ink.write_left({where.x + 1, where.y + 1},
                  ink.letters.elided(title, where.width - 2, face.bold, face.size),
-                 chosen ? ink.theme.accent : ink.style.text, face);
+                 chosen ? ink.style.accent : ink.style.text, face);
   const int lines = where.height > 38 ? 2 : 1;
   std::string subtitle = scene.subtitle(column);
   if (const std::size_t part = subtitle.find(" · "); lines > 1 && part != std::string::npos)
@@ -77,13 +77,13 @@ void draw_drop_line(ScreenInk& ink, const Scene& scene) {
   const Rect source = scene.grid.header(from);
   const std::string& title = scene.title(from);
   ink.fill({x + 10, source.y, ink.letters.width(title, title_face.size, true) + 16, 22},
-           ink.theme.accent, 4);
-  ink.write_left({x + 18, source.y + 3}, title, ink.theme.ground, title_face);
+           ink.style.accent, 4);
+  ink.write_left({x + 18, source.y + 3}, title, ink.style.ground, title_face);
   const int to = scene.grid.column_at(x, from);
   if (to == from) return;
   const Rect header = scene.grid.header(to);
   const double edge = to > from ? header.right() + Grid::gap / 2 : header.x - Grid::gap / 2;
-  ink.fill({edge - 1.5, header.y, 3, 4000}, ink.theme.accent);
+  ink.fill({edge - 1.5, header.y, 3, 4000}, ink.style.accent);
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ void draw_axes(ScreenInk& ink, const Scene& scene, int row) {
   if (queries && scene.model.n > 0) draw_query_axis(ink, scene, row);
   const bool current = !scene.enlarged && row == scene.current_row && scene.grid.rows() > 1;
   ink.text_upwards(scene.grid.row_label(row).centre(), row_name(scene.view(row)),
-                   current ? ink.theme.accent : ink.style.text, body_face);
+                   current ? ink.style.accent : ink.style.text, body_face);
 }
 
 }  // namespace fovea::canvas

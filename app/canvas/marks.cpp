@@ -45,7 +45,7 @@ void frame_pairs(ScreenInk& ink, const Edge& down, const Edge& over, IndexRange 
   const Rect box =
       down.band(down.axis.pixel(rows.begin), down.axis.pixel(rows.end))
           .intersected(over.band(over.axis.pixel(cols.begin), over.axis.pixel(cols.end)));
-  ink.fill(box, faded(ink.theme.accent, 0.18));
+  ink.fill(box, faded(ink.style.accent, 0.18));
   ink.outline(box.inset(-1), {shadow, 3});
   ink.outline(box.inset(-1), {{255, 255, 255}, 1.25});
 }
@@ -54,7 +54,7 @@ void frame_pairs(ScreenInk& ink, const Edge& down, const Edge& over, IndexRange 
 void draw_marked(ScreenInk& ink, const Edge& edge, const std::vector<Index>& tokens, Rgba colour,
                  bool across) {
   if (tokens.empty()) return;
-  ink.fill(edge.edge(edge.panel, 5), ink.theme.tip);  // seen on any colours
+  ink.fill(edge.edge(edge.panel, 5), ink.style.tip);  // seen on any colours
   for (const auto& [a, b] : spans(edge.axis, tokens)) {
     const Rect band = edge.band(a, b);
     if (across) ink.fill(band, faded(colour, 0.2));
@@ -71,8 +71,8 @@ void draw_marked_tiles(ScreenInk& ink, const Scene& scene, const Edge& queries, 
   for (const auto& [top, bottom] : down)
     for (const auto& [left, right] : over) {
       const Rect tile{left, top, right - left, bottom - top};
-      ink.fill(tile, faded(ink.theme.marked, 0.5));
-      if (tile.width > 6 && tile.height > 6) ink.outline(tile, {ink.theme.marked});
+      ink.fill(tile, faded(ink.style.marked, 0.5));
+      if (tile.width > 6 && tile.height > 6) ink.outline(tile, {ink.style.marked});
     }
 }
 
@@ -85,7 +85,7 @@ void draw_marked_leaves(ScreenInk& ink, const Scene& scene, int row, int column)
       ink.fill(drawing::place_of_leaves(place, leaves), colour);
   };
   if (scene.chosen_leaves && scene.chosen_leaves->first == scene.columns[column])
-    mark(scene.chosen_leaves->second, faded(ink.theme.marked, 0.45));
+    mark(scene.chosen_leaves->second, faded(ink.style.marked, 0.45));
   if (scene.pointer.row == row && scene.pointer.column == column)
     mark(scene.pointer.leaves, faded(ink.style.text, 0.2));
 }
@@ -101,7 +101,7 @@ void draw_patches(ScreenInk& ink, const Scene& scene, const Rect& place) {
     ink.outline(box.inset(-1), {{0, 0, 0, 160}});
     ink.outline(box, {colour, 1.5});
   };
-  if (scene.model.pinned_query) outline(*scene.model.pinned_query, ink.theme.pinned);
+  if (scene.model.pinned_query) outline(*scene.model.pinned_query, ink.style.pinned);
   outline(scene.pointer.key, ink.style.key);
   outline(scene.pointer.query, {255, 255, 255});
 }
@@ -127,13 +127,13 @@ void draw_marks(ScreenInk& ink, const Scene& scene, int row, int column) {
   const CanvasModel& model = scene.model;
   const bool down = has_query_axis(panel), over = has_key_axis(panel);
   const Edge queries{true, where, scene.queries(where)}, keys{false, where, scene.keys(where)};
-  if (down) draw_marked(ink, queries, model.marked_queries, ink.theme.marked, true);
-  if (over) draw_marked(ink, keys, model.marked_keys, ink.theme.marked, true);
+  if (down) draw_marked(ink, queries, model.marked_queries, ink.style.marked, true);
+  if (over) draw_marked(ink, keys, model.marked_keys, ink.style.marked, true);
   if (down && over) draw_marked_tiles(ink, scene, queries, keys);
   if (down) draw_marked(ink, queries, scene.found, ink.style.key, false);
   if (over) draw_marked(ink, keys, scene.found, ink.style.key, false);
   if (down && over) draw_pairs(ink, scene, queries, keys);
-  if (down && model.pinned_query) mark_line(ink, queries, *model.pinned_query, ink.theme.pinned);
+  if (down && model.pinned_query) mark_line(ink, queries, *model.pinned_query, ink.style.pinned);
   if (down && scene.pointer.query >= 0) mark_line(ink, queries, scene.pointer.query, light);
   if (over && scene.pointer.key >= 0) mark_line(ink, keys, scene.pointer.key, light);
 }

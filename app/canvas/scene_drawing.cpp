@@ -11,8 +11,8 @@ namespace {
 void draw_progress(ScreenInk& ink, const Rect& where, const CanvasCell& cell) {
   if (!cell.progress) return;
   const double share = std::clamp(*cell.progress, 0.0, 1.0);
-  ink.fill({where.x, where.y, where.width, 3}, ink.theme.tip);
-  ink.fill({where.x, where.y, where.width * share, 3}, ink.theme.accent);
+  ink.fill({where.x, where.y, where.width, 3}, ink.style.tip);
+  ink.fill({where.x, where.y, where.width * share, 3}, ink.style.accent);
 }
 
 /// "computing 42 %, 3 s left" on a pill.
@@ -22,7 +22,7 @@ void draw_badge(ScreenInk& ink, const Rect& where, const std::string& status) {
   const Rect pill{where.x + 6, where.y + 6, ink.letters.width(words) + 26, 19};
   ink.pill(pill, ink.style.frame, 9);
   ink.dot({pill.x + 11, pill.centre().y}, 4, ink.style.key);
-  ink.dot({pill.x + 11, pill.centre().y}, 2.5, ink.theme.tip);
+  ink.dot({pill.x + 11, pill.centre().y}, 2.5, ink.style.tip);
   ink.write_left({pill.x + 19, pill.y + 3}, words, ink.style.text);
 }
 
@@ -30,7 +30,7 @@ void draw_empty(ScreenInk& ink, const Rect& where, const CanvasCell* cell) {
   ink.fill(where, ink.style.paper);
   const std::string words = cell && !cell->status.empty() ? cell->status : "waiting";
   const bool wrong = words.starts_with("error");
-  ink.write_paragraph(where.inset(14), words, wrong ? ink.theme.pinned : ink.style.faint,
+  ink.write_paragraph(where.inset(14), words, wrong ? ink.style.pinned : ink.style.faint,
                       body_face);
 }
 
@@ -63,7 +63,7 @@ void draw_inside(ScreenInk& ink, const Scene& scene, int row, int column) {
     const drawing::BodyDrawing body = placed.drawn_with(ink);
     draw_body(body);
     if (drawing::amount_of(*panel).value_or(0) > 0) draw_amounts_inside(ink, body.plot);
-    if (cell->stale) ink.fill(where, ink.theme.veil);
+    if (cell->stale) ink.fill(where, ink.style.veil);
     draw_marks(ink, scene, row, column);
     if (cell->stale || !cell->status.empty()) draw_badge(ink, where, cell->status);
   } else {
@@ -81,7 +81,7 @@ void draw_panel(ScreenInk& ink, const Scene& scene, int row, int column) {
   }
   const Clip clip(ink, window);
   if (!scene.body<Message>(row, column))  // nothing to look at: no window to look through
-    ink.outline(where.inset(-1), {scene.is_selected(column) ? ink.theme.accent : ink.style.frame});
+    ink.outline(where.inset(-1), {scene.is_selected(column) ? ink.style.accent : ink.style.frame});
   if (!scene.panel(row, column)) return;
   draw_row_strip(ink, scene, row, column);
   draw_caption(ink, scene, row, column, *scene.panel(row, column));

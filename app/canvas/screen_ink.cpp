@@ -26,8 +26,9 @@ ImVec2 last(const Rect& r) {
 
 }  // namespace
 
-ScreenInk::ScreenInk(ImDrawList& list, const Fonts& fonts, const Theme& in, PictureTexture picture)
-    : Ink(fonts, in.style), theme(in), list_(list), fonts_(fonts), picture_(std::move(picture)) {}
+ScreenInk::ScreenInk(ImDrawList& list, const Fonts& fonts, const drawing::Style& colours,
+                     PictureTexture picture)
+    : Ink(fonts, colours), list_(list), fonts_(fonts), picture_(std::move(picture)) {}
 
 void ScreenInk::text(Point at, const std::string& words, Rgba colour, Letters face) {
   if (face.size <= 0) face.size = letters.size();
@@ -134,7 +135,7 @@ void ScreenInk::pop_clip() {
 }
 
 void ScreenInk::pill(const Rect& where, Rgba edge, double rounding) {
-  fill(where, theme.tip, rounding);
+  fill(where, style.tip, rounding);
   outline(where, {edge}, rounding);
 }
 

@@ -6,7 +6,6 @@
 
 #include "canvas/fonts.h"
 #include "canvas/raster_painter.h"
-#include "canvas/theme.h"
 
 namespace fovea::canvas {
 
@@ -24,7 +23,8 @@ class ScreenInk : public drawing::Ink {
   using PictureTexture = std::function<ImTextureID(const OutputPicture&)>;
 
   /// All of them must outlive it.
-  ScreenInk(ImDrawList& list, const Fonts& fonts, const Theme& in, PictureTexture picture);
+  ScreenInk(ImDrawList& list, const Fonts& fonts, const drawing::Style& style,
+            PictureTexture picture);
 
   void text(Point at, const std::string& words, Rgba colour, Letters face = {}) override;
   void text_upwards(Point centre, const std::string& words, Rgba colour,
@@ -53,8 +53,6 @@ class ScreenInk : public drawing::Ink {
   /// Of the canvas.
   Point size() const;
   const std::vector<RasterDrawing>& rasters() const { return rasters_; }
-
-  const Theme& theme;
 
  private:
   ImDrawList& list_;

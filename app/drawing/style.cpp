@@ -19,7 +19,7 @@ Style palette(bool dark) {
       .label = of(0x979eaaff, 0x5d6675ff),
       .frame = of(0x3a3f4aff, 0xc3c8d0ff),
       .grid = of(0x2e323bff, 0xe0e3e7ff),
-      .accent = of(0x5aa9e6ff, 0x1769aaff),
+      .accent = of(0x5aa9e6ff, 0x1d6fb8ff),
       .warning = of(0xe8b04bff, 0x9a6700ff),
       .error = of(0xe5715fff, 0xb3261eff),
       .pinned = of(0xff8c42ff, 0xd95f0eff),

@@ -218,7 +218,7 @@ void Files::copy_panel(std::size_t row, std::size_t column) {
   constexpr int points = 252, scale = 4;
   FigureStyle style{.width = points, .height = points, .dark = Theme::is_dark()};
   QImage image(points * scale, points * scale, QImage::Format_RGB32);
-  image.fill(style.dark ? Theme::dark().window : QColor(Qt::white));
+  image.fill(style.dark ? Theme::current().window : QColor(Qt::white));
   QPainter painter(&image);
   painter.scale(scale, scale);
   draw_figure(painter, figure_of_panel(*model, row, column, {}, style));

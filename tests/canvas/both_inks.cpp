@@ -2,7 +2,6 @@
 #include <imgui.h>
 
 #include "canvas/scene.h"
-#include "canvas/theme.h"
 #include "drawing/recording_ink.h"
 #include "figure/layout.h"
 #include "figure/panels.h"
@@ -60,7 +59,7 @@ Drawn on_screen(const Panel& panel, const ScreenLetters& letters) {
                       .columns = {0}};
   scene.lay_out({900, 760});
   const canvas::PlacedPanel placed = scene.placed(0, 0);
-  RecordingInk ink(letters.fonts, canvas::theme_for(false).style);
+  RecordingInk ink(letters.fonts, drawing::screen_style(false));
   draw_body(placed.drawn_with(ink));
   const double size = letters.fonts.size();
   const Rect& plot = placed.plot;
@@ -149,7 +148,7 @@ TEST_CASE("a colour bar says the same beside, beneath and upright") {
     if (!scale) continue;
     using Form = drawing::ColourBar::Form;
     for (const Form form : {Form::beside, Form::beneath, Form::upright}) {
-      RecordingInk ink(letters.fonts, canvas::theme_for(false).style);
+      RecordingInk ink(letters.fonts, drawing::screen_style(false));
       drawing::ColourBar(*scale, letters.fonts, {.width = 600, .form = form, .length = 600})
           .draw(ink, {0, 0});
       const auto texts = ink.texts();

@@ -16,12 +16,6 @@ namespace {
 constexpr Index most_chips = 2048;  // of a longer text only a part is shown
 constexpr int chip_height = 20, chip_gap = 4;
 
-QColor readable_on(const QColor& paper) {
-  const auto [r, g, b, a] = drawing::readable_on(
-      {std::uint8_t(paper.red()), std::uint8_t(paper.green()), std::uint8_t(paper.blue())});
-  return {r, g, b};
-}
-
 std::vector<bool> flags(const std::vector<Index>& tokens, Index n) {
   std::vector<bool> out(tokens.empty() ? 0 : n, false);
   for (const Index token : tokens)
@@ -215,7 +209,7 @@ void SequenceView::paint_marks(QPainter& painter, const QRectF& box, Index token
   const Theme& theme = Theme::current();
   if (holds(found_, token)) {
     painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(theme.series[2], 1.5));
+    painter.setPen(QPen(theme.found, 1.5));
     painter.drawRoundedRect(box, 3, 3);
   }
   const double half = box.width() / 2;

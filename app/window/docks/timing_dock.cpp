@@ -258,12 +258,13 @@ void TimingTable::draw_bar(QPainter& painter, const QRectF& cell, const TimingRo
   QRectF box = cell.adjusted(0, inset, 0, -inset);
   for (std::size_t i = 0; i < row.stages.size(); ++i) {
     box.setWidth(row.stages[i].median_ms * scale);
-    painter.fillRect(box, theme.series[i % theme.series.size()]);
+    const QColor& colour = theme.series[i % theme.series.size()];
+    painter.fillRect(box, colour);
     const QString name = to_qt(row.stages[i].name);
     QRectF room = box;  // of the name: the whisker comes first
     room.setRight(std::min(box.right(), cell.left() + row.whisker_low * scale));
     if (fontMetrics().horizontalAdvance(name) + 8 < room.width()) {
-      painter.setPen(QColor("#101216"));
+      painter.setPen(readable_on(colour));
       painter.drawText(room, Qt::AlignCenter, name);
     }
     box.moveLeft(box.right());

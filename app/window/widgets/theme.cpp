@@ -4,7 +4,6 @@
 #include <QPalette>
 #include <QStyleFactory>
 
-#include "canvas/theme.h"
 #include "figure/painter_ink.h"
 
 namespace fovea {
@@ -104,47 +103,39 @@ QString style_sheet(const Theme& t) {
   return sheet;
 }
 
-// The colours that the canvas has too are those of the canvas.
-Theme with_colours_of_canvas(bool dark, Theme theme) {
-  const canvas::Theme& canvas = canvas::theme_for(dark);
-  theme.line = qcolor(canvas.style.frame);
-  theme.text = qcolor(canvas.style.text);
-  theme.muted = qcolor(canvas.style.faint);
-  theme.accent = qcolor(canvas.accent);
-  theme.marked = qcolor(canvas.marked);
+Theme theme_of(const drawing::Style& style) {
+  Theme theme{.window = qcolor(style.ground),
+              .surface = qcolor(style.paper),
+              .raised = qcolor(style.raised),
+              .line = qcolor(style.frame),
+              .text = qcolor(style.text),
+              .muted = qcolor(style.faint),
+              .accent = qcolor(style.accent),
+              .warning = qcolor(style.warning),
+              .error = qcolor(style.error),
+              .marked = qcolor(style.marked),
+              .found = qcolor(style.key)};
+  for (std::size_t s = 0; s < theme.series.size(); ++s)
+    theme.series[s] = qcolor(style.series[s + 1]);  // the first one is for exact attention
   return theme;
 }
 
 }  // namespace
 
-const Theme& Theme::dark() {
-  static const Theme theme = with_colours_of_canvas(
-      true, {.window = "#15171c",
-             .surface = "#1d2026",
-             .raised = "#262a32",
-             .warning = "#e8b04b",
-             .error = "#e5715f",
-             .series = {"#5aa9e6", "#7fd1ae", "#f3b32a", "#e07a5f", "#b388eb", "#9aa5b1"}});
-  return theme;
-}
-
-const Theme& Theme::light() {
-  static const Theme theme = with_colours_of_canvas(
-      false, {.window = "#eceef2",
-              .surface = "#f8f9fb",
-              .raised = "#ffffff",
-              .warning = "#9a6700",
-              .error = "#b3261e",
-              .series = {"#2f7fc1", "#2f9e77", "#d08f00", "#c4533a", "#7e57c2", "#6b7684"}});
-  return theme;
-}
-
 const Theme& Theme::current() {
-  return dark_now ? dark() : light();
+  static const Theme dark = theme_of(drawing::screen_style(true)),
+                     light = theme_of(drawing::screen_style(false));
+  return dark_now ? dark : light;
 }
 
 bool Theme::is_dark() {
   return dark_now;
+}
+
+QColor readable_on(const QColor& ground) {
+  const QRgb c = ground.rgb();
+  return qcolor(drawing::readable_on(
+      {std::uint8_t(qRed(c)), std::uint8_t(qGreen(c)), std::uint8_t(qBlue(c))}));
 }
 
 bool desktop_is_dark() {

@@ -1,4 +1,5 @@
-// A Theme is the look of the window: its colours, dark or light, and the few text styles.
+// A Theme is the look of the window: the colours of drawing/style.h for Qt's widgets, dark or
+// light.
 #pragma once
 
 #include <QColor>
@@ -10,14 +11,15 @@ namespace fovea {
 
 struct Theme {
   QColor window, surface, raised;  // the ground, docks on it, and fields on those
-  QColor line, text, muted, accent, warning, error, marked;
-  std::array<QColor, 6> series;  // stages, curves; also distinct to the colour blind
+  QColor line, text, muted, accent, warning, error, marked, found;
+  std::array<QColor, 6> series;  // stages
 
-  static const Theme& dark();
-  static const Theme& light();
   static const Theme& current();
   static bool is_dark();  // now
 };
+
+/// Black or white, whichever can be read on `ground`.
+QColor readable_on(const QColor& ground);
 
 /// Whether the desktop is dark now. Replaces the palette by the desktop's: call apply_theme after
 /// it.
