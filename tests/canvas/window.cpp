@@ -231,10 +231,10 @@ TEST_CASE("tokens that touch are one span, and there are no more spans than pixe
   CHECK(canvas::spans({60, 70, 0, 50}, {10, 90}).empty());
 }
 
-/// For the eye: FOVEA_SHOTS=folder writes them.
-TEST_CASE("pictures of all states") {
+/// For the eye: FOVEA_SHOTS=folder test_canvas --no-skip -tc="pictures of *" writes them.
+TEST_CASE("pictures of all states" * doctest::skip()) {
   const QString folder = qEnvironmentVariable("FOVEA_SHOTS");
-  if (folder.isEmpty()) return;
+  REQUIRE_MESSAGE(!folder.isEmpty(), "FOVEA_SHOTS must name a folder");
   for (const bool dark : {true, false}) {
     const auto shot = [&](const QString& name, std::shared_ptr<CanvasModel> model, QSize size,
                           QPoint hover = {2, 2}) {
