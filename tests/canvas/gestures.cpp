@@ -135,8 +135,8 @@ TEST_CASE("a double click enlarges and leaves pin and leaves as they were") {
   std::optional<std::pair<int, IndexRange>> chosen{{3, {1, 2}}};
   shown.canvas.set_chosen_leaves(3, {1, 2});
   QObject::connect(&shown.canvas, &Canvas::leaves_chosen, [&](int column, IndexRange leaves) {
-    const std::pair wished{column, leaves};
-    chosen = chosen == wished ? std::nullopt : std::optional(wished);
+    const std::pair requested{column, leaves};
+    chosen = chosen == requested ? std::nullopt : std::optional(requested);
     shown.canvas.set_chosen_leaves(column, chosen ? leaves : IndexRange{0, 0});
   });
   double_click(shown, within(shown, 1, 1, 0.5, 0.95));
@@ -170,13 +170,13 @@ TEST_CASE("a click on what stands above the bars and the tree chooses no leaf") 
   CHECK(chosen[0][1].value<IndexRange>().size() == 1);
 }
 
-TEST_CASE("the size of panels is told whenever they are drawn at another") {
+TEST_CASE("the size of panels is reported whenever it changes") {
   Shown shown(matrix_model(64, 3));
   const int before = shown.canvas.panel_pixels();
-  QSignalSpy told(&shown.canvas, &Canvas::panel_pixels_changed);
+  QSignalSpy reported(&shown.canvas, &Canvas::panel_pixels_changed);
   shown.canvas.enlarge(0, 0);
   shown.settle();
-  REQUIRE(told.count() == 1);
-  CHECK(told[0][0].toInt() == shown.canvas.panel_pixels());
+  REQUIRE(reported.count() == 1);
+  CHECK(reported[0][0].toInt() == shown.canvas.panel_pixels());
   CHECK(shown.canvas.panel_pixels() > before);
 }

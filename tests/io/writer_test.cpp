@@ -93,10 +93,10 @@ TEST_CASE("a process that is killed while it writes leaves the old file and noth
 TEST_CASE("writing can be cancelled, and leaves the old file") {
   const TemporaryDirectory directory;
   const std::string path = directory.write("out.safetensors", "old");
-  std::stop_source wish;
-  wish.request_stop();
+  std::stop_source stop;
+  stop.request_stop();
   CHECK_THROWS_AS(
-      write_safetensors(path, {{"z", {1}, std::vector<float>{1}}}, {}, wish.get_token()),
+      write_safetensors(path, {{"z", {1}, std::vector<float>{1}}}, {}, stop.get_token()),
       Cancelled);
   CHECK(read_bytes(path) == "old");
   CHECK(directory.files().size() == 1);
