@@ -277,8 +277,9 @@ Scene Canvas::Impl::make_scene() {
   return scene;
 }
 
-/// Of the panels that are no longer shown, which live until here, so that no new one has their
-/// addresses.
+/// Forgets what was made for panels that are no longer shown. Textures are known by the address of
+/// a body; `prepared` keeps panels alive until their textures are freed, so that no new body has
+/// the address of an old one.
 void Canvas::Impl::forget_others() {
   std::set<const Panel*> shown;
   std::set<const void*> bodies;
