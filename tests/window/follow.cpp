@@ -12,17 +12,6 @@
 namespace fovea::test {
 namespace {
 
-void show(Window& window, const std::vector<std::string>& variants) {
-  window->change("columns", [&](Session& s) {
-    s.views = {View::heatmap, View::output};
-    s.columns.clear();
-    for (const auto& id : variants)
-      s.columns.push_back(
-          {.variant = id, .values = values_for_length(find_variant(id), window.study().length())});
-  });
-  REQUIRE(window.settle());
-}
-
 /// Layers of 64 and of 32 tokens.
 QString two_lengths(const QTemporaryDir& folder) {
   std::vector<OutTensor> tensors;
@@ -109,7 +98,7 @@ TEST_CASE("columns of a long head keep their own pictures when they are moved") 
   Window window(small);
   window->open("synthetic:clusters?n=9000&d=16&seed=1");
   REQUIRE(wait_until([&] { return window.study().length() == 9000 && window.study().problem(); }));
-  show(window, {"exact", "h1d", "strided"});
+  show(window, {View::heatmap, View::output}, {"exact", "h1d", "strided"});
   REQUIRE(wait_until([&] { return window.study().fully_refined(); }, 90000));
   const auto before = window.study().model()->cells[0];
   REQUIRE(before[1].panel);
@@ -178,7 +167,8 @@ TEST_CASE("the button and Esc both cancel, and a second Esc clears the selection
 
 TEST_CASE("the enlarged panel stays with the selected column when columns change") {
   Window window(small);
-  show(window, {"exact", "h1d", "strided", "fixed"});
+  show(window, {View::heatmap, View::output}, {"exact", "h1d", "strided", "fixed"});
+  REQUIRE(window.settle());
   take_focus(window);
   window.trigger("column_3");
   window->canvas().enlarge(0, 2);
