@@ -5,6 +5,8 @@
 #include <random>
 
 #include "canvas/scene.h"
+#include "drawing/recording_ink.h"
+#include "screen_letters.h"
 #include "shown.h"
 
 using namespace fovea;
@@ -300,6 +302,61 @@ TEST_CASE("the card says the tokens of the pair and the numbers of every column"
   for (const char* part :
        {"query 4 only", "key 5 where", "Exact\t", "H-Transformer-1D\t", "Fixed factorized\t0.188"})
     CHECK(words.contains(part));
+}
+
+TEST_CASE("of two columns of one variant only that under the pointer stands out on the card") {
+  struct ColouredInk : drawing::RecordingInk {
+    using RecordingInk::RecordingInk;
+    void text(drawing::Point at, const std::string& words, drawing::Rgba colour,
+              drawing::Letters face = {}) override {
+      RecordingInk::text(at, words, colour, face);
+      colours.emplace_back(words, colour);
+    }
+    std::vector<std::pair<std::string, drawing::Rgba>> colours;
+  };
+  const ScreenLetters letters;
+  const auto model = matrix_model(16, 3);
+  model->column_titles = {"Exact", "HyperAttention", "HyperAttention"};
+  canvas::PreparedPanels prepared;
+  for (const auto& cells : model->cells)
+    for (const CanvasCell& cell : cells) prepared.try_emplace(cell.panel, *cell.panel);
+  const drawing::Style& style = drawing::screen_style(true);
+  const auto titles_on_card = [&](drawing::Point canvas) {
+    canvas::Scene scene{.model = *model,
+                        .settings = model->settings,
+                        .fonts = letters.fonts,
+                        .prepared = prepared,
+                        .rows = {0, 1, 2},
+                        .columns = {0, 1, 2}};
+    scene.lay_out(canvas);
+    scene.pointer = {.query = 4, .key = 5, .row = 0, .column = 2};
+    ColouredInk ink(letters.fonts, style);
+    draw_hover_card(ink, scene, {scene.grid.panel(0, 2).centre().x, 105});
+    std::vector<drawing::Rgba> colours;
+    for (const auto& [words, colour] : ink.colours)
+      if (words == "HyperAttention") colours.push_back(colour);
+    return colours;
+  };
+  CHECK(titles_on_card({1140, 800}) == std::vector{style.faint, style.text});
+  // Without room for all lines those of the other columns go.
+  CHECK(titles_on_card({1140, 130}) == std::vector{style.text});
+}
+
+TEST_CASE("a picture whose numbers overflow looks as in a figure") {
+  OutputPicture colours = picture();
+  constexpr float infinite = std::numeric_limits<float>::infinity();
+  for (std::size_t i = 0; i < colours.rgb.size(); i += 3)
+    colours.rgb[i] = i % 2 == 0 ? infinite : std::numeric_limits<float>::quiet_NaN();
+  const auto figure = pixels_of(colours);
+  Owned shown(one_panel(colours, View::output));
+  const QImage image = shown.picture();
+  for (const int cell : {5, 12, 18}) {
+    CAPTURE(cell);
+    // 24 cells a side, with a frame of 6 pixels around them.
+    const QPoint at = shown.beside((cell + 0.5) / 24, (cell + 0.5) / 24, 0, 0);
+    const drawing::Rgba expected = figure[cell * 24 + cell];
+    CHECK(near(pixel(shown, image, at), qRgb(expected.r, expected.g, expected.b) & 0xffffff));
+  }
 }
 
 /// For the eye, as "pictures of all states".

@@ -134,7 +134,7 @@ TEST_CASE("no word is cut, on a laptop's screen and on a wide one, dark and ligh
     for (const QString& what : {assets + "/minilm/minilm-l6.safetensors", assets + "/image/cat.jpg",
                                 QString("synthetic:clusters?n=16&d=8")}) {
       Window window(what, size, look);
-      REQUIRE(Theme::is_dark() == (QString(look) == "dark"));
+      REQUIRE(window_is_dark() == (QString(look) == "dark"));
       window.study().hover(3, 5, 1);
       window.study().select({2, 9}, {3, 8});
       window->findChild<QAction*>("find")->trigger();

@@ -197,4 +197,25 @@ TEST_CASE("the inspector forgets the pair where there is no key") {
   CHECK_FALSE(read);
 }
 
+TEST_CASE("a search follows the length of the layer, and opening it moves nothing") {
+  const QTemporaryDir dir;
+  Window window(two_lengths(dir));
+  REQUIRE(window.study().source()->layers.size() == 2);
+  window.trigger("find");
+  auto* text = window->find_bar().findChild<QLineEdit*>("find_text");
+  text->setText("35");
+  REQUIRE(window.study().session().pinned_query == 35);
+  window->editor().choose_head(1, 0);
+  REQUIRE(window.settle());
+  REQUIRE(window.study().length() == 32);
+  window.trigger("find_next");
+  CHECK_FALSE(window.study().session().pinned_query);
+  text->setText("5");
+  REQUIRE(window.study().session().pinned_query == 5);
+  window->find_bar().close_bar();
+  window->change("pin", [](Session& s) { s.pinned_query = 7; });
+  window.trigger("find");  // with the text of the last search
+  CHECK(window.study().session().pinned_query == 7);
+}
+
 }  // namespace fovea::test

@@ -17,6 +17,7 @@
 #include <cmath>
 
 #include "data/number_text.h"
+#include "figure/painter_ink.h"
 #include "session/resident_use.h"
 #include "study/background.h"
 #include "window/docks/inspector_dock.h"
@@ -295,15 +296,15 @@ TEST_CASE("light and dark follow the desktop unless one is chosen") {
   };
   for (const bool dark : {true, false, true}) {
     desktop_becomes(dark);
-    CHECK(Theme::is_dark() == dark);
-    CHECK(qApp->palette().color(QPalette::Window) == Theme::current().window);
+    CHECK(window_is_dark() == dark);
+    CHECK(qApp->palette().color(QPalette::Window) == qcolor(window_style().ground));
     CHECK(wait_until([&] { return window.study().model()->dark == dark; }));
   }
   for (QAction* action : window->findChildren<QAction*>())
     if (action->text() == "Light") action->trigger();
-  CHECK_FALSE(Theme::is_dark());
+  CHECK_FALSE(window_is_dark());
   desktop_becomes(true);
-  CHECK_FALSE(Theme::is_dark());
+  CHECK_FALSE(window_is_dark());
 }
 
 TEST_CASE("tiles and rank leaves fit a short text") {
