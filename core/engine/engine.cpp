@@ -84,8 +84,8 @@ struct Engine::Impl {
     while (!quit.stop_requested() && !is_there()) {
       if (waiting.empty())
         wake.wait(lock, quit, [&] { return is_there() || !waiting.empty(); });
-      else  // what waits is held back
-        wake.wait_until(lock, quit, held_until, is_there);
+      else  // what waits is held back; a copy, because hold_back() may write while this reads
+        wake.wait_until(lock, quit, Clock::time_point(held_until), is_there);
     }
     return !quit.stop_requested();
   }

@@ -38,7 +38,7 @@ class Engine {
 
   /// `on_start` runs first on the engine's thread.
   Engine(std::unique_ptr<Backend> backend, OnError on_error, std::function<void()> on_start = {});
-  ~Engine();  // stops the running job and waits for it: within 200 ms
+  ~Engine();  // stops the running piece and waits for its end
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 

@@ -147,6 +147,7 @@ Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
 void add_row_errors(Panel& panel, const std::vector<float>& token_error) {
   auto* raster = std::get_if<Raster>(&panel.body);
   if (!raster || panel.view != View::error || raster->rows.end > std::ssize(token_error)) return;
+  if (!raster->row_values.empty()) return;  // they are there already
   const double most = std::ranges::max(token_error);
   if (!(most > 0)) return;
   raster->row_values.assign(token_error.begin() + raster->rows.begin,

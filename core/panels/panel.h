@@ -163,7 +163,8 @@ std::shared_ptr<MapPyramid> make_map(View view, const Computation& computation,
 
 Panel make_panel(View view, const PanelInputs& inputs, Run& run);
 
-/// Puts the output errors |z~ - z| of all tokens beside an error map, and says so in its caption.
+/// Puts the output errors |z~ - z| of all tokens beside an error map that has none yet, and says so
+/// in its caption.
 void add_row_errors(Panel& panel, const std::vector<float>& token_error);
 
 /// The ranks of a rank map at another tolerance, from the singular values it holds.

@@ -109,6 +109,15 @@ TEST_CASE("the error is P~ - P, pooled with its sign") {
   }
 }
 
+TEST_CASE("output errors beside an error map are put there and told once") {
+  Scene scene = hyper_scene();
+  const Panel panel = scene.panel(View::error);
+  REQUIRE(panel.caption.find("strip:") != std::string::npos);
+  Panel again = panel;
+  add_row_errors(again, scene.metrics.token_error);
+  CHECK(again.caption == panel.caption);
+}
+
 TEST_CASE("kinds of error follow from the signed one") {
   Scene scene = hyper_scene();
   const auto values = [&](ErrorKind kind) {
