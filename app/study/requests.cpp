@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <new>
+#include <vector>
 
 #include "study/canvas_model.h"
 
@@ -141,9 +142,12 @@ bool Requests::may_start(RequestKind kind) const {
 void Requests::submit(const RequestId& id, std::any key, Step step, Done done,
                       std::optional<int> later) {
   const std::uint64_t number = ++submitted_;
-  pending_.insert_or_assign(id, Pending{std::move(key), number});
-  const auto finished = [this, id, number, done = std::move(done)](const std::string& error) {
-    finish(id, number, done, error);
+  Pending& pending = pending_[id];
+  pending.key = std::move(key);
+  pending.number = number;
+  const auto finished = [this, id, number, cancelled = pending.cancelled,
+                         done = std::move(done)](const std::string& error) {
+    if (!*cancelled) finish(id, number, done, error);
   };
   engine_->submit_pieces(
       id, priority_of(id.kind),
@@ -197,21 +201,23 @@ bool Requests::any_pending(std::initializer_list<RequestKind> kinds) const {
 }
 
 void Requests::end_update() {
-  std::erase_if(pending_, [this](const auto& entry) {
-    const RequestId& id = entry.first;
-    const bool unneeded = !trait_of(id.kind).apart && !needed_.contains(id);
-    if (unneeded) engine_->cancel(id);
-    return unneeded;
-  });
+  std::vector<RequestId> unneeded;
+  for (const auto& [id, pending] : pending_)
+    if (!trait_of(id.kind).apart && !needed_.contains(id)) unneeded.push_back(id);
+  for (const RequestId& id : unneeded) cancel(id);
 }
 
 void Requests::cancel(const RequestId& id) {
   engine_->cancel(id);
-  pending_.erase(id);
+  if (const auto it = pending_.find(id); it != pending_.end()) {
+    *it->second.cancelled = true;
+    pending_.erase(it);
+  }
 }
 
 void Requests::cancel_all() {
   engine_->cancel_all();
+  for (auto& [id, pending] : pending_) *pending.cancelled = true;
   pending_.clear();
 }
 
@@ -232,7 +238,7 @@ void Requests::clear_caches() {
 void show_waiting(const Requests& requests, const RequestId& id, CanvasCell& cell) {
   const Engine::Status status = requests.status();
   if (requests.paused()) {
-    cell.status = "cancelled: F5 computes again";
+    cell.status = "cancelled: Compute > Compute and measure again";
   } else if (status.running != id) {
     cell.status = "waiting";
   } else {

@@ -81,9 +81,6 @@ std::string to_text(Norm norm) {
 std::string to_text(RankColour colour) {
   return name_in(rank_colour_names, colour);
 }
-std::optional<RankColour> rank_colour_from(const std::string& text) {
-  return find_in<RankColour>(rank_colour_names, text);
-}
 std::optional<View> view_from(const std::string& text) {
   return find_in<View>(view_names, text);
 }

@@ -24,7 +24,6 @@ std::string to_text(Norm norm);
 std::string to_text(RankColour colour);
 std::optional<View> view_from(const std::string& text);
 std::optional<Norm> norm_from(const std::string& text);
-std::optional<RankColour> rank_colour_from(const std::string& text);
 std::optional<ErrorKind> error_kind_from(const std::string& text);
 
 /// A column of the canvas: a variant with its parameters.
