@@ -20,12 +20,17 @@ RequestKind panel_request(View view) {
                              : RequestKind::panel;
 }
 
+PanelKey without_figures(PanelKey key) {
+  key.with_metrics = key.with_diagnostics = false;
+  return key;
+}
+
 // Of the same matrix, whatever part of it.
 bool same_numbers(PanelKey a, const PanelKey& b) {
   a.rows = b.rows;
   a.cols = b.cols;
   a.max_pixels = b.max_pixels;
-  return a == b;
+  return without_figures(a) == without_figures(b);
 }
 
 }  // namespace
@@ -44,12 +49,22 @@ void PanelCells::update() {
 void PanelCells::update_cell(int row, int column, Cell& cell) {
   const View view = subject_.session.views[static_cast<std::size_t>(row)];
   const ColumnState& state = results_.columns()[static_cast<std::size_t>(column)];
-  if (!subject_.shows_matrix() && lacks_results(view, column, cell)) return;
+  if (subject_.shows_matrix() ? lacks_matrix(cell) : lacks_results(view, column, cell)) return;
   cell.key = panel_key(view, state);
   if (maps_.shows(view, state.column))
     update_map({RequestKind::map, row, column}, state, cell);
   else
     update_panel({panel_request(view), row, column}, state, cell);
+}
+
+/// Whether the matrix is not read yet, or that failed; then the cell says so.
+bool PanelCells::lacks_matrix(Cell& cell) const {
+  if (results_.matrix()) return false;
+  if (results_.problem_error().empty())
+    show_waiting(requests_, {RequestKind::problem}, cell);
+  else
+    cell.status = "error: " + results_.problem_error();
+  return true;
 }
 
 /// Whether the panel waits for a computation, or that failed; then the cell says so.
@@ -92,7 +107,9 @@ PanelKey PanelCells::panel_key(View view, const ColumnState& state) const {
   key.max_pixels = std::max(key.rows.size(), key.cols.size()) <= unpooled_span
                        ? unpooled_span
                        : static_cast<Index>(std::bit_ceil(unsigned(subject_.panel_pixels)));
-  key.with_metrics = (view == View::cost || view == View::mask) && state.metrics;
+  const bool tells_metrics = view == View::cost || view == View::mask ||
+                             (view == View::error && maps_.shows(view, state.column));
+  key.with_metrics = tells_metrics && state.metrics;
   key.with_diagnostics = (view == View::cost || view == View::level) && state.diagnostics;
   return key;
 }
@@ -109,9 +126,7 @@ void PanelCells::update_panel(const RequestId& id, const ColumnState& state, Cel
   show(panels_.ask(id, key, make), id, cell);
   if (!cell.status.empty() && (key.with_metrics || key.with_diagnostics)) {
     // The same picture without the new figures is not out of date.
-    PanelKey plain = key;
-    plain.with_metrics = plain.with_diagnostics = false;
-    if (const auto* known = panels_.find(plain)) show(known, id, cell);
+    if (const auto* known = panels_.find(without_figures(key))) show(known, id, cell);
   }
   if (cell.panel && cell.status.empty() && state.stale) {
     cell.stale = true;
@@ -199,12 +214,12 @@ void PanelCells::show_map_status(const RequestId& id, const ColumnState& state,
                                  Cell& cell) const {
   if (!cell.panel) return show_waiting(requests_, id, cell);
   cell.refining = true;
-  cell.other_part = !(cell.drawn == cell.key);
+  cell.other_part = !(without_figures(cell.drawn) == without_figures(cell.key));
   cell.stale = state.stale || !same_numbers(cell.drawn, cell.key);
   if (state.stale) return show_waiting(requests_, computation_id(state.column, id.column), cell);
   if (cell.stale) return show_waiting(requests_, id, cell);
   const auto* raster = std::get_if<Raster>(&cell.panel->body);
-  if (!raster || (raster->complete && cell.drawn == cell.key) || !map.error.empty()) {
+  if (!raster || (raster->complete && !cell.other_part) || !map.error.empty()) {
     cell.refining = false;
     if (raster && !raster->complete) cell.status = "error: " + map.error;
   } else if (requests_.paused()) {

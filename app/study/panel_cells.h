@@ -46,6 +46,7 @@ class PanelCells {
   using PanelCache = ResultCache<PanelKey, const Panel>;
 
   void update_cell(int row, int column, Cell& cell);
+  bool lacks_matrix(Cell& cell) const;
   bool lacks_results(View view, int column, Cell& cell) const;
   PanelKey panel_key(View view, const ColumnState& state) const;
 
