@@ -72,7 +72,7 @@ void Canvas::set_model(std::shared_ptr<const CanvasModel> model) {
   impl_->model = std::move(model);
   impl_->settings = impl_->model->settings;
   impl_->choose_what_is_shown();
-  impl_->gestures.forget_viewport();
+  impl_->gestures.model_changed();
   impl_->wake();
 }
 
@@ -152,11 +152,13 @@ bool Canvas::event(QEvent* event) {
     event->accept();
     return true;
   }
-  if (event->type() == QEvent::KeyPress || event->type() == QEvent::KeyRelease) {
-    const bool plain = !(key->modifiers() & (Qt::ControlModifier | Qt::AltModifier));
-    // Space pans and Esc cancels; all other keys are for the window.
+  const bool pressed = event->type() == QEvent::KeyPress;
+  if (pressed || event->type() == QEvent::KeyRelease) {
+    // Space pans and Esc cancels; all other keys are for the window. What is pressed may be
+    // released with modifiers that came later.
     const bool known = key->key() == Qt::Key_Space || key->key() == Qt::Key_Escape;
-    if (!plain || !known) return GlWidget::event(event);
+    const bool plain = !(key->modifiers() & (Qt::ControlModifier | Qt::AltModifier));
+    if (!known || (pressed && !plain)) return GlWidget::event(event);
   }
   if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) {
     const auto reason = static_cast<QFocusEvent*>(event)->reason();
@@ -275,8 +277,9 @@ Scene Canvas::Impl::make_scene() {
   return scene;
 }
 
-/// Of the panels that are no longer shown, which live until here, so that no new one has their
-/// addresses.
+/// Forgets what was made for panels that are no longer shown. Textures are known by the address of
+/// a body; `prepared` keeps panels alive until their textures are freed, so that no new body has
+/// the address of an old one.
 void Canvas::Impl::forget_others() {
   std::set<const Panel*> shown;
   std::set<const void*> bodies;

@@ -72,9 +72,9 @@ void toggle_lock(Scene& scene, int row, int column) {
 }
 
 /// Returns whether it was clicked.
-bool Controls::item(const char* name, const Rect& where) {
+bool Controls::item(const char* name, const Rect& where, const Rect& window) {
   is_touched_ = is_dragged_ = false;
-  const Rect seen = where.intersected(window_);
+  const Rect seen = where.intersected(window);
   if (seen.empty()) return false;
   ImGui::SetCursorScreenPos({float(seen.x), float(seen.y)});
   const bool clicked = ImGui::InvisibleButton(name, {float(seen.width), float(seen.height)});
@@ -85,8 +85,8 @@ bool Controls::item(const char* name, const Rect& where) {
 }
 
 /// An item with a ground while the pointer is on it; the caller draws what stands on that.
-bool Controls::button(const char* name, const Rect& where, const char* tip) {
-  const bool clicked = item(name, where);
+bool Controls::button(const char* name, const Rect& where, const Rect& window, const char* tip) {
+  const bool clicked = item(name, where, window);
   if (!is_touched_) return clicked;
   ink_->fill(where, faded(ink_->style.text, 0.14), 4);
   ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
@@ -98,7 +98,6 @@ void Controls::step(const ImGuiBridge& bridge, Scene& scene, const drawing::Styl
   apply(style);
   has_pointer_ = false;
   escape_ = bridge.escape();
-  const Point size{ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y};
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
   ImGui::Begin("controls", nullptr,
@@ -107,16 +106,16 @@ void Controls::step(const ImGuiBridge& bridge, Scene& scene, const drawing::Styl
                    ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBringToFrontOnFocus);
   ScreenInk ink(*ImGui::GetWindowDrawList(), bridge.fonts(), style, {});
   ink_ = &ink;
-  const double top = scene.grid.window().y;
+  const double top = scene.grid.window().y - 4;
+  const Rect window{0, top, scene.size.x, scene.size.y - top};
   for (int row = 0; row < scene.grid.rows() && scene.grid.columns() > 0; ++row) {
     ImGui::PushID(row);
-    window_ = {0, top - 4, size.x, size.y - top + 4};
-    const Clip clip(ink, window_);
+    const Clip clip(ink, window);
     const double pointer = ImGui::GetIO().MousePos.y;
     const bool at_row =
         pointer >= scene.grid.panel(row, 0).y && pointer < scene.grid.own_bar(row, 0).bottom();
-    row_buttons(scene, row, at_row || row == scene.current_row);
-    if (at_row || dragged_) touch_row(scene, row, bridge.double_clicked());
+    row_buttons(scene, row, window, at_row || row == scene.current_row);
+    if (at_row || dragged_) touch_row(scene, row, window, bridge.double_clicked());
     ImGui::PopID();
   }
   if (!ImGui::IsAnyItemActive()) dragged_.reset();
@@ -134,31 +133,32 @@ void Controls::step(const ImGuiBridge& bridge, Scene& scene, const drawing::Styl
 }
 
 /// The legends and colour bars of a row that the pointer is in.
-void Controls::touch_row(Scene& scene, int row, bool double_clicked) {
+void Controls::touch_row(Scene& scene, int row, const Rect& window, bool double_clicked) {
+  const Rect panels = scene.grid.window();
   for (const PlacedBar& bar : scene.bars(row)) {
-    if (bar.column >= 0) window_ = scene.grid.window();
+    const Rect& seen = bar.column >= 0 ? panels : window;
     ImGui::PushID(bar.column);
     const Point at = bar.bar.legend_at();
-    legend_switches(scene, bar.bar.legend(), {bar.at.x + at.x, bar.at.y + at.y});
-    if (bar.bar.scale().is_amounts()) bar_ends(scene, bar, double_clicked);
+    legend_switches(scene, bar.bar.legend(), {bar.at.x + at.x, bar.at.y + at.y}, seen);
+    if (bar.bar.scale().is_amounts()) bar_ends(scene, bar, seen, double_clicked);
     ImGui::PopID();
   }
-  window_ = scene.grid.window();
   for (int column = 0; column < scene.grid.columns(); ++column) {
     if (!scene.body<RowCurve>(row, column) && !scene.body<LeafSizes>(row, column)) continue;
     const PlacedPanel placed = scene.placed(row, column);
     ImGui::PushID(1000 + column);
-    legend_switches(scene, legend_of(placed.drawn_with(*ink_)), {placed.body.x, placed.body.y});
+    legend_switches(scene, legend_of(placed.drawn_with(*ink_)), {placed.body.x, placed.body.y},
+                    panels);
     ImGui::PopID();
   }
 }
 
 /// The view at the row's name, the norm above it, the lock of the range below, which are `seen`
 /// while the pointer is in the row or keys act on it.
-void Controls::row_buttons(Scene& scene, int row, bool seen) {
+void Controls::row_buttons(Scene& scene, int row, const Rect& window, bool seen) {
   const Rect label = scene.grid.row_label(row);
   const double length = ink_->letters.width(row_name(scene.view(row)), body_face.size) + 8;
-  if (button("view", {label.x, label.centre().y - length / 2, icon + 2, length},
+  if (button("view", {label.x, label.centre().y - length / 2, icon + 2, length}, window,
              "The view of this row"))
     ImGui::OpenPopup("choose view");
   if (begin_menu("choose view")) {
@@ -167,7 +167,8 @@ void Controls::row_buttons(Scene& scene, int row, bool seen) {
   }
   if (has_norm(scene.view(row))) {
     const Rect where{label.x + 1, label.y, icon, icon};
-    if (button("norm", where, "How numbers become colours")) ImGui::OpenPopup("choose norm");
+    if (button("norm", where, window, "How numbers become colours"))
+      ImGui::OpenPopup("choose norm");
     if (seen) draw_norm_icon(where, scene.settings.norm);
     if (begin_menu("choose norm")) {
       choose_norm(scene, row);
@@ -177,7 +178,7 @@ void Controls::row_buttons(Scene& scene, int row, bool seen) {
   if (!ranges_shown(scene, row, -1).empty()) {
     const Rect where{label.x + 1, label.bottom() - icon, icon, icon};
     const bool locked = is_locked(scene, row, -1);
-    if (button("lock", where,
+    if (button("lock", where, window,
                locked ? "Let the range of colours follow the numbers"
                       : "Keep this range of colours")) {
       toggle_lock(scene, row, -1);
@@ -220,9 +221,10 @@ void Controls::draw_lock_icon(const Rect& where, bool locked) {
   ink_->path(shackle, {colour, 1.5});
 }
 
-void Controls::legend_switches(Scene& scene, const drawing::Legend& legend, Point at) {
+void Controls::legend_switches(Scene& scene, const drawing::Legend& legend, Point at,
+                               const Rect& window) {
   for (const auto& [name, hidden, where] : legend.switches()) {
-    if (!button(name.c_str(), where.moved(at.x, at.y).inset(-2),
+    if (!button(name.c_str(), where.moved(at.x, at.y).inset(-2), window,
                 hidden ? "Hidden: click to show it" : nullptr))
       continue;
     scene.settings.hide(name, !hidden);
@@ -230,15 +232,18 @@ void Controls::legend_switches(Scene& scene, const drawing::Legend& legend, Poin
   }
 }
 
-void Controls::bar_ends(Scene& scene, const PlacedBar& bar, bool double_clicked) {
+void Controls::bar_ends(Scene& scene, const PlacedBar& bar, const Rect& window,
+                        bool double_clicked) {
   const Rect where = bar.gradient();
   const bool upright = bar.bar.is_upright();
   bool touched = false;
   for (const bool high : {true, false}) {
     const double end =
         upright ? (high ? where.y : where.bottom()) : (high ? where.right() : where.x);
-    item(high ? "high" : "low", upright ? Rect{where.x - 3, end - 7, where.width + 6, 14}
-                                        : Rect{end - 7, where.y - 3, 14, where.height + 6});
+    item(high ? "high" : "low",
+         upright ? Rect{where.x - 3, end - 7, where.width + 6, 14}
+                 : Rect{end - 7, where.y - 3, 14, where.height + 6},
+         window);
     touched |= is_touched_;
     if (!is_touched_) continue;
     if (ImGui::IsItemActivated()) dragged_ = BarEnd{bar, high, scene.settings.ranges};
@@ -250,14 +255,15 @@ void Controls::bar_ends(Scene& scene, const PlacedBar& bar, bool double_clicked)
                               : Rect{end - 2, where.y - 3, 4, where.height + 6};
     ink_->fill(grip, ink_->style.accent, 2);
   }
-  item("range", where);
+  item("range", where, window);
   if (!(touched || is_touched_) || !double_clicked) return;
   if (is_locked(scene, bar.row, bar.column)) toggle_lock(scene, bar.row, bar.column);
   dragged_.reset();
   request_settings(scene);
 }
 
-/// The scale of the bar, as it was when it was pressed, goes on beyond its ends.
+/// The end becomes the value at the pointer, on the scale that the bar had when it was pressed and
+/// that continues beyond its ends.
 void Controls::drag_bar_end(Scene& scene, Point at) {
   const auto& [bar, high, before] = *dragged_;
   const Rect where = bar.gradient();
@@ -286,10 +292,10 @@ void Controls::request_settings(const Scene& scene) {
 }
 
 void Controls::choose_view(const Scene& scene, int row) {
-  for (int v = 0; v <= int(View::cost); ++v)
-    if (ImGui::MenuItem(row_name(View(v)), nullptr, scene.view(row) == View(v)))
+  for (const View view : all_views())
+    if (ImGui::MenuItem(row_name(view), nullptr, scene.view(row) == view))
       requests_.push_back(
-          [row = scene.rows[row], v](Canvas& c) { emit c.view_requested(row, View(v)); });
+          [row = scene.rows[row], view](Canvas& c) { emit c.view_requested(row, view); });
 }
 
 void Controls::choose_norm(Scene& scene, int row) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "canvas/gestures.h"
+#include "canvas/screen_ink.h"
 
 namespace fovea::canvas {
 
@@ -34,14 +35,15 @@ class Controls {
     std::vector<ColourRange> before;  // for Esc
   };
 
-  bool item(const char* name, const Rect& where);
-  bool button(const char* name, const Rect& where, const char* tip);
-  void row_buttons(Scene& scene, int row, bool seen);
-  void touch_row(Scene& scene, int row, bool double_clicked);
+  /// What a control covers is clipped to `window`, the part of the canvas that it is seen in.
+  bool item(const char* name, const Rect& where, const Rect& window);
+  bool button(const char* name, const Rect& where, const Rect& window, const char* tip);
+  void row_buttons(Scene& scene, int row, const Rect& window, bool seen);
+  void touch_row(Scene& scene, int row, const Rect& window, bool double_clicked);
   void draw_norm_icon(const Rect& where, Norm norm);
   void draw_lock_icon(const Rect& where, bool locked);
-  void legend_switches(Scene& scene, const drawing::Legend& legend, Point at);
-  void bar_ends(Scene& scene, const PlacedBar& bar, bool double_clicked);
+  void legend_switches(Scene& scene, const drawing::Legend& legend, Point at, const Rect& window);
+  void bar_ends(Scene& scene, const PlacedBar& bar, const Rect& window, bool double_clicked);
   void drag_bar_end(Scene& scene, Point at);
   void choose_view(const Scene& scene, int row);
   void choose_norm(Scene& scene, int row);
@@ -50,7 +52,6 @@ class Controls {
   void request_settings(const Scene& scene);
 
   ScreenInk* ink_ = nullptr;  // during a step
-  Rect window_;               // the part of the canvas that controls are seen in
   std::vector<Request> requests_;
   std::optional<BarEnd> dragged_;
   std::optional<Pointer> opening_;

@@ -17,7 +17,7 @@ std::optional<drawing::RowStrip> strip_of(const Scene& scene, int row, int colum
 
 }  // namespace
 
-void draw_row_strip(ScreenInk& ink, const Scene& scene, int row, int column) {
+void draw_row_strip(Ink& ink, const Scene& scene, int row, int column) {
   auto strip = strip_of(scene, row, column);
   if (!strip) return;
   // One scale for all columns, so that strips can be compared.

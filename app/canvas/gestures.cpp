@@ -28,8 +28,24 @@ int column_at(const Scene& scene, Point at) {
 void Gestures::request(Scene& scene, const Viewport& viewport) {
   if (viewport == scene.viewport) return;
   scene.viewport = viewport;
-  pending_ = viewport;  // shown at once, before the owner answers
-  requests_.push_back([viewport](Canvas& c) { emit c.viewport_requested(viewport); });
+  pending_ = viewport;
+  ++unsent_;
+  requests_.push_back([this, viewport](Canvas& c) {
+    --unsent_;
+    emit c.viewport_requested(viewport);
+  });
+}
+
+void Gestures::model_changed() {
+  if (unsent_ == 0) pending_.reset();
+}
+
+Gestures::Shown Gestures::shown_in(const Scene& scene) {
+  Shown shown;
+  for (int row = 0; row < std::ssize(scene.rows); ++row) shown.views.push_back(scene.view(row));
+  for (int column = 0; column < std::ssize(scene.columns); ++column)
+    shown.titles.push_back(scene.title(column));
+  return shown;
 }
 
 std::pair<IndexRange, IndexRange> Gestures::rectangle(const Scene& scene, Point at) const {
@@ -44,7 +60,9 @@ std::pair<IndexRange, IndexRange> Gestures::rectangle(const Scene& scene, Point 
 
 void Gestures::press(const ImGuiBridge& bridge, const Scene& scene, Point at) {
   undo_click_ = nullptr;
-  pressed_at_ = last_ = at;
+  pressed_at_ = last_ = panned_from_ = at;
+  viewport_before_ = scene.viewport;
+  shown_at_press_ = shown_in(scene);
   pressed_on_ = scene.pointer;
   header_ = column_at(scene, at);
   if (pressed_on_.row >= 0) pressed_panel_ = scene.grid.panel(pressed_on_.row, pressed_on_.column);
@@ -70,10 +88,10 @@ void Gestures::drag(Scene& scene, Point at) {
   }
   if (drag_ == Drag::rectangle && scene.model.n > 0) scene.dragged = rectangle(scene, at);
   if (drag_ == Drag::header) scene.dragged_column = {header_, at.x};
-  if (drag_ == Drag::pan) {
-    const double rows = -moved.y / scene.queries(pressed_panel_).cell();
-    const double cols = -moved.x / scene.keys(pressed_panel_).cell();
-    request(scene, panned(scene.viewport, rows, cols, scene.model.n));
+  if (drag_ == Drag::pan && (moved.x != 0 || moved.y != 0)) {
+    const double rows = (panned_from_.y - at.y) / scene.queries(pressed_panel_).cell();
+    const double cols = (panned_from_.x - at.x) / scene.keys(pressed_panel_).cell();
+    request(scene, panned(viewport_before_, rows, cols, scene.model.n));
   }
   const Point most = scene.grid.furthest();
   const Rect window = scene.grid.window();
@@ -138,6 +156,11 @@ void Gestures::release(const Scene& scene, Point at) {
   drag_ = Drag::none;
 }
 
+void Gestures::cancel(Scene& scene) {
+  if (drag_ == Drag::pan) request(scene, viewport_before_);
+  drag_ = Drag::none;
+}
+
 void Gestures::turn_wheel(const ImGuiBridge& bridge, Scene& scene, Point at) {
   const Point wheel = bridge.wheel();
   if (wheel.x == 0 && wheel.y == 0) return;
@@ -154,6 +177,9 @@ void Gestures::turn_wheel(const ImGuiBridge& bridge, Scene& scene, Point at) {
   const double row = rows ? scene.queries(where).token(at.y) : (v.row_begin + v.row_end) / 2;
   const double col = cols ? scene.keys(where).token(at.x) : (v.col_begin + v.col_end) / 2;
   request(scene, zoomed(v, std::pow(0.8, wheel.y), row, col, scene.model.n));
+  // A pan goes on from here.
+  panned_from_ = at;
+  viewport_before_ = scene.viewport;
 }
 
 void Gestures::show_cursor(const Scene& scene, Point at) const {
@@ -172,17 +198,17 @@ void Gestures::follow_elsewhere(Scene& scene, Point at) {
   if (elsewhere_ && !rested_at_) rested_at_ = at;
   if (elsewhere_ && !outside && (at.x != rested_at_->x || at.y != rested_at_->y)) {
     elsewhere_.reset();
-    reported_ = {.query = -2};  // no place: the next one is reported again
+    reported_.reset();
   }
-  if (elsewhere_)
+  if (elsewhere_) {
     scene.pointer = {.query = elsewhere_->first, .key = elsewhere_->second};
-  else if (!(scene.pointer == reported_))
-    requests_.push_back(
-        [p = reported_ = scene.pointer,
-         view = scene.pointer.row < 0 ? -1 : scene.rows[scene.pointer.row],
-         column = scene.pointer.column < 0 ? -1 : scene.columns[scene.pointer.column]](Canvas& c) {
-          emit c.hovered(p.query, p.key, column, view);
-        });
+  } else if (reported_ != scene.pointer) {
+    const Pointer& p = reported_.emplace(scene.pointer);
+    requests_.push_back([query = p.query, key = p.key, view = p.row < 0 ? -1 : scene.rows[p.row],
+                         column = p.column < 0 ? -1 : scene.columns[p.column]](Canvas& c) {
+      emit c.hovered(query, key, column, view);
+    });
+  }
 }
 
 void Gestures::point_elsewhere(Index query, Index key) {
@@ -213,7 +239,8 @@ void Gestures::place(Scene& scene) {
   if (pending_) scene.viewport = *pending_;
   scene.grid.scroll_to(scroll_);
   if (const auto shown = std::exchange(to_show_, {})) scroll_to_show(scene, *shown);
-  scene.pointer = reported_;
+  scene.pointer = reported_.value_or(Pointer{});
+  if (drag_ != Drag::none && !(shown_at_press_ == shown_in(scene))) drag_ = Drag::none;
 }
 
 std::vector<Request> Gestures::step(const ImGuiBridge& bridge, Scene& scene, bool may_press) {
@@ -232,7 +259,7 @@ std::vector<Request> Gestures::step(const ImGuiBridge& bridge, Scene& scene, boo
   if (drag_ != Drag::none) drag(scene, at);
   if (drag_ != Drag::none && io.MouseReleased[button_]) release(scene, at);
   turn_wheel(bridge, scene, at);
-  if (bridge.escape()) drag_ = Drag::none;
+  if (bridge.escape()) cancel(scene);
   scene.grid.scroll_to(scroll_);
   scroll_ = scene.grid.scroll();
   scene.pointer = scene.point_at(at);

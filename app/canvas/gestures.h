@@ -21,7 +21,8 @@ using Request = std::function<void(Canvas&)>;
 
 class Gestures {
  public:
-  /// Brings the scene to where earlier gestures have moved it.
+  /// Brings the scene to where earlier gestures have moved it. A drag ends where other rows or
+  /// columns are shown than those it began on.
   void place(Scene& scene);
   /// Reads the input of this frame. The scene's grid, viewport, pointer and drags are updated at
   /// once; the requests are for the owner of the canvas. `may_press`: the pointer is not on a
@@ -29,9 +30,10 @@ class Gestures {
   std::vector<Request> step(const ImGuiBridge& bridge, Scene& scene, bool may_press);
   /// What the right button was clicked on in this frame.
   const std::optional<Pointer>& right_click() const { return right_click_; }
-  /// Something is being dragged; Esc cancels that.
+  /// Something is being dragged; Esc ends that, and takes a pan back.
   bool is_dragging() const { return drag_ != Drag::none; }
-  void forget_viewport() { pending_.reset(); }
+  /// A model answers what was sent to the owner of the canvas, not what still waits to be sent.
+  void model_changed();
   /// The crosshair comes from keys or another widget; -1, -1: from nowhere. It is never reported as
   /// hovered.
   void point_elsewhere(Index query, Index key);
@@ -39,11 +41,17 @@ class Gestures {
   void show_panel(int row, int column) { to_show_ = {row, column}; }
 
  private:
+  struct Shown {
+    std::vector<View> views;
+    std::vector<std::string> titles;
+    friend bool operator==(const Shown&, const Shown&) = default;
+  };
   enum class Drag { none, click, rectangle, pan, header, horizontal_bar, vertical_bar };
 
   void press(const ImGuiBridge& bridge, const Scene& scene, Point at);
   void drag(Scene& scene, Point at);
   void release(const Scene& scene, Point at);
+  void cancel(Scene& scene);
   void click(const Scene& scene);
   void double_click(const Scene& scene);
   void turn_wheel(const ImGuiBridge& bridge, Scene& scene, Point at);
@@ -52,6 +60,7 @@ class Gestures {
   void request(Scene& scene, const Viewport& viewport);
   /// `undo` takes it back when the click turns out to be the first of a double click.
   void click_requests(Request request, Request undo);
+  static Shown shown_in(const Scene& scene);
   std::pair<IndexRange, IndexRange> rectangle(const Scene& scene, Point at) const;
   void show_cursor(const Scene& scene, Point at) const;
 
@@ -60,11 +69,16 @@ class Gestures {
   Drag drag_ = Drag::none;
   int button_ = 0, header_ = -1;
   Point pressed_at_, last_;
-  Pointer pressed_on_, reported_;
+  Shown shown_at_press_;
+  Pointer pressed_on_;
+  std::optional<Pointer> reported_ = Pointer{};  // nothing: the next one is reported in any case
   std::optional<Pointer> right_click_;
   Rect pressed_panel_;
+  Point panned_from_;
+  Viewport viewport_before_;  // of a pan
   Point scroll_;
-  std::optional<Viewport> pending_;
+  std::optional<Viewport> pending_;  // requested, and shown before the owner answers
+  int unsent_ = 0;                   // requests of a viewport that still wait for the frame's end
   std::optional<std::pair<Index, Index>> elsewhere_;  // query, key
   std::optional<Point> rested_at_;                    // where the pointer was meanwhile
   std::optional<std::pair<int, int>> to_show_;        // row, column

@@ -105,9 +105,9 @@ GlWidget::GlWidget(QWidget* parent) : QWidget(parent) {
   const bool usable = context_.create() && context_.makeCurrent(&surface_) &&
                       context_.format().version() >= qMakePair(3, 3);
   if (!usable) {
-    fail(
+    failure_ =
         tr("The panels are drawn with OpenGL 3.3, and this display does not offer it. "
-           "The commands that do not need a display work all the same."));
+           "The commands that do not need a display work all the same.");
     return;
   }
   const auto* name = context_.functions()->glGetString(GL_RENDERER);
@@ -122,10 +122,6 @@ GlWidget::GlWidget(QWidget* parent) : QWidget(parent) {
 // Before frame_ and context_, which it draws from.
 GlWidget::~GlWidget() {
   delete native_;
-}
-
-void GlWidget::fail(const QString& message) {
-  failure_ = message;
 }
 
 void GlWidget::request_frame() {
@@ -146,7 +142,8 @@ void GlWidget::release_gl(const std::function<void()>& release) {
 bool GlWidget::draw_frame() {
   if (!failure_.isEmpty()) return false;
   if (!context_.makeCurrent(&surface_)) {
-    fail(tr("OpenGL cannot be used any more: its context is lost. Open the file in a new window."));
+    failure_ =
+        tr("OpenGL cannot be used any more: its context is lost. Open the file in a new window.");
     return false;
   }
   const QSize size = (this->size() * devicePixelRatioF()).expandedTo({1, 1});
@@ -160,7 +157,7 @@ bool GlWidget::draw_frame() {
     draw_gl();
     frame_->bind();
   } catch (const std::exception& error) {
-    fail(tr("The panels cannot be drawn: %1").arg(QString::fromUtf8(error.what())));
+    failure_ = tr("The panels cannot be drawn: %1").arg(QString::fromUtf8(error.what()));
     return false;
   }
   return true;

@@ -63,7 +63,6 @@ class GlWidget : public QWidget {
   class NativeView;
 
   bool draw_frame();
-  void fail(const QString& message);
 
   QOffscreenSurface surface_;
   QOpenGLContext context_;

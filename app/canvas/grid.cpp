@@ -126,16 +126,12 @@ int Grid::column_at(double x, int otherwise) const {
   return otherwise;
 }
 
-bool Grid::find(Point at, Rect (Grid::*part)(int, int) const, int& row, int& column) const {
-  if (!window().contains(at)) return false;
+std::optional<std::pair<int, int>> Grid::find(Point at, Rect (Grid::*part)(int, int) const) const {
+  if (!window().contains(at)) return {};
   for (int r = 0; r < rows(); ++r)
     for (int c = 0; c < columns(); ++c)
-      if ((this->*part)(r, c).contains(at)) {
-        row = r;
-        column = c;
-        return true;
-      }
-  return false;
+      if ((this->*part)(r, c).contains(at)) return {{r, c}};
+  return {};
 }
 
 }  // namespace fovea::canvas

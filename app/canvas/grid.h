@@ -2,6 +2,8 @@
 // stay, the panels scroll between them.
 #pragma once
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "drawing/style.h"
@@ -57,10 +59,10 @@ class Grid {
   Rect horizontal_bar() const;  // scroll bars; empty when all is seen
   Rect vertical_bar() const;
 
-  /// Whose header, with half of the gaps beside it, a place across is in; else `otherwise`.
+  /// The column whose header, or half of a gap beside it, is at x; `otherwise` where there is none.
   int column_at(double x, int otherwise) const;
-  /// Whose part, &Grid::panel or the like, is seen at a point; false: none, and nothing is set.
-  bool find(Point at, Rect (Grid::*part)(int, int) const, int& row, int& column) const;
+  /// The row and column of the panel whose part (&Grid::panel, &Grid::caption) is seen at a point.
+  std::optional<std::pair<int, int>> find(Point at, Rect (Grid::*part)(int, int) const) const;
 
  private:
   double header_height() const { return 30.0 + 14 * shape_.subtitle_lines; }

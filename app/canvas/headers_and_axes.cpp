@@ -9,7 +9,7 @@ namespace fovea::canvas {
 namespace {
 
 /// The token of the crosshair or of the pinned row, over the ticks of its axis.
-void draw_token_label(ScreenInk& ink, const Scene& scene, const Rect& where, bool down, Index token,
+void draw_token_label(Ink& ink, const Scene& scene, const Rect& where, bool down, Index token,
                       Rgba edge) {
   if (token < 0 || token >= scene.model.n) return;
   const TokenAxis axis = down ? scene.queries(where) : scene.keys(where);
@@ -20,12 +20,12 @@ void draw_token_label(ScreenInk& ink, const Scene& scene, const Rect& where, boo
   const double left = std::clamp(at - width / 2, where.x - 2, where.right() - width + 2);
   const Rect pill = down ? Rect{where.right() - width - 2, std::round(at - 7), width, 14}
                          : Rect{std::round(left), where.y + 2, width, 14};
-  ink.pill(pill, edge, 3);
-  ink.write_left({pill.x + 4, pill.y}, name, ink.style.text);
+  draw_pill(ink, pill, edge, 3);
+  ink.write(pill, name, Align::centre, ink.style.text);
 }
 
 /// The axis of queries at the left of a row.
-void draw_query_axis(ScreenInk& ink, const Scene& scene, int row) {
+void draw_query_axis(Ink& ink, const Scene& scene, int row) {
   const Rect where = scene.grid.query_axis(row);
   const drawing::Axes axes{{},
                            drawing::query_axis({scene.viewport.row_begin, scene.viewport.row_end},
@@ -37,7 +37,7 @@ void draw_query_axis(ScreenInk& ink, const Scene& scene, int row) {
   draw_token_label(ink, scene, where, true, scene.pointer.query, ink.style.faint);
 }
 
-void draw_key_axis(ScreenInk& ink, const Scene& scene, int row, int column) {
+void draw_key_axis(Ink& ink, const Scene& scene, int row, int column) {
   const Rect where = scene.grid.key_axis(row, column);
   const drawing::Axes axes{drawing::key_axis({scene.viewport.col_begin, scene.viewport.col_end},
                                              where.width, ink.letters, scene.names()),
@@ -46,7 +46,7 @@ void draw_key_axis(ScreenInk& ink, const Scene& scene, int row, int column) {
   draw_token_label(ink, scene, where, false, scene.pointer.key, ink.style.faint);
 }
 
-void draw_header(ScreenInk& ink, const Scene& scene, int column) {
+void draw_header(Ink& ink, const Scene& scene, int column) {
   const Rect where = scene.grid.header(column);
   const bool chosen = scene.is_selected(column);
   const bool pointed = scene.pointer.column == column && scene.pointer.row < 0;
@@ -56,29 +56,29 @@ void draw_header(ScreenInk& ink, const Scene& scene, int column) {
   const std::string& title = scene.title(column);
   const bool long_title = ink.letters.width(title, title_face.size, true) > where.width - 2;
   const Letters face = long_title ? body_face : title_face;
-  ink.write_left({where.x + 1, where.y + 1},
-                 ink.letters.elided(title, where.width - 2, face.bold, face.size),
-                 chosen ? ink.style.accent : ink.style.text, face);
+  Rect line{where.x + 1, where.y, where.width - 2, 16};
+  ink.write(line, ink.letters.elided(title, line.width, face.bold, face.size), Align::left,
+            chosen ? ink.style.accent : ink.style.text, face);
   const int lines = where.height > 38 ? 2 : 1;
   std::string subtitle = scene.subtitle(column);
   if (const std::size_t part = subtitle.find(" · "); lines > 1 && part != std::string::npos)
     subtitle.replace(part, std::string_view(" · ").size(), "\n");
-  double y = where.y + 20;
-  for (const std::string& line : ink.letters.wrapped(subtitle, where.width - 2, lines)) {
-    ink.write_left({where.x + 1, y}, line, ink.style.faint);
-    y += 14;
+  line = {line.x, where.y + 18, line.width, 14};
+  for (const std::string& words : ink.letters.wrapped(subtitle, line.width, lines)) {
+    ink.write(line, words, Align::left, ink.style.faint);
+    line.y += line.height;
   }
 }
 
 /// Where a dragged column would land.
-void draw_drop_line(ScreenInk& ink, const Scene& scene) {
+void draw_drop_line(Ink& ink, const Scene& scene) {
   if (!scene.dragged_column) return;
   const auto [from, x] = *scene.dragged_column;
   const Rect source = scene.grid.header(from);
   const std::string& title = scene.title(from);
-  ink.fill({x + 10, source.y, ink.letters.width(title, title_face.size, true) + 16, 22},
-           ink.style.accent, 4);
-  ink.write_left({x + 18, source.y + 3}, title, ink.style.ground, title_face);
+  const Rect dragged{x + 10, source.y, ink.letters.width(title, title_face.size, true) + 16, 22};
+  ink.fill(dragged, ink.style.accent, 4);
+  ink.write(dragged, title, Align::centre, ink.style.ground, title_face);
   const int to = scene.grid.column_at(x, from);
   if (to == from) return;
   const Rect header = scene.grid.header(to);
@@ -88,7 +88,7 @@ void draw_drop_line(ScreenInk& ink, const Scene& scene) {
 
 }  // namespace
 
-void draw_headers(ScreenInk& ink, const Scene& scene) {
+void draw_headers(Ink& ink, const Scene& scene) {
   const Rect window = scene.grid.window();
   const Clip clip(ink, {window.x - 4, 0, window.width + 8, window.bottom()});
   for (int c = 0; c < scene.grid.columns(); ++c) draw_header(ink, scene, c);
@@ -101,7 +101,7 @@ const char* row_name(View view) {
   return names[int(view)];
 }
 
-void draw_axes(ScreenInk& ink, const Scene& scene, int row) {
+void draw_axes(Ink& ink, const Scene& scene, int row) {
   const Rect window = scene.grid.window();
   bool queries = false;
   for (int c = 0; c < scene.grid.columns(); ++c) {

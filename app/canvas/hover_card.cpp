@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "canvas/scene.h"
+#include "data/number_text.h"
+#include "data/pixels.h"
 
 namespace fovea::canvas {
 namespace {
@@ -31,10 +33,7 @@ std::string value_words(const Raster& raster, Index query, Index key, bool with_
   if (const std::string pooling = pooling_words(raster); with_pooling && !pooling.empty())
     words += "  " + pooling;
   if (!raster.standard_error.empty())
-    if (const float error =
-            raster.standard_error(pixel_of(raster.rows, raster.values.rows(), query),
-                                  pixel_of(raster.cols, raster.values.cols(), key));
-        error > 0)
+    if (const float error = number_of_pair(raster, raster.standard_error, query, key); error > 0)
       words += "  ± " + number_text(error);
   return words;
 }
@@ -51,7 +50,7 @@ std::string block_words(const BlockMap& blocks, Index query, Index key) {
 std::string curve_words(const RowCurve& row, Index key) {
   if (!row.keys.contains(key)) return "";
   const auto at = [&](const std::vector<float>& values) {
-    return number_text(values[pixel_of(row.keys, std::ssize(values), key)]);
+    return number_text(values[pixel_of(key - row.keys.begin, row.keys.size(), std::ssize(values))]);
   };
   std::string words;
   if (!row.exact.empty()) words = "exact " + at(row.exact);
@@ -70,10 +69,10 @@ std::string leaf_words(const LeafSizes& leaves, IndexRange chosen) {
     for (Index l = begin; l < std::min<Index>(end, std::ssize(sizes)); ++l) sum += sizes[l];
     return std::to_string(sum);
   };
-  const std::string plural = leaves.kind == "leaf" ? "leaves" : leaves.kind + "s";
-  const std::string which = chosen.size() == 1 ? leaves.kind + " " + std::to_string(chosen.begin)
-                                               : plural + " " + std::to_string(chosen.begin) + "–" +
-                                                     std::to_string(chosen.end - 1);
+  std::string which = leaves.kind + " " + std::to_string(chosen.begin);
+  if (chosen.size() > 1)
+    which = plural_of(leaves.kind) + " " + std::to_string(chosen.begin) + "–" +
+            std::to_string(chosen.end - 1);
   return which + ": " + count(leaves.queries) + " queries, " + count(leaves.keys) + " keys";
 }
 
@@ -88,20 +87,23 @@ std::string panel_words(const Panel& panel, Index query, Index key) {
   return "";
 }
 
-/// A name and up to two numbers; words alone go over all columns.
-using Line = std::array<std::string, 3>;
-constexpr double line_height = 15;
+/// Words over the whole width; with others, a row of a table: a name and up to two numbers.
+struct Line {
+  std::array<std::string, 3> words;
+  int column = -1;  // of the model, which a row of the table is about
+  bool faint = false;
 
-bool is_table(const Line& line) {
-  return !line[1].empty() || !line[2].empty();
-}
+  bool is_table() const { return !words[1].empty() || !words[2].empty(); }
+};
+constexpr double card_line_height = 15;
 
-/// The numbers of the pair in every column, from the heatmaps and error maps that are there.
+/// The numbers of the pair in every column, from the heatmaps and error maps that are there. The
+/// column under the pointer stands out.
 std::vector<Line> numbers_of_columns(const Scene& scene) {
   const CanvasModel& model = scene.model;
-  const auto number = [&](View view, std::size_t column) -> std::string {
+  const auto number = [&](View view, int column) -> std::string {
     const auto row = std::ranges::find(model.views, view) - model.views.begin();
-    if (row >= std::ssize(model.cells) || column >= model.cells[row].size()) return "";
+    if (row >= std::ssize(model.cells) || column >= std::ssize(model.cells[row])) return "";
     const Panel* panel = model.cells[row][column].panel.get();
     const auto* raster = panel ? std::get_if<Raster>(&panel->body) : nullptr;
     if (!raster || !value_at(*raster, scene.pointer.query, scene.pointer.key)) return "";
@@ -109,12 +111,14 @@ std::vector<Line> numbers_of_columns(const Scene& scene) {
   };
   std::vector<Line> lines;
   bool any_errors = false;
-  for (std::size_t c = 0; c < model.column_titles.size(); ++c) {
-    Line line{model.column_titles[c], number(View::heatmap, c), number(View::error, c)};
-    any_errors |= !line[2].empty();
-    if (!line[1].empty() || !line[2].empty()) lines.push_back(std::move(line));
+  for (int c = 0; c < std::ssize(model.column_titles); ++c) {
+    const Line line{{model.column_titles[c], number(View::heatmap, c), number(View::error, c)},
+                    c,
+                    c != scene.columns[scene.pointer.column]};
+    any_errors |= !line.words[2].empty();
+    if (line.is_table()) lines.push_back(line);
   }
-  if (!lines.empty()) lines.insert(lines.begin(), {"", "P", any_errors ? "error" : ""});
+  if (!lines.empty()) lines.insert(lines.begin(), {{"", "P", any_errors ? "error" : ""}, -1, true});
   return lines;
 }
 
@@ -124,15 +128,17 @@ std::vector<Line> card_lines(const Scene& scene, const Panel& panel) {
   if (const auto* leaves = std::get_if<LeafSizes>(&panel.body)) {
     if (scene.grid.side() < drawing::least_width_for_figures(scene.fonts))
       for (const Diagnostic& figure : leaves->figures)
-        lines.push_back({figure.label + ": " + number_text(figure.value)});
-    if (p.leaves.size() > 0) lines.push_back({leaf_words(*leaves, p.leaves)});
+        lines.push_back({{figure.label + ": " + number_text(figure.value)}});
+    if (p.leaves.size() > 0) lines.push_back({{leaf_words(*leaves, p.leaves)}});
     return lines;
   }
   if (const auto* table = std::get_if<FigureTable>(&panel.body))  // some may not fit into the panel
-    for (const auto& [label, value] : table->rows) lines.push_back({label + ": " + value});
-  const auto token = [&](const char* what, Index index) {
-    if (index >= 0)
-      lines.push_back({std::string(what) + " " + scene.names().numbered(index, scene.fonts, 180)});
+    for (const auto& [label, value] : table->rows) lines.push_back({{label + ": " + value}});
+  const auto say = [&](const std::string& words, bool faint) {
+    if (!words.empty()) lines.push_back({.words = {words}, .faint = faint});
+  };
+  const auto token = [&](const std::string& what, Index index) {
+    if (index >= 0) say(what + " " + scene.names().numbered(index, scene.fonts, 180), false);
   };
   token("query", p.query);
   token("key", p.key);
@@ -141,39 +147,48 @@ std::vector<Line> card_lines(const Scene& scene, const Panel& panel) {
   const bool in_table =
       std::holds_alternative<Raster>(panel.body) && (view == View::heatmap || view == View::error);
   if (p.key >= 0) std::ranges::copy(numbers_of_columns(scene), std::back_inserter(lines));
-  const std::string words = in_table && lines.size() > 2
-                                ? pooling_words(std::get<Raster>(panel.body))
-                                : panel_words(panel, p.query, p.key);
-  for (const std::string& more : {words, row_strip_words(scene, p.row, p.column)})
-    if (!more.empty()) lines.push_back({more});
+  if (in_table && lines.size() > 2)
+    say(pooling_words(std::get<Raster>(panel.body)), true);
+  else
+    say(panel_words(panel, p.query, p.key), false);
+  say(row_strip_words(scene, p.row, p.column), true);
   return lines;
 }
 
-/// Text in up to three columns; of a table the column under the pointer stands out.
-void draw_card(ScreenInk& ink, const std::vector<Line>& lines, Point at,
-               const std::string& chosen) {
+/// Where neither above nor below has room for all lines, those of the other columns go.
+void shorten(std::vector<Line>& lines, double room) {
+  const std::size_t most = std::max(1.0, (room - 24) / card_line_height);
+  if (lines.size() <= most) return;
+  std::erase_if(lines, [](const Line& line) { return line.column >= 0 && line.faint; });
+  if (lines.size() > most) lines.resize(most);
+}
+
+/// Text in up to three columns.
+void draw_card(Ink& ink, const std::vector<Line>& lines, Point at, Point canvas) {
   constexpr double gap = 16, widest_name = 150;
   std::array<double, 3> width{};
   double all = 0;
   for (const Line& line : lines)
-    if (!is_table(line))
-      all = std::max(all, ink.letters.width(line[0]));
+    if (!line.is_table())
+      all = std::max(all, ink.letters.width(line.words[0]));
     else
       for (int i = 0; i < 3; ++i)
-        width[i] = std::max(width[i], std::min(ink.letters.width(line[i]), i ? 1e6 : widest_name));
-  const double second = width[0] + gap, third = second + width[1] + (width[2] > 0 ? gap : 0);
-  all = std::max(all, width[1] + width[2] > 0 ? third + width[2] : 0);
-  const Rect box = card_place(at, {all + 16, line_height * double(lines.size()) + 9}, ink.size());
-  ink.pill(box, ink.style.frame, 4);
-  Point place{box.x + 8, box.y + 5};
+        width[i] =
+            std::max(width[i], std::min(ink.letters.width(line.words[i]), i ? 1e6 : widest_name));
+  const double second = width[0] + gap + width[1];  // the right ends of the numbers
+  const double third = second + (width[2] > 0 ? gap : 0) + width[2];
+  if (width[1] + width[2] > 0) all = std::max(all, third);
+  const Rect box = card_place(at, {all + 16, card_line_height * lines.size() + 9}, canvas);
+  draw_pill(ink, box, ink.style.frame, 4);
+  Rect place{box.x + 8, box.y + 3, all, card_line_height};
   for (const Line& line : lines) {
-    const bool table = is_table(line);
-    const bool stands_out = table ? line[0] == chosen : lines.size() < 3 || &line < &lines[2];
-    const Rgba colour = stands_out ? ink.style.text : ink.style.faint;
-    ink.write_left(place, table ? ink.letters.elided(line[0], widest_name) : line[0], colour);
-    if (table) ink.write_right({place.x + second + width[1], place.y}, line[1], colour);
-    if (table) ink.write_right({place.x + third + width[2], place.y}, line[2], colour);
-    place.y += line_height;
+    const Rgba colour = line.faint ? ink.style.faint : ink.style.text;
+    const auto& [name, number, error] = line.words;
+    ink.write(place, line.is_table() ? ink.letters.elided(name, widest_name) : name, Align::left,
+              colour);
+    ink.write({place.x, place.y, second, place.height}, number, Align::right, colour);
+    ink.write({place.x, place.y, third, place.height}, error, Align::right, colour);
+    place.y += place.height;
   }
 }
 
@@ -190,16 +205,6 @@ Rect card_place(Point at, Point size, Point canvas) {
   return box;
 }
 
-/// Where neither above nor below has room for all lines, those of the other columns go.
-void shorten(std::vector<Line>& lines, double room, const std::string& chosen) {
-  const std::size_t most = std::max(1.0, (room - 24) / line_height);
-  if (lines.size() <= most) return;
-  std::erase_if(lines, [&](const Line& line) {
-    return is_table(line) && !line[0].empty() && line[0] != chosen;
-  });
-  if (lines.size() > most) lines.resize(most);
-}
-
 std::string value_at_pointer(const Scene& scene, const Panel& panel) {
   const Pointer& p = scene.pointer;
   if (p.query < 0) return "";
@@ -214,30 +219,28 @@ std::string words_at_pointer(const Scene& scene) {
   std::string words;
   if (panel)
     for (const Line& line : card_lines(scene, *panel)) {
-      words += line[0];
+      words += line.words[0];
       for (const int i : {1, 2})
-        if (is_table(line)) words += "\t" + line[i];
+        if (line.is_table()) words += "\t" + line.words[i];
       words += "\n";
     }
   return words;
 }
 
-void draw_hover_card(ScreenInk& ink, const Scene& scene, Point at) {
+void draw_hover_card(Ink& ink, const Scene& scene, Point at) {
   constexpr double widest = 420;
-  int row = -1, column = -1;
   std::vector<Line> lines;
-  if (scene.grid.find(at, &Grid::caption, row, column) && scene.panel(row, column)) {
-    const std::string& caption = scene.panel(row, column)->caption;  // whole
-    if (!caption.empty())
-      for (const std::string& line : ink.letters.wrapped(caption, widest, 12))
-        lines.push_back({line});
+  const auto captioned = scene.grid.find(at, &Grid::caption);
+  if (const Panel* above = captioned ? scene.panel(captioned->first, captioned->second) : nullptr) {
+    if (!above->caption.empty())
+      for (const std::string& words : ink.letters.wrapped(above->caption, widest, 12))  // whole
+        lines.push_back({{words}});
   } else if (const Panel* panel = scene.panel(scene.pointer.row, scene.pointer.column)) {
     lines = card_lines(scene, *panel);
   }
   if (lines.empty()) return;
-  const std::string over = scene.pointer.column >= 0 ? scene.title(scene.pointer.column) : "";
-  shorten(lines, std::max(at.y, ink.size().y - at.y), over);
-  draw_card(ink, lines, at, over);
+  shorten(lines, std::max(at.y, scene.size.y - at.y));
+  draw_card(ink, lines, at, scene.size);
 }
 
 }  // namespace fovea::canvas

@@ -7,16 +7,14 @@
 #include <QWheelEvent>
 #include <QWidget>
 #include <algorithm>
+#include <array>
 #include <cfloat>
 
 namespace fovea::canvas {
 namespace {
 
-int imgui_button(Qt::MouseButton button) {
-  if (button == Qt::LeftButton) return 0;
-  if (button == Qt::RightButton) return 1;
-  return button == Qt::MiddleButton ? 2 : -1;
-}
+/// In ImGui's order.
+constexpr std::array buttons{Qt::LeftButton, Qt::RightButton, Qt::MiddleButton};
 
 ImVec2 imgui_place(const QSinglePointEvent& event) {
   return {float(event.position().x()), float(event.position().y())};
@@ -92,9 +90,11 @@ bool ImGuiBridge::apply(const QEvent& event) {
     io.MousePos = imgui_place(*pointer);
   if (const auto* input = dynamic_cast<const QInputEvent*>(&event)) modifiers_ = input->modifiers();
   if (const auto* wheel = dynamic_cast<const QWheelEvent*>(&event)) {
-    // Alt turns the wheel sideways in Qt; a canvas wants it as it is.
-    wheel_.x += wheel->angleDelta().x() / 120.0;
-    wheel_.y += wheel->angleDelta().y() / 120.0;
+    // Qt turns the wheel sideways while Alt is held; a canvas wants it as it is.
+    const bool sideways = modifiers_.testFlag(Qt::AltModifier) && wheel->angleDelta().y() == 0;
+    const QPoint turned = sideways ? wheel->angleDelta().transposed() : wheel->angleDelta();
+    wheel_.x += turned.x() / 120.0;
+    wheel_.y += turned.y() / 120.0;
     return false;
   }
   if (const auto* key = dynamic_cast<const QKeyEvent*>(&event)) {
@@ -107,11 +107,26 @@ bool ImGuiBridge::apply(const QEvent& event) {
   if (event.type() == QEvent::FocusOut) space_ = false;  // its release will go elsewhere
   if (event.type() == QEvent::Leave) io.MousePos = {-FLT_MAX, -FLT_MAX};
   const auto* mouse = dynamic_cast<const QMouseEvent*>(&event);
-  const int button = mouse ? imgui_button(mouse->button()) : -1;
-  if (button < 0 || event.type() == QEvent::MouseMove) return false;
-  io.MouseDown[button] = event.type() != QEvent::MouseButtonRelease;
-  double_clicked_ = event.type() == QEvent::MouseButtonDblClick && button == 0;
+  if (!mouse || event.type() == QEvent::MouseMove) return false;
+  const auto button = std::ranges::find(buttons, mouse->button());
+  if (button == buttons.end()) return false;
+  io.MouseDown[button - buttons.begin()] = event.type() != QEvent::MouseButtonRelease;
+  double_clicked_ = event.type() == QEvent::MouseButtonDblClick && *button == Qt::LeftButton;
   return true;
+}
+
+/// Buttons whose release went elsewhere, as to a dialog that was opened meanwhile. Returns whether
+/// there were any.
+bool ImGuiBridge::release_lost(const QEvent& event) {
+  if (event.type() != QEvent::MouseMove) return false;
+  const Qt::MouseButtons held = static_cast<const QMouseEvent&>(event).buttons();
+  bool any = false;
+  for (std::size_t b = 0; b < buttons.size(); ++b) {
+    bool& down = ImGui::GetIO().MouseDown[b];
+    any |= down && !held.testFlag(buttons[b]);
+    down &= held.testFlag(buttons[b]);
+  }
+  return any;
 }
 
 void ImGuiBridge::feed() {
@@ -122,6 +137,7 @@ void ImGuiBridge::feed() {
     const QEvent& next = *waiting_.front();
     const bool turned = wheel_.x != 0 || wheel_.y != 0;
     if (turned && !continues_wheel(next)) break;
+    if (release_lost(next)) break;  // where the pointer was, before it moves on
     changed = apply(next);
     waiting_.pop_front();
   }

@@ -51,6 +51,7 @@ class ImGuiBridge {
  private:
   void feed();
   bool apply(const QEvent& event);
+  bool release_lost(const QEvent& event);
   void load_fonts();
   void show_cursor() const;
 

@@ -28,7 +28,7 @@ struct Edge {
 };
 
 /// Seen on any colour: light on a dark seam. A wide cell is framed, a narrow one struck through.
-void mark_line(ScreenInk& ink, const Edge& edge, Index token, Rgba colour) {
+void mark_line(Ink& ink, const Edge& edge, Index token, Rgba colour) {
   const double a = edge.axis.pixel(token), b = edge.axis.pixel(token + 1);
   const auto stroke = [&](double at) {
     at = std::round(at);
@@ -40,8 +40,7 @@ void mark_line(ScreenInk& ink, const Edge& edge, Index token, Rgba colour) {
   stroke(b - 1);
 }
 
-void frame_pairs(ScreenInk& ink, const Edge& down, const Edge& over, IndexRange rows,
-                 IndexRange cols) {
+void frame_pairs(Ink& ink, const Edge& down, const Edge& over, IndexRange rows, IndexRange cols) {
   const Rect box =
       down.band(down.axis.pixel(rows.begin), down.axis.pixel(rows.end))
           .intersected(over.band(over.axis.pixel(cols.begin), over.axis.pixel(cols.end)));
@@ -51,7 +50,7 @@ void frame_pairs(ScreenInk& ink, const Edge& down, const Edge& over, IndexRange 
 }
 
 /// Bands of tokens at an edge and, where they shall be followed, faintly across.
-void draw_marked(ScreenInk& ink, const Edge& edge, const std::vector<Index>& tokens, Rgba colour,
+void draw_marked(Ink& ink, const Edge& edge, const std::vector<Index>& tokens, Rgba colour,
                  bool across) {
   if (tokens.empty()) return;
   ink.fill(edge.edge(edge.panel, 5), ink.style.tip);  // seen on any colours
@@ -63,7 +62,7 @@ void draw_marked(ScreenInk& ink, const Edge& edge, const std::vector<Index>& tok
 }
 
 /// The tiles of a leaf: where its queries meet its keys.
-void draw_marked_tiles(ScreenInk& ink, const Scene& scene, const Edge& queries, const Edge& keys) {
+void draw_marked_tiles(Ink& ink, const Scene& scene, const Edge& queries, const Edge& keys) {
   constexpr std::size_t most = 4096;  // of finely scattered tokens the bands say enough
   const auto down = spans(queries.axis, scene.model.marked_queries);
   const auto over = spans(keys.axis, scene.model.marked_keys);
@@ -77,7 +76,7 @@ void draw_marked_tiles(ScreenInk& ink, const Scene& scene, const Edge& queries, 
 }
 
 /// The leaves that were chosen, and those under the pointer.
-void draw_marked_leaves(ScreenInk& ink, const Scene& scene, int row, int column) {
+void draw_marked_leaves(Ink& ink, const Scene& scene, int row, int column) {
   const drawing::LeafPlace place = scene.leaf_place(row, column);
   const Index count = std::max(place.leaves.queries.size(), place.leaves.keys.size());
   const auto mark = [&](IndexRange leaves, Rgba colour) {
@@ -91,7 +90,7 @@ void draw_marked_leaves(ScreenInk& ink, const Scene& scene, int row, int column)
 }
 
 /// The patches of an image that are pinned and pointed at.
-void draw_patches(ScreenInk& ink, const Scene& scene, const Rect& place) {
+void draw_patches(Ink& ink, const Scene& scene, const Rect& place) {
   const auto& grid = scene.model.sequence->grid;
   if (!grid) return;
   const double w = place.width / grid->cols, h = place.height / grid->rows;
@@ -106,7 +105,7 @@ void draw_patches(ScreenInk& ink, const Scene& scene, const Rect& place) {
   outline(scene.pointer.query, {255, 255, 255});
 }
 
-void draw_pairs(ScreenInk& ink, const Scene& scene, const Edge& queries, const Edge& keys) {
+void draw_pairs(Ink& ink, const Scene& scene, const Edge& queries, const Edge& keys) {
   const auto& begin = scene.model.selection_begin;
   const auto& end = scene.model.selection_end;
   if (scene.dragged)
@@ -117,7 +116,7 @@ void draw_pairs(ScreenInk& ink, const Scene& scene, const Edge& queries, const E
 
 }  // namespace
 
-void draw_marks(ScreenInk& ink, const Scene& scene, int row, int column) {
+void draw_marks(Ink& ink, const Scene& scene, int row, int column) {
   const Panel* panel = scene.panel(row, column);
   const Rect where = scene.grid.panel(row, column);
   if (scene.body<LeafSizes>(row, column)) draw_marked_leaves(ink, scene, row, column);

@@ -24,8 +24,8 @@ int pooling_of(const Raster& raster) {
   return raster.palette == Palette::diverging ? 1 : 0;
 }
 
-// So many numbers become one, a power of two, that a pixel covers less than two: while one zooms it
-// is seldom another.
+// Along each axis the least power of two with numbers / block < 2 pixels. A power of two stays the
+// same over most of a zoom.
 PooledBlock block_for(const Raster& raster, double width, double height) {
   const auto count = [](Index numbers, double pixels) {
     const double each = double(numbers) / std::max(1.0, pixels) + 0.01;
@@ -230,14 +230,10 @@ GLuint RasterPainter::steps_of(const Colormap& map) {
 GLuint RasterPainter::picture(const OutputPicture& body) {
   Texture& texture = textures_[&body];
   if (texture.name) return texture.name;
-  std::vector<std::uint8_t> bytes(body.rgb.size());
-  std::ranges::transform(body.rgb, bytes.begin(), [](float v) {
-    return std::uint8_t(std::lround(std::clamp(v, 0.0f, 1.0f) * 255));
-  });
+  const std::vector<drawing::Rgba> pixels = pixels_of(body);
   texture.name = make_texture();
-  gl_->glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
-  gl_->glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, GLsizei(body.cols), GLsizei(body.rows), 0, GL_RGB,
-                    GL_UNSIGNED_BYTE, bytes.data());
+  gl_->glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, GLsizei(body.cols), GLsizei(body.rows), 0, GL_RGBA,
+                    GL_UNSIGNED_BYTE, pixels.data());
   return texture.name;
 }
 

@@ -17,8 +17,9 @@ namespace fovea::canvas {
 using drawing::Point;
 using drawing::Rect;
 
-/// How many numbers of a raster, down and across, become one, where a screen has fewer pixels: so
-/// that a frame looks at no more than a few numbers a pixel.
+/// A block of `down` x `across` numbers of a raster is pooled to one texel, where the screen has
+/// fewer pixels than the raster numbers. Texel (i, j) stands for rows [i down, (i + 1) down) and
+/// columns [j across, (j + 1) across), cut off at the raster's end.
 struct PooledBlock {
   Index down = 1, across = 1;
   friend bool operator==(const PooledBlock&, const PooledBlock&) = default;
@@ -27,9 +28,9 @@ struct PooledBlock {
   Index cols_of(const Raster& raster) const { return (raster.values.cols() + across - 1) / across; }
 };
 
-/// Of each block the mean where the raster is mean-pooled, else the largest number, of a diverging
-/// raster that of largest magnitude; blocks at the end may be cut off. NaN where one is NaN; -inf,
-/// which is masked, only where all are. [rows_of, cols_of]
+/// For each block: mean(v) of a mean-pooled raster, else the v of largest |v| of a diverging one,
+/// else max(v). NaN where any v is NaN; -inf, which is masked, counts only where all are.
+/// [rows_of, cols_of]
 Matrix pooled_values(const Raster& raster, PooledBlock block);
 
 /// Of categories, which have no order: the mean of the colours. [rows_of, cols_of, 3]

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+
+#include "data/pixels.h"
 
 namespace fovea::canvas {
 namespace {
@@ -15,14 +18,14 @@ bool is_one_of(const Panel* panel) {
 }
 
 double aspect_of(const Scene& scene, int row) {
-  bool square = false, words = scene.columns.size() > 0;
+  bool square = false, only_messages = scene.columns.size() > 0;
   for (int c = 0; c < std::ssize(scene.columns); ++c) {
     const Panel* panel = scene.panel(row, c);
     square |= is_one_of<Raster, BlockMap, OutputPicture>(panel);
-    words &= is_one_of<Message>(panel);
+    only_messages &= is_one_of<Message>(panel);
   }
   const bool flat = scene.view(row) == View::row || scene.view(row) == View::tree;
-  return words ? 0.3 : flat && !square ? 0.72 : 1.0;
+  return only_messages ? 0.3 : flat && !square ? 0.72 : 1.0;
 }
 
 /// The bar of a panel with a range of its own, as wide as the panel.
@@ -72,8 +75,8 @@ bool make_room(const Scene& scene, GridShape& shape, double side) {
   return more;
 }
 
-GridShape shape_of(const Scene& scene, Point size) {
-  GridShape shape{.size = size, .columns = int(scene.columns.size())};
+GridShape shape_of(const Scene& scene) {
+  GridShape shape{.size = scene.size, .columns = int(scene.columns.size())};
   shape.side_bars = false;
   GridRow* last_with_keys = nullptr;
   shape.rows.resize(scene.rows.size());
@@ -103,13 +106,14 @@ GridShape shape_of(const Scene& scene, Point size) {
 
 }  // namespace
 
-void Scene::lay_out(Point size) {
+void Scene::lay_out(Point canvas) {
+  size = canvas;
   viewport = model.viewport;
   if (!(viewport.row_end > viewport.row_begin) || !(viewport.col_end > viewport.col_begin))
     viewport = whole(std::max<Index>(model.n, 1));
   scales.clear();
   for (int r = 0; r < std::ssize(rows); ++r) scales.push_back(scales_of(*this, r));
-  grid = Grid(shape_of(*this, size));
+  grid = Grid(shape_of(*this));
 }
 
 std::string Scene::subtitle(int column) const {
@@ -230,7 +234,9 @@ std::vector<PlacedBar> Scene::bars(int row) const {
 
 Pointer Scene::point_at(Point at) const {
   Pointer under;
-  if (!grid.find(at, &Grid::panel, under.row, under.column)) return under;
+  const auto cell_at = grid.find(at, &Grid::panel);
+  if (!cell_at) return under;
+  std::tie(under.row, under.column) = *cell_at;
   const Rect where = grid.panel(under.row, under.column);
   const Panel* in = panel(under.row, under.column);
   if (model.n <= 0 || !in) return under;
@@ -239,19 +245,26 @@ Pointer Scene::point_at(Point at) const {
   if (const auto* row = std::get_if<RowCurve>(&in->body)) under.query = row->query;
   if (is_one_of<LeafSizes>(in))
     under.leaves = drawing::leaves_at(leaf_place(under.row, under.column), at);
-  const Rect plot = place_of(*in, where, fonts, names()).plot;
-  if (const auto& image = model.sequence->grid;
-      image && is_one_of<OutputPicture>(in) && plot.contains(at))
-    under.query = std::min(
-        image->token_at((at.y - plot.y) / plot.height, (at.x - plot.x) / plot.width), model.n - 1);
+  if (const auto* picture = std::get_if<OutputPicture>(&in->body);
+      picture && model.sequence->grid) {
+    const Rect plot = picture_place(*picture, where);
+    if (plot.contains(at))
+      under.query = std::min(model.sequence->grid->token_at((at.y - plot.y) / plot.height,
+                                                            (at.x - plot.x) / plot.width),
+                             model.n - 1);
+  }
   return under;
+}
+
+float number_of_pair(const Raster& raster, const Matrix& numbers, Index query, Index key) {
+  return numbers(pixel_of(query - raster.rows.begin, raster.rows.size(), numbers.rows()),
+                 pixel_of(key - raster.cols.begin, raster.cols.size(), numbers.cols()));
 }
 
 std::optional<float> value_at(const Raster& raster, Index query, Index key) {
   if (!raster.rows.contains(query) || !raster.cols.contains(key) || raster.values.empty())
     return {};
-  return raster.values(pixel_of(raster.rows, raster.values.rows(), query),
-                       pixel_of(raster.cols, raster.values.cols(), key));
+  return number_of_pair(raster, raster.values, query, key);
 }
 
 }  // namespace fovea::canvas

@@ -7,14 +7,21 @@
 #include <string>
 #include <vector>
 
+#include "canvas/fonts.h"
 #include "canvas/grid.h"
-#include "canvas/screen_ink.h"
 #include "canvas/viewport.h"
 #include "drawing/bodies.h"
 #include "drawing/colour_bar.h"
 #include "study/canvas_model.h"
 
 namespace fovea::canvas {
+
+using drawing::Align;
+using drawing::Clip;
+using drawing::faded;
+using drawing::Ink;
+using drawing::Letters;
+using drawing::Rgba;
 
 /// What the cursor is over; query or key is -1 where a panel has no such axis.
 struct Pointer {
@@ -59,6 +66,7 @@ struct Scene {
   const PreparedPanels& prepared;
   std::vector<int> rows, columns;  // of the model, in the order of the grid
   bool enlarged = false;           // one panel alone, or with the one it is compared with
+  Point size = {};                 // of the canvas
   Viewport viewport = {};
   Grid grid = {};
   std::vector<drawing::RowScales> scales = {};  // one a row, by column of the grid
@@ -70,7 +78,7 @@ struct Scene {
   std::optional<std::pair<int, double>> dragged_column = {};      // column, pointer's x
 
   /// Colours and places follow from what is shown.
-  void lay_out(Point size);
+  void lay_out(Point canvas);
 
   View view(int row) const { return model.views[rows[row]]; }
   const std::string& title(int column) const { return model.column_titles[columns[column]]; }
@@ -107,15 +115,17 @@ const char* row_name(View view);
 bool has_query_axis(const Panel* panel);
 bool has_key_axis(const Panel* panel);
 
-void draw_scene(ScreenInk& ink, const Scene& scene);
+void draw_scene(Ink& ink, const Scene& scene);
+/// A dark or light ground for words over a picture.
+void draw_pill(Ink& ink, const Rect& where, Rgba edge, double rounding);
 /// The parts of draw_scene.
-void draw_headers(ScreenInk& ink, const Scene& scene);
-void draw_axes(ScreenInk& ink, const Scene& scene, int row);
-void draw_row_strip(ScreenInk& ink, const Scene& scene, int row, int column);
-void draw_marks(ScreenInk& ink, const Scene& scene, int row, int column);
+void draw_headers(Ink& ink, const Scene& scene);
+void draw_axes(Ink& ink, const Scene& scene, int row);
+void draw_row_strip(Ink& ink, const Scene& scene, int row, int column);
+void draw_marks(Ink& ink, const Scene& scene, int row, int column);
 
 /// The card of what is under the pointer, which is at a point.
-void draw_hover_card(ScreenInk& ink, const Scene& scene, Point at);
+void draw_hover_card(Ink& ink, const Scene& scene, Point at);
 /// Where a card of a size stands: within the canvas, beside the pointer and not over it.
 Rect card_place(Point pointer, Point size, Point canvas);
 /// What the card says, as text.
@@ -125,6 +135,8 @@ std::string value_at_pointer(const Scene& scene, const Panel& panel);
 /// What the strip beside a panel says of the query under the crosshair.
 std::string row_strip_words(const Scene& scene, int row, int column);
 
+/// Of a raster's values, or of others that belong to its pixels, the one whose pixel covers a pair.
+float number_of_pair(const Raster& raster, const Matrix& numbers, Index query, Index key);
 /// The raster's number for a pair; nothing outside of it.
 std::optional<float> value_at(const Raster& raster, Index query, Index key);
 

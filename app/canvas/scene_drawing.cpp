@@ -8,7 +8,7 @@ namespace fovea::canvas {
 namespace {
 
 /// A line at the top that fills.
-void draw_progress(ScreenInk& ink, const Rect& where, const CanvasCell& cell) {
+void draw_progress(Ink& ink, const Rect& where, const CanvasCell& cell) {
   if (!cell.progress) return;
   const double share = std::clamp(*cell.progress, 0.0, 1.0);
   ink.fill({where.x, where.y, where.width, 3}, ink.style.tip);
@@ -16,17 +16,17 @@ void draw_progress(ScreenInk& ink, const Rect& where, const CanvasCell& cell) {
 }
 
 /// "computing 42 %, 3 s left" on a pill.
-void draw_badge(ScreenInk& ink, const Rect& where, const std::string& status) {
+void draw_badge(Ink& ink, const Rect& where, const std::string& status) {
   const std::string words =
       ink.letters.elided(status.empty() ? "out of date" : status, where.width - 28);
   const Rect pill{where.x + 6, where.y + 6, ink.letters.width(words) + 26, 19};
-  ink.pill(pill, ink.style.frame, 9);
+  draw_pill(ink, pill, ink.style.frame, 9);
   ink.dot({pill.x + 11, pill.centre().y}, 4, ink.style.key);
   ink.dot({pill.x + 11, pill.centre().y}, 2.5, ink.style.tip);
-  ink.write_left({pill.x + 19, pill.y + 3}, words, ink.style.text);
+  ink.write(pill.without(19, 0, 0, 0), words, Align::left, ink.style.text);
 }
 
-void draw_empty(ScreenInk& ink, const Rect& where, const CanvasCell* cell) {
+void draw_empty(Ink& ink, const Rect& where, const CanvasCell* cell) {
   ink.fill(where, ink.style.paper);
   const std::string words = cell && !cell->status.empty() ? cell->status : "waiting";
   const bool wrong = words.starts_with("error");
@@ -34,25 +34,24 @@ void draw_empty(ScreenInk& ink, const Rect& where, const CanvasCell* cell) {
                       body_face);
 }
 
-void draw_caption(ScreenInk& ink, const Scene& scene, int row, int column, const Panel& panel) {
+void draw_caption(Ink& ink, const Scene& scene, int row, int column, const Panel& panel) {
   const Rect where = scene.grid.caption(row, column);
+  Rect line{where.x, where.y, where.width, Grid::line_height};
   const std::string value = value_at_pointer(scene, panel);
   const double taken = value.empty() ? 0 : ink.letters.width(value) + 8;
-  if (taken > 0 && taken < where.width)
-    ink.write_right({where.right(), where.y + 1}, value, ink.style.text);
+  if (taken > 0 && taken < where.width) ink.write(line, value, Align::right, ink.style.text);
   if (taken > 0)  // the number at the cursor takes the first line
-    return ink.write_left({where.x, where.y + 1},
-                          ink.letters.elided(panel.caption, where.width - taken), ink.style.faint);
+    return ink.write(line, ink.letters.elided(panel.caption, where.width - taken), Align::left,
+                     ink.style.faint);
   const int lines = 1 + int(std::lround((where.height - Grid::caption_height) / Grid::line_height));
-  double y = where.y + 1;
-  for (const std::string& line : ink.letters.wrapped(panel.caption, where.width, lines)) {
-    ink.write_left({where.x, y}, line, ink.style.faint);
-    y += Grid::line_height;
+  for (const std::string& words : ink.letters.wrapped(panel.caption, where.width, lines)) {
+    ink.write(line, words, Align::left, ink.style.faint);
+    line.y += line.height;
   }
 }
 
 /// Clipped to the panel.
-void draw_inside(ScreenInk& ink, const Scene& scene, int row, int column) {
+void draw_inside(Ink& ink, const Scene& scene, int row, int column) {
   const Rect where = scene.grid.panel(row, column);
   const CanvasCell* cell = scene.cell(row, column);
   if (const Panel* panel = scene.panel(row, column)) {
@@ -72,7 +71,7 @@ void draw_inside(ScreenInk& ink, const Scene& scene, int row, int column) {
   if (cell) draw_progress(ink, where, *cell);
 }
 
-void draw_panel(ScreenInk& ink, const Scene& scene, int row, int column) {
+void draw_panel(Ink& ink, const Scene& scene, int row, int column) {
   const Rect where = scene.grid.panel(row, column), window = scene.grid.window();
   const Rect seen = where.intersected(window);
   if (!seen.empty()) {
@@ -87,7 +86,7 @@ void draw_panel(ScreenInk& ink, const Scene& scene, int row, int column) {
   draw_caption(ink, scene, row, column, *scene.panel(row, column));
 }
 
-void draw_colour_bars(ScreenInk& ink, const Scene& scene, int row) {
+void draw_colour_bars(Ink& ink, const Scene& scene, int row) {
   const Rect window = scene.grid.window();
   for (const PlacedBar& placed : scene.bars(row)) {
     const bool beside = placed.column < 0;
@@ -96,7 +95,7 @@ void draw_colour_bars(ScreenInk& ink, const Scene& scene, int row) {
   }
 }
 
-void draw_scroll_bars(ScreenInk& ink, const Grid& grid) {
+void draw_scroll_bars(Ink& ink, const Grid& grid) {
   const Point most = grid.furthest(), now = grid.scroll();
   const Rect window = grid.window();
   const auto thumb = [&](const Rect& bar, bool across, double place, double furthest) {
@@ -116,10 +115,14 @@ void draw_scroll_bars(ScreenInk& ink, const Grid& grid) {
 
 }  // namespace
 
-void draw_scene(ScreenInk& ink, const Scene& scene) {
+void draw_pill(Ink& ink, const Rect& where, Rgba edge, double rounding) {
+  ink.fill(where, ink.style.tip, rounding);
+  ink.outline(where, {edge}, rounding);
+}
+
+void draw_scene(Ink& ink, const Scene& scene) {
   if (scene.grid.empty()) {
-    const Point size = ink.size();
-    ink.write_paragraph({20, 0, size.x - 40, size.y},
+    ink.write_paragraph({20, 0, scene.size.x - 40, scene.size.y},
                         scene.model.n == 0 ? "Nothing is open: drop a file here, or File > Open."
                         : scene.grid.columns() == 0 ? "No variants to show: add a column."
                                                     : "No views to show: add a row.",

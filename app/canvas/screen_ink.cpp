@@ -6,7 +6,7 @@ namespace fovea::canvas {
 namespace {
 
 /// From the top of a line to the middle of its capitals, in sizes of DejaVu Sans.
-constexpr double kMiddle = 0.484;
+constexpr double capitals_middle = 0.484;
 
 ImU32 packed(Rgba c) {
   return IM_COL32(c.r, c.g, c.b, c.a);
@@ -32,7 +32,7 @@ ScreenInk::ScreenInk(ImDrawList& list, const Fonts& fonts, const drawing::Style&
 
 void ScreenInk::text(Point at, const std::string& words, Rgba colour, Letters face) {
   if (face.size <= 0) face.size = letters.size();
-  const Point corner{std::round(at.x), std::round(at.y - kMiddle * face.size)};
+  const Point corner{std::round(at.x), std::round(at.y - capitals_middle * face.size)};
   list_.AddText(fonts_.face(face), float(face.size), vec(corner), packed(colour), words.data(),
                 words.data() + words.size());
 }
@@ -42,7 +42,7 @@ void ScreenInk::text_upwards(Point centre, const std::string& words, Rgba colour
   const int begin = list_.VtxBuffer.Size;
   const auto x = float(std::round(centre.x)), y = float(std::round(centre.y));
   const auto half = float(std::round(letters.width(words, face.size, face.bold) / 2));
-  const auto middle = float(std::round(kMiddle * face.size));
+  const auto middle = float(std::round(capitals_middle * face.size));
   // Unclipped while it lies flat: the list's clip rectangle is for where it will stand.
   constexpr float far = 1e6f;
   fonts_.face(face)->RenderText(&list_, float(face.size), {x - half, y - middle}, packed(colour),
@@ -132,25 +132,6 @@ void ScreenInk::push_clip(const Rect& where) {
 void ScreenInk::pop_clip() {
   clips_.pop_back();
   list_.PopClipRect();
-}
-
-void ScreenInk::pill(const Rect& where, Rgba edge, double rounding) {
-  fill(where, style.tip, rounding);
-  outline(where, {edge}, rounding);
-}
-
-Point ScreenInk::size() const {
-  return {ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y};
-}
-
-void ScreenInk::write_left(Point top_left, const std::string& words, Rgba colour, Letters face) {
-  const double size = face.size > 0 ? face.size : letters.size();
-  text({top_left.x, top_left.y + kMiddle * size}, words, colour, face);
-}
-
-void ScreenInk::write_right(Point top_right, const std::string& words, Rgba colour, Letters face) {
-  write_left({top_right.x - letters.width(words, face.size, face.bold), top_right.y}, words, colour,
-             face);
 }
 
 }  // namespace fovea::canvas

@@ -9,9 +9,6 @@
 
 namespace fovea::canvas {
 
-using drawing::Align;
-using drawing::Clip;
-using drawing::faded;
 using drawing::Letters;
 using drawing::Point;
 using drawing::Rect;
@@ -43,15 +40,6 @@ class ScreenInk : public drawing::Ink {
   void push_clip(const Rect& where) override;
   void pop_clip() override;
 
-  /// Text whose letters begin at a corner.
-  void write_left(Point top_left, const std::string& words, Rgba colour, Letters face = {});
-  void write_right(Point top_right, const std::string& words, Rgba colour, Letters face = {});
-
-  /// A dark or light ground for words over a picture.
-  void pill(const Rect& where, Rgba edge, double rounding);
-
-  /// Of the canvas.
-  Point size() const;
   const std::vector<RasterDrawing>& rasters() const { return rasters_; }
 
  private:

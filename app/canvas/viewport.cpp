@@ -68,9 +68,4 @@ std::vector<std::pair<double, double>> spans(const TokenAxis& axis,
   return out;
 }
 
-// Pixel p begins at p size / pixels, rounded down: the last that does so at the token or before.
-Index pixel_of(IndexRange tokens, Index pixels, Index token) {
-  return ((token - tokens.begin + 1) * pixels - 1) / tokens.size();
-}
-
 }  // namespace fovea::canvas

@@ -11,7 +11,8 @@ namespace fovea::canvas {
 
 /// By so many tokens, as far as there are any.
 Viewport panned(const Viewport& v, double rows, double cols, Index n);
-/// The place (row, col) stays where it is; the same factor for both axes.
+/// Both axes become `factor` times as long about (row, col), which stays where it is: row_begin
+/// becomes row + factor (row_begin - row), and so on.
 Viewport zoomed(const Viewport& v, double factor, double row, double col, Index n);
 Viewport whole(Index n);
 /// Moved by the least that brings the pair into it.
@@ -33,8 +34,5 @@ struct TokenAxis {
 /// pixel.
 std::vector<std::pair<double, double>> spans(const TokenAxis& axis,
                                              const std::vector<Index>& tokens);
-
-/// Of so many pixels that split the tokens evenly (Pool) the one that a token is in.
-Index pixel_of(IndexRange tokens, Index pixels, Index token);
 
 }  // namespace fovea::canvas

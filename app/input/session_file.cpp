@@ -2,7 +2,6 @@
 
 #include <QFile>
 #include <filesystem>
-#include <initializer_list>
 #include <ostream>
 
 #include "data/error.h"
@@ -82,7 +81,7 @@ struct Reader {
     }
   }
   template <class T>
-  T named(const Json& object, const char* name, std::initializer_list<T> choices,
+  T named(const Json& object, const char* name, const std::vector<T>& choices,
           std::string (*text_of)(T) = &to_text) const {
     const auto text = get<std::string>(object, name);
     std::string known;
@@ -93,11 +92,7 @@ struct Reader {
     throw InputError(where, std::string("'") + name + "' is " + fovea::quoted(text) +
                                 "; expected one of " + known);
   }
-  View view(const Json& object) const {
-    return named(object, "view",
-                 {View::heatmap, View::error, View::mask, View::rank, View::level, View::tree,
-                  View::row, View::output, View::cost});
-  }
+  View view(const Json& object) const { return named(object, "view", all_views()); }
 
   // The library would take -1 for 2^64 - 1.
   std::uint64_t seed(const Json& json) const {
@@ -144,22 +139,24 @@ struct Reader {
 
   ViewSettings settings(const Json& json) const {
     ViewSettings s;
-    s.norm = named(json, "norm", {Norm::linear, Norm::log, Norm::row_max});
+    s.norm = named<Norm>(json, "norm", {Norm::linear, Norm::log, Norm::row_max});
     s.log_floor = get<double>(json, "log_floor");
-    s.error = named(json, "error",
-                    {ErrorKind::signed_difference, ErrorKind::absolute, ErrorKind::squared,
-                     ErrorKind::relative, ErrorKind::log10_absolute});
-    s.pool = named(json, "pool", {Pool::Kind::max, Pool::Kind::mean}, text_of_pool);
+    s.error =
+        named<ErrorKind>(json, "error",
+                         {ErrorKind::signed_difference, ErrorKind::absolute, ErrorKind::squared,
+                          ErrorKind::relative, ErrorKind::log10_absolute});
+    s.pool = named<Pool::Kind>(json, "pool", {Pool::Kind::max, Pool::Kind::mean}, text_of_pool);
     s.mask_block = get<Index>(json, "mask_block");
-    s.rank_of = named(json, "rank_of",
-                      {RankSubject::attention, RankSubject::unnormalised, RankSubject::logits,
-                       RankSubject::error});
+    s.rank_of = named<RankSubject>(json, "rank_of",
+                                   {RankSubject::attention, RankSubject::unnormalised,
+                                    RankSubject::logits, RankSubject::error});
     s.rank_leaf = get<Index>(json, "rank_leaf");
     s.rank_tolerance = get<double>(json, "rank_tolerance");
-    s.rank_partition = named(json, "rank_partition", {Partition::uniform, Partition::hierarchy},
-                             text_of_partition);
+    s.rank_partition = named<Partition>(
+        json, "rank_partition", {Partition::uniform, Partition::hierarchy}, text_of_partition);
     if (json.contains("rank_colour"))  // older files have none
-      s.rank_colour = named(json, "rank_colour", {RankColour::rank, RankColour::storage});
+      s.rank_colour =
+          named<RankColour>(json, "rank_colour", {RankColour::rank, RankColour::storage});
     s.shared_range = get<bool>(json, "shared_range");
     s.colormap = colour_map(json);
     if (json.contains("ranges"))  // nor these

@@ -69,6 +69,16 @@ void ViewSettings::hide(const std::string& name, bool on) {
   if (on) hidden.push_back(name);
 }
 
+std::vector<View> all_views() {
+  std::vector<View> views;
+  for (const auto& [view, name] : view_names) views.push_back(view);
+  return views;
+}
+
+ErrorKind next(ErrorKind kind) {
+  return ErrorKind((static_cast<std::size_t>(kind) + 1) % error_names.size());
+}
+
 std::string to_text(View view) {
   return name_in(view_names, view);
 }

@@ -1,10 +1,9 @@
 // What a panel draws in a figure and on the canvas is the same.
-#include <imgui.h>
-
 #include "canvas/scene.h"
 #include "drawing/recording_ink.h"
 #include "figure/layout.h"
 #include "figure/panels.h"
+#include "screen_letters.h"
 #include "shown.h"
 
 using namespace fovea;
@@ -13,17 +12,6 @@ using drawing::RecordingInk;
 using drawing::Rect;
 
 namespace {
-
-/// ImGui's letters without a window.
-struct ScreenLetters {
-  ScreenLetters() : context(ImGui::CreateContext()) {
-    ImGui::SetCurrentContext(context);
-    fonts.load(1);
-  }
-  ~ScreenLetters() { ImGui::DestroyContext(context); }
-  ImGuiContext* context;
-  canvas::Fonts fonts;
-};
 
 struct Drawn {
   drawing::Axes axes;

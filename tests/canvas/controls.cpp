@@ -5,6 +5,8 @@
 #include <random>
 
 #include "canvas/scene.h"
+#include "drawing/recording_ink.h"
+#include "screen_letters.h"
 #include "shown.h"
 
 using namespace fovea;
@@ -113,6 +115,45 @@ TEST_CASE("panels with ranges of their own are chosen one by one") {
   CHECK(shown.settings().ranges[0].column == 2);
 }
 
+TEST_CASE("Esc takes back the range that is being dragged") {
+  Owned shown(one_heatmap());
+  shown.move(on_bar(shown, 0));
+  QTest::mousePress(&shown.canvas, Qt::LeftButton, {}, on_bar(shown, 0));
+  QTest::mouseMove(&shown.canvas, on_bar(shown, 0.5));
+  shown.settle();
+  REQUIRE(shown.settings().ranges.size() == 1);
+  QTest::keyClick(&shown.canvas, Qt::Key_Escape);
+  shown.settle();
+  CHECK(shown.settings().ranges.empty());
+  QTest::mouseRelease(&shown.canvas, Qt::LeftButton, {}, on_bar(shown, 0.5));
+  shown.settle();
+  CHECK(shown.settings().ranges.empty());
+}
+
+TEST_CASE("the range of signed numbers stays centred on zero") {
+  Owned shown(one_panel(error_map(16, 16), View::error));
+  shown.move(on_bar(shown, 0));
+  QTest::mousePress(&shown.canvas, Qt::LeftButton, {}, on_bar(shown, 0));
+  QTest::mouseMove(&shown.canvas, on_bar(shown, 0.25));
+  QTest::mouseRelease(&shown.canvas, Qt::LeftButton, {}, on_bar(shown, 0.25));
+  shown.settle();
+  REQUIRE(shown.settings().ranges.size() == 1);
+  const ColourRange range = shown.settings().ranges[0];
+  CHECK(range.high == doctest::Approx(0.015).epsilon(0.1));  // half of 0.03, to a pixel or two
+  CHECK(range.low == -range.high);
+}
+
+TEST_CASE("the lock of an enlarged panel with a range of its own is that of its column") {
+  auto model = matrix_model(64, 3);
+  model->settings.shared_range = false;
+  Owned shown(model);
+  shown.canvas.enlarge(0, 2);
+  shown.settle();
+  shown.canvas.toggle_lock(0, 2);
+  REQUIRE(shown.settings().ranges.size() == 1);
+  CHECK(shown.settings().ranges[0].column == 2);
+}
+
 TEST_CASE("values at shares of a range are the inverse of their places") {
   for (const Norm norm : {Norm::linear, Norm::log})
     for (const auto& [low, high] : {std::pair{0.0, 2.0}, {-3.0, 3.0}, {0.01, 0.4}}) {
@@ -190,7 +231,7 @@ TEST_CASE("a right click opens a menu, which has all input until it is closed") 
   Owned shown(one_heatmap());
   QSignalSpy actions(&shown.canvas, &Canvas::action_requested),
       pins(&shown.canvas, &Canvas::query_pinned), hovers(&shown.canvas, &Canvas::hovered);
-  const QPoint at = inside(shown, 0, 0.3, 0.3);
+  const QPoint at = inside(shown, 0, 0.6, 0.3);
   QGuiApplication::clipboard()->clear();
   shown.click(at, Qt::RightButton);
   hovers.clear();
@@ -202,6 +243,11 @@ TEST_CASE("a right click opens a menu, which has all input until it is closed") 
   REQUIRE(actions.count() == 1);
   CHECK(actions[0][0].toString() == "copy");
   CHECK(pins.isEmpty());  // the clicks were the menu's
+  shown.click(at, Qt::RightButton);
+  shown.click(item(at, 4) + QPoint(0, 9));  // below a line between two groups: Pin query
+  REQUIRE(pins.count() == 1);
+  CHECK(pins[0][0].value<Index>() == 4);
+  pins.clear();
   const QImage closed = shown.picture();
   shown.click(at, Qt::RightButton);
   CHECK(pixel(shown, shown.picture(), item(at, 4)) != pixel(shown, closed, item(at, 4)));
@@ -258,10 +304,65 @@ TEST_CASE("the card says the tokens of the pair and the numbers of every column"
     CHECK(words.contains(part));
 }
 
-/// For the eye: FOVEA_SHOTS=folder writes them.
-TEST_CASE("pictures of the controls") {
+TEST_CASE("of two columns of one variant only that under the pointer stands out on the card") {
+  struct ColouredInk : drawing::RecordingInk {
+    using RecordingInk::RecordingInk;
+    void text(drawing::Point at, const std::string& words, drawing::Rgba colour,
+              drawing::Letters face = {}) override {
+      RecordingInk::text(at, words, colour, face);
+      colours.emplace_back(words, colour);
+    }
+    std::vector<std::pair<std::string, drawing::Rgba>> colours;
+  };
+  const ScreenLetters letters;
+  const auto model = matrix_model(16, 3);
+  model->column_titles = {"Exact", "HyperAttention", "HyperAttention"};
+  canvas::PreparedPanels prepared;
+  for (const auto& cells : model->cells)
+    for (const CanvasCell& cell : cells) prepared.try_emplace(cell.panel, *cell.panel);
+  const drawing::Style& style = drawing::screen_style(true);
+  const auto titles_on_card = [&](drawing::Point canvas) {
+    canvas::Scene scene{.model = *model,
+                        .settings = model->settings,
+                        .fonts = letters.fonts,
+                        .prepared = prepared,
+                        .rows = {0, 1, 2},
+                        .columns = {0, 1, 2}};
+    scene.lay_out(canvas);
+    scene.pointer = {.query = 4, .key = 5, .row = 0, .column = 2};
+    ColouredInk ink(letters.fonts, style);
+    draw_hover_card(ink, scene, {scene.grid.panel(0, 2).centre().x, 105});
+    std::vector<drawing::Rgba> colours;
+    for (const auto& [words, colour] : ink.colours)
+      if (words == "HyperAttention") colours.push_back(colour);
+    return colours;
+  };
+  CHECK(titles_on_card({1140, 800}) == std::vector{style.faint, style.text});
+  // Without room for all lines those of the other columns go.
+  CHECK(titles_on_card({1140, 130}) == std::vector{style.text});
+}
+
+TEST_CASE("a picture whose numbers overflow looks as in a figure") {
+  OutputPicture colours = picture();
+  constexpr float infinite = std::numeric_limits<float>::infinity();
+  for (std::size_t i = 0; i < colours.rgb.size(); i += 3)
+    colours.rgb[i] = i % 2 == 0 ? infinite : std::numeric_limits<float>::quiet_NaN();
+  const auto figure = pixels_of(colours);
+  Owned shown(one_panel(colours, View::output));
+  const QImage image = shown.picture();
+  for (const int cell : {5, 12, 18}) {
+    CAPTURE(cell);
+    // 24 cells a side, with a frame of 6 pixels around them.
+    const QPoint at = shown.beside((cell + 0.5) / 24, (cell + 0.5) / 24, 0, 0);
+    const drawing::Rgba expected = figure[cell * 24 + cell];
+    CHECK(near(pixel(shown, image, at), qRgb(expected.r, expected.g, expected.b) & 0xffffff));
+  }
+}
+
+/// For the eye, as "pictures of all states".
+TEST_CASE("pictures of the controls" * doctest::skip()) {
   const QString folder = qEnvironmentVariable("FOVEA_SHOTS");
-  if (folder.isEmpty()) return;
+  REQUIRE_MESSAGE(!folder.isEmpty(), "FOVEA_SHOTS must name a folder");
   for (const bool dark : {true, false}) {
     auto model = matrix_model(384, 3);
     model->dark = dark;

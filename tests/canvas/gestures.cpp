@@ -1,5 +1,5 @@
 // What drags, clicks and double clicks on the canvas do, and what they leave alone.
-#include "canvas/viewport.h"
+#include "canvas/scene.h"
 #include "shown.h"
 
 using namespace fovea;
@@ -39,9 +39,12 @@ TEST_CASE("a token's number is that of the pixel which covers it") {
         for (Index t = p * size / pixels; t < (p + 1) * size / pixels; ++t) {
           CAPTURE(size);
           CAPTURE(pixels);
-          CHECK(canvas::pixel_of({100, 100 + size}, pixels, 100 + t) == p);
+          Raster raster;
+          raster.rows = {100, 100 + size}, raster.cols = {0, 1};
+          raster.values = Matrix(pixels, 1);
+          raster.values(p, 0) = 1;
+          CHECK(canvas::value_at(raster, 100 + t, 0) == 1);
         }
-  CHECK(canvas::pixel_of({0, 1031}, 512, 2) == 1);  // [2, 4) is pixel 1
 }
 
 TEST_CASE("a drag selects where there are queries and keys, not in a row's curve") {
@@ -51,6 +54,64 @@ TEST_CASE("a drag selects where there are queries and keys, not in a row's curve
   CHECK(selected.isEmpty());
   drag(shown, within(shown, 0, 0, 0.2, 0.5), within(shown, 0, 0, 0.6, 0.7));
   CHECK(selected.count() == 1);
+}
+
+TEST_CASE("a click may tremble by some pixels, a longer way is a drag") {
+  Shown shown(matrix_model(64, 2));
+  QSignalSpy pins(&shown.canvas, &Canvas::query_pinned),
+      selected(&shown.canvas, &Canvas::rectangle_selected);
+  const QPoint at = within(shown, 0, 0, 0.5, 0.5);
+  drag(shown, at, at + QPoint(2, 2));
+  CHECK(pins.count() == 1);
+  CHECK(selected.isEmpty());
+  drag(shown, at, at + QPoint(6, 6));
+  CHECK(pins.count() == 1);
+  CHECK(selected.count() == 1);
+}
+
+TEST_CASE("a rectangle that is dragged beyond its panel ends with what is seen there") {
+  auto model = matrix_model(64, 2);
+  model->viewport = {16, 32, 16, 32};
+  Shown shown(model);
+  QSignalSpy selected(&shown.canvas, &Canvas::rectangle_selected);
+  drag(shown, within(shown, 0, 0, 0.6, 0.6), within(shown, 1, 1, 0.5, 0.5));
+  REQUIRE(selected.count() == 1);
+  CHECK(selected[0][0].value<IndexRange>().end == 32);
+  CHECK(selected[0][1].value<IndexRange>().end == 32);
+}
+
+TEST_CASE("an enlarged panel is reported by its row and column in the session") {
+  Shown shown(matrix_model(64, 3));
+  QSignalSpy hovers(&shown.canvas, &Canvas::hovered), chosen(&shown.canvas, &Canvas::column_chosen);
+  shown.canvas.enlarge(1, 2);
+  shown.settle();
+  const QPoint at = within(shown, 1, 2, 0.5, 0.5);
+  shown.move(at);
+  REQUIRE_FALSE(hovers.isEmpty());
+  CHECK(hovers.last()[2].toInt() == 2);
+  CHECK(hovers.last()[3].toInt() == 1);
+  QTest::mouseClick(&shown.canvas, Qt::LeftButton, {}, {at.x(), 20});  // its title
+  shown.settle();
+  REQUIRE(chosen.count() == 1);
+  CHECK(chosen[0][0].toInt() == 2);
+}
+
+TEST_CASE("a selection is drawn where its queries meet its keys") {
+  const auto picture = [](bool selected) {
+    auto model = matrix_model(16, 1);
+    if (selected) model->selection_begin = {2, 8}, model->selection_end = {6, 12};
+    Shown shown(model);
+    return shown.picture();
+  };
+  Shown shown(matrix_model(16, 1));
+  const QImage without = picture(false), with = picture(true);
+  const auto changed = [&](double query, double key) {
+    const QPoint at = within(shown, 0, 0, key / 16, query / 16);
+    return pixel(shown, without, at) != pixel(shown, with, at);
+  };
+  CHECK(changed(4.2, 10.2));
+  CHECK_FALSE(changed(10.2, 4.2));
+  CHECK_FALSE(changed(7, 10.2));
 }
 
 TEST_CASE("a double click enlarges and leaves pin and leaves as they were") {
@@ -77,8 +138,8 @@ TEST_CASE("a double click enlarges and leaves pin and leaves as they were") {
   std::optional<std::pair<int, IndexRange>> chosen{{3, {1, 2}}};
   shown.canvas.set_chosen_leaves(3, {1, 2});
   QObject::connect(&shown.canvas, &Canvas::leaves_chosen, [&](int column, IndexRange leaves) {
-    const std::pair wished{column, leaves};
-    chosen = chosen == wished ? std::nullopt : std::optional(wished);
+    const std::pair requested{column, leaves};
+    chosen = chosen == requested ? std::nullopt : std::optional(requested);
     shown.canvas.set_chosen_leaves(column, chosen ? leaves : IndexRange{0, 0});
   });
   double_click(shown, within(shown, 1, 1, 0.5, 0.95));
@@ -100,6 +161,140 @@ TEST_CASE("columns are not moved while a panel is enlarged") {
   CHECK(moved.isEmpty());
 }
 
+TEST_CASE("a drag ends when the columns or rows that it began on disappear") {
+  const QPoint header_gap(0, 24);  // from a panel's top to its header
+  struct Case {
+    QPoint from, to;
+    std::shared_ptr<CanvasModel> left;
+  };
+  Shown place(matrix_model(64, 3));
+  const QPoint last = within(place, 0, 2, 0.5, 0.5),
+               header = within(place, 0, 2, 0.5, 0) - header_gap,
+               first_header = within(place, 0, 0, 0.5, 0) - header_gap;
+  auto other_views = matrix_model(64, 3);
+  std::ranges::reverse(other_views->views);
+  std::ranges::reverse(other_views->cells);
+  for (const Case& c : {Case{last, last, matrix_model(64, 1)},
+                        {header, header, matrix_model(64, 1)},
+                        {header, first_header, matrix_model(64, 2)},
+                        {last, last - QPoint(30, 30), matrix_model(64, 1)},
+                        {last, last, base_model(64, 0)},
+                        {last, last, other_views}}) {
+    Shown shown(matrix_model(64, 3));
+    QSignalSpy moved(&shown.canvas, &Canvas::column_moved),
+        chosen(&shown.canvas, &Canvas::column_chosen), pins(&shown.canvas, &Canvas::query_pinned),
+        selected(&shown.canvas, &Canvas::rectangle_selected);
+    shown.move(c.from);
+    QTest::mousePress(&shown.canvas, Qt::LeftButton, {}, c.from);
+    if (c.from != c.to) QTest::mouseMove(&shown.canvas, (c.from + c.to) / 2);
+    shown.settle();
+    shown.canvas.set_model(c.left);
+    if (c.from != c.to) QTest::mouseMove(&shown.canvas, c.to);
+    shown.settle();
+    QTest::mouseRelease(&shown.canvas, Qt::LeftButton, {}, c.to);
+    shown.settle();
+    for (const QSignalSpy* spy : {&moved, &chosen, &pins, &selected}) CHECK(spy->isEmpty());
+  }
+}
+
+TEST_CASE("a model that was made before a pan step or a wheel notch takes neither back") {
+  const auto model = matrix_model(384, 2);
+  model->viewport = {100, 200, 100, 200};
+  Shown shown(model);
+  Viewport wished;
+  bool late_model = false;
+  QObject::connect(&shown.canvas, &Canvas::viewport_requested, [&](Viewport v) { wished = v; });
+  // After the frame in which the input was read, before its request is sent.
+  QObject::connect(&shown.canvas, &Canvas::frame_painted, [&] {
+    if (std::exchange(late_model, false)) shown.canvas.set_model(model);
+  });
+  const QPoint at = inside(shown, 0, 0.5, 0.5);
+  late_model = true;
+  shown.wheel(at, 1);
+  shown.wheel(at, 1);
+  CHECK(wished.row_end - wished.row_begin == doctest::Approx(64));  // 100 tokens, 0.8^2
+  shown.canvas.set_model(model);  // everything was sent: the owner does not want it
+  shown.wheel(at, 1);
+  CHECK(wished.row_end - wished.row_begin == doctest::Approx(80));
+
+  shown.canvas.set_model(model);
+  const int step = side(shown) / 5;
+  QTest::mousePress(&shown.canvas, Qt::RightButton, {}, at);
+  shown.settle();
+  late_model = true;
+  QTest::mouseMove(&shown.canvas, at - QPoint(step, 0));
+  shown.settle();
+  QTest::mouseMove(&shown.canvas, at - QPoint(2 * step, 0));
+  QTest::mouseRelease(&shown.canvas, Qt::RightButton, {}, at - QPoint(2 * step, 0));
+  shown.settle();
+  CHECK(wished.row_begin == 100);
+  CHECK(wished.col_begin == doctest::Approx(100 + 200.0 * step / side(shown)));
+}
+
+TEST_CASE("Esc takes a pan back") {
+  const auto model = matrix_model(384, 2);
+  model->viewport = {100, 200, 100, 200};
+  Shown shown(model);
+  QSignalSpy pans(&shown.canvas, &Canvas::viewport_requested);
+  const QPoint at = inside(shown, 0, 0.5, 0.5);
+  QTest::mousePress(&shown.canvas, Qt::RightButton, {}, at);
+  QTest::mouseMove(&shown.canvas, at + QPoint(40, 30));
+  shown.settle();
+  REQUIRE(pans.count() > 0);
+  CHECK(pans.last()[0].value<Viewport>().col_begin < 100);
+  QTest::keyClick(&shown.canvas, Qt::Key_Escape);
+  shown.settle();
+  CHECK(pans.last()[0].value<Viewport>() == model->viewport);
+  const auto asked = pans.count();
+  QTest::mouseMove(&shown.canvas, at + QPoint(80, 60));
+  QTest::mouseRelease(&shown.canvas, Qt::RightButton, {}, at + QPoint(80, 60));
+  shown.settle();
+  CHECK(pans.count() == asked);
+}
+
+TEST_CASE("Space that is released while Ctrl is held no longer pans") {
+  Shown shown(matrix_model(384, 2));
+  QSignalSpy selected(&shown.canvas, &Canvas::rectangle_selected);
+  QTest::keyPress(&shown.canvas, Qt::Key_Space);
+  shown.settle();
+  drag(shown, inside(shown, 0, 0.3, 0.3), inside(shown, 0, 0.5, 0.5));
+  CHECK(selected.isEmpty());
+  QTest::keyRelease(&shown.canvas, Qt::Key_Space, Qt::ControlModifier);
+  shown.settle();
+  drag(shown, inside(shown, 0, 0.3, 0.3), inside(shown, 0, 0.5, 0.5));
+  CHECK(selected.count() == 1);
+}
+
+TEST_CASE("the wheel zooms while Alt is held, which turns it sideways in Qt") {
+  Shown shown(matrix_model(384, 2));
+  Viewport wished;
+  QObject::connect(&shown.canvas, &Canvas::viewport_requested, [&](Viewport v) { wished = v; });
+  shown.turn(inside(shown, 0, 0.5, 0.5), {120, 0}, Qt::AltModifier);
+  CHECK(wished.row_end - wished.row_begin == doctest::Approx(384 * 0.8));
+}
+
+TEST_CASE("a drag whose release went elsewhere ends where the pointer was last dragged to") {
+  Shown shown(matrix_model(384, 2));
+  IndexRange rows;
+  QSignalSpy selected(&shown.canvas, &Canvas::rectangle_selected);
+  QObject::connect(&shown.canvas, &Canvas::rectangle_selected, [&](IndexRange r) { rows = r; });
+  const QPoint from = inside(shown, 0, 0.25, 0.25), to = inside(shown, 0, 0.5, 0.5),
+               later = inside(shown, 0, 0.75, 0.75);
+  QTest::mousePress(&shown.canvas, Qt::LeftButton, {}, from);
+  QTest::mouseMove(&shown.canvas, to);
+  shown.settle();
+  CHECK(selected.isEmpty());
+  QMouseEvent move(QEvent::MouseMove, later, shown.canvas.mapToGlobal(later), Qt::NoButton,
+                   Qt::NoButton, {});
+  QCoreApplication::sendEvent(&shown.canvas, &move);
+  shown.settle();
+  CHECK(selected.count() == 1);
+  CHECK(std::abs(rows.end - 192) <= 3);
+  QTest::mouseRelease(&shown.canvas, Qt::LeftButton, {}, later);
+  shown.settle();
+  CHECK(selected.count() == 1);
+}
+
 TEST_CASE("a click on what stands above the bars and the tree chooses no leaf") {
   Shown shown(gallery_model(384));
   QSignalSpy chosen(&shown.canvas, &Canvas::leaves_chosen);
@@ -112,13 +307,13 @@ TEST_CASE("a click on what stands above the bars and the tree chooses no leaf") 
   CHECK(chosen[0][1].value<IndexRange>().size() == 1);
 }
 
-TEST_CASE("the size of panels is told whenever they are drawn at another") {
+TEST_CASE("the size of panels is reported whenever it changes") {
   Shown shown(matrix_model(64, 3));
   const int before = shown.canvas.panel_pixels();
-  QSignalSpy told(&shown.canvas, &Canvas::panel_pixels_changed);
+  QSignalSpy reported(&shown.canvas, &Canvas::panel_pixels_changed);
   shown.canvas.enlarge(0, 0);
   shown.settle();
-  REQUIRE(told.count() == 1);
-  CHECK(told[0][0].toInt() == shown.canvas.panel_pixels());
+  REQUIRE(reported.count() == 1);
+  CHECK(reported[0][0].toInt() == shown.canvas.panel_pixels());
   CHECK(shown.canvas.panel_pixels() > before);
 }

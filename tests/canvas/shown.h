@@ -38,9 +38,11 @@ struct Shown {
     QTest::mouseMove(&canvas, at);
     settle();
   }
-  void wheel(QPoint at, int notches) {
-    QWheelEvent event(at, canvas.mapToGlobal(at), {}, {0, 120 * notches}, Qt::NoButton,
-                      Qt::NoModifier, Qt::NoScrollPhase, false);
+  void wheel(QPoint at, int notches) { turn(at, {0, 120 * notches}); }
+  /// By an angle in eighths of a degree, as Qt sends it.
+  void turn(QPoint at, QPoint angle, Qt::KeyboardModifiers modifiers = {}) {
+    QWheelEvent event(at, canvas.mapToGlobal(at), {}, angle, Qt::NoButton, modifiers,
+                      Qt::NoScrollPhase, false);
     QCoreApplication::sendEvent(&canvas, &event);
     settle();
   }
