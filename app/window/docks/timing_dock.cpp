@@ -21,9 +21,9 @@ constexpr std::pair<const char*, int> number_headings[] = {
     {"total ×", 70}, {"memory", 86}, {"resident", 80},   {"", 110}};
 constexpr const char* heading_tip =
     "apply ×, total ×: how many times as fast as exact attention\n"
-    "memory: counted, of the plan and of what it needs, beside Q, K, V and Z\n"
-    "resident: measured, how far this program's resident memory rose in one run of planning,\n"
-    "upload and apply; memory that it still held from earlier work and used again is not seen\n"
+    "memory: counted; of the plan and of the operator, without Q, K, V and Z\n"
+    "resident: measured; the rise of the program's resident memory in one run of plan, upload and\n"
+    "apply, without memory that earlier work had left allocated\n"
     "few: of fewer than 5 runs;  slow: the machine ran at less than two thirds of its best pace";
 
 /// What was measured of a column.
