@@ -22,7 +22,8 @@ class LeafMarks {
 
   /// The same leaves again, or none: nothing is chosen.
   void choose(const ChosenLeaves& leaves);
-  /// Follows a chosen column to its new place; without one nothing is chosen. See continue_columns.
+  /// The chosen leaves stay with their column, wherever it is now, and end with it. `from`: as of
+  /// continued_columns.
   void continue_columns(const std::vector<int>& from);
   /// Marks the tokens of the computation that is shown.
   void update();

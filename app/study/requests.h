@@ -21,7 +21,6 @@
 
 namespace fovea {
 
-struct CanvasCell;
 class AnyCache;
 
 enum class RequestKind : int {
@@ -32,7 +31,7 @@ enum class RequestKind : int {
   selection,    // statistics of the selected rectangle
   map,          // a picture of a long head's map, for a row and a column of the canvas
   panel,        // a panel, for a row and a column of the canvas
-  curve,        // the same of the row view, which follows the pointer
+  curve,        // a panel of the row view, which follows the pointer
   exact,        // exact attention
   column,       // the attention of a column
   sweep,        // a step of the sweep over n
@@ -141,8 +140,6 @@ class Requests : public QObject {
   /// key waits to be requested.
   void arrived(bool ask_again);
   void device_lost(const QString& message);
-  /// An error that no request could report itself.
-  void failed(const QString& message);
 
  private:
   friend AnyCache;
@@ -173,9 +170,6 @@ class Requests : public QObject {
   std::shared_ptr<const int> alive_;  // what an older engine still delivers is dropped
   std::shared_ptr<Engine> engine_;
 };
-
-/// Says in the cell how far the request is that it waits for.
-void show_waiting(const Requests& requests, const RequestId& id, CanvasCell& cell);
 
 /// What Requests do with every ResultCache.
 class AnyCache {

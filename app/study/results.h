@@ -59,7 +59,8 @@ class Results {
   void update_columns(bool exact_only);
   void update_comparisons();
 
-  /// The whole computation, or the error, of one that was prepared.
+  /// Ends what update_exact() only prepared, for a long head: the whole computation; null: `error`
+  /// says why not.
   void put(const ComputeKey& key, std::shared_ptr<const Computation> computation,
            const std::string& error);
 

@@ -30,7 +30,6 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
     use_backend(BackendChoice{.backend = "cpu"});
     emit reported(message + "\n\nThe device is lost. Everything is computed again on the CPU.");
   });
-  connect(&requests_, &Requests::failed, this, &Study::reported);
   connect(&opening_, &SourceOpening::opened, this, &Study::show);
   connect(&opening_, &SourceOpening::failed, this,
           [this](const SourceToOpen&, const QString& message) {
