@@ -29,6 +29,26 @@ constexpr std::array<std::pair<Norm, const char*>, 3> norm_names{
 constexpr std::array<std::pair<RankColour, const char*>, 2> rank_colour_names{
     {{RankColour::rank, "rank"}, {RankColour::storage, "storage"}}};
 
+constexpr std::array<std::pair<View, const char*>, 9> view_labels{{{View::heatmap, "Attention P"},
+                                                                   {View::error, "Error"},
+                                                                   {View::mask, "Mask"},
+                                                                   {View::rank, "Rank"},
+                                                                   {View::level, "Level"},
+                                                                   {View::tree, "Tree"},
+                                                                   {View::row, "Row"},
+                                                                   {View::output, "Output"},
+                                                                   {View::cost, "Cost"}}};
+constexpr std::array<std::pair<ErrorKind, const char*>, 5> error_labels{
+    {{ErrorKind::signed_difference, "signed"},
+     {ErrorKind::absolute, "absolute"},
+     {ErrorKind::squared, "squared"},
+     {ErrorKind::relative, "relative"},
+     {ErrorKind::log10_absolute, "log10 of absolute"}}};
+constexpr std::array<std::pair<Norm, const char*>, 3> norm_labels{
+    {{Norm::linear, "linear"}, {Norm::log, "logarithmic"}, {Norm::row_max, "per row maximum"}}};
+constexpr std::array<std::pair<RankColour, const char*>, 2> rank_colour_labels{
+    {{RankColour::rank, "by rank"}, {RankColour::storage, "by storage"}}};
+
 template <class Names, class T>
 std::string name_in(const Names& names, T value) {
   for (const auto& [known, name] : names)
@@ -80,6 +100,18 @@ std::string to_text(Norm norm) {
 }
 std::string to_text(RankColour colour) {
   return name_in(rank_colour_names, colour);
+}
+std::string label_of(View view) {
+  return name_in(view_labels, view);
+}
+std::string label_of(ErrorKind kind) {
+  return name_in(error_labels, kind);
+}
+std::string label_of(Norm norm) {
+  return name_in(norm_labels, norm);
+}
+std::string label_of(RankColour colour) {
+  return name_in(rank_colour_labels, colour);
 }
 std::optional<RankColour> rank_colour_from(const std::string& text) {
   return find_in<RankColour>(rank_colour_names, text);
