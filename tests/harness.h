@@ -2,14 +2,13 @@
 // with.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "backend/backend.h"
+#include "larger_error.h"
 #include "variants/variant.h"
 
 namespace fovea::test {
@@ -54,11 +53,6 @@ std::shared_ptr<const Plan> make_plan(const Backend& backend, const Problem& pro
 Instance make_instance(const Backend& backend, const Problem& problem, const std::string& id,
                        const Settings& settings, const Structure& given = {},
                        std::uint64_t seed = 7);
-
-/// The larger magnitude; infinite where the error is NaN, which a comparison would lose.
-inline double larger_error(double worst, double error) {
-  return std::isnan(error) ? INFINITY : std::max(worst, std::abs(error));
-}
 
 /// The back ends that the program tests: the CPU's, one per instruction set of this machine, two
 /// threads each (cpu_backends.cpp); or CUDA's (kernels/cuda_backend.cpp).

@@ -292,10 +292,10 @@ void Controls::request_settings(const Scene& scene) {
 }
 
 void Controls::choose_view(const Scene& scene, int row) {
-  for (int v = 0; v <= int(View::cost); ++v)
-    if (ImGui::MenuItem(label_of(View(v)).c_str(), nullptr, scene.view(row) == View(v)))
+  for (const View view : all_views())
+    if (ImGui::MenuItem(label_of(view).c_str(), nullptr, scene.view(row) == view))
       requests_.push_back(
-          [row = scene.rows[row], v](Canvas& c) { emit c.view_requested(row, View(v)); });
+          [row = scene.rows[row], view](Canvas& c) { emit c.view_requested(row, view); });
 }
 
 void Controls::choose_norm(Scene& scene, int row) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "canvas/scene.h"
+#include "data/number_text.h"
 #include "data/pixels.h"
 
 namespace fovea::canvas {
@@ -68,10 +69,10 @@ std::string leaf_words(const LeafSizes& leaves, IndexRange chosen) {
     for (Index l = begin; l < std::min<Index>(end, std::ssize(sizes)); ++l) sum += sizes[l];
     return std::to_string(sum);
   };
-  const std::string plural = leaves.kind == "leaf" ? "leaves" : leaves.kind + "s";
-  const std::string which = chosen.size() == 1 ? leaves.kind + " " + std::to_string(chosen.begin)
-                                               : plural + " " + std::to_string(chosen.begin) + "–" +
-                                                     std::to_string(chosen.end - 1);
+  std::string which = leaves.kind + " " + std::to_string(chosen.begin);
+  if (chosen.size() > 1)
+    which = plural_of(leaves.kind) + " " + std::to_string(chosen.begin) + "–" +
+            std::to_string(chosen.end - 1);
   return which + ": " + count(leaves.queries) + " queries, " + count(leaves.keys) + " keys";
 }
 

@@ -50,7 +50,7 @@ std::optional<double> shape_of(const Panel& panel);
 /// Height a body takes at a width: square cells for matrices, lines of text for tables.
 double natural_height(const Panel& panel, double width, const Lettering& letters,
                       const TokenNames& names);
-/// The series of a body, named at its top left; empty for bodies without.
+/// The names of a row's curves or of the bars of leaves, which a click hides; empty for others.
 Legend legend_of(const BodyDrawing& d);
 /// Height of what stands above the plot of a body: legends, key figures, the icicle of a tree.
 double heading_height(const Panel& panel, const Rect& body, const Lettering& letters,

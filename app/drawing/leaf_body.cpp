@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/number_text.h"
 #include "drawing/bodies.h"
 
 namespace fovea::drawing {
@@ -67,9 +68,8 @@ void draw_heading(const BodyDrawing& d, const LeafSizes& leaves) {
   const Legend legend = legend_of(d, leaves);
   legend.draw(ink, {d.body.x, d.body.y});
   const Index count = count_of(leaves) * leaves.together;
-  const std::string plural = leaves.kind == "leaf" ? "leaves" : leaves.kind + "s";
-  const std::string counted = std::to_string(count) + " " + (count == 1 ? leaves.kind : plural) +
-                              ", at most " + std::to_string(d.prepared.leaves.most);
+  const std::string counted =
+      plural(count, leaves.kind) + ", at most " + std::to_string(d.prepared.leaves.most);
   Rect at{d.body.x, d.body.y + legend.height() - line, d.body.width, line};
   if (legend.last_width() + size + ink.letters.width(counted) <= d.body.width)
     ink.write(at, counted, Align::right, ink.style.faint);

@@ -86,6 +86,8 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   results_.set_length(n);
   cards_.choose({});
   choose_leaves(0, {0, 0});
+  choose_block({});
+  forget_readings();
   requests_.resume();
   apply(std::move(next));
   results_.update_problem();  // while the window shows what was opened
@@ -121,6 +123,10 @@ void Study::apply(Session next) {
     marks_.continue_columns(from);
     emit leaves_chosen();
   }
+  if (auto block = subject_.chosen_block) {
+    block->column = static_cast<int>(std::ranges::find(from, block->column) - from.begin());
+    choose_block(block->column < std::ssize(from) ? block : std::nullopt);
+  }
   // While the view moves the cores are for what is seen, and for drawing it.
   if (!(next.viewport == session.viewport))
     requests_.hold_back(priority_of(RequestKind::column), 150ms);
@@ -128,6 +134,7 @@ void Study::apply(Session next) {
   subject_.selected_column =
       std::clamp(subject_.selected_column, 0, std::max(0, int(columns().size()) - 1));
   if (length() != length_before) select({0, 0}, {0, 0});  // a layer of other tokens
+  if (shows_matrix()) forget_readings();
   update_later();
 }
 
@@ -153,6 +160,11 @@ void Study::choose_leaves(int column, IndexRange leaves) {
   marks_.choose({column, leaves});
   update_later();
   emit leaves_chosen();
+}
+
+void Study::choose_block(std::optional<PointedPair> pair) {
+  subject_.chosen_block = pair;
+  emit block_chosen();
 }
 
 void Study::choose_cards(HeadCards::Heads heads) {
@@ -226,6 +238,13 @@ void Study::update_readings() {
   if (readings.row) emit row_read(readings.row);
   if (readings.exact_row) emit exact_row_read(readings.exact_row);
   if (readings.selection) emit selection_read(readings.selection);
+}
+
+void Study::forget_readings() {
+  emit pair_read(nullptr);
+  emit row_read(nullptr);
+  emit exact_row_read(nullptr);
+  emit selection_read(nullptr);
 }
 
 void Study::update_model() {

@@ -90,6 +90,10 @@ class Study : public QObject {
   void select(IndexRange rows, IndexRange cols);  // empty: nothing
   const auto& selection() const { return subject_.selection; }
 
+  /// Chooses the block of a column's rank map that holds a pair; nothing: none.
+  void choose_block(std::optional<PointedPair> pair);
+  const std::optional<PointedPair>& chosen_block() const { return subject_.chosen_block; }
+
   /// The tokens of leaves or buckets of a column are marked everywhere; the same leaves again, or
   /// none: nothing is.
   void choose_leaves(int column, IndexRange leaves);
@@ -115,6 +119,7 @@ class Study : public QObject {
   void exact_row_read(std::shared_ptr<const fovea::RowReading> reading);
   void selection_read(std::shared_ptr<const fovea::SelectionReading> reading);
   void leaves_chosen();
+  void block_chosen();
   /// An error or a warning, as a person should read it.
   void reported(QString message);
 
@@ -126,6 +131,7 @@ class Study : public QObject {
   void update_results();
   void update_model();
   void update_readings();
+  void forget_readings();
   void update_within(std::chrono::milliseconds time);
   void update_later() { update_within(std::chrono::milliseconds(0)); }
   void result_arrived(bool ask_again);

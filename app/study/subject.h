@@ -45,6 +45,7 @@ struct Subject {
   Session session;
   int selected_column = 0;
   PointedPair pointed;
+  std::optional<PointedPair> chosen_block;  // the block of a rank map that holds this pair
   std::optional<std::pair<IndexRange, IndexRange>> selection;  // queries, keys
   int panel_pixels = 256;  // the side of a panel on screen: finer rasters show no more
   bool dark = true;

@@ -1,6 +1,7 @@
 #include "window/actions.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QMenu>
@@ -73,15 +74,19 @@ class Actions : public QObject {
   void make_file_menu() {
     QMenu* menu = add_menu("&File");
     add(menu, "open", "&Open…", QKeySequence::Open, [this] { files_.open_by_dialog(); });
+    add(menu, "open_directory", "Open &directory…", {},
+        [this] { files_.open_directory_by_dialog(); });
     make_examples(menu->addMenu("Open &example"));
     make_recent(menu->addMenu("Open &recent"));
     menu->addSeparator();
     add(menu, "save", "&Save session", QKeySequence::Save, [this] { files_.save_session(); });
+    add(menu, "save_as", "Save session &as…", "Ctrl+Shift+S",
+        [this] { files_.save_session_by_dialog(); });
     add(menu, "export", "&Export…", "Ctrl+E", [this] { files_.export_by_dialog(); });
     add(menu, "export_panel", "Export &panel…", {},
         [this] { files_.export_panel_by_dialog(navigation_.view(), navigation_.column()); });
     menu->addSeparator();
-    add(menu, "quit", "&Quit", QKeySequence::Quit, [this] { window_.close(); });
+    add(menu, "quit", "&Quit", QKeySequence::Quit, [] { QApplication::closeAllWindows(); });
   }
 
   void make_examples(QMenu* menu) {
@@ -163,8 +168,7 @@ class Actions : public QObject {
   }
 
   void make_rows(QMenu* menu) {
-    for (const View view : {View::heatmap, View::error, View::mask, View::rank, View::level,
-                            View::tree, View::row, View::output, View::cost}) {
+    for (const View view : all_views()) {
       const auto shown = [this, view] {
         return std::ranges::count(study_.session().views, view) > 0;
       };
@@ -215,9 +219,8 @@ class Actions : public QObject {
       if (const auto scale = ask_scale(window_))
         editor_.change("scale", [&](Session& s) { s.scale = *scale; });
     });
-    QAction* back_end = add(menu, "back_end", "&Back end…", {}, [] {});
-    connect(back_end, &QAction::triggered, this,
-            [this, back_end] { ask_back_end(window_, *back_end); });
+    add(menu, "back_end", "&Back end…", {},
+        [this] { ask_back_end(window_, *window_.findChild<QAction*>("back_end")); });
   }
 
   void make_help_menu() {
@@ -273,7 +276,7 @@ class Actions : public QObject {
   /// Keys for how panels are drawn and which column is selected.
   void make_picture_keys() {
     add(nullptr, "next_error", "Next kind of error", "E", [this] {
-      editor_.change_settings([](ViewSettings& s) { s.error = ErrorKind((int(s.error) + 1) % 5); });
+      editor_.change_settings([](ViewSettings& s) { s.error = next(s.error); });
       const Session& s = study_.session();
       const bool seen = std::ranges::count(s.views, View::error) > 0;
       window_.show_status("Error: " + to_qt(to_text(s.settings.error)) +

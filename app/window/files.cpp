@@ -31,7 +31,8 @@ bool is_there(const QString& source) {
   return source.startsWith("synthetic:") || QFileInfo::exists(source);
 }
 
-void remember(const QString& source) {
+void remember(QString source) {
+  if (!source.startsWith("synthetic:")) source = QFileInfo(source).absoluteFilePath();
   QSettings settings;
   QStringList recent = settings.value("recent").toStringList();
   recent.removeAll(source);
@@ -80,53 +81,65 @@ Figure figure_of_panel(const CanvasModel& model, std::size_t row, std::size_t co
 
 Files::Files(MainWindow& window) : window_(window) {
   ask_for_source = [&window](const QString& missing) {
-    return QFileDialog::getOpenFileName(&window, "Where is " + QFileInfo(missing).fileName() + "?");
+    const QFileInfo info(missing);
+    const QString title = "Where is " + info.fileName() + "?";
+    return info.suffix().isEmpty() ? QFileDialog::getExistingDirectory(&window, title)
+                                   : QFileDialog::getOpenFileName(&window, title);
   };
-  QObject::connect(&window.study(), &Study::opened, &window, [&window] {
-    window.info_bar().hide();
-    remember(to_qt(window.study().source()->path));
-  });
+  QObject::connect(&window.study(), &Study::opened, &window,
+                   [this](bool new_source) { source_opened(new_source); });
+}
+
+// Until the source is there, the window shows another session, which is saved to its own file.
+void Files::source_opened(bool new_source) {
+  window_.info_bar().hide();
+  remember(to_qt(window_.study().source()->path));
+  if (!new_source) return;
+  const Opening opened = std::exchange(opening_, {});
+  session_path_ = opened.path;
+  if (!opened.layout.empty())
+    window_.restoreState(QByteArray::fromBase64(QByteArray::fromStdString(opened.layout)));
 }
 
 void Files::open_by_dialog() {
   QStringList patterns;
   for (const auto& pattern : file_patterns()) patterns << to_qt(pattern);
-  patterns << "Sessions (*.fovea.json *.json)"
-           << "All files (*)";
+  patterns.insert(patterns.size() - 1, "Sessions (*.fovea.json *.json)");  // before "All files"
   const QString path = QFileDialog::getOpenFileName(&window_, "Open", {}, patterns.join(";;"));
+  if (!path.isEmpty()) open(path);
+}
+
+void Files::open_directory_by_dialog() {
+  const QString path =
+      QFileDialog::getExistingDirectory(&window_, "Open a directory of .npy files");
   if (!path.isEmpty()) open(path);
 }
 
 void Files::open(const QString& what) {
   const std::string path = what.toStdString();
-  if (!is_session_file(path)) {
-    session_path_.clear();
-    window_.study().open(path);
-    return;
-  }
   try {
-    const SessionFile file = read_session(path);
-    session_path_ = what;
-    open_session(file);
+    if (is_session_file(path)) return open_session(what, read_session(path));
+    opening_ = {};
+    window_.study().open(path);
   } catch (const Error& error) {
     window_.info_bar().show_message(error.what());
   }
 }
 
-void Files::open_session(const SessionFile& file) {
-  if (!file.layout.empty())
-    window_.restoreState(QByteArray::fromBase64(QByteArray::fromStdString(file.layout)));
+void Files::open_session(const QString& path, const SessionFile& file) {
   const QString source = to_qt(file.session.source);
-  if (is_there(source))
+  if (is_there(source)) {
+    opening_ = {path, file.layout};
     return window_.study().open(file.session.source, file.session, file.content_hash);
+  }
   window_.info_bar().offer(source + ": the session's source is no longer there", "Locate it…",
-                           [this, file, source] {
+                           [this, path, file, source] {
                              const QString found = ask_for_source(source);
                              if (found.isEmpty()) return;
                              window_.info_bar().hide();
                              SessionFile moved = file;
                              moved.session.source = found.toStdString();
-                             open_session(moved);
+                             open_session(path, moved);
                            });
 }
 
@@ -145,7 +158,7 @@ bool Files::open_last() {
     const SessionFile file = read_session(last_session().toStdString());
     const QString source = to_qt(file.session.source);
     if (!is_there(source)) return refuse(source + " is no longer there");
-    open_session(file);
+    open_session({}, file);
     return true;
   } catch (const Error& error) {
     return refuse(error.what());
@@ -158,18 +171,20 @@ SessionFile Files::session_file() const {
 }
 
 void Files::save_session() {
-  QString path = session_path_;
-  if (path.isEmpty())
-    path = QFileDialog::getSaveFileName(&window_, "Save the session", "session.fovea.json",
-                                        "Sessions (*.json)");
-  if (path.isEmpty()) return;
-  save_session_to(path.endsWith(".json") ? path : path + ".fovea.json");
+  if (session_path_.isEmpty()) return save_session_by_dialog();
+  save_session_to(session_path_);
+}
+
+void Files::save_session_by_dialog() {
+  const QString proposed = session_path_.isEmpty() ? "session.fovea.json" : session_path_;
+  const QString path =
+      ask_new_file(window_, "Save the session", proposed, {"Sessions (*.fovea.json)"});
+  if (!path.isEmpty()) save_session_to(path);
 }
 
 void Files::save_session_to(const QString& path) {
-  write(
-      path, [path = path.toStdString(), file = session_file()] { write_session(path, file); },
-      [this, path] { session_path_ = path; });
+  session_path_ = path;
+  write(path, [path = path.toStdString(), file = session_file()] { write_session(path, file); });
 }
 
 void Files::keep_last() {
@@ -216,9 +231,8 @@ void Files::copy_panel(std::size_t row, std::size_t column) {
   const auto model = model_with(row, column);
   if (!model) return;
   constexpr int points = 252, scale = 4;
-  FigureStyle style{.width = points, .height = points, .dark = Theme::is_dark()};
+  FigureStyle style{.width = points, .height = points, .dark = window_is_dark()};
   QImage image(points * scale, points * scale, QImage::Format_RGB32);
-  image.fill(style.dark ? Theme::current().window : QColor(Qt::white));
   QPainter painter(&image);
   painter.scale(scale, scale);
   draw_figure(painter, figure_of_panel(*model, row, column, {}, style));
@@ -234,18 +248,13 @@ void Files::write(const QString& path, Figure figure) {
         [path = path.toStdString(), figure = std::move(figure)] { write_figure(path, figure); });
 }
 
-void Files::write(const QString& path, std::function<void()> work,
-                  std::function<void()> on_success) {
+void Files::write(const QString& path, std::function<void()> work) {
   window_.show_status("Writing " + path + "…");
-  window_.background().files.run(std::move(work), &window_,
-                                 [this, path, on_success](const std::string& error) {
-                                   if (error.empty()) {
-                                     if (on_success) on_success();
-                                     return window_.show_status("Wrote " + path);
-                                   }
-                                   window_.statusBar()->clearMessage();
-                                   window_.info_bar().show_message(to_qt(error));
-                                 });
+  window_.background().files.run(std::move(work), &window_, [this, path](const std::string& error) {
+    if (error.empty()) return window_.show_status("Wrote " + path);
+    window_.statusBar()->clearMessage();
+    window_.info_bar().show_message(to_qt(error));
+  });
 }
 
 }  // namespace fovea

@@ -19,10 +19,12 @@ class Files {
   /// A source or a session file.
   void open(const QString& what);
   void open_by_dialog();
+  void open_directory_by_dialog();
   /// Opens what was open when a window was last closed. False: nothing was, or it has gone.
   bool open_last();
-  /// Writes the file that was opened or saved last, else one that it asks for.
+  /// Writes the session file that is open or was saved last, else one that it asks for.
   void save_session();
+  void save_session_by_dialog();
   void save_session_to(const QString& path);
   /// Remembers the session for open_last().
   void keep_last();
@@ -37,20 +39,27 @@ class Files {
   /// Copies a panel to the clipboard as a picture.
   void copy_panel(std::size_t row, std::size_t column);
 
-  /// Asks where a session's missing source is now; empty: not known. Tests replace it.
+  /// Asks where a session's missing source is now; empty: unknown. Tests replace it.
   std::function<QString(const QString& missing)> ask_for_source;
 
  private:
-  void open_session(const SessionFile& file);
+  /// A session file that is being opened; empty: another source is.
+  struct Opening {
+    QString path;  // empty: Ctrl+S asks for one
+    std::string layout;
+  };
+
+  void open_session(const QString& path, const SessionFile& file);
+  void source_opened(bool new_source);
   SessionFile session_file() const;
   std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;
   void write(const QString& path, Figure figure);
   /// Writes in the background; then the status bar or a message says how it ended.
-  void write(const QString& path, std::function<void()> work,
-             std::function<void()> on_success = {});
+  void write(const QString& path, std::function<void()> work);
 
   MainWindow& window_;
-  QString session_path_;  // empty: neither opened nor saved
+  Opening opening_;
+  QString session_path_;  // of the session that is shown; empty: neither opened nor saved
 };
 
 }  // namespace fovea

@@ -33,21 +33,24 @@ FindBar::FindBar(MainWindow& window)
     connect(button, &QToolButton::clicked, this, slot);
     row->addWidget(button);
   };
-  add_button("▲", "Previous match (Shift+F3)", [this] { step(-1); });
-  add_button("▼", "Next match (F3)", [this] { step(1); });
+  add_button("▲", "Previous match", [this] { step(-1); });
+  add_button("▼", "Next match", [this] { step(1); });
   result_->setWordWrap(false);
   row->addWidget(result_, 1);
   add_button("✕", "Close the search", &FindBar::close_bar);
   hide();
-  connect(&window.study(), &Study::opened, this,
-          [this] { mark(isVisible() ? line_->text() : QString()); });
+  const auto search_again = [this] { mark(isVisible() ? line_->text() : QString()); };
+  connect(&window.study(), &Study::opened, this, search_again);
+  connect(&window.study(), &Study::session_changed, this, [this, search_again] {
+    if (window_.study().length() != length_) search_again();  // a layer of other tokens
+  });
 }
 
 void FindBar::open_bar() {
   show();
   line_->setFocus(Qt::ShortcutFocusReason);
   line_->selectAll();
-  start(line_->text());
+  mark(line_->text());
 }
 
 void FindBar::close_bar() {
@@ -59,9 +62,10 @@ void FindBar::close_bar() {
 void FindBar::mark(const QString& text) {
   found_.clear();
   at_.reset();
+  length_ = window_.study().length();
   const auto source = window_.study().source();
   if (source && !text.isEmpty()) {
-    for (Index i = 0; i < window_.study().length(); ++i)
+    for (Index i = 0; i < length_; ++i)
       if (to_qt(source->sequence.label(i)).contains(text, Qt::CaseInsensitive)) found_.push_back(i);
   }
   window_.canvas().set_found(found_);
@@ -76,18 +80,22 @@ void FindBar::mark(const QString& text) {
 void FindBar::start(const QString& text) {
   mark(text);
   if (found_.empty()) return;
+  at_ = first_match();
+  show_match();
+}
+
+std::size_t FindBar::first_match() const {
   const Index from = window_.study().session().pinned_query.value_or(0);
   const auto next = std::ranges::lower_bound(found_, from);
-  at_ = next == found_.end() ? 0 : next - found_.begin();
-  show_match();
+  return next == found_.end() ? 0 : next - found_.begin();
 }
 
 void FindBar::step(int by) {
   if (!isVisible()) return open_bar();
   if (found_.empty()) return;
-  const auto count = std::ssize(found_);
-  const auto from = at_ ? std::ptrdiff_t(*at_) : by > 0 ? -1 : count;
-  at_ = (from + by + count) % count;
+  const std::size_t count = found_.size();
+  const std::size_t from = at_ ? *at_ + by : first_match() - (by < 0);
+  at_ = (from + count) % count;
   show_match();
 }
 

@@ -29,14 +29,18 @@ class FindBar : public QFrame {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  void mark(const QString& text);   // the view stays where it is
-  void start(const QString& text);  // and shows the first match from the pinned query on
+  /// The view stays where it is.
+  void mark(const QString& text);
+  /// Marks, and shows the first match from the pinned query on.
+  void start(const QString& text);
+  std::size_t first_match() const;
   void show_match();
   void show_result(const QString& result);
 
   MainWindow& window_;
   QLineEdit* line_;
   QLabel* result_;
+  Index length_ = 0;               // of the tokens that were searched
   std::vector<Index> found_;       // tokens that match
   std::optional<std::size_t> at_;  // the match that was shown last
 };

@@ -104,7 +104,7 @@ void MainWindow::connect_canvas() {
   connect(&canvas_, &Canvas::query_pinned, this, [this](Index query) { editor_.pin(query); });
   connect(&canvas_, &Canvas::block_chosen, this, [this](int column, Index query, Index key) {
     study_.select_column(column);
-    docks_.inspector->choose_block(column, query, key);
+    study_.choose_block(PointedPair{query, key, column});
   });
   connect(&canvas_, &Canvas::settings_requested, this, [this](const ViewSettings& settings) {
     editor_.change_settings([&](ViewSettings& s) { s = settings; });
@@ -164,9 +164,12 @@ void MainWindow::show_sweep() {
 }
 
 void MainWindow::set_look(const QString& look) {
-  look_ = look;
   QSettings().setValue("look", look);
-  show_look();
+  for (QWidget* widget : QApplication::topLevelWidgets())
+    if (auto* window = qobject_cast<MainWindow*>(widget)) {
+      window->look_ = look;
+      window->show_look();
+    }
 }
 
 void MainWindow::show_look() {
@@ -194,6 +197,9 @@ void MainWindow::dropEvent(QDropEvent* event) {
   if (urls.isEmpty()) return;
   event->acceptProposedAction();
   open(urls.front().isLocalFile() ? urls.front().toLocalFile() : urls.front().toString());
+  if (urls.size() > 1)
+    show_status(QString("Opening the first of %1 files; `fovea FILE FILE` opens a window for each")
+                    .arg(urls.size()));
 }
 
 bool MainWindow::event(QEvent* event) {

@@ -44,7 +44,7 @@ class MainWindow : public QMainWindow {
   /// In the status bar, for a while.
   void show_status(const QString& message);
   void show_sweep();
-  /// "dark", "light", or "desktop": as the desktop is.
+  /// "dark", "light", or "desktop": as the desktop is. Of all windows.
   void set_look(const QString& look);
   /// Whether the desktop is dark now. Tests replace it.
   std::function<bool()> ask_desktop;

@@ -29,8 +29,10 @@ Navigation::Navigation(MainWindow& window)
                    });
   QObject::connect(&canvas_, &Canvas::column_moved, &window,
                    [this](int from, int to) { move_column(from, to); });
-  QObject::connect(docks.timing, &QTableWidget::cellPressed, &window,
-                   [this](int row) { choose_column(row); });
+  QObject::connect(docks.timing, &QTableWidget::cellPressed, &window, [this](int row) {
+    canvas_.setFocus();  // what is being typed belongs to the column that was selected
+    choose_column(row);
+  });
   QObject::connect(docks.sequence, &SequenceView::query_hovered, &window,
                    [this](Index query) { point_to(query, -1); });
 }
@@ -137,8 +139,8 @@ void Navigation::choose_block_at_crosshair() {
   if (std::ranges::find(views, View::rank) == views.end())
     return window_.show_status("There is no rank row: choose View > Rows > Rank");
   if (!has_crosshair()) move_crosshair(0, 0);
-  window_.docks().inspector->choose_block(study_.selected_column(), study_.hovered_query(),
-                                          study_.hovered_key());
+  study_.choose_block(
+      PointedPair{study_.hovered_query(), study_.hovered_key(), study_.selected_column()});
 }
 
 void Navigation::step_leaf(int by) {
@@ -157,16 +159,24 @@ void Navigation::step_leaf(int by) {
                           .arg(study_.marks().keys().size()));
 }
 
+int Navigation::view() const {
+  return std::clamp(view_, 0, std::max(0, int(study_.session().views.size()) - 1));
+}
+
+int Navigation::column() const {
+  return std::clamp(column_, 0, std::max(0, int(study_.columns().size()) - 1));
+}
+
 void Navigation::step_view(int by) {
   const int count = int(study_.session().views.size());
   if (count == 0) return;
-  view_ = std::clamp(view_ + by, 0, count - 1);
+  view_ = std::clamp(view() + by, 0, count - 1);
   column_ = study_.selected_column();
   canvas_.set_current(view_, column_);
 }
 
 void Navigation::move_view(int by) {
-  if (editor_.move_view(view_, view_ + by)) step_view(by);
+  if (editor_.move_view(view(), view() + by)) step_view(by);
 }
 
 void Navigation::move_column(int from, int to) {
@@ -180,12 +190,12 @@ void Navigation::choose_column(int column) {
 
 void Navigation::follow_column() {
   column_ = study_.selected_column();
-  if (canvas_.is_enlarged()) canvas_.enlarge(view_, column_);
-  canvas_.set_current(view_, column_);
+  if (canvas_.is_enlarged()) canvas_.enlarge(view(), column());
+  canvas_.set_current(view(), column());
 }
 
 void Navigation::enlarge_panel() {
-  if (!canvas_.show_grid()) canvas_.enlarge(view_, column_);
+  if (!canvas_.show_grid()) canvas_.enlarge(view(), column());
 }
 
 void Navigation::go_back() {
@@ -195,6 +205,7 @@ void Navigation::go_back() {
   corner_.reset();
   study_.select({0, 0}, {0, 0});
   study_.choose_leaves(0, {0, 0});
+  study_.choose_block({});
   point_to(-1, -1);
 }
 

@@ -35,8 +35,8 @@ class Navigation {
   void step_leaf(int by);
 
   /// The panel that was pointed at or chosen last.
-  int view() const { return view_; }
-  int column() const { return column_; }
+  int view() const;
+  int column() const;
   void step_view(int by);
   void move_view(int by);
   void choose_column(int column);
@@ -45,7 +45,7 @@ class Navigation {
   void follow_column();
   void enlarge_panel();
   /// Closes the search, else leaves the enlarged panel, else cancels the running work, else
-  /// unselects everything.
+  /// unselects everything but the pinned query.
   void go_back();
   /// Another source was opened.
   void reset();

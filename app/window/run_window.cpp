@@ -70,10 +70,16 @@ int run_window(int argc, char** argv, const std::vector<std::string>& files,
   QApplication::setOrganizationName("Fovea");
   QApplication::setApplicationName("Fovea");
   QApplication::setWindowIcon(QIcon(to_qt(assets_directory() + "/fovea.svg")));
-  // Its destructor waits until all files are written.
-  const auto background = std::make_shared<Background>();
+  auto background = std::make_shared<Background>();
   open_windows(files, backend, background);
-  return QApplication::exec();
+  const int status = QApplication::exec();
+  end_background(std::move(background));
+  return status;
+}
+
+void end_background(std::shared_ptr<Background> background) {
+  background.reset();                    // waits until all files are written
+  QCoreApplication::sendPostedEvents();  // says which could not be
 }
 
 }  // namespace fovea

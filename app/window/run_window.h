@@ -25,6 +25,10 @@ std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
                                       const BackendChoice& choice,
                                       std::shared_ptr<Background> background);
 
+/// Waits for all files that are being written. Errors that no window can show any more go to the
+/// standard error stream.
+void end_background(std::shared_ptr<Background> background);
+
 /// Runs until the last window is closed. Returns the exit status.
 int run_window(int argc, char** argv, const std::vector<std::string>& files,
                const BackendChoice& backend = {});

@@ -23,15 +23,15 @@ class StatusLine : public QObject {
         head_(new QLabel),
         progress_(new QProgressBar),
         cancel_(new QToolButton) {
-    constexpr int pixels =
-        160;  // and as many steps: more could not be seen, and each redraws the window
+    // As many steps as pixels: more could not be seen, and each redraws the window.
+    constexpr int pixels = 160;
     progress_->setRange(0, pixels);
     progress_->setTextVisible(false);
     progress_->setFixedWidth(pixels);
     progress_->setAccessibleName("Progress");
     cancel_->setText("Cancel");
     cancel_->setObjectName("cancel_button");
-    cancel_->setToolTip("Stop computing and keep what is there (Esc)");
+    cancel_->setToolTip("Stop computing and keep what is there");
     connect(cancel_, &QToolButton::clicked, &study, &Study::cancel);
     QStatusBar* bar = window.statusBar();
     bar->addWidget(text_, 1);
@@ -59,7 +59,7 @@ class StatusLine : public QObject {
     }
     cancel_->setVisible(working);
     QString text;
-    if (study_.paused()) text = "Cancelled; press F5 to resume";
+    if (study_.paused()) text = "Cancelled. To resume: Compute > Compute and measure again";
     if (working) {
       text = study_.opening() ? text_of(RequestKind::open)
              : status.busy()  ? text_of(status.running->kind)

@@ -221,7 +221,7 @@ void ViewBar::add_fields() {
       {"Range", "&Shared range", "One colour range for all panels of a row, or one for each panel"},
       &S::shared_range, {false, "own ranges"}, {true, "shared range"});
   addSeparator();
-  add_choice({"Error", "&Error", "What the error row shows (E)", View::error}, &S::error,
+  add_choice({"Error", "&Error", "What the error row shows", View::error}, &S::error,
              {choice(ErrorKind::signed_difference, "signed"),
               choice(ErrorKind::absolute, "absolute"), choice(ErrorKind::squared, "squared"),
               choice(ErrorKind::relative, "relative"), choice(ErrorKind::log10_absolute, "log10")});

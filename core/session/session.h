@@ -18,6 +18,10 @@ enum class ErrorKind { signed_difference, absolute, squared, relative, log10_abs
 enum class Norm { linear, log, row_max };
 enum class RankColour { rank, storage };  // of a rank map's blocks
 
+/// In the order of menus.
+std::vector<View> all_views();
+/// The kind that follows in their order; after the last the first.
+ErrorKind next(ErrorKind kind);
 std::string to_text(View view);
 std::string to_text(ErrorKind kind);
 std::string to_text(Norm norm);

@@ -11,6 +11,7 @@ struct SweepLimits {
   double seconds = 60;    // of measuring; a run expected to go beyond is left out
   double slice_ms = 150;  // of repeated runs in a step; one run may take longer
   int samples = 15;       // of a point, at most
+  friend bool operator==(const SweepLimits&, const SweepLimits&) = default;
 };
 
 class Sweeper {

@@ -184,7 +184,7 @@ TEST_CASE("singular values are those of Jacobi rotations, of low rank, graded or
     const Eigen::VectorXd expected =
         Eigen::JacobiSVD<Eigen::MatrixXd>(a / std::max(size, 1e-300)).singularValues() * size;
     const auto [found, resolved] = singular_values(a.data(), rows, cols);
-    // What is given as a bound is told from what is known.
+    // Singular values that are only bounded are not counted as resolved.
     const bool cut_off = name.starts_with("rank") || name == "graded, cut off";
     CHECK((resolved < 150) == cut_off);
     for (auto s = static_cast<std::size_t>(resolved); s < found.size(); ++s)

@@ -5,7 +5,6 @@
 // is in the same state for all of them. Times are those of events on the device, of kernels only;
 // all heads are in one launch. FOVEA_COMMIT and FOVEA_DRIVER name the commit and the driver.
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -17,6 +16,7 @@
 #include <thread>
 
 #include "analysis/cost.h"
+#include "bench/contenders.h"
 #include "bench/figures.h"
 #include "bench/map_errors.h"
 #include "bench/side_by_side.h"
@@ -29,7 +29,6 @@ using namespace fovea::bench;
 
 namespace {
 
-constexpr Index d = 64;
 constexpr int sampled_rows = 16, sampled_map_rows = 2;
 constexpr double beyond_caches = 128e6;  // bytes between two uses of an input
 
@@ -41,79 +40,6 @@ struct Options {
   int rounds = 30;
   std::vector<Index> lengths{131072, 4096, 16384, 65536}, heads{12, 1};
 };
-
-// ---- What is measured ------------------------------------------------------------------------
-
-/// Floors on an H200 at n = 4096, 16384, 65536, 131072 for 12 heads of d = 64, in ms (0: none
-/// known): the design's count of operations and bytes divided by the rates measured there. For
-/// exact in fp32 they are of multiply-adds, for the others of memory or of tensor cores in 16 bits.
-struct Floor {
-  const char* what;
-  const char* precision;
-  bool causal;
-  double ms[4];
-};
-constexpr Floor floors[] = {
-    {"exact", "fp32", false, {.77, 12, 197, 788}},
-    {"exact", "fp32", true, {.385, 6, 98.5, 394}},
-    {"exact", "bf16", false, {.065, 1.04, 16.7, 66.8}},
-    {"exact", "bf16", true, {.0325, .52, 8.35, 33.4}},
-    {"hyper", "", false, {.009, .036, .145, .29}},
-    {"hyper", "", true, {.03, .16, .78, 1.7}},
-    {"h1d", "", false, {.015, .06, .23, .47}},
-    {"strided", "", true, {.009, .035, .14, .33}},
-    {"fixed", "", true, {.006, .037, .29, .65}},
-    {"tf", "", false, {.009, .035, .14, .28}},
-    {"tc", "", false, {.009, .035, .14, .28}},
-    {"maps", "bf16", false, {0, 0, 0, 5.6 * 12}},
-    {"maps", "fp32", false, {0, 0, 0, 788 + 6}},  // segments written and read: 2.1 GB a head
-};
-
-double floor_of(const std::string& what, const std::string& precision, bool causal, Index n,
-                Index heads) {
-  constexpr Index lengths[] = {4096, 16384, 65536, 131072};
-  const auto at = std::ranges::find(lengths, n) - std::begin(lengths);
-  if (at == std::ssize(lengths)) return 0;
-  for (const Floor& f : floors)
-    if (f.what == what && f.causal == causal && (*f.precision == 0 || f.precision == precision))
-      return f.ms[at] * static_cast<double>(heads) / 12;
-  return 0;
-}
-
-struct Contender {
-  std::string id, precision;
-  std::vector<std::pair<std::string, std::string>> settings;
-};
-
-/// Precisions of the back end, the first for every variant, the others for exact and hyper.
-const std::vector<std::string> precisions{"fp32", "bf16"};
-
-std::vector<Contender> contenders(Index n, bool causal) {
-  const auto text = [](Index i) { return std::to_string(i); };
-  const Index log2_n = std::bit_width(static_cast<std::uint64_t>(n)) - 1;
-  const Index root = std::max<Index>(2, std::lround(std::sqrt(static_cast<double>(n))));
-  const Index block = std::min<Index>(256, n / 4), height = std::max<Index>(1, log2_n - 7);
-  std::vector<Contender> out;
-  for (const std::string& precision : precisions) out.push_back({"exact", precision, {}});
-  for (const std::string& precision : precisions)
-    out.push_back({"hyper",
-                   precision,
-                   {{"block", text(block)},
-                    {"samples", text(block)},
-                    {"min_length", causal ? "4096" : "0"}}});
-  out.push_back({"h1d", precisions.front(), {{"block", "16"}}});
-  out.push_back({"strided", precisions.front(), {{"stride", text(root)}}});
-  out.push_back({"fixed", precisions.front(), {{"stride", text(root)}, {"summary", "8"}}});
-  out.push_back({"tf", precisions.front(), {{"height", text(height)}}});
-  out.push_back({"tc", precisions.front(), {{"height", text(height)}}});
-  return out;
-}
-
-std::string describe(const Contender& c) {
-  std::string text;
-  for (const auto& [id, value] : c.settings) text += (text.empty() ? "" : " ") + id + "=" + value;
-  return text;
-}
 
 // ---- Heads and operators ---------------------------------------------------------------------
 
@@ -187,11 +113,11 @@ struct Entrant {
 class Bench {
  public:
   explicit Bench(const Options& options) : options_(options), start_(Clock::now()) {
-    for (const std::string& precision : precisions) {
+    for (const std::string& precision : precisions()) {
       std::string why_not;
       backends_[precision] = make_cuda_backend({.precision = precision}, &why_not);
       if (backends_[precision]) continue;
-      if (precision == precisions.front()) throw UnavailableError(why_not);
+      if (precision == precisions().front()) throw UnavailableError(why_not);
       std::cerr << "left out: " << precision << ": " << why_not << "\n";
     }
   }
@@ -206,13 +132,13 @@ class Bench {
           measure_group(n, heads, causal, (options_.seconds - elapsed()) / left_groups--);
           after_group(figures_);
         }
-    for (const std::string& precision : precisions)
+    for (const std::string& precision : precisions())
       measure_maps(*std::ranges::max_element(options_.lengths), precision);
     check_peaked(*std::ranges::min_element(options_.lengths));
     return std::move(figures_);
   }
 
-  std::string device() const { return backends_.at(precisions.front())->device(); }
+  std::string device() const { return backends_.at(precisions().front())->device(); }
 
  private:
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -344,7 +270,7 @@ class Bench {
       for (Index c = 0; c < d; ++c) q(i, c) *= 16;
     const Problem peaked =
         make_problem(std::move(q), Matrix::copy_of(head.k), Matrix::copy_of(head.v), head.scale);
-    for (const std::string& precision : precisions) {
+    for (const std::string& precision : precisions()) {
       Entrant entrant{{"exact", precision, {}}};
       enter(entrant, {peaked}, peaked);
       if (entrant.left_out) continue;

@@ -56,6 +56,64 @@ TEST_CASE("a drag selects where there are queries and keys, not in a row's curve
   CHECK(selected.count() == 1);
 }
 
+TEST_CASE("a click may tremble by some pixels, a longer way is a drag") {
+  Shown shown(matrix_model(64, 2));
+  QSignalSpy pins(&shown.canvas, &Canvas::query_pinned),
+      selected(&shown.canvas, &Canvas::rectangle_selected);
+  const QPoint at = within(shown, 0, 0, 0.5, 0.5);
+  drag(shown, at, at + QPoint(2, 2));
+  CHECK(pins.count() == 1);
+  CHECK(selected.isEmpty());
+  drag(shown, at, at + QPoint(6, 6));
+  CHECK(pins.count() == 1);
+  CHECK(selected.count() == 1);
+}
+
+TEST_CASE("a rectangle that is dragged beyond its panel ends with what is seen there") {
+  auto model = matrix_model(64, 2);
+  model->viewport = {16, 32, 16, 32};
+  Shown shown(model);
+  QSignalSpy selected(&shown.canvas, &Canvas::rectangle_selected);
+  drag(shown, within(shown, 0, 0, 0.6, 0.6), within(shown, 1, 1, 0.5, 0.5));
+  REQUIRE(selected.count() == 1);
+  CHECK(selected[0][0].value<IndexRange>().end == 32);
+  CHECK(selected[0][1].value<IndexRange>().end == 32);
+}
+
+TEST_CASE("an enlarged panel is reported by its row and column in the session") {
+  Shown shown(matrix_model(64, 3));
+  QSignalSpy hovers(&shown.canvas, &Canvas::hovered), chosen(&shown.canvas, &Canvas::column_chosen);
+  shown.canvas.enlarge(1, 2);
+  shown.settle();
+  const QPoint at = within(shown, 1, 2, 0.5, 0.5);
+  shown.move(at);
+  REQUIRE_FALSE(hovers.isEmpty());
+  CHECK(hovers.last()[2].toInt() == 2);
+  CHECK(hovers.last()[3].toInt() == 1);
+  QTest::mouseClick(&shown.canvas, Qt::LeftButton, {}, {at.x(), 20});  // its title
+  shown.settle();
+  REQUIRE(chosen.count() == 1);
+  CHECK(chosen[0][0].toInt() == 2);
+}
+
+TEST_CASE("a selection is drawn where its queries meet its keys") {
+  const auto picture = [](bool selected) {
+    auto model = matrix_model(16, 1);
+    if (selected) model->selection_begin = {2, 8}, model->selection_end = {6, 12};
+    Shown shown(model);
+    return shown.picture();
+  };
+  Shown shown(matrix_model(16, 1));
+  const QImage without = picture(false), with = picture(true);
+  const auto changed = [&](double query, double key) {
+    const QPoint at = within(shown, 0, 0, key / 16, query / 16);
+    return pixel(shown, without, at) != pixel(shown, with, at);
+  };
+  CHECK(changed(4.2, 10.2));
+  CHECK_FALSE(changed(10.2, 4.2));
+  CHECK_FALSE(changed(7, 10.2));
+}
+
 TEST_CASE("a double click enlarges and leaves pin and leaves as they were") {
   for (const std::optional<Index> before : {std::optional<Index>{}, {7}, {192}}) {
     Shown shown(matrix_model(384, 2));
@@ -80,8 +138,8 @@ TEST_CASE("a double click enlarges and leaves pin and leaves as they were") {
   std::optional<std::pair<int, IndexRange>> chosen{{3, {1, 2}}};
   shown.canvas.set_chosen_leaves(3, {1, 2});
   QObject::connect(&shown.canvas, &Canvas::leaves_chosen, [&](int column, IndexRange leaves) {
-    const std::pair wished{column, leaves};
-    chosen = chosen == wished ? std::nullopt : std::optional(wished);
+    const std::pair requested{column, leaves};
+    chosen = chosen == requested ? std::nullopt : std::optional(requested);
     shown.canvas.set_chosen_leaves(column, chosen ? leaves : IndexRange{0, 0});
   });
   double_click(shown, within(shown, 1, 1, 0.5, 0.95));
@@ -249,13 +307,13 @@ TEST_CASE("a click on what stands above the bars and the tree chooses no leaf") 
   CHECK(chosen[0][1].value<IndexRange>().size() == 1);
 }
 
-TEST_CASE("the size of panels is told whenever they are drawn at another") {
+TEST_CASE("the size of panels is reported whenever it changes") {
   Shown shown(matrix_model(64, 3));
   const int before = shown.canvas.panel_pixels();
-  QSignalSpy told(&shown.canvas, &Canvas::panel_pixels_changed);
+  QSignalSpy reported(&shown.canvas, &Canvas::panel_pixels_changed);
   shown.canvas.enlarge(0, 0);
   shown.settle();
-  REQUIRE(told.count() == 1);
-  CHECK(told[0][0].toInt() == shown.canvas.panel_pixels());
+  REQUIRE(reported.count() == 1);
+  CHECK(reported[0][0].toInt() == shown.canvas.panel_pixels());
   CHECK(shown.canvas.panel_pixels() > before);
 }

@@ -115,17 +115,17 @@ TEST_CASE("twenty fast clicks are twenty pins, of the token under the cursor") {
 
 TEST_CASE("the wheel zooms about the cursor and never leaves the matrix") {
   Shown shown(matrix_model(384, 2));
-  Viewport wished;
-  QObject::connect(&shown.canvas, &Canvas::viewport_requested, [&](Viewport v) { wished = v; });
+  Viewport requested;
+  QObject::connect(&shown.canvas, &Canvas::viewport_requested, [&](Viewport v) { requested = v; });
   const QPoint at = inside(shown, 0, 0.25, 0.5);
   shown.wheel(at, 3);
-  const double extent = wished.row_end - wished.row_begin;
+  const double extent = requested.row_end - requested.row_begin;
   CHECK(extent == doctest::Approx(384 * 0.512));  // 0.8^3
   // The token under the cursor stays within a pixel's worth of tokens.
-  CHECK(wished.row_begin + 0.5 * extent == doctest::Approx(192).epsilon(0.02));
-  CHECK(wished.col_begin + 0.25 * extent == doctest::Approx(96).epsilon(0.03));
+  CHECK(requested.row_begin + 0.5 * extent == doctest::Approx(192).epsilon(0.02));
+  CHECK(requested.col_begin + 0.25 * extent == doctest::Approx(96).epsilon(0.03));
   shown.wheel(at, -40);
-  CHECK(wished == Viewport{0, 384, 0, 384});
+  CHECK(requested == Viewport{0, 384, 0, 384});
 }
 
 TEST_CASE(
@@ -153,9 +153,9 @@ TEST_CASE(
 
 TEST_CASE("a left drag selects, a right drag pans, a header click chooses, a header drag moves") {
   Shown shown(matrix_model(384, 3));
-  Viewport wished{0, 384, 0, 384};
+  Viewport requested{0, 384, 0, 384};
   IndexRange rows, cols;
-  QObject::connect(&shown.canvas, &Canvas::viewport_requested, [&](Viewport v) { wished = v; });
+  QObject::connect(&shown.canvas, &Canvas::viewport_requested, [&](Viewport v) { requested = v; });
   QObject::connect(&shown.canvas, &Canvas::rectangle_selected,
                    [&](IndexRange r, IndexRange c) { rows = r, cols = c; });
   QSignalSpy chosen(&shown.canvas, &Canvas::column_chosen),
@@ -174,9 +174,9 @@ TEST_CASE("a left drag selects, a right drag pans, a header click chooses, a hea
   CHECK(std::abs(cols.end - 192) <= 3);
   CHECK(pins.isEmpty());
   shown.wheel(inside(shown, 0, 0.5, 0.5), 5);
-  const Viewport before = wished;
+  const Viewport before = requested;
   drag(Qt::RightButton, inside(shown, 0, 0.5, 0.5), inside(shown, 0, 0.4, 0.5));
-  CHECK(wished.col_begin > before.col_begin);
+  CHECK(requested.col_begin > before.col_begin);
   QTest::mouseClick(&shown.canvas, Qt::LeftButton, {}, {inside(shown, 1, 0.5, 0).x(), 20});
   shown.settle();
   REQUIRE(chosen.count() == 1);
@@ -231,10 +231,10 @@ TEST_CASE("tokens that touch are one span, and there are no more spans than pixe
   CHECK(canvas::spans({60, 70, 0, 50}, {10, 90}).empty());
 }
 
-/// For the eye: FOVEA_SHOTS=folder writes them.
-TEST_CASE("pictures of all states") {
+/// For the eye: FOVEA_SHOTS=folder test_canvas --no-skip -tc="pictures of *" writes them.
+TEST_CASE("pictures of all states" * doctest::skip()) {
   const QString folder = qEnvironmentVariable("FOVEA_SHOTS");
-  if (folder.isEmpty()) return;
+  REQUIRE_MESSAGE(!folder.isEmpty(), "FOVEA_SHOTS must name a folder");
   for (const bool dark : {true, false}) {
     const auto shot = [&](const QString& name, std::shared_ptr<CanvasModel> model, QSize size,
                           QPoint hover = {2, 2}) {

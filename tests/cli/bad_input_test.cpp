@@ -136,9 +136,9 @@ TEST_CASE("one token is enough, and tokens of another count label nothing") {
   CHECK(one.json()["n"] == 1);
   const std::string few = directory.write(
       "few.safetensors", square(R"("__metadata__":{"tokens":"[\"a\",\"b\",\"c\"]"},)"));
-  const Ended told = run_program({"info", few});
-  CHECK(told.status == 0);
-  check_says(told.out, {"3 tokens but n = 4"});
+  const Ended ended = run_program({"info", few});
+  CHECK(ended.status == 0);
+  check_says(ended.out, {"3 tokens but n = 4"});
 }
 
 TEST_CASE("NaN and infinities are found by tensor, head and position") {

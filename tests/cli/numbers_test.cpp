@@ -9,6 +9,7 @@
 #include "data/synthetic.h"
 #include "io/safetensors_writer.h"
 #include "io/tensor_file.h"
+#include "larger_error.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -114,20 +115,18 @@ TEST_CASE("exact attention of awkward sizes is the plain formula") {
         largest = std::max(largest, std::abs(logit * problem.scale));
         sum += row[static_cast<std::size_t>(j)] = std::exp(logit * problem.scale);
       }
-      worst_lse =
-          std::max(worst_lse,
-                   std::abs(static_cast<double>(lse[static_cast<std::size_t>(i)]) - std::log(sum)));
+      worst_lse = larger_error(
+          worst_lse, static_cast<double>(lse[static_cast<std::size_t>(i)]) - std::log(sum));
       for (Index j = 0; j < n; ++j)
         worst_p =
-            std::max(worst_p, std::abs(static_cast<double>(p[static_cast<std::size_t>(i * n + j)]) -
-                                       row[static_cast<std::size_t>(j)] / sum));
+            larger_error(worst_p, static_cast<double>(p[static_cast<std::size_t>(i * n + j)]) -
+                                      row[static_cast<std::size_t>(j)] / sum);
       for (Index c = 0; c < dv; ++c) {
         double value = 0;
         for (Index j = 0; j < n; ++j)
           value += row[static_cast<std::size_t>(j)] / sum * static_cast<double>(problem.v(j, c));
-        worst_z = std::max(
-            worst_z,
-            std::abs(value - static_cast<double>(z[static_cast<std::size_t>(i * dv + c)])));
+        worst_z = larger_error(
+            worst_z, value - static_cast<double>(z[static_cast<std::size_t>(i * dv + c)]));
       }
     }
     // A logit of size L carries up to about (d + 2) L 2^-24 of rounding, mostly sqrt(d) of it; P

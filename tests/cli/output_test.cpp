@@ -1,4 +1,4 @@
-// Output that cannot be written: told with status 4, and whatever was there before is intact.
+// Output that cannot be written: status 4, and what was there before stays.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

@@ -153,9 +153,9 @@ TEST_CASE("scale and mask: the caller's, else the source's, else 1/sqrt(d) and n
   source.causal = true;
   CHECK(problem_of(source, {}).scale == 0.5);
   CHECK(problem_of(source, {}).causal);
-  const Problem wished = problem_of(source, {.scale = 2.0, .causal = false});
-  CHECK(wished.scale == 2.0);
-  CHECK_FALSE(wished.causal);
+  const Problem chosen = problem_of(source, {.scale = 2.0, .causal = false});
+  CHECK(chosen.scale == 2.0);
+  CHECK_FALSE(chosen.causal);
 }
 
 TEST_CASE("a scale that is given is a number above 0, and never silently replaced by the default") {

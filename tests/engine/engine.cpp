@@ -6,86 +6,14 @@
 #include <atomic>
 #include <chrono>
 #include <future>
-#include <mutex>
 #include <thread>
 
 #include "data/error.h"
-
-namespace fovea {
-enum class RequestKind : int {
-  a,
-  b,
-  bad,
-  c,
-  call,
-  drag,
-  gate,
-  held,
-  high,
-  hungry,
-  id,
-  slow,
-  low,
-  never,
-  other,
-  quick,
-  run,
-  stopped
-};
-}
+#include "engine/jobs.h"
 
 using namespace fovea;
+using namespace fovea::test;
 using namespace std::chrono_literals;
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// Collects what jobs report, from the engine's thread.
-struct Log {
-  std::mutex mutex;
-  std::vector<std::string> lines;
-  void add(const std::string& line) {
-    const std::scoped_lock lock(mutex);
-    lines.push_back(line);
-  }
-  std::vector<std::string> copy() {
-    const std::scoped_lock lock(mutex);
-    return lines;
-  }
-};
-
-void wait_idle(const Engine& engine) {
-  const auto give_up = Clock::now() + 10s;
-  for (;;) {
-    const auto status = engine.status();
-    if (!status.busy() && status.waiting == 0) return;
-    REQUIRE(Clock::now() < give_up);
-    std::this_thread::sleep_for(1ms);
-  }
-}
-
-// Holds the engine until released, so that later requests queue up.
-struct Gate {
-  std::promise<void> opened;
-  std::shared_future<void> wait = opened.get_future().share();
-  Engine::Job job() {
-    return [w = wait](const Backend&, std::stop_token, Progress&) { w.wait(); };
-  }
-};
-
-// Pieces 1, 2 and 3 of a job, reported to the log.
-Engine::Piece three_pieces(Log& log, std::function<void(int)> also = {}) {
-  return [&log, also, turns = std::make_shared<int>(0)](const Backend&, std::stop_token,
-                                                        Progress& progress) {
-    log.add("piece " + std::to_string(++*turns));
-    progress.fraction = *turns / 3.0;
-    if (also) also(*turns);
-    return *turns < 3;
-  };
-}
-
-}  // namespace
 
 TEST_CASE("engine: higher priority first, among equals the newest") {
   Log log;
@@ -263,104 +191,6 @@ TEST_CASE(
   gate.opened.set_value();
   CHECK(cancelled.get_future().get() == its);
   CHECK(done.get_future().get() == its);
-}
-
-TEST_CASE("engine: other jobs run between the pieces of a long one") {
-  Log log;
-  Engine engine(make_cpu_backend({.threads = 1}), nullptr);
-  Gate gate;
-  engine.submit({RequestKind::gate}, 9, gate.job());
-  engine.submit_pieces(
-      {RequestKind::slow}, 1, three_pieces(log, [&](int turn) {
-        if (turn == 1)
-          engine.submit({RequestKind::quick}, 5,
-                        [&](const Backend&, std::stop_token, Progress&) { log.add("quick"); });
-      }));
-  gate.opened.set_value();
-  wait_idle(engine);
-  CHECK(log.copy() == std::vector<std::string>{"piece 1", "quick", "piece 2", "piece 3"});
-}
-
-TEST_CASE("engine: a long job that is cancelled or requested again has no further piece") {
-  for (const bool again : {false, true}) {
-    Log log;
-    Engine engine(make_cpu_backend({.threads = 1}), nullptr);
-    Gate gate;
-    engine.submit({RequestKind::gate}, 9, gate.job());
-    engine.submit_pieces({RequestKind::slow}, 1, [&](const Backend&, std::stop_token, Progress&) {
-      log.add("piece");
-      if (again)
-        engine.submit({RequestKind::slow}, 1,
-                      [&](const Backend&, std::stop_token, Progress&) { log.add("new"); });
-      else
-        engine.cancel({RequestKind::slow});
-      return true;
-    });
-    gate.opened.set_value();
-    wait_idle(engine);
-    CHECK(log.copy() ==
-          (again ? std::vector<std::string>{"piece", "new"} : std::vector<std::string>{"piece"}));
-  }
-}
-
-TEST_CASE("engine: the pieces after the first may have a lower priority") {
-  Log log;
-  Engine engine(make_cpu_backend({.threads = 1}), nullptr);
-  Gate gate;
-  engine.submit({RequestKind::gate}, 9, gate.job());
-  engine.submit_pieces({RequestKind::slow}, 5, three_pieces(log), 1);
-  engine.submit({RequestKind::other}, 3,
-                [&](const Backend&, std::stop_token, Progress&) { log.add("other"); });
-  gate.opened.set_value();
-  wait_idle(engine);
-  CHECK(log.copy() == std::vector<std::string>{"piece 1", "other", "piece 2", "piece 3"});
-}
-
-TEST_CASE("engine: an interrupted piece gives way, is begun again, and no other job is lost") {
-  Log log;
-  Engine engine(make_cpu_backend({.threads = 1}), nullptr);
-  std::promise<void> runs;
-  auto begun = std::make_shared<int>(0);
-  engine.submit_pieces({RequestKind::slow}, 1,
-                       [&, begun](const Backend&, std::stop_token stop, Progress&) {
-                         log.add("piece " + std::to_string(++*begun));
-                         if (*begun == 1) {
-                           runs.set_value();
-                           while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
-                           throw Cancelled();
-                         }
-                         return *begun < 3;
-                       });
-  runs.get_future().wait();
-  engine.interrupt({RequestKind::other});  // does not run
-  engine.submit({RequestKind::quick}, 5,
-                [&](const Backend&, std::stop_token, Progress&) { log.add("quick"); });
-  engine.interrupt({RequestKind::slow});
-  wait_idle(engine);
-  CHECK(log.copy() == std::vector<std::string>{"piece 1", "quick", "piece 2", "piece 3"});
-}
-
-TEST_CASE("engine: a job that is cancelled, before or after an interruption, does not come back") {
-  for (const bool before : {false, true}) {
-    Log log;
-    Engine engine(make_cpu_backend({.threads = 1}), nullptr);
-    std::promise<void> runs, asked;
-    auto wait = asked.get_future().share();
-    engine.submit_pieces({RequestKind::slow}, 1,
-                         [&, wait](const Backend&, std::stop_token, Progress&) -> bool {
-                           log.add("piece");
-                           runs.set_value();
-                           wait.wait();
-                           throw Cancelled();
-                         });
-    runs.get_future().wait();
-    if (before) engine.cancel({RequestKind::slow});
-    engine.interrupt({RequestKind::slow});
-    if (!before) engine.cancel({RequestKind::slow});
-    asked.set_value();
-    wait_idle(engine);
-    CHECK(log.copy() == std::vector<std::string>{"piece"});
-  }
 }
 
 TEST_CASE("engine: a delayed job waits for its time, others run at once") {

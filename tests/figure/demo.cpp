@@ -1,4 +1,5 @@
-// Writes what a person should look at when FOVEA_FIGURE_DEMO names a folder.
+// Writes what a person should look at:
+// FOVEA_FIGURE_DEMO=folder test_figure --no-skip -tc="*to be looked at"
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -7,10 +8,10 @@
 
 using namespace fovea;
 
-TEST_CASE("example figures can be written to a folder to be looked at") {
+TEST_CASE("example figures can be written to a folder to be looked at" * doctest::skip()) {
   example::application();
   const char* folder = std::getenv("FOVEA_FIGURE_DEMO");
-  if (!folder) return;
+  REQUIRE_MESSAGE(folder, "FOVEA_FIGURE_DEMO must name a folder");
   const std::string base = folder;
   Figure two = example::paper(504, 384);
   for (const char* ending : {".png", ".svg", ".pdf"}) write_figure(base + "/paper" + ending, two);

@@ -1,4 +1,4 @@
-// A Recorder is a page that notes where everything is drawn, for laws about layout.
+// A Recording is where everything of a figure is drawn, for laws about layout.
 #pragma once
 
 #include <QPaintDevice>

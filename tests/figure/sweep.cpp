@@ -142,10 +142,11 @@ TEST_CASE("sweep: notes say what was fitted, measured badly, left out or refused
   CHECK(all.find("Fixed cannot be at n = 256: too short") != std::string::npos);
 }
 
-TEST_CASE("sweep: examples can be written to a folder to be looked at") {
+/// As in demo.cpp.
+TEST_CASE("sweep: examples can be written to a folder to be looked at" * doctest::skip()) {
   example::application();
   const char* folder = std::getenv("FOVEA_FIGURE_DEMO");
-  if (!folder) return;
+  REQUIRE_MESSAGE(folder, "FOVEA_FIGURE_DEMO must name a folder");
   const std::string base = folder;
   SweepFigure figure = example_figure(6, 131072, 504);
   for (const char* ending : {".png", ".svg", ".pdf"})

@@ -10,7 +10,7 @@
 
 namespace fovea::test {
 
-/// Calls law(case, problem, instance) for every case, shape of at most `longest` tokens, mask and
+/// Calls law(case, instance) for every case, shape of at most `longest` tokens, mask and
 /// back end; the data alternate.
 template <class Law>
 void for_all(Law law, Index longest = 1 << 20) {

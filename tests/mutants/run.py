@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plants one bug at a time and sees whether the tests notice.
+"""Introduces one bug at a time and sees whether the tests notice.
 
   tests/mutants/run.py                   every mutant: about 20 s each on two cores
   tests/mutants/run.py NAME...           those whose names match; `*` stands for anything
@@ -10,7 +10,7 @@ A mutant is a table in one of the .toml files here: `file` (where it has moved, 
 name), the text to `find`, which must occur exactly once, what to `replace` it by, the `bug` in one
 sentence, and which test must notice: `target` and doctest's filter `cases`. A mutant that nobody
 could notice carries `equivalent`, the reason why. When a mutant is out of date, correct its text,
-or plant the same bug where the code is now.
+or introduce the same bug where the code is now.
 
 The working tree is never touched: it is copied to --scratch and built there. The exit status is 0
 when every mutant was killed or is equivalent."""
@@ -62,7 +62,7 @@ def source_of(mutant, root):
 
 
 def out_of_date(mutant, root):
-    """Why the mutant cannot be planted; nothing when it can."""
+    """Why the mutant cannot be applied; nothing when it can."""
     path = source_of(mutant, root)
     if not path:
         return f"{mutant['file']} does not exist"

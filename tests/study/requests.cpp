@@ -97,6 +97,72 @@ TEST_CASE("while paused nothing of an update is requested") {
   CHECK(f.arrives(5));
 }
 
+TEST_CASE("a pause ends what runs") {
+  Fixture f;
+  const auto ended = std::make_shared<std::atomic<bool>>(false);
+  f.requests.start_pieces(first, 1, endless(ended),
+                          [](const std::string&) { FAIL("it was cancelled"); });
+  REQUIRE(wait_until([&] { return f.requests.status().running == first; }, 10000));
+  f.requests.pause();
+  CHECK_FALSE(f.requests.is_pending(first));
+  CHECK(wait_until([&] { return ended->load(); }, 10000));
+}
+
+TEST_CASE("an older request of the same identity may finish soon, else it makes way") {
+  Fixture f;
+  f.cache.ask(first, 1, [](const Backend&, Run& run) -> int {
+    while (!run.stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    throw Cancelled();
+  });
+  REQUIRE(wait_until([&] { return f.requests.status().running == first; }, 10000));
+  f.ask(first, 2);
+  CHECK(f.requests.is_pending(first, 1));  // it has just begun
+  REQUIRE(wait_until([&] { return f.requests.status().seconds > 0.3; }, 10000));
+  f.ask(first, 2);
+  CHECK(f.arrives(2));
+}
+
+TEST_CASE("work that nobody waits for makes way") {
+  Fixture f;
+  const auto ended = std::make_shared<std::atomic<bool>>(false);
+  f.requests.start_pieces({RequestKind::metrics}, 1, endless(ended),
+                          [](const std::string&) { FAIL("it was cancelled"); });
+  REQUIRE(wait_until([&] { return f.requests.status().seconds > 0.05; }, 10000));
+  f.ask(first, 2);
+  CHECK(f.arrives(2));
+  CHECK(*ended);
+}
+
+TEST_CASE(
+    "what a person points at goes first, then what is looked at, work in the background last") {
+  Fixture f;
+  std::promise<void> released;
+  f.requests.start_pieces(
+      {RequestKind::open}, 0,
+      [wait = released.get_future().share()](const Backend&, Run&) {
+        wait.wait();
+        return false;
+      },
+      [](const std::string&) {});
+  REQUIRE(wait_until([&] { return f.requests.status().runs(RequestKind::open); }, 10000));
+  std::vector<RequestKind> order;  // of the engine's thread
+  const std::vector<RequestKind> expected{
+      RequestKind::pair,    RequestKind::panel, RequestKind::exact, RequestKind::column,
+      RequestKind::metrics, RequestKind::ranks, RequestKind::card,  RequestKind::timing};
+  std::size_t done = 0;
+  for (auto kind = expected.rbegin(); kind != expected.rend(); ++kind)
+    f.requests.start_pieces(
+        {*kind}, 0,
+        [&order, kind = *kind](const Backend&, Run&) {
+          order.push_back(kind);
+          return false;
+        },
+        [&done](const std::string&) { ++done; });
+  released.set_value();
+  REQUIRE(wait_until([&] { return done == expected.size(); }, 10000));
+  CHECK((order == expected));
+}
+
 TEST_CASE("an exchange of the back end drops what the old one still delivers, without waiting") {
   Fixture f;
   std::atomic<bool> entered = false;

@@ -1,37 +1,17 @@
-// A Study without a display: results, errors of long work, another back end.
+// A Study without a display: results, timings, errors of long work, another back end.
 #include "study/study.h"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
 #include <atomic>
-#include <chrono>
 #include <set>
-#include <thread>
 
 #include "study/background.h"
-#include "study/event_loop.h"
-#include "study/sweep_run.h"
-#include "window/backend.h"
+#include "study/opened.h"
 
 namespace fovea::test {
 namespace {
-
-const std::string small = "synthetic:clusters?n=128&d=16&seed=1";
-
-/// Opens `what` with these columns and views.
-void open(Study& study, const std::string& what, const std::vector<std::string>& variants,
-          std::vector<View> views) {
-  study.open(what);
-  REQUIRE(wait_until([&] { return !study.opening(); }));
-  Session session = study.session();
-  session.columns.clear();
-  for (const std::string& id : variants)
-    session.columns.push_back(
-        {.variant = id, .values = values_for_length(find_variant(id), study.length()), .seed = 0});
-  session.views = std::move(views);
-  study.set_session(session);
-}
 
 bool shows_error(const Study& study, std::size_t row, std::size_t column) {
   return study.model() && study.model()->cells.size() > row &&
@@ -86,6 +66,32 @@ class FailingRows : public CpuLike {
   bool has_rows_;
 };
 
+/// Its operators take 10 ms.
+class SlowApply : public CpuLike {
+ public:
+  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
+                                 Run& run) const override {
+    return std::make_unique<Slow>(CpuLike::bind(std::move(plan), problem, run));
+  }
+
+ private:
+  class Slow : public Operator {
+   public:
+    explicit Slow(std::unique_ptr<Operator> fast)
+        : Operator(fast->shared_plan(), fast->problem()), fast_(std::move(fast)) {}
+
+   private:
+    Output do_apply(MatrixView v, Run& run) const override {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      return fast_->apply(v, run);
+    }
+    Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
+      return fast_->tile(rows, cols, pool, run);
+    }
+    std::unique_ptr<Operator> fast_;
+  };
+};
+
 /// Records the niceness of the thread that computes.
 class NiceBackend : public CpuLike {
  public:
@@ -97,16 +103,6 @@ class NiceBackend : public CpuLike {
   std::shared_ptr<std::atomic<int>> nice = std::make_shared<std::atomic<int>>(-100);
 };
 
-/// Takes as long to bind as a large head.
-class SlowBinding : public CpuLike {
- public:
-  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
-                                 Run& run) const override {
-    std::this_thread::sleep_for(std::chrono::milliseconds(60));
-    return CpuLike::bind(std::move(plan), problem, run);
-  }
-};
-
 }  // namespace
 
 TEST_CASE("while a parameter changes, results that arrive late are shown") {
@@ -115,9 +111,7 @@ TEST_CASE("while a parameter changes, results that arrive late are shown") {
   REQUIRE(wait_until([&] { return study.settled(); }));
   std::set<std::uint64_t> shown;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {  // faster than results can follow
-    Session session = study.session();
-    session.columns[1].seed = seed;
-    study.set_session(session);
+    set_seed(study, 1, seed);
     run_events(25);
     shown.insert(study.columns()[1].key.column.seed);
   }
@@ -140,24 +134,55 @@ TEST_CASE("a source is opened, computed, compared and timed without a display") 
   CHECK(study.columns()[1].metrics->output_rel_fro > 0);
 }
 
-TEST_CASE("what is pointed at and selected is read, of the selected column and of exact") {
-  Study study(make_low_priority_backend({.backend = "cpu"}));
+TEST_CASE("columns are timed in turn, a few runs each") {
+  Study study(std::make_unique<SlowApply>());
   open(study, small, {"exact", "h1d"}, {View::heatmap});
-  std::shared_ptr<const PairReading> pair;
-  std::shared_ptr<const RowReading> row;
-  std::shared_ptr<const SelectionReading> selection;
-  QObject::connect(&study, &Study::pair_read, &study, [&](auto reading) { pair = reading; });
-  QObject::connect(&study, &Study::row_read, &study, [&](auto reading) { row = reading; });
-  QObject::connect(&study, &Study::selection_read, &study,
-                   [&](auto reading) { selection = reading; });
-  study.hover(40, 90, 1);
-  study.select({0, 128}, {0, 128});
-  REQUIRE(wait_until([&] { return pair && row && row->query == 40 && selection; }));
-  CHECK(pair->query == 40);
-  CHECK(pair->key == 90);
-  CHECK(row->values.size() == 128);
-  // Every row of P sums to 1: 128 float additions err by less than 1e-4.
-  CHECK(selection->exact_mass == doctest::Approx(1).epsilon(1e-4));
+  REQUIRE(wait_until([&] { return study.columns().size() == 2 && study.columns()[1].timing; }));
+  REQUIRE(study.columns()[0].timing);
+  // A turn has about 40 ms of runs of 10 ms; each column gets 64 runs in all.
+  CHECK(study.columns()[0].timing->apply_total.samples < 32);
+}
+
+TEST_CASE("while another head is computed nothing of the last one is shown as its own") {
+  Study study(std::make_unique<SlowBinding>());
+  open(study, "synthetic:clusters?n=64&d=8&heads=2&seed=1", {"exact", "h1d"}, {View::heatmap});
+  REQUIRE(wait_until([&] { return study.settled(); }));
+  int updates = 0, wrong = 0;
+  QObject::connect(&study, &Study::columns_changed, &study, [&] {
+    if (!study.problem()) return;  // the head is being read
+    ++updates;
+    for (const ColumnState& state : study.columns())
+      wrong += state.computation && state.computation->op->problem().head != 1;
+  });
+  Session session = study.session();
+  session.head = 1;
+  study.set_session(session);
+  REQUIRE(wait_until([&] { return updates > 0 && study.settled(); }));
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("after a cancellation the next change is computed, and so is the next source") {
+  Study study(make_low_priority_backend({.backend = "cpu", .threads = 1}));
+  open(study, small, {"exact", "hyper"}, {View::heatmap});
+  REQUIRE(wait_until([&] { return study.settled(); }));
+  study.cancel();
+  REQUIRE(study.paused());
+  set_seed(study, 1, 3);
+  CHECK_FALSE(study.paused());
+  CHECK(wait_until([&] { return study.settled() && study.columns()[1].key.column.seed == 3; }));
+  study.cancel();
+  study.open("synthetic:clusters?n=64&d=8&seed=1");
+  CHECK(wait_until([&] { return study.length() == 64 && study.settled(); }));
+}
+
+TEST_CASE("of two sources that are opened the later one is shown") {
+  Study study(make_low_priority_backend({.backend = "cpu", .threads = 1}));
+  study.open("synthetic:clusters?n=64&d=8&seed=1");
+  while (study.status().busy() || study.status().waiting > 0)  // read, but not delivered yet
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  study.open("synthetic:clusters?n=96&d=8&seed=1");
+  REQUIRE(wait_until([&] { return !study.opening(); }));
+  CHECK(study.length() == 96);
 }
 
 TEST_CASE("marked leaves follow their column and end with it") {
@@ -165,8 +190,12 @@ TEST_CASE("marked leaves follow their column and end with it") {
   open(study, small, {"exact", "hyper"}, {View::heatmap});
   REQUIRE(wait_until([&] { return study.settled(); }));
   REQUIRE(study.marks().leaf_count(1) > 1);
-  study.choose_leaves(1, {0, study.marks().leaf_count(1)});
+  study.choose_leaves(1, {0, study.marks().leaf_count(1) / 2});
   CHECK_FALSE(study.marks().queries().empty());
+  const auto marked = study.marks().queries();
+  set_seed(study, 1, 5);  // other hyperplanes, other buckets
+  REQUIRE(wait_until([&] { return study.settled(); }));
+  CHECK(study.marks().queries() != marked);
   Session session = study.session();
   std::swap(session.columns[0], session.columns[1]);
   study.set_session(session);

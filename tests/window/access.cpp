@@ -5,13 +5,11 @@
 #include <QAction>
 #include <QComboBox>
 #include <QDockWidget>
-#include <QDropEvent>
 #include <QFile>
 #include <QKeySequenceEdit>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
-#include <QMimeData>
 #include <QPushButton>
 #include <QSettings>
 #include <QSlider>
@@ -25,14 +23,12 @@
 #include "window/dialogs/keys_dialog.h"
 #include "window/harness.h"
 #include "window/widgets/info_bar.h"
+#include "window/widgets/theme.h"
 
 namespace fovea::test {
 namespace {
 
-const QString small = "synthetic:clusters?n=128&d=32&seed=1";
-const QString assets = FOVEA_ASSETS;
-
-/// Parts of Qt's own widgets are named by what they are part of.
+/// A part of one of Qt's own widgets: a screen reader says the name of the whole widget.
 bool is_inner(const QWidget* widget) {
   const QString name = widget->objectName();
   return name.startsWith("qt_") || name == "ScrollLeftButton" || name == "ScrollRightButton";
@@ -101,9 +97,7 @@ TEST_CASE("every control has a name for screen readers") {
     Window window(what);
     window.trigger("find");
     for (const std::string id : {"h1d", "tf", "hyper"}) {
-      const auto& columns = window.study().session().columns;
-      window.study().select_column(
-          int(std::ranges::find(columns, id, &Column::variant) - columns.begin()));
+      window.study().select_column(column_of(window, id));
       QTest::qWait(50);
       for (const auto* widget : window->findChildren<QWidget*>()) {
         if (!can_be_used(widget)) continue;
@@ -139,8 +133,8 @@ TEST_CASE("no word is cut, on a laptop's screen and on a wide one, dark and ligh
   for (const auto& [size, look] : screens)
     for (const QString& what : {assets + "/minilm/minilm-l6.safetensors", assets + "/image/cat.jpg",
                                 QString("synthetic:clusters?n=16&d=8")}) {
-      QSettings().setValue("look", look);
-      Window window(what, size);
+      Window window(what, size, look);
+      REQUIRE(window_is_dark() == (QString(look) == "dark"));
       window.study().hover(3, 5, 1);
       window.study().select({2, 9}, {3, 8});
       window->findChild<QAction*>("find")->trigger();
@@ -150,6 +144,7 @@ TEST_CASE("no word is cut, on a laptop's screen and on a wide one, dark and ligh
         wait_until([&] { return cut_words(*window).isEmpty(); }, 3000);  // layouts come late
         CAPTURE(what.toStdString());
         CAPTURE(size.width());
+        CAPTURE(look);
         CAPTURE(c);
         const QStringList cut = cut_words(*window);
         CHECK_MESSAGE(cut.isEmpty(), cut.join("; ").toStdString());
@@ -225,7 +220,7 @@ TEST_CASE("keys are listed and changed, and a key with two meanings is reported 
     const auto actions = window->findChildren<QAction*>();
     return std::vector<QAction*>(actions.begin(), actions.end());
   };
-  CHECK(KeysDialog(all()).conflict().isEmpty());  // as delivered
+  CHECK(KeysDialog(all()).conflict().isEmpty());  // the standard keys
   for (const char* name :
        {"pan_left", "zoom_in", "fit",  "column_1", "next_error",   "row_norm", "log_norm",
         "reset",    "goto",    "find", "undo",     "redo",         "copy",     "export",
@@ -253,7 +248,8 @@ TEST_CASE("keys are listed and changed, and a key with two meanings is reported 
     CHECK_FALSE(dialog.isVisible());
   }
   CHECK(action(window, "fit")->shortcut() == QKeySequence("Ctrl+9"));
-  MainWindow second(make_low_priority_backend());  // it is remembered, and so is having none
+  // The new key is remembered, and so is that another action has none.
+  MainWindow second(make_low_priority_backend());
   CHECK(second.findChild<QAction*>("fit")->shortcut() == QKeySequence("Ctrl+9"));
   CHECK(second.findChild<QAction*>("export")->shortcut().isEmpty());
 }
@@ -275,14 +271,8 @@ TEST_CASE("a remapped key works and its old key does nothing") {
 
 TEST_CASE("a file dropped on the canvas is opened") {
   Window window(small);
-  QMimeData data;
-  data.setUrls({QUrl::fromLocalFile(assets + "/text/fovea.txt")});
-  QDragEnterEvent enter({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-  QCoreApplication::sendEvent(&*window, &enter);
-  CHECK(enter.isAccepted());
   CHECK_FALSE(window->canvas().acceptDrops());  // it leaves them to the window
-  QDropEvent event({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-  QCoreApplication::sendEvent(&*window, &event);
+  CHECK(drop(window, assets + "/text/fovea.txt"));
   CHECK(wait_until([&] {
     return QString::fromStdString(window.study().session().source).endsWith("fovea.txt");
   }));
@@ -342,7 +332,7 @@ TEST_CASE("a last session that cannot be opened is reported beside what is opene
   again.open(small);
   REQUIRE(wait_until([&] { return again.study().source() && !again.study().opening(); }));
   CHECK(again.info_bar().message().contains("version 99"));
-  again.open(small);  // by then it is outdated
+  again.open(small);  // the message is about what was open before
   CHECK(wait_until([&] { return again.info_bar().message().isEmpty(); }));
   REQUIRE(last.remove());
   MainWindow first(make_low_priority_backend());

@@ -40,25 +40,6 @@ TEST_CASE("a locked range is undone and done again, and is read back from a sess
   CHECK(ranges(window).empty());
 }
 
-TEST_CASE("the range of one panel goes with its column") {
-  Window window(small);
-  show(window, {View::heatmap});
-  window->change("range", [](Session& s) {
-    s.settings.shared_range = false;
-    s.settings.ranges = {{View::heatmap, 2, 0, 0.5}, {View::heatmap, -1, 0, 0.25}};
-  });
-  window->editor().move_column(2, 0);
-  CHECK(ranges(window)[0].column == 0);
-  CHECK(ranges(window)[1].column == -1);
-  window.study().select_column(1);
-  window->editor().remove_column();
-  CHECK(ranges(window)[0].column == 0);
-  window.study().select_column(0);
-  window->editor().remove_column();
-  REQUIRE(ranges(window).size() == 1);
-  CHECK(ranges(window)[0].column == -1);
-}
-
 TEST_CASE("a row shows another view, and a view that has a row changes places with it") {
   Window window(small);
   show(window, {View::heatmap, View::error});

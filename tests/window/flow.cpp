@@ -9,14 +9,7 @@
 namespace fovea::test {
 namespace {
 
-const QString small = "synthetic:clusters?n=128&d=32&seed=1";
-
-std::ptrdiff_t column_of(const Study& study, const std::string& variant) {
-  const auto& columns = study.session().columns;
-  return std::ranges::find(columns, variant, &Column::variant) - columns.begin();
-}
-
-void drag(Window& window, std::ptrdiff_t column, int step) {
+void drag(Window& window, int column, int step) {
   window->change("drag", [&](Session& s) {
     set_value(find_variant("h1d").schema, s.columns[std::size_t(column)].values, "block",
               std::to_string(8 + 2 * step));
@@ -37,7 +30,7 @@ double resident_mib() {
   return file.readAll().split(' ').at(1).toDouble() * 4096 / (1 << 20);
 }
 
-// How long the running job goes on after `end`.
+/// How long the engine goes on computing after `end`.
 double end_of_work_ms(Window& window, const std::function<void()>& end) {
   QElapsedTimer clock;
   clock.start();
@@ -50,12 +43,12 @@ double end_of_work_ms(Window& window, const std::function<void()>& end) {
 
 TEST_CASE("timing: dragging a parameter at n = 2048 never blocks the window for more than 50 ms") {
   Window window("synthetic:clusters?n=2048&d=64&seed=1");
-  const auto column = column_of(window.study(), "h1d");
-  REQUIRE(column < std::ptrdiff_t(window.study().columns().size()));
-  window.study().select_column(int(column));
+  const int column = column_of(window, "h1d");
+  REQUIRE(column < std::ssize(window.study().columns()));
+  window.study().select_column(column);
   REQUIRE(window.settle());
 
-  // What Qt and a display drawn by software take for the same frames while nothing is computed.
+  // How long the same frames take on this display while nothing is computed.
   window.study().cancel();
   REQUIRE(wait_until([&] { return !window.study().status().busy(); }));
   QTest::qWait(100);
@@ -67,7 +60,7 @@ TEST_CASE("timing: dragging a parameter at n = 2048 never blocks the window for 
         QTest::qWait(16);
       }
     };
-    draw(10);  // what was still to be shown of the work before
+    draw(10);  // what the work before has left to show
     GapMeter meter;
     draw(60);
     quiet_ms = meter.longest_ms();
@@ -98,7 +91,7 @@ TEST_CASE(
   REQUIRE(opened(window, large, 131072));
   {
     GapMeter meter;
-    const auto says_time_left = [&] {  // once one of the long jobs has its turn
+    const auto says_time_left = [&] {  // once a long job runs
       const auto model = window.study().model();
       for (const auto& row : model->cells)
         for (const CanvasCell& cell : row)
@@ -106,9 +99,8 @@ TEST_CASE(
       return false;
     };
     CHECK(wait_until(says_time_left, 60000));
-    const auto error = std::ranges::find(window.study().session().views, View::error) -
-                       window.study().session().views.begin();
-    const auto estimated = [&] {  // minutes for every column: first from a few rows
+    const int error = row_of(window, View::error);
+    const auto estimated = [&] {  // exact maps take minutes, estimates do not
       for (const CanvasCell& cell : window.study().model()->cells[std::size_t(error)])
         if (cell.panel && std::holds_alternative<Raster>(cell.panel->body)) return true;
       return false;
@@ -149,8 +141,8 @@ TEST_CASE(
 TEST_CASE("whatever changes during computing, the newest request wins") {
   Window window("synthetic:clusters?n=1024&d=32&heads=4&seed=1");
   for (int round = 0; round < 80; ++round) {
-    const auto column = column_of(window.study(), "h1d");
-    if (column < std::ptrdiff_t(window.study().columns().size())) drag(window, column, round % 40);
+    const int column = column_of(window, "h1d");
+    if (column < std::ssize(window.study().columns())) drag(window, column, round % 40);
     if (round % 3 == 0) window->change("head", [&](Session& s) { s.head = round % 4; });
     if (round % 7 == 0 && window.study().session().columns.size() > 3)
       window->change("remove", [](Session& s) { s.columns.erase(s.columns.begin() + 1); });

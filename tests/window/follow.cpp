@@ -12,17 +12,6 @@
 namespace fovea::test {
 namespace {
 
-void show(Window& window, const std::vector<std::string>& variants) {
-  window->change("columns", [&](Session& s) {
-    s.views = {View::heatmap, View::output};
-    s.columns.clear();
-    for (const auto& id : variants)
-      s.columns.push_back(
-          {.variant = id, .values = values_for_length(find_variant(id), window.study().length())});
-  });
-  REQUIRE(window.settle());
-}
-
 /// Layers of 64 and of 32 tokens.
 QString two_lengths(const QTemporaryDir& folder) {
   std::vector<OutTensor> tensors;
@@ -109,7 +98,7 @@ TEST_CASE("columns of a long head keep their own pictures when they are moved") 
   Window window(small);
   window->open("synthetic:clusters?n=9000&d=16&seed=1");
   REQUIRE(wait_until([&] { return window.study().length() == 9000 && window.study().problem(); }));
-  show(window, {"exact", "h1d", "strided"});
+  show(window, {View::heatmap, View::output}, {"exact", "h1d", "strided"});
   REQUIRE(wait_until([&] { return window.study().fully_refined(); }, 90000));
   const auto before = window.study().model()->cells[0];
   REQUIRE(before[1].panel);
@@ -178,7 +167,8 @@ TEST_CASE("the button and Esc both cancel, and a second Esc clears the selection
 
 TEST_CASE("the enlarged panel stays with the selected column when columns change") {
   Window window(small);
-  show(window, {"exact", "h1d", "strided", "fixed"});
+  show(window, {View::heatmap, View::output}, {"exact", "h1d", "strided", "fixed"});
+  REQUIRE(window.settle());
   take_focus(window);
   window.trigger("column_3");
   window->canvas().enlarge(0, 2);
@@ -205,6 +195,27 @@ TEST_CASE("the inspector forgets the pair where there is no key") {
   CHECK_FALSE(read);
   CHECK(window.settle());
   CHECK_FALSE(read);
+}
+
+TEST_CASE("a search follows the length of the layer, and opening it moves nothing") {
+  const QTemporaryDir dir;
+  Window window(two_lengths(dir));
+  REQUIRE(window.study().source()->layers.size() == 2);
+  window.trigger("find");
+  auto* text = window->find_bar().findChild<QLineEdit*>("find_text");
+  text->setText("35");
+  REQUIRE(window.study().session().pinned_query == 35);
+  window->editor().choose_head(1, 0);
+  REQUIRE(window.settle());
+  REQUIRE(window.study().length() == 32);
+  window.trigger("find_next");
+  CHECK_FALSE(window.study().session().pinned_query);
+  text->setText("5");
+  REQUIRE(window.study().session().pinned_query == 5);
+  window->find_bar().close_bar();
+  window->change("pin", [](Session& s) { s.pinned_query = 7; });
+  window.trigger("find");  // with the text of the last search
+  CHECK(window.study().session().pinned_query == 7);
 }
 
 }  // namespace fovea::test

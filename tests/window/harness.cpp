@@ -1,13 +1,18 @@
 #include "window/harness.h"
 
+#include <doctest/doctest.h>
+
 #include <QAction>
 #include <QApplication>
 #include <QDir>
+#include <QDropEvent>
+#include <QMimeData>
 #include <QSettings>
 #include <QStatusBar>
 #include <QTableWidget>
 #include <QTest>
 #include <QTimerEvent>
+#include <QUrl>
 #include <algorithm>
 #include <ctime>
 
@@ -19,13 +24,14 @@ bool wait_until(const std::function<bool()>& done, int limit_ms) {
   return QTest::qWaitFor(done, limit_ms);
 }
 
-Window::Window(const QString& what, QSize size) {
+Window::Window(const QString& what, QSize size, const QString& look) {
   QSettings().clear();  // of the tests' own organisation
+  QSettings().setValue("look", look);
   window_ = std::make_unique<MainWindow>(make_low_priority_backend());
   window_->resize(size);
   window_->show();
   window_->open(what);
-  settle();
+  REQUIRE_MESSAGE(settle(), "not everything is drawn of " << what.toStdString());
 }
 
 void Window::shoot(const QString& name) {
@@ -70,6 +76,43 @@ QString Window::timing_text() {
 void Window::close() {
   window_->close();
   window_.reset();
+}
+
+int column_of(Window& window, const std::string& variant) {
+  const auto& columns = window.study().session().columns;
+  return int(std::ranges::find(columns, variant, &Column::variant) - columns.begin());
+}
+
+int row_of(Window& window, View view) {
+  const auto& views = window.study().session().views;
+  return int(std::ranges::find(views, view) - views.begin());
+}
+
+const Panel& panel(Window& window, View view, int column) {
+  const CanvasModel& model = *window.study().model();
+  const auto row = std::ranges::find(model.views, view) - model.views.begin();
+  return *model.cells.at(std::size_t(row)).at(std::size_t(column)).panel;
+}
+
+void show(Window& window, const std::vector<View>& views,
+          const std::vector<std::string>& variants) {
+  window->change("columns", [&](Session& s) {
+    s.views = views;
+    s.columns.clear();
+    for (const std::string& id : variants)
+      s.columns.push_back(
+          {.variant = id, .values = values_for_length(find_variant(id), window.study().length())});
+  });
+}
+
+bool drop(Window& window, const QString& path) {
+  QMimeData data;
+  data.setUrls({QUrl::fromLocalFile(path)});
+  QDragEnterEvent enter({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(&*window, &enter);
+  QDropEvent event({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(&*window, &event);
+  return enter.isAccepted();
 }
 
 namespace {

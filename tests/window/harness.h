@@ -1,23 +1,28 @@
-// A Window under test: the real MainWindow on a display, with helpers that wait for it.
+// A Window under test: the real MainWindow on a display, what it shows, and waiting for it.
 #pragma once
 
 #include <QElapsedTimer>
 #include <QString>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "figure/figure.h"
 #include "window/main_window.h"
 
 namespace fovea::test {
 
+inline const QString small = "synthetic:clusters?n=128&d=32&seed=1";
+inline const QString assets = FOVEA_ASSETS;
+
 /// Runs the event loop until `done`, at most `limit_ms`. Returns whether it came about.
 bool wait_until(const std::function<bool()>& done, int limit_ms = 30000);
 
 class Window {
  public:
-  /// Opens `what` and waits until everything is drawn.
-  explicit Window(const QString& what, QSize size = {1600, 1000});
+  /// Opens `what` and waits until everything is drawn. `look`: "dark", "light" or "desktop".
+  explicit Window(const QString& what, QSize size = {1600, 1000}, const QString& look = "desktop");
 
   MainWindow* operator->() { return window_.get(); }
   MainWindow& operator*() { return *window_; }
@@ -41,6 +46,17 @@ class Window {
 
   std::unique_ptr<MainWindow> window_;
 };
+
+/// Where a variant and a view are in the session; their number where they are not.
+int column_of(Window& window, const std::string& variant);
+int row_of(Window& window, View view);
+/// A panel that the canvas shows.
+const Panel& panel(Window& window, View view, int column);
+/// Shows these views of columns of these variants, with parameters for the head's length. Does not
+/// wait.
+void show(Window& window, const std::vector<View>& views, const std::vector<std::string>& variants);
+/// Drops a file on the window. Returns whether the window accepts it.
+bool drop(Window& window, const QString& path);
 
 /// The longest time between two ticks of a 1 ms timer on this thread: how long the window did not
 /// respond.

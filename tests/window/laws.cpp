@@ -2,13 +2,10 @@
 #include <doctest/doctest.h>
 
 #include <QAction>
-#include <QDropEvent>
 #include <QFile>
-#include <QMimeData>
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
-#include <QUrl>
 
 #include "data/error.h"
 #include "figure/figure.h"
@@ -30,9 +27,6 @@ class LostDevice : public CpuLike {
   }
 };
 
-const QString small = "synthetic:clusters?n=128&d=32&seed=1";
-const QString assets = FOVEA_ASSETS;
-
 std::size_t pictures(const Study& study) {
   std::size_t count = 0;
   for (const auto& row : study.model()->cells)
@@ -42,15 +36,6 @@ std::size_t pictures(const Study& study) {
 
 std::size_t cells(const Study& study) {
   return study.session().columns.size() * study.session().views.size();
-}
-
-void drop(MainWindow& window, const QString& path) {
-  QMimeData data;
-  data.setUrls({QUrl::fromLocalFile(path)});
-  QDragEnterEvent enter({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-  QCoreApplication::sendEvent(&window, &enter);
-  QDropEvent event({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-  QCoreApplication::sendEvent(&window, &event);
 }
 
 }  // namespace
@@ -140,7 +125,7 @@ TEST_CASE("a bad file is reported and the old picture stays") {
   file.write("not tensors at all");
   file.close();
   Window window(small);
-  drop(*window, path);
+  drop(window, path);
   CHECK(wait_until([&] { return window->info_bar().message().contains("bad.safetensors"); }));
   REQUIRE(window.settle());
   CHECK(window.study().source()->path == small.toStdString());
@@ -172,6 +157,7 @@ TEST_CASE("a session saved and opened is the same session") {
   REQUIRE(wait_until([&] { return !window.study().content_hash().empty(); }));
   const Session saved = window.study().session();
   REQUIRE(window.save(path));
+  CHECK(read_session(path.toStdString()).content_hash == window.study().content_hash());
   window->open(small);
   REQUIRE(wait_until([&] { return window.study().session().source == small.toStdString(); }));
   window->open(path);

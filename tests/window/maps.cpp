@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "larger_error.h"
 #include "window/harness.h"
 
 namespace fovea::test {
@@ -22,22 +23,13 @@ const Raster* raster(const Study& study, View view, std::size_t column) {
   return panel ? std::get_if<Raster>(&panel->body) : nullptr;
 }
 
-void show(Window& window, std::vector<View> views, std::vector<std::string> variants) {
-  window->change("test", [&](Session& s) {
-    s.views = views;
-    s.columns.clear();
-    for (const auto& id : variants)
-      s.columns.push_back({.variant = id, .values = values_for_length(find_variant(id), 12000)});
-  });
-}
-
 void look_at(Window& window, double row, double col, double span) {
   window->change("look", [&](Session& s) { s.viewport = {row, row + span, col, col + span}; });
 }
 
-// On a short head, and settled, before the long one is opened.
+/// A window that has drawn a short head, and then opened a long one.
 struct LongWindow : Window {
-  explicit LongWindow(Index n) : Window("synthetic:clusters?n=128&d=32&seed=1") {
+  explicit LongWindow(Index n) : Window(small) {
     (*this)->open(QString("synthetic:clusters?n=%1&d=32&seed=1").arg(n));
     REQUIRE(wait_until([&] { return study().length() == n && study().problem(); }));
   }
@@ -65,12 +57,12 @@ TEST_CASE("a long head is shown at once as a labelled estimate, which becomes ex
     CHECK(cell(study, View::heatmap, column).panel->caption.find("estimate") == std::string::npos);
     CHECK(cell(study, View::heatmap, column).status.empty());
   }
-  // The reference is there too, with its output, and what is compared with it.
+  // Exact attention has its output too, and the other column is compared with it.
   REQUIRE(study.exact()->computation->applied());
   CHECK(wait_until([&] { return study.columns()[1].metrics != nullptr; }));
 }
 
-TEST_CASE("a view of single entries of a long head shows them, before all of it is exact") {
+TEST_CASE("single entries of a long head are shown before all of its map is exact") {
   LongWindow window(12000);
   show(window, {View::heatmap, View::error}, {"exact", "hyper"});
   look_at(window, 9000, 5000, 300);
@@ -84,16 +76,16 @@ TEST_CASE("a view of single entries of a long head shows them, before all of it 
   CHECK(p.pooled == Pool::Kind::none);
   Profile profile;
   Run run{profile};
-  window.study().cancel();  // the operators are used from one thread at a time
+  window.study().cancel();  // operators must not be used by two threads at once
   REQUIRE(wait_until([&] { return !study.status().busy(); }));
   const Matrix exact = study.exact()->computation->op->tile({9000, 9300}, {5000, 5300}, run);
   const Matrix hyper = study.columns()[1].computation->op->tile({9000, 9300}, {5000, 5300}, run);
   double worst = 0, worst_error = 0;
   for (Index i = 0; i < 300; ++i)
     for (Index j = 0; j < 300; ++j) {
-      worst = std::max(worst, std::abs(double(p.values(i, j)) - double(exact(i, j))));
-      worst_error = std::max(worst_error,
-                             std::abs(double(e.values(i, j)) - double(hyper(i, j) - exact(i, j))));
+      worst = larger_error(worst, double(p.values(i, j)) - double(exact(i, j)));
+      worst_error =
+          larger_error(worst_error, double(e.values(i, j)) - double(hyper(i, j) - exact(i, j)));
     }
   CHECK(worst == 0);
   CHECK(worst_error == 0);
@@ -124,7 +116,7 @@ TEST_CASE("while a long head is panned and zoomed, no panel is ever blank") {
   }
   CHECK(blank == 0);
   CHECK(not_a_number == 0);
-  CHECK(coarse > 0);  // or nothing stood in for anything
+  CHECK(coarse > 0);  // else no coarse picture was needed, and the test shows nothing
 }
 
 TEST_CASE("what needs all of exact attention says so until it is there") {

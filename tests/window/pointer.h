@@ -14,24 +14,6 @@
 
 namespace fovea::test {
 
-inline const QString small = "synthetic:clusters?n=128&d=32&seed=1";
-inline const QString assets = FOVEA_ASSETS;
-
-inline int column_of(Window& window, const std::string& variant) {
-  const auto& columns = window.study().session().columns;
-  return int(std::ranges::find(columns, variant, &Column::variant) - columns.begin());
-}
-
-inline int row_of(Window& window, View view) {
-  const auto& views = window.study().session().views;
-  return int(std::ranges::find(views, view) - views.begin());
-}
-
-inline const Panel& panel(Window& window, View view, int column) {
-  const auto& cells = window.study().model()->cells;
-  return *cells[std::size_t(row_of(window, view))][std::size_t(column)].panel;
-}
-
 /// Until no frame came for a while: a loaded machine draws late.
 inline void be_still(Window& window) {
   QSignalSpy frames(&window->canvas(), &Canvas::frame_painted);
@@ -43,7 +25,8 @@ inline void be_still(Window& window) {
   } while (!frames.isEmpty() && clock.elapsed() < 5000);
 }
 
-inline void show(Window& window, std::vector<View> views) {
+/// Shows these views and waits until they are drawn.
+inline void show(Window& window, const std::vector<View>& views) {
   window->change("views", [&](Session& s) { s.views = views; });
   REQUIRE(window.settle());
   be_still(window);

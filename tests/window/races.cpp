@@ -1,4 +1,5 @@
-// Whatever comes in between, the last word is kept: of openings, of the content's hash, of timings.
+// Events that come in an awkward order: the last opening wins, and hashes and timings are found all
+// the same.
 #include <doctest/doctest.h>
 
 #include <QPushButton>
@@ -17,10 +18,7 @@
 namespace fovea::test {
 namespace {
 
-const QString small = "synthetic:clusters?n=128&d=32&seed=1";
-const QString assets = FOVEA_ASSETS;
-
-/// Until the engine has nothing to do; what it found waits for this thread's event loop.
+/// Waits until the engine is idle. Its results are not delivered: no event loop runs here.
 void let_engine_finish(const Study& study) {
   for (int ms = 0; study.status().busy() || study.status().waiting > 0; ++ms) {
     REQUIRE(ms < 10000);
@@ -28,7 +26,7 @@ void let_engine_finish(const Study& study) {
   }
 }
 
-/// From the next opening on the engine has no time for the hash, until it is stopped.
+/// Keeps the engine busy after the next opening, so that it hashes nothing until that is cancelled.
 void keep_engine_from_hashing(Study& study) {
   QObject::connect(
       &study, &Study::opened, &study,
@@ -43,17 +41,7 @@ void keep_engine_from_hashing(Study& study) {
       Qt::SingleShotConnection);
 }
 
-void show(Window& window, const std::vector<std::string>& variants) {
-  window->change("columns", [&](Session& s) {
-    s.views = {View::heatmap};
-    s.columns.clear();
-    for (const auto& id : variants)
-      s.columns.push_back(
-          {.variant = id, .values = values_for_length(find_variant(id), window.study().length())});
-  });
-}
-
-/// The first so many times that a plan is bound for being timed there is no memory for it.
+/// Has no memory for the first `times` plans that are bound to be timed.
 class NoMemoryForTiming : public CpuLike {
  public:
   NoMemoryForTiming(const Study& study, int times) : study_(study), times_(times) {}
@@ -70,7 +58,7 @@ class NoMemoryForTiming : public CpuLike {
   int times_;
 };
 
-/// Its operators are the CPU's; once slowed down they take much longer.
+/// Computes as the CPU does; while `slow`, every operation takes 100 ms longer.
 class SlowingDown : public CpuLike {
  public:
   std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
@@ -105,7 +93,7 @@ class SlowingDown : public CpuLike {
 
 TEST_CASE("when the same image is opened twice, the later opening wins") {
   Window window(assets + "/image/cat.jpg");
-  show(window, {"exact"});
+  show(window, {View::heatmap}, {"exact"});
   REQUIRE(window.settle());
   auto* patch = window->findChild<QSpinBox*>("patch");
   patch->setValue(16);
@@ -119,7 +107,7 @@ TEST_CASE("when the same image is opened twice, the later opening wins") {
 
 TEST_CASE("a patch size that is undone while it opens does not appear") {
   Window window(assets + "/image/cat.jpg");
-  show(window, {"exact"});
+  show(window, {View::heatmap}, {"exact"});
   REQUIRE(window.settle());
   auto* patch = window->findChild<QSpinBox*>("patch");
   patch->setValue(16);
@@ -168,7 +156,7 @@ TEST_CASE("the hash of the content is computed whatever happens meanwhile") {
     CHECK(study.content_hash().size() == 64);
     const auto changed = std::ranges::count_if(
         said, [](const QString& line) { return line.contains("its content has changed"); });
-    CHECK(changed == 1);  // and what was expected is not forgotten
+    CHECK(changed == 1);  // the expected hash is remembered
   };
   SUBCASE("cancelled") {
     open_and([&] { study.cancel(); });
@@ -184,7 +172,7 @@ TEST_CASE("the hash of the content is computed whatever happens meanwhile") {
 TEST_CASE("a column that cannot be timed is left out, the others are timed") {
   Window window("synthetic:clusters?n=64&d=16&seed=1");
   Study& study = window.study();
-  show(window, {"exact", "h1d"});
+  show(window, {View::heatmap}, {"exact", "h1d"});
   REQUIRE(window.settle());
   const auto timed = [&] {
     return std::ranges::count_if(study.columns(),
@@ -210,7 +198,7 @@ TEST_CASE("a column that cannot be timed is left out, the others are timed") {
 TEST_CASE("times from a slow machine are labelled") {
   Window window("synthetic:clusters?n=64&d=16&seed=1");
   Study& study = window.study();
-  show(window, {"exact"});
+  show(window, {View::heatmap}, {"exact"});
   REQUIRE(window.settle());
   auto backend = std::make_unique<SlowingDown>();
   const auto slow = backend->slow;
@@ -221,7 +209,7 @@ TEST_CASE("times from a slow machine are labelled") {
   REQUIRE(wait_until([&] { return timed(0); }, 10000));
   CHECK_FALSE(study.columns()[0].throttled);
   *slow = true;
-  show(window, {"exact", "h1d"});
+  show(window, {View::heatmap}, {"exact", "h1d"});
   REQUIRE(wait_until([&] { return timed(1); }, 10000));
   CHECK(study.columns()[1].throttled);
   CHECK(window.timing_text().contains("slow"));
@@ -229,7 +217,7 @@ TEST_CASE("times from a slow machine are labelled") {
 
 TEST_CASE("a sweep is measured again although everything was cancelled") {
   Window window("synthetic:clusters?n=512&d=32&seed=1");
-  show(window, {"exact", "h1d"});
+  show(window, {View::heatmap}, {"exact", "h1d"});
   REQUIRE(window.settle());
   QSettings().setValue("sweep/seconds", 10);
   window.trigger("sweep");
@@ -243,10 +231,10 @@ TEST_CASE("a sweep is measured again although everything was cancelled") {
   CHECK(wait_until(some));
 }
 
-TEST_CASE("a long head is first estimated at few pixels, then at all") {
+TEST_CASE("a long head is first estimated from few rows, then from more") {
   Window window(small);
   Study& study = window.study();
-  show(window, {"exact"});
+  show(window, {View::heatmap}, {"exact"});
   REQUIRE(window.settle());
   auto backend = std::make_unique<SlowingDown>();
   *backend->slow = true;

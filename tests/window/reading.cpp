@@ -14,7 +14,10 @@
 #include <QToolBar>
 #include <QToolButton>
 #include <algorithm>
+#include <cmath>
 
+#include "data/number_text.h"
+#include "figure/painter_ink.h"
 #include "session/resident_use.h"
 #include "study/background.h"
 #include "window/docks/inspector_dock.h"
@@ -26,8 +29,6 @@
 namespace fovea::test {
 namespace {
 
-const QString small = "synthetic:clusters?n=128&d=32&seed=1";
-const QString assets = FOVEA_ASSETS;
 const QString picture = assets + "/image/cat.jpg";
 
 bool patches(Window& window, int patch) {
@@ -177,9 +178,7 @@ TEST_CASE("on a narrow screen a button offers the view settings that do not fit"
 TEST_CASE("a variant that is fitted to all tokens says so, above all under a causal mask") {
   Window window(small);
   const auto select = [&](const std::string& id) {
-    const auto& columns = window.study().session().columns;
-    const auto at = std::ranges::find(columns, id, &Column::variant) - columns.begin();
-    window.study().select_column(int(at));
+    window.study().select_column(column_of(window, id));
     QTest::qWait(50);
   };
   for (const bool causal : {false, true}) {
@@ -206,6 +205,47 @@ TEST_CASE("timing shows the number of runs and the priority") {
   for (const ColumnState& column : window.study().columns()) {
     CHECK(column.timing->apply_total.samples > 0);
     CHECK(column.timing->apply_total.median_ms > 0);
+  }
+}
+
+TEST_CASE("timing shows every number below its heading") {
+  Window window(small);
+  Study& study = window.study();
+  REQUIRE(wait_until([&] {
+    return std::ranges::all_of(study.columns(),
+                               [](const ColumnState& c) { return c.timing.has_value(); });
+  }));
+  study.cancel();  // no more runs
+  QTest::qWait(200);
+  const QTableWidget& table = *window->docks().timing;
+  const auto cell = [&](int row, const QString& heading) {
+    for (int place = 0; place < table.columnCount(); ++place)
+      if (table.horizontalHeaderItem(place)->text() == heading)
+        return table.item(row, place)->text();
+    return QString("no such heading");
+  };
+  const auto total = [](const Timing& t) {
+    return t.plan_total.median_ms + t.upload_total.median_ms + t.apply_total.median_ms;
+  };
+  const auto time = [](double ms) { return QString::fromStdString(format_time(ms)); };
+  const auto is = [](const QString& ratio, double wanted) {  // to three digits or decimals
+    const double shown = ratio.section(' ', 0, 0).toDouble();
+    return std::abs(shown - wanted) <= 5.1e-3 * wanted + 5.1e-4;
+  };
+  const Timing& exact = *study.exact()->timing;
+  for (int row = 1; row < table.rowCount(); ++row) {
+    const ColumnState& column = study.columns()[std::size_t(row)];
+    const Timing& its = *column.timing;
+    CAPTURE(column.column.variant);
+    CHECK(cell(row, "total") == time(total(its)));
+    CHECK(cell(row, "apply") == time(its.apply_total.median_ms));
+    CHECK(cell(row, "p10 – p90") ==
+          time(its.apply_total.p10_ms) + " – " + time(its.apply_total.p90_ms));
+    CHECK(cell(row, "runs") == QString::number(its.apply_total.samples));
+    CHECK(is(cell(row, "apply ×"), exact.apply_total.median_ms / its.apply_total.median_ms));
+    CHECK(is(cell(row, "total ×"), total(exact) / total(its)));
+    CHECK(cell(row, "memory") ==
+          QString::fromStdString(format_bytes(column.computation->cost.bytes)));
   }
 }
 
@@ -256,15 +296,15 @@ TEST_CASE("light and dark follow the desktop unless one is chosen") {
   };
   for (const bool dark : {true, false, true}) {
     desktop_becomes(dark);
-    CHECK(Theme::is_dark() == dark);
-    CHECK(qApp->palette().color(QPalette::Window) == Theme::current().window);
+    CHECK(window_is_dark() == dark);
+    CHECK(qApp->palette().color(QPalette::Window) == qcolor(window_style().ground));
     CHECK(wait_until([&] { return window.study().model()->dark == dark; }));
   }
   for (QAction* action : window->findChildren<QAction*>())
     if (action->text() == "Light") action->trigger();
-  CHECK_FALSE(Theme::is_dark());
+  CHECK_FALSE(window_is_dark());
   desktop_becomes(true);
-  CHECK_FALSE(Theme::is_dark());
+  CHECK_FALSE(window_is_dark());
 }
 
 TEST_CASE("tiles and rank leaves fit a short text") {

@@ -32,13 +32,7 @@ SweepDialog& open_sweep(Window& window, int seconds = 10) {
 }
 
 void choose_columns(Window& window, const std::vector<std::string>& ids) {
-  window->change("columns", [&](Session& s) {
-    s.columns.clear();
-    for (const std::string& id : ids)
-      s.columns.push_back(
-          {.variant = id, .values = values_for_length(find_variant(id), window.study().length())});
-    s.views = {View::heatmap};
-  });
+  show(window, {View::heatmap}, ids);
   REQUIRE(window.settle());
 }
 

@@ -17,18 +17,6 @@
 #include "window/widgets/info_bar.h"
 
 namespace fovea::test {
-namespace {
-
-const QString small = "synthetic:clusters?n=128&d=32&seed=1";
-const QString assets = FOVEA_ASSETS;
-
-const Panel& panel(const Study& study, View view, std::size_t column) {
-  const auto& model = *study.model();
-  const auto row = std::ranges::find(model.views, view) - model.views.begin();
-  return *model.cells[std::size_t(row)][column].panel;
-}
-
-}  // namespace
 
 TEST_CASE("the bundled encoder opens at the head its provenance recommends") {
   Window window(assets + "/minilm/minilm-l6.safetensors");
@@ -40,13 +28,13 @@ TEST_CASE("the bundled encoder opens at the head its provenance recommends") {
 
 TEST_CASE("up to 1024 tokens a pixel is one entry, beyond that a whole number of them") {
   Window window(assets + "/minilm/minilm-l6.safetensors");
-  const auto& short_head = std::get<Raster>(panel(window.study(), View::heatmap, 0).body);
+  const auto& short_head = std::get<Raster>(panel(window, View::heatmap, 0).body);
   CHECK(short_head.values.rows() == 341);
   CHECK(short_head.pooled == Pool::Kind::none);
   window->open("synthetic:clusters?n=2048&d=32&seed=1");
   REQUIRE(wait_until([&] { return window.study().length() == 2048; }));
   REQUIRE(window.settle());
-  const auto& long_head = std::get<Raster>(panel(window.study(), View::heatmap, 0).body);
+  const auto& long_head = std::get<Raster>(panel(window, View::heatmap, 0).body);
   CHECK(2048 % long_head.values.rows() == 0);
   CHECK(long_head.pooled == Pool::Kind::max);
 }
@@ -56,11 +44,11 @@ TEST_CASE("an attention matrix by itself is drawn with its ranks") {
   REQUIRE(window.study().settled());
   const auto& model = *window.study().model();
   CHECK(model.column_titles == std::vector<std::string>{"Attention matrix"});
-  CHECK(std::holds_alternative<Raster>(panel(window.study(), View::heatmap, 0).body));
-  CHECK(std::holds_alternative<BlockMap>(panel(window.study(), View::rank, 0).body));
+  CHECK(std::holds_alternative<Raster>(panel(window, View::heatmap, 0).body));
+  CHECK(std::holds_alternative<BlockMap>(panel(window, View::rank, 0).body));
   window.trigger("zoom_in");
   REQUIRE(window.settle());
-  CHECK(std::get<Raster>(panel(window.study(), View::heatmap, 0).body).rows.size() < 64);
+  CHECK(std::get<Raster>(panel(window, View::heatmap, 0).body).rows.size() < 64);
   window->open(small);  // and back to a head
   REQUIRE(wait_until([&] { return !window.study().shows_matrix(); }));
   CHECK(window.settle());
@@ -115,7 +103,7 @@ TEST_CASE("another rank tolerance gives the ranks of a new decomposition") {
   Window window(small);
   window->change("settings", [](Session& s) { s.settings.rank_tolerance = 1e-1; });
   REQUIRE(window.settle());
-  const Panel moved = panel(window.study(), View::rank, 0);
+  const Panel moved = panel(window, View::rank, 0);
   Window fresh(small);
   fresh->change("views", [](Session& s) {
     s.settings.rank_tolerance = 1e-1;
@@ -124,7 +112,7 @@ TEST_CASE("another rank tolerance gives the ranks of a new decomposition") {
   REQUIRE(fresh.settle());
   fresh->change("views", [](Session& s) { s.settings.rank_leaf = 8; });
   REQUIRE(fresh.settle());
-  const Panel& made = panel(fresh.study(), View::rank, 0);
+  const Panel& made = panel(fresh, View::rank, 0);
   CHECK(moved.caption == made.caption);
   const auto &a = std::get<BlockMap>(moved.body), &b = std::get<BlockMap>(made.body);
   CHECK(a.quantity == b.quantity);
@@ -199,7 +187,7 @@ TEST_CASE("an enlarged panel of a long head is drawn as finely as the screen is"
   window->change("views", [](Session& s) { s.views = {View::heatmap, View::mask}; });
   REQUIRE(window.settle());
   const auto pixels = [&] {
-    return std::get<Raster>(panel(window.study(), View::heatmap, 1).body).values.rows();
+    return std::get<Raster>(panel(window, View::heatmap, 1).body).values.rows();
   };
   const Index before = pixels();
   REQUIRE(before < 512);
@@ -223,13 +211,13 @@ TEST_CASE("the ends of all sliders are sessions that can be read") {
 
 TEST_CASE("rank maps are coloured by rank or by storage, without computing anything") {
   Window window(small);
-  const Panel* before = &panel(window.study(), View::rank, 1);
+  const Panel* before = &panel(window, View::rank, 1);
   auto* button = window->findChild<QToolButton*>("view_Colour");
   REQUIRE(button);
   button->setChecked(true);
   CHECK(window.study().session().settings.rank_colour == RankColour::storage);
   REQUIRE(window.settle());
-  CHECK(&panel(window.study(), View::rank, 1) == before);
+  CHECK(&panel(window, View::rank, 1) == before);
   window.shoot("ranks by storage");
 }
 

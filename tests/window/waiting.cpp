@@ -18,8 +18,6 @@
 namespace fovea::test {
 namespace {
 
-const QString small = "synthetic:clusters?n=128&d=32&seed=1";
-
 /// A background whose threads are busy until it is released.
 struct Busy {
   std::promise<void> released;

@@ -1,6 +1,7 @@
 #include "window/dialogs/keys_dialog.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QDialogButtonBox>
 #include <QFormLayout>
 #include <QHBoxLayout>
@@ -118,6 +119,8 @@ void KeysDialog::accept() {
   for (const auto& [action, edit] : rows_) {
     const QKeySequence keys = edit->keySequence();
     action->setShortcut(keys);
+    for (QWidget* window : QApplication::topLevelWidgets())
+      if (auto* same = window->findChild<QAction*>(action->objectName())) same->setShortcut(keys);
     if (keys == standard_key(*action))
       settings.remove(setting_of(*action));
     else

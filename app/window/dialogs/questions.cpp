@@ -6,6 +6,7 @@
 #include <QFileDialog>
 #include <QFormLayout>
 #include <QInputDialog>
+#include <QLocale>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QRegularExpression>
@@ -64,10 +65,11 @@ std::optional<std::optional<double>> ask_scale(MainWindow& window) {
   const auto problem = window.study().problem();
   if (!problem) return {};
   bool ok = false;
+  const QString now = QString::number(problem->scale, 'g', QLocale::FloatingPointShortest);
   const QString text = QInputDialog::getText(
       &window, "Scale", "Logits are scale · q·k. Leave it empty for the source's scale, else 1/√d.",
-      QLineEdit::Normal, QString::number(problem->scale), &ok);
-  if (!ok) return {};
+      QLineEdit::Normal, now, &ok);
+  if (!ok || text == now) return {};
   if (text.trimmed().isEmpty()) return std::optional<double>();
   const double scale = text.toDouble(&ok);
   if (ok && scale > 0 && std::isfinite(scale)) return std::optional(scale);
@@ -90,6 +92,24 @@ void ask_back_end(MainWindow& window, QAction& action) {
         choose_back_end(window, error.empty() ? *why_no_cuda : error);
         action.setEnabled(true);
       });
+}
+
+QString ask_new_file(QWidget& parent, const QString& title, const QString& proposed,
+                     const QStringList& filters) {
+  QFileDialog dialog(&parent, title);
+  dialog.setAcceptMode(QFileDialog::AcceptSave);
+  dialog.setNameFilters(filters);
+  const auto ending_of = [](const QString& filter) {
+    return filter.section("(*.", 1).section(')', 0, 0);
+  };
+  QObject::connect(&dialog, &QFileDialog::filterSelected, &dialog, [&](const QString& filter) {
+    const QFileInfo name(dialog.selectedFiles().value(0));
+    dialog.setDefaultSuffix(ending_of(filter));
+    dialog.selectFile(name.completeBaseName() + "." + ending_of(filter));
+  });
+  dialog.setDefaultSuffix(ending_of(filters.front()));
+  dialog.selectFile(proposed);
+  return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
 }
 
 std::optional<Export> ask_export(QWidget& parent, const QString& title, const QString& proposed) {
@@ -117,11 +137,9 @@ std::optional<Export> ask_export(QWidget& parent, const QString& title, const QS
   form->addRow(buttons);
   if (dialog.exec() != QDialog::Accepted) return {};
 
-  QString filter;
-  QString path = QFileDialog::getSaveFileName(&parent, "Export", proposed,
-                                              "PDF (*.pdf);;SVG (*.svg);;PNG (*.png)", &filter);
+  const QString path =
+      ask_new_file(parent, title, proposed, {"PDF (*.pdf)", "SVG (*.svg)", "PNG (*.png)"});
   if (path.isEmpty()) return {};
-  if (!QFileInfo(path).fileName().contains('.')) path += "." + filter.left(3).toLower();
   return Export{path, FigureStyle{.width = width->currentData().toDouble(),
                                   .dpi = resolution->value(),
                                   .dark = look->currentIndex() == 1}};

@@ -1,6 +1,7 @@
 // The small questions that menus and dialogs ask.
 #pragma once
 
+#include <QStringList>
 #include <optional>
 #include <utility>
 
@@ -22,6 +23,11 @@ std::optional<std::optional<double>> ask_scale(MainWindow& window);
 /// Looks for CUDA devices in the background, then asks what to compute on and has the study use it.
 /// `action` is disabled until it is answered: there must not be two such questions at a time.
 void ask_back_end(MainWindow& window, QAction& action);
+
+/// Asks for a file to write; empty: none. `filters`: "PDF (*.pdf)" and the like; the name gets the
+/// ending of the chosen one before it is asked whether to replace a file.
+QString ask_new_file(QWidget& parent, const QString& title, const QString& proposed,
+                     const QStringList& filters);
 
 struct Export {
   QString path;

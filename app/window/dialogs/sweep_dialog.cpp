@@ -78,7 +78,7 @@ QLayout* SweepDialog::make_controls() {
   measure_->setAutoDefault(false);
   connect(time_, &QComboBox::currentIndexChanged, this, &SweepDialog::refresh);
   for (QComboBox* choice : {longest_, allowed_})
-    connect(choice, &QComboBox::activated, this, &SweepDialog::measure);
+    connect(choice, &QComboBox::activated, this, &SweepDialog::refresh_state);
   connect(measure_, &QPushButton::clicked, this, [this] {
     if (run_.running())
       run_.stop();
@@ -127,15 +127,20 @@ void SweepDialog::hideEvent(QHideEvent* event) {
   QDialog::hideEvent(event);
 }
 
-void SweepDialog::measure() {
+SweepLimits SweepDialog::limits() const {
   SweepLimits limits;
   limits.longest = longest_->currentText().toLongLong();
   limits.seconds = allowed_->currentData().toDouble();
+  return limits;
+}
+
+void SweepDialog::measure() {
+  measured_ = limits();
   QSettings().setValue("sweep/seconds", allowed_->currentData());
   plot_->choose(std::nullopt);
   outcome_.clear();
-  run_.start(limits, provenance_of(window_.study()) +
-                         (niceness > 0 ? QString(", at nice %1").arg(niceness) : ""));
+  run_.start(measured_, provenance_of(window_.study()) +
+                            (niceness > 0 ? QString(", at nice %1").arg(niceness) : ""));
   refresh();
 }
 
@@ -172,6 +177,7 @@ QString SweepDialog::state() const {
   }
   if (run_.sweep().series.empty()) return {};
   if (run_.stale()) return "The head or the columns have changed since: measure again";
+  if (!(limits() == measured_)) return "Other limits have been chosen since: measure again";
   return run_.complete() ? run_.provenance() : "Stopped; what was measured is kept";
 }
 

@@ -40,6 +40,7 @@ class SweepDialog : public QDialog {
  private:
   QLayout* make_controls();
   QLayout* make_buttons();
+  SweepLimits limits() const;
   void measure();
   void refresh();
   void refresh_state();
@@ -52,7 +53,8 @@ class SweepDialog : public QDialog {
   MainWindow& window_;
   Study& study_;
   SweepRun run_;
-  QString outcome_;  // of the last export
+  SweepLimits measured_;  // of the last sweep
+  QString outcome_;       // of the last export
   QComboBox *time_, *longest_, *allowed_;
   QPushButton *measure_, *export_, *copy_;
   SweepPlot* plot_;

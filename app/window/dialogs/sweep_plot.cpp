@@ -5,6 +5,7 @@
 #include <QPainter>
 #include <algorithm>
 
+#include "figure/painter_ink.h"
 #include "window/widgets/text.h"
 #include "window/widgets/theme.h"
 
@@ -79,7 +80,7 @@ SweepFigure SweepPlot::figure_for(const FigureStyle& style) const {
 
 void SweepPlot::refresh() {
   const double scale = pixels_a_point();
-  figure_.style.dark = Theme::is_dark();
+  figure_.style.dark = window_is_dark();
   figure_.style.font_size = font().pointSizeF() > 0 ? font().pointSizeF() : 9;
   figure_.style.width = width() / scale;
   figure_.style.height = height() / scale;
@@ -107,7 +108,7 @@ void SweepPlot::paintEvent(QPaintEvent*) {
   draw_figure(painter, figure_of(figure_));
   painter.restore();
   if (!hasFocus()) return;
-  painter.setPen(Theme::current().accent);
+  painter.setPen(qcolor(window_style().accent));
   painter.drawRect(rect().adjusted(0, 0, -1, -1));
 }
 

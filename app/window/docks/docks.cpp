@@ -7,9 +7,6 @@
 #include <QTableWidget>
 #include <algorithm>
 
-#include "window/docks/input_dock.h"
-#include "window/docks/timing_dock.h"
-#include "window/docks/variant_dock.h"
 #include "window/main_window.h"
 
 namespace fovea {

@@ -10,6 +10,18 @@ namespace fovea {
 
 class MainWindow;
 
+/// Says what is open and how it was understood; chooses layer, head and query. It contains a
+/// HeadGallery and a SequenceView.
+QWidget* make_input_dock(Study& study, SessionEditor& editor);
+
+/// A form made from the selected column's schema, with its paper, its notes and how far it is from
+/// exact attention.
+QWidget* make_variant_dock(Study& study, SessionEditor& editor);
+
+/// A table of what was measured, with a bar for each column of the canvas: plan, upload and the
+/// stages of apply.
+QTableWidget* make_timing_dock(Study& study);
+
 struct Docks {
   /// Makes them; the window owns them. They follow its study.
   explicit Docks(MainWindow& window);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "drawing/colormap.h"
+#include "figure/painter_ink.h"
 #include "window/widgets/text.h"
 #include "window/widgets/theme.h"
 
@@ -74,7 +75,11 @@ HeadGallery::HeadGallery(Study& study, SessionEditor& editor) : study_(study), e
 }
 
 void HeadGallery::set_layer(std::optional<Index> layer) {
-  layer_ = layer;
+  Followed now{study_.source(), study_.session(), study_.selected_column()};
+  now.session.viewport = {};  // each step of a pan changes it
+  now.session.pinned_query.reset();
+  if (std::exchange(layer_, layer) == layer && now == followed_) return;
+  followed_ = std::move(now);
   refresh();
 }
 
@@ -173,13 +178,13 @@ QString HeadGallery::label(const Shown& shown) const {
 }
 
 void HeadGallery::draw(QPainter& painter, QRect cell, int row) {
-  const Theme& theme = Theme::current();
+  const drawing::Style& style = window_style();
   const auto& [head, card] = shown_[row];
   const QRect box(cell.topLeft(), cell.size() - QSize(gap, gap));
   if (card)
     painter.drawImage(box, picture(card));
   else
-    painter.fillRect(box, theme.raised);
+    painter.fillRect(box, qcolor(style.raised));
   QFont small = font();
   small.setPointSizeF(small.pointSizeF() * 0.8);
   painter.setFont(small);
@@ -187,10 +192,10 @@ void HeadGallery::draw(QPainter& painter, QRect cell, int row) {
   const QRect foot(box.left(), box.bottom() - 13, painter.fontMetrics().horizontalAdvance(text) + 6,
                    14);
   if (card) painter.fillRect(foot, QColor(0, 0, 0, 170));
-  painter.setPen(card ? QColor("#f2f4f7") : theme.muted);
+  painter.setPen(card ? QColor("#f2f4f7") : qcolor(style.faint));
   painter.drawText(card ? foot : box, Qt::AlignCenter, text);
   if (head != Head{study_.session().layer, study_.session().head}) return;
-  painter.setPen(QPen(theme.accent, 3));
+  painter.setPen(QPen(qcolor(style.accent), 3));
   painter.drawRect(box.adjusted(0, 0, -1, -1));
 }
 

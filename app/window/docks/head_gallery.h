@@ -33,6 +33,13 @@ class HeadGallery : public QListWidget {
     Head head;
     std::shared_ptr<const HeadCard> card;  // null: not there yet
   };
+  /// What captions and order follow from, besides the cards.
+  struct Followed {
+    std::shared_ptr<const Source> source;
+    Session session;
+    int selected_column = 0;
+    friend bool operator==(const Followed&, const Followed&) = default;
+  };
   void refresh();
   void fit_height();
   const QImage& picture(const std::shared_ptr<const HeadCard>& card);
@@ -44,6 +51,7 @@ class HeadGallery : public QListWidget {
   Study& study_;
   SessionEditor& editor_;
   std::optional<Index> layer_;
+  Followed followed_;
   Order order_ = Order::index;
   std::vector<Shown> shown_;
   std::map<std::shared_ptr<const HeadCard>, QImage> pictures_;

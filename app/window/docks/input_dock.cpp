@@ -1,11 +1,10 @@
-#include "window/docks/input_dock.h"
-
 #include <QCheckBox>
 #include <QComboBox>
 #include <QFileInfo>
 #include <QSignalBlocker>
 #include <QSpinBox>
 
+#include "window/docks/docks.h"
 #include "window/docks/head_gallery.h"
 #include "window/docks/sequence_view.h"
 #include "window/widgets/form.h"
@@ -160,7 +159,7 @@ class InputDock : public QWidget {
 
   void show_row(std::shared_ptr<const RowReading> row) {
     sequence_->set_row(row);
-    if (!row || !study_.source()) return;
+    if (!row || !study_.source()) return query_note_->setText({});
     const auto& columns = study_.session().columns;
     const std::size_t column = std::max(0, study_.selected_column());
     const QString variant =

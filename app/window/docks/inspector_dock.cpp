@@ -6,6 +6,7 @@
 #include <numeric>
 #include <ranges>
 
+#include "figure/painter_ink.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
 #include "window/widgets/theme.h"
@@ -79,16 +80,16 @@ void SingularValues::paintEvent(QPaintEvent*) {
   constexpr int label_height = 16;
   if (values_.empty() || values_.front() <= 0) return;
   QPainter painter(this);
-  const Theme& theme = Theme::current();
+  const drawing::Style& style = window_style();
   const double bottom = height() - label_height, step = width() / double(values_.size());
   for (int i = 0; i < count(); ++i) {
     const double below = std::log10(std::max(1e-30, double(values_[i] / values_.front())));
     const double length = std::max(1.0, bottom * (1 + below / decades));
     painter.fillRect(
         QRectF(i * step, bottom - length, std::max(1.0, step - (step > 3 ? 1 : 0)), length),
-        i < rank_ ? theme.accent : theme.line);
+        i < rank_ ? qcolor(style.accent) : qcolor(style.frame));
   }
-  painter.setPen(theme.muted);
+  painter.setPen(qcolor(style.faint));
   const QRectF labels(0, bottom, width(), label_height);
   painter.drawText(labels, Qt::AlignLeft | Qt::AlignBottom, "σ₁");
   painter.drawText(labels, Qt::AlignRight | Qt::AlignBottom, QString("σ%1").arg(count()));
@@ -109,13 +110,10 @@ InspectorDock::InspectorDock(Study& study) : study_(study) {
   column->addStretch(1);
   show_top_keys();
   show_block();
-  connect(&study, &Study::opened, this, [this] {
-    show_pair(nullptr);
-    show_selection(nullptr);
-  });
   connect(&study, &Study::pair_read, this, &InspectorDock::show_pair);
   connect(&study, &Study::selection_read, this, &InspectorDock::show_selection);
   connect(&study, &Study::model_changed, this, &InspectorDock::show_block);
+  connect(&study, &Study::block_chosen, this, &InspectorDock::show_block);
   connect(&study, &Study::row_read, this, [this](auto row) {
     if (std::exchange(row_, row) != row) show_top_keys();
   });
@@ -220,14 +218,10 @@ void InspectorDock::show_selection(std::shared_ptr<const SelectionReading> readi
         "P̃ − P"}});
 }
 
-void InspectorDock::choose_block(int column, Index query, Index key) {
-  chosen_ = {column, query, key};
-  show_block();
-}
-
 void InspectorDock::show_block() {
+  const auto& chosen = study_.chosen_block();
   const RankBlock* block =
-      chosen_ ? rank_block_of(study_, chosen_->column, chosen_->query, chosen_->key) : nullptr;
+      chosen ? rank_block_of(study_, chosen->column, chosen->query, chosen->key) : nullptr;
   for (QWidget* part : std::initializer_list<QWidget*>{block_heading_, block_, values_})
     part->setVisible(block);
   if (!block) return;

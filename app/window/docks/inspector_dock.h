@@ -29,29 +29,22 @@ class InspectorDock : public QWidget {
 
  public:
   explicit InspectorDock(Study& study);
-  /// Shows the block of the column's rank map that holds the pair, with its singular values.
-  void choose_block(int column, Index query, Index key);
 
  private:
   void show_pair(std::shared_ptr<const PairReading> reading);
   void show_selection(std::shared_ptr<const SelectionReading> reading);
   /// The heaviest keys of a row: of exact attention, and of the selected column beside it.
   void show_top_keys();
+  /// The chosen block of a rank map, with its singular values.
   void show_block();
   std::vector<Reading> column_rows(const PairReading& reading) const;
   QString position_text(Index i) const;
-
-  struct ChosenBlock {
-    int column;
-    Index query, key;
-  };
 
   Study& study_;
   QLabel *pair_hint_, *selection_hint_, *block_heading_, *top_heading_;
   Readings *pair_, *selection_, *block_, *top_keys_;
   std::shared_ptr<const RowReading> row_, exact_row_;
   SingularValues* values_;
-  std::optional<ChosenBlock> chosen_;
 };
 
 }  // namespace fovea

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "drawing/colormap.h"
+#include "figure/painter_ink.h"
 #include "window/widgets/text.h"
 #include "window/widgets/theme.h"
 
@@ -154,10 +155,9 @@ double SequenceView::shade(Index key) const {
   return t < 0.09 ? 0 : t;
 }
 
-QColor SequenceView::colour_of(double shade) const {
+Rgb SequenceView::colour_of(double shade) const {
   const Colormap& map = colormap_for(Palette::sequential, study_.session().settings.colormap);
-  const Rgb rgb = map.steps[std::lround(std::clamp(shade, 0.0, 1.0) * 255)];
-  return {rgb[0], rgb[1], rgb[2]};
+  return map.steps[std::lround(std::clamp(shade, 0.0, 1.0) * 255)];
 }
 
 // Scroll areas do not ask for a height that follows from the width: it is fixed here.
@@ -180,25 +180,26 @@ void SequenceView::paintEvent(QPaintEvent*) {
     paint_text(painter);
   if (hasFocus()) {
     painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(Theme::current().accent, 1, Qt::DotLine));
+    painter.setPen(QPen(qcolor(window_style().accent), 1, Qt::DotLine));
     painter.drawRect(rect().adjusted(0, 0, -1, -1));
   }
 }
 
 void SequenceView::paint_text(QPainter& painter) {
-  const Theme& theme = Theme::current();
+  const drawing::Style& style = window_style();
   const QRectF seen = visibleRegion().boundingRect();
   for (const Chip& chip : chips_) {
     if (!chip.box.intersects(seen)) continue;
     const double t = shade(chip.token);
     const bool query = row_ && row_->query == chip.token;
-    const QColor paper = t > 0 ? colour_of(t) : theme.raised;
-    painter.setBrush(paper);
-    painter.setPen(query ? QPen(theme.warning, 2) : QPen(Qt::NoPen));
+    const Rgb shaded = colour_of(t);
+    painter.setBrush(qcolor(t > 0 ? drawing::opaque(shaded) : style.raised));
+    painter.setPen(query ? QPen(qcolor(style.warning), 2) : QPen(Qt::NoPen));
     const QRectF box = chip.box.adjusted(1, 1, -1, -1);
     painter.drawRoundedRect(box, 3, 3);
     paint_marks(painter, box, chip.token);
-    painter.setPen(t > 0 ? readable_on(paper) : row_ ? theme.muted : theme.text);
+    const drawing::Rgba plain = row_ ? style.faint : style.text;
+    painter.setPen(qcolor(t > 0 ? drawing::readable_on(shaded) : plain));
     painter.drawText(chip.box, Qt::AlignCenter, chip.text);
   }
 }
@@ -206,17 +207,17 @@ void SequenceView::paint_text(QPainter& painter) {
 // A found token is framed. One of the chosen leaf has a bar below it: on the left as a query, on
 // the right as a key.
 void SequenceView::paint_marks(QPainter& painter, const QRectF& box, Index token) const {
-  const Theme& theme = Theme::current();
+  const drawing::Style& style = window_style();
   if (holds(found_, token)) {
     painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(theme.found, 1.5));
+    painter.setPen(QPen(qcolor(style.key), 1.5));
     painter.drawRoundedRect(box, 3, 3);
   }
   const double half = box.width() / 2;
   if (holds(marked_query_, token))
-    painter.fillRect(QRectF(box.left(), box.bottom() - 2, half, 3), theme.marked);
+    painter.fillRect(QRectF(box.left(), box.bottom() - 2, half, 3), qcolor(style.marked));
   if (holds(marked_key_, token))
-    painter.fillRect(QRectF(box.left() + half, box.bottom() - 2, half, 3), theme.marked);
+    painter.fillRect(QRectF(box.left() + half, box.bottom() - 2, half, 3), qcolor(style.marked));
 }
 
 // Draws the image darkened, and coloured where the row has weight.
@@ -225,25 +226,25 @@ void SequenceView::paint_image(QPainter& painter) {
   painter.setRenderHint(QPainter::SmoothPixmapTransform);
   painter.drawImage(box, picture_);
   if (!row_) return;
-  const Theme& theme = Theme::current();
+  const drawing::Style& style = window_style();
   const ImageGrid& grid = *source_->sequence.grid;
   QImage veil(int(grid.cols), int(grid.rows), QImage::Format_ARGB32);
   for (const Chip& patch : chips_) {
     const double t = shade(patch.token);
-    QColor colour = t > 0 ? colour_of(t) : Qt::black;
+    QColor colour = t > 0 ? qcolor(drawing::opaque(colour_of(t))) : Qt::black;
     colour.setAlphaF(float(0.35 + 0.45 * t));
     const Index p = patch.token - grid.prefix;
     veil.setPixelColor(int(p % grid.cols), int(p / grid.cols), colour);
   }
   painter.setRenderHint(QPainter::SmoothPixmapTransform, false);
   painter.drawImage(box, veil);
-  QColor lit = theme.marked;
+  QColor lit = qcolor(style.marked);
   lit.setAlphaF(0.55f);
   painter.setBrush(Qt::NoBrush);
   for (const auto& [token, place, text] : chips_) {
     if (holds(marked_query_, token) || holds(marked_key_, token)) painter.fillRect(place, lit);
     if (token != row_->query && token != study_.hovered_key()) continue;
-    painter.setPen(QPen(token == row_->query ? theme.warning : theme.accent, 2));
+    painter.setPen(QPen(token == row_->query ? qcolor(style.warning) : qcolor(style.accent), 2));
     painter.drawRect(place);
   }
 }

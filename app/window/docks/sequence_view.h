@@ -5,6 +5,7 @@
 #include <QWidget>
 #include <vector>
 
+#include "drawing/style.h"
 #include "study/session_editor.h"
 
 namespace fovea {
@@ -55,7 +56,7 @@ class SequenceView : public QWidget {
   QRect image_box() const;
   Index at(QPoint point) const;
   double shade(Index key) const;
-  QColor colour_of(double shade) const;
+  Rgb colour_of(double shade) const;
   void paint_text(QPainter& painter);
   void paint_marks(QPainter& painter, const QRectF& box, Index token) const;
   void paint_image(QPainter& painter);

@@ -1,13 +1,13 @@
-#include "window/docks/timing_dock.h"
-
 #include <QHeaderView>
 #include <QPainter>
 #include <QStyledItemDelegate>
 #include <QTableWidget>
 #include <algorithm>
 
+#include "figure/painter_ink.h"
 #include "study/background.h"
 #include "study/study.h"
+#include "window/docks/docks.h"
 #include "window/widgets/text.h"
 #include "window/widgets/theme.h"
 
@@ -21,9 +21,9 @@ constexpr std::pair<const char*, int> number_headings[] = {
     {"total ×", 70}, {"memory", 86}, {"resident", 80},   {"", 110}};
 constexpr const char* heading_tip =
     "apply ×, total ×: how many times as fast as exact attention\n"
-    "memory: counted, of the plan and of what it needs, beside Q, K, V and Z\n"
-    "resident: measured, how far this program's resident memory rose in one run of planning,\n"
-    "upload and apply; memory that it still held from earlier work and used again is not seen\n"
+    "memory: counted; of the plan and of the operator, without Q, K, V and Z\n"
+    "resident: measured; the rise of the program's resident memory in one run of plan, upload and\n"
+    "apply, without memory that earlier work had left allocated\n"
     "few: of fewer than 5 runs;  slow: the machine ran at less than two thirds of its best pace";
 
 /// What was measured of a column.
@@ -150,11 +150,12 @@ class TimingDelegate : public QStyledItemDelegate {
   explicit TimingDelegate(TimingTable& table) : QStyledItemDelegate(&table), table_(table) {}
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
     QStyledItemDelegate::initStyleOption(option, index);
-    const Theme& theme = Theme::current();
+    const drawing::Style& style = window_style();
     const bool faint = table_.rows()[index.row()].stale && index.column() >= first_number;
-    option->palette.setColor(QPalette::Text, index.column() == note_place ? theme.warning
-                                             : faint                      ? theme.muted
-                                                                          : theme.text);
+    const drawing::Rgba colour = index.column() == note_place ? style.warning
+                                 : faint                      ? style.faint
+                                                              : style.text;
+    option->palette.setColor(QPalette::Text, qcolor(colour));
   }
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
              const QModelIndex& index) const override {
@@ -242,9 +243,9 @@ void TimingTable::fit() {
 
 void TimingTable::draw_bar(QPainter& painter, const QRectF& cell, const TimingRow& row) const {
   constexpr double tail = 48;  // room for whiskers
-  const Theme& theme = Theme::current();
+  const drawing::Style& style = window_style();
   if (row.stages.empty()) {
-    painter.setPen(theme.muted);
+    painter.setPen(qcolor(style.faint));
     painter.drawText(cell, Qt::AlignVCenter, row.texts[bar_place]);
     return;
   }
@@ -258,13 +259,13 @@ void TimingTable::draw_bar(QPainter& painter, const QRectF& cell, const TimingRo
   QRectF box = cell.adjusted(0, inset, 0, -inset);
   for (std::size_t i = 0; i < row.stages.size(); ++i) {
     box.setWidth(row.stages[i].median_ms * scale);
-    const QColor& colour = theme.series[i % theme.series.size()];
-    painter.fillRect(box, colour);
+    const drawing::Rgba colour = style.series_colour(i + 1);
+    painter.fillRect(box, qcolor(colour));
     const QString name = to_qt(row.stages[i].name);
     QRectF room = box;  // of the name: the whisker comes first
     room.setRight(std::min(box.right(), cell.left() + row.whisker_low * scale));
     if (fontMetrics().horizontalAdvance(name) + 8 < room.width()) {
-      painter.setPen(readable_on(colour));
+      painter.setPen(qcolor(drawing::readable_on({colour.r, colour.g, colour.b})));
       painter.drawText(room, Qt::AlignCenter, name);
     }
     box.moveLeft(box.right());
@@ -280,7 +281,7 @@ void TimingTable::draw_whisker(QPainter& painter, const TimingRow& row, QPointF 
   const QPointF from = left + QPointF(row.whisker_low * scale, 0);
   const double end = left.x() + row.whisker_high * scale;
   const QPointF to(std::min(end, left.x() + row.total * scale + longest_tail), left.y());
-  painter.setPen(QPen(Theme::current().text, 1.2));
+  painter.setPen(QPen(qcolor(window_style().text), 1.2));
   painter.drawLine(from, to);
   painter.drawLine(from - QPointF(0, 3), from + QPointF(0, 3));
   if (to.x() < end) {

@@ -1,10 +1,9 @@
-#include "window/docks/variant_dock.h"
-
 #include <QLineEdit>
 #include <QPushButton>
 #include <QRegularExpressionValidator>
 
 #include "study/session_editor.h"
+#include "window/docks/docks.h"
 #include "window/widgets/field_editor.h"
 #include "window/widgets/form.h"
 #include "window/widgets/readings.h"
@@ -59,8 +58,7 @@ class VariantDock : public QWidget {
     column->addWidget(seed_row_ = make_seed_row());
     reset_ = new QPushButton("Reset parameters");
     reset_->setToolTip(
-        "The paper's values, or smaller ones where those would make a short text "
-        "exact (R)");
+        "The paper's values, or smaller ones where those would make a short text exact");
     connect(reset_, &QPushButton::clicked, this, [this] { editor_.reset_column(); });
     column->addWidget(reset_, 0, Qt::AlignLeft);
 
@@ -87,17 +85,19 @@ class VariantDock : public QWidget {
     seed_->setToolTip("The seed of every random choice of this column (64 bits)");
     seed_->setFixedWidth(136);
     seed_->setAlignment(Qt::AlignRight);
-    seed_->setValidator(new QRegularExpressionValidator(QRegularExpression("[0-9]{1,19}"), seed_));
+    seed_->setValidator(new QRegularExpressionValidator(QRegularExpression("[0-9]{1,20}"), seed_));
     add_field(*make_inner<QHBoxLayout>(row), "&Seed", seed_, 1);
-    connect(seed_, &QLineEdit::editingFinished, this,
-            [this] { change([this](Column& c) { c.seed = seed_->text().toULongLong(); }); });
+    connect(seed_, &QLineEdit::editingFinished, this, [this] {
+      bool fits = false;
+      const std::uint64_t seed = seed_->text().toULongLong(&fits);
+      change([&](Column& c) { c.seed = fits ? seed : c.seed; });
+    });
     return row;
   }
 
   void change(const std::function<void(Column&)>& edit) {
-    const int index = study_.selected_column();
-    editor_.change("column " + std::to_string(index), [&](Session& session) {
-      if (index >= 0 && index < std::ssize(session.columns)) edit(session.columns[index]);
+    editor_.change("column " + std::to_string(shown_column_), [&](Session& session) {
+      if (shown_column_ < session.columns.size()) edit(session.columns[shown_column_]);
     });
   }
 
@@ -107,12 +107,13 @@ class VariantDock : public QWidget {
     const ColumnState& state = study_.columns()[index];
     const Column& column = study_.session().columns[index];
     const Index n = study_.problem() ? study_.problem()->n() : 0;
-    if (column.variant != shown_variant_ || (n != shown_n_ && n > 0)) {
+    const bool other_column = std::exchange(shown_column_, index) != index;
+    if (other_column || column.variant != shown_variant_ || (n != shown_n_ && n > 0)) {
       shown_n_ = n;
       rebuild(column);
     }
     for (std::size_t f = 0; f < editors_.size(); ++f) editors_[f]->set_value(column.values[f]);
-    if (!seed_->hasFocus()) seed_->setText(QString::number(column.seed));
+    if (other_column || !seed_->hasFocus()) seed_->setText(QString::number(column.seed));
     show_notes(state);
     show_comparison(state);
     for (QWidget* part : std::initializer_list<QWidget*>{formula_, paper_, comparison_heading_})
@@ -201,6 +202,7 @@ class VariantDock : public QWidget {
 
   Study& study_;
   SessionEditor& editor_;
+  std::size_t shown_column_ = 0;  // the form changes this one
   std::string shown_variant_;
   Index shown_n_ = 0;
   QLabel *name_, *summary_, *formula_, *paper_, *notes_, *comparison_note_, *comparison_heading_;

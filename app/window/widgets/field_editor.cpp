@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "data/error.h"
+#include "figure/painter_ink.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
 #include "window/widgets/theme.h"
@@ -113,22 +114,26 @@ void FieldEditor::make_list(QHBoxLayout* top) {
   line->setPlaceholderText(
       std::holds_alternative<std::string>(field_.standard) ? "none" : "none, or a list: 4, 4, 2");
   add_field(*top, to_qt(field_.label), line, 1);
-  connect(line, &QLineEdit::editingFinished, this, [this, line] {
+  const auto show_error = [line](const QString& error) {
+    line->setToolTip(error);
+    line->setStyleSheet(error.isEmpty() ? ""
+                                        : "border-color: " + qcolor(window_style().error).name());
+  };
+  connect(line, &QLineEdit::editingFinished, this, [this, line, show_error] {
     Values values{field_.standard};
     try {
       if (!line->text().trimmed().isEmpty())
         fovea::set_value({field_}, values, field_.id, line->text().remove(' ').toStdString());
     } catch (const UsageError& error) {
-      line->setToolTip(error.what());
-      line->setStyleSheet("border-color: " + Theme::current().error.name());
-      return;
+      return show_error(error.what());
     }
-    line->setStyleSheet({});
-    line->setToolTip({});
+    show_error({});
     emit changed(values.front());
   });
-  show_ = [line](const Value& value) {
-    if (!line->hasFocus()) line->setText(to_qt(to_text(value)));
+  show_ = [line, show_error](const Value& value) {
+    if (line->hasFocus()) return;
+    show_error({});
+    line->setText(to_qt(to_text(value)));
   };
 }
 

@@ -16,7 +16,7 @@ class FieldEditor : public QWidget {
   Q_OBJECT
 
  public:
-  /// `n`: sliders of sizes in tokens go no further than this length.
+  /// `n`: sliders of sizes in tokens end at the first power of two that is not below it.
   FieldEditor(const Field& field, Index n, QWidget* parent = nullptr);
 
   /// Shows a value without a signal.

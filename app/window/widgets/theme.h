@@ -1,25 +1,14 @@
-// A Theme is the look of the window: the colours of drawing/style.h for Qt's widgets, dark or
-// light.
+// The theme of the window: the colours of drawing/style.h, dark or light.
 #pragma once
 
-#include <QColor>
-#include <array>
+#include "drawing/style.h"
 
 class QApplication;
 
 namespace fovea {
 
-struct Theme {
-  QColor window, surface, raised;  // the ground, docks on it, and fields on those
-  QColor line, text, muted, accent, warning, error, marked, found;
-  std::array<QColor, 6> series;  // stages
-
-  static const Theme& current();
-  static bool is_dark();  // now
-};
-
-/// Black or white, whichever can be read on `ground`.
-QColor readable_on(const QColor& ground);
+const drawing::Style& window_style();
+bool window_is_dark();
 
 /// Whether the desktop is dark now. Replaces the palette by the desktop's: call apply_theme after
 /// it.

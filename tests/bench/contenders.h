@@ -1,0 +1,32 @@
+// A Contender is a variant in one precision with the settings of its paper: what the benchmark of
+// the kernels measures.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/matrix.h"
+
+namespace fovea::bench {
+
+inline constexpr Index d = 64;  // of every head
+
+struct Contender {
+  std::string id, precision;
+  std::vector<std::pair<std::string, std::string>> settings;
+};
+
+/// Precisions of the back end, the first for every variant, the others for exact and hyper.
+const std::vector<std::string>& precisions();
+
+std::vector<Contender> contenders(Index n, bool causal);
+
+/// The settings: "block=16".
+std::string describe(const Contender& c);
+
+/// The least time that an H200 could take for all heads, in ms; 0: not known.
+double floor_of(const std::string& what, const std::string& precision, bool causal, Index n,
+                Index heads);
+
+}  // namespace fovea::bench

@@ -1,0 +1,115 @@
+// What is read of a head beside its panels: pairs, rows, rectangles, cards, and what the canvas
+// says of them.
+#include <doctest/doctest.h>
+
+#include "study/background.h"
+#include "study/opened.h"
+
+namespace fovea::test {
+namespace {
+
+/// What a Study has read last.
+struct Read {
+  std::shared_ptr<const PairReading> pair;
+  std::shared_ptr<const RowReading> row, exact_row;
+  std::shared_ptr<const SelectionReading> selection;
+
+  explicit Read(Study& study) {
+    QObject::connect(&study, &Study::pair_read, &study, [this](auto reading) { pair = reading; });
+    QObject::connect(&study, &Study::row_read, &study, [this](auto reading) { row = reading; });
+    QObject::connect(&study, &Study::exact_row_read, &study,
+                     [this](auto reading) { exact_row = reading; });
+    QObject::connect(&study, &Study::selection_read, &study,
+                     [this](auto reading) { selection = reading; });
+  }
+};
+
+bool says_error(const Study& study) {
+  return study.model()->column_subtitles[1].find("output error") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("what is pointed at and selected is read, of the selected column and of exact") {
+  Study study(make_low_priority_backend({.backend = "cpu"}));
+  open(study, small, {"exact", "h1d"}, {View::heatmap});
+  Read read(study);
+  study.hover(40, 90, 1);
+  study.select({0, 128}, {0, 128});
+  REQUIRE(wait_until([&] {
+    return read.pair && read.row && read.row->query == 40 && read.exact_row && read.selection;
+  }));
+  CHECK(read.pair->query == 40);
+  CHECK(read.pair->key == 90);
+  CHECK(read.row->values.size() == 128);
+  CHECK(read.row->values != read.exact_row->values);
+  // Every row of P sums to 1: 128 float additions err by less than 1e-4.
+  CHECK(read.selection->exact_mass == doctest::Approx(1).epsilon(1e-4));
+  study.hover(40, 91, 1);
+  REQUIRE(wait_until([&] { return read.pair && read.pair->key == 91; }));
+  // One entry and a row may be summed in another order: some roundings of a number below 1.
+  CHECK(read.pair->exact == doctest::Approx(double(read.exact_row->values[91])).epsilon(1e-5));
+  CHECK(read.pair->approximate == doctest::Approx(double(read.row->values[91])).epsilon(1e-5));
+  study.select({0, 128}, {0, 64});
+  REQUIRE(wait_until([&] { return read.selection && read.selection->cols == IndexRange{0, 64}; }));
+  CHECK(read.selection->exact_mass < 0.9);
+  study.select_column(0);
+  REQUIRE(wait_until([&] { return read.row->values == read.exact_row->values; }));
+}
+
+TEST_CASE("the row view shows the query that is pointed at") {
+  Study study(make_low_priority_backend({.backend = "cpu"}));
+  open(study, small, {"exact", "h1d"}, {View::row});
+  REQUIRE(wait_until([&] { return study.settled(); }));
+  study.hover(17, 3, 0);
+  CHECK(wait_until([&] {
+    const auto& panel = study.model()->cells[0][1].panel;
+    return std::get<RowCurve>(panel->body).query == 17;
+  }));
+}
+
+TEST_CASE("cards are of their own heads, with the error of the selected column") {
+  Study study(make_low_priority_backend({.backend = "cpu"}));
+  open(study, "synthetic:clusters?n=64&d=8&heads=2&seed=1", {"exact", "h1d", "strided"},
+       {View::heatmap});
+  study.select_column(1);
+  study.choose_cards({{0, 0}, {0, 1}});
+  REQUIRE(wait_until([&] { return study.card(0, 0) && study.card(0, 1); }));
+  const auto zero = study.card(0, 0), one = study.card(0, 1);
+  CHECK(zero->head == 0);
+  CHECK(one->head == 1);
+  CHECK(zero->entropy != one->entropy);
+  REQUIRE(zero->error);
+  study.select_column(2);
+  REQUIRE(wait_until([&] { return study.card(0, 0) != nullptr; }));
+  REQUIRE(study.card(0, 0)->error);
+  CHECK(*study.card(0, 0)->error != *zero->error);
+}
+
+TEST_CASE("output errors are those of the parameters that are shown") {
+  Study study(std::make_unique<SlowBinding>());
+  open(study, small, {"exact", "hyper"}, {View::heatmap, View::error});
+  REQUIRE(wait_until([&] { return study.settled() && says_error(study); }));
+  const auto& cells = study.model()->cells;
+  CHECK(cells[1][1].token_errors);
+  CHECK_FALSE(cells[0][1].token_errors);  // the strip is beside error maps alone
+  int stale = 0, wrong = 0;
+  QObject::connect(&study, &Study::model_changed, &study, [&] {
+    stale += study.columns()[1].stale;
+    wrong += study.columns()[1].stale && says_error(study);
+  });
+  set_seed(study, 1, 7);
+  REQUIRE(wait_until([&] { return stale > 0 && study.settled() && says_error(study); }));
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a selection is shown at its queries and keys") {
+  Study study(make_low_priority_backend({.backend = "cpu"}));
+  open(study, small, {"exact"}, {View::heatmap});
+  study.select({2, 5}, {7, 9});
+  REQUIRE(wait_until([&] { return study.model() && study.model()->selection_begin; }));
+  CHECK(study.model()->selection_begin == std::pair<Index, Index>{2, 7});
+  CHECK(study.model()->selection_end == std::pair<Index, Index>{5, 9});
+}
+
+}  // namespace fovea::test

@@ -1,0 +1,109 @@
+// What was chosen before something else changed: nothing of it acts on, or is shown for, the wrong
+// source, column, row or window.
+#include <doctest/doctest.h>
+
+#include <QAction>
+#include <QDockWidget>
+#include <QKeySequenceEdit>
+#include <QLineEdit>
+#include <QSettings>
+#include <QStatusBar>
+
+#include "window/dialogs/keys_dialog.h"
+#include "window/pointer.h"
+
+namespace fovea::test {
+
+TEST_CASE("a seed that is being typed belongs to the column whose form shows it") {
+  Window window(small);
+  auto* form = window->findChild<QDockWidget*>("Variant");
+  const int first = column_of(window, "hyper"), second = column_of(window, "tf");
+  window.study().select_column(first);
+  QLineEdit* seed = nullptr;
+  for (auto* line : form->findChildren<QLineEdit*>())
+    if (line->toolTip().contains("64 bits")) seed = line;
+  REQUIRE(seed);
+  seed->setFocus();
+  seed->setText("18446744073709551615");
+  window.study().select_column(second);
+  QTest::keyClick(seed, Qt::Key_Return);
+  CHECK(window.study().session().columns[second].seed == 0);
+  seed->setText("18446744073709551615");
+  QTest::keyClick(seed, Qt::Key_Return);
+  CHECK(window.study().session().columns[second].seed == 18446744073709551615u);
+  CHECK(window.study().session().columns[first].seed == 0);
+  seed->setFocus();
+  seed->setText("18446744073709551616");  // of 65 bits
+  QTest::keyClick(seed, Qt::Key_Return);
+  CHECK(window.study().session().columns[second].seed == 18446744073709551615u);
+}
+
+TEST_CASE("another source forgets what was read and chosen in the one before") {
+  Window window(small);
+  window->change("views", [](Session& s) { s.views = {View::heatmap, View::rank}; });
+  REQUIRE(window.settle());
+  window.study().hover(17, 5, 1);
+  window.study().choose_block(PointedPair{17, 5, 1});
+  auto* inspector = window->findChild<QDockWidget*>("Inspector");
+  const auto said = [&] {
+    QString text;
+    for (const auto* label : window->findChildren<QLabel*>())
+      if (label->isVisibleTo(&*window)) text += label->text() + "\n";
+    return text;
+  };
+  REQUIRE(wait_until([&] { return said().contains("Top keys of query 17"); }));
+  REQUIRE(said().contains("shaded by the attention of query 17"));
+  REQUIRE(said().contains("largest σ"));
+  REQUIRE(inspector);
+  window->open("synthetic:hmatrix");  // an attention matrix without Q, K and V
+  REQUIRE(wait_until([&] { return window.study().shows_matrix(); }));
+  REQUIRE(window.settle());
+  CHECK_FALSE(said().contains("query 17"));
+  window->open(small);
+  REQUIRE(wait_until([&] { return !window.study().opening() && !window.study().shows_matrix(); }));
+  window->change("views", [](Session& s) { s.views = {View::heatmap, View::rank}; });
+  REQUIRE(window.settle());
+  CHECK_FALSE(said().contains("largest σ"));
+}
+
+TEST_CASE("a chosen rank block stays with its column, and Esc unselects it") {
+  Window window(small);
+  window->change("views", [](Session& s) { s.views = {View::rank}; });
+  REQUIRE(window.settle());
+  window.study().choose_block(PointedPair{17, 5, 1});
+  window->editor().move_column(1, 2);
+  REQUIRE(window.settle());
+  REQUIRE(window.study().chosen_block());
+  CHECK(window.study().chosen_block()->column == 2);
+  window.trigger("cancel");
+  CHECK_FALSE(window.study().chosen_block());
+}
+
+TEST_CASE("keys that act on the row pointed at last follow when rows are removed") {
+  Window window(small);
+  show(window, {View::heatmap, View::mask});
+  const QPoint where = at(window, View::mask, 1, 0.5, 0.5);
+  QTest::mouseMove(&window->canvas(), where);
+  REQUIRE(wait_until([&] { return window->navigation().view() == 1; }));
+  window->change("views", [](Session& s) { s.views = {View::heatmap}; });
+  REQUIRE(window.settle());
+  CHECK(window->navigation().view() == 0);
+  window.trigger("copy");
+  CHECK(window->statusBar()->currentMessage().startsWith("Copied the heatmap"));
+}
+
+TEST_CASE("theme and keys are those of all windows") {
+  Window window(small), other(small);
+  window->set_look("light");
+  CHECK(wait_until([&] { return !other.study().model()->dark; }, 5000));
+  window->set_look("dark");
+  CHECK(wait_until([&] { return other.study().model()->dark; }, 5000));
+  const QList<QAction*> actions = window->findChildren<QAction*>();
+  KeysDialog keys({actions.begin(), actions.end()}, &*window);
+  keys.findChild<QKeySequenceEdit*>("key_fit")->setKeySequence(Qt::Key_J);
+  keys.accept();
+  CHECK(other->findChild<QAction*>("fit")->shortcut() == QKeySequence(Qt::Key_J));
+  QSettings().clear();
+}
+
+}  // namespace fovea::test

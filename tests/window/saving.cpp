@@ -1,0 +1,169 @@
+// Which file is written, and under which name.
+#include <doctest/doctest.h>
+
+#include <QAbstractButton>
+#include <QApplication>
+#include <QDialogButtonBox>
+#include <QFileDialog>
+#include <QLineEdit>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QSettings>
+#include <QTemporaryDir>
+#include <QTimer>
+
+#include "input/session_file.h"
+#include "study/background.h"
+#include "window/dialogs/questions.h"
+#include "window/pointer.h"
+#include "window/run_window.h"
+
+namespace fovea::test {
+namespace {
+
+QByteArray bytes_of(const QString& path) {
+  QFile file(path);
+  REQUIRE(file.open(QIODevice::ReadOnly));
+  return file.readAll();
+}
+
+void write_bytes(const QString& path, const QByteArray& bytes) {
+  QFile file(path);
+  REQUIRE(file.open(QIODevice::WriteOnly));
+  file.write(bytes);
+}
+
+/// Handles modal dialogs as they appear, until it ends; also one that another one opens.
+class Answers {
+ public:
+  explicit Answers(std::function<void(QWidget&)> answer) : answer_(std::move(answer)) { look(); }
+
+ private:
+  void look() {
+    QTimer::singleShot(50, &context_, [this] {
+      look();  // first: the answer may wait for another dialog
+      if (QWidget* dialog = QApplication::activeModalWidget()) answer_(*dialog);
+    });
+  }
+
+  std::function<void(QWidget&)> answer_;
+  QObject context_;
+};
+
+void type_name(QFileDialog& dialog, const QString& name) {
+  auto* line = dialog.findChild<QLineEdit*>();
+  line->setText(name);
+  dialog.findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Save)->click();
+}
+
+}  // namespace
+
+TEST_CASE("a session that does not open is not overwritten by the one that stays") {
+  const QTemporaryDir dir;
+  const QString text = dir.filePath("a.txt"), gone = dir.filePath("gone.fovea.json"),
+                broken = dir.filePath("broken.fovea.json"), own = dir.filePath("own.fovea.json");
+  REQUIRE(QFile::copy(assets + "/text/fovea.txt", text));
+  {
+    Window window(text);
+    REQUIRE(window.save(gone));
+    REQUIRE(window.save(broken));
+  }
+  REQUIRE(QFile::remove(text));
+  write_bytes(broken, bytes_of(broken).replace("\"causal\"", "\"casual\""));
+  Window window(small);
+  REQUIRE(window.save(own));
+  for (const QString& other : {gone, broken}) {
+    const QByteArray before = bytes_of(other);
+    window->open(other);
+    REQUIRE_FALSE(window->info_bar().message().isEmpty());
+    QFile::remove(own);
+    window.trigger("save");
+    CHECK(wait_until([&] { return QFile::exists(own); }, 5000));  // of what is shown
+    CHECK(bytes_of(other) == before);
+  }
+}
+
+TEST_CASE("while a session opens, saving writes the one that is still shown to its own file") {
+  const QTemporaryDir dir;
+  const QString first = dir.filePath("1.fovea.json"), second = dir.filePath("2.fovea.json");
+  Window window(assets + "/text/fovea.txt");
+  REQUIRE(window.save(second));
+  window->open(small);
+  REQUIRE(wait_until([&] { return !window.study().opening(); }));
+  REQUIRE(window.settle());
+  REQUIRE(window.save(first));
+  window->open(second);
+  REQUIRE(window.study().opening());
+  REQUIRE(QFile::remove(first));
+  window.trigger("save");
+  CHECK(wait_until([&] { return QFile::exists(first); }, 5000));
+  CHECK(read_session(first.toStdString()).session.source == small.toStdString());
+  REQUIRE(wait_until([&] { return !window.study().opening(); }));
+  REQUIRE(QFile::remove(second));
+  window.trigger("save");
+  CHECK(wait_until([&] { return QFile::exists(second); }, 5000));
+}
+
+TEST_CASE("a name without an ending gets it before it is asked whether to replace a file") {
+  const QTemporaryDir dir;
+  write_bytes(dir.filePath("taken.pdf"), "mine");
+  QWidget parent;
+  bool asked = false, typed = false;
+  Answers answers([&](QWidget& dialog) {
+    if (auto* question = qobject_cast<QMessageBox*>(&dialog)) {
+      asked = true;
+      return question->button(QMessageBox::No)->click();
+    }
+    auto* files = qobject_cast<QFileDialog*>(&dialog);
+    if (!files) return;
+    if (typed) return files->reject();
+    typed = true;
+    type_name(*files, dir.filePath("taken"));
+  });
+  CHECK(ask_new_file(parent, "Export", dir.filePath("a.pdf"), {"PDF (*.pdf)"}).isEmpty());
+  CHECK(asked);
+}
+
+TEST_CASE("the chosen kind of file is the one that is written") {
+  const QTemporaryDir dir;
+  QWidget parent;
+  Answers answers([&](QWidget& dialog) {
+    auto* files = qobject_cast<QFileDialog*>(&dialog);
+    if (!files) return;
+    files->setDirectory(dir.path());
+    emit files->filterSelected("PNG (*.png)");
+    files->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Save)->click();
+  });
+  const QString path =
+      ask_new_file(parent, "Export", dir.filePath("attention.pdf"), {"PDF (*.pdf)", "PNG (*.png)"});
+  CHECK(QFileInfo(path).fileName() == "attention.png");
+}
+
+TEST_CASE("what cannot be written when the program ends is said on the standard error stream") {
+  static QStringList said;
+  said.clear();
+  const auto before = qInstallMessageHandler(
+      [](QtMsgType, const QMessageLogContext&, const QString& message) { said << message; });
+  auto background = std::make_shared<Background>();
+  {
+    QObject window;
+    background->files.run([] { throw std::runtime_error("disk full"); }, &window,
+                          [](const std::string&) { FAIL("there is no window"); });
+    QTest::qSleep(50);  // the error waits for a window that ends
+  }
+  end_background(std::move(background));
+  qInstallMessageHandler(before);
+  CHECK(said.join("\n").contains("disk full"));
+}
+
+TEST_CASE("recent files are remembered by their whole paths") {
+  const QString before = QDir::currentPath();
+  REQUIRE(QDir::setCurrent(assets + "/text"));
+  {
+    Window window("fovea.txt");
+    CHECK(QSettings().value("recent").toStringList().front() == assets + "/text/fovea.txt");
+  }
+  QDir::setCurrent(before);
+}
+
+}  // namespace fovea::test
