@@ -99,7 +99,7 @@ TEST_CASE("an enlarged panel is reported by its row and column in the session") 
 TEST_CASE("a selection is drawn where its queries meet its keys") {
   const auto picture = [](bool selected) {
     auto model = matrix_model(16, 1);
-    if (selected) model->selection_begin = {2, 8}, model->selection_end = {6, 12};
+    if (selected) model->selection = {{2, 6}, {8, 12}};
     Shown shown(model);
     return shown.picture();
   };

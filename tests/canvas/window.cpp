@@ -253,7 +253,7 @@ TEST_CASE("pictures of all states" * doctest::skip()) {
     };
     auto many = matrix_model(384, 5);
     many->pinned_query = 260, many->selected_column = 2;
-    many->selection_begin = {40, 200}, many->selection_end = {120, 300};
+    many->selection = {{40, 120}, {200, 300}};
     many->marked_queries = {10, 11, 12, 300, 301};
     shot("grid", many, {1140, 820}, {300, 160});
     shot("gallery", gallery_model(384), {1140, 820}, {700, 500});
