@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "canvas/controls.h"
-#include "variants/variant.h"
 
 namespace fovea {
 
@@ -236,7 +235,7 @@ void Canvas::Impl::wake(int frames) {
 }
 
 /// All of the model, or the enlarged panel: beside an output picture also the exact one, to compare
-/// with. Exact is the column whose panel is titled so.
+/// with.
 void Canvas::Impl::choose_what_is_shown() {
   rows.resize(std::min(model->views.size(), model->cells.size()));
   columns.resize(model->column_titles.size());
@@ -252,11 +251,11 @@ void Canvas::Impl::choose_what_is_shown() {
     return c < std::ssize(cells) && cells[c].panel &&
            std::holds_alternative<OutputPicture>(cells[c].panel->body);
   };
-  const int exact = int(std::ranges::find(model->column_titles, reference_variant().label) -
-                        model->column_titles.begin());
   rows = {view};
   columns = {column};
-  if (exact != column && is_picture(column) && is_picture(exact)) columns = {exact, column};
+  const auto exact = model->exact_column;
+  if (exact && *exact != column && is_picture(column) && is_picture(*exact))
+    columns = {*exact, column};
 }
 
 Scene Canvas::Impl::make_scene() {

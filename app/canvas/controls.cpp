@@ -157,7 +157,7 @@ void Controls::touch_row(Scene& scene, int row, const Rect& window, bool double_
 /// while the pointer is in the row or keys act on it.
 void Controls::row_buttons(Scene& scene, int row, const Rect& window, bool seen) {
   const Rect label = scene.grid.row_label(row);
-  const double length = ink_->letters.width(row_name(scene.view(row)), body_face) + 8;
+  const double length = ink_->letters.width(label_of(scene.view(row)), body_face) + 8;
   if (button("view", {label.x, label.centre().y - length / 2, icon + 2, length}, window,
              "The view of this row"))
     ImGui::OpenPopup("choose view");
@@ -293,35 +293,29 @@ void Controls::request_settings(const Scene& scene) {
 
 void Controls::choose_view(const Scene& scene, int row) {
   for (const View view : all_views())
-    if (ImGui::MenuItem(row_name(view), nullptr, scene.view(row) == view))
+    if (ImGui::MenuItem(label_of(view).c_str(), nullptr, scene.view(row) == view))
       requests_.push_back(
           [row = scene.rows[row], view](Canvas& c) { emit c.view_requested(row, view); });
 }
 
 void Controls::choose_norm(Scene& scene, int row) {
   ViewSettings& settings = scene.settings;
-  const auto choose = [&]<class T>(T ViewSettings::*member,
-                                   std::initializer_list<std::pair<const char*, T>> choices) {
-    for (const auto& [words, value] : choices) {
-      if (!ImGui::MenuItem(words, nullptr, settings.*member == value)) continue;
+  const auto choose = [&]<class T>(T ViewSettings::*member, std::initializer_list<T> choices) {
+    for (const T value : choices) {
+      if (!ImGui::MenuItem(label_of(value).c_str(), nullptr, settings.*member == value)) continue;
       settings.*member = value;
       request_settings(scene);
     }
   };
   if (scene.view(row) == View::rank)
-    return choose(&ViewSettings::rank_colour,
-                  {{"by rank", RankColour::rank}, {"by what is stored", RankColour::storage}});
+    return choose(&ViewSettings::rank_colour, {RankColour::rank, RankColour::storage});
   if (scene.view(row) == View::error) {
-    choose(&ViewSettings::error, {{"signed", ErrorKind::signed_difference},
-                                  {"absolute", ErrorKind::absolute},
-                                  {"squared", ErrorKind::squared},
-                                  {"relative", ErrorKind::relative},
-                                  {"log10 of absolute", ErrorKind::log10_absolute}});
+    choose(&ViewSettings::error,
+           {ErrorKind::signed_difference, ErrorKind::absolute, ErrorKind::squared,
+            ErrorKind::relative, ErrorKind::log10_absolute});
     ImGui::Separator();
   }
-  choose(
-      &ViewSettings::norm,
-      {{"linear", Norm::linear}, {"logarithmic", Norm::log}, {"per row maximum", Norm::row_max}});
+  choose(&ViewSettings::norm, {Norm::linear, Norm::log, Norm::row_max});
 }
 
 /// Whether the menu is open: then EndPopup follows. Esc closes it.
@@ -343,14 +337,14 @@ void Controls::context_menu(Scene& scene) {
   const std::string words = words_at_pointer(scene);
   if (item("Copy values", !words.empty()))
     QGuiApplication::clipboard()->setText(QString::fromStdString(words));
-  action("Copy picture", "copy");
-  action("Export panel...", "export_panel");
+  action("Copy panel", "copy");
+  action("Export panel…", "export_panel");
   ImGui::Separator();
   action(scene.enlarged ? "Back to the grid" : "Enlarge", "enlarge");
   const bool is_pinned = menu_at_.query >= 0 && scene.model.pinned_query == menu_at_.query;
   if (item(is_pinned ? "Unpin query" : "Pin query", menu_at_.query >= 0))
     requests_.push_back([query = menu_at_.query](Canvas& c) { emit c.query_pinned(query); });
-  action("Go to query, key...", "goto");
+  action("Go to query, key…", "goto");
   ImGui::Separator();
   if (ImGui::BeginMenu("View of this row")) {
     choose_view(scene, row);

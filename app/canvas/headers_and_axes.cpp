@@ -1,6 +1,5 @@
 // Headers above columns, names and token axes beside rows.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "canvas/scene.h"
@@ -95,12 +94,6 @@ void draw_headers(Ink& ink, const Scene& scene) {
   draw_drop_line(ink, scene);
 }
 
-const char* row_name(View view) {
-  constexpr std::array names{"Attention P", "Error", "Mask",   "Rank", "Level",
-                             "Tree",        "Row",   "Output", "Cost"};
-  return names[int(view)];
-}
-
 void draw_axes(Ink& ink, const Scene& scene, int row) {
   const Rect window = scene.grid.window();
   bool queries = false;
@@ -114,7 +107,7 @@ void draw_axes(Ink& ink, const Scene& scene, int row) {
   const Clip clip(ink, {0, window.y - 4, window.right() + 200, window.height + 4});
   if (queries && scene.model.n > 0) draw_query_axis(ink, scene, row);
   const bool current = !scene.enlarged && row == scene.current_row && scene.grid.rows() > 1;
-  ink.text_upwards(scene.grid.row_label(row).centre(), row_name(scene.view(row)),
+  ink.text_upwards(scene.grid.row_label(row).centre(), label_of(scene.view(row)),
                    current ? ink.style.accent : ink.style.text, body_face);
 }
 

@@ -106,12 +106,8 @@ void draw_patches(Ink& ink, const Scene& scene, const Rect& place) {
 }
 
 void draw_pairs(Ink& ink, const Scene& scene, const Edge& queries, const Edge& keys) {
-  const auto& begin = scene.model.selection_begin;
-  const auto& end = scene.model.selection_end;
-  if (scene.dragged)
-    frame_pairs(ink, queries, keys, scene.dragged->first, scene.dragged->second);
-  else if (begin && end)
-    frame_pairs(ink, queries, keys, {begin->first, end->first}, {begin->second, end->second});
+  const auto& part = scene.dragged ? scene.dragged : scene.model.selection;
+  if (part) frame_pairs(ink, queries, keys, part->first, part->second);
 }
 
 }  // namespace

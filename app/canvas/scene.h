@@ -110,7 +110,6 @@ struct Scene {
   Pointer point_at(Point at) const;
 };
 
-const char* row_name(View view);
 /// True for bodies whose place down or across is a token; false without a panel.
 bool has_query_axis(const Panel* panel);
 bool has_key_axis(const Panel* panel);

@@ -29,7 +29,7 @@ void draw_badge(Ink& ink, const Rect& where, const std::string& status) {
 void draw_empty(Ink& ink, const Rect& where, const CanvasCell* cell) {
   ink.fill(where, ink.style.paper);
   const std::string words = cell && !cell->status.empty() ? cell->status : "waiting";
-  const bool wrong = words.starts_with("error");
+  const bool wrong = cell && cell->failed;
   ink.write_paragraph(where.inset(14), words, wrong ? ink.style.pinned : ink.style.faint,
                       body_face);
 }

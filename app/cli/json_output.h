@@ -1,6 +1,5 @@
-// The output of the commands as JSON. JSON has no infinity, so it is written as the text "infinite"
-// or
-// "-infinite". NaN is written as null.
+// The output of the commands as JSON. JSON has no infinity: it is written as the text "infinite" or
+// "-infinite", and NaN as null.
 #pragma once
 
 #include <nlohmann/json.hpp>

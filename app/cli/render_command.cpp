@@ -15,6 +15,7 @@
 #include "data/error.h"
 #include "drawing/colormap.h"
 #include "figure/figure.h"
+#include "input/content_hash.h"
 #include "input/session_file.h"
 #include "io/atomic_file.h"
 
@@ -201,13 +202,15 @@ std::vector<std::vector<Panel>> panels_of_matrix(const Options& options, const S
   if (!options.variants.empty()) throw only("--variant " + options.variants.front());
   const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
   const Matrix attention = layer.attention.read(options.heads.heads_in(source).front());
+  const Viewport seen = options.session ? options.session->viewport : Viewport{};
   const auto backend = options.backend.make();
   std::vector<std::vector<Panel>> rows;
   for (const auto& view : options.views) {
     if (view != "heatmap" && view != "rank") throw only("--view " + view);
-    Panel panel =
-        make_matrix_panel(*view_from(view), attention, options.settings, {0, attention.rows()},
-                          {0, attention.cols()}, pixels_of_a_panel(style, 1), *backend, run);
+    Panel panel = make_matrix_panel(*view_from(view), attention, options.settings,
+                                    visible_tokens(seen.row_begin, seen.row_end, attention.rows()),
+                                    visible_tokens(seen.col_begin, seen.col_end, attention.cols()),
+                                    pixels_of_a_panel(style, 1), *backend, run);
     panel.title = source.name;
     rows.push_back({std::move(panel)});
   }
@@ -228,7 +231,8 @@ void run_render(Options options, const CLI::App& command, const Console& console
   Run run{profile, console.stop};
   if (!source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qkv()) {
     figure.rows = panels_of_matrix(options, source, figure.style, run);
-    figure.footer = source.name + ", head " + options.heads.head;
+    figure.footer =
+        source.name + ", layer " + layer_name(options, source) + ", head " + options.heads.head;
   } else {
     figure.rows = panels_of(options, source, figure.style, run, figure);
   }

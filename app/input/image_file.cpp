@@ -31,19 +31,20 @@ QSize scaled_size(QSize size, int max_side) {
 void require_size(const std::string& path, QSize size, int patch, bool scaled) {
   if (!scaled && std::max(size.width(), size.height()) > most_side)
     throw InputError(path, size_text(size) + "; expected at most " + std::to_string(most_side) +
-                               " a side (--max-side scales it down)");
+                               " a side: scale it down (from the command line: --max-side)");
   const Index cols = size.width() / patch, rows = size.height() / patch;
   if (cols == 0 || rows == 0)
     throw InputError(path, size_text(size) + " hold no whole patch of " + std::to_string(patch) +
-                               " x " + std::to_string(patch) + "; expected a smaller --patch");
+                               " x " + std::to_string(patch) + "; expected a smaller patch");
   if (cols * rows <= most_tokens) return;
   const double ratio =
       std::sqrt(static_cast<double>(most_tokens) / static_cast<double>(cols * rows));
   const int side = static_cast<int>(ratio * std::max(size.width(), size.height()));
-  throw InputError(path, size_text(size) + " in patches of " + std::to_string(patch) + " make " +
-                             std::to_string(cols * rows) + " tokens; expected at most " +
-                             std::to_string(most_tokens) + " (--max-side " + std::to_string(side) +
-                             ", or a larger --patch)");
+  throw InputError(
+      path, size_text(size) + " in patches of " + std::to_string(patch) + " make " +
+                std::to_string(cols * rows) + " tokens; expected at most " +
+                std::to_string(most_tokens) + ": choose a larger patch, or scale it down to " +
+                std::to_string(side) + " pixels a side (from the command line: --max-side)");
 }
 
 void require_decodable(const std::string& path, QSize size) {

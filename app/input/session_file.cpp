@@ -1,13 +1,11 @@
 #include "input/session_file.h"
 
-#include <QCryptographicHash>
-#include <QDir>
 #include <QFile>
-#include <QFileInfo>
 #include <filesystem>
 #include <ostream>
 
 #include "data/error.h"
+#include "data/utf8.h"
 #include "drawing/colormap.h"
 #include "io/atomic_file.h"
 #include "io/json.h"
@@ -83,13 +81,18 @@ struct Reader {
     }
   }
   template <class T>
-  T named(const Json& object, const char* name,
-          const std::function<std::optional<T>(const std::string&)>& find) const {
+  T named(const Json& object, const char* name, const std::vector<T>& choices,
+          std::string (*text_of)(T) = &to_text) const {
     const auto text = get<std::string>(object, name);
-    if (const auto value = find(text)) return *value;
-    throw InputError(where,
-                     std::string("'") + name + "' is '" + text + "': no such choice is known");
+    std::string known;
+    for (const T choice : choices) {
+      if (text_of(choice) == text) return choice;
+      known += (known.empty() ? "" : ", ") + text_of(choice);
+    }
+    throw InputError(where, std::string("'") + name + "' is " + fovea::quoted(text) +
+                                "; expected one of " + known);
   }
+  View view(const Json& object) const { return named(object, "view", all_views()); }
 
   // The library would take -1 for 2^64 - 1.
   std::uint64_t seed(const Json& json) const {
@@ -107,7 +110,8 @@ struct Reader {
       if (one == id) return id;
       known += (known.empty() ? "" : ", ") + one;
     }
-    throw InputError(where, "colour map '" + id + "' is not known; expected one of " + known);
+    throw InputError(where,
+                     "colour map " + fovea::quoted(id) + " is not known; expected one of " + known);
   }
 
   Column column(const Json& json) const {
@@ -125,8 +129,8 @@ struct Reader {
   }
 
   ColourRange range(const Json& json) const {
-    const ColourRange range{named<View>(json, "view", view_from), get<int>(json, "column"),
-                            get<double>(json, "low"), get<double>(json, "high")};
+    const ColourRange range{view(json), get<int>(json, "column"), get<double>(json, "low"),
+                            get<double>(json, "high")};
     if (range.column < -1 || !(range.low < range.high))
       throw InputError(where, "a range of colours is " + excerpt(json) +
                                   ": expected a column from -1 and low < high");
@@ -135,30 +139,24 @@ struct Reader {
 
   ViewSettings settings(const Json& json) const {
     ViewSettings s;
-    s.norm = named<Norm>(json, "norm", norm_from);
+    s.norm = named<Norm>(json, "norm", {Norm::linear, Norm::log, Norm::row_max});
     s.log_floor = get<double>(json, "log_floor");
-    s.error = named<ErrorKind>(json, "error", error_kind_from);
-    s.pool = named<Pool::Kind>(json, "pool", [](const std::string& t) -> std::optional<Pool::Kind> {
-      if (t == "mean") return Pool::Kind::mean;
-      return t == "max" ? std::optional(Pool::Kind::max) : std::nullopt;
-    });
+    s.error =
+        named<ErrorKind>(json, "error",
+                         {ErrorKind::signed_difference, ErrorKind::absolute, ErrorKind::squared,
+                          ErrorKind::relative, ErrorKind::log10_absolute});
+    s.pool = named<Pool::Kind>(json, "pool", {Pool::Kind::max, Pool::Kind::mean}, text_of_pool);
     s.mask_block = get<Index>(json, "mask_block");
-    s.rank_of =
-        named<RankSubject>(json, "rank_of", [](const std::string& t) -> std::optional<RankSubject> {
-          for (auto subject : {RankSubject::attention, RankSubject::unnormalised,
-                               RankSubject::logits, RankSubject::error})
-            if (to_text(subject) == t) return subject;
-          return std::nullopt;
-        });
+    s.rank_of = named<RankSubject>(json, "rank_of",
+                                   {RankSubject::attention, RankSubject::unnormalised,
+                                    RankSubject::logits, RankSubject::error});
     s.rank_leaf = get<Index>(json, "rank_leaf");
     s.rank_tolerance = get<double>(json, "rank_tolerance");
     s.rank_partition = named<Partition>(
-        json, "rank_partition", [](const std::string& t) -> std::optional<Partition> {
-          if (t == "uniform") return Partition::uniform;
-          return t == "hierarchy" ? std::optional(Partition::hierarchy) : std::nullopt;
-        });
+        json, "rank_partition", {Partition::uniform, Partition::hierarchy}, text_of_partition);
     if (json.contains("rank_colour"))  // older files have none
-      s.rank_colour = named<RankColour>(json, "rank_colour", rank_colour_from);
+      s.rank_colour =
+          named<RankColour>(json, "rank_colour", {RankColour::rank, RankColour::storage});
     s.shared_range = get<bool>(json, "shared_range");
     s.colormap = colour_map(json);
     if (json.contains("ranges"))  // nor these
@@ -180,23 +178,6 @@ struct Reader {
 };
 
 }  // namespace
-
-std::string content_hash_of(const std::string& source) {
-  QStringList files;
-  const QString path = QString::fromStdString(source);
-  if (QFileInfo(path).isDir())
-    for (const QFileInfo& entry : QDir(path).entryInfoList({"*.npy"}, QDir::Files, QDir::Name))
-      files << entry.filePath();
-  else if (QFileInfo(path).isFile())
-    files << path;
-  if (files.isEmpty()) return {};
-  QCryptographicHash hash(QCryptographicHash::Sha256);
-  for (const QString& name : files) {
-    QFile file(name);
-    if (!file.open(QIODevice::ReadOnly) || !hash.addData(&file)) return {};
-  }
-  return hash.result().toHex().toStdString();
-}
 
 void write_session(const std::string& path, const SessionFile& file) {
   const Session& s = file.session;
@@ -261,7 +242,7 @@ SessionFile read_session(const std::string& path) {
   for (const Json& column : read.get<std::vector<Json>>(json, "columns"))
     s.columns.push_back(read.column(column));
   for (const Json& view : read.get<std::vector<Json>>(json, "views"))
-    s.views.push_back(read.named<View>({{"view", view}}, "view", view_from));
+    s.views.push_back(read.view({{"view", view}}));
   s.settings = read.settings(read.at(json, "settings"));
   const auto part = read.get<std::vector<double>>(json, "viewport");
   if (part.size() != 4 || !(part[0] < part[1] && part[2] < part[3]) || part[0] < 0 || part[2] < 0)

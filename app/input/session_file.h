@@ -14,9 +14,6 @@ struct SessionFile {
   std::string layout;        // of the window's docks, base64; empty: as they are
 };
 
-/// SHA-256 of a file; of a directory, of its files by name; empty when there is none.
-std::string content_hash_of(const std::string& source);
-
 /// Written to a temporary name, then renamed. Throws UnavailableError.
 void write_session(const std::string& path, const SessionFile& file);
 /// Throws InputError naming the file, what was found and what was expected.

@@ -30,7 +30,7 @@ class BackgroundThread {
   QThreadPool pool_;
 };
 
-/// No file waits for a device that is slow to start or to end.
+/// One thread for files, and one for devices, which may be slow to start or to end.
 struct Background {
   BackgroundThread files, devices;
 };

@@ -1,26 +1,16 @@
 #include "study/canvas_model.h"
 
+#include <algorithm>
+
 #include "study/leaf_marks.h"
 
 namespace fovea {
 namespace {
 
-std::string subtitle_of(const ColumnState& state) {
-  if (is_reference(state.column.variant)) return "softmax, the reference";
-  const Variant& variant = find_variant(state.column.variant);
-  std::string out;
-  int shown = 0;
-  for (std::size_t f = 0; f < variant.schema.size() && shown < 2; ++f) {
-    const Field& field = variant.schema[f];
-    const std::string value = to_text(state.column.values[f]);
-    if (value.empty()) continue;
-    out += (out.empty() ? "" : ", ") + (field.choices.empty() ? field.id + " " : "") + value;
-    ++shown;
-  }
-  if (!state.metrics || state.stale) return out;
-  char text[48];
-  std::snprintf(text, sizeof text, "output error %.3g", state.metrics->output_rel_fro);
-  return out + (out.empty() ? "" : " · ") + text;
+std::string subtitle_of(const ColumnState& state, const Subject& subject) {
+  const bool causal = subject.session.causal.value_or(subject.source->causal.value_or(false));
+  return subtitle_of(find_variant(state.column.variant), state.column.values, causal,
+                     state.stale ? nullptr : state.metrics.get());
 }
 
 }  // namespace
@@ -41,20 +31,20 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
   model->viewport = session.viewport;
   model->n = subject.length();
   model->pinned_query = session.pinned_query;
-  if (const auto& part = subject.selection) {
-    model->selection_begin = {part->first.begin, part->second.begin};
-    model->selection_end = {part->first.end, part->second.end};
-  }
+  model->selection = subject.selection;
   model->selected_column = subject.selected_column;
   model->marked_queries = marks.queries();
   model->marked_keys = marks.keys();
   model->dark = subject.dark;
   if (subject.source) model->sequence = {subject.source, &subject.source->sequence};
+  const auto exact = std::ranges::find_if(session.columns, is_reference, &Column::variant);
+  if (exact != session.columns.end())
+    model->exact_column = static_cast<int>(exact - session.columns.begin());
   for (const ColumnState& state : columns) {
     const bool matrix = subject.shows_matrix();
     model->column_titles.push_back(matrix ? "Attention matrix"
                                           : find_variant(state.column.variant).label);
-    model->column_subtitles.push_back(matrix ? "as given" : subtitle_of(state));
+    model->column_subtitles.push_back(matrix ? "as given" : subtitle_of(state, subject));
   }
   return model;
 }

@@ -20,6 +20,7 @@ struct CanvasCell {
   std::shared_ptr<const Panel> panel;  // null: nothing yet, `status` says why
   bool stale = false;                  // a newer one is being computed: drawn dimmed, marked
   std::string status;                  // "computing 42 %, 3 s left", "error: ..."
+  bool failed = false;                 // `status` is the error
   std::optional<double> progress;      // of the work that `status` is about, in [0, 1]
   // Of an error map: |z~ - z| of every token, for the strip beside it; null: not known.
   std::shared_ptr<const std::vector<float>> token_errors;
@@ -37,8 +38,8 @@ struct CanvasModel {
   Index n = 0;
   std::shared_ptr<const Sequence> sequence = std::make_shared<const Sequence>();  // never null
   std::optional<Index> pinned_query;
-  std::optional<std::pair<Index, Index>> selection_begin, selection_end;  // rectangle (query, key)
-  std::optional<int> selected_column;
+  std::optional<std::pair<IndexRange, IndexRange>> selection;  // queries, keys
+  std::optional<int> selected_column, exact_column;
   bool dark = true;
   /// Whose colour ranges are used; null: its own. (While exact is shown in place of the others.)
   std::shared_ptr<const CanvasModel> ranges_of;

@@ -1,6 +1,7 @@
 #include "study/head_maps.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "panels/map_drawing.h"
 
@@ -36,7 +37,8 @@ bool HeadMaps::waits_for_first_estimate() const {
   if (!std::ranges::count(session.views, View::heatmap) || !shows(View::heatmap, *reference))
     return false;
   return std::ranges::none_of(maps_.answers(), [&](const Cache::Answer& map) {
-    return map.key.view == View::heatmap && map.key.approximate == exact.key && map.result->begun();
+    return map.key.view == View::heatmap && map.key.approximate == exact.key &&
+           (map.result->begun() || !map.error.empty());
   });
 }
 
@@ -56,9 +58,8 @@ void HeadMaps::request_picture(const RequestId& id, const PanelKey& panel,
   MapView pixels = map_view(panel.rows, panel.cols, panel.max_pixels);
   if (subject_.pointed.query >= 0) pixels.focus_row = subject_.pointed.query;
   if (subject_.pointed.key >= 0) pixels.focus_col = subject_.pointed.key;
-  PanelSources from = results_.sources_of(panel, column);
-  from.metrics = column.metrics;
-  const auto drawing = std::make_shared<MapDrawing>(std::move(from), map, pixels);
+  const auto drawing =
+      std::make_shared<MapDrawing>(results_.sources_of(panel, column), map, pixels);
   requests_.start_pieces(
       id, panel,
       [this, drawing, take, post = requests_.poster()](const Backend& backend, Run& run) {
@@ -71,8 +72,11 @@ void HeadMaps::request_picture(const RequestId& id, const PanelKey& panel,
           });
         return more;
       },
-      [take](const std::string& error) {
-        if (!error.empty()) take({}, error);
+      [this, take, key = map_key(panel)](const std::string& error) {
+        if (error.empty()) return;
+        Cache::Answer* its = maps_.find(key);
+        if (its && !its->result->begun()) its->error = error;
+        take({}, error);
       },
       map->begun() ? tiles_priority : priority_of(RequestKind::map));
 }
@@ -82,12 +86,11 @@ void HeadMaps::update_exact() {
   *focus_row_ = subject_.focus_row();
   const ColumnState& state = results_.exact();
   if (!results_.problem() || !state.computation || state.computation->applied() || state.stale ||
-      !state.error.empty()) {
-    exact_.reset();
-    return;
-  }
+      !state.error.empty())
+    return clear();
   if (waits_for_first_estimate()) return;
   if (!exact_ || !(exact_key_ == state.key)) {
+    clear();
     const auto map = [&](Pool::Kind kind) {
       PanelKey key;
       key.approximate = key.exact = state.key;
@@ -129,7 +132,7 @@ RequestId HeadMaps::update_bands(const PanelKey& panel, int row, int column) {
 }
 
 void HeadMaps::clear() {
-  if (exact_) requests_.discard(std::move(exact_));
+  if (exact_) requests_.discard(std::exchange(exact_, nullptr));
 }
 
 }  // namespace fovea

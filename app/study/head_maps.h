@@ -28,7 +28,7 @@ class HeadMaps {
   bool computes_exact() const { return exact_ != nullptr; }
 
   using Cache = ResultCache<PanelKey, MapPyramid>;
-  /// The map that the panel is a part of; the error is that of its bands.
+  /// The map that the panel is a part of; the error is that of its estimate or of its bands.
   Cache::Answer& map_of(const PanelKey& panel, const ColumnState& column);
   /// Requests pictures of it for the panel, each finer than the last. `take` gets every picture, or
   /// an error.
@@ -46,7 +46,7 @@ class HeadMaps {
   Requests& requests_;
   const Subject& subject_;
   Results& results_;
-  Cache maps_{requests_, 16};             // up to 40 MiB each; by the panel of the whole matrix
+  Cache maps_{requests_, 16};             // up to 40 MiB each; by map_key
   std::shared_ptr<GradualOutput> exact_;  // of exact_key_, while it is not complete
   ComputeKey exact_key_;
   std::shared_ptr<std::atomic<Index>> focus_row_ = std::make_shared<std::atomic<Index>>(0);

@@ -45,8 +45,7 @@ void LeafMarks::update() {
 Index LeafMarks::leaf_count(int column) const {
   const auto computation = computation_of(column);
   const auto leaves = computation ? leaves_of(computation->op->plan()) : std::nullopt;
-  if (!leaves) return 0;
-  return Index{std::max(std::ranges::max(leaves->queries), std::ranges::max(leaves->keys))} + 1;
+  return leaves ? leaves->count : 0;
 }
 
 }  // namespace fovea

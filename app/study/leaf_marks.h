@@ -22,7 +22,8 @@ class LeafMarks {
 
   /// The same leaves again, or none: nothing is chosen.
   void choose(const ChosenLeaves& leaves);
-  /// Follows a chosen column to its new place; without one nothing is chosen. See continue_columns.
+  /// The chosen leaves stay with their column, wherever it is now, and end with it. `from`: as of
+  /// continued_columns.
   void continue_columns(const std::vector<int>& from);
   /// Marks the tokens of the computation that is shown.
   void update();
@@ -30,7 +31,7 @@ class LeafMarks {
   const std::optional<ChosenLeaves>& chosen() const { return chosen_; }
   const std::vector<Index>& queries() const { return queries_; }  // ascending
   const std::vector<Index>& keys() const { return keys_; }
-  /// Leaves or buckets of a column; 0: it has none.
+  /// All leaves or buckets of a column, whether a token is in them or not; 0: it has none.
   Index leaf_count(int column) const;
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <ranges>
 
 namespace fovea {
 namespace {
@@ -20,12 +21,22 @@ RequestKind panel_request(View view) {
                              : RequestKind::panel;
 }
 
+void fail(CanvasCell& cell, const std::string& error) {
+  cell.status = "error: " + error;
+  cell.failed = true;
+}
+
+PanelKey without_figures(PanelKey key) {
+  key.with_metrics = key.with_diagnostics = false;
+  return key;
+}
+
 // Of the same matrix, whatever part of it.
 bool same_numbers(PanelKey a, const PanelKey& b) {
   a.rows = b.rows;
   a.cols = b.cols;
   a.max_pixels = b.max_pixels;
-  return a == b;
+  return without_figures(a) == without_figures(b);
 }
 
 }  // namespace
@@ -35,6 +46,7 @@ void PanelCells::update() {
     for (std::size_t column = 0; column < cells_[row].size(); ++column) {
       Cell& cell = cells_[row][column];
       cell.progress.reset();
+      cell.failed = false;
       cell.refining = cell.other_part = false;
       cell.stale = cell.panel != nullptr;
       update_cell(static_cast<int>(row), static_cast<int>(column), cell);
@@ -44,12 +56,37 @@ void PanelCells::update() {
 void PanelCells::update_cell(int row, int column, Cell& cell) {
   const View view = subject_.session.views[static_cast<std::size_t>(row)];
   const ColumnState& state = results_.columns()[static_cast<std::size_t>(column)];
-  if (!subject_.shows_matrix() && lacks_results(view, column, cell)) return;
+  if (subject_.shows_matrix() ? lacks_matrix(cell) : lacks_results(view, column, cell)) return;
   cell.key = panel_key(view, state);
   if (maps_.shows(view, state.column))
     update_map({RequestKind::map, row, column}, state, cell);
   else
     update_panel({panel_request(view), row, column}, state, cell);
+}
+
+/// Says how far the request is that the cell waits for.
+void PanelCells::show_waiting(const RequestId& id, CanvasCell& cell) const {
+  const Engine::Status status = requests_.status();
+  if (requests_.paused()) {
+    cell.status = "cancelled: Compute > Compute and measure again";
+  } else if (status.running != id) {
+    cell.status = "waiting";
+  } else {
+    char text[32];
+    std::snprintf(text, sizeof text, "computing %.0f %%", 100 * status.fraction);
+    cell.status = text + time_left_text(status);
+    cell.progress = status.fraction;
+  }
+}
+
+/// Whether the matrix is not read yet, or that failed; then the cell says so.
+bool PanelCells::lacks_matrix(Cell& cell) const {
+  if (results_.matrix()) return false;
+  if (results_.problem_error().empty())
+    show_waiting({RequestKind::problem}, cell);
+  else
+    fail(cell, results_.problem_error());
+  return true;
 }
 
 /// Whether the panel waits for a computation, or that failed; then the cell says so.
@@ -62,15 +99,15 @@ bool PanelCells::lacks_results(View view, int column, Cell& cell) const {
   for (const std::string& error : {results_.problem_error(), state.error,
                                    lacks_exact || lacks_output ? exact.error : std::string()})
     if (!error.empty()) {
-      cell.status = "error: " + error;
+      fail(cell, error);
       return true;
     }
   if (!results_.problem() || !state.computation)
-    show_waiting(requests_, computation_id(state.column, column), cell);
+    show_waiting(computation_id(state.column, column), cell);
   else if (lacks_exact)
-    show_waiting(requests_, {RequestKind::exact}, cell);
+    show_waiting({RequestKind::exact}, cell);
   else if (lacks_output)
-    show_waiting(requests_, {RequestKind::exact_rows}, cell);
+    show_waiting({RequestKind::exact_rows}, cell);
   else
     return false;
   return true;
@@ -92,7 +129,9 @@ PanelKey PanelCells::panel_key(View view, const ColumnState& state) const {
   key.max_pixels = std::max(key.rows.size(), key.cols.size()) <= unpooled_span
                        ? unpooled_span
                        : static_cast<Index>(std::bit_ceil(unsigned(subject_.panel_pixels)));
-  key.with_metrics = (view == View::cost || view == View::mask) && state.metrics;
+  const bool tells_metrics = view == View::cost || view == View::mask ||
+                             (view == View::error && maps_.shows(view, state.column));
+  key.with_metrics = tells_metrics && state.metrics;
   key.with_diagnostics = (view == View::cost || view == View::level) && state.diagnostics;
   return key;
 }
@@ -109,13 +148,11 @@ void PanelCells::update_panel(const RequestId& id, const ColumnState& state, Cel
   show(panels_.ask(id, key, make), id, cell);
   if (!cell.status.empty() && (key.with_metrics || key.with_diagnostics)) {
     // The same picture without the new figures is not out of date.
-    PanelKey plain = key;
-    plain.with_metrics = plain.with_diagnostics = false;
-    if (const auto* known = panels_.find(plain)) show(known, id, cell);
+    if (const auto* known = panels_.find(without_figures(key))) show(known, id, cell);
   }
   if (cell.panel && cell.status.empty() && state.stale) {
     cell.stale = true;
-    show_waiting(requests_, computation_id(state.column, id.column), cell);
+    show_waiting(computation_id(state.column, id.column), cell);
   }
 }
 
@@ -123,9 +160,9 @@ void PanelCells::update_panel(const RequestId& id, const ColumnState& state, Cel
 template <class Answer>
 bool PanelCells::is_there(const Answer* answer, const RequestId& id, Cell& cell) const {
   if (!answer)
-    show_waiting(requests_, id, cell);
+    show_waiting(id, cell);
   else if (!answer->result)
-    cell.status = "error: " + answer->error;
+    fail(cell, answer->error);
   return answer && answer->result;
 }
 
@@ -164,18 +201,18 @@ void PanelCells::update_map(const RequestId& id, const ColumnState& state, Cell&
   const auto& map = maps_.map_of(cell.key, state);
   requests_.need(id);
   const bool finer =
-      cell.error.empty() && cell.panel && !is_fully_drawn(*cell.panel) &&
-      cell.version != map.result->version() &&
-      (map.result->exact_share() == 1 || Clock::now() - cell.when >= picture_interval);
-  if ((!(cell.drawn == cell.key) || finer) && !requests_.paused())
+      cell.drawn.error.empty() && cell.panel && !is_fully_drawn(*cell.panel) &&
+      cell.drawn.version != map.result->version() &&
+      (map.result->exact_share() == 1 || Clock::now() - cell.drawn.time >= picture_interval);
+  if ((!(cell.drawn.key == cell.key) || finer) && !requests_.paused())
     maps_.request_picture(id, cell.key, state,
                           [this, key = cell.key](const auto& picture, const auto& error) {
                             take_picture(key, picture, error);
                           });
   const RequestId exact_id = maps_.update_bands(cell.key, id.row, id.column);
   cell.status.clear();
-  if (cell.drawn == cell.key && !cell.error.empty())
-    cell.status = "error: " + cell.error;
+  if (cell.drawn.key == cell.key && !cell.drawn.error.empty())
+    fail(cell, cell.drawn.error);
   else
     show_map_status(id, state, map, exact_id, cell);
 }
@@ -183,32 +220,28 @@ void PanelCells::update_map(const RequestId& id, const ColumnState& state, Cell&
 /// Cells may have changed places since the request.
 void PanelCells::take_picture(const PanelKey& key, const MapDrawing::Picture& picture,
                               const std::string& error) {
-  for (auto& row : cells_)
-    for (Cell& cell : row) {
-      if (!(cell.key == key)) continue;
-      if (picture.panel) cell.panel = picture.panel;
-      cell.drawn = key;
-      cell.version = picture.version;
-      cell.when = Clock::now();
-      cell.error = error;
-    }
+  for (Cell& cell : cells_ | std::views::join) {
+    if (!(cell.key == key)) continue;
+    if (picture.panel) cell.panel = picture.panel;
+    cell.drawn = {key, picture.version, Clock::now(), error};
+  }
 }
 
 void PanelCells::show_map_status(const RequestId& id, const ColumnState& state,
                                  const HeadMaps::Cache::Answer& map, const RequestId& exact_id,
                                  Cell& cell) const {
-  if (!cell.panel) return show_waiting(requests_, id, cell);
+  if (!cell.panel) return show_waiting(id, cell);
   cell.refining = true;
-  cell.other_part = !(cell.drawn == cell.key);
-  cell.stale = state.stale || !same_numbers(cell.drawn, cell.key);
-  if (state.stale) return show_waiting(requests_, computation_id(state.column, id.column), cell);
-  if (cell.stale) return show_waiting(requests_, id, cell);
+  cell.other_part = !(without_figures(cell.drawn.key) == without_figures(cell.key));
+  cell.stale = state.stale || !same_numbers(cell.drawn.key, cell.key);
+  if (state.stale) return show_waiting(computation_id(state.column, id.column), cell);
+  if (cell.stale) return show_waiting(id, cell);
   const auto* raster = std::get_if<Raster>(&cell.panel->body);
-  if (!raster || (raster->complete && cell.drawn == cell.key) || !map.error.empty()) {
+  if (!raster || (raster->complete && !cell.other_part) || !map.error.empty()) {
     cell.refining = false;
-    if (raster && !raster->complete) cell.status = "error: " + map.error;
+    if (raster && !raster->complete) fail(cell, map.error);
   } else if (requests_.paused()) {
-    show_waiting(requests_, exact_id, cell);
+    show_waiting(exact_id, cell);
   } else if (requests_.is_pending(id) && raster->estimated == 0) {
     cell.status = "refining";
   } else {
@@ -228,21 +261,14 @@ std::vector<std::vector<CanvasCell>> PanelCells::cells() const {
   return cells;
 }
 
-template <class Test>
-bool PanelCells::any(Test test) const {
-  return std::ranges::any_of(cells_,
-                             [&](const auto& row) { return std::ranges::any_of(row, test); });
-}
-
 bool PanelCells::ready() const {
-  return !any([](const Cell& cell) {
-    const bool failed = cell.status.starts_with("error");
-    return !failed && (!cell.panel || cell.stale || cell.other_part);
+  return std::ranges::none_of(cells_ | std::views::join, [](const Cell& cell) {
+    return !cell.failed && (!cell.panel || cell.stale || cell.other_part);
   });
 }
 
 bool PanelCells::refining() const {
-  return any([](const Cell& cell) { return cell.refining; });
+  return std::ranges::any_of(cells_ | std::views::join, &Cell::refining);
 }
 
 void PanelCells::continue_cells(const Session& next, const std::vector<int>& from) {
@@ -259,14 +285,12 @@ void PanelCells::continue_cells(const Session& next, const std::vector<int>& fro
 }
 
 void PanelCells::forget_maps() {
-  for (auto& row : cells_)
-    for (Cell& cell : row) cell.drawn = {};
+  for (Cell& cell : cells_ | std::views::join) cell.drawn = {};
 }
 
 void PanelCells::forget_errors() {
-  for (auto& row : cells_)
-    for (Cell& cell : row)
-      if (!std::exchange(cell.error, {}).empty()) cell.drawn = {};
+  for (Cell& cell : cells_ | std::views::join)
+    if (!cell.drawn.error.empty()) cell.drawn = {};
 }
 
 }  // namespace fovea

@@ -33,19 +33,24 @@ class PanelCells {
   void forget_errors();
 
  private:
+  /// The last picture of a map.
+  struct DrawnMap {
+    PanelKey key;               // for which it was drawn
+    std::uint64_t version = 0;  // of the map
+    std::chrono::steady_clock::time_point time = {};
+    std::string error;  // why it could not be drawn; empty: it was
+  };
   struct Cell : CanvasCell {
-    PanelKey key;  // of the panel that it is to show
-    // Of the picture of a map:
-    PanelKey drawn;             // what it was drawn for,
-    std::uint64_t version = 0;  // from which state of the map,
-    std::chrono::steady_clock::time_point when = {};
-    std::string error;        // or why it could not be drawn
-    bool other_part = false;  // than is looked at
-    bool refining = false;    // it becomes finer or exact
+    PanelKey key;             // of the panel that it is to show
+    DrawnMap drawn;           // where that is a map
+    bool other_part = false;  // of the map is drawn than is looked at
+    bool refining = false;    // the map becomes finer or exact
   };
   using PanelCache = ResultCache<PanelKey, const Panel>;
 
   void update_cell(int row, int column, Cell& cell);
+  void show_waiting(const RequestId& id, CanvasCell& cell) const;
+  bool lacks_matrix(Cell& cell) const;
   bool lacks_results(View view, int column, Cell& cell) const;
   PanelKey panel_key(View view, const ColumnState& state) const;
 
@@ -62,8 +67,6 @@ class PanelCells {
   void show_map_status(const RequestId& id, const ColumnState& state,
                        const HeadMaps::Cache::Answer& map, const RequestId& exact_id,
                        Cell& cell) const;
-  template <class Test>
-  bool any(Test test) const;
 
   Requests& requests_;
   const Subject& subject_;

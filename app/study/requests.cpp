@@ -3,9 +3,7 @@
 #include <QCoreApplication>
 #include <array>
 #include <cmath>
-#include <new>
-
-#include "study/canvas_model.h"
+#include <vector>
 
 namespace fovea {
 namespace {
@@ -55,24 +53,6 @@ constexpr bool in_order() {
 }
 static_assert(in_order());
 
-/// Does the work and returns the message of its error. Cancellation and the loss of the device are
-/// the engine's to handle.
-template <class Work>
-std::string error_of(Work&& work) {
-  try {
-    work();
-  } catch (const Cancelled&) {
-    throw;
-  } catch (const DeviceLostError&) {
-    throw;
-  } catch (const std::bad_alloc&) {
-    return "not enough memory";
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return {};
-}
-
 }  // namespace
 
 int priority_of(RequestKind kind) {
@@ -99,16 +79,10 @@ Requests::~Requests() {
 
 void Requests::start_engine(std::unique_ptr<Backend> backend) {
   alive_ = std::make_shared<const int>();
-  // Steps report their own errors, so that almost always the loss of the device gets here.
-  const auto on_error = [this, post = poster()](const RequestId&, const std::string& message) {
-    post([this, text = QString::fromStdString(message)] {
-      if (status().device_lost)
-        emit device_lost(text);
-      else
-        emit failed(text);
-    });
+  const auto on_device_lost = [this, post = poster()](const std::string& message) {
+    post([this, text = QString::fromStdString(message)] { emit device_lost(text); });
   };
-  engine_ = std::make_shared<Engine>(std::move(backend), on_error, lower_thread_priority);
+  engine_ = std::make_shared<Engine>(std::move(backend), on_device_lost, lower_thread_priority);
 }
 
 // Its thread may take up to 200 ms to stop.
@@ -141,23 +115,24 @@ bool Requests::may_start(RequestKind kind) const {
 void Requests::submit(const RequestId& id, std::any key, Step step, Done done,
                       std::optional<int> later) {
   const std::uint64_t number = ++submitted_;
-  pending_.insert_or_assign(id, Pending{std::move(key), number});
-  const auto finished = [this, id, number, done = std::move(done)](const std::string& error) {
-    finish(id, number, done, error);
+  Pending& pending = pending_[id];
+  pending.key = std::move(key);
+  pending.number = number;
+  const auto finished = [this, id, number, cancelled = pending.cancelled,
+                         done = std::move(done)](const std::string& error) {
+    if (!*cancelled) finish(id, number, done, error);
   };
-  engine_->submit_pieces(
-      id, priority_of(id.kind),
-      [step = std::move(step), finished, post = poster()](
-          const Backend& backend, std::stop_token stop, Progress& progress) {
-        Profile profile;
-        Run run{profile, stop, &progress};
-        bool more = false;
-        const std::string error = error_of([&] { more = step(backend, run); });
-        if (more) return true;
-        post([finished, error] { finished(error); });
-        return false;
-      },
-      later);
+  engine_->submit(id, priority_of(id.kind),
+                  {.piece =
+                       [step = std::move(step)](const Backend& backend, std::stop_token stop,
+                                                Progress& progress) {
+                         Profile profile;
+                         Run run{profile, stop, &progress};
+                         return step(backend, run);
+                       },
+                   .on_end = [finished, post = poster()](
+                                 const std::string& error) { post([=] { finished(error); }); },
+                   .later = later});
 }
 
 void Requests::finish(const RequestId& id, std::uint64_t number, const Done& done,
@@ -197,21 +172,23 @@ bool Requests::any_pending(std::initializer_list<RequestKind> kinds) const {
 }
 
 void Requests::end_update() {
-  std::erase_if(pending_, [this](const auto& entry) {
-    const RequestId& id = entry.first;
-    const bool unneeded = !trait_of(id.kind).apart && !needed_.contains(id);
-    if (unneeded) engine_->cancel(id);
-    return unneeded;
-  });
+  std::vector<RequestId> unneeded;
+  for (const auto& [id, pending] : pending_)
+    if (!trait_of(id.kind).apart && !needed_.contains(id)) unneeded.push_back(id);
+  for (const RequestId& id : unneeded) cancel(id);
 }
 
 void Requests::cancel(const RequestId& id) {
   engine_->cancel(id);
-  pending_.erase(id);
+  if (const auto it = pending_.find(id); it != pending_.end()) {
+    *it->second.cancelled = true;
+    pending_.erase(it);
+  }
 }
 
 void Requests::cancel_all() {
   engine_->cancel_all();
+  for (auto& [id, pending] : pending_) *pending.cancelled = true;
   pending_.clear();
 }
 
@@ -227,20 +204,6 @@ void Requests::resume() {
 
 void Requests::clear_caches() {
   for (AnyCache* cache : caches_) cache->clear();
-}
-
-void show_waiting(const Requests& requests, const RequestId& id, CanvasCell& cell) {
-  const Engine::Status status = requests.status();
-  if (requests.paused()) {
-    cell.status = "cancelled: F5 computes again";
-  } else if (status.running != id) {
-    cell.status = "waiting";
-  } else {
-    char text[32];
-    std::snprintf(text, sizeof text, "computing %.0f %%", 100 * status.fraction);
-    cell.status = text + time_left_text(status);
-    cell.progress = status.fraction;
-  }
 }
 
 }  // namespace fovea

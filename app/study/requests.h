@@ -21,7 +21,6 @@
 
 namespace fovea {
 
-struct CanvasCell;
 class AnyCache;
 
 enum class RequestKind : int {
@@ -32,7 +31,7 @@ enum class RequestKind : int {
   selection,    // statistics of the selected rectangle
   map,          // a picture of a long head's map, for a row and a column of the canvas
   panel,        // a panel, for a row and a column of the canvas
-  curve,        // the same of the row view, which follows the pointer
+  curve,        // a panel of the row view, which follows the pointer
   exact,        // exact attention
   column,       // the attention of a column
   sweep,        // a step of the sweep over n
@@ -61,7 +60,7 @@ class Requests : public QObject {
   /// everything it needs by value.
   using Step = std::function<bool(const Backend& backend, Run& run)>;
   /// Called on the application's thread when a request has ended by itself, with the message of its
-  /// error; empty: none. Not called for a request that was cancelled.
+  /// error; empty: none. Not called for a request that was cancelled, even if it had just ended.
   using Done = std::function<void(const std::string& error)>;
 
   Requests(std::unique_ptr<Backend> backend, std::shared_ptr<Background> background);
@@ -75,7 +74,10 @@ class Requests : public QObject {
   /// An update requests all that is missing: what is still needed is asked for again, or named by
   /// need(). end_update() cancels the rest of what earlier updates requested. A source, its hash,
   /// sweeps and timings are requested apart from updates, and nothing here ends them.
-  void begin_update() { needed_.clear(); }
+  void begin_update() {
+    needed_.clear();
+    ++updates_;
+  }
   void need(const RequestId& id) { needed_.insert(id); }
   void end_update();
 
@@ -138,8 +140,6 @@ class Requests : public QObject {
   /// key waits to be requested.
   void arrived(bool ask_again);
   void device_lost(const QString& message);
-  /// An error that no request could report itself.
-  void failed(const QString& message);
 
  private:
   friend AnyCache;
@@ -149,6 +149,7 @@ class Requests : public QObject {
   struct Pending {
     std::any key;
     std::uint64_t number = 0;
+    std::shared_ptr<bool> cancelled = std::make_shared<bool>(false);  // with those it replaced
   };
 
   void start_engine(std::unique_ptr<Backend> backend);
@@ -164,14 +165,11 @@ class Requests : public QObject {
   std::set<AnyCache*> caches_;
   std::map<RequestId, Pending> pending_;
   std::set<RequestId> needed_;  // in this update
-  std::uint64_t submitted_ = 0;
+  std::uint64_t submitted_ = 0, updates_ = 0;
   bool paused_ = false, ask_again_ = false;
   std::shared_ptr<const int> alive_;  // what an older engine still delivers is dropped
   std::shared_ptr<Engine> engine_;
 };
-
-/// Says in the cell how far the request is that it waits for.
-void show_waiting(const Requests& requests, const RequestId& id, CanvasCell& cell);
 
 /// What Requests do with every ResultCache.
 class AnyCache {
@@ -190,8 +188,10 @@ class AnyCache {
 };
 
 /// A ResultCache keeps the results of one kind of request, each under its key, the struct of
-/// everything it depends on, and asks for those that are missing. The least recently used are
-/// dropped first. A result may also be an error. It must end before its Requests.
+/// everything it depends on, and asks for those that are missing. Beyond its capacity the least
+/// recently used are dropped, but none that the last update used: however much a person looks at,
+/// nothing of it is computed again and again. A result may also be an error. It must end before its
+/// Requests.
 template <class Key, class Result>
 class ResultCache : public AnyCache {
  public:
@@ -199,7 +199,8 @@ class ResultCache : public AnyCache {
     Key key;
     std::shared_ptr<Result> result;  // null: `error` says why
     std::string error = {};
-    RequestId id = {};  // by which it was last asked for
+    RequestId id = {};              // by which it was last asked for
+    std::uint64_t last_update = 0;  // that used it
   };
 
   ResultCache(Requests& requests, std::size_t capacity) : AnyCache(requests), capacity_(capacity) {}
@@ -212,13 +213,14 @@ class ResultCache : public AnyCache {
 
   void set_capacity(std::size_t capacity) {
     capacity_ = capacity;
-    while (answers_.size() > capacity_) drop_last();
+    drop_unused();
   }
   /// nullptr: not known. Valid until the next change of the cache.
   Answer* find(const Key& key) {
     const auto it = std::ranges::find(answers_, key, &Answer::key);
     if (it == answers_.end()) return nullptr;
     answers_.splice(answers_.begin(), answers_, it);
+    answers_.front().last_update = requests_.updates_;
     return &answers_.front();
   }
   std::shared_ptr<Result> result(const Key& key) {
@@ -229,7 +231,8 @@ class ResultCache : public AnyCache {
   Answer& put(Answer answer) {
     std::erase_if(answers_, [&](const Answer& old) { return old.key == answer.key; });
     answers_.push_front(std::move(answer));
-    if (answers_.size() > capacity_) drop_last();
+    answers_.front().last_update = requests_.updates_;
+    drop_unused();
     return answers_.front();
   }
 
@@ -242,6 +245,10 @@ class ResultCache : public AnyCache {
   }
 
  private:
+  void drop_unused() {
+    while (answers_.size() > capacity_ && answers_.back().last_update < requests_.updates_)
+      drop_last();
+  }
   void drop_last() {
     if (answers_.back().result) requests_.discard(std::move(answers_.back().result));
     answers_.pop_back();

@@ -22,13 +22,27 @@ RequestId computation_id(const Column& column, int place) {
 }
 
 void Results::update_problem() {
-  if (subject_.shows_matrix()) return clear();
+  if (subject_.shows_matrix()) return update_matrix();
+  matrix_.reset();
   const HeadKey key = subject_.head();
   const auto* answer = problems_.ask({RequestKind::problem}, key,
                                      [source = subject_.source, key](const Backend&, Run&) {
                                        return problem_of(*source, key.choice);
                                      });
   problem_ = answer ? answer->result : nullptr;
+  problem_error_ = answer ? answer->error : "";
+}
+
+void Results::update_matrix() {
+  clear();
+  const Session& session = subject_.session;
+  const HeadKey key{subject_.source_number, {.layer = session.layer, .head = session.head}};
+  const auto* answer = matrices_.ask(
+      {RequestKind::problem}, key, [source = subject_.source, key](const Backend&, Run&) {
+        const auto layer = static_cast<std::size_t>(key.choice.layer);
+        return source->layers[layer].attention.read(key.choice.head);
+      });
+  matrix_ = answer ? answer->result : nullptr;
   problem_error_ = answer ? answer->error : "";
 }
 
@@ -108,7 +122,7 @@ void Results::put(const ComputeKey& key, std::shared_ptr<const Computation> comp
 PanelSources Results::sources_of(const PanelKey& panel, const ColumnState& column) const {
   return {PanelPart(panel),
           subject_.source,
-          panel.approximate.head.choice,
+          matrix_,
           column.computation,
           needs_exact(panel.view) ? exact_.computation : column.computation,
           panel.with_metrics ? column.metrics : nullptr,
@@ -131,6 +145,7 @@ void Results::clear() {
   for (ColumnState& state : columns_) state = {.column = state.column};
   exact_ = {};
   problem_.reset();
+  matrix_.reset();
   problem_error_.clear();
 }
 

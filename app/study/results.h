@@ -1,5 +1,6 @@
 // Results are the head's problem, its exact attention, and each column's attention with its
-// comparison against exact: requested when missing, kept while newer ones are computed.
+// comparison against exact; or the head's given matrix. They are requested when missing, and kept
+// while newer ones are computed.
 #pragma once
 
 #include <memory>
@@ -42,20 +43,24 @@ class Results {
   Results(Requests& requests, const Subject& subject) : requests_(requests), subject_(subject) {}
 
   std::shared_ptr<const Problem> problem() const { return problem_; }
+  /// Of a head that is an attention matrix alone.
+  std::shared_ptr<const Matrix> matrix() const { return matrix_; }
+  /// Why there is neither.
   const std::string& problem_error() const { return problem_error_; }
   const ColumnState& exact() const { return exact_; }
   const std::vector<ColumnState>& columns() const { return columns_; }
   std::vector<ColumnState>& columns() { return columns_; }
   ColumnState& exact() { return exact_; }
 
-  /// Without Q and K there is no problem.
+  /// The problem, or without Q and K the matrix.
   void update_problem();
   void update_exact();
   /// `exact_only`: columns of other variants wait.
   void update_columns(bool exact_only);
   void update_comparisons();
 
-  /// The whole computation, or the error, of one that was prepared.
+  /// Ends what update_exact() only prepared, for a long head: the whole computation; null: `error`
+  /// says why not.
   void put(const ComputeKey& key, std::shared_ptr<const Computation> computation,
            const std::string& error);
 
@@ -70,15 +75,18 @@ class Results {
   void set_length(Index n) { computations_.set_capacity(n > 2 * long_head ? 10 : 24); }
 
  private:
+  void update_matrix();
   void update_column(const Column& column, const RequestId& id, ColumnState& state);
 
   Requests& requests_;
   const Subject& subject_;
   std::shared_ptr<const Problem> problem_;
+  std::shared_ptr<const Matrix> matrix_;
   std::string problem_error_;
   ColumnState exact_;
   std::vector<ColumnState> columns_;
   ResultCache<HeadKey, const Problem> problems_{requests_, 3};
+  ResultCache<HeadKey, const Matrix> matrices_{requests_, 1};  // of n = 8192: 256 MiB
   ResultCache<ComputeKey, const Computation> computations_{requests_, 24};
   ResultCache<ComparisonKey, const Metrics> metrics_{requests_, 64};
   ResultCache<ComparisonKey, const std::vector<Diagnostic>> diagnostics_{requests_, 64};

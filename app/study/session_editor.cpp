@@ -30,6 +30,14 @@ void follow_columns(std::vector<ColourRange>& ranges, const std::vector<int>& or
 
 }  // namespace
 
+SessionEditor::SessionEditor(Study& study) : study_(study) {
+  // Other patches are a step from the moment they are chosen.
+  connect(&study_, &Study::opened, this, [this](bool new_source) {
+    if (!new_source && !steps_.empty()) steps_[at_] = study_.session();
+  });
+  connect(&study_, &Study::not_opened, this, &SessionEditor::drop_what_is_not_shown);
+}
+
 void SessionEditor::change(const std::string& kind, const std::function<void(Session&)>& edit) {
   Session next = study_.session();
   edit(next);
@@ -65,6 +73,15 @@ void SessionEditor::record(const Session& session, const std::string& kind) {
   at_ = steps_.size() - 1;
 }
 
+void SessionEditor::drop_what_is_not_shown() {
+  if (steps_.empty() || steps_[at_].patch == study_.session().patch) return;
+  steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(at_));
+  last_kind_.clear();
+  const auto shown = std::find(steps_.rbegin(), steps_.rend(), study_.session());
+  if (shown == steps_.rend()) return start();
+  at_ = static_cast<std::size_t>(steps_.rend() - shown) - 1;
+}
+
 void SessionEditor::go_to(std::size_t step) {
   if (step >= steps_.size()) return;
   last_kind_.clear();
@@ -96,13 +113,13 @@ void SessionEditor::replace_view(int row, View view) {
 
 bool SessionEditor::move_view(int from, int to) {
   bool moved = false;
-  change("move row", [&](Session& s) { moved = move_item(s.views, from, to); });
+  change({}, [&](Session& s) { moved = move_item(s.views, from, to); });
   return moved;
 }
 
 bool SessionEditor::move_column(int from, int to) {
   bool moved = false;
-  change("move", [&](Session& s) {
+  change({}, [&](Session& s) {
     moved = move_item(s.columns, from, to);
     if (!moved) return;
     std::vector<int> order(s.columns.size());
@@ -114,7 +131,7 @@ bool SessionEditor::move_column(int from, int to) {
 }
 
 void SessionEditor::add_column(const std::string& variant) {
-  change("add", [&](Session& s) {
+  change({}, [&](Session& s) {
     s.columns.push_back({.variant = variant,
                          .values = values_for_length(find_variant(variant), study_.length()),
                          .seed = 0});
@@ -123,7 +140,7 @@ void SessionEditor::add_column(const std::string& variant) {
 }
 
 void SessionEditor::remove_column() {
-  change("remove", [&](Session& s) {
+  change({}, [&](Session& s) {
     if (s.columns.size() <= 1) return;
     std::vector<int> order(s.columns.size());
     std::iota(order.begin(), order.end(), 0);
@@ -136,7 +153,7 @@ void SessionEditor::remove_column() {
 void SessionEditor::reset_column() {
   const auto column = static_cast<std::size_t>(study_.selected_column());
   if (!study_.problem()) return;
-  change("reset", [&](Session& s) {
+  change({}, [&](Session& s) {
     if (column < s.columns.size())
       s.columns[column].values =
           values_for_length(find_variant(s.columns[column].variant), study_.length());

@@ -10,11 +10,14 @@
 
 namespace fovea {
 
-class SessionEditor {
- public:
-  explicit SessionEditor(Study& study) : study_(study) {}
+class SessionEditor : public QObject {
+  Q_OBJECT
 
-  /// Steps of one `kind` soon after each other are one: a slider dragged, a pan.
+ public:
+  explicit SessionEditor(Study& study);
+
+  /// Steps of one `kind` soon after each other are one: a slider dragged, a pan. An empty kind is
+  /// always a step of its own.
   void change(const std::string& kind, const std::function<void(Session&)>& edit);
   void change_settings(const std::function<void(ViewSettings&)>& edit);
   /// The present Session becomes the first step.
@@ -41,6 +44,7 @@ class SessionEditor {
 
  private:
   void record(const Session& session, const std::string& kind);
+  void drop_what_is_not_shown();
   void go_to(std::size_t step);  // nothing happens where there is none
 
   Study& study_;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "data/error.h"
+#include "input/content_hash.h"
 #include "input/open_source.h"
 #include "input/session_file.h"
 
@@ -23,18 +24,30 @@ std::shared_ptr<const Source> read(const SourceToOpen& from) {
 void SourceOpening::open(SourceToOpen source) {
   requests_.cancel_all();
   pending_ = std::move(source);
-  const std::uint64_t number = ++number_;
   requests_.start(
-      {RequestKind::open}, number, [from = *pending_](const Backend&, Run&) { return read(from); },
-      [this, number](const auto& opened_source, const std::string& error) {
-        if (!pending_ || number != number_) return;  // cancelled, or replaced
-        const SourceToOpen done = *std::exchange(pending_, {});
-        if (!opened_source) return reported(QString::fromStdString(error));
+      {RequestKind::open}, 0, [from = *pending_](const Backend&, Run&) { return read(from); },
+      [this](const auto& opened_source, const std::string& error) {
+        const SourceToOpen done = std::move(pending_.value());
+        pending_.reset();
+        if (!opened_source) return failed(done, QString::fromStdString(error));
         content_hash_.clear();
         hash_found_ = false;
         expected_hash_ = done.expected_hash;
         emit opened(*opened_source, done);
       });
+}
+
+void SourceOpening::cancel() {
+  requests_.cancel({RequestKind::open});
+  pending_.reset();
+}
+
+void SourceOpening::change_session(Session session) {
+  Session& other = *pending_->session;
+  session.patch = other.patch;
+  session.viewport = other.viewport;
+  session.pinned_query = other.pinned_query;
+  other = std::move(session);
 }
 
 void SourceOpening::restart() {
@@ -44,15 +57,15 @@ void SourceOpening::restart() {
 // Also while paused, so that a session that is saved then has it, too.
 void SourceOpening::find_hash(const Subject& subject) {
   if (hash_found_ || pending_) return;
-  requests_.start(
+  const std::string& path = subject.source->path;
+  const auto hash = std::make_shared<ContentHash>(path);
+  requests_.start_pieces(
       {RequestKind::hash}, subject.source_number,
-      [path = subject.source->path](const Backend&, Run&) { return content_hash_of(path); },
-      [this, &subject, path = subject.source->path, number = subject.source_number](
-          const auto& hash, const std::string& error) {
-        if (number != subject.source_number) return;
+      [hash](const Backend&, Run&) { return hash->advance(); },
+      [this, hash, path](const std::string& error) {
         hash_found_ = true;  // an error is not tried again
-        if (!hash) return reported(QString::fromStdString(error));
-        take_hash(path, *hash);
+        if (!error.empty()) return reported(QString::fromStdString(error));
+        take_hash(path, hash->text());
       });
 }
 

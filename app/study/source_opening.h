@@ -1,4 +1,5 @@
-// A SourceOpening reads a source on the engine's thread and finds the hash of its content.
+// A SourceOpening reads a source on the engine's thread and finds the hash of its content, which is
+// long work for large files and done in pieces.
 #pragma once
 
 #include <QObject>
@@ -27,7 +28,11 @@ class SourceOpening : public QObject {
 
   /// Replaces one that is still being opened.
   void open(SourceToOpen source);
-  void cancel() { pending_.reset(); }
+  void cancel();
+  /// While the same image opens in other patches its Session has changed: that goes for both.
+  void change_session(Session session);
+  /// Whether the same image opens in other patches.
+  bool reopens() const { return pending_ && !pending_->new_source; }
   /// Opens what is still pending again, after its request was lost.
   void restart();
   /// What is being opened.
@@ -35,16 +40,16 @@ class SourceOpening : public QObject {
 
   /// Finds the hash of the subject's source, unless it is known.
   void find_hash(const Subject& subject);
-  /// SHA-256; empty: not known yet, or the source has no file.
-  const std::string& content_hash() const { return content_hash_; }
-  /// The hash that was found of the opened source, else the expected one.
-  const std::string& known_hash() const {
+  /// SHA-256 that was found of the opened source, else the expected one; empty: not known yet, or
+  /// the source has no file.
+  const std::string& content_hash() const {
     return content_hash_.empty() ? expected_hash_ : content_hash_;
   }
 
  signals:
   void opened(std::shared_ptr<const fovea::Source> source, const fovea::SourceToOpen& as);
-  /// The source could not be opened, or its content is not the expected one.
+  void failed(const fovea::SourceToOpen& as, const QString& message);
+  /// The content has no hash, or not the expected one.
   void reported(const QString& message);
 
  private:
@@ -52,7 +57,6 @@ class SourceOpening : public QObject {
 
   Requests& requests_;
   std::optional<SourceToOpen> pending_;
-  std::uint64_t number_ = 0;  // of pending_
   std::string content_hash_, expected_hash_;
   bool hash_found_ = false;
 };

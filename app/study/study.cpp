@@ -30,8 +30,12 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
     use_backend(BackendChoice{.backend = "cpu"});
     emit reported(message + "\n\nThe device is lost. Everything is computed again on the CPU.");
   });
-  connect(&requests_, &Requests::failed, this, &Study::reported);
   connect(&opening_, &SourceOpening::opened, this, &Study::show);
+  connect(&opening_, &SourceOpening::failed, this,
+          [this](const SourceToOpen&, const QString& message) {
+            stay();
+            emit reported(message);
+          });
   connect(&opening_, &SourceOpening::reported, this, [this](const QString& message) {
     emit reported(message);
     update_later();
@@ -95,19 +99,26 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   emit session_changed();
 }
 
+void Study::stay() {
+  emit not_opened();
+  emit session_changed();  // some of the window may show the other Session already
+  update_later();
+}
+
 void Study::set_session(Session next) {
   const Session& session = subject_.session;
   if (next.viewport == Viewport{} && next.patch == session.patch)
     next.viewport = {0, double(length()), 0, double(length())};
   if (next == session) {
-    if (opening() && !opening_.pending()->new_source) opening_.cancel();  // back to what is shown
+    if (opening_.reopens()) opening_.cancel();  // back to what is shown
     return update_later();
   }
   const bool same_source = subject_.source && next.source == session.source;
   if (same_source && subject_.source->kind == "image" && next.patch != session.patch) {
     const std::string source = next.source;
-    return opening_.open({source, std::move(next), opening_.known_hash(), false});
+    return opening_.open({source, std::move(next), opening_.content_hash(), false});
   }
+  if (opening_.reopens()) opening_.change_session(next);
   apply(std::move(next));
   if (paused()) resume();
   emit session_changed();
@@ -187,8 +198,10 @@ void Study::select(IndexRange rows, IndexRange cols) {
 }
 
 void Study::cancel() {
+  const bool was_opening = opening();
   opening_.cancel();
   requests_.pause();
+  if (was_opening) stay();
   update_later();
 }
 

@@ -29,7 +29,7 @@ class Study : public QObject {
   void open(const std::string& what, std::optional<Session> session = {},
             const std::string& expected_hash = {});
   bool opening() const { return opening_.pending().has_value(); }
-  /// SHA-256 of the source's content; empty until it is known.
+  /// SHA-256 of the source's content: found, or expected by its session; empty until it is known.
   const std::string& content_hash() const { return opening_.content_hash(); }
 
   const Session& session() const { return subject_.session; }
@@ -109,6 +109,8 @@ class Study : public QObject {
  signals:
   /// `new_source`: another source; else the same image in other patches.
   void opened(bool new_source);
+  /// What was to be opened could not be, or was cancelled: source and Session stay as they are.
+  void not_opened();
   /// The Session, the selected column or the head's problem.
   void session_changed();
   void model_changed(std::shared_ptr<const fovea::CanvasModel> model);
@@ -125,6 +127,7 @@ class Study : public QObject {
 
  private:
   void show(std::shared_ptr<const Source> source, const SourceToOpen& as);
+  void stay();
   void apply(Session session);
   void forget_results();
   void update();

@@ -27,11 +27,11 @@ SweepRun::~SweepRun() {
 }
 
 void SweepRun::start(const SweepLimits& limits, const QString& provenance) {
+  if (!study_.problem()) return;
   stop();
   if (study_.paused()) study_.resume();  // measuring ends the cancellation of all work
   provenance_ = provenance;
   problem_ = study_.problem();
-  if (!problem_) return;
   columns_ = study_.session().columns;
   sweeper_ = std::make_shared<Sweeper>(*problem_, columns_, limits);
   sweep_ = sweeper_->sweep();

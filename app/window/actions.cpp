@@ -172,7 +172,7 @@ class Actions : public QObject {
       const auto shown = [this, view] {
         return std::ranges::count(study_.session().views, view) > 0;
       };
-      add_checked(menu, {}, to_qt(to_text(view)), shown,
+      add_checked(menu, {}, to_qt(label_of(view)), shown,
                   [this, view, shown] { editor_.show_view(view, !shown()); });
     }
   }
@@ -280,7 +280,7 @@ class Actions : public QObject {
       const Session& s = study_.session();
       const bool seen = std::ranges::count(s.views, View::error) > 0;
       window_.show_status("Error: " + to_qt(to_text(s.settings.error)) +
-                          (seen ? "" : " (there is no error row: choose View > Rows > error)"));
+                          (seen ? "" : " (there is no error row: choose View > Rows > Error)"));
     });
     const auto switch_norm = [this](Norm norm) {
       editor_.change_settings(

@@ -137,7 +137,7 @@ void Navigation::mark_corner() {
 void Navigation::choose_block_at_crosshair() {
   const auto& views = study_.session().views;
   if (std::ranges::find(views, View::rank) == views.end())
-    return window_.show_status("There is no rank row: choose View > Rows > rank");
+    return window_.show_status("There is no rank row: choose View > Rows > Rank");
   if (!has_crosshair()) move_crosshair(0, 0);
   study_.choose_block(
       PointedPair{study_.hovered_query(), study_.hovered_key(), study_.selected_column()});

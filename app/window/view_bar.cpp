@@ -56,6 +56,11 @@ struct Choice {
   QString brief, words = {};  // in the bar; in the menu, where it is not the same
 };
 
+template <class T>
+Choice<T> choice(T value, const QString& brief) {
+  return {value, brief, to_qt(label_of(value))};
+}
+
 QString why_unused(const Words& words, const CanvasModel& model) {
   if (words.row && std::ranges::count(model.views, *words.row) == 0)
     return "There is no " + to_qt(to_text(*words.row)) + " row: choose View > Rows";
@@ -206,10 +211,9 @@ void ViewBar::add_fields() {
   std::vector<Choice<Index>> sizes;
   for (Index size = 2; size <= 128; size *= 2) sizes.push_back({size, QString::number(size)});
 
-  add_choice({"Norm", "&Norm", "How weights become colours"}, &S::norm,
-             {{Norm::log, "log", "logarithmic"},
-              {Norm::linear, "linear"},
-              {Norm::row_max, "per row", "per row maximum"}});
+  add_choice(
+      {"Norm", "&Norm", "How weights become colours"}, &S::norm,
+      {choice(Norm::log, "log"), choice(Norm::linear, "linear"), choice(Norm::row_max, "per row")});
   add_power({"Floor", "Logarithmic &floor", "Where a logarithmic scale begins: a share of its top"},
             &S::log_floor, {-80, 0});
   add_choice({"Map", "&Colour map", "The colours of weights"}, &S::colormap, maps);
@@ -218,11 +222,9 @@ void ViewBar::add_fields() {
       &S::shared_range, {false, "own ranges"}, {true, "shared range"});
   addSeparator();
   add_choice({"Error", "&Error", "What the error row shows", View::error}, &S::error,
-             {{ErrorKind::signed_difference, "signed"},
-              {ErrorKind::absolute, "absolute"},
-              {ErrorKind::squared, "squared"},
-              {ErrorKind::relative, "relative"},
-              {ErrorKind::log10_absolute, "log10", "log10 of absolute"}});
+             {choice(ErrorKind::signed_difference, "signed"),
+              choice(ErrorKind::absolute, "absolute"), choice(ErrorKind::squared, "squared"),
+              choice(ErrorKind::relative, "relative"), choice(ErrorKind::log10_absolute, "log10")});
   add_choice({"Pool", "&Pooling", "Where a pixel covers several entries"}, &S::pool,
              {{Pool::Kind::max, "max", "maximum of a pixel's entries"},
               {Pool::Kind::mean, "mean", "mean of a pixel's entries"}});
@@ -246,7 +248,8 @@ void ViewBar::add_fields() {
       &S::rank_leaf, sizes);
   add_switch({"Colour", "Ranks coloured by stora&ge",
               "Whether a rank map's colours show ranks or the entries that are stored", View::rank},
-             &S::rank_colour, {RankColour::rank, "by rank"}, {RankColour::storage, "by storage"});
+             &S::rank_colour, {RankColour::rank, to_qt(label_of(RankColour::rank))},
+             {RankColour::storage, to_qt(label_of(RankColour::storage))});
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ Timing summarise(const TimingSamples& samples) {
           .plan_total = summarise_total(samples.plan),
           .upload_total = summarise_total(samples.upload),
           .apply_total = summarise_total(samples.apply),
-          .few_samples = samples.apply.size() < 5};
+          .few_samples = samples.apply.size() < enough_samples};
 }
 
 }  // namespace fovea

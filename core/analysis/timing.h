@@ -9,6 +9,9 @@
 
 namespace fovea {
 
+/// Fewer runs than this are said to be few.
+inline constexpr int enough_samples = 5;
+
 struct StageSummary {
   std::string name;
   double median_ms = 0, p10_ms = 0, p90_ms = 0;
@@ -23,7 +26,7 @@ struct TimingSamples {
 struct Timing {
   std::vector<StageSummary> plan, upload, apply;  // by stage, in order of first appearance
   StageSummary plan_total, upload_total, apply_total;
-  bool few_samples = false;  // fewer than 5, which is mentioned wherever they are shown
+  bool few_samples = false;  // fewer than enough_samples; mentioned wherever they are shown
 };
 
 /// Medians of the stages of several profiles of the same work; `total` is of the sums.

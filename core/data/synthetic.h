@@ -12,9 +12,9 @@
 //              c + 3) sqrt d, so that the logit of a pair of one kind is about ln c + 3 and its
 //              share of the row e^3 : 1. v_i = y_g + x / 4, y_g ~ N(0, I). Tree and hash routing
 //              find the kinds. n = 1024, d = 64.
-//   smooth     q_i = k_i = r u(i/n) / |u|, u_c(t) = sum_{f=0..8} (a_fc cos 2 pi f t + b_fc sin 2 pi
-//   f t)
-//              with normal a, b and r^2 = 8 sqrt d: the logit is 8 on the diagonal and falls off
+//   smooth     q_i = k_i = r u(i/n) / |u| with
+//              u_c(t) = sum_{f=0..8} (a_fc cos 2 pi f t + b_fc sin 2 pi f t),
+//              normal a, b and r^2 = 8 sqrt d: the logit is 8 on the diagonal and falls off
 //              slowly, so that far blocks have low rank. v likewise with r = sqrt(dv).
 //              n = 1024, d = 64.
 //   needle     One large entry a row, at j = pi(i) of a random permutation: k_j = r (u_j, -b),

@@ -16,9 +16,9 @@ using Clock = std::chrono::steady_clock;
 
 struct Request {
   RequestId id;
-  int priority = 0, later = 0;
+  int priority = 0;
   std::uint64_t number = 0;
-  Engine::Piece piece;
+  Engine::Job job;
   std::shared_ptr<Progress> progress = std::make_shared<Progress>();
   Clock::duration before{};  // of its pieces that are done
 };
@@ -27,7 +27,7 @@ struct Request {
 
 struct Engine::Impl {
   std::unique_ptr<Backend> backend;
-  OnError on_error;
+  std::function<void(const std::string& message)> on_device_lost;
   mutable std::mutex mutex;
   std::condition_variable_any wake;
   std::vector<Request> waiting;
@@ -48,7 +48,7 @@ struct Engine::Impl {
   void drop_waiting(const RequestId& id) {
     for (Request& request : waiting)
       if (request.id == id) dropped.push_back(std::move(request));
-    std::erase_if(waiting, [](const Request& r) { return !r.piece; });
+    std::erase_if(waiting, [](const Request& r) { return !r.job.piece; });
   }
 
   bool has_garbage() const { return !dropped.empty() || !discarded.empty(); }
@@ -84,8 +84,8 @@ struct Engine::Impl {
     while (!quit.stop_requested() && !is_there()) {
       if (waiting.empty())
         wake.wait(lock, quit, [&] { return is_there() || !waiting.empty(); });
-      else  // what waits is held back
-        wake.wait_until(lock, quit, held_until, is_there);
+      else  // what waits is held back; a copy, because hold_back() may write while this reads
+        wake.wait_until(lock, quit, Clock::time_point(held_until), is_there);
     }
     return !quit.stop_requested();
   }
@@ -111,7 +111,7 @@ struct Engine::Impl {
       running.reset();
       if (end == End::done) continue;
       request.before = Clock::now() - started;
-      if (end == End::more) request.priority = request.later;
+      if (end == End::more) request.priority = request.job.later.value_or(request.priority);
       // It may have been cancelled meanwhile, or another may have taken its place.
       const bool goes_on = interrupted || (end == End::more && !stop.stop_requested());
       (goes_on ? waiting : dropped).push_back(std::move(request));
@@ -122,22 +122,29 @@ struct Engine::Impl {
   enum class End { done, more, stopped };
 
   End run(const Request& request, const std::stop_token& stop) {
+    std::string message;
     try {
-      return request.piece(*backend, stop, *request.progress) ? End::more : End::done;
+      if (request.job.piece(*backend, stop, *request.progress)) return End::more;
     } catch (const Cancelled&) {
       return End::stopped;
     } catch (const DeviceLostError& error) {
-      const bool known = [this] {
-        const std::scoped_lock lock(mutex);
-        return std::exchange(device_lost, true);  // before the error is reported
-      }();
-      if (!known) on_error(request.id, error.what());
+      lose_device(error.what());
+      return End::done;
     } catch (const std::bad_alloc&) {
-      on_error(request.id, "not enough memory");
+      message = "not enough memory";
     } catch (const std::exception& error) {
-      on_error(request.id, error.what());
+      message = error.what();
     }
+    if (request.job.on_end) request.job.on_end(message);
     return End::done;
+  }
+
+  void lose_device(const std::string& message) {
+    const bool known = [this] {
+      const std::scoped_lock lock(mutex);
+      return std::exchange(device_lost, true);  // before it is reported
+    }();
+    if (!known) on_device_lost(message);
   }
 
   void stop_running(const RequestId& id, bool start_again) {
@@ -148,10 +155,12 @@ struct Engine::Impl {
   }
 };
 
-Engine::Engine(std::unique_ptr<Backend> backend, OnError on_error, std::function<void()> on_start)
+Engine::Engine(std::unique_ptr<Backend> backend,
+               std::function<void(const std::string& message)> on_device_lost,
+               std::function<void()> on_start)
     : impl_(std::make_unique<Impl>()) {
   impl_->backend = std::move(backend);
-  impl_->on_error = std::move(on_error);
+  impl_->on_device_lost = std::move(on_device_lost);
   impl_->thread =
       std::jthread([impl = impl_.get(), on_start = std::move(on_start)](std::stop_token quit) {
         if (on_start) on_start();
@@ -166,25 +175,12 @@ Engine::~Engine() {
 }
 
 void Engine::submit(const RequestId& id, int priority, Job job) {
-  submit_pieces(
-      id, priority,
-      [job = std::move(job)](const Backend& backend, std::stop_token stop, Progress& progress) {
-        job(backend, stop, progress);
-        return false;
-      });
-}
-
-void Engine::submit_pieces(const RequestId& id, int priority, Piece piece,
-                           std::optional<int> later) {
   {
     const std::scoped_lock lock(impl_->mutex);
     impl_->drop_waiting(id);
     impl_->stop_running(id, false);
-    impl_->waiting.push_back({.id = id,
-                              .priority = priority,
-                              .later = later.value_or(priority),
-                              .number = ++impl_->submitted,
-                              .piece = std::move(piece)});
+    impl_->waiting.push_back(
+        {.id = id, .priority = priority, .number = ++impl_->submitted, .job = std::move(job)});
   }
   impl_->wake.notify_one();
 }

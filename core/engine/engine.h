@@ -26,26 +26,28 @@ struct RequestId {
 
 class Engine {
  public:
-  /// Runs on the engine's thread. It must hold everything it needs by value.
-  using Job = std::function<void(const Backend& backend, std::stop_token stop, Progress& progress)>;
-  /// One piece of a long job, some 100 ms at most; returns true while there is more to do. Requests
-  /// of higher priority run between pieces.
-  using Piece =
-      std::function<bool(const Backend& backend, std::stop_token stop, Progress& progress)>;
-  /// Called on the engine's thread with the message of an error that a job threw: never for
-  /// Cancelled, and once for a lost device.
-  using OnError = std::function<void(const RequestId& id, const std::string& message)>;
+  /// What a request does, all of it on the engine's thread. It must hold everything it needs by
+  /// value.
+  struct Job {
+    /// One piece, some 100 ms at most; returns true while there is more to do. Requests of higher
+    /// priority run between pieces.
+    std::function<bool(const Backend& backend, std::stop_token stop, Progress& progress)> piece;
+    /// Called when the job has ended by itself, with the message of the error that a piece threw;
+    /// empty: none. Not called when it was stopped, nor when the device is lost.
+    std::function<void(const std::string& error)> on_end = {};
+    std::optional<int> later = {};  // the priority of all but the first piece; as that one
+  };
 
-  /// `on_start` runs first on the engine's thread.
-  Engine(std::unique_ptr<Backend> backend, OnError on_error, std::function<void()> on_start = {});
-  ~Engine();  // stops the running job and waits for it: within 200 ms
+  /// `on_device_lost` is called on the engine's thread, once; `on_start` runs there first.
+  Engine(std::unique_ptr<Backend> backend,
+         std::function<void(const std::string& message)> on_device_lost,
+         std::function<void()> on_start = {});
+  ~Engine();  // stops the running piece and waits for its end
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   /// Higher priority first; among equals the newest.
   void submit(const RequestId& id, int priority, Job job);
-  /// `later`: the priority of all but the first piece; as that one when left out.
-  void submit_pieces(const RequestId& id, int priority, Piece piece, std::optional<int> later = {});
   void cancel(const RequestId& id);
   /// Stops the running piece of this request, for others that cannot wait for its end; it starts
   /// again when its turn comes. A piece that was stopped must leave nothing half done.

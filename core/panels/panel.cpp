@@ -41,26 +41,6 @@ void add_pooling(std::string& caption, const Grid& grid, Pool::Kind kind) {
 
 namespace {
 
-// "block 32, samples 32, output error 4.1 %": the first parameters that say something.
-std::string subtitle_of(const PanelInputs& in) {
-  constexpr int most = 3;
-  std::string text;
-  int shown = 0;
-  const Schema& schema = in.computation.variant->schema;
-  for (std::size_t f = 0; f < std::min(schema.size(), in.computation.values.size()); ++f) {
-    const std::string value = to_text(in.computation.values[f]);
-    if (schema[f].causal_only && !in.computation.op->plan().causal) continue;
-    if (value.empty() || ++shown > most) continue;
-    std::string name = schema[f].id;
-    std::ranges::replace(name, '_', ' ');
-    text += (text.empty() ? "" : ", ") + name + " " + value;
-  }
-  if (in.metrics && !panels::is_exact(in))
-    text += (text.empty() ? "output error " : ", output error ") +
-            format_percent(in.metrics->output_rel_fro);
-  return text;
-}
-
 panels::Body body_of(View view, const PanelInputs& in, std::string& caption, Run& run) {
   switch (view) {
     case View::heatmap:
@@ -122,6 +102,23 @@ ViewSettings settings_for(View view, ViewSettings settings) {
   return settings;
 }
 
+std::string subtitle_of(const Variant& variant, const Values& values, bool causal,
+                        const Metrics* metrics) {
+  if (variant.reference) return "softmax, the reference";
+  constexpr int most = 2;
+  std::string text;
+  int shown = 0;
+  for (std::size_t f = 0; f < variant.schema.size() && shown < most; ++f) {
+    const Field& field = variant.schema[f];
+    const std::string value = to_text(values[f]);
+    if (value.empty() || (field.causal_only && !causal)) continue;
+    text += (text.empty() ? "" : ", ") + (field.choices.empty() ? field.id + " " : "") + value;
+    ++shown;
+  }
+  if (metrics) panels::add(text, "output error " + format_number(metrics->output_rel_fro));
+  return text;
+}
+
 Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
   const Index n = inputs.computation.op->plan().n;
   PanelInputs in = inputs;
@@ -130,7 +127,8 @@ Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
   in.max_pixels = std::max<Index>(1, inputs.max_pixels);
   Panel panel{.view = view,
               .title = in.computation.variant->label,
-              .subtitle = subtitle_of(in),
+              .subtitle = subtitle_of(*in.computation.variant, in.computation.values,
+                                      in.computation.op->plan().causal, in.metrics),
               .caption = {},
               .body = {}};
   if (in.rows.size() <= 0 || in.cols.size() <= 0)
@@ -147,6 +145,7 @@ Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
 void add_row_errors(Panel& panel, const std::vector<float>& token_error) {
   auto* raster = std::get_if<Raster>(&panel.body);
   if (!raster || panel.view != View::error || raster->rows.end > std::ssize(token_error)) return;
+  if (!raster->row_values.empty()) return;  // they are there already
   const double most = std::ranges::max(token_error);
   if (!(most > 0)) return;
   raster->row_values.assign(token_error.begin() + raster->rows.begin,

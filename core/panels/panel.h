@@ -163,7 +163,13 @@ std::shared_ptr<MapPyramid> make_map(View view, const Computation& computation,
 
 Panel make_panel(View view, const PanelInputs& inputs, Run& run);
 
-/// Puts the output errors |z~ - z| of all tokens beside an error map, and says so in its caption.
+/// "block 16, banded · output error 0.275": the first two parameters that say something, and the
+/// error of the output; null: not known. The canvas and figures head their columns with it.
+std::string subtitle_of(const Variant& variant, const Values& values, bool causal,
+                        const Metrics* metrics);
+
+/// Puts the output errors |z~ - z| of all tokens beside an error map that has none yet, and says so
+/// in its caption.
 void add_row_errors(Panel& panel, const std::vector<float>& token_error);
 
 /// The ranks of a rank map at another tolerance, from the singular values it holds.

@@ -4,10 +4,9 @@ namespace fovea {
 
 Panel make_panel(const PanelSources& from, const Backend& backend, Run& run,
                  const MapPyramid* map) {
-  if (!from.computation) {
-    const Layer& layer = from.source->layers[static_cast<std::size_t>(from.head.layer)];
-    Panel panel = make_matrix_panel(from.view, layer.attention.read(from.head.head), from.settings,
-                                    from.rows, from.cols, from.max_pixels, backend, run);
+  if (from.attention) {
+    Panel panel = make_matrix_panel(from.view, *from.attention, from.settings, from.rows, from.cols,
+                                    from.max_pixels, backend, run);
     panel.title = "Attention matrix";
     return panel;
   }

@@ -22,8 +22,8 @@ struct PanelPart {
 
 struct PanelSources : PanelPart {
   std::shared_ptr<const Source> source;
-  HeadChoice head;
-  std::shared_ptr<const Computation> computation, exact;  // null: an attention matrix alone
+  std::shared_ptr<const Matrix> attention;                // of a source without Q and K; else null
+  std::shared_ptr<const Computation> computation, exact;  // null where `attention` is not
   std::shared_ptr<const Metrics> metrics;                 // this and the following may be null
   std::shared_ptr<const std::vector<Diagnostic>> diagnostics;
   std::shared_ptr<const RowReading> exact_row, row;

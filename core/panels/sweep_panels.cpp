@@ -134,7 +134,7 @@ std::vector<std::string> sweep_notes(const Sweep& sweep) {
   for (std::size_t s = 0; s < sweep.series.size(); ++s)
     if (const auto& refusals = sweep.series[s].refusals; !refusals.empty())
       notes.push_back(label_of(sweep, s) +
-                      " cannot be at n = " + std::to_string(refusals.front().first) +
+                      " cannot be computed at n = " + std::to_string(refusals.front().first) +
                       (refusals.size() > 1 ? " and others" : "") + ": " + refusals.front().second);
   return notes;
 }

@@ -61,7 +61,7 @@ void apply(Computation& prepared, int repeats, Run& run) {
   }
   prepared.timing.apply = summarise(profiles);
   prepared.timing.apply_total = summarise_total(profiles);
-  prepared.timing.few_samples = profiles.size() < 5;
+  prepared.timing.few_samples = profiles.size() < enough_samples;
 }
 
 std::vector<Diagnostic> diagnose(const Computation& approximate, const Computation& exact,

@@ -1,45 +1,59 @@
 #include "session/session.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
-#include <utility>
+#include <iterator>
+#include <span>
 
 namespace fovea {
 namespace {
 
-constexpr std::array<std::pair<View, const char*>, 9> view_names{{{View::heatmap, "heatmap"},
-                                                                  {View::error, "error"},
-                                                                  {View::mask, "mask"},
-                                                                  {View::rank, "rank"},
-                                                                  {View::level, "level"},
-                                                                  {View::tree, "tree"},
-                                                                  {View::row, "row"},
-                                                                  {View::output, "output"},
-                                                                  {View::cost, "cost"}}};
-constexpr std::array<std::pair<ErrorKind, const char*>, 5> error_names{
-    {{ErrorKind::signed_difference, "signed"},
-     {ErrorKind::absolute, "absolute"},
-     {ErrorKind::squared, "squared"},
-     {ErrorKind::relative, "relative"},
-     {ErrorKind::log10_absolute, "log10"}}};
-constexpr std::array<std::pair<Norm, const char*>, 3> norm_names{
-    {{Norm::linear, "linear"}, {Norm::log, "log"}, {Norm::row_max, "row-max"}}};
-constexpr std::array<std::pair<RankColour, const char*>, 2> rank_colour_names{
-    {{RankColour::rank, "rank"}, {RankColour::storage, "storage"}}};
+/// A value of an enumeration with what files and menus call it.
+template <class T>
+struct Choice {
+  T value;
+  const char* name;
+  const char* label;
+};
+
+constexpr Choice<View> view_names[] = {{View::heatmap, "heatmap", "Attention P"},
+                                       {View::error, "error", "Error"},
+                                       {View::mask, "mask", "Mask"},
+                                       {View::rank, "rank", "Rank"},
+                                       {View::level, "level", "Level"},
+                                       {View::tree, "tree", "Tree"},
+                                       {View::row, "row", "Row"},
+                                       {View::output, "output", "Output"},
+                                       {View::cost, "cost", "Cost"}};
+constexpr Choice<ErrorKind> error_names[] = {
+    {ErrorKind::signed_difference, "signed", "signed"},
+    {ErrorKind::absolute, "absolute", "absolute"},
+    {ErrorKind::squared, "squared", "squared"},
+    {ErrorKind::relative, "relative", "relative"},
+    {ErrorKind::log10_absolute, "log10", "log10 of absolute"}};
+constexpr Choice<Norm> norm_names[] = {{Norm::linear, "linear", "linear"},
+                                       {Norm::log, "log", "logarithmic"},
+                                       {Norm::row_max, "row-max", "per row maximum"}};
+constexpr Choice<RankColour> rank_colour_names[] = {{RankColour::rank, "rank", "by rank"},
+                                                    {RankColour::storage, "storage", "by storage"}};
 
 template <class Names, class T>
 std::string name_in(const Names& names, T value) {
-  for (const auto& [known, name] : names)
-    if (known == value) return name;
-  return "";
+  const auto known = std::ranges::find(names, value, &Choice<T>::value);
+  return known == std::end(names) ? "" : known->name;
 }
 
-template <class T, class Names>
-std::optional<T> find_in(const Names& names, const std::string& text) {
-  for (const auto& [known, name] : names)
-    if (text == name) return known;
+template <class Names, class T>
+std::string label_in(const Names& names, T value) {
+  const auto known = std::ranges::find(names, value, &Choice<T>::value);
+  return known == std::end(names) ? "" : known->label;
+}
+
+template <class T>
+std::optional<T> find_in(std::span<const Choice<T>> names, const std::string& text) {
+  for (const Choice<T>& known : names)
+    if (text == known.name) return known.value;
   return std::nullopt;
 }
 
@@ -71,12 +85,12 @@ void ViewSettings::hide(const std::string& name, bool on) {
 
 std::vector<View> all_views() {
   std::vector<View> views;
-  for (const auto& [view, name] : view_names) views.push_back(view);
+  for (const auto& choice : view_names) views.push_back(choice.value);
   return views;
 }
 
 ErrorKind next(ErrorKind kind) {
-  return ErrorKind((static_cast<std::size_t>(kind) + 1) % error_names.size());
+  return ErrorKind((static_cast<std::size_t>(kind) + 1) % std::size(error_names));
 }
 
 std::string to_text(View view) {
@@ -91,8 +105,17 @@ std::string to_text(Norm norm) {
 std::string to_text(RankColour colour) {
   return name_in(rank_colour_names, colour);
 }
-std::optional<RankColour> rank_colour_from(const std::string& text) {
-  return find_in<RankColour>(rank_colour_names, text);
+std::string label_of(View view) {
+  return label_in(view_names, view);
+}
+std::string label_of(ErrorKind kind) {
+  return label_in(error_names, kind);
+}
+std::string label_of(Norm norm) {
+  return label_in(norm_names, norm);
+}
+std::string label_of(RankColour colour) {
+  return label_in(rank_colour_names, colour);
 }
 std::optional<View> view_from(const std::string& text) {
   return find_in<View>(view_names, text);

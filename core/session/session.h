@@ -26,9 +26,13 @@ std::string to_text(View view);
 std::string to_text(ErrorKind kind);
 std::string to_text(Norm norm);
 std::string to_text(RankColour colour);
+/// What menus call them, and the canvas its rows: "Attention P".
+std::string label_of(View view);
+std::string label_of(ErrorKind kind);
+std::string label_of(Norm norm);
+std::string label_of(RankColour colour);
 std::optional<View> view_from(const std::string& text);
 std::optional<Norm> norm_from(const std::string& text);
-std::optional<RankColour> rank_colour_from(const std::string& text);
 std::optional<ErrorKind> error_kind_from(const std::string& text);
 
 /// A column of the canvas: a variant with its parameters.

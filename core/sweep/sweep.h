@@ -11,9 +11,6 @@
 
 namespace fovea {
 
-/// Fewer runs than this are said to be few.
-inline constexpr int enough_samples = 5;
-
 /// One column at one length: the head's first n tokens.
 struct SweepPoint {
   Index n = 0;

@@ -26,11 +26,11 @@ class Sweeper {
   bool step(const Backend& backend, Run& run);
 
   const Sweep& sweep() const { return sweep_; }
-  /// What the next step measures; nullptr: nothing.
   struct Task {
     std::size_t series = 0;
     Index n = 0;
   };
+  /// What the next step measures; nothing when nothing is left to do.
   std::optional<Task> next() const;
   /// Estimates, for showing progress alone.
   double seconds_spent() const { return spent_ms_ / 1e3; }

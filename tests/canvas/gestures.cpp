@@ -99,7 +99,7 @@ TEST_CASE("an enlarged panel is reported by its row and column in the session") 
 TEST_CASE("a selection is drawn where its queries meet its keys") {
   const auto picture = [](bool selected) {
     auto model = matrix_model(16, 1);
-    if (selected) model->selection_begin = {2, 8}, model->selection_end = {6, 12};
+    if (selected) model->selection = {{2, 6}, {8, 12}};
     Shown shown(model);
     return shown.picture();
   };
@@ -201,9 +201,9 @@ TEST_CASE("a model that was made before a pan step or a wheel notch takes neithe
   const auto model = matrix_model(384, 2);
   model->viewport = {100, 200, 100, 200};
   Shown shown(model);
-  Viewport wished;
+  Viewport requested;
   bool late_model = false;
-  QObject::connect(&shown.canvas, &Canvas::viewport_requested, [&](Viewport v) { wished = v; });
+  QObject::connect(&shown.canvas, &Canvas::viewport_requested, [&](Viewport v) { requested = v; });
   // After the frame in which the input was read, before its request is sent.
   QObject::connect(&shown.canvas, &Canvas::frame_painted, [&] {
     if (std::exchange(late_model, false)) shown.canvas.set_model(model);
@@ -212,10 +212,10 @@ TEST_CASE("a model that was made before a pan step or a wheel notch takes neithe
   late_model = true;
   shown.wheel(at, 1);
   shown.wheel(at, 1);
-  CHECK(wished.row_end - wished.row_begin == doctest::Approx(64));  // 100 tokens, 0.8^2
+  CHECK(requested.row_end - requested.row_begin == doctest::Approx(64));  // 100 tokens, 0.8^2
   shown.canvas.set_model(model);  // everything was sent: the owner does not want it
   shown.wheel(at, 1);
-  CHECK(wished.row_end - wished.row_begin == doctest::Approx(80));
+  CHECK(requested.row_end - requested.row_begin == doctest::Approx(80));
 
   shown.canvas.set_model(model);
   const int step = side(shown) / 5;
@@ -227,8 +227,8 @@ TEST_CASE("a model that was made before a pan step or a wheel notch takes neithe
   QTest::mouseMove(&shown.canvas, at - QPoint(2 * step, 0));
   QTest::mouseRelease(&shown.canvas, Qt::RightButton, {}, at - QPoint(2 * step, 0));
   shown.settle();
-  CHECK(wished.row_begin == 100);
-  CHECK(wished.col_begin == doctest::Approx(100 + 200.0 * step / side(shown)));
+  CHECK(requested.row_begin == 100);
+  CHECK(requested.col_begin == doctest::Approx(100 + 200.0 * step / side(shown)));
 }
 
 TEST_CASE("Esc takes a pan back") {
@@ -267,10 +267,10 @@ TEST_CASE("Space that is released while Ctrl is held no longer pans") {
 
 TEST_CASE("the wheel zooms while Alt is held, which turns it sideways in Qt") {
   Shown shown(matrix_model(384, 2));
-  Viewport wished;
-  QObject::connect(&shown.canvas, &Canvas::viewport_requested, [&](Viewport v) { wished = v; });
+  Viewport requested;
+  QObject::connect(&shown.canvas, &Canvas::viewport_requested, [&](Viewport v) { requested = v; });
   shown.turn(inside(shown, 0, 0.5, 0.5), {120, 0}, Qt::AltModifier);
-  CHECK(wished.row_end - wished.row_begin == doctest::Approx(384 * 0.8));
+  CHECK(requested.row_end - requested.row_begin == doctest::Approx(384 * 0.8));
 }
 
 TEST_CASE("a drag whose release went elsewhere ends where the pointer was last dragged to") {

@@ -138,6 +138,7 @@ inline std::shared_ptr<CanvasModel> base_model(Index n, int columns) {
   Sequence sequence;
   for (Index i = 0; i < n; ++i) sequence.tokens.push_back(words[i % 16]);
   model->sequence = std::make_shared<const Sequence>(std::move(sequence));
+  model->exact_column = 0;
   model->n = n;
   model->viewport = {0, static_cast<double>(n), 0, static_cast<double>(n)};
   return model;
@@ -170,14 +171,14 @@ inline std::shared_ptr<CanvasModel> gallery_model(Index n) {
                            {"peak memory", "4.1 MiB"}}};
   model->cells[0] = {cell_of(ranks(n)), cell_of(heat(n, std::min<Index>(n, 256))),
                      cell_of(picture()),
-                     CanvasCell{nullptr, false, "computing 42 %, 3 s left", 0.42}};
+                     CanvasCell{nullptr, false, "computing 42 %, 3 s left", false, 0.42}};
   model->cells[0][1].stale = true;
   model->cells[0][1].status = "computing 42 %, 3 s left";
   model->cells[0][1].progress = 0.42;
   model->cells[1] = {
       cell_of(row_curve(n)), cell_of(leaves(n, 4)),
       cell_of(Strip{std::vector<float>(row_curve(n).exact), "output error |z\u0303 \u2212 z|"}),
-      CanvasCell{nullptr, false, "error: q is [8, 3], k is [8, 2]; expected same d"}};
+      CanvasCell{nullptr, false, "error: q is [8, 3], k is [8, 2]; expected same d", true}};
   model->cells[2] = {
       cell_of(costs, ""), cell_of(leaves(n, 2)),
       cell_of(Message{"Rank maps need logits; this source holds an attention matrix alone."}, ""),

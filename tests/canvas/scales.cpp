@@ -54,7 +54,8 @@ TEST_CASE("a row's range is that of all its rasters, rank maps and categories ha
 TEST_CASE("the line at a panel's top is as long as the work is far") {
   auto model = base_model(64, 2);
   model->views = {View::heatmap};
-  model->cells = {{cell_of(heat(64, 64)), CanvasCell{nullptr, false, "computing 50 %", 0.5}}};
+  model->cells = {
+      {cell_of(heat(64, 64)), CanvasCell{nullptr, false, "computing 50 %", false, 0.5}}};
   model->cells[0][0].status = "estimate, exact: 50 %";
   model->cells[0][0].progress = 0.5;
   Shown shown(model);

@@ -190,7 +190,7 @@ TEST_CASE("images of no size, of too large a size, cut off") {
   };
   refuse(png(0, 5), {"0 x 5 pixels", "at least one"});
   refuse(png(50000, 50000), {"50000 x 50000 pixels", "16384", "--max-side"});
-  refuse(png(7, 7), {"7 x 7 pixels", "--patch"});
+  refuse(png(7, 7), {"7 x 7 pixels", "a smaller patch"});
   refuse(png(4000, 4000), {"250000 tokens", "131072", "--max-side"});
   refuse(png(64, 64).substr(0, 40), {"breaks off after 40 bytes", "whole file"});
   refuse("no image at all", {"not an image"});

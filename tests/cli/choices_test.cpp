@@ -105,6 +105,23 @@ TEST_CASE("a session's layer is the one at its place, whatever the layers are ca
   CHECK(footer({"--layer", "1"}).find("layer 1, head 0, n = 4") != std::string::npos);
 }
 
+TEST_CASE("a session of an attention matrix is drawn where its session looked") {
+  const TemporaryDirectory scratch;
+  std::string text = session_text("synthetic:hmatrix?n=16", 0, "heatmap");
+  const auto render = [&] {
+    const std::string session = scratch.write("s.fovea.json", text), figure = scratch / "f.svg";
+    const Ended ended = run_program({"render", session, "-o", figure});
+    CAPTURE(ended.err);
+    REQUIRE(ended.status == 0);
+    return read_bytes(figure);
+  };
+  const std::string part = render();
+  CHECK(part.find("layer 0, head 0") != std::string::npos);
+  const std::string looked = R"("viewport": [0, 4, 0, 4])";
+  text.replace(text.find(looked), looked.size(), R"("viewport": [0, 16, 0, 16])");
+  CHECK(render() != part);
+}
+
 TEST_CASE("figures name the tokens, and show the output errors beside error maps") {
   const TemporaryDirectory scratch;
   constexpr int n = 48;

@@ -104,6 +104,11 @@ TEST_CASE("exact attention of awkward sizes is the plain formula") {
     const auto z = read_floats(out, "z"), p = read_floats(out, "p"), lse = read_floats(out, "lse");
     const Problem problem = problem_of(make_synthetic(what), {});
     const Index n = problem.n(), dv = problem.dv();
+    for (const auto& tensor : out.tensors) {
+      if (tensor.name == "z") CHECK(tensor.shape == std::vector<Index>{1, n, dv});
+      if (tensor.name == "lse") CHECK(tensor.shape == std::vector<Index>{1, n});
+      if (tensor.name == "p") CHECK(tensor.shape == std::vector<Index>{1, n, n});
+    }
     double worst_z = 0, worst_p = 0, worst_lse = 0, largest = 0;
     for (Index i = 0; i < n; ++i) {
       std::vector<double> row(static_cast<std::size_t>(n));

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 TEST_CASE("engine: higher priority first, among equals the newest") {
   Log log;
-  Engine engine(make_cpu_backend({.threads = 1}), nullptr);
+  TestEngine engine;
   Gate gate;
   engine.submit({RequestKind::gate}, 0, gate.job());
   while (!engine.status().busy()) std::this_thread::sleep_for(1ms);
@@ -36,7 +36,7 @@ TEST_CASE("engine: a lost device is known before it is reported, a failed call i
   std::atomic<int> heard = 0;
   std::atomic<bool> known = false;
   Engine* of = nullptr;
-  Engine engine(make_cpu_backend({.threads = 1}), [&](const RequestId&, const std::string&) {
+  TestEngine engine(make_cpu_backend({.threads = 1}), [&](const std::string&) {
     known = of->status().device_lost;
     ++heard;
   });
@@ -45,21 +45,21 @@ TEST_CASE("engine: a lost device is known before it is reported, a failed call i
     throw UnavailableError("no memory left");
   });
   wait_idle(engine);
-  CHECK(heard == 1);
+  CHECK(heard == 0);
   CHECK(!engine.status().device_lost);
   for (const int place : {1, 2})
     engine.submit({RequestKind::call, place}, 0, [](const Backend&, std::stop_token, Progress&) {
       throw DeviceLostError("gone");
     });
   wait_idle(engine);
-  CHECK(heard == 2);
+  CHECK(heard == 1);
   CHECK(known);
   CHECK(engine.status().device_lost);
 }
 
 TEST_CASE("engine: a newer request of the same identity replaces the waiting one") {
   Log log;
-  Engine engine(make_cpu_backend({.threads = 1}), nullptr);
+  TestEngine engine;
   Gate gate;
   engine.submit({RequestKind::gate}, 0, gate.job());
   while (!engine.status().busy()) std::this_thread::sleep_for(1ms);
@@ -75,7 +75,7 @@ TEST_CASE("engine: a newer request of the same identity replaces the waiting one
 
 TEST_CASE("engine: a newer request of the same identity stops the running one") {
   Log log;
-  Engine engine(make_cpu_backend({.threads = 1}), nullptr);
+  TestEngine engine;
   std::promise<void> started;
   engine.submit({RequestKind::drag}, 0, [&](const Backend&, std::stop_token stop, Progress&) {
     started.set_value();
@@ -89,31 +89,32 @@ TEST_CASE("engine: a newer request of the same identity stops the running one") 
   CHECK(log.copy() == std::vector<std::string>{"second"});
 }
 
-TEST_CASE("engine: errors are reported with their request, cancellation is not an error") {
+TEST_CASE("engine: the end of a job is reported once, with its error; that it was stopped is not") {
   Log log;
-  {
-    Engine engine(make_cpu_backend({.threads = 1}),
-                  [&](const RequestId& id, const std::string& message) {
-                    log.add((id.kind == RequestKind::bad ? "bad: " : "hungry: ") + message);
-                  });
-    engine.submit({RequestKind::bad}, 0, [](const Backend&, std::stop_token, Progress&) {
-      throw InputError("x.npz", "found 3; expected 4");
-    });
+  TestEngine engine;
+  const auto run = [&](auto function) {
+    engine.submit({RequestKind::run}, 0, function, {},
+                  [&log](const std::string& error) { log.add("end: " + error); });
     wait_idle(engine);
-    engine.submit({RequestKind::stopped}, 0,
-                  [](const Backend&, std::stop_token, Progress&) { throw Cancelled(); });
-    wait_idle(engine);
-    engine.submit({RequestKind::hungry}, 0,
-                  [](const Backend&, std::stop_token, Progress&) { throw std::bad_alloc(); });
-    wait_idle(engine);
-  }
-  CHECK(log.copy() ==
-        std::vector<std::string>{"bad: x.npz: found 3; expected 4", "hungry: not enough memory"});
+  };
+  run([](const Backend&, std::stop_token, Progress&) {
+    throw InputError("x.npz", "found 3; expected 4");
+  });
+  run([](const Backend&, std::stop_token, Progress&) { throw Cancelled(); });
+  run([](const Backend&, std::stop_token, Progress&) { throw DeviceLostError("gone"); });
+  run([](const Backend&, std::stop_token, Progress&) { throw std::bad_alloc(); });
+  run([&log, pieces = std::make_shared<int>(0)](const Backend&, std::stop_token, Progress&) {
+    log.add("piece");
+    return ++*pieces < 2;
+  });
+  CHECK(log.copy() == std::vector<std::string>{"end: x.npz: found 3; expected 4",
+                                               "end: not enough memory", "piece", "piece",
+                                               "end: "});
 }
 
 TEST_CASE("timing: the end of the engine stops a long computation within 200 ms") {
   // n large enough that the work would take tens of seconds on any machine.
-  auto engine = std::make_unique<Engine>(make_cpu_backend(), nullptr);
+  auto engine = std::make_unique<TestEngine>(make_cpu_backend());
   std::promise<void> started;
   engine->submit({RequestKind::slow}, 0,
                  [&](const Backend& backend, std::stop_token stop, Progress& progress) {
@@ -136,7 +137,7 @@ TEST_CASE("timing: the end of the engine stops a long computation within 200 ms"
 }
 
 TEST_CASE("engine: progress of a computation is readable while it runs") {
-  Engine engine(make_cpu_backend(), nullptr);
+  TestEngine engine(make_cpu_backend());
   engine.submit(
       {RequestKind::slow}, 0,
       [&](const Backend& backend, std::stop_token stop, Progress& progress) {
@@ -171,13 +172,13 @@ TEST_CASE(
       gone.set_value(std::this_thread::get_id());
     }
   };
-  Engine engine(make_cpu_backend({.threads = 1}), nullptr);
+  TestEngine engine;
   std::promise<std::thread::id> own, discarded, cancelled, done;
   engine.submit({RequestKind::id}, 0, [&](const Backend&, std::stop_token, Progress&) {
     own.set_value(std::this_thread::get_id());
   });
   const auto its = own.get_future().get();
-  const auto job_with = [&](std::promise<std::thread::id>& gone) -> Engine::Job {
+  const auto job_with = [&](std::promise<std::thread::id>& gone) {
     auto thing = std::shared_ptr<Thing>(new Thing{engine, gone});
     return [thing](const Backend&, std::stop_token, Progress&) {};
   };
@@ -195,7 +196,7 @@ TEST_CASE(
 
 TEST_CASE("engine: a delayed job waits for its time, others run at once") {
   Log log;
-  Engine engine(make_cpu_backend({.threads = 1}), [](const auto&, const auto&) {});
+  TestEngine engine;
   const auto report = [&log](const std::string& name) {
     return [&log, name](const Backend&, std::stop_token, Progress&) { log.add(name); };
   };
@@ -218,7 +219,7 @@ TEST_CASE(
   const std::weak_ptr<int> watched = held;
   const auto begin = Clock::now();
   {
-    Engine engine(make_cpu_backend({.threads = 1}), [](const auto&, const auto&) {});
+    TestEngine engine;
     engine.hold_back(10, 60s);
     engine.submit({RequestKind::held}, 1, [held](const Backend&, std::stop_token, Progress&) {});
     engine.submit({RequestKind::other}, 1, [](const Backend&, std::stop_token, Progress&) {});

@@ -4,10 +4,15 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <functional>
 #include <future>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "engine/engine.h"
@@ -53,6 +58,34 @@ struct Log {
   }
 };
 
+using Piece = decltype(Engine::Job::piece);
+using Report = std::function<void(const std::string& message)>;
+
+/// Takes functions for jobs; one that returns nothing is a job of one piece.
+class TestEngine : public Engine {
+ public:
+  explicit TestEngine(
+      std::unique_ptr<Backend> backend = make_cpu_backend({.threads = 1}),
+      Report on_device_lost = [](const std::string&) {})
+      : Engine(std::move(backend), std::move(on_device_lost)) {}
+
+  template <class Function>
+  void submit(const RequestId& id, int priority, Function function, std::optional<int> later = {},
+              Report on_end = {}) {
+    const auto piece = [function = std::move(function)](const Backend& backend,
+                                                        std::stop_token stop, Progress& progress) {
+      using Result = std::invoke_result_t<Function, const Backend&, std::stop_token, Progress&>;
+      if constexpr (std::is_void_v<Result>) {
+        function(backend, stop, progress);
+        return false;
+      } else {
+        return function(backend, stop, progress);
+      }
+    };
+    Engine::submit(id, priority, {.piece = piece, .on_end = std::move(on_end), .later = later});
+  }
+};
+
 inline void wait_idle(const Engine& engine) {
   const auto give_up = Clock::now() + std::chrono::seconds(10);
   for (;;) {
@@ -67,7 +100,7 @@ inline void wait_idle(const Engine& engine) {
 struct Gate {
   std::promise<void> opened;
   std::shared_future<void> wait = opened.get_future().share();
-  Engine::Job job() {
+  auto job() const {
     return [w = wait](const Backend&, std::stop_token, Progress&) { w.wait(); };
   }
 };

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 namespace {
 
 /// Pieces 1, 2 and 3 of a job, reported to the log.
-Engine::Piece three_pieces(Log& log, std::function<void(int)> also = {}) {
+Piece three_pieces(Log& log, std::function<void(int)> also = {}) {
   return [&log, also, turns = std::make_shared<int>(0)](const Backend&, std::stop_token,
                                                         Progress& progress) {
     log.add("piece " + std::to_string(++*turns));
@@ -28,15 +28,15 @@ Engine::Piece three_pieces(Log& log, std::function<void(int)> also = {}) {
 
 TEST_CASE("engine: other jobs run between the pieces of a long one") {
   Log log;
-  Engine engine(make_cpu_backend({.threads = 1}), nullptr);
+  TestEngine engine;
   Gate gate;
   engine.submit({RequestKind::gate}, 9, gate.job());
-  engine.submit_pieces(
-      {RequestKind::slow}, 1, three_pieces(log, [&](int turn) {
-        if (turn == 1)
-          engine.submit({RequestKind::quick}, 5,
+  engine.submit({RequestKind::slow}, 1, three_pieces(log, [&](int turn) {
+                  if (turn == 1)
+                    engine.submit(
+                        {RequestKind::quick}, 5,
                         [&](const Backend&, std::stop_token, Progress&) { log.add("quick"); });
-      }));
+                }));
   gate.opened.set_value();
   wait_idle(engine);
   CHECK(log.copy() == std::vector<std::string>{"piece 1", "quick", "piece 2", "piece 3"});
@@ -45,10 +45,10 @@ TEST_CASE("engine: other jobs run between the pieces of a long one") {
 TEST_CASE("engine: a long job that is cancelled or requested again has no further piece") {
   for (const bool again : {false, true}) {
     Log log;
-    Engine engine(make_cpu_backend({.threads = 1}), nullptr);
+    TestEngine engine;
     Gate gate;
     engine.submit({RequestKind::gate}, 9, gate.job());
-    engine.submit_pieces({RequestKind::slow}, 1, [&](const Backend&, std::stop_token, Progress&) {
+    engine.submit({RequestKind::slow}, 1, [&](const Backend&, std::stop_token, Progress&) {
       log.add("piece");
       if (again)
         engine.submit({RequestKind::slow}, 1,
@@ -66,10 +66,10 @@ TEST_CASE("engine: a long job that is cancelled or requested again has no furthe
 
 TEST_CASE("engine: the pieces after the first may have a lower priority") {
   Log log;
-  Engine engine(make_cpu_backend({.threads = 1}), nullptr);
+  TestEngine engine;
   Gate gate;
   engine.submit({RequestKind::gate}, 9, gate.job());
-  engine.submit_pieces({RequestKind::slow}, 5, three_pieces(log), 1);
+  engine.submit({RequestKind::slow}, 5, three_pieces(log), 1);
   engine.submit({RequestKind::other}, 3,
                 [&](const Backend&, std::stop_token, Progress&) { log.add("other"); });
   gate.opened.set_value();
@@ -79,19 +79,19 @@ TEST_CASE("engine: the pieces after the first may have a lower priority") {
 
 TEST_CASE("engine: an interrupted piece gives way, is begun again, and no other job is lost") {
   Log log;
-  Engine engine(make_cpu_backend({.threads = 1}), nullptr);
+  TestEngine engine;
   std::promise<void> runs;
   auto begun = std::make_shared<int>(0);
-  engine.submit_pieces({RequestKind::slow}, 1,
-                       [&, begun](const Backend&, std::stop_token stop, Progress&) {
-                         log.add("piece " + std::to_string(++*begun));
-                         if (*begun == 1) {
-                           runs.set_value();
-                           while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
-                           throw Cancelled();
-                         }
-                         return *begun < 3;
-                       });
+  engine.submit({RequestKind::slow}, 1,
+                [&, begun](const Backend&, std::stop_token stop, Progress&) {
+                  log.add("piece " + std::to_string(++*begun));
+                  if (*begun == 1) {
+                    runs.set_value();
+                    while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+                    throw Cancelled();
+                  }
+                  return *begun < 3;
+                });
   runs.get_future().wait();
   engine.interrupt({RequestKind::other});  // does not run
   engine.submit({RequestKind::quick}, 5,
@@ -104,16 +104,16 @@ TEST_CASE("engine: an interrupted piece gives way, is begun again, and no other 
 TEST_CASE("engine: a job that is cancelled, before or after an interruption, does not come back") {
   for (const bool before : {false, true}) {
     Log log;
-    Engine engine(make_cpu_backend({.threads = 1}), nullptr);
+    TestEngine engine;
     std::promise<void> runs, asked;
     auto wait = asked.get_future().share();
-    engine.submit_pieces({RequestKind::slow}, 1,
-                         [&, wait](const Backend&, std::stop_token, Progress&) -> bool {
-                           log.add("piece");
-                           runs.set_value();
-                           wait.wait();
-                           throw Cancelled();
-                         });
+    engine.submit({RequestKind::slow}, 1,
+                  [&, wait](const Backend&, std::stop_token, Progress&) -> bool {
+                    log.add("piece");
+                    runs.set_value();
+                    wait.wait();
+                    throw Cancelled();
+                  });
     runs.get_future().wait();
     if (before) engine.cancel({RequestKind::slow});
     engine.interrupt({RequestKind::slow});

@@ -138,7 +138,7 @@ TEST_CASE("sweep: notes say what was fitted, measured badly, left out or refused
   CHECK(all.find("fewer than 5 runs") != std::string::npos);
   CHECK(all.find("best pace") == std::string::npos);
   CHECK(all.find("beyond the time allowed: Exact beyond n = 32768") != std::string::npos);
-  CHECK(all.find("Fixed cannot be at n = 256: too short") != std::string::npos);
+  CHECK(all.find("Fixed cannot be computed at n = 256: too short") != std::string::npos);
 }
 
 /// As in demo.cpp.

@@ -167,7 +167,7 @@ TEST_CASE("bad images are refused before they are decoded") {
   check_says(refusal(save(folder, grey(5, 20), "small.png"), {.patch = 8}),
              {"5 x 20", "patch of 8"});
   check_says(refusal(save(folder, grey(400, 400), "many.png"), {.patch = 1}),
-             {"160000 tokens", "131072", "--max-side 362"});
+             {"160000 tokens", "131072", "larger patch", "362 pixels a side", "--max-side"});
   const std::string wide = save(folder, grey(50000, 8), "wide.png");
   check_says(refusal(wide), {"50000 x 8", "16384", "--max-side"});
   check_says(refusal(wide, {.max_side = 1000}), {"no whole patch"});

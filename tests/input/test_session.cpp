@@ -170,6 +170,21 @@ TEST_CASE("a session opens from any directory: a file is named from the root") {
   }
 }
 
+TEST_CASE("a choice that is not known is refused with the choices that are") {
+  const auto refusal_of = [](const QByteArray& part, const QByteArray& by) {
+    Written written;
+    written.file.session.settings.norm = Norm::linear;
+    written.file.session.settings.pool = Pool::Kind::mean;
+    written.write();
+    written.replace(part, by);
+    return written.refusal();
+  };
+  CHECK(refusal_of("\"linear\"", "\"x\"")
+            .ends_with("'norm' is 'x'; expected one of linear, log, row-max"));
+  CHECK(refusal_of("\"mean\"", "\"\\u001b[31m\"")
+            .ends_with("'pool' is '\\x1B[31m'; expected one of max, mean"));
+}
+
 TEST_CASE("a session with a colour map that is not known is refused by file, name and choice") {
   Written written;
   written.write();

@@ -109,6 +109,15 @@ TEST_CASE("the error is P~ - P, pooled with its sign") {
   }
 }
 
+TEST_CASE("output errors beside an error map are put there and told once") {
+  Scene scene = hyper_scene();
+  const Panel panel = scene.panel(View::error);
+  REQUIRE(panel.caption.find("strip:") != std::string::npos);
+  Panel again = panel;
+  add_row_errors(again, scene.metrics.token_error);
+  CHECK(again.caption == panel.caption);
+}
+
 TEST_CASE("kinds of error follow from the signed one") {
   Scene scene = hyper_scene();
   const auto values = [&](ErrorKind kind) {
@@ -243,14 +252,19 @@ TEST_CASE("a given attention matrix has a heatmap and a rank map, and no other v
   CHECK(std::holds_alternative<Message>(make(View::error, 512).body));
 }
 
-TEST_CASE("a subtitle leaves out what only a causal mask makes matter") {
-  for (const bool causal : {false, true}) {
-    Scene scene(make_data(Data::gaussian, 64, 8, 8, causal), "h1d", {{"block", "4"}});
-    const std::string subtitle = scene.panel(View::heatmap).subtitle;
-    CAPTURE(subtitle);
-    CHECK(subtitle.starts_with("block 4, structure banded"));
-    CHECK((subtitle.find("causal query first") != std::string::npos) == causal);
-  }
+TEST_CASE("a subtitle has two parameters, and leaves out what only a causal mask makes matter") {
+  Variant variant;
+  variant.schema = {{.id = "query", .choices = {"first", "mean"}, .causal_only = true},
+                    {.id = "block"},
+                    {.id = "nothing"},
+                    {.id = "samples"}};
+  const Values values{"mean", std::int64_t{4}, std::vector<double>{}, std::int64_t{8}};
+  CHECK(subtitle_of(variant, values, true, nullptr) == "mean, block 4");
+  CHECK(subtitle_of(variant, values, false, nullptr) == "block 4, samples 8");
+  Metrics metrics;
+  metrics.output_rel_fro = 0.27512;
+  CHECK(subtitle_of(variant, values, false, &metrics) == "block 4, samples 8 · output error 0.275");
+  CHECK(subtitle_of(reference_variant(), {}, false, &metrics) == "softmax, the reference");
 }
 
 TEST_CASE("outputs that are not computed yet are labelled so") {

@@ -1,7 +1,8 @@
-// The session of a first start.
+// The session of a first start, and what the choices of a session are called.
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "session/session.h"
 
@@ -34,4 +35,22 @@ TEST_CASE("sizes for a short head are powers of two, small enough that something
           CHECK(std::get<std::int64_t>(column.values[f]) <= std::max<Index>(2, n / 2));
     }
   }
+}
+
+TEST_CASE("every choice of a session has a name and a label of its own") {
+  const auto check = []<class T>(T last) {
+    std::set<std::string> names, labels;
+    for (int i = 0; i <= int(last); ++i) {
+      names.insert(to_text(T(i)));
+      labels.insert(label_of(T(i)));
+    }
+    CHECK(names.size() == std::size_t(last) + 1);
+    CHECK(labels.size() == std::size_t(last) + 1);
+    CHECK_FALSE(names.contains(""));
+    CHECK_FALSE(labels.contains(""));
+  };
+  check(View::cost);
+  check(ErrorKind::log10_absolute);
+  check(Norm::row_max);
+  check(RankColour::storage);
 }

@@ -107,9 +107,9 @@ TEST_CASE("a selection is shown at its queries and keys") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
   open(study, small, {"exact"}, {View::heatmap});
   study.select({2, 5}, {7, 9});
-  REQUIRE(wait_until([&] { return study.model() && study.model()->selection_begin; }));
-  CHECK(study.model()->selection_begin == std::pair<Index, Index>{2, 7});
-  CHECK(study.model()->selection_end == std::pair<Index, Index>{5, 9});
+  REQUIRE(wait_until([&] { return study.model() && study.model()->selection; }));
+  CHECK(study.model()->selection->first == IndexRange{2, 5});
+  CHECK(study.model()->selection->second == IndexRange{7, 9});
 }
 
 }  // namespace fovea::test

@@ -44,6 +44,17 @@ Requests::Step endless(std::shared_ptr<std::atomic<bool>> ended) {
   };
 }
 
+/// Until it has nothing to do; what it did is not delivered.
+void wait_for_engine(const Requests& requests) {
+  const auto is_idle = [&] { return !requests.status().busy() && requests.status().waiting == 0; };
+  while (!is_idle()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void wait_idle(const Requests& requests) {
+  wait_for_engine(requests);
+  run_events(5);
+}
+
 }  // namespace
 
 TEST_CASE("a result is made once, however often it is asked for") {
@@ -196,6 +207,7 @@ TEST_CASE("the cache drops what was used least recently, and the engine frees it
   cache.put({1, std::make_shared<const int>(1)});
   cache.put({2, std::move(two)});
   CHECK(cache.find(1));
+  f.requests.begin_update();
   cache.put({3, std::make_shared<const int>(3)});
   CHECK(cache.find(1));
   CHECK_FALSE(cache.find(2));
@@ -203,6 +215,55 @@ TEST_CASE("the cache drops what was used least recently, and the engine frees it
   CHECK(freed_by->load() != std::this_thread::get_id());
   cache.clear();
   CHECK_FALSE(cache.find(1));
+}
+
+TEST_CASE("what the last update used is kept beyond the capacity, and made only once") {
+  Fixture f;
+  ResultCache<int, const int> cache(f.requests, 2);
+  int made = 0;  // on the engine's thread, and read here when that is idle
+  const auto update = [&](int first_key) {
+    f.requests.begin_update();
+    for (int key = first_key; key < first_key + 5; ++key)
+      cache.ask({RequestKind::column, 0, key}, key, [&made, key](const Backend&, Run&) {
+        ++made;
+        return key;
+      });
+    f.requests.end_update();
+    wait_idle(f.requests);
+  };
+  for (int round = 0; round < 3; ++round) update(0);
+  CHECK(made == 5);
+  CHECK(cache.answers().size() == 5);
+  update(100);
+  CHECK(made == 10);
+  CHECK(cache.answers().size() <= 5 + 2);  // of the others no more than the capacity
+}
+
+TEST_CASE("a request that had just ended when it was cancelled is not reported") {
+  Fixture f;
+  bool reported = false;
+  const auto start = [&] {
+    f.requests.start_pieces(
+        first, 1, [](const Backend&, Run&) { return false; },
+        [&](const std::string&) { reported = true; });
+    wait_for_engine(f.requests);  // its end waits to be delivered
+  };
+  start();
+  f.requests.cancel(first);
+  run_events(20);
+  CHECK_FALSE(reported);
+  start();
+  f.requests.cancel_all();
+  run_events(20);
+  CHECK_FALSE(reported);
+  start();
+  f.requests.begin_update();
+  f.requests.end_update();
+  run_events(20);
+  CHECK_FALSE(reported);
+  start();
+  run_events(20);
+  CHECK(reported);
 }
 
 TEST_CASE("work in the background is done in order, an error reaches whoever still listens") {

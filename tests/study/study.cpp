@@ -5,10 +5,14 @@
 #include <sys/resource.h>
 
 #include <atomic>
+#include <filesystem>
 #include <set>
 
+#include "io/safetensors_writer.h"
+#include "plan/leaves.h"
 #include "study/background.h"
 #include "study/opened.h"
+#include "temporary_directory.h"
 
 namespace fovea::test {
 namespace {
@@ -18,13 +22,14 @@ bool shows_error(const Study& study, std::size_t row, std::size_t column) {
          study.model()->cells[row][column].status.starts_with("error: no memory for rows");
 }
 
-/// Its operators fail where a whole row of a long head is computed, as long as `fails`; `tried`
-/// counts.
+/// Its operators fail where whole rows of a long head are computed, as long as `fails`; `tried`
+/// counts. With `in_bands_of` only while that study computes bands of a map.
 class FailingRows : public CpuLike {
  public:
   struct State {
     std::atomic<bool> fails = true;
     std::atomic<int> tried = 0;
+    std::atomic<const Study*> in_bands_of = nullptr;
   };
   explicit FailingRows(bool has_rows) : has_rows_(has_rows) {}
   std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
@@ -45,6 +50,8 @@ class FailingRows : public CpuLike {
 
    private:
     void try_rows() const {
+      const Study* study = state_->in_bands_of;
+      if (study && !study->status().runs(RequestKind::bands)) return;
       ++state_->tried;
       if (state_->fails) throw UnavailableError("no memory for rows");
     }
@@ -64,6 +71,31 @@ class FailingRows : public CpuLike {
   };
 
   bool has_rows_;
+};
+
+/// Exact attention, which alone has rows, cannot be looked at.
+class BlindExact : public CpuLike {
+ public:
+  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
+                                 Run& run) const override {
+    auto op = CpuLike::bind(std::move(plan), problem, run);
+    if (!op->has_rows()) return op;
+    return std::make_unique<Blind>(std::move(op));
+  }
+
+ private:
+  class Blind : public Operator {
+   public:
+    explicit Blind(std::unique_ptr<Operator> seeing)
+        : Operator(seeing->shared_plan(), seeing->problem()), seeing_(std::move(seeing)) {}
+
+   private:
+    Output do_apply(MatrixView v, Run& run) const override { return seeing_->apply(v, run); }
+    Matrix do_tile(IndexRange, IndexRange, Pool, Run&) const override {
+      throw UnavailableError("no memory for tiles");
+    }
+    std::unique_ptr<Operator> seeing_;
+  };
 };
 
 /// Its operators take 10 ms.
@@ -208,11 +240,13 @@ TEST_CASE("marked leaves follow their column and end with it") {
 
 TEST_CASE(
     "a failure of long work ends in its cell, is not retried, and is tried again on request") {
-  for (const bool has_rows : {true, false}) {  // exact attention band by band; bands of the map
-    CAPTURE(has_rows);
-    auto backend = std::make_unique<FailingRows>(has_rows);
+  enum Failing { exact_rows, pictures, bands };
+  for (const Failing failing : {exact_rows, pictures, bands}) {
+    CAPTURE(failing);
+    auto backend = std::make_unique<FailingRows>(failing == exact_rows);
     const auto state = backend->state;
     Study study(std::move(backend));
+    if (failing == bands) state->in_bands_of = &study;
     open(study, "synthetic:clusters?n=9000&d=8&seed=1", {"exact"}, {View::heatmap});
     REQUIRE(wait_until([&] { return shows_error(study, 0, 0); }));
     run_events(300);
@@ -227,6 +261,54 @@ TEST_CASE(
     CHECK(wait_until([&] { return study.fully_refined() && !study.refining(); }, 60000));
     CHECK(study.model()->cells[0][0].status == "");
   }
+}
+
+TEST_CASE("where the map of exact attention fails, other columns do not wait for it") {
+  Study study(std::make_unique<BlindExact>());
+  open(study, "synthetic:clusters?n=9000&d=8&seed=1", {"exact", "h1d"}, {View::heatmap});
+  CHECK(wait_until([&] { return study.settled() && study.model()->cells[0][1].panel; }));
+  CHECK(study.model()->cells[0][0].status == "error: no memory for tiles");
+}
+
+TEST_CASE("the caption of a map tells the error of its column, whenever that is found") {
+  Study study(make_low_priority_backend({.backend = "cpu"}));
+  open(study, "synthetic:clusters?n=9000&d=8&seed=1", {"h1d"}, {View::error});
+  // A small part is drawn long before exact attention is there to compare with.
+  Session session = study.session();
+  session.viewport = {0, 256, 0, 256};
+  study.set_session(session);
+  REQUIRE(wait_until([&] { return study.columns()[0].metrics != nullptr; }, 60000));
+  CHECK(wait_until(
+      [&] {
+        return study.model()->cells[0][0].panel->caption.find("relative") != std::string::npos;
+      },
+      10000));
+}
+
+TEST_CASE("an attention matrix is read once, wherever one looks") {
+  const TemporaryDirectory folder;
+  const std::string path = folder / "matrix.safetensors";
+  write_safetensors(path, {{"attention", {1, 64, 64}, std::vector<float>(64 * 64, 0.25f)}}, {});
+  Study study(make_low_priority_backend({.backend = "cpu", .threads = 1}));
+  study.open(path);
+  REQUIRE(wait_until([&] { return study.settled() && study.shows_matrix(); }));
+  std::filesystem::resize_file(path, 0);
+  Session session = study.session();
+  session.viewport = {0, 16, 0, 16};
+  study.set_session(session);
+  REQUIRE(wait_until([&] { return study.settled(); }));
+  CHECK(study.model()->cells[0][0].status == "");
+}
+
+TEST_CASE("empty leaves count as leaves") {
+  Study study(make_low_priority_backend({.backend = "cpu", .threads = 1}));
+  open(study, "synthetic:clusters?n=24&d=16&seed=1", {"hyper"}, {View::heatmap});
+  REQUIRE(wait_until([&] { return study.settled(); }));
+  const auto leaves = leaves_of(study.columns()[0].computation->op->plan());
+  REQUIRE(leaves);
+  const auto last = std::max(std::ranges::max(leaves->queries), std::ranges::max(leaves->keys));
+  REQUIRE(last + 1 < leaves->count);  // else this shows nothing
+  CHECK(study.marks().leaf_count(0) == leaves->count);
 }
 
 TEST_CASE("the engine computes at the reported niceness, on the first back end and on the next") {

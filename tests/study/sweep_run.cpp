@@ -57,4 +57,15 @@ TEST_CASE("a sweep is measured although everything was cancelled before") {
   CHECK(s.measures());
 }
 
+TEST_CASE("a sweep that is started without a head changes nothing") {
+  Swept s;
+  s.run.start({.seconds = 0.1, .samples = 1}, "of a head");
+  REQUIRE(wait_until([&] { return !s.run.running(); }));
+  s.study.open("synthetic:hmatrix?n=16");
+  REQUIRE(wait_until([&] { return s.study.settled() && s.study.shows_matrix(); }));
+  s.run.start({}, "of nothing");
+  CHECK(s.run.provenance() == "of a head");
+  CHECK(s.run.stale());
+}
+
 }  // namespace fovea::test

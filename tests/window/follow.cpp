@@ -1,6 +1,7 @@
 // What belongs to a source, a head, a column or a place goes with it.
 #include <doctest/doctest.h>
 
+#include <QFile>
 #include <QLineEdit>
 #include <QTemporaryDir>
 #include <QToolButton>
@@ -195,6 +196,29 @@ TEST_CASE("the inspector forgets the pair where there is no key") {
   CHECK_FALSE(read);
   CHECK(window.settle());
   CHECK_FALSE(read);
+}
+
+TEST_CASE("a search is done again in another source of as many tokens") {
+  const QTemporaryDir dir;
+  const auto text = [&](const char* name, const char* words) {
+    QFile file(dir.filePath(name));
+    REQUIRE(file.open(QIODevice::WriteOnly));
+    file.write(words);
+    return file.fileName();
+  };
+  const QString first = text("first.txt", "one two three four five six seven eight"),
+                second = text("second.txt", "eight seven six five four three two one");
+  Window window(first);
+  REQUIRE(window.study().length() == 8);
+  window.trigger("find");
+  window->find_bar().findChild<QLineEdit*>("find_text")->setText("two");
+  CHECK(window.study().session().pinned_query == 1);
+  window->open(second);
+  REQUIRE(wait_until([&] { return window.study().session().source == second.toStdString(); }));
+  REQUIRE(window.settle());
+  REQUIRE(window.study().length() == 8);
+  window.trigger("find_next");
+  CHECK(window.study().session().pinned_query == 6);
 }
 
 TEST_CASE("a search follows the length of the layer, and opening it moves nothing") {

@@ -1,0 +1,69 @@
+#include "input/content_hash.h"
+
+#include <QDir>
+#include <QFileInfo>
+
+#include "data/error.h"
+#include "data/synthetic.h"
+
+namespace fovea {
+namespace {
+
+constexpr qint64 piece_bytes = 4 << 20;  // some 10 ms of hashing, for which other work waits
+
+bool has_content(const std::string& source) {
+  return !source.empty() && !source.starts_with(synthetic_prefix);
+}
+
+}  // namespace
+
+ContentHash::ContentHash(const std::string& source) : source_(source) {}
+
+void ContentHash::list_files() {
+  listed_ = true;
+  const QString path = QString::fromStdString(source_);
+  if (!QFileInfo(path).isDir()) {
+    files_ << path;
+    return;
+  }
+  for (const QFileInfo& entry : QDir(path).entryInfoList({"*.npy"}, QDir::Files, QDir::Name))
+    files_ << entry.filePath();
+  if (files_.isEmpty())
+    throw InputError(source_, "no .npy file found; expected those that were opened");
+}
+
+void ContentHash::open_next() {
+  file_.setFileName(files_.takeFirst());
+  if (!file_.open(QIODevice::ReadOnly))
+    throw InputError(file_.fileName().toStdString(), "cannot be read for its hash (" +
+                                                         file_.errorString().toStdString() +
+                                                         "); expected the file that was opened");
+}
+
+bool ContentHash::advance() {
+  if (!has_content(source_)) return false;
+  if (!listed_) list_files();
+  if (!file_.isOpen()) open_next();
+  piece_.resize(piece_bytes);
+  const qint64 read = file_.read(piece_.data(), piece_bytes);
+  if (read < 0)
+    throw InputError(file_.fileName().toStdString(), "cannot be read for its hash (" +
+                                                         file_.errorString().toStdString() +
+                                                         "); expected a whole file");
+  hash_.addData(QByteArrayView(piece_.constData(), read));
+  if (read == 0) file_.close();
+  return file_.isOpen() || !files_.isEmpty();
+}
+
+std::string ContentHash::text() const {
+  return has_content(source_) ? hash_.result().toHex().toStdString() : "";
+}
+
+std::string content_hash_of(const std::string& source) {
+  ContentHash hash(source);
+  while (hash.advance()) {
+  }
+  return hash.text();
+}
+
+}  // namespace fovea

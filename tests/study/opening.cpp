@@ -1,0 +1,155 @@
+// Opening a source in a Study: its hash, other patches of an image, and undo of them.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "study/event_loop.h"
+#include "study/session_editor.h"
+#include "study/source_opening.h"
+#include "temporary_directory.h"
+#include "window/backend.h"
+
+namespace fovea::test {
+namespace {
+
+/// A picture of 400 x 400 pixels: in patches of 1 it has too many tokens.
+std::string write_picture(const TemporaryDirectory& folder) {
+  std::string bytes = "P5 400 400 255\n";
+  for (int i = 0; i < 400 * 400; ++i) bytes.push_back(static_cast<char>(i % 251));
+  return folder.write("picture.pgm", bytes);
+}
+
+/// A picture that is open in patches of 8, and its editor.
+struct OpenPicture {
+  TemporaryDirectory folder;
+  Study study{std::make_unique<CpuLike>()};
+  SessionEditor editor{study};
+
+  OpenPicture() {
+    study.open(write_picture(folder));
+    REQUIRE(wait_until([&] { return study.length() == 2500; }));
+    editor.start();
+  }
+  bool ends() {
+    return wait_until([&] { return !study.opening(); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a large file is hashed while other requests are answered, and until it is closed") {
+  const TemporaryDirectory folder;
+  auto source = std::make_shared<Source>();
+  source->path = folder.write("large.bin", "");
+  std::filesystem::resize_file(source->path, 512 << 20);  // a second of hashing, or more
+  Requests requests(std::make_unique<CpuLike>(), std::make_shared<Background>());
+  SourceOpening opening(requests);
+  Subject subject;
+  subject.source = source;
+  opening.find_hash(subject);
+  REQUIRE(wait_until([&] { return requests.status().runs(RequestKind::hash); }));
+  bool answered = false;
+  requests.start_pieces(
+      {RequestKind::pair}, 0, [](const Backend&, Run&) { return false; },
+      [&](const std::string&) { answered = true; });
+  REQUIRE(wait_until([&] { return answered; }));
+  CHECK(opening.content_hash().empty());  // there is still more to hash
+  CHECK(requests.is_pending({RequestKind::hash}));
+  requests.cancel_all();
+  CHECK(wait_until([&] { return !requests.status().busy(); }));
+  CHECK(opening.content_hash().empty());
+}
+
+TEST_CASE("the expected hash of a session is kept until another is found") {
+  const TemporaryDirectory folder;
+  Study study(std::make_unique<CpuLike>());
+  // Before the hash is requested the engine gets work of a higher priority.
+  QObject::connect(&study, &Study::opened, &study, [&] {
+    study.requests().start_pieces(
+        {RequestKind::sweep}, 0,
+        [](const Backend&, Run& run) {
+          while (!run.stop.stop_requested())
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          return false;
+        },
+        [](const std::string&) {});
+  });
+  const std::string path = write_picture(folder);
+  study.open(path, standard_session(path, 2500), "0123abc");
+  REQUIRE(wait_until([&] { return study.length() > 0; }));
+  CHECK(study.content_hash() == "0123abc");
+  run_events(20);
+  CHECK(study.content_hash() == "0123abc");
+  study.requests().cancel({RequestKind::sweep});
+  CHECK(wait_until([&] { return study.content_hash().size() == 64; }));
+}
+
+TEST_CASE("patches that are refused leave nothing behind: not in the window, not in undo") {
+  OpenPicture picture;
+  int changes = 0;
+  bool can_undo = true;
+  QObject::connect(&picture.study, &Study::session_changed, &picture.study, [&] {
+    ++changes;
+    can_undo = picture.editor.can_undo();
+  });
+  picture.editor.choose_patch(1);
+  CHECK(picture.editor.can_undo());
+  SUBCASE("refused") {
+    REQUIRE(picture.ends());
+  }
+  SUBCASE("cancelled") {
+    picture.study.cancel();
+    CHECK_FALSE(picture.study.opening());
+  }
+  CHECK(picture.study.session().patch == 8);
+  CHECK(changes > 0);  // so that the window shows the patch again that there is
+  CHECK_FALSE(can_undo);
+  CHECK_FALSE(picture.editor.can_redo());
+}
+
+TEST_CASE("a change while other patches open goes for them, too, and is a step of its own") {
+  OpenPicture picture;
+  const Session& session = picture.study.session();
+  const auto use_map = [&](const char* id) {
+    picture.editor.change({}, [id](Session& s) { s.settings.colormap = id; });
+  };
+  picture.editor.choose_patch(16);
+  use_map("magma");
+  CHECK(session.settings.colormap == "magma");  // at once
+  REQUIRE(picture.ends());
+  CHECK(session.patch == 16);
+  CHECK(session.settings.colormap == "magma");
+  CHECK(session.viewport == Viewport{0, 625, 0, 625});
+  picture.editor.undo();
+  CHECK_FALSE(picture.study.opening());
+  CHECK(session.patch == 16);
+  CHECK(session.settings.colormap == "viridis");
+  picture.editor.redo();
+  CHECK(session.settings.colormap == "magma");
+  SUBCASE("and stays where they are refused") {
+    picture.editor.choose_patch(1);
+    use_map("cividis");
+    REQUIRE(picture.ends());
+    CHECK(session.patch == 16);
+    CHECK(session.settings.colormap == "cividis");
+    CHECK(picture.editor.can_undo());
+  }
+}
+
+TEST_CASE("each column that is added or removed is a step of undo") {
+  OpenPicture picture;
+  const std::size_t before = picture.study.session().columns.size();
+  picture.editor.add_column("h1d");
+  picture.editor.add_column("h1d");
+  picture.editor.undo();
+  CHECK(picture.study.session().columns.size() == before + 1);
+  picture.editor.redo();
+  picture.editor.remove_column();
+  picture.editor.remove_column();
+  picture.editor.undo();
+  CHECK(picture.study.session().columns.size() == before + 1);
+}
+
+}  // namespace fovea::test
