@@ -157,7 +157,7 @@ void Controls::touch_row(Scene& scene, int row, const Rect& window, bool double_
 /// while the pointer is in the row or keys act on it.
 void Controls::row_buttons(Scene& scene, int row, const Rect& window, bool seen) {
   const Rect label = scene.grid.row_label(row);
-  const double length = ink_->letters.width(label_of(scene.view(row)), body_face.size) + 8;
+  const double length = ink_->letters.width(label_of(scene.view(row)), body_face) + 8;
   if (button("view", {label.x, label.centre().y - length / 2, icon + 2, length}, window,
              "The view of this row"))
     ImGui::OpenPopup("choose view");

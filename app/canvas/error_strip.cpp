@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "canvas/scene.h"
+#include "data/number_text.h"
 
 namespace fovea::canvas {
 namespace {
@@ -34,10 +35,9 @@ std::string row_strip_words(const Scene& scene, int row, int column) {
   if (!strip || query < 0) return "";
   const float value = strip->largest({query, query + 1});
   const auto& raster = std::get<Raster>(scene.panel(row, column)->body);
-  if (raster.palette != Palette::categories)
-    return "output error |z̃ − z| " + drawing::number_text(value);
+  if (raster.palette != Palette::categories) return "output error |z̃ − z| " + format_drawn(value);
   return raster.row_quantity +
-         (std::isnan(value) ? ": not sampled" : " " + drawing::number_text(100 * value) + " %");
+         (std::isnan(value) ? ": not sampled" : " " + format_drawn(100 * value) + " %");
 }
 
 }  // namespace fovea::canvas

@@ -66,10 +66,10 @@ ImFont* Fonts::face(drawing::Letters letters) const {
   return faces_[letters.size > 0.5 * (body_face.size + small_face.size) ? 1 : 2];
 }
 
-double Fonts::width(const std::string& text, double wanted, bool bold) const {
-  const double drawn = wanted > 0 ? wanted : size();
-  return face({drawn, bold})
-      ->CalcTextSizeA(float(drawn), 1e6f, 0, text.data(), text.data() + text.size())
+double Fonts::width(const std::string& text, drawing::Letters letters) const {
+  letters.size = size(letters);
+  return face(letters)
+      ->CalcTextSizeA(float(letters.size), 1e6f, 0, text.data(), text.data() + text.size())
       .x;
 }
 

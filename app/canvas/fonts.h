@@ -21,8 +21,7 @@ class Fonts : public drawing::Lettering {
 
   /// The face that is drawn best at a size.
   ImFont* face(drawing::Letters letters) const;
-  using Lettering::width;
-  double width(const std::string& text, double size = 0, bool bold = false) const override;
+  double width(const std::string& text, drawing::Letters letters = {}) const override;
 
  protected:
   bool has_glyph(char32_t character) const override;

@@ -53,10 +53,10 @@ void draw_header(Ink& ink, const Scene& scene, int column) {
     ink.fill({where.x - 4, where.y - 2, where.width + 8, where.height + 4},
              faded(ink.style.accent, chosen ? 0.16 : 0.08), 4);
   const std::string& title = scene.title(column);
-  const bool long_title = ink.letters.width(title, title_face.size, true) > where.width - 2;
+  const bool long_title = ink.letters.width(title, title_face) > where.width - 2;
   const Letters face = long_title ? body_face : title_face;
   Rect line{where.x + 1, where.y, where.width - 2, 16};
-  ink.write(line, ink.letters.elided(title, line.width, face.bold, face.size), Align::left,
+  ink.write(line, ink.letters.elided(title, line.width, face), Align::left,
             chosen ? ink.style.accent : ink.style.text, face);
   const int lines = where.height > 38 ? 2 : 1;
   std::string subtitle = scene.subtitle(column);
@@ -75,7 +75,7 @@ void draw_drop_line(Ink& ink, const Scene& scene) {
   const auto [from, x] = *scene.dragged_column;
   const Rect source = scene.grid.header(from);
   const std::string& title = scene.title(from);
-  const Rect dragged{x + 10, source.y, ink.letters.width(title, title_face.size, true) + 16, 22};
+  const Rect dragged{x + 10, source.y, ink.letters.width(title, title_face) + 16, 22};
   ink.fill(dragged, ink.style.accent, 4);
   ink.write(dragged, title, Align::centre, ink.style.ground, title_face);
   const int to = scene.grid.column_at(x, from);

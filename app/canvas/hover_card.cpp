@@ -10,8 +10,6 @@
 namespace fovea::canvas {
 namespace {
 
-using drawing::number_text;
-
 /// "max of 4 × 4" where a pixel covers several entries; else empty.
 std::string pooling_words(const Raster& raster) {
   const Index down = raster.rows.size() / std::max<Index>(1, raster.values.rows());
@@ -29,12 +27,12 @@ std::string value_words(const Raster& raster, Index query, Index key, bool with_
     const auto c = std::size_t(std::max(0.0f, *value));
     return std::isfinite(*value) && c < raster.categories.size() ? raster.categories[c] : "masked";
   }
-  std::string words = number_text(*value);
+  std::string words = format_drawn(*value);
   if (const std::string pooling = pooling_words(raster); with_pooling && !pooling.empty())
     words += "  " + pooling;
   if (!raster.standard_error.empty())
     if (const float error = number_of_pair(raster, raster.standard_error, query, key); error > 0)
-      words += "  ± " + number_text(error);
+      words += "  ± " + format_drawn(error);
   return words;
 }
 
@@ -50,7 +48,8 @@ std::string block_words(const BlockMap& blocks, Index query, Index key) {
 std::string curve_words(const RowCurve& row, Index key) {
   if (!row.keys.contains(key)) return "";
   const auto at = [&](const std::vector<float>& values) {
-    return number_text(values[pixel_of(key - row.keys.begin, row.keys.size(), std::ssize(values))]);
+    return format_drawn(
+        values[pixel_of(key - row.keys.begin, row.keys.size(), std::ssize(values))]);
   };
   std::string words;
   if (!row.exact.empty()) words = "exact " + at(row.exact);
@@ -59,7 +58,7 @@ std::string curve_words(const RowCurve& row, Index key) {
 }
 
 std::string strip_words(const Strip& strip, Index query) {
-  return query >= 0 && query < std::ssize(strip.values) ? number_text(strip.values[query]) : "";
+  return query >= 0 && query < std::ssize(strip.values) ? format_drawn(strip.values[query]) : "";
 }
 
 std::string leaf_words(const LeafSizes& leaves, IndexRange chosen) {
@@ -128,7 +127,7 @@ std::vector<Line> card_lines(const Scene& scene, const Panel& panel) {
   if (const auto* leaves = std::get_if<LeafSizes>(&panel.body)) {
     if (scene.grid.side() < drawing::least_width_for_figures(scene.fonts))
       for (const Diagnostic& figure : leaves->figures)
-        lines.push_back({{figure.label + ": " + number_text(figure.value)}});
+        lines.push_back({{figure.label + ": " + format_drawn(figure.value)}});
     if (p.leaves.size() > 0) lines.push_back({{leaf_words(*leaves, p.leaves)}});
     return lines;
   }

@@ -41,7 +41,7 @@ void ScreenInk::text_upwards(Point centre, const std::string& words, Rgba colour
   if (face.size <= 0) face.size = letters.size();
   const int begin = list_.VtxBuffer.Size;
   const auto x = float(std::round(centre.x)), y = float(std::round(centre.y));
-  const auto half = float(std::round(letters.width(words, face.size, face.bold) / 2));
+  const auto half = float(std::round(letters.width(words, face) / 2));
   const auto middle = float(std::round(capitals_middle * face.size));
   // Unclipped while it lies flat: the list's clip rectangle is for where it will stand.
   constexpr float far = 1e6f;

@@ -7,6 +7,8 @@
 
 #include "data/number_text.h"
 #include "drawing/bodies.h"
+#include "drawing/largest.h"
+#include "drawing/visit_body.h"
 
 namespace fovea::drawing {
 namespace {
@@ -38,13 +40,20 @@ PanelAxis token_axis(TokenSpan tokens, const char* label, double length, double 
   return axis;
 }
 
+/// From 0 on, at least two where there are numbers to choose: a 0 by itself is no scale.
+std::vector<Tick> ticks_from_zero(double high, int most) {
+  std::vector<Tick> ticks = linear_ticks(0, high, most);
+  for (; ticks.size() < 2 && most < 10; ++most) ticks = linear_ticks(0, high, most + 1);
+  return ticks;
+}
+
 PanelAxis amount_axis(double top, const std::string& label, double length,
                       const Lettering& letters) {
   const double high = top > 0 && std::isfinite(top) ? 1.04 * top : 1;
   return {.low = 0,
           .high = high,
           .label = label,
-          .ticks = linear_ticks(0, high, ticks_along(length, letters)),
+          .ticks = ticks_from_zero(high, ticks_along(length, letters)),
           .amounts = true};
 }
 
@@ -58,15 +67,11 @@ PanelAxis weight_axis(double top, double log_floor, double length, const Letteri
   return axis;
 }
 
-double highest(const std::vector<float>& values) {
-  double high = 0;
-  for (const float v : values)
-    if (std::isfinite(v)) high = std::max<double>(high, v);
-  return high;
-}
-
-double largest(const std::vector<Index>& sizes) {
-  return sizes.empty() ? 0 : *std::ranges::max_element(sizes);
+/// The largest finite amount, for the top of an axis.
+template <class T>
+double highest(const std::vector<T>& amounts) {
+  const auto most = largest_in(amounts, {0, std::ssize(amounts)}, std::numeric_limits<T>::max());
+  return std::max<double>(0, most.value_or(0));
 }
 
 /// The tokens that a rank map is of: of a long head only a part.
@@ -85,7 +90,7 @@ constexpr double kZeros = 1.4;      // lines that are left for zeros
 
 std::string amount_text(double value, SeriesPlot::Unit unit) {
   if (unit == SeriesPlot::Unit::milliseconds) return format_time(value, Zeros::drop);
-  return unit == SeriesPlot::Unit::bytes ? format_bytes(value, Zeros::drop) : number_text(value);
+  return unit == SeriesPlot::Unit::bytes ? format_bytes(value, Zeros::drop) : format_drawn(value);
 }
 
 /// Powers of two for bytes, else powers of ten and, where there is room, numbers between them.
@@ -140,42 +145,39 @@ PanelAxis series_axis(const SeriesPlot& plot, double length, const Lettering& le
 }
 
 struct Maker {
-  const AxesRequest& in;
+  const AxesRequest& request;
   double top;
+  Point size = request.size;
+  const Lettering& letters = request.letters;
 
   PanelAxis down(IndexRange tokens) const {
-    return query_axis(in.queries.value_or(span_of(tokens)), in.size.y, in.letters, in.names);
+    return query_axis(request.queries.value_or(span_of(tokens)), size.y, letters, request.names);
   }
   PanelAxis across(IndexRange tokens) const {
-    return key_axis(in.keys.value_or(span_of(tokens)), in.size.x, in.letters, in.names);
+    return key_axis(request.keys.value_or(span_of(tokens)), size.x, letters, request.names);
   }
   Axes operator()(const Raster& raster) const { return {across(raster.cols), down(raster.rows)}; }
   Axes operator()(const BlockMap& blocks) const {
     return {across(tokens_of(blocks)), down(tokens_of(blocks))};
   }
   Axes operator()(const LeafSizes& leaves) const {
-    const Index count = std::max(leaves.queries.size(), leaves.keys.size());
-    PanelAxis x = key_axis(span_of({0, count}), in.size.x, in.letters, {});
+    PanelAxis x = key_axis(span_of({0, leaf_count(leaves)}), size.x, letters, {});
     x.label = leaves.kind;
-    return {x, amount_axis(top, "tokens", 0.6 * in.size.y, in.letters)};
+    return {x, amount_axis(top, "tokens", 0.6 * size.y, letters)};
   }
   Axes operator()(const RowCurve& row) const {
-    return {across(row.keys), weight_axis(top, row.log_floor, in.size.y, in.letters)};
+    return {across(row.keys), weight_axis(top, row.log_floor, size.y, letters)};
   }
   Axes operator()(const Strip& strip) const {
     const IndexRange all{0, std::ssize(strip.values)};
-    const int most = std::max(2.0, in.size.x / (5 * in.letters.size()));
-    PanelAxis x = amount_axis(top, strip.quantity, in.size.x, in.letters);
-    x.ticks = linear_ticks(0, x.high, std::min(most, 4));
+    PanelAxis x = amount_axis(top, strip.quantity, size.x, letters);
+    x.ticks = ticks_from_zero(x.high, std::clamp(size.x / (5 * letters.size()), 2.0, 4.0));
     return {x, down(all)};
   }
   Axes operator()(const SeriesPlot& plot) const {
-    return {lengths_axis(plot), series_axis(plot, in.size.y, in.letters)};
+    return {lengths_axis(plot), series_axis(plot, size.y, letters)};
   }
-  template <class Other>
-  Axes operator()(const Other&) const {
-    return {};
-  }
+  Axes operator()(const one_of<OutputPicture, FigureTable, Message> auto&) const { return {}; }
 };
 
 constexpr double kTick = 0.3, kTickGap = 0.22, kNameGap = 0.2;  // in letters
@@ -190,9 +192,14 @@ bool labelled(const PanelAxis& axis, AxisWords words) {
   return words.label && !axis.label.empty();
 }
 
-/// Kept within the plot, but for a little.
-double kept(double at, double half, double from, double to, double over) {
-  return std::max(from - over + half, std::min(at, to + over - half));
+struct Edges {
+  double from, to;
+};
+
+/// Where the middle of a text stands, `half` of it to each side: at `middle`, or beside it where
+/// the text would cross an edge.
+double within(Edges edges, double middle, double half) {
+  return std::max(edges.from + half, std::min(middle, edges.to - half));
 }
 
 }  // namespace
@@ -224,18 +231,28 @@ PanelAxis key_axis(TokenSpan tokens, double width, const Lettering& letters,
 }
 
 std::optional<double> amount_of(const Panel& panel) {
-  if (const auto* row = std::get_if<RowCurve>(&panel.body))
-    return std::max(highest(row->exact), highest(row->approximate));
-  if (const auto* strip = std::get_if<Strip>(&panel.body)) return highest(strip->values);
-  if (const auto* leaves = std::get_if<LeafSizes>(&panel.body))
-    return std::max(largest(leaves->queries), largest(leaves->keys));
-  return std::nullopt;
+  using Amount = std::optional<double>;
+  return visit_body(
+      panel,
+      [](const RowCurve& row) -> Amount {
+        return std::max(highest(row.exact), highest(row.approximate));
+      },
+      [](const Strip& strip) -> Amount { return highest(strip.values); },
+      [](const LeafSizes& leaves) -> Amount {
+        return std::max(highest(leaves.queries), highest(leaves.keys));
+      },
+      [](const one_of<Message, Raster, BlockMap, SeriesPlot, OutputPicture, FigureTable> auto&)
+          -> Amount { return std::nullopt; });
 }
 
 std::string amount_name(const Panel& panel) {
-  if (const auto* strip = std::get_if<Strip>(&panel.body)) return strip->quantity;
-  if (const auto* leaves = std::get_if<LeafSizes>(&panel.body)) return "tokens a " + leaves->kind;
-  return std::holds_alternative<RowCurve>(panel.body) ? "weight" : "";
+  return visit_body(
+      panel, [](const RowCurve&) -> std::string { return "weight"; },
+      [](const Strip& strip) { return strip.quantity; },
+      [](const LeafSizes& leaves) { return "tokens a " + leaves.kind; },
+      [](const one_of<Message, Raster, BlockMap, SeriesPlot, OutputPicture, FigureTable> auto&) {
+        return std::string();
+      });
 }
 
 Axes axes_of(const Panel& panel, const AxesRequest& request) {
@@ -275,14 +292,15 @@ void draw_x_axis(Ink& ink, const Plot& plot, AxisWords words) {
   const PanelAxis& axis = *plot.axes.x;
   const Rect& where = plot.where;
   const double size = ink.letters.size(), tick_end = where.bottom() + kTick * size;
-  double free = where.right() + where.width;  // from the last number leftwards
+  const Edges edges{where.x - 0.3 * size, where.right() + 0.3 * size};
+  double end = where.right() + where.width;  // of the next number, from the last one leftwards
   for (const Tick& tick : axis.ticks | std::views::reverse) {
     const double x = plot.x(tick.at), width = ink.letters.width(tick.label);
     ink.line({x, where.bottom()}, {x, tick_end}, {ink.style.frame});
     const double half = axis.named ? 0.5 * size : width / 2;
-    const double middle = axis.named ? x : kept(x, half, where.x, where.right(), 0.3 * size);
-    if (!words.numbers || middle + half > free) continue;
-    free = middle - half - (axis.named ? 0.1 : 0.4) * size;
+    const double middle = axis.named ? x : within(edges, x, half);
+    if (!words.numbers || middle + half > end) continue;
+    end = middle - half - (axis.named ? 0.1 : 0.4) * size;
     if (axis.named)
       ink.text_upwards({x, tick_end + 0.2 * size + width / 2}, tick.label, ink.style.label);
     else
@@ -301,11 +319,12 @@ void draw_y_axis(Ink& ink, const Plot& plot, AxisWords words) {
   const Rect& where = plot.where;
   const double size = ink.letters.size(), line = ink.letters.line();
   const double tick_end = where.x - kTick * size;
+  const Edges edges{where.y - 0.14 * size, where.bottom() + 0.14 * size};
   std::optional<double> before;  // where the number before stands
   for (const Tick& tick : axis.ticks) {
     const double y = plot.y(tick.at);
     ink.line({tick_end, y}, {where.x, y}, {ink.style.frame});
-    const double middle = kept(y, 0.5 * size, where.y, where.bottom(), 0.14 * size);
+    const double middle = within(edges, y, 0.5 * size);
     if (!words.numbers || (before && std::abs(middle - *before) < 1.1 * size)) continue;
     before = middle;
     ink.write({tick_end - kTickGap * size, middle - line / 2, 0, line}, tick.label, Align::right,

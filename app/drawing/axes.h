@@ -1,5 +1,5 @@
-// Axes are the two scales of a plot: queries run down, keys run right, amounts run up (of a strip,
-// which has its queries down, to the right).
+// Axes are the two scales of a plot. Queries run downwards and keys to the right. Amounts run
+// upwards; only in a Strip, whose queries run downwards, they run to the right.
 #pragma once
 
 #include <optional>

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <functional>
 
+#include "drawing/visit_body.h"
+
 namespace fovea::drawing {
 namespace {
 
 LeafOrder order_of(const LeafSizes& leaves) {
   LeafOrder order;
-  order.count = std::max(std::ssize(leaves.queries), std::ssize(leaves.keys));
+  order.count = leaf_count(leaves);
   order.sums.assign(order.count + 1, 0);
   for (Index leaf = 0; leaf < order.count; ++leaf) {
     const Index queries = leaf < std::ssize(leaves.queries) ? leaves.queries[leaf] : 0;
@@ -55,18 +57,29 @@ double table_height(const FigureTable& table, double width, const Lettering& let
   return std::max(height, 1.2 * letters.line());
 }
 
+/// Rows over columns; nothing where there are no cells.
+std::optional<double> shape_of_cells(double rows, double cols) {
+  if (rows < 1 || cols < 1) return std::nullopt;
+  return std::clamp(rows / cols, 0.2, 2.0);  // beyond, cells are stretched
+}
+
 }  // namespace
 
-PreparedPanel::PreparedPanel(const Panel& of) : panel(&of) {
-  if (const auto* raster = std::get_if<Raster>(&of.body)) contents = contents_of(*raster);
-  if (const auto* sizes = std::get_if<LeafSizes>(&of.body)) leaves = order_of(*sizes);
+Index leaf_count(const LeafSizes& leaves) {
+  return std::max(std::ssize(leaves.queries), std::ssize(leaves.keys));
+}
+
+PreparedPanel::PreparedPanel(const Panel& shown) : panel(&shown) {
+  if (const auto* raster = std::get_if<Raster>(&shown.body)) contents = contents_of(*raster);
+  if (const auto* sizes = std::get_if<LeafSizes>(&shown.body)) leaves = order_of(*sizes);
 }
 
 Legend legend_of(const BodyDrawing& d) {
-  if (const auto* leaves = std::get_if<LeafSizes>(&d.prepared.panel->body))
-    return legend_of(d, *leaves);
-  if (const auto* row = std::get_if<RowCurve>(&d.prepared.panel->body)) return legend_of(d, *row);
-  return {};
+  return visit_body(
+      *d.prepared.panel,
+      [&](const one_of<LeafSizes, RowCurve> auto& body) { return legend_of(d, body); },
+      [](const one_of<Message, Raster, BlockMap, Strip, SeriesPlot, OutputPicture,
+                      FigureTable> auto&) { return Legend(); });
 }
 
 void draw_body(const BodyDrawing& d) {
@@ -74,59 +87,61 @@ void draw_body(const BodyDrawing& d) {
 }
 
 std::optional<double> shape_of(const Panel& panel) {
-  double rows = 1, cols = 1;
-  if (const auto* raster = std::get_if<Raster>(&panel.body)) {
-    rows = raster->rows.size();
-    cols = raster->cols.size();
-  } else if (const auto* picture = std::get_if<OutputPicture>(&panel.body)) {
-    rows = picture->rows;
-    cols = picture->cols;
-  } else if (!std::holds_alternative<BlockMap>(panel.body) &&
-             !std::holds_alternative<Strip>(panel.body)) {
-    return std::nullopt;
-  }
-  if (rows < 1 || cols < 1) return std::nullopt;
-  return std::clamp(rows / cols, 0.2, 2.0);  // beyond, cells are stretched
+  return visit_body(
+      panel,
+      [](const Raster& raster) { return shape_of_cells(raster.rows.size(), raster.cols.size()); },
+      [](const OutputPicture& picture) { return shape_of_cells(picture.rows, picture.cols); },
+      [](const one_of<BlockMap, Strip> auto&) { return shape_of_cells(1, 1); },
+      [](const one_of<Message, LeafSizes, RowCurve, SeriesPlot, FigureTable> auto&) {
+        return std::optional<double>();
+      });
 }
 
 double natural_height(const Panel& panel, double width, const Lettering& letters,
                       const TokenNames& names) {
   if (const auto shape = shape_of(panel)) return width * *shape;
-  if (const auto* table = std::get_if<FigureTable>(&panel.body))
-    return table_height(*table, width, letters);
-  if (std::holds_alternative<LeafSizes>(panel.body))
-    return std::max(0.8 * width, 7 * letters.line());
   const double heading = heading_height(panel, {0, 0, width, width}, letters, names);
-  if (std::holds_alternative<RowCurve>(panel.body)) return heading + 0.5 * width;
-  if (std::holds_alternative<SeriesPlot>(panel.body))
-    return heading + std::min(0.72 * width, std::max(0.45 * width, 14 * letters.size()));
-  const auto* message = std::get_if<Message>(&panel.body);
-  const auto lines = letters.wrapped(message ? message->text : "", width - letters.size(), 8);
-  return std::max(0.35 * width, height_of(lines, letters) + letters.line());
+  const auto height_of_words = [&](const std::string& words) {
+    const auto lines = letters.wrapped(words, width - letters.size(), 8);
+    return std::max(0.35 * width, height_of(lines, letters) + letters.line());
+  };
+  return visit_body(
+      panel, [&](const FigureTable& table) { return table_height(table, width, letters); },
+      [&](const LeafSizes&) { return std::max(0.8 * width, 7 * letters.line()); },
+      [&](const RowCurve&) { return heading + 0.5 * width; },
+      [&](const SeriesPlot&) {
+        return heading + std::min(0.72 * width, std::max(0.45 * width, 14 * letters.size()));
+      },
+      [&](const Message& message) { return height_of_words(message.text); },
+      // Without cells.
+      [&](const one_of<Raster, BlockMap, Strip, OutputPicture> auto&) {
+        return height_of_words("");
+      });
 }
 
 double heading_height(const Panel& panel, const Rect& body, const Lettering& letters,
                       const TokenNames& names) {
-  if (const auto* leaves = std::get_if<LeafSizes>(&panel.body))
-    return leaf_heading_height(*leaves, body, letters);
-  if (const auto* row = std::get_if<RowCurve>(&panel.body))
-    return row_heading_height(*row, body.width, letters, names);
-  if (const auto* series = std::get_if<SeriesPlot>(&panel.body))
-    return series_heading_height(*series, body.width, letters);
-  return 0;
+  return visit_body(
+      panel, [&](const LeafSizes& leaves) { return leaf_heading_height(leaves, body, letters); },
+      [&](const RowCurve& row) { return row_heading_height(row, body.width, letters, names); },
+      [&](const SeriesPlot& plot) { return series_heading_height(plot, body.width, letters); },
+      [](const one_of<Message, Raster, BlockMap, Strip, OutputPicture, FigureTable> auto&) {
+        return 0.0;
+      });
 }
 
 void draw(const BodyDrawing& d, const FigureTable& table) {
   Ink& ink = d.ink;
   const Rect& where = d.plot.where;
+  if (table.rows.empty()) return draw_message(ink, where, "nothing to list");
   const std::vector<TableRow> rows = rows_of(table, where.width, ink.letters);
   const double line = 1.2 * ink.letters.line();
-  double left = 0;  // height of the rows that are to come
-  for (const TableRow& row : rows) left += row.height;
+  double remaining = 0;  // height of the rows that are to come
+  for (const TableRow& row : rows) remaining += row.height;
   double y = where.y;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const double room = where.bottom() - y + 0.01;
-    if (left > room && rows[r].height + line > room) {  // and a line to say so
+    if (remaining > room && rows[r].height + line > room) {  // and a line to say so
       const std::string more = "and " + std::to_string(rows.size() - r) + " more";
       ink.write({where.x, y, where.width, line}, ink.letters.elided(more, where.width), Align::left,
                 ink.style.faint);
@@ -139,7 +154,7 @@ void draw(const BodyDrawing& d, const FigureTable& table) {
       at.y += ink.letters.line();
     }
     y += rows[r].height;
-    left -= rows[r].height;
+    remaining -= rows[r].height;
     ink.line({where.x, y}, {where.right(), y}, {ink.style.grid});
   }
 }

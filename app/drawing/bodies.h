@@ -7,6 +7,9 @@
 
 namespace fovea::drawing {
 
+/// Leaves, or bars that stand for several buckets.
+Index leaf_count(const LeafSizes& leaves);
+
 /// Leaves as they are drawn.
 struct LeafOrder {
   Index count = 0;
@@ -19,7 +22,7 @@ struct LeafOrder {
 /// What the drawing of a panel needs and finds once, however often the panel is drawn.
 struct PreparedPanel {
   /// The panel must outlive it.
-  explicit PreparedPanel(const Panel& panel);
+  explicit PreparedPanel(const Panel& shown);
 
   const Panel* panel;
   RasterContents contents;  // of a raster
@@ -87,7 +90,7 @@ void draw_row_strip(Ink& ink, const Rect& plot, const PanelAxis& axis, const Row
 /// Room for a strip beside a plot.
 double row_strip_room(const Lettering& letters);
 
-/// Of these kinds.
+/// Headings and legends of the kinds of body that have one.
 double row_heading_height(const RowCurve& row, double width, const Lettering& letters,
                           const TokenNames& names);
 double leaf_heading_height(const LeafSizes& leaves, const Rect& body, const Lettering& letters);

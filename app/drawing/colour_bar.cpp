@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "data/number_text.h"
+
 namespace fovea::drawing {
 namespace {
 
@@ -103,25 +105,23 @@ Rect ColourBar::gradient() const {
 }
 
 void ColourBar::draw(Ink& ink, Point top_left) const {
-  ColourBar placed = *this;
-  placed.bar_ = bar_.moved(top_left.x, top_left.y);
-  placed.label_ = label_.moved(top_left.x, top_left.y);
   if (!bar_.empty()) {
-    placed.draw_gradient(ink);
-    placed.draw_ends(ink);
-    placed.draw_numbers(ink);
+    draw_gradient(ink, top_left);
+    draw_ends(ink, top_left);
+    draw_numbers(ink, top_left);
   }
+  const Rect label = label_.moved(top_left.x, top_left.y);
   if (is_upright() && !bar_.empty())
-    ink.text_upwards(placed.label_.centre(), label_lines_.front(), ink.style.label);
+    ink.text_upwards(label.centre(), label_lines_.front(), ink.style.label);
   else
-    ink.write_lines(placed.label_, label_lines_, Align::left, ink.style.label);
+    ink.write_lines(label, label_lines_, Align::left, ink.style.label);
   legend_.draw(ink, {top_left.x + legend_at_.x, top_left.y + legend_at_.y});
 }
 
 std::vector<Tick> ColourBar::ticks(int most) const {
   if (most == 1 && scale_.palette != Palette::diverging)
-    return {{scale_.bottom(), number_text(scale_.bottom(), 1)},
-            {scale_.high, number_text(scale_.high, 1)}};
+    return {{scale_.bottom(), format_drawn(scale_.bottom(), 1)},
+            {scale_.high, format_drawn(scale_.high, 1)}};
   if (scale_.signed_log())
     return signed_log_ticks(scale_.high, 3 * signed_log_unit(scale_.high, scale_.log_floor), most);
   if (scale_.norm == Norm::log) return log_ticks(scale_.bottom(), scale_.high, most);
@@ -166,8 +166,7 @@ std::vector<ColourBar::Number> ColourBar::numbers(const Lettering& letters) cons
   }
 }
 
-void ColourBar::draw_gradient(Ink& ink) const {
-  const Rect bar = gradient();
+void ColourBar::draw_gradient(Ink& ink, Point top_left) const {
   const int count = scale_.steps() > 0 ? scale_.steps() : 256;
   std::vector<Rgba> colours;
   for (int i = 0; i < count; ++i) {
@@ -175,19 +174,21 @@ void ColourBar::draw_gradient(Ink& ink) const {
     colours.push_back(opaque(scale_.map->steps[step]));
   }
   if (is_upright()) std::ranges::reverse(colours);
-  ink.cells(bar, is_upright() ? count : 1, is_upright() ? 1 : count, colours);
+  ink.cells(gradient().moved(top_left.x, top_left.y), is_upright() ? count : 1,
+            is_upright() ? 1 : count, colours);
 }
 
 /// Heads in the colours of what is below and above the range, and the outline of all.
-void ColourBar::draw_ends(Ink& ink) const {
-  const Rect bar = gradient();
+void ColourBar::draw_ends(Ink& ink, Point top_left) const {
+  const Rect whole = bar_.moved(top_left.x, top_left.y),
+             bar = gradient().moved(top_left.x, top_left.y);
   const Rgba under = opaque(scale_.map->under), over = opaque(scale_.map->over);
   const Point a{bar.x, bar.y}, b{bar.right(), bar.y}, c{bar.right(), bar.bottom()},
       d{bar.x, bar.bottom()};
   const Point low =
-      is_upright() ? Point{bar.centre().x, bar_.bottom()} : Point{bar_.x, bar.centre().y};
+      is_upright() ? Point{bar.centre().x, whole.bottom()} : Point{whole.x, bar.centre().y};
   const Point high =
-      is_upright() ? Point{bar.centre().x, bar_.y} : Point{bar_.right(), bar.centre().y};
+      is_upright() ? Point{bar.centre().x, whole.y} : Point{whole.right(), bar.centre().y};
   const auto [low_a, high_a, high_b, low_b] =
       is_upright() ? std::array{d, a, b, c} : std::array{a, b, c, d};
   if (scale_.under) ink.polygon(std::array{low_a, low, low_b}, under);
@@ -196,15 +197,16 @@ void ColourBar::draw_ends(Ink& ink) const {
   ink.path(std::array{low_a, high_a, high, high_b, low_b, low, low_a}, {ink.style.frame});
 }
 
-void ColourBar::draw_numbers(Ink& ink) const {
-  const Rect bar = gradient();
+void ColourBar::draw_numbers(Ink& ink, Point top_left) const {
+  const Rect bar = gradient().moved(top_left.x, top_left.y);
   const double tick = kBarTick * ink.letters.size();
   for (const Number& number : numbers(ink.letters)) {
+    const double x = top_left.x + number.at, y = top_left.y + number.at;
     if (is_upright())
-      ink.line({bar.right(), number.at}, {bar.right() + tick, number.at}, {ink.style.frame});
+      ink.line({bar.right(), y}, {bar.right() + tick, y}, {ink.style.frame});
     else
-      ink.line({number.at, bar.bottom()}, {number.at, bar.bottom() + tick}, {ink.style.frame});
-    ink.write(number.box, number.text, Align::left, ink.style.label);
+      ink.line({x, bar.bottom()}, {x, bar.bottom() + tick}, {ink.style.frame});
+    ink.write(number.box.moved(top_left.x, top_left.y), number.text, Align::left, ink.style.label);
   }
 }
 

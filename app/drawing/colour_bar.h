@@ -43,9 +43,9 @@ class ColourBar {
   std::vector<Tick> ticks(int most) const;
   double share_of(double value) const;
   std::vector<Number> numbers(const Lettering& letters) const;
-  void draw_gradient(Ink& ink) const;
-  void draw_ends(Ink& ink) const;
-  void draw_numbers(Ink& ink) const;
+  void draw_gradient(Ink& ink, Point top_left) const;
+  void draw_ends(Ink& ink, Point top_left) const;
+  void draw_numbers(Ink& ink, Point top_left) const;
 
   ColourScale scale_;
   Form form_;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "drawing/visit_body.h"
+
 namespace fovea::drawing {
 namespace {
 
@@ -38,6 +40,17 @@ ColourScale scale_of(const Raster& raster, const ViewSettings& settings) {
     scale.high = std::max(std::abs(raster.low), std::abs(raster.high));
     scale.low = -scale.high;
   }
+  return scale;
+}
+
+ColourScale scale_of(const BlockMap& blocks, const ViewSettings& settings) {
+  ColourScale scale;
+  scale.palette = Palette::ranks;
+  scale.map = &colormap_for(Palette::ranks, settings.colormap);
+  scale.label = blocks.quantity;
+  if (!scale.label.empty()) scale.label += "; colour: ";
+  scale.label += name_of_share(settings.rank_colour);
+  scale.rank_colour = settings.rank_colour;
   return scale;
 }
 
@@ -98,18 +111,12 @@ int ColourScale::steps() const {
 }
 
 std::optional<ColourScale> colour_scale_of(const Panel& panel, const ViewSettings& settings) {
-  if (const auto* raster = std::get_if<Raster>(&panel.body)) return scale_of(*raster, settings);
-  if (const auto* blocks = std::get_if<BlockMap>(&panel.body)) {
-    ColourScale scale;
-    scale.palette = Palette::ranks;
-    scale.map = &colormap_for(Palette::ranks, settings.colormap);
-    scale.label = blocks->quantity;
-    if (!scale.label.empty()) scale.label += "; colour: ";
-    scale.label += name_of_share(settings.rank_colour);
-    scale.rank_colour = settings.rank_colour;
-    return scale;
-  }
-  return std::nullopt;
+  using Scale = std::optional<ColourScale>;
+  return visit_body(
+      panel,
+      [&](const one_of<Raster, BlockMap> auto& body) -> Scale { return scale_of(body, settings); },
+      [](const one_of<Message, LeafSizes, RowCurve, Strip, SeriesPlot, OutputPicture,
+                      FigureTable> auto&) -> Scale { return std::nullopt; });
 }
 
 bool same_kind(const ColourScale& a, const ColourScale& b) {
@@ -128,21 +135,23 @@ namespace {
 /// One scale for all where that is asked for and they are of one kind.
 void share(RowScales& row, bool share_amounts) {
   bool alike = true;
-  for (const auto& one : row.of) {
-    if (!one) continue;
-    row.several = row.shared.has_value();
+  for (const auto& scale : row.of) {
+    if (!scale) continue;
+    ++row.count;
     if (!row.shared) {
-      row.shared = one;
+      row.shared = scale;
       continue;
     }
-    alike = alike && same_kind(*row.shared, *one);
-    widen(*row.shared, *one);
+    alike = alike && same_kind(*row.shared, *scale);
+    widen(*row.shared, *scale);
   }
   if (row.shared && (!alike || (row.shared->is_amounts() && !share_amounts))) row.shared.reset();
 }
 
 void choose_range(std::optional<ColourScale>& scale, const ColourRange* chosen) {
-  if (scale && scale->is_amounts() && chosen) scale->low = chosen->low, scale->high = chosen->high;
+  if (!scale || !scale->is_amounts() || !chosen) return;
+  scale->low = chosen->low;
+  scale->high = chosen->high;
 }
 
 }  // namespace
@@ -156,12 +165,10 @@ RowScales scales_of_row(View view, const std::vector<const Panel*>& panels,
   }
   share(row, settings.shared_range);
   for (std::size_t i = 0; i < row.of.size(); ++i) {
-    if (row.of[i] && row.shared && row.several) {
+    if (row.of[i] && row.shared)
       row.of[i] = row.shared;
-      continue;
-    }
-    choose_range(row.of[i], settings.range_of(view, columns.empty() ? int(i) : columns[i]));
-    if (row.of[i] && row.shared) row.shared = row.of[i];  // a panel by itself
+    else
+      choose_range(row.of[i], settings.range_of(view, columns.empty() ? int(i) : columns[i]));
   }
   return row;
 }

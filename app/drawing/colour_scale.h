@@ -55,9 +55,10 @@ void widen(ColourScale& scale, const ColourScale& other);
 struct RowScales {
   std::vector<std::optional<ColourScale>> of;  // each panel: the shared one, or its own
   std::optional<ColourScale> shared;           // nothing: each has its own
-  bool several = false;                        // there are at least two panels with a scale
+  int count = 0;                               // panels with a scale
 };
-/// The panels of `columns`, 0, 1, ... unless given; null: there is none yet.
+/// The panels of `columns`, 0, 1, ... unless given; null: there is none yet. A range that was
+/// chosen for a column counts where the row does not share one.
 RowScales scales_of_row(View view, const std::vector<const Panel*>& panels,
                         const ViewSettings& settings, const std::vector<int>& columns = {});
 

@@ -1,9 +1,10 @@
 // Bodies that are small plots: a query's row over the keys, and a number of each query.
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
+#include "data/number_text.h"
 #include "drawing/bodies.h"
+#include "drawing/largest.h"
 
 namespace fovea::drawing {
 namespace {
@@ -21,10 +22,7 @@ struct Spread {
     const double count = values.size();
     const Index begin = std::clamp(std::floor(entry(from) + 1e-6), 0.0, count),
                 end = std::clamp(std::ceil(entry(to) - 1e-6), 0.0, count);
-    float most = NAN;
-    for (Index i = begin; i < end; ++i)
-      if (!(values[i] <= most)) most = values[i];
-    return most;
+    return largest_in(values, {begin, end}).value_or(NAN);
   }
 
  private:
@@ -48,7 +46,8 @@ struct Steps {
   double at(int s) const { return begin + step * s; }
 };
 
-/// From the foot of the axis of amounts; what is positive is seen.
+/// How high a value stands over the foot of its axis: at least `least` where it stands above the
+/// foot at all, so that it is seen.
 double height_of(float value, const PanelAxis& axis, double length, double least) {
   if (!(value > axis.low)) return 0;
   return std::max(least, axis.place(std::min<double>(value, axis.high), 0, length));
@@ -73,6 +72,19 @@ void draw_filled(const BodyDrawing& d, const Spread& spread, bool upright) {
                            : Rect{where.x, where.y + a, h, b - a});
   }
   d.ink.fill_all(bars, d.ink.style.exact);
+}
+
+bool shows_exact(const BodyDrawing& d) {
+  return !d.settings.hides("exact");
+}
+
+/// Not beside the same row of exact attention.
+bool has_approximate(const RowCurve& row) {
+  return !row.approximate.empty() && row.approximate != row.exact;
+}
+
+bool shows_approximate(const BodyDrawing& d, const RowCurve& row) {
+  return has_approximate(row) && !d.settings.hides("approximate");
 }
 
 /// One a key, or one a place where keys are dense.
@@ -117,37 +129,41 @@ void name_peaks(const BodyDrawing& d, const RowCurve& row) {
     // A name pushed down from the top stands beside its peak, not over it.
     if (top < where.y)
       box.x = x + gap + width > where.right() - gap / 2 ? x - gap - width : x + gap;
-    const bool free = std::ranges::none_of(taken, [&](const Rect& other) {
+    const bool is_free = std::ranges::none_of(taken, [&](const Rect& other) {
       return !other.inset(-1.2 * size).intersected(box).empty();
     });
-    if (!free || box.x < where.x) continue;
+    if (!is_free || box.x < where.x) continue;
     taken.push_back(box);
     d.ink.write(box, name, Align::left, d.ink.style.text);
   }
 }
 
-/// The heaviest keys, where a panel is wide enough for a list: one of exact, one of the variant.
-void list_top_keys(const BodyDrawing& d, const RowCurve& row) {
+/// The heaviest keys with their weights, in a column that ends at `right`.
+void list_keys(const BodyDrawing& d, const std::vector<std::pair<Index, float>>& keys, double right,
+               Rgba colour) {
   const double size = d.ink.letters.size(), line = d.ink.letters.line();
   const double column = kTopKeys * size;
-  double right = d.plot.where.right() - 0.7 * size;
-  for (const auto& [keys, name, colour] :
-       {std::tuple{&row.top_approximate, "approximate", d.ink.style.approximate},
-        {&row.top_exact, "exact", d.ink.style.exact}}) {
-    if (d.settings.hides(name)) continue;
-    const std::size_t count = std::min(kMostTopKeys, keys->size());
-    Rect at{right - column + size, d.plot.where.y + 0.2 * size, column - size, line};
-    d.ink.fill({at.x - 0.4 * size, at.y, column - 0.2 * size, line * count},
-               faded(d.ink.style.paper, 0.8), 0.3 * size);
-    for (std::size_t i = 0; i < count; ++i, at.y += line) {
-      const auto& [key, weight] = (*keys)[i];
-      const std::string amount = number_text(weight);
-      const double room = at.width - d.ink.letters.width(amount) - 0.6 * size;
-      d.ink.write(at, d.names.numbered(key, d.ink.letters, room), Align::left, colour);
-      d.ink.write(at, amount, Align::right, d.ink.style.text);
-    }
-    right -= column;
+  const std::size_t count = std::min(kMostTopKeys, keys.size());
+  Rect at{right - column + size, d.plot.where.y + 0.2 * size, column - size, line};
+  d.ink.fill({at.x - 0.4 * size, at.y, column - 0.2 * size, line * count},
+             faded(d.ink.style.paper, 0.8), 0.3 * size);
+  for (std::size_t i = 0; i < count; ++i, at.y += line) {
+    const auto& [key, weight] = keys[i];
+    const std::string amount = format_drawn(weight);
+    const double room = at.width - d.ink.letters.width(amount) - 0.6 * size;
+    d.ink.write(at, d.names.numbered(key, d.ink.letters, room), Align::left, colour);
+    d.ink.write(at, amount, Align::right, d.ink.style.text);
   }
+}
+
+/// A list for each series that is drawn, that of exact at the left.
+void list_top_keys(const BodyDrawing& d, const RowCurve& row) {
+  double right = d.plot.where.right() - 0.7 * d.ink.letters.size();
+  if (shows_approximate(d, row)) {
+    list_keys(d, row.top_approximate, right, d.ink.style.approximate);
+    right -= kTopKeys * d.ink.letters.size();
+  }
+  if (shows_exact(d)) list_keys(d, row.top_exact, right, d.ink.style.exact);
 }
 
 Legend legend_of(const RowCurve& row, const Style& style, const Lettering& letters, double width,
@@ -156,7 +172,7 @@ Legend legend_of(const RowCurve& row, const Style& style, const Lettering& lette
   const std::string query = "query " + names.numbered(row.query, letters, 8 * size);
   const bool narrow = width < letters.width("exact approximate " + query) + 4 * size;
   std::vector<LegendItem> items{{"exact", style.exact, false, "exact", settings.hides("exact")}};
-  if (!row.approximate.empty() && row.approximate != row.exact)
+  if (has_approximate(row))
     items.push_back({narrow ? "approx." : "approximate", style.approximate, true, "approximate",
                      settings.hides("approximate")});
   items.push_back({query});
@@ -178,13 +194,12 @@ void draw(const BodyDrawing& d, const RowCurve& row) {
   legend_of(d, row).draw(d.ink, {d.body.x, d.body.y});
   if (!(amount_of(*d.prepared.panel).value_or(0) > 0)) return;
   draw_grid_lines(d.ink, d.plot);
-  const bool approximate = row.approximate != row.exact && !d.settings.hides("approximate");
-  if (!d.settings.hides("exact")) draw_filled(d, {row.exact, row.keys}, true);
-  if (approximate) draw_dots(d, row);
-  // Over both the numbers of a list would be in the way.
+  if (shows_exact(d)) draw_filled(d, {row.exact, row.keys}, true);
+  if (shows_approximate(d, row)) draw_dots(d, row);
+  // The list names the peaks too: names over them would only cover more of the curves.
   if (d.plot.where.width >= kTopKeysWidth * d.ink.letters.size())
     list_top_keys(d, row);
-  else if (!d.settings.hides("exact"))
+  else if (shows_exact(d))
     name_peaks(d, row);
 }
 

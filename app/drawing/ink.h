@@ -14,11 +14,6 @@ namespace fovea::drawing {
 
 enum class Align { left, centre, right };
 
-struct Letters {
-  double size = 0;  // 0: that of the lettering
-  bool bold = false;
-};
-
 struct Stroke {
   Rgba colour;
   double width = 0;  // 0: the style's hair
@@ -33,7 +28,7 @@ struct RasterPlace {
 
 class Ink {
  public:
-  Ink(const Lettering& lettering, const Style& in) : letters(lettering), style(in) {}
+  Ink(const Lettering& lettering, const Style& colours) : letters(lettering), style(colours) {}
   virtual ~Ink() = default;
   Ink(const Ink&) = delete;
   Ink& operator=(const Ink&) = delete;
@@ -72,9 +67,6 @@ class Ink {
 
   const Lettering& letters;
   const Style style;
-
- private:
-  double line_of(Letters face) const { return 1.25 * (face.size > 0 ? face.size : letters.size()); }
 };
 
 /// Clips to a rectangle while it lives.

@@ -4,25 +4,15 @@
 
 #include "data/number_text.h"
 #include "drawing/bodies.h"
+#include "drawing/largest.h"
 
 namespace fovea::drawing {
 namespace {
 
 constexpr double kLevel = 0.5;           // height of a level of the icicle, in letters
-constexpr double kLeastForFigures = 14;  // width, in letters
+constexpr double kLeastForFigures = 13;  // width, in letters
 constexpr double kNarrowBars = 0.3;      // a pair of bars, in letters
 constexpr Index kMostLevels = 8, kMostFigures = 4;
-
-Index largest(const std::vector<Index>& sizes, Index begin, Index end) {
-  Index most = 0;
-  for (Index leaf = begin; leaf < std::min(end, std::ssize(sizes)); ++leaf)
-    most = std::max(most, sizes[leaf]);
-  return most;
-}
-
-Index count_of(const LeafSizes& leaves) {
-  return std::max(std::ssize(leaves.queries), std::ssize(leaves.keys));
-}
 
 Index levels_shown(const LeafSizes& leaves) {
   return leaves.branching.empty() ? 0 : std::min(std::ssize(leaves.branching) + 1, kMostLevels);
@@ -37,12 +27,12 @@ double icicle_height(const LeafSizes& leaves, const Lettering& letters) {
 Index nodes_below(const LeafSizes& leaves, Index nodes, Index depth) {
   if (depth >= std::ssize(leaves.branching)) return nodes;
   const Index children = std::max(1, leaves.branching[depth]);
-  return std::min(count_of(leaves), nodes * children);
+  return std::min(leaf_count(leaves), nodes * children);
 }
 
-/// How many of `of` parts of a width can be distinguished.
-Index parts_shown(Index of, double width, double finest) {
-  return std::clamp<Index>(width / finest, 1, std::max<Index>(1, of));
+/// How many parts of a width can be distinguished, at most `parts`.
+Index parts_shown(Index parts, double width, double finest) {
+  return std::clamp<Index>(width / finest, 1, std::max<Index>(1, parts));
 }
 
 Legend legend_of(const Style& style, const Lettering& letters, double width,
@@ -67,7 +57,7 @@ void draw_heading(const BodyDrawing& d, const LeafSizes& leaves) {
   const double line = ink.letters.line(), size = ink.letters.size();
   const Legend legend = legend_of(d, leaves);
   legend.draw(ink, {d.body.x, d.body.y});
-  const Index count = count_of(leaves) * leaves.together;
+  const Index count = leaf_count(leaves) * leaves.together;
   const std::string counted =
       plural(count, leaves.kind) + ", at most " + std::to_string(d.prepared.leaves.most);
   Rect at{d.body.x, d.body.y + legend.height() - line, d.body.width, line};
@@ -75,7 +65,7 @@ void draw_heading(const BodyDrawing& d, const LeafSizes& leaves) {
     ink.write(at, counted, Align::right, ink.style.faint);
   for (Index f = 0; f < figures_shown(leaves, d.body, ink.letters); ++f) {
     at.y += line;
-    const std::string value = number_text(leaves.figures[f].value);
+    const std::string value = format_drawn(leaves.figures[f].value);
     const double room = at.width - ink.letters.width(value) - 0.5 * size;
     ink.write(at, ink.letters.elided(leaves.figures[f].label, room), Align::left, ink.style.faint);
     ink.write(at, value, Align::right, ink.style.text);
@@ -111,7 +101,7 @@ void draw_icicle(const BodyDrawing& d, const LeafSizes& leaves) {
   }
 }
 
-double height_at(const BodyDrawing& d, Index size) {
+double height_at(const BodyDrawing& d, double size) {
   return d.plot.where.bottom() - d.plot.y(size);
 }
 
@@ -125,9 +115,12 @@ void draw_bars(const BodyDrawing& d, const LeafSizes& leaves) {
   const bool no_queries = d.settings.hides("queries"), no_keys = d.settings.hides("keys");
   std::vector<Rect> queries, keys, keys_behind;
   for (Index part = 0; part < parts; ++part) {
-    const Index begin = part * count / parts, end = (part + 1) * count / parts;
-    const double q = no_queries ? 0 : height_at(d, largest(leaves.queries, begin, end)),
-                 k = no_keys ? 0 : height_at(d, largest(leaves.keys, begin, end));
+    const IndexRange merged{part * count / parts, (part + 1) * count / parts};
+    const auto highest = [&](const std::vector<Index>& sizes) {
+      return height_at(d, largest_in(sizes, merged).value_or(0));
+    };
+    const double q = no_queries ? 0 : highest(leaves.queries),
+                 k = no_keys ? 0 : highest(leaves.keys);
     const double x = plot.x + step * part, gap = 0.1 * step;
     const double half = parts == count ? (step - 2 * gap) / 2 : step;
     const double left = parts == count ? x + gap : x, right = parts == count ? left + half : x;
@@ -182,7 +175,7 @@ double leaf_heading_height(const LeafSizes& leaves, const Rect& body, const Lett
 
 Rect place_of_leaves(const LeafPlace& place, IndexRange leaves) {
   const double top = icicle_place(place).y;
-  const double step = place.plot.width / std::max<Index>(1, count_of(place.leaves));
+  const double step = place.plot.width / std::max<Index>(1, leaf_count(place.leaves));
   const Index together = place.leaves.together;  // leaves that a bar stands for
   const IndexRange bars{leaves.begin / together, (leaves.end + together - 1) / together};
   return {place.plot.x + step * bars.begin, top, std::max(step * bars.size(), 2 * place.finest),
@@ -193,7 +186,7 @@ IndexRange leaves_at(const LeafPlace& place, Point at) {
   const LeafSizes& leaves = place.leaves;
   const Rect& plot = place.plot;
   const Rect icicle = icicle_place(place);
-  const Index count = count_of(leaves);
+  const Index count = leaf_count(leaves);
   if (at.x < plot.x || at.x >= plot.right() || at.y < icicle.y || count == 0) return {0, 0};
   const double level = kLevel * place.letters.size();
   Index nodes = 1, depth = 0;
@@ -216,7 +209,7 @@ void draw(const BodyDrawing& d, const LeafSizes& leaves) {
   if (!d.settings.hides("queries")) draw_sorted(d, order.sorted_queries, d.ink.style.query);
   if (!d.settings.hides("keys")) draw_sorted(d, order.sorted_keys, d.ink.style.key);
   const Rect& plot = d.plot.where;
-  const double even = plot.bottom() - height_at(d, order.keys / order.count);
+  const double even = plot.bottom() - height_at(d, double(order.keys) / order.count);
   d.ink.line({plot.x, even}, {plot.right(), even}, {d.ink.style.faint, 0, true});
 }
 

@@ -37,22 +37,54 @@ std::vector<std::string> words_of(const std::string& paragraph) {
   return words;
 }
 
+bool is_small(char c) {
+  return c >= 'a' && c <= 'z';
+}
+
+bool is_capital(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+
+bool is_letter(char c) {
+  return is_small(c) || is_capital(c);
+}
+
 /// After a hyphen, and between a small and a capital letter.
 std::vector<std::string> parts_of(const std::string& word) {
-  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
   std::vector<std::string> parts(1);
   for (std::size_t at = 0; at < word.size(); ++at) {
-    const bool capital = word[at] >= 'A' && word[at] <= 'Z';
-    if (at > 0 && (word[at - 1] == '-' || (small(word[at - 1]) && capital))) parts.emplace_back();
+    const bool is_seam =
+        at > 0 && (word[at - 1] == '-' || (is_small(word[at - 1]) && is_capital(word[at])));
+    if (is_seam) parts.emplace_back();
     parts.back() += word[at];
   }
   return parts;
 }
 
+/// A part of a word in pieces that fit, with hyphens between letters; the rest of it that cannot be
+/// parted stays too long.
+template <class Fits>
+std::vector<std::string> pieces_of(std::string part, const Fits& fits) {
+  constexpr std::size_t together = 3;  // letters before and behind a hyphen
+  const auto can_part = [&](std::size_t at) {
+    return std::all_of(part.begin() + at - together, part.begin() + at + together, is_letter);
+  };
+  std::vector<std::string> pieces;
+  while (!fits(part) && part.size() >= 2 * together) {
+    std::size_t at = part.size() - together;
+    while (at >= together && !(can_part(at) && fits(part.substr(0, at) + "-"))) --at;
+    if (at < together) break;
+    pieces.push_back(part.substr(0, at) + "-");
+    part.erase(0, at);
+  }
+  pieces.push_back(part);
+  return pieces;
+}
+
 }  // namespace
 
-std::string Lettering::elided(const std::string& text, double room, bool bold, double size) const {
-  if (width(text, size, bold) <= room) return text;
+std::string Lettering::elided(const std::string& text, double room, Letters face) const {
+  if (width(text, face) <= room) return text;
   std::vector<std::size_t> ends;  // of characters
   for (std::size_t at = 1; at < text.size(); ++at)
     if (!continues(text[at])) ends.push_back(at);
@@ -63,16 +95,16 @@ std::string Lettering::elided(const std::string& text, double room, bool bold, d
   std::size_t low = 0, high = ends.size();
   while (low < high) {
     const std::size_t middle = (low + high + 1) / 2;
-    const bool fits = width(cut(middle), size, bold) <= room;
+    const bool fits = width(cut(middle), face) <= room;
     (fits ? low : high) = fits ? middle : middle - 1;
   }
   return cut(low);
 }
 
-void Lettering::break_paragraph(const std::string& paragraph, const Face& face,
+void Lettering::break_paragraph(const std::string& paragraph, double room, Letters face,
                                 std::vector<std::string>& lines) const {
   const auto fits = [&](const std::string& text) {
-    return width(without_trailing(text), face.size, face.bold) <= face.room;
+    return width(without_trailing(text), face) <= room;
   };
   std::string line;
   const auto add = [&](const std::string& word) {
@@ -86,25 +118,26 @@ void Lettering::break_paragraph(const std::string& paragraph, const Face& face,
     if (fits(word)) {
       add(word);
     } else {
-      for (const std::string& part : parts_of(word)) add(part);
+      for (const std::string& part : parts_of(word))
+        for (const std::string& piece : pieces_of(part, fits)) add(piece);
     }
   }
   if (!line.empty()) lines.push_back(line.back() == ' ' ? line.substr(0, line.size() - 1) : line);
 }
 
 std::vector<std::string> Lettering::wrapped(const std::string& text, double room, int most,
-                                            bool bold, double size) const {
+                                            Letters face) const {
   std::vector<std::string> lines;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    break_paragraph(text.substr(begin, end - begin), {room, size, bold}, lines);
+    break_paragraph(text.substr(begin, end - begin), room, face, lines);
     begin = end + 1;
   }
   const std::size_t count = std::max(most, 1);
   for (std::size_t extra = count; extra < lines.size(); ++extra)
     lines[count - 1] += " " + lines[extra];
   if (lines.size() > count) lines.resize(count);
-  for (std::string& line : lines) line = elided(line, room, bold, size);
+  for (std::string& line : lines) line = elided(line, room, face);
   return lines;
 }
 

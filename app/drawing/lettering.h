@@ -6,24 +6,29 @@
 
 namespace fovea::drawing {
 
+/// How a text is written.
+struct Letters {
+  double size = 0;  // 0: that of the lettering
+  bool bold = false;
+};
+
 class Lettering {
  public:
   /// `size` of the letters, in units of the drawing.
   explicit Lettering(double size) : size_(size) {}
   virtual ~Lettering() = default;
 
-  double size() const { return size_; }
-  double line() const { return 1.25 * size_; }
-  /// `size` 0: that of the lettering.
-  virtual double width(const std::string& text, double size = 0, bool bold = false) const = 0;
+  double size(Letters face = {}) const { return face.size > 0 ? face.size : size_; }
+  /// Height of a line.
+  double line(Letters face = {}) const { return 1.25 * size(face); }
+  virtual double width(const std::string& text, Letters face = {}) const = 0;
 
   /// Shortened with an ellipsis to `room`; empty when not even that fits.
-  std::string elided(const std::string& text, double room, bool bold = false,
-                     double size = 0) const;
-  /// Lines broken at spaces, and at the seams of words too long for a line; the last one elided
-  /// when `most` lines do not hold all. Each paragraph begins a line.
+  std::string elided(const std::string& text, double room, Letters face = {}) const;
+  /// Lines broken at spaces, and in words too long for a line at their seams, else with a hyphen;
+  /// the last one elided when `most` lines do not hold all. Each paragraph begins a line.
   std::vector<std::string> wrapped(const std::string& text, double room, int most,
-                                   bool bold = false, double size = 0) const;
+                                   Letters face = {}) const;
   /// A token fit to be drawn: white space is named, characters without a glyph appear as U+XXXX.
   std::string readable(const std::string& token) const;
 
@@ -31,19 +36,17 @@ class Lettering {
   virtual bool has_glyph(char32_t character) const = 0;
 
  private:
-  struct Face {
-    double room, size;
-    bool bold;
-  };
-  void break_paragraph(const std::string& paragraph, const Face& face,
+  /// Adds the lines of a paragraph.
+  void break_paragraph(const std::string& paragraph, double room, Letters face,
                        std::vector<std::string>& lines) const;
 
   double size_;
 };
 
 /// Height of a block of lines.
-inline double height_of(const std::vector<std::string>& lines, const Lettering& letters) {
-  return letters.line() * lines.size();
+inline double height_of(const std::vector<std::string>& lines, const Lettering& letters,
+                        Letters face = {}) {
+  return letters.line(face) * lines.size();
 }
 
 }  // namespace fovea::drawing

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/number_text.h"
 #include "drawing/bodies.h"
+#include "drawing/largest.h"
 
 namespace fovea::drawing {
 namespace {
@@ -22,8 +24,8 @@ IndexRange visible(const PanelAxis& axis, IndexRange covered) {
 /// The value as short as it must be for its cell; empty when nothing fits.
 std::string cell_text(double value, double cell, const Lettering& letters) {
   const double size = letters.size();
-  std::string text = compact_number(value, cell >= 4.2 * size ? 4 : 3);
-  if (letters.width(text) > cell - 0.3 * size) text = compact_number(value, 2);
+  std::string text = format_compact(value, cell >= 4.2 * size ? 4 : 3);
+  if (letters.width(text) > cell - 0.3 * size) text = format_compact(value, 2);
   return letters.width(text) > cell - 0.2 * size ? "" : text;
 }
 
@@ -49,7 +51,7 @@ void write_numbers(const BodyDrawing& d, const Raster& raster) {
 
 void write_rank(Ink& ink, const Rect& box, int rank, const Rgb& ground) {
   const std::string text = std::to_string(rank);
-  const double by_width = 0.72 * box.width / ink.letters.width(text, 1);
+  const double by_width = 0.72 * box.width / ink.letters.width(text, {1});
   const double size = std::min(
       {by_width, 0.75 * std::min(box.width, box.height), kLargestRank * ink.letters.size()});
   if (size < kSmallestRank * ink.letters.size()) return;
@@ -80,11 +82,8 @@ void draw(const BodyDrawing& d, const BlockMap& blocks) {
 }
 
 float RowStrip::largest(IndexRange queries) const {
-  float most = NAN;
-  const Index end = std::min(queries.end - first, Index(values.size()));
-  for (Index i = std::max<Index>(queries.begin - first, 0); i < end; ++i)
-    if (std::isfinite(values[i]) && !(values[i] <= most)) most = values[i];
-  return most;
+  constexpr float finite = std::numeric_limits<float>::max();
+  return largest_in(values, {queries.begin - first, queries.end - first}, finite).value_or(NAN);
 }
 
 std::optional<RowStrip> row_strip_of(const Panel& panel, std::span<const float> errors) {

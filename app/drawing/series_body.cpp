@@ -12,6 +12,8 @@ namespace {
 constexpr double kMarker = 0.3;      // radius
 constexpr double kMarksApart = 0.6;  // between numbers above the plot
 
+constexpr Letters mark_face{.bold = true};
+
 struct Corners {
   int count;
   double turned;  // degrees
@@ -70,7 +72,7 @@ int lines_of_marks(const SeriesPlot& plot, double width, const Lettering& letter
   double taken = 0;
   for (const SeriesPlot::Series& series : plot.series)
     if (series.mark)
-      taken += letters.width(series.mark->text, 0, true) + kMarksApart * letters.size();
+      taken += letters.width(series.mark->text, mark_face) + kMarksApart * letters.size();
   return std::ceil(taken / (0.8 * width));
 }
 
@@ -88,17 +90,17 @@ std::vector<PlacedMark> placed_marks(const BodyDrawing& d, const SeriesPlot& plo
     if (const auto& mark = plot.series[s].mark)
       marks.push_back({s,
                        {d.plot.x(mark->n), d.plot.y(mark->value)},
-                       {0, 0, letters.width(mark->text, 0, true), letters.line()}});
+                       {0, 0, letters.width(mark->text, mark_face), letters.line()}});
   std::ranges::sort(marks, {}, [](const PlacedMark& mark) { return mark.at.x; });
   const std::size_t lines = lines_of_marks(plot, d.body.width, letters);
   const double apart = kMarksApart * letters.size();
   for (std::size_t line = 0; line < lines; ++line) {
-    double free = d.body.x;
+    double next = d.body.x;  // where the next may begin
     for (std::size_t m = line; m < marks.size(); m += lines) {
       Rect& text = marks[m].text;
-      text.x = std::max(free, marks[m].at.x - text.width / 2);
+      text.x = std::max(next, marks[m].at.x - text.width / 2);
       text.y = d.plot.where.y - 1 - letters.line() * (line + 1);
-      free = text.right() + apart;
+      next = text.right() + apart;
     }
     double end = d.body.right();
     for (std::size_t m = marks.size(); m-- > 0;) {
@@ -119,8 +121,7 @@ void draw_mark(const BodyDrawing& d, const SeriesPlot& plot, const PlacedMark& m
     d.ink.line({mark.text.centre().x, mark.text.bottom() - 1}, top, stroke);
   d.ink.line(top, mark.at, stroke);
   draw_ring(d.ink, mark.at, 1.5, colour);
-  d.ink.write(mark.text, plot.series[mark.series].mark->text, Align::centre, colour,
-              {.bold = true});
+  d.ink.write(mark.text, plot.series[mark.series].mark->text, Align::centre, colour, mark_face);
 }
 
 }  // namespace

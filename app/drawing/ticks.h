@@ -33,9 +33,4 @@ struct TokenSpacing {
 };
 std::vector<Index> token_places(double low, double high, const TokenSpacing& where);
 
-/// Short, with a true minus and powers of ten: "0.25", "−3", "4×10⁻⁵".
-std::string number_text(double value, int digits = 3);
-/// For tight places: ".042".
-std::string compact_number(double value, int digits);
-
 }  // namespace fovea::drawing

@@ -3,21 +3,23 @@
 #include "figure/layout.h"
 
 namespace fovea {
+
+using namespace drawing;
+
 namespace {
 
-void draw_words(Ink& ink, const CellLayout& cell) {
+void draw_words(Ink& ink, const CellLayout& cell, Letters title_face) {
   // Headings stand on their panel, however many lines the neighbours need.
-  const double title = height_of(cell.title, ink.letters);
+  const double title = height_of(cell.title, ink.letters, title_face);
   Rect heading = cell.heading;
   heading.y = heading.bottom() - 2 - title - height_of(cell.subtitle, ink.letters);
-  ink.write_lines(heading, cell.title, Align::left, ink.style.text, {.bold = true});
+  ink.write_lines(heading, cell.title, Align::left, ink.style.text, title_face);
   heading.y += title;
   ink.write_lines(heading, cell.subtitle, Align::left, ink.style.faint);
   ink.write_lines(cell.caption_box, cell.caption, Align::left, ink.style.faint);
 }
 
 void draw_cell(Ink& ink, const CellLayout& cell, const Figure& figure, const TokenNames& names) {
-  draw_words(ink, cell);
   const Plot plot{cell.plot, cell.axes};
   draw_body({.ink = ink,
              .prepared = cell.prepared,
@@ -42,12 +44,14 @@ void draw_cell(Ink& ink, const CellLayout& cell, const Figure& figure, const Tok
 }  // namespace
 
 void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout) {
-  ink.write_lines(layout.title_box, layout.title, Align::left, ink.style.text,
-                  {title_size(figure.style), true});
+  ink.write_lines(layout.title_box, layout.title, Align::left, ink.style.text, layout.title_face);
   layout.legend.draw(ink, layout.legend_at);
   const TokenNames names = figure.sequence ? TokenNames(*figure.sequence) : TokenNames();
   for (const RowLayout& row : layout.rows) {
-    for (const CellLayout& cell : row.cells) draw_cell(ink, cell, figure, names);
+    for (const CellLayout& cell : row.cells) {
+      draw_words(ink, cell, layout.panel_title_face);
+      draw_cell(ink, cell, figure, names);
+    }
     if (row.bar) row.bar->draw(ink, row.bar_at);
   }
   ink.write_lines(layout.footer_box, layout.footer, Align::left, ink.style.faint);
@@ -66,17 +70,6 @@ void draw_figure(QPainter& painter, const Figure& figure) {
                          QPainter::LosslessImageRendering);
   ink.fill({0, 0, layout.width, layout.height}, ink.style.paper);
   draw_layout(ink, figure, layout);
-  painter.restore();
-}
-
-void draw_panel(QPainter& painter, const QRectF& rectangle, const Panel& panel,
-                const FigureStyle& style) {
-  Figure figure{.rows = {{panel}}, .style = style};
-  figure.style.width = rectangle.width();
-  figure.style.height = rectangle.height();
-  painter.save();
-  painter.translate(rectangle.topLeft());
-  draw_figure(painter, figure);
   painter.restore();
 }
 

@@ -1,7 +1,6 @@
 // A Figure is a grid of panels drawn with QPainter: one drawing for PNG, SVG, PDF and the screen.
 #pragma once
 
-#include <QRectF>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,10 +38,6 @@ double figure_height(const Figure& figure);
 
 /// Draws in points, the figure's top left at the painter's origin.
 void draw_figure(QPainter& painter, const Figure& figure);
-
-/// Draws one panel into a rectangle.
-void draw_panel(QPainter& painter, const QRectF& rectangle, const Panel& panel,
-                const FigureStyle& style);
 
 /// By the ending of `path`: .png, .svg or .pdf. Written to a temporary name, then renamed.
 /// Throws UsageError for another ending, UnavailableError when it cannot be written.

@@ -3,6 +3,9 @@
 #include <algorithm>
 
 namespace fovea {
+
+using namespace drawing;
+
 namespace {
 
 constexpr double kGutter = 6;  // between columns
@@ -31,6 +34,7 @@ class Layouter {
     for (std::size_t r = 0; r < figure_.rows.size(); ++r) choose_scales(r);
     choose_axes();
     choose_columns();
+    layout_.panel_title_face = choose_panel_title_face();
     for (std::size_t r = 0; r < figure_.rows.size(); ++r) {
       make_bars(r);
       choose_words(r);
@@ -46,32 +50,34 @@ class Layouter {
 
   void choose_scales(std::size_t r) {
     std::vector<const Panel*> panels;
-    for (const Panel& one : figure_.rows[r]) panels.push_back(&one);
+    for (const Panel& shown : figure_.rows[r]) panels.push_back(&shown);
     const View view = panels.empty() ? View::heatmap : panels.front()->view;
-    const RowScales row = scales_of_row(view, panels, figure_.style.settings);
-    shared_.push_back(row.shared && row.several);
+    const RowScales scales = scales_of_row(view, panels, figure_.style.settings);
+    auto& shared = shared_.emplace_back();
+    if (scales.count > 1) shared = scales.shared;
     double top = 0;
     for (std::size_t c = 0; c < panels.size(); ++c) {
-      CellLayout& one = cell(r, c);
-      one.scale = row.of[c];
-      if (one.scale && std::holds_alternative<Raster>(panel(r, c).body))
-        one.scale->add(special_colours_of(one.prepared.contents, *one.scale));
-      one.strip = row_strip_of(panel(r, c));
-      if (!one.strip) continue;
+      CellLayout& here = cell(r, c);
+      here.scale = scales.of[c];
+      if (here.scale && std::holds_alternative<Raster>(panel(r, c).body))
+        here.scale->add(special_colours_of(here.prepared.contents, *here.scale));
+      if (here.scale && shared) shared->add(*here.scale);
+      here.strip = row_strip_of(panel(r, c));
+      if (!here.strip) continue;
       strip_room_ = row_strip_room(letters_);
-      top = std::max(top, one.strip->top);
+      top = std::max(top, here.strip->top);
     }
-    for (CellLayout& one : layout_.rows[r].cells)
-      if (one.strip && figure_.style.settings.shared_range) one.strip->top = top;
+    for (CellLayout& here : layout_.rows[r].cells)
+      if (here.strip && figure_.style.settings.shared_range) here.strip->top = top;
   }
 
   /// Amounts of one kind in a row are drawn to one scale.
   std::optional<double> shared_top(std::size_t r, std::size_t c) const {
     if (!figure_.style.settings.shared_range) return std::nullopt;
     std::optional<double> top;
-    for (const Panel& one : figure_.rows[r]) {
-      if (amount_name(one) != amount_name(panel(r, c))) continue;
-      if (const auto amount = amount_of(one)) top = std::max(top.value_or(0), *amount);
+    for (const Panel& other : figure_.rows[r]) {
+      if (amount_name(other) != amount_name(panel(r, c))) continue;
+      if (const auto amount = amount_of(other)) top = std::max(top.value_or(0), *amount);
     }
     return top;
   }
@@ -90,9 +96,9 @@ class Layouter {
     }
     for (std::size_t r = 0; r < figure_.rows.size(); ++r)
       for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
-        CellLayout& one = cell(r, c);
-        one.show_x = one.axes.x && !x_read_below(r);
-        one.show_y = one.axes.y && !y_read_left(r, c);
+        CellLayout& here = cell(r, c);
+        here.show_x = here.axes.x && !x_read_below(r);
+        here.show_y = here.axes.y && !y_read_left(r, c);
       }
   }
 
@@ -106,7 +112,7 @@ class Layouter {
       for (std::size_t c = 0; c < row.size(); ++c)
         if (std::holds_alternative<Message>(row[c].body)) {
           cell(r, c).axes = axes;
-          cell(r, c).shape_of = lender;
+          cell(r, c).stands_in_for = lender;
         }
       return;
     }
@@ -132,18 +138,22 @@ class Layouter {
     });
   }
 
-  /// Each column has room for its numbers, and all panels are as wide.
+  /// Each column has room for its numbers, and all panels are as wide. All gaps are as wide too,
+  /// unless that takes too much of the panels.
   void choose_columns() {
+    constexpr double least = 0.85;  // of the width of panels in uneven gaps
     std::vector<double> rooms(columns_);
-    double taken = columns_ * strip_room_ + (columns_ - 1.0) * kGutter;
-    for (std::size_t c = 0; c < columns_; ++c) {
-      for (const RowLayout& row : layout_.rows)
-        if (c < row.cells.size() && row.cells[c].show_y)
-          rooms[c] = std::max(rooms[c],
-                              y_axis_width(*row.cells[c].axes.y, letters_, row.cells[c].y_words()));
-      taken += rooms[c];
+    for (const RowLayout& row : layout_.rows)
+      for (std::size_t c = 0; c < row.cells.size(); ++c)
+        if (const CellLayout& here = row.cells[c]; here.show_y)
+          rooms[c] = std::max(rooms[c], y_axis_width(*here.axes.y, letters_, here.y_words()));
+    panel_width_ = width_between(rooms);
+    if (columns_ > 2) {
+      std::vector<double> even = rooms;
+      std::fill(even.begin() + 1, even.end(), *std::max_element(rooms.begin() + 1, rooms.end()));
+      if (width_between(even) >= least * panel_width_) rooms = even;
+      panel_width_ = width_between(rooms);
     }
-    panel_width_ = std::max(8.0, (inner() - taken) / std::max<std::size_t>(1, columns_));
     double left = margin_;
     for (const double room : rooms) {
       lefts_.push_back(left + room);
@@ -151,22 +161,50 @@ class Layouter {
     }
   }
 
+  /// Of a panel, between the rooms of all columns.
+  double width_between(const std::vector<double>& rooms) const {
+    double taken = columns_ * strip_room_ + (columns_ - 1.0) * kGutter;
+    for (const double room : rooms) taken += room;
+    return std::max(8.0, (inner() - taken) / std::max<std::size_t>(1, columns_));
+  }
+
   void make_bars(std::size_t r) {
     RowLayout& row = layout_.rows[r];
-    for (CellLayout& one : row.cells) {
-      if (!one.scale) continue;
-      if (!shared_[r]) {
-        one.bar.emplace(*one.scale, letters_,
-                        ColourBar::Request{panel_width_, ColourBar::Form::beneath});
-      } else if (!row.bar) {
-        ColourScale all = *one.scale;
-        for (const CellLayout& other : row.cells)
-          if (other.scale) widen(all, *other.scale);
-        row.bar.emplace(
-            all, letters_,
-            ColourBar::Request{layout_.width - margin_ - lefts_[0], ColourBar::Form::beside});
-      }
+    if (shared_[r]) {
+      row.bar.emplace(
+          *shared_[r], letters_,
+          ColourBar::Request{layout_.width - margin_ - lefts_[0], ColourBar::Form::beside});
+      return;
     }
+    for (CellLayout& here : row.cells)
+      if (here.scale)
+        here.bar.emplace(*here.scale, letters_,
+                         ColourBar::Request{panel_width_, ColourBar::Form::beneath});
+  }
+
+  /// Somewhat smaller than the other letters where titles are whole then, else as large.
+  Letters choose_panel_title_face() const {
+    for (const int percent : {100, 95, 90, 85})
+      if (const Letters face{letters_.size() * percent / 100, true}; titles_are_whole(face))
+        return face;
+    return {letters_.size(), true};
+  }
+
+  /// No word of a title is elided or parted by a hyphen that it does not have.
+  bool titles_are_whole(Letters face) const {
+    for (const auto& row : figure_.rows)
+      for (const Panel& shown : row) {
+        std::string drawn, title = shown.title;
+        for (const std::string& line : title_lines(shown, face)) drawn += line;
+        std::erase(drawn, ' ');
+        std::erase(title, ' ');
+        if (drawn != title) return false;
+      }
+    return true;
+  }
+
+  std::vector<std::string> title_lines(const Panel& shown, Letters face) const {
+    return letters_.wrapped(shown.title, panel_width_, 3, face);
   }
 
   void choose_words(std::size_t r) {
@@ -174,7 +212,7 @@ class Layouter {
       const Panel& here = panel(r, c);
       const bool above = r > 0 && c < figure_.rows[r - 1].size();
       if (!above || panel(r - 1, c).title != here.title)
-        cell(r, c).title = letters_.wrapped(here.title, panel_width_, 3, true);
+        cell(r, c).title = title_lines(here, layout_.panel_title_face);
       if (!above || panel(r - 1, c).subtitle != here.subtitle)
         cell(r, c).subtitle = letters_.wrapped(here.subtitle, panel_width_, 5);
       cell(r, c).caption = letters_.wrapped(here.caption, panel_width_, 4);
@@ -184,15 +222,16 @@ class Layouter {
   RowHeights heights_of(std::size_t r) const {
     const RowLayout& row = layout_.rows[r];
     RowHeights high{.bar = row.bar ? row.bar->height() : 0};
-    for (const CellLayout& one : row.cells) {
-      high.heading = std::max(high.heading,
-                              height_of(one.title, letters_) + height_of(one.subtitle, letters_));
+    for (const CellLayout& here : row.cells) {
+      high.heading =
+          std::max(high.heading, height_of(here.title, letters_, layout_.panel_title_face) +
+                                     height_of(here.subtitle, letters_));
       high.body =
-          std::max(high.body, natural_height(*one.prepared.panel, panel_width_, letters_, names_));
-      if (one.axes.x)
-        high.axis = std::max(high.axis, x_axis_height(*one.axes.x, letters_, one.x_words()));
-      high.caption = std::max(high.caption, height_of(one.caption, letters_));
-      if (one.bar) high.bar = std::max(high.bar, one.bar->height());
+          std::max(high.body, natural_height(*here.prepared.panel, panel_width_, letters_, names_));
+      if (here.axes.x)
+        high.axis = std::max(high.axis, x_axis_height(*here.axes.x, letters_, here.x_words()));
+      high.caption = std::max(high.caption, height_of(here.caption, letters_));
+      if (here.bar) high.bar = std::max(high.bar, here.bar->height());
     }
     if (high.heading > 0) high.heading += 2;
     if (high.caption > 0) high.caption += 1;
@@ -202,25 +241,25 @@ class Layouter {
 
   /// The part of the body inside the axes: matrices keep square cells, plots leave room for their
   /// headings.
-  Rect plot_of(const Panel& of, const Rect& body, double curves_heading) const {
-    if (const auto shape = drawing::shape_of(of)) {
+  Rect plot_of(const Panel& shown, const Rect& body, double curves_heading) const {
+    if (const auto shape = shape_of(shown)) {
       const double width = std::min(body.width, body.height / *shape);
       // Too low a body only comes with a fixed height; then the panel is centred.
       return {body.x + (body.width - width) / 2, body.y, width, width * *shape};
     }
-    const double heading = std::holds_alternative<RowCurve>(of.body)
+    const double heading = std::holds_alternative<RowCurve>(shown.body)
                                ? curves_heading
-                               : drawing::heading_height(of, body, letters_, names_);
+                               : heading_height(shown, body, letters_, names_);
     return body.without(0, std::min(heading, 0.8 * body.height), 0, 0);
   }
 
   /// Of all curves of a row: they are read along one axis, so that their plots are side by side.
   double curves_heading(std::size_t r) const {
     double heading = 0;
-    for (const Panel& one : figure_.rows[r])
-      if (std::holds_alternative<RowCurve>(one.body))
-        heading = std::max(heading, drawing::heading_height(one, {0, 0, panel_width_, panel_width_},
-                                                            letters_, names_));
+    for (const Panel& shown : figure_.rows[r])
+      if (std::holds_alternative<RowCurve>(shown.body))
+        heading = std::max(
+            heading, heading_height(shown, {0, 0, panel_width_, panel_width_}, letters_, names_));
     return heading;
   }
 
@@ -230,12 +269,12 @@ class Layouter {
     const double body_top = top + high.heading, caption_top = body_top + high.body + high.axis,
                  bar_top = caption_top + high.caption + 1.5;
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
-      CellLayout& one = row.cells[c];
-      one.heading = {lefts_[c], top, panel_width_, high.heading};
-      one.body = {lefts_[c], body_top, panel_width_, high.body};
-      one.plot = plot_of(panel(r, one.shape_of.value_or(c)), one.body, curves);
-      one.caption_box = {lefts_[c], caption_top, panel_width_, high.caption};
-      one.bar_at = {lefts_[c], bar_top};
+      CellLayout& here = row.cells[c];
+      here.heading = {lefts_[c], top, panel_width_, high.heading};
+      here.body = {lefts_[c], body_top, panel_width_, high.body};
+      here.plot = plot_of(panel(r, here.stands_in_for.value_or(c)), here.body, curves);
+      here.caption_box = {lefts_[c], caption_top, panel_width_, high.caption};
+      here.bar_at = {lefts_[c], bar_top};
     }
     row.bar_at = {lefts_.empty() ? margin_ : lefts_[0], bar_top};
   }
@@ -243,8 +282,8 @@ class Layouter {
   /// One legend serves all plots of the figure: their series are the same.
   void choose_legend() {
     for (const auto& row : figure_.rows)
-      for (const Panel& one : row)
-        if (const auto* plot = std::get_if<SeriesPlot>(&one.body)) {
+      for (const Panel& shown : row)
+        if (const auto* plot = std::get_if<SeriesPlot>(&shown.body)) {
           std::vector<LegendItem> items;
           for (std::size_t s = 0; s < plot->series.size(); ++s)
             items.push_back({.text = plot->series[s].name, .series = s});
@@ -255,12 +294,12 @@ class Layouter {
 
   void place() {
     const FigureStyle& style = figure_.style;
-    const double size = title_size(style);
-    layout_.title = letters_.wrapped(figure_.title, inner(), 2, true, size);
+    layout_.title_face = {style.font_size + 1, true};
+    layout_.title = letters_.wrapped(figure_.title, inner(), 2, layout_.title_face);
     layout_.footer = letters_.wrapped(figure_.footer, inner(), style.height ? 4 : 12);
     choose_legend();
-    const double title = layout_.title.size() * 1.25 * size, legend = layout_.legend.height(),
-                 footer = height_of(layout_.footer, letters_);
+    const double title = height_of(layout_.title, letters_, layout_.title_face),
+                 legend = layout_.legend.height(), footer = height_of(layout_.footer, letters_);
     double y = margin_;
     layout_.title_box = {margin_, y, inner(), title};
     y += title > 0 ? title + 3 : 0;
@@ -294,9 +333,9 @@ class Layouter {
   FigureLayout layout_;
   std::size_t columns_ = 0;
   double panel_width_ = 0;
-  double strip_room_ = 0;      // beside each panel
-  std::vector<double> lefts_;  // of the panels of each column
-  std::vector<bool> shared_;   // does the row have one colour scale
+  double strip_room_ = 0;                           // beside each panel
+  std::vector<double> lefts_;                       // of the panels of each column
+  std::vector<std::optional<ColourScale>> shared_;  // of each row; nothing: each panel has its own
 };
 
 }  // namespace

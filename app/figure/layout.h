@@ -9,51 +9,45 @@
 
 namespace fovea {
 
-using namespace drawing;
-
 struct CellLayout {
   explicit CellLayout(const Panel& panel) : prepared(panel) {}
 
-  PreparedPanel prepared;
+  drawing::PreparedPanel prepared;
   std::vector<std::string> title, subtitle;  // empty when the panel above says it
   std::vector<std::string> caption;
-  Rect heading, body, plot, caption_box;
-  Axes axes;
-  std::optional<std::size_t> shape_of;  // a message's: the column of the map it stands in for
-  bool show_x = false, show_y = false;  // else a neighbour carries the numbers and names
-  std::optional<ColourScale> scale;
-  std::optional<ColourBar> bar;  // its own, when the row has none
-  Point bar_at;
-  std::optional<RowStrip> strip;
+  drawing::Rect heading, body, plot, caption_box;
+  drawing::Axes axes;
+  std::optional<std::size_t> stands_in_for;  // of a message: the column of a map
+  bool show_x = false, show_y = false;       // else a neighbour carries the numbers and names
+  std::optional<drawing::ColourScale> scale;
+  std::optional<drawing::ColourBar> bar;  // its own, when the row has none
+  drawing::Point bar_at;
+  std::optional<drawing::RowStrip> strip;
 
-  AxisWords x_words() const { return {show_x, show_x}; }
-  AxisWords y_words() const { return {show_y, show_y}; }
+  drawing::AxisWords x_words() const { return {show_x, show_x}; }
+  drawing::AxisWords y_words() const { return {show_y, show_y}; }
 };
 
 struct RowLayout {
   std::vector<CellLayout> cells;
-  std::optional<ColourBar> bar;
-  Point bar_at;
+  std::optional<drawing::ColourBar> bar;
+  drawing::Point bar_at;
 };
 
 struct FigureLayout {
   double width = 0, height = 0;
   std::vector<std::string> title, footer;
-  Rect title_box, footer_box;
-  Legend legend;  // of the series
-  Point legend_at;
+  drawing::Rect title_box, footer_box;
+  drawing::Legend legend;  // of the series
+  drawing::Point legend_at;
+  drawing::Letters title_face, panel_title_face;
   std::vector<RowLayout> rows;
 };
-
-/// Of the letters in a figure's title, in points.
-inline double title_size(const FigureStyle& style) {
-  return style.font_size + 1;
-}
 
 /// The figure must outlive it.
 FigureLayout lay_out(const Figure& figure, const PaperLettering& letters);
 
 /// Draws everything but the ground.
-void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout);
+void draw_layout(drawing::Ink& ink, const Figure& figure, const FigureLayout& layout);
 
 }  // namespace fovea

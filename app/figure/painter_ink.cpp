@@ -53,31 +53,33 @@ PaperLettering::PaperLettering(const FigureStyle& style)
     : Lettering(style.font_size),
       family_(QString::fromStdString(style.font)),
       device_(device_of_points()),
-      plain_(font(kMeasured, false, 72), &device_),
-      bold_(font(kMeasured, true, 72), &device_) {}
+      plain_(font({kMeasured}, 72), &device_),
+      bold_(font({kMeasured, true}, 72), &device_) {}
 
-double PaperLettering::width(const std::string& text, double size, bool bold) const {
-  const QFontMetricsF& metrics = bold ? bold_ : plain_;
-  return metrics.horizontalAdvance(QString::fromStdString(text)) *
-         (size > 0 ? size : this->size()) / kMeasured;
+double PaperLettering::width(const std::string& text, Letters face) const {
+  const QFontMetricsF& metrics = face.bold ? bold_ : plain_;
+  return metrics.horizontalAdvance(QString::fromStdString(text)) * size(face) / kMeasured;
 }
 
-QFont PaperLettering::font(double size, bool bold, int device_dpi) const {
+QFont PaperLettering::font(Letters face, int device_dpi) const {
   QFont font(family_);
-  font.setPointSizeF(size * points_per_inch / device_dpi);
-  font.setBold(bold);
+  font.setPointSizeF(size(face) * points_per_inch / device_dpi);
+  font.setBold(face.bold);
   font.setHintingPreference(QFont::PreferNoHinting);
   font.setKerning(true);
   return font;
 }
 
-PainterInk::PainterInk(QPainter& on, const PaperLettering& lettering, const FigureStyle& in)
-    : Ink(lettering, paper_style(in.dark)), painter(on), paper_letters_(lettering), dpi_(in.dpi) {}
+PainterInk::PainterInk(QPainter& target, const PaperLettering& lettering, const FigureStyle& figure)
+    : Ink(lettering, paper_style(figure.dark)),
+      painter(target),
+      paper_letters_(lettering),
+      dpi_(figure.dpi) {}
 
 void PainterInk::text(Point at, const std::string& words, Rgba colour, Letters face) {
   if (words.empty()) return;
-  const double size = face.size > 0 ? face.size : letters.size();
-  painter.setFont(paper_letters_.font(size, face.bold, painter.device()->logicalDpiY()));
+  const double size = letters.size(face);
+  painter.setFont(paper_letters_.font(face, painter.device()->logicalDpiY()));
   painter.setPen(qcolor(colour));
   painter.drawText(QPointF(at.x, at.y + kCapitals * size / 2), QString::fromStdString(words));
 }
@@ -86,7 +88,7 @@ void PainterInk::text_upwards(Point centre, const std::string& words, Rgba colou
   painter.save();
   painter.translate(qpoint(centre));
   painter.rotate(-90);
-  text({-letters.width(words, face.size, face.bold) / 2, 0}, words, colour, face);
+  text({-letters.width(words, face) / 2, 0}, words, colour, face);
   painter.restore();
 }
 

@@ -17,9 +17,8 @@ namespace fovea {
 class PaperLettering : public drawing::Lettering {
  public:
   explicit PaperLettering(const FigureStyle& style);
-  using Lettering::width;
-  double width(const std::string& text, double size = 0, bool bold = false) const override;
-  QFont font(double size, bool bold, int device_dpi) const;
+  double width(const std::string& text, drawing::Letters face = {}) const override;
+  QFont font(drawing::Letters face, int device_dpi) const;
 
  protected:
   bool has_glyph(char32_t) const override { return true; }  // of another font, where need be
@@ -36,8 +35,8 @@ class PainterInk : public drawing::Ink {
   using Rect = drawing::Rect;
   using Rgba = drawing::Rgba;
 
-  /// All of them must outlive it. `dpi`: of images in files of vectors.
-  PainterInk(QPainter& on, const PaperLettering& lettering, const FigureStyle& style);
+  /// The painter and the lettering must outlive it.
+  PainterInk(QPainter& target, const PaperLettering& lettering, const FigureStyle& figure);
 
   void text(Point at, const std::string& words, Rgba colour, drawing::Letters face = {}) override;
   void text_upwards(Point centre, const std::string& words, Rgba colour,
@@ -63,7 +62,7 @@ class PainterInk : public drawing::Ink {
   void draw_image(const Rect& where, const QImage& image);
 
   const PaperLettering& paper_letters_;
-  int dpi_;
+  int dpi_;  // of images in files of vectors
 };
 
 inline QRectF qrect(const drawing::Rect& r) {

@@ -1,21 +1,20 @@
 #include "figure/sweep_figure.h"
 
 #include "figure/layout.h"
-#include "panels/sweep_panels.h"
 
 namespace fovea {
 
-Figure figure_of(const SweepFigure& in) {
-  Figure figure{.title = in.title, .style = in.style};
-  for (const std::string& note : sweep_notes(in.sweep)) figure.footer += note + "\n";
-  figure.footer += in.footer;
-  if (in.sweep.series.empty()) {
-    figure.rows = {{{.body = Message{in.message}}}};
+Figure figure_of(const SweepFigure& sweep) {
+  const SweepPanels& panels = sweep.panels;
+  Figure figure = sweep.page;
+  figure.footer.clear();
+  for (const std::string& note : sweep_notes(panels.sweep)) figure.footer += note + "\n";
+  figure.footer += sweep.page.footer;
+  if (panels.sweep.series.empty()) {
+    figure.rows = {{{.body = Message{panels.message}}}};
     return figure;
   }
-  SweepPanels panels{in.sweep, in.time, in.message, {}};
-  if (in.marked) panels.chosen = {in.marked->series, in.marked->n};
-  const FigureStyle& style = in.style;
+  const FigureStyle& style = figure.style;
   const bool beside =
       style.width >= 60 * style.font_size || (style.height && *style.height < 1.2 * style.width);
   if (beside) figure.rows.emplace_back();
@@ -32,7 +31,7 @@ std::vector<std::pair<QPointF, SweepSpot>> sweep_spots(const Figure& figure) {
     for (const CellLayout& cell : row.cells) {
       const auto* plot = std::get_if<SeriesPlot>(&cell.prepared.panel->body);
       if (!plot) continue;
-      const Plot place{cell.plot, cell.axes};
+      const drawing::Plot place{cell.plot, cell.axes};
       for (std::size_t s = 0; s < plot->series.size(); ++s)
         for (const SeriesPlot::Point& point : plot->series[s].points)
           spots.push_back({{place.x(point.n), place.y(point.value)}, {s, Index(point.n)}});

@@ -5,24 +5,13 @@
 #include <QPointF>
 
 #include "figure/figure.h"
-#include "sweep/sweep.h"
+#include "panels/sweep_panels.h"
 
 namespace fovea {
 
-/// A point of a series, in all three plots.
-struct SweepSpot {
-  std::size_t series = 0;
-  Index n = 0;
-  friend bool operator==(const SweepSpot&, const SweepSpot&) = default;
-};
-
 struct SweepFigure {
-  Sweep sweep;
-  SweepTime time = SweepTime::total;
-  std::string title, footer;
-  std::string message;  // why there is nothing to see, where that is so
-  FigureStyle style;
-  std::optional<SweepSpot> marked;
+  SweepPanels panels;
+  Figure page;  // with its title, footer and style, and no rows yet
 };
 
 Figure figure_of(const SweepFigure& sweep);

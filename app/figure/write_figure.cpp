@@ -17,8 +17,9 @@
 namespace fovea {
 namespace {
 
-constexpr int kMostSide = 32767;           // pixels; beyond, QPainter's coordinates overflow,
-constexpr double kMostBytes = 2147483647;  // and beyond this its offsets: it crashes
+// Larger images would crash: QPainter's coordinates overflow, or its offsets in bytes.
+constexpr int kMostSide = 32767;  // pixels
+constexpr double kMostBytes = 2147483647;
 
 struct Page {
   const Figure& figure;

@@ -1,25 +1,26 @@
 #include "data/number_text.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 namespace fovea {
 namespace {
 
-std::string printed(const char* format, int digits, double value) {
-  std::array<char, 64> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), format, digits, value);
-  return buffer.data();
+using Format = std::chars_format;
+
+/// As printf's %f, %g and %e in the locale "C", whatever the locale of the program is.
+std::string printed(Format format, int digits, double value) {
+  std::array<char, 512> buffer{};  // the largest double has 309 digits before its point
+  const auto end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format, digits).ptr;
+  return {buffer.data(), end};
 }
 
-std::string power_of_ten(int exponent) {
-  constexpr const char* superscripts[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-  std::string text = exponent < 0 ? "10⁻" : "10";
-  for (const char c : std::to_string(std::abs(exponent))) text += superscripts[c - '0'];
-  return text;
+std::string with_true_minus(const std::string& text) {
+  return text.starts_with('-') ? "−" + text.substr(1) : text;
 }
 
 std::string without_zeros(std::string text) {
@@ -27,6 +28,25 @@ std::string without_zeros(std::string text) {
   text.erase(text.find_last_not_of('0') + 1);
   if (text.ends_with('.')) text.pop_back();
   return text;
+}
+
+/// A number after rounding, which may have raised its exponent: 9.996e-5 to three digits is 1e-4.
+struct Scientific {
+  std::string mantissa;  // "-4.5"
+  int exponent = 0;
+};
+
+Scientific rounded_to(int digits, double value) {
+  const std::string text = printed(Format::scientific, digits - 1, value);
+  const std::size_t e = text.find('e');
+  return {without_zeros(text.substr(0, e)), std::stoi(text.substr(e + 1))};
+}
+
+/// "-4.5×10⁻⁷", "10⁶".
+std::string to_text(const Scientific& number) {
+  const std::string power = power_of_ten(number.exponent);
+  if (number.mantissa == "1") return power;
+  return number.mantissa == "-1" ? "-" + power : number.mantissa + "×" + power;
 }
 
 // Three significant digits and a unit that keeps the number between 1 and `step`.
@@ -42,21 +62,50 @@ std::string scaled(double value, double step, const std::vector<const char*>& un
                        : value < 9.995                         ? 2
                        : value < 99.95                         ? 1
                                                                : 0;
-  const std::string number = printed("%.*f", decimals, value), suffix = units[unit];
+  const std::string number = printed(Format::fixed, decimals, value), suffix = units[unit];
   return (zeros == Zeros::keep ? number : without_zeros(number)) +
          (suffix.empty() ? "" : " " + suffix);
 }
 
 }  // namespace
 
+std::string power_of_ten(int exponent) {
+  constexpr const char* superscripts[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  if (exponent == 0) return "1";
+  if (exponent == 1) return "10";
+  std::string text = exponent < 0 ? "10⁻" : "10";
+  for (const char c : std::to_string(std::abs(exponent))) text += superscripts[c - '0'];
+  return text;
+}
+
 std::string format_number(double value, int digits) {
-  std::string text = printed("%.*g", digits, value);
-  const std::size_t e = text.find('e');
-  if (e == text.npos) return text;
-  const std::string mantissa = text.substr(0, e);
-  std::string power = power_of_ten(std::stoi(text.substr(e + 1)));
-  if (mantissa == "1") return power;
-  return mantissa == "-1" ? "-" + power : mantissa + "×" + power;
+  std::string text = printed(Format::general, digits, value);
+  return text.find('e') == text.npos ? text : to_text(rounded_to(digits, value));
+}
+
+std::string format_drawn(double value, int digits) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
+  if (value == 0) return "0";
+  const Scientific rounded = rounded_to(digits, value);
+  if (rounded.exponent < -3 || std::abs(value) >= 1e6) return with_true_minus(to_text(rounded));
+  const std::string text = printed(Format::general, digits, value);
+  return text.find('e') == text.npos ? with_true_minus(text) : format_fixed(value, 0);
+}
+
+std::string format_compact(double value, int decimals) {
+  const double size = std::abs(value);
+  if (value == 0 || !std::isfinite(value)) return format_drawn(value);
+  const int digits = size >= 1000 ? 1 : std::max(decimals, size >= 100 ? 3 : 2);
+  std::string text =
+      size < 1 ? printed(Format::fixed, decimals, size) : printed(Format::general, digits, size);
+  if (text.starts_with("0.")) text.erase(0, 1);
+  if (text.find_first_not_of(".0") == text.npos) return "~0";
+  return (value < 0 ? "−" : "") + text;
+}
+
+std::string format_fixed(double value, int decimals) {
+  return with_true_minus(printed(Format::fixed, decimals, value == 0 ? 0.0 : value));  // never "−0"
 }
 
 std::string format_percent(double share, int digits) {
@@ -67,12 +116,12 @@ std::string format_plain(double value) {
   if (std::isnan(value)) return "-";
   if (std::isinf(value)) return value > 0 ? "infinite" : "-infinite";
   const double size = std::abs(value);
-  if (size != 0 && (size < 1e-3 || size >= 1e6)) return printed("%.*e", 2, value);
-  return printed("%.*g", 4, value);
+  if (size != 0 && (size < 1e-3 || size >= 1e6)) return printed(Format::scientific, 2, value);
+  return printed(Format::general, 4, value);
 }
 
 std::string format_exactly(double value) {
-  return printed("%.*g", 12, value);
+  return printed(Format::general, 12, value);
 }
 
 std::string format_count(double count, Zeros zeros) {
@@ -85,7 +134,7 @@ std::string format_bytes(double bytes, Zeros zeros) {
 
 std::string format_time(double milliseconds, Zeros zeros) {
   if (std::isfinite(milliseconds) && milliseconds >= 60e3)
-    return printed("%.*f", 1, milliseconds / 60e3) + " min";
+    return printed(Format::fixed, 1, milliseconds / 60e3) + " min";
   return scaled(std::isfinite(milliseconds) ? milliseconds * 1e3 : milliseconds, 1000,
                 {"µs", "ms", "s"}, zeros);
 }

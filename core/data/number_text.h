@@ -7,9 +7,23 @@
 
 namespace fovea {
 
-/// In captions and figures: significant digits without trailing zeros, and powers of ten where %g
+/// In captions and tables: significant digits without trailing zeros, and powers of ten where %g
 /// has an exponent: "0.123", "4.5×10⁻⁷", "10⁶".
 std::string format_number(double value, int digits = 3);
+
+/// On axes and in read-outs: the same with a true minus, but whole numbers up to a million are
+/// written out, and powers of ten begin below 1e-3: "−0.25", "131072", "4×10⁻⁵"; "∞", "NaN".
+std::string format_drawn(double value, int digits = 3);
+
+/// In the cells of a matrix: as many decimals, without the zero before the point: ".042", "−.500";
+/// "~0" for what they do not show.
+std::string format_compact(double value, int decimals);
+
+/// With a true minus and so many decimals: "−0.20".
+std::string format_fixed(double value, int decimals);
+
+/// "10⁻⁷"; "1" and "10" for the exponents 0 and 1.
+std::string power_of_ten(int exponent);
 
 /// The same of 100 times a share: "12.3 %".
 std::string format_percent(double share, int digits = 3);

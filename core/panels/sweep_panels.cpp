@@ -68,7 +68,7 @@ Panel panel_of(const SweepPanels& in, Quantity quantity) {
       .x_label = "n, tokens", .lengths = in.sweep.lengths, .unit = unit, .empty = in.message};
   for (std::size_t s = 0; s < in.sweep.series.size(); ++s)
     plot.series.push_back(series_of(in, s, quantity));
-  plot.chosen = in.chosen;
+  if (in.chosen) plot.chosen = {in.chosen->series, double(in.chosen->n)};
   return {.title = title, .body = std::move(plot)};
 }
 

@@ -6,11 +6,18 @@
 
 namespace fovea {
 
+/// A point of a series, in all plots.
+struct SweepSpot {
+  std::size_t series = 0;
+  Index n = 0;
+  friend bool operator==(const SweepSpot&, const SweepSpot&) = default;
+};
+
 struct SweepPanels {
-  const Sweep& sweep;
+  Sweep sweep;
   SweepTime time = SweepTime::total;
-  std::string message;                                   // why there are no points
-  std::optional<std::pair<std::size_t, double>> chosen;  // the point of this series and n
+  std::string message;              // why there are no points
+  std::optional<SweepSpot> chosen;  // this point has a ring
 };
 
 /// Of time, memory and error.

@@ -187,6 +187,28 @@ TEST_CASE("the lock of a row keeps the range of its colours when the numbers cha
   CHECK(shown.settings().ranges == std::vector{ColourRange{View::heatmap, -1, 0, 3}});
 }
 
+TEST_CASE("a range chosen by the bar of a single panel replaces one chosen for its column before") {
+  auto model = one_heatmap();
+  model->settings.ranges = {{View::heatmap, 0, 0, 0.25}};
+  Owned shown(model);
+  shown.canvas.toggle_lock(0, 0);
+  CHECK(shown.settings().range_of(View::heatmap, -1)->high == 1);  // what is shown is locked
+  const auto figure_high = [&] {  // figures have their ranges of the same settings
+    const Panel* panel = shown.owned->cells[0][0].panel.get();
+    return drawing::scales_of_row(View::heatmap, {panel}, shown.settings()).of[0]->high;
+  };
+  CHECK(figure_high() == 1);
+  const QPoint cell = inside(shown, 0, 0.52, 0.52);
+  const QRgb before = shown.colour(cell);
+  shown.move(on_bar(shown, 0));
+  QTest::mousePress(&shown.canvas, Qt::LeftButton, {}, on_bar(shown, 0));
+  QTest::mouseMove(&shown.canvas, on_bar(shown, 0.25));
+  QTest::mouseMove(&shown.canvas, on_bar(shown, 0.5));
+  QTest::mouseRelease(&shown.canvas, Qt::LeftButton, {}, on_bar(shown, 0.5));
+  CHECK_FALSE(near(shown.colour(cell), before));
+  CHECK(figure_high() == doctest::Approx(0.5).epsilon(0.05));
+}
+
 TEST_CASE("a click on a name of a legend hides what it stands for, and shows it again") {
   Owned shown(one_panel(row_curve(16), View::row));
   QSignalSpy chosen(&shown.canvas, &Canvas::column_chosen);

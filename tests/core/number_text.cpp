@@ -3,7 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <clocale>
+#include <cstdlib>
 #include <limits>
+
+#include "temporary_directory.h"
 
 using namespace fovea;
 
@@ -25,6 +29,54 @@ TEST_CASE("numbers of captions have three digits, and powers of ten written out"
   CHECK(format_number(1234, 4) == "1234");
   CHECK(format_percent(0.1234) == "12.3 %");
   CHECK(format_percent(0.996, 2) == "10² %");  // two digits: 1.0e+02
+}
+
+TEST_CASE(
+    "numbers of drawings are short, with a true minus, and rounded before their power is chosen") {
+  CHECK(format_drawn(0) == "0");
+  CHECK(format_drawn(-0.25) == "−0.25");
+  CHECK(format_drawn(4e-5) == "4×10⁻⁵");
+  CHECK(format_drawn(-4e-5) == "−4×10⁻⁵");
+  CHECK(format_drawn(-1e-5) == "−10⁻⁵");
+  CHECK(format_drawn(9.996e-5) == "10⁻⁴");
+  CHECK(format_drawn(9.996e-4) == "0.001");
+  CHECK(format_drawn(9.996e7) == "10⁸");
+  CHECK(format_drawn(0.001) == "0.001");
+  CHECK(format_drawn(131072) == "131072");
+  CHECK(format_drawn(-131072, 1) == "−131072");
+  CHECK(format_drawn(1.31072e6) == "1.31×10⁶");
+  CHECK(format_drawn(infinity) == "∞");
+  CHECK(format_drawn(-infinity) == "−∞");
+  CHECK(format_drawn(nan) == "NaN");
+  CHECK(format_fixed(-0.2, 2) == "−0.20");
+  CHECK(format_fixed(-0.0, 1) == "0.0");
+  CHECK(power_of_ten(-12) == "10⁻¹²");
+  CHECK(power_of_ten(0) == "1");
+}
+
+TEST_CASE("numbers of cells have no zero before the point") {
+  CHECK(format_compact(0.042, 3) == ".042");
+  CHECK(format_compact(-0.5, 3) == "−.500");
+  CHECK(format_compact(1e-9, 3) == "~0");
+  CHECK(format_compact(12.34, 3) == "12.3");
+  CHECK(format_compact(infinity, 3) == "∞");
+}
+
+TEST_CASE("numbers are written alike in a locale with a decimal comma") {
+  const test::TemporaryDirectory folder;
+  const std::string make = "localedef -i de_DE -f UTF-8 " + folder / "de_DE.UTF-8 2>&1 >/dev/null";
+  ::setenv("LOCPATH", folder.path().c_str(), 1);
+  if (std::system(make.c_str()) != 0 || !std::setlocale(LC_NUMERIC, "de_DE.UTF-8")) {
+    MESSAGE("no German locale can be made here: not checked");
+  } else {
+    REQUIRE(std::localeconv()->decimal_point == std::string(","));
+    CHECK(format_number(0.5) == "0.5");
+    CHECK(format_drawn(0.5) == "0.5");
+    CHECK(format_bytes(1536) == "1.50 KiB");
+    CHECK(format_plain(1.25e-7) == "1.25e-07");
+  }
+  std::setlocale(LC_NUMERIC, "C");
+  ::unsetenv("LOCPATH");
 }
 
 TEST_CASE("numbers of a terminal have four digits, and NaN and infinities have words") {

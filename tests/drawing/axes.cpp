@@ -28,6 +28,21 @@ TEST_CASE("tokens are named where there is room for their names") {
   CHECK_FALSE(key_axis({0, 4}, 320, letters, {}).named);
 }
 
+TEST_CASE("an axis of amounts has at least two numbers, however little room there is") {
+  const FixedLettering letters;
+  for (const double top : {1.0, 4.1, 9.0, 61.0, 2100.0, 0.003})
+    for (const double side : {8.0, 30.0, 60.0, 300.0}) {
+      CAPTURE(top);
+      CAPTURE(side);
+      const AxesRequest request{.size = {side, side}, .letters = letters, .top = top};
+      Panel panel;
+      panel.body = LeafSizes{.queries = {1}};
+      CHECK(axes_of(panel, request).y->ticks.size() >= 2);
+      panel.body = Strip{.values = {1}};
+      CHECK(axes_of(panel, request).x->ticks.size() >= 2);
+    }
+}
+
 TEST_CASE("numbers of keys keep their distance") {
   const FixedLettering letters;
   for (const double n : {10.0, 384.0, 5000.0, 131072.0})

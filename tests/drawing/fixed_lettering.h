@@ -7,8 +7,8 @@ namespace fovea::drawing {
 
 struct FixedLettering : Lettering {
   FixedLettering() : Lettering(11) {}
-  double width(const std::string& text, double wanted = 0, bool = false) const override {
-    return 0.6 * (wanted > 0 ? wanted : size()) * static_cast<double>(text.size());
+  double width(const std::string& text, Letters face = {}) const override {
+    return 0.6 * size(face) * static_cast<double>(text.size());
   }
   bool has_glyph(char32_t) const override { return true; }
 };

@@ -20,44 +20,45 @@ LeafSizes many_leaves(int height) {
   return leaves;
 }
 
-std::size_t operations_for(const Panel& panel, const Rect& plot) {
-  const FixedLettering letters;
-  const PreparedPanel prepared(panel);
-  const Axes axes = axes_of(panel, {.size = {plot.width, plot.height}, .letters = letters});
-  RecordingInk ink(letters, screen_style(true));
-  draw_body({.ink = ink, .prepared = prepared, .body = plot, .plot = {plot, axes}});
-  return ink.operations.size();
+std::vector<Operation> drawn(const LeafSizes& leaves, const Rect& plot) {
+  Panel panel;
+  panel.body = leaves;
+  return operations_of(panel, plot);
 }
 
 }  // namespace
 
 TEST_CASE("a body of 2^16 leaves draws a few rectangles a pixel, not two a leaf") {
-  Panel panel;
-  panel.body = many_leaves(16);
   const Rect plot{0, 100, 280, 200};
   // A bar of each kind every two pixels, eight levels of the icicle, and some words.
-  CHECK(operations_for(panel, plot) < 280 + 8 * 140 + 40);
-  panel.body = many_leaves(4);
-  CHECK(operations_for(panel, plot) > 32);
+  CHECK(drawn(many_leaves(16), plot).size() < 280 + 8 * 140 + 40);
+  CHECK(drawn(many_leaves(4), plot).size() > 32);
 }
 
 TEST_CASE("merged bars are as high as the largest leaf among them") {
   LeafSizes leaves = many_leaves(16);
   leaves.keys[40000] = 500;
-  Panel panel;
-  panel.body = leaves;
-  const FixedLettering letters;
-  const PreparedPanel prepared(panel);
   const Rect plot{0, 100, 280, 200};
-  const Axes axes = axes_of(panel, {.size = {plot.width, plot.height}, .letters = letters});
-  RecordingInk ink(letters, screen_style(true));
-  draw_body({.ink = ink, .prepared = prepared, .body = plot, .plot = {plot, axes}});
   double highest = 0, at = 0;
-  for (const Operation& one : ink.operations)
+  for (const Operation& one : drawn(leaves, plot))
     if (one.kind == "part" && one.where.height > highest)
       highest = one.where.height, at = one.where.x;
   CHECK(highest == doctest::Approx(plot.height / 1.04));  // the axis ends a little above
   CHECK(at == doctest::Approx(280.0 * 40000 / 65536).epsilon(0.02));
+}
+
+TEST_CASE("the dashed line stands at the mean number of keys, which need not be whole") {
+  LeafSizes leaves{.kind = "bucket", .queries = std::vector<Index>(10, 4)};
+  leaves.keys = {4, 1, 1, 1, 1, 1, 1, 3, 3, 3};  // 19 in all
+  const Rect plot{0, 100, 280, 200};
+  int lines = 0;
+  for (const Operation& one : drawn(leaves, plot)) {
+    if (one.kind != "dashed line") continue;
+    ++lines;
+    // The axis ends a little above the largest.
+    CHECK(plot.bottom() - one.where.y == doctest::Approx(plot.height * 1.9 / (1.04 * 4)));
+  }
+  CHECK(lines == 1);
 }
 
 TEST_CASE("a point in the icicle finds the leaves below its node, one over the bars its leaf") {

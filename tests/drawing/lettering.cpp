@@ -22,6 +22,19 @@ TEST_CASE("lines break at spaces, within long words at their seams, and never ex
   CHECK(letters.wrapped("one\ntwo", 600, 5) == std::vector<std::string>{"one", "two"});
 }
 
+TEST_CASE("a word too long for a line is parted between letters before it is elided") {
+  const FixedLettering letters;  // 6.6 wide
+  using Lines = std::vector<std::string>;
+  CHECK(letters.wrapped("H-Transformer-1D", 60, 3) == Lines{"H-", "Transfor-", "mer-1D"});
+  CHECK(letters.wrapped("Treeformer TF", 60, 3) == Lines{"Treefor-", "mer TF"});
+  CHECK(letters.wrapped("Treeformer TF", 70, 3) == Lines{"Treeformer", "TF"});
+  CHECK(letters.wrapped("12345678901", 60, 3) == Lines{"123456…"});  // no letters
+  CHECK(letters.wrapped("H-Transformer-1D", 60, 2).back() == "Transf…");
+  // Other letters, other lines.
+  CHECK(letters.wrapped("Treeformer", 60, 3, {9}) == Lines{"Treeformer"});
+  CHECK(letters.line({20}) == 25);
+}
+
 TEST_CASE("what is left out is replaced by an ellipsis, between characters") {
   const FixedLettering letters;
   const std::string text = "output error ‖Z̃ − Z‖";

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "drawing/ink.h"
+#include "drawing/bodies.h"
+#include "drawing/fixed_lettering.h"
 
 namespace fovea::drawing {
 
@@ -20,7 +21,7 @@ class RecordingInk : public Ink {
   RecordingInk(const Lettering& lettering, const Style& in) : Ink(lettering, in) {}
 
   void text(Point at, const std::string& words, Rgba, Letters face = {}) override {
-    const double width = letters.width(words, face.size, face.bold);
+    const double width = letters.width(words, face);
     add("text", {at.x, at.y, width, 0}, words);
   }
   void text_upwards(Point centre, const std::string& words, Rgba, Letters = {}) override {
@@ -70,5 +71,17 @@ class RecordingInk : public Ink {
     return {left, top, right - left, bottom - top};
   }
 };
+
+/// What the body of a panel draws whose plot is all of it.
+inline std::vector<Operation> operations_of(const Panel& panel, const Rect& plot,
+                                            const ViewSettings& settings = {}) {
+  const FixedLettering letters;
+  const PreparedPanel prepared(panel);
+  const Axes axes = axes_of(panel, {.size = {plot.width, plot.height}, .letters = letters});
+  RecordingInk ink(letters, screen_style(true));
+  draw_body(
+      {.ink = ink, .prepared = prepared, .body = plot, .plot = {plot, axes}, .settings = settings});
+  return ink.operations;
+}
 
 }  // namespace fovea::drawing

@@ -49,14 +49,3 @@ TEST_CASE("log ticks are powers of ten") {
   CHECK(log_ticks(1e-12, 1, 4).size() <= 5);
   CHECK(log_ticks(0.2, 0.7, 4).size() == 2);
 }
-
-TEST_CASE("numbers are short, with a true minus") {
-  CHECK(number_text(0) == "0");
-  CHECK(number_text(-0.25) == "−0.25");
-  CHECK(number_text(4e-5) == "4×10⁻⁵");
-  CHECK(number_text(131072) == "131072");
-  CHECK(number_text(INFINITY) == "∞");
-  CHECK(compact_number(0.042, 3) == ".042");
-  CHECK(compact_number(-0.5, 3) == "−.500");
-  CHECK(compact_number(1e-9, 3) == "~0");
-}

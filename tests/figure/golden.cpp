@@ -14,11 +14,11 @@ using namespace fovea;
 
 namespace {
 
-constexpr double kScale = 1.5;
+constexpr double kWidth = 140, kScale = 1.5;
 
 QImage drawn(Figure figure, bool dark) {
   figure.style.dark = dark;
-  QImage image(static_cast<int>(140 * kScale), static_cast<int>(figure_height(figure) * kScale),
+  QImage image(static_cast<int>(kWidth * kScale), static_cast<int>(figure_height(figure) * kScale),
                QImage::Format_RGB32);
   image.fill(Qt::white);
   QPainter painter(&image);
@@ -77,15 +77,9 @@ bool same_lettering(const QStringList& a, const QStringList& b) {
   return true;
 }
 
-Figure alone(const Panel& panel) {
-  Figure figure{.rows = {{panel}}};
-  figure.style.width = 140;
-  return figure;
-}
-
 /// An error map whose tokens have names, with the output errors beside it.
 Figure with_names() {
-  Figure figure = alone(example::error_map(12, 2, "HyperAttention"));
+  Figure figure = example::alone(example::error_map(12, 2, "HyperAttention"), kWidth);
   add_row_errors(figure.rows[0][0], {0.1f, 0.4f, 0, 0.02f, 0.9f, 0, 0, 0.3f, 0, 0.1f, 0, 0.6f});
   auto tokens = std::make_shared<Sequence>();
   tokens->tokens = {"an",  "eye", "that",  "sees", "internationalisation", ",", " of", "the",
@@ -101,7 +95,8 @@ TEST_CASE("every kind of panel looks as it did") {
   const char* names[] = {"heatmap", "error", "mask",    "level", "rank",    "leaves", "buckets",
                          "row",     "strip", "picture", "table", "message", "series", "names"};
   std::vector<Figure> figures;
-  for (const Panel& panel : example::every_kind(64)) figures.push_back(alone(panel));
+  for (const Panel& panel : example::every_kind(64))
+    figures.push_back(example::alone(panel, kWidth));
   figures.push_back(with_names());
   REQUIRE(figures.size() == std::size(names));
   for (std::size_t p = 0; p < figures.size(); ++p) {

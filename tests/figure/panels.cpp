@@ -306,6 +306,12 @@ std::vector<Panel> every_kind(Index n) {
           series("Time of apply")};
 }
 
+Figure alone(const Panel& panel, double width) {
+  Figure figure{.rows = {{panel}}};
+  figure.style.width = width;
+  return figure;
+}
+
 Figure paper(double width, Index n) {
   Figure figure;
   figure.title = "all-MiniLM-L6-v2, layer 3, head 7";

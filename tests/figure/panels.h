@@ -30,6 +30,9 @@ Panel message(const std::string& title);
 /// One panel of every kind.
 std::vector<Panel> every_kind(Index n);
 
+/// One panel as a figure.
+Figure alone(const Panel& panel, double width);
+
 /// Views in rows, variants in columns: what a paper would show.
 Figure paper(double width, Index n);
 

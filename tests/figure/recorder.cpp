@@ -5,6 +5,8 @@
 #include <QPainter>
 #include <QPainterPath>
 
+#include "figure/panels.h"
+
 namespace fovea::example {
 namespace {
 
@@ -88,6 +90,16 @@ Recording record(const Figure& figure) {
   draw_figure(painter, figure);
   painter.end();
   return recording;
+}
+
+QImage picture_of(const Panel& panel, QSize size, const ViewSettings& settings) {
+  Figure figure = alone(panel, size.width());
+  figure.style.height = size.height();
+  figure.style.settings = settings;
+  QImage image(size, QImage::Format_RGB32);
+  QPainter painter(&image);
+  draw_figure(painter, figure);
+  return image;
 }
 
 void check_page(const Recording& recording) {

@@ -1,6 +1,7 @@
 // A Recording is where everything of a figure is drawn, for laws about layout.
 #pragma once
 
+#include <QImage>
 #include <QPaintDevice>
 #include <QPaintEngine>
 #include <QRectF>
@@ -25,6 +26,9 @@ struct Recording {
 
 /// What is drawn, in points.
 Recording record(const Figure& figure);
+
+/// One panel in an image of that size, a pixel a point.
+QImage picture_of(const Panel& panel, QSize size, const ViewSettings& settings = {});
 
 /// Laws of every page: nothing leaves it, and no text covers another.
 void check_page(const Recording& recording);

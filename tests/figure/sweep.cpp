@@ -7,7 +7,6 @@
 #include "figure/panels.h"
 #include "figure/recorder.h"
 #include "figure/sweep_figure.h"
-#include "panels/sweep_panels.h"
 
 using namespace fovea;
 
@@ -49,10 +48,10 @@ Sweep example_sweep(std::size_t count, Index last) {
 }
 
 SweepFigure example_figure(std::size_t count, Index last, double width) {
-  SweepFigure figure{.sweep = example_sweep(count, last)};
-  figure.title = "minilm-l6, layer 3, head 7";
-  figure.footer = "minilm-l6 · layer 3, head 7 · d 32 · AVX-512, 2 threads, fp32, at nice 10";
-  figure.style.width = width;
+  SweepFigure figure{.panels = {.sweep = example_sweep(count, last)}};
+  figure.page.title = "minilm-l6, layer 3, head 7";
+  figure.page.footer = "minilm-l6 · layer 3, head 7 · d 32 · AVX-512, 2 threads, fp32, at nice 10";
+  figure.page.style.width = width;
   return figure;
 }
 
@@ -81,12 +80,12 @@ TEST_CASE("sweep: on a small screen too") {
         CAPTURE(count);
         CAPTURE(size.width());
         SweepFigure figure = example_figure(count, 131072, size.width() * font / 9);
-        figure.title.clear();
-        figure.footer.clear();
-        figure.style.font_size = font;
-        figure.style.height = size.height() * font / 9;
-        for (std::size_t s = 1; s < figure.sweep.series.size(); ++s)
-          figure.sweep.series[s].refusals = {
+        figure.page.title.clear();
+        figure.page.footer.clear();
+        figure.page.style.font_size = font;
+        figure.page.style.height = size.height() * font / 9;
+        for (std::size_t s = 1; s < figure.panels.sweep.series.size(); ++s)
+          figure.panels.sweep.series[s].refusals = {
               {256, "there is not enough memory for so long a text"}};
         const auto recording = example::record(figure_of(figure));
         example::check_page(recording);
@@ -97,11 +96,11 @@ TEST_CASE("sweep: on a small screen too") {
 TEST_CASE("sweep: a fixed height is kept, and empty ones say why") {
   example::application();
   SweepFigure figure = example_figure(6, 131072, 700);
-  figure.style.height = 420;
+  figure.page.style.height = 420;
   CHECK(figure_height(figure_of(figure)) == 420);
   example::check_page(example::record(figure_of(figure)));
-  figure.sweep = {};
-  figure.message = "nothing is open";
+  figure.panels.sweep = {};
+  figure.panels.message = "nothing is open";
   const auto recording = example::record(figure_of(figure));
   example::check_page(recording);
   int said = 0;
@@ -117,7 +116,7 @@ TEST_CASE("sweep: every measured point stands in its plots, and the crossover is
   CHECK(spots.size() == 6 * (4 + 4 + 3));
   const auto recording = example::record(figure_of(figure));
   for (std::size_t s = 1; s < 4; ++s) {
-    const Crossover crossover = crossover_of(figure.sweep, s, SweepTime::total);
+    const Crossover crossover = crossover_of(figure.panels.sweep, s, SweepTime::total);
     REQUIRE(crossover.kind == Crossover::Kind::at);
     const QString number = QString::number(rounded_n(crossover));
     int above = 0, legend = 0;
@@ -132,9 +131,9 @@ TEST_CASE("sweep: every measured point stands in its plots, and the crossover is
 
 TEST_CASE("sweep: notes say what was fitted, measured badly, left out or refused") {
   SweepFigure figure = example_figure(6, 131072, 504);
-  figure.sweep.series[2].refusals = {{256, "too short"}};
+  figure.panels.sweep.series[2].refusals = {{256, "too short"}};
   std::string all;
-  for (const std::string& note : sweep_notes(figure.sweep)) all += note + "\n";
+  for (const std::string& note : sweep_notes(figure.panels.sweep)) all += note + "\n";
   CHECK(all.find("HyperAttention up to n = 2048") != std::string::npos);
   CHECK(all.find("fewer than 5 runs") != std::string::npos);
   CHECK(all.find("best pace") == std::string::npos);
@@ -151,7 +150,7 @@ TEST_CASE("sweep: examples can be written to a folder to be looked at" * doctest
   SweepFigure figure = example_figure(6, 131072, 504);
   for (const char* ending : {".png", ".svg", ".pdf"})
     write_figure(base + "/sweep" + ending, figure_of(figure));
-  figure.style.dark = true;
+  figure.page.style.dark = true;
   write_figure(base + "/sweep-dark.png", figure_of(figure));
   write_figure(base + "/sweep-column.png", figure_of(example_figure(4, 5000, 252)));
 }

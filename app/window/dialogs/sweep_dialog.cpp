@@ -184,7 +184,7 @@ QString SweepDialog::state() const {
 void SweepDialog::refresh() {
   plot_->show_sweep(run_.sweep(), SweepTime(time_->currentData().toInt()), message());
   refresh_state();
-  read(plot_->figure().marked);
+  read(plot_->figure().panels.chosen);
 }
 
 // Everything but the plots: laying them out at every move of the pointer over the canvas takes too
@@ -211,7 +211,7 @@ QString SweepDialog::message_text() const {
 }
 
 void SweepDialog::read(std::optional<SweepSpot> spot) {
-  const QString text = spot ? sweep_reading(plot_->figure().sweep, *spot)
+  const QString text = spot ? sweep_reading(plot_->figure().panels.sweep, *spot)
                        : copy_->isEnabled()
                            ? "Point at a measurement, or choose one with the arrow keys."
                            : "";
@@ -229,8 +229,8 @@ void SweepDialog::export_by_dialog() {
 
 void SweepDialog::export_to(const QString& path, const FigureStyle& style) {
   SweepFigure figure = plot_->figure_for(style);
-  figure.title = "Time, memory and error against n";
-  figure.footer = run_.provenance().toStdString();
+  figure.page.title = "Time, memory and error against n";
+  figure.page.footer = run_.provenance().toStdString();
   const auto show_outcome = [this](const QString& outcome) {
     outcome_ = outcome;
     refresh_state();

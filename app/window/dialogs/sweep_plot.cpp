@@ -59,9 +59,9 @@ SweepPlot::SweepPlot() {
 }
 
 void SweepPlot::show_sweep(const Sweep& sweep, SweepTime time, const QString& message) {
-  figure_.sweep = sweep;
-  figure_.time = time;
-  figure_.message = message.toStdString();
+  figure_.panels.sweep = sweep;
+  figure_.panels.time = time;
+  figure_.panels.message = message.toStdString();
   QStringList said;
   if (sweep.series.empty()) said << message;
   for (std::size_t s = 1; s < sweep.series.size(); ++s)
@@ -73,17 +73,18 @@ void SweepPlot::show_sweep(const Sweep& sweep, SweepTime time, const QString& me
 
 SweepFigure SweepPlot::figure_for(const FigureStyle& style) const {
   SweepFigure figure = figure_;
-  figure.style = style;
-  figure.marked.reset();
+  figure.page.style = style;
+  figure.panels.chosen.reset();
   return figure;
 }
 
 void SweepPlot::refresh() {
   const double scale = pixels_a_point();
-  figure_.style.dark = window_is_dark();
-  figure_.style.font_size = font().pointSizeF() > 0 ? font().pointSizeF() : 9;
-  figure_.style.width = width() / scale;
-  figure_.style.height = height() / scale;
+  FigureStyle& style = figure_.page.style;
+  style.dark = window_is_dark();
+  style.font_size = font().pointSizeF() > 0 ? font().pointSizeF() : 9;
+  style.width = width() / scale;
+  style.height = height() / scale;
   spots_ = sweep_spots(figure_of(figure_));
   update();
 }
@@ -95,8 +96,8 @@ std::vector<std::pair<QPointF, SweepSpot>> SweepPlot::spots() const {
 }
 
 void SweepPlot::choose(std::optional<SweepSpot> spot) {
-  if (spot == figure_.marked) return;
-  figure_.marked = spot;
+  if (spot == figure_.panels.chosen) return;
+  figure_.panels.chosen = spot;
   update();
   emit chosen(spot);
 }
@@ -145,12 +146,13 @@ void SweepPlot::keyPressEvent(QKeyEvent* event) {
 
 // Chooses the next point that was measured in that direction.
 void SweepPlot::step(int series, int length) {
-  const Sweep& sweep = figure_.sweep;
+  const Sweep& sweep = figure_.panels.sweep;
+  const std::optional<SweepSpot>& now = figure_.panels.chosen;
   if (sweep.series.empty() || sweep.series.front().points.empty()) return;
-  if (!figure_.marked || figure_.marked->series >= sweep.series.size())
+  if (!now || now->series >= sweep.series.size())
     return choose(SweepSpot{0, sweep.series.front().points.front().n});
-  const auto at = std::ranges::find(sweep.lengths, figure_.marked->n) - sweep.lengths.begin();
-  auto s = std::ptrdiff_t(figure_.marked->series) + series;
+  const auto at = std::ranges::find(sweep.lengths, now->n) - sweep.lengths.begin();
+  auto s = std::ptrdiff_t(now->series) + series;
   auto l = at + length;
   for (; s >= 0 && s < std::ssize(sweep.series) && l >= 0 && l < std::ssize(sweep.lengths);
        s += series, l += length) {

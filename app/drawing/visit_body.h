@@ -1,0 +1,25 @@
+// visit_body calls the case for the kind of body that a panel has. Every kind is named in some
+// case: a function that does not know a new kind is not compiled.
+#pragma once
+
+#include <concepts>
+
+#include "panels/panel.h"
+
+namespace fovea::drawing {
+
+/// In a case for several kinds: [](const one_of<Raster, Strip> auto& body) { ... }.
+template <class T, class... Kinds>
+concept one_of = (std::same_as<T, Kinds> || ...);
+
+template <class... Cases>
+struct Overloads : Cases... {
+  using Cases::operator()...;
+};
+
+template <class... Cases>
+auto visit_body(const Panel& panel, Cases... cases) {
+  return std::visit(Overloads<Cases...>{cases...}, panel.body);
+}
+
+}  // namespace fovea::drawing

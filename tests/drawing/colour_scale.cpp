@@ -1,0 +1,50 @@
+// What is among the numbers of a raster, and which range its colours have.
+#include "drawing/colour_scale.h"
+
+#include <doctest/doctest.h>
+
+using namespace fovea;
+using namespace fovea::drawing;
+
+TEST_CASE("contents of a raster: every kind of number is found wherever it stands") {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const auto& [row, col] : {std::pair{0, 0}, {4, 36}, {2, 17}}) {
+    Raster raster;
+    raster.values = Matrix(5, 37, -2.0f);
+    const RasterContents plain = contents_of(raster);
+    CHECK((plain.low == -2 && plain.high == -2 && !plain.masked && !plain.not_a_number));
+    raster.values(row, col) = -infinity;
+    CHECK((contents_of(raster).masked && contents_of(raster).low == -2));
+    raster.values(row, col) = std::numeric_limits<float>::quiet_NaN();
+    const RasterContents broken = contents_of(raster);
+    CHECK((broken.not_a_number && !broken.masked && broken.low == -2 && broken.high == -2));
+    raster.values(row, col) = infinity;
+    CHECK((contents_of(raster).high == double{infinity} && !contents_of(raster).masked));
+    raster.values(row, col) = -7;
+    CHECK((contents_of(raster).low == -7 && contents_of(raster).high == -2));
+  }
+  Raster masked;
+  masked.values = Matrix(2, 2, -infinity);
+  CHECK((contents_of(masked).masked && contents_of(masked).low > contents_of(masked).high));
+}
+
+TEST_CASE(
+    "a range chosen for a column counts where the row shares none, also in a row of one panel") {
+  Panel panel;
+  panel.body = Raster{.quantity = "weight"};
+  for (const std::size_t count : {1, 2}) {
+    CAPTURE(count);
+    const std::vector<const Panel*> panels(count, &panel);
+    ViewSettings settings;
+    const auto high = [&] { return scales_of_row(View::heatmap, panels, settings).of[0]->high; };
+    settings.ranges = {{View::heatmap, 0, 0, 0.3}};
+    settings.shared_range = false;
+    CHECK(high() == 0.3);
+    settings.shared_range =
+        true;  // as the row's bar and lock have it, which choose for all columns
+    CHECK(high() == 1);
+    settings.choose_range({View::heatmap, -1, 0, 0.5});
+    CHECK(high() == 0.5);
+    CHECK(scales_of_row(View::heatmap, panels, settings).shared->high == 0.5);
+  }
+}

@@ -1,0 +1,32 @@
+// A query's row over the keys.
+#include <doctest/doctest.h>
+
+#include "drawing/recording_ink.h"
+
+using namespace fovea;
+using namespace fovea::drawing;
+
+TEST_CASE("a wide row lists the heaviest keys of each series that is drawn, once") {
+  Panel panel;
+  const RowCurve exact{.keys = {0, 8},
+                       .exact = {0.1f, 0.4f, 0, 0, 0, 0.2f, 0, 0},
+                       .approximate = {0.1f, 0.4f, 0, 0, 0, 0.2f, 0, 0},
+                       .top_exact = {{1, 0.4f}, {5, 0.2f}},
+                       .top_approximate = {{1, 0.4f}, {5, 0.2f}}};
+  RowCurve both = exact;
+  both.approximate = {0.3f, 0, 0, 0, 0, 0, 0, 0};
+  both.top_approximate = {{0, 0.3f}};
+  const auto listed = [&](const RowCurve& row, const std::string& weight, const char* hidden) {
+    panel.body = row;
+    const auto all = operations_of(panel, {0, 0, 800, 300}, {.hidden = {hidden}});
+    return std::ranges::count(all, weight, &Operation::text);
+  };
+  CHECK(listed(exact, "0.4", "") == 1);
+  CHECK(listed(exact, "0.2", "") == 1);
+  CHECK(listed(exact, "0.4", "exact") == 0);
+  CHECK(listed(both, "0.4", "") == 1);
+  CHECK(listed(both, "0.3", "") == 1);
+  CHECK(listed(both, "0.4", "exact") == 0);
+  CHECK(listed(both, "0.3", "exact") == 1);
+  CHECK(listed(both, "0.3", "approximate") == 0);
+}

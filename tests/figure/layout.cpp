@@ -1,0 +1,255 @@
+// Laws of a figure's layout, for every kind of panel at several sizes.
+#include "figure/layout.h"
+
+#include <doctest/doctest.h>
+
+#include "figure/panels.h"
+#include "figure/recorder.h"
+
+using namespace fovea;
+using example::alone;
+using Body = decltype(Panel::body);
+
+TEST_CASE("nothing leaves the page and no text covers another: each kind alone") {
+  example::application();
+  for (const Index n : {16, 256})
+    for (const Panel& panel : example::every_kind(n))
+      for (const double width : {80.0, 120.0, 252.0, 504.0}) {
+        CAPTURE(panel.body.index());
+        CAPTURE(width);
+        const auto recording = example::record(alone(panel, width));
+        CHECK(recording.texts.size() > 0);
+        example::check_page(recording);
+        example::check_texts_apart(recording);
+      }
+}
+
+TEST_CASE("nothing leaves the page and no text covers another: grids") {
+  example::application();
+  for (const double width : {252.0, 360.0, 504.0})
+    for (const bool shared : {true, false})
+      for (const double size : {7.0, 8.0}) {
+        CAPTURE(width);
+        CAPTURE(shared);
+        Figure figure = example::paper(width, 128);
+        figure.style.settings.shared_range = shared;
+        figure.style.font_size = size;
+        const auto recording = example::record(figure);
+        example::check_page(recording);
+        example::check_texts_apart(recording);
+      }
+}
+
+TEST_CASE("a fixed height is kept") {
+  example::application();
+  Figure figure = example::paper(504, 128);
+  for (const double height : {420.0, 700.0}) {
+    figure.style.height = height;
+    CHECK(figure_height(figure) == height);
+    example::check_page(example::record(figure));
+  }
+}
+
+TEST_CASE("matrices keep square cells and columns are even") {
+  example::application();
+  Figure figure;
+  figure.style.width = 504;
+  figure.rows = {
+      {example::heatmap(64, 7, "a"), example::heatmap(64, 1, "b"), example::heatmap(64, 2, "c")}};
+  std::vector<QRectF> squares;
+  for (const QRectF& shape : example::record(figure).shapes)
+    if (shape.width() > 100 && shape.height() > 100 && shape.width() < 400)
+      squares.push_back(shape);
+  REQUIRE(squares.size() == 6);  // a raster and its frame each
+  for (const QRectF& square : squares) {
+    CHECK(square.width() == doctest::Approx(square.height()));
+    CHECK(square.width() == doctest::Approx(squares[0].width()));
+  }
+  CHECK(squares[2].left() - squares[0].right() ==
+        doctest::Approx(squares[4].left() - squares[2].right()));
+}
+
+TEST_CASE("a message says why, whole") {
+  example::application();
+  QString all;
+  for (const auto& drawn : example::record(alone(example::message("Exact"), 100)).texts)
+    all += drawn.text + u' ';
+  CHECK(all.contains(QStringLiteral("Exact attention has no")));
+  CHECK(all.contains(QStringLiteral("every key.")));
+}
+
+TEST_CASE("a row whose first column is a message has its numbers and even columns all the same") {
+  example::application();
+  Figure figure;
+  figure.style.width = 504;
+  figure.rows = {
+      {example::message("a"), example::error_map(64, 1, "b"), example::error_map(64, 2, "c")}};
+  const example::Recording recording = example::record(figure);
+  double queries = 0;
+  int numbers = 0;
+  for (const auto& [text, where] : recording.texts) {
+    if (text == QStringLiteral("query")) queries = where.right();
+    numbers += text == QStringLiteral("48");
+  }
+  CHECK(queries > 0);
+  CHECK(queries < 30);  // left of the first column, not between two
+  CHECK(numbers == 4);  // once down, three times across
+  std::vector<double> widths;
+  for (const QRectF& shape : recording.shapes)
+    if (shape.width() > 100 && shape.height() > 100 && shape.width() < 400)
+      widths.push_back(shape.width());
+  REQUIRE(widths.size() >= 5);
+  for (const double width : widths) CHECK(width == doctest::Approx(widths[0]));
+}
+
+TEST_CASE("labels of a table are whole, on as many lines as they need") {
+  example::application();
+  Panel panel = example::table("a");
+  auto& table = std::get<FigureTable>(panel.body);
+  table.rows = {{"Logit spread of the blocks, level 1", "0.123 (sampled)"},
+                {"Logit spread of the blocks, level 2", "0.456 (sampled)"}};
+  QString all;
+  for (const auto& drawn : example::record(alone(panel, 120)).texts) all += drawn.text + u' ';
+  CHECK(all.contains(QStringLiteral("level 1")));
+  CHECK(all.contains(QStringLiteral("level 2")));
+  CHECK_FALSE(all.contains(QStringLiteral("…")));
+}
+
+TEST_CASE("a rank map of a part of the tokens fills its panel, and its axes count from there") {
+  example::application();
+  Panel all = example::ranks(64, 8, "a"), part = all;
+  auto& map = std::get<BlockMap>(part.body).map;
+  map.n = 5064;
+  for (RankBlock& block : map.blocks)
+    for (IndexRange* range : {&block.rows, &block.cols})
+      *range = {range->begin + 5000, range->end + 5000};
+  const auto widest = [](const Panel& panel) {
+    double width = 0;
+    for (const QRectF& shape : example::record(alone(panel, 252)).shapes)
+      if (shape.width() < 126) width = std::max(width, shape.width());  // of blocks, not the panel
+    return width;
+  };
+  // Numbers of more digits take some points from the panel's width.
+  CHECK(widest(part) > 0.9 * widest(all));
+  QStringList texts;
+  for (const auto& drawn : example::record(alone(part, 252)).texts) texts << drawn.text;
+  CHECK(texts.contains(QStringLiteral("5000")));
+  CHECK_FALSE(texts.contains(QStringLiteral("2000")));
+}
+
+TEST_CASE("empty and degenerate panels draw a reason or a frame") {
+  example::application();
+  const auto drawn = [](Body body, double width) {
+    return example::record(alone({.title = {}, .body = std::move(body)}, width));
+  };
+  const std::pair<Body, QString> with_reason[] = {{Raster{}, "no entries in view"},
+                                                  {LeafSizes{}, "no leaves"},
+                                                  {Strip{}, "no values"},
+                                                  {OutputPicture{}, "no picture"},
+                                                  {RowCurve{}, "query 0"},
+                                                  {SeriesPlot{.empty = "no points"}, "no points"},
+                                                  {FigureTable{}, "nothing to list"},
+                                                  {Message{"a reason"}, "a reason"}};
+  for (const auto& [body, reason] : with_reason) {
+    CAPTURE(body.index());
+    QStringList words;
+    for (const auto& text : drawn(body, 120).texts) words << text.text;
+    CHECK(words.join(' ').contains(reason));
+    CHECK_NOTHROW(drawn(body, 12));  // no room for any word
+  }
+  for (const Body& body : {Body(BlockMap{}), Body(Message{})}) {
+    CAPTURE(body.index());
+    for (const double width : {12.0, 60.0})
+      CHECK(drawn(body, width).shapes.size() > 1);  // more than the ground
+  }
+  CHECK(example::record(Figure{}).shapes.size() == 1);
+}
+
+TEST_CASE("axes name tokens while there is room, whole or elided, and nothing touches") {
+  example::application();
+  const auto sequence = std::make_shared<Sequence>();
+  for (int token = 0; token < 256; ++token)
+    sequence->tokens.push_back(token % 3 == 1   ? "internationalisation"
+                               : token % 3 == 2 ? "\n"
+                                                : "the");
+  for (const Index n : {1, 4, 12, 30, 256})
+    for (const double width : {90.0, 252.0, 504.0}) {
+      CAPTURE(n);
+      CAPTURE(width);
+      Figure figure;
+      figure.style.width = width;
+      figure.rows = {{example::heatmap(n, 1, "a"), example::error_map(n, 2, "b")},
+                     {example::row(n, 0, "a"), example::strip(n, "b")}};
+      figure.sequence = sequence;
+      const auto recording = example::record(figure);
+      example::check_page(recording);
+      example::check_texts_apart(recording);
+      int names = 0, numbers = 0, whole = 0;
+      for (const auto& [text, where] : recording.texts) {
+        names += text == "the" || text.startsWith("int") || text == "⏎";
+        numbers += text == "128";
+        whole += text.contains("internationalisation");
+      }
+      const bool room = n <= 4 || (n == 12 && width > 200);
+      if (room) CHECK(names >= std::min<int>(n, 3));
+      CHECK(whole == 0);  // it would take more room than the plot
+      if (width > 100) CHECK((numbers > 0) == (n == 256));
+    }
+}
+
+TEST_CASE("the plots of a row of curves are side by side, below the longest of their headings") {
+  example::application();
+  const auto sequence = std::make_shared<Sequence>();
+  sequence->tokens.assign(20, "extraordinarily");
+  RowCurve alone{.query = 3, .keys = {0, 20}, .exact = std::vector<float>(20, 0.05f)};
+  RowCurve both = alone;
+  both.approximate = std::vector<float>(20, 0.04f);
+  const auto panel = [](const RowCurve& curve) {
+    return Panel{.view = View::row, .title = "T", .subtitle = {}, .caption = {}, .body = curve};
+  };
+  Figure figure{.rows = {{panel(alone), panel(both)}}, .sequence = sequence};
+  for (const double width : {160.0, 200.0, 240.0, 320.0, 500.0}) {
+    CAPTURE(width);
+    figure.style.width = width;
+    const PaperLettering letters(figure.style);
+    const auto cells = lay_out(figure, letters).rows[0].cells;
+    CHECK(cells[0].plot.y == cells[1].plot.y);
+    CHECK(cells[0].plot.height == cells[1].plot.height);
+    for (const CellLayout& cell : cells)
+      CHECK(cell.plot.y - cell.body.y >= heading_height(*cell.prepared.panel, cell.body, letters,
+                                                        drawing::TokenNames(*sequence)));
+  }
+}
+
+TEST_CASE("gaps between columns are even although only some columns have numbers beside them") {
+  example::application();
+  Figure figure;
+  figure.style.width = 504;
+  const Panel map = example::heatmap(64, 7, "a");
+  figure.rows = {{map, map, map, map},
+                 {map, example::leaves(4, "b"), example::buckets(200, "c"), map}};
+  const auto layout = lay_out(figure, PaperLettering(figure.style));
+  const auto& cells = layout.rows[0].cells;
+  for (std::size_t c = 2; c < cells.size(); ++c)
+    CHECK(cells[c].plot.x - cells[c - 1].plot.x ==
+          doctest::Approx(cells[1].plot.x - cells[0].plot.x));
+}
+
+TEST_CASE("titles of narrow panels are whole, on several lines or in somewhat smaller letters") {
+  example::application();
+  for (const char* title : {"H-Transformer-1D", "Treeformer TF", "HyperAttention"})
+    for (const double width : {200.0, 252.0, 320.0}) {  // of four columns
+      CAPTURE(title);
+      CAPTURE(width);
+      Figure figure;
+      figure.style.width = width;
+      figure.rows = {std::vector<Panel>(4, example::heatmap(16, 7, title))};
+      const auto layout = lay_out(figure, PaperLettering(figure.style));
+      std::string words;
+      for (const std::string& line : layout.rows[0].cells[0].title) words += line + "|";
+      CAPTURE(words);
+      CHECK(words.find("…") == std::string::npos);
+      CHECK(layout.panel_title_face.size >= 0.85 * figure.style.font_size - 1e-9);
+      example::check_page(example::record(figure));
+    }
+}
