@@ -89,7 +89,8 @@ TEST_CASE("engine: a newer request of the same identity stops the running one") 
   CHECK(log.copy() == std::vector<std::string>{"second"});
 }
 
-TEST_CASE("engine: the end of a job is reported once, with its error; that it was stopped is not") {
+TEST_CASE(
+    "engine: the end of a job is reported once, with its error, but not that it was stopped") {
   Log log;
   TestEngine engine;
   const auto run = [&](auto function) {
