@@ -177,8 +177,8 @@ TEST_CASE("rows are added at their place, moved and removed") {
       if (found->text() == text && found->isCheckable() && !found->actionGroup()) return found;
     return static_cast<QAction*>(nullptr);
   };
-  REQUIRE(row_action("error"));
-  row_action("error")->trigger();
+  REQUIRE(row_action("Error"));
+  row_action("Error")->trigger();
   CHECK(views() == std::vector{View::heatmap, View::error, View::mask});
   window.trigger("row_next");
   window.trigger("row_up");
@@ -188,7 +188,7 @@ TEST_CASE("rows are added at their place, moved and removed") {
   window.trigger("row_down");
   window.trigger("row_down");
   CHECK(views() == std::vector{View::heatmap, View::mask, View::error});
-  row_action("mask")->trigger();
+  row_action("Mask")->trigger();
   CHECK(views() == std::vector{View::heatmap, View::error});
 }
 
