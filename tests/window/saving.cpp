@@ -3,6 +3,7 @@
 
 #include <QAbstractButton>
 #include <QApplication>
+#include <QComboBox>
 #include <QDialogButtonBox>
 #include <QFileDialog>
 #include <QLineEdit>
@@ -131,12 +132,14 @@ TEST_CASE("the chosen kind of file is the one that is written") {
     auto* files = qobject_cast<QFileDialog*>(&dialog);
     if (!files) return;
     files->setDirectory(dir.path());
-    emit files->filterSelected("PNG (*.png)");
+    auto* kinds = files->findChild<QComboBox*>("fileTypeCombo");
+    kinds->setFocus();
+    QTest::keyClick(kinds, Qt::Key_Down);
     files->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Save)->click();
   });
   const QString path =
       ask_new_file(parent, "Export", dir.filePath("attention.pdf"), {"PDF (*.pdf)", "PNG (*.png)"});
-  CHECK(QFileInfo(path).fileName() == "attention.png");
+  CHECK(QFileInfo(path).fileName().toStdString() == "attention.png");
 }
 
 TEST_CASE("what cannot be written when the program ends is said on the standard error stream") {
