@@ -17,6 +17,10 @@ std::string without_trailing(std::string text) {
   return text;
 }
 
+std::string without_space(const std::string& line) {
+  return line.ends_with(' ') ? line.substr(0, line.size() - 1) : line;
+}
+
 bool starts(const std::string& text, std::size_t at, std::string_view what) {
   return text.compare(at, what.size(), what) == 0;
 }
@@ -104,12 +108,12 @@ std::string Lettering::elided(const std::string& text, double room, Letters face
 void Lettering::break_paragraph(const std::string& paragraph, double room, Letters face,
                                 std::vector<std::string>& lines) const {
   const auto fits = [&](const std::string& text) {
-    return width(without_trailing(text), face) <= room;
+    return width(without_space(text), face) <= room;
   };
   std::string line;
   const auto add = [&](const std::string& word) {
     if (!line.empty() && !fits(line + word)) {
-      lines.push_back(line.back() == ' ' ? line.substr(0, line.size() - 1) : line);
+      lines.push_back(without_space(line));
       line.clear();
     }
     line += word;
@@ -122,7 +126,7 @@ void Lettering::break_paragraph(const std::string& paragraph, double room, Lette
         for (const std::string& piece : pieces_of(part, fits)) add(piece);
     }
   }
-  if (!line.empty()) lines.push_back(line.back() == ' ' ? line.substr(0, line.size() - 1) : line);
+  if (!line.empty()) lines.push_back(without_space(line));
 }
 
 std::vector<std::string> Lettering::wrapped(const std::string& text, double room, int most,

@@ -20,6 +20,8 @@ TEST_CASE("lines break at spaces, within long words at their seams, and never ex
     }
   CHECK(letters.wrapped("a b c", 600, 1) == std::vector<std::string>{"a b c"});
   CHECK(letters.wrapped("one\ntwo", 600, 5) == std::vector<std::string>{"one", "two"});
+  // "abc def" would fit, but not with its comma.
+  CHECK(letters.wrapped("abc def, ghi", 50, 5) == std::vector<std::string>{"abc", "def,", "ghi"});
 }
 
 TEST_CASE("a word too long for a line is parted between letters before it is elided") {
