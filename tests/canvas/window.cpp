@@ -114,7 +114,7 @@ TEST_CASE("twenty fast clicks are twenty pins, of the token under the cursor") {
       QCoreApplication::sendEvent(&shown.canvas, &event);
     }
   }
-  QTRY_COMPARE_WITH_TIMEOUT(pins.count(), 20, 10000);
+  REQUIRE(QTest::qWaitFor([&] { return pins.count() == 20; }, 10000));
   for (int k = 0; k < 20; ++k) CHECK(pins[k][0].value<Index>() == k % 16);
 }
 

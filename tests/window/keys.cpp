@@ -118,6 +118,8 @@ TEST_CASE("the find bar steps through the tokens that match, and marks them") {
   QTest::keyClick(line, Qt::Key_Return, Qt::ShiftModifier);
   window.trigger("find_previous");
   CHECK(pinned() == expected.back());
+  window.trigger("find_next");
+  CHECK(pinned() == expected[0]);  // round to the first
   window.shoot("find");
   CHECK(window->canvas().grab().toImage() != before);
   line->setText("zzzz");
