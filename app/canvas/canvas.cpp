@@ -242,7 +242,7 @@ void Canvas::Impl::choose_what_is_shown() {
   std::iota(rows.begin(), rows.end(), 0);
   std::iota(columns.begin(), columns.end(), 0);
   if (!enlarged) return;
-  const auto [view, column] = *enlarged;
+  const int view = enlarged->first, column = enlarged->second;
   if (view >= std::ssize(rows) || column >= std::ssize(columns) ||
       column >= std::ssize(model->cells[view]))
     return enlarged.reset();

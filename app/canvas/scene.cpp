@@ -18,7 +18,7 @@ bool is_one_of(const Panel* panel) {
 }
 
 double aspect_of(const Scene& scene, int row) {
-  bool square = false, only_messages = scene.columns.size() > 0;
+  bool square = false, only_messages = !scene.columns.empty();
   for (int c = 0; c < std::ssize(scene.columns); ++c) {
     const Panel* panel = scene.panel(row, c);
     square |= is_one_of<Raster, BlockMap, OutputPicture>(panel);

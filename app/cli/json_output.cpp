@@ -9,6 +9,8 @@ template <class... Ts>
 struct Overloaded : Ts... {
   using Ts::operator()...;
 };
+template <class... Ts>
+Overloaded(Ts...) -> Overloaded<Ts...>;
 
 Document summary_json(const StageSummary& summary) {
   return {{"median", summary.median_ms},

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 
 #include "data/number_text.h"
 #include "drawing/bodies.h"
@@ -212,7 +211,8 @@ std::string TokenNames::name(Index token, const Lettering& letters) const {
 }
 
 std::string TokenNames::numbered(Index token, const Lettering& letters, double room) const {
-  const std::string index = std::to_string(token), own = name(token, letters);
+  std::string index = std::to_string(token);
+  const std::string own = name(token, letters);
   if (own == index) return index;
   return index + " " + letters.elided(own, room - letters.width(index + " "));
 }
@@ -294,7 +294,8 @@ void draw_x_axis(Ink& ink, const Plot& plot, AxisWords words) {
   const double size = ink.letters.size(), tick_end = where.bottom() + kTick * size;
   const Edges edges{where.x - 0.3 * size, where.right() + 0.3 * size};
   double end = where.right() + where.width;  // of the next number, from the last one leftwards
-  for (const Tick& tick : axis.ticks | std::views::reverse) {
+  for (std::size_t t = axis.ticks.size(); t-- > 0;) {
+    const Tick& tick = axis.ticks[t];
     const double x = plot.x(tick.at), width = ink.letters.width(tick.label);
     ink.line({x, where.bottom()}, {x, tick_end}, {ink.style.frame});
     const double half = axis.named ? 0.5 * size : width / 2;
@@ -338,13 +339,13 @@ void draw_y_axis(Ink& ink, const Plot& plot, AxisWords words) {
 
 void draw_grid_lines(Ink& ink, const Plot& plot) {
   const Rect& where = plot.where;
-  const auto is_inside = [](const PanelAxis& axis) {
-    return [&axis](const Tick& tick) { return axis.amounts && tick.at > axis.low; };
-  };
-  for (const Tick& tick : plot.axes.x->ticks | std::views::filter(is_inside(*plot.axes.x)))
-    ink.line({plot.x(tick.at), where.y}, {plot.x(tick.at), where.bottom()}, {ink.style.grid});
-  for (const Tick& tick : plot.axes.y->ticks | std::views::filter(is_inside(*plot.axes.y)))
-    ink.line({where.x, plot.y(tick.at)}, {where.right(), plot.y(tick.at)}, {ink.style.grid});
+  const PanelAxis &across = *plot.axes.x, &up = *plot.axes.y;
+  for (const Tick& tick : across.ticks)
+    if (across.amounts && tick.at > across.low)
+      ink.line({plot.x(tick.at), where.y}, {plot.x(tick.at), where.bottom()}, {ink.style.grid});
+  for (const Tick& tick : up.ticks)
+    if (up.amounts && tick.at > up.low)
+      ink.line({where.x, plot.y(tick.at)}, {where.right(), plot.y(tick.at)}, {ink.style.grid});
 }
 
 void draw_amounts_inside(Ink& ink, const Plot& plot) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 namespace fovea {
@@ -55,9 +56,9 @@ constexpr Rgba faded(Rgba c, double opacity) {
 }
 
 /// On the way from `a` (share 0) to `b` (share 1).
-constexpr Rgba mixed(Rgba a, Rgba b, double share) {
+inline Rgba mixed(Rgba a, Rgba b, double share) {
   const auto channel = [&](int from, int to) {
-    return std::uint8_t(from + (to - from) * share + 0.5);
+    return std::uint8_t(std::lround(from + (to - from) * share));
   };
   return {channel(a.r, b.r), channel(a.g, b.g), channel(a.b, b.b), channel(a.a, b.a)};
 }

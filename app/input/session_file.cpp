@@ -104,7 +104,7 @@ struct Reader {
   }
 
   std::string colour_map(const Json& json) const {
-    const auto id = get<std::string>(json, "colormap");
+    auto id = get<std::string>(json, "colormap");
     std::string known;
     for (const std::string& one : colormap_ids()) {
       if (one == id) return id;

@@ -2,7 +2,7 @@
 
 namespace fovea {
 
-bool HeadCards::choose(Heads heads) {
+bool HeadCards::choose(const Heads& heads) {
   return std::exchange(chosen_, heads) != heads;
 }
 

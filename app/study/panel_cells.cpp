@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <ranges>
 
 namespace fovea {
 namespace {
@@ -220,11 +219,12 @@ void PanelCells::update_map(const RequestId& id, const ColumnState& state, Cell&
 /// Cells may have changed places since the request.
 void PanelCells::take_picture(const PanelKey& key, const MapDrawing::Picture& picture,
                               const std::string& error) {
-  for (Cell& cell : cells_ | std::views::join) {
-    if (!(cell.key == key)) continue;
-    if (picture.panel) cell.panel = picture.panel;
-    cell.drawn = {key, picture.version, Clock::now(), error};
-  }
+  for (auto& row : cells_)
+    for (Cell& cell : row) {
+      if (!(cell.key == key)) continue;
+      if (picture.panel) cell.panel = picture.panel;
+      cell.drawn = {key, picture.version, Clock::now(), error};
+    }
 }
 
 void PanelCells::show_map_status(const RequestId& id, const ColumnState& state,
@@ -262,13 +262,16 @@ std::vector<std::vector<CanvasCell>> PanelCells::cells() const {
 }
 
 bool PanelCells::ready() const {
-  return std::ranges::none_of(cells_ | std::views::join, [](const Cell& cell) {
-    return !cell.failed && (!cell.panel || cell.stale || cell.other_part);
-  });
+  const auto is_ready = [](const Cell& cell) {
+    return cell.failed || (cell.panel && !cell.stale && !cell.other_part);
+  };
+  return std::ranges::all_of(cells_,
+                             [&](const auto& row) { return std::ranges::all_of(row, is_ready); });
 }
 
 bool PanelCells::refining() const {
-  return std::ranges::any_of(cells_ | std::views::join, &Cell::refining);
+  return std::ranges::any_of(
+      cells_, [](const auto& row) { return std::ranges::any_of(row, &Cell::refining); });
 }
 
 void PanelCells::continue_cells(const Session& next, const std::vector<int>& from) {
@@ -285,12 +288,14 @@ void PanelCells::continue_cells(const Session& next, const std::vector<int>& fro
 }
 
 void PanelCells::forget_maps() {
-  for (Cell& cell : cells_ | std::views::join) cell.drawn = {};
+  for (auto& row : cells_)
+    for (Cell& cell : row) cell.drawn = {};
 }
 
 void PanelCells::forget_errors() {
-  for (Cell& cell : cells_ | std::views::join)
-    if (!cell.drawn.error.empty()) cell.drawn = {};
+  for (auto& row : cells_)
+    for (Cell& cell : row)
+      if (!cell.drawn.error.empty()) cell.drawn = {};
 }
 
 }  // namespace fovea

@@ -178,8 +178,8 @@ void Study::choose_block(std::optional<PointedPair> pair) {
   emit block_chosen();
 }
 
-void Study::choose_cards(HeadCards::Heads heads) {
-  if (cards_.choose(std::move(heads))) update_later();
+void Study::choose_cards(const HeadCards::Heads& heads) {
+  if (cards_.choose(heads)) update_later();
 }
 
 void Study::hover(Index query, Index key, int column) {

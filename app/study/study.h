@@ -100,7 +100,7 @@ class Study : public QObject {
   const LeafMarks& marks() const { return marks_; }
 
   /// Chooses the heads whose cards are found: those that can be seen.
-  void choose_cards(HeadCards::Heads heads);
+  void choose_cards(const HeadCards::Heads& heads);
   std::shared_ptr<const HeadCard> card(Index layer, Index head) { return cards_.card(layer, head); }
 
   /// For work that is none of the study's own.

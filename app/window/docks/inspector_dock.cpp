@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <ranges>
 
 #include "figure/painter_ink.h"
 #include "window/widgets/form.h"
@@ -70,7 +69,8 @@ void SingularValues::show_values(const std::vector<float>& values, int rank) {
   values_ = values;
   rank_ = rank;
   QStringList said;
-  for (const float value : values_ | std::views::take(8)) said << number_text(value);
+  for (std::size_t i = 0; i < std::min<std::size_t>(8, values_.size()); ++i)
+    said << number_text(values_[i]);
   setAccessibleDescription("largest: " + said.join(", "));
   update();
 }
