@@ -38,16 +38,11 @@ constexpr Choice<Norm> norm_names[] = {{Norm::linear, "linear", "linear"},
 constexpr Choice<RankColour> rank_colour_names[] = {{RankColour::rank, "rank", "by rank"},
                                                     {RankColour::storage, "storage", "by storage"}};
 
-template <class Names, class T>
-std::string name_in(const Names& names, T value) {
-  const auto known = std::ranges::find(names, value, &Choice<T>::value);
-  return known == std::end(names) ? "" : known->name;
-}
-
-template <class Names, class T>
-std::string label_in(const Names& names, T value) {
-  const auto known = std::ranges::find(names, value, &Choice<T>::value);
-  return known == std::end(names) ? "" : known->label;
+/// What files or menus call a value.
+template <class T>
+std::string word_for(T value, std::span<const Choice<T>> choices, const char* Choice<T>::*word) {
+  const auto known = std::ranges::find(choices, value, &Choice<T>::value);
+  return known == choices.end() ? "" : (*known).*word;
 }
 
 template <class T>
@@ -94,28 +89,28 @@ ErrorKind next(ErrorKind kind) {
 }
 
 std::string to_text(View view) {
-  return name_in(view_names, view);
+  return word_for<View>(view, view_names, &Choice<View>::name);
 }
 std::string to_text(ErrorKind kind) {
-  return name_in(error_names, kind);
+  return word_for<ErrorKind>(kind, error_names, &Choice<ErrorKind>::name);
 }
 std::string to_text(Norm norm) {
-  return name_in(norm_names, norm);
+  return word_for<Norm>(norm, norm_names, &Choice<Norm>::name);
 }
 std::string to_text(RankColour colour) {
-  return name_in(rank_colour_names, colour);
+  return word_for<RankColour>(colour, rank_colour_names, &Choice<RankColour>::name);
 }
 std::string label_of(View view) {
-  return label_in(view_names, view);
+  return word_for<View>(view, view_names, &Choice<View>::label);
 }
 std::string label_of(ErrorKind kind) {
-  return label_in(error_names, kind);
+  return word_for<ErrorKind>(kind, error_names, &Choice<ErrorKind>::label);
 }
 std::string label_of(Norm norm) {
-  return label_in(norm_names, norm);
+  return word_for<Norm>(norm, norm_names, &Choice<Norm>::label);
 }
 std::string label_of(RankColour colour) {
-  return label_in(rank_colour_names, colour);
+  return word_for<RankColour>(colour, rank_colour_names, &Choice<RankColour>::label);
 }
 std::optional<View> view_from(const std::string& text) {
   return find_in<View>(view_names, text);

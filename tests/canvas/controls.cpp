@@ -61,6 +61,16 @@ QPoint on_bar(const Owned& shown, double share) {
   return shown.beside(1, share, 15, share < 0.5 ? 2 : -2);
 }
 
+/// Presses the high end of a row's bar, moves it to these shares of the bar and releases it.
+void drag_high_end(Owned& shown, std::initializer_list<double> shares) {
+  shown.move(on_bar(shown, 0));
+  QTest::mousePress(&shown.canvas, Qt::LeftButton, {}, on_bar(shown, 0));
+  for (const double share : shares) QTest::mouseMove(&shown.canvas, on_bar(shown, share));
+  QTest::mouseRelease(&shown.canvas, Qt::LeftButton, {},
+                      on_bar(shown, std::data(shares)[shares.size() - 1]));
+  shown.settle();
+}
+
 /// The n-th item of a menu that was opened by a click; its lines are 17 pixels apart.
 QPoint item(QPoint clicked, int n) {
   return clicked + QPoint(25, 15 + 17 * n);
@@ -72,12 +82,7 @@ TEST_CASE("dragging the end of a colour bar chooses its range, a double click re
   Owned shown(one_heatmap());
   const QPoint cell = inside(shown, 0, 0.52, 0.52);
   const QRgb before = shown.colour(cell);
-  shown.move(on_bar(shown, 0));
-  QTest::mousePress(&shown.canvas, Qt::LeftButton, {}, on_bar(shown, 0));
-  QTest::mouseMove(&shown.canvas, on_bar(shown, 0.25));
-  QTest::mouseMove(&shown.canvas, on_bar(shown, 0.5));
-  QTest::mouseRelease(&shown.canvas, Qt::LeftButton, {}, on_bar(shown, 0.5));
-  shown.settle();
+  drag_high_end(shown, {0.25, 0.5});
   REQUIRE(shown.settings().ranges.size() == 1);
   const ColourRange range = shown.settings().ranges[0];
   CHECK(range.view == View::heatmap);
@@ -129,11 +134,7 @@ TEST_CASE("Esc takes back the range that is being dragged") {
 
 TEST_CASE("the range of signed numbers stays centred on zero") {
   Owned shown(one_panel(error_map(16, 16), View::error));
-  shown.move(on_bar(shown, 0));
-  QTest::mousePress(&shown.canvas, Qt::LeftButton, {}, on_bar(shown, 0));
-  QTest::mouseMove(&shown.canvas, on_bar(shown, 0.25));
-  QTest::mouseRelease(&shown.canvas, Qt::LeftButton, {}, on_bar(shown, 0.25));
-  shown.settle();
+  drag_high_end(shown, {0.25});
   REQUIRE(shown.settings().ranges.size() == 1);
   const ColourRange range = shown.settings().ranges[0];
   CHECK(range.high == doctest::Approx(0.015).epsilon(0.1));  // half of 0.03, to a pixel or two
@@ -197,11 +198,7 @@ TEST_CASE("a range chosen by the bar of a single panel replaces one chosen for i
   CHECK(figure_high() == 1);
   const QPoint cell = inside(shown, 0, 0.52, 0.52);
   const QRgb before = shown.colour(cell);
-  shown.move(on_bar(shown, 0));
-  QTest::mousePress(&shown.canvas, Qt::LeftButton, {}, on_bar(shown, 0));
-  QTest::mouseMove(&shown.canvas, on_bar(shown, 0.25));
-  QTest::mouseMove(&shown.canvas, on_bar(shown, 0.5));
-  QTest::mouseRelease(&shown.canvas, Qt::LeftButton, {}, on_bar(shown, 0.5));
+  drag_high_end(shown, {0.25, 0.5});
   CHECK_FALSE(near(shown.colour(cell), before));
   CHECK(figure_high() == doctest::Approx(0.5).epsilon(0.05));
 }

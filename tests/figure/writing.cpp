@@ -14,17 +14,13 @@
 #include "data/error.h"
 #include "figure/panels.h"
 #include "full_disk.h"
+#include "temporary_directory.h"
 
 using namespace fovea;
 using fovea::test::FullDisk;
+using fovea::test::read_bytes;
 
 namespace {
-
-QByteArray bytes_of(const QString& path) {
-  QFile file(path);
-  REQUIRE(file.open(QIODevice::ReadOnly));
-  return file.readAll();
-}
 
 QString output_of(const QString& program, const QStringList& arguments) {
   QProcess process;
@@ -60,7 +56,7 @@ TEST_CASE("PDF: TrueType is embedded, and cells are not blurred") {
   const QTemporaryDir folder;
   const QString path = folder.filePath("figure.pdf");
   write_figure(path.toStdString(), small());
-  const QByteArray bytes = bytes_of(path);
+  const auto bytes = QByteArray::fromStdString(read_bytes(path.toStdString()));
   CHECK(bytes.startsWith("%PDF-"));
   CHECK(bytes.contains("/FontFile2"));
   CHECK_FALSE(bytes.contains("/Type3"));
@@ -88,7 +84,7 @@ TEST_CASE("SVG: well-formed, drawn by a renderer, with text as text") {
   const QTemporaryDir folder;
   const QString path = folder.filePath("figure.svg");
   write_figure(path.toStdString(), small());
-  QXmlStreamReader reader(bytes_of(path));
+  QXmlStreamReader reader(QByteArray::fromStdString(read_bytes(path.toStdString())));
   int texts = 0;
   while (!reader.atEnd())
     if (reader.readNext() == QXmlStreamReader::StartElement && reader.name() == u"text") ++texts;
@@ -115,14 +111,14 @@ TEST_CASE("a full disk leaves the old file as it was and no other behind") {
   for (const char* name : {"figure.png", "figure.svg", "figure.pdf"}) {
     const QString path = folder.filePath(name);
     write_figure(path.toStdString(), small());
-    const QByteArray before = bytes_of(path);
+    const std::string before = read_bytes(path.toStdString());
     Figure larger = small();
     larger.style.dpi = 600;
     {
       const FullDisk full(4096);
       CHECK_THROWS_AS(write_figure(path.toStdString(), larger), UnavailableError);
     }
-    CHECK(bytes_of(path) == before);
+    CHECK(read_bytes(path.toStdString()) == before);
   }
   CHECK(QDir(folder.path()).entryList(QDir::Files | QDir::Hidden).size() == 3);
 }

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <set>
 
 #include "io/safetensors_writer.h"
@@ -73,6 +74,29 @@ class FailingRows : public CpuLike {
   bool has_rows_;
 };
 
+/// An operator that does something else before each call, and has no rows.
+class Wrapped : public Operator {
+ public:
+  Wrapped(std::unique_ptr<Operator> inner, std::function<void()> before_apply,
+          std::function<void()> before_tile)
+      : Operator(inner->shared_plan(), inner->problem()),
+        inner_(std::move(inner)),
+        before_apply_(std::move(before_apply)),
+        before_tile_(std::move(before_tile)) {}
+
+ private:
+  Output do_apply(MatrixView v, Run& run) const override {
+    before_apply_();
+    return inner_->apply(v, run);
+  }
+  Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
+    before_tile_();
+    return inner_->tile(rows, cols, pool, run);
+  }
+  std::unique_ptr<Operator> inner_;
+  std::function<void()> before_apply_, before_tile_;
+};
+
 /// Exact attention, which alone has rows, cannot be looked at.
 class BlindExact : public CpuLike {
  public:
@@ -80,22 +104,9 @@ class BlindExact : public CpuLike {
                                  Run& run) const override {
     auto op = CpuLike::bind(std::move(plan), problem, run);
     if (!op->has_rows()) return op;
-    return std::make_unique<Blind>(std::move(op));
+    return std::make_unique<Wrapped>(
+        std::move(op), [] {}, [] { throw UnavailableError("no memory for tiles"); });
   }
-
- private:
-  class Blind : public Operator {
-   public:
-    explicit Blind(std::unique_ptr<Operator> seeing)
-        : Operator(seeing->shared_plan(), seeing->problem()), seeing_(std::move(seeing)) {}
-
-   private:
-    Output do_apply(MatrixView v, Run& run) const override { return seeing_->apply(v, run); }
-    Matrix do_tile(IndexRange, IndexRange, Pool, Run&) const override {
-      throw UnavailableError("no memory for tiles");
-    }
-    std::unique_ptr<Operator> seeing_;
-  };
 };
 
 /// Its operators take 10 ms.
@@ -103,25 +114,10 @@ class SlowApply : public CpuLike {
  public:
   std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
                                  Run& run) const override {
-    return std::make_unique<Slow>(CpuLike::bind(std::move(plan), problem, run));
+    return std::make_unique<Wrapped>(
+        CpuLike::bind(std::move(plan), problem, run),
+        [] { std::this_thread::sleep_for(std::chrono::milliseconds(10)); }, [] {});
   }
-
- private:
-  class Slow : public Operator {
-   public:
-    explicit Slow(std::unique_ptr<Operator> fast)
-        : Operator(fast->shared_plan(), fast->problem()), fast_(std::move(fast)) {}
-
-   private:
-    Output do_apply(MatrixView v, Run& run) const override {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      return fast_->apply(v, run);
-    }
-    Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
-      return fast_->tile(rows, cols, pool, run);
-    }
-    std::unique_ptr<Operator> fast_;
-  };
 };
 
 /// Records the niceness of the thread that computes.
