@@ -219,7 +219,7 @@ void Files::export_panel_to(const QString& path, std::size_t row, std::size_t co
 
 /// The canvas's model when it has that panel; else null, and the status bar says so.
 std::shared_ptr<const CanvasModel> Files::model_with(std::size_t row, std::size_t column) const {
-  const auto model = window_.study().model();
+  auto model = window_.study().model();
   if (model && row < model->cells.size() && column < model->cells[row].size() &&
       model->cells[row][column].panel)
     return model;

@@ -23,8 +23,8 @@ namespace fovea {
 namespace {
 
 // Replaces the pictures of every column by those of exact; comparisons with exact stay.
-std::shared_ptr<const CanvasModel> with_exact_in_place(std::shared_ptr<const CanvasModel> model,
-                                                       std::size_t exact) {
+std::shared_ptr<const CanvasModel> with_exact_in_place(
+    const std::shared_ptr<const CanvasModel>& model, std::size_t exact) {
   auto shown = std::make_shared<CanvasModel>(*model);
   shown->ranges_of = model;
   const auto is_picture = [](const CanvasCell& cell) {

@@ -44,7 +44,7 @@ Scientific rounded_to(int digits, double value) {
 
 /// "-4.5×10⁻⁷", "10⁶".
 std::string to_text(const Scientific& number) {
-  const std::string power = power_of_ten(number.exponent);
+  std::string power = power_of_ten(number.exponent);
   if (number.mantissa == "1") return power;
   return number.mantissa == "-1" ? "-" + power : number.mantissa + "×" + power;
 }

@@ -64,12 +64,13 @@ std::vector<Projected> project(MatrixView keys, Keys node, const Eigen::VectorXf
   for (std::int32_t key : node)
     projected.push_back(
         {Eigen::Map<const Eigen::VectorXf>(keys.row(key), keys.cols).dot(direction), key});
-  const auto numbers =
-      std::ranges::partition(projected, [](const Projected& p) { return !std::isnan(p.along); });
-  std::ranges::sort(projected.begin(), numbers.begin(), [](const Projected& a, const Projected& b) {
+  const auto not_numbers = std::partition(projected.begin(), projected.end(),
+                                          [](const Projected& p) { return !std::isnan(p.along); });
+  std::sort(projected.begin(), not_numbers, [](const Projected& a, const Projected& b) {
     return a.along != b.along ? a.along < b.along : a.key < b.key;
   });
-  std::ranges::sort(numbers, {}, &Projected::key);
+  std::sort(not_numbers, projected.end(),
+            [](const Projected& a, const Projected& b) { return a.key < b.key; });
   return projected;
 }
 

@@ -80,10 +80,12 @@ QLayout* KeysDialog::make_row(QAction* action) {
   edit->setToolTip("Standard: " + standard_key(*action).toString());
   auto* none = make_sign_button("✕", "No key for " + name_of(*action), "No key");
   connect(none, &QToolButton::clicked, edit, &QKeySequenceEdit::clear);
-  connect(edit, &QKeySequenceEdit::keySequenceChanged, this, [this, edit](QKeySequence keys) {
-    if (keys.count() > 1) return edit->setKeySequence(keys[keys.count() - 1]);  // the last counts
-    check();
-  });
+  connect(edit, &QKeySequenceEdit::keySequenceChanged, this,
+          [this, edit](const QKeySequence& keys) {
+            if (keys.count() > 1)
+              return edit->setKeySequence(keys[keys.count() - 1]);  // the last counts
+            check();
+          });
   rows_.push_back({action, edit});
   auto* line = new QHBoxLayout;
   line->addWidget(edit, 1);

@@ -157,7 +157,7 @@ class InputDock : public QWidget {
     gallery_->set_layer(all_layers_->isChecked() ? std::nullopt : std::optional(session.layer));
   }
 
-  void show_row(std::shared_ptr<const RowReading> row) {
+  void show_row(const std::shared_ptr<const RowReading>& row) {
     sequence_->set_row(row);
     if (!row || !study_.source()) return query_note_->setText({});
     const auto& columns = study_.session().columns;

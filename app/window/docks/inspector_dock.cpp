@@ -157,7 +157,7 @@ void InspectorDock::show_top_keys() {
   top_keys_->set_rows(rows);
 }
 
-void InspectorDock::show_pair(std::shared_ptr<const PairReading> reading) {
+void InspectorDock::show_pair(const std::shared_ptr<const PairReading>& reading) {
   pair_hint_->setVisible(!reading);
   if (!reading) return pair_->set_rows({});
   std::vector<Reading> rows{{"query", position_text(reading->query), {}},
@@ -199,7 +199,7 @@ std::vector<Reading> InspectorDock::column_rows(const PairReading& reading) cons
   return rows;
 }
 
-void InspectorDock::show_selection(std::shared_ptr<const SelectionReading> reading) {
+void InspectorDock::show_selection(const std::shared_ptr<const SelectionReading>& reading) {
   selection_hint_->setVisible(!reading);
   if (!reading) return selection_->set_rows({});
   const auto pair = [](double exact, double approximate) {

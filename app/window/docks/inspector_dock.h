@@ -31,8 +31,8 @@ class InspectorDock : public QWidget {
   explicit InspectorDock(Study& study);
 
  private:
-  void show_pair(std::shared_ptr<const PairReading> reading);
-  void show_selection(std::shared_ptr<const SelectionReading> reading);
+  void show_pair(const std::shared_ptr<const PairReading>& reading);
+  void show_selection(const std::shared_ptr<const SelectionReading>& reading);
   /// The heaviest keys of a row: of exact attention, and of the selected column beside it.
   void show_top_keys();
   /// The chosen block of a rank map, with its singular values.
