@@ -189,7 +189,12 @@ TEST_CASE("the whole mask of 131072 tokens takes no n x n work") {
     const std::clock_t start = std::clock();  // of the processor: others may be at work, too
     const Matrix fill = block_fill(plan, {0, n}, {0, n}, n / 512);
     const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    CHECK(seconds < 2);  // tens of milliseconds; walking every tile's columns takes longer
+    // Tens of milliseconds; walking every tile's columns takes longer.
+#ifdef __SANITIZE_THREAD__
+    CHECK(seconds < 20);
+#else
+    CHECK(seconds < 2);
+#endif
     CHECK(fill(0, 0) > 0);
     CHECK(fill(0, 511) == 0);
   }
