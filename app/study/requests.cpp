@@ -176,6 +176,7 @@ void Requests::end_update() {
   for (const auto& [id, pending] : pending_)
     if (!trait_of(id.kind).apart && !needed_.contains(id)) unneeded.push_back(id);
   for (const RequestId& id : unneeded) cancel(id);
+  ++updates_;
 }
 
 void Requests::cancel(const RequestId& id) {

@@ -74,10 +74,7 @@ class Requests : public QObject {
   /// An update requests all that is missing: what is still needed is asked for again, or named by
   /// need(). end_update() cancels the rest of what earlier updates requested. A source, its hash,
   /// sweeps and timings are requested apart from updates, and nothing here ends them.
-  void begin_update() {
-    needed_.clear();
-    ++updates_;
-  }
+  void begin_update() { needed_.clear(); }
   void need(const RequestId& id) { needed_.insert(id); }
   void end_update();
 
@@ -165,7 +162,8 @@ class Requests : public QObject {
   std::set<AnyCache*> caches_;
   std::map<RequestId, Pending> pending_;
   std::set<RequestId> needed_;  // in this update
-  std::uint64_t submitted_ = 0, updates_ = 0;
+  std::uint64_t submitted_ = 0;
+  std::uint64_t updates_ = 0;  // that have ended
   bool paused_ = false, ask_again_ = false;
   std::shared_ptr<const int> alive_;  // what an older engine still delivers is dropped
   std::shared_ptr<Engine> engine_;
@@ -189,9 +187,9 @@ class AnyCache {
 
 /// A ResultCache keeps the results of one kind of request, each under its key, the struct of
 /// everything it depends on, and asks for those that are missing. Beyond its capacity the least
-/// recently used are dropped, but none that the last update used: however much a person looks at,
-/// nothing of it is computed again and again. A result may also be an error. It must end before its
-/// Requests.
+/// recently used are dropped, but none that was used since the last update began: however much a
+/// person looks at, nothing of it is computed again and again. A result may also be an error. It
+/// must end before its Requests.
 template <class Key, class Result>
 class ResultCache : public AnyCache {
  public:
@@ -200,7 +198,7 @@ class ResultCache : public AnyCache {
     std::shared_ptr<Result> result;  // null: `error` says why
     std::string error = {};
     RequestId id = {};              // by which it was last asked for
-    std::uint64_t last_update = 0;  // that used it
+    std::uint64_t updates = 0;      // that had ended when it was last used
   };
 
   ResultCache(Requests& requests, std::size_t capacity) : AnyCache(requests), capacity_(capacity) {}
@@ -220,7 +218,7 @@ class ResultCache : public AnyCache {
     const auto it = std::ranges::find(answers_, key, &Answer::key);
     if (it == answers_.end()) return nullptr;
     answers_.splice(answers_.begin(), answers_, it);
-    answers_.front().last_update = requests_.updates_;
+    answers_.front().updates = requests_.updates_;
     return &answers_.front();
   }
   std::shared_ptr<Result> result(const Key& key) {
@@ -231,7 +229,7 @@ class ResultCache : public AnyCache {
   Answer& put(Answer answer) {
     std::erase_if(answers_, [&](const Answer& old) { return old.key == answer.key; });
     answers_.push_front(std::move(answer));
-    answers_.front().last_update = requests_.updates_;
+    answers_.front().updates = requests_.updates_;
     drop_unused();
     return answers_.front();
   }
@@ -246,7 +244,7 @@ class ResultCache : public AnyCache {
 
  private:
   void drop_unused() {
-    while (answers_.size() > capacity_ && answers_.back().last_update < requests_.updates_)
+    while (answers_.size() > capacity_ && answers_.back().updates + 1 < requests_.updates_)
       drop_last();
   }
   void drop_last() {

@@ -207,7 +207,10 @@ TEST_CASE("the cache drops what was used least recently, and the engine frees it
   cache.put({1, std::make_shared<const int>(1)});
   cache.put({2, std::move(two)});
   CHECK(cache.find(1));
-  f.requests.begin_update();
+  for (int unused = 0; unused < 2; ++unused) {
+    f.requests.begin_update();
+    f.requests.end_update();
+  }
   cache.put({3, std::make_shared<const int>(3)});
   CHECK(cache.find(1));
   CHECK_FALSE(cache.find(2));
@@ -237,6 +240,27 @@ TEST_CASE("what the last update used is kept beyond the capacity, and made only 
   update(100);
   CHECK(made == 10);
   CHECK(cache.answers().size() <= 5 + 2);  // of the others no more than the capacity
+}
+
+TEST_CASE("what is put in during an update drops nothing that the update has not reached yet") {
+  Fixture f;
+  ResultCache<int, const int> cache(f.requests, 2);
+  int made = 0;
+  const auto update = [&](std::initializer_list<int> keys) {
+    f.requests.begin_update();
+    for (const int key : keys)
+      if (!cache.find(key)) {
+        ++made;
+        cache.put({key, std::make_shared<const int>(key)});
+      }
+    f.requests.end_update();
+  };
+  update({1, 2, 3});
+  update({4, 1, 2, 3});
+  CHECK(made == 4);
+  update({5});
+  update({6});
+  CHECK(cache.answers().size() == 2);
 }
 
 TEST_CASE("a request that had just ended when it was cancelled is not reported") {
