@@ -35,15 +35,14 @@ SessionEditor::SessionEditor(Study& study) : study_(study) {
   connect(&study_, &Study::opened, this, [this](bool new_source) {
     if (!new_source && !steps_.empty()) steps_[at_] = study_.session();
   });
-  connect(&study_, &Study::not_opened, this, &SessionEditor::drop_what_is_not_shown);
+  connect(&study_, &Study::not_opened, this, &SessionEditor::keep_shown_patches);
 }
 
 void SessionEditor::change(const std::string& kind, const std::function<void(Session&)>& edit) {
   Session next = study_.session();
   edit(next);
-  // While another patch opens, a change may lead back to what is shown.
-  if (next == study_.session() && !study_.opening()) return;
-  record(next, kind);
+  if (next == study_.session()) return;
+  record(study_.when_reopened(next), kind);
   study_.set_session(std::move(next));
 }
 
@@ -73,19 +72,26 @@ void SessionEditor::record(const Session& session, const std::string& kind) {
   at_ = steps_.size() - 1;
 }
 
-void SessionEditor::drop_what_is_not_shown() {
-  if (steps_.empty() || steps_[at_].patch == study_.session().patch) return;
-  steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(at_));
+// No step may open patches again that were refused or cancelled. What was changed while they were
+// being opened stays.
+void SessionEditor::keep_shown_patches() {
+  const Session& shown = study_.session();
+  if (steps_.empty() || steps_[at_].patch == shown.patch) return;
+  const int refused = steps_[at_].patch;
+  for (Session& step : steps_)
+    if (step.patch == refused) step = with_patches_of(shown, std::move(step));
+  steps_.erase(std::unique(steps_.begin(), steps_.end()), steps_.end());
   last_kind_.clear();
-  const auto shown = std::find(steps_.rbegin(), steps_.rend(), study_.session());
-  if (shown == steps_.rend()) return start();
-  at_ = static_cast<std::size_t>(steps_.rend() - shown) - 1;
+  const auto last = std::find(steps_.rbegin(), steps_.rend(), shown);
+  if (last == steps_.rend()) return start();
+  at_ = static_cast<std::size_t>(steps_.rend() - last) - 1;
 }
 
 void SessionEditor::go_to(std::size_t step) {
   if (step >= steps_.size()) return;
   last_kind_.clear();
   at_ = step;
+  if (steps_[at_].patch == study_.session().patch) study_.keep_patches();
   study_.set_session(steps_[at_]);
 }
 
@@ -175,6 +181,10 @@ void SessionEditor::choose_head(Index layer, Index head) {
 }
 
 void SessionEditor::choose_patch(int patch) {
+  if (patch == study_.session().patch) {
+    record(study_.session(), "patch");
+    return study_.keep_patches();
+  }
   change("patch", [&](Session& s) {
     s.patch = patch;
     s.viewport = {};  // all of it, however many tokens that are

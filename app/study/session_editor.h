@@ -44,12 +44,12 @@ class SessionEditor : public QObject {
 
  private:
   void record(const Session& session, const std::string& kind);
-  void drop_what_is_not_shown();
+  void keep_shown_patches();
   void go_to(std::size_t step);  // nothing happens where there is none
 
   Study& study_;
   std::vector<Session> steps_;
-  std::size_t at_ = 0;  // the step that is shown
+  std::size_t at_ = 0;  // the step that was chosen; while other patches open, not shown yet
   std::string last_kind_;
   std::chrono::steady_clock::time_point last_time_;
 };

@@ -21,6 +21,13 @@ std::shared_ptr<const Source> read(const SourceToOpen& from) {
 
 }  // namespace
 
+Session with_patches_of(const Session& other, Session session) {
+  session.patch = other.patch;
+  session.viewport = other.viewport;
+  session.pinned_query = other.pinned_query;
+  return session;
+}
+
 void SourceOpening::open(SourceToOpen source) {
   requests_.cancel_all();
   pending_ = std::move(source);
@@ -42,21 +49,15 @@ void SourceOpening::cancel() {
   pending_.reset();
 }
 
-void SourceOpening::change_session(Session session) {
-  Session& other = *pending_->session;
-  session.patch = other.patch;
-  session.viewport = other.viewport;
-  session.pinned_query = other.pinned_query;
-  other = std::move(session);
-}
-
 void SourceOpening::restart() {
   if (pending_) open(*std::exchange(pending_, {}));
 }
 
 // Also while paused, so that a session that is saved then has it, too.
 void SourceOpening::find_hash(const Subject& subject) {
-  if (hash_found_ || pending_) return;
+  if (hash_found_ || pending_ ||
+      requests_.is_pending({RequestKind::hash}, subject.source_number))
+    return;
   const std::string& path = subject.source->path;
   const auto hash = std::make_shared<ContentHash>(path);
   requests_.start_pieces(

@@ -20,6 +20,9 @@ struct SourceToOpen {
   bool new_source = true;          // false: the same image in other patches
 };
 
+/// The Session in the patches of another one, and with what is seen of them.
+Session with_patches_of(const Session& other, Session session);
+
 class SourceOpening : public QObject {
   Q_OBJECT
 
@@ -29,10 +32,12 @@ class SourceOpening : public QObject {
   /// Replaces one that is still being opened.
   void open(SourceToOpen source);
   void cancel();
-  /// While the same image opens in other patches its Session has changed: that goes for both.
-  void change_session(Session session);
   /// Whether the same image opens in other patches.
   bool reopens() const { return pending_ && !pending_->new_source; }
+  /// Meanwhile the Session that is shown has changed: that goes for both.
+  void change_session(const Session& session) {
+    pending_->session = with_patches_of(*pending_->session, session);
+  }
   /// Opens what is still pending again, after its request was lost.
   void restart();
   /// What is being opened.

@@ -33,7 +33,7 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
   connect(&opening_, &SourceOpening::opened, this, &Study::show);
   connect(&opening_, &SourceOpening::failed, this,
           [this](const SourceToOpen&, const QString& message) {
-            stay();
+            report_not_opened();
             emit reported(message);
           });
   connect(&opening_, &SourceOpening::reported, this, [this](const QString& message) {
@@ -99,9 +99,22 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   emit session_changed();
 }
 
-void Study::stay() {
+// Some of the window may show the Session already that was to be opened.
+void Study::report_not_opened() {
   emit not_opened();
-  emit session_changed();  // some of the window may show the other Session already
+  emit session_changed();
+  update_later();
+}
+
+Session Study::when_reopened(const Session& session) const {
+  const bool other_patches = opening_.reopens() && session.patch == subject_.session.patch;
+  return other_patches ? with_patches_of(*opening_.pending()->session, session) : session;
+}
+
+void Study::keep_patches() {
+  if (!opening_.reopens()) return;
+  opening_.cancel();
+  emit session_changed();  // some of the window may show the others already
   update_later();
 }
 
@@ -109,10 +122,7 @@ void Study::set_session(Session next) {
   const Session& session = subject_.session;
   if (next.viewport == Viewport{} && next.patch == session.patch)
     next.viewport = {0, double(length()), 0, double(length())};
-  if (next == session) {
-    if (opening_.reopens()) opening_.cancel();  // back to what is shown
-    return update_later();
-  }
+  if (next == session) return update_later();
   const bool same_source = subject_.source && next.source == session.source;
   if (same_source && subject_.source->kind == "image" && next.patch != session.patch) {
     const std::string source = next.source;
@@ -134,9 +144,9 @@ void Study::apply(Session next) {
     marks_.continue_columns(from);
     emit leaves_chosen();
   }
-  if (auto block = subject_.chosen_block) {
+  if (auto& block = subject_.chosen_block) {  // shown with the next model
     block->column = static_cast<int>(std::ranges::find(from, block->column) - from.begin());
-    choose_block(block->column < std::ssize(from) ? block : std::nullopt);
+    if (block->column == std::ssize(from)) block.reset();
   }
   // While the view moves the cores are for what is seen, and for drawing it.
   if (!(next.viewport == session.viewport))
@@ -144,7 +154,10 @@ void Study::apply(Session next) {
   subject_.session = std::move(next);
   subject_.selected_column =
       std::clamp(subject_.selected_column, 0, std::max(0, int(columns().size()) - 1));
-  if (length() != length_before) select({0, 0}, {0, 0});  // a layer of other tokens
+  if (length() != length_before) {  // a layer of other tokens
+    select({0, 0}, {0, 0});
+    choose_block({});
+  }
   if (shows_matrix()) forget_readings();
   update_later();
 }
@@ -201,7 +214,7 @@ void Study::cancel() {
   const bool was_opening = opening();
   opening_.cancel();
   requests_.pause();
-  if (was_opening) stay();
+  if (was_opening) report_not_opened();
   update_later();
 }
 

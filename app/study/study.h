@@ -33,8 +33,13 @@ class Study : public QObject {
   const std::string& content_hash() const { return opening_.content_hash(); }
 
   const Session& session() const { return subject_.session; }
-  /// Another patch of an image opens it again: then the Session changes when it is there.
+  /// Other patches of an image open it again: then the Session changes when they are there.
+  /// Without other patches it is a change of what is shown and of what is being opened.
   void set_session(Session session);
+  /// What such a change makes of the Session, once other patches that are being opened are there.
+  Session when_reopened(const Session& session) const;
+  /// Other patches that are being opened are not wanted any more.
+  void keep_patches();
   std::shared_ptr<const Source> source() const { return subject_.source; }
   bool shows_matrix() const { return subject_.shows_matrix(); }
   /// Tokens of the opened source; 0: nothing is open.
@@ -127,7 +132,7 @@ class Study : public QObject {
 
  private:
   void show(std::shared_ptr<const Source> source, const SourceToOpen& as);
-  void stay();
+  void report_not_opened();
   void apply(Session session);
   void forget_results();
   void update();

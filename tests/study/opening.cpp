@@ -134,8 +134,53 @@ TEST_CASE("a change while other patches open goes for them, too, and is a step o
     REQUIRE(picture.ends());
     CHECK(session.patch == 16);
     CHECK(session.settings.colormap == "cividis");
-    CHECK(picture.editor.can_undo());
+    picture.editor.undo();
+    CHECK_FALSE(picture.study.opening());
+    CHECK(session.patch == 16);
+    CHECK(session.settings.colormap == "magma");
   }
+}
+
+TEST_CASE("of the patches that are chosen one after the other the last ones are shown") {
+  OpenPicture picture;
+  const Session& session = picture.study.session();
+  const Viewport part{0, 100, 0, 100};
+  picture.editor.change({}, [&](Session& s) { s.viewport = part; });
+  picture.editor.choose_patch(16);
+  SUBCASE("those that are shown already") {
+    picture.editor.choose_patch(8);
+    CHECK_FALSE(picture.study.opening());
+    CHECK(session.viewport == part);
+  }
+  SUBCASE("undo, of a change too") {
+    picture.editor.change({}, [](Session& s) { s.settings.colormap = "magma"; });
+    picture.editor.undo();
+    picture.editor.undo();
+    CHECK_FALSE(picture.study.opening());
+    CHECK(session.settings.colormap == "viridis");
+    CHECK(session.viewport == part);
+    picture.editor.redo();
+    picture.editor.redo();
+    REQUIRE(picture.ends());
+    CHECK(session.patch == 16);
+    CHECK(session.settings.colormap == "magma");
+    return;
+  }
+  REQUIRE(picture.ends());
+  CHECK(session.patch == 8);
+}
+
+TEST_CASE("each change while other patches open is a step in those patches") {
+  OpenPicture picture;
+  const Session& session = picture.study.session();
+  picture.editor.choose_patch(16);
+  for (const char* id : {"magma", "cividis"})
+    picture.editor.change({}, [id](Session& s) { s.settings.colormap = id; });
+  REQUIRE(picture.ends());
+  picture.editor.undo();
+  CHECK_FALSE(picture.study.opening());
+  CHECK(session.patch == 16);
+  CHECK(session.settings.colormap == "magma");
 }
 
 TEST_CASE("each column that is added or removed is a step of undo") {

@@ -234,6 +234,47 @@ TEST_CASE("marked leaves follow their column and end with it") {
   CHECK_FALSE(study.marks().chosen());
 }
 
+TEST_CASE("the chosen rank block is read in the model that has its column there") {
+  Study study(make_low_priority_backend({.backend = "cpu", .threads = 1}));
+  open(study, small, {"exact", "h1d"}, {View::heatmap});
+  REQUIRE(wait_until([&] { return study.settled(); }));
+  study.choose_block(PointedPair{17, 5, 1});
+  const std::string title = study.model()->column_titles[1];
+  const auto check = [&] {
+    if (const auto& block = study.chosen_block())
+      CHECK(study.model()->column_titles[std::size_t(block->column)] == title);
+  };
+  QObject::connect(&study, &Study::block_chosen, &study, check);
+  QObject::connect(&study, &Study::model_changed, &study, check);
+  Session session = study.session();
+  std::swap(session.columns[0], session.columns[1]);
+  study.set_session(session);
+  REQUIRE(wait_until([&] { return study.settled(); }));
+  REQUIRE(study.chosen_block());
+  CHECK(study.chosen_block()->column == 0);
+  session.columns.erase(session.columns.begin());
+  study.set_session(session);
+  CHECK_FALSE(study.chosen_block());
+}
+
+TEST_CASE("a layer of other tokens has no chosen rank block") {
+  const TemporaryDirectory folder;
+  const std::string path = folder / "layers.safetensors";
+  const auto matrix = [](std::size_t n) { return std::vector<float>(n * n, 1 / float(n)); };
+  write_safetensors(path, {{"layer0.attention", {1, 64, 64}, matrix(64)},
+                           {"layer1.attention", {1, 32, 32}, matrix(32)}},
+                    {});
+  Study study(make_low_priority_backend({.backend = "cpu", .threads = 1}));
+  study.open(path);
+  REQUIRE(wait_until([&] { return study.settled() && study.length() == 64; }));
+  study.choose_block(PointedPair{60, 60, 0});
+  Session session = study.session();
+  session.layer = 1;
+  study.set_session(session);
+  REQUIRE(study.length() == 32);
+  CHECK_FALSE(study.chosen_block());
+}
+
 TEST_CASE(
     "a failure of long work ends in its cell, is not retried, and is tried again on request") {
   enum Failing { exact_rows, pictures, bands };
