@@ -61,7 +61,7 @@ std::pair<IndexRange, IndexRange> Gestures::rectangle(const Scene& scene, Point 
 void Gestures::press(const ImGuiBridge& bridge, const Scene& scene, Point at) {
   undo_click_ = nullptr;
   pressed_at_ = last_ = panned_from_ = at;
-  viewport_before_ = scene.viewport;
+  viewport_before_ = panned_to_ = scene.viewport;
   shown_at_press_ = shown_in(scene);
   pressed_on_ = scene.pointer;
   header_ = column_at(scene, at);
@@ -88,10 +88,16 @@ void Gestures::drag(Scene& scene, Point at) {
   }
   if (drag_ == Drag::rectangle && scene.model.n > 0) scene.dragged = rectangle(scene, at);
   if (drag_ == Drag::header) scene.dragged_column = {header_, at.x};
+  if (drag_ == Drag::pan && !(scene.viewport == panned_to_)) {
+    // A key or the wheel has moved the view: the pan goes on from there.
+    panned_from_ = last_;
+    viewport_before_ = panned_to_ = scene.viewport;
+  }
   if (drag_ == Drag::pan && (moved.x != 0 || moved.y != 0)) {
     const double rows = (panned_from_.y - at.y) / scene.queries(pressed_panel_).cell();
     const double cols = (panned_from_.x - at.x) / scene.keys(pressed_panel_).cell();
     request(scene, panned(viewport_before_, rows, cols, scene.model.n));
+    panned_to_ = scene.viewport;
   }
   const Point most = scene.grid.furthest();
   const Rect window = scene.grid.window();
@@ -177,9 +183,6 @@ void Gestures::turn_wheel(const ImGuiBridge& bridge, Scene& scene, Point at) {
   const double row = rows ? scene.queries(where).token(at.y) : (v.row_begin + v.row_end) / 2;
   const double col = cols ? scene.keys(where).token(at.x) : (v.col_begin + v.col_end) / 2;
   request(scene, zoomed(v, std::pow(0.8, wheel.y), row, col, scene.model.n));
-  // A pan goes on from here.
-  panned_from_ = at;
-  viewport_before_ = scene.viewport;
 }
 
 void Gestures::show_cursor(const Scene& scene, Point at) const {

@@ -75,7 +75,7 @@ class Gestures {
   std::optional<Pointer> right_click_;
   Rect pressed_panel_;
   Point panned_from_;
-  Viewport viewport_before_;  // of a pan
+  Viewport viewport_before_, panned_to_;  // of a pan: where it began, and what it asked for last
   Point scroll_;
   std::optional<Viewport> pending_;  // requested, and shown before the owner answers
   int unsent_ = 0;                   // requests of a viewport that still wait for the frame's end

@@ -252,6 +252,35 @@ TEST_CASE("Esc takes a pan back") {
   CHECK(pans.count() == asked);
 }
 
+TEST_CASE("a pan goes on from where a key or the wheel has moved the view meanwhile") {
+  const auto model = matrix_model(384, 2);
+  model->viewport = {100, 200, 100, 200};
+  Shown shown(model);
+  QSignalSpy pans(&shown.canvas, &Canvas::viewport_requested);
+  const auto requested = [&] { return pans.last()[0].value<Viewport>(); };
+  const QPoint at = inside(shown, 0, 0.5, 0.5), step(side(shown) / 5, 0);
+  const double share = double(step.x()) / side(shown);
+  QTest::mousePress(&shown.canvas, Qt::RightButton, {}, at);
+  shown.move(at - step);
+  REQUIRE(pans.count() > 0);
+  const auto moved = matrix_model(384, 2);
+  moved->viewport = {200, 250, 200, 250};
+  shown.canvas.set_model(moved);
+  shown.settle();
+  shown.move(at - 2 * step);
+  CHECK(requested().row_begin == 200);
+  CHECK(requested().col_begin == doctest::Approx(200 + 50 * share));
+  shown.wheel(at - 2 * step, 1);
+  const Viewport zoomed = requested();
+  REQUIRE(zoomed.col_end - zoomed.col_begin == doctest::Approx(40));
+  shown.move(at - 3 * step);
+  CHECK(requested().col_begin == doctest::Approx(zoomed.col_begin + 40 * share));
+  QTest::keyClick(&shown.canvas, Qt::Key_Escape);
+  shown.settle();
+  CHECK(requested() == zoomed);
+  QTest::mouseRelease(&shown.canvas, Qt::RightButton, {}, at - 3 * step);
+}
+
 TEST_CASE("Space that is released while Ctrl is held no longer pans") {
   Shown shown(matrix_model(384, 2));
   QSignalSpy selected(&shown.canvas, &Canvas::rectangle_selected);
