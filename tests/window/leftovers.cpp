@@ -14,28 +14,63 @@
 
 namespace fovea::test {
 
+namespace {
+
+QLineEdit& seed_field(Window& window) {
+  for (auto* line : window->findChild<QDockWidget*>("Variant")->findChildren<QLineEdit*>())
+    if (line->toolTip().contains("64 bits")) return *line;
+  FAIL("there is no field of the seed");
+  throw;
+}
+
+void type_seed(QLineEdit& field, const QString& text) {
+  field.setFocus();
+  field.selectAll();
+  QTest::keyClicks(&field, text);
+}
+
+}  // namespace
+
 TEST_CASE("a seed that is being typed belongs to the column whose form shows it") {
   Window window(small);
-  auto* form = window->findChild<QDockWidget*>("Variant");
   const int first = column_of(window, "hyper"), second = column_of(window, "tf");
   window.study().select_column(first);
-  QLineEdit* seed = nullptr;
-  for (auto* line : form->findChildren<QLineEdit*>())
-    if (line->toolTip().contains("64 bits")) seed = line;
-  REQUIRE(seed);
-  seed->setFocus();
-  seed->setText("18446744073709551615");
+  QLineEdit& seed = seed_field(window);
+  type_seed(seed, "18446744073709551615");
   window.study().select_column(second);
-  QTest::keyClick(seed, Qt::Key_Return);
+  QTest::keyClick(&seed, Qt::Key_Return);
   CHECK(window.study().session().columns[second].seed == 0);
-  seed->setText("18446744073709551615");
-  QTest::keyClick(seed, Qt::Key_Return);
+  type_seed(seed, "18446744073709551615");
+  QTest::keyClick(&seed, Qt::Key_Return);
   CHECK(window.study().session().columns[second].seed == 18446744073709551615u);
   CHECK(window.study().session().columns[first].seed == 0);
-  seed->setFocus();
-  seed->setText("18446744073709551616");  // of 65 bits
-  QTest::keyClick(seed, Qt::Key_Return);
-  CHECK(window.study().session().columns[second].seed == 18446744073709551615u);
+}
+
+TEST_CASE("the field of the seed shows what the column has, once nothing is being typed") {
+  Window window(small);
+  QLineEdit& seed = seed_field(window);
+  const int column = column_of(window, "tf");
+  window.study().select_column(column);
+  type_seed(seed, "7");
+  CHECK(wait_until([&] { return window.study().settled(); }));
+  CHECK(seed.text() == "7");  // still being typed
+  SUBCASE("its column is removed") {
+    QTest::keyClick(&seed, Qt::Key_Return);
+    REQUIRE(window.study().session().columns[std::size_t(column)].seed == 7);
+    window->editor().remove_column();
+    REQUIRE(window.study().selected_column() == column);
+    CHECK(seed.text() == "0");
+  }
+  SUBCASE("it is undone") {
+    QTest::keyClick(&seed, Qt::Key_Return);
+    window->editor().undo();
+    CHECK(seed.text() == "0");
+  }
+  SUBCASE("it is beyond 64 bits") {
+    type_seed(seed, "18446744073709551616");
+    QTest::keyClick(&seed, Qt::Key_Return);
+    CHECK(seed.text() == "0");
+  }
 }
 
 TEST_CASE("another source forgets what was read and chosen in the one before") {

@@ -90,7 +90,9 @@ class VariantDock : public QWidget {
     connect(seed_, &QLineEdit::editingFinished, this, [this] {
       bool fits = false;
       const std::uint64_t seed = seed_->text().toULongLong(&fits);
-      change([&](Column& c) { c.seed = fits ? seed : c.seed; });
+      seed_->setModified(false);  // typed to its end
+      if (fits) change([&](Column& c) { c.seed = seed; });
+      refresh();  // a number beyond 64 bits is replaced
     });
     return row;
   }
@@ -107,13 +109,16 @@ class VariantDock : public QWidget {
     const ColumnState& state = study_.columns()[index];
     const Column& column = study_.session().columns[index];
     const Index n = study_.problem() ? study_.problem()->n() : 0;
-    const bool other_column = std::exchange(shown_column_, index) != index;
-    if (other_column || column.variant != shown_variant_ || (n != shown_n_ && n > 0)) {
+    const bool other_form =
+        std::exchange(shown_column_, index) != index || column.variant != shown_variant_;
+    if (other_form || (n != shown_n_ && n > 0)) {
       shown_n_ = n;
       rebuild(column);
     }
     for (std::size_t f = 0; f < editors_.size(); ++f) editors_[f]->set_value(column.values[f]);
-    if (other_column || !seed_->hasFocus()) seed_->setText(QString::number(column.seed));
+    const QString seed = QString::number(column.seed);
+    // What is being typed stays, and so does the cursor in what is shown already.
+    if (other_form || (!seed_->isModified() && seed_->text() != seed)) seed_->setText(seed);
     show_notes(state);
     show_comparison(state);
     for (QWidget* part : std::initializer_list<QWidget*>{formula_, paper_, comparison_heading_})
