@@ -188,6 +188,7 @@ void write_session(const std::string& path, const SessionFile& file) {
                                  : s.source;
   Json json{{"fovea_session", version},
             {"source", source},
+            {"source_is_directory", std::filesystem::is_directory(s.source, not_there)},
             {"content_sha256", file.content_hash},
             {"layout", file.layout},
             {"patch", s.patch},
@@ -225,6 +226,9 @@ SessionFile read_session(const std::string& path) {
   if (json.contains("layout")) out.layout = read.get<std::string>(json, "layout");  // nor that
   Session& s = out.session;
   s.source = read.get<std::string>(json, "source");
+  out.directory = json.contains("source_is_directory")
+                      ? read.get<bool>(json, "source_is_directory")
+                      : std::filesystem::path(s.source).extension().empty();  // nor that
   if (json.contains("patch")) s.patch = read.get<int>(json, "patch");  // older files have none
   if (s.patch < 1) throw InputError(path, "'patch' is below 1; expected at least 1 pixel");
   s.layer = read.get<Index>(json, "layer");
@@ -257,7 +261,8 @@ SessionFile read_session(const std::string& path) {
 
 bool is_session_file(const std::string& path) {
   QFile file(QString::fromStdString(path));
-  if (!path.ends_with(".json") || !file.open(QIODevice::ReadOnly)) return false;
+  if (!file.fileName().endsWith(".json", Qt::CaseInsensitive) || !file.open(QIODevice::ReadOnly))
+    return false;
   // Our own writing sorts names; a session carries this one somewhere, tokens would not as a key.
   return file.read(largest_session).contains("\"fovea_session\"");
 }

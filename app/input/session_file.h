@@ -12,6 +12,7 @@ struct SessionFile {
   Session session;
   std::string content_hash;  // SHA-256 of the source, hexadecimal; empty: it has no file
   std::string layout;        // of the window's docks, base64; empty: as they are
+  bool directory = false;    // the source was one when the file was written
 };
 
 /// Written to a temporary name, then renamed. Throws UnavailableError.

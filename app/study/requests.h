@@ -197,8 +197,8 @@ class ResultCache : public AnyCache {
     Key key;
     std::shared_ptr<Result> result;  // null: `error` says why
     std::string error = {};
-    RequestId id = {};              // by which it was last asked for
-    std::uint64_t updates = 0;      // that had ended when it was last used
+    RequestId id = {};          // by which it was last asked for
+    std::uint64_t updates = 0;  // that had ended when it was last used
   };
 
   ResultCache(Requests& requests, std::size_t capacity) : AnyCache(requests), capacity_(capacity) {}

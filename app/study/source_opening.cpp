@@ -55,8 +55,7 @@ void SourceOpening::restart() {
 
 // Also while paused, so that a session that is saved then has it, too.
 void SourceOpening::find_hash(const Subject& subject) {
-  if (hash_found_ || pending_ ||
-      requests_.is_pending({RequestKind::hash}, subject.source_number))
+  if (hash_found_ || pending_ || requests_.is_pending({RequestKind::hash}, subject.source_number))
     return;
   const std::string& path = subject.source->path;
   const auto hash = std::make_shared<ContentHash>(path);

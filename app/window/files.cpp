@@ -80,11 +80,10 @@ Figure figure_of_panel(const CanvasModel& model, std::size_t row, std::size_t co
 }  // namespace
 
 Files::Files(MainWindow& window) : window_(window) {
-  ask_for_source = [&window](const QString& missing) {
-    const QFileInfo info(missing);
-    const QString title = "Where is " + info.fileName() + "?";
-    return info.suffix().isEmpty() ? QFileDialog::getExistingDirectory(&window, title)
-                                   : QFileDialog::getOpenFileName(&window, title);
+  ask_for_source = [&window](const QString& missing, bool directory) {
+    const QString title = "Where is " + QFileInfo(missing).fileName() + "?";
+    return directory ? QFileDialog::getExistingDirectory(&window, title)
+                     : QFileDialog::getOpenFileName(&window, title);
   };
   QObject::connect(&window.study(), &Study::opened, &window,
                    [this](bool new_source) { source_opened(new_source); });
@@ -134,7 +133,7 @@ void Files::open_session(const QString& path, const SessionFile& file) {
   }
   window_.info_bar().offer(source + ": the session's source is no longer there", "Locate it…",
                            [this, path, file, source] {
-                             const QString found = ask_for_source(source);
+                             const QString found = ask_for_source(source, file.directory);
                              if (found.isEmpty()) return;
                              window_.info_bar().hide();
                              SessionFile moved = file;
@@ -178,13 +177,19 @@ void Files::save_session() {
 void Files::save_session_by_dialog() {
   const QString proposed = session_path_.isEmpty() ? "session.fovea.json" : session_path_;
   const QString path =
-      ask_new_file(window_, "Save the session", proposed, {"Sessions (*.fovea.json)"});
+      ask_new_file(window_, "Save the session", proposed, {"Sessions (*.fovea.json *.json)"});
   if (!path.isEmpty()) save_session_to(path);
 }
 
 void Files::save_session_to(const QString& path) {
+  const QString before = session_path_;
   session_path_ = path;
-  write(path, [path = path.toStdString(), file = session_file()] { write_session(path, file); });
+  const auto work = [path = path.toStdString(), file = session_file()] {
+    write_session(path, file);
+  };
+  write(path, work, [this, path, before] {
+    if (session_path_ == path) session_path_ = before;
+  });
 }
 
 void Files::keep_last() {
@@ -248,13 +253,15 @@ void Files::write(const QString& path, Figure figure) {
         [path = path.toStdString(), figure = std::move(figure)] { write_figure(path, figure); });
 }
 
-void Files::write(const QString& path, std::function<void()> work) {
+void Files::write(const QString& path, std::function<void()> work, std::function<void()> failed) {
   window_.show_status("Writing " + path + "…");
-  window_.background().files.run(std::move(work), &window_, [this, path](const std::string& error) {
+  const auto done = [this, path, failed = std::move(failed)](const std::string& error) {
     if (error.empty()) return window_.show_status("Wrote " + path);
     window_.statusBar()->clearMessage();
     window_.info_bar().show_message(to_qt(error));
-  });
+    if (failed) failed();
+  };
+  window_.background().files.run(std::move(work), &window_, done);
 }
 
 }  // namespace fovea

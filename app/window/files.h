@@ -40,7 +40,7 @@ class Files {
   void copy_panel(std::size_t row, std::size_t column);
 
   /// Asks where a session's missing source is now; empty: unknown. Tests replace it.
-  std::function<QString(const QString& missing)> ask_for_source;
+  std::function<QString(const QString& missing, bool directory)> ask_for_source;
 
  private:
   /// A session file that is being opened; empty: another source is.
@@ -55,7 +55,7 @@ class Files {
   std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;
   void write(const QString& path, Figure figure);
   /// Writes in the background; then the status bar or a message says how it ended.
-  void write(const QString& path, std::function<void()> work);
+  void write(const QString& path, std::function<void()> work, std::function<void()> failed = {});
 
   MainWindow& window_;
   Opening opening_;

@@ -261,8 +261,9 @@ TEST_CASE("a layer of other tokens has no chosen rank block") {
   const TemporaryDirectory folder;
   const std::string path = folder / "layers.safetensors";
   const auto matrix = [](std::size_t n) { return std::vector<float>(n * n, 1 / float(n)); };
-  write_safetensors(path, {{"layer0.attention", {1, 64, 64}, matrix(64)},
-                           {"layer1.attention", {1, 32, 32}, matrix(32)}},
+  write_safetensors(path,
+                    {{"layer0.attention", {1, 64, 64}, matrix(64)},
+                     {"layer1.attention", {1, 32, 32}, matrix(32)}},
                     {});
   Study study(make_low_priority_backend({.backend = "cpu", .threads = 1}));
   study.open(path);

@@ -130,6 +130,68 @@ TEST_CASE("the chosen kind of file is the one that is written") {
   CHECK(QFileInfo(path).fileName().toStdString() == "attention.png");
 }
 
+TEST_CASE("a name with dots keeps them, and gets the ending of the kind of file") {
+  const QTemporaryDir dir;
+  QWidget parent;
+  QString typed;
+  bool other_kind = false;
+  Answers answers([&](QWidget& dialog) {
+    auto* files = qobject_cast<QFileDialog*>(&dialog);
+    if (!files) return;
+    files->setDirectory(dir.path());
+    auto* line = files->findChild<QLineEdit*>();
+    line->setText(typed);
+    auto* kinds = files->findChild<QComboBox*>("fileTypeCombo");
+    kinds->setFocus();
+    if (other_kind) QTest::keyClick(kinds, Qt::Key_Down);
+    type_name(*files, line->text());
+  });
+  const auto answer = [&](const QString& name, const QStringList& filters) {
+    typed = name;
+    const QString path = ask_new_file(parent, "Save", dir.filePath("a"), filters);
+    return QFileInfo(path).fileName().toStdString();
+  };
+  const QStringList session{"Sessions (*.fovea.json *.json)"},
+      figures{"PDF (*.pdf)", "SVG (*.svg)"};
+  CHECK(answer("run1.5", session) == "run1.5.fovea.json");
+  CHECK(answer("run1.json", session) == "run1.json");
+  CHECK(answer("fig.v2", figures) == "fig.v2.pdf");
+  CHECK(answer("fig.svg", figures) == "fig.svg");
+  other_kind = true;
+  CHECK(answer("fig.v2", figures) == "fig.v2.svg");
+  CHECK(answer("fig.v2.pdf", figures) == "fig.v2.svg");
+}
+
+TEST_CASE("after a session that could not be written, saving writes the one before") {
+  const QTemporaryDir dir;
+  const QString own = dir.filePath("own.fovea.json");
+  Window window(small);
+  REQUIRE(window.save(own));
+  REQUIRE_FALSE(window.save(dir.filePath("missing/s.fovea.json")));
+  REQUIRE(QFile::remove(own));
+  window.trigger("save");
+  CHECK(wait_until([&] { return QFile::exists(own); }, 5000));
+}
+
+TEST_CASE("a directory that is no longer there is looked for as one, whatever its name") {
+  const QTemporaryDir dir;
+  const QString source = dir.filePath("layer0.head3"), session = dir.filePath("s.fovea.json");
+  REQUIRE(QDir().mkdir(source));
+  write_session(
+      session.toStdString(),
+      {.session = standard_session(source.toStdString(), 64), .content_hash = {}, .layout = {}});
+  REQUIRE(QDir().rmdir(source));
+  Window window(small);
+  window->open(session);
+  bool as_directory = false;
+  window->files().ask_for_source = [&](const QString&, bool directory) {
+    as_directory = directory;
+    return QString();
+  };
+  window->findChild<QPushButton*>("remedy")->click();
+  CHECK(as_directory);
+}
+
 TEST_CASE("what cannot be written when the program ends is said on the standard error stream") {
   static QStringList said;
   said.clear();

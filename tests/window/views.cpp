@@ -164,7 +164,7 @@ TEST_CASE("a session whose source has moved asks where it is") {
   window->open(dir.filePath("s.fovea.json"));
   CHECK(window->info_bar().message().contains("a.txt"));
   QString asked;
-  window->files().ask_for_source = [&](const QString& missing) {
+  window->files().ask_for_source = [&](const QString& missing, bool) {
     asked = missing;
     return moved;
   };

@@ -39,6 +39,19 @@ void choose_back_end(MainWindow& window, const std::string& why_no_cuda) {
       BackendChoice{.backend = words[0].toStdString(), .precision = words[1].toStdString()});
 }
 
+/// ".fovea.json" and ".json" of "Sessions (*.fovea.json *.json)".
+QStringList endings_of(const QString& filter) {
+  return filter.section("(*", 1).section(')', 0, 0).split(" *");
+}
+
+/// The ending of the name that is one of the filters'; empty: it has none of them.
+QString ending_of(const QString& name, const QStringList& filters) {
+  for (const QString& filter : filters)
+    for (const QString& ending : endings_of(filter))
+      if (name.endsWith(ending, Qt::CaseInsensitive)) return ending;
+  return {};
+}
+
 }  // namespace
 
 std::optional<std::pair<Index, Index>> ask_pair(MainWindow& window) {
@@ -98,18 +111,27 @@ QString ask_new_file(QWidget& parent, const QString& title, const QString& propo
                      const QStringList& filters) {
   QFileDialog dialog(&parent, title);
   dialog.setAcceptMode(QFileDialog::AcceptSave);
+  dialog.setOption(QFileDialog::DontConfirmOverwrite);  // it would ask about the name as typed
   dialog.setNameFilters(filters);
-  const auto ending_of = [](const QString& filter) {
-    return filter.section("(*.", 1).section(')', 0, 0);
-  };
-  QObject::connect(&dialog, &QFileDialog::filterSelected, &dialog, [&](const QString& filter) {
-    const QFileInfo name(dialog.selectedFiles().value(0));
-    dialog.setDefaultSuffix(ending_of(filter));
-    dialog.selectFile(name.completeBaseName() + "." + ending_of(filter));
-  });
-  dialog.setDefaultSuffix(ending_of(filters.front()));
   dialog.selectFile(proposed);
-  return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
+  const auto follow = [&](const QString& filter) {
+    const QString name = QFileInfo(dialog.selectedFiles().value(0)).fileName();
+    dialog.selectFile(name.chopped(ending_of(name, filters).size()) + endings_of(filter).front());
+  };
+  QObject::connect(&dialog, &QFileDialog::filterSelected, &dialog, follow);
+  // Qt's own dialog puts the new ending in place of whatever follows the last dot: this is earlier.
+  if (const auto* kinds = dialog.findChild<QComboBox*>("fileTypeCombo"))
+    QObject::connect(kinds, &QComboBox::currentTextChanged, &dialog, follow);
+  while (dialog.exec() == QDialog::Accepted) {
+    QString path = dialog.selectedFiles().value(0);
+    if (ending_of(path, filters).isEmpty()) path += endings_of(dialog.selectedNameFilter()).front();
+    const QString question =
+        QFileInfo(path).fileName() + " is there already. Do you want to replace it?";
+    if (!QFileInfo::exists(path) ||
+        QMessageBox::question(&parent, title, question) == QMessageBox::Yes)
+      return path;
+  }
+  return {};
 }
 
 std::optional<Export> ask_export(QWidget& parent, const QString& title, const QString& proposed) {
