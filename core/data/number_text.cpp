@@ -96,9 +96,10 @@ std::string format_drawn(double value, int digits) {
 std::string format_compact(double value, int decimals) {
   const double size = std::abs(value);
   if (value == 0 || !std::isfinite(value)) return format_drawn(value);
-  const int digits = size >= 1000 ? 1 : std::max(decimals, size >= 100 ? 3 : 2);
+  const int digits = std::max(decimals, size >= 100 ? 3 : 2);
   std::string text =
       size < 1 ? printed(Format::fixed, decimals, size) : printed(Format::general, digits, size);
+  if (text.find('e') != text.npos) return format_drawn(value, 1);
   if (text.starts_with("0.")) text.erase(0, 1);
   if (text.find_first_not_of(".0") == text.npos) return "~0";
   return (value < 0 ? "−" : "") + text;

@@ -15,8 +15,9 @@ std::string format_number(double value, int digits = 3);
 /// written out, and powers of ten begin below 1e-3: "−0.25", "131072", "4×10⁻⁵"; "∞", "NaN".
 std::string format_drawn(double value, int digits = 3);
 
-/// In the cells of a matrix: as many decimals, without the zero before the point: ".042", "−.500";
-/// "~0" for what they do not show.
+/// In the cells of a matrix: below 1 as many decimals, without the zero before the point: ".042",
+/// "−.500"; "~0" for what they do not show. From 1 on as many significant digits, "12.3", and from
+/// where they do not reach the point as format_drawn: "1234", "4×10⁶".
 std::string format_compact(double value, int decimals);
 
 /// With a true minus and so many decimals: "−0.20".
