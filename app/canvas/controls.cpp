@@ -300,7 +300,7 @@ void Controls::choose_view(const Scene& scene, int row) {
 
 void Controls::choose_norm(Scene& scene, int row) {
   ViewSettings& settings = scene.settings;
-  const auto choose = [&]<class T>(T ViewSettings::*member, std::initializer_list<T> choices) {
+  const auto choose = [&]<class T>(T ViewSettings::*member, const std::vector<T>& choices) {
     for (const T value : choices) {
       if (!ImGui::MenuItem(label_of(value).c_str(), nullptr, settings.*member == value)) continue;
       settings.*member = value;
@@ -308,14 +308,12 @@ void Controls::choose_norm(Scene& scene, int row) {
     }
   };
   if (scene.view(row) == View::rank)
-    return choose(&ViewSettings::rank_colour, {RankColour::rank, RankColour::storage});
+    return choose(&ViewSettings::rank_colour, std::vector{RankColour::rank, RankColour::storage});
   if (scene.view(row) == View::error) {
-    choose(&ViewSettings::error,
-           {ErrorKind::signed_difference, ErrorKind::absolute, ErrorKind::squared,
-            ErrorKind::relative, ErrorKind::log10_absolute});
+    choose(&ViewSettings::error, all_error_kinds());
     ImGui::Separator();
   }
-  choose(&ViewSettings::norm, {Norm::linear, Norm::log, Norm::row_max});
+  choose(&ViewSettings::norm, all_norms());
 }
 
 /// Whether the menu is open: then EndPopup follows. Esc closes it.

@@ -139,12 +139,9 @@ struct Reader {
 
   ViewSettings settings(const Json& json) const {
     ViewSettings s;
-    s.norm = named<Norm>(json, "norm", {Norm::linear, Norm::log, Norm::row_max});
+    s.norm = named(json, "norm", all_norms());
     s.log_floor = get<double>(json, "log_floor");
-    s.error =
-        named<ErrorKind>(json, "error",
-                         {ErrorKind::signed_difference, ErrorKind::absolute, ErrorKind::squared,
-                          ErrorKind::relative, ErrorKind::log10_absolute});
+    s.error = named(json, "error", all_error_kinds());
     s.pool = named<Pool::Kind>(json, "pool", {Pool::Kind::max, Pool::Kind::mean}, text_of_pool);
     s.mask_block = get<Index>(json, "mask_block");
     s.rank_of = named<RankSubject>(json, "rank_of",

@@ -279,13 +279,13 @@ class Actions : public QObject {
       editor_.change_settings([](ViewSettings& s) { s.error = next(s.error); });
       const Session& s = study_.session();
       const bool seen = std::ranges::count(s.views, View::error) > 0;
-      window_.show_status("Error: " + to_qt(to_text(s.settings.error)) +
+      window_.show_status("Error: " + to_qt(label_of(s.settings.error)) +
                           (seen ? "" : " (there is no error row: choose View > Rows > Error)"));
     });
     const auto switch_norm = [this](Norm norm) {
       editor_.change_settings(
           [norm](ViewSettings& s) { s.norm = s.norm == norm ? Norm::linear : norm; });
-      window_.show_status("Weights: " + to_qt(to_text(study_.session().settings.norm)));
+      window_.show_status("Weights: " + to_qt(label_of(study_.session().settings.norm)));
     };
     add(nullptr, "row_norm", "Normalise rows", "N", [=] { switch_norm(Norm::row_max); });
     add(nullptr, "log_norm", "Logarithmic weights", "L", [=] { switch_norm(Norm::log); });

@@ -244,8 +244,8 @@ void Files::copy_panel(std::size_t row, std::size_t column) {
   painter.end();
   QApplication::clipboard()->setImage(image);
   window_.show_status(
-      QString("Copied the %1 of %2")
-          .arg(to_qt(to_text(model->views[row])), to_qt(model->column_titles[column])));
+      QString("Copied %1 of %2")
+          .arg(to_qt(label_of(model->views[row])), to_qt(model->column_titles[column])));
 }
 
 void Files::write(const QString& path, Figure figure) {

@@ -208,6 +208,9 @@ void ViewBar::add_fields() {
   std::vector<Choice<std::string>> maps;
   for (const auto& id : colormap_ids())
     if (colormap_for(Palette::sequential, id).id == id) maps.push_back({id, to_qt(id)});
+  std::vector<Choice<ErrorKind>> errors;
+  for (const ErrorKind kind : all_error_kinds())
+    errors.push_back(choice(kind, to_qt(to_text(kind))));
   std::vector<Choice<Index>> sizes;
   for (Index size = 2; size <= 128; size *= 2) sizes.push_back({size, QString::number(size)});
 
@@ -221,10 +224,7 @@ void ViewBar::add_fields() {
       {"Range", "&Shared range", "One colour range for all panels of a row, or one for each panel"},
       &S::shared_range, {false, "own ranges"}, {true, "shared range"});
   addSeparator();
-  add_choice({"Error", "&Error", "What the error row shows", View::error}, &S::error,
-             {choice(ErrorKind::signed_difference, "signed"),
-              choice(ErrorKind::absolute, "absolute"), choice(ErrorKind::squared, "squared"),
-              choice(ErrorKind::relative, "relative"), choice(ErrorKind::log10_absolute, "log10")});
+  add_choice({"Error", "&Error", "What the error row shows", View::error}, &S::error, errors);
   add_choice({"Pool", "&Pooling", "Where a pixel covers several entries"}, &S::pool,
              {{Pool::Kind::max, "max", "maximum of a pixel's entries"},
               {Pool::Kind::mean, "mean", "mean of a pixel's entries"}});

@@ -46,6 +46,13 @@ std::string word_for(T value, std::span<const Choice<T>> choices, const char* Ch
 }
 
 template <class T>
+std::vector<T> values_of(std::span<const Choice<T>> choices) {
+  std::vector<T> values;
+  for (const Choice<T>& choice : choices) values.push_back(choice.value);
+  return values;
+}
+
+template <class T>
 std::optional<T> find_in(std::span<const Choice<T>> names, const std::string& text) {
   for (const Choice<T>& known : names)
     if (text == known.name) return known.value;
@@ -79,9 +86,13 @@ void ViewSettings::hide(const std::string& name, bool on) {
 }
 
 std::vector<View> all_views() {
-  std::vector<View> views;
-  for (const auto& choice : view_names) views.push_back(choice.value);
-  return views;
+  return values_of<View>(view_names);
+}
+std::vector<ErrorKind> all_error_kinds() {
+  return values_of<ErrorKind>(error_names);
+}
+std::vector<Norm> all_norms() {
+  return values_of<Norm>(norm_names);
 }
 
 ErrorKind next(ErrorKind kind) {

@@ -20,6 +20,8 @@ enum class RankColour { rank, storage };  // of a rank map's blocks
 
 /// In the order of menus.
 std::vector<View> all_views();
+std::vector<ErrorKind> all_error_kinds();
+std::vector<Norm> all_norms();
 /// The kind that follows in their order; after the last the first.
 ErrorKind next(ErrorKind kind);
 std::string to_text(View view);

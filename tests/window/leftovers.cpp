@@ -124,7 +124,7 @@ TEST_CASE("keys that act on the row pointed at last follow when rows are removed
   REQUIRE(window.settle());
   CHECK(window->navigation().view() == 0);
   window.trigger("copy");
-  CHECK(window->statusBar()->currentMessage().startsWith("Copied the heatmap"));
+  CHECK(window->statusBar()->currentMessage().startsWith("Copied Attention P of "));
 }
 
 TEST_CASE("theme and keys are those of all windows") {
