@@ -122,10 +122,8 @@ void MainWindow::connect_canvas() {
 void MainWindow::show_model() {
   auto model = study_.model();
   if (!model) return;
-  const auto& columns = study_.session().columns;
-  const auto exact = std::ranges::find_if(columns, is_reference, &Column::variant);
-  if (exact_in_place_ && exact != columns.end())
-    model = with_exact_in_place(model, exact - columns.begin());
+  if (exact_in_place_ && model->exact_column)
+    model = with_exact_in_place(model, std::size_t(*model->exact_column));
   canvas_.set_model(model);
   docks_.sequence->set_marked(study_.marks().queries(), study_.marks().keys());
 }

@@ -182,16 +182,31 @@ TEST_CASE("exact is shown in place while Shift is held, but not while typing") {
   QTest::keyRelease(line, Qt::Key_Shift);
 }
 
+TEST_CASE("exact is shown in place also before the canvas shows that its column has moved") {
+  Window window(small);
+  show(window, {View::heatmap}, {"exact", "h1d"});
+  take_focus(window);
+  const QImage exact = picture_of(window, View::heatmap, 0);
+  window->editor().move_column(0, 1);  // in the next model
+  QTest::keyPress(&window->canvas(), Qt::Key_Shift);
+  REQUIRE(window.study().model()->exact_column == 0);
+  CHECK(same_but_for_edges(picture_of(window, View::heatmap, 0), exact));
+  QTest::keyRelease(&window->canvas(), Qt::Key_Shift);
+}
+
 TEST_CASE("E cycles the error metric, N normalises rows, L is logarithmic, R resets") {
   Window window(small);
   take_focus(window);
   const auto settings = [&]() -> const ViewSettings& { return window.study().session().settings; };
+  const auto said = [&] { return window->statusBar()->currentMessage(); };
   for (int step = 1; step <= 5; ++step) {
     press(window, Qt::Key_E);
     CHECK(static_cast<int>(settings().error) == step % 5);
+    CHECK(said() == "Error: " + QString::fromStdString(label_of(settings().error)));
   }
   press(window, Qt::Key_N);
   CHECK(settings().norm == Norm::row_max);
+  CHECK(said() == "Weights: per row maximum");
   REQUIRE(window.settle());
   const auto& raster = std::get<Raster>(panel(window, View::heatmap, 0).body);
   for (Index i = 0; i < raster.values.rows(); i += 17)
