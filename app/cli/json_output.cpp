@@ -2,15 +2,10 @@
 
 #include <cmath>
 
+#include "data/overloads.h"
+
 namespace fovea {
 namespace {
-
-template <class... Ts>
-struct Overloaded : Ts... {
-  using Ts::operator()...;
-};
-template <class... Ts>
-Overloaded(Ts...) -> Overloaded<Ts...>;
 
 Document summary_json(const StageSummary& summary) {
   return {{"median", summary.median_ms},
@@ -22,9 +17,9 @@ Document summary_json(const StageSummary& summary) {
 const char* type_of(const Field& field) {
   if (!field.choices.empty()) return "choice";
   return std::visit(
-      Overloaded{[](std::int64_t) { return "integer"; }, [](double) { return "number"; },
-                 [](const std::string&) { return "text"; },
-                 [](const std::vector<double>&) { return "list of numbers"; }},
+      Overloads{[](std::int64_t) { return "integer"; }, [](double) { return "number"; },
+                [](const std::string&) { return "text"; },
+                [](const std::vector<double>&) { return "list of numbers"; }},
       field.standard);
 }
 

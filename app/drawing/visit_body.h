@@ -4,6 +4,7 @@
 
 #include <concepts>
 
+#include "data/overloads.h"
 #include "panels/panel.h"
 
 namespace fovea::drawing {
@@ -13,13 +14,8 @@ template <class T, class... Kinds>
 concept one_of = (std::same_as<T, Kinds> || ...);
 
 template <class... Cases>
-struct Overloads : Cases... {
-  using Cases::operator()...;
-};
-
-template <class... Cases>
 auto visit_body(const Panel& panel, Cases... cases) {
-  return std::visit(Overloads<Cases...>{cases...}, panel.body);
+  return std::visit(Overloads{cases...}, panel.body);
 }
 
 }  // namespace fovea::drawing
