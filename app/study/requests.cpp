@@ -85,7 +85,7 @@ void Requests::start_engine(std::unique_ptr<Backend> backend) {
   engine_ = std::make_shared<Engine>(std::move(backend), on_device_lost, lower_thread_priority);
 }
 
-// Its thread may take up to 200 ms to stop.
+// Its thread stops when its running piece ends.
 void Requests::end_engine() {
   alive_.reset();
   engine_->cancel_all();

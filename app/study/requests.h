@@ -146,7 +146,8 @@ class Requests : public QObject {
   struct Pending {
     std::any key;
     std::uint64_t number = 0;
-    std::shared_ptr<bool> cancelled = std::make_shared<bool>(false);  // with those it replaced
+    // Shared with the requests of this id that it replaced: cancelling it silences those, too.
+    std::shared_ptr<bool> cancelled = std::make_shared<bool>(false);
   };
 
   void start_engine(std::unique_ptr<Backend> backend);
