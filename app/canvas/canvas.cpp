@@ -27,6 +27,11 @@ struct Canvas::Impl {
   }
   int shown_row(int view) const { return place_in(rows, view); }
   int shown_column(int column) const { return place_in(columns, column); }
+  /// The one that is shown, and the one in whose place it is.
+  std::vector<const CanvasModel*> models() const {
+    if (!model->in_place_of) return {model.get()};
+    return {model.get(), model->in_place_of.get()};
+  }
   void forget_others();
   Scene make_scene();
   std::vector<Request> read_input(Scene& scene);
@@ -259,9 +264,10 @@ void Canvas::Impl::choose_what_is_shown() {
 }
 
 Scene Canvas::Impl::make_scene() {
-  for (const auto& cells : model->cells)
-    for (const CanvasCell& cell : cells)
-      if (cell.panel) prepared.try_emplace(cell.panel, *cell.panel);
+  for (const CanvasModel* with_panels : models())
+    for (const auto& cells : with_panels->cells)
+      for (const CanvasCell& cell : cells)
+        if (cell.panel) prepared.try_emplace(cell.panel, *cell.panel);
   Scene scene{.model = *model,
               .settings = settings,
               .fonts = bridge.fonts(),
@@ -269,6 +275,7 @@ Scene Canvas::Impl::make_scene() {
               .rows = rows,
               .columns = columns,
               .enlarged = enlarged.has_value(),
+              .pixel_ratio = canvas->devicePixelRatioF(),
               .chosen_leaves = chosen_leaves,
               .found = found,
               .current_row = shown_row(current_view)};
@@ -282,12 +289,13 @@ Scene Canvas::Impl::make_scene() {
 void Canvas::Impl::forget_others() {
   std::set<const Panel*> shown;
   std::set<const void*> bodies;
-  for (const auto& cells : model->cells)
-    for (const CanvasCell& cell : cells) {
-      if (!cell.panel) continue;
-      shown.insert(cell.panel.get());
-      std::visit([&](const auto& body) { bodies.insert(&body); }, cell.panel->body);
-    }
+  for (const CanvasModel* with_panels : models())
+    for (const auto& cells : with_panels->cells)
+      for (const CanvasCell& cell : cells) {
+        if (!cell.panel) continue;
+        shown.insert(cell.panel.get());
+        std::visit([&](const auto& body) { bodies.insert(&body); }, cell.panel->body);
+      }
   rasters.keep_only(bodies);
   std::erase_if(prepared, [&](const auto& known) { return !shown.contains(known.first.get()); });
 }

@@ -1,5 +1,6 @@
 // The strip beside a panel: a number of each query as a colour. Beside an error map the output
 // error |z~ - z|, beside a mask the share of exact mass that the row drops.
+#include <algorithm>
 #include <cmath>
 
 #include "canvas/scene.h"
@@ -16,14 +17,27 @@ std::optional<drawing::RowStrip> strip_of(const Scene& scene, int row, int colum
   return drawing::row_strip_of(*cell->panel, known ? std::span(*errors) : std::span<const float>());
 }
 
+std::string quantity_of(const Scene& scene, int row, int column) {
+  const auto& raster = std::get<Raster>(scene.panel(row, column)->body);
+  return raster.palette == Palette::categories ? raster.row_quantity : "output error |z̃ − z|";
+}
+
+std::string number_text(const Scene& scene, int row, int column, double value) {
+  const auto& raster = std::get<Raster>(scene.panel(row, column)->body);
+  return raster.palette == Palette::categories ? format_drawn(100 * value) + " %"
+                                               : format_drawn(value);
+}
+
 }  // namespace
+
+bool has_row_strip(const Scene& scene, int row, int column) {
+  return strip_of(scene, row, column).has_value();
+}
 
 void draw_row_strip(Ink& ink, const Scene& scene, int row, int column) {
   auto strip = strip_of(scene, row, column);
   if (!strip) return;
-  // One scale for all columns, so that strips can be compared.
-  for (int c = 0; c < scene.grid.columns() && scene.settings.shared_range; ++c)
-    if (const auto other = strip_of(scene, row, c)) strip->top = std::max(strip->top, other->top);
+  strip->top = scene.strip_tops[row][column];
   drawing::draw_row_strip(ink, scene.grid.panel(row, column),
                           {.low = scene.viewport.row_begin, .high = scene.viewport.row_end}, *strip,
                           colormap_for(Palette::sequential, scene.settings.colormap));
@@ -34,10 +48,24 @@ std::string row_strip_words(const Scene& scene, int row, int column) {
   const Index query = scene.pointer.query;
   if (!strip || query < 0) return "";
   const float value = strip->largest({query, query + 1});
-  const auto& raster = std::get<Raster>(scene.panel(row, column)->body);
-  if (raster.palette != Palette::categories) return "output error |z̃ − z| " + format_drawn(value);
-  return raster.row_quantity +
-         (std::isnan(value) ? ": not sampled" : " " + format_drawn(100 * value) + " %");
+  return quantity_of(scene, row, column) +
+         (std::isnan(value) ? ": not sampled" : " " + number_text(scene, row, column, value));
+}
+
+std::string row_strip_legend(const Scene& scene, int row, int column) {
+  if (!has_row_strip(scene, row, column)) return "";
+  return "strip: " + quantity_of(scene, row, column) + ", colours 0 to " +
+         number_text(scene, row, column, scene.strip_tops[row][column]);
+}
+
+std::vector<double> strip_tops_of(const Scene& scene, int row) {
+  std::vector<double> tops;
+  for (int c = 0; c < std::ssize(scene.columns); ++c) {
+    const auto strip = strip_of(scene, row, c);
+    tops.push_back(strip ? strip->top : 0);
+  }
+  if (scene.settings.shared_range && !tops.empty()) std::ranges::fill(tops, std::ranges::max(tops));
+  return tops;
 }
 
 }  // namespace fovea::canvas

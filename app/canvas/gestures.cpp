@@ -115,11 +115,9 @@ void Gestures::click(const Scene& scene) {
   const Pointer& p = pressed_on_;
   const int shown = header_ >= 0 ? header_ : p.column;
   const int column = shown >= 0 ? scene.columns[shown] : -1;
-  const auto choose = [](int which) { return [which](Canvas& c) { emit c.column_chosen(which); }; };
-  // A column that was chosen is chosen again.
-  const auto& selected = scene.model.selected_column;
-  const Request choose_again = selected ? Request(choose(*selected)) : nullptr;
-  if (header_ >= 0) return requests_.push_back(choose(column));
+  // It stays selected when the click turns out to be the first of a double click.
+  if (column >= 0) requests_.push_back([column](Canvas& c) { emit c.column_chosen(column); });
+  if (header_ >= 0) return;
   if (p.leaves.size() > 0) {
     const auto choose_leaves = [](int of, IndexRange leaves) {
       return [of, leaves](Canvas& c) { emit c.leaves_chosen(of, leaves); };
@@ -129,14 +127,13 @@ void Gestures::click(const Scene& scene) {
                           choose_leaves(again.first, again.second));
   }
   if (scene.body<BlockMap>(p.row, p.column))
-    return click_requests([column, p](Canvas& c) { emit c.block_chosen(column, p.query, p.key); },
-                          choose_again);
+    return requests_.push_back(
+        [column, p](Canvas& c) { emit c.block_chosen(column, p.query, p.key); });
   if (p.query >= 0 && !scene.body<RowCurve>(p.row, p.column)) {
     const auto pin = [](Index query) { return [query](Canvas& c) { emit c.query_pinned(query); }; };
     // Pinning a pinned query again unpins it.
-    return click_requests(pin(p.query), pin(scene.model.pinned_query.value_or(p.query)));
+    click_requests(pin(p.query), pin(scene.model.pinned_query.value_or(p.query)));
   }
-  if (column >= 0) click_requests(choose(column), choose_again);
 }
 
 void Gestures::double_click(const Scene& scene) {
@@ -144,7 +141,9 @@ void Gestures::double_click(const Scene& scene) {
   if (undo_click_) requests_.push_back(std::exchange(undo_click_, nullptr));
   const int view = scene.rows[scene.pointer.row], column = scene.columns[scene.pointer.column];
   requests_.push_back([view, column](Canvas& c) {
-    if (!c.show_grid()) c.enlarge(view, column);
+    if (c.show_grid()) return;
+    c.enlarge(view, column);
+    emit c.column_chosen(column);
   });
 }
 

@@ -75,6 +75,11 @@ Rect Grid::panel(int row, int column) const {
   return {x, row_top(row), side_, std::round(side_ * aspect)};
 }
 
+Rect Grid::strip(int row, int column) const {
+  const Rect beside = panel(row, column);
+  return {beside.right(), beside.y, gap, beside.height};
+}
+
 Rect Grid::key_axis(int row, int column) const {
   const Rect above = panel(row, column);
   return {above.x, above.bottom(), side_, shape_.rows[row].key_axis ? shape_.key_axis_height : 0};

@@ -50,6 +50,7 @@ class Grid {
 
   Rect header(int column) const;
   Rect panel(int row, int column) const;
+  Rect strip(int row, int column) const;  // the gap beside a panel
   Rect key_axis(int row, int column) const;
   Rect caption(int row, int column) const;
   Rect own_bar(int row, int column) const;

@@ -56,7 +56,7 @@ void draw_header(Ink& ink, const Scene& scene, int column) {
   const bool long_title = ink.letters.width(title, title_face) > where.width - 2;
   const Letters face = long_title ? body_face : title_face;
   Rect line{where.x + 1, where.y, where.width - 2, 16};
-  ink.write(line, ink.letters.elided(title, line.width, face), Align::left,
+  ink.write(line, shortened_title(title, line.width, ink.letters, face), Align::left,
             chosen ? ink.style.accent : ink.style.text, face);
   const int lines = where.height > 38 ? 2 : 1;
   std::string subtitle = scene.subtitle(column);
@@ -86,6 +86,15 @@ void draw_drop_line(Ink& ink, const Scene& scene) {
 }
 
 }  // namespace
+
+std::string shortened_title(const std::string& title, double room,
+                            const drawing::Lettering& letters, Letters face) {
+  const std::size_t comma = std::min(title.find(", "), title.size());
+  const std::string apart = title.substr(comma);
+  const std::string name =
+      letters.elided(title.substr(0, comma), room - letters.width(apart, face), face);
+  return name.empty() ? letters.elided(title, room, face) : name + apart;
+}
 
 void draw_headers(Ink& ink, const Scene& scene) {
   const Rect window = scene.grid.window();

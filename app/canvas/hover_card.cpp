@@ -146,11 +146,17 @@ std::vector<Line> card_lines(const Scene& scene, const Panel& panel) {
   const bool in_table =
       std::holds_alternative<Raster>(panel.body) && (view == View::heatmap || view == View::error);
   if (p.key >= 0) std::ranges::copy(numbers_of_columns(scene), std::back_inserter(lines));
-  if (in_table && lines.size() > 2)
+  if (in_table && p.key >= 0 && lines.size() > 2)
     say(pooling_words(std::get<Raster>(panel.body)), true);
-  else
+  else if (p.key >= 0 || !has_key_axis(&panel))
     say(panel_words(panel, p.query, p.key), false);
-  say(row_strip_words(scene, p.row, p.column), true);
+  const auto* raster = std::get_if<Raster>(&panel.body);
+  if (const std::string shown = scene.pooling(p.row, p.column);
+      raster && p.key >= 0 && !shown.empty() && shown != pooling_words(*raster))
+    say("a pixel shows: " + shown, true);
+  const bool on_strip = p.key < 0 && has_key_axis(&panel);
+  say(row_strip_words(scene, p.row, p.column), !on_strip);
+  if (on_strip) say(row_strip_legend(scene, p.row, p.column), true);
   return lines;
 }
 
@@ -164,7 +170,7 @@ void shorten(std::vector<Line>& lines, double room) {
 
 /// Text in up to three columns.
 void draw_card(Ink& ink, const std::vector<Line>& lines, Point at, Point canvas) {
-  constexpr double gap = 16, widest_name = 150;
+  constexpr double gap = 16, widest_name = 180;
   std::array<double, 3> width{};
   double all = 0;
   for (const Line& line : lines)
@@ -183,8 +189,8 @@ void draw_card(Ink& ink, const std::vector<Line>& lines, Point at, Point canvas)
   for (const Line& line : lines) {
     const Rgba colour = line.faint ? ink.style.faint : ink.style.text;
     const auto& [name, number, error] = line.words;
-    ink.write(place, line.is_table() ? ink.letters.elided(name, widest_name) : name, Align::left,
-              colour);
+    ink.write(place, line.is_table() ? shortened_title(name, widest_name, ink.letters) : name,
+              Align::left, colour);
     ink.write({place.x, place.y, second, place.height}, number, Align::right, colour);
     ink.write({place.x, place.y, third, place.height}, error, Align::right, colour);
     place.y += place.height;
@@ -230,9 +236,10 @@ void draw_hover_card(Ink& ink, const Scene& scene, Point at) {
   constexpr double widest = 420;
   std::vector<Line> lines;
   const auto captioned = scene.grid.find(at, &Grid::caption);
-  if (const Panel* above = captioned ? scene.panel(captioned->first, captioned->second) : nullptr) {
-    if (!above->caption.empty())
-      for (const std::string& words : ink.letters.wrapped(above->caption, widest, 12))  // whole
+  if (captioned && scene.panel(captioned->first, captioned->second)) {
+    if (const std::string& caption = scene.captions[captioned->first][captioned->second];
+        !caption.empty())
+      for (const std::string& words : ink.letters.wrapped(caption, widest, 12))  // whole
         lines.push_back({{words}});
   } else if (const Panel* panel = scene.panel(scene.pointer.row, scene.pointer.column)) {
     lines = card_lines(scene, *panel);

@@ -19,19 +19,23 @@ int norm_of(const ValueColours& range) {
   return range.norm == Norm::log && range.bottom() > 0 && range.bottom() < range.high ? 1 : 0;
 }
 
-int pooling_of(const Raster& raster) {
-  if (raster.pooled == Pool::Kind::mean) return 2;
+int shader_pooling(const Raster& raster, const ScreenPooling& pooling) {
+  if (pooling.by_area) return 3;
+  if (pooling.kind == Pool::Kind::mean) return 2;
   return raster.palette == Palette::diverging ? 1 : 0;
 }
 
-// Along each axis the least power of two with numbers / block < 2 pixels. A power of two stays the
-// same over most of a zoom.
-PooledBlock block_for(const Raster& raster, double width, double height) {
-  const auto count = [](Index numbers, double pixels) {
-    const double each = double(numbers) / std::max(1.0, pixels) + 0.01;
-    return Index(std::bit_floor(std::uint64_t(std::max(each, 1.0))));
-  };
-  return {count(raster.values.rows(), height), count(raster.values.cols(), width)};
+constexpr double one_texel = 1.01;  // texels that a pixel may cover and still show one of them
+
+/// How many numbers of an axis a pixel covers.
+double covered(Index numbers, double pixels) {
+  return double(numbers) / std::max(1.0, pixels);
+}
+
+// The largest power of two below the numbers of a pixel, so that it covers less than 2 blocks. A
+// power of two stays the same over most of a zoom.
+Index block_of(double each) {
+  return Index(std::bit_floor(std::uint64_t(std::max(each + 0.01, 1.0))));
 }
 
 void set_colours(QOpenGLShaderProgram& program, const ValueColours& range, int norm) {
@@ -119,12 +123,44 @@ std::array<MeanColour, 258> category_colours(const ValueColours& colours) {
 
 }  // namespace
 
-Matrix pooled_values(const Raster& raster, PooledBlock block) {
+ScreenPooling screen_pooling(const Raster& raster, Pool::Kind chosen, double width, double height) {
+  const double down = covered(raster.values.rows(), height),
+               across = covered(raster.values.cols(), width);
+  ScreenPooling out{.block = {block_of(down), block_of(across)}};
+  const auto shown = [](double each, Index block) {
+    return block * (each / double(block) > one_texel ? 2 : 1);
+  };
+  out.down = shown(down, out.block.down);
+  out.across = shown(across, out.block.across);
+  if (out.down * out.across == 1) return out;
+  const bool amounts =
+      raster.palette == Palette::sequential || raster.palette == Palette::diverging;
+  out.kind = raster.pooled != Pool::Kind::none ? raster.pooled : amounts ? chosen : Pool::Kind::max;
+  out.by_area = raster.pooled == Pool::Kind::none && amounts && out.block == PooledBlock{};
+  return out;
+}
+
+std::string words_of(const Raster& raster, const ScreenPooling& pooling) {
+  if (pooling.by_area) return "area average";
+  const auto entries = [](Index tokens, Index numbers, Index of_a_pixel) {
+    return std::max<Index>(1, tokens / std::max<Index>(1, numbers)) * of_a_pixel;
+  };
+  const Index down = entries(raster.rows.size(), raster.values.rows(), pooling.down),
+              across = entries(raster.cols.size(), raster.values.cols(), pooling.across);
+  const Pool::Kind kind = pooling.kind != Pool::Kind::none ? pooling.kind : raster.pooled;
+  if (kind == Pool::Kind::none || down * across == 1) return "";
+  const std::string how = raster.palette == Palette::categories ? "mean colour"
+                          : kind == Pool::Kind::max             ? "max"
+                                                                : "mean";
+  return how + " of " + std::to_string(down) + " × " + std::to_string(across);
+}
+
+Matrix pooled_values(const Raster& raster, PooledBlock block, Pool::Kind kind) {
   Matrix out(block.rows_of(raster), block.cols_of(raster));
   float* next = out.data();
   const auto itself = [](float v) { return v; };
   const auto put = [&](float v) { *next++ = v; };
-  if (raster.pooled == Pool::Kind::mean)
+  if (kind == Pool::Kind::mean)
     pool<Mean>(raster.values, block, itself, put);
   else if (raster.palette == Palette::diverging)
     pool<Largest<true>>(raster.values, block, itself, put);
@@ -186,7 +222,8 @@ GLuint RasterPainter::make_texture() {
   return name;
 }
 
-void RasterPainter::upload(const Raster& raster, PooledBlock block, const ValueColours& range) {
+void RasterPainter::upload(const Raster& raster, const Texture& as, const ValueColours& range) {
+  const PooledBlock block = as.block;
   const GLsizei rows = block.rows_of(raster), cols = block.cols_of(raster);
   if (raster.palette == Palette::categories) {
     const auto colours = pooled_colours(raster, range, block);
@@ -196,7 +233,7 @@ void RasterPainter::upload(const Raster& raster, PooledBlock block, const ValueC
     return;
   }
   Matrix pooled;
-  if (!(block == PooledBlock{})) pooled = pooled_values(raster, block);
+  if (!(block == PooledBlock{})) pooled = pooled_values(raster, block, as.kind);
   const Matrix& values = pooled.empty() ? raster.values : pooled;
   gl_->glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
   gl_->glPixelStorei(GL_UNPACK_ROW_LENGTH, GLint(values.stride()));
@@ -204,15 +241,16 @@ void RasterPainter::upload(const Raster& raster, PooledBlock block, const ValueC
   gl_->glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
 }
 
-void RasterPainter::bind_values(const RasterDrawing& drawing, PooledBlock block) {
+void RasterPainter::bind_values(const RasterDrawing& drawing, const ScreenPooling& pooling) {
   Texture& texture = textures_[drawing.raster];
-  const std::uint64_t hidden = drawing.colours.hidden;
-  const bool outdated = !texture.name || !(texture.block == block) || texture.hidden != hidden;
-  if (!texture.name) texture.name = make_texture();
-  texture.block = block;
-  texture.hidden = hidden;
+  const bool single = pooling.block == PooledBlock{};  // then the kind changes nothing
+  Texture as{texture.name, pooling.block, single ? Pool::Kind::none : pooling.kind,
+             drawing.colours.hidden};
+  const bool outdated = !texture.name || !(texture == as);
+  if (!as.name) as.name = make_texture();
+  texture = as;
   gl_->glBindTexture(GL_TEXTURE_2D, texture.name);
-  if (outdated) upload(*drawing.raster, block, drawing.colours);
+  if (outdated) upload(*drawing.raster, texture, drawing.colours);
 }
 
 GLuint RasterPainter::steps_of(const Colormap& map) {
@@ -255,11 +293,13 @@ void RasterPainter::draw(const RasterDrawing& drawing, Point size, double ratio)
   gl_->glScissor(left, device(size.y) - bottom, right - left, bottom - top);
   const auto x = [&](double v) { return float(2 * v / size.x - 1); };
   const auto y = [&](double v) { return float(1 - 2 * v / size.y); };
-  const PooledBlock block = block_for(raster, r.width * ratio, r.height * ratio);
+  const ScreenPooling pooling =
+      screen_pooling(raster, drawing.pool, r.width * ratio, r.height * ratio);
+  const PooledBlock block = pooling.block;
   const QVector2D texels(float(raster.values.cols()) / block.across,
                          float(raster.values.rows()) / block.down);
   const int norm = norm_of(drawing.colours);
-  Program& program = program_for({pooling_of(raster), norm});
+  Program& program = program_for({shader_pooling(raster, pooling), norm});
   program.bind();
   program.setUniformValue("values", 0);
   program.setUniformValue("placed", QVector4D(x(r.x), y(r.y), x(r.right()), y(r.bottom())));
@@ -273,7 +313,7 @@ void RasterPainter::draw(const RasterDrawing& drawing, Point size, double ratio)
     gl_->glBindTexture(GL_TEXTURE_2D, steps_of(*drawing.colours.map));
   }
   gl_->glActiveTexture(GL_TEXTURE0);
-  bind_values(drawing, block);
+  bind_values(drawing, pooling);
   gl_->glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 }
 

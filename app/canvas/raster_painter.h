@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "drawing/colormap.h"
@@ -28,10 +29,25 @@ struct PooledBlock {
   Index cols_of(const Raster& raster) const { return (raster.values.cols() + across - 1) / across; }
 };
 
-/// For each block: mean(v) of a mean-pooled raster, else the v of largest |v| of a diverging one,
-/// else max(v). NaN where any v is NaN; -inf, which is masked, counts only where all are.
+/// What a pixel shows of the numbers that it covers: blocks of them are pooled to texels, and a
+/// shader makes one number of the texels under the pixel.
+struct ScreenPooling {
+  PooledBlock block;
+  Pool::Kind kind = Pool::Kind::none;  // none: a pixel covers one number
+  bool by_area = false;        // the average of less than two numbers, each by how much is covered
+  Index down = 1, across = 1;  // numbers that a pixel shows the largest or the mean of
+};
+
+/// Of all of a raster in so many pixels. `chosen` is for a raster that is not pooled itself: of two
+/// numbers a pixel and more; of fewer the largest would make single numbers wider than they are.
+ScreenPooling screen_pooling(const Raster& raster, Pool::Kind chosen, double width, double height);
+/// "max of 4 × 4", of the raster's entries, or "area average"; empty: a pixel shows one entry.
+std::string words_of(const Raster& raster, const ScreenPooling& pooling);
+
+/// For each block: mean(v), or of the largest the v of largest |v| of a diverging raster, else
+/// max(v). NaN where any v is NaN; -inf, which is masked, counts only where all are.
 /// [rows_of, cols_of]
-Matrix pooled_values(const Raster& raster, PooledBlock block);
+Matrix pooled_values(const Raster& raster, PooledBlock block, Pool::Kind kind);
 
 /// Of categories, which have no order: the mean of the colours. [rows_of, cols_of, 3]
 std::vector<Rgb> pooled_colours(const Raster& raster, const ValueColours& colours,
@@ -42,6 +58,7 @@ struct RasterDrawing {
   Rect placed;  // where all of the raster would lie
   Rect seen;    // the part of it that is drawn
   ValueColours colours;
+  Pool::Kind pool = Pool::Kind::max;  // as RasterPlace has it
 };
 
 class RasterPainter {
@@ -62,15 +79,17 @@ class RasterPainter {
   struct Texture {
     GLuint name = 0;
     PooledBlock block;
+    Pool::Kind kind = Pool::Kind::none;
     std::uint64_t hidden = 0;  // categories
+    friend bool operator==(const Texture&, const Texture&) = default;
   };
   using Program = QOpenGLShaderProgram;
   /// POOLING and NORM of a fragment shader, as raster_shader.h has them.
   using ProgramKind = std::pair<int, int>;
 
   GLuint make_texture();  // it is bound, and its numbers are not mixed
-  void upload(const Raster& raster, PooledBlock block, const ValueColours& colours);
-  void bind_values(const RasterDrawing& drawing, PooledBlock block);
+  void upload(const Raster& raster, const Texture& as, const ValueColours& colours);
+  void bind_values(const RasterDrawing& drawing, const ScreenPooling& pooling);
   GLuint steps_of(const Colormap& map);
   Program& program_for(ProgramKind kind);
   void draw(const RasterDrawing& drawing, Point size, double ratio);

@@ -2,7 +2,7 @@
 // shader stand the version and what it is for (renderers without a graphics card run both ways of
 // an `if`, and what is not there costs nothing):
 //   POOLING  what a pixel over several numbers shows: 0 the largest, 1 the one of largest
-//            magnitude, 2 the mean
+//            magnitude, 2 the mean, 3 the average of their areas under the pixel
 //   NORM     0 linear, 1 logarithmic, 2 logarithmic to both sides of 0, 3 `values` are colours
 #pragma once
 
@@ -48,6 +48,27 @@ vec3 colour_of(float v) {
   return texelFetch(steps, ivec2(step, 0), 0).rgb;
 }
 
+#if POOLING == 3
+// Of at most 3 x 3 numbers, since a pixel covers less than 2 each way; an axis along which it
+// covers one keeps hard edges. Masked numbers are left out, NaN stays.
+float average(ivec2 last) {
+  vec2 middle = at * texels, one = step(footprint, vec2(1.01));
+  vec2 low = max(mix(middle - 0.5 * footprint, floor(middle), one), vec2(0.0));
+  vec2 high = min(mix(middle + 0.5 * footprint, floor(middle) + 1.0, one), texels);
+  vec2 begin = floor(low);
+  float sum = 0.0, area = 0.0;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      vec2 texel = begin + vec2(j, i);
+      vec2 covered = min(high, texel + 1.0) - max(low, texel);
+      float v = texelFetch(values, min(ivec2(texel), last), 0).r;
+      bool counts = min(covered.x, covered.y) > 1e-3 && !is_masked(v);
+      sum += counts ? covered.x * covered.y * v : 0.0;
+      area += counts ? covered.x * covered.y : 0.0;
+    }
+  return area > 0.0 ? sum / area : uintBitsToFloat(0xff800000u);
+}
+#else
 // Two numbers, or what was made of them; NaN and what is masked as pooled_values has it.
 float pooled(float a, float b) {
 #if POOLING == 2
@@ -60,9 +81,13 @@ float pooled(float a, float b) {
   return is_nan(a) ? a : is_nan(b) ? b : both;
 }
 #endif
+#endif
 
 void main() {
   ivec2 last = ivec2(ceil(texels)) - 1;
+#if POOLING == 3 && NORM != 3
+  colour = vec4(colour_of(average(last)), 1.0);
+#else
   ivec2 first = clamp(ivec2(floor(at * texels - 0.5 * max(footprint - 1.0, 0.0))), ivec2(0), last);
   ivec2 next = min(first + ivec2(greaterThan(footprint, vec2(1.01))), last);
 #if NORM == 3
@@ -75,6 +100,7 @@ void main() {
   float lower = pooled(texelFetch(values, ivec2(first.x, next.y), 0).r,
                        texelFetch(values, next, 0).r);
   colour = vec4(colour_of(pooled(upper, lower)), 1.0);
+#endif
 #endif
 }
 )";

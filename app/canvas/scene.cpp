@@ -4,6 +4,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "canvas/raster_painter.h"
 #include "data/pixels.h"
 
 namespace fovea::canvas {
@@ -34,7 +35,7 @@ ColourBar own_bar(const Scene& scene, const ColourScale& scale, double width) {
 }
 
 drawing::RowScales scales_of(const Scene& scene, int row) {
-  const CanvasModel& model = scene.model.ranges_of ? *scene.model.ranges_of : scene.model;
+  const CanvasModel& model = scene.model.in_place_of ? *scene.model.in_place_of : scene.model;
   std::vector<const Panel*> panels;
   for (const int column : scene.columns) {
     const auto& cells = model.cells[scene.rows[row]];
@@ -44,7 +45,7 @@ drawing::RowScales scales_of(const Scene& scene, int row) {
   for (int c = 0; c < std::ssize(scene.columns); ++c) {
     auto& scale = scales.of[c];
     const Panel* panel = scene.panel(row, c);
-    if (panel && scene.model.ranges_of) {
+    if (panel && scene.model.in_place_of) {
       scale = drawing::colour_scale_of(*panel, scene.settings);
       if (scale && scales.shared) scale = scales.shared;
     }
@@ -66,9 +67,9 @@ bool make_room(const Scene& scene, GridShape& shape, double side) {
     for (int c = 0; c < shape.columns; ++c) {
       const Panel* panel = scene.panel(r, c);
       if (!panel) continue;
-      if (scene.fonts.width(panel->caption) > side)
+      if (const std::string& caption = scene.captions[r][c]; scene.fonts.width(caption) > side)
         grow(shape.rows[r].caption_lines,
-             int(scene.fonts.wrapped(panel->caption, side, most_lines).size()));
+             int(scene.fonts.wrapped(caption, side, most_lines).size()));
       if (const auto& scale = scene.scales[r].of[c]; scale && !scene.scales[r].shared)
         grow(shape.rows[r].bar_height, std::ceil(own_bar(scene, *scale, side).height()) + 3);
     }
@@ -106,6 +107,46 @@ GridShape shape_of(const Scene& scene) {
 
 }  // namespace
 
+std::string Scene::pooling(int row, int column) const {
+  const auto* raster = body<Raster>(row, column);
+  if (!raster || raster->values.empty()) return "";
+  const Rect where = grid.panel(row, column);
+  const double height = queries(where).cell() * double(raster->rows.size()) * pixel_ratio,
+               width = keys(where).cell() * double(raster->cols.size()) * pixel_ratio;
+  return words_of(*raster, screen_pooling(*raster, settings.pool, width, height));
+}
+
+namespace {
+
+/// A panel's own, and what the strip beside it is where that is not said there.
+std::string caption_of(const Scene& scene, int row, int column) {
+  const Panel* panel = scene.panel(row, column);
+  if (!panel) return "";
+  const std::string legend = row_strip_legend(scene, row, column);
+  if (legend.empty() || panel->caption.find("strip: ") != std::string::npos) return panel->caption;
+  return panel->caption + (panel->caption.empty() ? "" : " · ") + legend;
+}
+
+/// Colour bars say how the panels are pooled. Returns whether a bar below a panel says something
+/// else now.
+bool name_pooling(Scene& scene) {
+  bool changed = false;
+  for (int r = 0; r < std::ssize(scene.rows); ++r) {
+    drawing::RowScales& scales = scene.scales[r];
+    if (scales.shared) scales.shared->pooling.clear();
+    for (int c = 0; c < std::ssize(scene.columns); ++c) {
+      if (!scales.of[c]) continue;
+      const std::string words = scene.pooling(r, c);
+      changed |= !scales.shared && scales.of[c]->pooling != words;
+      scales.of[c]->pooling = words;
+      if (scales.shared && scales.shared->pooling.empty()) scales.shared->pooling = words;
+    }
+  }
+  return changed;
+}
+
+}  // namespace
+
 void Scene::lay_out(Point canvas) {
   size = canvas;
   viewport = model.viewport;
@@ -113,7 +154,32 @@ void Scene::lay_out(Point canvas) {
     viewport = whole(std::max<Index>(model.n, 1));
   scales.clear();
   for (int r = 0; r < std::ssize(rows); ++r) scales.push_back(scales_of(*this, r));
+  captions.clear();
+  strip_tops.clear();
+  for (int r = 0; r < std::ssize(rows); ++r) {
+    strip_tops.push_back(strip_tops_of(*this, r));
+    auto& words = captions.emplace_back();
+    for (int c = 0; c < std::ssize(columns); ++c) words.push_back(caption_of(*this, r, c));
+  }
+  if (model.in_place_of) {
+    Scene replaced{.model = *model.in_place_of,
+                   .settings = settings,
+                   .fonts = fonts,
+                   .prepared = prepared,
+                   .rows = rows,
+                   .columns = columns,
+                   .enlarged = enlarged,
+                   .pixel_ratio = pixel_ratio};
+    replaced.lay_out(canvas);
+    grid = replaced.grid;
+    name_pooling(*this);
+    return;
+  }
   grid = Grid(shape_of(*this));
+  // A title that became longer may need another line, and pixels then cover other entries.
+  if (!name_pooling(*this)) return;
+  grid = Grid(shape_of(*this));
+  name_pooling(*this);
 }
 
 std::string Scene::subtitle(int column) const {
@@ -234,14 +300,17 @@ std::vector<PlacedBar> Scene::bars(int row) const {
 
 Pointer Scene::point_at(Point at) const {
   Pointer under;
-  const auto cell_at = grid.find(at, &Grid::panel);
-  if (!cell_at) return under;
+  auto cell_at = grid.find(at, &Grid::panel);
+  if (!cell_at) {
+    cell_at = grid.find(at, &Grid::strip);
+    if (!cell_at || !has_row_strip(*this, cell_at->first, cell_at->second)) return under;
+  }
   std::tie(under.row, under.column) = *cell_at;
   const Rect where = grid.panel(under.row, under.column);
   const Panel* in = panel(under.row, under.column);
   if (model.n <= 0 || !in) return under;
   if (has_query_axis(in)) under.query = queries(where).token_at(at.y, model.n);
-  if (has_key_axis(in)) under.key = keys(where).token_at(at.x, model.n);
+  if (has_key_axis(in) && where.contains(at)) under.key = keys(where).token_at(at.x, model.n);
   if (const auto* row = std::get_if<RowCurve>(&in->body)) under.query = row->query;
   if (is_one_of<LeafSizes>(in))
     under.leaves = drawing::leaves_at(leaf_place(under.row, under.column), at);

@@ -67,9 +67,12 @@ struct Scene {
   std::vector<int> rows, columns;  // of the model, in the order of the grid
   bool enlarged = false;           // one panel alone, or with the one it is compared with
   Point size = {};                 // of the canvas
+  double pixel_ratio = 1;          // device pixels to one of the canvas
   Viewport viewport = {};
   Grid grid = {};
-  std::vector<drawing::RowScales> scales = {};  // one a row, by column of the grid
+  std::vector<drawing::RowScales> scales = {};          // one a row, by column of the grid
+  std::vector<std::vector<std::string>> captions = {};  // of the panels, with their strips' legends
+  std::vector<std::vector<double>> strip_tops = {};     // as strip_tops_of has them
   Pointer pointer = {};
   std::optional<std::pair<int, IndexRange>> chosen_leaves = {};   // column of the model, leaves
   std::vector<Index> found = {};                                  // by a search, ascending
@@ -107,6 +110,8 @@ struct Scene {
   PlacedPanel placed(int row, int column) const;
   drawing::LeafPlace leaf_place(int row, int column) const;
   std::vector<PlacedBar> bars(int row) const;
+  /// How a pixel of the screen shows several entries of a panel: "max of 2 × 2"; else empty.
+  std::string pooling(int row, int column) const;
   Pointer point_at(Point at) const;
 };
 
@@ -117,6 +122,10 @@ bool has_key_axis(const Panel* panel);
 void draw_scene(Ink& ink, const Scene& scene);
 /// A dark or light ground for words over a picture.
 void draw_pill(Ink& ink, const Rect& where, Rgba edge, double rounding);
+/// A column's title in so much room: its variant's name is cut before what tells it apart from
+/// other columns of the variant.
+std::string shortened_title(const std::string& title, double room,
+                            const drawing::Lettering& letters, Letters face = {});
 /// The parts of draw_scene.
 void draw_headers(Ink& ink, const Scene& scene);
 void draw_axes(Ink& ink, const Scene& scene, int row);
@@ -131,8 +140,14 @@ Rect card_place(Point pointer, Point size, Point canvas);
 std::string words_at_pointer(const Scene& scene);
 /// What a panel says about the pair under the crosshair; empty when it has no number there.
 std::string value_at_pointer(const Scene& scene, const Panel& panel);
-/// What the strip beside a panel says of the query under the crosshair.
+/// Whether a panel has a strip of numbers of its queries beside it; what that says of the query
+/// under the crosshair; what its colours mean.
+bool has_row_strip(const Scene& scene, int row, int column);
 std::string row_strip_words(const Scene& scene, int row, int column);
+std::string row_strip_legend(const Scene& scene, int row, int column);
+/// The number that has the last colour of each strip in a row: the same for all where the row
+/// shares its range, so that strips can be compared.
+std::vector<double> strip_tops_of(const Scene& scene, int row);
 
 /// Of a raster's values, or of others that belong to its pixels, the one whose pixel covers a pair.
 float number_of_pair(const Raster& raster, const Matrix& numbers, Index query, Index key);

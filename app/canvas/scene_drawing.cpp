@@ -35,16 +35,17 @@ void draw_empty(Ink& ink, const Rect& where, const CanvasCell* cell) {
 }
 
 void draw_caption(Ink& ink, const Scene& scene, int row, int column, const Panel& panel) {
+  const std::string& caption = scene.captions[row][column];
   const Rect where = scene.grid.caption(row, column);
   Rect line{where.x, where.y, where.width, Grid::line_height};
   const std::string value = value_at_pointer(scene, panel);
   const double taken = value.empty() ? 0 : ink.letters.width(value) + 8;
   if (taken > 0 && taken < where.width) ink.write(line, value, Align::right, ink.style.text);
   if (taken > 0)  // the number at the cursor takes the first line
-    return ink.write(line, ink.letters.elided(panel.caption, where.width - taken), Align::left,
+    return ink.write(line, ink.letters.elided(caption, where.width - taken), Align::left,
                      ink.style.faint);
   const int lines = 1 + int(std::lround((where.height - Grid::caption_height) / Grid::line_height));
-  for (const std::string& words : ink.letters.wrapped(panel.caption, where.width, lines)) {
+  for (const std::string& words : ink.letters.wrapped(caption, where.width, lines)) {
     ink.write(line, words, Align::left, ink.style.faint);
     line.y += line.height;
   }

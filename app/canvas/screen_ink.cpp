@@ -109,7 +109,7 @@ void ScreenInk::raster(const Raster& values, const ValueColours& colours,
                        const drawing::RasterPlace& place) {
   Rect seen = place.seen;
   for (const Rect& clip : clips_) seen = seen.intersected(clip);
-  if (!seen.empty()) rasters_.push_back({&values, place.whole, seen, colours});
+  if (!seen.empty()) rasters_.push_back({&values, place.whole, seen, colours, place.pool});
 }
 
 void ScreenInk::picture(const OutputPicture& picture, const Rect& where) {

@@ -99,7 +99,6 @@ Document outcome_json(const Outcome& outcome) {
     list.push_back({{"variant", m.contender.variant->id},
                     {"parameters", parameters_json(*m.contender.variant, m.contender.values)},
                     {"timings_ms", timing_json(m.timing)},
-                    {"used_ms", m.used_ms},
                     {"cost", cost_json(m.cost)},
                     {"gflops", number_json(m.rate())},
                     {"speed_up", number_json(m.speed_up)},
@@ -134,7 +133,7 @@ void print_stages(std::ostream& out, const Outcome& outcome) {
                                 format_time(stage.median_ms), range_text(stage)});
     };
     add("plan", m.timing.plan);
-    add("upload", m.timing.upload);
+    add(upload_label(outcome.backend), m.timing.upload);
     add("apply", m.timing.apply);
   }
   print(out, table);
@@ -147,23 +146,26 @@ void print_outcome(std::ostream& out, const Outcome& outcome) {
       << '\n'
       << outcome.device << ", " << outcome.precision << "; times of one head, median of "
       << plural(timing.apply_total.samples, "sample") << " after a warm-up"
-      << (timing.few_samples ? ": too few to trust" : "") << "\n\n";
-  TextTable table{{"<variant", "plan", "upload", "apply", "p10 - p90", "GFLOP/s", "speed-up",
-                   "promised", "share", "mult-adds", "of exact", "bytes"},
-                  {}};
+      << (timing.few_samples() ? ": too few to trust" : "") << "\n\n";
+  TextTable table{
+      {"<variant", "learning", "plan", upload_label(outcome.backend), "apply", "p10 - p90",
+       "GFLOP/s", "speed-up", "promised", "share", "mult-adds", "of exact", "bytes"},
+      {}};
   for (const Measurement& m : outcome.measurements)
-    table.rows.push_back({m.contender.variant->id, format_time(m.timing.plan_total.median_ms),
-                          format_time(m.timing.upload_total.median_ms),
-                          format_time(m.timing.apply_total.median_ms),
-                          range_text(m.timing.apply_total), format_plain(m.rate()),
-                          format_plain(m.speed_up), format_plain(m.promised_speed_up),
-                          format_plain(m.share()), format_count(m.cost.multiply_adds),
-                          format_plain(m.cost.ratio_to_exact()), format_bytes(m.cost.bytes)});
+    table.rows.push_back(
+        {m.contender.variant->id,
+         m.timing.learning.samples > 0 ? format_time(m.timing.learning.median_ms) : "-",
+         format_time(m.timing.plan_total.median_ms), format_time(m.timing.upload_total.median_ms),
+         format_time(m.timing.apply_total.median_ms), range_text(m.timing.apply_total),
+         format_plain(m.rate()), format_plain(m.speed_up), format_plain(m.promised_speed_up),
+         format_plain(m.share()), format_count(m.cost.multiply_adds),
+         format_plain(m.cost.ratio_to_exact()), format_bytes(m.cost.bytes)});
   print(out, table);
-  out << "\n  speed-up: time of exact over time of the variant, for plan (without building a "
-         "tree),\n"
-         "  upload and apply together. promised: the same ratio of multiply-adds. share: speed-up\n"
-         "  over promised.\n\n";
+  out << "\n  speed-up: time of exact over time of the variant, for plan, "
+      << upload_label(outcome.backend)
+      << " and apply\n"
+         "  together. learning, such as building a tree, is done beforehand and not part of it.\n"
+         "  promised: the same ratio of multiply-adds. share: speed-up over promised.\n\n";
   print_stages(out, outcome);
   out << '\n';
   print_facts(

@@ -115,15 +115,20 @@ HeadReport compute_head(const ComputeOptions& options, const Source& source, Ind
   const Computation computation =
       compute_with(options, problem, request_of(options, source, head), backend, run);
   HeadReport report{.head = head,
-                    .timing = computation.timing,
+                    .first_run = computation.first_run,
                     .cost = computation.cost,
                     .notes = computation.op->plan().notes};
   if (const auto note = overflow_note(computation.output); !note.empty())
     report.notes.push_back(note);
   if (!options.output.empty()) tensors.add(computation, run);
+  const ComputeRequest request = request_of(options, source, head);
+  const bool beside_exact = !options.no_metrics && !request.variant->reference;
+  report.rounds = measure_rounds(
+      problem, request,
+      {.beside_exact = beside_exact, .time = std::chrono::seconds(1), .most_rounds = 9}, backend,
+      run);
   if (options.no_metrics) return report;
-  const Computation exact =
-      compute(problem, {.variant = &reference_variant(), .repeats = 0}, backend, run);
+  const Computation exact = compute(problem, {.variant = &reference_variant()}, backend, run);
   report.metrics = compare(*computation.op, computation.output, *exact.op, exact.output, run);
   report.diagnostics = diagnose(computation, exact, run);
   return report;
@@ -137,7 +142,7 @@ ComputeReport begin_report(const ComputeOptions& options, const Source& source,
   return {.source = source.path,
           .source_notes = notes_of(source),
           .layer = layer,
-          .layer_name = of.name,
+          .layer_label = layer_label(source, layer),
           .variant = &variant,
           .values = options.parameters.applied(variant, of.n()),
           .seed = options.parameters.seed,

@@ -28,6 +28,16 @@ void put_estimate(Document& out, const std::string& id, const Estimate& estimate
   if (sampled) out[id + "_standard_error"] = number_json(estimate.standard_error);
 }
 
+/// Beside the count of the rows where it is infinite the mean is null, not a number.
+Document divergence_json(const Divergence& divergence, bool sampled) {
+  const bool infinite = divergence.infinite_rows > 0;
+  Document out{{"mean", infinite ? Document() : number_json(divergence.value)}};
+  if (sampled)
+    out["standard_error"] = infinite ? Document() : number_json(divergence.standard_error);
+  out["infinite_rows"] = divergence.infinite_rows;
+  return out;
+}
+
 }  // namespace
 
 Document number_json(double value) {
@@ -61,14 +71,16 @@ Document timing_json(const Timing& timing) {
     out[part] = summary_json(total);
     for (const auto& stage : stages) out[part + "/" + stage.name] = summary_json(stage);
   };
+  if (timing.learning.samples > 0) out["learning"] = summary_json(timing.learning);
   put("plan", timing.plan_total, timing.plan);
   put("upload", timing.upload_total, timing.upload);
   put("apply", timing.apply_total, timing.apply);
+  out["total"] = summary_json(timing.total);
   return out;
 }
 
 Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& diagnostics) {
-  const bool sampled = metrics.sampled_rows > 0;
+  const bool sampled = metrics.sampled();
   Document out;
   out["output_rel_fro"] = number_json(metrics.output_rel_fro);
   out["output_max_abs"] = number_json(metrics.output_max_abs);
@@ -76,13 +88,17 @@ Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& dia
                           {"p90", number_json(metrics.row_rel_error_p90)},
                           {"max", number_json(metrics.row_rel_error_max)}};
   put_estimate(out, "attention_rel_fro", metrics.attention_rel_fro, sampled);
-  if (metrics.attention_kl)
-    put_estimate(out, "attention_kl", *metrics.attention_kl, sampled);
-  else
-    out["attention_kl"] = nullptr;
+  out["attention_tv"] = {{"mean", number_json(metrics.attention_tv.value)}};
+  if (sampled)
+    out["attention_tv"]["standard_error"] = number_json(metrics.attention_tv.standard_error);
+  out["attention_tv"]["p90"] = number_json(metrics.attention_tv_p90);
+  out["attention_tv"]["max"] = number_json(metrics.attention_tv_max);
+  out["attention_kl"] = divergence_json(metrics.attention_kl, sampled);
+  if (metrics.attention_reverse_kl)
+    out["attention_reverse_kl"] = divergence_json(*metrics.attention_reverse_kl, sampled);
   put_estimate(out, "mass_kept", metrics.mass_kept, sampled);
   out["density"] = number_json(metrics.density);
-  if (sampled) out["sampled_rows"] = metrics.sampled_rows;
+  if (sampled) out["sampled_rows"] = metrics.rows;
   Document from_sample = Document::array();
   for (const auto& diagnostic : diagnostics) {
     out[diagnostic.id] = number_json(diagnostic.value);

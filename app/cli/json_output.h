@@ -17,7 +17,8 @@ Document number_json(double value);
 Document value_json(const Value& value);
 Document parameters_json(const Variant& variant, const Values& values);
 Document cost_json(const Cost& cost);
-/// {"plan": {median, p10, p90, samples}, "plan/hash": ..., "upload": ..., "apply": ...}
+/// {"plan": {median, p10, p90, samples}, "plan/hash": ..., "upload": ..., "apply": ..., "total":
+/// ...}; what is learnt beforehand is "learning" and in no total.
 Document timing_json(const Timing& timing);
 Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& diagnostics);
 Document field_json(const Field& field);

@@ -9,9 +9,8 @@
 namespace fovea {
 namespace {
 
-/// Raw profiles of one contender.
-struct Samples : TimingSamples {
-  std::vector<double> used_ms;
+struct Samples {
+  std::vector<TimedRun> runs;
   Cost cost;
   std::vector<std::string> notes;
 };
@@ -21,13 +20,6 @@ double median(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t middle = values.size() / 2;
   return values.size() % 2 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
-}
-
-double without_learning(const Profile& plan, const Variant& variant) {
-  double sum = 0;
-  for (const StageTime& stage : plan.stages())
-    if (std::ranges::count(variant.learning_stages, stage.name) == 0) sum += stage.milliseconds;
-  return sum;
 }
 
 void add_to(Cost& sum, const Cost& cost, double share) {
@@ -41,24 +33,15 @@ ComputeRequest request_of(const Contender& contender, const MeasureOptions& opti
   return {.variant = contender.variant, .values = contender.values, .seed = options.seed};
 }
 
-void run_once(const Problem& problem, const Contender& contender, const Backend& backend,
-              const MeasureOptions& options, std::stop_token stop, bool counted, double share,
-              Samples& samples) {
-  Profile apply;
-  Run run{apply, stop};
-  BoundPlan bound = plan_and_bind(problem, request_of(contender, options), backend, run);
-  apply_once(*bound.op, apply, run);
-  const Plan& plan = bound.op->plan();
-  if (!counted) {
-    add_to(samples.cost, count_cost(plan, problem.d(), problem.dv()), share);
-    samples.notes = plan.notes;
-    return;
-  }
-  samples.used_ms.push_back(without_learning(bound.plan, *contender.variant) +
-                            bound.upload.total_ms() + apply.total_ms());
-  samples.plan.push_back(std::move(bound.plan));
-  samples.upload.push_back(std::move(bound.upload));
-  samples.apply.push_back(std::move(apply));
+/// The warm-up tells the cost.
+void warm_up(const Problem& problem, const ComputeRequest& request, const Backend& backend,
+             const Run& run, double share, Samples& samples) {
+  TimedRun timed;
+  const auto op = plan_and_bind(problem, request, backend, run, timed);
+  Run apply_run = run.in(timed.apply);
+  op->apply(problem.v, apply_run);
+  add_to(samples.cost, count_cost(op->plan(), problem.d(), problem.dv()), share);
+  samples.notes = op->plan().notes;
 }
 
 /// Reports what a planner refuses before anything is measured.
@@ -73,12 +56,17 @@ void require_plannable(const Problem& problem, const std::vector<Contender>& con
     contender.variant->plan(problem, contender.values, planning);
 }
 
-Measurement summary_of(const Contender& contender, const Samples& samples) {
+Measurement measurement_of(const Contender& contender, const Samples& samples,
+                           const Samples& exact) {
+  std::vector<double> speed_ups;
+  for (std::size_t i = 0; i < samples.runs.size(); ++i)
+    speed_ups.push_back(exact.runs[i].total_ms() / samples.runs[i].total_ms());
   return {.contender = contender,
-          .timing = summarise(samples),
+          .timing = summarise(samples.runs),
           .cost = samples.cost,
           .notes = samples.notes,
-          .used_ms = median(samples.used_ms)};
+          .speed_up = median(std::move(speed_ups)),
+          .promised_speed_up = exact.cost.multiply_adds / samples.cost.multiply_adds};
 }
 
 }  // namespace
@@ -88,20 +76,23 @@ std::vector<Measurement> measure(const std::vector<Problem>& heads,
                                  const MeasureOptions& options, std::stop_token stop) {
   require_plannable(heads.front(), contenders, backend, options, stop);
   std::vector<Samples> samples(contenders.size());
+  Profile ignored;
+  const Run run{ignored, stop};
+  const double share = 1.0 / static_cast<double>(heads.size());
   for (int round = 0; round <= options.rounds; ++round) {
     if (options.on_round) options.on_round(round);
     for (const Problem& problem : heads)
-      for (std::size_t c = 0; c < contenders.size(); ++c)
-        run_once(problem, contenders[c], backend, options, stop, round > 0,
-                 1.0 / static_cast<double>(heads.size()), samples[c]);
+      for (std::size_t c = 0; c < contenders.size(); ++c) {
+        const ComputeRequest request = request_of(contenders[c], options);
+        if (round == 0)
+          warm_up(problem, request, backend, run, share, samples[c]);
+        else
+          samples[c].runs.push_back(time_run(problem, request, backend, run));
+      }
   }
   std::vector<Measurement> out;
   for (std::size_t c = 0; c < contenders.size(); ++c)
-    out.push_back(summary_of(contenders[c], samples[c]));
-  for (Measurement& measurement : out) {
-    measurement.speed_up = out.front().used_ms / measurement.used_ms;
-    measurement.promised_speed_up = out.front().cost.multiply_adds / measurement.cost.multiply_adds;
-  }
+    out.push_back(measurement_of(contenders[c], samples[c], samples.front()));
   return out;
 }
 

@@ -10,15 +10,14 @@ namespace {
 
 constexpr Index sampled_rows = 8;  // of every row of pixels, in an estimate
 
-std::shared_ptr<const Computation> applied(Computation prepared, int repeats, Run& run) {
-  apply(prepared, repeats, run);
+std::shared_ptr<const Computation> applied(Computation prepared, Run& run) {
+  apply(prepared, run);
   return std::make_shared<const Computation>(std::move(prepared));
 }
 
 }  // namespace
 
-PanelGrid::PanelGrid(const PanelGridRequest& request, Run& run)
-    : request_(request), repeats_(request.timed ? 5 : 0) {
+PanelGrid::PanelGrid(const PanelGridRequest& request, Run& run) : request_(request) {
   look_at(request.viewport);
   prepare_all(run);
   if (is_long() && request.estimate) return;
@@ -51,8 +50,8 @@ void PanelGrid::prepare_all(Run& run) {
 
 // For a long head together with its map, in one pass.
 void PanelGrid::find_exact(Run& run) {
-  if (!is_long() || request_.timed || !exact_->op->has_rows()) {
-    exact_ = applied(*exact_, repeats_, run);
+  if (!is_long() || !exact_->op->has_rows()) {
+    exact_ = applied(*exact_, run);
     return;
   }
   ViewSettings settings;
@@ -68,7 +67,7 @@ void PanelGrid::find_exact(Run& run) {
 
 void PanelGrid::find(Drawn& column, Run& run) const {
   const bool exact = column.computation->variant->reference;
-  column.computation = exact ? exact_ : applied(*column.computation, repeats_, run);
+  column.computation = exact ? exact_ : applied(*column.computation, run);
   const Computation& its = *column.computation;
   column.metrics = std::make_shared<const Metrics>(
       compare(*its.op, its.output, *exact_->op, exact_->output, run));
@@ -77,13 +76,25 @@ void PanelGrid::find(Drawn& column, Run& run) const {
 
 std::vector<Panel> PanelGrid::row(View view, Run& run) const {
   std::vector<Panel> panels;
-  for (const Drawn& column : columns_) panels.push_back(panel(view, column, run));
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    panels.push_back(panel(view, columns_[c], run));
+    panels.back().title = label_of(request_.columns, c);
+  }
   return panels;
 }
 
-std::vector<Panel> PanelGrid::timings() const {
+std::vector<Panel> PanelGrid::timings(Run& run) const {
   std::vector<Panel> panels;
-  for (const Drawn& column : columns_) panels.push_back(timing_panel(*column.computation, *exact_));
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const Computation& its = *columns_[c].computation;
+    const TimedRuns runs = measure_rounds(request_.problem, request_of(request_.columns[c]),
+                                          {.beside_exact = !its.variant->reference,
+                                           .time = std::chrono::seconds(1),
+                                           .most_rounds = 9},
+                                          request_.backend, run);
+    panels.push_back(timing_panel(its, *summarise(runs, runs.best_pace_ms())));
+    panels.back().title = label_of(request_.columns, c);
+  }
   return panels;
 }
 

@@ -20,7 +20,6 @@ struct PanelGridRequest {
   Viewport viewport;           // empty: everything
   std::optional<Index> query;  // of View::row; default: the middle
   Index max_pixels = 512;      // a side of a panel
-  bool timed = false;          // measure several runs of each column
   bool estimate = false;  // of a long head: maps from a few rows, without running exact attention
 };
 
@@ -31,7 +30,8 @@ class PanelGrid {
   PanelGrid(const PanelGridRequest& request, Run& run);
 
   std::vector<Panel> row(View view, Run& run) const;
-  std::vector<Panel> timings() const;
+  /// Measures some rounds of each column.
+  std::vector<Panel> timings(Run& run) const;
 
  private:
   struct Drawn {
@@ -51,7 +51,6 @@ class PanelGrid {
   PanelGridRequest request_;
   IndexRange rows_, cols_;
   Index query_ = 0;
-  int repeats_ = 0;
   std::shared_ptr<const Computation> exact_;
   std::shared_ptr<MapPyramid> exact_map_;  // of its weights, found with its output
   std::vector<Drawn> columns_;

@@ -37,17 +37,11 @@ Matrix part_of(MatrixView matrix, IndexRange rows, IndexRange cols) {
       {matrix.row(rows.begin) + cols.begin, rows.size(), cols.size(), matrix.stride});
 }
 
-/// Infinite if every block has rank 0, as nothing is stored then.
-double compression_of(const RankMap& map) {
-  return static_cast<double>(map.n) * static_cast<double>(map.n) / stored_entries(map);
-}
-
 std::string stored_text(const RankMap& map) {
   const double stored = stored_entries(map);
-  const std::string all =
-      format_count(static_cast<double>(map.n) * static_cast<double>(map.n)) + " entries";
+  const std::string all = format_count(dense_entries(map)) + " entries";
   return stored > 0 ? format_count(stored) + " of " + all + ", compression " +
-                          format_plain(compression_of(map))
+                          format_plain(compression(map))
                     : "none of " + all + ": every block has rank 0";
 }
 
@@ -72,7 +66,9 @@ std::vector<NamedMap> maps_of_variants(const RankMapOptions& options, const Sour
                                               : options.variants);
   const Problem problem = options.heads.problem(source, options.heads.heads_in(source).front());
   const auto values = options.parameters.applied(chosen, problem.n());
-  require_decomposable(problem.n(), options.rank);
+  RankOptions rank = options.rank;
+  rank.causal = problem.causal && options.of != RankSubject::logits;
+  require_decomposable(problem.n(), rank);
   const auto backend = options.backend.make();
   // Only P is needed, not Z. All plans are made before any block is decomposed, so that what a
   // planner refuses is reported at once.
@@ -85,8 +81,8 @@ std::vector<NamedMap> maps_of_variants(const RankMapOptions& options, const Sour
   std::vector<NamedMap> maps;
   for (const Computation& computation : prepared)
     maps.push_back({computation.variant, computation.values,
-                    map_ranks(problem.n(), entries_of(computation, exact, options.of, run),
-                              options.rank, *backend, run)});
+                    map_ranks(problem.n(), entries_of(computation, exact, options.of, run), rank,
+                              *backend, run)});
   return maps;
 }
 
@@ -121,7 +117,7 @@ Document map_json(const RankMapOptions& options, const NamedMap& named) {
           {"blocks", std::move(blocks)},
           {"left_to_cpu", named.map.left_to_cpu},
           {"stored_entries", stored_entries(named.map)},
-          {"compression", number_json(compression_of(named.map))}};
+          {"compression", number_json(compression(named.map))}};
 }
 
 /// One line for all blocks of the same level and size.

@@ -157,38 +157,29 @@ std::vector<Column> columns_of(const Options& options, Index n) {
 }
 
 /// As given on the command line. For a session the layer's name, or its index if it has none.
-std::string layer_name(const Options& options, const Source& source) {
-  if (!options.heads.layer_index) return options.heads.layer;
-  const Index index = *options.heads.layer_index;
-  const std::string& name = source.layers[static_cast<std::size_t>(index)].name;
-  return name.empty() ? std::to_string(index) : name;
-}
-
 std::vector<std::vector<Panel>> panels_of(const Options& options, const Source& source,
                                           const FigureStyle& style, Run& run, Figure& figure) {
   const Index head = options.heads.heads_in(source).front();
   const Problem problem = options.heads.problem(source, head);
   const auto backend = options.backend.make();
   const std::vector<Column> columns = columns_of(options, problem.n());
-  const PanelGrid grid(
-      {.problem = problem,
-       .source = source,
-       .backend = *backend,
-       .settings = options.settings,
-       .columns = columns,
-       .viewport = options.session ? options.session->viewport : Viewport{},
-       .query = options.session ? options.session->pinned_query : std::nullopt,
-       .max_pixels = pixels_of_a_panel(style, columns.size()),
-       .timed = std::ranges::find(options.views, timing_view) != options.views.end(),
-       .estimate = options.estimate},
-      run);
-  figure.footer = source.name + ", layer " + layer_name(options, source) + ", head " +
-                  options.heads.head + ", n = " + std::to_string(problem.n()) +
+  const PanelGrid grid({.problem = problem,
+                        .source = source,
+                        .backend = *backend,
+                        .settings = options.settings,
+                        .columns = columns,
+                        .viewport = options.session ? options.session->viewport : Viewport{},
+                        .query = options.session ? options.session->pinned_query : std::nullopt,
+                        .max_pixels = pixels_of_a_panel(style, columns.size()),
+                        .estimate = options.estimate},
+                       run);
+  figure.footer = source.name + ", " + layer_label(source, options.heads.layer_in(source)) +
+                  ", head " + options.heads.head + ", n = " + std::to_string(problem.n()) +
                   ", d = " + std::to_string(problem.d()) + (problem.causal ? ", causal; " : "; ") +
                   backend->device() + ", " + backend->precision();
   std::vector<std::vector<Panel>> rows;
   for (const auto& view : options.views)
-    rows.push_back(view == timing_view ? grid.timings() : grid.row(*view_from(view), run));
+    rows.push_back(view == timing_view ? grid.timings(run) : grid.row(*view_from(view), run));
   return rows;
 }
 
@@ -231,8 +222,8 @@ void run_render(Options options, const CLI::App& command, const Console& console
   Run run{profile, console.stop};
   if (!source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qkv()) {
     figure.rows = panels_of_matrix(options, source, figure.style, run);
-    figure.footer =
-        source.name + ", layer " + layer_name(options, source) + ", head " + options.heads.head;
+    figure.footer = source.name + ", " + layer_label(source, options.heads.layer_in(source)) +
+                    ", head " + options.heads.head;
   } else {
     figure.rows = panels_of(options, source, figure.style, run, figure);
   }

@@ -1,8 +1,9 @@
 #include "cli/report.h"
 
 #include <algorithm>
-#include <cmath>
+#include <span>
 
+#include "analysis/measures.h"
 #include "cli/text_table.h"
 
 namespace fovea {
@@ -31,21 +32,18 @@ Cost total_cost(const ComputeReport& report) {
   return total;
 }
 
-/// Of one head: the samples of all heads together, each stage's median the median over the heads.
-Timing timing_of_a_head(const ComputeReport& report) {
-  if (report.heads.size() == 1) return report.heads.front().timing;
-  TimingSamples samples;
-  const auto profile_of = [](const std::vector<StageSummary>& stages) {
-    Profile profile;
-    for (const auto& stage : stages) profile.add(stage.name, stage.median_ms);
-    return profile;
-  };
-  for (const auto& head : report.heads) {
-    samples.plan.push_back(profile_of(head.timing.plan));
-    samples.upload.push_back(profile_of(head.timing.upload));
-    samples.apply.push_back(profile_of(head.timing.apply));
-  }
-  return summarise(samples);
+/// Of one head: the rounds of all heads together.
+MeasuredTime time_of_a_head(const ComputeReport& report) {
+  TimedRuns all;
+  for (const HeadReport& head : report.heads) all.append(head.rounds);
+  return *summarise(all, all.best_pace_ms());
+}
+
+/// Of the cold runs, the mean over the heads.
+double first_run_ms(const ComputeReport& report) {
+  double sum = 0;
+  for (const HeadReport& head : report.heads) sum += head.first_run.total_ms();
+  return sum / static_cast<double>(report.heads.size());
 }
 
 std::string parameters_text(const ComputeReport& report) {
@@ -59,12 +57,10 @@ std::string parameters_text(const ComputeReport& report) {
 }
 
 std::string layer_text(const ComputeReport& report) {
-  const std::string name =
-      report.layer_name.empty() ? std::to_string(report.layer) : report.layer_name;
   const std::string heads = report.heads.size() == 1
                                 ? "head " + std::to_string(report.heads.front().head)
                                 : plural(static_cast<Index>(report.heads.size()), "head");
-  return "layer " + name + ", " + heads + ", n = " + std::to_string(report.n) +
+  return report.layer_label + ", " + heads + ", n = " + std::to_string(report.n) +
          ", d = " + std::to_string(report.d) +
          (report.dv == report.d ? "" : ", values " + std::to_string(report.dv));
 }
@@ -78,68 +74,81 @@ std::string stages_text(const StageSummary& total, const std::vector<StageSummar
 }
 
 void print_timing(std::ostream& out, const ComputeReport& report) {
-  const Timing timing = timing_of_a_head(report);
+  const MeasuredTime time = time_of_a_head(report);
+  const Timing& timing = time.timing;
   const auto line = [](const StageSummary& total, const std::vector<StageSummary>& stages) {
     return format_time(total.median_ms) + stages_text(total, stages);
   };
-  const std::string few =
-      timing.few_samples
-          ? " of " + plural(timing.apply_total.samples, "sample") + ": too few to trust"
-          : "";
-  print_facts(out, {{"plan", line(timing.plan_total, timing.plan)},
-                    {"upload", line(timing.upload_total, timing.upload)},
-                    {"apply", line(timing.apply_total, timing.apply) +
-                                  (few.empty() ? "" : "  " + few.substr(1))}});
+  const std::string samples = plural(timing.total.samples, "run") + " after a warm-up" +
+                              (timing.few_samples() ? ": too few to trust" : "") +
+                              (time.slow ? "; the machine was slowed down" : "");
+  const auto speed_up = [&](const std::optional<StageSummary>& ratio) {
+    return ratio ? format_plain(ratio->median_ms) : std::string();
+  };
+  print_facts(
+      out, {{"learning", timing.learning.samples > 0
+                             ? format_time(timing.learning.median_ms) + ", in no total"
+                             : ""},
+            {"plan", line(timing.plan_total, timing.plan)},
+            {upload_label(report.backend), line(timing.upload_total, timing.upload)},
+            {"apply", line(timing.apply_total, timing.apply)},
+            {"total", format_time(timing.total.median_ms) + "  (" + samples + ")"},
+            {"first run", format_time(first_run_ms(report)) + ", cold"},
+            {"speed-up", time.total_speed_up ? speed_up(time.total_speed_up) + " of the total, " +
+                                                   speed_up(time.apply_speed_up) +
+                                                   " of apply, over exact in the same rounds"
+                                             : ""}});
 }
 
-std::string with_error(const Estimate& estimate) {
-  return format_plain(estimate.value) +
-         (estimate.standard_error > 0 ? " ± " + format_plain(estimate.standard_error) : "");
-}
+// Six heads beside each other fit a terminal.
+constexpr std::size_t heads_side_by_side = 6;
 
-void print_metrics(std::ostream& out, const ComputeReport& report) {
-  TextTable table{{"head", "output error", "max |Δz|", "row p50", "p90", "max", "P error",
-                   "KL (nats)", "mass kept", "density"},
-                  {}};
-  Index sampled = 0;
-  for (const auto& head : report.heads) {
+/// A line for each measure and each diagnostic; below each other as many tables as the heads need.
+void print_comparison(std::ostream& out, const ComputeReport& report) {
+  for (const HeadReport& head : report.heads)
     if (!head.metrics) return;
-    const Metrics& m = *head.metrics;
-    sampled = std::max(sampled, m.sampled_rows);
-    table.rows.push_back({std::to_string(head.head), format_plain(m.output_rel_fro),
-                          format_plain(m.output_max_abs), format_plain(m.row_rel_error_p50),
-                          format_plain(m.row_rel_error_p90), format_plain(m.row_rel_error_max),
-                          with_error(m.attention_rel_fro),
-                          m.attention_kl ? with_error(*m.attention_kl) : "-",
-                          with_error(m.mass_kept), format_plain(m.density)});
+  out << "\nAgainst exact attention of the same scale and mask\n";
+  for (std::size_t first = 0; first < report.heads.size(); first += heads_side_by_side) {
+    const auto heads = std::span(report.heads)
+                           .subspan(first)
+                           .first(std::min(heads_side_by_side, report.heads.size() - first));
+    TextTable table{{"<head"}, {}};
+    for (const HeadReport& head : heads) table.header.push_back(std::to_string(head.head));
+    for (const Measure& measure : measures()) {
+      std::vector<std::string> row{measure.label};
+      for (const HeadReport& head : heads) {
+        const auto measured = measure.of({.metrics = &*head.metrics});
+        row.push_back(measured ? to_text(measure, *measured) : "-");
+      }
+      if (std::ranges::any_of(std::span(row).subspan(1), [](const auto& t) { return t != "-"; }))
+        table.rows.push_back(std::move(row));
+    }
+    for (const Diagnostic& diagnostic : heads.front().diagnostics) {
+      std::vector<std::string> row{diagnostic.label};
+      for (const HeadReport& head : heads) {
+        const auto it = std::ranges::find(head.diagnostics, diagnostic.id, &Diagnostic::id);
+        row.push_back(it == head.diagnostics.end() ? "-" : to_text(*it));
+      }
+      table.rows.push_back(std::move(row));
+    }
+    print(out, table);
+    const Metrics& metrics = *heads.front().metrics;
+    if (metrics.sampled())
+      out << "  what concerns P is estimated from " << plural(metrics.rows, "row") << " of "
+          << report.n << "\n";
   }
-  out << "\nAgainst exact attention of the same scale and mask (errors relative but for max "
-         "|Δz|)\n";
-  print(out, table);
-  if (sampled > 0)
-    out << "  P error, KL and mass kept from " << plural(sampled, "sampled row") << "\n";
 }
 
-void print_diagnostics(std::ostream& out, const ComputeReport& report) {
-  const auto& first = report.heads.front().diagnostics;
-  if (first.empty()) return;
-  TextTable table{{"<diagnostic"}, {}};
-  const std::size_t shown = std::min<std::size_t>(report.heads.size(), 6);
-  for (std::size_t h = 0; h < shown; ++h)
-    table.header.push_back("head " + std::to_string(report.heads[h].head));
-  for (const auto& diagnostic : first) {
-    std::vector<std::string> row{diagnostic.label + (diagnostic.sampled ? " (sampled)" : "")};
-    for (std::size_t h = 0; h < shown; ++h) {
-      const auto& theirs = report.heads[h].diagnostics;
-      const auto it = std::ranges::find(theirs, diagnostic.id, &Diagnostic::id);
-      row.push_back(it == theirs.end() ? "-" : format_plain(it->value));
-    }
-    table.rows.push_back(std::move(row));
+Document timings_json(const ComputeReport& report) {
+  const MeasuredTime time = time_of_a_head(report);
+  Document out = timing_json(time.timing);
+  out["first_run"] = first_run_ms(report);
+  if (time.total_speed_up) {
+    out["speed_up"] = {{"total", number_json(time.total_speed_up->median_ms)},
+                       {"apply", number_json(time.apply_speed_up->median_ms)}};
   }
-  out << '\n';
-  print(out, table);
-  if (shown < report.heads.size())
-    out << "  ... and " << report.heads.size() - shown << " more heads: --json has all\n";
+  if (time.slow) out["slow_machine"] = true;
+  return out;
 }
 
 }  // namespace
@@ -170,7 +179,7 @@ Document to_json(const ComputeReport& report) {
                {"heads", report.heads.size()},
                {"notes", all_notes(report)},
                {"cost", cost_json(total_cost(report))},
-               {"timings_ms", timing_json(timing_of_a_head(report))}};
+               {"timings_ms", timings_json(report)}};
   Document metrics = Document::array();
   for (const auto& head : report.heads) {
     Document one{{"head", head.head}};
@@ -198,8 +207,7 @@ void print(std::ostream& out, const ComputeReport& report) {
                                  format_bytes(cost.bytes) + " beside Q, K, V, Z"}});
   out << (report.heads.size() > 1 ? "\nTime of a head (median)\n" : "\nTime\n");
   print_timing(out, report);
-  print_metrics(out, report);
-  print_diagnostics(out, report);
+  print_comparison(out, report);
   if (!report.output.empty()) out << "\nwritten: " << report.output << '\n';
 }
 

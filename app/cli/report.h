@@ -9,12 +9,14 @@
 #include "analysis/metrics.h"
 #include "cli/json_output.h"
 #include "data/source.h"
+#include "sweep/timed_runs.h"
 
 namespace fovea {
 
 struct HeadReport {
   Index head = 0;
-  Timing timing;
+  TimedRun first_run;  // cold
+  TimedRuns rounds;
   Cost cost;
   std::vector<std::string> notes;
   std::optional<Metrics> metrics;
@@ -25,7 +27,7 @@ struct ComputeReport {
   std::string source;
   std::vector<std::string> source_notes;
   Index layer = 0;
-  std::string layer_name;
+  std::string layer_label;
   const Variant* variant = nullptr;
   Values values;
   std::uint64_t seed = 0;

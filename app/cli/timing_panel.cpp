@@ -16,21 +16,31 @@ void add_stages(FigureTable& table, const std::string& part, const StageSummary&
 
 }  // namespace
 
-Panel timing_panel(const Computation& computation, const Computation& exact) {
-  const Timing& timing = computation.timing;
+Panel timing_panel(const Computation& computation, const MeasuredTime& time) {
+  const Timing& timing = time.timing;
   FigureTable table;
+  const auto line = [&](std::string label, std::string value) {
+    table.rows.emplace_back(std::move(label), std::move(value));
+  };
   add_stages(table, "plan", timing.plan_total, timing.plan);
-  add_stages(table, "upload", timing.upload_total, timing.upload);
+  add_stages(table, upload_label(computation.backend), timing.upload_total, timing.upload);
   add_stages(table, "apply", timing.apply_total, timing.apply);
-  table.rows.emplace_back("apply p10 – p90", format_time(timing.apply_total.p10_ms) + " – " +
-                                                 format_time(timing.apply_total.p90_ms));
-  table.rows.emplace_back("apply, exact / this", format_plain(exact.timing.apply_total.median_ms /
-                                                              timing.apply_total.median_ms));
-  const std::string samples = "median of " + plural(timing.apply_total.samples, "sample");
+  line("total", format_time(timing.total.median_ms));
+  line("total p10 – p90",
+       format_time(timing.total.p10_ms) + " – " + format_time(timing.total.p90_ms));
+  if (time.total_speed_up) {
+    line("total, exact / this", format_plain(time.total_speed_up->median_ms));
+    line("apply, exact / this", format_plain(time.apply_speed_up->median_ms));
+  }
+  line("first run, cold", format_time(computation.first_run.total_ms()));
+  if (timing.learning.samples > 0)
+    line("learning, in no total", format_time(timing.learning.median_ms));
   return {.view = View::cost,
           .title = computation.variant->label,
           .subtitle = "time on " + computation.device,
-          .caption = timing.few_samples ? samples + ": too few to trust" : samples,
+          .caption = "median of " + plural(timing.total.samples, "run") +
+                     (timing.few_samples() ? ": too few to trust" : "") +
+                     (time.slow ? "; the machine was slowed down" : ""),
           .body = std::move(table)};
 }
 

@@ -2,9 +2,10 @@
 #pragma once
 
 #include "panels/panel.h"
+#include "sweep/timed_runs.h"
 
 namespace fovea {
 
-Panel timing_panel(const Computation& computation, const Computation& exact);
+Panel timing_panel(const Computation& computation, const MeasuredTime& time);
 
 }  // namespace fovea

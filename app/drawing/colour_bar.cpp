@@ -43,7 +43,7 @@ ColourBar::ColourBar(const ColourScale& scale, const Lettering& letters, const R
 Legend ColourBar::make_legend(const Lettering& letters, double width) const {
   std::vector<LegendItem> items;
   if (scale_.palette == Palette::categories) {
-    if (form_ == Form::beside) items.push_back({scale_.label});
+    if (form_ == Form::beside) items.push_back({scale_.title()});
     for (std::size_t c = 0; c < scale_.categories.size(); ++c)
       items.push_back({scale_.categories[c], opaque(category_colour(int(c))), false,
                        scale_.categories[c], scale_.hides(c)});
@@ -55,18 +55,19 @@ Legend ColourBar::make_legend(const Lettering& letters, double width) const {
 
 void ColourBar::lay_out_categories(const Lettering& letters, double width) {
   if (form_ == Form::beside) return;
-  label_lines_ = letters.wrapped(scale_.label, width, 2);
+  label_lines_ = letters.wrapped(scale_.title(), width, 2);
   height_ = height_of(label_lines_, letters);
   label_ = {0, 0, width, height_};
 }
 
 void ColourBar::lay_out_flat(const Lettering& letters, double width) {
   const double line = letters.line(), size = letters.size();
-  const double label_width = letters.width(scale_.label);
+  const std::string title = scale_.title();
+  const double label_width = letters.width(title);
   const double room = width - label_width - kLabelGap * size, thick = kBar * size;
   if (form_ == Form::beside && room >= kShortest * size) {
     label_ = {0, 0, label_width, line};
-    label_lines_ = {scale_.label};
+    label_lines_ = {title};
     bar_ = {label_width + kLabelGap * size, (line - thick) / 2, std::min(kLongest * size, room),
             thick};
     height_ = line * 1.9;
@@ -74,7 +75,7 @@ void ColourBar::lay_out_flat(const Lettering& letters, double width) {
   }
   const double length = form_ == Form::beside ? std::min(width, kLongest * size) : width;
   bar_ = {0, 0, length, thick};
-  label_lines_ = letters.wrapped(scale_.label, width, 3);
+  label_lines_ = letters.wrapped(title, width, 3);
   label_ = {0, thick + 0.2 * size + line, width, height_of(label_lines_, letters)};
   height_ = label_.bottom();
 }
@@ -84,7 +85,7 @@ void ColourBar::lay_out_upright(const Lettering& letters, const Request& request
   legend_ = make_legend(letters, request.width);
   height_ = request.length;
   if (scale_.palette == Palette::categories) {
-    label_lines_ = letters.wrapped(scale_.label, request.width, 3);
+    label_lines_ = letters.wrapped(scale_.title(), request.width, 4);
     label_ = {0, 0, request.width, height_of(label_lines_, letters)};
     legend_at_ = {0, label_.bottom()};
     return;
@@ -95,7 +96,10 @@ void ColourBar::lay_out_upright(const Lettering& letters, const Request& request
   bar_ = {0, 0, kUpright * letters.size(), std::max(0.0, length)};
   legend_at_ = {0, bar_.bottom() + gap};
   label_ = {request.width - letters.line(), 0, letters.line(), bar_.height};
-  label_lines_ = {letters.elided(scale_.label, bar_.height)};
+  // Of a short bar the quantity is cut rather than how its numbers are pooled.
+  const std::string pooling = scale_.pooling.empty() ? "" : ", " + scale_.pooling;
+  const double room = bar_.height - letters.width(pooling);
+  label_lines_ = {letters.elided(letters.elided(scale_.label, room) + pooling, bar_.height)};
 }
 
 Rect ColourBar::gradient() const {

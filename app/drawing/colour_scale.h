@@ -31,9 +31,12 @@ SpecialColours special_colours_of(const RasterContents& contents, const ValueCol
 struct ColourScale : ValueColours, SpecialColours {
   std::vector<std::string> categories;
   std::string label;           // quantity and norm
+  std::string pooling;         // "max of 2 × 2", of a pixel over several numbers; else empty
   bool whole_numbers = false;  // ranks and levels, not shares
   RankColour rank_colour = RankColour::rank;
 
+  /// The label, and how numbers are pooled.
+  std::string title() const { return pooling.empty() ? label : label + ", " + pooling; }
   /// How many colours there are when the numbers are few whole ones; 0: a continuous scale.
   int steps() const;
   /// Amounts: their range can be shared or chosen.

@@ -24,6 +24,8 @@ struct Stroke {
 struct RasterPlace {
   Rect whole;  // where all of it would lie
   Rect seen;   // the part that is drawn
+  /// What a pixel over several numbers shows, where the raster is not pooled already.
+  Pool::Kind pool = Pool::Kind::max;
 };
 
 class Ink {

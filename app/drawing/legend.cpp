@@ -1,5 +1,7 @@
 #include "drawing/legend.h"
 
+#include <algorithm>
+
 namespace fovea::drawing {
 namespace {
 
@@ -20,30 +22,36 @@ Legend::Legend(std::vector<LegendItem> items, const Lettering& letters, double w
   double x = 0, y = 0;
   for (LegendItem& item : items) {
     const double indent = indent_of(item, size);
-    item.text = letters.elided(item.text, width - indent);
-    const double taken = indent + letters.width(item.text);
-    if (x > 0 && x + taken > width + 0.01) {
+    constexpr int most_lines = 3;
+    auto lines = letters.wrapped(item.text, width - indent, most_lines);
+    double taken = indent;
+    for (const std::string& text : lines) taken = std::max(taken, indent + letters.width(text));
+    if (x > 0 && (x + taken > width + 0.01 || lines.size() > 1)) {
       x = 0;
       y += line;
     }
-    placed_.push_back({std::move(item), {x, y + line / 2}, taken});
+    const auto more = static_cast<double>(lines.size()) - 1;
+    placed_.push_back({std::move(item), std::move(lines), {x, y + line / 2}, taken});
+    y += more * line;
     last_width_ = x + taken;
-    x += taken + kApart * size;
+    x = more > 0 ? width : x + taken + kApart * size;  // nothing follows several lines beside them
   }
   if (!placed_.empty()) height_ = y + line;
 }
 
 std::vector<Legend::Switch> Legend::switches() const {
   std::vector<Switch> all;
-  for (const auto& [item, at, width] : placed_)
+  for (const auto& [item, lines, at, width] : placed_)
     if (!item.name.empty())
-      all.push_back({item.name, item.hidden, {at.x, at.y - line_ / 2, width, line_}});
+      all.push_back({item.name,
+                     item.hidden,
+                     {at.x, at.y - line_ / 2, width, line_ * static_cast<double>(lines.size())}});
   return all;
 }
 
 void Legend::draw(Ink& ink, Point top_left) const {
   const double size = ink.letters.size(), box = kBox * size;
-  for (const auto& [item, at, width] : placed_) {
+  for (const auto& [item, lines, at, width] : placed_) {
     const Point here{top_left.x + at.x, top_left.y + at.y};
     const Rect swatch{here.x, here.y - box / 2, box, box};
     if (item.series) {
@@ -54,8 +62,9 @@ void Legend::draw(Ink& ink, Point top_left) const {
       if (!item.hidden) ink.fill(swatch, *item.swatch);
       ink.outline(swatch, {ink.style.frame});
     }
-    ink.text({here.x + indent_of(item, size), here.y}, item.text,
-             item.hidden ? faded(ink.style.label, 0.5) : ink.style.label);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      ink.text({here.x + indent_of(item, size), here.y + static_cast<double>(i) * line_}, lines[i],
+               item.hidden ? faded(ink.style.label, 0.5) : ink.style.label);
   }
 }
 

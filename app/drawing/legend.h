@@ -1,5 +1,5 @@
-// A Legend is a run of names with their swatches, broken into lines. What a name stands for can be
-// hidden; the name stays, faintly.
+// A Legend is a run of names with their swatches, broken into lines; a long name has several. What
+// a name stands for can be hidden; the name stays, faintly.
 #pragma once
 
 #include <optional>
@@ -37,7 +37,8 @@ class Legend {
  private:
   struct Placed {
     LegendItem item;
-    Point at;  // left, middle
+    std::vector<std::string> lines;  // of its text
+    Point at;                        // left, middle of the first line
     double width;
   };
   std::vector<Placed> placed_;

@@ -63,7 +63,7 @@ void write_rank(Ink& ink, const Rect& box, int rank, const Rgb& ground) {
 void draw(const BodyDrawing& d, const Raster& raster) {
   if (raster.values.empty()) return draw_message(d.ink, d.plot.where, "no entries in view");
   const Rect whole = d.plot.box(raster.rows, raster.cols);
-  d.ink.raster(raster, *d.scale, {whole, whole.intersected(d.plot.where)});
+  d.ink.raster(raster, *d.scale, {whole, whole.intersected(d.plot.where), d.settings.pool});
   write_numbers(d, raster);
 }
 

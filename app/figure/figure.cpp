@@ -1,5 +1,8 @@
 #include "figure/figure.h"
 
+#include <algorithm>
+
+#include "data/number_text.h"
 #include "figure/layout.h"
 
 namespace fovea {
@@ -55,6 +58,28 @@ void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout) {
     if (row.bar) row.bar->draw(ink, row.bar_at);
   }
   ink.write_lines(layout.footer_box, layout.footer, Align::left, ink.style.faint);
+}
+
+Figure with_pooling_named(const Figure& figure, double pixels_a_point) {
+  Figure named = figure;
+  const FigureLayout layout = lay_out(figure, PaperLettering(figure.style));
+  for (std::size_t r = 0; r < named.rows.size(); ++r)
+    for (std::size_t c = 0; c < named.rows[r].size(); ++c) {
+      Panel& panel = named.rows[r][c];
+      const auto* raster = std::get_if<Raster>(&panel.body);
+      if (!raster) continue;
+      // The parts of a raster that is pooled already are near the pixels.
+      const double most = raster->pooled == Pool::Kind::none ? 1.01 : 2;
+      const Rect& plot = layout.rows[r].cells[c].plot;
+      const double down = raster->values.rows() / (plot.height * pixels_a_point),
+                   across = raster->values.cols() / (plot.width * pixels_a_point);
+      if (std::max(down, across) <= most) continue;
+      panel.caption += panel.caption.empty() ? "" : " · ";
+      panel.caption += "a pixel: mean colour of about " + format_number(std::max(1.0, down), 2) +
+                       " × " + format_number(std::max(1.0, across), 2) +
+                       (raster->pooled == Pool::Kind::none ? " entries" : " of these");
+    }
+  return named;
 }
 
 double figure_height(const Figure& figure) {

@@ -39,6 +39,10 @@ double figure_height(const Figure& figure);
 /// Draws in points, the figure's top left at the painter's origin.
 void draw_figure(QPainter& painter, const Figure& figure);
 
+/// With captions that name the entries of a raster whose colours a pixel of an image mixes, where
+/// it covers several; for an image of so many pixels a point.
+Figure with_pooling_named(const Figure& figure, double pixels_a_point);
+
 /// By the ending of `path`: .png, .svg or .pdf. Written to a temporary name, then renamed.
 /// Throws UsageError for another ending, UnavailableError when it cannot be written.
 void write_figure(const std::string& path, const Figure& figure);

@@ -90,10 +90,13 @@ void draw_pdf(QBuffer& out, const Page& page) {
 }  // namespace
 
 void write_figure(const std::string& path, const Figure& figure) {
-  const Page page{figure,
-                  QString::fromStdString(figure.title.empty() ? "Attention" : figure.title),
-                  {figure.style.width, figure_height(figure)}};
   const QString ending = QFileInfo(QString::fromStdString(path)).suffix().toLower();
+  // SVG and PDF files hold all entries.
+  const Figure named =
+      ending == "png" ? with_pooling_named(figure, figure.style.dpi / points_per_inch) : figure;
+  const Page page{named,
+                  QString::fromStdString(figure.title.empty() ? "Attention" : figure.title),
+                  {figure.style.width, figure_height(named)}};
   QBuffer out;
   out.open(QIODevice::WriteOnly);
   if (ending == "png") {

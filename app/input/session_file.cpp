@@ -188,6 +188,7 @@ void write_session(const std::string& path, const SessionFile& file) {
             {"source_is_directory", std::filesystem::is_directory(s.source, not_there)},
             {"content_sha256", file.content_hash},
             {"layout", file.layout},
+            {"selected_column", file.selected_column},
             {"patch", s.patch},
             {"layer", s.layer},
             {"head", s.head},
@@ -221,6 +222,8 @@ SessionFile read_session(const std::string& path) {
   SessionFile out{
       .session = {}, .content_hash = read.get<std::string>(json, "content_sha256"), .layout = {}};
   if (json.contains("layout")) out.layout = read.get<std::string>(json, "layout");  // nor that
+  if (json.contains("selected_column"))
+    out.selected_column = read.get<int>(json, "selected_column");
   Session& s = out.session;
   s.source = read.get<std::string>(json, "source");
   out.directory = json.contains("source_is_directory")

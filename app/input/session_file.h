@@ -13,6 +13,7 @@ struct SessionFile {
   std::string content_hash;  // SHA-256 of the source, hexadecimal; empty: it has no file
   std::string layout;        // of the window's docks, base64; empty: as they are
   bool directory = false;    // the source was one when the file was written
+  int selected_column = 0;
 };
 
 /// Written to a temporary name, then renamed. Throws UnavailableError.

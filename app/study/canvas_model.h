@@ -41,11 +41,16 @@ struct CanvasModel {
   std::optional<std::pair<IndexRange, IndexRange>> selection;  // queries, keys
   std::optional<int> selected_column, exact_column;
   bool dark = true;
-  /// Whose colour ranges are used; null: its own. (While exact is shown in place of the others.)
-  std::shared_ptr<const CanvasModel> ranges_of;
+  /// The model whose pictures are replaced for a while, by those of exact: its colour ranges and
+  /// the places of everything stay. Null: none.
+  std::shared_ptr<const CanvasModel> in_place_of;
   std::vector<Index> marked_queries, marked_keys;  // ascending; of a chosen leaf: drawn everywhere
   friend bool operator==(const CanvasModel&, const CanvasModel&) = default;
 };
+
+/// What heads a column, and what it is called elsewhere: "H-Transformer-1D, block 38".
+std::string title_of_column(const std::vector<ColumnState>& columns, std::size_t column,
+                            bool shows_matrix);
 
 std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
                                                const std::vector<ColumnState>& columns,

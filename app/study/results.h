@@ -10,9 +10,9 @@
 #include "analysis/diagnostics.h"
 #include "analysis/metrics.h"
 #include "panels/panel_sources.h"
-#include "session/resident_use.h"
 #include "study/requests.h"
 #include "study/subject.h"
+#include "sweep/timed_runs.h"
 
 namespace fovea {
 
@@ -24,8 +24,7 @@ struct ColumnState {
   bool stale = false;                              // `computation` is of older parameters
   std::shared_ptr<const Metrics> metrics;          // of `computation`
   std::shared_ptr<const std::vector<Diagnostic>> diagnostics;
-  std::optional<Timing> timing;       // several runs after a warm-up
-  bool throttled = false;             // the machine was slow meanwhile
+  std::optional<MeasuredTime> time;   // of several rounds
   std::optional<ResidentUse> memory;  // of one of them, on the CPU
   std::string error;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "input/assets.h"
+
 namespace fovea {
 namespace {
 
@@ -46,10 +48,17 @@ void SessionEditor::change(const std::string& kind, const std::function<void(Ses
   study_.set_session(std::move(next));
 }
 
+// Undo leads from the columns that were kept to those of a first look.
 void SessionEditor::start() {
   steps_ = {study_.session()};
   at_ = 0;
   last_kind_.clear();
+  if (!study_.continued()) return;
+  Session first = first_session(*study_.source());
+  first.viewport = study_.session().viewport;
+  if (first == study_.session()) return;
+  steps_.insert(steps_.begin(), std::move(first));
+  at_ = 1;
 }
 
 void SessionEditor::record(const Session& session, const std::string& kind) {

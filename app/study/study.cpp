@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "input/assets.h"
+#include "study/continued_session.h"
 
 namespace fovea {
 namespace {
@@ -73,8 +74,11 @@ void Study::forget_results() {
 }
 
 void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
+  continued_ = subject_.source && !as.session;
+  Session next = as.session   ? *as.session
+                 : continued_ ? continued_session(subject_.session, length(), *source)
+                              : first_session(*source);
   if (subject_.source) requests_.discard(std::move(subject_.source));
-  Session next = as.session ? *as.session : first_session(*source);
   const Index n = source->layers[static_cast<std::size_t>(next.layer)].n();
   if (next.viewport == Viewport{}) next.viewport = {0, double(n), 0, double(n)};
 
@@ -83,7 +87,7 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   subject_.session = {};
   subject_.pointed = {};
   subject_.selection.reset();
-  if (as.new_source) subject_.selected_column = 1;  // the first beside exact
+  if (as.new_source && !continued_) subject_.selected_column = 1;  // the first beside exact
   results_.continue_columns({}, {});
   cells_.clear();
   forget_results();
@@ -224,6 +228,11 @@ void Study::resume() {
   update_later();
 }
 
+void Study::measure_again() {
+  timings_.forget();
+  resume();
+}
+
 void Study::update() {
   updated_ = Clock::now();
   if (!subject_.source) return update_model();  // an empty canvas, in the window's look
@@ -242,7 +251,7 @@ void Study::update() {
   if (problem() != problem_before) emit session_changed();
   emit columns_changed();
   if (!paused() && settled() && status().waiting == 0)
-    timings_.measure_next(columns(), [this] { update_later(); });
+    timings_.measure_next(columns(), results_.exact(), [this] { update_later(); });
   if (!panels_ready() && !paused()) update_within(150ms);  // to show progress
   if (refining()) refine_timer_.start(250ms);
 }

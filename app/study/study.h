@@ -41,6 +41,8 @@ class Study : public QObject {
   /// Other patches that are being opened are not wanted any more.
   void keep_patches();
   std::shared_ptr<const Source> source() const { return subject_.source; }
+  /// Whether the source was opened with the columns, views and look of the one before.
+  bool continued() const { return continued_; }
   bool shows_matrix() const { return subject_.shows_matrix(); }
   /// Tokens of the opened source; 0: nothing is open.
   Index length() const { return subject_.length(); }
@@ -51,6 +53,10 @@ class Study : public QObject {
     return results_.exact().computation ? &results_.exact() : nullptr;
   }
   std::shared_ptr<const CanvasModel> model() const { return model_; }
+  /// "H-Transformer-1D, block 38"; empty where there is no such column.
+  std::string title_of(int column) const {
+    return column < 0 ? "" : title_of_column(columns(), std::size_t(column), shows_matrix());
+  }
 
   const Backend& backend() const { return requests_.backend(); }
   Engine::Status status() const { return requests_.status(); }
@@ -78,6 +84,8 @@ class Study : public QObject {
   void cancel();
   /// Computes what is missing, and what has failed again.
   void resume();
+  /// The same, and every column is timed again.
+  void measure_again();
   bool paused() const { return requests_.paused(); }
 
   int selected_column() const { return subject_.selected_column; }
@@ -152,6 +160,7 @@ class Study : public QObject {
   Probe probe_{requests_, subject_, results_};
   HeadMaps maps_{requests_, subject_, results_};
   PanelCells cells_{requests_, subject_, results_, maps_, probe_};
+  bool continued_ = false;
   Timings timings_{requests_};
   LeafMarks marks_{results_};
   HeadCards cards_{requests_, subject_};

@@ -3,76 +3,74 @@
 #include <algorithm>
 #include <limits>
 
-#include "session/pace.h"
-
 namespace fovea {
 namespace {
 
-constexpr double timing_ms = 2e3;  // of repeats, for one column
+constexpr double timing_ms = 3e3;  // of rounds, for one column
+constexpr std::size_t wanted_rounds = 64;
 
-// One more run with its warm-up; a run that fills the budget alone stays the only one, marked so.
-bool affords_repeats(const Timing& first) {
-  return first.plan_total.median_ms + first.upload_total.median_ms +
-             2 * first.apply_total.median_ms <
-         timing_ms;
-}
-
-bool wants_more(const TimedRuns& runs) {
-  double total = 0;
-  for (const auto* profiles : {&runs.plan, &runs.upload, &runs.apply})
-    for (const Profile& profile : *profiles) total += profile.total_ms();
-  return runs.apply.size() < 64 && total < timing_ms;
+double all_ms(const TimedRun& run) {
+  return run.learning.total_ms() + run.total_ms();
 }
 
 }  // namespace
 
 void Timings::annotate(ColumnState& state) {
-  state.timing.reset();
-  state.throttled = false;
+  state.time.reset();
   state.memory.reset();
   const Cache::Answer* measured = state.computation ? runs_.find(state.key) : nullptr;
-  if (!measured || measured->result->apply.empty()) return;
-  state.timing = summarise(*measured->result);
-  state.throttled = throttled(*measured);
+  if (!measured) return;
+  state.time = summarise(*measured->result, best_pace_ms(state.key.head));
   state.memory = measured->result->memory;
 }
 
-// By the rule of the sweep. The reported times are medians, so the median of the paces counts: a
-// machine that other programs used for a moment was not slow.
-bool Timings::throttled(const Cache::Answer& measured) const {
-  std::vector<double> paces = measured.result->pace_ms;
-  if (paces.empty()) return false;
+double Timings::best_pace_ms(const HeadKey& head) const {
   double best = std::numeric_limits<double>::infinity();
-  for (const Cache::Answer& other : runs_.answers())
-    if (other.key.head == measured.key.head)
-      for (const double pace : other.result->pace_ms) best = std::min(best, pace);
-  const auto middle = paces.begin() + static_cast<std::ptrdiff_t>(paces.size() / 2);
-  std::ranges::nth_element(paces, middle);
-  return slow_pace(*middle, best);
+  for (const Cache::Answer& answer : runs_.answers())
+    if (answer.key.head == head) best = std::min(best, answer.result->best_pace_ms());
+  return best;
 }
 
-void Timings::measure_next(const std::vector<ColumnState>& columns, std::function<void()> done) {
+// Rounds of a machine that was slowed down are replaced, as long as the time allows it.
+bool Timings::wants_more(const Cache::Answer& known) const {
+  const TimedRuns& runs = *known.result;
+  return known.error.empty() && runs.spent_ms() < timing_ms &&
+         (runs.rounds.size() < enough_samples ||
+          quiet_rounds(runs, best_pace_ms(known.key.head)).size() < wanted_rounds);
+}
+
+void Timings::measure_next(const std::vector<ColumnState>& columns, const ColumnState& exact,
+                           std::function<void()> done) {
   if (requests_.is_pending({RequestKind::timing})) return;
   std::shared_ptr<const Computation> computation;
   ComputeKey key;
   std::size_t fewest = 0;
   for (const ColumnState& state : columns) {
     if (!state.computation || state.stale || !state.computation->applied()) continue;
-    if (!affords_repeats(state.computation->timing)) continue;
+    // One more round and one that warms up; a run that fills the budget alone stays the only one.
+    if (2 * all_ms(state.computation->first_run) >= timing_ms) continue;
     const Cache::Answer* known = runs_.find(state.key);
     if (!known) known = &runs_.put({.key = state.key, .result = std::make_shared<TimedRuns>()});
-    if (!known->error.empty() || !wants_more(*known->result)) continue;
-    if (computation && fewest <= known->result->apply.size()) continue;
-    fewest = known->result->apply.size();
+    if (!wants_more(*known)) continue;
+    if (computation && fewest <= known->result->rounds.size()) continue;
+    fewest = known->result->rounds.size();
     computation = state.computation;
     key = state.key;
   }
   if (!computation) return;
+  // Exact attention of a long head takes too long to be repeated beside every column.
+  const bool beside_exact =
+      !computation->variant->reference && exact.computation && exact.computation->applied() &&
+      2 * (all_ms(computation->first_run) + all_ms(exact.computation->first_run)) < timing_ms;
   requests_.start(
       {RequestKind::timing}, key,
-      [computation, column = key.column, first = fewest == 0](const Backend& backend, Run& run) {
-        const bool with_memory = first && backend.id() == "cpu";  // a device has its own
-        return measure_runs(computation->op->problem(), column, with_memory, backend, run);
+      [computation, column = key.column, beside_exact, first = fewest == 0](const Backend& backend,
+                                                                            Run& run) {
+        // A device has memory of its own.
+        return measure_rounds(
+            computation->op->problem(), request_of(column),
+            {.beside_exact = beside_exact, .with_memory = first && backend.id() == "cpu"}, backend,
+            run);
       },
       // It was computed once: an error, such as no memory for a second run, only ends the timing.
       [this, key, done = std::move(done)](const auto& more, const std::string& error) {

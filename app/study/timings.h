@@ -14,14 +14,18 @@ class Timings {
  public:
   explicit Timings(Requests& requests) : requests_(requests) {}
 
-  /// Sets timing, throttled and memory of a column, as far as they were measured.
+  /// Sets time and memory of a column, as far as they were measured.
   void annotate(ColumnState& state);
-  /// Requests more runs of the column that has the fewest; `done` is called when they are there.
-  void measure_next(const std::vector<ColumnState>& columns, std::function<void()> done);
+  /// Requests more rounds of the column that has the fewest; `done` is called when they are there.
+  void measure_next(const std::vector<ColumnState>& columns, const ColumnState& exact,
+                    std::function<void()> done);
+  /// Measures everything again.
+  void forget() { runs_.clear(); }
 
  private:
   using Cache = ResultCache<ComputeKey, TimedRuns>;
-  bool throttled(const Cache::Answer& measured) const;
+  double best_pace_ms(const HeadKey& head) const;
+  bool wants_more(const Cache::Answer& known) const;
 
   Requests& requests_;
   Cache runs_{requests_, 64};

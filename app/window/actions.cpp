@@ -76,6 +76,8 @@ class Actions : public QObject {
     add(menu, "open", "&Open…", QKeySequence::Open, [this] { files_.open_by_dialog(); });
     add(menu, "open_directory", "Open &directory…", {},
         [this] { files_.open_directory_by_dialog(); });
+    add(menu, "open_address", "Open &address…", "Ctrl+L",
+        [this] { files_.open_address_by_dialog(); });
     make_examples(menu->addMenu("Open &example"));
     make_recent(menu->addMenu("Open &recent"));
     menu->addSeparator();
@@ -91,7 +93,7 @@ class Actions : public QObject {
 
   void make_examples(QMenu* menu) {
     const auto example = [&](const QString& text, const QString& what) {
-      menu->addAction(text, this, [this, what] { files_.open(what); });
+      menu->addAction(escaped(text), this, [this, what] { files_.open(what); });
     };
     const QString assets = to_qt(assets_directory());
     for (const auto& [text, path] :
@@ -112,7 +114,7 @@ class Actions : public QObject {
     connect(menu, &QMenu::aboutToShow, this, [this, menu] {
       menu->clear();
       for (const QString& path : QSettings().value("recent").toStringList())
-        menu->addAction(path, this, [this, path] { files_.open(path); });
+        menu->addAction(escaped(path), this, [this, path] { files_.open(path); });
       menu->addSeparator();
       menu->addAction("Clear", menu, [] { QSettings().remove("recent"); });
     });
@@ -206,7 +208,7 @@ class Actions : public QObject {
   void make_compute_menu() {
     QMenu* menu = add_menu("&Compute");
     add(menu, "cancel", "&Cancel, or go back a step", "Esc", [this] { navigation_.go_back(); });
-    add(menu, "again", "Compute and measure a&gain", "F5", [this] { study_.resume(); });
+    add(menu, "again", "Compute and measure a&gain", "F5", [this] { study_.measure_again(); });
     add(menu, "sweep", "Sweep over &n…", "Ctrl+T", [this] { window_.show_sweep(); });
     menu->addSeparator();
     const auto causal = [this] {

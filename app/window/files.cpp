@@ -2,8 +2,10 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QCryptographicHash>
 #include <QDir>
 #include <QFileDialog>
+#include <QInputDialog>
 #include <QPainter>
 #include <QSettings>
 #include <QStandardPaths>
@@ -31,13 +33,32 @@ bool is_there(const QString& source) {
   return source.startsWith("synthetic:") || QFileInfo::exists(source);
 }
 
+// A source, or the session file in which it was opened or saved.
 void remember(QString source) {
-  if (!source.startsWith("synthetic:")) source = QFileInfo(source).absoluteFilePath();
   QSettings settings;
+  if (!source.startsWith("synthetic:")) {
+    source = QFileInfo(source).absoluteFilePath();
+    settings.setValue("directory", QFileInfo(source).path());
+  }
   QStringList recent = settings.value("recent").toStringList();
   recent.removeAll(source);
   recent.prepend(source);
   settings.setValue("recent", QStringList(recent.mid(0, most_recent)));
+}
+
+// Dialogs begin where the last file was opened or written.
+QString last_directory() {
+  return QSettings().value("directory").toString();
+}
+
+QString conditions_key(const Session& session) {
+  return "conditions/" + QCryptographicHash::hash(QByteArray::fromStdString(session.source),
+                                                  QCryptographicHash::Sha1)
+                             .toHex();
+}
+
+QString in_last_directory(const QString& name) {
+  return last_directory().isEmpty() ? name : QDir(last_directory()).filePath(name);
 }
 
 // What the canvas shows; cells that are not there yet say why.
@@ -55,6 +76,7 @@ Figure figure_of(const CanvasModel& model, const QString& footer, const FigureSt
                                                          .caption = {},
                                                          .body = Message{cell.status}});
       // As the headers of the canvas read.
+      panel.title = model.column_titles[c];
       if (c < model.column_subtitles.size()) panel.subtitle = model.column_subtitles[c];
       if (cell.token_errors) add_row_errors(panel, *cell.token_errors);
       if (cell.panel && cell.stale) panel.caption += panel.caption.empty() ? "stale" : "; stale";
@@ -87,31 +109,70 @@ Files::Files(MainWindow& window) : window_(window) {
   };
   QObject::connect(&window.study(), &Study::opened, &window,
                    [this](bool new_source) { source_opened(new_source); });
+  QObject::connect(&window.study(), &Study::session_changed, &window,
+                   [this] { keep_conditions(); });
 }
 
 // Until the source is there, the window shows another session, which is saved to its own file.
 void Files::source_opened(bool new_source) {
   window_.info_bar().hide();
-  remember(to_qt(window_.study().source()->path));
   if (!new_source) return;
   const Opening opened = std::exchange(opening_, {});
   session_path_ = opened.path;
-  if (!opened.layout.empty())
-    window_.restoreState(QByteArray::fromBase64(QByteArray::fromStdString(opened.layout)));
+  remember(opened.path.isEmpty() ? to_qt(window_.study().source()->path) : opened.path);
+  if (!opened.is_session) restore_conditions();
+  if (opened.layout.empty()) return;
+  window_.restoreState(QByteArray::fromBase64(QByteArray::fromStdString(opened.layout)));
+  window_.study().select_column(opened.selected_column);
+}
+
+// A mask and a scale that were set by hand belong to their file.
+void Files::restore_conditions() {
+  Session session = window_.study().session();
+  conditions_ = QSettings().value(conditions_key(session)).toMap();
+  if (conditions_.contains("causal")) session.causal = conditions_["causal"].toBool();
+  if (conditions_.contains("scale")) session.scale = conditions_["scale"].toDouble();
+  window_.study().set_session(session);
+}
+
+void Files::keep_conditions() {
+  const Session& session = window_.study().session();
+  QVariantMap now;
+  if (session.causal) now["causal"] = *session.causal;
+  if (session.scale) now["scale"] = *session.scale;
+  if (!window_.study().source() || now == conditions_) return;
+  conditions_ = now;
+  if (now.isEmpty())
+    QSettings().remove(conditions_key(session));
+  else
+    QSettings().setValue(conditions_key(session), now);
 }
 
 void Files::open_by_dialog() {
   QStringList patterns;
   for (const auto& pattern : file_patterns()) patterns << to_qt(pattern);
   patterns.insert(patterns.size() - 1, "Sessions (*.fovea.json *.json)");  // before "All files"
-  const QString path = QFileDialog::getOpenFileName(&window_, "Open", {}, patterns.join(";;"));
+  const QString path =
+      QFileDialog::getOpenFileName(&window_, "Open", last_directory(), patterns.join(";;"));
   if (!path.isEmpty()) open(path);
 }
 
 void Files::open_directory_by_dialog() {
-  const QString path =
-      QFileDialog::getExistingDirectory(&window_, "Open a directory of .npy files");
+  const QString path = QFileDialog::getExistingDirectory(&window_, "Open a directory of .npy files",
+                                                         last_directory());
   if (!path.isEmpty()) open(path);
+}
+
+void Files::open_address_by_dialog() {
+  const QString now = to_qt(window_.study().session().source);
+  bool ok = false;
+  const QString what = QInputDialog::getText(
+      &window_, "Open an address",
+      "A path, or a head made by a formula: synthetic:NAME?n=…&d=…&seed=…\n"
+      "Names: hmatrix, gaussian, clusters, smooth, needle, golden",
+      QLineEdit::Normal,
+      now.startsWith("synthetic:") ? now : "synthetic:clusters?n=512&d=64&seed=1", &ok);
+  if (ok && !what.trimmed().isEmpty()) open(what.trimmed());
 }
 
 void Files::open(const QString& what) {
@@ -128,7 +189,7 @@ void Files::open(const QString& what) {
 void Files::open_session(const QString& path, const SessionFile& file) {
   const QString source = to_qt(file.session.source);
   if (is_there(source)) {
-    opening_ = {path, file.layout};
+    opening_ = {path, file.layout, file.selected_column, true};
     return window_.study().open(file.session.source, file.session, file.content_hash);
   }
   window_.info_bar().offer(source + ": the session's source is no longer there", "Locate it…",
@@ -165,8 +226,10 @@ bool Files::open_last() {
 }
 
 SessionFile Files::session_file() const {
-  return {window_.study().session(), window_.study().content_hash(),
-          window_.saveState().toBase64().toStdString()};
+  return {.session = window_.study().session(),
+          .content_hash = window_.study().content_hash(),
+          .layout = window_.saveState().toBase64().toStdString(),
+          .selected_column = window_.study().selected_column()};
 }
 
 void Files::save_session() {
@@ -175,7 +238,8 @@ void Files::save_session() {
 }
 
 void Files::save_session_by_dialog() {
-  const QString proposed = session_path_.isEmpty() ? "session.fovea.json" : session_path_;
+  const QString proposed =
+      session_path_.isEmpty() ? in_last_directory("session.fovea.json") : session_path_;
   const QString path =
       ask_new_file(window_, "Save the session", proposed, {"Sessions (*.fovea.json *.json)"});
   if (!path.isEmpty()) save_session_to(path);
@@ -187,7 +251,8 @@ void Files::save_session_to(const QString& path) {
   const auto work = [path = path.toStdString(), file = session_file()] {
     write_session(path, file);
   };
-  write(path, work, [this, path, before] {
+  write(path, work, [this, path, before](bool written) {
+    if (written) return remember(path);
     if (session_path_ == path) session_path_ = before;
   });
 }
@@ -200,7 +265,8 @@ void Files::keep_last() {
 }
 
 void Files::export_by_dialog() {
-  if (const auto wanted = ask_export(window_, "Export the canvas", "attention.pdf"))
+  if (const auto wanted =
+          ask_export(window_, "Export the canvas", in_last_directory("attention.pdf")))
     export_to(wanted->path, wanted->style);
 }
 
@@ -212,7 +278,7 @@ void Files::export_to(const QString& path, const FigureStyle& style) {
 
 void Files::export_panel_by_dialog(std::size_t row, std::size_t column) {
   if (!model_with(row, column)) return;
-  if (const auto wanted = ask_export(window_, "Export the panel", "panel.pdf"))
+  if (const auto wanted = ask_export(window_, "Export the panel", in_last_directory("panel.pdf")))
     export_panel_to(wanted->path, row, column, wanted->style);
 }
 
@@ -240,7 +306,7 @@ void Files::copy_panel(std::size_t row, std::size_t column) {
   QImage image(points * scale, points * scale, QImage::Format_RGB32);
   QPainter painter(&image);
   painter.scale(scale, scale);
-  draw_figure(painter, figure_of_panel(*model, row, column, {}, style));
+  draw_figure(painter, with_pooling_named(figure_of_panel(*model, row, column, {}, style), scale));
   painter.end();
   QApplication::clipboard()->setImage(image);
   window_.show_status(
@@ -253,13 +319,14 @@ void Files::write(const QString& path, Figure figure) {
         [path = path.toStdString(), figure = std::move(figure)] { write_figure(path, figure); });
 }
 
-void Files::write(const QString& path, std::function<void()> work, std::function<void()> failed) {
+void Files::write(const QString& path, std::function<void()> work,
+                  std::function<void(bool written)> then) {
   window_.show_status("Writing " + path + "…");
-  const auto done = [this, path, failed = std::move(failed)](const std::string& error) {
+  const auto done = [this, path, then = std::move(then)](const std::string& error) {
+    if (then) then(error.empty());
     if (error.empty()) return window_.show_status("Wrote " + path);
     window_.statusBar()->clearMessage();
     window_.info_bar().show_message(to_qt(error));
-    if (failed) failed();
   };
   window_.background().files.run(std::move(work), &window_, done);
 }

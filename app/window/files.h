@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QString>
+#include <QVariantMap>
 #include <functional>
 
 #include "figure/figure.h"
@@ -20,6 +21,7 @@ class Files {
   void open(const QString& what);
   void open_by_dialog();
   void open_directory_by_dialog();
+  void open_address_by_dialog();
   /// Opens what was open when a window was last closed. False: nothing was, or it has gone.
   bool open_last();
   /// Writes the session file that is open or was saved last, else one that it asks for.
@@ -47,19 +49,25 @@ class Files {
   struct Opening {
     QString path;  // empty: Ctrl+S asks for one
     std::string layout;
+    int selected_column = 0;
+    bool is_session = false;
   };
 
   void open_session(const QString& path, const SessionFile& file);
   void source_opened(bool new_source);
+  void restore_conditions();
+  void keep_conditions();
   SessionFile session_file() const;
   std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;
   void write(const QString& path, Figure figure);
   /// Writes in the background; then the status bar or a message says how it ended.
-  void write(const QString& path, std::function<void()> work, std::function<void()> failed = {});
+  void write(const QString& path, std::function<void()> work,
+             std::function<void(bool written)> then = {});
 
   MainWindow& window_;
   Opening opening_;
-  QString session_path_;  // of the session that is shown; empty: neither opened nor saved
+  QVariantMap conditions_;  // of the source that is shown, set by hand
+  QString session_path_;    // of the session that is shown; empty: neither opened nor saved
 };
 
 }  // namespace fovea

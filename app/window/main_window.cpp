@@ -10,6 +10,7 @@
 #include <QScreen>
 #include <QSettings>
 #include <QStatusBar>
+#include <QTabBar>
 #include <QUrl>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include "window/actions.h"
 #include "window/dialogs/sweep_dialog.h"
 #include "window/status_line.h"
+#include "window/widgets/form.h"
 #include "window/widgets/theme.h"
 
 namespace fovea {
@@ -26,7 +28,7 @@ namespace {
 std::shared_ptr<const CanvasModel> with_exact_in_place(
     const std::shared_ptr<const CanvasModel>& model, std::size_t exact) {
   auto shown = std::make_shared<CanvasModel>(*model);
-  shown->ranges_of = model;
+  shown->in_place_of = model;
   const auto is_picture = [](const CanvasCell& cell) {
     return cell.panel && (std::holds_alternative<Raster>(cell.panel->body) ||
                           std::holds_alternative<BlockMap>(cell.panel->body) ||
@@ -84,6 +86,13 @@ MainWindow::~MainWindow() {
   for (QWidget* widget : findChildren<QWidget*>()) widget->blockSignals(true);
 }
 
+// Docks that lie behind each other get a tab bar when they are put there.
+void MainWindow::childEvent(QChildEvent* event) {
+  auto* tabs = event->polished() ? qobject_cast<QTabBar*>(event->child()) : nullptr;
+  if (tabs) tabs->setAccessibleName("Docks behind each other");
+  QMainWindow::childEvent(event);
+}
+
 void MainWindow::connect_study() {
   connect(&study_, &Study::opened, this, [this](bool new_source) {
     if (new_source) editor_.start();
@@ -103,7 +112,6 @@ void MainWindow::connect_canvas() {
   });
   connect(&canvas_, &Canvas::query_pinned, this, [this](Index query) { editor_.pin(query); });
   connect(&canvas_, &Canvas::block_chosen, this, [this](int column, Index query, Index key) {
-    study_.select_column(column);
     study_.choose_block(PointedPair{query, key, column});
   });
   connect(&canvas_, &Canvas::settings_requested, this, [this](const ViewSettings& settings) {
@@ -145,6 +153,16 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     const bool typing = focus && (qobject_cast<const QLineEdit*>(focus) ||
                                   qobject_cast<const QAbstractSpinBox*>(focus));
     show_exact(event->type() == QEvent::KeyPress && isActiveWindow() && !typing);
+  }
+  // Undo in a field is the field's own only while something is typed there.
+  if (event->type() == QEvent::ShortcutOverride) {
+    const auto* pressed = static_cast<QKeyEvent*>(event);
+    const QLineEdit* line = line_of(qobject_cast<QWidget*>(watched));
+    if (line && !line->isModified() &&
+        (pressed->matches(QKeySequence::Undo) || pressed->matches(QKeySequence::Redo))) {
+      event->ignore();
+      return true;
+    }
   }
   if (watched == this && event->type() == QEvent::WindowDeactivate)
     show_exact(false);  // the release goes to another window

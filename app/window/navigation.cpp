@@ -195,7 +195,9 @@ void Navigation::follow_column() {
 }
 
 void Navigation::enlarge_panel() {
-  if (!canvas_.show_grid()) canvas_.enlarge(view(), column());
+  if (canvas_.show_grid()) return;
+  study_.select_column(column());
+  canvas_.enlarge(view(), column());
 }
 
 void Navigation::go_back() {

@@ -83,17 +83,17 @@ QString provenance_of(const Study& study) {
   if (!source) return {};
   const Session& session = study.session();
   QStringList parts{to_qt(source->name)};
-  const QString layer = to_qt(source->layers[session.layer].name);
   if (source->layers.size() > 1 || source->layers.front().heads() > 1)
-    parts << QString("%1, head %2")
-                 .arg(layer.isEmpty() ? QString("layer %1").arg(session.layer) : layer)
-                 .arg(session.head);
+    parts
+        << QString("%1, head %2").arg(to_qt(layer_label(*source, session.layer))).arg(session.head);
   if (const auto problem = study.problem())
     parts << QString("n %1, d %2, scale %3%4")
                  .arg(problem->n())
                  .arg(problem->d())
                  .arg(problem->scale, 0, 'g', 4)
-                 .arg(problem->causal ? ", causal" : "");
+                 .arg(problem->causal                               ? ", causal"
+                      : !session.causal && mask_is_assumed(*source) ? ", mask not stated"
+                                                                    : "");
   const Backend& backend = study.backend();
   parts << to_qt(backend.device() + ", " + backend.precision());
   return parts.join("  ·  ");

@@ -5,7 +5,6 @@
 #include <QLabel>
 #include <QMenu>
 #include <QSignalBlocker>
-#include <QSlider>
 #include <QToolBar>
 #include <QToolButton>
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "drawing/colormap.h"
 #include "window/dialogs/keys_dialog.h"
 #include "window/main_window.h"
+#include "window/widgets/slider.h"
 #include "window/widgets/text.h"
 
 namespace fovea {
@@ -34,14 +34,6 @@ void make_exclusive(QMenu& menu) {
 void check_entry(const QMenu& menu, int index) {
   const QList<QAction*> actions = menu.actions();
   for (int i = 0; i < actions.size(); ++i) actions[i]->setChecked(i == index);
-}
-
-bool shows_pooled(const CanvasModel& model) {
-  for (const auto& row : model.cells)
-    for (const CanvasCell& cell : row)
-      if (const auto* raster = cell.panel ? std::get_if<Raster>(&cell.panel->body) : nullptr)
-        if (raster->pooled != Pool::Kind::none) return true;
-  return false;
 }
 
 /// What a field of the bar is called and says.
@@ -66,7 +58,9 @@ QString why_unused(const Words& words, const CanvasModel& model) {
     return "There is no " + to_qt(to_text(*words.row)) + " row: choose View > Rows";
   if (words.name == "Floor" && model.settings.norm != Norm::log)
     return "The norm is not logarithmic";
-  if (words.name == "Pool" && !shows_pooled(model)) return "No pixel covers several entries now";
+  if (words.name == "Pool" && std::ranges::count(model.views, View::heatmap) == 0 &&
+      std::ranges::count(model.views, View::error) == 0)
+    return "There is no heatmap row and no error row: choose View > Rows";
   return {};
 }
 
@@ -154,7 +148,7 @@ class ViewBar : public QToolBar {
 
   /// A power of ten whose exponent is one of these tenths.
   void add_power(const Words& words, double ViewSettings::*member, IndexRange tenths) {
-    auto* slider = new QSlider(Qt::Horizontal);
+    auto* slider = new Slider;
     slider->setRange(int(tenths.begin), int(tenths.end) - 1);
     slider->setPageStep(10);
     slider->setFixedWidth(40);
@@ -168,6 +162,8 @@ class ViewBar : public QToolBar {
     number->setContentsMargins(4, 0, 0, 0);
     connect(slider, &QSlider::valueChanged, this,
             [this, member](int exponent) { request(member, std::pow(10.0, exponent / 10.0)); });
+    connect(slider, &Slider::reset_requested, this,
+            [this, member] { request(member, ViewSettings{}.*member); });
     add_label(words);
     add_field(words, slider, [slider, number, menu, member](const ViewSettings& settings) {
       const QSignalBlocker quiet(slider);
@@ -225,7 +221,11 @@ void ViewBar::add_fields() {
       &S::shared_range, {false, "own ranges"}, {true, "shared range"});
   addSeparator();
   add_choice({"Error", "&Error", "What the error row shows", View::error}, &S::error, errors);
-  add_choice({"Pool", "&Pooling", "Where a pixel covers several entries"}, &S::pool,
+  add_choice({"Pool", "&Pooling",
+              "What a pixel of a heatmap or an error map shows of several entries that it covers: "
+              "the largest (of magnitude, where they have signs) or the mean. Of fewer than two "
+              "each way it shows the area average. Colour bars say how a row is pooled"},
+             &S::pool,
              {{Pool::Kind::max, "max", "maximum of a pixel's entries"},
               {Pool::Kind::mean, "mean", "mean of a pixel's entries"}});
   add_choice({"Tiles", "Mas&k blocks", "Side of the mask's blocks, in tokens", View::mask},

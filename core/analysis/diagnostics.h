@@ -2,21 +2,29 @@
 // ones a variant has, its row of the table says (Variant::diagnostics).
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "backend/operator.h"
+#include "data/number_text.h"
 
 namespace fovea {
 
 struct Diagnostic {
   std::string id;        // "chi", as in JSON
   std::string label;     // "Collision fraction χ"
-  double value = 0;      // may be +inf: shown as "infinite"
+  double value = 0;      // may be +inf
   std::string meaning;   // for a tool tip
   bool sampled = false;  // from a sample of rows
 };
+
+/// "0.2752", "≈ 0.61" of a sample, "∞".
+inline std::string to_text(const Diagnostic& figure) {
+  return (figure.sampled ? "≈ " : "") +
+         (std::isinf(figure.value) ? "∞" : format_number(figure.value, 4));
+}
 
 /// An approximation beside exact attention of the same scale and mask, both applied.
 struct Diagnosis {

@@ -25,6 +25,20 @@ double gini(const std::vector<LeafCount>& counts, Index leaves) {
   return total > 0 ? weighted / (count * total) : 0.0;
 }
 
+SideSkew side_skew(const std::vector<LeafCount>& counts, Index leaves) {
+  SideSkew skew{.gini = gini(counts, leaves),
+                .empty_leaves = leaves - static_cast<Index>(counts.size())};
+  double tokens = 0, squares = 0;
+  for (const LeafCount& count : counts) {
+    const auto size = static_cast<double>(count.tokens);
+    tokens += size;
+    squares += size * size;
+    skew.largest_leaf = std::max(skew.largest_leaf, count.tokens);
+  }
+  skew.effective_leaves = tokens * tokens / squares;
+  return skew;
+}
+
 }  // namespace
 
 std::vector<LeafCount> count_leaves(std::span<const std::int32_t> leaf_of_token, Run& run) {
@@ -42,7 +56,7 @@ std::vector<LeafCount> count_leaves(std::span<const std::int32_t> leaf_of_token,
 
 LeafSkew leaf_skew(const Leaves& leaves, Run& run) {
   const auto queries = count_leaves(leaves.queries, run), keys = count_leaves(leaves.keys, run);
-  LeafSkew skew{.empty_leaves = leaves.count - static_cast<Index>(keys.size())};
+  LeafSkew skew{.queries = side_skew(queries, leaves.count), .keys = side_skew(keys, leaves.count)};
   double meetings = 0;
   auto key = keys.begin();
   for (const LeafCount& query : queries) {
@@ -52,28 +66,37 @@ LeafSkew leaf_skew(const Leaves& leaves, Run& run) {
     else
       skew.queries_without_keys += query.tokens;
   }
-  for (const LeafCount& count : keys) skew.largest_leaf = std::max(skew.largest_leaf, count.tokens);
   skew.chi = meetings /
              (static_cast<double>(leaves.queries.size()) * static_cast<double>(leaves.keys.size()));
-  skew.effective_leaves = skew.chi > 0 ? 1 / skew.chi : std::numeric_limits<double>::infinity();
-  skew.gini = gini(keys, leaves.count);
   return skew;
 }
 
 std::vector<Diagnostic> skew_diagnostics(const LeafSkew& skew, const std::string& kind) {
   const std::string leaves = plural_of(kind);
+  const std::string effective = "1 / Σ (share of a " + kind + ")²: as many " + leaves +
+                                ", evenly filled, would be as balanced. At most the " + leaves +
+                                " that hold one.";
+  const std::string even = "0: evenly over the " + leaves + "; towards 1: all in one.";
+  const auto count = [](Index tokens) { return static_cast<double>(tokens); };
   return {{"chi", "Collision fraction χ", skew.chi,
-           "Share of the pairs of query and key that meet in a " + kind + ": Σ |Q||K| / n²."},
-          {"effective_leaves", "Effective " + leaves, skew.effective_leaves,
-           "1/χ: as many balanced " + leaves + " would cost the same."},
-          {"gini", "Gini coefficient", skew.gini,
-           "Of the keys over the " + leaves + ": 0 is even, near 1 all in one."},
-          {"empty_leaves", "Empty " + leaves, static_cast<double>(skew.empty_leaves),
+           "Share of all pairs whose query and key meet in a " + kind + ": Σ |Q||K| / n²."},
+          {"effective_leaves_of_queries", "Effective " + leaves + ", queries",
+           skew.queries.effective_leaves, effective},
+          {"effective_leaves_of_keys", "Effective " + leaves + ", keys", skew.keys.effective_leaves,
+           effective},
+          {"gini_of_queries", "Gini coefficient, queries", skew.queries.gini, even},
+          {"gini_of_keys", "Gini coefficient, keys", skew.keys.gini, even},
+          {"queries_without_keys", "Queries without keys", count(skew.queries_without_keys),
+           "Their " + kind + " holds no key that they may attend."},
+          {"empty_leaves", "Empty " + leaves + ", keys", count(skew.keys.empty_leaves),
            "They hold no key."},
-          {"queries_without_keys", "Queries without keys",
-           static_cast<double>(skew.queries_without_keys), "Their " + kind + " holds no key."},
-          {"largest_leaf", "Largest " + kind, static_cast<double>(skew.largest_leaf),
-           "Keys in the fullest " + kind + "."}};
+          {"leaves_without_queries", "Empty " + leaves + ", queries",
+           count(skew.queries.empty_leaves), "They hold no query."},
+          {"largest_leaf", "Largest " + kind + ", keys", count(skew.keys.largest_leaf),
+           "Keys of the fullest " + kind + "."},
+          {"effective_leaves", "1/χ", 1 / skew.chi,
+           "As many " + leaves + ", evenly filled with queries and keys, would let as many pairs " +
+               "meet. More than there are where keys avoid the queries' " + leaves + "."}};
 }
 
 LeafSkew leaf_skew(const Plan& plan, const Leaves& leaves, Run& run) {

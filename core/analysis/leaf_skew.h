@@ -6,13 +6,19 @@
 
 namespace fovea {
 
+/// How queries, or keys, spread over the leaves.
+struct SideSkew {
+  double effective_leaves = 0;  // 1 / sum of squared shares: within [1, leaves that hold a token]
+  double gini = 0;              // 0: evenly, towards 1: all in one
+  Index empty_leaves = 0;       // that hold none
+  Index largest_leaf = 0;       // tokens
+};
+
 struct LeafSkew {
-  double chi = 0;                  // sum |Q_leaf| |K_leaf| / n^2: the share of pairs that meet
-  double effective_leaves = 0;     // 1 / chi
-  double gini = 0;                 // of the keys over the leaves: 0 even, near 1 all in one
-  Index empty_leaves = 0;          // that hold no key
+  double chi = 0;  // sum |Q_leaf| |K_leaf| / n^2: the share of pairs that meet, within [0, 1]. Its
+                   // square is at most the product of the sides' sums of squared shares.
+  SideSkew queries, keys;
   Index queries_without_keys = 0;  // queries in leaves without keys
-  Index largest_leaf = 0;          // keys
 };
 
 /// Tokens of each leaf that occurs, ascending: O(tokens), however many leaves there are.

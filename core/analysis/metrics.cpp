@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "analysis/row_bands.h"
@@ -9,6 +10,13 @@
 
 namespace fovea {
 namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+/// The least value that is not exceeded by the share `q` of them; `sorted` is not empty.
+double not_exceeded_by(const std::vector<double>& sorted, double q) {
+  return sorted[static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted.size()))) - 1];
+}
 
 void compare_outputs(MatrixView approximate, MatrixView exact, Metrics& m) {
   double error_sum = 0, norm_sum = 0;
@@ -26,16 +34,12 @@ void compare_outputs(MatrixView approximate, MatrixView exact, Metrics& m) {
     m.token_error.push_back(static_cast<float>(std::sqrt(error)));
     // Infinite where Z is 0, and for NaN, which cannot be ordered.
     const double ratio = error == 0 ? 0.0 : std::sqrt(error / norm);
-    relative.push_back(std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio);
+    relative.push_back(std::isnan(ratio) ? infinite : ratio);
   }
   m.output_rel_fro = error_sum == 0 ? 0.0 : std::sqrt(error_sum / norm_sum);
   std::ranges::sort(relative);
-  const auto quantile = [&](double q) {
-    return relative[static_cast<std::size_t>(std::ceil(q * static_cast<double>(relative.size()))) -
-                    1];
-  };
-  m.row_rel_error_p50 = quantile(0.5);
-  m.row_rel_error_p90 = quantile(0.9);
+  m.row_rel_error_p50 = not_exceeded_by(relative, 0.5);
+  m.row_rel_error_p90 = not_exceeded_by(relative, 0.9);
   m.row_rel_error_max = relative.back();
 }
 
@@ -45,11 +49,12 @@ RowDifference compare_rows(const float* approximate, const float* exact, Index n
     const double p = exact[j], q = approximate[j];
     row.error += (q - p) * (q - p);
     row.norm += p * p;
-    if (!(p > 0)) continue;
+    row.variation += 0.5 * std::abs(q - p);
+    if (p > 0) row.kl += q > 0 ? p * std::log(p / q) : infinite;
     if (q > 0)
-      row.kl += p * std::log(p / q);
-    else
-      row.kl_defined = false;
+      row.reverse_kl += p > 0 ? q * std::log(q / p) : infinite;
+    else if (q < 0)
+      row.reverse_kl = std::numeric_limits<double>::quiet_NaN();
   }
   return row;
 }
@@ -77,6 +82,15 @@ Estimate mean_of(const std::vector<RowDifference>& rows, double correction, Get 
   for (const RowDifference& row : rows) squares += (get(row) - mean) * (get(row) - mean);
   const double variance = rows.size() > 1 ? squares / (count - 1) / count : 0.0;
   return {mean, std::sqrt(std::max(0.0, variance * correction))};
+}
+
+template <class Get>
+Divergence mean_divergence(const std::vector<RowDifference>& rows, double correction, Get get) {
+  Divergence mean;
+  mean.infinite_rows = std::ranges::count(rows, infinite, get);
+  static_cast<Estimate&>(mean) =
+      mean.infinite_rows > 0 ? Estimate{infinite, 0} : mean_of(rows, correction, get);
+  return mean;
 }
 
 // sqrt(sum error / sum norm); its standard error is that of the ratio estimator, linearised.
@@ -121,11 +135,20 @@ void compare_attention(const Operator& approximate, const Operator& exact, const
   }
   const double correction = sample.population_correction();
   m.attention_rel_fro = relative_norm(rows, correction);
-  m.mass_kept = complete ? Estimate{1.0, 0.0}
-                         : mean_of(rows, correction, [](const RowDifference& r) { return r.mass; });
-  std::erase_if(rows, [](const RowDifference& r) { return !r.kl_defined; });
-  if (!rows.empty())
-    m.attention_kl = mean_of(rows, correction, [](const RowDifference& r) { return r.kl; });
+  m.mass_kept =
+      complete ? Estimate{1.0, 0.0} : mean_of(rows, correction, std::mem_fn(&RowDifference::mass));
+  m.attention_kl = mean_divergence(rows, correction, std::mem_fn(&RowDifference::kl));
+  const auto reverse = std::mem_fn(&RowDifference::reverse_kl);
+  if (std::ranges::none_of(
+          rows, [](double kl) { return std::isnan(kl); }, reverse))
+    m.attention_reverse_kl = mean_divergence(rows, correction, reverse);
+  const auto variation = std::mem_fn(&RowDifference::variation);
+  m.attention_tv = mean_of(rows, correction, variation);
+  std::vector<double> sorted;
+  for (const RowDifference& row : rows) sorted.push_back(row.variation);
+  std::ranges::sort(sorted);
+  m.attention_tv_p90 = not_exceeded_by(sorted, 0.9);
+  m.attention_tv_max = sorted.back();
 }
 
 }  // namespace
@@ -150,12 +173,13 @@ Metrics compare(const Operator& approximate, const Output& approximate_output,
   const Support support(approximate.plan());
   m.density = support.pairs() / (static_cast<double>(n) * static_cast<double>(n));
   if (&approximate == &exact) {
-    m.attention_kl = Estimate{};
+    m.rows = n;
+    m.attention_reverse_kl = Divergence{};
     m.mass_kept = {1.0, 0.0};
     return m;
   }
   const RowBands sample = row_bands(n, max_entries, seed);
-  if (sample.sampled()) m.sampled_rows = sample.rows;
+  m.rows = sample.rows;
   compare_attention(approximate, exact, support, sample, m, run);
   return m;
 }

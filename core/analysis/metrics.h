@@ -13,18 +13,28 @@ struct Estimate {
   double value = 0, standard_error = 0;
 };
 
+/// The mean over rows of a divergence, in nats. A row where it is infinite makes the mean infinite,
+/// without a standard error.
+struct Divergence : Estimate {
+  Index infinite_rows = 0;  // of the rows that were used
+};
+
 struct Metrics {
   double output_rel_fro = 0;  // |Z~ - Z|_F / |Z|_F
   double output_max_abs = 0;
   double row_rel_error_p50 = 0, row_rel_error_p90 = 0,
-         row_rel_error_max = 0;          // |z~_i - z_i| / |z_i|
-  Estimate attention_rel_fro;            // |P~ - P|_F / |P|_F
-  std::optional<Estimate> attention_kl;  // mean over rows of KL(P_i || P~_i), nats; over rows where
-                                         // P~ is positive wherever P is; absent if there is none
-  Estimate mass_kept;                    // mean over rows of the exact mass on the support of P~
-  double density = 0;                    // nnz(P~) / n^2
-  Index sampled_rows = 0;                // 0: all rows were used
-  std::vector<float> token_error;        // [n] |z~_i - z_i|
+         row_rel_error_max = 0;  // |z~_i - z_i| / |z_i|
+  Estimate attention_rel_fro;    // |P~ - P|_F / |P|_F
+  Estimate attention_tv;         // mean over rows of half the sum of |P~_i - P_i|
+  double attention_tv_p90 = 0, attention_tv_max = 0;  // over the rows that were used
+  Divergence attention_kl;                            // KL(P_i || P~_i)
+  std::optional<Divergence> attention_reverse_kl;     // KL(P~_i || P_i); absent where an entry of
+                                                      // P~ is negative
+  Estimate mass_kept;  // mean over rows of the exact mass on the support of P~
+  double density = 0;  // nnz(P~) / n^2
+  Index rows = 0;      // that the metrics of P~ were found from
+  bool sampled() const { return rows < static_cast<Index>(token_error.size()); }
+  std::vector<float> token_error;   // [n] |z~_i - z_i|
   std::vector<float> dropped_mass;  // [n] exact mass of a row off the support of P~; NaN: a row
                                     // that was not sampled; empty: the support is everything
 };

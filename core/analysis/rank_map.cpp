@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "analysis/support.h"
 #include "backend/singular_values.h"
 
 namespace fovea {
@@ -106,7 +107,7 @@ void require_decomposable(Index n, const RankOptions& options) {
 RankMap map_ranks(Index n, const Entries& entries, const RankOptions& options,
                   const Backend& backend, Run& run) {
   require_decomposable(n, options);
-  RankMap map{.n = n, .partition = options.partition, .blocks = {}, .left_to_cpu = 0};
+  RankMap map{.n = n, .partition = options.partition, .causal = options.causal};
   if (options.partition == Partition::hierarchy)
     add_hierarchy(map, options.leaf);
   else
@@ -140,17 +141,32 @@ int numerical_rank(const std::vector<float>& values, double tolerance, bool rela
   return static_cast<int>(rank);
 }
 
+double dense_entries(const RankMap& map, const RankBlock& block) {
+  return pairs_in_band(block.rows, block.cols, map.causal ? Band{.lo = 0} : Band{});
+}
+
+double dense_entries(const RankMap& map) {
+  double sum = 0;
+  for (const RankBlock& block : map.blocks) sum += dense_entries(map, block);
+  return sum;
+}
+
 double stored_entries(const RankMap& map, const RankBlock& block) {
-  const double rows = static_cast<double>(block.rows.size()),
-               cols = static_cast<double>(block.cols.size());
+  const double dense = dense_entries(map, block);
   const bool leaf = map.partition == Partition::hierarchy && block.level == 0;
-  return leaf ? rows * cols : std::min(rows * cols, block.rank * (rows + cols));
+  return leaf ? dense
+              : std::min(dense, static_cast<double>(block.rank) *
+                                    static_cast<double>(block.rows.size() + block.cols.size()));
 }
 
 double stored_entries(const RankMap& map) {
   double sum = 0;
   for (const RankBlock& block : map.blocks) sum += stored_entries(map, block);
   return sum;
+}
+
+double compression(const RankMap& map) {
+  return dense_entries(map) / stored_entries(map);
 }
 
 }  // namespace fovea

@@ -27,6 +27,7 @@ struct RankBlock {
 struct RankMap {
   Index n = 0;
   Partition partition = Partition::hierarchy;
+  bool causal = false;            // dense storage has the pairs j <= i alone
   std::vector<RankBlock> blocks;  // tile [0, n) x [0, n)
   Index left_to_cpu = 0;          // blocks that the device could not decompose
 };
@@ -36,6 +37,7 @@ struct RankOptions {
   double tolerance = 1e-3;
   bool relative = false;  // sigma_i > eps sigma_1; else the paper's tail sum
   Partition partition = Partition::hierarchy;
+  bool causal = false;  // the matrix is 0 where j > i
 };
 
 /// Any matrix, read by rectangles: P, A, the logits, an error.
@@ -61,9 +63,16 @@ void set_tolerance(RankMap& map, double tolerance, bool relative);
 /// r = min{ r : sum_{i>r} sigma_i < eps }, or the count of sigma_i > eps sigma_1.
 int numerical_rank(const std::vector<float>& singular_values, double tolerance, bool relative);
 
-/// Entries to store: a block of rank r keeps r (rows + cols) or all of it, whichever is less.
-/// Blocks of full rank and diagonal leaves keep all.
+/// Entries that a dense matrix stores: of a causal one those of the pairs j <= i.
+double dense_entries(const RankMap& map);
+double dense_entries(const RankMap& map, const RankBlock& block);
+
+/// Entries to store: a block of rank r keeps r (rows + cols) or what a dense one stores of it,
+/// whichever is less. Blocks of full rank and diagonal leaves keep the latter.
 double stored_entries(const RankMap& map);
 double stored_entries(const RankMap& map, const RankBlock& block);
+
+/// How many times fewer those are; infinite if every block has rank 0, as nothing is stored then.
+double compression(const RankMap& map);
 
 }  // namespace fovea

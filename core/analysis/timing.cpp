@@ -14,17 +14,17 @@ double quantile(const std::vector<double>& sorted, double q) {
   return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
 }
 
-StageSummary summary_of(const std::string& name, std::vector<double> times) {
-  if (times.empty()) return {.name = name};
-  std::ranges::sort(times);
-  return {.name = name,
-          .median_ms = quantile(times, 0.5),
-          .p10_ms = quantile(times, 0.1),
-          .p90_ms = quantile(times, 0.9),
-          .samples = static_cast<int>(times.size())};
-}
-
 }  // namespace
+
+StageSummary summary_of(std::string name, std::vector<double> values) {
+  if (values.empty()) return {.name = std::move(name)};
+  std::ranges::sort(values);
+  return {.name = std::move(name),
+          .median_ms = quantile(values, 0.5),
+          .p10_ms = quantile(values, 0.1),
+          .p90_ms = quantile(values, 0.9),
+          .samples = static_cast<int>(values.size())};
+}
 
 std::vector<StageSummary> summarise(const std::vector<Profile>& profiles) {
   std::vector<std::pair<std::string, std::vector<double>>> by_stage;
@@ -39,20 +39,28 @@ std::vector<StageSummary> summarise(const std::vector<Profile>& profiles) {
   return out;
 }
 
-StageSummary summarise_total(const std::vector<Profile>& profiles) {
+Timing summarise(const std::vector<TimedRun>& runs) {
+  const auto profiles = [&](Profile TimedRun::*part) {
+    std::vector<Profile> all;
+    for (const TimedRun& run : runs) all.push_back(run.*part);
+    return all;
+  };
+  const auto sums = [&](const char* name, Profile TimedRun::*part) {
+    std::vector<double> all;
+    for (const TimedRun& run : runs)
+      if (!(run.*part).stages().empty()) all.push_back((run.*part).total_ms());
+    return summary_of(name, std::move(all));
+  };
   std::vector<double> totals;
-  for (const Profile& profile : profiles) totals.push_back(profile.total_ms());
-  return summary_of("total", std::move(totals));
-}
-
-Timing summarise(const TimingSamples& samples) {
-  return {.plan = summarise(samples.plan),
-          .upload = summarise(samples.upload),
-          .apply = summarise(samples.apply),
-          .plan_total = summarise_total(samples.plan),
-          .upload_total = summarise_total(samples.upload),
-          .apply_total = summarise_total(samples.apply),
-          .few_samples = samples.apply.size() < enough_samples};
+  for (const TimedRun& run : runs) totals.push_back(run.total_ms());
+  return {.plan = summarise(profiles(&TimedRun::plan)),
+          .upload = summarise(profiles(&TimedRun::upload)),
+          .apply = summarise(profiles(&TimedRun::apply)),
+          .learning = sums("learning", &TimedRun::learning),
+          .plan_total = sums("plan", &TimedRun::plan),
+          .upload_total = sums("upload", &TimedRun::upload),
+          .apply_total = sums("apply", &TimedRun::apply),
+          .total = summary_of("total", std::move(totals))};
 }
 
 }  // namespace fovea

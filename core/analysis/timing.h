@@ -1,8 +1,9 @@
-// A Timing is how long planning, upload and each stage of apply took, over repeated runs.
+// A Timing is how long planning, binding and each stage of apply took, over repeated runs.
 #pragma once
 
-#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/profile.h"
@@ -12,26 +13,46 @@ namespace fovea {
 /// Fewer runs than this are said to be few.
 inline constexpr int enough_samples = 5;
 
+/// Quantiles of a duration, or of a ratio of two.
 struct StageSummary {
   std::string name;
   double median_ms = 0, p10_ms = 0, p90_ms = 0;
   int samples = 0;
 };
 
-/// Repeated runs of the same work.
-struct TimingSamples {
-  std::vector<Profile> plan, upload, apply;
+/// One run from Q, K and V to Z.
+struct TimedRun {
+  Profile learning;  // stages that the paper does beforehand, such as building a tree: in no total
+  Profile plan, upload, apply;
+
+  double total_ms() const { return plan.total_ms() + upload.total_ms() + apply.total_ms(); }
 };
 
 struct Timing {
   std::vector<StageSummary> plan, upload, apply;  // by stage, in order of first appearance
-  StageSummary plan_total, upload_total, apply_total;
-  bool few_samples = false;  // fewer than enough_samples; mentioned wherever they are shown
+  StageSummary learning, plan_total, upload_total, apply_total;
+  StageSummary total;  // of the runs' sums, without learning
+
+  bool few_samples() const { return total.samples < enough_samples; }
 };
 
+/// What repeated rounds of a computation and of exact attention say.
+struct MeasuredTime {
+  Timing timing;
+  // Exact's time over this one's, in the same rounds.
+  std::optional<StageSummary> apply_speed_up, total_speed_up;
+  bool slow = false;  // the machine was slowed down during some of these rounds
+};
+
+/// Median, p10 and p90; of no values all are 0.
+StageSummary summary_of(std::string name, std::vector<double> values);
 /// Medians of the stages of several profiles of the same work; `total` is of the sums.
 std::vector<StageSummary> summarise(const std::vector<Profile>& profiles);
-StageSummary summarise_total(const std::vector<Profile>& profiles);
-Timing summarise(const TimingSamples& samples);
+Timing summarise(const std::vector<TimedRun>& runs);
+
+/// What the part "upload" is called: a back end that has no memory of its own prepares.
+inline const char* upload_label(std::string_view backend) {
+  return backend == "cpu" ? "prepare" : "upload";
+}
 
 }  // namespace fovea

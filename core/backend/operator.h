@@ -43,9 +43,12 @@ enum class Difference { signed_difference, absolute, squared, relative };
 /// How one row of P~ differs from the row of P.
 struct RowDifference {
   double error = 0, norm = 0;  // sums of (p~ - p)^2 and p^2
-  double kl = 0;               // sum of p log(p / p~), over p > 0
-  bool kl_defined = true;      // p~ > 0 wherever p > 0
-  double mass = 0;             // sum of p over the pairs to which P~ gives weight
+  double variation = 0;        // half the sum of |p~ - p|
+  double kl = 0;          // sum of p log(p / p~) over p > 0; infinite if one of their p~ is not
+                          // positive
+  double reverse_kl = 0;  // sum of p~ log(p~ / p) over p~ > 0; infinite if one of their p is
+                          // not positive; NaN if P~ has a negative entry
+  double mass = 0;        // sum of p over the pairs to which P~ gives weight
 };
 
 /// Immutable and usable from one thread at a time.

@@ -174,6 +174,18 @@ HeadTensor make_head_tensor(std::vector<Matrix> heads) {
   return out;
 }
 
+bool mask_is_assumed(const Source& source) {
+  return !source.causal && source.content.empty() && source.kind != "synthetic" &&
+         source.layers.front().has_qkv();
+}
+
+std::string layer_label(const Source& source, Index layer) {
+  const std::string& name = source.layers[static_cast<std::size_t>(layer)].name;
+  if (name.empty()) return "layer " + std::to_string(layer);
+  const bool number = name.find_first_not_of("0123456789") == std::string::npos;
+  return number ? "layer " + name : name;
+}
+
 Problem problem_of(const Source& source, const HeadChoice& choice) {
   check_index("layer", choice.layer, std::ssize(source.layers));
   const Layer& layer = source.layers[choice.layer];

@@ -72,6 +72,14 @@ struct Source {
   std::shared_ptr<const Picture> picture;
 };
 
+/// Whether the mask of a captured head is not known: then it is taken as bidirectional. Q, K and V
+/// that are made from content or by a formula have no other mask.
+bool mask_is_assumed(const Source& source);
+
+/// "layer4", as the file calls it; "layer 4" where that is a number, or the file does not name
+/// them.
+std::string layer_label(const Source& source, Index layer);
+
 /// The head as a Problem. A grouped key/value head is shared by its query heads, not repeated.
 /// `scale` and `causal` are the caller's if given, else the source's, else 1/sqrt(d) and not
 /// causal. Throws InputError when the layer holds only an attention matrix, UsageError for an index

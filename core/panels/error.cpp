@@ -86,7 +86,7 @@ Body error(const PanelInputs& in, std::string& caption, Run& run) {
   add_pooling(caption, grid, raster.pooled);
   if (in.metrics && in.metrics->attention_rel_fro.value > 0)
     add(caption, "relative " + format_number(in.metrics->attention_rel_fro.value) +
-                     (in.metrics->sampled_rows > 0
+                     (in.metrics->sampled()
                           ? " ± " + format_number(in.metrics->attention_rel_fro.standard_error)
                           : ""));
   return raster;

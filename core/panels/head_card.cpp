@@ -22,10 +22,10 @@ Matrix sampled_picture(const Operator& op, Index n, Index side, Run& run) {
   return picture;
 }
 
-// Entropy and density over at most 64 evenly spaced rows.
+// Entropy, density and mass on later keys over at most 64 evenly spaced rows.
 void read_rows(const Operator& op, Index n, HeadCard& card, Run& run) {
   const Index count = std::min<Index>(n, 64);
-  double entropy = 0, dense = 0;
+  double entropy = 0, dense = 0, future = 0;
   for (Index r = 0; r < count; ++r) {
     const Index i = (2 * r + 1) * n / (2 * count);
     const Matrix row = op.tile({i, i + 1}, {0, n}, run);
@@ -33,9 +33,11 @@ void read_rows(const Operator& op, Index n, HeadCard& card, Run& run) {
       const double p = row(0, j);
       if (p > 0) entropy -= p * std::log(p);
       if (p * static_cast<double>(n) > 1) ++dense;
+      if (j > i) future += p;
     }
   }
   card.entropy = entropy / static_cast<double>(count) / std::log(std::max(2.0, double(n)));
+  card.future_mass = future / static_cast<double>(count);
   card.density = dense / static_cast<double>(count) / static_cast<double>(n);
 }
 
@@ -48,7 +50,7 @@ HeadCard make_head_card(const Source& source, const HeadChoice& head, const Colu
   const Index n = problem.n(), side = std::min(card_side, n);
   const bool whole = n <= card_full_pooling;
   // Binding is enough for the picture; a run is only needed for the output error.
-  const auto op = plan_and_bind(problem, {.variant = &reference_variant()}, backend, run).op;
+  const auto op = prepare(problem, {.variant = &reference_variant()}, backend, run).op;
   card.sampled = !whole;
   card.picture = whole ? op->tile({0, n}, {0, n}, {Pool::Kind::max, side, side}, run)
                        : sampled_picture(*op, n, side, run);

@@ -8,14 +8,15 @@
 namespace fovea::panels {
 namespace {
 
-// What a pixel shows. `partial` of an element: its tile is evaluated, the pair itself is not used.
-enum Category { empty, partial, full, coarse, used };
+// What a pixel shows. `mixed` of an element: its tile is computed, the pair itself masked out;
+// `kept` is a pair of such a tile that has weight.
+enum Category { empty, mixed, full, cluster_mean, kept };
 
 struct Tiles {
   Matrix fill;  // share of each block x block tile that is covered
   Index block = 1;
   IndexRange rows, cols;  // whole tiles
-  Index full = 0, partial = 0, empty = 0;
+  Index full = 0, mixed = 0, empty = 0, cluster_means = 0;
   double covered = 0, touched = 0, all = 0;  // pairs
 
   const float* row_of(Index query) const { return fill.row((query - rows.begin) / block); }
@@ -38,7 +39,7 @@ Tiles tiles_of(const PanelInputs& in, Index block, const std::stop_token& stop) 
       const double area = static_cast<double>(std::min(block, tiles.rows.size() - r * block)) *
                           static_cast<double>(std::min(block, tiles.cols.size() - c * block));
       const double share = static_cast<double>(tiles.fill(r, c));
-      ++(share == 0 ? tiles.empty : share < 1 ? tiles.partial : tiles.full);
+      ++(share == 0 ? tiles.empty : share < 1 ? tiles.mixed : tiles.full);
       tiles.all += area;
       tiles.covered += share * area;
       if (share > 0) tiles.touched += area;
@@ -46,47 +47,57 @@ Tiles tiles_of(const PanelInputs& in, Index block, const std::stop_token& stop) 
   return tiles;
 }
 
-// The keys at the centres of the pixels of a row.
-std::vector<Index> centres(const Grid& grid) {
-  std::vector<Index> out(static_cast<std::size_t>(grid.across));
-  for (Index c = 0; c < grid.across; ++c) out[static_cast<std::size_t>(c)] = grid.col_centre(c);
-  return out;
-}
-
-// The key level of each pair at the pixels' centres; -1: no weight. Of a tree's means: 1.
-Matrix levels(const PanelInputs& in, const Grid& grid, const std::vector<Index>& keys, Run& run) {
+// The key level of each pair; -1: no weight. Of a tree's means: 1. The keys ascend.
+Matrix levels(const PanelInputs& in, const std::vector<Index>& queries,
+              const std::vector<Index>& keys, Run& run) {
   const Plan& plan = in.computation.op->plan();
   const bool means = std::holds_alternative<NodePlan>(plan.form);
   const Support support(plan);
-  Matrix out(grid.down, grid.across);
-  std::vector<float> owner(static_cast<std::size_t>(in.cols.size()));
-  for (Index r = 0; r < grid.down; ++r) {
+  const IndexRange window{keys.front(), keys.back() + 1};
+  Matrix out(std::ssize(queries), std::ssize(keys));
+  std::vector<float> owner(static_cast<std::size_t>(window.size()));
+  for (Index r = 0; r < out.rows(); ++r) {
     run.check();
     std::ranges::fill(owner, -1.0f);
-    support.for_parts(grid.row_centre(r), in.cols, [&](const Support::Part& part) {
-      std::fill_n(owner.begin() + (part.keys.begin - in.cols.begin), part.keys.size(),
+    support.for_parts(queries[static_cast<std::size_t>(r)], window, [&](const Support::Part& part) {
+      std::fill_n(owner.begin() + (part.keys.begin - window.begin), part.keys.size(),
                   means ? 1.0f : static_cast<float>(part.pass->key_level));
     });
-    for (Index c = 0; c < grid.across; ++c)
-      out(r, c) =
-          owner[static_cast<std::size_t>(keys[static_cast<std::size_t>(c)] - in.cols.begin)];
+    for (Index c = 0; c < out.cols(); ++c)
+      out(r, c) = owner[static_cast<std::size_t>(keys[static_cast<std::size_t>(c)] - window.begin)];
   }
   return out;
 }
 
+// By the level of the pair at its centre.
+void tell_cluster_means_apart(const PanelInputs& in, Tiles& tiles, Run& run) {
+  const auto centres = [&](IndexRange tokens) {
+    std::vector<Index> out;
+    for (Index begin = tokens.begin; begin < tokens.end; begin += tiles.block)
+      out.push_back((begin + std::min(begin + tiles.block, tokens.end)) / 2);
+    return out;
+  };
+  const Matrix level = levels(in, centres(tiles.rows), centres(tiles.cols), run);
+  for (Index r = 0; r < level.rows(); ++r)
+    for (Index c = 0; c < level.cols(); ++c)
+      if (tiles.fill(r, c) == 1 && level(r, c) > 0) --tiles.full, ++tiles.cluster_means;
+}
+
 Category category(float share, float level, bool elements) {
   if (share == 0) return empty;
-  if (level > 0 && (elements || share == 1)) return coarse;
+  if (level > 0 && (elements || share == 1)) return cluster_mean;
   if (share == 1) return full;
-  return elements && level == 0 ? used : partial;
+  return elements && level == 0 ? kept : mixed;
 }
 
 std::string count_words(const Tiles& tiles) {
   std::string out;
-  for (const auto& [count, name] :
-       {std::pair{tiles.full, " full"}, {tiles.partial, " partial"}, {tiles.empty, " empty"}})
+  for (const auto& [count, name] : {std::pair{tiles.full, " full"},
+                                    {tiles.mixed, " mixed"},
+                                    {tiles.cluster_means, " cluster-mean"},
+                                    {tiles.empty, " empty"}})
     if (count > 0) out += (out.empty() ? "" : ", ") + std::to_string(count) + name;
-  return out;
+  return out + " tiles";
 }
 
 std::string rounded_percent(double share) {
@@ -109,8 +120,7 @@ void add_dropped(const Metrics& metrics, Raster& raster, std::string& caption) {
                    " of mass dropped; strip: of each row, median " +
                    rounded_percent(static_cast<double>(known[(known.size() - 1) / 2])) + ", most " +
                    rounded_percent(static_cast<double>(known.back())));
-  if (metrics.sampled_rows > 0)
-    caption += " (" + std::to_string(metrics.sampled_rows) + " rows sampled)";
+  if (metrics.sampled()) caption += " (" + std::to_string(metrics.rows) + " rows sampled)";
 }
 
 }  // namespace
@@ -121,31 +131,36 @@ Body mask(const PanelInputs& in, std::string& caption, Run& run) {
   Index block = std::max<Index>(1, in.settings.mask_block);
   while (side > block * in.max_pixels) block *= 2;  // a tile is a pixel at least
   const bool elements = side <= in.max_pixels;      // a pixel is a pair
-  const Tiles tiles = tiles_of(in, block, run.stop);
+  Tiles tiles = tiles_of(in, block, run.stop);
+  tell_cluster_means_apart(in, tiles, run);
   const Grid grid(in.rows, in.cols, in.max_pixels);
   Raster raster;
   raster.rows = in.rows;
   raster.cols = in.cols;
   raster.palette = Palette::categories;
-  raster.categories = {"empty", elements ? "unused" : "partial", "full", "coarse"};
-  if (elements) raster.categories.emplace_back("used");
+  raster.categories = {"empty", elements ? "computed, then masked out" : "mixed tile", "full",
+                       "cluster mean"};
+  if (elements) raster.categories.emplace_back("kept, in a mixed tile");
   raster.high = static_cast<double>(raster.categories.size() - 1);
   raster.quantity = (elements ? "pairs in " : "") + std::to_string(block) + " × " +
                     std::to_string(block) + " tiles";
-  const std::vector<Index> keys = centres(grid);
-  raster.values = levels(in, grid, keys, run);
+  std::vector<Index> queries, keys;
+  for (Index r = 0; r < grid.down; ++r) queries.push_back(grid.row_centre(r));
+  for (Index c = 0; c < grid.across; ++c) keys.push_back(grid.col_centre(c));
+  raster.values = levels(in, queries, keys, run);
   std::vector<std::size_t> columns(keys.size());
   std::ranges::transform(keys, columns.begin(), [&](Index key) { return tiles.column_of(key); });
   for (Index r = 0; r < grid.down; ++r) {
-    const float* shares = tiles.row_of(grid.row_centre(r));
+    const float* shares = tiles.row_of(queries[static_cast<std::size_t>(r)]);
     float* values = raster.values.row(r);
     for (std::size_t c = 0; c < columns.size(); ++c)
       values[c] = static_cast<float>(category(shares[columns[c]], values[c], elements));
   }
   add(caption, "density " + format_number(tiles.covered / tiles.all, 2));
   add(caption, count_words(tiles));
-  if (tiles.partial > 0)
-    add(caption, rounded_percent(1 - tiles.covered / tiles.touched) + " wasted");
+  if (tiles.mixed > 0)
+    add(caption,
+        rounded_percent(1 - tiles.covered / tiles.touched) + " of computed pairs are discarded");
   if (in.metrics) add_dropped(*in.metrics, raster, caption);
   return raster;
 }

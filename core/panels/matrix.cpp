@@ -43,7 +43,7 @@ panels::Body matrix_rank(MatrixView a, const panels::MatrixFrame& frame, const B
                          std::string& caption, Run& run) {
   if (a.rows != a.cols) return Message{"A rank map needs a square matrix."};
   return panels::rank_body(
-      panels::rank_window(a.rows, frame.grid.rows, frame.grid.cols),
+      panels::rank_window(a.rows, frame.grid.rows, frame.grid.cols), false,
       [&](IndexRange rows, IndexRange cols) {
         Matrix block(rows.size(), cols.size());
         for (Index i = 0; i < rows.size(); ++i)

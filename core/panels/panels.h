@@ -92,8 +92,9 @@ Raster weight_raster(Matrix pixels, const std::vector<float>& row_maxima, const 
 /// what the view spans.
 IndexRange rank_window(Index n, IndexRange rows, IndexRange cols);
 
-/// The map of window x window (a principal part of the matrix) as a body, or why there is none.
-Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& settings,
+/// The map of window x window (a principal part of the matrix, `causal`: 0 where j > i) as a body,
+/// or why there is none.
+Body rank_body(IndexRange window, bool causal, const Entries& entries, const ViewSettings& settings,
                const std::string& name, const Backend& backend, std::string& caption, Run& run);
 
 /// "12 “eye”"; of tokens without a name "12".

@@ -24,11 +24,8 @@ std::string name_of(RankSubject subject) {
 }
 
 void count_entries(BlockMap& body) {
-  double all = 0;
-  for (const RankBlock& b : body.map.blocks)
-    all += static_cast<double>(b.rows.size()) * static_cast<double>(b.cols.size());
   body.stored = stored_entries(body.map);
-  body.compression = all / body.stored;
+  body.compression = compression(body.map);
 }
 
 std::string tolerance_words(double tolerance) {
@@ -36,8 +33,9 @@ std::string tolerance_words(double tolerance) {
 }
 std::string compression_words(const BlockMap& body) {
   if (body.stored == 0) return "nothing to store: every block has rank 0";
-  return body.compression < 1.005 ? "nothing saved"
-                                  : format_number(body.compression) + " × fewer entries";
+  return body.compression < 1.005
+             ? "low rank at ε saves nothing"
+             : "low rank at ε stores " + format_number(body.compression) + " × fewer numbers";
 }
 
 void replace_end(std::string& text, const std::string& end, const std::string& by) {
@@ -51,7 +49,7 @@ IndexRange rank_window(Index n, IndexRange rows, IndexRange cols) {
   return {std::min(rows.begin, cols.begin), std::max(rows.end, cols.end)};
 }
 
-Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& settings,
+Body rank_body(IndexRange window, bool causal, const Entries& entries, const ViewSettings& settings,
                const std::string& name, const Backend& backend, std::string& caption, Run& run) {
   if (window.size() > largest_window)
     return Message{"A rank map covers at most " + std::to_string(largest_window) +
@@ -62,7 +60,8 @@ Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& se
   RankOptions options{.leaf = std::max<Index>(1, settings.rank_leaf),
                       .tolerance = settings.rank_tolerance,
                       .relative = false,
-                      .partition = settings.rank_partition};
+                      .partition = settings.rank_partition,
+                      .causal = causal};
   BlockMap body;
   body.map = map_ranks(
       window.size(),
@@ -79,7 +78,9 @@ Body rank_body(IndexRange window, const Entries& entries, const ViewSettings& se
   const auto bounded = std::ranges::count_if(body.map.blocks, [](const RankBlock& b) {
     return b.resolved < static_cast<Index>(b.singular_values.size());
   });
-  if (bounded > 0) add(caption, "smallest σ bounded in " + plural(bounded, "block"));
+  if (bounded > 0)
+    add(caption, bounded == 1 ? "1 rank is an upper bound"
+                              : std::to_string(bounded) + " ranks are upper bounds");
   add(caption, compression_words(body));
   return body;
 }
@@ -92,7 +93,9 @@ Body rank(const PanelInputs& in, std::string& caption, Run& run) {
   const IndexRange window = rank_window(n, in.rows, in.cols);
   if (!is_exact(in) && (what == RankSubject::unnormalised || what == RankSubject::logits))
     add(caption, "of the head itself: the same for every variant");
-  return rank_body(window, entries_of(in.computation, in.exact, what, run), in.settings,
+  // The logits are there for every pair.
+  const bool causal = in.exact.op->problem().causal && what != RankSubject::logits;
+  return rank_body(window, causal, entries_of(in.computation, in.exact, what, run), in.settings,
                    name_of(what), in.backend, caption, run);
 }
 
@@ -101,11 +104,11 @@ Body rank(const PanelInputs& in, std::string& caption, Run& run) {
 namespace fovea {
 
 double rank_share(const BlockMap& blocks, const RankBlock& block, RankColour colour) {
-  const auto rows = static_cast<double>(block.rows.size()),
-             cols = static_cast<double>(block.cols.size());
-  if (!(rows > 0 && cols > 0)) return 0;
-  return colour == RankColour::rank ? block.rank / std::min(rows, cols)
-                                    : stored_entries(blocks.map, block) / (rows * cols);
+  const double dense = dense_entries(blocks.map, block);
+  if (!(dense > 0)) return 0;
+  return colour == RankColour::rank
+             ? block.rank / static_cast<double>(std::min(block.rows.size(), block.cols.size()))
+             : stored_entries(blocks.map, block) / dense;
 }
 
 std::string name_of_share(RankColour colour) {

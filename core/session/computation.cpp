@@ -5,63 +5,57 @@
 
 namespace fovea {
 
-BoundPlan plan_and_bind(const Problem& problem, const ComputeRequest& request,
-                        const Backend& backend, Run& run) {
-  BoundPlan bound;
-  Run planning_run = run.in(bound.plan);
+std::shared_ptr<const Operator> plan_and_bind(const Problem& problem, const ComputeRequest& request,
+                                              const Backend& backend, const Run& run,
+                                              TimedRun& timed) {
+  Profile planned;
+  Run planning_run = run.in(planned);
   Planning planning{backend, planning_run, request.seed, request.given};
   const auto start = std::chrono::steady_clock::now();
   auto plan =
       std::make_shared<const Plan>(request.variant->plan(problem, request.values, planning));
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-  bound.plan.add("tiles", std::max(0.0, took.count() - bound.plan.total_ms()));
-  Run upload_run = run.in(bound.upload);
-  bound.op = backend.bind(std::move(plan), problem, upload_run);
-  return bound;
+  planned.add("tiles", std::max(0.0, took.count() - planned.total_ms()));
+  for (const StageTime& stage : planned.stages()) {
+    const bool learnt = std::ranges::count(request.variant->learning_stages, stage.name) > 0;
+    (learnt ? timed.learning : timed.plan).add(stage.name, stage.milliseconds);
+  }
+  Run upload_run = run.in(timed.upload);
+  return backend.bind(std::move(plan), problem, upload_run);
 }
 
-Output apply_once(const Operator& op, Profile& profile, const Run& run) {
-  Run apply_run = run.in(profile);
-  return op.apply(op.problem().v, apply_run);
+TimedRun time_run(const Problem& problem, const ComputeRequest& request, const Backend& backend,
+                  const Run& run) {
+  TimedRun timed;
+  const auto op = plan_and_bind(problem, request, backend, run, timed);
+  Run apply_run = run.in(timed.apply);
+  op->apply(problem.v, apply_run);
+  return timed;
 }
 
 Computation prepare(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                     Run& run) {
-  const BoundPlan bound = plan_and_bind(problem, request, backend, run);
-  return {.variant = request.variant,
-          .values = request.values,
-          .op = bound.op,
-          .timing = {.plan = summarise({bound.plan}),
-                     .upload = summarise({bound.upload}),
-                     .plan_total = summarise_total({bound.plan}),
-                     .upload_total = summarise_total({bound.upload}),
-                     .few_samples = true},
-          .cost = count_cost(bound.op->plan(), problem.d(), problem.dv()),
-          .backend = backend.id(),
-          .device = backend.device(),
-          .precision = backend.precision()};
+  Computation prepared{.variant = request.variant,
+                       .values = request.values,
+                       .backend = backend.id(),
+                       .device = backend.device(),
+                       .precision = backend.precision()};
+  prepared.op = plan_and_bind(problem, request, backend, run, prepared.first_run);
+  prepared.cost = count_cost(prepared.op->plan(), problem.d(), problem.dv());
+  return prepared;
 }
 
 Computation compute(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                     Run& run) {
   Computation result = prepare(problem, request, backend, run);
-  apply(result, request.repeats, run);
+  apply(result, run);
   return result;
 }
 
-void apply(Computation& prepared, int repeats, Run& run) {
-  std::vector<Profile> profiles;
-  // The first run warms caches and threads up; it counts only when it is the only one.
-  for (int repeat = 0; repeat <= repeats; ++repeat) {
-    Profile profile;
-    const double runs = repeats + 1;
-    prepared.output =
-        apply_once(*prepared.op, profile, run.part(repeat / runs, (repeat + 1) / runs));
-    if (repeat > 0 || repeats == 0) profiles.push_back(std::move(profile));
-  }
-  prepared.timing.apply = summarise(profiles);
-  prepared.timing.apply_total = summarise_total(profiles);
-  prepared.timing.few_samples = profiles.size() < enough_samples;
+void apply(Computation& prepared, const Run& run) {
+  prepared.first_run.apply = {};
+  Run apply_run = run.in(prepared.first_run.apply);
+  prepared.output = prepared.op->apply(prepared.op->problem().v, apply_run);
 }
 
 std::vector<Diagnostic> diagnose(const Computation& approximate, const Computation& exact,

@@ -15,7 +15,7 @@ struct Computation {
   Values values;
   std::shared_ptr<const Operator> op;
   Output output;
-  Timing timing;
+  TimedRun first_run;  // cold
   Cost cost;
   std::string backend, device, precision;
 
@@ -27,30 +27,27 @@ struct ComputeRequest {
   Values values;
   std::uint64_t seed = 0;
   Structure given = {};
-  int repeats = 1;  // timed runs of apply after one warm-up; 0: the first run is all there is
 };
 
-/// A variant planned for a head and bound to a back end, and how long the stages of both took.
+/// Plans a variant for a head and binds it to a back end; adds the stages of both to `timed`.
 /// Planning that no stage of the planner covers is the stage "tiles".
-struct BoundPlan {
-  std::shared_ptr<const Operator> op;
-  Profile plan, upload;
-};
-BoundPlan plan_and_bind(const Problem& problem, const ComputeRequest& request,
-                        const Backend& backend, Run& run);
+std::shared_ptr<const Operator> plan_and_bind(const Problem& problem, const ComputeRequest& request,
+                                              const Backend& backend, const Run& run,
+                                              TimedRun& timed);
 
-/// Z of the operator's own V; adds the stages of applying to `profile`.
-Output apply_once(const Operator& op, Profile& profile, const Run& run);
+/// One more run from Q, K and V to Z.
+TimedRun time_run(const Problem& problem, const ComputeRequest& request, const Backend& backend,
+                  const Run& run);
 
 Computation compute(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                     Run& run);
 
-/// Planned and bound, not applied: `output` and the timing of apply are empty.
+/// Planned and bound, not applied: `output` and the stages of apply are empty.
 Computation prepare(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                     Run& run);
 
-/// Applies one that was prepared; `repeats` as in the request.
-void apply(Computation& prepared, int repeats, Run& run);
+/// Applies one that was prepared.
+void apply(Computation& prepared, const Run& run);
 
 /// The figures of the approximation's own paper (Variant::diagnostics); both are applied.
 std::vector<Diagnostic> diagnose(const Computation& approximate, const Computation& exact,

@@ -43,9 +43,7 @@ bool GradualOutput::advance(Index focus_row, double budget_ms, Run& run) {
 Computation GradualOutput::finish() {
   Computation result = *prepared_;
   result.output = std::move(output_);
-  const std::vector<Profile> apply{profile_};
-  result.timing.apply = summarise(apply);
-  result.timing.apply_total = summarise_total(apply);
+  result.first_run.apply = profile_;
   return result;
 }
 

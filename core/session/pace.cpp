@@ -12,8 +12,7 @@ double pace_ms(const Problem& problem, const Backend& backend, Run& run) {
   using Clock = std::chrono::steady_clock;
   Run quiet = run.quiet();
   const Computation exact =
-      compute(problem, {.variant = &reference_variant(), .values = {}, .seed = 0, .repeats = 0},
-              backend, quiet);
+      compute(problem, {.variant = &reference_variant(), .values = {}, .seed = 0}, backend, quiet);
   constexpr int least_runs = 3;
   constexpr double least_ms = 5;
   double best = std::numeric_limits<double>::infinity(), total = 0;

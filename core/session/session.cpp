@@ -134,10 +134,7 @@ std::optional<ErrorKind> error_kind_from(const std::string& text) {
 }
 
 ComputeRequest request_of(const Column& column) {
-  return {.variant = &find_variant(column.variant),
-          .values = column.values,
-          .seed = column.seed,
-          .repeats = 0};
+  return {.variant = &find_variant(column.variant), .values = column.values, .seed = column.seed};
 }
 
 IndexRange visible_tokens(double begin, double end, Index n) {
@@ -168,6 +165,28 @@ std::vector<int> continued_columns(const std::vector<Column>& before,
     if (from[i] < 0 && !taken[i] && before[i].variant == after[i].variant)
       from[i] = static_cast<int>(i);
   return from;
+}
+
+std::string to_text(const Field& field, const Value& value) {
+  const std::string text = to_text(value);
+  return field.id + " " + (text.empty() ? "default" : text);
+}
+
+std::string label_of(const std::vector<Column>& columns, std::size_t column) {
+  const Column& its = columns[column];
+  const Variant& variant = find_variant(its.variant);
+  std::string label = variant.label;
+  const auto any = [&](const auto& differs) {
+    return std::ranges::any_of(columns, [&](const Column& other) {
+      return other.variant == its.variant && differs(other);
+    });
+  };
+  for (std::size_t f = 0; f < variant.schema.size(); ++f)
+    if (any([&](const Column& other) { return other.values[f] != its.values[f]; }))
+      label += ", " + to_text(variant.schema[f], its.values[f]);
+  if (any([&](const Column& other) { return other.seed != its.seed; }))
+    label += ", seed " + std::to_string(its.seed);
+  return label;
 }
 
 Session standard_session(const std::string& source, Index n) {

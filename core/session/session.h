@@ -50,6 +50,12 @@ struct Column {
 std::vector<int> continued_columns(const std::vector<Column>& before,
                                    const std::vector<Column>& after);
 
+/// "block 32".
+std::string to_text(const Field& field, const Value& value);
+/// What a column is called among others: its variant's label, with what tells it apart where there
+/// are several of the variant: "H-Transformer-1D, block 38".
+std::string label_of(const std::vector<Column>& columns, std::size_t column);
+
 /// Without repeated runs.
 ComputeRequest request_of(const Column& column);
 

@@ -15,15 +15,10 @@ std::size_t index_of(const Schema& schema, const std::string& id) {
   return static_cast<std::size_t>(std::ranges::find(schema, id, &Field::id) - schema.begin());
 }
 
-std::string text_of(const Field& field, const Value& value) {
-  const std::string text = to_text(value);
-  return field.id + " " + (text.empty() ? "default" : text);
-}
-
 std::string text_of(const Schema& schema, const Values& values, const Values& before) {
   std::string text;
   for (std::size_t f = 0; f < schema.size(); ++f)
-    if (values[f] != before[f]) text += (text.empty() ? "" : ", ") + text_of(schema[f], values[f]);
+    if (values[f] != before[f]) text += (text.empty() ? "" : ", ") + to_text(schema[f], values[f]);
   return text;
 }
 
@@ -42,7 +37,8 @@ void write_line(std::ostream& out, const Sweep& sweep, std::size_t s, const Swee
       << ',' << point.n << ',' << point.total.samples;
   for (const StageSummary* time : {&point.total, &point.apply})
     out << ',' << time->median_ms << ',' << time->p10_ms << ',' << time->p90_ms;
-  out << ',' << point.plan.median_ms << ',' << point.upload.median_ms << ',' << point.bytes << ',';
+  out << ',' << point.learning.median_ms << ',' << point.plan.median_ms << ','
+      << point.upload.median_ms << ',' << point.bytes << ',';
   if (point.error) out << *point.error;
   for (const SweepTime time : {SweepTime::total, SweepTime::apply}) {
     const auto ratio = ratio_to_exact(sweep, point, time);
@@ -159,27 +155,15 @@ bool throttled(const Sweep& sweep, const SweepPoint& point) {
 }
 
 std::string label_of(const Sweep& sweep, std::size_t series) {
-  const Column& column = sweep.series[series].column;
-  const Variant& variant = find_variant(column.variant);
-  std::string apart;
-  for (std::size_t f = 0; f < variant.schema.size(); ++f) {
-    const bool differs = std::ranges::any_of(sweep.series, [&](const SweepSeries& other) {
-      return other.column.variant == column.variant && other.column.values[f] != column.values[f];
-    });
-    if (differs)
-      apart += (apart.empty() ? "" : ", ") + text_of(variant.schema[f], column.values[f]);
-  }
-  const bool seeds = std::ranges::any_of(sweep.series, [&](const SweepSeries& other) {
-    return other.column.variant == column.variant && other.column.seed != column.seed;
-  });
-  if (seeds) apart += (apart.empty() ? "" : ", ") + ("seed " + std::to_string(column.seed));
-  return variant.label + (apart.empty() ? "" : " (" + apart + ")");
+  std::vector<Column> columns;
+  for (const SweepSeries& other : sweep.series) columns.push_back(other.column);
+  return label_of(columns, series);
 }
 
 std::string to_csv(const Sweep& sweep) {
   std::ostringstream out;
   out << "variant,parameters,fitted,n,runs,total_ms,total_p10_ms,total_p90_ms,apply_ms,"
-         "apply_p10_ms,apply_p90_ms,plan_ms,upload_ms,counted_bytes,output_rel_fro,"
+         "apply_p10_ms,apply_p90_ms,learning_ms,plan_ms,upload_ms,counted_bytes,output_rel_fro,"
          "total_over_exact,apply_over_exact,remark\n";
   for (std::size_t s = 0; s < sweep.series.size(); ++s)
     for (const SweepPoint& point : sweep.series[s].points) write_line(out, sweep, s, point);

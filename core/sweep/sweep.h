@@ -14,8 +14,9 @@ namespace fovea {
 /// One column at one length: the head's first n tokens.
 struct SweepPoint {
   Index n = 0;
-  Values values;       // the column's, or fitted to this length
-  std::string fitted;  // what had to be fitted, as it is here: "block 32, samples 32"
+  Values values;          // the column's, or fitted to this length
+  std::string fitted;     // what had to be fitted, as it is here: "block 32, samples 32"
+  StageSummary learning;  // in no total
   StageSummary plan, upload, apply;
   StageSummary total;              // of the runs' sums: from Q, K and V to Z
   double pace_ms = 0;              // a small run of exact at that time, always the same one
@@ -85,7 +86,7 @@ std::optional<double> ratio_to_exact(const Sweep& sweep, const SweepPoint& point
 /// The machine ran at less than two thirds of its best pace meanwhile.
 bool throttled(const Sweep& sweep, const SweepPoint& point);
 
-/// The variant's label; with the parameters that tell it apart where there are several of it.
+/// As label_of has it among the sweep's columns.
 std::string label_of(const Sweep& sweep, std::size_t series);
 
 /// A line a point, with a heading; what was not measured is empty.

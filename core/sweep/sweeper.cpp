@@ -24,19 +24,8 @@ double ms_since(Clock::time_point start) {
 Computation run_once(const Problem& problem, const Column& column, const Values& values,
                      const Backend& backend, Run& run) {
   return compute(problem,
-                 {.variant = &find_variant(column.variant),
-                  .values = values,
-                  .seed = column.seed,
-                  .repeats = 0},
+                 {.variant = &find_variant(column.variant), .values = values, .seed = column.seed},
                  backend, run);
-}
-
-Profile profile_of(const Timing& timing) {
-  Profile profile;
-  profile.add("plan", timing.plan_total.median_ms);
-  profile.add("upload", timing.upload_total.median_ms);
-  profile.add("apply", timing.apply_total.median_ms);
-  return profile;
 }
 
 Column exact_column() {
@@ -76,19 +65,20 @@ double Sweeper::allowance_ms() const {
 // From the last points of the series: for planning alone, never shown.
 double Sweeper::expected_ms(Task task) const {
   const auto& points = sweep_.series[task.series].points;
-  if (const SweepPoint* point = sweep_.series[task.series].at(task.n))
-    return point->total.median_ms;
+  const auto all_of = [](const SweepPoint& point) {
+    return point.learning.median_ms + point.total.median_ms;
+  };
+  if (const SweepPoint* point = sweep_.series[task.series].at(task.n)) return all_of(*point);
   if (points.empty()) return task.series == 0 ? 0 : expected_ms({0, task.n});
   const SweepPoint& last = points.back();
   double power = 2;
   if (task.series > 0 && points.size() > 1) {
     const SweepPoint& before = points[points.size() - 2];
-    power = std::log(last.total.median_ms / before.total.median_ms) /
+    power = std::log(all_of(last) / all_of(before)) /
             std::log(static_cast<double>(last.n) / static_cast<double>(before.n));
     power = std::isfinite(power) ? std::clamp(power, 1.0, 2.0) : 2;
   }
-  return last.total.median_ms *
-         std::pow(static_cast<double>(task.n) / static_cast<double>(last.n), power);
+  return all_of(last) * std::pow(static_cast<double>(task.n) / static_cast<double>(last.n), power);
 }
 
 bool Sweeper::affordable(Task task) const {
@@ -98,13 +88,13 @@ bool Sweeper::affordable(Task task) const {
 // At first all lengths have their share of the time; what is left goes to points of few runs.
 bool Sweeper::wants_share(Task task) const {
   const Runs& has = runs_[place(task)];
-  return affordable(task) && (has.profiles.empty() ||
-                              (has.profiles.size() < static_cast<std::size_t>(limits_.samples) &&
+  return affordable(task) &&
+         (has.runs.empty() || (has.runs.size() < static_cast<std::size_t>(limits_.samples) &&
                                has.spent_ms + expected_ms(task) < allowance_ms()));
 }
 
 bool Sweeper::wants_rest(Task task) const {
-  return affordable(task) && runs_[place(task)].profiles.size() < enough_samples;
+  return affordable(task) && runs_[place(task)].runs.size() < enough_samples;
 }
 
 // The fewest runs first; exact before others, whose error needs it; then the quickest, so that one
@@ -113,7 +103,7 @@ std::optional<Sweeper::Task> Sweeper::first_of(bool (Sweeper::*wants)(Task) cons
   for (const Index n : sweep_.lengths) {
     std::optional<Task> best;
     const auto rank = [&](Task task) {
-      return std::tuple(runs_[place(task)].profiles.size(), task.series > 0, expected_ms(task));
+      return std::tuple(runs_[place(task)].runs.size(), task.series > 0, expected_ms(task));
     };
     for (std::size_t s = 0; s < sweep_.series.size(); ++s)
       if (const Task task{s, n}; (this->*wants)(task) && (!best || rank(task) < rank(*best)))
@@ -139,7 +129,7 @@ double Sweeper::seconds_left() const {
       const Runs& has = runs_[place(task)];
       const double share = std::min(allowance_ms(), once * limits_.samples) - has.spent_ms;
       const auto missing =
-          static_cast<double>(enough_samples) - static_cast<double>(has.profiles.size());
+          static_cast<double>(enough_samples) - static_cast<double>(has.runs.size());
       if (left + once <= budget) left += std::max(share, missing * once);
     }
   return std::clamp(left, 0.0, std::max(0.0, budget)) / 1e3;
@@ -178,17 +168,17 @@ void Sweeper::measure(Task task, const Backend& backend, Run& run) {
   double slowest = pace(backend, run);
   const auto first = Clock::now();
   Computation computation = run_once(problem, column, values, backend, run);
-  std::vector<Profile> profiles;
+  std::vector<TimedRun> runs;
   // A first run warms caches and threads up; one that fills the slice counts.
-  if (ms_since(first) >= limits_.slice_ms) profiles.push_back(profile_of(computation.timing));
-  const std::size_t had = runs_[place(task)].profiles.size();
-  while (profiles.empty() || (ms_since(first) < limits_.slice_ms &&
-                              had + profiles.size() < static_cast<std::size_t>(limits_.samples))) {
+  if (ms_since(first) >= limits_.slice_ms) runs.push_back(computation.first_run);
+  const std::size_t had = runs_[place(task)].runs.size();
+  while (runs.empty() || (ms_since(first) < limits_.slice_ms &&
+                          had + runs.size() < static_cast<std::size_t>(limits_.samples))) {
     computation = run_once(problem, column, values, backend, run);
-    profiles.push_back(profile_of(computation.timing));
+    runs.push_back(computation.first_run);
   }
   slowest = std::max(slowest, pace(backend, run));
-  take(task, computation, std::move(profiles), slowest);
+  take(task, computation, std::move(runs), slowest);
   const double took = ms_since(start);
   runs_[place(task)].spent_ms += took;
   spent_ms_ += took;
@@ -201,11 +191,11 @@ double Sweeper::pace(const Backend& backend, Run& run) const {
   return pace_ms(prefix_of(head_, n), backend, run);
 }
 
-void Sweeper::take(Task task, const Computation& computation, std::vector<Profile> profiles,
+void Sweeper::take(Task task, const Computation& computation, std::vector<TimedRun> runs,
                    double pace) {
   SweepSeries& series = sweep_.series[task.series];
-  auto& all = runs_[place(task)].profiles;
-  all.insert(all.end(), profiles.begin(), profiles.end());
+  auto& all = runs_[place(task)].runs;
+  all.insert(all.end(), runs.begin(), runs.end());
   if (!series.at(task.n)) {
     const FittedValues fitted = fitted_values(series.column, head_.n(), task.n);
     series.points.push_back({.n = task.n, .values = fitted.values, .fitted = fitted.fitted});
@@ -220,11 +210,12 @@ void Sweeper::take(Task task, const Computation& computation, std::vector<Profil
     }
   }
   SweepPoint& point = *std::ranges::find(series.points, task.n, &SweepPoint::n);
-  const auto stages = summarise(all);
-  point.plan = stages[0];
-  point.upload = stages[1];
-  point.apply = stages[2];
-  point.total = summarise_total(all);
+  const Timing timing = summarise(all);
+  point.learning = timing.learning;
+  point.plan = timing.plan_total;
+  point.upload = timing.upload_total;
+  point.apply = timing.apply_total;
+  point.total = timing.total;
   point.pace_ms = std::max(point.pace_ms, pace);
   if (sweep_.best_pace_ms <= 0 || pace < sweep_.best_pace_ms) sweep_.best_pace_ms = pace;
 }

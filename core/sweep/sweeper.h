@@ -38,7 +38,7 @@ class Sweeper {
 
  private:
   struct Runs {
-    std::vector<Profile> profiles;  // stages "plan", "upload", "apply"
+    std::vector<TimedRun> runs;
     double spent_ms = 0;
     bool refused = false;
   };
@@ -51,7 +51,7 @@ class Sweeper {
   std::optional<Task> first_of(bool (Sweeper::*wants)(Task) const) const;
   void measure(Task task, const Backend& backend, Run& run);
   double pace(const Backend& backend, Run& run) const;
-  void take(Task task, const Computation& computation, std::vector<Profile> profiles, double pace);
+  void take(Task task, const Computation& computation, std::vector<TimedRun> runs, double pace);
 
   Problem head_;
   SweepLimits limits_;

@@ -1,7 +1,7 @@
 #include "sweep/timed_runs.h"
 
 #include <algorithm>
-#include <chrono>
+#include <limits>
 
 #include "session/pace.h"
 #include "sweep/sweep.h"
@@ -9,35 +9,74 @@
 namespace fovea {
 
 void TimedRuns::append(const TimedRuns& more) {
-  const auto join = [](auto& to, const auto& from) {
-    to.insert(to.end(), from.begin(), from.end());
-  };
-  join(plan, more.plan);
-  join(upload, more.upload);
-  join(apply, more.apply);
-  join(pace_ms, more.pace_ms);
+  rounds.insert(rounds.end(), more.rounds.begin(), more.rounds.end());
   if (more.memory) memory = more.memory;
 }
 
-TimedRuns measure_runs(const Problem& problem, const Column& column, bool with_memory,
-                       const Backend& backend, Run& run) {
+double TimedRuns::best_pace_ms() const {
+  double best = std::numeric_limits<double>::infinity();
+  for (const Round& round : rounds) best = std::min(best, round.pace_ms);
+  return best;
+}
+
+double TimedRuns::spent_ms() const {
+  double spent = 0;
+  for (const Round& round : rounds)
+    for (const TimedRun* run : {&round.run, round.exact ? &*round.exact : nullptr})
+      if (run) spent += run->learning.total_ms() + run->total_ms();
+  return spent;
+}
+
+std::vector<TimedRuns::Round> quiet_rounds(const TimedRuns& runs, double best_pace_ms) {
+  std::vector<TimedRuns::Round> quiet;
+  for (const TimedRuns::Round& round : runs.rounds)
+    if (!slow_pace(round.pace_ms, best_pace_ms)) quiet.push_back(round);
+  return quiet.size() < enough_samples ? runs.rounds : quiet;
+}
+
+std::optional<MeasuredTime> summarise(const TimedRuns& runs, double best_pace_ms) {
+  const auto rounds = quiet_rounds(runs, best_pace_ms);
+  if (rounds.empty()) return std::nullopt;
+  MeasuredTime measured;
+  std::vector<TimedRun> its;
+  std::vector<double> apply_speed_ups, total_speed_ups;
+  for (const TimedRuns::Round& round : rounds) {
+    its.push_back(round.run);
+    measured.slow = measured.slow || slow_pace(round.pace_ms, best_pace_ms);
+    if (!round.exact) continue;
+    apply_speed_ups.push_back(round.exact->apply.total_ms() / round.run.apply.total_ms());
+    total_speed_ups.push_back(round.exact->total_ms() / round.run.total_ms());
+  }
+  measured.timing = summarise(its);
+  if (!total_speed_ups.empty()) {
+    measured.apply_speed_up = summary_of("apply", std::move(apply_speed_ups));
+    measured.total_speed_up = summary_of("total", std::move(total_speed_ups));
+  }
+  return measured;
+}
+
+TimedRuns measure_rounds(const Problem& problem, const ComputeRequest& request,
+                         const RoundOptions& options, const Backend& backend, Run& run) {
   using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::milliseconds enough{40};
-  constexpr std::size_t most_runs = 16;
+  const ComputeRequest exact{.variant = &reference_variant()};
+  const auto round = [&] {
+    TimedRuns::Round timed;
+    if (options.beside_exact) timed.exact = time_run(problem, exact, backend, run);
+    timed.run = time_run(problem, request, backend, run);
+    return timed;
+  };
   TimedRuns runs;
-  const auto bind = [&] { return plan_and_bind(problem, request_of(column), backend, run); };
-  if (with_memory) runs.memory = resident_use_of([&] { apply_once(*bind().op, run.profile, run); });
-  const BoundPlan bound = bind();
-  runs.plan = {bound.plan};
-  runs.upload = {bound.upload};
-  const auto first = Clock::now();
-  apply_once(*bound.op, run.profile, run);
-  do {
-    Profile profile;
-    apply_once(*bound.op, profile, run);
-    runs.apply.push_back(std::move(profile));
-  } while (Clock::now() - first < enough && runs.apply.size() < most_runs);
-  runs.pace_ms = {pace_ms(prefix_of(problem, std::min(problem.n(), pace_length)), backend, run)};
+  if (options.with_memory)
+    runs.memory = resident_use_of([&] { time_run(problem, request, backend, run); });
+  const auto start = Clock::now();
+  const TimedRuns::Round first = round();
+  if (Clock::now() - start >= options.time)
+    runs.rounds = {first};
+  else
+    do runs.rounds.push_back(round());
+    while (Clock::now() - start < options.time && runs.rounds.size() < options.most_rounds);
+  const double pace = pace_ms(prefix_of(problem, std::min(problem.n(), pace_length)), backend, run);
+  for (TimedRuns::Round& timed : runs.rounds) timed.pace_ms = pace;
   return runs;
 }
 

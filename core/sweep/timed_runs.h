@@ -1,26 +1,47 @@
-// TimedRuns are repeated runs of one computation, warm-up excluded, and what the machine was like
-// meanwhile.
+// TimedRuns are repeated runs of one column, each beside a run of exact attention, and how fast the
+// machine was meanwhile.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <vector>
 
 #include "analysis/timing.h"
+#include "session/computation.h"
 #include "session/resident_use.h"
-#include "session/session.h"
 
 namespace fovea {
 
-struct TimedRuns : TimingSamples {
-  std::vector<double> pace_ms;        // of the machine, after each few runs
-  std::optional<ResidentUse> memory;  // of planning, upload and one run, where it was measured
+struct TimedRuns {
+  struct Round {
+    TimedRun run;
+    std::optional<TimedRun> exact = {};  // in the same round
+    double pace_ms = 0;                  // of the machine
+  };
+  std::vector<Round> rounds;
+  std::optional<ResidentUse> memory;  // of planning, binding and one run, where it was measured
 
   void append(const TimedRuns& more);
+  double best_pace_ms() const;  // infinite without rounds
+  double spent_ms() const;      // in the rounds
 };
 
-/// One plan and upload, then some runs of apply after a warm-up, about 40 ms of them, and the
-/// machine's pace. `with_memory`: first once more, for the rise of the program's memory.
-TimedRuns measure_runs(const Problem& problem, const Column& column, bool with_memory,
-                       const Backend& backend, Run& run);
+/// The rounds at the machine's own pace; all of them where those are fewer than enough_samples.
+std::vector<TimedRuns::Round> quiet_rounds(const TimedRuns& runs, double best_pace_ms);
+
+/// Nothing without rounds.
+std::optional<MeasuredTime> summarise(const TimedRuns& runs, double best_pace_ms);
+
+struct RoundOptions {
+  bool beside_exact = false;
+  bool with_memory = false;  // first once more, for the rise of the program's memory
+  std::chrono::milliseconds time{40};
+  std::size_t most_rounds = 16;
+};
+
+/// Rounds for about the time given, at least one, all from Q, K and V to Z; then the machine's
+/// pace. A round that warms up comes first and does not count, unless it alone takes all the time.
+TimedRuns measure_rounds(const Problem& problem, const ComputeRequest& request,
+                         const RoundOptions& options, const Backend& backend, Run& run);
 
 }  // namespace fovea

@@ -76,25 +76,27 @@ __global__ void __launch_bounds__(threads)
 __global__ void __launch_bounds__(threads)
     compare_rows_kernel(DenseTile approximate, DenseTile exact, Index cols, RowDifference* out) {
   const Index i = blockIdx.x;
-  double error = 0, norm = 0, kl = 0, mass = 0, undefined = 0;
+  double error = 0, norm = 0, variation = 0, kl = 0, reverse_kl = 0, mass = 0;
   for (Index j = threadIdx.x; j < cols; j += threads) {
     const float given = approximate.data[i * approximate.stride + j];
     const double p = exact.data[i * exact.stride + j], q = given == -INFINITY ? 0.0 : given;
     error += (q - p) * (q - p);
     norm += p * p;
+    variation += 0.5 * fabs(q - p);
     if (given != -INFINITY) mass += p;
-    if (!(p > 0)) continue;
+    if (p > 0) kl += q > 0 ? p * log(p / q) : static_cast<double>(INFINITY);
     if (q > 0)
-      kl += p * log(p / q);
-    else
-      undefined = 1;
+      reverse_kl += p > 0 ? q * log(q / p) : static_cast<double>(INFINITY);
+    else if (q < 0)
+      reverse_kl = static_cast<double>(NAN);
   }
   error = block_sum(error);
   norm = block_sum(norm);
+  variation = block_sum(variation);
   kl = block_sum(kl);
+  reverse_kl = block_sum(reverse_kl);
   mass = block_sum(mass);
-  undefined = block_sum(undefined);
-  if (threadIdx.x == 0) out[i] = {error, norm, kl, undefined == 0, mass};
+  if (threadIdx.x == 0) out[i] = {error, norm, variation, kl, reverse_kl, mass};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 
 #include "allocations.h"
 #include "analysis/block_spread.h"
@@ -166,15 +167,54 @@ TEST_CASE("leaf skew of sizes counted by hand") {
   const std::vector<std::int32_t> queries{3, 0, 2, 0, 0, 3, 2, 0}, keys{1, 0, 1, 1, 1, 0, 1, 1};
   const LeafSkew s = leaf_skew({"leaf", queries, keys, {2, 2}, 4}, run);
   CHECK(s.chi == 8.0 / 64.0);
-  CHECK(s.effective_leaves == 8);
-  CHECK(s.empty_leaves == 2);
+  CHECK(s.queries.effective_leaves == 64.0 / (16 + 4 + 4));
+  CHECK(s.keys.effective_leaves == 64.0 / (4 + 36));
+  CHECK(s.queries.empty_leaves == 1);
+  CHECK(s.keys.empty_leaves == 2);
   CHECK(s.queries_without_keys == 4);
-  CHECK(s.largest_leaf == 6);
-  // Mean absolute difference of all 16 ordered pairs over twice the mean: (2*(4+2+2+6+6)/16)/4.
-  CHECK(s.gini == doctest::Approx(40.0 / 16.0 / 4.0));
+  CHECK(s.queries.largest_leaf == 4);
+  CHECK(s.keys.largest_leaf == 6);
+  // Mean absolute difference of all 16 ordered pairs over twice the mean: (2*(4+2+2+6+6)/16)/4 for
+  // the keys, (2*(4+2+2+2+2+0)/16)/4 for the queries.
+  CHECK(s.keys.gini == doctest::Approx(40.0 / 16.0 / 4.0));
+  CHECK(s.queries.gini == doctest::Approx(24.0 / 16.0 / 4.0));
   const std::vector<std::int32_t> even{0, 1, 2, 2, 1, 0, 0, 1, 2};
-  CHECK(leaf_skew({"leaf", even, even, {3}, 3}, run).gini == 0);
-  CHECK(leaf_skew({"leaf", even, even, {3}, 3}, run).effective_leaves == doctest::Approx(3));
+  const LeafSkew balanced = leaf_skew({"leaf", even, even, {3}, 3}, run);
+  CHECK(balanced.queries.gini == 0);
+  CHECK(balanced.keys.gini == 0);
+  CHECK(balanced.keys.effective_leaves == doctest::Approx(3));
+  CHECK(balanced.chi == doctest::Approx(1.0 / 3));
+}
+
+TEST_CASE("the figures of leaves keep their bounds, however queries and keys lie") {
+  Profile profile;
+  Run run{profile};
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    const Index leaves = 1 + static_cast<Index>(random() % 40);
+    const std::size_t n = 1 + random() % 200;
+    // The lower its power, the more tokens are in the first leaves.
+    const auto side = [&](double power) {
+      std::vector<std::int32_t> of_token(n);
+      for (std::int32_t& leaf : of_token) {
+        const double share = std::pow(static_cast<double>(random()) / 4294967296.0, power);
+        leaf = static_cast<std::int32_t>(share * static_cast<double>(leaves));
+      }
+      return of_token;
+    };
+    const auto queries = side(1 + round % 5), keys = side(0.3);
+    const LeafSkew s = leaf_skew({"leaf", queries, keys, {}, leaves}, run);
+    const double rounding = 1e-12;
+    for (const SideSkew& its : {s.queries, s.keys}) {
+      CHECK(its.effective_leaves >= 1 - rounding);
+      CHECK(its.effective_leaves <= double(leaves - its.empty_leaves) + rounding);
+      CHECK(its.gini >= -rounding);
+      CHECK(its.gini <= 1 - 1 / double(leaves) + rounding);
+      CHECK(its.largest_leaf <= Index(n));
+    }
+    CHECK(s.chi >= 0);
+    CHECK(s.chi * s.chi <= (1 + rounding) / (s.queries.effective_leaves * s.keys.effective_leaves));
+  }
 }
 
 TEST_CASE("the skew of 2^30 buckets takes the memory of the tokens, and stops when asked to") {
@@ -190,10 +230,11 @@ TEST_CASE("the skew of 2^30 buckets takes the memory of the tokens, and stops wh
   const LeafSkew skew = leaf_skew(leaves, run);
   CHECK(largest_allocation() <= static_cast<std::size_t>(n) * 64);
   CHECK(skew.chi == 0);
-  CHECK(skew.empty_leaves == buckets - 1);
+  CHECK(skew.keys.empty_leaves == buckets - 1);
+  CHECK(skew.queries.empty_leaves == buckets - n);
   CHECK(skew.queries_without_keys == n);
-  CHECK(skew.largest_leaf == n);
-  CHECK(skew.gini == doctest::Approx(1.0 - 1.0 / static_cast<double>(buckets)));
+  CHECK(skew.keys.largest_leaf == n);
+  CHECK(skew.keys.gini == doctest::Approx(1.0 - 1.0 / static_cast<double>(buckets)));
   stop.request_stop();
   CHECK_THROWS_AS(leaf_skew(leaves, run), Cancelled);
 }

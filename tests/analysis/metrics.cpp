@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "cases.h"
 #include "reference.h"
@@ -99,18 +101,26 @@ TEST_CASE("metrics equal those of the dense matrices") {
     const Index n = c.exact.plan->n;
     const auto p = reference<double>(c.exact), q = reference<double>(c.approximate);
     const auto z = times(p, c.exact.problem.v), y = times(q, c.exact.problem.v);
-    double error = 0, norm = 0, kl = 0, kl_rows = 0, mass = 0, nonzero = 0, z_error = 0, z_norm = 0;
+    double error = 0, norm = 0, mass = 0, nonzero = 0, z_error = 0, z_norm = 0;
+    double kl = 0, reverse = 0, infinite = 0;
+    bool negative = false;
+    std::vector<double> variation;
     for (Index i = 0; i < n; ++i) {
-      double row_kl = 0;
-      bool defined = true;
+      double row_kl = 0, row_variation = 0;
+      bool finite = true;
       for (Index j = 0; j < n; ++j) {
         error += (q(i, j) - p(i, j)) * (q(i, j) - p(i, j));
         norm += p(i, j) * p(i, j);
+        row_variation += std::abs(q(i, j) - p(i, j)) / 2;
         if (q(i, j) > 0) mass += p(i, j), nonzero += 1;
         if (p(i, j) > 0 && q(i, j) > 0) row_kl += p(i, j) * std::log(p(i, j) / q(i, j));
-        if (p(i, j) > 0 && !(q(i, j) > 0)) defined = false;
+        if (p(i, j) > 0 && !(q(i, j) > 0)) finite = false;
+        if (q(i, j) > 0) reverse += q(i, j) * std::log(q(i, j) / p(i, j));
+        if (q(i, j) < 0) negative = true;
       }
-      if (defined) kl += row_kl, kl_rows += 1;
+      kl += row_kl;
+      infinite += !finite;
+      variation.push_back(row_variation);
     }
     for (std::size_t e = 0; e < z.size(); ++e) {
       z_error += (y[e] - z[e]) * (y[e] - z[e]);
@@ -121,9 +131,23 @@ TEST_CASE("metrics equal those of the dense matrices") {
     CHECK(m.output_rel_fro == close(std::sqrt(z_error / z_norm)));
     CHECK(m.mass_kept.value == close(mass / static_cast<double>(n)));
     CHECK(m.density == close(nonzero / static_cast<double>(n * n)));
-    REQUIRE(m.attention_kl.has_value() == (kl_rows > 0));
-    if (kl_rows > 0) CHECK(m.attention_kl->value == close(kl / kl_rows));
-    CHECK(m.sampled_rows == 0);
+    CHECK(double(m.attention_kl.infinite_rows) == infinite);
+    if (infinite > 0)
+      CHECK(m.attention_kl.value == std::numeric_limits<double>::infinity());
+    else
+      CHECK(m.attention_kl.value == close(kl / double(n)));
+    REQUIRE(m.attention_reverse_kl.has_value() == !negative);
+    if (!negative) {
+      CHECK(m.attention_reverse_kl->value == close(reverse / double(n)));
+      CHECK(m.attention_reverse_kl->infinite_rows == 0);
+    }
+    CHECK(m.attention_tv.value ==
+          close(std::accumulate(variation.begin(), variation.end(), 0.0) / double(n)));
+    std::ranges::sort(variation);
+    CHECK(m.attention_tv_max == close(variation.back()));
+    CHECK(m.attention_tv_p90 == close(variation[std::size_t(std::ceil(0.9 * double(n))) - 1]));
+    CHECK(m.rows == n);
+    CHECK_FALSE(m.sampled());
     CHECK(m.attention_rel_fro.standard_error == 0);
     CHECK(m.mass_kept.standard_error == 0);
     CHECK(static_cast<Index>(m.token_error.size()) == n);
@@ -185,8 +209,10 @@ TEST_CASE("the small mass that a row drops is reported within rounding") {
 TEST_CASE("a sample of rows is part of all rows") {
   const Pair pair("hyper", 400);
   const Metrics all = pair.metrics(), some = pair.of_rows(80, 0);
-  CHECK(all.sampled_rows == 0);
-  CHECK(some.sampled_rows == 80);
+  CHECK(all.rows == 400);
+  CHECK_FALSE(all.sampled());
+  CHECK(some.rows == 80);
+  CHECK(some.sampled());
   Index known = 0;
   for (std::size_t i = 0; i < 400; ++i)
     if (!std::isnan(some.dropped_mass[i])) {
@@ -202,20 +228,25 @@ TEST_CASE("estimates vary around the truth by their standard error, neither less
   for (const char* id : {"hyper", "h1d"}) {  // drops mass; keeps all pairs, so it has a KL
     const Pair pair(id, n);
     const Metrics all = pair.metrics();
-    REQUIRE(all.attention_kl.has_value() == (std::string(id) == "h1d"));
-    Spread norm, mass, kl;
+    const bool keeps_all = std::string(id) == "h1d";
+    REQUIRE((all.attention_kl.infinite_rows == 0) == keeps_all);
+    Spread norm, mass, kl, reverse, variation;
     for (std::uint64_t seed = 0; seed < draws; ++seed) {
       // Half of the rows: without the correction for a finite population the variance would double.
       const Metrics some = pair.of_rows(n / 2, seed);
-      REQUIRE(some.sampled_rows == n / 2);
+      REQUIRE(some.rows == n / 2);
       norm.add(some.attention_rel_fro);
       mass.add(some.mass_kept);
-      if (some.attention_kl) kl.add(*some.attention_kl);
+      kl.add(some.attention_kl);
+      reverse.add(some.attention_reverse_kl.value());
+      variation.add(some.attention_tv);
     }
     CAPTURE(id);
     norm.check(all.attention_rel_fro.value);
-    if (all.attention_kl)
-      kl.check(all.attention_kl->value);
+    reverse.check(all.attention_reverse_kl->value);
+    variation.check(all.attention_tv.value);
+    if (keeps_all)
+      kl.check(all.attention_kl.value);
     else
       mass.check(all.mass_kept.value);
   }

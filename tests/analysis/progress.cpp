@@ -97,8 +97,7 @@ TEST_CASE("progress rises over a whole computation and ends at 1") {
   const Problem problem = make_data(Data::gaussian, 3000, 32, 32, false);
   for (const Variant& variant : variants()) {
     CAPTURE(variant.id);
-    const ComputeRequest request{
-        .variant = &variant, .values = values_of(variant, {}), .repeats = 2};
+    const ComputeRequest request{.variant = &variant, .values = values_of(variant, {})};
     const std::vector<double> seen =
         values_during([&](Run& run) { compute(problem, request, backend(), run); });
     CHECK(std::ranges::is_sorted(seen));

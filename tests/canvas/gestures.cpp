@@ -147,6 +147,28 @@ TEST_CASE("a double click enlarges and leaves pin and leaves as they were") {
   CHECK(chosen == std::optional<std::pair<int, IndexRange>>{{3, {1, 2}}});
 }
 
+TEST_CASE("a click on any panel selects its column, enlarging it too") {
+  Shown shown(matrix_model(64, 3));
+  QSignalSpy chosen(&shown.canvas, &Canvas::column_chosen),
+      pins(&shown.canvas, &Canvas::query_pinned);
+  const auto click = [&](QPoint at) {
+    shown.move(at);
+    QTest::mouseClick(&shown.canvas, Qt::LeftButton, {}, at);
+    shown.settle();
+  };
+  click(within(shown, 0, 2, 0.5, 0.5));
+  REQUIRE(chosen.count() == 1);
+  CHECK(chosen[0][0].toInt() == 2);
+  CHECK(pins.count() == 1);  // and pins its query as before
+  click(within(shown, 2, 1, 0.5, 0.5));
+  REQUIRE(chosen.count() == 2);
+  CHECK(chosen[1][0].toInt() == 1);
+  double_click(shown, within(shown, 1, 0, 0.5, 0.5));
+  REQUIRE(shown.canvas.is_enlarged());
+  REQUIRE_FALSE(chosen.isEmpty());
+  CHECK(chosen.last()[0].toInt() == 0);
+}
+
 TEST_CASE("columns are not moved while a panel is enlarged") {
   auto model = base_model(64, 3);
   model->views = {View::output};

@@ -1,6 +1,7 @@
 // The card beside the pointer: where it stands, and what stands out on it.
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <random>
 #include <utility>
 #include <vector>
@@ -64,4 +65,83 @@ TEST_CASE("of two columns of one variant only that under the pointer stands out 
   CHECK(titles_on_card({1140, 800}) == std::vector{style.faint, style.text});
   // Without room for all lines those of the other columns go.
   CHECK(titles_on_card({1140, 130}) == std::vector{style.text});
+}
+
+TEST_CASE("colour bar and card say how a pixel shows several entries") {
+  const ScreenLetters letters;
+  const auto model = base_model(500, 2);
+  model->views = {View::heatmap};
+  model->cells = {{cell_of(heat(500, 500), ""), cell_of(heat(500, 500), "")}};
+  model->settings.pool = Pool::Kind::mean;
+  canvas::PreparedPanels prepared;
+  for (const CanvasCell& cell : model->cells[0]) prepared.try_emplace(cell.panel, *cell.panel);
+  const auto said = [&](double width, bool shared) {
+    model->settings.shared_range = shared;
+    canvas::Scene scene{.model = *model,
+                        .settings = model->settings,
+                        .fonts = letters.fonts,
+                        .prepared = prepared,
+                        .rows = {0},
+                        .columns = {0, 1}};
+    scene.lay_out({width, 900});
+    scene.pointer = {.query = 4, .key = 5, .row = 0, .column = 1};
+    const std::string title = scene.bars(0).back().bar.scale().title();
+    const std::string pooling = scene.pooling(0, 1);
+    CHECK(title == "attention weight P, log" + (pooling.empty() ? "" : ", " + pooling));
+    const std::string card = words_at_pointer(scene);
+    CHECK((card.find("a pixel shows: ") != std::string::npos) == !pooling.empty());
+    CHECK(card.find(pooling) != std::string::npos);
+    drawing::RecordingInk ink(letters.fonts, drawing::screen_style(true));
+    draw_scene(ink, scene);
+    std::string drawn;
+    for (const std::string& words : ink.texts()) drawn += words + " ";
+    CHECK(drawn.find(pooling) != std::string::npos);  // whole, however short the bar is
+    return pooling;
+  };
+  for (const bool shared : {true, false}) {
+    CHECK(said(1400, shared) == "");
+    CHECK(said(900, shared) == "area average");
+    CHECK(said(500, shared) == "mean of 4 × 4");
+  }
+}
+
+TEST_CASE(
+    "the strip beside an error map says what it shows, what its colours mean and its values") {
+  const ScreenLetters letters;
+  const auto model = matrix_model(64, 3);
+  for (CanvasCell& cell : model->cells[1]) {
+    auto panel = std::make_shared<Panel>(*cell.panel);
+    panel->view = View::error;
+    cell.panel = panel;
+  }
+  std::vector<float> errors(64, 0.25f);
+  errors[40] = 0.5f;
+  model->cells[1][1].token_errors = std::make_shared<const std::vector<float>>(errors);
+  errors[40] = 1;
+  model->cells[1][2].token_errors = std::make_shared<const std::vector<float>>(errors);
+  canvas::PreparedPanels prepared;
+  for (const auto& cells : model->cells)
+    for (const CanvasCell& cell : cells) prepared.try_emplace(cell.panel, *cell.panel);
+  canvas::Scene scene{.model = *model,
+                      .settings = model->settings,
+                      .fonts = letters.fonts,
+                      .prepared = prepared,
+                      .rows = {0, 1, 2},
+                      .columns = {0, 1, 2}};
+  scene.lay_out({1140, 900});
+  const std::string legend = "strip: output error |z̃ − z|, colours 0 to 1";  // both columns
+  CHECK(scene.captions[1][1] == legend);
+  CHECK(scene.captions[0][1].find("strip") == std::string::npos);
+  const drawing::Rect panel = scene.grid.panel(1, 1);
+  const auto words_at = [&](drawing::Point at) {
+    scene.pointer = scene.point_at(at);
+    return words_at_pointer(scene);
+  };
+  const std::string card = words_at({panel.right() + 5, panel.y + 40.5 / 64 * panel.height});
+  CHECK(card.find("output error |z̃ − z| 0.5") != std::string::npos);
+  CHECK(card.find(legend) != std::string::npos);
+  CHECK(scene.pointer.query == 40);
+  CHECK(scene.pointer.key == -1);
+  const drawing::Rect above = scene.grid.panel(0, 1);  // no strip, nothing to say
+  CHECK(words_at({above.right() + 5, above.centre().y}).empty());
 }

@@ -15,10 +15,10 @@ namespace {
 constexpr float masked = -std::numeric_limits<float>::infinity();
 
 // Both signs, a masked corner, and one NaN.
-Raster numbers(Index rows, Index cols, Palette palette, Pool::Kind pooled) {
+Raster numbers(Index rows, Index cols, Palette palette) {
   Raster raster;
   raster.palette = palette;
-  raster.pooled = pooled;
+  raster.rows = {0, rows}, raster.cols = {0, cols};
   raster.values = Matrix(rows, cols);
   Random random(5, 1);
   for (Index i = 0; i < rows; ++i)
@@ -37,7 +37,7 @@ struct Block {
         right(std::min((c + 1) * b.across, raster.values.cols())) {}
 };
 
-double expected(const Raster& raster, const Block& block) {
+double expected(const Raster& raster, const Block& block, Pool::Kind kind) {
   double most = masked, sum = 0;
   int count = 0;
   for (Index i = block.top; i < block.bottom; ++i)
@@ -51,23 +51,23 @@ double expected(const Raster& raster, const Block& block) {
       sum += x;
       ++count;
     }
-  return raster.pooled == Pool::Kind::mean && count > 0 ? sum / count : most;
+  return kind == Pool::Kind::mean && count > 0 ? sum / count : most;
 }
 
 }  // namespace
 
-TEST_CASE("a raster pooled for the screen keeps what its own pooling keeps") {
+TEST_CASE("a raster is pooled for the screen by the largest or the mean of each block") {
   for (const Palette palette : {Palette::sequential, Palette::diverging})
-    for (const Pool::Kind kind : {Pool::Kind::none, Pool::Kind::max, Pool::Kind::mean})
+    for (const Pool::Kind kind : {Pool::Kind::max, Pool::Kind::mean})
       for (const PooledBlock block : {PooledBlock{1, 1}, {2, 3}, {5, 1}, {40, 50}}) {
-        const Raster raster = numbers(33, 47, palette, kind);
-        const Matrix pooled = pooled_values(raster, block);
+        const Raster raster = numbers(33, 47, palette);
+        const Matrix pooled = pooled_values(raster, block, kind);
         REQUIRE(pooled.rows() == (33 + block.down - 1) / block.down);
         REQUIRE(pooled.cols() == (47 + block.across - 1) / block.across);
         int wrong = 0, not_numbers = 0;
         for (Index r = 0; r < pooled.rows(); ++r)
           for (Index c = 0; c < pooled.cols(); ++c) {
-            const double truth = expected(raster, {raster, block, r, c});
+            const double truth = expected(raster, {raster, block, r, c}, kind);
             const auto got = static_cast<double>(pooled(r, c));
             not_numbers += std::isnan(got);
             // One rounding of a mean below 8.
@@ -77,6 +77,36 @@ TEST_CASE("a raster pooled for the screen keeps what its own pooling keeps") {
         CHECK(wrong == 0);
         CHECK(not_numbers == 1);
       }
+}
+
+TEST_CASE("the screen pools as chosen from two entries a pixel on, and says what it shows") {
+  const auto words = [](const Raster& raster, Pool::Kind chosen, double pixels) {
+    return words_of(raster, screen_pooling(raster, chosen, pixels, pixels));
+  };
+  using enum Pool::Kind;
+  Raster entries = numbers(320, 320, Palette::sequential);
+  for (const Pool::Kind chosen : {max, mean}) {
+    CHECK(words(entries, chosen, 640) == "");
+    CHECK(words(entries, chosen, 320) == "");
+    CHECK(words(entries, chosen, 300) == "area average");
+    CHECK(words(entries, chosen, 161) == "area average");
+  }
+  CHECK(words(entries, max, 160) == "max of 2 × 2");
+  CHECK(words(entries, mean, 160) == "mean of 2 × 2");
+  CHECK(words(entries, mean, 150) == "mean of 4 × 4");  // all that a pixel overlaps
+  CHECK(words_of(entries, screen_pooling(entries, max, 320, 80)) == "max of 4 × 1");
+  // What is pooled already stays of its kind, and its entries are counted.
+  Raster pooled = entries;
+  pooled.rows = pooled.cols = {0, 1280};
+  pooled.pooled = mean;
+  CHECK(words(pooled, max, 320) == "mean of 4 × 4");
+  CHECK(words(pooled, max, 200) == "mean of 8 × 8");
+  // Levels have no mean, and of categories only colours have one.
+  Raster levels = entries;
+  levels.palette = Palette::ranks;
+  CHECK(words(levels, mean, 200) == "max of 2 × 2");
+  levels.palette = Palette::categories;
+  CHECK(words(levels, max, 200) == "mean colour of 2 × 2");
 }
 
 TEST_CASE("categories pooled for the screen are the mean of their colours") {

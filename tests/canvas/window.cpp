@@ -4,6 +4,7 @@
 #include <QDir>
 #include <QDockWidget>
 #include <QMainWindow>
+#include <functional>
 
 #include "canvas/grid.h"
 #include "canvas/viewport.h"
@@ -80,6 +81,107 @@ TEST_CASE("every norm has the colours that a figure has, pooled to pixels too") 
           CHECK(known);
         }
       }
+}
+
+namespace {
+
+/// A heatmap of random entries alone, so many to a pixel, some of them masked and one not a number.
+struct Pooled {
+  explicit Pooled(double each, Pool::Kind pool) : shown(base_model(16, 1)) {
+    const auto show = [&](const Raster& raster) {
+      auto model = base_model(raster.rows.size(), 1);
+      model->views = {View::heatmap};
+      model->settings.pool = pool;
+      model->cells = {{cell_of(raster, "")}};
+      shown.canvas.set_model(model);
+      shown.settle();
+    };
+    show(heat(16, 16));
+    Index n = 0;  // the numbers of tokens beside the panel need room, too
+    for (int round = 0; round < 5 && n != static_cast<Index>(each * side(shown)); ++round) {
+      n = static_cast<Index>(each * side(shown));
+      show(heat(n, 16));
+    }
+    REQUIRE(n == static_cast<Index>(each * side(shown)));
+    entries = heat(n, n);
+    entries.norm = Norm::linear, entries.low = 0, entries.high = 1;
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < n; ++j)
+        entries.values(i, j) = static_cast<float>((i * 7919 + j * 104729) % 1009 % 10) / 10;
+    for (Index i = 0; i < 40; ++i)
+      for (Index j = 40 + i / 2; j < 90; ++j)
+        entries.values(i, j) = -std::numeric_limits<float>::infinity();
+    entries.values(n / 2, n / 3) = std::numeric_limits<float>::quiet_NaN();
+    show(entries);
+    image = shown.picture();
+  }
+  /// Of the pixels in the middle of the panel's frame, those that do not have the colour of what
+  /// `value` gives for the entries [top, bottom) x [left, right) under them.
+  int wrong(const std::function<double(double, double, double, double)>& value) const {
+    const Colormap& map = colormap("viridis");
+    const double each = static_cast<double>(entries.values.rows()) / side(shown);
+    const auto has_colour = [&](QRgb got, double expected) {
+      if (std::isnan(expected)) return near(got, rgb(map.not_a_number));
+      if (expected < 0) return near(got, rgb(map.masked));
+      for (const double nudge : {0.0, -0.004, 0.004})
+        if (near(got, rgb(map.steps[static_cast<std::size_t>(
+                          std::clamp(256 * (expected + nudge), 0.0, 255.0))])))
+          return true;
+      return false;
+    };
+    int count = 0;
+    for (int y = 1; y + 1 < side(shown); ++y)
+      for (int x = 1; x + 1 < side(shown); ++x)
+        count += !has_colour(pixel(shown, image, QPoint(left + x, top + y)),
+                             value(y * each, (y + 1) * each, x * each, (x + 1) * each));
+    return count;
+  }
+  Shown shown;
+  Raster entries;
+  QImage image;
+};
+
+}  // namespace
+
+TEST_CASE("below two entries a pixel has their average by area, whatever pooling was chosen") {
+  for (const double each : {1.5, 1.9}) {
+    const Pooled pooled(each, Pool::Kind::max);
+    CAPTURE(each);
+    const auto average = [&](double from, double to, double begin, double end) {
+      double sum = 0, area = 0;
+      for (auto i = static_cast<Index>(from); static_cast<double>(i) < to - 1e-3; ++i)
+        for (auto j = static_cast<Index>(begin); static_cast<double>(j) < end - 1e-3; ++j) {
+          const double down = std::min(to, i + 1.0) - std::max(from, static_cast<double>(i)),
+                       across = std::min(end, j + 1.0) - std::max(begin, static_cast<double>(j)),
+                       v = static_cast<double>(pooled.entries.values(i, j));
+          if (std::isinf(v) || down < 1e-3 || across < 1e-3) continue;
+          sum += down * across * v;
+          area += down * across;
+        }
+      return area > 0 ? sum / area : -1;
+    };
+    CHECK(pooled.wrong(average) == 0);
+  }
+}
+
+TEST_CASE("from two entries a pixel has what was chosen of them, the largest or the mean") {
+  for (const Pool::Kind kind : {Pool::Kind::max, Pool::Kind::mean}) {
+    const Pooled pooled(4, kind);
+    CAPTURE(int(kind));
+    const auto chosen = [&](double from, double to, double begin, double end) {
+      double sum = 0, most = -1;
+      int count = 0;
+      for (auto i = static_cast<Index>(from); static_cast<double>(i) < to; ++i)
+        for (auto j = static_cast<Index>(begin); static_cast<double>(j) < end; ++j) {
+          const auto v = static_cast<double>(pooled.entries.values(i, j));
+          if (std::isnan(v)) return v;
+          if (std::isinf(v)) continue;
+          sum += v, most = std::max(most, v), ++count;
+        }
+      return kind == Pool::Kind::max || count == 0 ? most : sum / count;
+    };
+    CHECK(pooled.wrong(chosen) == 0);
+  }
 }
 
 TEST_CASE("the crosshair shows in all panels of all columns") {

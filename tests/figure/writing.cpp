@@ -51,6 +51,21 @@ TEST_CASE("PNG: as many pixels as points and dpi say, and the dpi is in the file
   CHECK(image.pixelColor(1, 1) == QColor(Qt::white));
 }
 
+TEST_CASE("an image whose pixels cover several entries says so, an image of all entries does not") {
+  example::application();
+  const Figure figure = small();
+  const auto captions = [](const Figure& of) {
+    std::string all;
+    for (const auto& row : of.rows)
+      for (const Panel& panel : row) all += panel.caption + "\n";
+    return all;
+  };
+  CHECK(captions(with_pooling_named(figure, 20)) == captions(figure));
+  const std::string coarse = captions(with_pooling_named(figure, 0.5));
+  CHECK(coarse.find("a pixel: mean colour of about ") != std::string::npos);
+  CHECK(coarse.find(" entries") != std::string::npos);
+}
+
 TEST_CASE("PDF: TrueType is embedded, and cells are not blurred") {
   example::application();
   const QTemporaryDir folder;

@@ -89,11 +89,13 @@ TEST_CASE("a session written is the session read, field by field") {
   const Session session = written.file.session = unlike_any_default();
   written.file.content_hash = "abc123";
   written.file.layout = "[n,h,d]";
+  written.file.selected_column = 2;
   written.write();
   const SessionFile read = read_session(written.path);
   const Session& found = read.session;
   CHECK(read.content_hash == "abc123");
   CHECK(read.layout == "[n,h,d]");
+  CHECK(read.selected_column == 2);
   // One by one, so that a failure names the field.
   CHECK(found.source == session.source);
   CHECK(found.patch == session.patch);

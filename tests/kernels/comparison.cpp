@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "analysis/metrics.h"
 #include "harness.h"
@@ -23,6 +24,8 @@ const std::vector<Setting> approximations{
     {"tc", {{"height", "2"}, {"alpha", "0,0.5,-0.75"}}},
     {"hyper", {{"block", "16"}, {"samples", "20"}, {"min_length", "0"}}}};
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 std::vector<RowDifference> on_host(const Instance& approximate, const Instance& exact) {
   const Index n = exact.problem.n();
   const Matrix q = approximate.all(), p = exact.all();
@@ -33,8 +36,10 @@ std::vector<RowDifference> on_host(const Instance& approximate, const Instance& 
       const double a = q(i, j), e = p(i, j);
       row.error += (a - e) * (a - e);
       row.norm += e * e;
-      if (e > 0 && a > 0) row.kl += e * std::log(e / a);
-      if (e > 0 && !(a > 0)) row.kl_defined = false;
+      row.variation += std::abs(a - e) / 2;
+      if (e > 0) row.kl += a > 0 ? e * std::log(e / a) : infinity;
+      if (a > 0) row.reverse_kl += e > 0 ? a * std::log(a / e) : infinity;
+      if (a < 0) row.reverse_kl = std::numeric_limits<double>::quiet_NaN();
     }
   return rows;
 }
@@ -60,8 +65,14 @@ TEST_CASE("rows of two operators are compared on the device as on the host") {
         // The same doubles, added in another order: a few ulps of the sums of magnitudes.
         CHECK((*there)[i].error == doctest::Approx(here[i].error).epsilon(1e-12));
         CHECK((*there)[i].norm == doctest::Approx(here[i].norm).epsilon(1e-12));
-        CHECK((*there)[i].kl == doctest::Approx(here[i].kl).epsilon(1e-9));
-        CHECK((*there)[i].kl_defined == here[i].kl_defined);
+        CHECK((*there)[i].variation == doctest::Approx(here[i].variation).epsilon(1e-12));
+        CHECK(std::isnan((*there)[i].reverse_kl) == std::isnan(here[i].reverse_kl));
+        if (std::isfinite(here[i].kl))
+          CHECK((*there)[i].kl == doctest::Approx(here[i].kl).epsilon(1e-9));
+        else
+          CHECK((*there)[i].kl == here[i].kl);
+        if (std::isfinite(here[i].reverse_kl))
+          CHECK((*there)[i].reverse_kl == doctest::Approx(here[i].reverse_kl).epsilon(1e-9));
       }
     }
 }
@@ -89,10 +100,14 @@ TEST_CASE("metrics on the device are those of the CPU back end") {
       CHECK(device.attention_rel_fro.value ==
             doctest::Approx(host.attention_rel_fro.value).epsilon(near));
       CHECK(device.mass_kept.value == doctest::Approx(host.mass_kept.value).epsilon(near));
-      REQUIRE(device.attention_kl.has_value() == host.attention_kl.has_value());
-      if (host.attention_kl)
-        CHECK(device.attention_kl->value ==
-              doctest::Approx(host.attention_kl->value).epsilon(near));
+      CHECK(device.attention_tv.value == doctest::Approx(host.attention_tv.value).epsilon(near));
+      CHECK(device.attention_kl.infinite_rows == host.attention_kl.infinite_rows);
+      if (host.attention_kl.infinite_rows == 0)
+        CHECK(device.attention_kl.value == doctest::Approx(host.attention_kl.value).epsilon(near));
+      REQUIRE(device.attention_reverse_kl.has_value() == host.attention_reverse_kl.has_value());
+      if (host.attention_reverse_kl)
+        CHECK(device.attention_reverse_kl->value ==
+              doctest::Approx(host.attention_reverse_kl->value).epsilon(near));
     }
 }
 

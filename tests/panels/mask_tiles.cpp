@@ -55,17 +55,19 @@ std::string caption_of(const Counted& tiles) {
   std::snprintf(density, sizeof density, "density %.2g", tiles.used / tiles.all);
   std::string counts;
   for (const auto& [count, name] :
-       {std::pair{tiles.full, " full"}, {tiles.partial, " partial"}, {tiles.empty, " empty"}})
+       {std::pair{tiles.full, " full"}, {tiles.partial, " mixed"}, {tiles.empty, " empty"}})
     if (count > 0) counts += (counts.empty() ? "" : ", ") + std::to_string(count) + name;
-  std::string text = density + (" · " + counts);
+  std::string text = density + (" · " + counts + " tiles");
   if (tiles.partial > 0)  // of the pairs of tiles that are evaluated at all
-    text += " · " + percent_text(1 - tiles.used / tiles.touched) + " wasted";
+    text +=
+        " · " + percent_text(1 - tiles.used / tiles.touched) + " of computed pairs are discarded";
   return text;
 }
 
 }  // namespace
 
-TEST_CASE("the mask's caption counts full, partial and empty tiles and what they waste") {
+TEST_CASE(
+    "the mask's caption counts full, mixed and empty tiles and the pairs that are discarded") {
   // Tiles that are more than half full and less, cut off at the end, and of the whole matrix.
   for (const bool causal : {false, true})
     for (const auto& [id, settings] :
@@ -95,7 +97,8 @@ TEST_CASE("a tile of the mask is full only where every pair of it is used") {
   scene.settings.mask_block = 8;
   Index mostly = 0;
   const auto raster = std::get<Raster>(scene.panel(View::mask, {0, 64}, {0, 64}, 32).body);
-  REQUIRE(raster.categories == std::vector<std::string>{"empty", "partial", "full", "coarse"});
+  REQUIRE(raster.categories ==
+          std::vector<std::string>{"empty", "mixed tile", "full", "cluster mean"});
   for (Index r = 0; r < 32; ++r)
     for (Index c = 0; c < 32; ++c) {
       const IndexRange rows{r / 4 * 8, r / 4 * 8 + 8}, cols{c / 4 * 8, c / 4 * 8 + 8};

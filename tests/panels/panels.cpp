@@ -147,7 +147,8 @@ TEST_CASE("the mask shows tiles from afar and elements from near") {
   scene.settings.mask_block = 4;
   const Panel far = scene.panel(View::mask);
   const auto& tiles = std::get<Raster>(far.body);
-  CHECK(tiles.categories == std::vector<std::string>{"empty", "unused", "full", "coarse", "used"});
+  CHECK(tiles.categories == std::vector<std::string>{"empty", "computed, then masked out", "full",
+                                                     "cluster mean", "kept, in a mixed tile"});
   CHECK(far.caption.find("full") != std::string::npos);
   CHECK(tiles.values(0, 0) == 4);  // the diagonal tile is cut by the mask: this pair is used
   CHECK(tiles.values(0, 1) == 1);  // and this one not
@@ -158,7 +159,8 @@ TEST_CASE("the mask shows tiles from afar and elements from near") {
   for (Index i = 0; i < 16; ++i)
     for (Index j = 0; j < 16; ++j) CHECK((near.values(i, j) >= 2) == (mask(i, j) > 0));
   const auto pooled = std::get<Raster>(scene.panel(View::mask, {0, 64}, {0, 64}, 32).body);
-  CHECK(pooled.categories == std::vector<std::string>{"empty", "partial", "full", "coarse"});
+  CHECK(pooled.categories ==
+        std::vector<std::string>{"empty", "mixed tile", "full", "cluster mean"});
   CHECK(pooled.values(0, 0) == 1);
   CHECK(pooled.values(3, 0) == 2);
 }
@@ -169,6 +171,10 @@ TEST_CASE("the mask tells pairs evaluated through clusters from those evaluated 
   const Matrix owner = level_owner(scene.computation.op->plan(), {0, 64}, {0, 64});
   for (Index i = 0; i < 64; ++i)
     for (Index j = 0; j < 64; ++j) CHECK((mask.values(i, j) == 3) == (owner(i, j) > 0));
+  // Of 16 x 16 tiles of 4 only the diagonal and its neighbours are computed key by key.
+  scene.settings.mask_block = 4;
+  CHECK(scene.panel(View::mask).caption.find("46 full, 210 cluster-mean tiles") !=
+        std::string::npos);
 }
 
 TEST_CASE("signed errors have a logarithmic scale where weights have one") {
@@ -189,6 +195,22 @@ TEST_CASE("the rank map covers the matrix and counts what it stores") {
   CHECK(map.map.n == 40);
   CHECK(map.stored == stored_entries(map.map));
   CHECK(map.compression == doctest::Approx(1600 / map.stored));
+}
+
+TEST_CASE("the rank map of a causal head is compared with what a dense causal matrix stores") {
+  Scene scene(make_data(Data::gaussian, 40, 4, 4, true), "exact", {});
+  const auto map_of = [&](RankSubject what) {
+    scene.settings.rank_of = what;
+    return std::get<BlockMap>(scene.panel(View::rank).body);
+  };
+  // Noise has full rank: its empty triangle is no gain.
+  const BlockMap map = map_of(RankSubject::attention);
+  CHECK(dense_entries(map.map) == 40 * 41 / 2);
+  CHECK(map.stored <= 40 * 41 / 2);
+  scene.settings.rank_tolerance = 0;
+  CHECK(map_of(RankSubject::attention).compression == doctest::Approx(1));
+  CHECK(scene.panel(View::rank).caption.find("low rank at ε saves nothing") != std::string::npos);
+  CHECK(dense_entries(map_of(RankSubject::logits).map) == 1600);  // there for every pair
 }
 
 TEST_CASE("rank subjects are P, exp(S), S and the error") {
@@ -263,7 +285,8 @@ TEST_CASE("a subtitle has two parameters, and leaves out what only a causal mask
   CHECK(subtitle_of(variant, values, false, nullptr) == "block 4, samples 8");
   Metrics metrics;
   metrics.output_rel_fro = 0.27512;
-  CHECK(subtitle_of(variant, values, false, &metrics) == "block 4, samples 8 · output error 0.275");
+  CHECK(subtitle_of(variant, values, false, &metrics) ==
+        "block 4, samples 8 · relative output error 0.275");
   CHECK(subtitle_of(reference_variant(), {}, false, &metrics) == "softmax, the reference");
 }
 

@@ -57,7 +57,7 @@ TEST_CASE("a rank map of a part of the tokens has its blocks where the part is")
     return part;
   };
   const auto body =
-      panels::rank_body({24, 40}, entries, settings, "P", *backends().front(), caption, run);
+      panels::rank_body({24, 40}, false, entries, settings, "P", *backends().front(), caption, run);
   const RankMap& map = std::get<BlockMap>(body).map;
   CHECK(map.n == 40);
   Matrix covered(64, 64);

@@ -20,8 +20,7 @@ struct Scene {
     const Backend& backend = *backends().front();
     const auto make = [&](const std::string& name, const Settings& s) {
       const Variant& variant = find_variant(name);
-      return compute(problem, {.variant = &variant, .values = values_of(variant, s), .repeats = 0},
-                     backend, run);
+      return compute(problem, {.variant = &variant, .values = values_of(variant, s)}, backend, run);
     };
     exact = make("exact", {});
     computation = id == "exact" ? exact : make(id, parameters);

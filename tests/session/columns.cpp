@@ -19,6 +19,21 @@ TEST_CASE("session: a column goes on where it is, else the same variant at its p
   CHECK(continued_columns({first}, {first, first}) == Places{0, -1});
 }
 
+TEST_CASE("session: columns of one variant are told apart by what differs") {
+  const Variant& h1d = find_variant("h1d");
+  Column exact{.variant = "exact", .values = {}, .seed = 0}, first{"h1d", defaults(h1d.schema), 0};
+  set_value(h1d.schema, first.values, "block", "38");
+  CHECK(label_of({exact, first}, 0) == "Exact");
+  CHECK(label_of({exact, first}, 1) == "H-Transformer-1D");
+  Column second = first;
+  set_value(h1d.schema, second.values, "block", "16");
+  CHECK(label_of({first, exact, second}, 0) == "H-Transformer-1D, block 38");
+  CHECK(label_of({first, exact, second}, 2) == "H-Transformer-1D, block 16");
+  second.seed = 7;
+  CHECK(label_of({first, second}, 1) == "H-Transformer-1D, block 16, seed 7");
+  CHECK(label_of({first, first}, 1) == "H-Transformer-1D");  // nothing differs
+}
+
 TEST_CASE("session: the visible tokens are whole ones, and all where there are none") {
   CHECK(visible_tokens(2.4, 5.1, 10) == IndexRange{2, 6});
   CHECK(visible_tokens(3, 3.2, 10) == IndexRange{3, 4});

@@ -19,8 +19,32 @@ TEST_CASE("timing: median, p10 and p90 by stage and of the total") {
   CHECK(stages[0].p10_ms == doctest::Approx(101));
   CHECK(stages[0].p90_ms == doctest::Approx(109));
   CHECK(stages[0].samples == 11);
-  CHECK(summarise_total(profiles).median_ms == doctest::Approx(106));
-  CHECK(summarise_total({}).samples == 0);
+}
+
+TEST_CASE("timing: the total is of plan, upload and apply, and learning is in no total") {
+  std::vector<TimedRun> runs(5);
+  for (int i = 0; i < 5; ++i) {
+    TimedRun& run = runs[static_cast<std::size_t>(i)];
+    run.learning.add("build tree", 1000 + i);
+    run.plan.add("hash", 10 - i);
+    run.upload.add("pack", 1);
+    run.apply.add("attend", 100 + i);
+    run.apply.add("divide", 1);
+    CHECK(run.total_ms() == doctest::Approx(112));
+  }
+  const Timing timing = summarise(runs);
+  CHECK(timing.learning.median_ms == doctest::Approx(1002));
+  CHECK(timing.plan_total.median_ms == doctest::Approx(8));
+  CHECK(timing.upload_total.median_ms == doctest::Approx(1));
+  CHECK(timing.apply_total.median_ms == doctest::Approx(103));
+  CHECK(timing.apply.size() == 2);
+  // Of the sums of each run, not the sum of the medians.
+  CHECK(timing.total.p90_ms == doctest::Approx(112));
+  CHECK_FALSE(timing.few_samples());
+  runs.pop_back();
+  CHECK(summarise(runs).few_samples());
+  CHECK(summarise(std::vector<TimedRun>{}).total.samples == 0);
+  CHECK(summarise(std::vector<TimedRun>(2)).learning.samples == 0);
 }
 
 TEST_CASE("timing: a stage that only some runs have counts its own samples") {

@@ -158,17 +158,17 @@ TEST_CASE("a source is opened, computed, compared and timed without a display") 
       CHECK(cell.panel);
       CHECK(cell.status == "");
     }
-  CHECK(wait_until([&] { return study.columns()[1].metrics && study.columns()[1].timing; }));
+  CHECK(wait_until([&] { return study.columns()[1].metrics && study.columns()[1].time; }));
   CHECK(study.columns()[1].metrics->output_rel_fro > 0);
 }
 
 TEST_CASE("columns are timed in turn, a few runs each") {
   Study study(std::make_unique<SlowApply>());
   open(study, small, {"exact", "h1d"}, {View::heatmap});
-  REQUIRE(wait_until([&] { return study.columns().size() == 2 && study.columns()[1].timing; }));
-  REQUIRE(study.columns()[0].timing);
+  REQUIRE(wait_until([&] { return study.columns().size() == 2 && study.columns()[1].time; }));
+  REQUIRE(study.columns()[0].time);
   // A turn has about 40 ms of runs of 10 ms; each column gets 64 runs in all.
-  CHECK(study.columns()[0].timing->apply_total.samples < 32);
+  CHECK(study.columns()[0].time->timing.total.samples < 32);
 }
 
 TEST_CASE("while another head is computed nothing of the last one is shown as its own") {

@@ -183,8 +183,7 @@ TEST_CASE("sweep: every point is a measurement of a prefix of the head") {
     return compute(prefix_of(whole, n),
                    {.variant = &find_variant(sweep.series[s].column.variant),
                     .values = sweep.series[s].points[1].values,
-                    .seed = sweep.series[s].column.seed,
-                    .repeats = 0},
+                    .seed = sweep.series[s].column.seed},
                    backend, run)
         .output.z;
   };
@@ -254,8 +253,8 @@ TEST_CASE("sweep: as a table, a line a point and as many fields as headings") {
   std::vector<std::ptrdiff_t> commas;
   while (std::getline(table, line)) commas.push_back(std::ranges::count(line, ','));
   REQUIRE(commas.size() == 1 + 2 * sweep.lengths.size());
-  CHECK(commas[0] == 17);
-  CHECK(commas[1] == 17);  // exact has no parameters, and no error
+  CHECK(commas[0] == 18);
+  CHECK(commas[1] == 18);  // exact has no parameters, and no error
   CHECK(to_csv(sweep).find("\"H-Transformer-1D\",\"block=16 structure=banded") !=
         std::string::npos);
 }
@@ -265,6 +264,6 @@ TEST_CASE("sweep: columns of one variant are named by what differs") {
   CHECK(label_of(sweep, 1) == "H-Transformer-1D");
   sweep.series.push_back(sweep.series[1]);
   set_value(find_variant("h1d").schema, sweep.series[2].column.values, "block", "32");
-  CHECK(label_of(sweep, 1) == "H-Transformer-1D (block 16)");
-  CHECK(label_of(sweep, 2) == "H-Transformer-1D (block 32)");
+  CHECK(label_of(sweep, 1) == "H-Transformer-1D, block 16");
+  CHECK(label_of(sweep, 2) == "H-Transformer-1D, block 32");
 }

@@ -199,19 +199,24 @@ TEST_CASE("settings that would change nothing are disabled and say why") {
   };
   window->change("views", [](Session& s) { s.views = {View::heatmap}; });
   REQUIRE(window.settle());
-  for (const char* name : {"view_Error", "view_Tiles", "view_Rank of", "view_ε", "view_Pool"}) {
+  for (const char* name : {"view_Error", "view_Tiles", "view_Rank of", "view_ε"}) {
     CAPTURE(name);
     CHECK_FALSE(enabled(name));
     CHECK(window->findChild<QWidget*>(name)->toolTip().contains(". "));
   }
   CHECK(enabled("view_Floor"));
+  CHECK(enabled("view_Pool"));  // zooming out may pool at any time
   window->change("norm", [](Session& s) { s.settings.norm = Norm::linear; });
   REQUIRE(window.settle());
   CHECK_FALSE(enabled("view_Floor"));
   window->change("views", [](Session& s) { s.views = {View::error, View::mask, View::rank}; });
   REQUIRE(window.settle());
-  for (const char* name : {"view_Error", "view_Tiles", "view_Rank of", "view_ε"})
+  for (const char* name : {"view_Error", "view_Tiles", "view_Rank of", "view_ε", "view_Pool"})
     CHECK(enabled(name));
+  window->change("views", [](Session& s) { s.views = {View::mask}; });
+  REQUIRE(window.settle());
+  CHECK_FALSE(enabled("view_Pool"));
+  CHECK(window->findChild<QWidget*>("view_Pool")->toolTip().contains("no heatmap row"));
 }
 
 TEST_CASE("keys are listed and changed, and a key with two meanings is reported and refused") {

@@ -194,6 +194,28 @@ TEST_CASE("exact is shown in place also before the canvas shows that its column 
   QTest::keyRelease(&window->canvas(), Qt::Key_Shift);
 }
 
+TEST_CASE("while exact is shown in place no panel moves") {
+  for (const QSize size : {QSize{1366, 768}, QSize{1600, 1000}}) {
+    Window window(small, size);
+    show(window, {View::heatmap, View::error, View::mask, View::output});
+    take_focus(window);
+    const auto places = [&] {
+      std::vector<QRectF> all;
+      for (int view = 0; view < 4; ++view)
+        for (int column = 0; column < int(window.study().columns().size()); ++column)
+          all.push_back(window->canvas().panel_place(view, column));
+      return all;
+    };
+    const auto before = places();
+    QTest::keyPress(&window->canvas(), Qt::Key_Shift);
+    be_still(window);
+    CHECK(places() == before);
+    QTest::keyRelease(&window->canvas(), Qt::Key_Shift);
+    be_still(window);
+    CHECK(places() == before);
+  }
+}
+
 TEST_CASE("E cycles the error metric, N normalises rows, L is logarithmic, R resets") {
   Window window(small);
   take_focus(window);

@@ -86,7 +86,7 @@ int look(const QStringList& arguments) {
   const auto timed = [&] {
     const auto& columns = window.study().columns();
     return std::ranges::all_of(columns, [](const ColumnState& column) {
-      return column.timing && column.timing->apply_total.samples >= 32;
+      return column.time && column.time->timing.total.samples >= 32;
     });
   };
   if (!QTest::qWaitFor(timed, 15000)) std::puts("few runs so far");

@@ -174,8 +174,7 @@ TEST_CASE("a column that cannot be timed is left out, the others are timed") {
   show(window, {View::heatmap}, {"exact", "h1d"});
   REQUIRE(window.settle());
   const auto timed = [&] {
-    return std::ranges::count_if(study.columns(),
-                                 [](const auto& c) { return c.timing.has_value(); });
+    return std::ranges::count_if(study.columns(), [](const auto& c) { return c.time.has_value(); });
   };
   SUBCASE("one") {
     study.use_backend(std::make_unique<NoMemoryForTiming>(study, 1));
@@ -203,15 +202,15 @@ TEST_CASE("times from a slow machine are labelled") {
   const auto slow = backend->slow;
   study.use_backend(std::move(backend));
   const auto timed = [&](std::size_t column) {
-    return study.columns().size() > column && study.columns()[column].timing;
+    return study.columns().size() > column && study.columns()[column].time;
   };
   REQUIRE(wait_until([&] { return timed(0); }, 10000));
-  CHECK_FALSE(study.columns()[0].throttled);
+  CHECK_FALSE(study.columns()[0].time->slow);
   *slow = true;
   show(window, {View::heatmap}, {"exact", "h1d"});
   REQUIRE(wait_until([&] { return timed(1); }, 10000));
-  CHECK(study.columns()[1].throttled);
-  CHECK(window.timing_text().contains("slow"));
+  CHECK(study.columns()[1].time->slow);
+  CHECK(window.timing_text().contains("below best clock"));
 }
 
 TEST_CASE("a sweep is measured again although everything was cancelled") {

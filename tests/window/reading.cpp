@@ -3,7 +3,9 @@
 
 #include <QAction>
 #include <QApplication>
+#include <QClipboard>
 #include <QComboBox>
+#include <QHeaderView>
 #include <QLabel>
 #include <QPointer>
 #include <QSpinBox>
@@ -18,6 +20,7 @@
 
 #include "data/number_text.h"
 #include "figure/painter_ink.h"
+#include "io/safetensors_writer.h"
 #include "session/resident_use.h"
 #include "study/background.h"
 #include "window/docks/inspector_dock.h"
@@ -195,16 +198,84 @@ TEST_CASE("a variant that is fitted to all tokens says so, above all under a cau
   }
 }
 
+TEST_CASE("a mask that no file states is said to be assumed until somebody sets it") {
+  const QTemporaryDir dir;
+  const std::string path = dir.filePath("heads.safetensors").toStdString();
+  std::vector<float> numbers(32 * 4, 0.5f);
+  write_safetensors(
+      path, {{"q", {32, 4}, numbers}, {"k", {32, 4}, numbers}, {"v", {32, 4}, numbers}}, {});
+  Window window(QString::fromStdString(path));
+  REQUIRE(window.settle());
+  auto* warning = window->findChild<QLabel*>("mask_warning");
+  REQUIRE(warning);
+  CHECK(warning->isVisibleTo(window->window()));
+  CHECK(warning->text().contains("bidirectional is assumed"));
+  CHECK(some_label_says(*window, "mask bidirectional: not stated"));
+  CHECK(some_label_says(*window, "scale 0.5: 1/√d, not stated"));
+  emit warning->linkActivated("causal");
+  REQUIRE(window.settle());
+  CHECK(window.study().problem()->causal);
+  CHECK_FALSE(warning->isVisibleTo(window->window()));
+  CHECK(some_label_says(*window, "mask causal: set by hand"));
+  window->change("causal", [](Session& s) { s.causal.reset(); });
+}
+
+TEST_CASE("the comparison has every measure of every column, is sorted by one and is copied") {
+  Window window(small);
+  REQUIRE(wait_until([&] {
+    return std::ranges::all_of(window.study().columns(), [](const ColumnState& c) {
+      return c.metrics && c.time && (c.time->total_speed_up || is_reference(c.column.variant));
+    });
+  }));
+  auto* table = window->findChild<QTableWidget*>("comparison");
+  REQUIRE(table);
+  REQUIRE(table->columnCount() == int(window.study().columns().size()));
+  const auto row_of_measure = [&](const QString& label) {
+    for (int row = 0; row < table->rowCount(); ++row)
+      if (table->verticalHeaderItem(row)->text().endsWith(label)) return row;
+    return -1;
+  };
+  const int error = row_of_measure("relative output error");
+  REQUIRE(error >= 0);
+  int bold = 0;
+  for (int c = 0; c < table->columnCount(); ++c) {
+    const auto& metrics = window.study().columns()[std::size_t(c)].metrics;
+    const bool reference = is_reference(window.study().columns()[std::size_t(c)].column.variant);
+    CHECK(table->item(error, c)->text() ==
+          (reference ? "" : QString::fromStdString(format_number(metrics->output_rel_fro, 4))));
+    bold += table->item(error, c)->font().bold();
+  }
+  CHECK(bold == 1);
+  CHECK(table->verticalHeaderItem(error)->toolTip().contains("Frobenius"));
+  for (const char* label : {"total variation, mean", "KL(P ‖ P̃), nats", "multiply-adds",
+                            "time, total", "speed-up, total"})
+    CHECK(row_of_measure(label) >= 0);
+  // A click sorts the columns, and a second one leads back.
+  const QString first = table->horizontalHeaderItem(0)->text();
+  emit table->verticalHeader()->sectionClicked(error);
+  CHECK(table->item(error, 0)->font().bold());
+  CHECK(table->horizontalHeaderItem(0)->text() != first);
+  for (int c = 1; c + 1 < table->columnCount(); ++c)
+    CHECK(table->item(error, c - 1)->text().toDouble() <= table->item(error, c)->text().toDouble());
+  emit table->verticalHeader()->sectionClicked(error);
+  CHECK(table->horizontalHeaderItem(0)->text() == first);
+  const auto actions = window->findChildren<QAction*>();
+  const auto copy = std::ranges::find(actions, "As &LaTeX", &QAction::text);
+  REQUIRE(copy != actions.end());
+  (*copy)->trigger();
+  CHECK(QApplication::clipboard()->text().startsWith("\\begin{tabular}"));
+}
+
 TEST_CASE("timing shows the number of runs and the priority") {
   Window window(small);
   if (niceness > 0) CHECK(window.timing_text().contains("at nice " + QString::number(niceness)));
   REQUIRE(wait_until([&] {
     return std::ranges::all_of(window.study().columns(),
-                               [](const ColumnState& c) { return c.timing.has_value(); });
+                               [](const ColumnState& c) { return c.time.has_value(); });
   }));
   for (const ColumnState& column : window.study().columns()) {
-    CHECK(column.timing->apply_total.samples > 0);
-    CHECK(column.timing->apply_total.median_ms > 0);
+    CHECK(column.time->timing.total.samples > 0);
+    CHECK(column.time->timing.apply_total.median_ms > 0);
   }
 }
 
@@ -213,7 +284,7 @@ TEST_CASE("timing shows every number below its heading") {
   Study& study = window.study();
   REQUIRE(wait_until([&] {
     return std::ranges::all_of(study.columns(),
-                               [](const ColumnState& c) { return c.timing.has_value(); });
+                               [](const ColumnState& c) { return c.time.has_value(); });
   }));
   study.cancel();  // no more runs
   QTest::qWait(200);
@@ -224,26 +295,24 @@ TEST_CASE("timing shows every number below its heading") {
         return table.item(row, place)->text();
     return QString("no such heading");
   };
-  const auto total = [](const Timing& t) {
-    return t.plan_total.median_ms + t.upload_total.median_ms + t.apply_total.median_ms;
-  };
   const auto time = [](double ms) { return QString::fromStdString(format_time(ms)); };
   const auto is = [](const QString& ratio, double wanted) {  // to three digits or decimals
     const double shown = ratio.section(' ', 0, 0).toDouble();
     return std::abs(shown - wanted) <= 5.1e-3 * wanted + 5.1e-4;
   };
-  const Timing& exact = *study.exact()->timing;
   for (int row = 1; row < table.rowCount(); ++row) {
     const ColumnState& column = study.columns()[std::size_t(row)];
-    const Timing& its = *column.timing;
+    const Timing& its = column.time->timing;
     CAPTURE(column.column.variant);
-    CHECK(cell(row, "total") == time(total(its)));
+    CHECK(cell(row, "total") == time(its.total.median_ms));
+    CHECK(cell(row, "p10 – p90") == time(its.total.p10_ms) + " – " + time(its.total.p90_ms));
     CHECK(cell(row, "apply") == time(its.apply_total.median_ms));
-    CHECK(cell(row, "p10 – p90") ==
-          time(its.apply_total.p10_ms) + " – " + time(its.apply_total.p90_ms));
-    CHECK(cell(row, "runs") == QString::number(its.apply_total.samples));
-    CHECK(is(cell(row, "apply ×"), exact.apply_total.median_ms / its.apply_total.median_ms));
-    CHECK(is(cell(row, "total ×"), total(exact) / total(its)));
+    CHECK(cell(row, "runs") == QString::number(its.total.samples));
+    CHECK(is(cell(row, "total ×"), column.time->total_speed_up->median_ms));
+    CHECK(is(cell(row, "apply ×"), column.time->apply_speed_up->median_ms));
+    CHECK(cell(row, "first") == time(column.computation->first_run.total_ms()));
+    const bool learns = !find_variant(column.column.variant).learning_stages.empty();
+    CHECK(cell(row, "learning") == (learns ? time(its.learning.median_ms) : "–"));
     CHECK(cell(row, "memory") ==
           QString::fromStdString(format_bytes(column.computation->cost.bytes)));
   }
@@ -252,7 +321,7 @@ TEST_CASE("timing shows every number below its heading") {
 TEST_CASE("timing distinguishes counted memory from measured memory") {
   Window window(small);
   Study& study = window.study();
-  REQUIRE(wait_until([&] { return study.columns()[0].timing.has_value(); }));
+  REQUIRE(wait_until([&] { return study.columns()[0].time.has_value(); }));
   CHECK(window.timing_text().contains("counted, of plan and operator"));
   REQUIRE(study.columns()[0].memory);              // on Linux, where the tests run
   CHECK(study.columns()[0].memory->before > 1e6);  // a window with its libraries

@@ -6,6 +6,7 @@
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QFileDialog>
+#include <QInputDialog>
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPushButton>
@@ -19,6 +20,7 @@
 #include "window/dialogs/questions.h"
 #include "window/pointer.h"
 #include "window/run_window.h"
+#include "window/widgets/text.h"
 
 namespace fovea::test {
 namespace {
@@ -217,6 +219,68 @@ TEST_CASE("recent files are remembered by their whole paths") {
     CHECK(QSettings().value("recent").toStringList().front() == assets + "/text/fovea.txt");
   }
   QDir::setCurrent(before);
+}
+
+TEST_CASE("sessions are among the recent files, and the selected column comes back with them") {
+  const QTemporaryDir dir;
+  const QString path = dir.filePath("a&b.fovea.json");
+  {
+    Window window("synthetic:clusters?n=64&d=8&seed=1");
+    REQUIRE(window.study().columns().size() > 3);
+    window.study().select_column(3);
+    REQUIRE(window.save(path));
+  }
+  CHECK(QSettings().value("recent").toStringList().front() == path);
+  {
+    Window window("synthetic:golden");
+    window->files().open(path);
+    REQUIRE(wait_until([&] { return window.study().session().source != "synthetic:golden"; }));
+    CHECK(window.study().selected_column() == 3);
+    CHECK(QSettings().value("recent").toStringList().front() == path);
+  }
+  CHECK(QSettings().value("directory").toString() == dir.path());
+  // In a menu a single & would mark a key.
+  CHECK(escaped("a&b") == "a&&b");
+}
+
+TEST_CASE("a head made by a formula can be opened by its address") {
+  Window window("synthetic:golden");
+  Answers answers([&](QWidget& dialog) {
+    auto* question = qobject_cast<QInputDialog*>(&dialog);
+    REQUIRE(question);
+    CHECK(question->textValue() == "synthetic:golden");
+    question->setTextValue(" synthetic:needle?n=48&d=4&seed=3 ");
+    question->accept();
+  });
+  window.trigger("open_address");
+  REQUIRE(wait_until([&] { return window.study().length() == 48; }));
+  CHECK(window.study().session().source == "synthetic:needle?n=48&d=4&seed=3");
+}
+
+TEST_CASE("a mask and a scale that were set by hand stay with their file") {
+  const std::string one = "synthetic:clusters?n=64&d=8&seed=1";
+  const auto opened = [](Window& window, Index n) {
+    return wait_until([&] { return window.study().length() == n && !window.study().opening(); });
+  };
+  {
+    Window window(QString::fromStdString(one));
+    window->change("causal", [](Session& s) { s.causal = true; });
+    window->change("scale", [](Session& s) { s.scale = 0.25; });
+    window->open("synthetic:golden");
+    REQUIRE(opened(window, 8));
+    CHECK_FALSE(window.study().session().causal);
+    CHECK_FALSE(window.study().session().scale);
+    window->open(QString::fromStdString(one));
+    REQUIRE(opened(window, 64));
+    CHECK(window.study().session().causal == true);
+    CHECK(window.study().session().scale == 0.25);
+    window->change("causal", [](Session& s) { s.causal.reset(); });
+    window->change("scale", [](Session& s) { s.scale.reset(); });
+  }
+  Window window("synthetic:golden");
+  window->open(QString::fromStdString(one));
+  REQUIRE(opened(window, 64));
+  CHECK_FALSE(window.study().session().causal);
 }
 
 }  // namespace fovea::test

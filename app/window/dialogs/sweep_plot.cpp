@@ -40,7 +40,7 @@ QString sweep_reading(const Sweep& sweep, const SweepSpot& spot) {
       parts << "exact was not measured here";
   }
   parts << to_qt(format_bytes(point->bytes)) + " counted";
-  if (point->error) parts << "output error " + number_text(*point->error);
+  if (point->error) parts << "relative output error " + number_text(*point->error);
   if (!point->fitted.empty()) parts << "fitted to this n: " + to_qt(point->fitted);
   if (point->few_samples()) parts << "few runs";
   if (throttled(sweep, *point)) parts << "the machine was slow at that time";

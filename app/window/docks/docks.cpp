@@ -51,6 +51,9 @@ Docks::Docks(MainWindow& window)
   auto* right = add("Variant", scrolled(variant), Qt::RightDockWidgetArea);
   auto* below = add("Inspector", scrolled(inspector), Qt::RightDockWidgetArea);
   auto* bottom = add("Timing", timing, Qt::BottomDockWidgetArea);
+  auto* table = add("Comparison", make_comparison_dock(window.study()), Qt::BottomDockWidgetArea);
+  window.tabifyDockWidget(bottom, table);
+  bottom->raise();
   const QSize room = window.screen()->availableSize();
   const int wide = room.width();
   window.resizeDocks({left, right},

@@ -1,4 +1,4 @@
-// The Docks around the canvas: input, variant, inspector and timing.
+// The Docks around the canvas: input, variant, inspector, timing and comparison.
 #pragma once
 
 #include "window/docks/inspector_dock.h"
@@ -21,6 +21,9 @@ QWidget* make_variant_dock(Study& study, SessionEditor& editor);
 /// A table of what was measured, with a bar for each column of the canvas: plan, upload and the
 /// stages of apply.
 QTableWidget* make_timing_dock(Study& study);
+
+/// Every measure of every column of the canvas, to be sorted and copied.
+QWidget* make_comparison_dock(Study& study);
 
 struct Docks {
   /// Makes them; the window owns them. They follow its study.

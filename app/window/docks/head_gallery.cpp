@@ -46,12 +46,13 @@ QImage picture_of(const Matrix& p, const Colormap& map) {
   return image;
 }
 
-QString caption(const HeadGallery::Head& head, const HeadCard* card) {
-  QString text = QString("layer %1, head %2").arg(head.first).arg(head.second);
+QString caption(const Source& source, const HeadGallery::Head& head, const HeadCard* card) {
+  QString text = to_qt(layer_label(source, head.first)) + QString(", head %1").arg(head.second);
   if (!card) return text;
   text += QString("\nentropy %1 of log n\ndensity %2 of the entries above 1/n")
               .arg(number_text(card->entropy), number_text(card->density));
-  if (card->error) text += "\noutput error of the selected variant " + number_text(*card->error);
+  if (card->error)
+    text += "\nrelative output error of the selected variant " + number_text(*card->error);
   if (card->sampled) text += "\npicture of evenly spaced rows";
   return text;
 }
@@ -116,7 +117,7 @@ void HeadGallery::refresh() {
   while (count() > std::ssize(shown_)) delete takeItem(count() - 1);
   while (count() < std::ssize(shown_)) addItem(QString());
   for (int row = 0; row < count(); ++row) {
-    const QString text = caption(head(row), shown_[row].card.get());
+    const QString text = caption(*study_.source(), head(row), shown_[row].card.get());
     item(row)->setToolTip(text);
     item(row)->setData(Qt::AccessibleTextRole, text);
   }

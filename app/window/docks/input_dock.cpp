@@ -42,6 +42,40 @@ QString facts_of(const Source& source) {
   return lines.join("\n");
 }
 
+/// Mask and scale, and how each is known.
+QString conditions_of(const Source& source, const Session& session, const Problem& problem) {
+  const auto known = [](bool by_hand, bool stated) {
+    return by_hand ? "set by hand" : stated ? "as stated" : "not stated";
+  };
+  const Layer& layer = source.layers[session.layer];
+  QStringList lines;
+  lines << QString("mask %1: %2")
+               .arg(problem.causal ? "causal" : "bidirectional",
+                    !session.causal && !source.causal && !mask_is_assumed(source)
+                        ? "made so"
+                        : known(session.causal.has_value(), source.causal.has_value()));
+  const bool stated = session.scale || source.scale;
+  lines << QString("scale %1: %2%3")
+               .arg(number_text(problem.scale), stated ? "" : "1/√d, ",
+                    known(session.scale.has_value(), source.scale.has_value()));
+  if (layer.k.heads != layer.q.heads)
+    lines << QString("%1 for %2")
+                 .arg(to_qt(plural(layer.k.heads, "key/value head")),
+                      to_qt(plural(layer.q.heads, "query head")));
+  return lines.join("\n");
+}
+
+/// While nobody has said what the mask is.
+QString mask_warning(const Source& source, const Session& session, const HeadCard* card) {
+  if (session.causal || !mask_is_assumed(source)) return {};
+  QString text = "⚠ The file does not state a mask: bidirectional is assumed.";
+  constexpr double little = 0.05;
+  if (card && card->future_mass < little)
+    text += " Only " + to_qt(format_percent(card->future_mass, 2)) +
+            " of this head's attention falls on later keys, as if it were causal.";
+  return text + " <a href=\"causal\">Set causal</a> or <a href=\"both\">bidirectional</a>.";
+}
+
 QString warnings_of(const Source& source) {
   QStringList warnings;
   if (source.layout_guessed)
@@ -64,6 +98,15 @@ class InputDock : public QWidget {
     name_->setProperty("style", "link");
     name_->setWordWrap(true);
     column->addWidget(facts_ = make_note());
+    column->addWidget(conditions_ = make_note());
+    column->addWidget(mask_warning_ = make_note());
+    mask_warning_->setObjectName("mask_warning");
+    mask_warning_->setProperty("style", "warning");
+    mask_warning_->setTextInteractionFlags(Qt::TextBrowserInteraction);
+    mask_warning_->hide();
+    connect(mask_warning_, &QLabel::linkActivated, this, [this](const QString& link) {
+      editor_.change("causal", [&](Session& s) { s.causal = link == "causal"; });
+    });
     column->addWidget(warning_ = make_note());
     warning_->setProperty("style", "warning");
     warning_->hide();
@@ -77,6 +120,7 @@ class InputDock : public QWidget {
     column->addStretch(1);
     connect(&study, &Study::opened, this, &InputDock::source_opened);
     connect(&study, &Study::session_changed, this, &InputDock::refresh);
+    connect(&study, &Study::cards_changed, this, &InputDock::show_conditions);
     connect(&study, &Study::row_read, this, &InputDock::show_row);
   }
 
@@ -155,15 +199,24 @@ class InputDock : public QWidget {
     head_->setValue(int(session.head));
     sequence_->set_length(study_.length());
     gallery_->set_layer(all_layers_->isChecked() ? std::nullopt : std::optional(session.layer));
+    show_conditions();
+  }
+
+  void show_conditions() {
+    const auto source = study_.source();
+    const Session& session = study_.session();
+    const auto problem = study_.problem();
+    set_text_or_hide(*conditions_,
+                     source && problem ? conditions_of(*source, session, *problem) : QString());
+    if (!source) return;
+    const auto card = study_.card(session.layer, session.head);
+    set_text_or_hide(*mask_warning_, mask_warning(*source, session, card.get()));
   }
 
   void show_row(const std::shared_ptr<const RowReading>& row) {
     sequence_->set_row(row);
     if (!row || !study_.source()) return query_note_->setText({});
-    const auto& columns = study_.session().columns;
-    const std::size_t column = std::max(0, study_.selected_column());
-    const QString variant =
-        column < columns.size() ? to_qt(find_variant(columns[column].variant).label) : "";
+    const QString variant = to_qt(study_.title_of(study_.selected_column()));
     const QString index = QString::number(row->query);
     const QString label = to_qt(study_.source()->sequence.label(row->query));
     query_note_->setText(
@@ -173,7 +226,8 @@ class InputDock : public QWidget {
 
   Study& study_;
   SessionEditor& editor_;
-  QLabel *name_, *facts_, *warning_, *content_, *sequence_heading_, *query_note_;
+  QLabel *name_, *facts_, *conditions_, *mask_warning_, *warning_, *content_, *sequence_heading_,
+      *query_note_;
   QWidget *head_chooser_, *patch_chooser_;
   QComboBox *layer_, *order_;
   QCheckBox* all_layers_;

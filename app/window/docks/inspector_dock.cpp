@@ -104,7 +104,7 @@ InspectorDock::InspectorDock(Study& study) : study_(study) {
   column->addWidget(block_heading_ = make_heading("Rank block"));
   column->addWidget(block_ = new Readings("Rank block"));
   column->addWidget(values_ = new SingularValues);
-  column->addWidget(make_heading("Selection"));
+  column->addWidget(selection_heading_ = make_heading("Selection"));
   column->addWidget(selection_hint_ = make_note("Drag a rectangle in a panel for its statistics."));
   column->addWidget(selection_ = new Readings("Selection"));
   column->addStretch(1);
@@ -131,13 +131,21 @@ QString InspectorDock::position_text(Index i) const {
                                          : QString("%1  “%2”").arg(i).arg(label.left(24));
 }
 
+// What numbers are of: "exact", or "exact → HyperAttention".
+QString InspectorDock::compared() const {
+  const int column = study_.selected_column();
+  const bool reference = column >= 0 && column < std::ssize(study_.columns()) &&
+                         is_reference(study_.columns()[column].column.variant);
+  return reference ? "exact" : "exact → " + to_qt(study_.title_of(column));
+}
+
 // Sorted by their exact weights, with the weights in the selected column beside them.
 void InspectorDock::show_top_keys() {
   const bool both = row_ && exact_row_ && row_->query == exact_row_->query &&
                     row_->values.size() == exact_row_->values.size();
   top_heading_->setVisible(both);
   if (!both) return top_keys_->set_rows({});
-  top_heading_->setText(QString("Top keys of query %1").arg(row_->query));
+  top_heading_->setText(QString("Top keys of query %1: %2").arg(row_->query).arg(compared()));
   const auto& columns = study_.session().columns;
   const std::size_t column = std::max(0, study_.selected_column());
   const bool reference = column < columns.size() && is_reference(columns[column].variant);
@@ -150,9 +158,7 @@ void InspectorDock::show_top_keys() {
     if (name.size() > 18) name.remove("patch ");  // its row and column say more
     QString weights = number_text(weight, 3);
     if (!reference) weights += " → " + number_text(row_->values[key], 3);
-    rows.push_back(
-        {shortened(name, 18), weights,
-         position + (reference ? ": exact weight" : ": exact weight → selected column")});
+    rows.push_back({shortened(name, 18), weights, position + ": weight, " + compared()});
   }
   top_keys_->set_rows(rows);
 }
@@ -176,8 +182,7 @@ void InspectorDock::show_pair(const std::shared_ptr<const PairReading>& reading)
 std::vector<Reading> InspectorDock::column_rows(const PairReading& reading) const {
   const int column = study_.hovered_column();
   if (column < 0 || column >= std::ssize(study_.columns())) return {};
-  const std::string& variant = study_.columns()[column].column.variant;
-  if (is_reference(variant)) return {};
+  if (is_reference(study_.columns()[column].column.variant)) return {};
   const double error = reading.approximate - reading.exact;
   const QString percent = reading.exact > 0 ? QString("  (%1%2)")
                                                   .arg(error > 0 ? "+" : "")
@@ -185,15 +190,18 @@ std::vector<Reading> InspectorDock::column_rows(const PairReading& reading) cons
                                             : "";
   const PairInfo& info = reading.info;
   std::vector<Reading> rows{
-      {to_qt(find_variant(variant).label), number_text(reading.approximate) + percent,
+      {to_qt(study_.title_of(column)), number_text(reading.approximate) + percent,
        "P̃ of the column under the cursor"},
       {"error", number_text(error), "P̃ − P"},
-      {"evaluated", info.covered ? "yes" : "no: masked", {}}};
-  if (info.covered) {
-    rows.push_back(
-        {"level", QString::number(info.level), "of the token pyramid that owns the pair"});
-    rows.push_back({"weight", number_text(info.weight), "how many keys the entry represents"});
-  }
+      {"evaluated", info.covered ? "yes" : "not by this variant", {}}};
+  if (info.covered && info.level > 0)
+    rows.push_back({"entry",
+                    QString("mean of %1 keys (level %2)").arg(1 << info.level).arg(info.level),
+                    "The pair belongs to this level of the token pyramid: its keys share one "
+                    "entry. The last cluster of a level may have fewer."});
+  if (info.covered && info.weight != 1)
+    rows.push_back({"weight", number_text(info.weight),
+                    "How many keys the entry stands for: a sampled key represents others."});
   if (!info.place.empty())
     rows.push_back({"place", to_qt(info.place), "block, leaf, bucket or sample"});
   return rows;
@@ -201,6 +209,7 @@ std::vector<Reading> InspectorDock::column_rows(const PairReading& reading) cons
 
 void InspectorDock::show_selection(const std::shared_ptr<const SelectionReading>& reading) {
   selection_hint_->setVisible(!reading);
+  selection_heading_->setText(reading ? "Selection: " + compared() : "Selection");
   if (!reading) return selection_->set_rows({});
   const auto pair = [](double exact, double approximate) {
     return number_text(exact) + " → " + number_text(approximate);
@@ -210,10 +219,10 @@ void InspectorDock::show_selection(const std::shared_ptr<const SelectionReading>
       {{"queries", range_text(reading->rows), {}},
        {"keys", range_text(reading->cols), {}},
        {"mass a row", pair(reading->exact_mass, reading->approximate_mass),
-        "mean over the rows: exact → selected column"},
+        "mean over the rows: " + compared()},
        {"mean", pair(reading->exact_mass / keys, reading->approximate_mass / keys),
-        "of an entry: exact → selected column"},
-       {"largest", pair(reading->exact_max, reading->approximate_max), "exact → selected column"},
+        "of an entry: " + compared()},
+       {"largest", pair(reading->exact_max, reading->approximate_max), compared()},
        {"rms error", number_text(reading->rms_error) + (reading->sampled ? " (sampled)" : ""),
         "P̃ − P"}});
 }

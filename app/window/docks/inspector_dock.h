@@ -39,9 +39,10 @@ class InspectorDock : public QWidget {
   void show_block();
   std::vector<Reading> column_rows(const PairReading& reading) const;
   QString position_text(Index i) const;
+  QString compared() const;
 
   Study& study_;
-  QLabel *pair_hint_, *selection_hint_, *block_heading_, *top_heading_;
+  QLabel *pair_hint_, *selection_hint_, *block_heading_, *top_heading_, *selection_heading_;
   Readings *pair_, *selection_, *block_, *top_keys_;
   std::shared_ptr<const RowReading> row_, exact_row_;
   SingularValues* values_;

@@ -15,16 +15,30 @@ namespace fovea {
 namespace {
 
 // Columns of the table.
-enum { title_place, bar_place, first_number, note_place = first_number + 8, place_count };
-constexpr std::pair<const char*, int> number_headings[] = {
-    {"total", 66},   {"apply", 70},  {"p10 – p90", 134}, {"runs", 44}, {"apply ×", 70},
-    {"total ×", 70}, {"memory", 86}, {"resident", 80},   {"", 110}};
-constexpr const char* heading_tip =
-    "apply ×, total ×: how many times as fast as exact attention\n"
-    "memory: counted; of the plan and of the operator, without Q, K, V and Z\n"
-    "resident: measured; the rise of the program's resident memory in one run of plan, upload and\n"
-    "apply, without memory that earlier work had left allocated\n"
-    "few: of fewer than 5 runs;  slow: the machine ran at less than two thirds of its best pace";
+enum { title_place, bar_place, first_number, note_place = first_number + 10, place_count };
+struct Heading {
+  const char* text;
+  int width;
+  const char* tip;
+};
+constexpr Heading number_headings[] = {
+    {"total", 66,
+     "From Q, K and V to Z: the median over rounds of the sums of plan, prepare (on a GPU: upload) "
+     "and apply. Learning is not in it."},
+    {"p10 – p90", 134, "Of ten rounds' totals one is below the first and one above the second."},
+    {"apply", 66, "Of a plan that is there: the median over rounds."},
+    {"runs", 44, "Rounds after a warm-up, in turn with exact attention."},
+    {"total ×", 66, "Exact's total over this one's, in the same rounds: the median of the ratios."},
+    {"apply ×", 66, "Exact's apply over this one's, in the same rounds: the median of the ratios."},
+    {"first", 66, "The total of the first, cold run."},
+    {"learning", 70, "What the paper does beforehand, such as building a tree. It is in no total."},
+    {"memory", 76, "Counted: of the plan and of the operator, without Q, K, V and Z."},
+    {"resident", 76,
+     "Measured: the rise of the program's resident memory in one run, without memory that earlier "
+     "work had left allocated."},
+    {"", 170,
+     "few runs: fewer than 5. Below best clock: the machine ran at less than two thirds of its "
+     "best pace in some of the rounds."}};
 
 /// What was measured of a column.
 struct TimingRow {
@@ -43,21 +57,16 @@ QString spread_text(const StageSummary& stage) {
   return ms_text(stage.p10_ms) + " – " + ms_text(stage.p90_ms);
 }
 
-QString times_text(double exact_ms, double ms) {
-  const double ratio = exact_ms / ms;
-  if (!(ms > 0)) return {};
+QString times_text(double ratio) {
+  if (!(ratio > 0)) return {};
   if (ratio < 0.001) return "< 0.001 ×";  // more digits would not fit
   if (ratio < 0.1 || ratio >= 1000) return QString::number(ratio, 'f', ratio < 1 ? 3 : 0) + " ×";
   return number_text(ratio, 3) + " ×";
 }
 
-// Of several runs, or of a single one until these have been measured.
-const Timing& timing_of(const ColumnState& state) {
-  return state.timing ? *state.timing : state.computation->timing;
-}
-
-double total_of(const Timing& t) {
-  return t.plan_total.median_ms + t.upload_total.median_ms + t.apply_total.median_ms;
+// Of several rounds, or of the first run until these have been measured.
+Timing timing_of(const ColumnState& state) {
+  return state.time ? state.time->timing : summarise(std::vector{state.computation->first_run});
 }
 
 // Says which memory was counted and which was measured.
@@ -71,47 +80,62 @@ QString memory_words(const ColumnState& state) {
   return text;
 }
 
-void add_measurements(TimingRow& row, const ColumnState& state, const ColumnState* exact) {
-  const Timing& timing = timing_of(state);
-  const StageSummary& apply = timing.apply_total;
+// Exact's time over the column's in the same rounds; of a long head, where exact is not repeated,
+// over its medians.
+std::pair<QString, QString> speed_ups(const ColumnState& state, const ColumnState* exact) {
+  if (is_reference(state.column.variant)) return {};
+  if (state.time && state.time->total_speed_up)
+    return {times_text(state.time->total_speed_up->median_ms),
+            times_text(state.time->apply_speed_up->median_ms)};
+  if (!exact || !exact->computation->applied()) return {};
+  const Timing its = timing_of(state), reference = timing_of(*exact);
+  const auto ratio = [](const StageSummary& of_exact, const StageSummary& of_this) {
+    const QString text = times_text(of_exact.median_ms / of_this.median_ms);
+    return text.isEmpty() ? text : "≈ " + text;
+  };
+  return {ratio(reference.total, its.total), ratio(reference.apply_total, its.apply_total)};
+}
+
+QString note_of(const ColumnState& state) {
+  if (state.stale) return "stale";
+  if (!state.time) return "first run only";
+  QStringList notes;
+  if (state.time->timing.few_samples()) notes << "few runs";
+  if (state.time->slow) notes << "below best clock";
+  return notes.join(", ");
+}
+
+void add_measurements(TimingRow& row, const ColumnState& state, const ColumnState* exact,
+                      const Backend& backend) {
+  const Timing timing = timing_of(state);
   row.stages = {timing.plan_total, timing.upload_total};
-  row.stages[0].name = "plan";
-  row.stages[1].name = "upload";
+  row.stages[1].name = upload_label(backend.id());
   row.stages.insert(row.stages.end(), timing.apply.begin(), timing.apply.end());
-  row.total = total_of(timing);
-  // The spread of apply, drawn around the end of the bar.
-  row.whisker_low = row.total - apply.median_ms + apply.p10_ms;
-  row.whisker_high = row.total - apply.median_ms + apply.p90_ms;
-  const bool compared = exact && exact->computation->applied() && row.total > 0 &&
-                        !is_reference(state.column.variant);
-  row.texts << "" << ms_text(row.total) << ms_text(apply.median_ms)
-            << (apply.samples > 1 ? spread_text(apply) : "–") << QString::number(apply.samples);
-  if (compared)
-    row.texts << times_text(timing_of(*exact).apply_total.median_ms, apply.median_ms)
-              << times_text(total_of(timing_of(*exact)), row.total);
-  else
-    row.texts << ""
-              << "";
-  const bool few = timing.few_samples || !state.timing;
-  row.texts << to_qt(format_bytes(state.computation->cost.bytes))
+  for (const StageSummary& stage : row.stages) row.total += stage.median_ms;
+  row.whisker_low = timing.total.p10_ms;
+  row.whisker_high = timing.total.p90_ms;
+  const auto [total_ratio, apply_ratio] = speed_ups(state, exact);
+  row.texts << "" << ms_text(timing.total.median_ms)
+            << (timing.total.samples > 1 ? spread_text(timing.total) : "–")
+            << ms_text(timing.apply_total.median_ms) << QString::number(timing.total.samples)
+            << total_ratio << apply_ratio << ms_text(state.computation->first_run.total_ms())
+            << (timing.learning.samples > 0 ? ms_text(timing.learning.median_ms) : "–")
+            << to_qt(format_bytes(state.computation->cost.bytes))
             << (state.memory ? "+" + to_qt(format_bytes(state.memory->rise())) : "–")
-            << (state.stale       ? "stale"
-                : state.throttled ? (few ? "few, slow" : "slow machine")
-                : few             ? "few runs"
-                                  : "");
+            << note_of(state);
   for (const StageSummary& stage : row.stages)
     row.tip += QString("\n%1  %2  [%3]")
                    .arg(to_qt(stage.name), ms_text(stage.median_ms), spread_text(stage));
   row.tip += "\n" + memory_words(state);
 }
 
-TimingRow row_of(const Study& study, const ColumnState& state) {
+TimingRow row_of(const Study& study, int column) {
+  const ColumnState& state = study.columns()[column];
   TimingRow row{.stale = state.stale};
-  row.texts << (study.shows_matrix() ? "Attention matrix"
-                                     : to_qt(find_variant(state.column.variant).label));
+  row.texts << to_qt(study.title_of(column));
   row.tip = row.texts.front();
   if (state.computation && state.computation->applied())
-    add_measurements(row, state, study.exact());
+    add_measurements(row, state, study.exact(), study.backend());
   else
     row.texts << (study.shows_matrix()  ? "nothing to time: an attention matrix alone"
                   : state.computation   ? "being computed"
@@ -178,6 +202,7 @@ TimingTable::TimingTable(Study& study) : QTableWidget(0, place_count), study_(st
   setShowGrid(false);
   setFrameShape(NoFrame);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setTextElideMode(Qt::ElideMiddle);  // a title ends with what tells columns of a variant apart
   setItemDelegate(new TimingDelegate(*this));
   verticalHeader()->hide();
   verticalHeader()->setMinimumSectionSize(1);
@@ -185,13 +210,13 @@ TimingTable::TimingTable(Study& study) : QTableWidget(0, place_count), study_(st
   header->setSectionsClickable(false);
   header->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
   QStringList labels{"", ""};
-  for (const auto& [text, width] : number_headings) {
-    setColumnWidth(int(labels.size()), width);
-    labels << text;
+  for (const Heading& heading : number_headings) {
+    setColumnWidth(int(labels.size()), heading.width);
+    labels << heading.text;
   }
   setHorizontalHeaderLabels(labels);
-  for (int place = 0; place < place_count; ++place)
-    horizontalHeaderItem(place)->setToolTip(heading_tip);
+  for (int place = first_number; place < place_count; ++place)
+    horizontalHeaderItem(place)->setToolTip(number_headings[place - first_number].tip);
   header->setSectionResizeMode(QHeaderView::Fixed);
   header->setSectionResizeMode(bar_place, QHeaderView::Stretch);
   horizontalHeaderItem(bar_place)->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
@@ -201,11 +226,13 @@ TimingTable::TimingTable(Study& study) : QTableWidget(0, place_count), study_(st
 
 void TimingTable::refresh() {
   const Backend& backend = study_.backend();
-  conditions_ = QString("Medians after a warm-up, whiskers: p10–p90 of apply   ·   %1, %2%3")
-                    .arg(to_qt(backend.device()), to_qt(backend.precision()),
-                         niceness > 0 ? QString(", at nice %1").arg(niceness) : "");
+  conditions_ =
+      QString(
+          "Medians over rounds in turn with exact, whiskers: p10–p90 of the total   ·   %1, %2%3")
+          .arg(to_qt(backend.device()), to_qt(backend.precision()),
+               niceness > 0 ? QString(", at nice %1").arg(niceness) : "");
   std::vector<TimingRow> now;
-  for (const ColumnState& state : study_.columns()) now.push_back(row_of(study_, state));
+  for (int c = 0; c < std::ssize(study_.columns()); ++c) now.push_back(row_of(study_, c));
   // Painting this dock repaints the whole window.
   const auto same = [](const TimingRow& a, const TimingRow& b) {
     return a.texts == b.texts && a.tip == b.tip && a.stale == b.stale;
@@ -238,7 +265,7 @@ void TimingTable::fit() {
   QTableWidgetItem* heading = horizontalHeaderItem(bar_place);
   heading->setText(
       fontMetrics().elidedText(conditions_, Qt::ElideRight, columnWidth(bar_place) - 8));
-  heading->setToolTip(conditions_ + "\n" + heading_tip);
+  heading->setToolTip(conditions_);
 }
 
 void TimingTable::draw_bar(QPainter& painter, const QRectF& cell, const TimingRow& row) const {

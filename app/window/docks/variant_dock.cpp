@@ -2,6 +2,7 @@
 #include <QPushButton>
 #include <QRegularExpressionValidator>
 
+#include "analysis/measures.h"
 #include "study/session_editor.h"
 #include "window/docks/docks.h"
 #include "window/widgets/field_editor.h"
@@ -18,30 +19,6 @@ QString mask_note(const Variant& variant, bool causal) {
   if (variant.mask == Mask::bidirectional_in_paper && causal)
     return "The paper has no causal mask; here there is one.";
   return {};
-}
-
-QString estimate_text(const Estimate& estimate) {
-  const QString value = number_text(estimate.value);
-  return estimate.standard_error > 0 ? value + " ± " + number_text(estimate.standard_error, 2)
-                                     : value;
-}
-
-std::vector<Reading> metric_rows(const Metrics& m) {
-  std::vector<Reading> rows{
-      {"output error ‖Z̃−Z‖/‖Z‖", number_text(m.output_rel_fro),
-       "Frobenius norm, relative to the exact output"},
-      {"worst token", number_text(m.row_rel_error_max),
-       QString("‖z̃ᵢ−zᵢ‖/‖zᵢ‖: median %1, 90th percentile %2")
-           .arg(number_text(m.row_rel_error_p50), number_text(m.row_rel_error_p90))},
-      {"attention error ‖P̃−P‖/‖P‖", estimate_text(m.attention_rel_fro),
-       "Frobenius norm, relative to exact P"}};
-  if (m.attention_kl)
-    rows.push_back({"KL(P ‖ P̃)", estimate_text(*m.attention_kl) + " nats",
-                    "mean over the rows where it is defined"});
-  rows.push_back({"mass kept", estimate_text(m.mass_kept),
-                  "exact attention mass on the pairs the variant looks at, mean over rows"});
-  rows.push_back({"density", number_text(m.density), "non-zero entries of P̃ / n²"});
-  return rows;
 }
 
 class VariantDock : public QWidget {
@@ -115,6 +92,7 @@ class VariantDock : public QWidget {
       shown_n_ = n;
       rebuild(column);
     }
+    name_->setText(to_qt(study_.title_of(int(index))));
     for (std::size_t f = 0; f < editors_.size(); ++f) editors_[f]->set_value(column.values[f]);
     const QString seed = QString::number(column.seed);
     // What is being typed stays, and so does the cursor in what is shown already.
@@ -129,7 +107,6 @@ class VariantDock : public QWidget {
   // An attention matrix by itself is not a variant.
   void show_matrix() {
     comparison_note_->hide();
-    name_->setText("Attention matrix");
     summary_->setText("Shown as it was given. Variants need Q, K and V.");
     shown_variant_.clear();  // the next source rebuilds the form
   }
@@ -144,11 +121,15 @@ class VariantDock : public QWidget {
       form_layout_->addWidget(editor);
       connect(editor, &FieldEditor::changed, this,
               [this, f](const Value& value) { change([&](Column& c) { c.values[f] = value; }); });
+      connect(editor, &FieldEditor::reset_requested, this, [this, f] {
+        change([&](Column& c) {
+          c.values[f] = values_for_length(find_variant(c.variant), study_.length())[f];
+        });
+      });
       editors_.push_back(editor);
     }
     for (QWidget* part : std::initializer_list<QWidget*>{form_, reset_, seed_row_})
       part->setVisible(!editors_.empty());
-    name_->setText(to_qt(variant.label));
     summary_->setText(to_qt(variant.summary));
     formula_->setText(to_qt(variant.formula));
     paper_->setText(to_qt(variant.paper));
@@ -176,22 +157,17 @@ class VariantDock : public QWidget {
   void show_comparison(const ColumnState& state) {
     std::vector<Reading> rows;
     const bool reference = is_reference(state.column.variant);
-    if (state.metrics && !reference) rows = metric_rows(*state.metrics);
+    const Evaluation known{.cost = state.computation ? &state.computation->cost : nullptr,
+                           .metrics = reference ? nullptr : state.metrics.get()};
+    for (const Measure& measure : measures())
+      if (const auto measured = measure.of(known))
+        rows.push_back(
+            {to_qt(measure.label), to_qt(to_text(measure, *measured)), to_qt(measure.definition)});
     if (state.diagnostics)
       for (const Diagnostic& d : *state.diagnostics)
-        rows.push_back({to_qt(d.label), number_text(d.value) + (d.sampled ? " (sampled)" : ""),
-                        to_qt(d.meaning)});
-    if (state.computation) {
-      const Cost& cost = state.computation->cost;
-      rows.push_back({"multiply-adds",
-                      to_qt(format_count(cost.multiply_adds, Zeros::drop)) + " (" +
-                          number_text(cost.ratio_to_exact(), 3) + "×)",
-                      "counted from the structure that is used; in brackets: relative to exact"});
-      rows.push_back({"memory", to_qt(format_bytes(cost.bytes, Zeros::drop)),
-                      "resident beside Q, K, V and Z"});
-    }
+        rows.push_back({to_qt(d.label), to_qt(to_text(d)), to_qt(d.meaning)});
     comparison_->set_rows(rows);
-    const bool sampled = state.metrics && state.metrics->sampled_rows > 0;
+    const bool sampled = state.metrics && state.metrics->sampled();
     QString note;
     if (reference)
       note = "This is the reference.";
@@ -200,7 +176,9 @@ class VariantDock : public QWidget {
     else if (!state.metrics)
       note = "Not compared yet.";
     else if (sampled)
-      note = QString("Estimates from %1 rows, ± standard error.").arg(state.metrics->sampled_rows);
+      note = QString("What concerns P is estimated from %1 of %2 rows, ± standard error.")
+                 .arg(state.metrics->rows)
+                 .arg(state.metrics->token_error.size());
     comparison_note_->setText(note);
     comparison_note_->setVisible(!note.isEmpty());
   }

@@ -4,7 +4,6 @@
 #include <QDoubleSpinBox>
 #include <QLineEdit>
 #include <QSignalBlocker>
-#include <QSlider>
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include "data/error.h"
 #include "figure/painter_ink.h"
 #include "window/widgets/form.h"
+#include "window/widgets/slider.h"
 #include "window/widgets/text.h"
 #include "window/widgets/theme.h"
 
@@ -72,6 +72,7 @@ void FieldEditor::make_number(QHBoxLayout* top, Index n) {
   lay_out_slider(n);
   connect(slider_, &QSlider::valueChanged, this,
           [this](int position) { emit_number(number_of_(position)); });
+  connect(slider_, &Slider::reset_requested, this, &FieldEditor::reset_requested);
   connect(box, &QDoubleSpinBox::valueChanged, this, &FieldEditor::emit_number);
   show_ = [this, box, integer](const Value& value) {
     const double number = integer ? double(std::get<std::int64_t>(value)) : std::get<double>(value);
@@ -102,7 +103,7 @@ void FieldEditor::lay_out_slider(Index n) {
   position_of_ = [along, from, step](double number) {
     return int(std::lround((along(number) - from) / step));
   };
-  slider_ = new QSlider(Qt::Horizontal);
+  slider_ = new Slider;
   slider_->setAccessibleName(to_qt(field_.label) + " slider");
   slider_->setRange(0, position_of_(high));
   slider_->setPageStep(log && whole ? 1 : std::max(1, slider_->maximum() / 10));
@@ -125,13 +126,14 @@ void FieldEditor::make_list(QHBoxLayout* top) {
       if (!line->text().trimmed().isEmpty())
         fovea::set_value({field_}, values, field_.id, line->text().remove(' ').toStdString());
     } catch (const UsageError& error) {
+      line->setModified(true);  // it stays there to be mended
       return show_error(error.what());
     }
     show_error({});
     emit changed(values.front());
   });
   show_ = [line, show_error](const Value& value) {
-    if (line->hasFocus()) return;
+    if (is_being_typed(*line)) return;
     show_error({});
     line->setText(to_qt(to_text(value)));
   };

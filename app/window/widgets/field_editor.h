@@ -8,9 +8,10 @@
 #include "variants/schema.h"
 
 class QHBoxLayout;
-class QSlider;
 
 namespace fovea {
+
+class Slider;
 
 class FieldEditor : public QWidget {
   Q_OBJECT
@@ -25,6 +26,8 @@ class FieldEditor : public QWidget {
 
  signals:
   void changed(fovea::Value value);
+  /// The value that is usual for the head's length.
+  void reset_requested();
 
  private:
   void make_choice(QHBoxLayout* top);
@@ -35,7 +38,7 @@ class FieldEditor : public QWidget {
   bool is_integer() const { return std::holds_alternative<std::int64_t>(field_.standard); }
 
   Field field_;
-  QSlider* slider_ = nullptr;
+  Slider* slider_ = nullptr;
   std::function<double(int position)> number_of_;
   std::function<int(double number)> position_of_;
   std::function<void(const Value&)> show_;

@@ -1,5 +1,7 @@
 #include "window/widgets/form.h"
 
+#include <QAbstractSpinBox>
+#include <QLineEdit>
 #include <QStyle>
 
 namespace fovea {
@@ -41,6 +43,23 @@ void add_field(QBoxLayout& row, const QString& label, QWidget* field, int label_
   field->setAccessibleName(QString(label).remove('&'));
   row.addWidget(name, label_stretch);
   row.addWidget(field, field_stretch);
+  // What was entered is no longer being typed.
+  if (QLineEdit* line = line_of(field)) {
+    const auto entered = [line] { line->setModified(false); };
+    if (auto* box = qobject_cast<QAbstractSpinBox*>(field))
+      QObject::connect(box, &QAbstractSpinBox::editingFinished, line, entered);
+    else
+      QObject::connect(line, &QLineEdit::editingFinished, line, entered);
+  }
+}
+
+QLineEdit* line_of(QWidget* field) {
+  if (qobject_cast<QAbstractSpinBox*>(field)) return field->findChild<QLineEdit*>();
+  return qobject_cast<QLineEdit*>(field);
+}
+
+bool is_being_typed(const QLineEdit& line) {
+  return line.hasFocus() && line.isModified();
 }
 
 QToolButton* make_sign_button(const QString& sign, const QString& name, const QString& tip) {

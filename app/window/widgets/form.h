@@ -5,6 +5,8 @@
 #include <QLabel>
 #include <QToolButton>
 
+class QLineEdit;
+
 namespace fovea {
 
 /// The unit of all margins and gaps.
@@ -29,6 +31,11 @@ void make_selectable(QLabel& label);
 /// A field behind its label, named by it and reached by the letter after its "&".
 void add_field(QBoxLayout& row, const QString& label, QWidget* field, int label_stretch = 0,
                int field_stretch = 0);
+
+/// Where a field's text is typed; null: nowhere.
+QLineEdit* line_of(QWidget* field);
+/// Something was typed there that is not entered yet.
+bool is_being_typed(const QLineEdit& line);
 
 /// A button with a sign on it, and what it does in words.
 QToolButton* make_sign_button(const QString& sign, const QString& name, const QString& tip);

@@ -11,6 +11,11 @@ inline QString to_qt(const std::string& text) {
   return QString::fromStdString(text);
 }
 
+/// In menus, where a single & marks a key.
+inline QString escaped(QString name) {
+  return name.replace("&", "&&");
+}
+
 /// As in captions of figures.
 inline QString number_text(double value, int digits = 4) {
   return to_qt(format_number(value, digits));

@@ -1,0 +1,59 @@
+#include "study/continued_session.h"
+
+#include <algorithm>
+
+#include "input/assets.h"
+#include "sweep/sweep.h"
+
+namespace fovea {
+namespace {
+
+std::vector<Column> continued_columns(const std::vector<Column>& before, Index n_before, Index n) {
+  std::vector<Column> columns;
+  for (Column column : before) {
+    const Variant& variant = find_variant(column.variant);
+    if (n > long_head && n_before <= long_head && !variant.quick && !variant.reference) continue;
+    column.values = column.values == values_for_length(variant, n_before)
+                        ? values_for_length(variant, n)
+                        : fitted_values(column, n_before, n).values;
+    if (std::ranges::find(columns, column) == columns.end()) columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+std::vector<View> continued_views(const std::vector<View>& before,
+                                  const std::vector<View>& standard) {
+  const auto has = [](const std::vector<View>& views, View view) {
+    return std::ranges::find(views, view) != views.end();
+  };
+  std::vector<View> views = before;
+  if (!has(standard, View::rank)) {
+    if (has(views, View::row)) std::erase(views, View::rank);
+    std::ranges::replace(views, View::rank, View::row);
+  }
+  return views;
+}
+
+}  // namespace
+
+Session continued_session(const Session& before, Index n_before, const Source& source) {
+  Session session = first_session(source);
+  const Layer& layer = source.layers[static_cast<std::size_t>(session.layer)];
+  const ViewSettings standard_before = standard_session({}, n_before).settings;
+  const ViewSettings standard = std::exchange(session.settings, before.settings);
+  session.settings.ranges.clear();
+  if (before.settings.mask_block == standard_before.mask_block)
+    session.settings.mask_block = standard.mask_block;
+  if (before.settings.rank_leaf == standard_before.rank_leaf)
+    session.settings.rank_leaf = standard.rank_leaf;
+  const auto compares = [](const std::vector<Column>& columns) {
+    return std::ranges::any_of(columns, [](const Column& c) { return !is_reference(c.variant); });
+  };
+  if (!layer.has_qkv() || !compares(before.columns)) return session;
+  auto columns = continued_columns(before.columns, n_before, layer.n());
+  if (compares(columns)) session.columns = std::move(columns);
+  session.views = continued_views(before.views, session.views);
+  return session;
+}
+
+}  // namespace fovea

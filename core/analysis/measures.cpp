@@ -1,0 +1,187 @@
+#include "analysis/measures.h"
+
+#include <cmath>
+
+#include "data/number_text.h"
+
+namespace fovea {
+namespace {
+
+using Unit = Measure::Unit;
+using Better = Measure::Better;
+using Value = std::function<std::optional<Measured>(const Evaluation&)>;
+
+template <class Member>
+Value of_metrics(Member member) {
+  return [member](const Evaluation& e) -> std::optional<Measured> {
+    if (!e.metrics) return {};
+    if constexpr (std::is_same_v<Member, Estimate Metrics::*>) {
+      const Estimate& estimate = e.metrics->*member;
+      return Measured{estimate.value, estimate.standard_error};
+    } else {
+      return Measured{e.metrics->*member};
+    }
+  };
+}
+
+Measured measured(const Divergence& divergence) {
+  const Index infinite = divergence.infinite_rows;
+  return {divergence.value, divergence.standard_error,
+          infinite > 0 ? "in " + plural(infinite, "row") : ""};
+}
+
+template <class Get>
+Value of_cost(Get get) {
+  return [get](const Evaluation& e) -> std::optional<Measured> {
+    if (!e.cost) return {};
+    return Measured{std::invoke(get, *e.cost)};
+  };
+}
+
+template <class Get>
+Value of_time(Get get) {
+  return [get](const Evaluation& e) -> std::optional<Measured> {
+    const std::optional<StageSummary> found = e.time ? get(*e.time) : std::nullopt;
+    if (!found || found->samples == 0) return {};
+    return Measured{found->median_ms};
+  };
+}
+
+std::vector<Measure> make_measures() {
+  return {
+      {.id = "output_rel_fro",
+       .label = "relative output error",
+       .definition = "‖Z̃ − Z‖ / ‖Z‖ in the Frobenius norm, over all tokens. 0: the same output; "
+                     "1: as bad as zeros.",
+       .of = of_metrics(&Metrics::output_rel_fro)},
+      {.id = "row_rel_error_p50",
+       .label = "token error, median",
+       .definition = "The median over tokens of ‖z̃ᵢ − zᵢ‖ / ‖zᵢ‖: each token by its own norm.",
+       .of = of_metrics(&Metrics::row_rel_error_p50)},
+      {.id = "row_rel_error_p90",
+       .label = "token error, 90 %",
+       .definition = "Nine of ten tokens have at most this ‖z̃ᵢ − zᵢ‖ / ‖zᵢ‖: each token by its own "
+                     "norm.",
+       .of = of_metrics(&Metrics::row_rel_error_p90)},
+      {.id = "row_rel_error_max",
+       .label = "token error, worst",
+       .definition = "The largest ‖z̃ᵢ − zᵢ‖ / ‖zᵢ‖ of a token: each token by its own norm, so that "
+                     "a token with a small output can have a large one.",
+       .of = of_metrics(&Metrics::row_rel_error_max)},
+      {.id = "output_max_abs",
+       .label = "largest output difference",
+       .definition = "The largest |z̃ − z| of a single component of the output.",
+       .of = of_metrics(&Metrics::output_max_abs)},
+      {.id = "attention_rel_fro",
+       .label = "relative attention error",
+       .definition = "‖P̃ − P‖ / ‖P‖ in the Frobenius norm, over all pairs.",
+       .of = of_metrics(&Metrics::attention_rel_fro)},
+      {.id = "attention_tv",
+       .label = "total variation, mean",
+       .definition = "½ Σⱼ |P̃ᵢⱼ − Pᵢⱼ|, the mean over rows: the share of a query's attention that "
+                     "is placed differently, where rows sum to 1. Always finite.",
+       .of = of_metrics(&Metrics::attention_tv)},
+      {.id = "attention_tv_p90",
+       .label = "total variation, 90 %",
+       .definition = "Nine of ten rows have at most this ½ Σⱼ |P̃ᵢⱼ − Pᵢⱼ|.",
+       .of = of_metrics(&Metrics::attention_tv_p90)},
+      {.id = "attention_tv_max",
+       .label = "total variation, worst",
+       .definition = "The largest ½ Σⱼ |P̃ᵢⱼ − Pᵢⱼ| of the rows.",
+       .of = of_metrics(&Metrics::attention_tv_max)},
+      {.id = "attention_kl",
+       .label = "KL(P ‖ P̃), nats",
+       .definition = "Σⱼ Pᵢⱼ ln(Pᵢⱼ / P̃ᵢⱼ), the mean over rows. Infinite in rows where P̃ is 0 on a "
+                     "key that P attends, and so is the mean then.",
+       .of = [](const Evaluation& e) -> std::optional<Measured> {
+         if (!e.metrics) return {};
+         return measured(e.metrics->attention_kl);
+       }},
+      {.id = "attention_reverse_kl",
+       .label = "KL(P̃ ‖ P), nats",
+       .definition =
+           "Σⱼ P̃ᵢⱼ ln(P̃ᵢⱼ / Pᵢⱼ), the mean over rows. Finite also where keys are left out, "
+           "but infinite where P̃ attends a key whose P is 0 in single precision. Not "
+           "defined where P̃ has negative entries.",
+       .of = [](const Evaluation& e) -> std::optional<Measured> {
+         if (!e.metrics || !e.metrics->attention_reverse_kl) return {};
+         return measured(*e.metrics->attention_reverse_kl);
+       }},
+      {.id = "mass_kept",
+       .label = "mass kept",
+       .definition = "The exact attention that falls on pairs to which the variant gives weight, "
+                     "the mean over rows. 1: nothing is dropped.",
+       .better = Better::more,
+       .of = of_metrics(&Metrics::mass_kept)},
+      {.id = "density",
+       .label = "density",
+       .definition = "Pairs to which the variant gives weight / n².",
+       .better = Better::neither,
+       .of = of_metrics(&Metrics::density)},
+      {.id = "multiply_adds",
+       .label = "multiply-adds",
+       .definition =
+           "Counted from the structure that is used: the evaluated pairs times (d + d_v), "
+           "and what finding the structure takes.",
+       .unit = Unit::count,
+       .of = of_cost(&Cost::multiply_adds)},
+      {.id = "ratio_to_exact",
+       .label = "multiply-adds / exact",
+       .definition = "Multiply-adds relative to those of exact attention under the same mask.",
+       .of = of_cost(&Cost::ratio_to_exact)},
+      {.id = "bytes",
+       .label = "memory",
+       .definition = "Resident in memory beside Q, K, V and Z.",
+       .unit = Unit::bytes,
+       .of = of_cost(&Cost::bytes)},
+      {.id = "total_ms",
+       .label = "time, total",
+       .definition = "From Q, K and V to Z, without learning: the median over rounds.",
+       .unit = Unit::milliseconds,
+       .of = of_time([](const MeasuredTime& t) { return std::optional(t.timing.total); })},
+      {.id = "apply_ms",
+       .label = "time, apply",
+       .definition = "Of a plan that is there: the median over rounds.",
+       .unit = Unit::milliseconds,
+       .of = of_time([](const MeasuredTime& t) { return std::optional(t.timing.apply_total); })},
+      {.id = "total_speed_up",
+       .label = "speed-up, total",
+       .definition = "Exact's total time over this one's in the same rounds: the median of the "
+                     "ratios.",
+       .unit = Unit::times,
+       .better = Better::more,
+       .of = of_time([](const MeasuredTime& t) { return t.total_speed_up; })},
+      {.id = "apply_speed_up",
+       .label = "speed-up, apply",
+       .definition = "Exact's time to apply over this one's in the same rounds: the median of the "
+                     "ratios.",
+       .unit = Unit::times,
+       .better = Better::more,
+       .of = of_time([](const MeasuredTime& t) { return t.apply_speed_up; })},
+      {.id = "learning_ms",
+       .label = "time, learning",
+       .definition = "What the paper does beforehand, such as building a tree; it is in no total.",
+       .unit = Unit::milliseconds,
+       .of = of_time([](const MeasuredTime& t) { return std::optional(t.timing.learning); })},
+  };
+}
+
+}  // namespace
+
+const std::vector<Measure>& measures() {
+  static const std::vector<Measure> table = make_measures();
+  return table;
+}
+
+std::string to_text(const Measure& measure, const Measured& measured) {
+  if (measure.unit == Unit::count) return format_count(measured.value, Zeros::drop);
+  if (measure.unit == Unit::bytes) return format_bytes(measured.value, Zeros::drop);
+  if (measure.unit == Unit::milliseconds) return format_time(measured.value);
+  if (measure.unit == Unit::times) return format_number(measured.value) + " ×";
+  constexpr int digits = 4;
+  std::string text = std::isinf(measured.value) ? "∞" : format_number(measured.value, digits);
+  if (measured.standard_error > 0) text += " ± " + format_number(measured.standard_error, 2);
+  return measured.note.empty() ? text : text + " " + measured.note;
+}
+
+}  // namespace fovea

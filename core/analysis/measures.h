@@ -1,0 +1,48 @@
+// A Measure is a number by which variants, their settings and heads are compared, with its name,
+// definition and unit. Tables, tool tips and axes take them from here.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/cost.h"
+#include "analysis/metrics.h"
+#include "analysis/timing.h"
+
+namespace fovea {
+
+/// What is known of one setting of a variant on one head. Null: not known.
+struct Evaluation {
+  const Cost* cost = nullptr;
+  const Metrics* metrics = nullptr;
+  const MeasuredTime* time = nullptr;
+};
+
+struct Measured {
+  double value = 0;
+  double standard_error = 0;  // of an estimate from sampled rows
+  std::string note = {};      // "in 12 rows"
+};
+
+struct Measure {
+  enum class Unit { none, count, bytes, milliseconds, times };
+  enum class Better { less, more, neither };
+
+  std::string id;          // as in JSON: "output_rel_fro"
+  std::string label;       // "relative output error"; with its unit: "KL(P ‖ P̃), nats"
+  std::string definition;  // formula and meaning, a sentence or two
+  Unit unit = Unit::none;
+  Better better = Better::less;
+  /// Nothing where the evaluation does not have it.
+  std::function<std::optional<Measured>(const Evaluation&)> of;
+};
+
+/// Errors first, then cost, then time; in the order in which they are shown.
+const std::vector<Measure>& measures();
+
+/// "0.275", "0.12 ± 0.003", "∞ in 12 rows", "1.2 M", "3.45 ms", "2.5 ×".
+std::string to_text(const Measure& measure, const Measured& measured);
+
+}  // namespace fovea

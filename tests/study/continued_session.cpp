@@ -1,0 +1,91 @@
+// Another source is opened with the columns, views and look of the one before.
+#include "study/continued_session.h"
+
+#include <doctest/doctest.h>
+
+#include "study/opened.h"
+#include "study/session_editor.h"
+#include "window/backend.h"
+
+namespace fovea::test {
+namespace {
+
+const std::string shorter = "synthetic:clusters?n=96&d=8&seed=1",
+                  longer = "synthetic:clusters?n=512&d=8&seed=1",
+                  long_one = "synthetic:clusters?n=16384&d=4&seed=1";
+
+void open_and_wait(Study& study, const std::string& what, Index n) {
+  study.open(what);
+  REQUIRE(wait_until([&] { return study.length() == n && !study.opening(); }));
+}
+
+}  // namespace
+
+TEST_CASE("columns, views and look stay when another source is opened") {
+  Study study(std::make_unique<CpuLike>());
+  open(study, longer, {"exact", "hyper", "h1d"}, {View::mask, View::heatmap});
+  Session session = study.session();
+  const Schema& schema = find_variant("hyper").schema;
+  set_value(schema, session.columns[1].values, "samples", "24");
+  set_value(schema, session.columns[1].values, "block", "128");
+  session.columns[1].seed = 7;
+  session.settings.colormap = "magma";
+  session.settings.choose_range({View::heatmap, -1, 0.1, 0.2});
+  session.pinned_query = 400;
+  study.set_session(session);
+  study.select_column(2);
+
+  open_and_wait(study, shorter, 96);
+  const Session& now = study.session();
+  REQUIRE(now.columns.size() == 3);
+  CHECK(now.views == std::vector{View::mask, View::heatmap});
+  CHECK(now.settings.colormap == "magma");
+  CHECK(study.selected_column() == 2);
+  CHECK(now.columns[1].seed == 7);
+  const auto value = [&](const char* id) {
+    return to_text(
+        now.columns[1]
+            .values[std::size_t(std::ranges::find(schema, id, &Field::id) - schema.begin())]);
+  };
+  CHECK(value("samples") == "24");
+  CHECK(value("block") != "128");  // more than all tokens
+  // Standard parameters are those of the new length.
+  CHECK(now.columns[2].values == values_for_length(find_variant("h1d"), 96));
+  // What is of the other tokens has gone.
+  CHECK(now.settings.ranges.empty());
+  CHECK_FALSE(now.pinned_query);
+  CHECK(now.viewport == Viewport{0, 96, 0, 96});
+  REQUIRE(wait_until([&] { return study.settled(); }));
+  for (const ColumnState& column : study.columns()) CHECK(column.error.empty());
+}
+
+TEST_CASE("of a long head only columns that take moments are kept") {
+  Study study(std::make_unique<CpuLike>());
+  open(study, shorter, {"exact", "tf", "fixed"}, {View::heatmap, View::rank});
+  const auto quick = [](const Column& column) {
+    const Variant& variant = find_variant(column.variant);
+    return variant.quick || variant.reference;
+  };
+  open_and_wait(study, long_one, 16384);
+  CHECK(study.session().columns.size() > 1);
+  CHECK(std::ranges::all_of(study.session().columns, quick));
+  CHECK(study.session().views == std::vector{View::heatmap, View::row});
+}
+
+TEST_CASE("undo leads to the columns of a first look") {
+  Study study(std::make_unique<CpuLike>());
+  SessionEditor editor(study);
+  open(study, longer, {"exact", "h1d"}, {View::mask});
+  editor.start();
+  open_and_wait(study, shorter, 96);
+  editor.start();
+  CHECK(study.session().columns.size() == 2);
+  REQUIRE(editor.can_undo());
+  editor.undo();
+  CHECK(study.session().columns == standard_session(shorter, 96).columns);
+  CHECK(study.session().views == standard_session(shorter, 96).views);
+  editor.redo();
+  CHECK(study.session().columns.size() == 2);
+}
+
+}  // namespace fovea::test

@@ -1,0 +1,105 @@
+// Rounds of a column beside exact attention, and what is said of them.
+#include "sweep/timed_runs.h"
+
+#include <doctest/doctest.h>
+
+#include "harness.h"
+#include "window/backend.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+TimedRun run_of(double plan, double apply) {
+  TimedRun run;
+  run.plan.add("tiles", plan);
+  run.apply.add("attend", apply);
+  return run;
+}
+
+/// Writes down what is bound, once for each run: exact or HyperAttention.
+class Counting : public CpuLike {
+ public:
+  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
+                                 Run& run) const override {
+    bound += plan->structure.has("query_order") ? 'h' : 'e';
+    return CpuLike::bind(std::move(plan), problem, run);
+  }
+  mutable std::string bound;
+};
+
+}  // namespace
+
+TEST_CASE("speed-ups are of the same rounds, and their median is taken") {
+  TimedRuns runs;
+  // The machine is twice as slow in every second round, for both.
+  for (int i = 0; i < 9; ++i) {
+    const double slow = i % 2 == 0 ? 1 : 2;
+    runs.rounds.push_back(
+        {.run = run_of(slow * 1, slow * 4), .exact = run_of(0, slow * 10), .pace_ms = 1});
+  }
+  const auto measured = summarise(runs, 1);
+  REQUIRE(measured);
+  CHECK(measured->total_speed_up->median_ms == doctest::Approx(2));
+  CHECK(measured->total_speed_up->p10_ms == doctest::Approx(2));
+  CHECK(measured->apply_speed_up->median_ms == doctest::Approx(2.5));
+  CHECK(measured->timing.total.median_ms == doctest::Approx(5));
+  CHECK(measured->timing.total.p90_ms == doctest::Approx(10));
+  CHECK_FALSE(measured->slow);
+  for (TimedRuns::Round& round : runs.rounds) round.exact.reset();
+  CHECK_FALSE(summarise(runs, 1)->total_speed_up);
+  CHECK_FALSE(summarise(TimedRuns{}, 1));
+}
+
+TEST_CASE("rounds of a machine that is slowed down count only where there are no others") {
+  TimedRuns runs;
+  for (int i = 0; i < 20; ++i) {
+    const bool slow = i >= 4;
+    runs.rounds.push_back({.run = run_of(0, slow ? 30 : 10), .pace_ms = slow ? 1.6 : 1.0});
+  }
+  CHECK(runs.best_pace_ms() == 1);
+  const auto mixed = summarise(runs, runs.best_pace_ms());
+  CHECK(mixed->slow);  // four quiet ones are too few
+  CHECK(mixed->timing.total.median_ms == doctest::Approx(30));
+  runs.rounds.push_back({.run = run_of(0, 10), .pace_ms = 1});
+  const auto quiet = summarise(runs, runs.best_pace_ms());
+  CHECK_FALSE(quiet->slow);
+  CHECK(quiet->timing.total.samples == 5);
+  CHECK(quiet->timing.total.p90_ms == doctest::Approx(10));
+  // A machine that was faster at another column makes all of them slow.
+  CHECK(summarise(runs, 0.5)->slow);
+  CHECK(summarise(runs, 0.5)->timing.total.samples == 21);
+}
+
+TEST_CASE("rounds alternate with exact attention, and the first one warms up") {
+  Counting backend;
+  // More tokens than its blocks, so that it sorts them.
+  const Problem problem = make_data(Data::gaussian, 96, 4, 2, false);
+  const Variant& hyper = find_variant("hyper");
+  const ComputeRequest request{
+      .variant = &hyper,
+      .values = values_of(hyper, {{"block", "8"}, {"samples", "8"}, {"min_length", "0"}})};
+  Profile profile;
+  Run run{profile};
+  const TimedRuns runs = measure_rounds(
+      problem, request, {.beside_exact = true, .time = std::chrono::hours(1), .most_rounds = 3},
+      backend, run);
+  CHECK(runs.rounds.size() == 3);
+  CHECK(backend.bound.substr(0, 8) == "eheheheh");
+  CHECK(runs.best_pace_ms() > 0);
+  CHECK(runs.spent_ms() > 0);
+  for (const TimedRuns::Round& round : runs.rounds) {
+    REQUIRE(round.exact);
+    CHECK(round.exact->total_ms() > 0);
+    CHECK(round.run.plan.total_ms() > 0);
+    CHECK(round.run.apply.total_ms() > 0);
+  }
+  // One that takes all the time is the only one.
+  backend.bound.clear();
+  const TimedRuns one =
+      measure_rounds(problem, request, {.time = std::chrono::milliseconds(0)}, backend, run);
+  CHECK(one.rounds.size() == 1);
+  CHECK_FALSE(one.rounds[0].exact);
+  CHECK(backend.bound[0] == 'h');
+}

@@ -1,0 +1,82 @@
+// Fields and sliders: what a press, the wheel, a key and undo do in them.
+#include <doctest/doctest.h>
+
+#include <QDockWidget>
+#include <QDoubleSpinBox>
+#include <QSlider>
+#include <QWheelEvent>
+#include <cmath>
+
+#include "window/pointer.h"
+
+namespace fovea::test {
+
+TEST_CASE("undo works from a field, which keeps its own only while something is typed") {
+  Window window(small);
+  window.study().select_column(column_of(window, "h1d"));
+  REQUIRE(window.settle());
+  take_focus(window);
+  auto* box = window->findChild<QDockWidget*>("Variant")->findChild<QDoubleSpinBox*>();
+  REQUIRE(box);
+  const Session before = window.study().session();
+  const double value = box->value();
+  box->setFocus();
+  REQUIRE(wait_until([&] { return box->hasFocus(); }, 5000));
+  box->selectAll();
+  QTest::keyClicks(box, value == 8 ? "4" : "8");
+  CHECK(window.study().session() == before);
+  QTest::keyClick(box, Qt::Key_Z, Qt::ControlModifier);  // the typing
+  CHECK(window.study().session() == before);
+  box->selectAll();
+  QTest::keyClicks(box, value == 8 ? "4" : "8");
+  QTest::keyClick(box, Qt::Key_Return);
+  CHECK(window.study().session() != before);
+  QTest::keyClick(box, Qt::Key_Z, Qt::ControlModifier);
+  CHECK(window.study().session() == before);
+  CHECK(box->value() == value);
+  CHECK(box->hasFocus());
+}
+
+TEST_CASE("all of a slider can be grabbed, wheel and arrows step, a double click resets") {
+  Window window(small);
+  auto* slider = window->findChild<QSlider*>("view_Floor");
+  const auto floor = [&] { return window.study().session().settings.log_floor; };
+  const int right = slider->width() - 2, middle = slider->height() / 2;
+  QTest::mousePress(slider, Qt::LeftButton, {}, {right, 1});
+  CHECK(slider->value() == slider->maximum());
+  QTest::mouseMove(slider, {1, middle});
+  CHECK(slider->value() == slider->minimum());
+  QTest::mouseMove(slider, {slider->width() / 2, middle});
+  QTest::mouseRelease(slider, Qt::LeftButton, {}, {slider->width() / 2, middle});
+  CHECK(std::abs(slider->value() - (slider->minimum() + slider->maximum()) / 2) <= 3);
+  CHECK(floor() == doctest::Approx(std::pow(10.0, slider->value() / 10.0)));
+  const int value = slider->value();
+  const auto turn = [&](int angle) {
+    QWheelEvent event({5, 5}, slider->mapToGlobal(QPointF(5, 5)), {}, {0, angle}, Qt::NoButton, {},
+                      Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(slider, &event);
+  };
+  turn(120);
+  CHECK(slider->value() == value + 1);
+  turn(-60);
+  turn(-60);
+  CHECK(slider->value() == value);
+  QTest::keyClick(slider, Qt::Key_Right);
+  CHECK(slider->value() == value + 1);
+  QTest::mouseDClick(slider, Qt::LeftButton, {}, {3, middle});
+  CHECK(floor() == ViewSettings{}.log_floor);
+  // A parameter's: the usual value at the head's length.
+  const int column = column_of(window, "h1d");
+  window.study().select_column(column);
+  REQUIRE(window.settle());
+  auto* block = window->findChild<QDockWidget*>("Variant")->findChild<QSlider*>();
+  REQUIRE(block);
+  const auto values = [&] { return window.study().session().columns[std::size_t(column)].values; };
+  const Values usual = values();
+  block->setValue(block->maximum());
+  CHECK(values() != usual);
+  QTest::mouseDClick(block, Qt::LeftButton, {}, {3, 3});
+  CHECK(values() == usual);
+}
+
+}  // namespace fovea::test
