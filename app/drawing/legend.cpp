@@ -22,7 +22,7 @@ Legend::Legend(std::vector<LegendItem> items, const Lettering& letters, double w
   double x = 0, y = 0;
   for (LegendItem& item : items) {
     const double indent = indent_of(item, size);
-    constexpr int most_lines = 3;
+    constexpr int most_lines = 4;
     auto lines = letters.wrapped(item.text, width - indent, most_lines);
     double taken = indent;
     for (const std::string& text : lines) taken = std::max(taken, indent + letters.width(text));
