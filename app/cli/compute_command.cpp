@@ -112,8 +112,8 @@ std::string overflow_note(const Output& output) {
 HeadReport compute_head(const ComputeOptions& options, const Source& source, Index head,
                         const Backend& backend, OutTensors& tensors, Run& run) {
   const Problem problem = options.heads.problem(source, head);
-  const Computation computation =
-      compute_with(options, problem, request_of(options, source, head), backend, run);
+  const ComputeRequest request = request_of(options, source, head);
+  const Computation computation = compute_with(options, problem, request, backend, run);
   HeadReport report{.head = head,
                     .first_run = computation.first_run,
                     .cost = computation.cost,
@@ -121,16 +121,15 @@ HeadReport compute_head(const ComputeOptions& options, const Source& source, Ind
   if (const auto note = overflow_note(computation.output); !note.empty())
     report.notes.push_back(note);
   if (!options.output.empty()) tensors.add(computation, run);
-  const ComputeRequest request = request_of(options, source, head);
-  const bool beside_exact = !options.no_metrics && !request.variant->reference;
-  report.rounds = measure_rounds(
-      problem, request,
-      {.beside_exact = beside_exact, .time = std::chrono::seconds(1), .most_rounds = 9}, backend,
-      run);
-  if (options.no_metrics) return report;
-  const Computation exact = compute(problem, {.variant = &reference_variant()}, backend, run);
-  report.metrics = compare(*computation.op, computation.output, *exact.op, exact.output, run);
-  report.diagnostics = diagnose(computation, exact, run);
+  std::optional<Computation> exact;
+  if (!options.no_metrics) {
+    exact = compute(problem, {.variant = &reference_variant()}, backend, run);
+    report.metrics = compare(*computation.op, computation.output, *exact->op, exact->output, run);
+    report.diagnostics = diagnose(computation, *exact, run);
+  }
+  const bool beside_exact = exact && !computation.variant->reference;
+  report.rounds =
+      measure_again(problem, request, computation, beside_exact ? &*exact : nullptr, backend, run);
   return report;
 }
 

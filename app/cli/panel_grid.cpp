@@ -87,11 +87,9 @@ std::vector<Panel> PanelGrid::timings(Run& run) const {
   std::vector<Panel> panels;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     const Computation& its = *columns_[c].computation;
-    const TimedRuns runs = measure_rounds(request_.problem, request_of(request_.columns[c]),
-                                          {.beside_exact = !its.variant->reference,
-                                           .time = std::chrono::seconds(1),
-                                           .most_rounds = 9},
-                                          request_.backend, run);
+    const TimedRuns runs =
+        measure_again(request_.problem, request_of(request_.columns[c]), its,
+                      its.variant->reference ? nullptr : exact_.get(), request_.backend, run);
     panels.push_back(timing_panel(its, *summarise(runs, runs.best_pace_ms())));
     panels.back().title = label_of(request_.columns, c);
   }

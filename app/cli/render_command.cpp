@@ -156,7 +156,11 @@ std::vector<Column> columns_of(const Options& options, Index n) {
   return columns;
 }
 
-/// As given on the command line. For a session the layer's name, or its index if it has none.
+std::string head_text(const Options& options, const Source& source) {
+  return source.name + ", " + layer_label(source, options.heads.layer_in(source)) + ", head " +
+         options.heads.head;
+}
+
 std::vector<std::vector<Panel>> panels_of(const Options& options, const Source& source,
                                           const FigureStyle& style, Run& run, Figure& figure) {
   const Index head = options.heads.heads_in(source).front();
@@ -173,8 +177,7 @@ std::vector<std::vector<Panel>> panels_of(const Options& options, const Source& 
                         .max_pixels = pixels_of_a_panel(style, columns.size()),
                         .estimate = options.estimate},
                        run);
-  figure.footer = source.name + ", " + layer_label(source, options.heads.layer_in(source)) +
-                  ", head " + options.heads.head + ", n = " + std::to_string(problem.n()) +
+  figure.footer = head_text(options, source) + ", n = " + std::to_string(problem.n()) +
                   ", d = " + std::to_string(problem.d()) + (problem.causal ? ", causal; " : "; ") +
                   backend->device() + ", " + backend->precision();
   std::vector<std::vector<Panel>> rows;
@@ -222,8 +225,7 @@ void run_render(Options options, const CLI::App& command, const Console& console
   Run run{profile, console.stop};
   if (!source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qkv()) {
     figure.rows = panels_of_matrix(options, source, figure.style, run);
-    figure.footer = source.name + ", " + layer_label(source, options.heads.layer_in(source)) +
-                    ", head " + options.heads.head;
+    figure.footer = head_text(options, source);
   } else {
     figure.rows = panels_of(options, source, figure.style, run, figure);
   }

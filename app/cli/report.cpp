@@ -79,7 +79,8 @@ void print_timing(std::ostream& out, const ComputeReport& report) {
   const auto line = [](const StageSummary& total, const std::vector<StageSummary>& stages) {
     return format_time(total.median_ms) + stages_text(total, stages);
   };
-  const std::string samples = plural(timing.total.samples, "run") + " after a warm-up" +
+  const std::string samples = plural(timing.total.samples, "run") +
+                              (timing.total.samples > 1 ? " after a warm-up" : "") +
                               (timing.few_samples() ? ": too few to trust" : "") +
                               (time.slow ? "; the machine was slowed down" : "");
   const auto speed_up = [&](const std::optional<StageSummary>& ratio) {

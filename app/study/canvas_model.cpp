@@ -15,14 +15,6 @@ std::string subtitle_of(const ColumnState& state, const Subject& subject) {
 
 }  // namespace
 
-std::string title_of_column(const std::vector<ColumnState>& columns, std::size_t column,
-                            bool shows_matrix) {
-  if (shows_matrix) return "Attention matrix";
-  std::vector<Column> all;
-  for (const ColumnState& state : columns) all.push_back(state.column);
-  return column < all.size() ? label_of(all, column) : "";
-}
-
 std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
                                                const std::vector<ColumnState>& columns,
                                                const std::vector<std::vector<CanvasCell>>& cells,
@@ -51,7 +43,7 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const ColumnState& state = columns[c];
     const bool matrix = subject.shows_matrix();
-    model->column_titles.push_back(title_of_column(columns, c, matrix));
+    model->column_titles.push_back(subject.title_of(static_cast<int>(c)));
     model->column_subtitles.push_back(matrix ? "as given" : subtitle_of(state, subject));
   }
   return model;

@@ -48,10 +48,6 @@ struct CanvasModel {
   friend bool operator==(const CanvasModel&, const CanvasModel&) = default;
 };
 
-/// What heads a column, and what it is called elsewhere: "H-Transformer-1D, block 38".
-std::string title_of_column(const std::vector<ColumnState>& columns, std::size_t column,
-                            bool shows_matrix);
-
 std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
                                                const std::vector<ColumnState>& columns,
                                                const std::vector<std::vector<CanvasCell>>& cells,

@@ -39,20 +39,22 @@ std::vector<View> continued_views(const std::vector<View>& before,
 Session continued_session(const Session& before, Index n_before, const Source& source) {
   Session session = first_session(source);
   const Layer& layer = source.layers[static_cast<std::size_t>(session.layer)];
-  const ViewSettings standard_before = standard_session({}, n_before).settings;
+  const Session untouched = standard_session({}, n_before);
   const ViewSettings standard = std::exchange(session.settings, before.settings);
   session.settings.ranges.clear();
-  if (before.settings.mask_block == standard_before.mask_block)
+  if (before.settings.mask_block == untouched.settings.mask_block)
     session.settings.mask_block = standard.mask_block;
-  if (before.settings.rank_leaf == standard_before.rank_leaf)
+  if (before.settings.rank_leaf == untouched.settings.rank_leaf)
     session.settings.rank_leaf = standard.rank_leaf;
   const auto compares = [](const std::vector<Column>& columns) {
     return std::ranges::any_of(columns, [](const Column& c) { return !is_reference(c.variant); });
   };
   if (!layer.has_qkv() || !compares(before.columns)) return session;
-  auto columns = continued_columns(before.columns, n_before, layer.n());
-  if (compares(columns)) session.columns = std::move(columns);
-  session.views = continued_views(before.views, session.views);
+  if (before.columns != untouched.columns) {
+    auto columns = continued_columns(before.columns, n_before, layer.n());
+    if (compares(columns)) session.columns = std::move(columns);
+  }
+  if (before.views != untouched.views) session.views = continued_views(before.views, session.views);
   return session;
 }
 

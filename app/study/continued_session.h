@@ -7,9 +7,10 @@
 namespace fovea {
 
 /// The Session with which `source` is opened after one of `n_before` tokens. Columns with the
-/// standard parameters of their length get those of the new one, others keep what fits it. What
-/// makes no sense is as in first_session(): columns and rank maps that take long for a long head,
-/// columns of a source that is an attention matrix, and ranges of colours.
+/// standard parameters of their length get those of the new one, others keep what fits it. As in
+/// first_session() are columns and views that nobody has changed, and what makes no sense: columns
+/// and rank maps that take long for a long head, columns of a source that is an attention matrix,
+/// and ranges of colours.
 Session continued_session(const Session& before, Index n_before, const Source& source);
 
 }  // namespace fovea

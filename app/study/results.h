@@ -24,8 +24,8 @@ struct ColumnState {
   bool stale = false;                              // `computation` is of older parameters
   std::shared_ptr<const Metrics> metrics;          // of `computation`
   std::shared_ptr<const std::vector<Diagnostic>> diagnostics;
-  std::optional<MeasuredTime> time;   // of several rounds
-  std::optional<ResidentUse> memory;  // of one of them, on the CPU
+  std::shared_ptr<const MeasuredTime> time;  // of several rounds
+  std::optional<ResidentUse> memory;         // of one of them, on the CPU
   std::string error;
 };
 

@@ -56,6 +56,8 @@ void SessionEditor::start() {
   if (!study_.continued()) return;
   Session first = first_session(*study_.source());
   first.viewport = study_.session().viewport;
+  first.causal = study_.session().causal;  // they belong to the file
+  first.scale = study_.session().scale;
   if (first == study_.session()) return;
   steps_.insert(steps_.begin(), std::move(first));
   at_ = 1;

@@ -53,10 +53,7 @@ class Study : public QObject {
     return results_.exact().computation ? &results_.exact() : nullptr;
   }
   std::shared_ptr<const CanvasModel> model() const { return model_; }
-  /// "H-Transformer-1D, block 38"; empty where there is no such column.
-  std::string title_of(int column) const {
-    return column < 0 ? "" : title_of_column(columns(), std::size_t(column), shows_matrix());
-  }
+  std::string title_of(int column) const { return subject_.title_of(column); }
 
   const Backend& backend() const { return requests_.backend(); }
   Engine::Status status() const { return requests_.status(); }

@@ -16,6 +16,12 @@ HeadKey Subject::head() const {
   return {source_number, {session.layer, session.head, session.scale, session.causal}};
 }
 
+std::string Subject::title_of(int column) const {
+  if (column < 0 || column >= std::ssize(session.columns)) return "";
+  return shows_matrix() ? "Attention matrix"
+                        : label_of(session.columns, static_cast<std::size_t>(column));
+}
+
 Index Subject::shown_query() const {
   const Index n = length();
   if (pointed.query >= 0 && pointed.query < n) return pointed.query;

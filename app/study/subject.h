@@ -55,6 +55,9 @@ struct Subject {
   /// The source holds an attention matrix alone: there is nothing to compute, only to look at.
   bool shows_matrix() const;
   HeadKey head() const;
+  /// What heads a column, and what it is called elsewhere: "H-Transformer-1D, block 38"; empty
+  /// where there is no such column.
+  std::string title_of(int column) const;
   /// The pointed query, else the pinned one, else the middle.
   Index shown_query() const;
   /// The query whose surroundings are computed first.

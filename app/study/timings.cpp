@@ -9,9 +9,7 @@ namespace {
 constexpr double timing_ms = 3e3;  // of rounds, for one column
 constexpr std::size_t wanted_rounds = 64;
 
-double all_ms(const TimedRun& run) {
-  return run.learning.total_ms() + run.total_ms();
-}
+constexpr std::size_t most_rounds = 4 * wanted_rounds;  // of a machine that is slowed down
 
 }  // namespace
 
@@ -20,23 +18,46 @@ void Timings::annotate(ColumnState& state) {
   state.memory.reset();
   const Cache::Answer* measured = state.computation ? runs_.find(state.key) : nullptr;
   if (!measured) return;
-  state.time = summarise(*measured->result, best_pace_ms(state.key.head));
-  state.memory = measured->result->memory;
+  state.time = measured->result->time;
+  state.memory = measured->result->runs.memory;
 }
 
 double Timings::best_pace_ms(const HeadKey& head) const {
   double best = std::numeric_limits<double>::infinity();
   for (const Cache::Answer& answer : runs_.answers())
-    if (answer.key.head == head) best = std::min(best, answer.result->best_pace_ms());
+    if (answer.key.head == head) best = std::min(best, answer.result->runs.best_pace_ms());
   return best;
 }
 
 // Rounds of a machine that was slowed down are replaced, as long as the time allows it.
 bool Timings::wants_more(const Cache::Answer& known) const {
-  const TimedRuns& runs = *known.result;
-  return known.error.empty() && runs.spent_ms() < timing_ms &&
+  const TimedRuns& runs = known.result->runs;
+  return known.error.empty() && runs.spent_ms() < timing_ms && runs.rounds.size() < most_rounds &&
          (runs.rounds.size() < enough_samples ||
           quiet_rounds(runs, best_pace_ms(known.key.head)).size() < wanted_rounds);
+}
+
+// The runs of exact attention in the rounds of the other columns.
+TimedRuns Timings::beside_others(const HeadKey& head) const {
+  TimedRuns runs;
+  for (const Cache::Answer& answer : runs_.answers())
+    if (answer.key.head == head)
+      for (const TimedRuns::Round& round : answer.result->runs.rounds)
+        if (round.exact) runs.rounds.push_back({.run = *round.exact, .pace_ms = round.pace_ms});
+  return runs;
+}
+
+// The best pace of a head may have changed, by which slow rounds of all its columns are known. The
+// times of exact are of the rounds that the speed-ups are of: by itself it would be faster.
+void Timings::summarise_all(const HeadKey& head) {
+  const double best = best_pace_ms(head);
+  for (const Cache::Answer& answer : runs_.answers()) {
+    if (!(answer.key.head == head)) continue;
+    TimedRuns runs;
+    if (is_reference(answer.key.column.variant)) runs = beside_others(head);
+    const auto time = summarise(runs.rounds.empty() ? answer.result->runs : runs, best);
+    answer.result->time = time ? std::make_shared<const MeasuredTime>(*time) : nullptr;
+  }
 }
 
 void Timings::measure_next(const std::vector<ColumnState>& columns, const ColumnState& exact,
@@ -47,13 +68,12 @@ void Timings::measure_next(const std::vector<ColumnState>& columns, const Column
   std::size_t fewest = 0;
   for (const ColumnState& state : columns) {
     if (!state.computation || state.stale || !state.computation->applied()) continue;
-    // One more round and one that warms up; a run that fills the budget alone stays the only one.
-    if (2 * all_ms(state.computation->first_run) >= timing_ms) continue;
+    if (!can_be_repeated(state.computation->first_run, nullptr, timing_ms)) continue;
     const Cache::Answer* known = runs_.find(state.key);
-    if (!known) known = &runs_.put({.key = state.key, .result = std::make_shared<TimedRuns>()});
+    if (!known) known = &runs_.put({.key = state.key, .result = std::make_shared<Measured>()});
     if (!wants_more(*known)) continue;
-    if (computation && fewest <= known->result->rounds.size()) continue;
-    fewest = known->result->rounds.size();
+    if (computation && fewest <= known->result->runs.rounds.size()) continue;
+    fewest = known->result->runs.rounds.size();
     computation = state.computation;
     key = state.key;
   }
@@ -61,7 +81,7 @@ void Timings::measure_next(const std::vector<ColumnState>& columns, const Column
   // Exact attention of a long head takes too long to be repeated beside every column.
   const bool beside_exact =
       !computation->variant->reference && exact.computation && exact.computation->applied() &&
-      2 * (all_ms(computation->first_run) + all_ms(exact.computation->first_run)) < timing_ms;
+      can_be_repeated(computation->first_run, &exact.computation->first_run, timing_ms);
   requests_.start(
       {RequestKind::timing}, key,
       [computation, column = key.column, beside_exact, first = fewest == 0](const Backend& backend,
@@ -75,8 +95,9 @@ void Timings::measure_next(const std::vector<ColumnState>& columns, const Column
       // It was computed once: an error, such as no memory for a second run, only ends the timing.
       [this, key, done = std::move(done)](const auto& more, const std::string& error) {
         if (Cache::Answer* known = runs_.find(key)) {
-          if (more) known->result->append(*more);
+          if (more) known->result->runs.append(*more);
           known->error = error;
+          summarise_all(key.head);
         }
         done();
       });

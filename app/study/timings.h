@@ -23,9 +23,15 @@ class Timings {
   void forget() { runs_.clear(); }
 
  private:
-  using Cache = ResultCache<ComputeKey, TimedRuns>;
+  struct Measured {
+    TimedRuns runs;
+    std::shared_ptr<const MeasuredTime> time;  // what they say; null: nothing yet
+  };
+  using Cache = ResultCache<ComputeKey, Measured>;
   double best_pace_ms(const HeadKey& head) const;
   bool wants_more(const Cache::Answer& known) const;
+  TimedRuns beside_others(const HeadKey& head) const;
+  void summarise_all(const HeadKey& head);
 
   Requests& requests_;
   Cache runs_{requests_, 64};

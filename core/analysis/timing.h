@@ -26,6 +26,7 @@ struct TimedRun {
   Profile plan, upload, apply;
 
   double total_ms() const { return plan.total_ms() + upload.total_ms() + apply.total_ms(); }
+  double spent_ms() const { return learning.total_ms() + total_ms(); }
 };
 
 struct Timing {

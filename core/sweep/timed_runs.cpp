@@ -22,8 +22,7 @@ double TimedRuns::best_pace_ms() const {
 double TimedRuns::spent_ms() const {
   double spent = 0;
   for (const Round& round : rounds)
-    for (const TimedRun* run : {&round.run, round.exact ? &*round.exact : nullptr})
-      if (run) spent += run->learning.total_ms() + run->total_ms();
+    spent += round.run.spent_ms() + (round.exact ? round.exact->spent_ms() : 0);
   return spent;
 }
 
@@ -78,6 +77,26 @@ TimedRuns measure_rounds(const Problem& problem, const ComputeRequest& request,
   const double pace = pace_ms(prefix_of(problem, std::min(problem.n(), pace_length)), backend, run);
   for (TimedRuns::Round& timed : runs.rounds) timed.pace_ms = pace;
   return runs;
+}
+
+bool can_be_repeated(const TimedRun& first, const TimedRun* exact, double budget_ms) {
+  return 2 * (first.spent_ms() + (exact ? exact->spent_ms() : 0)) < budget_ms;
+}
+
+TimedRuns measure_again(const Problem& problem, const ComputeRequest& request,
+                        const Computation& computed, const Computation* exact,
+                        const Backend& backend, Run& run) {
+  constexpr double budget_ms = 5e3;
+  const TimedRun* exact_run = exact ? &exact->first_run : nullptr;
+  if (!can_be_repeated(computed.first_run, exact_run, budget_ms)) {
+    TimedRuns::Round only{.run = computed.first_run};
+    if (exact_run) only.exact = *exact_run;
+    return {.rounds = {only}};
+  }
+  return measure_rounds(
+      problem, request,
+      {.beside_exact = exact_run != nullptr, .time = std::chrono::seconds(1), .most_rounds = 9},
+      backend, run);
 }
 
 }  // namespace fovea

@@ -44,4 +44,13 @@ struct RoundOptions {
 TimedRuns measure_rounds(const Problem& problem, const ComputeRequest& request,
                          const RoundOptions& options, const Backend& backend, Run& run);
 
+/// Whether there is time for one more round and for one that warms up. Null: without exact.
+bool can_be_repeated(const TimedRun& first, const TimedRun* exact, double budget_ms);
+
+/// Some rounds of what was computed already, beside exact attention unless that is null. What would
+/// take several seconds is not run again: the first runs are its only round.
+TimedRuns measure_again(const Problem& problem, const ComputeRequest& request,
+                        const Computation& computed, const Computation* exact,
+                        const Backend& backend, Run& run);
+
 }  // namespace fovea

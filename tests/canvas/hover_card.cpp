@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -12,6 +13,34 @@
 #include "screen_letters.h"
 
 using namespace fovea;
+
+namespace {
+
+/// All rows and columns of a model, laid out.
+struct LaidOut {
+  LaidOut(CanvasModel& model, const ScreenLetters& letters, drawing::Point size)
+      : scene{.model = model,
+              .settings = model.settings,
+              .fonts = letters.fonts,
+              .prepared = prepared,
+              .rows = range(model.cells.size()),
+              .columns = range(model.cells[0].size())} {
+    for (const auto& cells : model.cells)
+      for (const CanvasCell& cell : cells) prepared.try_emplace(cell.panel, *cell.panel);
+    scene.lay_out(size);
+  }
+  canvas::PreparedPanels prepared;
+  canvas::Scene scene;
+
+ private:
+  static std::vector<int> range(std::size_t count) {
+    std::vector<int> all(count);
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+};
+
+}  // namespace
 
 TEST_CASE("the hover card stays on the canvas and off the pixel under the pointer") {
   std::mt19937 random(7);
@@ -42,18 +71,10 @@ TEST_CASE("of two columns of one variant only that under the pointer stands out 
   const ScreenLetters letters;
   const auto model = matrix_model(16, 3);
   model->column_titles = {"Exact", "HyperAttention", "HyperAttention"};
-  canvas::PreparedPanels prepared;
-  for (const auto& cells : model->cells)
-    for (const CanvasCell& cell : cells) prepared.try_emplace(cell.panel, *cell.panel);
   const drawing::Style& style = drawing::screen_style(true);
   const auto titles_on_card = [&](drawing::Point canvas) {
-    canvas::Scene scene{.model = *model,
-                        .settings = model->settings,
-                        .fonts = letters.fonts,
-                        .prepared = prepared,
-                        .rows = {0, 1, 2},
-                        .columns = {0, 1, 2}};
-    scene.lay_out(canvas);
+    LaidOut laid_out(*model, letters, canvas);
+    canvas::Scene& scene = laid_out.scene;
     scene.pointer = {.query = 4, .key = 5, .row = 0, .column = 2};
     ColouredInk ink(letters.fonts, style);
     draw_hover_card(ink, scene, {scene.grid.panel(0, 2).centre().x, 105});
@@ -73,17 +94,10 @@ TEST_CASE("colour bar and card say how a pixel shows several entries") {
   model->views = {View::heatmap};
   model->cells = {{cell_of(heat(500, 500), ""), cell_of(heat(500, 500), "")}};
   model->settings.pool = Pool::Kind::mean;
-  canvas::PreparedPanels prepared;
-  for (const CanvasCell& cell : model->cells[0]) prepared.try_emplace(cell.panel, *cell.panel);
   const auto said = [&](double width, bool shared) {
     model->settings.shared_range = shared;
-    canvas::Scene scene{.model = *model,
-                        .settings = model->settings,
-                        .fonts = letters.fonts,
-                        .prepared = prepared,
-                        .rows = {0},
-                        .columns = {0, 1}};
-    scene.lay_out({width, 900});
+    LaidOut laid_out(*model, letters, {width, 900});
+    canvas::Scene& scene = laid_out.scene;
     scene.pointer = {.query = 4, .key = 5, .row = 0, .column = 1};
     const std::string title = scene.bars(0).back().bar.scale().title();
     const std::string pooling = scene.pooling(0, 1);
@@ -119,16 +133,8 @@ TEST_CASE(
   model->cells[1][1].token_errors = std::make_shared<const std::vector<float>>(errors);
   errors[40] = 1;
   model->cells[1][2].token_errors = std::make_shared<const std::vector<float>>(errors);
-  canvas::PreparedPanels prepared;
-  for (const auto& cells : model->cells)
-    for (const CanvasCell& cell : cells) prepared.try_emplace(cell.panel, *cell.panel);
-  canvas::Scene scene{.model = *model,
-                      .settings = model->settings,
-                      .fonts = letters.fonts,
-                      .prepared = prepared,
-                      .rows = {0, 1, 2},
-                      .columns = {0, 1, 2}};
-  scene.lay_out({1140, 900});
+  LaidOut laid_out(*model, letters, {1140, 900});
+  canvas::Scene& scene = laid_out.scene;
   const std::string legend = "strip: output error |z̃ − z|, colours 0 to 1";  // both columns
   CHECK(scene.captions[1][1] == legend);
   CHECK(scene.captions[0][1].find("strip") == std::string::npos);

@@ -19,7 +19,7 @@ TEST_CASE("session: a column goes on where it is, else the same variant at its p
   CHECK(continued_columns({first}, {first, first}) == Places{0, -1});
 }
 
-TEST_CASE("session: columns of one variant are told apart by what differs") {
+TEST_CASE("session: columns of one variant are named by the parameters in which they differ") {
   const Variant& h1d = find_variant("h1d");
   Column exact{.variant = "exact", .values = {}, .seed = 0}, first{"h1d", defaults(h1d.schema), 0};
   set_value(h1d.schema, first.values, "block", "38");

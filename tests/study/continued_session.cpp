@@ -59,6 +59,18 @@ TEST_CASE("columns, views and look stay when another source is opened") {
   for (const ColumnState& column : study.columns()) CHECK(column.error.empty());
 }
 
+TEST_CASE("columns and views that nobody changed become those of a first look at the next source") {
+  Study study(std::make_unique<CpuLike>());
+  open_and_wait(study, long_one, 16384);
+  Session session = study.session();
+  session.settings.colormap = "magma";
+  study.set_session(session);
+  open_and_wait(study, shorter, 96);
+  CHECK(study.session().columns == standard_session(shorter, 96).columns);
+  CHECK(study.session().views == standard_session(shorter, 96).views);
+  CHECK(study.session().settings.colormap == "magma");
+}
+
 TEST_CASE("of a long head only columns that take moments are kept") {
   Study study(std::make_unique<CpuLike>());
   open(study, shorter, {"exact", "tf", "fixed"}, {View::heatmap, View::rank});

@@ -171,6 +171,20 @@ TEST_CASE("columns are timed in turn, a few runs each") {
   CHECK(study.columns()[0].time->timing.total.samples < 32);
 }
 
+TEST_CASE("the times of exact attention are of the rounds that the speed-ups are of") {
+  Study study(std::make_unique<SlowApply>());
+  open(study, small, {"exact", "h1d", "fixed"}, {View::heatmap});
+  REQUIRE(wait_until([&] {
+    return study.columns().size() == 3 && std::ranges::all_of(study.columns(), [](const auto& c) {
+             return c.time && c.time->timing.total.samples >= enough_samples;
+           });
+  }));
+  int beside = 0;
+  for (const ColumnState& column : study.columns())
+    if (column.time->total_speed_up) beside += column.time->total_speed_up->samples;
+  CHECK(study.columns()[0].time->timing.total.samples == beside);
+}
+
 TEST_CASE("while another head is computed nothing of the last one is shown as its own") {
   Study study(std::make_unique<SlowBinding>());
   open(study, "synthetic:clusters?n=64&d=8&heads=2&seed=1", {"exact", "h1d"}, {View::heatmap});

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "harness.h"
+#include "session/session.h"
 #include "window/backend.h"
 
 using namespace fovea;
@@ -70,6 +71,28 @@ TEST_CASE("rounds of a machine that is slowed down count only where there are no
   // A machine that was faster at another column makes all of them slow.
   CHECK(summarise(runs, 0.5)->slow);
   CHECK(summarise(runs, 0.5)->timing.total.samples == 21);
+}
+
+TEST_CASE("what takes seconds is not run again: its first run is the only round") {
+  const TimedRun quick = run_of(1, 9), slow = run_of(100, 2900);
+  CHECK(can_be_repeated(quick, nullptr, 30));
+  CHECK_FALSE(can_be_repeated(quick, nullptr, 20));  // one that warms up and one that counts
+  CHECK_FALSE(can_be_repeated(quick, &quick, 30));
+  const Problem problem = make_data(Data::gaussian, 32, 4, 2, false);
+  const Variant& banded = find_variant("h1d");
+  const ComputeRequest request{.variant = &banded, .values = values_for_length(banded, 32)};
+  Counting backend;
+  Profile profile;
+  Run run{profile};
+  Computation computed{.first_run = quick}, exact{.first_run = slow};
+  const TimedRuns once = measure_again(problem, request, computed, &exact, backend, run);
+  CHECK(backend.bound.empty());
+  REQUIRE(once.rounds.size() == 1);
+  CHECK(once.rounds[0].run.total_ms() == quick.total_ms());
+  CHECK(once.rounds[0].exact->total_ms() == slow.total_ms());
+  exact.first_run = quick;
+  CHECK(measure_again(problem, request, computed, &exact, backend, run).rounds.size() > 1);
+  CHECK(backend.bound.substr(0, 4) == "eeee");
 }
 
 TEST_CASE("rounds alternate with exact attention, and the first one warms up") {

@@ -24,8 +24,9 @@ case $task in
     stop "$1"
     number=$folder/$1.number
     rm -f "$number"
-    # Xvfb chooses the display and writes its number to the file.
-    setsid Xvfb -displayfd 3 -screen 0 "$2x24" -nolisten tcp 3>"$number" >"$folder/$1.log" 2>&1 </dev/null &
+    # Xvfb chooses the display and writes its number to the file. Without -noreset it starts anew
+    # whenever its last client leaves, and refuses the next one meanwhile.
+    setsid Xvfb -displayfd 3 -screen 0 "$2x24" -nolisten tcp -noreset 3>"$number" >"$folder/$1.log" 2>&1 </dev/null &
     process=$!
     for ((i = 0; i < 300; ++i)); do
       if [ -s "$number" ]; then

@@ -46,7 +46,9 @@ TEST_CASE("a click on a panel selects its column, and the inspector names it") {
   CHECK(window.study().selected_column() == other);
 }
 
-TEST_CASE("two columns of one variant are told apart by what differs, wherever they are named") {
+TEST_CASE(
+    "columns of one variant are named by the parameters in which they differ, in the whole "
+    "window") {
   Window window(small);
   show(window, {View::heatmap, View::error}, {"exact", "h1d", "h1d"});
   const Variant& h1d = find_variant("h1d");

@@ -44,10 +44,12 @@ class ComparisonDock : public QWidget {
     connect(view_->horizontalHeader(), &QHeaderView::sectionClicked, this,
             [this](int place) { study_.select_column(int(order_[place])); });
     connect(&study, &Study::columns_changed, this, &ComparisonDock::refresh);
-    refresh();
   }
   QSize sizeHint() const override { return {900, 190}; }
   QSize minimumSizeHint() const override { return {360, 96}; }
+
+ protected:
+  void showEvent(QShowEvent*) override { refresh(); }
 
  private:
   QToolButton* make_copy_button() {
@@ -74,15 +76,16 @@ class ComparisonDock : public QWidget {
   }
 
   void refresh() {
+    if (!isVisible()) return;
     std::vector<std::string> titles;
     std::vector<Evaluation> evaluations;
     for (int c = 0; c < std::ssize(study_.columns()); ++c) {
       const ColumnState& state = study_.columns()[std::size_t(c)];
       const bool reference = is_reference(state.column.variant);
-      titles.push_back(study_.title_of(c));
+      titles.push_back(study_.title_of(c) + (state.stale ? " (stale)" : ""));
       evaluations.push_back({.cost = state.computation ? &state.computation->cost : nullptr,
                              .metrics = reference ? nullptr : state.metrics.get(),
-                             .time = state.time ? &*state.time : nullptr});
+                             .time = state.time.get()});
     }
     ComparisonTable table = comparison_table(titles, evaluations);
     order_.resize(titles.size());
@@ -90,7 +93,7 @@ class ComparisonDock : public QWidget {
     for (std::size_t r = 0; r < table.rows.size(); ++r)
       if (table.rows[r].measure->id == sorted_by_) order_ = order_by(table, r);
     table_ = in_order(table, order_);
-    show();
+    fill();
   }
 
   static ComparisonTable in_order(const ComparisonTable& table,
@@ -104,7 +107,7 @@ class ComparisonDock : public QWidget {
     return out;
   }
 
-  void show() {
+  void fill() {
     view_->setColumnCount(int(table_.titles.size()));
     view_->setRowCount(int(table_.rows.size()));
     for (int c = 0; c < view_->columnCount(); ++c)

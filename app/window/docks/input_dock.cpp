@@ -45,14 +45,14 @@ QString facts_of(const Source& source) {
 /// Mask and scale, and how each is known.
 QString conditions_of(const Source& source, const Session& session, const Problem& problem) {
   const auto known = [](bool by_hand, bool stated) {
-    return by_hand ? "set by hand" : stated ? "as stated" : "not stated";
+    return by_hand ? "set by hand" : stated ? "stated in the file" : "not stated";
   };
   const Layer& layer = source.layers[session.layer];
   QStringList lines;
   lines << QString("mask %1: %2")
                .arg(problem.causal ? "causal" : "bidirectional",
                     !session.causal && !source.causal && !mask_is_assumed(source)
-                        ? "made so"
+                        ? "as generated"
                         : known(session.causal.has_value(), source.causal.has_value()));
   const bool stated = session.scale || source.scale;
   lines << QString("scale %1: %2%3")
