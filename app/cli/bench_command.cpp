@@ -8,11 +8,11 @@
 #include "cli/commands.h"
 #include "cli/gemm_baseline.h"
 #include "cli/interaction_report.h"
-#include "cli/json_output.h"
 #include "cli/measurement.h"
 #include "cli/options.h"
 #include "cli/text_table.h"
 #include "data/error.h"
+#include "report/json_output.h"
 
 namespace fovea {
 namespace {

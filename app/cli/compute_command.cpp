@@ -4,13 +4,13 @@
 #include <filesystem>
 
 #include "cli/commands.h"
-#include "cli/json_output.h"
 #include "cli/options.h"
 #include "cli/report.h"
 #include "cli/text_table.h"
 #include "data/error.h"
 #include "io/atomic_file.h"
 #include "io/structure_file.h"
+#include "report/json_output.h"
 
 namespace fovea {
 namespace {

@@ -1,8 +1,8 @@
 // fovea info: lists what a source holds, as Fovea reads it.
 #include "cli/commands.h"
-#include "cli/json_output.h"
 #include "cli/options.h"
 #include "cli/text_table.h"
+#include "report/json_output.h"
 
 namespace fovea {
 namespace {

@@ -4,7 +4,7 @@
 #include <ostream>
 
 #include "cli/interaction.h"
-#include "cli/json_output.h"
+#include "report/json_output.h"
 
 namespace fovea {
 

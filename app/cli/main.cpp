@@ -79,6 +79,8 @@ int run(int argc, char** argv) {
   add_compute_command(program, chosen);
   add_rankmap_command(program, chosen);
   add_render_command(program, chosen);
+  add_pareto_command(program, chosen);
+  add_heads_command(program, chosen);
   add_bench_command(program, chosen);
   try {
     program.parse(argc, argv);

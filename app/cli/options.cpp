@@ -111,6 +111,19 @@ void HeadOptions::add_to(CLI::App& command, const std::string& standard, bool al
                    "Compute even if the input holds NaN or Inf");
 }
 
+void HeadOptions::add_all_to(CLI::App& command, const std::string& standard_layer) {
+  layer = standard_layer;
+  add_to(command, "all", true);
+  command.get_option("--layer")->description("Layer, by name or counted from 0, or all");
+}
+
+std::vector<Index> HeadOptions::layers_in(const Source& source) const {
+  if (layer != "all") return {layer_in(source)};
+  std::vector<Index> layers;
+  for (std::size_t l = 0; l < source.layers.size(); ++l) layers.push_back(static_cast<Index>(l));
+  return layers;
+}
+
 Index HeadOptions::layer_in(const Source& source) const {
   if (layer_index) return *layer_index;
   std::string names;
@@ -127,7 +140,11 @@ Index HeadOptions::layer_in(const Source& source) const {
 }
 
 std::vector<Index> HeadOptions::heads_in(const Source& source) const {
-  const Index count = source.layers[static_cast<std::size_t>(layer_in(source))].heads();
+  return heads_of(source, layer_in(source));
+}
+
+std::vector<Index> HeadOptions::heads_of(const Source& source, Index of_layer) const {
+  const Index count = source.layers[static_cast<std::size_t>(of_layer)].heads();
   std::vector<Index> heads;
   if (head == "all" && all_allowed_) {
     for (Index h = 0; h < count; ++h) heads.push_back(h);
@@ -140,13 +157,23 @@ std::vector<Index> HeadOptions::heads_in(const Source& source) const {
 }
 
 Problem HeadOptions::problem(const Source& source, Index head_index) const {
-  HeadChoice choice{.layer = layer_in(source),
+  return problem(source, layer_in(source), head_index);
+}
+
+Problem HeadOptions::problem(const Source& source, Index of_layer, Index head_index) const {
+  HeadChoice choice{.layer = of_layer,
                     .head = head_index,
                     .scale = scale,
                     .causal = {},
                     .allow_non_finite = allow_non_finite};
   if (causal || no_causal) choice.causal = causal;
   return problem_of(source, choice);
+}
+
+void add_seed(CLI::App& command, std::uint64_t& seed) {
+  command.add_option("--seed", seed, "Seed of every random choice")
+      ->check(check_seed)
+      ->capture_default_str();
 }
 
 void BackendOptions::add_to(CLI::App& command) {
@@ -171,9 +198,7 @@ void ParameterOptions::add_to(CLI::App& command) {
           "window: the default, or what suits a head of fewer than 4096 tokens")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command.add_option("--seed", seed, "Seed of every random choice")
-      ->check(check_seed)
-      ->capture_default_str();
+  add_seed(command, seed);
 }
 
 Values ParameterOptions::applied(const Variant& variant, Index n) const {

@@ -38,14 +38,22 @@ struct HeadOptions {
 
   /// `standard` is the default of --head; with `all` it may be the word "all".
   void add_to(CLI::App& command, const std::string& standard, bool all);
+  /// The same with all heads as the default; --layer may be the word "all", too.
+  void add_all_to(CLI::App& command, const std::string& standard_layer);
   /// These throw UsageError with the layers or heads that exist.
   Index layer_in(const Source& source) const;
+  std::vector<Index> layers_in(const Source& source) const;
   std::vector<Index> heads_in(const Source& source) const;
+  std::vector<Index> heads_of(const Source& source, Index of_layer) const;
   Problem problem(const Source& source, Index head_index) const;
+  Problem problem(const Source& source, Index of_layer, Index head_index) const;
 
  private:
   bool all_allowed_ = false;
 };
+
+/// `--seed`.
+void add_seed(CLI::App& command, std::uint64_t& seed);
 
 /// Where it is computed.
 struct BackendOptions : BackendChoice {

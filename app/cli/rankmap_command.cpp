@@ -4,12 +4,12 @@
 #include <map>
 
 #include "cli/commands.h"
-#include "cli/json_output.h"
 #include "cli/options.h"
 #include "cli/report.h"
 #include "cli/text_table.h"
 #include "data/error.h"
 #include "panels/rank_subject.h"
+#include "report/json_output.h"
 
 namespace fovea {
 namespace {

@@ -1,15 +1,12 @@
 // fovea render: writes the panels of variants and views as a figure.
-#include <QGuiApplication>
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdlib>
-#include <iostream>
 #include <utility>
 
 #include "cli/commands.h"
 #include "cli/length.h"
 #include "cli/options.h"
+#include "cli/painting.h"
 #include "cli/panel_grid.h"
 #include "cli/report.h"
 #include "data/error.h"
@@ -38,10 +35,6 @@ struct Options {
   std::optional<Session>
       session;  // of a session file given as SOURCE: values that the command line does not set
 };
-
-bool ends_in(const std::string& path, const std::string& ending) {
-  return path.size() > ending.size() && path.ends_with(ending);
-}
 
 /// Takes from the session whatever the command line does not set.
 void take_up(Options& options, const Session& session, const CLI::App& command) {
@@ -92,9 +85,7 @@ void check_estimate(const Options& options) {
 
 /// Reports every mistake that can be found before anything is computed.
 void check(const Options& options) {
-  if (!ends_in(options.output, ".png") && !ends_in(options.output, ".svg") &&
-      !ends_in(options.output, ".pdf"))
-    throw UsageError("-o " + options.output + "; expected a name that ends in .png, .svg or .pdf");
+  check_figure_name(options.output);
   variants_named(options.variants);
   for (const auto& view : options.views)
     if (view != timing_view && !view_from(view))
@@ -104,29 +95,6 @@ void check(const Options& options) {
   check_estimate(options);
   require_writable(options.output);
 }
-
-/// Suppresses Qt's remarks on the desktop, which does not matter here.
-void only_serious(QtMsgType type, const QMessageLogContext&, const QString& message) {
-  if (type == QtCriticalMsg || type == QtFatalMsg)
-    std::cerr << "fovea: " << message.toStdString() << '\n';
-}
-
-/// QPainter needs a QGuiApplication. On the offscreen platform that works without a display.
-class Painting {
- public:
-  Painting() {
-    if (QGuiApplication::instance()) return;
-    setenv("QT_QPA_PLATFORM", "offscreen", 1);
-    qInstallMessageHandler(only_serious);
-    application_.emplace(argc_, argv_.data());
-  }
-
- private:
-  int argc_ = 1;
-  std::array<char, 6> name_{"fovea"};
-  std::array<char*, 2> argv_{name_.data(), nullptr};
-  std::optional<QGuiApplication> application_;
-};
 
 FigureStyle style_of(const Options& options) {
   FigureStyle style;

@@ -7,8 +7,8 @@
 
 #include "analysis/diagnostics.h"
 #include "analysis/metrics.h"
-#include "cli/json_output.h"
 #include "data/source.h"
+#include "report/json_output.h"
 #include "sweep/timed_runs.h"
 
 namespace fovea {

@@ -1,7 +1,7 @@
 // fovea variants: lists every variant of the table with its parameters.
 #include "cli/commands.h"
-#include "cli/json_output.h"
 #include "cli/text_table.h"
+#include "report/json_output.h"
 #include "variants/variant.h"
 
 namespace fovea {

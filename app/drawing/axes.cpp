@@ -88,8 +88,17 @@ constexpr double kLeastRange = 8;   // of its ends: a small part of a decade wou
 constexpr double kZeros = 1.4;      // lines that are left for zeros
 
 std::string amount_text(double value, SeriesPlot::Unit unit) {
-  if (unit == SeriesPlot::Unit::milliseconds) return format_time(value, Zeros::drop);
-  return unit == SeriesPlot::Unit::bytes ? format_bytes(value, Zeros::drop) : format_drawn(value);
+  switch (unit) {
+    case SeriesPlot::Unit::milliseconds:
+      return format_time(value, Zeros::drop);
+    case SeriesPlot::Unit::bytes:
+      return format_bytes(value, Zeros::drop);
+    case SeriesPlot::Unit::count:
+      return format_count(value, Zeros::drop);
+    case SeriesPlot::Unit::none:
+      break;
+  }
+  return format_drawn(value);
 }
 
 /// Powers of two for bytes, else powers of ten and, where there is room, numbers between them.
@@ -120,26 +129,52 @@ PanelAxis lengths_axis(const SeriesPlot& plot) {
   return axis;
 }
 
-PanelAxis series_axis(const SeriesPlot& plot, double length, const Lettering& letters) {
+/// What a logarithmic axis of amounts holds.
+struct Amounts {
   double low = INFINITY, high = 0;
   bool zeros = false;
-  for (const SeriesPlot::Series& series : plot.series)
-    for (const SeriesPlot::Point& point : series.points) {
-      zeros |= point.value <= 0;
-      if (point.value <= 0) continue;
-      low = std::min(low, point.low > 0 ? point.low : point.value);
-      high = std::max(high, point.high);
-    }
-  PanelAxis axis{.low = 0.1, .high = 1, .logarithmic = true, .amounts = true};
-  if (zeros) axis.zeros = std::min(0.5, kZeros * letters.line() / length);
-  if (high > 0) {
-    const double widened = std::sqrt(std::max(1.0, kLeastRange * low / high));
-    axis.low = low / widened / kHeadroom;
-    axis.high = high * widened * kHeadroom;
-    const double lines = (1 - axis.zeros) * length / (1.8 * letters.line());
-    axis.ticks = amount_ticks(axis.low, axis.high, std::max(2.0, lines), plot.unit);
+
+  void add(double value, double from, double to) {
+    zeros |= value <= 0;
+    if (value <= 0) return;
+    low = std::min(low, from > 0 ? from : value);
+    high = std::max(high, to);
   }
-  if (zeros) axis.ticks.insert(axis.ticks.begin(), {0, "0"});
+};
+
+/// `apart`: from one number to the next, at least.
+PanelAxis log_axis(const Amounts& amounts, SeriesPlot::Unit unit, double length, double apart,
+                   const Lettering& letters) {
+  PanelAxis axis{.low = 0.1, .high = 1, .logarithmic = true, .amounts = true};
+  if (amounts.zeros) axis.zeros = std::min(0.5, kZeros * letters.line() / length);
+  if (amounts.high > 0) {
+    const double widened = std::sqrt(std::max(1.0, kLeastRange * amounts.low / amounts.high));
+    axis.low = amounts.low / widened / kHeadroom;
+    axis.high = amounts.high * widened * kHeadroom;
+    const double most = (1 - axis.zeros) * length / apart;
+    axis.ticks = amount_ticks(axis.low, axis.high, std::max(2.0, most), unit);
+  }
+  if (amounts.zeros) axis.ticks.insert(axis.ticks.begin(), {0, "0"});
+  return axis;
+}
+
+PanelAxis series_axis(const SeriesPlot& plot, double length, const Lettering& letters) {
+  Amounts amounts;
+  for (const SeriesPlot::Series& series : plot.series)
+    for (const SeriesPlot::Point& point : series.points)
+      amounts.add(point.value, point.low, point.high);
+  PanelAxis axis = log_axis(amounts, plot.unit, length, 1.8 * letters.line(), letters);
+  axis.label = plot.y_label;
+  return axis;
+}
+
+PanelAxis across_series(const SeriesPlot& plot, double length, const Lettering& letters) {
+  if (!plot.scattered) return lengths_axis(plot);
+  Amounts amounts;
+  for (const SeriesPlot::Series& series : plot.series)
+    for (const SeriesPlot::Point& point : series.points) amounts.add(point.n, point.n, point.n);
+  PanelAxis axis = log_axis(amounts, plot.x_unit, length, 4 * letters.size(), letters);
+  axis.label = plot.x_label;
   return axis;
 }
 
@@ -174,7 +209,7 @@ struct Maker {
     return {x, down(all)};
   }
   Axes operator()(const SeriesPlot& plot) const {
-    return {lengths_axis(plot), series_axis(plot, size.y, letters)};
+    return {across_series(plot, size.x, letters), series_axis(plot, size.y, letters)};
   }
   Axes operator()(const one_of<OutputPicture, FigureTable, Message> auto&) const { return {}; }
 };

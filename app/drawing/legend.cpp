@@ -12,7 +12,9 @@ constexpr double kApart = 0.9;  // between items
 constexpr double kSample = 2;   // of a series
 
 double indent_of(const LegendItem& item, double size) {
-  return item.series ? (kSample + kGap) * size : item.swatch ? (kBox + kGap) * size : 0;
+  return item.series   ? ((item.line ? kSample : kBox) + kGap) * size
+         : item.swatch ? (kBox + kGap) * size
+                       : 0;
 }
 
 }  // namespace
@@ -54,7 +56,9 @@ void Legend::draw(Ink& ink, Point top_left) const {
   for (const auto& [item, lines, at, width] : placed_) {
     const Point here{top_left.x + at.x, top_left.y + at.y};
     const Rect swatch{here.x, here.y - box / 2, box, box};
-    if (item.series) {
+    if (item.series && !item.line) {
+      draw_series_marker(ink, swatch.centre(), *item.series, false);
+    } else if (item.series) {
       draw_series_sample(ink, {here.x, here.y, kSample * size, 0}, *item.series);
     } else if (item.swatch && item.dot && !item.hidden) {
       ink.dot(swatch.centre(), 0.23 * box, *item.swatch);

@@ -15,7 +15,8 @@ struct LegendItem {
   bool dot = false;       // a dot rather than a box
   std::string name = {};  // what the item shows or hides; empty: it cannot be hidden
   bool hidden = false;
-  std::optional<std::size_t> series = {};  // instead of a swatch: a line with the series' marker
+  std::optional<std::size_t> series = {};  // instead of a swatch: the series' marker
+  bool line = true;                        // on a piece of its curve
 };
 
 class Legend {

@@ -64,7 +64,17 @@ void draw_curve(const BodyDrawing& d, const SeriesPlot& plot, std::size_t s) {
       ink.line({centre.x, low}, {centre.x, high}, thin);
     }
     draw_series_marker(ink, centre, s, point.hollow);
-    if (plot.chosen == std::pair{s, point.n}) draw_ring(ink, centre, 2.2, ink.style.text);
+    if (point.ringed) draw_ring(ink, centre, 2.2, ink.style.text);
+  }
+}
+
+/// Down from each place to the next one only there: between them nothing was measured.
+void draw_front(const BodyDrawing& d, const SeriesPlot& plot) {
+  const Stroke stroke{d.ink.style.faint, 0.08 * d.ink.letters.size()};
+  for (std::size_t i = 1; i < plot.front.size(); ++i) {
+    const double y = d.plot.y(plot.front[i - 1].second), x = d.plot.x(plot.front[i].first);
+    d.ink.line({d.plot.x(plot.front[i - 1].first), y}, {x, y}, stroke);
+    d.ink.line({x, y}, {x, d.plot.y(plot.front[i].second)}, stroke);
   }
 }
 
@@ -148,6 +158,7 @@ void draw(const BodyDrawing& d, const SeriesPlot& plot) {
   draw_grid_lines(d.ink, d.plot);
   if (std::ranges::all_of(plot.series, [](const auto& series) { return series.points.empty(); }))
     return draw_message(d.ink, d.plot.where, plot.empty);
+  draw_front(d, plot);
   for (std::size_t s = 0; s < plot.series.size(); ++s) draw_curve(d, plot, s);
   for (const PlacedMark& mark : placed_marks(d, plot)) draw_mark(d, plot, mark);
 }

@@ -286,7 +286,7 @@ class Layouter {
         if (const auto* plot = std::get_if<SeriesPlot>(&shown.body)) {
           std::vector<LegendItem> items;
           for (std::size_t s = 0; s < plot->series.size(); ++s)
-            items.push_back({.text = plot->series[s].name, .series = s});
+            items.push_back({.text = plot->series[s].name, .series = s, .line = !plot->scattered});
           layout_.legend = Legend(std::move(items), letters_, inner());
           return;
         }

@@ -35,6 +35,7 @@ enum class RequestKind : int {
   exact,        // exact attention
   column,       // the attention of a column
   sweep,        // a step of the sweep over n
+  trials,       // some settings that are tried on heads
   exact_rows,   // exact attention of a long head, band by band
   metrics,      // of a column against exact
   bands,        // exact bands of a long head's map, for a row and a column of the canvas

@@ -156,6 +156,17 @@ void SessionEditor::add_column(const std::string& variant) {
   study_.select_column(static_cast<int>(study_.session().columns.size()) - 1);
 }
 
+void SessionEditor::add_columns(const std::vector<Column>& columns) {
+  if (columns.empty()) return;
+  change({}, [&](Session& s) {
+    for (const Column& column : columns)
+      if (std::ranges::find(s.columns, column) == s.columns.end()) s.columns.push_back(column);
+  });
+  const auto& now = study_.session().columns;
+  const auto last = std::ranges::find(now, columns.back());
+  if (last != now.end()) study_.select_column(static_cast<int>(last - now.begin()));
+}
+
 void SessionEditor::remove_column() {
   change({}, [&](Session& s) {
     if (s.columns.size() <= 1) return;

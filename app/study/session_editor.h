@@ -35,6 +35,8 @@ class SessionEditor : public QObject {
   bool move_view(int from, int to);
   bool move_column(int from, int to);
   void add_column(const std::string& variant);
+  /// In one step; of those that are there already nothing is added. Selects the last one.
+  void add_columns(const std::vector<Column>& columns);
   void remove_column();  // the selected one
   void reset_column();
   void choose_head(Index layer, Index head);

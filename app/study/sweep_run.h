@@ -2,12 +2,10 @@
 // does goes first, and the sweep ends when another head is chosen.
 #pragma once
 
-#include <QElapsedTimer>
 #include <QObject>
-#include <QTimer>
 #include <memory>
 
-#include "study/study.h"
+#include "study/background_run.h"
 #include "sweep/sweeper.h"
 
 namespace fovea {
@@ -21,9 +19,9 @@ class SweepRun : public QObject {
 
   /// Of the columns as they are now. Nothing happens without a head.
   void start(const SweepLimits& limits, const QString& provenance);
-  void stop();
+  void stop() { steps_.stop(); }
 
-  bool running() const { return sweeper_ != nullptr; }
+  bool running() const { return steps_.running(); }
   bool complete() const { return sweep_.complete; }
   /// What has been measured so far; empty before the first start.
   const Sweep& sweep() const { return sweep_; }
@@ -34,30 +32,27 @@ class SweepRun : public QObject {
 
   struct Status {
     QString doing;            // "HyperAttention at n = 4096"; empty: not started
-    bool waiting = false;     // for other requests
     double seconds_left = 0;  // 0: too early to say
     double fraction = 0;
   };
   const Status& status() const { return status_; }
+  /// For other requests.
+  bool waiting() const { return steps_.waiting(); }
 
  signals:
   void changed();
 
  private:
   struct Step;
-  void poll();
-  void request_step();
   void take(const Step& step);
 
   Study& study_;
+  BackgroundRun steps_{study_, RequestKind::sweep};
   Sweep sweep_;
   Status status_;
   QString provenance_;
   std::shared_ptr<const Problem> problem_;
   std::vector<Column> columns_;
-  std::shared_ptr<Sweeper> sweeper_;  // used by the engine while a step runs; null: nothing to do
-  QTimer timer_;
-  QElapsedTimer last_;  // since a step was running
 };
 
 }  // namespace fovea

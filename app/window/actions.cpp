@@ -209,6 +209,10 @@ class Actions : public QObject {
     QMenu* menu = add_menu("&Compute");
     add(menu, "cancel", "&Cancel, or go back a step", "Esc", [this] { navigation_.go_back(); });
     add(menu, "again", "Compute and measure a&gain", "F5", [this] { study_.measure_again(); });
+    menu->addSeparator();
+    add(menu, "explore", "&Error against cost…", "Ctrl+P",
+        [this] { window_.show_exploration(false); });
+    add(menu, "heads", "&Heads × variants…", "Ctrl+H", [this] { window_.show_exploration(true); });
     add(menu, "sweep", "Sweep over &n…", "Ctrl+T", [this] { window_.show_sweep(); });
     menu->addSeparator();
     const auto causal = [this] {

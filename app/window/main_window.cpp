@@ -16,6 +16,7 @@
 #include <algorithm>
 
 #include "window/actions.h"
+#include "window/dialogs/explore_dialog.h"
 #include "window/dialogs/sweep_dialog.h"
 #include "window/status_line.h"
 #include "window/widgets/form.h"
@@ -81,6 +82,7 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
 // The widgets refer to the study and are destroyed after it: neither may call the other any more.
 MainWindow::~MainWindow() {
   delete sweep_;
+  delete exploration_;
   qApp->removeEventFilter(this);
   study_.disconnect();
   for (QWidget* widget : findChildren<QWidget*>()) widget->blockSignals(true);
@@ -179,6 +181,11 @@ void MainWindow::show_sweep() {
   sweep_->open_dialog();
 }
 
+void MainWindow::show_exploration(bool heads) {
+  if (!exploration_) exploration_ = new ExploreDialog(*this);
+  exploration_->open_dialog(heads ? ExploreDialog::Page::heads : ExploreDialog::Page::plot);
+}
+
 void MainWindow::set_look(const QString& look) {
   QSettings().setValue("look", look);
   for (QWidget* widget : QApplication::topLevelWidgets())
@@ -196,6 +203,7 @@ void MainWindow::show_look() {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (sweep_) sweep_->close();
+  if (exploration_) exploration_->close();
   study_.cancel();
   QSettings settings;
   settings.setValue("window/geometry", saveGeometry());

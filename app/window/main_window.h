@@ -13,6 +13,7 @@
 
 namespace fovea {
 
+class ExploreDialog;
 class SweepDialog;
 
 class MainWindow : public QMainWindow {
@@ -33,7 +34,8 @@ class MainWindow : public QMainWindow {
   FindBar& find_bar() { return find_bar_; }
   Files& files() { return files_; }
   Navigation& navigation() { return navigation_; }
-  SweepDialog* sweep() { return sweep_; }  // nullptr: never opened
+  SweepDialog* sweep() { return sweep_; }                // nullptr: never opened
+  ExploreDialog* exploration() { return exploration_; }  // nullptr: never opened
 
   /// A source or a session file.
   void open(const QString& what) { files_.open(what); }
@@ -44,6 +46,8 @@ class MainWindow : public QMainWindow {
   /// In the status bar, for a while.
   void show_status(const QString& message);
   void show_sweep();
+  /// Which attention to use: as a plot for settings, or as a table of heads.
+  void show_exploration(bool heads);
   /// "dark", "light", or "desktop": as the desktop is. Of all windows.
   void set_look(const QString& look);
   /// Whether the desktop is dark now. Tests replace it.
@@ -75,6 +79,7 @@ class MainWindow : public QMainWindow {
   Files files_{*this};
   Navigation navigation_{*this};
   SweepDialog* sweep_ = nullptr;
+  ExploreDialog* exploration_ = nullptr;
   QString look_;
   bool exact_in_place_ = false;
 };

@@ -78,15 +78,17 @@ struct Strip {
   std::string quantity;
 };
 
-/// Curves of several series against n, both axes logarithmic: times, say.
+/// Curves of several series against n, or their points against another amount; both axes
+/// logarithmic.
 struct SeriesPlot {
-  enum class Unit { milliseconds, bytes, none };
+  enum class Unit { milliseconds, bytes, count, none };
   struct Point {
-    double n = 0;
+    double n = 0;                         // where it stands on the x axis
     double value = 0, low = 0, high = 0;  // with a bar from low to high
     bool joined = true;                   // by a line to the point before it
     bool hollow = false;                  // its marker
     bool weak = false;                    // lines to it are dashed
+    bool ringed = false;                  // it is the chosen one
   };
   /// A place on a curve, with its n written above the plot.
   struct Mark {
@@ -102,8 +104,11 @@ struct SeriesPlot {
   std::string x_label;         // "n, tokens"
   std::vector<Index> lengths;  // ascending: where there may be points
   Unit unit = Unit::none;
-  std::string empty;                                     // why no series has a point
-  std::optional<std::pair<std::size_t, double>> chosen;  // the point of this series and n
+  std::string empty;                             // why no series has a point
+  std::string y_label;                           // empty: the title says it
+  Unit x_unit = Unit::none;                      // of points that are not against n
+  bool scattered = false;                        // not curves against n: `lengths` is empty
+  std::vector<std::pair<double, double>> front;  // places from the best x on, joined by steps
 };
 
 /// Z as a picture for images: RGB in [0, 1].

@@ -49,6 +49,7 @@ SeriesPlot::Series series_of(const SweepPanels& in, std::size_t s, Quantity quan
     const auto place = std::ranges::find(sweep.lengths, point.n) - sweep.lengths.begin();
     made->joined = place == before + 1;  // else something between was not measured
     made->weak = quantity == Quantity::time && (point.few_samples() || throttled(sweep, point));
+    made->ringed = in.chosen == SweepSpot{s, point.n};
     before = place;
     series.points.push_back(*made);
   }
@@ -68,7 +69,6 @@ Panel panel_of(const SweepPanels& in, Quantity quantity) {
       .x_label = "n, tokens", .lengths = in.sweep.lengths, .unit = unit, .empty = in.message};
   for (std::size_t s = 0; s < in.sweep.series.size(); ++s)
     plot.series.push_back(series_of(in, s, quantity));
-  if (in.chosen) plot.chosen = {in.chosen->series, double(in.chosen->n)};
   return {.title = title, .body = std::move(plot)};
 }
 

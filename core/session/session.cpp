@@ -144,10 +144,8 @@ IndexRange visible_tokens(double begin, double end, Index n) {
 }
 
 Values values_for_length(const Variant& variant, Index n) {
-  Values values = defaults(variant.schema);
-  if (n >= default_length) return values;
-  for (std::size_t f = 0; f < values.size(); ++f)
-    if (variant.schema[f].for_short_head) values[f] = variant.schema[f].for_short_head(n);
+  Values values;
+  for (const Field& field : variant.schema) values.push_back(value_for_length(field, n));
   return values;
 }
 

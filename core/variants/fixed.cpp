@@ -19,11 +19,13 @@ struct FixedParameters {
         size_field<P>("stride", "Stride l", "tokens", &P::stride, 1, 131072,
                       "Tokens of a block. With stride >= n the result is exact.", short_stride);
     stride.field.followers = {"summary"};  // which lies inside it
-    return {stride,
-            size_field<P>(
-                "summary", "Summary c", "tokens", &P::summary, 1, 131072,
-                "Columns at the end of each block that all later queries attend; at most stride.",
-                [](Index n) { return std::clamp<Index>(short_stride(n) / 8, 1, 8); }),
+    stride.field.worth_trying = try_sizes(stride.field, 4);
+    auto summary = size_field<P>(
+        "summary", "Summary c", "tokens", &P::summary, 1, 131072,
+        "Columns at the end of each block that all later queries attend; at most stride.",
+        [](Index n) { return std::clamp<Index>(short_stride(n) / 8, 1, 8); });
+    summary.field.worth_trying = try_sizes(summary.field, 1, 2);
+    return {stride, summary,
             choice_field(
                 "heads", "Heads", &P::heads, {"merged", "first", "second", "split"},
                 "merged: one softmax over the block and the summaries. first: the block "

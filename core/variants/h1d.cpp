@@ -23,6 +23,7 @@ struct H1dParameters {
                       "even. With block >= n the result is exact.",
                       [](Index n) { return short_size(n, 16); });
     block.field.must_be_even = true;
+    block.field.worth_trying = try_sizes(block.field, 2);
     auto causal_query =
         choice_field("causal_query", "Causal query", &P::causal_query, {"first", "fine", "mean"},
                      "What stands for a cluster of queries under a causal mask: its first "

@@ -21,15 +21,18 @@ struct HyperParameters {
 
   static std::vector<TypedField<HyperParameters>> fields() {
     using P = HyperParameters;
+    auto block = size_field<P>("block", "Block b", "tokens", &P::block, 1, 131072,
+                               "Sorted queries and keys of a diagonal block. With block >= n the "
+                               "result is exact.",
+                               [](Index n) { return short_size(n, 256); });
+    block.field.worth_trying = try_sizes(block.field, 4, 4);
+    auto samples = size_field<P>(
+        "samples", "Samples m", "keys", &P::samples, 1, 65536,
+        "Keys drawn with replacement for all queries together, each counted n/m times.",
+        [](Index n) { return short_size(n, 256); });
+    samples.field.worth_trying = try_sizes(samples.field, 4, 4);
     return {
-        size_field<P>("block", "Block b", "tokens", &P::block, 1, 131072,
-                      "Sorted queries and keys of a diagonal block. With block >= n the result is "
-                      "exact.",
-                      [](Index n) { return short_size(n, 256); }),
-        size_field<P>(
-            "samples", "Samples m", "keys", &P::samples, 1, 65536,
-            "Keys drawn with replacement for all queries together, each counted n/m times.",
-            [](Index n) { return short_size(n, 256); }),
+        block, samples,
         int_field("projections", "Projections r", "bits", &P::projections, 1, 30, Axis::linear,
                   "Random hyperplanes of the hash: 2^r buckets."),
         size_field<P>("min_length", "Exact below", "tokens", &P::min_length, 0, 1 << 20,

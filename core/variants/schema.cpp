@@ -78,6 +78,36 @@ Index short_size(Index n, Index paper) {
   return std::min(paper, static_cast<Index>(std::bit_floor(eighth)));
 }
 
+Value value_for_length(const Field& field, Index n) {
+  return n < default_length && field.for_short_head ? field.for_short_head(n) : field.standard;
+}
+
+std::vector<int> coarse_to_fine(int below, int above) {
+  std::vector<int> steps;
+  for (const int first : {0, 1})
+    for (int size = first; size <= std::max(below, above); size += 2) {
+      if (size <= below) steps.push_back(-size);
+      if (size <= above && size > 0) steps.push_back(size);
+    }
+  return steps;
+}
+
+std::function<std::vector<Value>(Index n)> try_sizes(const Field& field, std::int64_t least,
+                                                     int steps) {
+  return [field, least, steps](Index n) {
+    const Value standard = value_for_length(field, n);
+    const auto middle = std::get<std::int64_t>(standard);
+    const std::int64_t most = std::min<std::int64_t>(n / 2, static_cast<std::int64_t>(field.max));
+    int below = 0, above = 0;
+    while (below < steps && (middle >> (below + 1)) >= least) ++below;
+    while (above < steps && (middle << (above + 1)) <= most) ++above;
+    std::vector<Value> sizes;
+    for (const int step : coarse_to_fine(below, above))
+      sizes.emplace_back(step < 0 ? middle >> -step : middle << step);
+    return sizes;
+  };
+}
+
 Values defaults(const Schema& schema) {
   Values values;
   for (const auto& field : schema) values.push_back(field.standard);

@@ -35,6 +35,9 @@ struct Field {
   std::function<Value(Index n)> for_short_head = {};
   /// Ids of the fields that describe the same thing, and are replaced together with this one.
   std::vector<std::string> followers = {};
+  /// The values worth comparing on a head of n tokens, from coarse to fine; empty: only the one of
+  /// value_for_length.
+  std::function<std::vector<Value>(Index n)> worth_trying = {};
 };
 
 /// The papers' defaults are for heads of this many tokens and more; most sizes among them would
@@ -43,6 +46,18 @@ inline constexpr Index default_length = 4096;
 
 /// A power of two near an eighth of n tokens, at most the paper's size.
 Index short_size(Index n, Index paper);
+
+/// The default, or for a head of fewer than default_length tokens what suits it.
+Value value_for_length(const Field& field, Index n);
+
+/// The steps -below .. above of a grid, from coarse to fine: 0, every second one outwards, then
+/// those between: 0, -2, 2, -4, ..., -1, 1, -3, ...
+std::vector<int> coarse_to_fine(int below, int above);
+
+/// For Field::worth_trying of a size: its value for the length, and that times powers of two, from
+/// `least` to half of the tokens, in the order of coarse_to_fine; at most `steps` to each side.
+std::function<std::vector<Value>(Index n)> try_sizes(const Field& field, std::int64_t least,
+                                                     int steps = 20);
 
 using Schema = std::vector<Field>;
 using Values = std::vector<Value>;  // in the order of the schema

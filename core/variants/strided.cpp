@@ -13,10 +13,12 @@ struct StridedParameters {
 
   static std::vector<TypedField<StridedParameters>> fields() {
     using P = StridedParameters;
-    return {size_field<P>("stride", "Stride l", "tokens", &P::stride, 1, 131072,
-                          "Length of the window, and distance of the tokens beyond it. With "
-                          "stride >= n the result is exact.",
-                          short_stride),
+    auto stride = size_field<P>("stride", "Stride l", "tokens", &P::stride, 1, 131072,
+                                "Length of the window, and distance of the tokens beyond it. With "
+                                "stride >= n the result is exact.",
+                                short_stride);
+    stride.field.worth_trying = try_sizes(stride.field, 2);
+    return {stride,
             choice_field("heads", "Heads", &P::heads, {"merged", "first", "second", "split"},
                          "merged: one softmax over the window and every l-th token. first: the "
                          "window alone. second: every l-th token alone. split: even heads first, "

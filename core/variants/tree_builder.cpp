@@ -209,6 +209,16 @@ std::int64_t short_height(Index n) {
   return std::clamp<std::int64_t>(std::bit_width(leaves) - 1, 1, 6);
 }
 
+std::vector<Value> heights_to_try(Index n) {
+  const auto middle = static_cast<int>(n < default_length ? short_height(n) : standard_height);
+  const auto half = static_cast<std::uint64_t>(std::max<Index>(n / 2, 2));
+  const int most = std::min(most_height, static_cast<int>(std::bit_width(half)) - 1);
+  std::vector<Value> heights;
+  for (const int step : coarse_to_fine(middle - 1, std::max(0, most - middle)))
+    heights.emplace_back(std::int64_t{middle} + step);
+  return heights;
+}
+
 std::optional<double> leaves_of_branching(const Value& branching) {
   const auto& list = std::get<std::vector<double>>(branching);
   if (list.empty()) return std::nullopt;

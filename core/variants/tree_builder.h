@@ -21,8 +21,10 @@ namespace fovea {
 /// depends on nothing but the token and the seed.
 enum class TreeKind { median, random };
 
+inline constexpr int standard_height = 6, most_height = 16;
+
 struct TreeParameters {
-  int height = 6;                 // of the binary tree; unused with `branching`
+  int height = standard_height;   // of the binary tree; unused with `branching`
   std::vector<double> branching;  // children per level, root first; empty: binary
   TreeKind tree = TreeKind::median;
 };
@@ -59,18 +61,22 @@ RoutedTree routed_tree(const Problem& problem, const TreeParameters& parameters,
 
 /// The height for a short head: about 16 tokens a leaf.
 std::int64_t short_height(Index n);
+/// The height for a head of n tokens and those around it, from two leaves to two tokens a leaf.
+std::vector<Value> heights_to_try(Index n);
 /// The leaves of a list of branchings; nothing for an empty list.
 std::optional<double> leaves_of_branching(const Value& branching);
 
 /// The parameters of a tree as fields of P, which derives from TreeParameters.
 template <class P>
 std::vector<TypedField<P>> tree_fields() {
-  auto height = int_field<P, int>("height", "Height h", "levels", &P::height, 0, 16, Axis::linear,
-                                  "Levels of the binary tree: 2^h leaves. 0: one leaf.");
+  auto height =
+      int_field<P, int>("height", "Height h", "levels", &P::height, 0, most_height, Axis::linear,
+                        "Levels of the binary tree: 2^h leaves. 0: one leaf.");
   height.field.span = [](const Value& v) {
     return std::optional(std::exp2(static_cast<double>(std::get<std::int64_t>(v))));
   };
   height.field.for_short_head = [](Index n) { return Value(short_height(n)); };
+  height.field.worth_trying = heights_to_try;
   auto branching =
       list_field<P>("branching", "Branching", "children", &P::branching, 2, 1 << 20,
                     "Children per level, root first, as in 100,10; the leaves are their "
@@ -82,6 +88,9 @@ std::vector<TypedField<P>> tree_fields() {
                                 "median: every node splits its keys evenly along their leading "
                                 "principal direction. random: random directions through the "
                                 "origin.");
+  tree.field.worth_trying = [choices = tree.field.choices](Index) {
+    return std::vector<Value>(choices.begin(), choices.end());
+  };
   return {std::move(height), std::move(branching), std::move(tree)};
 }
 

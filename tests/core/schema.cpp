@@ -69,3 +69,26 @@ TEST_CASE("schema: every default of every variant passes its own check, and surv
     CHECK(values == defaults(variant.schema));
   }
 }
+
+TEST_CASE("schema: a grid goes from coarse to fine, outwards from its middle") {
+  CHECK(coarse_to_fine(0, 0) == std::vector<int>{0});
+  CHECK(coarse_to_fine(1, 4) == std::vector<int>{0, 2, 4, -1, 1, 3});
+  CHECK(coarse_to_fine(3, 3) == std::vector<int>{0, -2, 2, -1, 1, -3, 3});
+}
+
+TEST_CASE("schema: sizes to try are powers of two times the one for the length, up to half of it") {
+  Field field{.id = "block", .standard = std::int64_t{16}, .min = 2, .max = 64};
+  const auto sizes = [](const std::vector<Value>& values) {
+    std::vector<std::int64_t> out;
+    for (const Value& value : values) out.push_back(std::get<std::int64_t>(value));
+    return out;
+  };
+  using Sizes = std::vector<std::int64_t>;
+  CHECK(sizes(try_sizes(field, 2)(5000)) == Sizes{16, 4, 64, 8, 32, 2});
+  CHECK(sizes(try_sizes(field, 4, 1)(5000)) == Sizes{16, 8, 32});
+  CHECK(sizes(try_sizes(field, 2)(64)) == Sizes{16, 4, 8, 32, 2});
+  CHECK(sizes(try_sizes(field, 2)(8)) == Sizes{16, 4, 8, 2});  // never without the default
+  field.for_short_head = [](Index n) { return Value(std::int64_t{n / 8}); };
+  CHECK(sizes(try_sizes(field, 2)(64)) == Sizes{8, 2, 32, 4, 16});
+  CHECK(sizes(try_sizes(field, 2)(default_length)) == Sizes{16, 4, 64, 8, 32, 2});
+}

@@ -261,7 +261,7 @@ Panel series(const std::string& title) {
                           Point{.n = 512, .value = 3, .low = 3, .high = 3},
                           Point{.n = 1024, .value = 5, .low = 5, .high = 5, .weak = true}},
                          SeriesPlot::Mark{400, 2.6, "400"}});
-  plot.chosen = {1, 512};
+  plot.series[1].points[1].ringed = true;
   return {.title = title, .body = std::move(plot)};
 }
 

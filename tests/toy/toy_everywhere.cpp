@@ -98,6 +98,22 @@ TEST_CASE("toy: a sweep fits its sizes to shorter heads, and what follows them")
   CHECK(fitted_values(column, 512, 64).fitted.empty());
 }
 
+TEST_CASE("toy: `fovea pareto` and `fovea heads` try the sizes that it states") {
+  const auto tried = nlohmann::json::parse(output_of(
+      add_pareto_command, "pareto synthetic:gaussian?n=48&d=4 --variant toy --head 0 --json"));
+  std::vector<int> colours;
+  for (const auto& setting : tried["settings"])
+    if (setting["variant"] == "toy") colours.push_back(setting["parameters"]["colours"]);
+  CHECK(colours == std::vector<int>{4, 1, 16, 2, 8});
+  // Every pair has one colour, with weights of their own: as dear as exact, and not exact.
+  const auto chosen = nlohmann::json::parse(output_of(
+      add_heads_command,
+      "heads synthetic:gaussian?n=48&d=4 --variant toy --head 0 --at-most 0.6 --json"))["heads"][0];
+  CHECK(chosen["variant"] == "toy");
+  CHECK(chosen["within_budget"] == true);
+  CHECK(chosen["ratio_to_exact"].get<double>() == doctest::Approx(0.5));
+}
+
 TEST_CASE("toy: a figure shows its weights, its leaves and its cost") {
   const Problem problem = problem_of(48);
   const Backend& backend = *backends().front();

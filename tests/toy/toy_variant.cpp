@@ -25,6 +25,7 @@ struct ToyParameters {
                                  "Every c-th token has the same colour. With 1 all have.",
                                  [](Index n) { return short_size(n, 32); });
     colours.field.followers = {"spread"};
+    colours.field.worth_trying = try_sizes(colours.field, 1);
     return {colours, real_field("spread", "Spread", "", &P::spread, 0, 1, Axis::linear,
                                 "How unequal the weights of the keys are; 0: all are 1.")};
   }

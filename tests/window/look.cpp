@@ -1,8 +1,9 @@
 // Not a test: takes pictures of the window. `look OUT.png SOURCE [WIDTHxHEIGHT] [VIEW,..]
-// [VARIANT,..] [light|dark] [ROW:COL:SPAN|sweep|keys|export|goto|scale|find] [SECONDS]` on a
-// display (xvfb-run); "-" leaves a choice to the window. "sweep" takes the sweep over n instead,
-// "keys", "export", "goto" and "scale" a dialog, "find" opens the find bar. With SECONDS the
-// picture is taken after that time, whatever is there.
+// [VARIANT,..] [light|dark] [ROW:COL:SPAN|sweep|explore|heads|keys|export|goto|scale|find]
+// [SECONDS]` on a display (xvfb-run); "-" leaves a choice to the window. "sweep" takes the sweep
+// over n instead, "explore" and "heads" the settings that were tried, "keys", "export", "goto" and
+// "scale" a dialog, "find" opens the find bar. With SECONDS the picture is taken after that time,
+// whatever is there.
 #include <QAction>
 #include <QApplication>
 #include <QSettings>
@@ -12,6 +13,7 @@
 #include <cstdio>
 
 #include "study/background.h"
+#include "window/dialogs/explore_dialog.h"
 #include "window/dialogs/sweep_dialog.h"
 #include "window/main_window.h"
 
@@ -40,6 +42,16 @@ int look_at_sweep(MainWindow& window, const QString& path) {
   if (!QTest::qWaitFor(complete, 120000)) std::puts("the sweep is not complete");
   QTest::qWait(200);
   return window.sweep()->grab().save(path) ? 0 : 1;
+}
+
+int look_at_exploration(MainWindow& window, bool heads, const QString& path) {
+  window.show_exploration(heads);
+  const auto complete = [&] {
+    return window.exploration()->run().complete() && !window.exploration()->run().running();
+  };
+  if (!QTest::qWaitFor(complete, 120000)) std::puts("not all settings were tried");
+  QTest::qWait(200);
+  return window.exploration()->grab().save(path) ? 0 : 1;
 }
 
 /// A picture of a modal dialog.
@@ -80,6 +92,8 @@ int look(const QStringList& arguments) {
   }
   if (!QTest::qWaitFor(settled, 180000)) std::puts("not settled with these views");
   if (argument(7) == "sweep") return look_at_sweep(window, argument(1));
+  if (argument(7) == "explore" || argument(7) == "heads")
+    return look_at_exploration(window, argument(7) == "heads", argument(1));
   for (const char* dialog : {"keys", "export", "goto", "scale"})
     if (argument(7) == dialog) return look_at_dialog(window, dialog, argument(1));
   if (argument(7) == "find") window.findChild<QAction*>("find")->trigger();

@@ -163,14 +163,14 @@ QString SweepDialog::message() const {
   if (study_.shows_matrix())
     return "This source holds only an attention matrix: without Q, K and V there is nothing to "
            "measure";
-  if (run_.status().waiting) return "Waiting until the window has computed what it shows";
+  if (run_.waiting()) return "Waiting until the window has computed what it shows";
   return run_.running() ? "Measuring…" : "Not measured";
 }
 
 QString SweepDialog::state() const {
   const SweepRun::Status& status = run_.status();
   if (run_.running()) {
-    QString text = status.waiting ? "Waiting while the window computes"
+    QString text = run_.waiting() ? "Waiting while the window computes"
                                   : ("Measuring " + status.doing).trimmed();
     if (status.seconds_left > 1) text += QString(", %1 s left").arg(status.seconds_left, 0, 'f', 0);
     return text;

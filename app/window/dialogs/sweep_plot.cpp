@@ -2,12 +2,9 @@
 
 #include <QKeyEvent>
 #include <QMouseEvent>
-#include <QPainter>
 #include <algorithm>
 
-#include "figure/painter_ink.h"
 #include "window/widgets/text.h"
-#include "window/widgets/theme.h"
 
 namespace fovea {
 namespace {
@@ -51,11 +48,8 @@ QString sweep_reading(const Sweep& sweep, const SweepSpot& spot) {
       .arg(parts.join("  ·  "));
 }
 
-SweepPlot::SweepPlot() {
+SweepPlot::SweepPlot() : FigureWidget("Time, memory and error against n") {
   setObjectName("sweep_plot");
-  setAccessibleName("Time, memory and error against n");
-  setMouseTracking(true);
-  setFocusPolicy(Qt::StrongFocus);
 }
 
 void SweepPlot::show_sweep(const Sweep& sweep, SweepTime time, const QString& message) {
@@ -68,7 +62,7 @@ void SweepPlot::show_sweep(const Sweep& sweep, SweepTime time, const QString& me
     said << to_qt(label_of(sweep, s) + ": " +
                   to_text(crossover_of(sweep, s, time), sweep.complete));
   setAccessibleDescription(said.join("\n"));
-  refresh();
+  lay_out();
 }
 
 SweepFigure SweepPlot::figure_for(const FigureStyle& style) const {
@@ -78,13 +72,8 @@ SweepFigure SweepPlot::figure_for(const FigureStyle& style) const {
   return figure;
 }
 
-void SweepPlot::refresh() {
-  const double scale = pixels_a_point();
-  FigureStyle& style = figure_.page.style;
-  style.dark = window_is_dark();
-  style.font_size = font().pointSizeF() > 0 ? font().pointSizeF() : 9;
-  style.width = width() / scale;
-  style.height = height() / scale;
+void SweepPlot::lay_out() {
+  put_screen_into(figure_.page.style);
   spots_ = sweep_spots(figure_of(figure_));
   update();
 }
@@ -100,27 +89,6 @@ void SweepPlot::choose(std::optional<SweepSpot> spot) {
   figure_.panels.chosen = spot;
   update();
   emit chosen(spot);
-}
-
-void SweepPlot::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  painter.save();
-  painter.scale(pixels_a_point(), pixels_a_point());
-  draw_figure(painter, figure_of(figure_));
-  painter.restore();
-  if (!hasFocus()) return;
-  painter.setPen(qcolor(window_style().accent));
-  painter.drawRect(rect().adjusted(0, 0, -1, -1));
-}
-
-void SweepPlot::resizeEvent(QResizeEvent* event) {
-  QWidget::resizeEvent(event);
-  refresh();
-}
-
-void SweepPlot::changeEvent(QEvent* event) {
-  QWidget::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::StyleChange) refresh();
 }
 
 void SweepPlot::mouseMoveEvent(QMouseEvent* event) {

@@ -1,16 +1,15 @@
 // A SweepPlot shows a SweepFigure; points are read by the mouse or with the arrow keys.
 #pragma once
 
-#include <QWidget>
-
 #include "figure/sweep_figure.h"
+#include "window/widgets/figure_widget.h"
 
 namespace fovea {
 
 /// A point in words; empty when it was not measured.
 QString sweep_reading(const Sweep& sweep, const SweepSpot& spot);
 
-class SweepPlot : public QWidget {
+class SweepPlot : public FigureWidget {
   Q_OBJECT
 
  public:
@@ -31,16 +30,13 @@ class SweepPlot : public QWidget {
   void chosen(std::optional<fovea::SweepSpot> spot);
 
  protected:
-  void paintEvent(QPaintEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
-  void changeEvent(QEvent* event) override;
+  Figure shown_figure() const override { return figure_of(figure_); }
+  void lay_out() override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
-  void refresh();
   void step(int series, int length);
-  double pixels_a_point() const { return logicalDpiX() / 72.0; }
 
   SweepFigure figure_;
   std::vector<std::pair<QPointF, SweepSpot>> spots_;  // in points

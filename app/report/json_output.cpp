@@ -1,4 +1,4 @@
-#include "cli/json_output.h"
+#include "report/json_output.h"
 
 #include <cmath>
 

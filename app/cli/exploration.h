@@ -1,0 +1,43 @@
+// An Exploration is the work that `fovea pareto` and `fovea heads` share: the settings of variants
+// that are worth trying, on all heads that were asked for.
+#pragma once
+
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "report/json_output.h"
+#include "sweep/explorer.h"
+
+namespace fovea {
+
+struct ExplorationOptions {
+  SourceOptions source;
+  HeadOptions heads;
+  BackendOptions backend;
+  std::vector<std::string> variants{"all"};
+  ExploreOptions explore;
+
+  /// `standard_layer`: the default of --layer.
+  void add_to(CLI::App& command, const std::string& standard_layer);
+};
+
+struct Exploration {
+  Source source;
+  std::vector<ExploredHead> heads;
+  std::vector<Trial> trials;
+  std::uint64_t seed = 0;
+  std::string backend, device, precision;
+  double first_seconds = 0, all_seconds = 0;  // until the first trial was done, and all were
+
+  /// "504 trials in 3.2 s, the first after 21 ms".
+  std::string time_text() const;
+};
+
+/// Tries everything. Beside a long run it tells on the console how far it is.
+Exploration explore(const ExplorationOptions& options, const Console& console);
+
+/// What every document begins with: source, back end, device, precision, seed, seconds, notes.
+Document begin_json(const Exploration& exploration);
+
+}  // namespace fovea

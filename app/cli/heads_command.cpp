@@ -1,0 +1,97 @@
+// fovea heads: for each head of a source the best setting of the variants under a budget.
+#include <cmath>
+
+#include "cli/commands.h"
+#include "cli/exploration.h"
+#include "cli/report.h"
+#include "cli/text_table.h"
+#include "report/head_table_files.h"
+#include "session/settings.h"
+
+namespace fovea {
+namespace {
+
+struct HeadsOptions : ExplorationOptions {
+  double within = 0.05;
+  std::optional<double> at_most;
+  bool json = false, csv = false;
+
+  Budget budget() const { return at_most ? cost_budget(*at_most) : error_budget(within); }
+};
+
+std::string plain_or_dash(const std::optional<double>& number) {
+  return number ? format_plain(*number) : "-";
+}
+
+void print_heads(std::ostream& out, const Exploration& tried, const HeadTable& choices) {
+  out << tried.source.name << ", " << to_text(tried.heads, tried.source) << '\n'
+      << tried.device << ", " << tried.precision << "; " << tried.time_text() << '\n'
+      << to_text(choices.budget) << ", of what was tried\n\n";
+  TextTable table{{"<layer", "head", "<variant", "<parameters", choices.error().measure().label,
+                   choices.cost().measure().label},
+                  {}};
+  for (const HeadTable::Row& row : choices.rows) {
+    const Trial& trial = *row.choice;
+    table.rows.push_back({layer_label(tried.source, trial.layer), std::to_string(trial.head),
+                          trial.variant->id + (row.kept ? "" : " (none keeps it)"),
+                          setting_text(*trial.variant, trial.values, trial.n),
+                          plain_or_dash(choices.error().of(trial)),
+                          plain_or_dash(choices.cost().of(trial))});
+  }
+  print(out, table);
+  out << "\n  " << sum_text(choices) << '\n';
+  for (const std::string& note : notes_of(tried.source)) out << "  note: " << note << '\n';
+}
+
+void run_heads(const HeadsOptions& options, const Console& console) {
+  const Exploration tried = explore(options, console);
+  const HeadTable table = head_table(tried.trials, tried.heads, options.budget());
+  if (options.json) {
+    Document out = begin_json(tried);
+    out.update(to_json(table, tried.source, tried.seed));
+    print(console.out, out);
+  } else if (options.csv) {
+    console.out << to_csv(table, tried.seed);
+  } else {
+    print_heads(console.out, tried, table);
+  }
+}
+
+std::string check_amount(const std::string& text) {
+  double value = 0;
+  const bool good = CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value >= 0;
+  return good ? "" : "'" + text + "' found; expected a number of at least 0";
+}
+
+}  // namespace
+
+void add_heads_command(CLI::App& program, Work& chosen) {
+  auto* command = program.add_subcommand(
+      "heads", "The best setting of the variants for each head, under a budget of error or cost");
+  auto options = std::make_shared<HeadsOptions>();
+  options->add_to(*command, "all");
+  auto* within =
+      command
+          ->add_option("--within", options->within,
+                       "The cheapest setting whose relative output error is at most this")
+          ->type_name("ERROR")
+          ->check(check_amount)
+          ->capture_default_str();
+  command
+      ->add_option("--at-most", options->at_most,
+                   "Instead the setting of least error with at most this share of the "
+                   "multiply-adds of exact attention")
+      ->type_name("COST")
+      ->check(check_amount)
+      ->excludes(within);
+  auto* json = command->add_flag("--json", options->json,
+                                 "One JSON document on standard output: for each head the variant "
+                                 "with its parameters, seed, scale and mask");
+  command->add_flag("--csv", options->csv, "The same as a table, a line for each head")
+      ->excludes(json);
+  command->callback([&chosen, options] {
+    chosen = [options](const Console& console) { run_heads(*options, console); };
+  });
+}
+
+}  // namespace fovea

@@ -1,0 +1,26 @@
+// Painting makes figures possible in a command, with or without a display.
+#pragma once
+
+#include <QGuiApplication>
+#include <array>
+#include <optional>
+#include <string>
+
+namespace fovea {
+
+/// QPainter needs a QGuiApplication. On the offscreen platform that works without a display.
+class Painting {
+ public:
+  Painting();
+
+ private:
+  int argc_ = 1;
+  std::array<char, 6> name_{"fovea"};
+  std::array<char*, 2> argv_{name_.data(), nullptr};
+  std::optional<QGuiApplication> application_;
+};
+
+/// Throws UsageError unless the name, given as -o, ends in .png, .svg or .pdf.
+void check_figure_name(const std::string& output);
+
+}  // namespace fovea

@@ -1,0 +1,229 @@
+// fovea pareto: error against cost of every setting of variants that is worth trying.
+#include <algorithm>
+
+#include "cli/commands.h"
+#include "cli/exploration.h"
+#include "cli/painting.h"
+#include "cli/report.h"
+#include "cli/text_table.h"
+#include "data/error.h"
+#include "figure/figure.h"
+#include "io/atomic_file.h"
+#include "panels/pareto_panel.h"
+#include "session/settings.h"
+
+namespace fovea {
+namespace {
+
+constexpr double figure_width = 5;  // inches
+
+struct ParetoOptions : ExplorationOptions {
+  std::string x = "multiply_adds", y = "output_rel_fro", output;
+  bool json = false;
+};
+
+Quantity quantity_of(const std::string& id, const std::string& option) {
+  Quantity quantity(id, option);
+  if (quantity.measure().better == Measure::Better::neither)
+    throw UsageError(option + " " + id + ": neither more nor less of it is better");
+  return quantity;
+}
+
+std::string amount_text(const Quantity& quantity, double value) {
+  return to_text(quantity.measure(), Measured{.value = value});
+}
+
+std::string range_text(const Quantity& quantity, const Spread& spread) {
+  return amount_text(quantity, spread.p10) + " - " + amount_text(quantity, spread.p90);
+}
+
+Document spread_json(const Spread& spread) {
+  return {{"median", number_json(spread.median)},
+          {"p10", number_json(spread.p10)},
+          {"p90", number_json(spread.p90)}};
+}
+
+Document quantity_json(const Quantity& quantity) {
+  const Measure& measure = quantity.measure();
+  return {{"id", measure.id},
+          {"label", measure.label},
+          {"better", measure.better == Measure::Better::more ? "more" : "less"}};
+}
+
+Document setting_json(const SettingSpread& setting) {
+  const bool known = setting.heads > 0;
+  Document out{{"variant", setting.variant->id},
+               {"parameters", parameters_json(*setting.variant, setting.values)},
+               {"n", setting.n},
+               {"heads", setting.heads},
+               {"x", known ? spread_json(setting.x) : Document(nullptr)},
+               {"y", known ? spread_json(setting.y) : Document(nullptr)},
+               {"on_front", setting.on_front}};
+  if (setting.without > 0) out["heads_without"] = setting.without;
+  if (setting.refused > 0) {
+    out["heads_refused"] = setting.refused;
+    out["refused"] = setting.refusal;
+  }
+  return out;
+}
+
+Document trial_json(const Trial& trial) {
+  Document out{{"layer", trial.layer},
+               {"head", trial.head},
+               {"n", trial.n},
+               {"variant", trial.variant->id},
+               {"parameters", parameters_json(*trial.variant, trial.values)},
+               {"scale", number_json(trial.scale)},
+               {"causal", trial.causal}};
+  if (!trial.refused.empty()) {
+    out["refused"] = trial.refused;
+    return out;
+  }
+  Document numbers = Document::object();
+  for (std::size_t m = 0; m < trial.measured.size(); ++m) {
+    const auto& measured = trial.measured[m];
+    if (!measured) continue;
+    numbers[measures()[m].id] = number_json(measured->value);
+    if (measured->standard_error > 0)
+      numbers[measures()[m].id + "_standard_error"] = number_json(measured->standard_error);
+  }
+  out["measures"] = std::move(numbers);
+  if (trial.time) {
+    out["timings_ms"] = timing_json(trial.time->timing);
+    if (trial.time->total_speed_up)
+      out["speed_up"] = number_json(trial.time->total_speed_up->median_ms);
+    out["slow_machine"] = trial.time->slow;
+  }
+  out["notes"] = trial.notes;
+  return out;
+}
+
+struct ParetoOutcome {
+  Exploration tried;
+  Quantity x, y;
+  std::vector<SettingSpread> settings;
+};
+
+Document pareto_json(const ParetoOutcome& outcome) {
+  Document out = begin_json(outcome.tried);
+  out["x"] = quantity_json(outcome.x);
+  out["y"] = quantity_json(outcome.y);
+  out["settings"] = Document::array();
+  for (const SettingSpread& setting : outcome.settings)
+    out["settings"].push_back(setting_json(setting));
+  out["trials"] = Document::array();
+  for (const Trial& trial : outcome.tried.trials) out["trials"].push_back(trial_json(trial));
+  return out;
+}
+
+/// Sorted by x; those without numbers are left to the notes.
+TextTable table_of(const ParetoOutcome& outcome) {
+  std::vector<const SettingSpread*> sorted;
+  for (const SettingSpread& setting : outcome.settings)
+    if (setting.heads > 0) sorted.push_back(&setting);
+  std::ranges::stable_sort(sorted, {}, [](const SettingSpread* s) { return s->x.median; });
+  const bool several = outcome.tried.heads.size() > 1;
+  TextTable table{{"<", "<variant", "<parameters", outcome.x.measure().label}, {}};
+  if (several) table.header.push_back("p10 - p90");
+  table.header.push_back(outcome.y.measure().label);
+  if (several) {
+    table.header.push_back("p10 - p90");
+    table.header.push_back("heads");
+  }
+  for (const SettingSpread* s : sorted) {
+    auto& row = table.rows.emplace_back();
+    row = {s->on_front ? "*" : "", s->variant->id, setting_text(*s->variant, s->values, s->n),
+           amount_text(outcome.x, s->x.median)};
+    if (several) row.push_back(range_text(outcome.x, s->x));
+    row.push_back(amount_text(outcome.y, s->y.median));
+    if (!several) continue;
+    row.push_back(range_text(outcome.y, s->y));
+    row.push_back(std::to_string(s->heads));
+  }
+  return table;
+}
+
+void print_notes(std::ostream& out, const ParetoOutcome& outcome) {
+  for (const SettingSpread& s : outcome.settings) {
+    const std::string what = s.variant->id + " " + setting_text(*s.variant, s.values, s.n) + ": ";
+    if (s.refused > 0)
+      out << "  note: " << what << s.refusal << " (" << plural(s.refused, "head") << ")\n";
+    if (s.without > 0)
+      out << "  note: " << what << plural(s.without, "head") << " left out, where "
+          << outcome.y.measure().label << " is not defined\n";
+  }
+  for (const std::string& note : notes_of(outcome.tried.source)) out << "  note: " << note << '\n';
+}
+
+void print_pareto(std::ostream& out, const ParetoOutcome& outcome) {
+  const Exploration& tried = outcome.tried;
+  out << tried.source.name << ", " << to_text(tried.heads, tried.source) << '\n'
+      << tried.device << ", " << tried.precision << "; " << tried.time_text() << "\n\n";
+  print(out, table_of(outcome));
+  out << "\n  *: on the Pareto front: nothing tried has both less cost and less error"
+      << (tried.heads.size() > 1 ? " in the median over heads" : "") << "\n";
+  print_notes(out, outcome);
+}
+
+Figure figure_of(const ParetoOutcome& outcome) {
+  const Exploration& tried = outcome.tried;
+  Figure figure;
+  figure.style.width = figure_width * points_per_inch;
+  figure.footer = tried.source.name + ", " + to_text(tried.heads, tried.source) + "; " +
+                  tried.device + ", " + tried.precision;
+  figure.rows = {{make_panel(ParetoPanel{.settings = outcome.settings,
+                                         .x = outcome.x,
+                                         .y = outcome.y,
+                                         .message = "no setting has both numbers"})}};
+  return figure;
+}
+
+void run_pareto(ParetoOptions options, const Console& console) {
+  const Quantity x = quantity_of(options.x, "--x"), y = quantity_of(options.y, "--y");
+  options.explore.timed = x.is_timed() || y.is_timed();
+  if (!options.output.empty()) {
+    check_figure_name(options.output);
+    require_writable(options.output);
+  }
+  ParetoOutcome outcome{.tried = explore(options, console), .x = x, .y = y, .settings = {}};
+  outcome.settings = settings_over_heads(outcome.tried.trials, x, y);
+  if (!options.output.empty()) {
+    const Painting painting;
+    write_figure(options.output, figure_of(outcome));
+  }
+  if (options.json)
+    print(console.out, pareto_json(outcome));
+  else
+    print_pareto(console.out, outcome);
+}
+
+}  // namespace
+
+void add_pareto_command(CLI::App& program, Work& chosen) {
+  auto* command = program.add_subcommand(
+      "pareto", "Error against cost of many settings of each variant, with the Pareto front");
+  auto options = std::make_shared<ParetoOptions>();
+  options->add_to(*command, "0");
+  command
+      ->add_option("--x", options->x,
+                   "Cost: multiply_adds, ratio_to_exact, bytes or time (each setting measured for "
+                   "some rounds)")
+      ->type_name("MEASURE")
+      ->capture_default_str();
+  command
+      ->add_option("--y", options->y,
+                   "Error: output_rel_fro, attention_tv, attention_kl, mass_kept or another number "
+                   "that compute --json calls so")
+      ->type_name("MEASURE")
+      ->capture_default_str();
+  command->add_option("-o,--output", options->output, "Write a figure: .png, .svg or .pdf")
+      ->check(refuse_empty);
+  command->add_flag("--json", options->json,
+                    "One JSON document on standard output, with every trial; infinity is written "
+                    "as the text \"infinite\"");
+  command->callback([&chosen, options] {
+    chosen = [options](const Console& console) { run_pareto(*options, console); };
+  });
+}
+
+}  // namespace fovea

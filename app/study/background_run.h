@@ -1,0 +1,52 @@
+// A BackgroundRun measures in steps on a study's engine while the window has nothing to compute:
+// what a person does goes first.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QTimer>
+#include <functional>
+#include <memory>
+
+#include "study/study.h"
+
+namespace fovea {
+
+class BackgroundRun : public QObject {
+  Q_OBJECT
+
+ public:
+  /// One step, on the engine's thread. What it returns is called on the application's thread,
+  /// unless the run was stopped meanwhile.
+  using Step = std::function<std::function<void()>(const Backend& backend, Run& run)>;
+
+  /// `kind` of its requests: no other run of the study has it.
+  BackgroundRun(Study& study, RequestKind kind);
+  ~BackgroundRun() override { stop(); }
+
+  /// Steps follow each other until stop(); it also ends where `wanted` is false, where all work is
+  /// cancelled, and with an error, which the study reports.
+  void start(Step step, std::function<bool()> wanted);
+  void stop();
+  bool running() const { return step_ != nullptr; }
+  /// For other requests.
+  bool waiting() const { return waiting_; }
+
+ signals:
+  /// It began or ended to wait, or it ended.
+  void changed();
+
+ private:
+  void poll();
+  void request_step();
+
+  Study& study_;
+  RequestKind kind_;
+  std::shared_ptr<const Step> step_;  // null: not running
+  std::function<bool()> wanted_;
+  bool waiting_ = false;
+  QTimer timer_;
+  QElapsedTimer last_;  // since a step was running
+};
+
+}  // namespace fovea

@@ -1,0 +1,95 @@
+#include "study/exploration_run.h"
+
+namespace fovea {
+namespace {
+
+std::vector<ExploredHead> heads_in(const Source& source, HeadScope scope,
+                                   const HeadChoice& choice) {
+  std::vector<ExploredHead> heads;
+  for (Index l = 0; l < std::ssize(source.layers); ++l) {
+    const Layer& layer = source.layers[static_cast<std::size_t>(l)];
+    if (!layer.has_qkv() || (scope != HeadScope::source && l != choice.layer)) continue;
+    for (Index h = 0; h < layer.heads(); ++h)
+      if (scope != HeadScope::head || h == choice.head)
+        heads.push_back({.layer = l, .head = h, .n = layer.n(), .d = layer.d(), .dv = layer.dv()});
+  }
+  return heads;
+}
+
+}  // namespace
+
+ExplorationRun::ExplorationRun(Study& study, QObject* parent)
+    : QObject(parent), study_(study), trials_(std::make_shared<const std::vector<Trial>>()) {
+  connect(&steps_, &BackgroundRun::changed, this, &ExplorationRun::changed);
+}
+
+ExplorationRun::~ExplorationRun() {
+  stop();
+}
+
+ExplorationRun::Of ExplorationRun::present(HeadScope scope) const {
+  const Session& session = study_.session();
+  Of of{study_.source(), scope, {.scale = session.scale, .causal = session.causal}};
+  if (scope != HeadScope::source) of.choice.layer = session.layer;
+  if (scope == HeadScope::head) of.choice.head = session.head;
+  return of;
+}
+
+void ExplorationRun::start(HeadScope scope, const ExploreOptions& options,
+                           const QString& provenance) {
+  if (!study_.source()) return;
+  const Of of = present(scope);
+  auto heads = heads_in(*of.source, scope, of.choice);
+  if (heads.empty()) return;
+  stop();
+  of_ = of;
+  options_ = options;
+  heads_ = std::move(heads);
+  provenance_ = provenance;
+  const auto open = [of](const ExploredHead& head) {
+    HeadChoice choice = of.choice;
+    choice.layer = head.layer;
+    choice.head = head.head;
+    return problem_of(*of.source, choice);
+  };
+  std::vector<const Variant*> all;
+  for (const Variant& variant : variants()) all.push_back(&variant);
+  const auto explorer = std::make_shared<Explorer>(heads_, open, all, options);
+  total_ = explorer->total();
+  trials_ = std::make_shared<const std::vector<Trial>>();
+  spent_ms_ = 0;
+  steps_.start(
+      [this, explorer](const Backend& backend, Run& run) -> std::function<void()> {
+        // The first trial is shown at once, later ones ten times a second.
+        constexpr qint64 batch_ms = 100;
+        QElapsedTimer timer;
+        timer.start();
+        const bool first = explorer->trials().empty();
+        while (explorer->step(backend, run) && !first && timer.elapsed() < batch_ms) {
+        }
+        const auto trials = std::make_shared<const std::vector<Trial>>(explorer->trials());
+        const double spent_ms = static_cast<double>(timer.nsecsElapsed()) / 1e6;
+        return [this, trials, spent_ms] { take(trials, spent_ms); };
+      },
+      [this] { return study_.source() == of_.source; });
+  emit changed();
+}
+
+bool ExplorationRun::stale() const {
+  return of_.source && !(present(of_.scope) == of_);
+}
+
+double ExplorationRun::seconds_left() const {
+  if (trials_->empty()) return 0;
+  return spent_ms_ / 1e3 * static_cast<double>(total_ - trials_->size()) /
+         static_cast<double>(trials_->size());
+}
+
+void ExplorationRun::take(std::shared_ptr<const std::vector<Trial>> trials, double spent_ms) {
+  trials_ = std::move(trials);
+  spent_ms_ += spent_ms;
+  if (complete()) return stop();
+  emit changed();
+}
+
+}  // namespace fovea

@@ -1,0 +1,68 @@
+// An ExplorationRun tries settings of variants on heads of the study's source, in the background.
+#pragma once
+
+#include <QElapsedTimer>
+#include <memory>
+#include <vector>
+
+#include "study/background_run.h"
+#include "sweep/explorer.h"
+
+namespace fovea {
+
+/// Which heads of the opened source.
+enum class HeadScope { head, layer, source };
+
+class ExplorationRun : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit ExplorationRun(Study& study, QObject* parent = nullptr);
+  ~ExplorationRun() override;
+
+  /// All variants, with the mask and scale of the session. Nothing happens without Q, K and V.
+  void start(HeadScope scope, const ExploreOptions& options, const QString& provenance);
+  void stop() { steps_.stop(); }
+
+  bool running() const { return steps_.running(); }
+  bool waiting() const { return steps_.waiting(); }  // for other requests
+  bool complete() const { return trials_->size() == total_; }
+  /// The source, the mask, the scale, or the head or layer that was asked for has changed since.
+  bool stale() const;
+
+  /// Those that were done so far; never null.
+  std::shared_ptr<const std::vector<Trial>> trials() const { return trials_; }
+  /// That the trials are of; null before the first start.
+  std::shared_ptr<const Source> source() const { return of_.source; }
+  const std::vector<ExploredHead>& heads() const { return heads_; }
+  std::size_t total() const { return total_; }
+  const ExploreOptions& options() const { return options_; }
+  double seconds_left() const;  // 0: too early to say
+  /// As given at the start.
+  const QString& provenance() const { return provenance_; }
+
+ signals:
+  void changed();
+
+ private:
+  struct Of {
+    std::shared_ptr<const Source> source;
+    HeadScope scope = HeadScope::head;
+    HeadChoice choice;  // its layer and head count where the scope names them
+    friend bool operator==(const Of&, const Of&) = default;
+  };
+  Of present(HeadScope scope) const;
+  void take(std::shared_ptr<const std::vector<Trial>> trials, double spent_ms);
+
+  Study& study_;
+  BackgroundRun steps_{study_, RequestKind::trials};
+  Of of_;
+  ExploreOptions options_;
+  std::vector<ExploredHead> heads_;
+  std::shared_ptr<const std::vector<Trial>> trials_;
+  std::size_t total_ = 0;
+  double spent_ms_ = 0;  // by steps
+  QString provenance_;
+};
+
+}  // namespace fovea

@@ -1,0 +1,429 @@
+#include "window/dialogs/explore_dialog.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QHeaderView>
+#include <QHideEvent>
+#include <QLabel>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSettings>
+#include <QSortFilterProxyModel>
+#include <QTabWidget>
+#include <QTableView>
+
+#include "figure/figure.h"
+#include "io/atomic_file.h"
+#include "report/head_table_files.h"
+#include "report/settings_csv.h"
+#include "session/settings.h"
+#include "study/background.h"
+#include "sweep/sweep.h"
+#include "window/dialogs/heads_model.h"
+#include "window/dialogs/pareto_plot.h"
+#include "window/dialogs/questions.h"
+#include "window/main_window.h"
+#include "window/widgets/form.h"
+#include "window/widgets/text.h"
+
+namespace fovea {
+namespace {
+
+const QString stop_text = "&Stop", start_text = "&Try again";
+constexpr double standard_cost = 0.25, standard_error = 0.05;  // budgets
+constexpr std::size_t most_columns = 8;                        // that a rectangle adds at a time
+
+QString amount_text(const Quantity& quantity, const Spread& spread, bool several) {
+  const auto text = [&](double value) {
+    return to_qt(to_text(quantity.measure(), Measured{.value = value}));
+  };
+  QString out = to_qt(quantity.measure().label) + " " + text(spread.median);
+  if (several) out += QString(" (%1 – %2)").arg(text(spread.p10), text(spread.p90));
+  return out;
+}
+
+/// What a point says.
+QString setting_reading(const SettingSpread& setting, const Quantity& x, const Quantity& y) {
+  const bool several = setting.heads > 1;
+  QStringList parts{amount_text(y, setting.y, several), amount_text(x, setting.x, several)};
+  if (several) parts << to_qt("medians of " + plural(setting.heads, "head") + " (p10 – p90)");
+  if (setting.on_front) parts << "on the Pareto front";
+  return to_qt(setting.variant->label + ", " +
+               setting_text(*setting.variant, setting.values, setting.n)) +
+         ": " + parts.join("  ·  ");
+}
+
+void add_measures(QComboBox& choice, const std::vector<const char*>& ids) {
+  for (const char* id : ids) {
+    const Measure& measure = Quantity(id, "").measure();
+    choice.addItem(to_qt(measure.label), QString(id));
+    choice.setItemData(choice.count() - 1, to_qt(measure.definition), Qt::ToolTipRole);
+  }
+}
+
+Quantity chosen_quantity(const QComboBox& choice) {
+  return {choice.currentData().toString().toStdString(), ""};
+}
+
+}  // namespace
+
+ExploreDialog::ExploreDialog(MainWindow& window)
+    : QDialog(&window), window_(window), study_(window.study()), run_(window.study()) {
+  setWindowTitle("Which attention");
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(12, 12, 12, 12);
+  column->setSpacing(rhythm);
+  column->addLayout(make_controls());
+  column->addWidget(pages_ = new QTabWidget, 1);
+  pages_->addTab(make_plot_page(), "&Error against cost");
+  pages_->addTab(make_heads_page(), "&Heads × variants");
+  column->addLayout(make_buttons());
+  connect(&run_, &ExplorationRun::changed, this, &ExploreDialog::refresh);
+  connect(pages_, &QTabWidget::currentChanged, this, &ExploreDialog::refresh);
+  for (const auto signal : {&Study::session_changed, &Study::columns_changed})
+    connect(&study_, signal, this, [this] {
+      if (isVisible()) refresh_state();
+    });
+  resize(1240, 720);
+  restoreGeometry(QSettings().value("explore/geometry").toByteArray());
+}
+
+ExploreDialog::~ExploreDialog() {
+  run_.disconnect(this);  // ending it must not refresh this dialog
+}
+
+QLayout* ExploreDialog::make_controls() {
+  auto* row = make_inner<QHBoxLayout>();
+  add_field(*row, "&Of", scope_ = new QComboBox);
+  scope_->addItem("this head", int(HeadScope::head));
+  scope_->addItem("all heads of this layer", int(HeadScope::layer));
+  scope_->addItem("all heads of all layers", int(HeadScope::source));
+  scope_->setObjectName("explore_scope");
+  row->addSpacing(2 * rhythm);
+  add_field(*row, "S&ettings of each variant", settings_ = new QComboBox);
+  for (const int most : {6, 12, 40}) settings_->addItem(QString("at most %1").arg(most), most);
+  settings_->setToolTip(
+      "Its standard setting first, then others of its parameters, from coarse to fine");
+  row->addStretch(1);
+  row->addWidget(start_ = new QPushButton(start_text));
+  start_->setObjectName("explore_start");
+  start_->setAutoDefault(false);
+  for (QComboBox* choice : {scope_, settings_})
+    connect(choice, &QComboBox::activated, this, &ExploreDialog::start);
+  connect(start_, &QPushButton::clicked, this, [this] {
+    if (run_.running())
+      run_.stop();
+    else
+      start();
+  });
+  return row;
+}
+
+QWidget* ExploreDialog::make_plot_page() {
+  auto* page = new QWidget;
+  auto* column = new QVBoxLayout(page);
+  column->setSpacing(rhythm);
+  auto* row = make_inner<QHBoxLayout>();
+  add_field(*row, "E&rror", y_ = new QComboBox);
+  add_measures(*y_, {"output_rel_fro", "row_rel_error_p90", "row_rel_error_max", "attention_tv",
+                     "attention_kl", "attention_rel_fro", "mass_kept"});
+  row->addSpacing(2 * rhythm);
+  add_field(*row, "C&ost", x_ = new QComboBox);
+  add_measures(*x_, {"multiply_adds", "ratio_to_exact", "bytes", "total_ms", "apply_ms"});
+  row->addStretch(1);
+  column->addLayout(row);
+  column->addWidget(plot_ = new ParetoPlot, 1);
+  column->addWidget(reading_ = new QLabel);
+  reading_->setObjectName("explore_reading");
+  reading_->setAccessibleName("Chosen setting");
+  reading_->setWordWrap(true);
+  reading_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+  reading_->setMinimumHeight(2 * fontMetrics().lineSpacing());
+  // Times are only there if they were measured.
+  for (QComboBox* choice : {x_, y_})
+    connect(choice, &QComboBox::currentIndexChanged, this, [this] {
+      if (chosen_quantity(*x_).is_timed() && !run_.options().timed && isVisible()) start();
+      refresh();
+    });
+  connect(plot_, &ParetoPlot::setting_chosen, this, &ExploreDialog::read_setting);
+  connect(plot_, &ParetoPlot::settings_picked, this, &ExploreDialog::show_settings);
+  return page;
+}
+
+QWidget* ExploreDialog::make_heads_page() {
+  auto* page = new QWidget;
+  auto* column = new QVBoxLayout(page);
+  column->setSpacing(rhythm);
+  auto* row = make_inner<QHBoxLayout>();
+  add_field(*row, "&Budget", budget_of_ = new QComboBox);
+  budget_of_->addItem("multiply-adds, as a share of exact's, at most");
+  budget_of_->addItem("relative output error at most");
+  budget_of_->setObjectName("explore_budget_of");
+  row->addWidget(budget_ = new QDoubleSpinBox);
+  budget_->setObjectName("explore_budget");
+  budget_->setAccessibleName("Budget");
+  budget_->setDecimals(3);
+  budget_->setRange(0, 10);
+  budget_->setSingleStep(0.01);
+  budget_->setValue(standard_cost);
+  row->addWidget(sum_ = make_note(), 1);
+  sum_->setObjectName("explore_sum");
+  column->addLayout(row);
+  model_ = new HeadsModel(this);
+  sorted_ = new QSortFilterProxyModel(this);
+  sorted_->setSourceModel(model_);
+  sorted_->setSortRole(HeadsModel::sort_role);
+  column->addWidget(heads_ = new QTableView, 1);
+  heads_->setObjectName("explore_heads");
+  heads_->setAccessibleName("The best choice for each head");
+  heads_->setModel(sorted_);
+  heads_->setSortingEnabled(true);
+  heads_->sortByColumn(-1, Qt::AscendingOrder);  // layer by layer
+  heads_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  heads_->setSelectionMode(QAbstractItemView::SingleSelection);
+  heads_->setTabKeyNavigation(false);  // Tab goes on to the next widget
+  heads_->setWordWrap(false);
+  heads_->verticalHeader()->hide();
+  heads_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+  connect(heads_, &QTableView::activated, this, &ExploreDialog::show_head);
+  connect(budget_of_, &QComboBox::activated, this, [this](int place) {
+    budget_->setValue(place == 0 ? standard_cost : standard_error);
+    refresh_heads();
+  });
+  connect(budget_, &QDoubleSpinBox::valueChanged, this, &ExploreDialog::refresh_heads);
+  return page;
+}
+
+QLayout* ExploreDialog::make_buttons() {
+  auto* row = make_inner<QHBoxLayout>();
+  row->addWidget(state_ = make_note(), 1);
+  state_->setObjectName("explore_state");
+  row->addWidget(progress_ = new QProgressBar);
+  progress_->setRange(0, 1000);
+  progress_->setTextVisible(false);
+  progress_->setFixedWidth(160);
+  progress_->setAccessibleName("Progress");
+  const auto add_button = [&](const QString& text, const QString& tip, auto clicked) {
+    auto* button = new QPushButton(text);
+    button->setToolTip(tip);
+    button->setAutoDefault(false);
+    connect(button, &QPushButton::clicked, this, clicked);
+    row->addWidget(button);
+    return button;
+  };
+  copy_ =
+      add_button("&Copy as CSV", "Copies the points, or the table of heads", &ExploreDialog::copy);
+  export_ = add_button("E&xport…",
+                       "The plot as PDF, SVG or PNG; the table of heads as JSON or CSV, which "
+                       "another program can read",
+                       &ExploreDialog::export_by_dialog);
+  add_button("C&lose", "Stops and keeps what was tried", &QWidget::close);
+  return row;
+}
+
+void ExploreDialog::open_dialog(Page page) {
+  // The table is of several heads where there are several.
+  if (page == Page::heads && run_.trials()->empty())
+    scope_->setCurrentIndex(scope_->findData(int(HeadScope::source)));
+  pages_->setCurrentIndex(int(page));
+  show();
+  raise();
+  activateWindow();
+  if (page == Page::plot)
+    plot_->setFocus();
+  else
+    heads_->setFocus();
+  if (!run_.running() && (!run_.complete() || run_.trials()->empty() || run_.stale())) start();
+  refresh();
+}
+
+void ExploreDialog::hideEvent(QHideEvent* event) {
+  if (!event->spontaneous()) run_.stop();  // the desktop has not just minimised it
+  QSettings().setValue("explore/geometry", saveGeometry());
+  QDialog::hideEvent(event);
+}
+
+HeadScope ExploreDialog::scope() const {
+  return HeadScope(scope_->currentData().toInt());
+}
+
+ExploreOptions ExploreDialog::options() const {
+  return {.most_settings = settings_->currentData().value<std::size_t>(),
+          .timed = chosen_quantity(*x_).is_timed()};
+}
+
+Budget ExploreDialog::budget() const {
+  return budget_of_->currentIndex() == 0 ? cost_budget(budget_->value())
+                                         : error_budget(budget_->value());
+}
+
+void ExploreDialog::start() {
+  plot_->choose(std::nullopt);
+  outcome_.clear();
+  const Backend& backend = study_.backend();
+  run_.start(scope(), options(), to_qt(backend.device() + ", " + backend.precision()));
+  refresh();
+}
+
+QString ExploreDialog::message() const {
+  if (!study_.source()) return "Nothing is open: open a head to try settings on it";
+  if (study_.shows_matrix())
+    return "This source holds only an attention matrix: without Q, K and V there is nothing to try";
+  if (run_.waiting()) return "Waiting until the window has computed what it shows";
+  return run_.running() ? "Trying settings…" : "No setting has both numbers";
+}
+
+QString ExploreDialog::state() const {
+  if (run_.running()) {
+    if (run_.waiting()) return "Waiting while the window computes";
+    QString text = QString("%1 of %2 trials").arg(run_.trials()->size()).arg(run_.total());
+    if (run_.seconds_left() > 1) text += QString(", %1 s left").arg(run_.seconds_left(), 0, 'f', 0);
+    return text;
+  }
+  if (run_.total() == 0) return {};
+  if (run_.stale()) return "Another head, mask or scale was chosen since: try again";
+  if (!run_.complete()) return "Stopped; what was tried is kept";
+  return provenance();
+}
+
+QString ExploreDialog::provenance() const {
+  const Source& source = *run_.source();
+  return to_qt(source.name + ", " + to_text(run_.heads(), source)) + "; " + run_.provenance();
+}
+
+void ExploreDialog::refresh() {
+  refresh_plot();
+  refresh_heads();
+  refresh_state();
+}
+
+void ExploreDialog::refresh_plot() {
+  if (pages_->currentIndex() != int(Page::plot)) return;
+  const Quantity x = chosen_quantity(*x_), y = chosen_quantity(*y_);
+  plot_->show_settings(settings_over_heads(*run_.trials(), x, y), x, y, message());
+  read_setting();
+}
+
+void ExploreDialog::refresh_heads() {
+  if (pages_->currentIndex() != int(Page::heads)) return;
+  const auto trials = run_.trials();
+  HeadTable table = head_table(*trials, run_.heads(), budget());
+  sum_->setText(table.rows.empty() ? message() : to_qt(sum_text(table)));
+  const bool was_empty = model_->columnCount() == 0 || model_->rowCount() == 0;
+  model_->show_table(trials, std::move(table), run_.source());
+  if (was_empty || std::exchange(fits_complete_, run_.complete()) != run_.complete())
+    heads_->resizeColumnsToContents();
+}
+
+void ExploreDialog::refresh_state() {
+  QStringList lines{outcome_, state()};
+  lines.removeAll({});
+  state_->setText(lines.join("\n"));
+  set_style(*state_, !run_.running() && run_.stale() ? "warning" : "note");
+  progress_->setVisible(run_.running());
+  if (run_.total() > 0) progress_->setValue(int(1000 * run_.trials()->size() / run_.total()));
+  start_->setText(run_.running() ? stop_text : start_text);
+  start_->setEnabled(run_.running() || study_.problem());
+  const bool any = !run_.trials()->empty();
+  copy_->setEnabled(any);
+  export_->setEnabled(any);
+}
+
+QString ExploreDialog::message_text() const {
+  return state_->text() + "\n" + reading_->text();
+}
+
+void ExploreDialog::read_setting() {
+  const auto& chosen = plot_->chosen();
+  reading_->setText(
+      chosen ? setting_reading(plot_->settings()[*chosen], plot_->x(), plot_->y()) +
+                   "\nA click shows it as a column."
+      : plot_->spots().empty()
+          ? ""
+          : "Point at a setting, or choose one with the arrow keys. A click or Enter shows it as a "
+            "column, a rectangle all within it.");
+}
+
+void ExploreDialog::show_settings(const std::vector<std::size_t>& places) {
+  if (places.size() > most_columns) {
+    outcome_ = QString(
+                   "The rectangle holds %1 settings, and at most %2 columns are added at a "
+                   "time: draw a smaller one")
+                   .arg(places.size())
+                   .arg(most_columns);
+    return refresh_state();
+  }
+  std::vector<Column> columns;
+  for (const std::size_t place : places) {
+    const SettingSpread& setting = plot_->settings()[place];
+    const Column column{
+        .variant = setting.variant->id, .values = setting.values, .seed = run_.options().seed};
+    columns.push_back(column);
+    if (setting.n != study_.length())
+      columns.back().values = fitted_values(column, setting.n, study_.length()).values;
+  }
+  window_.editor().add_columns(columns);
+  outcome_ = columns.size() == 1
+                 ? "Shown as a column: " + to_qt(find_variant(columns[0].variant).label)
+                 : QString("Shown as columns: %1 settings").arg(columns.size());
+  refresh_state();
+}
+
+void ExploreDialog::show_head(const QModelIndex& index) {
+  const QModelIndex at = sorted_->mapToSource(index);
+  const Trial* trial = model_->trial_at(at);
+  if (!trial || run_.source() != study_.source()) return;
+  window_.editor().choose_head(trial->layer, trial->head);
+  window_.editor().add_columns(
+      {{.variant = trial->variant->id, .values = trial->values, .seed = run_.options().seed}});
+}
+
+void ExploreDialog::copy() {
+  QApplication::clipboard()->setText(to_qt(pages_->currentIndex() == int(Page::plot)
+                                               ? to_csv(plot_->settings(), plot_->x(), plot_->y())
+                                               : to_csv(model_->table(), run_.options().seed)));
+}
+
+void ExploreDialog::export_by_dialog() {
+  if (pages_->currentIndex() == int(Page::plot)) {
+    if (const auto wanted = ask_export(*this, "Export the plot", "front.pdf"))
+      export_plot(wanted->path, wanted->style);
+    return;
+  }
+  const QString path = ask_new_file(*this, "Export the best choice for each head", "heads.json",
+                                    {"JSON (*.json)", "CSV (*.csv)"});
+  if (!path.isEmpty()) export_heads(path);
+}
+
+void ExploreDialog::export_plot(const QString& path, const FigureStyle& style) {
+  Figure figure = plot_->figure_for(style);
+  figure.footer = provenance().toStdString();
+  write(path, [path = path.toStdString(), figure] { write_figure(path, figure); });
+}
+
+void ExploreDialog::export_heads(const QString& path) {
+  Document document{{"source", run_.source()->path},
+                    {"computed_on", run_.provenance().toStdString()}};
+  document.update(to_json(model_->table(), *run_.source(), run_.options().seed));
+  const std::string text = path.endsWith(".csv") ? to_csv(model_->table(), run_.options().seed)
+                                                 : text_of(document, 2) + "\n";
+  write(path, [path = path.toStdString(), text] {
+    write_atomically(path, [&](std::ostream& out) { out << text; });
+  });
+}
+
+void ExploreDialog::write(const QString& path, std::function<void()> work) {
+  const auto show_outcome = [this](const QString& outcome) {
+    outcome_ = outcome;
+    refresh_state();
+  };
+  show_outcome("Writing " + path + "…");
+  window_.background().files.run(std::move(work), this,
+                                 [show_outcome, path](const std::string& error) {
+                                   show_outcome(error.empty() ? "Wrote " + path : to_qt(error));
+                                 });
+}
+
+}  // namespace fovea

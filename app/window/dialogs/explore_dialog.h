@@ -1,0 +1,89 @@
+// The ExploreDialog tries settings of all variants and shows which to use: error against cost as a
+// plot, and the best choice for each head as a table.
+#pragma once
+
+#include <QDialog>
+
+#include "study/exploration_run.h"
+
+class QComboBox;
+class QDoubleSpinBox;
+class QLabel;
+class QProgressBar;
+class QPushButton;
+class QSortFilterProxyModel;
+class QTableView;
+class QTabWidget;
+
+namespace fovea {
+
+class HeadsModel;
+class MainWindow;
+class ParetoPlot;
+struct FigureStyle;
+
+class ExploreDialog : public QDialog {
+  Q_OBJECT
+
+ public:
+  enum class Page { plot, heads };
+
+  explicit ExploreDialog(MainWindow& window);
+  ~ExploreDialog() override;
+
+  /// Tries settings, unless all were tried of the present heads.
+  void open_dialog(Page page);
+  /// In the background; the dialog then says how it ended.
+  void export_plot(const QString& path, const FigureStyle& style);
+  /// The table of heads: .json or .csv.
+  void export_heads(const QString& path);
+  void copy();
+  ExplorationRun& run() { return run_; }
+  ParetoPlot& plot() { return *plot_; }
+  QTableView& heads() { return *heads_; }
+  /// What is written below plot and table.
+  QString message_text() const;
+
+ protected:
+  void hideEvent(QHideEvent* event) override;
+
+ private:
+  QLayout* make_controls();
+  QWidget* make_plot_page();
+  QWidget* make_heads_page();
+  QLayout* make_buttons();
+  ExploreOptions options() const;
+  HeadScope scope() const;
+  Budget budget() const;
+  void start();
+  void refresh();
+  void refresh_plot();
+  void refresh_heads();
+  void refresh_state();
+  QString message() const;
+  QString state() const;
+  QString provenance() const;
+  void read_setting();
+  void show_settings(const std::vector<std::size_t>& places);
+  void show_head(const QModelIndex& index);
+  void export_by_dialog();
+  void write(const QString& path, std::function<void()> work);
+
+  MainWindow& window_;
+  Study& study_;
+  ExplorationRun run_;
+  QString outcome_;             // of the last export
+  bool fits_complete_ = false;  // the table's columns: all trials
+  QTabWidget* pages_;
+  QComboBox *scope_, *settings_, *x_, *y_, *budget_of_;
+  QDoubleSpinBox* budget_;
+  QPushButton *start_, *copy_, *export_;
+  ParetoPlot* plot_;
+  QTableView* heads_;
+  HeadsModel* model_;
+  QSortFilterProxyModel* sorted_;
+  QLabel *state_, *reading_, *sum_;
+  QProgressBar* progress_;
+};
+
+}  // namespace fovea

@@ -1,0 +1,83 @@
+// An Explorer tries the settings of variants that are worth trying on heads, one Trial at a time:
+// it can be stopped after any step and goes on where it was.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "data/source.h"
+#include "sweep/pareto.h"
+
+namespace fovea {
+
+/// One head of a source, by its place and its size: it is opened when its turn comes.
+struct ExploredHead {
+  Index layer = 0, head = 0;
+  Index n = 0, d = 0, dv = 0;
+};
+/// "layer0, 12 heads, n = 197, d = 32"; of at least one head.
+std::string to_text(const std::vector<ExploredHead>& heads, const Source& source);
+using OpenHead = std::function<Problem(const ExploredHead&)>;
+
+struct ExploreOptions {
+  std::uint64_t seed = 0;
+  std::size_t most_settings = 40;  // of each variant on each head
+  bool timed = false;              // rounds beside exact, `round_time` each
+  std::chrono::milliseconds round_time{40};
+  double most_bytes = 512.0 * 1024 * 1024;  // of heads that are held at the same time
+};
+
+class Explorer {
+ public:
+  /// Exact attention is tried first on each head whether it is among the variants or not, and once.
+  Explorer(std::vector<ExploredHead> heads, OpenHead open, std::vector<const Variant*> variants,
+           ExploreOptions options = {});
+
+  /// Does one trial and returns true; false: nothing is left to do. First all heads with the first
+  /// setting of every variant, then with the second, and so on, which is from coarse to fine; where
+  /// the heads take more memory together than the options allow, one head after the other. A trial
+  /// that cannot be keeps the reason. Throws Cancelled, DeviceLostError and what opening a head
+  /// throws; then the trials are as they were.
+  bool step(const Backend& backend, Run& run);
+
+  /// Those that were done, in the order in which they were done.
+  const std::vector<Trial>& trials() const { return trials_; }
+  std::size_t left() const { return tasks_.size() - trials_.size(); }
+  std::size_t total() const { return tasks_.size(); }
+  bool head_by_head() const { return head_by_head_; }
+  const std::vector<ExploredHead>& heads() const { return heads_; }
+
+ private:
+  struct Task {
+    std::size_t head = 0;
+    const Variant* variant = nullptr;
+    Values values;
+  };
+  /// A head with exact attention, which all its trials are compared with.
+  struct Reference {
+    Problem problem;
+    Computation exact;
+  };
+  void add_round(std::size_t head, std::size_t round,
+                 const std::map<Index, std::vector<std::vector<Values>>>& settings);
+  const Reference& reference(std::size_t head, const Backend& backend, Run& run);
+  void measure(Trial& trial, const Reference& reference, const Task& task, const Backend& backend,
+               Run& run);
+  void measure_time(Trial& trial, const Problem& problem, const ComputeRequest& request,
+                    const Backend& backend, Run& run);
+
+  std::vector<ExploredHead> heads_;
+  OpenHead open_;
+  std::vector<const Variant*> variants_;  // exact first
+  ExploreOptions options_;
+  bool head_by_head_ = false;
+  std::vector<Task> tasks_;
+  std::vector<Trial> trials_;
+  std::map<std::size_t, TimedRuns> runs_;   // by trial
+  std::map<Index, double> best_pace_ms_;    // by length: the machine's, over all trials
+  std::map<std::size_t, Reference> known_;  // by head
+};
+
+}  // namespace fovea

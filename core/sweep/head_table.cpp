@@ -1,0 +1,94 @@
+#include "sweep/head_table.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "data/number_text.h"
+
+namespace fovea {
+namespace {
+
+const std::string error_measure = "output_rel_fro", cost_measure = "ratio_to_exact";
+
+using Trials = std::vector<const Trial*>;
+
+Trials of_variant(const Trials& trials, const Variant* variant) {
+  Trials all;
+  std::ranges::copy_if(trials, std::back_inserter(all),
+                       [&](const Trial* trial) { return trial->variant == variant; });
+  return all;
+}
+
+}  // namespace
+
+const Quantity& HeadTable::error() const {
+  static const Quantity error(error_measure, "");
+  return error;
+}
+
+const Quantity& HeadTable::cost() const {
+  static const Quantity cost(cost_measure, "");
+  return cost;
+}
+
+const Quantity& HeadTable::wanted() const {
+  return budget.measure == error_measure ? cost() : error();
+}
+
+Budget error_budget(double within) {
+  return {.measure = error_measure, .most = within, .least = cost_measure};
+}
+
+Budget cost_budget(double at_most) {
+  return {.measure = cost_measure, .most = at_most, .least = error_measure};
+}
+
+HeadTable head_table(const std::vector<Trial>& trials, const std::vector<ExploredHead>& heads,
+                     const Budget& budget) {
+  HeadTable table{.budget = budget, .variants = {}, .rows = {}};
+  std::map<std::pair<Index, Index>, Trials> of_head;
+  for (const Trial& trial : trials) {
+    of_head[{trial.layer, trial.head}].push_back(&trial);
+    if (!trial.variant->reference &&
+        std::ranges::find(table.variants, trial.variant) == table.variants.end())
+      table.variants.push_back(trial.variant);
+  }
+  for (const ExploredHead& head : heads) {
+    const Trials& tried = of_head[{head.layer, head.head}];
+    const auto exact =
+        std::ranges::find_if(tried, [](const Trial* trial) { return trial->variant->reference; });
+    if (exact == tried.end()) continue;
+    const Trial* best = best_choice(tried, budget);
+    HeadTable::Row row{head, best ? best : *exact, best != nullptr, {}};
+    for (const Variant* variant : table.variants)
+      row.best_of.push_back(best_choice(of_variant(tried, variant), budget));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string to_text(const Budget& budget) {
+  return budget.measure == error_measure
+             ? "The least multiply-adds with a relative output error of at most " +
+                   format_plain(budget.most)
+             : "The least relative output error with at most " + format_plain(budget.most) +
+                   " of the multiply-adds of exact attention";
+}
+
+std::string sum_text(const HeadTable& table) {
+  Index served = 0;
+  double spent = 0, exact = 0;
+  for (const HeadTable::Row& row : table.rows) {
+    served += row.kept && !row.choice->variant->reference;
+    spent += row.choice->cost.multiply_adds;
+    exact += row.choice->cost.exact_multiply_adds;
+  }
+  const auto all = static_cast<Index>(table.rows.size());
+  const std::string of_all = std::to_string(served) + " of " + plural(all, "head");
+  if (!(exact > 0)) return of_all;
+  return of_all + " by a variant" + (served < all ? ", the others exactly" : "") + ": in all " +
+         format_plain(spent / exact) + " × the multiply-adds of exact attention";
+}
+
+}  // namespace fovea

@@ -1,0 +1,43 @@
+// A HeadTable tells for each head which setting keeps a Budget best: of all variants, and of each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sweep/explorer.h"
+
+namespace fovea {
+
+struct HeadTable {
+  struct Row {
+    ExploredHead head;
+    const Trial* choice = nullptr;  // exact attention where nothing that was tried keeps the budget
+    bool kept = false;              // the budget, by the choice
+    std::vector<const Trial*> best_of;  // each variant; null: no setting of it keeps the budget
+  };
+  Budget budget;
+  std::vector<const Variant*> variants;  // that were tried, without exact
+  std::vector<Row> rows;                 // of heads on which exact attention was tried already
+
+  /// The numbers that all tables show.
+  const Quantity& error() const;
+  const Quantity& cost() const;
+  /// Of the two the one that the budget does not limit.
+  const Quantity& wanted() const;
+};
+
+/// "within": at most this relative output error with the least multiply-adds; "at most": this
+/// share of the multiply-adds of exact attention with the least error.
+Budget error_budget(double within);
+Budget cost_budget(double at_most);
+
+/// It points into the trials.
+HeadTable head_table(const std::vector<Trial>& trials, const std::vector<ExploredHead>& heads,
+                     const Budget& budget);
+
+/// "The least multiply-adds with a relative output error of at most 0.05".
+std::string to_text(const Budget& budget);
+/// How many heads are served, and what all of them take together.
+std::string sum_text(const HeadTable& table);
+
+}  // namespace fovea

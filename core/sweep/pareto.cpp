@@ -1,0 +1,151 @@
+#include "sweep/pareto.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "data/error.h"
+
+namespace fovea {
+namespace {
+
+bool more_is_better(const Quantity& quantity) {
+  return quantity.measure().better == Measure::Better::more;
+}
+
+bool is_finite(const ParetoPoint& point) {
+  return point.x && point.y && std::isfinite(*point.x) && std::isfinite(*point.y);
+}
+
+// Of sorted numbers, which may end in infinity.
+double quantile_of(const std::vector<double>& sorted, double q) {
+  const double at = q * static_cast<double>(sorted.size() - 1);
+  const auto low = static_cast<std::size_t>(std::floor(at));
+  const std::size_t high = std::min(low + 1, sorted.size() - 1);
+  const double share = at - static_cast<double>(low);
+  if (share == 0 || sorted[low] == sorted[high]) return sorted[low];
+  return std::isinf(sorted[high]) ? sorted[high]
+                                  : sorted[low] + share * (sorted[high] - sorted[low]);
+}
+
+void mark_front(std::vector<SettingSpread>& settings, const Quantity& x, const Quantity& y) {
+  const auto most_heads = [&](Index n) {
+    Index most = 1;
+    for (const SettingSpread& s : settings)
+      if (s.n == n) most = std::max(most, s.heads);
+    return most;
+  };
+  std::vector<ParetoPoint> points;
+  for (const SettingSpread& s : settings) {
+    ParetoPoint& point = points.emplace_back();
+    if (s.heads < most_heads(s.n)) continue;
+    point.x = more_is_better(x) ? -s.x.median : s.x.median;
+    point.y = more_is_better(y) ? -s.y.median : s.y.median;
+  }
+  for (const std::size_t place : pareto_front(points)) settings[place].on_front = true;
+}
+
+}  // namespace
+
+Quantity::Quantity(const std::string& id, const std::string& option) {
+  const auto& all = measures();
+  const auto it = std::ranges::find(all, id == "time" ? "total_ms" : id, &Measure::id);
+  place_ = static_cast<std::size_t>(it - all.begin());
+  if (it != all.end()) return;
+  std::string known;
+  for (const Measure& measure : all) known += (known.empty() ? "" : ", ") + measure.id;
+  throw UsageError(option + " " + id + "; expected one of " + known);
+}
+
+bool Quantity::is_timed() const {
+  const Measure::Unit unit = measure().unit;
+  return unit == Measure::Unit::milliseconds || unit == Measure::Unit::times;
+}
+
+std::optional<double> Quantity::of(const Trial& trial) const {
+  if (place_ >= trial.measured.size() || !trial.measured[place_]) return std::nullopt;
+  const double value = trial.measured[place_]->value;
+  return std::isnan(value) ? std::nullopt : std::optional(value);
+}
+
+std::vector<std::size_t> pareto_front(const std::vector<ParetoPoint>& points) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < points.size(); ++i)
+    if (is_finite(points[i])) order.push_back(i);
+  const auto rank = [&](std::size_t i) { return std::tuple(*points[i].x, *points[i].y, i); };
+  std::ranges::sort(order, {}, rank);
+  // From the least x on, a point is on the front where its y is below all before it, or where it
+  // equals the last one of the front.
+  std::vector<std::size_t> front;
+  for (const std::size_t i : order) {
+    const bool first = front.empty();
+    if (!first && *points[i].y > *points[front.back()].y) continue;
+    if (!first && *points[i].y == *points[front.back()].y && *points[i].x > *points[front.back()].x)
+      continue;
+    front.push_back(i);
+  }
+  return front;
+}
+
+Spread spread_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  return {quantile_of(values, 0.5), quantile_of(values, 0.1), quantile_of(values, 0.9)};
+}
+
+std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials, const Quantity& x,
+                                               const Quantity& y) {
+  std::vector<SettingSpread> settings;
+  std::vector<std::vector<double>> xs, ys;
+  std::map<std::tuple<const Variant*, Index, Values>, std::size_t> places;
+  for (const Trial& trial : trials) {
+    const auto [at, first] =
+        places.try_emplace({trial.variant, trial.n, trial.values}, settings.size());
+    const std::size_t place = at->second;
+    if (first) {
+      settings.push_back({.variant = trial.variant, .values = trial.values, .n = trial.n});
+      xs.emplace_back();
+      ys.emplace_back();
+    }
+    SettingSpread& setting = settings[place];
+    if (!trial.refused.empty()) {
+      if (setting.refused++ == 0) setting.refusal = trial.refused;
+      continue;
+    }
+    const auto at_x = x.of(trial), at_y = y.of(trial);
+    if (!at_x || !at_y) {
+      ++setting.without;
+      continue;
+    }
+    ++setting.heads;
+    xs[place].push_back(*at_x);
+    ys[place].push_back(*at_y);
+  }
+  for (std::size_t s = 0; s < settings.size(); ++s)
+    if (settings[s].heads > 0) {
+      settings[s].x = spread_of(std::move(xs[s]));
+      settings[s].y = spread_of(std::move(ys[s]));
+    }
+  mark_front(settings, x, y);
+  return settings;
+}
+
+const Trial* best_choice(const std::vector<const Trial*>& trials, const Budget& budget) {
+  const Quantity limited(budget.measure, "the budget's measure"),
+      wanted(budget.least, "the budget's least");
+  const Trial* best = nullptr;
+  std::pair<double, double> least{};
+  for (const Trial* trial : trials) {
+    const auto spent = limited.of(*trial), amount = wanted.of(*trial);
+    if (!spent || !amount || !(*spent <= budget.most) || !std::isfinite(*amount)) continue;
+    const std::pair now{*amount, *spent};
+    if (best && !(now < least)) continue;
+    best = trial;
+    least = now;
+  }
+  return best;
+}
+
+}  // namespace fovea

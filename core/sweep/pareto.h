@@ -1,0 +1,92 @@
+// A Trial is one setting of a variant on one head, measured. Here is what Trials say of error
+// against cost: the Pareto front, settings over many heads, and the best choice under a budget.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/measures.h"
+#include "sweep/timed_runs.h"
+
+namespace fovea {
+
+struct Trial {
+  const Variant* variant = nullptr;
+  Values values;
+  Index layer = 0, head = 0, n = 0;
+  double scale = 0;  // 0: exact attention could not be computed
+  bool causal = false;
+  Cost cost;
+  std::vector<std::optional<Measured>> measured;  // in the order of measures(); empty: refused
+  std::optional<MeasuredTime> time;               // where it was measured
+  std::vector<std::string> notes;                 // the planner's
+  std::string refused;                            // why it cannot be; empty: it was measured
+};
+
+/// What Trials are compared by: a Measure, and where a Trial has it.
+class Quantity {
+ public:
+  /// The id of a measure; "time" is total_ms. Throws UsageError that names the known ids and begins
+  /// with `option`.
+  Quantity(const std::string& id, const std::string& option);
+
+  const Measure& measure() const { return measures()[place_]; }
+  /// Only trials that were timed have it.
+  bool is_timed() const;
+  /// Nothing where the trial does not have it; never NaN.
+  std::optional<double> of(const Trial& trial) const;
+
+ private:
+  std::size_t place_ = 0;  // in measures()
+};
+
+struct ParetoPoint {
+  std::optional<double> x, y;  // of both less is better
+};
+
+/// The points that no other dominates: none is at most as large in both and smaller in one. In
+/// ascending order of x, then y, then place; equal points are on the front together. Points of
+/// which a number is absent or not finite are never on it and dominate nothing. O(n log n).
+std::vector<std::size_t> pareto_front(const std::vector<ParetoPoint>& points);
+
+/// Of a number over several heads: quantiles, with straight lines between the ordered numbers. A
+/// quantile that lies between a finite number and infinity is infinite.
+struct Spread {
+  double median = 0, p10 = 0, p90 = 0;
+};
+/// `values` are not empty and not NaN.
+Spread spread_of(std::vector<double> values);
+
+/// One setting of a variant, over the heads that it was measured on.
+struct SettingSpread {
+  const Variant* variant = nullptr;
+  Values values;
+  Index n = 0;               // settings are told apart by the length, too
+  Spread x, y;               // of the heads that have both numbers
+  Index heads = 0;           // that have both numbers
+  Index without = 0;         // that were measured and lack one of them
+  Index refused = 0;         // for which the setting cannot be
+  bool on_front = false;     // of the medians of all settings
+  std::string refusal = {};  // why it cannot be, for the first of those heads
+};
+
+/// In the order in which settings first appear; the front is of the settings that were measured on
+/// as many heads as any of the same length was, so that no setting is there for its easy heads.
+std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials, const Quantity& x,
+                                               const Quantity& y);
+
+/// At most so much of one measure, and then as little as can be of another.
+struct Budget {
+  std::string measure;  // an id
+  double most = 0;
+  std::string least;  // an id
+};
+
+/// Of trials of one head the one that keeps the budget with the least of the other measure; of
+/// equals the one with less of the budget's, then the first. Exact attention is a choice like
+/// others where it is among the trials. Null: none keeps it.
+const Trial* best_choice(const std::vector<const Trial*>& trials, const Budget& budget);
+
+}  // namespace fovea

@@ -1,0 +1,233 @@
+// Error against cost, and the best setting of each head, as the program reports them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <sstream>
+
+#include "cli/program.h"
+#include "io/safetensors_writer.h"
+#include "messages.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+using nlohmann::json;
+
+const std::string bundled = std::string(FOVEA_ASSETS) + "/minilm/minilm-l6.safetensors";
+
+json document_of(const std::vector<std::string>& arguments) {
+  const Ended ended = run_program(arguments);
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  return ended.json();
+}
+
+/// Of settings with numbers: whether no other is at most as large in both and smaller in one.
+bool on_front(const json& settings, const json& one) {
+  const auto x = [](const json& s) { return s["x"]["median"].get<double>(); };
+  const auto y = [](const json& s) { return s["y"]["median"].get<double>(); };
+  return std::none_of(settings.begin(), settings.end(), [&](const json& other) {
+    return other["y"].is_object() && other["y"]["median"].is_number() && x(other) <= x(one) &&
+           y(other) <= y(one) && (x(other) < x(one) || y(other) < y(one));
+  });
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("pareto: all settings of all heads are in the document, and the front is as defined") {
+  const json found = document_of({"pareto", bundled, "--settings", "4", "--json"});
+  std::set<std::string> variants, heads;
+  std::size_t refused = 0;
+  for (const json& trial : found["trials"]) {
+    variants.insert(trial["variant"].get<std::string>());
+    heads.insert(trial["head"].dump());
+    refused += trial.contains("refused");
+    if (trial.contains("refused")) continue;
+    CHECK(trial["measures"]["output_rel_fro"].is_number());
+    CHECK(trial["measures"]["multiply_adds"] > 0);
+    if (trial["variant"] == "exact") CHECK(trial["measures"]["ratio_to_exact"] == 1);
+  }
+  CHECK(variants.size() == 7);
+  CHECK(heads.size() == 12);
+  CHECK(found["settings"].size() == 1 + 6 * 4);
+  CHECK(found["trials"].size() == 12 * found["settings"].size());
+  CHECK(refused < 24);
+  CHECK(found["seconds"]["first"] <= found["seconds"]["all"]);
+  std::size_t front = 0;
+  for (const json& setting : found["settings"]) {
+    CAPTURE(setting.dump());
+    front += setting["on_front"].get<bool>();
+    if (setting["heads"] == 12) CHECK(setting["on_front"] == on_front(found["settings"], setting));
+  }
+  CHECK(front >= 2);
+}
+
+TEST_CASE("pareto: the same medians by hand, and the same document each time") {
+  const std::vector<std::string> arguments{
+      "pareto", bundled, "--layer",      "layer2", "--variant", "h1d",   "--settings",
+      "2",      "--y",   "attention_tv", "--x",    "bytes",     "--json"};
+  json found = document_of(arguments), again = document_of(arguments);
+  REQUIRE(found["settings"].size() == 3);
+  for (const json& setting : found["settings"]) {
+    std::vector<double> xs, ys;
+    for (const json& trial : found["trials"])
+      if (trial["variant"] == setting["variant"] && trial["parameters"] == setting["parameters"]) {
+        xs.push_back(trial["measures"]["bytes"]);
+        ys.push_back(trial["measures"]["attention_tv"]);
+      }
+    REQUIRE(ys.size() == 12);
+    std::ranges::sort(xs);
+    std::ranges::sort(ys);
+    CHECK(setting["x"]["median"].get<double>() == doctest::Approx((xs[5] + xs[6]) / 2));
+    CHECK(setting["y"]["median"].get<double>() == doctest::Approx((ys[5] + ys[6]) / 2));
+    CHECK(setting["y"]["p10"].get<double>() == doctest::Approx(0.9 * ys[1] + 0.1 * ys[2]));
+  }
+  found.erase("seconds");
+  again.erase("seconds");
+  CHECK(found == again);
+}
+
+TEST_CASE("pareto: one head as a table by cost, with a mark for the front") {
+  const Ended ended =
+      run_program({"pareto", bundled, "--head", "3", "--variant", "strided", "--settings", "5"});
+  CAPTURE(ended.out);
+  REQUIRE(ended.status == 0);
+  CHECK(ended.err.empty());
+  check_says(ended.out, {"head 3", "multiply-adds", "relative output error", "stride 32",
+                         "Pareto front", "6 trials in"});
+  const auto lines = lines_of(ended.out);
+  CHECK(std::ranges::count_if(lines, [](const auto& l) { return l.starts_with("  *  "); }) >= 1);
+  CHECK(ended.out.find("p10") == std::string::npos);  // of one head
+}
+
+TEST_CASE("pareto: time is measured where it is an axis") {
+  const json found = document_of({"pareto", "synthetic:gaussian?n=64&d=8", "--x", "time",
+                                  "--variant", "h1d", "--settings", "2", "--json"});
+  CHECK(found["x"]["id"] == "total_ms");
+  for (const json& trial : found["trials"]) CHECK(trial["timings_ms"]["total"]["median"] > 0);
+  for (const json& setting : found["settings"]) CHECK(setting["x"]["median"] > 0);
+}
+
+TEST_CASE("pareto: a figure is written, with the variants' names and the front") {
+  const TemporaryDirectory scratch;
+  const std::string svg = scratch / "f.svg", png = scratch / "f.png";
+  for (const std::string& path : {svg, png}) {
+    const Ended ended = run_program({"pareto", bundled, "--settings", "3", "-o", path});
+    CAPTURE(ended.err);
+    REQUIRE(ended.status == 0);
+  }
+  check_says(read_bytes(svg), {"H-Transformer-1D", "HyperAttention", "Treeformer TC",
+                               "multiply-adds", "medians of 12 heads", "layer0"});
+  CHECK(read_bytes(png).starts_with("\x89PNG"));
+  CHECK(read_bytes(png).size() > 20000);
+}
+
+TEST_CASE("heads: the cheapest setting of each head within an error, as a configuration") {
+  const json tried =
+      document_of({"pareto", bundled, "--layer", "all", "--settings", "3", "--json"});
+  const json found =
+      document_of({"heads", bundled, "--settings", "3", "--within", "0.2", "--json"});
+  CHECK(found["budget"]["measure"] == "output_rel_fro");
+  CHECK(found["budget"]["most"] == 0.2);
+  const std::size_t layers = found["heads"].back()["layer"].get<std::size_t>() + 1;
+  REQUIRE(found["heads"].size() == 12 * layers);
+  bool some = false;
+  for (const json& head : found["heads"]) {
+    CAPTURE(head.dump());
+    CHECK(head["output_rel_fro"] <= 0.2);
+    CHECK(head["within_budget"] == true);
+    CHECK(head["scale"] > 0);
+    CHECK(head["causal"].is_boolean());
+    CHECK(head["seed"] == 0);
+    some = some || head["variant"] != "exact";
+    double least = 1;
+    for (const json& trial : tried["trials"])
+      if (trial["layer"] == head["layer"] && trial["head"] == head["head"] &&
+          !trial.contains("refused") && trial["measures"]["output_rel_fro"] <= 0.2)
+        least = std::min(least, trial["measures"]["ratio_to_exact"].get<double>());
+    CHECK(head["ratio_to_exact"] == least);
+  }
+  CHECK(some);
+  // Another program that reads it gets the same numbers.
+  const json& one = found["heads"].back();
+  std::vector<std::string> arguments{"compute",   bundled,
+                                     "--layer",   one["layer"].dump(),
+                                     "--head",    one["head"].dump(),
+                                     "--variant", one["variant"].get<std::string>(),
+                                     "--json"};
+  for (const auto& [id, value] : one["parameters"].items()) {
+    if (value.is_array()) continue;
+    arguments.push_back("--set");
+    arguments.push_back(id + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
+  }
+  const json computed = document_of(arguments);
+  CHECK(computed["metrics"][0]["output_rel_fro"] == one["output_rel_fro"]);
+}
+
+TEST_CASE("heads: under a cost that nothing keeps it says so, and takes exact attention") {
+  const std::vector<std::string> common{"heads",      bundled, "--layer",   "0",
+                                        "--settings", "2",     "--at-most", "0.00001"};
+  auto with = [&](const char* more) {
+    auto all = common;
+    all.push_back(more);
+    return run_program(all);
+  };
+  const json found = with("--json").json();
+  REQUIRE(found["heads"].size() == 12);
+  for (const json& head : found["heads"]) {
+    CHECK(head["variant"] == "exact");
+    CHECK(head["within_budget"] == false);
+    CHECK(head["ratio_to_exact"] == 1);
+  }
+  const auto lines = lines_of(with("--csv").out);
+  REQUIRE(lines.size() == 13);
+  for (const std::string& line : lines) CHECK(std::ranges::count(line, ',') == 11);
+  const Ended text = run_program(common);
+  check_says(text.out, {"none keeps it", "0 of 12 heads by a variant"});
+}
+
+TEST_CASE("pareto and heads: what is wrong on the command line or in the file is said in time") {
+  const auto refuse = [](const std::vector<std::string>& arguments, int status,
+                         const std::string& says) {
+    const Ended ended = run_program(arguments);
+    CAPTURE(ended.err);
+    CHECK(ended.status == status);
+    CHECK(ended.out.empty());
+    CHECK(ended.err.find(says) != std::string::npos);
+  };
+  const std::string source = "synthetic:gaussian?n=32&d=4";
+  refuse({"pareto", source, "--y", "speed"}, 2, "--y speed; expected one of output_rel_fro");
+  refuse({"pareto", source, "--y", "density"}, 2, "neither more nor less");
+  refuse({"pareto", source, "-o", "f.jpg"}, 2, "expected a name that ends in .png");
+  refuse({"pareto", source, "--variant", "h2d"}, 2, "unknown variant");
+  refuse({"pareto", source, "--layer", "7"}, 2, "--layer 7");
+  refuse({"pareto", source, "--head", "9"}, 2, "--head 9");
+  refuse({"pareto", "no/such/file.npz"}, 3, "no/such/file.npz");
+  refuse({"pareto", "synthetic:hmatrix?n=16"}, 3, "attention matrix");
+  refuse({"heads", source, "--within", "0.1", "--at-most", "0.1"}, 2, "--within");
+  refuse({"heads", source, "--within", "-1"}, 2, "at least 0");
+  refuse({"heads", source, "--json", "--csv"}, 2, "--csv");
+  const TemporaryDirectory scratch;
+  std::vector<OutTensor> tensors;
+  for (const char* name : {"q", "k", "v"})
+    tensors.push_back({name, {1, 4, 2}, std::vector<float>(8, std::nanf(""))});
+  write_safetensors(scratch / "nan.safetensors", tensors, {});
+  refuse({"heads", scratch / "nan.safetensors"}, 3, "NaN");
+}
+
+TEST_CASE("pareto: Ctrl-C ends a long exploration soon") {
+  const Ended ended = run_program({"pareto", "synthetic:clusters?n=8192&d=64"}, 1.5);
+  CHECK(ended.status == 130);
+  CHECK(ended.out.empty());
+}

@@ -1,0 +1,108 @@
+// Settings tried beside the work of a Study: of which heads, when that is out of date, when it
+// ends.
+#include "study/exploration_run.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "study/background.h"
+#include "study/opened.h"
+
+namespace fovea::test {
+namespace {
+
+/// A study of two heads, and a run over some of them.
+struct Explored {
+  Study study{make_low_priority_backend({.backend = "cpu", .threads = 1})};
+  ExplorationRun run{study};
+
+  Explored() {
+    open(study, "synthetic:clusters?n=96&d=8&heads=2&seed=1", {"exact", "h1d"}, {View::heatmap});
+    REQUIRE(wait_until([&] { return study.settled(); }));
+  }
+  bool finish() {
+    return wait_until([&] { return !run.running(); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("settings are tried on the head, or on all heads, each compared with exact") {
+  Explored e;
+  e.run.start(HeadScope::head, {.most_settings = 2}, "here");
+  REQUIRE(e.run.running());
+  REQUIRE(e.finish());
+  CHECK(e.run.complete());
+  CHECK(e.run.provenance() == "here");
+  const std::size_t of_one = e.run.trials()->size();
+  CHECK(of_one > variants().size());
+  CHECK(std::ranges::all_of(*e.run.trials(), [](const Trial& t) { return t.head == 0; }));
+  e.run.start(HeadScope::source, {.most_settings = 2}, "");
+  REQUIRE(e.finish());
+  CHECK(e.run.heads().size() == 2);
+  CHECK(e.run.trials()->size() == 2 * of_one);
+  // The error of a column on the canvas is that of the same setting here.
+  const ColumnState& shown = e.study.columns()[1];
+  REQUIRE(wait_until([&] { return e.study.columns()[1].metrics != nullptr; }));
+  const Quantity error("output_rel_fro", "");
+  const auto same = std::ranges::find_if(*e.run.trials(), [&](const Trial& t) {
+    return t.head == 0 && t.variant->id == "h1d" && t.values == shown.column.values;
+  });
+  REQUIRE(same != e.run.trials()->end());
+  CHECK(error.of(*same) == doctest::Approx(shown.metrics->output_rel_fro).epsilon(1e-6));
+}
+
+TEST_CASE("trials have the mask and scale of the session, and are stale with another one") {
+  Explored e;
+  Session session = e.study.session();
+  session.causal = true;
+  session.scale = 0.125;
+  e.study.set_session(session);
+  e.run.start(HeadScope::head, {.most_settings = 1}, "");
+  REQUIRE(e.finish());
+  REQUIRE(e.run.complete());
+  for (const Trial& trial : *e.run.trials()) {
+    if (!trial.refused.empty()) continue;
+    CHECK(trial.causal);
+    CHECK(trial.scale == 0.125);
+  }
+  CHECK_FALSE(e.run.stale());
+  session.columns.pop_back();  // which was tried does not depend on the columns
+  e.study.set_session(session);
+  CHECK_FALSE(e.run.stale());
+  session.scale = 0.25;
+  e.study.set_session(session);
+  CHECK(e.run.stale());
+  session.scale = 0.125;
+  session.head = 1;
+  e.study.set_session(session);
+  CHECK(e.run.stale());
+  e.run.start(HeadScope::source, {.most_settings = 1}, "");
+  REQUIRE(e.finish());
+  session.head = 0;
+  e.study.set_session(session);
+  CHECK_FALSE(e.run.stale());  // all heads were asked for
+}
+
+TEST_CASE("what was tried stays when it is stopped, and ends with its source") {
+  Explored e;
+  e.run.start(HeadScope::source, {}, "");
+  REQUIRE(wait_until([&] { return !e.run.trials()->empty(); }));
+  e.run.stop();
+  CHECK_FALSE(e.run.running());
+  CHECK_FALSE(e.run.complete());
+  CHECK_FALSE(e.run.trials()->empty());
+  e.run.start(HeadScope::source, {}, "");
+  REQUIRE(e.run.running());
+  e.study.open("synthetic:hmatrix?n=16");
+  REQUIRE(wait_until([&] { return e.study.settled() && e.study.shows_matrix(); }));
+  CHECK_FALSE(e.run.running());
+  CHECK(e.run.stale());
+  const std::size_t before = e.run.trials()->size();
+  e.run.start(HeadScope::source, {}, "of a matrix");  // there is nothing to try
+  CHECK_FALSE(e.run.running());
+  CHECK(e.run.trials()->size() == before);
+}
+
+}  // namespace fovea::test

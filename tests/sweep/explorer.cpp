@@ -1,0 +1,243 @@
+// Settings tried on heads: the same whenever one stops, coarse first, and nothing lost.
+#include "sweep/explorer.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "data/error.h"
+#include "harness.h"
+#include "session/settings.h"
+#include "window/backend.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+constexpr Index tokens = 72, features = 6;
+
+std::vector<ExploredHead> some_heads() {
+  std::vector<ExploredHead> heads;
+  for (const Index layer : {0, 1})
+    for (const Index head : {0, 1, 2})
+      heads.push_back({.layer = layer, .head = head, .n = tokens, .d = features, .dv = features});
+  return heads;
+}
+
+Problem open_head(const ExploredHead& head) {
+  return make_data(Data::gaussian, head.n, head.d, head.dv, false, head.head,
+                   static_cast<std::uint64_t>(10 * head.layer + head.head + 1));
+}
+
+std::vector<const Variant*> all_variants() {
+  std::vector<const Variant*> all;
+  for (const Variant& variant : variants()) all.push_back(&variant);
+  return all;
+}
+
+const Backend& cpu() {
+  return *backends().front();
+}
+
+void finish(Explorer& explorer, const Backend& backend = cpu()) {
+  Profile profile;
+  Run run{profile};
+  while (explorer.step(backend, run)) continue;
+}
+
+std::string told(const Trial& trial) {
+  std::string text = trial.variant->id + " " + std::to_string(trial.layer) + "/" +
+                     std::to_string(trial.head) + " " + trial.refused;
+  for (const Value& value : trial.values) text += " " + to_text(value);
+  for (const auto& measured : trial.measured)
+    text += " " + (measured ? std::to_string(measured->value) : "-");
+  return text;
+}
+
+std::vector<std::string> told(const Explorer& explorer) {
+  std::vector<std::string> all;
+  for (const Trial& trial : explorer.trials()) all.push_back(told(trial));
+  return all;
+}
+
+/// Whose memory is at an end whenever a tree is walked.
+class WithoutTrees : public CpuLike {
+ public:
+  std::vector<std::int32_t> route(MatrixView, const Tree&, Run&) const override {
+    throw UnavailableError("not enough memory on the device");
+  }
+};
+
+/// Is stopped within every second piece of work.
+class Stopping : public CpuLike {
+ public:
+  std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
+                                 Run& run) const override {
+    if (++bound_ % 2 == 1) throw Cancelled();
+    return CpuLike::bind(std::move(plan), problem, run);
+  }
+
+ private:
+  mutable int bound_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("explorer: every setting of every variant on every head, once, and exact first") {
+  Explorer explorer(some_heads(), open_head, all_variants(), {.seed = 3, .most_settings = 6});
+  std::size_t expected = 0;
+  for (const Variant* variant : all_variants())
+    expected += 6 * settings_worth_trying(*variant, tokens, 6).size();
+  CHECK(explorer.total() == expected);
+  CHECK(explorer.left() == expected);
+  finish(explorer);
+  CHECK(explorer.left() == 0);
+  REQUIRE(explorer.trials().size() == expected);
+  const auto all = told(explorer);
+  CHECK(std::set<std::string>(all.begin(), all.end()).size() == expected);
+  CHECK(explorer.trials().front().variant->reference);
+  for (const Trial& trial : explorer.trials()) {
+    CAPTURE(told(trial));
+    if (!trial.refused.empty()) continue;
+    CHECK(trial.measured.size() == measures().size());
+    CHECK(trial.cost.multiply_adds > 0);
+    CHECK_FALSE(trial.time);
+    CHECK(trial.scale > 0);
+    const double its = *Quantity("output_rel_fro", "").of(trial);
+    if (trial.variant->reference) CHECK(its == 0);
+  }
+}
+
+TEST_CASE("explorer: the numbers are those of compute and compare") {
+  const std::vector<ExploredHead> heads = some_heads();
+  Explorer explorer({heads[4]}, open_head, {&find_variant("hyper")},
+                    {.seed = 5, .most_settings = 3});
+  finish(explorer);
+  const Problem problem = open_head(heads[4]);
+  Profile profile;
+  Run run{profile};
+  const Computation exact = compute(problem, {.variant = &reference_variant()}, cpu(), run);
+  REQUIRE(explorer.trials().size() == 4);
+  for (const Trial& trial : explorer.trials()) {
+    const Computation its =
+        compute(problem, {.variant = trial.variant, .values = trial.values, .seed = 5}, cpu(), run);
+    const Metrics metrics = compare(*its.op, its.output, *exact.op, exact.output, run);
+    CHECK(*Quantity("output_rel_fro", "").of(trial) == metrics.output_rel_fro);
+    CHECK(*Quantity("attention_tv", "").of(trial) == metrics.attention_tv.value);
+    CHECK(trial.cost.multiply_adds == its.cost.multiply_adds);
+  }
+}
+
+TEST_CASE("explorer: the first settings of all variants come on all heads before any second one") {
+  Explorer explorer(some_heads(), open_head, all_variants(), {.most_settings = 4});
+  finish(explorer);
+  CHECK_FALSE(explorer.head_by_head());
+  std::size_t round = 0;
+  for (const Trial& trial : explorer.trials()) {
+    const auto settings = settings_worth_trying(*trial.variant, tokens, 4);
+    const auto its =
+        static_cast<std::size_t>(std::ranges::find(settings, trial.values) - settings.begin());
+    CHECK(its >= round);
+    round = its;
+  }
+  CHECK(round == 3);
+}
+
+TEST_CASE("explorer: stops between and within trials change nothing, nor does less memory") {
+  const auto make = [](double bytes) {
+    return Explorer(some_heads(), open_head, all_variants(),
+                    {.seed = 7, .most_settings = 5, .most_bytes = bytes});
+  };
+  Explorer whole = make(1e9), stopped = make(1e9), by_head = make(1);
+  finish(whole, CpuLike());
+  const Stopping backend;
+  Profile profile;
+  Run run{profile};
+  std::size_t stops = 0;
+  while (stopped.left() > 0) {
+    const std::size_t left = stopped.left();
+    try {
+      stopped.step(backend, run);
+      CHECK(stopped.left() == left - 1);
+    } catch (const Cancelled&) {
+      ++stops;
+      CHECK(stopped.left() == left);
+    }
+  }
+  CHECK(stops > stopped.total() / 2);
+  CHECK(told(stopped) == told(whole));
+  CHECK(by_head.head_by_head());
+  finish(by_head, CpuLike());
+  auto sorted = [](std::vector<std::string> texts) {
+    std::ranges::sort(texts);
+    return texts;
+  };
+  CHECK(sorted(told(by_head)) == sorted(told(whole)));
+}
+
+TEST_CASE("explorer: each head is opened once, and one is held where memory is short") {
+  for (const bool enough : {false, true}) {
+    std::vector<std::weak_ptr<const void>> opened;
+    std::ptrdiff_t most = 0;
+    const auto held = [&] {
+      return std::ranges::count_if(opened, [](const auto& head) { return !head.expired(); });
+    };
+    const auto open = [&](const ExploredHead& head) {
+      most = std::max(most, held() + 1);
+      Problem problem = open_head(head);
+      opened.emplace_back(problem.owner);
+      return problem;
+    };
+    Explorer explorer(some_heads(), open, {&find_variant("h1d")},
+                      {.most_settings = 2, .most_bytes = enough ? 1e9 : 1});
+    finish(explorer);
+    CHECK(opened.size() == 6);
+    CHECK(most == (enough ? 6 : 1));
+  }
+}
+
+TEST_CASE("explorer: a trial that cannot be keeps the reason, and the others go on") {
+  Explorer explorer({some_heads()[0]}, open_head, all_variants(), {.most_settings = 40});
+  const WithoutTrees backend;
+  Profile profile;
+  Run run{profile};
+  while (explorer.step(backend, run)) continue;
+  for (const Trial& trial : explorer.trials()) {
+    CAPTURE(told(trial));
+    const bool routed = !trial.variant->learning_stages.empty();
+    CHECK((trial.refused == "not enough memory on the device") == routed);
+    CHECK(trial.measured.empty() == !trial.refused.empty());
+    if (!routed && !trial.refused.empty())  // values that exclude each other
+      CHECK(trial.refused.find("expected") != std::string::npos);
+  }
+}
+
+TEST_CASE("explorer: a head that cannot be opened is the caller's error, and no trial") {
+  Explorer explorer(
+      some_heads(), [](const ExploredHead&) -> Problem { throw InputError("head 0", "NaN"); },
+      all_variants());
+  Profile profile;
+  Run run{profile};
+  CHECK_THROWS_AS(explorer.step(cpu(), run), InputError);
+  CHECK(explorer.trials().empty());
+  Explorer none({}, open_head, all_variants());
+  CHECK(none.total() == 0);
+  CHECK_FALSE(none.step(cpu(), run));
+}
+
+TEST_CASE("explorer: times are measured beside exact where they are wanted") {
+  Explorer explorer(
+      {some_heads()[0]}, open_head, {&find_variant("h1d")},
+      {.most_settings = 2, .timed = true, .round_time = std::chrono::milliseconds(1)});
+  finish(explorer);
+  REQUIRE(explorer.trials().size() == 3);
+  for (const Trial& trial : explorer.trials()) {
+    REQUIRE(trial.time);
+    CHECK(trial.time->timing.total.median_ms > 0);
+    CHECK(trial.time->total_speed_up.has_value() == !trial.variant->reference);
+    CHECK(*Quantity("time", "").of(trial) == trial.time->timing.total.median_ms);
+  }
+}
