@@ -188,7 +188,8 @@ void run_render(Options options, const CLI::App& command, const Console& console
   options.settings.error = *error_kind_from(options.error);
   Figure figure{.title = options.title,
                 .style = style_of(options),
-                .sequence = std::make_shared<const Sequence>(source.sequence)};
+                .sequence = std::make_shared<const Sequence>(source.sequence),
+                .pinned_query = options.session ? options.session->pinned_query : std::nullopt};
   Profile profile;
   Run run{profile, console.stop};
   if (!source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qkv()) {

@@ -249,7 +249,9 @@ std::string TokenNames::numbered(Index token, const Lettering& letters, double r
   std::string index = std::to_string(token);
   const std::string own = name(token, letters);
   if (own == index) return index;
-  return index + " " + letters.elided(own, room - letters.width(index + " "));
+  const bool quoted = !sequence_->tokens.empty();
+  const double left = room - letters.width(index + (quoted ? " “”" : " "));
+  return index + (quoted ? " “" : " ") + letters.elided(own, left) + (quoted ? "”" : "");
 }
 
 PanelAxis query_axis(TokenSpan tokens, double height, const Lettering& letters,

@@ -22,6 +22,39 @@ void draw_words(Ink& ink, const CellLayout& cell, Letters title_face) {
   ink.write_lines(cell.caption_box, cell.caption, Align::left, ink.style.faint);
 }
 
+/// A frame that is seen on any colours.
+void draw_frame(Ink& ink, const Rect& box, Rgba colour) {
+  constexpr double width = 0.6;
+  ink.outline(box, {{0, 0, 0, 150}, 3 * width});
+  ink.outline(box, {colour, width});
+}
+
+bool has_queries(const Panel& panel) {
+  return std::holds_alternative<Raster>(panel.body) ||
+         std::holds_alternative<BlockMap>(panel.body) || std::holds_alternative<Strip>(panel.body);
+}
+
+/// The pinned query and the selection, as the canvas marks them.
+void draw_marks(Ink& ink, const Plot& plot, const Panel& panel, const Figure& figure) {
+  if (!has_queries(panel)) return;
+  const bool pairs = !std::holds_alternative<Strip>(panel.body);
+  const Rect& where = plot.where;
+  const auto rows = [&](IndexRange range) {
+    const double top = plot.y(double(range.begin)), bottom = plot.y(double(range.end));
+    return Rect{where.x, top, where.width, bottom - top};
+  };
+  ink.push_clip(where);
+  if (pairs && figure.selection) {
+    const auto& [queries, keys] = *figure.selection;
+    const double left = plot.x(double(keys.begin)), right = plot.x(double(keys.end));
+    draw_frame(ink, rows(queries).intersected({left, where.y, right - left, where.height}),
+               {255, 255, 255});
+  }
+  if (figure.pinned_query)
+    draw_frame(ink, rows({*figure.pinned_query, *figure.pinned_query + 1}), ink.style.pinned);
+  ink.pop_clip();
+}
+
 void draw_cell(Ink& ink, const CellLayout& cell, const Figure& figure, const TokenNames& names) {
   const Plot plot{cell.plot, cell.axes};
   draw_body({.ink = ink,
@@ -31,6 +64,7 @@ void draw_cell(Ink& ink, const CellLayout& cell, const Figure& figure, const Tok
              .scale = cell.scale ? &*cell.scale : nullptr,
              .names = names,
              .settings = figure.style.settings});
+  draw_marks(ink, plot, *cell.prepared.panel, figure);
   if (std::holds_alternative<Message>(cell.prepared.panel->body))
     ink.outline(cell.plot, {ink.style.grid});
   if (cell.axes.x) draw_x_axis(ink, plot, cell.x_words());
@@ -58,6 +92,23 @@ void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout) {
     if (row.bar) row.bar->draw(ink, row.bar_at);
   }
   ink.write_lines(layout.footer_box, layout.footer, Align::left, ink.style.faint);
+}
+
+std::string words_of_marks(const Figure& figure) {
+  const auto range = [](IndexRange tokens) {
+    return std::to_string(tokens.begin) + " to " + std::to_string(tokens.end - 1);
+  };
+  const auto shows_marks = [](const auto& row) { return std::ranges::any_of(row, has_queries); };
+  if (std::ranges::none_of(figure.rows, shows_marks)) return {};
+  const Index pinned = figure.pinned_query.value_or(0);
+  std::string words;
+  if (figure.pinned_query)
+    words = "Framed: query " +
+            (figure.sequence ? figure.sequence->numbered(pinned) : std::to_string(pinned)) + ". ";
+  if (figure.selection)
+    words += "Selected: queries " + range(figure.selection->first) + ", keys " +
+             range(figure.selection->second) + ". ";
+  return words;
 }
 
 Figure with_pooling_named(const Figure& figure, double pixels_a_point) {

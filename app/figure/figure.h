@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "panels/panel.h"
@@ -31,7 +32,12 @@ struct Figure {
   std::vector<std::vector<Panel>> rows;  // [view][variant]
   FigureStyle style;
   std::shared_ptr<const Sequence> sequence = nullptr;  // names of tokens for the axes; may be null
+  std::optional<Index> pinned_query = {};              // framed in every panel of tokens
+  std::optional<std::pair<IndexRange, IndexRange>> selection = {};  // queries, keys; the same
 };
+
+/// What the frames in the panels stand for, below the footer; empty: there are none.
+std::string words_of_marks(const Figure& figure);
 
 /// Height in points that the figure takes at its width.
 double figure_height(const Figure& figure);

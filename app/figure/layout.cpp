@@ -296,7 +296,10 @@ class Layouter {
     const FigureStyle& style = figure_.style;
     layout_.title_face = {style.font_size + 1, true};
     layout_.title = letters_.wrapped(figure_.title, inner(), 2, layout_.title_face);
-    layout_.footer = letters_.wrapped(figure_.footer, inner(), style.height ? 4 : 12);
+    const std::string marks = words_of_marks(figure_);
+    const bool both = !figure_.footer.empty() && !marks.empty();
+    layout_.footer = letters_.wrapped(figure_.footer + (both ? "\n" : "") + marks, inner(),
+                                      style.height ? 4 : 12);
     choose_legend();
     const double title = height_of(layout_.title, letters_, layout_.title_face),
                  legend = layout_.legend.height(), footer = height_of(layout_.footer, letters_);

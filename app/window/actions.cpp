@@ -132,6 +132,9 @@ class Actions : public QObject {
     add(menu, "copy", "&Copy panel", QKeySequence::Copy,
         [this] { files_.copy_panel(navigation_.view(), navigation_.column()); });
     menu->addSeparator();
+    add(menu, "worst", "Next &worst query", "W", [this] { navigation_.step_worst(1); });
+    add(menu, "less_bad", "Pre&vious worst query", "Shift+W",
+        [this] { navigation_.step_worst(-1); });
     add(menu, "goto", "&Go to query, key…", "Ctrl+G", [this] {
       if (const auto pair = ask_pair(window_)) navigation_.go_to(pair->first, pair->second);
     });
@@ -167,6 +170,8 @@ class Actions : public QObject {
     QMenu* docks = menu->addMenu("&Docks");
     for (const auto* dock : window_.findChildren<QDockWidget*>())
       docks->addAction(dock->toggleViewAction());
+    docks->addSeparator();
+    add(docks, "reset_layout", "&Reset layout", {}, [this] { window_.docks().arrange(); });
   }
 
   void make_rows(QMenu* menu) {

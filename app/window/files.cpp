@@ -63,7 +63,11 @@ QString in_last_directory(const QString& name) {
 
 // What the canvas shows; cells that are not there yet say why.
 Figure figure_of(const CanvasModel& model, const QString& footer, const FigureStyle& style) {
-  Figure figure{.footer = footer.toStdString(), .style = style, .sequence = model.sequence};
+  Figure figure{.footer = footer.toStdString(),
+                .style = style,
+                .sequence = model.sequence,
+                .pinned_query = model.pinned_query,
+                .selection = model.selection};
   figure.style.settings = model.settings;
   for (std::size_t r = 0; r < model.cells.size(); ++r) {
     auto& row = figure.rows.emplace_back();

@@ -3,9 +3,12 @@
 #include <QTableWidget>
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "canvas/viewport.h"
 #include "window/main_window.h"
+#include "window/widgets/text.h"
 
 namespace fovea {
 namespace {
@@ -33,6 +36,8 @@ Navigation::Navigation(MainWindow& window)
     canvas_.setFocus();  // what is being typed belongs to the column that was selected
     choose_column(row);
   });
+  QObject::connect(docks.inspector, &InspectorDock::pair_chosen, &window,
+                   [this](Index query, Index key) { go_to(query, key); });
   QObject::connect(docks.sequence, &SequenceView::query_hovered, &window,
                    [this](Index query) { point_to(query, -1); });
 }
@@ -41,6 +46,7 @@ void Navigation::reset() {
   column_ = study_.selected_column();
   view_ = 0;
   corner_.reset();
+  worst_.reset();
 }
 
 bool Navigation::has_crosshair() const {
@@ -118,6 +124,36 @@ void Navigation::move_crosshair(double rows, double cols) {
 void Navigation::pin_crosshair() {
   if (study_.hovered_query() < 0) return move_crosshair(0, 0);
   editor_.pin(study_.hovered_query());
+}
+
+void Navigation::step_worst(int by) {
+  const auto c = std::size_t(std::max(0, study_.selected_column()));
+  if (c >= study_.columns().size()) return;
+  const ColumnState& column = study_.columns()[c];
+  const QString title = to_qt(study_.title_of(int(c)));
+  if (is_reference(column.column.variant))
+    return window_.show_status("Exact attention makes no error: select another column");
+  if (!column.metrics || column.metrics->token_error.empty())
+    return window_.show_status("The output errors of " + title + " are not known yet");
+  const std::vector<float>& errors = column.metrics->token_error;
+  std::vector<Index> order(errors.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  std::ranges::stable_sort(order, std::greater{},
+                           [&](Index query) { return errors[std::size_t(query)]; });
+  std::ptrdiff_t place = 0;
+  if (worst_ && worst_ == study_.session().pinned_query)  // no other query was pinned since
+    place = std::clamp<std::ptrdiff_t>(std::ranges::find(order, *worst_) - order.begin() + by, 0,
+                                       std::ssize(order) - 1);
+  const Index query = order[std::size_t(place)];
+  worst_ = query;
+  const Viewport& v = study_.session().viewport;
+  go_to(query, Index(middle(v.col_begin, v.col_end)));
+  window_.show_status(QString("Query %1: output error |z̃ − z| %2, number %3 of %4 in %5")
+                          .arg(to_qt(study_.source()->sequence.numbered(query)),
+                               number_text(errors[std::size_t(query)]))
+                          .arg(place + 1)
+                          .arg(order.size())
+                          .arg(title));
 }
 
 void Navigation::mark_corner() {

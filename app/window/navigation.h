@@ -29,6 +29,9 @@ class Navigation {
   /// Moves by whole tokens, at least one along an axis that is not 0; the visible part follows.
   void move_crosshair(double rows, double cols);
   void pin_crosshair();
+  /// Pins the query with the largest output error in the selected column; then the next one in
+  /// order, by -1 the one before, until another query is pinned.
+  void step_worst(int by);
   /// Marks a corner of a selection; the second time the opposite corner.
   void mark_corner();
   void choose_block_at_crosshair();
@@ -58,6 +61,7 @@ class Navigation {
   SessionEditor& editor_;
   Canvas& canvas_;
   int column_ = 0, view_ = 0;
+  std::optional<Index> worst_;                     // the query that step_worst() pinned last
   std::optional<std::pair<Index, Index>> corner_;  // query, key: a selection begun by keys
 };
 

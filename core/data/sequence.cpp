@@ -10,4 +10,20 @@ std::string Sequence::label(Index i) const {
   return std::to_string(i);
 }
 
+std::string Sequence::numbered(Index i) const {
+  constexpr int longest = 24;  // characters
+  const std::string index = std::to_string(i);
+  std::string name = label(i);
+  if (name == index) return index;
+  if (i >= std::ssize(tokens)) return index + " " + name;
+  int characters = 0;
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    const bool begins = (static_cast<unsigned char>(name[at]) & 0xc0) != 0x80;
+    if (!begins || ++characters <= longest) continue;
+    name = name.substr(0, at) + "…";
+    break;
+  }
+  return index + " “" + name + "”";
+}
+
 }  // namespace fovea

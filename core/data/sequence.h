@@ -30,6 +30,8 @@ struct Sequence {
 
   /// The text for position i: the token, "patch (r, c)" or the index.
   std::string label(Index i) const;
+  /// "13 “everything”", a long token shortened; "13 patch (0, 5)"; or the bare index.
+  std::string numbered(Index i) const;
 };
 
 }  // namespace fovea

@@ -299,8 +299,8 @@ TEST_CASE("the card says the tokens of the pair and the numbers of every column"
   shown.click(item(at, 0));
   const QString words = QGuiApplication::clipboard()->text();
   CAPTURE(words.toStdString());
-  for (const char* part :
-       {"query 4 only", "key 5 where", "Exact\t", "H-Transformer-1D\t", "Fixed factorized\t0.188"})
+  for (const char* part : {"query 4 “only”", "key 5 “where”", "Exact\t", "H-Transformer-1D\t",
+                           "Fixed factorized\t0.188"})
     CHECK(words.contains(part));
 }
 

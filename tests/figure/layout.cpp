@@ -235,6 +235,47 @@ TEST_CASE("gaps between columns are even although only some columns have numbers
           doctest::Approx(cells[1].plot.x - cells[0].plot.x));
 }
 
+TEST_CASE("the pinned query and the selection are framed where they stand, in panels of tokens") {
+  example::application();
+  const Index n = 40;
+  const auto find = [&](const Panel& panel, std::optional<Index> pinned, bool selected) {
+    Figure figure = alone(panel, 252);
+    const auto plain = example::record(figure).shapes;
+    figure.pinned_query = pinned;
+    if (selected) figure.selection = {{10, 20}, {30, 40}};
+    const auto plot = lay_out(figure, PaperLettering(figure.style)).rows[0].cells[0].plot;
+    std::vector<QRectF> added;
+    for (const QRectF& shape : example::record(figure).shapes)  // but the page, which is longer
+      if (std::ranges::find(plain, shape) == plain.end() && shape.height() < plot.height)
+        added.push_back(shape);
+    return std::pair(added, plot);
+  };
+  for (const Panel& panel : {example::heatmap(n, 1, "h"), example::ranks(n, 5, "r")}) {
+    CAPTURE(panel.title);
+    const auto [row, plot] = find(panel, 25, false);
+    REQUIRE(row.size() == 2);  // a dark seam, and the line on it
+    for (const QRectF& frame : row) {
+      CHECK(frame.center().y() == doctest::Approx(plot.y + 25.5 / n * plot.height).epsilon(0.01));
+      CHECK(frame.height() == doctest::Approx(plot.height / n).epsilon(0.5));
+      CHECK(frame.width() == doctest::Approx(plot.width).epsilon(0.02));
+    }
+    const auto [box, same] = find(panel, {}, true);
+    REQUIRE(box.size() == 2);
+    for (const QRectF& frame : box) {
+      CHECK(frame.center().y() == doctest::Approx(plot.y + 15.0 / n * plot.height).epsilon(0.01));
+      CHECK(frame.center().x() == doctest::Approx(plot.x + 35.0 / n * plot.width).epsilon(0.01));
+    }
+  }
+  Figure both = alone(example::heatmap(n, 1, "h"), 252);
+  both.pinned_query = 25;
+  both.selection = {{10, 20}, {30, 40}};
+  CHECK(words_of_marks(both) == "Framed: query 25. Selected: queries 10 to 19, keys 30 to 39. ");
+  for (const Panel& panel : {example::leaves(3, "l"), example::table("t"), example::series("s")})
+    CHECK(find(panel, 25, true).first.empty());
+  both.rows = {{example::table("t")}};
+  CHECK(words_of_marks(both).empty());
+}
+
 TEST_CASE("titles of narrow panels are whole, on several lines or in somewhat smaller letters") {
   example::application();
   for (const char* title : {"H-Transformer-1D", "Treeformer TF", "HyperAttention"})

@@ -32,7 +32,9 @@ QWidget* scrolled(QWidget* page) {
 }  // namespace
 
 Docks::Docks(MainWindow& window)
-    : inspector(new InspectorDock(window.study())), timing(make_timing_dock(window.study())) {
+    : inspector(new InspectorDock(window.study())),
+      timing(make_timing_dock(window.study())),
+      window_(window) {
   QWidget* input = make_input_dock(window.study(), window.editor());
   QWidget* variant = make_variant_dock(window.study(), window.editor());
   sequence = input->findChild<SequenceView*>();
@@ -40,27 +42,39 @@ Docks::Docks(MainWindow& window)
                         QMainWindow::AllowTabbedDocks);
   window.setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
   window.setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
-  const auto add = [&](const QString& name, QWidget* body, Qt::DockWidgetArea area) {
+  const auto add = [&](const QString& name, QWidget* body) {
     auto* dock = new QDockWidget(name, &window);
     dock->setObjectName(name);
     dock->setWidget(body);
-    window.addDockWidget(area, dock);
     return dock;
   };
-  auto* left = add("Input", scrolled(input), Qt::LeftDockWidgetArea);
-  auto* right = add("Variant", scrolled(variant), Qt::RightDockWidgetArea);
-  auto* below = add("Inspector", scrolled(inspector), Qt::RightDockWidgetArea);
-  auto* bottom = add("Timing", timing, Qt::BottomDockWidgetArea);
-  auto* table = add("Comparison", make_comparison_dock(window.study()), Qt::BottomDockWidgetArea);
-  window.tabifyDockWidget(bottom, table);
-  bottom->raise();
-  const QSize room = window.screen()->availableSize();
+  left_ = add("Input", scrolled(input));
+  right_ = add("Variant", scrolled(variant));
+  below_ = add("Inspector", scrolled(inspector));
+  bottom_ = add("Timing", timing);
+  behind_ = add("Comparison", make_comparison_dock(window.study()));
+  arrange();
+}
+
+void Docks::arrange() {
+  for (QDockWidget* dock : {left_, right_, below_, bottom_, behind_}) {
+    dock->setFloating(false);
+    const Qt::DockWidgetArea area = dock == left_                      ? Qt::LeftDockWidgetArea
+                                    : dock == right_ || dock == below_ ? Qt::RightDockWidgetArea
+                                                                       : Qt::BottomDockWidgetArea;
+    window_.removeDockWidget(dock);
+    window_.addDockWidget(area, dock);
+    dock->show();
+  }
+  window_.tabifyDockWidget(bottom_, behind_);
+  bottom_->raise();
+  const QSize room = window_.screen()->availableSize();
   const int wide = room.width();
-  window.resizeDocks({left, right},
-                     {std::clamp(wide / 8, 236, 248), std::clamp(wide / 7, 264, 276)},
-                     Qt::Horizontal);
-  window.resizeDocks({right, below}, {560, 280}, Qt::Vertical);
-  window.resizeDocks({bottom}, {room.height() < 900 ? 140 : 200}, Qt::Vertical);
+  window_.resizeDocks({left_, right_},
+                      {std::clamp(wide / 8, 236, 248), std::clamp(wide / 7, 264, 276)},
+                      Qt::Horizontal);
+  window_.resizeDocks({right_, below_}, {560, 280}, Qt::Vertical);
+  window_.resizeDocks({bottom_}, {room.height() < 900 ? 140 : 200}, Qt::Vertical);
 }
 
 }  // namespace fovea

@@ -4,6 +4,7 @@
 #include "window/docks/inspector_dock.h"
 #include "window/docks/sequence_view.h"
 
+class QDockWidget;
 class QTableWidget;
 
 namespace fovea {
@@ -28,10 +29,16 @@ QWidget* make_comparison_dock(Study& study);
 struct Docks {
   /// Makes them; the window owns them. They follow its study.
   explicit Docks(MainWindow& window);
+  /// Puts them where they are at first: all are shown, none floats.
+  void arrange();
 
   SequenceView* sequence;  // in the input dock
   InspectorDock* inspector;
   QTableWidget* timing;  // a row for each column of the canvas
+
+ private:
+  MainWindow& window_;
+  QDockWidget *left_, *right_, *below_, *bottom_, *behind_;
 };
 
 }  // namespace fovea

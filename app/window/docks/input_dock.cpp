@@ -115,13 +115,28 @@ class InputDock : public QWidget {
     column->addWidget(patch_chooser_ = make_patch_chooser());
     column->addWidget(head_chooser_ = make_head_chooser());
     column->addWidget(sequence_heading_ = make_heading("Tokens"));
+    auto* shading = make_inner<QHBoxLayout>();
+    add_field(*shading, "Shade &by", shade_ = new QComboBox, 0, 1);
+    shade_->setObjectName("shade");
+    shade_->addItems({"attention of the query", "output error of the column"});
+    shade_->setItemData(1,
+                        "|z̃ − z| of each token as a query, in the selected column: where this "
+                        "variant fails. W goes to the next worst query.",
+                        Qt::ToolTipRole);
+    connect(shade_, &QComboBox::currentIndexChanged, this, &InputDock::show_shading);
+    column->addLayout(shading);
     column->addWidget(query_note_ = make_note());
+    query_note_->setObjectName("query_note");
     column->addWidget(sequence_ = new SequenceView(study, editor));
     column->addStretch(1);
     connect(&study, &Study::opened, this, &InputDock::source_opened);
     connect(&study, &Study::session_changed, this, &InputDock::refresh);
     connect(&study, &Study::cards_changed, this, &InputDock::show_conditions);
-    connect(&study, &Study::row_read, this, &InputDock::show_row);
+    connect(&study, &Study::row_read, this, [this](const auto& row) {
+      row_ = row;
+      show_shading();
+    });
+    connect(&study, &Study::columns_changed, this, &InputDock::show_shading);
   }
 
  private:
@@ -213,15 +228,25 @@ class InputDock : public QWidget {
     set_text_or_hide(*mask_warning_, mask_warning(*source, session, card.get()));
   }
 
-  void show_row(const std::shared_ptr<const RowReading>& row) {
-    sequence_->set_row(row);
-    if (!row || !study_.source()) return query_note_->setText({});
-    const QString variant = to_qt(study_.title_of(study_.selected_column()));
-    const QString index = QString::number(row->query);
-    const QString label = to_qt(study_.source()->sequence.label(row->query));
-    query_note_->setText(
-        QString("shaded by the attention of query %1, %2")
-            .arg(label == index ? index : index + " “" + label.left(24) + "”", variant));
+  void show_shading() {
+    sequence_->set_row(row_);
+    const bool errors = shade_->currentIndex() == 1;
+    const auto c = std::size_t(std::max(0, study_.selected_column()));
+    const ColumnState* column = c < study_.columns().size() ? &study_.columns()[c] : nullptr;
+    const bool reference = column && is_reference(column->column.variant);
+    const bool known = errors && column && !reference && column->metrics;
+    sequence_->set_numbers(known ? column->metrics->token_error : std::vector<float>());
+    const QString title = to_qt(study_.title_of(int(c)));
+    if (known)
+      query_note_->setText("shaded by the output error |z̃ − z| of " + title);
+    else if (errors && column)
+      query_note_->setText(reference ? "Exact attention makes no error: select another column"
+                                     : "The output errors of " + title + " are not known yet");
+    else if (row_ && study_.source())
+      query_note_->setText(QString("shaded by the attention of query %1, %2")
+                               .arg(to_qt(study_.source()->sequence.numbered(row_->query)), title));
+    else
+      query_note_->clear();
   }
 
   Study& study_;
@@ -229,7 +254,8 @@ class InputDock : public QWidget {
   QLabel *name_, *facts_, *conditions_, *mask_warning_, *warning_, *content_, *sequence_heading_,
       *query_note_;
   QWidget *head_chooser_, *patch_chooser_;
-  QComboBox *layer_, *order_;
+  QComboBox *layer_, *order_, *shade_;
+  std::shared_ptr<const RowReading> row_;
   QCheckBox* all_layers_;
   QSpinBox *head_, *patch_;
   HeadGallery* gallery_;

@@ -110,6 +110,9 @@ InspectorDock::InspectorDock(Study& study) : study_(study) {
   column->addStretch(1);
   show_top_keys();
   show_block();
+  connect(top_keys_, &Readings::link_activated, this, [this](const QString& key) {
+    if (exact_row_) emit pair_chosen(exact_row_->query, key.toLongLong());
+  });
   connect(&study, &Study::pair_read, this, &InspectorDock::show_pair);
   connect(&study, &Study::selection_read, this, &InspectorDock::show_selection);
   connect(&study, &Study::model_changed, this, &InspectorDock::show_block);
@@ -124,11 +127,7 @@ InspectorDock::InspectorDock(Study& study) : study_(study) {
 
 QString InspectorDock::position_text(Index i) const {
   const auto source = study_.source();
-  const bool named = source && (i < std::ssize(source->sequence.tokens) || source->sequence.grid);
-  if (!named) return QString::number(i);
-  const QString label = to_qt(source->sequence.label(i));
-  return source->sequence.tokens.empty() ? QString("%1  %2").arg(i).arg(label)
-                                         : QString("%1  “%2”").arg(i).arg(label.left(24));
+  return source ? to_qt(source->sequence.numbered(i)) : QString::number(i);
 }
 
 // What numbers are of: "exact", or "exact → HyperAttention".
@@ -158,7 +157,9 @@ void InspectorDock::show_top_keys() {
     if (name.size() > 18) name.remove("patch ");  // its row and column say more
     QString weights = number_text(weight, 3);
     if (!reference) weights += " → " + number_text(row_->values[key], 3);
-    rows.push_back({shortened(name, 18), weights, position + ": weight, " + compared()});
+    rows.push_back({shortened(name, 18), weights,
+                    position + ": weight, " + compared() + ". A click goes there.",
+                    QString::number(key)});
   }
   top_keys_->set_rows(rows);
 }

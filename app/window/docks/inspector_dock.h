@@ -30,6 +30,9 @@ class InspectorDock : public QWidget {
  public:
   explicit InspectorDock(Study& study);
 
+ signals:
+  void pair_chosen(fovea::Index query, fovea::Index key);
+
  private:
   void show_pair(const std::shared_ptr<const PairReading>& reading);
   void show_selection(const std::shared_ptr<const SelectionReading>& reading);

@@ -72,6 +72,15 @@ void SequenceView::set_row(std::shared_ptr<const RowReading> row) {
   update();
 }
 
+void SequenceView::set_numbers(std::vector<float> numbers) {
+  if (numbers == numbers_) return;
+  numbers_ = std::move(numbers);
+  largest_number_ = 0;
+  for (const float number : numbers_)
+    if (std::isfinite(number)) largest_number_ = std::max(largest_number_, number);
+  update();
+}
+
 void SequenceView::set_marked(const std::vector<Index>& queries, const std::vector<Index>& keys) {
   auto marked_query = flags(queries, n_), marked_key = flags(keys, n_);
   if (marked_query == marked_query_ && marked_key == marked_key_) return;
@@ -149,6 +158,11 @@ Index SequenceView::at(QPoint point) const {
 // A root, because weights span orders of magnitude and the few large ones should stand out. Tokens
 // with less than about 1/1000 of the row's largest weight have no colour.
 double SequenceView::shade(Index key) const {
+  if (!numbers_.empty()) {
+    if (key >= std::ssize(numbers_) || !(largest_number_ > 0)) return 0;
+    const float number = numbers_[key];
+    return std::isfinite(number) ? number / largest_number_ : 1;
+  }
   if (!row_ || key >= std::ssize(row_->values) || top_ <= 0) return 0;
   const double w = row_->values[key] / top_;
   const double t = std::pow(std::max(0.0, w), 0.35);
@@ -225,8 +239,9 @@ void SequenceView::paint_image(QPainter& painter) {
   const QRect box = image_box();
   painter.setRenderHint(QPainter::SmoothPixmapTransform);
   painter.drawImage(box, picture_);
-  if (!row_) return;
+  if (!row_ && numbers_.empty()) return;
   const drawing::Style& style = window_style();
+  const Index query = row_ ? row_->query : -1;
   const ImageGrid& grid = *source_->sequence.grid;
   QImage veil(int(grid.cols), int(grid.rows), QImage::Format_ARGB32);
   for (const Chip& patch : chips_) {
@@ -243,8 +258,8 @@ void SequenceView::paint_image(QPainter& painter) {
   painter.setBrush(Qt::NoBrush);
   for (const auto& [token, place, text] : chips_) {
     if (holds(marked_query_, token) || holds(marked_key_, token)) painter.fillRect(place, lit);
-    if (token != row_->query && token != study_.hovered_key()) continue;
-    painter.setPen(QPen(token == row_->query ? qcolor(style.warning) : qcolor(style.accent), 2));
+    if (token != query && token != study_.hovered_key()) continue;
+    painter.setPen(QPen(token == query ? qcolor(style.warning) : qcolor(style.accent), 2));
     painter.drawRect(place);
   }
 }

@@ -19,6 +19,8 @@ class SequenceView : public QWidget {
   /// Of the layer that is shown: layers may have different ones.
   void set_length(Index n);
   void set_row(std::shared_ptr<const RowReading> row);
+  /// Numbers of the tokens, from 0, that shade them in place of the row; empty: the row does.
+  void set_numbers(std::vector<float> numbers);
   /// Tokens of a chosen leaf or bucket, and tokens that a search found; ascending.
   void set_marked(const std::vector<Index>& queries, const std::vector<Index>& keys);
   void set_found(const std::vector<Index>& tokens);
@@ -66,6 +68,8 @@ class SequenceView : public QWidget {
   std::shared_ptr<const Source> source_;
   std::shared_ptr<const RowReading> row_;
   float top_ = 0;  // the row's largest weight
+  std::vector<float> numbers_;
+  float largest_number_ = 0;
   QImage picture_;
   Index n_ = 0, first_ = 0;  // the token shown first
   std::vector<bool> marked_query_, marked_key_, found_;

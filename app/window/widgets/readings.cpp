@@ -19,6 +19,7 @@ void Readings::set_rows(const std::vector<Reading>& rows) {
     value->setAlignment(Qt::AlignRight | Qt::AlignTop);
     value->setWordWrap(true);
     make_selectable(*value);
+    connect(label, &QLabel::linkActivated, this, &Readings::link_activated);
     grid_->addWidget(label, at, 0, Qt::AlignTop);
     grid_->addWidget(value, at, 1);
     labels_.emplace_back(label, value);
@@ -29,7 +30,13 @@ void Readings::set_rows(const std::vector<Reading>& rows) {
     label->setVisible(used);
     value->setVisible(used);
     if (!used) continue;
-    label->setText(rows[i].label);
+    const bool links = !rows[i].link.isEmpty();
+    label->setTextFormat(links ? Qt::RichText : Qt::PlainText);
+    label->setTextInteractionFlags(
+        links ? Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard : Qt::NoTextInteraction);
+    label->setText(links ? QString("<a href=\"%1\" style=\"text-decoration: none\">%2</a>")
+                               .arg(rows[i].link, rows[i].label.toHtmlEscaped())
+                         : rows[i].label);
     value->setText(rows[i].value);
     label->setToolTip(rows[i].tip);
     value->setToolTip(rows[i].tip);

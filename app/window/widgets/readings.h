@@ -11,6 +11,7 @@ namespace fovea {
 
 struct Reading {
   QString label, value, tip;
+  QString link = {};  // of the label: it can be clicked, or chosen with Tab and Enter
 };
 
 class Readings : public QWidget {
@@ -19,6 +20,9 @@ class Readings : public QWidget {
  public:
   explicit Readings(const QString& name);
   void set_rows(const std::vector<Reading>& rows);
+
+ signals:
+  void link_activated(const QString& link);
 
  private:
   QGridLayout* grid_;

@@ -1,0 +1,123 @@
+// Where an approximation fails: tokens shaded by their output error, the worst queries, and the
+// keys that a query attends to most.
+#include <doctest/doctest.h>
+
+#include <QComboBox>
+#include <QDockWidget>
+#include <QLabel>
+#include <QStatusBar>
+#include <QTest>
+#include <algorithm>
+
+#include "window/docks/inspector_dock.h"
+#include "window/harness.h"
+
+namespace fovea::test {
+namespace {
+
+/// With exact attention and one approximation, which is selected and measured.
+Window open_with_errors() {
+  Window window(small);
+  show(window, {View::heatmap}, {"exact", "hyper"});
+  REQUIRE(window.settle());
+  window.study().select_column(1);
+  REQUIRE(wait_until([&] { return window.study().columns()[1].metrics != nullptr; }));
+  return window;
+}
+
+std::vector<Index> worst_first(const Study& study) {
+  const std::vector<float>& errors = study.columns()[1].metrics->token_error;
+  std::vector<Index> order;
+  for (Index i = 0; i < std::ssize(errors); ++i) order.push_back(i);
+  std::ranges::stable_sort(
+      order, [&](Index a, Index b) { return errors[std::size_t(a)] > errors[std::size_t(b)]; });
+  return order;
+}
+
+}  // namespace
+
+TEST_CASE("tokens are shaded by the output error of the selected column") {
+  Window window = open_with_errors();
+  auto* shade = window->findChild<QComboBox*>("shade");
+  auto* note = window->findChild<QLabel*>("query_note");
+  SequenceView& tokens = *window->docks().sequence;
+  REQUIRE(wait_until([&] { return note->text().contains("attention of query"); }));
+  const QImage by_attention = tokens.grab().toImage();
+  shade->setCurrentIndex(1);
+  CHECK(note->text().contains("output error |z̃ − z| of HyperAttention"));
+  const QImage by_error = tokens.grab().toImage();
+  CHECK(by_error != by_attention);
+  // Another seed has other errors.
+  window->change("seed", [](Session& s) { s.columns[1].seed = 5; });
+  REQUIRE(wait_until([&] {
+    return window.study().columns()[1].key.column.seed == 5 && window.study().columns()[1].metrics;
+  }));
+  CHECK(tokens.grab().toImage() != by_error);
+  window.study().select_column(0);
+  CHECK(wait_until([&] { return note->text().contains("makes no error"); }, 2000));
+  shade->setCurrentIndex(0);
+  CHECK_FALSE(note->text().contains("error"));
+}
+
+TEST_CASE("a key goes from the worst query to the next worst, and back") {
+  Window window = open_with_errors();
+  const std::vector<Index> order = worst_first(window.study());
+  for (const Index wanted : {order[0], order[1], order[2]}) {
+    window.trigger("worst");
+    CHECK(window.study().session().pinned_query == wanted);
+  }
+  CHECK(window->statusBar()->currentMessage().contains("number 3 of 128 in HyperAttention"));
+  window.trigger("less_bad");
+  CHECK(window.study().session().pinned_query == order[1]);
+  window.study().select_column(0);
+  window.trigger("worst");
+  CHECK(window.study().session().pinned_query == order[1]);
+  CHECK(window->statusBar()->currentMessage().contains("Exact attention makes no error"));
+}
+
+TEST_CASE("a click on a top key goes to its pair") {
+  Window window = open_with_errors();
+  window->change("pin", [](Session& s) { s.pinned_query = 17; });
+  const auto links = [&] {
+    std::vector<QLabel*> found;
+    for (QLabel* label : window->docks().inspector->findChildren<QLabel*>())
+      if (label->isVisibleTo(window->docks().inspector) && label->text().startsWith("<a href"))
+        found.push_back(label);
+    return found;
+  };
+  const auto heading = [&] {
+    for (const QLabel* label : window->docks().inspector->findChildren<QLabel*>())
+      if (label->text() == "Top keys of query 17: exact → HyperAttention") return true;
+    return false;
+  };
+  REQUIRE(wait_until([&] { return heading() && links().size() == 6; }));
+  QLabel* label = links()[1];
+  const Index key = label->text().section('"', 1, 1).toLongLong();
+  emit label->linkActivated(QString::number(key));
+  CHECK(window.study().session().pinned_query == 17);
+  CHECK(window.study().hovered_query() == 17);
+  CHECK(window.study().hovered_key() == key);
+}
+
+TEST_CASE("the docks return to their first layout") {
+  Window window(small);
+  const auto docks = window->findChildren<QDockWidget*>();
+  REQUIRE(docks.size() == 5);
+  auto* variant = window->findChild<QDockWidget*>("Variant");
+  auto* timing = window->findChild<QDockWidget*>("Timing");
+  variant->setFloating(true);
+  timing->close();
+  window->addDockWidget(Qt::LeftDockWidgetArea, window->findChild<QDockWidget*>("Inspector"));
+  window.trigger("reset_layout");
+  for (QDockWidget* dock : docks) {
+    CHECK_FALSE(dock->isFloating());
+    CHECK(dock->isVisibleTo(&*window));
+  }
+  CHECK(window->dockWidgetArea(variant) == Qt::RightDockWidgetArea);
+  CHECK(window->dockWidgetArea(window->findChild<QDockWidget*>("Inspector")) ==
+        Qt::RightDockWidgetArea);
+  CHECK(window->dockWidgetArea(timing) == Qt::BottomDockWidgetArea);
+  CHECK(window->tabifiedDockWidgets(timing).size() == 1);
+}
+
+}  // namespace fovea::test

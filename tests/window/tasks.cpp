@@ -1,0 +1,261 @@
+// The ten tasks of tests/gui/tasks.md, with the gestures that they name.
+#include <doctest/doctest.h>
+
+#include <QAction>
+#include <QApplication>
+#include <QCheckBox>
+#include <QClipboard>
+#include <QComboBox>
+#include <QDockWidget>
+#include <QDoubleSpinBox>
+#include <QFileInfo>
+#include <QLineEdit>
+#include <QTableView>
+#include <QTableWidget>
+#include <QTemporaryDir>
+
+#include "io/safetensors_writer.h"
+#include "window/dialogs/explore_dialog.h"
+#include "window/dialogs/pareto_plot.h"
+#include "window/dialogs/sweep_dialog.h"
+#include "window/docks/head_gallery.h"
+#include "window/pointer.h"
+
+namespace fovea::test {
+namespace {
+
+const QString example = assets + "/minilm/minilm-l6.safetensors";
+
+void choose(QComboBox& box, int place) {
+  box.setCurrentIndex(place);
+  emit box.activated(place);
+}
+
+QString text_of(Window& window, const char* label) {
+  return window->findChild<QLabel*>(label)->text();
+}
+
+void select_by_click(Window& window, const std::string& variant) {
+  click(window, at(window, View::heatmap, column_of(window, variant), 0.5, 0.5));
+  REQUIRE(window.study().selected_column() == column_of(window, variant));
+}
+
+}  // namespace
+
+TEST_CASE("task 1: the head where HyperAttention fails worst, its worst token, and why") {
+  Window window(example);
+  show(window, {View::heatmap, View::error}, {"exact", "hyper"});
+  REQUIRE(window.settle());
+  select_by_click(window, "hyper");
+  window->findChild<QCheckBox*>("all_layers")->click();
+  choose(*window->findChild<QComboBox*>("head_order"), 1);
+  auto* gallery = window->findChild<HeadGallery*>();
+  const auto error = [&](int i) {
+    const auto card = window.study().card(gallery->head(i).first, gallery->head(i).second);
+    return card ? card->error : std::nullopt;
+  };
+  REQUIRE(wait_until(
+      [&] {
+        for (int i = 0; i < gallery->count(); ++i)
+          if (!error(i)) return false;
+        return true;
+      },
+      60000));
+  for (int i = 1; i < gallery->count(); ++i) CHECK(*error(0) >= *error(i));
+  QTest::mouseClick(gallery->viewport(), Qt::LeftButton, {}, {10, 10});
+  REQUIRE(window.settle());
+  const auto& hyper = [&]() -> const ColumnState& { return window.study().columns()[1]; };
+  REQUIRE(wait_until([&] { return hyper().metrics && !hyper().stale; }));
+  take_focus(window);
+  press(window, Qt::Key_W);
+  const auto& errors = hyper().metrics->token_error;
+  const auto worst = std::ranges::max_element(errors) - errors.begin();
+  CHECK(window.study().session().pinned_query == worst);
+  choose(*window->findChild<QComboBox*>("shade"), 1);
+  CHECK(text_of(window, "query_note").contains("output error |z̃ − z| of HyperAttention"));
+  // Its top keys, exact and approximate.
+  CHECK(wait_until([&] {
+    for (const auto* label : window->docks().inspector->findChildren<QLabel*>())
+      if (label->text() == QString("Top keys of query %1: exact → HyperAttention").arg(worst))
+        return true;
+    return false;
+  }));
+}
+
+TEST_CASE("task 2: a block size for a quarter of the cost") {
+  Window window(example);
+  show(window, {View::heatmap}, {"exact"});
+  REQUIRE(window.settle());
+  window.trigger("explore");
+  ExploreDialog& dialog = *window->exploration();
+  REQUIRE(wait_until([&] { return dialog.run().complete(); }, 60000));
+  for (QComboBox* box : dialog.findChildren<QComboBox*>())
+    if (const int place = box->findData("ratio_to_exact"); place >= 0) box->setCurrentIndex(place);
+  ParetoPlot& plot = dialog.plot();
+  std::optional<std::pair<QPointF, std::size_t>> best;
+  for (const auto& spot : plot.spots()) {
+    const SettingSpread& setting = plot.settings()[spot.second];
+    if (setting.variant->id != "h1d" || setting.x.median > 0.25) continue;
+    if (!best || setting.y.median < plot.settings()[best->second].y.median) best = spot;
+  }
+  REQUIRE(best);
+  QTest::mouseMove(&plot, best->first.toPoint());
+  QTest::mouseClick(&plot, Qt::LeftButton, {}, best->first.toPoint());
+  REQUIRE(window.settle());
+  REQUIRE(window.study().columns().size() == 2);
+  const Cost& cost = window.study().columns()[1].computation->cost;
+  CHECK(cost.multiply_adds <= 0.25 * cost.exact_multiply_adds);
+}
+
+TEST_CASE("task 3: the attention that each head should have, for another program") {
+  Window window(example);
+  window.trigger("heads");
+  ExploreDialog& dialog = *window->exploration();
+  REQUIRE(wait_until([&] { return dialog.run().complete(); }, 60000));
+  CHECK(dialog.heads().model()->rowCount() == 48);
+  dialog.findChild<QDoubleSpinBox*>("explore_budget")->setValue(0.1);
+  CHECK(text_of(window, "explore_sum").startsWith("48 of 48 heads by a variant"));
+  dialog.heads().sortByColumn(4, Qt::DescendingOrder);
+  const QTemporaryDir folder;
+  dialog.export_heads(folder.filePath("heads.json"));
+  CHECK(wait_until([&] { return dialog.message_text().startsWith("Wrote"); }));
+  const QModelIndex worst = dialog.heads().model()->index(0, 1);
+  emit dialog.heads().activated(worst);
+  CHECK(window.study().session().head == worst.data().toInt());
+}
+
+TEST_CASE("task 4: a figure of what the canvas shows") {
+  Window window(example);
+  show(window, {View::heatmap, View::error}, {"exact", "h1d"});
+  REQUIRE(window.settle());
+  click(window, at_pair(window, View::heatmap, 1, 100, 120));
+  REQUIRE(window.study().session().pinned_query);
+  const QTemporaryDir folder;
+  CHECK(window.export_to(folder.filePath("plain.png"), {.width = 504}));
+  CHECK(window.export_to(folder.filePath("figure.pdf"), {.width = 504}));
+  window->change("unpin", [](Session& s) { s.pinned_query.reset(); });
+  REQUIRE(window.settle());
+  CHECK(window.export_to(folder.filePath("unpinned.png"), {.width = 504}));
+  const QImage pinned(folder.filePath("plain.png")), not_pinned(folder.filePath("unpinned.png"));
+  CHECK(pinned.height() > not_pinned.height());  // a line says which query is framed
+}
+
+TEST_CASE("task 5: what a word attends to") {
+  Window window(example);
+  REQUIRE(window.settle());
+  window.trigger("find");
+  auto* line = window->find_bar().findChild<QLineEdit*>();
+  const QString word = QString::fromStdString(window.study().source()->sequence.label(5));
+  QTest::keyClicks(line, word);
+  QTest::keyClick(line, Qt::Key_Return);
+  CHECK(wait_until([&] {
+    const auto found = window.study().session().pinned_query;
+    return found && QString::fromStdString(window.study().source()->sequence.label(*found))
+                        .contains(word, Qt::CaseInsensitive);
+  }));
+  CHECK(wait_until([&] {
+    return text_of(window, "query_note").startsWith("shaded by the attention of query");
+  }));
+}
+
+TEST_CASE("task 6: exact attention in place, and the mass of a rectangle") {
+  Window window(example);
+  show(window, {View::heatmap}, {"exact", "fixed"});
+  REQUIRE(window.settle());
+  select_by_click(window, "fixed");
+  take_focus(window);
+  const QImage before = picture_of(window, View::heatmap, 1);
+  QTest::keyPress(&window->canvas(), Qt::Key_Shift);
+  be_still(window);
+  CHECK(picture_of(window, View::heatmap, 1) != before);
+  QTest::keyRelease(&window->canvas(), Qt::Key_Shift);
+  be_still(window);
+  CHECK(picture_of(window, View::heatmap, 1) == before);
+  const QPoint from = at_pair(window, View::heatmap, 1, 40, 40),
+               to = at_pair(window, View::heatmap, 1, 120, 160);
+  QTest::mousePress(&window->canvas(), Qt::LeftButton, {}, from);
+  QTest::mouseMove(&window->canvas(), (from + to) / 2);
+  QTest::mouseMove(&window->canvas(), to);
+  QTest::mouseRelease(&window->canvas(), Qt::LeftButton, {}, to);
+  CHECK(wait_until([&] { return said(window, "mass a row").contains("→"); }));
+}
+
+TEST_CASE("task 7: the length from which on an approximation is faster") {
+  Window window("synthetic:clusters?n=1024&d=32&seed=1");
+  show(window, {View::heatmap}, {"exact", "h1d"});
+  REQUIRE(window.settle());
+  window.trigger("sweep");
+  SweepDialog& dialog = *window->sweep();
+  REQUIRE(wait_until([&] { return dialog.run().complete(); }, 90000));
+  dialog.copy_table();
+  CHECK(QApplication::clipboard()->text().count('\n') >= 5);
+}
+
+TEST_CASE("task 8: whether a time can be trusted, and all measures for a paper") {
+  Window window(small);
+  const auto timed = [&] {
+    return std::ranges::all_of(window.study().columns(), [](const ColumnState& c) {
+      return c.time && c.time->timing.total.samples >= enough_samples;
+    });
+  };
+  REQUIRE(wait_until(timed));
+  window.trigger("again");
+  CHECK(wait_until([&] { return !timed(); }));  // all are measured anew
+  CHECK(wait_until(timed));
+  window->findChild<QDockWidget*>("Comparison")->raise();
+  const auto actions = window->findChildren<QAction*>();
+  const auto copy = std::ranges::find(actions, "As &LaTeX", &QAction::text);
+  REQUIRE(copy != actions.end());
+  auto* table = window->findChild<QTableWidget*>("comparison");
+  REQUIRE(wait_until([&] { return table->rowCount() > 10; }));
+  (*copy)->trigger();
+  CHECK(QApplication::clipboard()->text().contains("relative output error"));
+}
+
+TEST_CASE("task 9: a long head, from the whole to single entries") {
+  Window window(small);
+  window->open("synthetic:clusters?n=16384&d=16&seed=1");  // 131072 takes a minute to be exact
+  REQUIRE(wait_until([&] { return window.study().length() == 16384; }));
+  show(window, {View::heatmap}, {"exact", "h1d"});
+  REQUIRE(window.settle());
+  const auto shown = [&] {
+    const Viewport& v = window.study().session().viewport;
+    return v.col_end - v.col_begin;
+  };
+  const QPoint place = at(window, View::heatmap, 1, 0.5, 0.5);
+  point(window, place);
+  for (int i = 0; i < 60 && shown() > 64; ++i) {
+    QWheelEvent wheel(place, window->canvas().mapToGlobal(place), {}, {0, 240}, {}, {},
+                      Qt::NoScrollPhase, false);
+    QApplication::sendEvent(&window->canvas(), &wheel);
+    QTest::qWait(5);
+  }
+  CHECK(shown() <= 64);
+  REQUIRE(window.settle());
+  const auto* raster = std::get_if<Raster>(&panel(window, View::heatmap, 1).body);
+  REQUIRE(raster);
+  CHECK(raster->rows.size() <= raster->values.rows());  // an entry a pixel, or finer
+}
+
+TEST_CASE("task 10: the mask of a capture is set, saved and found again") {
+  Window window(example);
+  REQUIRE(window.settle());
+  auto* warning = window->findChild<QLabel*>("mask_warning");
+  const QTemporaryDir folder;
+  const QString path = folder.filePath("mine.fovea.json");
+  if (warning->isVisibleTo(&*window)) emit warning->linkActivated("causal");
+  window->change("causal", [](Session& s) { s.causal = true; });
+  window->change("viewport", [](Session& s) { s.viewport = {10, 90, 20, 100}; });
+  REQUIRE(window.settle());
+  CHECK(window.study().problem()->causal);
+  CHECK(window.save(path));
+  const Session left = window.study().session();
+  window.close();
+  Window again(path);
+  REQUIRE(again.settle());
+  CHECK(again.study().problem()->causal);
+  CHECK(again.study().session().viewport == left.viewport);
+  CHECK(again.study().session().columns == left.columns);
+}
+
+}  // namespace fovea::test
