@@ -81,6 +81,7 @@ int run(int argc, char** argv) {
   add_render_command(program, chosen);
   add_pareto_command(program, chosen);
   add_heads_command(program, chosen);
+  add_spans_command(program, chosen);
   add_bench_command(program, chosen);
   try {
     program.parse(argc, argv);

@@ -97,6 +97,9 @@ Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& dia
   if (metrics.attention_reverse_kl)
     out["attention_reverse_kl"] = divergence_json(*metrics.attention_reverse_kl, sampled);
   put_estimate(out, "mass_kept", metrics.mass_kept, sampled);
+  for (std::size_t c = 0; c < top_counts.size(); ++c)
+    put_estimate(out, "top" + std::to_string(top_counts[c]) + "_recall", metrics.top_recall[c],
+                 sampled);
   out["density"] = number_json(metrics.density);
   if (sampled) out["sampled_rows"] = metrics.rows;
   Document from_sample = Document::array();

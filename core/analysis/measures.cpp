@@ -24,6 +24,22 @@ Value of_metrics(Member member) {
   };
 }
 
+Measure recall_of_top(std::size_t which) {
+  const std::string k = std::to_string(top_counts[which]);
+  return {.id = "top" + k + "_recall",
+          .label = k == "1" ? "recall of the top key" : "recall of the top " + k + " keys",
+          .definition = "|top_k(Pᵢ) ∩ top_k(P̃ᵢ)| / k with k = " + k +
+                        ", the mean over rows: the share of the keys with the largest exact "
+                        "weights that are among those with the largest approximate ones. k is the "
+                        "number of keys that the query attends where that is smaller.",
+          .better = Better::more,
+          .of = [which](const Evaluation& e) -> std::optional<Measured> {
+            if (!e.metrics) return {};
+            const Estimate& recall = e.metrics->top_recall[which];
+            return Measured{recall.value, recall.standard_error};
+          }};
+}
+
 Measured measured(const Divergence& divergence) {
   const Index infinite = divergence.infinite_rows;
   return {divergence.value, divergence.standard_error,
@@ -113,6 +129,9 @@ std::vector<Measure> make_measures() {
                      "the mean over rows. 1: nothing is dropped.",
        .better = Better::more,
        .of = of_metrics(&Metrics::mass_kept)},
+      recall_of_top(0),
+      recall_of_top(1),
+      recall_of_top(2),
       {.id = "density",
        .label = "density",
        .definition = "Pairs to which the variant gives weight / n².",

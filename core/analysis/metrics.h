@@ -2,6 +2,7 @@
 // mask.
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "backend/operator.h"
@@ -31,8 +32,10 @@ struct Metrics {
   std::optional<Divergence> attention_reverse_kl;     // KL(P~_i || P_i); absent where an entry of
                                                       // P~ is negative
   Estimate mass_kept;  // mean over rows of the exact mass on the support of P~
-  double density = 0;  // nnz(P~) / n^2
-  Index rows = 0;      // that the metrics of P~ were found from
+  std::array<Estimate, top_counts.size()> top_recall;  // mean over rows of the share of the top k
+                                                       // keys of P that are in those of P~
+  double density = 0;                                  // nnz(P~) / n^2
+  Index rows = 0;                                      // that the metrics of P~ were found from
   bool sampled() const { return rows < static_cast<Index>(token_error.size()); }
   std::vector<float> token_error;   // [n] |z~_i - z_i|
   std::vector<float> dropped_mass;  // [n] exact mass of a row off the support of P~; NaN: a row

@@ -1,6 +1,7 @@
 // An Operator is a Plan bound to one back end: the linear map V -> Z = P V, and any part of P.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -40,15 +41,21 @@ struct RowsOutput {
 /// equal, else infinite where p is 0.
 enum class Difference { signed_difference, absolute, squared, relative };
 
+/// The k for which the recall of the top k keys is found, ascending.
+inline constexpr std::array<Index, 3> top_counts{1, 8, 64};
+using TopRecall = std::array<double, top_counts.size()>;
+
 /// How one row of P~ differs from the row of P.
 struct RowDifference {
   double error = 0, norm = 0;  // sums of (p~ - p)^2 and p^2
   double variation = 0;        // half the sum of |p~ - p|
-  double kl = 0;          // sum of p log(p / p~) over p > 0; infinite if one of their p~ is not
-                          // positive
-  double reverse_kl = 0;  // sum of p~ log(p~ / p) over p~ > 0; infinite if one of their p is
-                          // not positive; NaN if P~ has a negative entry
-  double mass = 0;        // sum of p over the pairs to which P~ gives weight
+  double kl = 0;           // sum of p log(p / p~) over p > 0; infinite if one of their p~ is not
+                           // positive
+  double reverse_kl = 0;   // sum of p~ log(p~ / p) over p~ > 0; infinite if one of their p is
+                           // not positive; NaN if P~ has a negative entry
+  double mass = 0;         // sum of p over the pairs to which P~ gives weight
+  TopRecall top_recall{};  // share of the top k keys of P that are in those of P~; NaN where no
+                           // entry of P is positive
 };
 
 /// Immutable and usable from one thread at a time.

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int threads = 128, warps = threads / 32;
 
-// The sum over the block, in a fixed order; in all threads of warp 0.
+// The sum over the block, in a fixed order; in all threads.
 __device__ double block_sum(double value) {
   __shared__ double of_warp[warps];
   for (int flip = 16; flip > 0; flip /= 2) value += __shfl_xor_sync(0xffffffffu, value, flip);
@@ -72,6 +72,73 @@ __global__ void __launch_bounds__(threads)
   pixel = a.mean ? pixel + value : larger(pixel, value);
 }
 
+using Place = unsigned long long;
+
+// Larger for keys that come earlier in the top of a row, and different for all of them; 0: not in
+// it. Bits of positive floats are ordered as the floats are.
+__device__ Place place(float weight, Index key) {
+  if (!(weight > 0)) return 0;
+  return static_cast<Place>(__float_as_uint(weight)) << 32 |
+         (0xffffffffu - static_cast<unsigned>(key));
+}
+
+__device__ Index count_from(Place least, const float* row, Index cols) {
+  double count = 0;
+  for (Index j = threadIdx.x; j < cols; j += threads) count += place(row[j], j) >= least;
+  return static_cast<Index>(block_sum(count));
+}
+
+// The places of the last keys of the top k of a row, k at most `limit`; 1 where all positive
+// weights are in it. Returns the number of positive weights. `last` is shared.
+__device__ Index find_top(const float* row, Index cols, Index limit, Place* last) {
+  constexpr auto counts = top_counts;
+  constexpr Index most = counts[counts.size() - 1], room = 2 * threads;
+  __shared__ Place candidates[room];
+  __shared__ int size;
+  Place low = 1, high = ~Place{0};
+  const Index positive = count_from(low, row, cols);
+  for (Index count = positive; count > room;) {
+    const Place middle = low + (high - low) / 2;
+    const Index above = count_from(middle, row, cols);
+    if (above >= most)
+      low = middle, count = above;
+    else
+      high = middle;
+  }
+  if (threadIdx.x == 0) size = 0;
+  if (threadIdx.x < counts.size()) last[threadIdx.x] = 1;
+  __syncthreads();
+  for (Index j = threadIdx.x; j < cols; j += threads)
+    if (const Place its_place = place(row[j], j); its_place >= low)
+      candidates[atomicAdd(&size, 1)] = its_place;
+  __syncthreads();
+  for (int s = threadIdx.x; s < size; s += threads) {
+    Index rank = 1;
+    for (int other = 0; other < size; ++other) rank += candidates[other] > candidates[s];
+    for (unsigned c = 0; c < counts.size(); ++c)
+      if (rank == min(counts[c], limit)) last[c] = candidates[s];
+  }
+  __syncthreads();
+  return positive;
+}
+
+__device__ void find_top_recall(const float* approximate, const float* exact, Index cols,
+                                RowDifference& out) {
+  constexpr auto counts = top_counts;
+  __shared__ Place last_exact[counts.size()], last_approximate[counts.size()];
+  const Index positive = find_top(exact, cols, cols, last_exact);
+  find_top(approximate, cols, positive, last_approximate);
+  for (unsigned c = 0; c < counts.size(); ++c) {
+    double both = 0;
+    for (Index j = threadIdx.x; j < cols; j += threads)
+      both +=
+          place(exact[j], j) >= last_exact[c] && place(approximate[j], j) >= last_approximate[c];
+    both = block_sum(both);
+    if (threadIdx.x == 0)
+      out.top_recall.data()[c] = both / static_cast<double>(min(counts[c], positive));
+  }
+}
+
 // One block for each row.
 __global__ void __launch_bounds__(threads)
     compare_rows_kernel(DenseTile approximate, DenseTile exact, Index cols, RowDifference* out) {
@@ -96,7 +163,9 @@ __global__ void __launch_bounds__(threads)
   kl = block_sum(kl);
   reverse_kl = block_sum(reverse_kl);
   mass = block_sum(mass);
-  if (threadIdx.x == 0) out[i] = {error, norm, variation, kl, reverse_kl, mass};
+  if (threadIdx.x == 0) out[i] = {error, norm, variation, kl, reverse_kl, mass, {}};
+  find_top_recall(approximate.data + i * approximate.stride, exact.data + i * exact.stride, cols,
+                  out[i]);
 }
 
 }  // namespace

@@ -230,7 +230,7 @@ TEST_CASE("estimates vary around the truth by their standard error, neither less
     const Metrics all = pair.metrics();
     const bool keeps_all = std::string(id) == "h1d";
     REQUIRE((all.attention_kl.infinite_rows == 0) == keeps_all);
-    Spread norm, mass, kl, reverse, variation;
+    Spread norm, mass, kl, reverse, variation, recall;
     for (std::uint64_t seed = 0; seed < draws; ++seed) {
       // Half of the rows: without the correction for a finite population the variance would double.
       const Metrics some = pair.of_rows(n / 2, seed);
@@ -240,11 +240,13 @@ TEST_CASE("estimates vary around the truth by their standard error, neither less
       kl.add(some.attention_kl);
       reverse.add(some.attention_reverse_kl.value());
       variation.add(some.attention_tv);
+      recall.add(some.top_recall[1]);
     }
     CAPTURE(id);
     norm.check(all.attention_rel_fro.value);
     reverse.check(all.attention_reverse_kl->value);
     variation.check(all.attention_tv.value);
+    recall.check(all.top_recall[1].value);
     if (keeps_all)
       kl.check(all.attention_kl.value);
     else

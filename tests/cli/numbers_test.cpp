@@ -90,6 +90,27 @@ TEST_CASE("the numbers of the reference come out of the program") {
   }
 }
 
+TEST_CASE("compute says the recall of the top keys, in text and in JSON") {
+  for (const std::string variant : {"exact", "fixed"}) {
+    const std::vector<std::string> arguments{"compute", "synthetic:gaussian?n=97&d=5&seed=2",
+                                             "--variant", variant};
+    const Ended text = run_program(arguments);
+    REQUIRE(text.status == 0);
+    for (const char* label :
+         {"recall of the top key ", "recall of the top 8 keys ", "recall of the top 64 keys "})
+      CHECK(text.out.find(label) != std::string::npos);
+    std::vector<std::string> in_json = arguments;
+    in_json.push_back("--json");
+    const auto metrics = run_program(in_json).json()["metrics"][0];
+    for (const char* id : {"top1_recall", "top8_recall", "top64_recall"}) {
+      CAPTURE(id);
+      const auto recall = metrics[id].get<double>();
+      CHECK((recall > 0 && recall <= 1));
+      CHECK((recall == 1) == (variant == "exact"));
+    }
+  }
+}
+
 TEST_CASE("exact attention of awkward sizes is the plain formula") {
   for (const char* what :
        {"synthetic:gaussian?n=1&d=3&seed=1", "synthetic:gaussian?n=97&d=5&seed=2",

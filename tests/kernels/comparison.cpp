@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "analysis/metrics.h"
+#include "analysis/top_recall.h"
 #include "harness.h"
 
 using namespace fovea;
@@ -41,10 +42,33 @@ std::vector<RowDifference> on_host(const Instance& approximate, const Instance& 
       if (a > 0) row.reverse_kl += e > 0 ? a * std::log(a / e) : infinity;
       if (a < 0) row.reverse_kl = std::numeric_limits<double>::quiet_NaN();
     }
+  for (Index i = 0; i < n; ++i)
+    rows[i].top_recall = top_recall({q.row(i), std::size_t(n)}, {p.row(i), std::size_t(n)});
   return rows;
 }
 
 }  // namespace
+
+TEST_CASE("the recall of the top keys of long rows is found on the device as on the host") {
+  // More positive weights than the candidates for which a block has room.
+  constexpr Index n = 700;
+  const Backend& backend = *backends().front();
+  const Problem problem = make_data(Data::gaussian, n, 8, 3, false);
+  const Instance exact = make_instance(backend, problem, "exact", {});
+  for (const Setting& s : approximations) {
+    CAPTURE(s.id);
+    const Instance approximate = make_instance(backend, problem, s.id, s.settings);
+    Profile profile;
+    Run run{profile};
+    const IndexRange rows{n / 2, n / 2 + 3};
+    const auto there = approximate.bound->compare_rows(*exact.bound, rows, run);
+    REQUIRE(there);
+    const Matrix q = approximate.tile(rows, {0, n}), p = exact.tile(rows, {0, n});
+    for (Index i = 0; i < rows.size(); ++i)
+      CHECK((*there)[std::size_t(i)].top_recall ==
+            top_recall({q.row(i), std::size_t(n)}, {p.row(i), std::size_t(n)}));
+  }
+}
 
 TEST_CASE("rows of two operators are compared on the device as on the host") {
   const Backend& backend = *backends().front();
@@ -66,6 +90,7 @@ TEST_CASE("rows of two operators are compared on the device as on the host") {
         CHECK((*there)[i].error == doctest::Approx(here[i].error).epsilon(1e-12));
         CHECK((*there)[i].norm == doctest::Approx(here[i].norm).epsilon(1e-12));
         CHECK((*there)[i].variation == doctest::Approx(here[i].variation).epsilon(1e-12));
+        CHECK((*there)[i].top_recall == here[i].top_recall);  // quotients of the same numbers
         CHECK(std::isnan((*there)[i].reverse_kl) == std::isnan(here[i].reverse_kl));
         if (std::isfinite(here[i].kl))
           CHECK((*there)[i].kl == doctest::Approx(here[i].kl).epsilon(1e-9));

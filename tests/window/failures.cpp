@@ -90,13 +90,44 @@ TEST_CASE("a click on a top key goes to its pair") {
       if (label->text() == "Top keys of query 17: exact → HyperAttention") return true;
     return false;
   };
-  REQUIRE(wait_until([&] { return heading() && links().size() == 6; }));
+  REQUIRE(wait_until([&] { return heading() && links().size() >= 6; }));
   QLabel* label = links()[1];
   const Index key = label->text().section('"', 1, 1).toLongLong();
   emit label->linkActivated(QString::number(key));
   CHECK(window.study().session().pinned_query == 17);
   CHECK(window.study().hovered_query() == 17);
   CHECK(window.study().hovered_key() == key);
+}
+
+TEST_CASE("the keys that a query lost and gained most weight at are listed") {
+  Window window = open_with_errors();
+  window->change("pin", [](Session& s) { s.pinned_query = 17; });
+  const auto row_below = [&](const QString& heading) {
+    QStringList texts;
+    for (const auto* readings : window->docks().inspector->findChildren<Readings*>())
+      if (readings->accessibleName() == heading)
+        for (const auto* label : readings->findChildren<QLabel*>())
+          if (!label->isHidden()) texts << label->text();
+    return texts;
+  };
+  std::shared_ptr<const RowReading> row, exact;
+  QObject::connect(&window.study(), &Study::row_read, [&](auto r) { row = r; });
+  QObject::connect(&window.study(), &Study::exact_row_read, [&](auto r) { exact = r; });
+  window.study().hover(-1, -1, -1);
+  window->change("pin", [](Session& s) { s.pinned_query = 18; });
+  REQUIRE(wait_until([&] { return row && exact && row->query == 18 && exact->query == 18; }));
+  REQUIRE(wait_until([&] { return row_below("Lost keys").size() == 8; }));
+  Index most = 0;
+  for (Index j = 0; j < std::ssize(row->values); ++j) {
+    const auto lost = [&](Index k) {
+      return exact->values[std::size_t(k)] - row->values[std::size_t(k)];
+    };
+    if (lost(j) > lost(most)) most = j;
+  }
+  CHECK(row_below("Lost keys")[0].contains(QString("href=\"%1\"").arg(most)));
+  CHECK(row_below("Gained keys").size() == 8);
+  window.study().select_column(0);  // exact attention loses nothing
+  CHECK(wait_until([&] { return row_below("Lost keys").isEmpty(); }));
 }
 
 TEST_CASE("the docks return to their first layout") {

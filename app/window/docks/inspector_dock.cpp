@@ -101,6 +101,12 @@ InspectorDock::InspectorDock(Study& study) : study_(study) {
   column->addWidget(pair_ = new Readings("Under the cursor"));
   column->addWidget(top_heading_ = make_heading("Top keys"));
   column->addWidget(top_keys_ = new Readings("Top keys"));
+  column->addWidget(lost_heading_ = make_heading());
+  lost_heading_->setToolTip("The keys with the largest P − P̃");
+  column->addWidget(lost_ = new Readings("Lost keys"));
+  column->addWidget(gained_heading_ = make_heading());
+  gained_heading_->setToolTip("The keys with the largest P̃ − P");
+  column->addWidget(gained_ = new Readings("Gained keys"));
   column->addWidget(block_heading_ = make_heading("Rank block"));
   column->addWidget(block_ = new Readings("Rank block"));
   column->addWidget(values_ = new SingularValues);
@@ -110,9 +116,10 @@ InspectorDock::InspectorDock(Study& study) : study_(study) {
   column->addStretch(1);
   show_top_keys();
   show_block();
-  connect(top_keys_, &Readings::link_activated, this, [this](const QString& key) {
-    if (exact_row_) emit pair_chosen(exact_row_->query, key.toLongLong());
-  });
+  for (const Readings* keys : {top_keys_, lost_, gained_})
+    connect(keys, &Readings::link_activated, this, [this](const QString& key) {
+      if (exact_row_) emit pair_chosen(exact_row_->query, key.toLongLong());
+    });
   connect(&study, &Study::pair_read, this, &InspectorDock::show_pair);
   connect(&study, &Study::selection_read, this, &InspectorDock::show_selection);
   connect(&study, &Study::model_changed, this, &InspectorDock::show_block);
@@ -143,8 +150,13 @@ void InspectorDock::show_top_keys() {
   const bool both = row_ && exact_row_ && row_->query == exact_row_->query &&
                     row_->values.size() == exact_row_->values.size();
   top_heading_->setVisible(both);
-  if (!both) return top_keys_->set_rows({});
-  top_heading_->setText(QString("Top keys of query %1: %2").arg(row_->query).arg(compared()));
+  if (!both) {
+    top_keys_->set_rows({});
+    show_changed(*lost_heading_, *lost_, {}, {});
+    return show_changed(*gained_heading_, *gained_, {}, {});
+  }
+  const QString of = QString(" query %1: %2").arg(row_->query).arg(compared());
+  top_heading_->setText("Top keys of" + of);
   const auto& columns = study_.session().columns;
   const std::size_t column = std::max(0, study_.selected_column());
   const bool reference = column < columns.size() && is_reference(columns[column].variant);
@@ -152,16 +164,34 @@ void InspectorDock::show_top_keys() {
   for (const std::size_t key : largest(exact_row_->values, 6)) {
     const float weight = exact_row_->values[key];
     if (!(weight > 0)) break;
-    const QString position = position_text(Index(key));
-    QString name = position;
-    if (name.size() > 18) name.remove("patch ");  // its row and column say more
-    QString weights = number_text(weight, 3);
-    if (!reference) weights += " → " + number_text(row_->values[key], 3);
-    rows.push_back({shortened(name, 18), weights,
-                    position + ": weight, " + compared() + ". A click goes there.",
-                    QString::number(key)});
+    rows.push_back(key_row({Index(key), weight, row_->values[key]}, reference));
   }
   top_keys_->set_rows(rows);
+  constexpr Index most = 4;
+  const LostKeys changed =
+      reference ? LostKeys{} : lost_keys(exact_row_->values, row_->values, most);
+  show_changed(*lost_heading_, *lost_, "Lost by" + of, changed.lost);
+  show_changed(*gained_heading_, *gained_, "Gained by" + of, changed.gained);
+}
+
+// A key of the shown query with its weights; a click on it goes there.
+Reading InspectorDock::key_row(const ChangedKey& key, bool exact_only) const {
+  const QString position = position_text(key.key);
+  QString name = position;
+  if (name.size() > 18) name.remove("patch ");  // its row and column say more
+  QString weights = number_text(key.exact, 3);
+  if (!exact_only) weights += " → " + number_text(key.approximate, 3);
+  return {shortened(name, 18), weights,
+          position + ": weight, " + compared() + ". A click goes there.", QString::number(key.key)};
+}
+
+void InspectorDock::show_changed(QLabel& heading, Readings& readings, const QString& title,
+                                 const std::vector<ChangedKey>& keys) {
+  heading.setVisible(!keys.empty());
+  heading.setText(title);
+  std::vector<Reading> rows;
+  for (const ChangedKey& key : keys) rows.push_back(key_row(key, false));
+  readings.set_rows(rows);
 }
 
 void InspectorDock::show_pair(const std::shared_ptr<const PairReading>& reading) {

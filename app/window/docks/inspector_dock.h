@@ -1,6 +1,7 @@
 // The InspectorDock says what is under the cursor and what is selected.
 #pragma once
 
+#include "analysis/lost_keys.h"
 #include "study/study.h"
 #include "window/widgets/readings.h"
 
@@ -36,8 +37,12 @@ class InspectorDock : public QWidget {
  private:
   void show_pair(const std::shared_ptr<const PairReading>& reading);
   void show_selection(const std::shared_ptr<const SelectionReading>& reading);
-  /// The heaviest keys of a row: of exact attention, and of the selected column beside it.
+  /// The heaviest keys of a row: of exact attention, and of the selected column beside it; and
+  /// those to which the column gives most too little and too much.
   void show_top_keys();
+  void show_changed(QLabel& heading, Readings& readings, const QString& title,
+                    const std::vector<ChangedKey>& keys);
+  Reading key_row(const ChangedKey& key, bool exact_only) const;
   /// The chosen block of a rank map, with its singular values.
   void show_block();
   std::vector<Reading> column_rows(const PairReading& reading) const;
@@ -45,8 +50,9 @@ class InspectorDock : public QWidget {
   QString compared() const;
 
   Study& study_;
-  QLabel *pair_hint_, *selection_hint_, *block_heading_, *top_heading_, *selection_heading_;
-  Readings *pair_, *selection_, *block_, *top_keys_;
+  QLabel *pair_hint_, *selection_hint_, *block_heading_, *top_heading_, *lost_heading_,
+      *gained_heading_, *selection_heading_;
+  Readings *pair_, *selection_, *block_, *top_keys_, *lost_, *gained_;
   std::shared_ptr<const RowReading> row_, exact_row_;
   SingularValues* values_;
 };

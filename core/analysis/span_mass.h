@@ -1,0 +1,35 @@
+// Span mass is the attention that the queries of one group of tokens pay, on average, to the keys
+// of another: to their own part of a prompt, to the system prompt, to sinks.
+#pragma once
+
+#include <vector>
+
+#include "analysis/metrics.h"
+#include "data/grouping.h"
+
+namespace fovea {
+
+/// The mean over queries i in a group of the sum over keys j in a group of P_ij.
+struct SpanMass {
+  struct Cell {
+    Estimate exact, approximate;
+  };
+  Index query_groups = 0, key_groups = 0;
+  std::vector<Cell> cells;  // [query_groups, key_groups], row-major
+  std::vector<Index> rows;  // [query_groups]: the queries of each that were used
+  bool sampled = false;     // some queries were not used
+
+  const Cell& operator()(Index queries, Index keys) const {
+    return cells[static_cast<std::size_t>(queries * key_groups + keys)];
+  }
+};
+
+/// The cells of a row sum to 1 where the rows of P do. Beyond `max_entries` entries of P a uniform
+/// sample of the queries of each group is used, drawn from `seed`: all groups get as many, and at
+/// least 16, up to their size. Holds [query_groups, key_groups] numbers and a band of rows of P,
+/// never n x n. Throws InputError when groups are not of n tokens, and Cancelled.
+SpanMass span_mass(const Operator& approximate, const Operator& exact, const Grouping& queries,
+                   const Grouping& keys, Run& run, double max_entries = 6.7e7,
+                   std::uint64_t seed = 0);
+
+}  // namespace fovea

@@ -1,0 +1,45 @@
+// A Grouping says to which one of some named groups each token belongs: the parts of a prompt, or
+// the tokens that are usually sinks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/sequence.h"
+
+namespace fovea {
+
+struct Grouping {
+  std::vector<std::string> names;   // every group has a token
+  std::vector<std::int32_t> group;  // [n], an index into names
+
+  Index n() const { return std::ssize(group); }
+  Index count() const { return std::ssize(names); }
+};
+
+/// Adjacent tokens with a name: "system prompt", "document 3".
+struct Span {
+  std::string name;
+  IndexRange tokens;
+};
+
+/// A group for each span, in their order; the tokens of none are the last group, "other tokens",
+/// where there are any. Throws InputError when a span is empty, reaches beyond [0, n) or meets
+/// another one.
+Grouping grouping_of_spans(Index n, const std::vector<Span>& spans);
+
+/// The tokens that usually are sinks (Clark et al. 2019; Xiao et al. 2023; Sun et al. 2024), those
+/// of them that are there, and the other tokens:
+/// - "first token"; in an image the "tokens before the patches" instead;
+/// - "special tokens": [CLS], [SEP], <s>, </s>, <bos>, <eos> and all of the form <|...|>;
+/// - "punctuation": tokens of nothing but . , ; : ! ? 。 ， 、, line breaks and spaces.
+/// The last two are known where the sequence has its tokens.
+Grouping standard_sinks(Index n, const Sequence& sequence);
+
+/// The parts of a text that its tokens mark, by the first of these that divides it: "segment 1" up
+/// to a special token other than [CLS], <s> and <bos>; "line 1" up to a line break; "sentence 1" up
+/// to a token of . ! or ? (the point of a number ends one too). What ends a part belongs to it, but
+/// special tokens at its ends do not. Empty where nothing divides the text or it has no tokens.
+std::vector<Span> marked_spans(const Sequence& sequence);
+
+}  // namespace fovea

@@ -1,0 +1,68 @@
+// The attention between parts of a text, as the program reports it.
+#include <doctest/doctest.h>
+
+#include "cli/program.h"
+#include "messages.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+using nlohmann::json;
+
+const std::string bundled = std::string(FOVEA_ASSETS) + "/minilm/minilm-l6.safetensors";
+
+json document_of(const std::vector<std::string>& arguments) {
+  const Ended ended = run_program(arguments);
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  return ended.json();
+}
+
+double mass(const json& variant, std::size_t queries, std::size_t keys) {
+  return variant["mass"][queries][keys]["mass"].get<double>();
+}
+
+}  // namespace
+
+TEST_CASE("spans: every query's mass is shared out among the parts, in every variant") {
+  const json found = document_of(
+      {"spans", bundled, "--span", "title = long=0:20", "--span", "body=20:300", "--json"});
+  CHECK(found["queries"] == json{"title = long", "body", "other tokens"});
+  CHECK(found["variants"].size() == 7);
+  for (const json& variant : found["variants"]) {
+    CAPTURE(variant["variant"]);
+    CHECK(variant["queries_used"] == json{20, 280, 41});
+    if (variant["variant"] == "tf" || variant["variant"] == "tc") continue;  // a row may be empty
+    for (std::size_t q = 0; q < 3; ++q)  // a mean over at most 280 sums of 341 floats
+      CHECK(mass(variant, q, 0) + mass(variant, q, 1) + mass(variant, q, 2) ==
+            doctest::Approx(1).epsilon(1e-4));
+  }
+  // Two halves of a part, weighted by their queries, are the part.
+  const json halves = document_of({"spans", bundled, "--variant", "exact", "--span", "a=0:10",
+                                   "--span", "b=10:20", "--span", "body=20:300", "--json"});
+  const json& exact = halves["variants"][0];
+  CHECK((mass(exact, 0, 2) + mass(exact, 1, 2)) / 2 ==
+        doctest::Approx(mass(found["variants"][0], 0, 1)).epsilon(1e-5));
+}
+
+TEST_CASE("spans: sinks are keys, and the parts of a text are found") {
+  const json found = document_of({"spans", bundled, "--variant", "exact", "--sinks", "--json"});
+  CHECK(found["keys"][0] == "first token");
+  CHECK(found["queries"].size() > 1);
+  const Ended table = run_program({"spans", bundled, "--variant", "exact", "--sinks"});
+  check_says(table.out, {"first token", "special tokens", "Exact"});
+}
+
+TEST_CASE("spans: what cannot be a span is refused with what was expected") {
+  const auto refused = [](const std::string& span) {
+    const Ended ended = run_program({"spans", bundled, "--span", span});
+    CHECK(ended.status != 0);
+    return ended.err;
+  };
+  for (const char* wrong : {"prompt", "=0:4", "prompt=4", "prompt=a:b"})
+    check_says(refused(wrong), {"expected NAME=FIRST:END"});
+  check_says(refused("prompt=0:342"), {"prompt", "341"});
+  check_says(refused("prompt=5:5"), {"prompt"});
+}
