@@ -16,10 +16,17 @@ namespace fovea {
 using namespace canvas;
 
 struct Canvas::Impl {
-  explicit Impl(Canvas* owner) : canvas(owner), bridge(owner) {}
+  explicit Impl(Canvas* owner) : canvas(owner), bridge(owner) {
+    constexpr int half_a_second = 500;  // ms
+    blink_timer.setInterval(half_a_second);
+    QObject::connect(&blink_timer, &QTimer::timeout, owner, [this] { blink(); });
+  }
 
   void wake(int frames = 1);
   void choose_what_is_shown();
+  void choose_rows_and_columns();
+  void choose_blinking(bool visible);
+  void blink();
   /// Of the grid; -1: it is not shown.
   static int place_in(const std::vector<int>& shown, int index) {
     const auto it = std::ranges::find(shown, index);
@@ -52,6 +59,8 @@ struct Canvas::Impl {
   std::vector<Index> found;
   PreparedPanels prepared;
   int current_view = -1;
+  QTimer blink_timer;        // runs only while two columns blink and can be seen
+  bool shows_other = false;  // of these two
   bool focus_by_key = false;
   int frames_wanted = 0;
   Grid grid;     // of the last frame
@@ -170,6 +179,9 @@ bool Canvas::event(QEvent* event) {
                           (reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason);
     impl_->wake();
   }
+  // A window that is minimised is hidden too, though its widgets are still visible.
+  if (event->type() == QEvent::Show || event->type() == QEvent::Hide)
+    impl_->choose_blinking(event->type() == QEvent::Show);
   if (!impl_->bridge.take(*event)) return GlWidget::event(event);
   impl_->wake(2);
   if (event->type() == QEvent::MouseButtonPress) setFocus(Qt::MouseFocusReason);
@@ -242,6 +254,11 @@ void Canvas::Impl::wake(int frames) {
 /// All of the model, or the enlarged panel: beside an output picture also the exact one, to compare
 /// with.
 void Canvas::Impl::choose_what_is_shown() {
+  choose_rows_and_columns();
+  choose_blinking(canvas->isVisible());
+}
+
+void Canvas::Impl::choose_rows_and_columns() {
   rows.resize(std::min(model->views.size(), model->cells.size()));
   columns.resize(model->column_titles.size());
   std::iota(rows.begin(), rows.end(), 0);
@@ -263,6 +280,21 @@ void Canvas::Impl::choose_what_is_shown() {
     columns = {*exact, column};
 }
 
+void Canvas::Impl::choose_blinking(bool visible) {
+  const auto& comparison = model->comparison;
+  const bool blinks = comparison && comparison->mode == ComparisonMode::blink;
+  if (!blinks) shows_other = false;
+  if (!blinks || !visible || shown_column(comparison->column) < 0)
+    blink_timer.stop();
+  else if (!blink_timer.isActive())
+    blink_timer.start();
+}
+
+void Canvas::Impl::blink() {
+  shows_other = !shows_other;
+  wake();
+}
+
 Scene Canvas::Impl::make_scene() {
   for (const CanvasModel* with_panels : models())
     for (const auto& cells : with_panels->cells)
@@ -278,7 +310,8 @@ Scene Canvas::Impl::make_scene() {
               .pixel_ratio = canvas->devicePixelRatioF(),
               .chosen_leaves = chosen_leaves,
               .found = found,
-              .current_row = shown_row(current_view)};
+              .current_row = shown_row(current_view),
+              .shows_other = shows_other};
   scene.lay_out(size());
   return scene;
 }

@@ -55,6 +55,8 @@ class Canvas : public GlWidget {
   void rectangle_selected(fovea::IndexRange rows, fovea::IndexRange cols);
   void column_chosen(int column);
   void column_moved(int from, int to);
+  /// Two columns shall be compared in the panels of one; nothing: none shall.
+  void comparison_requested(const std::optional<fovea::Comparison>& comparison);
   void leaves_chosen(int column, fovea::IndexRange leaves);
   /// A click on a rank map, whose block holds this pair.
   void block_chosen(int column, fovea::Index query, fovea::Index key);

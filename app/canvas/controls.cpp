@@ -1,7 +1,5 @@
 #include "canvas/controls.h"
 
-#include <QClipboard>
-#include <QGuiApplication>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -46,12 +44,11 @@ std::vector<ColourRange> ranges_shown(const Scene& scene, int row, int column) {
   return ranges;
 }
 
-/// Whether the norm, or another choice of how numbers become colours, matters in a row.
+}  // namespace
+
 bool has_norm(View view) {
   return view == View::heatmap || view == View::error || view == View::rank || view == View::row;
 }
-
-}  // namespace
 
 bool is_locked(const Scene& scene, int row, int column) {
   const auto chosen = [&](const ColourRange& shown) {
@@ -321,43 +318,6 @@ bool Controls::begin_menu(const char* name) {
   if (!ImGui::BeginPopup(name)) return false;
   if (escape_) ImGui::CloseCurrentPopup();
   return true;
-}
-
-void Controls::context_menu(Scene& scene) {
-  const int row = menu_at_.row, column = menu_at_.column;
-  if (!scene.cell(row, column) || !begin_menu("menu")) return;
-  const auto item = [](const char* words, bool enabled = true, bool on = false) {
-    return ImGui::MenuItem(words, nullptr, on, enabled);
-  };
-  const auto action = [&](const char* words, const char* name) {
-    if (item(words)) requests_.push_back([name](Canvas& c) { emit c.action_requested(name); });
-  };
-  const std::string words = words_at_pointer(scene);
-  if (item("Copy values", !words.empty()))
-    QGuiApplication::clipboard()->setText(QString::fromStdString(words));
-  action("Copy panel", "copy");
-  action("Export panel…", "export_panel");
-  ImGui::Separator();
-  action(scene.enlarged ? "Back to the grid" : "Enlarge", "enlarge");
-  const bool is_pinned = menu_at_.query >= 0 && scene.model.pinned_query == menu_at_.query;
-  if (item(is_pinned ? "Unpin query" : "Pin query", menu_at_.query >= 0))
-    requests_.push_back([query = menu_at_.query](Canvas& c) { emit c.query_pinned(query); });
-  action("Go to query, key…", "goto");
-  ImGui::Separator();
-  if (ImGui::BeginMenu("View of this row")) {
-    choose_view(scene, row);
-    ImGui::EndMenu();
-  }
-  if (ImGui::BeginMenu("Colours", has_norm(scene.view(row)))) {
-    choose_norm(scene, row);
-    ImGui::EndMenu();
-  }
-  const auto& scale = scene.scales[row].of[column];
-  if (item("Lock range of colours", scale && scale->is_amounts(), is_locked(scene, row, column))) {
-    toggle_lock(scene, row, column);
-    request_settings(scene);
-  }
-  ImGui::EndPopup();
 }
 
 }  // namespace fovea::canvas

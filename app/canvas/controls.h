@@ -11,6 +11,8 @@ namespace fovea::canvas {
 /// chosen range becomes that of the numbers again. Column -1: of all panels.
 void toggle_lock(Scene& scene, int row, int column);
 bool is_locked(const Scene& scene, int row, int column);
+/// Whether the norm, or another choice of how numbers become colours, matters in a row.
+bool has_norm(View view);
 
 class Controls {
  public:
@@ -49,6 +51,10 @@ class Controls {
   void choose_norm(Scene& scene, int row);
   bool begin_menu(const char* name);
   void context_menu(Scene& scene);
+  void panel_menu(Scene& scene);
+  void column_menu(const Scene& scene);
+  bool menu_item(const char* words, bool enabled = true, bool on = false);
+  void action_item(const char* words, const char* name);
   void request_settings(const Scene& scene);
 
   ScreenInk* ink_ = nullptr;  // during a step

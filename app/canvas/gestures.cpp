@@ -72,7 +72,9 @@ void Gestures::press(const ImGuiBridge& bridge, const Scene& scene, Point at) {
   else if (scene.grid.vertical_bar().contains(at))
     drag_ = Drag::vertical_bar;
   else if (pan)
-    drag_ = pressed_on_.row >= 0 ? Drag::pan : Drag::none;
+    drag_ = pressed_on_.row >= 0           ? Drag::pan
+            : header_ >= 0 && button_ == 1 ? Drag::menu
+                                           : Drag::none;
   else if (header_ >= 0 || pressed_on_.row >= 0)
     drag_ = Drag::click;
 }
@@ -127,8 +129,9 @@ void Gestures::click(const Scene& scene) {
                           choose_leaves(again.first, again.second));
   }
   if (scene.body<BlockMap>(p.row, p.column))
-    return requests_.push_back(
-        [column, p](Canvas& c) { emit c.block_chosen(column, p.query, p.key); });
+    return requests_.push_back([of = scene.part_at_pointer(p.row, p.column).column, p](Canvas& c) {
+      emit c.block_chosen(of, p.query, p.key);
+    });
   if (p.query >= 0 && !scene.body<RowCurve>(p.row, p.column)) {
     const auto pin = [](Index query) { return [query](Canvas& c) { emit c.query_pinned(query); }; };
     // Pinning a pinned query again unpins it.
@@ -150,6 +153,7 @@ void Gestures::double_click(const Scene& scene) {
 void Gestures::release(const Scene& scene, Point at) {
   if (drag_ == Drag::click) click(scene);
   if (drag_ == Drag::pan && button_ == 1 && !is_far(pressed_at_, at)) right_click_ = pressed_on_;
+  if (drag_ == Drag::menu && !is_far(pressed_at_, at)) right_click_ = {.column = header_};
   if (drag_ == Drag::rectangle)
     requests_.push_back([part = rectangle(scene, at)](Canvas& c) {
       emit c.rectangle_selected(part.first, part.second);
@@ -213,6 +217,23 @@ void Gestures::follow_elsewhere(Scene& scene, Point at) {
   }
 }
 
+/// The border of two columns that are wiped is where the pointer or the crosshair of keys was last.
+void Gestures::move_border(Scene& scene, Point at) {
+  const auto& comparison = scene.model.comparison;
+  const auto shown = std::ranges::find(scene.columns, comparison ? comparison->column : -1);
+  if (shown != scene.columns.end()) {
+    const int column = int(shown - scene.columns.begin());
+    const Rect where = scene.grid.panel(std::max(scene.pointer.row, 0), column);
+    double x = NAN;
+    if (scene.pointer.row >= 0 && scene.pointer.column == column)
+      x = at.x;
+    else if (elsewhere_ && elsewhere_->second >= 0)
+      x = scene.keys(where).pixel(double(elsewhere_->second) + 0.5);
+    if (x >= where.x && x <= where.right()) border_ = (x - where.x) / where.width;
+  }
+  scene.border = border_;
+}
+
 void Gestures::point_elsewhere(Index query, Index key) {
   rested_at_.reset();
   elsewhere_.reset();
@@ -242,6 +263,7 @@ void Gestures::place(Scene& scene) {
   scene.grid.scroll_to(scroll_);
   if (const auto shown = std::exchange(to_show_, {})) scroll_to_show(scene, *shown);
   scene.pointer = reported_.value_or(Pointer{});
+  scene.border = border_;
   if (drag_ != Drag::none && !(shown_at_press_ == shown_in(scene))) drag_ = Drag::none;
 }
 
@@ -267,6 +289,7 @@ std::vector<Request> Gestures::step(const ImGuiBridge& bridge, Scene& scene, boo
   scene.pointer = scene.point_at(at);
   if (scene.pointer.column < 0) scene.pointer.column = column_at(scene, at);
   follow_elsewhere(scene, at);
+  move_border(scene, at);
   if (may_press) show_cursor(scene, at);
   return std::move(requests_);
 }

@@ -28,7 +28,7 @@ class Gestures {
   /// once; the requests are for the owner of the canvas. `may_press`: the pointer is not on a
   /// control.
   std::vector<Request> step(const ImGuiBridge& bridge, Scene& scene, bool may_press);
-  /// What the right button was clicked on in this frame.
+  /// What the right button was clicked on in this frame: a panel, or with row -1 a header.
   const std::optional<Pointer>& right_click() const { return right_click_; }
   /// Something is being dragged; Esc ends that, and takes a pan back.
   bool is_dragging() const { return drag_ != Drag::none; }
@@ -46,7 +46,7 @@ class Gestures {
     std::vector<std::string> titles;
     friend bool operator==(const Shown&, const Shown&) = default;
   };
-  enum class Drag { none, click, rectangle, pan, header, horizontal_bar, vertical_bar };
+  enum class Drag { none, click, menu, rectangle, pan, header, horizontal_bar, vertical_bar };
 
   void press(const ImGuiBridge& bridge, const Scene& scene, Point at);
   void drag(Scene& scene, Point at);
@@ -56,6 +56,7 @@ class Gestures {
   void double_click(const Scene& scene);
   void turn_wheel(const ImGuiBridge& bridge, Scene& scene, Point at);
   void follow_elsewhere(Scene& scene, Point at);
+  void move_border(Scene& scene, Point at);
   void scroll_to_show(Scene& scene, std::pair<int, int> row_and_column);
   void request(Scene& scene, const Viewport& viewport);
   /// `undo` takes it back when the click turns out to be the first of a double click.
@@ -77,6 +78,7 @@ class Gestures {
   Point panned_from_;
   Viewport viewport_before_, panned_to_;  // of a pan: where it began, and what it asked for last
   Point scroll_;
+  double border_ = 0.5;              // as Scene has it
   std::optional<Viewport> pending_;  // requested, and shown before the owner answers
   int unsent_ = 0;                   // requests of a viewport that still wait for the frame's end
   std::optional<std::pair<Index, Index>> elsewhere_;  // query, key

@@ -52,11 +52,13 @@ void draw_header(Ink& ink, const Scene& scene, int column) {
   if (pointed || chosen)
     ink.fill({where.x - 4, where.y - 2, where.width + 8, where.height + 4},
              faded(ink.style.accent, chosen ? 0.16 : 0.08), 4);
-  const std::string& title = scene.title(column);
-  const bool long_title = ink.letters.width(title, title_face) > where.width - 2;
+  const auto compared = scene.model.in_place_of ? std::nullopt : scene.comparison_words(column);
+  const std::string title = compared ? compared->first : scene.title(column);
+  const std::string place = compared ? compared->place : "";
+  const bool long_title = ink.letters.width(title + place, title_face) > where.width - 2;
   const Letters face = long_title ? body_face : title_face;
   Rect line{where.x + 1, where.y, where.width - 2, 16};
-  ink.write(line, shortened_title(title, line.width, ink.letters, face), Align::left,
+  ink.write(line, shortened_title(title, line.width, ink.letters, face, place), Align::left,
             chosen ? ink.style.accent : ink.style.text, face);
   const int lines = where.height > 38 ? 2 : 1;
   std::string subtitle = scene.subtitle(column);
@@ -64,7 +66,7 @@ void draw_header(Ink& ink, const Scene& scene, int column) {
     subtitle.replace(part, std::string_view(" · ").size(), "\n");
   line = {line.x, where.y + 18, line.width, 14};
   for (const std::string& words : ink.letters.wrapped(subtitle, line.width, lines)) {
-    ink.write(line, words, Align::left, ink.style.faint);
+    ink.write(line, words, Align::left, compared ? ink.style.text : ink.style.faint);
     line.y += line.height;
   }
 }
@@ -88,12 +90,13 @@ void draw_drop_line(Ink& ink, const Scene& scene) {
 }  // namespace
 
 std::string shortened_title(const std::string& title, double room,
-                            const drawing::Lettering& letters, Letters face) {
-  const std::size_t comma = std::min(title.find(", "), title.size());
-  const std::string apart = title.substr(comma);
+                            const drawing::Lettering& letters, Letters face,
+                            const std::string& following) {
+  const std::size_t end = std::min({title.find(", "), title.find(" ("), title.size()});
+  const std::string apart = title.substr(end) + following;
   const std::string name =
-      letters.elided(title.substr(0, comma), room - letters.width(apart, face), face);
-  return name.empty() ? letters.elided(title, room, face) : name + apart;
+      letters.elided(title.substr(0, end), room - letters.width(apart, face), face);
+  return name.empty() ? letters.elided(title + following, room, face) : name + apart;
 }
 
 void draw_headers(Ink& ink, const Scene& scene) {

@@ -96,8 +96,16 @@ struct Line {
 };
 constexpr double card_line_height = 15;
 
-/// The numbers of the pair in every column, from the heatmaps and error maps that are there. The
-/// column under the pointer stands out.
+/// Whether a column of the model is under the pointer: both are of two that are compared.
+bool is_pointed(const Scene& scene, int column) {
+  const auto& comparison = scene.model.comparison;
+  const int pointed = scene.columns[scene.pointer.column];
+  return column == pointed ||
+         (comparison && comparison->column == pointed && comparison->with == column);
+}
+
+/// The numbers of the pair in every column, from the heatmaps and error maps that are there. What
+/// is under the pointer stands out.
 std::vector<Line> numbers_of_columns(const Scene& scene) {
   const CanvasModel& model = scene.model;
   const auto number = [&](View view, int column) -> std::string {
@@ -113,12 +121,33 @@ std::vector<Line> numbers_of_columns(const Scene& scene) {
   for (int c = 0; c < std::ssize(model.column_titles); ++c) {
     const Line line{{model.column_titles[c], number(View::heatmap, c), number(View::error, c)},
                     c,
-                    c != scene.columns[scene.pointer.column]};
+                    !is_pointed(scene, c)};
     any_errors |= !line.words[2].empty();
     if (line.is_table()) lines.push_back(line);
   }
   if (!lines.empty()) lines.insert(lines.begin(), {{"", "P", any_errors ? "error" : ""}, -1, true});
   return lines;
+}
+
+/// What the panel under the pointer says of the pair, for each of two columns that are compared.
+std::vector<std::string> words_of_columns(const Scene& scene) {
+  const Pointer& p = scene.pointer;
+  const std::string own = panel_words(*scene.panel(p.row, p.column), p.query, p.key);
+  const CanvasCell* other = scene.compared_with(p.row, p.column);
+  if (!other) return {own};
+  const auto& titles = scene.model.column_titles;
+  return {titles[scene.model.comparison->column] + ": " + own,
+          titles[scene.model.comparison->with] + ": " + panel_words(*other->panel, p.query, p.key)};
+}
+
+/// Which of two columns that are compared is drawn under the pointer; empty where only one is.
+std::string drawn_words(const Scene& scene) {
+  const Pointer& p = scene.pointer;
+  const auto words = scene.comparison_words(p.column);
+  if (!words || !scene.compared_with(p.row, p.column) || p.key < 0) return "";
+  if (scene.model.comparison->mode == ComparisonMode::wipe)
+    return "drawn here: " + words->first + words->place + ", " + words->second;
+  return "drawn here: " + scene.model.column_titles[scene.part_at_pointer(p.row, p.column).column];
 }
 
 std::vector<Line> card_lines(const Scene& scene, const Panel& panel) {
@@ -149,7 +178,8 @@ std::vector<Line> card_lines(const Scene& scene, const Panel& panel) {
   if (in_table && p.key >= 0 && lines.size() > 2)
     say(pooling_words(std::get<Raster>(panel.body)), true);
   else if (p.key >= 0 || !has_key_axis(&panel))
-    say(panel_words(panel, p.query, p.key), false);
+    for (const std::string& words : words_of_columns(scene)) say(words, false);
+  say(drawn_words(scene), false);
   const auto* raster = std::get_if<Raster>(&panel.body);
   if (const std::string shown = scene.pooling(p.row, p.column);
       raster && p.key >= 0 && !shown.empty() && shown != pooling_words(*raster))
@@ -210,9 +240,10 @@ Rect card_place(Point at, Point size, Point canvas) {
   return box;
 }
 
-std::string value_at_pointer(const Scene& scene, const Panel& panel) {
+std::string value_at_pointer(const Scene& scene, int row, int column) {
   const Pointer& p = scene.pointer;
   if (p.query < 0) return "";
+  const Panel& panel = *scene.part_at_pointer(row, column).cell.panel;
   if (const auto* strip = std::get_if<Strip>(&panel.body)) return strip_words(*strip, p.query);
   const auto* raster = std::get_if<Raster>(&panel.body);
   if (p.key < 0 || !raster || !value_at(*raster, p.query, p.key)) return "";

@@ -53,6 +53,15 @@ void set_colours(QOpenGLShaderProgram& program, const ValueColours& range, int n
   program.setUniformValue("unit", float(unit));
 }
 
+/// (a, b, c) of the half-plane a x + b y + c >= 0 in device pixels, y upwards.
+QVector3D coefficients_of(const drawing::HalfPlane& part, Point size, double ratio) {
+  const auto beyond = [&](double x, double y) {
+    return part.beyond({x / ratio, size.y - y / ratio});
+  };
+  const double c = beyond(0, 0);
+  return QVector3D(float(beyond(1, 0) - c), float(beyond(0, 1) - c), float(c));
+}
+
 constexpr float masked = -std::numeric_limits<float>::infinity();
 
 // Each pools numbers, or what became of others, one after another.
@@ -201,8 +210,9 @@ void RasterPainter::release() {
 QOpenGLShaderProgram& RasterPainter::program_for(ProgramKind kind) {
   auto& program = programs_[kind];
   if (program) return *program;
-  const std::string made_for = "#version 330 core\n#define POOLING " + std::to_string(kind.first) +
-                               "\n#define NORM " + std::to_string(kind.second) + "\n";
+  const std::string made_for = "#version 330 core\n#define POOLING " + std::to_string(kind[0]) +
+                               "\n#define NORM " + std::to_string(kind[1]) + "\n#define PART " +
+                               std::to_string(kind[2]) + "\n";
   program = std::make_unique<Program>();
   program->addShaderFromSourceCode(QOpenGLShader::Vertex, raster_vertex_shader);
   program->addShaderFromSourceCode(QOpenGLShader::Fragment,
@@ -299,8 +309,9 @@ void RasterPainter::draw(const RasterDrawing& drawing, Point size, double ratio)
   const QVector2D texels(float(raster.values.cols()) / block.across,
                          float(raster.values.rows()) / block.down);
   const int norm = norm_of(drawing.colours);
-  Program& program = program_for({shader_pooling(raster, pooling), norm});
+  Program& program = program_for({shader_pooling(raster, pooling), norm, drawing.part.has_value()});
   program.bind();
+  if (drawing.part) program.setUniformValue("part", coefficients_of(*drawing.part, size, ratio));
   program.setUniformValue("values", 0);
   program.setUniformValue("placed", QVector4D(x(r.x), y(r.y), x(r.right()), y(r.bottom())));
   program.setUniformValue("texels", texels);

@@ -5,8 +5,10 @@
 #include <QOpenGLExtraFunctions>
 #include <QOpenGLShaderProgram>
 #include <QOpenGLVertexArrayObject>
+#include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -58,7 +60,8 @@ struct RasterDrawing {
   Rect placed;  // where all of the raster would lie
   Rect seen;    // the part of it that is drawn
   ValueColours colours;
-  Pool::Kind pool = Pool::Kind::max;  // as RasterPlace has it
+  Pool::Kind pool = Pool::Kind::max;            // as RasterPlace has it
+  std::optional<drawing::HalfPlane> part = {};  // no more than this of it is drawn
 };
 
 class RasterPainter {
@@ -84,8 +87,8 @@ class RasterPainter {
     friend bool operator==(const Texture&, const Texture&) = default;
   };
   using Program = QOpenGLShaderProgram;
-  /// POOLING and NORM of a fragment shader, as raster_shader.h has them.
-  using ProgramKind = std::pair<int, int>;
+  /// POOLING, NORM and PART of a fragment shader, as raster_shader.h has them.
+  using ProgramKind = std::array<int, 3>;
 
   GLuint make_texture();  // it is bound, and its numbers are not mixed
   void upload(const Raster& raster, const Texture& as, const ValueColours& colours);

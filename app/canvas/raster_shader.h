@@ -3,6 +3,7 @@
 // an `if`, and what is not there costs nothing):
 //   POOLING  what a pixel over several numbers shows: 0 the largest, 1 the one of largest
 //            magnitude, 2 the mean, 3 the average of their areas under the pixel
+//   PART     1: only what is within a half-plane
 //   NORM     0 linear, 1 logarithmic, 2 logarithmic to both sides of 0, 3 `values` are colours
 #pragma once
 
@@ -83,7 +84,14 @@ float pooled(float a, float b) {
 #endif
 #endif
 
+#if PART
+uniform vec3 part;  // a, b, c: pixels with a x + b y + c >= 0
+#endif
+
 void main() {
+#if PART
+  if (dot(part.xy, gl_FragCoord.xy) + part.z < 0.0) discard;
+#endif
   ivec2 last = ivec2(ceil(texels)) - 1;
 #if POOLING == 3 && NORM != 3
   colour = vec4(colour_of(average(last)), 1.0);

@@ -36,12 +36,19 @@ ColourBar own_bar(const Scene& scene, const ColourScale& scale, double width) {
 
 drawing::RowScales scales_of(const Scene& scene, int row) {
   const CanvasModel& model = scene.model.in_place_of ? *scene.model.in_place_of : scene.model;
+  // An enlarged panel has the scale of what it is compared with too.
+  std::vector<int> columns = scene.columns;
+  if (const auto& comparison = model.comparison;
+      comparison && std::ranges::count(columns, comparison->column) > 0 &&
+      std::ranges::count(columns, comparison->with) == 0)
+    columns.push_back(comparison->with);
   std::vector<const Panel*> panels;
-  for (const int column : scene.columns) {
+  for (const int column : columns) {
     const auto& cells = model.cells[scene.rows[row]];
     panels.push_back(column < std::ssize(cells) ? cells[column].panel.get() : nullptr);
   }
-  auto scales = drawing::scales_of_row(scene.view(row), panels, scene.settings, scene.columns);
+  auto scales = drawing::scales_of_row(scene.view(row), panels, scene.settings, columns);
+  scales.of.resize(scene.columns.size());
   for (int c = 0; c < std::ssize(scene.columns); ++c) {
     auto& scale = scales.of[c];
     const Panel* panel = scene.panel(row, c);
@@ -49,13 +56,33 @@ drawing::RowScales scales_of(const Scene& scene, int row) {
       scale = drawing::colour_scale_of(*panel, scene.settings);
       if (scale && scales.shared) scale = scales.shared;
     }
-    if (scale && is_one_of<Raster>(panel))
-      scale->add(special_colours_of(scene.prepared.at(scene.cell(row, c)->panel).contents, *scale));
+    if (!scales.shared)
+      if (const auto both = scale_of_both(scene, row, c)) scale = both;
+    if (!scale || !is_one_of<Raster>(panel)) continue;
+    for (const CanvasCell* cell : {scene.cell(row, c), scene.compared_with(row, c)})
+      if (cell) scale->add(special_colours_of(scene.prepared.at(cell->panel).contents, *scale));
   }
   return scales;
 }
 
-/// What would be cut gets more room below its panel. Returns whether anything did.
+void append(std::string& words, const std::string& more) {
+  if (!more.empty()) words += (words.empty() ? "" : " · ") + more;
+}
+
+std::string plain_caption(const Scene& scene, int row, int column) {
+  const Panel* panel = scene.panel(row, column);
+  return panel ? panel->caption : "";
+}
+
+/// And what the strip beside the panel is where that is not said in its caption.
+std::string with_strip(const Scene& scene, int row, int column, std::string words) {
+  if (plain_caption(scene, row, column).find("strip: ") == std::string::npos)
+    append(words, row_strip_legend(scene, row, column));
+  return words;
+}
+
+/// What would be cut gets more room below its panel; no panel moves when a comparison begins.
+/// Returns whether anything got more.
 bool make_room(const Scene& scene, GridShape& shape, double side) {
   constexpr int most_lines = 6;
   bool more = false;
@@ -67,7 +94,8 @@ bool make_room(const Scene& scene, GridShape& shape, double side) {
     for (int c = 0; c < shape.columns; ++c) {
       const Panel* panel = scene.panel(r, c);
       if (!panel) continue;
-      if (const std::string& caption = scene.captions[r][c]; scene.fonts.width(caption) > side)
+      const std::string caption = with_strip(scene, r, c, plain_caption(scene, r, c));
+      if (scene.fonts.width(caption) > side)
         grow(shape.rows[r].caption_lines,
              int(scene.fonts.wrapped(caption, side, most_lines).size()));
       if (const auto& scale = scene.scales[r].of[c]; scale && !scene.scales[r].shared)
@@ -93,8 +121,13 @@ GridShape shape_of(const Scene& scene) {
   double side = Grid(shape).side();
   for (int round = 0; round < most_rounds && make_room(scene, shape, side); ++round)
     side = Grid(shape).side();
-  for (int c = 0; c < shape.columns; ++c)
-    if (scene.fonts.width(scene.subtitle(c)) > side) shape.subtitle_lines = 2;
+  const auto make_subtitle_room = [&](const std::string& subtitle) {
+    if (scene.fonts.width(subtitle) > side) shape.subtitle_lines = 2;
+  };
+  for (int c = 0; c < shape.columns; ++c) make_subtitle_room(scene.subtitle(c));
+  if (const auto& comparison = scene.model.comparison)  // whichever of two that blink is seen
+    for (const int column : {comparison->column, comparison->with})
+      make_subtitle_room(words_of(comparison->mode, "", scene.model.column_titles[column]).second);
   if (const auto names = scene.names(); names.known()) {
     const auto axis = drawing::key_axis({scene.viewport.col_begin, scene.viewport.col_end}, side,
                                         scene.fonts, names);
@@ -118,13 +151,11 @@ std::string Scene::pooling(int row, int column) const {
 
 namespace {
 
-/// A panel's own, and what the strip beside it is where that is not said there.
 std::string caption_of(const Scene& scene, int row, int column) {
-  const Panel* panel = scene.panel(row, column);
-  if (!panel) return "";
-  const std::string legend = row_strip_legend(scene, row, column);
-  if (legend.empty() || panel->caption.find("strip: ") != std::string::npos) return panel->caption;
-  return panel->caption + (panel->caption.empty() ? "" : " · ") + legend;
+  const bool compared = scene.panel(row, column) && scene.comparison_words(column);
+  return with_strip(
+      scene, row, column,
+      compared ? compared_caption(scene, row, column) : plain_caption(scene, row, column));
 }
 
 /// Colour bars say how the panels are pooled. Returns whether a bar below a panel says something
@@ -183,6 +214,8 @@ void Scene::lay_out(Point canvas) {
 }
 
 std::string Scene::subtitle(int column) const {
+  if (const auto words = comparison_words(column); words && !model.in_place_of)
+    return words->second;
   const int c = columns[column];
   return c < std::ssize(model.column_subtitles) ? model.column_subtitles[c] : "";
 }
@@ -252,7 +285,13 @@ std::optional<double> shared_top(const Scene& scene, int row, const Panel& panel
 }  // namespace
 
 PlacedPanel Scene::placed(int row, int column) const {
-  const auto& panel = cell(row, column)->panel;
+  return placed(row, column, {columns[column], *cell(row, column)});
+}
+
+PlacedPanel Scene::placed(int row, int column, const PanelPart& part) const {
+  const auto& panel = part.cell.panel;
+  // What is wiped is cut like a picture, with its numbers.
+  const bool split = part.where && model.comparison->mode == ComparisonMode::split;
   const auto [body, plot] = place_of(*panel, grid.panel(row, column), fonts, names());
   const auto& scale = scales[row].of[column];
   return {.prepared = prepared.at(panel),
@@ -267,7 +306,8 @@ PlacedPanel Scene::placed(int row, int column) const {
                        .names = names()}),
           .scale = scale ? &*scale : nullptr,
           .names = names(),
-          .settings = settings};
+          .settings = settings,
+          .part = split ? part.where : std::nullopt};
 }
 
 drawing::LeafPlace Scene::leaf_place(int row, int column) const {

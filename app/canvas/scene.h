@@ -42,10 +42,11 @@ struct PlacedPanel {
   const drawing::ColourScale* scale;  // null: it has no colours
   drawing::TokenNames names;
   const ViewSettings& settings;
+  std::optional<drawing::HalfPlane> part = {};  // as BodyDrawing has it
 
   /// It must outlive the drawing.
   drawing::BodyDrawing drawn_with(drawing::Ink& ink) const& {
-    return {ink, prepared, body, {plot, axes}, scale, names, settings};
+    return {ink, prepared, body, {plot, axes}, scale, names, settings, part};
   }
 };
 
@@ -57,6 +58,13 @@ struct PlacedBar {
 
   /// Where the colours of the range are.
   Rect gradient() const { return bar.gradient().moved(at.x, at.y); }
+};
+
+/// What a panel shows of a column.
+struct PanelPart {
+  int column;  // of the model
+  const CanvasCell& cell;
+  std::optional<drawing::HalfPlane> where = {};  // nothing: all of the panel
 };
 
 struct Scene {
@@ -79,6 +87,8 @@ struct Scene {
   int current_row = -1;                                           // the one that keys act on
   std::optional<std::pair<IndexRange, IndexRange>> dragged = {};  // rectangle being selected
   std::optional<std::pair<int, double>> dragged_column = {};      // column, pointer's x
+  double border = 0.5;       // between two columns that are wiped: a share of a panel's width
+  bool shows_other = false;  // of two columns that blink the other is seen
 
   /// Colours and places follow from what is shown.
   void lay_out(Point canvas);
@@ -108,6 +118,15 @@ struct Scene {
   drawing::TokenNames names() const { return drawing::TokenNames(*model.sequence); }
   /// Of a cell that has a panel.
   PlacedPanel placed(int row, int column) const;
+  PlacedPanel placed(int row, int column, const PanelPart& part) const;
+  /// The cell that a panel is compared with in its own place. Null: none, or it cannot be.
+  const CanvasCell* compared_with(int row, int column) const;
+  /// What is seen of a panel that is there: a part, or two of columns that are compared.
+  std::vector<PanelPart> parts(int row, int column) const;
+  /// Of the pair under the crosshair.
+  PanelPart part_at_pointer(int row, int column) const;
+  /// What is seen of two columns that are compared in the panels of this one.
+  std::optional<ComparisonWords> comparison_words(int column) const;
   drawing::LeafPlace leaf_place(int row, int column) const;
   std::vector<PlacedBar> bars(int row) const;
   /// How a pixel of the screen shows several entries of a panel: "max of 2 × 2"; else empty.
@@ -123,14 +142,21 @@ void draw_scene(Ink& ink, const Scene& scene);
 /// A dark or light ground for words over a picture.
 void draw_pill(Ink& ink, const Rect& where, Rgba edge, double rounding);
 /// A column's title in so much room: its variant's name is cut before what tells it apart from
-/// other columns of the variant.
+/// other columns of the variant, and before what follows it.
 std::string shortened_title(const std::string& title, double room,
-                            const drawing::Lettering& letters, Letters face = {});
+                            const drawing::Lettering& letters, Letters face = {},
+                            const std::string& following = "");
 /// The parts of draw_scene.
 void draw_headers(Ink& ink, const Scene& scene);
 void draw_axes(Ink& ink, const Scene& scene, int row);
 void draw_row_strip(Ink& ink, const Scene& scene, int row, int column);
 void draw_marks(Ink& ink, const Scene& scene, int row, int column);
+
+/// Of two columns that are compared in a panel whose row does not share a scale: their own, so that
+/// their colours can be compared. Nothing: it shows one column.
+std::optional<drawing::ColourScale> scale_of_both(const Scene& scene, int row, int column);
+/// Of a panel whose column is compared with another: of both, or why it shows only one.
+std::string compared_caption(const Scene& scene, int row, int column);
 
 /// The card of what is under the pointer, which is at a point.
 void draw_hover_card(Ink& ink, const Scene& scene, Point at);
@@ -138,8 +164,9 @@ void draw_hover_card(Ink& ink, const Scene& scene, Point at);
 Rect card_place(Point pointer, Point size, Point canvas);
 /// What the card says, as text.
 std::string words_at_pointer(const Scene& scene);
-/// What a panel says about the pair under the crosshair; empty when it has no number there.
-std::string value_at_pointer(const Scene& scene, const Panel& panel);
+/// What is seen of a panel says about the pair under the crosshair; empty when it has no number
+/// there.
+std::string value_at_pointer(const Scene& scene, int row, int column);
 /// Whether a panel has a strip of numbers of its queries beside it; what that says of the query
 /// under the crosshair; what its colours mean.
 bool has_row_strip(const Scene& scene, int row, int column);

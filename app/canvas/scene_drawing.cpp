@@ -34,11 +34,11 @@ void draw_empty(Ink& ink, const Rect& where, const CanvasCell* cell) {
                       body_face);
 }
 
-void draw_caption(Ink& ink, const Scene& scene, int row, int column, const Panel& panel) {
+void draw_caption(Ink& ink, const Scene& scene, int row, int column) {
   const std::string& caption = scene.captions[row][column];
   const Rect where = scene.grid.caption(row, column);
   Rect line{where.x, where.y, where.width, Grid::line_height};
-  const std::string value = value_at_pointer(scene, panel);
+  const std::string value = value_at_pointer(scene, row, column);
   const double taken = value.empty() ? 0 : ink.letters.width(value) + 8;
   if (taken > 0 && taken < where.width) ink.write(line, value, Align::right, ink.style.text);
   if (taken > 0)  // the number at the cursor takes the first line
@@ -51,6 +51,36 @@ void draw_caption(Ink& ink, const Scene& scene, int row, int column, const Panel
   }
 }
 
+void draw_part(Ink& ink, const Scene& scene, int row, int column, const PanelPart& part) {
+  const PlacedPanel placed = scene.placed(row, column, part);
+  const drawing::BodyDrawing body = placed.drawn_with(ink);
+  draw_body(body);
+  if (drawing::amount_of(*part.cell.panel).value_or(0) > 0) draw_amounts_inside(ink, body.plot);
+  if (part.cell.stale) ink.fill(scene.grid.panel(row, column), ink.style.veil);
+}
+
+/// Where one column ends and the other begins: seen on any colours, and what is below it too.
+void draw_border(Ink& ink, const drawing::HalfPlane& part) {
+  ink.line(part.from, part.to, {{0, 0, 0, 90}, 2});
+  ink.line(part.from, part.to, {{255, 255, 255, 190}, 1});
+}
+
+void draw_parts(Ink& ink, const Scene& scene, int row, int column) {
+  const std::vector<PanelPart> parts = scene.parts(row, column);
+  for (const PanelPart& part : parts) {
+    const auto draw = [&] { draw_part(ink, scene, row, column, part); };
+    if (part.where)
+      ink.within(*part.where, draw);
+    else
+      draw();
+  }
+  if (parts.size() > 1) draw_border(ink, *parts.front().where);
+  draw_marks(ink, scene, row, column);
+  for (const PanelPart& part : parts)
+    if (part.cell.stale || !part.cell.status.empty())
+      return draw_badge(ink, scene.grid.panel(row, column), part.cell.status);
+}
+
 /// Clipped to the panel.
 void draw_inside(Ink& ink, const Scene& scene, int row, int column) {
   const Rect where = scene.grid.panel(row, column);
@@ -59,13 +89,7 @@ void draw_inside(Ink& ink, const Scene& scene, int row, int column) {
     if (!std::holds_alternative<Raster>(panel->body) &&
         !std::holds_alternative<Message>(panel->body))
       ink.fill(where, ink.style.paper);
-    const PlacedPanel placed = scene.placed(row, column);
-    const drawing::BodyDrawing body = placed.drawn_with(ink);
-    draw_body(body);
-    if (drawing::amount_of(*panel).value_or(0) > 0) draw_amounts_inside(ink, body.plot);
-    if (cell->stale) ink.fill(where, ink.style.veil);
-    draw_marks(ink, scene, row, column);
-    if (cell->stale || !cell->status.empty()) draw_badge(ink, where, cell->status);
+    draw_parts(ink, scene, row, column);
   } else {
     draw_empty(ink, where, cell);
   }
@@ -84,7 +108,7 @@ void draw_panel(Ink& ink, const Scene& scene, int row, int column) {
     ink.outline(where.inset(-1), {scene.is_selected(column) ? ink.style.accent : ink.style.frame});
   if (!scene.panel(row, column)) return;
   draw_row_strip(ink, scene, row, column);
-  draw_caption(ink, scene, row, column, *scene.panel(row, column));
+  draw_caption(ink, scene, row, column);
 }
 
 void draw_colour_bars(Ink& ink, const Scene& scene, int row) {

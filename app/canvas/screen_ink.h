@@ -39,15 +39,17 @@ class ScreenInk : public drawing::Ink {
   void cells(const Rect& where, int rows, int cols, std::span<const Rgba> colours) override;
   void push_clip(const Rect& where) override;
   void pop_clip() override;
+  void within(const drawing::HalfPlane& where, const std::function<void()>& draw) override;
 
   const std::vector<RasterDrawing>& rasters() const { return rasters_; }
 
  private:
-  ImDrawList& list_;
+  ImDrawList* list_;
   const Fonts& fonts_;
   PictureTexture picture_;
   std::vector<RasterDrawing> rasters_;
   std::vector<Rect> clips_;
+  std::optional<drawing::HalfPlane> part_;  // that is drawn
 };
 
 }  // namespace fovea::canvas

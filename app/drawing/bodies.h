@@ -38,6 +38,8 @@ struct BodyDrawing {
   const ColourScale* scale = nullptr;
   TokenNames names = {};
   const ViewSettings& settings = standard_settings;  // which series are hidden
+  /// The part of a matrix that is seen: a number moves into the part of its cell that is.
+  std::optional<HalfPlane> part = {};
 
   static inline const ViewSettings standard_settings{};
 };

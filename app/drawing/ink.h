@@ -2,6 +2,7 @@
 // with an ImGui draw list, and a test writes down what is drawn.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,6 +58,8 @@ class Ink {
   virtual void cells(const Rect& where, int rows, int cols, std::span<const Rgba> colours) = 0;
   virtual void push_clip(const Rect& where) = 0;
   virtual void pop_clip() = 0;
+  /// Draws what `draw` does of it within a half-plane; not nested.
+  virtual void within(const HalfPlane& where, const std::function<void()>& draw) = 0;
 
   /// One line, vertically centred in the rectangle; it is never cut: elide before.
   void write(const Rect& where, const std::string& words, Align align, Rgba colour,

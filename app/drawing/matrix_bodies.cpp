@@ -29,6 +29,26 @@ std::string cell_text(double value, double cell, const Lettering& letters) {
   return letters.width(text) > cell - 0.2 * size ? "" : text;
 }
 
+/// Where the number of a cell is written: in the quarter of it that lies furthest inside of the
+/// part that is drawn where that cuts it. Nothing of a cell that is not seen.
+std::optional<Rect> room_for_number(const BodyDrawing& d, const Rect& cell) {
+  if (!d.part) return cell;
+  const Rect quarter{cell.x, cell.y, cell.width / 2, cell.height / 2};
+  std::optional<Rect> most;
+  double furthest = 0;
+  int inside = 0;
+  for (const double right : {0.0, 1.0})
+    for (const double down : {0.0, 1.0}) {
+      const double beyond =
+          d.part->beyond({cell.x + right * cell.width, cell.y + down * cell.height});
+      inside += beyond >= 0;
+      if (beyond <= furthest) continue;
+      furthest = beyond;
+      most = quarter.moved(right * quarter.width, down * quarter.height);
+    }
+  return inside == 4 ? cell : most;
+}
+
 void write_numbers(const BodyDrawing& d, const Raster& raster) {
   const PanelAxis &across = *d.plot.axes.x, &down = *d.plot.axes.y;
   const double cell = std::min(d.plot.where.width / (across.high - across.low),
@@ -44,7 +64,9 @@ void write_numbers(const BodyDrawing& d, const Raster& raster) {
     for (Index c = cols.begin; c < cols.end; ++c) {
       const double value = raster.values(r - raster.rows.begin, c - raster.cols.begin);
       if (!std::isfinite(value)) continue;
-      d.ink.write(d.plot.box({r, r + 1}, {c, c + 1}), cell_text(value, cell, d.ink.letters),
+      const auto room = room_for_number(d, d.plot.box({r, r + 1}, {c, c + 1}));
+      if (!room) continue;
+      d.ink.write(*room, cell_text(value, std::min(cell, room->width), d.ink.letters),
                   Align::centre, readable_on(d.scale->colour(value)));
     }
 }
@@ -71,13 +93,14 @@ void draw(const BodyDrawing& d, const BlockMap& blocks) {
   const Clip clip(d.ink, d.plot.where);
   for (const RankBlock& block : blocks.map.blocks) {
     const Rect box = d.plot.box(block.rows, block.cols);
-    if (box.intersected(d.plot.where).empty()) continue;
+    const auto room = room_for_number(d, box);
+    if (!room || box.intersected(d.plot.where).empty()) continue;
     const Rgb colour = d.scale->colour(rank_share(blocks, block, d.scale->rank_colour));
     d.ink.fill(box, opaque(colour));
     const double side = std::min(box.width, box.height);
     if (side >= 4 * d.ink.style.finest)
       d.ink.outline(box, {faded(kBlockEdge, 0.6), std::min(d.ink.style.hair, 0.1 * side)});
-    write_rank(d.ink, box, block.rank, colour);
+    write_rank(d.ink, *room, block.rank, colour);
   }
 }
 

@@ -41,6 +41,19 @@ struct Rect {
   }
 };
 
+/// What lies right of a line, as seen from `from` to `to` on a canvas whose y points down; the line
+/// belongs to it.
+struct HalfPlane {
+  Point from, to;
+
+  /// How far right of the line a point is, times the length from `from` to `to`.
+  double beyond(Point p) const {
+    return (to.x - from.x) * (p.y - from.y) - (to.y - from.y) * (p.x - from.x);
+  }
+  bool contains(Point p) const { return beyond(p) >= 0; }
+  HalfPlane other_side() const { return {to, from}; }
+};
+
 struct Rgba {
   std::uint8_t r = 0, g = 0, b = 0, a = 255;
   friend bool operator==(const Rgba&, const Rgba&) = default;

@@ -174,6 +174,19 @@ void PainterInk::pop_clip() {
   painter.restore();
 }
 
+void PainterInk::within(const drawing::HalfPlane& where, const std::function<void()>& draw) {
+  constexpr double far = 1e5;  // points: beyond any figure
+  const QPointF from = qpoint(where.from), to = qpoint(where.to);
+  const QPointF along = (to - from) * (far / std::hypot(to.x() - from.x(), to.y() - from.y()));
+  const QPointF across(-along.y(), along.x());
+  QPainterPath part;
+  part.addPolygon({{from - along, from + along, from + along + across, from - along + across}});
+  painter.save();
+  painter.setClipPath(part, Qt::IntersectClip);
+  draw();
+  painter.restore();
+}
+
 /// With hard cell edges: sampled exactly on a screen, scaled by a whole number in files of vectors,
 /// whose viewers would smooth it.
 void PainterInk::draw_image(const Rect& at, const QImage& image) {

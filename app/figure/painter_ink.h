@@ -54,6 +54,7 @@ class PainterInk : public drawing::Ink {
   void cells(const Rect& where, int rows, int cols, std::span<const Rgba> colours) override;
   void push_clip(const Rect& where) override;
   void pop_clip() override;
+  void within(const drawing::HalfPlane& where, const std::function<void()>& draw) override;
 
   QPainter& painter;
 

@@ -7,9 +7,12 @@
 namespace fovea {
 namespace {
 
+bool is_causal(const Subject& subject) {
+  return subject.source && subject.session.causal.value_or(subject.source->causal.value_or(false));
+}
+
 std::string subtitle_of(const ColumnState& state, const Subject& subject) {
-  const bool causal = subject.session.causal.value_or(subject.source->causal.value_or(false));
-  return subtitle_of(find_variant(state.column.variant), state.column.values, causal,
+  return subtitle_of(find_variant(state.column.variant), state.column.values, is_causal(subject),
                      state.stale ? nullptr : state.metrics.get());
 }
 
@@ -35,6 +38,8 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
   model->selected_column = subject.selected_column;
   model->marked_queries = marks.queries();
   model->marked_keys = marks.keys();
+  model->comparison = subject.comparison;
+  model->causal = is_causal(subject);
   model->dark = subject.dark;
   if (subject.source) model->sequence = {subject.source, &subject.source->sequence};
   const auto exact = std::ranges::find_if(session.columns, is_reference, &Column::variant);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "panels/panel.h"
+#include "study/comparison.h"
 
 namespace fovea {
 
@@ -40,7 +41,8 @@ struct CanvasModel {
   std::optional<Index> pinned_query;
   std::optional<std::pair<IndexRange, IndexRange>> selection;  // queries, keys
   std::optional<int> selected_column, exact_column;
-  bool dark = true;
+  std::optional<Comparison> comparison;  // of two of the columns
+  bool causal = false, dark = true;
   /// The model whose pictures are replaced for a while, by those of exact: its colour ranges and
   /// the places of everything stay. Null: none.
   std::shared_ptr<const CanvasModel> in_place_of;

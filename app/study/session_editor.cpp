@@ -178,6 +178,23 @@ void SessionEditor::remove_column() {
   });
 }
 
+void SessionEditor::duplicate_column() {
+  const int column = study_.selected_column();
+  if (column >= std::ssize(study_.session().columns)) return;
+  change({}, [&](Session& s) {
+    std::vector<int> order(s.columns.size());
+    std::iota(order.begin(), order.end(), 0);
+    order.insert(order.begin() + column + 1, -1);
+    const Column copy = s.columns[column];
+    s.columns.insert(s.columns.begin() + column + 1, copy);
+    follow_columns(s.settings.ranges, order);
+    for (const View view : all_views())
+      if (const ColourRange* range = s.settings.range_of(view, column))
+        s.settings.choose_range({view, column + 1, range->low, range->high});
+  });
+  study_.select_column(column + 1);
+}
+
 void SessionEditor::reset_column() {
   const auto column = static_cast<std::size_t>(study_.selected_column());
   if (!study_.problem()) return;

@@ -37,7 +37,8 @@ class SessionEditor : public QObject {
   void add_column(const std::string& variant);
   /// In one step; of those that are there already nothing is added. Selects the last one.
   void add_columns(const std::vector<Column>& columns);
-  void remove_column();  // the selected one
+  void remove_column();     // the selected one
+  void duplicate_column();  // the selected one: an equal column right of it is selected
   void reset_column();
   void choose_head(Index layer, Index head);
   void choose_patch(int patch);

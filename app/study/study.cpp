@@ -152,6 +152,7 @@ void Study::apply(Session next) {
     block->column = static_cast<int>(std::ranges::find(from, block->column) - from.begin());
     if (block->column == std::ssize(from)) block.reset();
   }
+  subject_.comparison = continued_comparison(subject_.comparison, from);
   // While the view moves the cores are for what is seen, and for drawing it.
   if (!(next.viewport == session.viewport))
     requests_.hold_back(priority_of(RequestKind::column), 150ms);
@@ -188,6 +189,13 @@ void Study::choose_leaves(int column, IndexRange leaves) {
   marks_.choose({column, leaves});
   update_later();
   emit leaves_chosen();
+}
+
+void Study::compare(const std::optional<Comparison>& comparison) {
+  if (comparison == subject_.comparison) return;
+  subject_.comparison = comparison;
+  emit session_changed();
+  update_later();
 }
 
 void Study::choose_block(std::optional<PointedPair> pair) {

@@ -100,6 +100,10 @@ class Study : public QObject {
   void select(IndexRange rows, IndexRange cols);  // empty: nothing
   const auto& selection() const { return subject_.selection; }
 
+  /// Nothing: every column is shown by itself. A comparison follows its columns.
+  void compare(const std::optional<Comparison>& comparison);
+  const std::optional<Comparison>& comparison() const { return subject_.comparison; }
+
   /// Chooses the block of a column's rank map that holds a pair; nothing: none.
   void choose_block(std::optional<PointedPair> pair);
   const std::optional<PointedPair>& chosen_block() const { return subject_.chosen_block; }
@@ -121,7 +125,7 @@ class Study : public QObject {
   void opened(bool new_source);
   /// What was to be opened could not be, or was cancelled: source and Session stay as they are.
   void not_opened();
-  /// The Session, the selected column or the head's problem.
+  /// The Session, the selected column, the head's problem or what is compared.
   void session_changed();
   void model_changed(std::shared_ptr<const fovea::CanvasModel> model);
   void columns_changed();

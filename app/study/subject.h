@@ -8,6 +8,7 @@
 
 #include "data/source.h"
 #include "session/session.h"
+#include "study/comparison.h"
 
 namespace fovea {
 
@@ -47,6 +48,7 @@ struct Subject {
   PointedPair pointed;
   std::optional<PointedPair> chosen_block;  // the block of a rank map that holds this pair
   std::optional<std::pair<IndexRange, IndexRange>> selection;  // queries, keys
+  std::optional<Comparison> comparison;  // no part of the Session: a look, like a selection
   int panel_pixels = 256;  // the side of a panel on screen: finer rasters show no more
   bool dark = true;
 

@@ -57,8 +57,8 @@ class Actions : public QObject {
 
   /// An entry that is checked while `is_on`. Without a name it has no key.
   QAction* add_checked(QMenu* menu, const QString& name, const QString& text,
-                       std::function<bool()> is_on, Command run) {
-    QAction* action = add(menu, name, text, {}, [this, run = std::move(run)] {
+                       std::function<bool()> is_on, Command run, const Keys& keys = {}) {
+    QAction* action = add(menu, name, text, keys, [this, run = std::move(run)] {
       run();
       refresh();  // the view that cannot be removed stays checked
     });
@@ -132,8 +132,8 @@ class Actions : public QObject {
     add(menu, "copy", "&Copy panel", QKeySequence::Copy,
         [this] { files_.copy_panel(navigation_.view(), navigation_.column()); });
     menu->addSeparator();
-    add(menu, "worst", "Next &worst query", "W", [this] { navigation_.step_worst(1); });
-    add(menu, "less_bad", "Pre&vious worst query", "Shift+W",
+    add(menu, "worst", "Next &worst query", "Q", [this] { navigation_.step_worst(1); });
+    add(menu, "less_bad", "Pre&vious worst query", "Shift+Q",
         [this] { navigation_.step_worst(-1); });
     add(menu, "goto", "&Go to query, key…", "Ctrl+G", [this] {
       if (const auto pair = ask_pair(window_)) navigation_.go_to(pair->first, pair->second);
@@ -155,6 +155,7 @@ class Actions : public QObject {
     add(menu, "zoom_in", "Zoo&m in", "+", [this] { navigation_.zoom(0.8); });
     add(menu, "zoom_out", "Zoom o&ut", "-", [this] { navigation_.zoom(1.25); });
     add(menu, "enlarge", "En&large panel", "Z", [this] { navigation_.enlarge_panel(); });
+    make_comparing(menu->addMenu("Compare with e&xact"));
     add(menu, "row_up", "Mo&ve row up", "Ctrl+Up", [this] { navigation_.move_view(-1); });
     add(menu, "row_down", "Move ro&w down", "Ctrl+Down", [this] { navigation_.move_view(1); });
     add(menu, "standard_pictures", "St&andard view settings", "Ctrl+R", [this] {
@@ -172,6 +173,21 @@ class Actions : public QObject {
       docks->addAction(dock->toggleViewAction());
     docks->addSeparator();
     add(docks, "reset_layout", "&Reset layout", {}, [this] { window_.docks().arrange(); });
+  }
+
+  /// Or with another column, where that was chosen on the canvas.
+  void make_comparing(QMenu* menu) {
+    add(menu, "compare", "Compare in one panel: &next way", "C",
+        [this] { comparing_.show_next(); });
+    menu->addSeparator();
+    for (const auto& [mode, name, text, key] :
+         {std::tuple{ComparisonMode::split, "compare_split", "Compare: &split along the diagonal",
+                     "D"},
+          {ComparisonMode::wipe, "compare_wipe", "Compare: &wipe at the pointer", "W"},
+          {ComparisonMode::blink, "compare_blink", "Compare: &blink", "K"}})
+      add_checked(
+          menu, name, text, [this, mode = mode] { return comparing_.mode() == mode; },
+          [this, mode = mode] { comparing_.show(mode); }, key);
   }
 
   void make_rows(QMenu* menu) {
@@ -202,6 +218,10 @@ class Actions : public QObject {
     };
     add(menu, "remove", "&Remove column", QKeySequence::Delete, [this] {
       editor_.remove_column();
+      navigation_.follow_column();
+    });
+    add(menu, "duplicate", "&Duplicate column", "Ctrl+D", [this] {
+      editor_.duplicate_column();
       navigation_.follow_column();
     });
     add(menu, "left", "Move &left", "Ctrl+Left", [move] { move(-1); });
@@ -312,6 +332,7 @@ class Actions : public QObject {
   SessionEditor& editor_ = window_.editor();
   Files& files_ = window_.files();
   Navigation& navigation_ = window_.navigation();
+  Comparing& comparing_ = window_.comparing();
   FindBar& find_bar_ = window_.find_bar();
   std::vector<Command> refreshers_;
 };

@@ -5,6 +5,7 @@
 #include <QMainWindow>
 
 #include "canvas/canvas.h"
+#include "window/comparing.h"
 #include "window/docks/docks.h"
 #include "window/files.h"
 #include "window/find_bar.h"
@@ -36,6 +37,7 @@ class MainWindow : public QMainWindow {
   Navigation& navigation() { return navigation_; }
   SweepDialog* sweep() { return sweep_; }                // nullptr: never opened
   ExploreDialog* exploration() { return exploration_; }  // nullptr: never opened
+  Comparing& comparing() { return comparing_; }
 
   /// A source or a session file.
   void open(const QString& what) { files_.open(what); }
@@ -78,6 +80,7 @@ class MainWindow : public QMainWindow {
   FindBar& find_bar_;
   Files files_{*this};
   Navigation navigation_{*this};
+  Comparing comparing_{*this};
   SweepDialog* sweep_ = nullptr;
   ExploreDialog* exploration_ = nullptr;
   QString look_;

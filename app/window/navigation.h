@@ -47,8 +47,8 @@ class Navigation {
   /// Keys act on the selected column, and an enlarged panel is replaced by that column's.
   void follow_column();
   void enlarge_panel();
-  /// Closes the search, else leaves the enlarged panel, else cancels the running work, else
-  /// unselects everything but the pinned query.
+  /// Closes the search, else leaves the enlarged panel, else ends a comparison, else cancels the
+  /// running work, else unselects everything but the pinned query.
   void go_back();
   /// Another source was opened.
   void reset();

@@ -153,12 +153,15 @@ std::vector<int> continued_columns(const std::vector<Column>& before,
                                    const std::vector<Column>& after) {
   std::vector<int> from(after.size(), -1);
   std::vector<bool> taken(before.size(), false);
+  const auto take = [&](std::size_t i, std::size_t k) {
+    if (from[i] >= 0 || taken[k] || !(before[k] == after[i])) return;
+    from[i] = static_cast<int>(k);
+    taken[k] = true;
+  };
+  // Of equal columns first those that stay where they are.
+  for (std::size_t i = 0; i < std::min(after.size(), before.size()); ++i) take(i, i);
   for (std::size_t i = 0; i < after.size(); ++i)
-    for (std::size_t k = 0; k < before.size(); ++k)
-      if (from[i] < 0 && !taken[k] && before[k] == after[i]) {
-        from[i] = static_cast<int>(k);
-        taken[k] = true;
-      }
+    for (std::size_t k = 0; k < before.size(); ++k) take(i, k);
   for (std::size_t i = 0; i < std::min(after.size(), before.size()); ++i)
     if (from[i] < 0 && !taken[i] && before[i].variant == after[i].variant)
       from[i] = static_cast<int>(i);
@@ -184,6 +187,9 @@ std::string label_of(const std::vector<Column>& columns, std::size_t column) {
       label += ", " + to_text(variant.schema[f], its.values[f]);
   if (any([&](const Column& other) { return other.seed != its.seed; }))
     label += ", seed " + std::to_string(its.seed);
+  const auto equal_before =
+      std::count(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(column), its);
+  if (equal_before > 0) label += " (" + std::to_string(equal_before + 1) + ")";
   return label;
 }
 

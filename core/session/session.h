@@ -45,15 +45,16 @@ struct Column {
   friend bool operator==(const Column&, const Column&) = default;
 };
 
-/// For each new column the index of the old one it continues, or -1: the same column, else the same
-/// variant at the same place (its parameters changed).
+/// For each new column the index of the old one it continues, or -1: an equal column, at the same
+/// place if there is one, else the same variant at the same place (its parameters changed).
 std::vector<int> continued_columns(const std::vector<Column>& before,
                                    const std::vector<Column>& after);
 
 /// "block 32".
 std::string to_text(const Field& field, const Value& value);
 /// What a column is called among others: its variant's label, with what tells it apart where there
-/// are several of the variant: "H-Transformer-1D, block 38".
+/// are several of the variant: "H-Transformer-1D, block 38". Equal columns are numbered from the
+/// second: "H-Transformer-1D (2)".
 std::string label_of(const std::vector<Column>& columns, std::size_t column);
 
 /// Without repeated runs.

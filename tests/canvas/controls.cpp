@@ -342,5 +342,10 @@ TEST_CASE("pictures of the controls" * doctest::skip()) {
     shown.click(inside(shown, 1, 0.5, 0.5), Qt::RightButton);
     shown.move(item(inside(shown, 1, 0.5, 0.5), 5));
     save("menu");
+    QTest::keyClick(&shown.canvas, Qt::Key_Escape);
+    const QPoint title(int(shown.canvas.panel_place(0, 1).x()) + 20, 15);
+    shown.click(title, Qt::RightButton);
+    shown.move(item(title, 0));
+    save("compare-with");
   }
 }

@@ -46,6 +46,7 @@ class RecordingInk : public Ink {
   void cells(const Rect& where, int, int, std::span<const Rgba>) override { add("cells", where); }
   void push_clip(const Rect&) override {}
   void pop_clip() override {}
+  void within(const HalfPlane&, const std::function<void()>& draw) override { draw(); }
 
   std::vector<Operation> operations;
 

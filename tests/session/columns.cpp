@@ -17,6 +17,8 @@ TEST_CASE("session: a column goes on where it is, else the same variant at its p
   CHECK(continued_columns({exact, first}, {changed, exact}) == Places{-1, 0});
   CHECK(continued_columns({first, second}, {second, changed}) == Places{1, -1});
   CHECK(continued_columns({first}, {first, first}) == Places{0, -1});
+  // Of two equal columns the first is changed: each goes on at its place.
+  CHECK(continued_columns({exact, first, first}, {exact, changed, first}) == Places{0, 1, 2});
 }
 
 TEST_CASE("session: columns of one variant are named by the parameters in which they differ") {
@@ -31,7 +33,9 @@ TEST_CASE("session: columns of one variant are named by the parameters in which 
   CHECK(label_of({first, exact, second}, 2) == "H-Transformer-1D, block 16");
   second.seed = 7;
   CHECK(label_of({first, second}, 1) == "H-Transformer-1D, block 16, seed 7");
-  CHECK(label_of({first, first}, 1) == "H-Transformer-1D");  // nothing differs
+  CHECK(label_of({first, first}, 0) == "H-Transformer-1D");  // nothing differs
+  CHECK(label_of({first, first}, 1) == "H-Transformer-1D (2)");
+  CHECK(label_of({first, second, first}, 2) == "H-Transformer-1D, block 38, seed 0 (2)");
 }
 
 TEST_CASE("session: the visible tokens are whole ones, and all where there are none") {

@@ -1,9 +1,11 @@
 // Not a test: takes pictures of the window. `look OUT.png SOURCE [WIDTHxHEIGHT] [VIEW,..]
-// [VARIANT,..] [light|dark] [ROW:COL:SPAN|sweep|explore|heads|keys|export|goto|scale|find]
-// [SECONDS]` on a display (xvfb-run); "-" leaves a choice to the window. "sweep" takes the sweep
-// over n instead, "explore" and "heads" the settings that were tried, "keys", "export", "goto" and
-// "scale" a dialog, "find" opens the find bar. With SECONDS the picture is taken after that time,
-// whatever is there.
+// [VARIANT,..] [light|dark]
+// [ROW:COL:SPAN|sweep|explore|heads|split|wipe|blink|keys|export|goto|scale|find] [SECONDS]` on a
+// display (xvfb-run); "-" leaves a choice to the window. "sweep" takes the sweep over n instead,
+// "explore" and "heads" the settings that were tried, "keys", "export", "goto" and "scale" a
+// dialog, "find" opens the find bar; "split", "wipe" and "blink" compare the second column with
+// exact, with the pointer on it. With SECONDS the picture is taken after that time, whatever is
+// there.
 #include <QAction>
 #include <QApplication>
 #include <QSettings>
@@ -67,6 +69,16 @@ int look_at_dialog(MainWindow& window, const char* action, const QString& path) 
   return saved ? 0 : 1;
 }
 
+void compare(MainWindow& window, const QString& mode) {
+  window.study().select_column(1);
+  window.findChild<QAction*>("compare_" + mode)->trigger();
+  QTest::qWait(500);
+  const QRectF panel = window.canvas().panel_place(0, 1);
+  QTest::mouseMove(
+      &window.canvas(),
+      (panel.topLeft() + QPointF(0.3 * panel.width(), 0.7 * panel.height())).toPoint());
+}
+
 int look(const QStringList& arguments) {
   const auto argument = [&](int i) { return arguments.size() > i ? arguments[i] : QString("-"); };
   QSettings().clear();
@@ -97,6 +109,8 @@ int look(const QStringList& arguments) {
   for (const char* dialog : {"keys", "export", "goto", "scale"})
     if (argument(7) == dialog) return look_at_dialog(window, dialog, argument(1));
   if (argument(7) == "find") window.findChild<QAction*>("find")->trigger();
+  for (const char* mode : {"split", "wipe", "blink"})
+    if (argument(7) == mode) compare(window, mode);
   const auto timed = [&] {
     const auto& columns = window.study().columns();
     return std::ranges::all_of(columns, [](const ColumnState& column) {

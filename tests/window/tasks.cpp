@@ -67,7 +67,7 @@ TEST_CASE("task 1: the head where HyperAttention fails worst, its worst token, a
   const auto& hyper = [&]() -> const ColumnState& { return window.study().columns()[1]; };
   REQUIRE(wait_until([&] { return hyper().metrics && !hyper().stale; }));
   take_focus(window);
-  press(window, Qt::Key_W);
+  press(window, Qt::Key_Q);
   const auto& errors = hyper().metrics->token_error;
   const auto worst = std::ranges::max_element(errors) - errors.begin();
   CHECK(window.study().session().pinned_query == worst);

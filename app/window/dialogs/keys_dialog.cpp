@@ -49,7 +49,7 @@ KeysDialog::KeysDialog(const std::vector<QAction*>& actions, QWidget* parent) : 
       "Click a field and press the new keys. With the mouse on the canvas: dragging selects a "
       "rectangle, a click pins a row, the wheel zooms, dragging with the right button or Space "
       "moves the view, and a double click enlarges a panel. While Shift is held, exact attention "
-      "is shown in place of the other columns."));
+      "is shown in place of the other columns. A right click on a panel or a title opens a menu."));
   auto* page = new QWidget;
   auto* form = new QFormLayout(page);
   for (QAction* action : actions)

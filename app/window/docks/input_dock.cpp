@@ -121,7 +121,7 @@ class InputDock : public QWidget {
     shade_->addItems({"attention of the query", "output error of the column"});
     shade_->setItemData(1,
                         "|z̃ − z| of each token as a query, in the selected column: where this "
-                        "variant fails. W goes to the next worst query.",
+                        "variant fails. Q goes to the next worst query.",
                         Qt::ToolTipRole);
     connect(shade_, &QComboBox::currentIndexChanged, this, &InputDock::show_shading);
     column->addLayout(shading);

@@ -1,0 +1,93 @@
+// The context menu of a panel and of a column's header.
+#include <QClipboard>
+#include <QGuiApplication>
+
+#include "canvas/canvas.h"
+#include "canvas/controls.h"
+
+namespace fovea::canvas {
+
+bool Controls::menu_item(const char* words, bool enabled, bool on) {
+  return ImGui::MenuItem(words, nullptr, on, enabled);
+}
+
+/// One of the window's actions.
+void Controls::action_item(const char* words, const char* name) {
+  if (menu_item(words)) requests_.push_back([name](Canvas& c) { emit c.action_requested(name); });
+}
+
+/// Of a panel, or with row -1 of a column's header.
+void Controls::context_menu(Scene& scene) {
+  const int row = menu_at_.row, column = menu_at_.column;
+  const bool there = row < 0 ? column >= 0 && column < std::ssize(scene.columns)
+                             : scene.cell(row, column) != nullptr;
+  if (!there || !begin_menu("menu")) return;
+  if (row >= 0) {
+    panel_menu(scene);
+    ImGui::Separator();
+  }
+  column_menu(scene);
+  ImGui::EndPopup();
+}
+
+void Controls::panel_menu(Scene& scene) {
+  const int row = menu_at_.row, column = menu_at_.column;
+  const std::string words = words_at_pointer(scene);
+  if (menu_item("Copy values", !words.empty()))
+    QGuiApplication::clipboard()->setText(QString::fromStdString(words));
+  action_item("Copy panel", "copy");
+  action_item("Export panel…", "export_panel");
+  ImGui::Separator();
+  action_item(scene.enlarged ? "Back to the grid" : "Enlarge", "enlarge");
+  const bool is_pinned = menu_at_.query >= 0 && scene.model.pinned_query == menu_at_.query;
+  if (menu_item(is_pinned ? "Unpin query" : "Pin query", menu_at_.query >= 0))
+    requests_.push_back([query = menu_at_.query](Canvas& c) { emit c.query_pinned(query); });
+  action_item("Go to query, key…", "goto");
+  ImGui::Separator();
+  if (ImGui::BeginMenu("View of this row")) {
+    choose_view(scene, row);
+    ImGui::EndMenu();
+  }
+  if (ImGui::BeginMenu("Colours", has_norm(scene.view(row)))) {
+    choose_norm(scene, row);
+    ImGui::EndMenu();
+  }
+  const auto& scale = scene.scales[row].of[column];
+  if (menu_item("Lock range of colours", scale && scale->is_amounts(),
+                is_locked(scene, row, column))) {
+    toggle_lock(scene, row, column);
+    request_settings(scene);
+  }
+}
+
+/// What can be done with a column: also the menu of its header.
+void Controls::column_menu(const Scene& scene) {
+  const int column = scene.columns[menu_at_.column];
+  const auto& titles = scene.model.column_titles;
+  const auto& comparison = scene.model.comparison;
+  const bool compared = comparison && comparison->column == column;
+  const auto request = [&](const std::optional<Comparison>& wanted) {
+    requests_.push_back([wanted](Canvas& c) { emit c.comparison_requested(wanted); });
+  };
+  if (ImGui::BeginMenu("Compare with", titles.size() > 1)) {
+    for (int other = 0; other < std::ssize(titles); ++other) {
+      if (other == column || !ImGui::BeginMenu(titles[other].c_str())) continue;
+      for (const ComparisonMode mode : all_comparison_modes) {
+        const Comparison wanted{column, other, mode};
+        if (menu_item(label_of(mode).c_str(), is_useful(mode, scene.model.causal),
+                      comparison == wanted))
+          request(comparison == wanted ? std::nullopt : std::optional(wanted));
+      }
+      ImGui::EndMenu();
+    }
+    ImGui::EndMenu();
+  }
+  if (compared && menu_item("End comparison")) request({});
+  if (menu_item("Duplicate column"))
+    requests_.push_back([column](Canvas& c) {
+      emit c.column_chosen(column);
+      emit c.action_requested("duplicate");
+    });
+}
+
+}  // namespace fovea::canvas

@@ -1,0 +1,67 @@
+#include "window/comparing.h"
+
+#include "window/main_window.h"
+#include "window/widgets/text.h"
+
+namespace fovea {
+namespace {
+
+/// What a column is compared with unless another one was chosen: exact, and exact with the column
+/// right of it, or left of it where that is the last. Nothing: there is no other.
+std::optional<int> partner_of(const std::vector<Column>& columns, int column) {
+  const int count = int(columns.size());
+  if (count < 2) return {};
+  const auto exact = std::ranges::find_if(columns, is_reference, &Column::variant);
+  if (exact != columns.end() && !is_reference(columns[std::size_t(column)].variant))
+    return int(exact - columns.begin());
+  return column + 1 < count ? column + 1 : column - 1;
+}
+
+}  // namespace
+
+Comparing::Comparing(MainWindow& window) : window_(window), study_(window.study()) {
+  QObject::connect(&window.canvas(), &Canvas::comparison_requested, &window,
+                   [this](const std::optional<Comparison>& wanted) { compare(wanted); });
+}
+
+std::optional<ComparisonMode> Comparing::mode() const {
+  const auto& now = study_.comparison();
+  return now && now->column == study_.selected_column() ? std::optional(now->mode) : std::nullopt;
+}
+
+void Comparing::show_next() {
+  const bool causal = study_.model() && study_.model()->causal;
+  compare_selected(next(mode(), causal));
+}
+
+void Comparing::show(ComparisonMode wanted) {
+  if (!is_useful(wanted, study_.model() && study_.model()->causal))
+    return window_.show_status("A causal head has nothing above the diagonal");
+  compare_selected(mode() == wanted ? std::nullopt : std::optional(wanted));
+}
+
+void Comparing::compare_selected(std::optional<ComparisonMode> wanted) {
+  if (!wanted) return compare({});
+  const int column = study_.selected_column();
+  const auto partner =
+      mode() ? study_.comparison()->with : partner_of(study_.session().columns, column);
+  if (!partner) return window_.show_status("There is no other column to compare with");
+  compare(Comparison{column, *partner, *wanted});
+}
+
+void Comparing::compare(const std::optional<Comparison>& comparison) {
+  study_.compare(comparison);
+  if (!comparison) return window_.show_status("Every column is shown by itself");
+  const ComparisonWords words = words_of(comparison->mode, study_.title_of(comparison->column),
+                                         study_.title_of(comparison->with));
+  const char* between = words.place.empty() ? " " : ", ";
+  window_.show_status(to_qt(words.first + words.place + between + words.second) + "; Esc ends it");
+}
+
+bool Comparing::end() {
+  if (!study_.comparison()) return false;
+  compare({});
+  return true;
+}
+
+}  // namespace fovea
