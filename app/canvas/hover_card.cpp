@@ -145,7 +145,9 @@ std::string drawn_words(const Scene& scene) {
   const Pointer& p = scene.pointer;
   const auto words = scene.comparison_words(p.column);
   if (!words || !scene.compared_with(p.row, p.column) || p.key < 0) return "";
-  if (scene.model.comparison->mode == ComparisonMode::wipe)
+  // The border is at the pointer, or goes through the cell.
+  const ComparisonMode mode = scene.model.comparison->mode;
+  if (mode == ComparisonMode::wipe || (mode == ComparisonMode::split && p.query == p.key))
     return "drawn here: " + words->first + words->place + ", " + words->second;
   return "drawn here: " + scene.model.column_titles[scene.part_at_pointer(p.row, p.column).column];
 }

@@ -200,18 +200,22 @@ class Actions : public QObject {
     }
   }
 
+  /// False, and it is said why.
+  bool may_add_columns() {
+    if (!study_.shows_matrix()) return true;
+    window_.info_bar().show_message(
+        "This source holds only an attention matrix; variants need Q, K and V");
+    return false;
+  }
+
   void make_variant_menu() {
     QMenu* menu = add_menu("V&ariant");
     QMenu* more = menu->addMenu("&Add");
     for (const Variant& variant : variants())
-      more->addAction(
-              to_qt(variant.label), this,
-              [this, id = variant.id] {
-                if (study_.shows_matrix())
-                  return window_.info_bar().show_message(
-                      "This source holds only an attention matrix; variants need Q, K and V");
-                editor_.add_column(id);
-              })
+      more->addAction(to_qt(variant.label), this,
+                      [this, id = variant.id] {
+                        if (may_add_columns()) editor_.add_column(id);
+                      })
           ->setToolTip(to_qt(variant.summary));
     const auto move = [this](int by) {
       navigation_.move_column(study_.selected_column(), study_.selected_column() + by);
@@ -221,6 +225,7 @@ class Actions : public QObject {
       navigation_.follow_column();
     });
     add(menu, "duplicate", "&Duplicate column", "Ctrl+D", [this] {
+      if (!may_add_columns()) return;
       editor_.duplicate_column();
       navigation_.follow_column();
     });

@@ -288,6 +288,7 @@ TEST_CASE("the card tells both values and which is drawn, and captions the one t
     CHECK(value_at_pointer(scene, 1, 1) == (upper ? "partial" : "empty"));
     CHECK(value_at_pointer(scene, 0, 2) == "0.4");
   }
+  CHECK(has(words_at(0, 5, 5), "drawn here: H-Transformer-1D above, Exact below the diagonal\n"));
   scene.pointer.column = 2;
   CHECK_FALSE(has(words_at_pointer(scene), "drawn here"));
 }
