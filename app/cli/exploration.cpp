@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "cli/report.h"
+#include "data/error.h"
 #include "data/number_text.h"
 
 namespace fovea {
@@ -21,6 +22,7 @@ std::vector<ExploredHead> heads_of(const HeadOptions& options, const Source& sou
   std::vector<ExploredHead> heads;
   for (const Index layer : options.layers_in(source)) {
     const Layer& of = source.layers[static_cast<std::size_t>(layer)];
+    if (!of.has_qkv() && options.layer == "all") continue;
     for (const Index head : options.heads_of(source, layer))
       heads.push_back({.layer = layer, .head = head, .n = of.n(), .d = of.d(), .dv = of.dv()});
   }
@@ -75,6 +77,9 @@ Exploration explore(const ExplorationOptions& options, const Console& console) {
                 << plural(static_cast<Index>(explorer.total()), "trial") << '\n';
   }
   out.trials = explorer.trials();
+  const auto refused = [](const Trial& trial) { return !trial.refused.empty(); };
+  if (!out.trials.empty() && std::ranges::all_of(out.trials, refused))
+    throw UnavailableError(out.trials.front().refused);
   return out;
 }
 

@@ -149,8 +149,10 @@ void print_notes(std::ostream& out, const ParetoOutcome& outcome) {
     if (s.refused > 0)
       out << "  note: " << what << s.refusal << " (" << plural(s.refused, "head") << ")\n";
     if (s.without > 0)
-      out << "  note: " << what << plural(s.without, "head") << " left out, where "
-          << outcome.y.measure().label << " is not defined\n";
+      out << "  note: " << what << plural(s.without, "head")
+          << " left out, where one of the two numbers is not defined\n";
+    if (s.few_runs) out << "  note: " << what << "the time is of fewer than 5 runs\n";
+    if (s.slow) out << "  note: " << what << "the time was measured on a slowed machine\n";
   }
   for (const std::string& note : notes_of(outcome.tried.source)) out << "  note: " << note << '\n';
 }
@@ -160,8 +162,10 @@ void print_pareto(std::ostream& out, const ParetoOutcome& outcome) {
   out << tried.source.name << ", " << to_text(tried.heads, tried.source) << '\n'
       << tried.device << ", " << tried.precision << "; " << tried.time_text() << "\n\n";
   print(out, table_of(outcome));
-  out << "\n  *: on the Pareto front: nothing tried has both less cost and less error"
-      << (tried.heads.size() > 1 ? " in the median over heads" : "") << "\n";
+  out << "\n  *: on the Pareto front: nothing else that was tried is at least as good in both "
+         "numbers and "
+         "better in one"
+      << (tried.heads.size() > 1 ? ", in the median over heads" : "") << "\n";
   print_notes(out, outcome);
 }
 

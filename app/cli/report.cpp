@@ -80,7 +80,9 @@ void print_timing(std::ostream& out, const ComputeReport& report) {
     return format_time(total.median_ms) + stages_text(total, stages);
   };
   const std::string samples = plural(timing.total.samples, "run") +
-                              (timing.total.samples > 1 ? " after a warm-up" : "") +
+                              (time.cold                  ? ", the first of a head, cold"
+                               : timing.total.samples > 1 ? " after a warm-up"
+                                                          : "") +
                               (timing.few_samples() ? ": too few to trust" : "") +
                               (time.slow ? "; the machine was slowed down" : "");
   const auto speed_up = [&](const std::optional<StageSummary>& ratio) {
@@ -159,6 +161,10 @@ std::vector<std::string> notes_of(const Source& source) {
   if (source.layout_guessed)
     notes.push_back("layout " + source.layout + " is a guess: state it with --layout");
   if (!source.content.empty()) notes.push_back(source.content);
+  if (mask_is_assumed(source))
+    notes.push_back(
+        "the file does not state a mask: bidirectional unless --causal is given (--no-causal says "
+        "that it is)");
   add_new(notes, source.notes);
   return notes;
 }

@@ -34,6 +34,23 @@ bool has_queries(const Panel& panel) {
          std::holds_alternative<BlockMap>(panel.body) || std::holds_alternative<Strip>(panel.body);
 }
 
+/// The queries and keys that a panel of tokens shows; keys are none where it has only queries.
+std::pair<IndexRange, IndexRange> tokens_of(const Panel& panel) {
+  if (const auto* raster = std::get_if<Raster>(&panel.body)) return {raster->rows, raster->cols};
+  if (const auto* strip = std::get_if<Strip>(&panel.body))
+    return {{0, std::ssize(strip->values)}, {}};
+  const auto* map = std::get_if<BlockMap>(&panel.body);
+  if (!map || map->map.blocks.empty()) return {};
+  std::pair all{map->map.blocks.front().rows, map->map.blocks.front().cols};
+  for (const RankBlock& block : map->map.blocks) {
+    all.first.begin = std::min(all.first.begin, block.rows.begin);
+    all.first.end = std::max(all.first.end, block.rows.end);
+    all.second.begin = std::min(all.second.begin, block.cols.begin);
+    all.second.end = std::max(all.second.end, block.cols.end);
+  }
+  return all;
+}
+
 /// The pinned query and the selection, as the canvas marks them.
 void draw_marks(Ink& ink, const Plot& plot, const Panel& panel, const Figure& figure) {
   if (!has_queries(panel)) return;
@@ -98,14 +115,21 @@ std::string words_of_marks(const Figure& figure) {
   const auto range = [](IndexRange tokens) {
     return std::to_string(tokens.begin) + " to " + std::to_string(tokens.end - 1);
   };
-  const auto shows_marks = [](const auto& row) { return std::ranges::any_of(row, has_queries); };
-  if (std::ranges::none_of(figure.rows, shows_marks)) return {};
+  const auto meet = [](IndexRange a, IndexRange b) { return a.begin < b.end && b.begin < a.end; };
   const Index pinned = figure.pinned_query.value_or(0);
+  bool pinned_seen = false, selection_seen = false;
+  for (const auto& row : figure.rows)
+    for (const Panel& panel : row) {
+      const auto [queries, keys] = tokens_of(panel);
+      pinned_seen |= figure.pinned_query && queries.contains(pinned);
+      selection_seen |= figure.selection && meet(figure.selection->first, queries) &&
+                        meet(figure.selection->second, keys);
+    }
   std::string words;
-  if (figure.pinned_query)
+  if (pinned_seen)
     words = "Framed: query " +
             (figure.sequence ? figure.sequence->numbered(pinned) : std::to_string(pinned)) + ". ";
-  if (figure.selection)
+  if (selection_seen)
     words += "Selected: queries " + range(figure.selection->first) + ", keys " +
              range(figure.selection->second) + ". ";
   return words;

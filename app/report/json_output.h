@@ -1,4 +1,5 @@
-// The output of the commands as JSON. JSON has no infinity: it is written as the text "infinite" or
+// What commands and the window write as JSON. JSON has no infinity: it is written as the text
+// "infinite" or
 // "-infinite", and NaN as null.
 #pragma once
 

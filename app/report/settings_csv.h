@@ -1,6 +1,7 @@
 // Settings over heads as a table for other programs.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,9 +9,8 @@
 
 namespace fovea {
 
-/// A heading, and a line for each setting that was measured on some head; a field that does not
-/// exist is empty.
-std::string to_csv(const std::vector<SettingSpread>& settings, const Quantity& x,
-                   const Quantity& y);
+/// A heading, and a line for each setting that was measured on some head.
+std::string to_csv(const std::vector<SettingSpread>& settings, const Quantity& x, const Quantity& y,
+                   std::uint64_t seed);
 
 }  // namespace fovea

@@ -19,6 +19,7 @@ void BackgroundRun::start(Step step, std::function<bool()> wanted) {
   if (study_.paused()) study_.resume();  // measuring ends the cancellation of all work
   step_ = std::make_shared<const Step>(std::move(step));
   wanted_ = std::move(wanted);
+  engine_ = study_.requests().engine_number();
   last_.start();
   timer_.start();
   poll();
@@ -27,6 +28,7 @@ void BackgroundRun::start(Step step, std::function<bool()> wanted) {
 void BackgroundRun::stop() {
   if (!running()) return;
   study_.requests().cancel({kind_});
+  study_.requests().discard(std::move(step_));
   step_.reset();
   timer_.stop();
   waiting_ = false;
@@ -35,7 +37,8 @@ void BackgroundRun::stop() {
 
 // A step that was cancelled for another request is requested again, once that is done.
 void BackgroundRun::poll() {
-  if (study_.paused() || !wanted_()) return stop();
+  if (!running()) return;
+  if (study_.paused() || engine_ != study_.requests().engine_number() || !wanted_()) return stop();
   const bool measuring = study_.status().runs(kind_);
   if (study_.panels_ready())
     request_step();
@@ -51,9 +54,12 @@ void BackgroundRun::request_step() {
   study_.requests().start(
       {kind_}, 0,
       [step = step_](const Backend& backend, Run& run) { return (*step)(backend, run); },
-      [self = QPointer(this), study = &study_, step = step_](const auto& take,
-                                                             const std::string& error) {
-        if (!self || step != self->step_) return;  // that run was stopped
+      [self = QPointer(this), study = &study_, step = std::weak_ptr(step_)](
+          const auto& take, const std::string& error) {
+        const auto is_current = [&] {
+          return self && self->running() && step.lock() == self->step_;
+        };
+        if (!is_current()) return;  // that run was stopped
         if (!take) {
           self->stop();
           emit study->reported(QString::fromStdString(error));
@@ -61,7 +67,7 @@ void BackgroundRun::request_step() {
         }
         self->last_.start();
         (*take)();
-        if (!self || step != self->step_) return;
+        if (!is_current()) return;
         QMetaObject::invokeMethod(self, &BackgroundRun::poll, Qt::QueuedConnection);
       });
 }

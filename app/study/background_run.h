@@ -25,7 +25,7 @@ class BackgroundRun : public QObject {
   ~BackgroundRun() override { stop(); }
 
   /// Steps follow each other until stop(); it also ends where `wanted` is false, where all work is
-  /// cancelled, and with an error, which the study reports.
+  /// cancelled, with another back end, and with an error, which the study reports.
   void start(Step step, std::function<bool()> wanted);
   void stop();
   bool running() const { return step_ != nullptr; }
@@ -44,6 +44,7 @@ class BackgroundRun : public QObject {
   RequestKind kind_;
   std::shared_ptr<const Step> step_;  // null: not running
   std::function<bool()> wanted_;
+  int engine_ = 0;
   bool waiting_ = false;
   QTimer timer_;
   QElapsedTimer last_;  // since a step was running

@@ -1,5 +1,8 @@
 #include "study/exploration_run.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace fovea {
 namespace {
 
@@ -25,11 +28,15 @@ ExplorationRun::ExplorationRun(Study& study, QObject* parent)
 
 ExplorationRun::~ExplorationRun() {
   stop();
+  if (explorer_) study_.requests().discard(std::move(explorer_));
 }
 
-ExplorationRun::Of ExplorationRun::present(HeadScope scope) const {
+ExplorationRun::Subject ExplorationRun::present(HeadScope scope) const {
   const Session& session = study_.session();
-  Of of{study_.source(), scope, {.scale = session.scale, .causal = session.causal}};
+  Subject of{study_.source(),
+             scope,
+             {.scale = session.scale, .causal = session.causal},
+             study_.requests().engine_number()};
   if (scope != HeadScope::source) of.choice.layer = session.layer;
   if (scope == HeadScope::head) of.choice.head = session.head;
   return of;
@@ -38,7 +45,7 @@ ExplorationRun::Of ExplorationRun::present(HeadScope scope) const {
 void ExplorationRun::start(HeadScope scope, const ExploreOptions& options,
                            const QString& provenance) {
   if (!study_.source()) return;
-  const Of of = present(scope);
+  const Subject of = present(scope);
   auto heads = heads_in(*of.source, scope, of.choice);
   if (heads.empty()) return;
   stop();
@@ -54,14 +61,24 @@ void ExplorationRun::start(HeadScope scope, const ExploreOptions& options,
   };
   std::vector<const Variant*> all;
   for (const Variant& variant : variants()) all.push_back(&variant);
-  const auto explorer = std::make_shared<Explorer>(heads_, open, all, options);
-  total_ = explorer->total();
+  if (explorer_) study_.requests().discard(std::move(explorer_));
+  explorer_ = std::make_shared<Explorer>(heads_, open, all, options);
+  total_ = explorer_->total();
   trials_ = std::make_shared<const std::vector<Trial>>();
   spent_ms_ = 0;
+  go_on();
+}
+
+void ExplorationRun::resume() {
+  if (can_resume()) go_on();
+}
+
+void ExplorationRun::go_on() {
   steps_.start(
-      [this, explorer](const Backend& backend, Run& run) -> std::function<void()> {
-        // The first trial is shown at once, later ones ten times a second.
-        constexpr qint64 batch_ms = 100;
+      [this, explorer = explorer_](const Backend& backend, Run& run) -> std::function<void()> {
+        // The first trial is shown at once, later ones ten times a second; where they are many,
+        // less often.
+        const qint64 batch_ms = std::max<qint64>(100, qint64(explorer->trials().size() / 10));
         QElapsedTimer timer;
         timer.start();
         const bool first = explorer->trials().empty();
@@ -86,7 +103,7 @@ double ExplorationRun::seconds_left() const {
 }
 
 void ExplorationRun::take(std::shared_ptr<const std::vector<Trial>> trials, double spent_ms) {
-  trials_ = std::move(trials);
+  study_.requests().discard(std::exchange(trials_, std::move(trials)));
   spent_ms_ += spent_ms;
   if (complete()) return stop();
   emit changed();

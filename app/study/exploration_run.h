@@ -22,12 +22,17 @@ class ExplorationRun : public QObject {
 
   /// All variants, with the mask and scale of the session. Nothing happens without Q, K and V.
   void start(HeadScope scope, const ExploreOptions& options, const QString& provenance);
+  /// What was tried is kept.
   void stop() { steps_.stop(); }
+  /// Goes on where it was stopped.
+  void resume();
 
   bool running() const { return steps_.running(); }
+  bool can_resume() const { return explorer_ && !running() && !complete() && !stale(); }
   bool waiting() const { return steps_.waiting(); }  // for other requests
   bool complete() const { return trials_->size() == total_; }
-  /// The source, the mask, the scale, or the head or layer that was asked for has changed since.
+  /// The source, the mask, the scale, the back end, or the head or layer that was asked for has
+  /// changed since.
   bool stale() const;
 
   /// Those that were done so far; never null.
@@ -35,6 +40,7 @@ class ExplorationRun : public QObject {
   /// That the trials are of; null before the first start.
   std::shared_ptr<const Source> source() const { return of_.source; }
   const std::vector<ExploredHead>& heads() const { return heads_; }
+  HeadScope scope() const { return of_.scope; }
   std::size_t total() const { return total_; }
   const ExploreOptions& options() const { return options_; }
   double seconds_left() const;  // 0: too early to say
@@ -45,18 +51,21 @@ class ExplorationRun : public QObject {
   void changed();
 
  private:
-  struct Of {
+  struct Subject {
     std::shared_ptr<const Source> source;
     HeadScope scope = HeadScope::head;
-    HeadChoice choice;  // its layer and head count where the scope names them
-    friend bool operator==(const Of&, const Of&) = default;
+    HeadChoice choice;  // layer and head are 0 where the scope holds all of them
+    int engine = 0;
+    friend bool operator==(const Subject&, const Subject&) = default;
   };
-  Of present(HeadScope scope) const;
+  Subject present(HeadScope scope) const;
+  void go_on();
   void take(std::shared_ptr<const std::vector<Trial>> trials, double spent_ms);
 
   Study& study_;
   BackgroundRun steps_{study_, RequestKind::trials};
-  Of of_;
+  Subject of_;
+  std::shared_ptr<Explorer> explorer_;  // used by the engine while a step runs
   ExploreOptions options_;
   std::vector<ExploredHead> heads_;
   std::shared_ptr<const std::vector<Trial>> trials_;

@@ -97,6 +97,7 @@ void Requests::end_engine() {
 void Requests::use_backend(std::unique_ptr<Backend> backend) {
   pending_.clear();
   end_engine();
+  ++engine_number_;
   start_engine(std::move(backend));
 }
 

@@ -69,6 +69,8 @@ class Requests : public QObject {
 
   const Backend& backend() const { return engine_->backend(); }
   Engine::Status status() const { return engine_->status(); }
+  /// Another one after each use_backend().
+  int engine_number() const { return engine_number_; }
   /// Every request is lost. The old engine ends in the background.
   void use_backend(std::unique_ptr<Backend> backend);
 
@@ -140,6 +142,7 @@ class Requests : public QObject {
   void device_lost(const QString& message);
 
  private:
+  int engine_number_ = 0;
   friend AnyCache;
   template <class Key, class Result>
   friend class ResultCache;

@@ -251,6 +251,11 @@ class Actions : public QObject {
     add_checked(menu, "causal", "C&ausal mask", causal, [this, causal] {
       editor_.change("causal", [now = causal()](Session& s) { s.causal = !now; });
     });
+    QAction* stated = add(menu, "stated_mask", "Mask as the file &states", {}, [this] {
+      editor_.change("causal", [](Session& s) { s.causal.reset(); });
+    });
+    refreshers_.push_back(
+        [this, stated] { stated->setEnabled(study_.session().causal.has_value()); });
     add(menu, "scale", "&Scale…", {}, [this] {
       if (const auto scale = ask_scale(window_))
         editor_.change("scale", [&](Session& s) { s.scale = *scale; });

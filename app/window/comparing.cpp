@@ -22,6 +22,11 @@ std::optional<int> partner_of(const std::vector<Column>& columns, int column) {
 Comparing::Comparing(MainWindow& window) : window_(window), study_(window.study()) {
   QObject::connect(&window.canvas(), &Canvas::comparison_requested, &window,
                    [this](const std::optional<Comparison>& wanted) { compare(wanted); });
+  QObject::connect(&study_, &Study::model_changed, &window, [this] {
+    const auto& now = study_.comparison();
+    if (now && !is_useful(now->mode, study_.model() && study_.model()->causal))
+      compare(Comparison{now->column, now->with, ComparisonMode::wipe});
+  });
 }
 
 std::optional<ComparisonMode> Comparing::mode() const {

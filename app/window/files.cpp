@@ -51,10 +51,20 @@ QString last_directory() {
   return QSettings().value("directory").toString();
 }
 
+/// Of a file wherever it is opened from.
 QString conditions_key(const Session& session) {
-  return "conditions/" + QCryptographicHash::hash(QByteArray::fromStdString(session.source),
-                                                  QCryptographicHash::Sha1)
-                             .toHex();
+  QString source = to_qt(session.source);
+  if (!source.startsWith("synthetic:")) source = QFileInfo(source).absoluteFilePath();
+  return "conditions/" +
+         QCryptographicHash::hash(source.toUtf8(), QCryptographicHash::Sha1).toHex();
+}
+
+/// Those that were set by hand.
+QVariantMap conditions_of(const Session& session) {
+  QVariantMap conditions;
+  if (session.causal) conditions["causal"] = *session.causal;
+  if (session.scale) conditions["scale"] = *session.scale;
+  return conditions;
 }
 
 QString in_last_directory(const QString& name) {
@@ -124,7 +134,10 @@ void Files::source_opened(bool new_source) {
   const Opening opened = std::exchange(opening_, {});
   session_path_ = opened.path;
   remember(opened.path.isEmpty() ? to_qt(window_.study().source()->path) : opened.path);
-  if (!opened.is_session) restore_conditions();
+  if (opened.is_session)  // it has its own; the file's stay until somebody sets others
+    conditions_ = conditions_of(window_.study().session());
+  else
+    restore_conditions();
   if (opened.layout.empty()) return;
   window_.restoreState(QByteArray::fromBase64(QByteArray::fromStdString(opened.layout)));
   window_.study().select_column(opened.selected_column);
@@ -141,9 +154,7 @@ void Files::restore_conditions() {
 
 void Files::keep_conditions() {
   const Session& session = window_.study().session();
-  QVariantMap now;
-  if (session.causal) now["causal"] = *session.causal;
-  if (session.scale) now["scale"] = *session.scale;
+  const QVariantMap now = conditions_of(session);
   if (!window_.study().source() || now == conditions_) return;
   conditions_ = now;
   if (now.isEmpty())

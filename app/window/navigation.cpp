@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 #include "canvas/viewport.h"
@@ -133,19 +134,24 @@ void Navigation::step_worst(int by) {
   const QString title = to_qt(study_.title_of(int(c)));
   if (is_reference(column.column.variant))
     return window_.show_status("Exact attention makes no error: select another column");
-  if (!column.metrics || column.metrics->token_error.empty())
+  if (!column.metrics || column.stale || column.metrics->token_error.empty())
     return window_.show_status("The output errors of " + title + " are not known yet");
   const std::vector<float>& errors = column.metrics->token_error;
   std::vector<Index> order(errors.size());
   std::iota(order.begin(), order.end(), Index{0});
-  std::ranges::stable_sort(order, std::greater{},
-                           [&](Index query) { return errors[std::size_t(query)]; });
+  std::ranges::stable_sort(order, std::greater{}, [&](Index query) {
+    const float error = errors[std::size_t(query)];
+    return std::isfinite(error) ? error : std::numeric_limits<float>::infinity();
+  });
   std::ptrdiff_t place = 0;
-  if (worst_ && worst_ == study_.session().pinned_query)  // no other query was pinned since
-    place = std::clamp<std::ptrdiff_t>(std::ranges::find(order, *worst_) - order.begin() + by, 0,
-                                       std::ssize(order) - 1);
+  // Unless another query was pinned since, or the errors are of something else.
+  if (worst_ == study_.session().pinned_query && worst_of_.lock() == column.metrics)
+    place = std::clamp<std::ptrdiff_t>(
+        std::ranges::find(order, worst_.value_or(0)) - order.begin() + by, 0,
+        std::ssize(order) - 1);
   const Index query = order[std::size_t(place)];
   worst_ = query;
+  worst_of_ = column.metrics;
   const Viewport& v = study_.session().viewport;
   go_to(query, Index(middle(v.col_begin, v.col_end)));
   window_.show_status(QString("Query %1: output error |z̃ − z| %2, number %3 of %4 in %5")

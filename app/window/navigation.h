@@ -1,6 +1,7 @@
 // Navigation moves about: the visible part, the crosshair, panels and leaves, by keys and pointer.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -62,6 +63,7 @@ class Navigation {
   Canvas& canvas_;
   int column_ = 0, view_ = 0;
   std::optional<Index> worst_;                     // the query that step_worst() pinned last
+  std::weak_ptr<const Metrics> worst_of_;          // by these errors
   std::optional<std::pair<Index, Index>> corner_;  // query, key: a selection begun by keys
 };
 

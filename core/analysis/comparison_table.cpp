@@ -131,7 +131,10 @@ std::vector<std::size_t> order_by(const ComparisonTable& table, std::size_t row)
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     const auto &x = by.cells[a], &y = by.cells[b];
-    if (x.text.empty() || y.text.empty()) return !x.text.empty() && y.text.empty();
+    const auto absent = [](const auto& cell) {
+      return cell.text.empty() || std::isnan(cell.value);
+    };
+    if (absent(x) || absent(y)) return !absent(x) && absent(y);
     return is_better(*by.measure, x.value, y.value);
   });
   return order;

@@ -43,6 +43,7 @@ struct MeasuredTime {
   // Exact's time over this one's, in the same rounds.
   std::optional<StageSummary> apply_speed_up, total_speed_up;
   bool slow = false;  // the machine was slowed down during some of these rounds
+  bool cold = false;  // some are first runs, which took too long to be repeated
 };
 
 /// Median, p10 and p90; of no values all are 0.

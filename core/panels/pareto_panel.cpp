@@ -50,28 +50,40 @@ SeriesPlot::Point point_of(const SettingSpread& setting) {
   return point;
 }
 
+bool of_several_lengths(const std::vector<SettingSpread>& settings) {
+  return std::ranges::any_of(settings, [&](const auto& s) { return s.n != settings[0].n; });
+}
+
 std::string caption_of(const std::vector<SettingSpread>& settings) {
-  Index heads = 0, infinite = 0, absent = 0, refused = 0;
+  Index most = 0, infinite = 0, absent = 0, refused = 0, few = 0, slow = 0;
   bool endless = false;  // bars
   for (const SettingSpread& setting : settings) {
-    heads = std::max(heads, setting.heads);
+    most = std::max(most, setting.heads);
     endless = endless || (setting.on_front && std::isinf(setting.y.p90));
     if (setting.heads > 0)
       infinite += !can_be_drawn(setting);
     else
       ++(setting.refused > 0 ? refused : absent);
+    few += setting.few_runs;
+    slow += setting.slow;
   }
+  const bool fewer =
+      std::ranges::any_of(settings, [&](const auto& s) { return s.heads > 0 && s.heads < most; });
   std::string text = "Filled: on the Pareto front.";
-  if (heads > 1)
-    text = "Points: medians of " + plural(heads, "head") +
+  if (most > 1)
+    text = "Points: medians of " + std::string(fewer ? "up to " : "") + plural(most, "head") +
            ". Filled: on the Pareto front, bars p10 to p90.";
+  if (of_several_lengths(settings)) text += " Each length has a front of its own.";
   if (endless) text += " A bar that ends at its point has no upper end.";
   const auto add = [&](Index count, const char* why) {
     if (count > 0) text += " Not shown: " + plural(count, "setting") + why;
   };
   add(infinite, ", infinite.");
   add(absent, ", not defined.");
-  add(refused, " that cannot be.");
+  add(refused, ", refused.");
+  if (few > 0) text += " Of fewer than 5 runs: the times of " + plural(few, "setting") + ".";
+  if (slow > 0)
+    text += " Measured on a slowed machine: the times of " + plural(slow, "setting") + ".";
   return text;
 }
 
@@ -108,6 +120,7 @@ Panel make_panel(const ParetoPanel& in) {
   for (std::size_t v = 0; v < variants.size(); ++v) plot.series[v].name = variants[v]->label;
   const double towards_worse = in.x.measure().better == Measure::Better::more ? -1 : 1;
   std::ranges::sort(front, {}, [&](const SettingSpread* s) { return towards_worse * s->x.median; });
+  if (of_several_lengths(in.settings)) front.clear();  // no line joins different fronts
   for (const SettingSpread* setting : front)
     plot.front.emplace_back(setting->x.median, setting->y.median);
   return {.title = in.y.measure().label + " against " + in.x.measure().label,

@@ -91,8 +91,6 @@ bool Explorer::step(const Backend& backend, Run& run) {
     throw;
   } catch (const DeviceLostError&) {
     throw;
-  } catch (const InputError&) {  // of the head, which no setting makes better
-    throw;
   } catch (const Error& error) {
     trial.refused = error.what();
   } catch (const std::bad_alloc&) {
@@ -122,7 +120,7 @@ void Explorer::measure(Trial& trial, const Reference& reference, const Task& tas
   const Computation made =
       task.variant->reference ? exact : compute(reference.problem, request, backend, run);
   const Metrics metrics = compare(*made.op, made.output, *exact.op, exact.output, run);
-  if (options_.timed) measure_time(trial, reference.problem, request, backend, run);
+  if (options_.timed) measure_time(trial, task.head, reference.problem, request, backend, run);
   trial.cost = made.cost;
   trial.notes = made.op->plan().notes;
   trial.measured.resize(measures().size());
@@ -130,8 +128,8 @@ void Explorer::measure(Trial& trial, const Reference& reference, const Task& tas
       {.cost = &made.cost, .metrics = &metrics, .time = trial.time ? &*trial.time : nullptr});
 }
 
-void Explorer::measure_time(Trial& trial, const Problem& problem, const ComputeRequest& request,
-                            const Backend& backend, Run& run) {
+void Explorer::measure_time(Trial& trial, std::size_t head, const Problem& problem,
+                            const ComputeRequest& request, const Backend& backend, Run& run) {
   TimedRuns runs = measure_rounds(
       problem, request, {.beside_exact = !request.variant->reference, .time = options_.round_time},
       backend, run);
@@ -143,10 +141,27 @@ void Explorer::measure_time(Trial& trial, const Problem& problem, const ComputeR
   // What the best pace is, later trials tell: whether earlier ones were slowed down, too.
   for (auto& [place, earlier] : runs_) {
     if (!faster || trials_[place].n != problem.n() || !trials_[place].time) continue;
+    if (trials_[place].variant->reference) continue;
     trials_[place].time = summarise(earlier, best->second);
     put(trials_[place], {.time = &*trials_[place].time});
   }
+  if (request.variant->reference) exact_trials_[head] = trials_.size();
+  for (const TimedRuns::Round& round : runs.rounds)
+    if (round.exact)
+      exact_runs_[head].rounds.push_back({.run = *round.exact, .pace_ms = round.pace_ms});
+  summarise_exact(head, best->second);
   runs_[trials_.size()] = std::move(runs);
+}
+
+// The times of exact attention are of the rounds that the speed-ups of others are of: by itself it
+// would be faster.
+void Explorer::summarise_exact(std::size_t head, double best_pace_ms) {
+  const auto place = exact_trials_.find(head);
+  const auto beside = exact_runs_.find(head);
+  if (place == exact_trials_.end() || beside == exact_runs_.end()) return;
+  Trial& exact = trials_[place->second];
+  exact.time = summarise(beside->second, best_pace_ms);
+  put(exact, {.time = &*exact.time});
 }
 
 }  // namespace fovea

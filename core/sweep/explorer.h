@@ -38,8 +38,8 @@ class Explorer {
   /// Does one trial and returns true; false: nothing is left to do. First all heads with the first
   /// setting of every variant, then with the second, and so on, which is from coarse to fine; where
   /// the heads take more memory together than the options allow, one head after the other. A trial
-  /// that cannot be keeps the reason. Throws Cancelled, DeviceLostError and what opening a head
-  /// throws; then the trials are as they were.
+  /// that is refused keeps the reason, as do all of a head that cannot be opened. Throws Cancelled
+  /// and DeviceLostError; then the trials are as they were.
   bool step(const Backend& backend, Run& run);
 
   /// Those that were done, in the order in which they were done.
@@ -65,8 +65,9 @@ class Explorer {
   const Reference& reference(std::size_t head, const Backend& backend, Run& run);
   void measure(Trial& trial, const Reference& reference, const Task& task, const Backend& backend,
                Run& run);
-  void measure_time(Trial& trial, const Problem& problem, const ComputeRequest& request,
-                    const Backend& backend, Run& run);
+  void measure_time(Trial& trial, std::size_t head, const Problem& problem,
+                    const ComputeRequest& request, const Backend& backend, Run& run);
+  void summarise_exact(std::size_t head, double best_pace_ms);
 
   std::vector<ExploredHead> heads_;
   OpenHead open_;
@@ -75,9 +76,11 @@ class Explorer {
   bool head_by_head_ = false;
   std::vector<Task> tasks_;
   std::vector<Trial> trials_;
-  std::map<std::size_t, TimedRuns> runs_;   // by trial
-  std::map<Index, double> best_pace_ms_;    // by length: the machine's, over all trials
-  std::map<std::size_t, Reference> known_;  // by head
+  std::map<std::size_t, TimedRuns> runs_;            // by trial
+  std::map<std::size_t, std::size_t> exact_trials_;  // by head
+  std::map<std::size_t, TimedRuns> exact_runs_;      // by head: those beside the other trials
+  std::map<Index, double> best_pace_ms_;             // by length: the machine's, over all trials
+  std::map<std::size_t, Reference> known_;           // by head
 };
 
 }  // namespace fovea

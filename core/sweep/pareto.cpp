@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include "data/error.h"
@@ -31,17 +32,15 @@ double quantile_of(const std::vector<double>& sorted, double q) {
                                   : sorted[low] + share * (sorted[high] - sorted[low]);
 }
 
-void mark_front(std::vector<SettingSpread>& settings, const Quantity& x, const Quantity& y) {
-  const auto most_heads = [&](Index n) {
-    Index most = 1;
-    for (const SettingSpread& s : settings)
-      if (s.n == n) most = std::max(most, s.heads);
-    return most;
-  };
+void mark_front(std::vector<SettingSpread>& settings, Index n, const Quantity& x,
+                const Quantity& y) {
+  Index most = 1;
+  for (const SettingSpread& s : settings)
+    if (s.n == n) most = std::max(most, s.heads);
   std::vector<ParetoPoint> points;
   for (const SettingSpread& s : settings) {
     ParetoPoint& point = points.emplace_back();
-    if (s.heads < most_heads(s.n)) continue;
+    if (s.n != n || s.heads < most) continue;
     point.x = more_is_better(x) ? -s.x.median : s.x.median;
     point.y = more_is_better(y) ? -s.y.median : s.y.median;
   }
@@ -120,6 +119,10 @@ std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials,
       continue;
     }
     ++setting.heads;
+    if (trial.time && (x.is_timed() || y.is_timed())) {
+      setting.few_runs = setting.few_runs || trial.time->timing.total.samples < enough_samples;
+      setting.slow = setting.slow || trial.time->slow;
+    }
     xs[place].push_back(*at_x);
     ys[place].push_back(*at_y);
   }
@@ -128,7 +131,9 @@ std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials,
       settings[s].x = spread_of(std::move(xs[s]));
       settings[s].y = spread_of(std::move(ys[s]));
     }
-  mark_front(settings, x, y);
+  std::set<Index> lengths;
+  for (const SettingSpread& setting : settings) lengths.insert(setting.n);
+  for (const Index n : lengths) mark_front(settings, n, x, y);
   return settings;
 }
 

@@ -22,7 +22,7 @@ struct Trial {
   std::vector<std::optional<Measured>> measured;  // in the order of measures(); empty: refused
   std::optional<MeasuredTime> time;               // where it was measured
   std::vector<std::string> notes;                 // the planner's
-  std::string refused;                            // why it cannot be; empty: it was measured
+  std::string refused;                            // why it was refused; empty: it was measured
 };
 
 /// What Trials are compared by: a Measure, and where a Trial has it.
@@ -67,13 +67,15 @@ struct SettingSpread {
   Spread x, y;               // of the heads that have both numbers
   Index heads = 0;           // that have both numbers
   Index without = 0;         // that were measured and lack one of them
-  Index refused = 0;         // for which the setting cannot be
-  bool on_front = false;     // of the medians of all settings
-  std::string refusal = {};  // why it cannot be, for the first of those heads
+  Index refused = 0;         // for which the setting was refused
+  bool few_runs = false;     // x or y is a time, of fewer than enough_samples runs on some head
+  bool slow = false;         // x or y is a time, measured while the machine was slowed down
+  bool on_front = false;     // of the medians of all settings of this length
+  std::string refusal = {};  // why, for the first of those heads
 };
 
-/// In the order in which settings first appear; the front is of the settings that were measured on
-/// as many heads as any of the same length was, so that no setting is there for its easy heads.
+/// In the order in which settings first appear. Each length has a front of its own, of the settings
+/// that were measured on as many heads as any of that length was: none is there for its easy heads.
 std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials, const Quantity& x,
                                                const Quantity& y);
 

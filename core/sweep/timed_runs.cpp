@@ -15,7 +15,8 @@ void TimedRuns::append(const TimedRuns& more) {
 
 double TimedRuns::best_pace_ms() const {
   double best = std::numeric_limits<double>::infinity();
-  for (const Round& round : rounds) best = std::min(best, round.pace_ms);
+  for (const Round& round : rounds)
+    if (round.pace_ms > 0) best = std::min(best, round.pace_ms);
   return best;
 }
 
@@ -42,7 +43,9 @@ std::optional<MeasuredTime> summarise(const TimedRuns& runs, double best_pace_ms
   for (const TimedRuns::Round& round : rounds) {
     its.push_back(round.run);
     measured.slow = measured.slow || slow_pace(round.pace_ms, best_pace_ms);
+    measured.cold = measured.cold || round.cold;
     if (!round.exact) continue;
+    if (!(round.run.apply.total_ms() > 0)) continue;  // below what the clock resolves
     apply_speed_ups.push_back(round.exact->apply.total_ms() / round.run.apply.total_ms());
     total_speed_ups.push_back(round.exact->total_ms() / round.run.total_ms());
   }
@@ -89,7 +92,7 @@ TimedRuns measure_again(const Problem& problem, const ComputeRequest& request,
   constexpr double budget_ms = 5e3;
   const TimedRun* exact_run = exact ? &exact->first_run : nullptr;
   if (!can_be_repeated(computed.first_run, exact_run, budget_ms)) {
-    TimedRuns::Round only{.run = computed.first_run};
+    TimedRuns::Round only{.run = computed.first_run, .cold = true};
     if (exact_run) only.exact = *exact_run;
     return {.rounds = {only}};
   }

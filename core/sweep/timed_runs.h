@@ -16,7 +16,8 @@ struct TimedRuns {
   struct Round {
     TimedRun run;
     std::optional<TimedRun> exact = {};  // in the same round
-    double pace_ms = 0;                  // of the machine
+    double pace_ms = 0;                  // of the machine; 0: not measured
+    bool cold = false;                   // the first run, which took too long to be repeated
   };
   std::vector<Round> rounds;
   std::optional<ResidentUse> memory;  // of planning, binding and one run, where it was measured

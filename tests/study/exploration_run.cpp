@@ -105,4 +105,34 @@ TEST_CASE("what was tried stays when it is stopped, and ends with its source") {
   CHECK(e.run.trials()->size() == before);
 }
 
+TEST_CASE("what was stopped goes on where it was") {
+  Explored e;
+  e.run.start(HeadScope::source, {.most_settings = 6}, "");
+  REQUIRE(wait_until([&] { return !e.run.trials()->empty(); }));
+  e.run.stop();
+  REQUIRE(e.run.can_resume());
+  const std::vector<Trial> before = *e.run.trials();
+  e.run.resume();
+  REQUIRE(e.finish());
+  CHECK(e.run.complete());
+  CHECK_FALSE(e.run.can_resume());
+  REQUIRE(e.run.trials()->size() > before.size());
+  for (std::size_t t = 0; t < before.size(); ++t)
+    CHECK((*e.run.trials())[t].values == before[t].values);
+}
+
+TEST_CASE("another back end ends what is measured on the last one") {
+  Explored e;
+  e.run.start(HeadScope::source, {}, "");
+  REQUIRE(wait_until([&] { return !e.run.trials()->empty(); }));
+  e.study.use_backend(make_low_priority_backend({.backend = "cpu", .threads = 1}));
+  CHECK(wait_until([&] { return !e.run.running(); }, 5000));
+  CHECK(e.run.stale());
+  CHECK_FALSE(e.run.can_resume());
+  REQUIRE(wait_until([&] { return e.study.settled(); }));
+  e.run.start(HeadScope::head, {.most_settings = 1}, "");
+  REQUIRE(e.finish());
+  CHECK(e.run.complete());
+}
+
 }  // namespace fovea::test

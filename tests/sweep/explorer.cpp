@@ -215,16 +215,25 @@ TEST_CASE("explorer: a trial that cannot be keeps the reason, and the others go 
   }
 }
 
-TEST_CASE("explorer: a head that cannot be opened is the caller's error, and no trial") {
-  Explorer explorer(
-      some_heads(), [](const ExploredHead&) -> Problem { throw InputError("head 0", "NaN"); },
-      all_variants());
-  Profile profile;
-  Run run{profile};
-  CHECK_THROWS_AS(explorer.step(cpu(), run), InputError);
-  CHECK(explorer.trials().empty());
+TEST_CASE("explorer: of a head that cannot be opened all trials are refused, others go on") {
+  const auto heads = some_heads();
+  const auto open = [&](const ExploredHead& head) -> Problem {
+    if (head.layer == heads[1].layer && head.head == heads[1].head)
+      throw InputError("head 1", "NaN");
+    return open_head(head);
+  };
+  Explorer explorer({heads[0], heads[1]}, open, {&find_variant("h1d")}, {.most_settings = 2});
+  finish(explorer);
+  REQUIRE(explorer.trials().size() == explorer.total());
+  for (const Trial& trial : explorer.trials()) {
+    const bool bad = trial.layer == heads[1].layer && trial.head == heads[1].head;
+    CHECK(trial.refused.empty() == !bad);
+    if (bad) CHECK(trial.refused.find("NaN") != std::string::npos);
+  }
   Explorer none({}, open_head, all_variants());
   CHECK(none.total() == 0);
+  Profile profile;
+  Run run{profile};
   CHECK_FALSE(none.step(cpu(), run));
 }
 
@@ -240,4 +249,9 @@ TEST_CASE("explorer: times are measured beside exact where they are wanted") {
     CHECK(trial.time->total_speed_up.has_value() == !trial.variant->reference);
     CHECK(*Quantity("time", "").of(trial) == trial.time->timing.total.median_ms);
   }
+  // The times of exact are of the rounds of the other trials.
+  int beside = 0;
+  for (const Trial& trial : explorer.trials())
+    if (trial.time->total_speed_up) beside += trial.time->total_speed_up->samples;
+  CHECK(explorer.trials()[0].time->timing.total.samples == beside);
 }

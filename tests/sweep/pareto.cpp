@@ -175,6 +175,36 @@ TEST_CASE("settings over heads: values and lengths tell settings apart") {
   CHECK(settings_over_heads(trials, cost, error).front().heads == 2);
 }
 
+TEST_CASE("settings over heads: each length has a front of its own") {
+  std::vector<Trial> trials{trial("h1d", 0, 0.1, 0.1), trial("tf", 0, 0.5, 0.5)};
+  trials[1].n = 128;  // dearer and worse, but of a longer head
+  for (const SettingSpread& setting : settings_over_heads(trials, cost, error))
+    CHECK(setting.on_front);
+  trials[1].n = 64;
+  CHECK_FALSE(settings_over_heads(trials, cost, error)[1].on_front);
+}
+
+TEST_CASE("settings over heads: times of few runs and of a slowed machine are told") {
+  const Quantity time("time", "--x");
+  std::vector<Trial> trials{trial("h1d", 0, 0.1, 0.1), trial("tf", 0, 0.5, 0.5)};
+  for (Trial& one : trials) {
+    one.time.emplace();
+    one.time->timing.total.samples = enough_samples;
+    one.measured[place_of_measure("total_ms")] = Measured{.value = 1};
+  }
+  trials[0].time->timing.total.samples = enough_samples - 1;
+  trials[1].time->slow = true;
+  const auto timed = settings_over_heads(trials, time, error);
+  CHECK(timed[0].few_runs);
+  CHECK_FALSE(timed[0].slow);
+  CHECK_FALSE(timed[1].few_runs);
+  CHECK(timed[1].slow);
+  for (const SettingSpread& setting : settings_over_heads(trials, cost, error)) {
+    CHECK_FALSE(setting.few_runs);  // no time is shown
+    CHECK_FALSE(setting.slow);
+  }
+}
+
 TEST_CASE("budget: the cheapest within an error, or the least error within a cost") {
   const std::vector<Trial> trials{trial("exact", 0, 1, 0),        trial("h1d", 0, 0.5, 0.04),
                                   trial("hyper", 0, 0.2, 0.05),   trial("tf", 0, 0.1, 0.3),

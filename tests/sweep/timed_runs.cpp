@@ -90,6 +90,11 @@ TEST_CASE("what takes seconds is not run again: its first run is the only round"
   REQUIRE(once.rounds.size() == 1);
   CHECK(once.rounds[0].run.total_ms() == quick.total_ms());
   CHECK(once.rounds[0].exact->total_ms() == slow.total_ms());
+  CHECK(summarise(once, once.best_pace_ms())->cold);
+  TimedRuns mixed = once;  // of several heads: no pace was measured for that one
+  for (int i = 0; i < 6; ++i) mixed.rounds.push_back({.run = quick, .pace_ms = 2});
+  CHECK(mixed.best_pace_ms() == 2);
+  CHECK_FALSE(summarise(mixed, mixed.best_pace_ms())->slow);
   exact.first_run = quick;
   CHECK(measure_again(problem, request, computed, &exact, backend, run).rounds.size() > 1);
   CHECK(backend.bound.substr(0, 4) == "eeee");

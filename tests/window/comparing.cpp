@@ -123,6 +123,17 @@ TEST_CASE("a causal head is not split, and one column is compared with none") {
   CHECK(compared(window).empty());
 }
 
+TEST_CASE("a split becomes a wipe where a causal mask leaves nothing above the diagonal") {
+  Window window(small);
+  show(window, {View::heatmap}, {"exact", "h1d"});
+  REQUIRE(window.settle());
+  window.study().select_column(1);
+  window.trigger("compare_split");
+  REQUIRE(compared(window) == "h1d exact split");
+  window->change("causal", [](Session& s) { s.causal = true; });
+  CHECK(wait_until([&] { return compared(window) == "h1d exact wipe"; }));
+}
+
 TEST_CASE("a comparison goes with its columns when they are moved and ends with either of them") {
   Window window(small);
   show(window, {View::heatmap}, {"exact", "h1d", "strided", "tf"});

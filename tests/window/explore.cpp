@@ -220,15 +220,17 @@ TEST_CASE("heads × variants: the best choice under a budget, shown by a double 
 }
 
 TEST_CASE("settings are tried while the window stays in use") {
-  Window window("synthetic:clusters?n=512&d=32&heads=4&seed=1");
+  Window window("synthetic:clusters?n=1024&d=32&heads=8&seed=1");
   show(window, {View::heatmap}, {"exact", "h1d"});
   REQUIRE(window.settle());
   ExploreDialog& dialog = open_dialog(window, "explore");
   auto* scope = dialog.findChild<QComboBox*>("explore_scope");
   scope->setCurrentIndex(2);
-  emit scope->activated(2);
+  auto* settings = dialog.findChild<QComboBox*>("explore_settings");
+  settings->setCurrentIndex(2);
+  emit settings->activated(2);
   REQUIRE(dialog.run().running());
-  REQUIRE(wait_until([&] { return !dialog.run().trials()->empty(); }, 1000));
+  REQUIRE(wait_until([&] { return !dialog.run().trials()->empty(); }));
   bool read = false;
   QObject::connect(&window.study(), &Study::pair_read, &dialog,
                    [&](std::shared_ptr<const PairReading> reading) { read = read || reading; });
@@ -236,7 +238,21 @@ TEST_CASE("settings are tried while the window stays in use") {
   CHECK(wait_until([&] { return read; }, 2000));
   window->change("head", [](Session& s) { s.head = 2; });
   REQUIRE(window.settle());
-  CHECK(dialog.run().running());  // of all heads
+  CHECK(dialog.run().running());  // of all heads, for some 20 s
+  // Stopped, it keeps what it has, also while the table is looked at, and goes on.
+  auto* button = dialog.findChild<QPushButton*>("explore_start");
+  button->click();
+  const std::size_t kept = dialog.run().trials()->size();
+  window.trigger("heads");
+  CHECK_FALSE(dialog.run().running());
+  CHECK(dialog.run().trials()->size() == kept);
+  emit settings->activated(2);  // the same again
+  CHECK_FALSE(dialog.run().running());
+  CHECK(button->text().contains("Go on"));
+  button->click();
+  REQUIRE(wait_until([&] { return dialog.run().trials()->size() > kept; }));
+  settings->setCurrentIndex(0);
+  emit settings->activated(0);
   REQUIRE(finish(dialog));
   CHECK_FALSE(dialog.run().stale());
   CHECK(said(dialog, "explore_state").contains("CPU"));
@@ -247,7 +263,17 @@ TEST_CASE("a source without Q, K and V has no settings to try, and the dialog sa
   ExploreDialog& dialog = open_dialog(window, "explore");
   CHECK_FALSE(dialog.run().running());
   CHECK_FALSE(dialog.findChild<QPushButton*>("explore_start")->isEnabled());
-  dialog.plot().grab();
+  // Settings of another source do not become columns of this one.
+  window->open(two_heads);
+  REQUIRE(wait_until([&] { return window.study().length() == 96 && window.study().settled(); }));
+  window.trigger("explore");
+  REQUIRE(finish(dialog));
+  CHECK_FALSE(dialog.plot().spots().empty());
+  window->open("synthetic:hmatrix");
+  REQUIRE(wait_until([&] { return window.study().shows_matrix() && window.study().settled(); }));
+  CHECK(dialog.plot().spots().empty());
+  CHECK(said(dialog, "explore_state").contains("Another file was opened"));
+  CHECK(dialog.plot().accessibleDescription().contains("only an attention matrix"));
   dialog.close();
 }
 

@@ -5,6 +5,7 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QDialogButtonBox>
+#include <QDir>
 #include <QFileDialog>
 #include <QInputDialog>
 #include <QLineEdit>
@@ -15,6 +16,7 @@
 #include <QTimer>
 
 #include "input/session_file.h"
+#include "io/safetensors_writer.h"
 #include "study/background.h"
 #include "temporary_directory.h"
 #include "window/dialogs/questions.h"
@@ -281,6 +283,38 @@ TEST_CASE("a mask and a scale that were set by hand stay with their file") {
   window->open(QString::fromStdString(one));
   REQUIRE(opened(window, 64));
   CHECK_FALSE(window.study().session().causal);
+}
+
+TEST_CASE(
+    "a mask that was set belongs to the file itself, however it is named, and not to sessions") {
+  const QTemporaryDir folder;
+  const QString here = QDir::currentPath();
+  std::vector<float> head(24 * 4);
+  for (std::size_t i = 0; i < head.size(); ++i) head[i] = float(i % 5) - 2;
+  for (const char* name : {"a", "b"}) {
+    QDir(folder.path()).mkdir(name);
+    write_safetensors(folder.filePath(name + QString("/q.safetensors")).toStdString(),
+                      {{"q", {24, 4}, head}, {"k", {24, 4}, head}, {"v", {24, 4}, head}}, {});
+  }
+  const QString session = folder.filePath("old.fovea.json");
+  QDir::setCurrent(folder.filePath("a"));
+  {
+    Window window("q.safetensors");
+    REQUIRE(window.settle());
+    CHECK(window.save(session));  // without a mask of its own
+    window->change("causal", [](Session& s) { s.causal = true; });
+  }
+  QDir::setCurrent(folder.filePath("b"));  // another file of that name
+  CHECK_FALSE(Window("q.safetensors").study().session().causal);
+  CHECK(Window(folder.filePath("a/q.safetensors")).study().session().causal == true);
+  {
+    Window window(session);
+    REQUIRE(window.settle());
+    CHECK_FALSE(window.study().session().causal);
+    window->change("viewport", [](Session& s) { s.viewport = {0, 8, 0, 8}; });
+  }
+  CHECK(Window(folder.filePath("a/q.safetensors")).study().session().causal == true);
+  QDir::setCurrent(here);
 }
 
 }  // namespace fovea::test

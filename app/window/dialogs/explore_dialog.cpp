@@ -31,7 +31,7 @@
 namespace fovea {
 namespace {
 
-const QString stop_text = "&Stop", start_text = "&Try again";
+const QString stop_text = "&Stop", resume_text = "&Go on", start_text = "&Try again";
 constexpr double standard_cost = 0.25, standard_error = 0.05;  // budgets
 constexpr std::size_t most_columns = 8;                        // that a rectangle adds at a time
 
@@ -50,8 +50,11 @@ QString setting_reading(const SettingSpread& setting, const Quantity& x, const Q
   QStringList parts{amount_text(y, setting.y, several), amount_text(x, setting.x, several)};
   if (several) parts << to_qt("medians of " + plural(setting.heads, "head") + " (p10 – p90)");
   if (setting.on_front) parts << "on the Pareto front";
+  if (setting.few_runs) parts << "a time of fewer than 5 runs";
+  if (setting.slow) parts << "measured on a slowed machine";
   return to_qt(setting.variant->label + ", " +
-               setting_text(*setting.variant, setting.values, setting.n)) +
+               setting_text(*setting.variant, setting.values, setting.n) +
+               ", n = " + std::to_string(setting.n)) +
          ": " + parts.join("  ·  ");
 }
 
@@ -84,7 +87,9 @@ ExploreDialog::ExploreDialog(MainWindow& window)
   connect(pages_, &QTabWidget::currentChanged, this, &ExploreDialog::refresh);
   for (const auto signal : {&Study::session_changed, &Study::columns_changed})
     connect(&study_, signal, this, [this] {
-      if (isVisible()) refresh_state();
+      if (!isVisible()) return;
+      refresh_state();
+      if (!is_of_this_source()) refresh();
     });
   resize(1240, 720);
   restoreGeometry(QSettings().value("explore/geometry").toByteArray());
@@ -103,6 +108,7 @@ QLayout* ExploreDialog::make_controls() {
   scope_->setObjectName("explore_scope");
   row->addSpacing(2 * rhythm);
   add_field(*row, "S&ettings of each variant", settings_ = new QComboBox);
+  settings_->setObjectName("explore_settings");
   for (const int most : {6, 12, 40}) settings_->addItem(QString("at most %1").arg(most), most);
   settings_->setToolTip(
       "Its standard setting first, then others of its parameters, from coarse to fine");
@@ -111,10 +117,14 @@ QLayout* ExploreDialog::make_controls() {
   start_->setObjectName("explore_start");
   start_->setAutoDefault(false);
   for (QComboBox* choice : {scope_, settings_})
-    connect(choice, &QComboBox::activated, this, &ExploreDialog::start);
+    connect(choice, &QComboBox::activated, this, [this] {
+      if (!is_tried()) start();
+    });
   connect(start_, &QPushButton::clicked, this, [this] {
     if (run_.running())
       run_.stop();
+    else if (is_tried() && run_.can_resume())
+      run_.resume();
     else
       start();
   });
@@ -144,7 +154,7 @@ QWidget* ExploreDialog::make_plot_page() {
   // Times are only there if they were measured.
   for (QComboBox* choice : {x_, y_})
     connect(choice, &QComboBox::currentIndexChanged, this, [this] {
-      if (chosen_quantity(*x_).is_timed() && !run_.options().timed && isVisible()) start();
+      if (isVisible() && run_.total() > 0 && !run_.stale() && !is_tried()) start();
       refresh();
     });
   connect(plot_, &ParetoPlot::setting_chosen, this, &ExploreDialog::read_setting);
@@ -188,7 +198,8 @@ QWidget* ExploreDialog::make_heads_page() {
   heads_->verticalHeader()->hide();
   heads_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
   connect(heads_, &QTableView::activated, this, &ExploreDialog::show_head);
-  connect(budget_of_, &QComboBox::activated, this, [this](int place) {
+  connect(budget_of_, &QComboBox::currentIndexChanged, this, [this](int place) {
+    const QSignalBlocker quiet(budget_);
     budget_->setValue(place == 0 ? standard_cost : standard_error);
     refresh_heads();
   });
@@ -224,8 +235,7 @@ QLayout* ExploreDialog::make_buttons() {
 }
 
 void ExploreDialog::open_dialog(Page page) {
-  // The table is of several heads where there are several.
-  if (page == Page::heads && run_.trials()->empty())
+  if (page == Page::heads && scope() == HeadScope::head)  // a table of one head says little
     scope_->setCurrentIndex(scope_->findData(int(HeadScope::source)));
   pages_->setCurrentIndex(int(page));
   show();
@@ -235,7 +245,7 @@ void ExploreDialog::open_dialog(Page page) {
     plot_->setFocus();
   else
     heads_->setFocus();
-  if (!run_.running() && (!run_.complete() || run_.trials()->empty() || run_.stale())) start();
+  if (!is_tried()) start();
   refresh();
 }
 
@@ -252,6 +262,13 @@ HeadScope ExploreDialog::scope() const {
 ExploreOptions ExploreDialog::options() const {
   return {.most_settings = settings_->currentData().value<std::size_t>(),
           .timed = chosen_quantity(*x_).is_timed()};
+}
+
+// Whether the trials are of what is chosen and shown, complete or not.
+bool ExploreDialog::is_tried() const {
+  const ExploreOptions wanted = options(), &tried = run_.options();
+  return run_.total() > 0 && !run_.stale() && run_.scope() == scope() &&
+         tried.most_settings == wanted.most_settings && (tried.timed || !wanted.timed);
 }
 
 Budget ExploreDialog::budget() const {
@@ -279,18 +296,26 @@ QString ExploreDialog::state() const {
   if (run_.running()) {
     if (run_.waiting()) return "Waiting while the window computes";
     QString text = QString("%1 of %2 trials").arg(run_.trials()->size()).arg(run_.total());
+    if (run_.stale())
+      text += to_qt(" of " + to_text(run_.heads(), *run_.source())) + ", which is no longer shown";
     if (run_.seconds_left() > 1) text += QString(", %1 s left").arg(run_.seconds_left(), 0, 'f', 0);
     return text;
   }
   if (run_.total() == 0) return {};
-  if (run_.stale()) return "Another head, mask or scale was chosen since: try again";
-  if (!run_.complete()) return "Stopped; what was tried is kept";
+  if (!is_of_this_source()) return "Another file was opened since";
+  if (run_.stale()) return "Another head, mask, scale or back end was chosen since: try again";
+  if (!run_.complete())
+    return QString("Stopped after %1 of %2 trials").arg(run_.trials()->size()).arg(run_.total());
   return provenance();
 }
 
 QString ExploreDialog::provenance() const {
   const Source& source = *run_.source();
-  return to_qt(source.name + ", " + to_text(run_.heads(), source)) + "; " + run_.provenance();
+  QString text =
+      to_qt(source.name + ", " + to_text(run_.heads(), source)) + "; " + run_.provenance();
+  if (!run_.complete())
+    text += QString("; %1 of %2 trials").arg(run_.trials()->size()).arg(run_.total());
+  return text;
 }
 
 void ExploreDialog::refresh() {
@@ -299,10 +324,13 @@ void ExploreDialog::refresh() {
   refresh_state();
 }
 
+// Of another source nothing is shown: its settings would become columns of this one.
 void ExploreDialog::refresh_plot() {
   if (pages_->currentIndex() != int(Page::plot)) return;
   const Quantity x = chosen_quantity(*x_), y = chosen_quantity(*y_);
-  plot_->show_settings(settings_over_heads(*run_.trials(), x, y), x, y, message());
+  plot_->show_settings(is_of_this_source() ? settings_over_heads(*run_.trials(), x, y)
+                                           : std::vector<SettingSpread>(),
+                       x, y, message());
   read_setting();
 }
 
@@ -310,6 +338,7 @@ void ExploreDialog::refresh_heads() {
   if (pages_->currentIndex() != int(Page::heads)) return;
   const auto trials = run_.trials();
   HeadTable table = head_table(*trials, run_.heads(), budget());
+  if (!is_of_this_source()) table.rows.clear();
   sum_->setText(table.rows.empty() ? message() : to_qt(sum_text(table)));
   const bool was_empty = model_->columnCount() == 0 || model_->rowCount() == 0;
   model_->show_table(trials, std::move(table), run_.source());
@@ -324,9 +353,11 @@ void ExploreDialog::refresh_state() {
   set_style(*state_, !run_.running() && run_.stale() ? "warning" : "note");
   progress_->setVisible(run_.running());
   if (run_.total() > 0) progress_->setValue(int(1000 * run_.trials()->size() / run_.total()));
-  start_->setText(run_.running() ? stop_text : start_text);
+  start_->setText(run_.running()                    ? stop_text
+                  : is_tried() && run_.can_resume() ? resume_text
+                                                    : start_text);
   start_->setEnabled(run_.running() || study_.problem());
-  const bool any = !run_.trials()->empty();
+  const bool any = !run_.trials()->empty() && is_of_this_source();
   copy_->setEnabled(any);
   export_->setEnabled(any);
 }
@@ -347,6 +378,7 @@ void ExploreDialog::read_setting() {
 }
 
 void ExploreDialog::show_settings(const std::vector<std::size_t>& places) {
+  if (!is_of_this_source()) return refresh();
   if (places.size() > most_columns) {
     outcome_ = QString(
                    "The rectangle holds %1 settings, and at most %2 columns are added at a "
@@ -374,16 +406,17 @@ void ExploreDialog::show_settings(const std::vector<std::size_t>& places) {
 void ExploreDialog::show_head(const QModelIndex& index) {
   const QModelIndex at = sorted_->mapToSource(index);
   const Trial* trial = model_->trial_at(at);
-  if (!trial || run_.source() != study_.source()) return;
+  if (!trial || !is_of_this_source()) return;
   window_.editor().choose_head(trial->layer, trial->head);
   window_.editor().add_columns(
       {{.variant = trial->variant->id, .values = trial->values, .seed = run_.options().seed}});
 }
 
 void ExploreDialog::copy() {
-  QApplication::clipboard()->setText(to_qt(pages_->currentIndex() == int(Page::plot)
-                                               ? to_csv(plot_->settings(), plot_->x(), plot_->y())
-                                               : to_csv(model_->table(), run_.options().seed)));
+  QApplication::clipboard()->setText(
+      to_qt(pages_->currentIndex() == int(Page::plot)
+                ? to_csv(plot_->settings(), plot_->x(), plot_->y(), run_.options().seed)
+                : to_csv(model_->table(), run_.options().seed)));
 }
 
 void ExploreDialog::export_by_dialog() {
@@ -405,7 +438,9 @@ void ExploreDialog::export_plot(const QString& path, const FigureStyle& style) {
 
 void ExploreDialog::export_heads(const QString& path) {
   Document document{{"source", run_.source()->path},
-                    {"computed_on", run_.provenance().toStdString()}};
+                    {"computed_on", run_.provenance().toStdString()},
+                    {"trials", run_.trials()->size()},
+                    {"complete", run_.complete()}};
   document.update(to_json(model_->table(), *run_.source(), run_.options().seed));
   const std::string text = path.endsWith(".csv") ? to_csv(model_->table(), run_.options().seed)
                                                  : text_of(document, 2) + "\n";

@@ -55,6 +55,8 @@ class ExploreDialog : public QDialog {
   ExploreOptions options() const;
   HeadScope scope() const;
   Budget budget() const;
+  bool is_tried() const;
+  bool is_of_this_source() const { return run_.source() == study_.source(); }
   void start();
   void refresh();
   void refresh_plot();
@@ -72,8 +74,8 @@ class ExploreDialog : public QDialog {
   MainWindow& window_;
   Study& study_;
   ExplorationRun run_;
-  QString outcome_;             // of the last export
-  bool fits_complete_ = false;  // the table's columns: all trials
+  QString outcome_;             // of the last export, or what was shown as columns
+  bool fits_complete_ = false;  // the widths of the table's columns are for all trials
   QTabWidget* pages_;
   QComboBox *scope_, *settings_, *x_, *y_, *budget_of_;
   QDoubleSpinBox* budget_;

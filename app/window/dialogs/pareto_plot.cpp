@@ -24,6 +24,8 @@ void ParetoPlot::show_settings(std::vector<SettingSpread> settings, const Quanti
   x_ = x;
   y_ = y;
   message_ = message.toStdString();
+  setAccessibleDescription(settings_.empty() ? message
+                                             : to_qt(plural(std::ssize(settings_), "setting")));
   if (chosen_ && *chosen_ >= settings_.size()) choose(std::nullopt);
   lay_out();
 }

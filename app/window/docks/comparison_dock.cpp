@@ -24,8 +24,7 @@ class ComparisonDock : public QWidget {
     auto* column = make_inner<QVBoxLayout>(this);
     auto* line = make_inner<QHBoxLayout>();
     column->addLayout(line);
-    line->addWidget(
-        make_note("Bold: the best of a row.  Click a measure to sort the columns by it."), 1);
+    line->addWidget(note_ = make_note(), 1);
     line->addWidget(make_copy_button());
     column->addWidget(view_ = new QTableWidget, 1);
     view_->setObjectName("comparison");
@@ -93,6 +92,12 @@ class ComparisonDock : public QWidget {
     for (std::size_t r = 0; r < table.rows.size(); ++r)
       if (table.rows[r].measure->id == sorted_by_) order_ = order_by(table, r);
     table_ = in_order(table, order_);
+    note_->setText(!study_.source()        ? "Nothing is open."
+                   : study_.shows_matrix() ? "This source holds only an attention matrix: there "
+                                             "is nothing to compare it with."
+                   : table_.rows.empty()
+                       ? "Nothing is computed yet."
+                       : "Bold: the best of a row.  Click a measure to sort the columns by it.");
     fill();
   }
 
@@ -140,6 +145,7 @@ class ComparisonDock : public QWidget {
   }
 
   Study& study_;
+  QLabel* note_;
   QTableWidget* view_;
   ComparisonTable table_;           // as it is shown
   std::vector<std::size_t> order_;  // of the columns

@@ -70,7 +70,8 @@ QString mask_warning(const Source& source, const Session& session, const HeadCar
   if (session.causal || !mask_is_assumed(source)) return {};
   QString text = "⚠ The file does not state a mask: bidirectional is assumed.";
   constexpr double little = 0.05;
-  if (card && card->future_mass < little)
+  constexpr Index enough = 16;  // tokens for a share to mean anything
+  if (card && card->future_mass < little && source.layers[std::size_t(session.layer)].n() >= enough)
     text += " Only " + to_qt(format_percent(card->future_mass, 2)) +
             " of this head's attention falls on later keys, as if it were causal.";
   return text + " <a href=\"causal\">Set causal</a> or <a href=\"both\">bidirectional</a>.";
@@ -229,12 +230,12 @@ class InputDock : public QWidget {
   }
 
   void show_shading() {
-    sequence_->set_row(row_);
     const bool errors = shade_->currentIndex() == 1;
     const auto c = std::size_t(std::max(0, study_.selected_column()));
     const ColumnState* column = c < study_.columns().size() ? &study_.columns()[c] : nullptr;
     const bool reference = column && is_reference(column->column.variant);
-    const bool known = errors && column && !reference && column->metrics;
+    const bool known = errors && column && !reference && column->metrics && !column->stale;
+    sequence_->set_row(errors && !known ? nullptr : row_);
     sequence_->set_numbers(known ? column->metrics->token_error : std::vector<float>());
     const QString title = to_qt(study_.title_of(int(c)));
     if (known)

@@ -187,10 +187,12 @@ Reading InspectorDock::key_row(const ChangedKey& key, bool exact_only) const {
 
 void InspectorDock::show_changed(QLabel& heading, Readings& readings, const QString& title,
                                  const std::vector<ChangedKey>& keys) {
-  heading.setVisible(!keys.empty());
   heading.setText(title);
   std::vector<Reading> rows;
-  for (const ChangedKey& key : keys) rows.push_back(key_row(key, false));
+  constexpr float rounding = 1e-5f;  // of weights in single precision
+  for (const ChangedKey& key : keys)
+    if (std::abs(key.exact - key.approximate) > rounding) rows.push_back(key_row(key, false));
+  heading.setVisible(!rows.empty());
   readings.set_rows(rows);
 }
 

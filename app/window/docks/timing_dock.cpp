@@ -80,20 +80,13 @@ QString memory_words(const ColumnState& state) {
   return text;
 }
 
-// Exact's time over the column's in the same rounds; of a long head, where exact is not repeated,
-// over its medians.
-std::pair<QString, QString> speed_ups(const ColumnState& state, const ColumnState* exact) {
+// Exact's time over the column's in the same rounds. Where exact is not repeated there is none: its
+// first run is cold, and found a map besides.
+std::pair<QString, QString> speed_ups(const ColumnState& state) {
   if (is_reference(state.column.variant)) return {};
-  if (state.time && state.time->total_speed_up)
-    return {times_text(state.time->total_speed_up->median_ms),
-            times_text(state.time->apply_speed_up->median_ms)};
-  if (!exact || !exact->computation->applied()) return {};
-  const Timing its = timing_of(state), reference = timing_of(*exact);
-  const auto ratio = [](const StageSummary& of_exact, const StageSummary& of_this) {
-    const QString text = times_text(of_exact.median_ms / of_this.median_ms);
-    return text.isEmpty() ? text : "≈ " + text;
-  };
-  return {ratio(reference.total, its.total), ratio(reference.apply_total, its.apply_total)};
+  if (!state.time || !state.time->total_speed_up) return {"–", "–"};
+  return {times_text(state.time->total_speed_up->median_ms),
+          times_text(state.time->apply_speed_up->median_ms)};
 }
 
 QString note_of(const ColumnState& state) {
@@ -105,8 +98,7 @@ QString note_of(const ColumnState& state) {
   return notes.join(", ");
 }
 
-void add_measurements(TimingRow& row, const ColumnState& state, const ColumnState* exact,
-                      const Backend& backend) {
+void add_measurements(TimingRow& row, const ColumnState& state, const Backend& backend) {
   const Timing timing = timing_of(state);
   row.stages = {timing.plan_total, timing.upload_total};
   row.stages[1].name = upload_label(backend.id());
@@ -114,7 +106,7 @@ void add_measurements(TimingRow& row, const ColumnState& state, const ColumnStat
   for (const StageSummary& stage : row.stages) row.total += stage.median_ms;
   row.whisker_low = timing.total.p10_ms;
   row.whisker_high = timing.total.p90_ms;
-  const auto [total_ratio, apply_ratio] = speed_ups(state, exact);
+  const auto [total_ratio, apply_ratio] = speed_ups(state);
   row.texts << "" << ms_text(timing.total.median_ms)
             << (timing.total.samples > 1 ? spread_text(timing.total) : "–")
             << ms_text(timing.apply_total.median_ms) << QString::number(timing.total.samples)
@@ -135,7 +127,7 @@ TimingRow row_of(const Study& study, int column) {
   row.texts << to_qt(study.title_of(column));
   row.tip = row.texts.front();
   if (state.computation && state.computation->applied())
-    add_measurements(row, state, study.exact(), study.backend());
+    add_measurements(row, state, study.backend());
   else
     row.texts << (study.shows_matrix()  ? "nothing to time: an attention matrix alone"
                   : state.computation   ? "being computed"

@@ -39,7 +39,9 @@ void FigureWidget::resizeEvent(QResizeEvent* event) {
 
 void FigureWidget::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::StyleChange) lay_out();
+  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::StyleChange ||
+      event->type() == QEvent::FontChange)
+    lay_out();
 }
 
 }  // namespace fovea

@@ -11,7 +11,7 @@ class FigureWidget : public QWidget {
   Q_OBJECT
 
  public:
-  /// With the arrow keys and by the mouse without a button.
+  /// It takes the focus of the keyboard, and follows the mouse without a button.
   explicit FigureWidget(const QString& name);
 
  protected:

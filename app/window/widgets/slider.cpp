@@ -47,7 +47,9 @@ void Slider::mouseDoubleClickEvent(QMouseEvent* event) {
   if (event->isAccepted()) emit reset_requested();
 }
 
+// Without the focus the wheel scrolls what the slider is in.
 void Slider::wheelEvent(QWheelEvent* event) {
+  if (!hasFocus()) return event->ignore();
   constexpr int notch = 120;
   turned_ += event->angleDelta().y() != 0 ? event->angleDelta().y() : event->angleDelta().x();
   const int steps = turned_ / notch;
