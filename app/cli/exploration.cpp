@@ -78,8 +78,10 @@ Exploration explore(const ExplorationOptions& options, const Console& console) {
   }
   out.trials = explorer.trials();
   const auto refused = [](const Trial& trial) { return !trial.refused.empty(); };
-  if (!out.trials.empty() && std::ranges::all_of(out.trials, refused))
+  if (!out.trials.empty() && std::ranges::all_of(out.trials, refused)) {
+    open(out.heads.front());  // what is wrong with the source
     throw UnavailableError(out.trials.front().refused);
+  }
   return out;
 }
 

@@ -56,8 +56,8 @@ TEST_CASE("all of a slider can be grabbed, wheel and arrows step, a double click
                       Qt::NoScrollPhase, false);
     QCoreApplication::sendEvent(slider, &event);
   };
-  slider->clearFocus();
-  turn(120);  // scrolls what it is in
+  take_focus(window);  // of the canvas
+  turn(120);           // scrolls what it is in
   CHECK(slider->value() == value);
   slider->setFocus();
   REQUIRE(wait_until([&] { return slider->hasFocus(); }, 2000));

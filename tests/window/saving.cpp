@@ -297,23 +297,27 @@ TEST_CASE(
                       {{"q", {24, 4}, head}, {"k", {24, 4}, head}, {"v", {24, 4}, head}}, {});
   }
   const QString session = folder.filePath("old.fovea.json");
+  Window window(small);
+  const auto causal_in = [&](const QString& what) {
+    window->open(what);
+    REQUIRE(wait_until([&] { return window.study().length() == 24 && !window.study().opening(); }));
+    const std::optional<bool> causal = window.study().session().causal;
+    window->open(small);
+    REQUIRE(wait_until([&] { return window.study().length() == 128; }));
+    return causal;
+  };
   QDir::setCurrent(folder.filePath("a"));
-  {
-    Window window("q.safetensors");
-    REQUIRE(window.settle());
-    CHECK(window.save(session));  // without a mask of its own
-    window->change("causal", [](Session& s) { s.causal = true; });
-  }
+  window->open("q.safetensors");
+  REQUIRE(wait_until([&] { return window.study().length() == 24 && window.study().settled(); }));
+  CHECK(window.save(session));  // without a mask of its own
+  window->change("causal", [](Session& s) { s.causal = true; });
+  window->open(small);
+  REQUIRE(wait_until([&] { return window.study().length() == 128; }));
   QDir::setCurrent(folder.filePath("b"));  // another file of that name
-  CHECK_FALSE(Window("q.safetensors").study().session().causal);
-  CHECK(Window(folder.filePath("a/q.safetensors")).study().session().causal == true);
-  {
-    Window window(session);
-    REQUIRE(window.settle());
-    CHECK_FALSE(window.study().session().causal);
-    window->change("viewport", [](Session& s) { s.viewport = {0, 8, 0, 8}; });
-  }
-  CHECK(Window(folder.filePath("a/q.safetensors")).study().session().causal == true);
+  CHECK_FALSE(causal_in("q.safetensors"));
+  CHECK(causal_in(folder.filePath("a/q.safetensors")) == true);
+  CHECK_FALSE(causal_in(session));
+  CHECK(causal_in(folder.filePath("a/q.safetensors")) == true);
   QDir::setCurrent(here);
 }
 

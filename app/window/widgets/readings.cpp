@@ -32,8 +32,8 @@ void Readings::set_rows(const std::vector<Reading>& rows) {
     if (!used) continue;
     const bool links = !rows[i].link.isEmpty();
     label->setTextFormat(links ? Qt::RichText : Qt::PlainText);
-    label->setTextInteractionFlags(
-        links ? Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard : Qt::NoTextInteraction);
+    // Not by Tab: there may be a dozen, and Ctrl+G goes to any pair.
+    label->setTextInteractionFlags(links ? Qt::LinksAccessibleByMouse : Qt::NoTextInteraction);
     label->setText(links ? QString("<a href=\"%1\" style=\"text-decoration: none\">%2</a>")
                                .arg(rows[i].link, rows[i].label.toHtmlEscaped())
                          : rows[i].label);

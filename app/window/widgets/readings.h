@@ -11,7 +11,7 @@ namespace fovea {
 
 struct Reading {
   QString label, value, tip;
-  QString link = {};  // of the label: it can be clicked, or chosen with Tab and Enter
+  QString link = {};  // of the label: it can be clicked
 };
 
 class Readings : public QWidget {
