@@ -9,7 +9,7 @@
 namespace fovea {
 namespace {
 
-constexpr Index band_entries = Index{1} << 22;
+constexpr Index entries_of_a_band = Index{1} << 22;
 constexpr std::uint32_t query_sample_purpose = 0x7370616e;  // "span": unlike other streams
 
 void require_tokens(const Grouping& groups, const std::string& which, Index n) {
@@ -115,7 +115,7 @@ class Means {
 /// Calls use(band) for adjacent queries at a time, few enough for one band of P.
 template <class Use>
 void for_bands(const std::vector<Index>& queries, Index n, Use use) {
-  const Index height = std::clamp<Index>(band_entries / n, 1, 1024);
+  const Index height = std::clamp<Index>(entries_of_a_band / n, 1, 1024);
   for (std::size_t i = 0; i < queries.size();) {
     IndexRange band{queries[i], queries[i] + 1};
     while (++i < queries.size() && queries[i] == band.end && band.size() < height) ++band.end;

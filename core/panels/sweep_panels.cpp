@@ -6,20 +6,20 @@
 namespace fovea {
 namespace {
 
-enum class Quantity { time, memory, error };
+enum class SweptNumber { time, memory, error };
 
 /// Nothing where it was not measured.
-std::optional<SeriesPlot::Point> point_of(const SweepPoint& point, Quantity quantity,
+std::optional<SeriesPlot::Point> point_of(const SweepPoint& point, SweptNumber number,
                                           SweepTime time) {
   SeriesPlot::Point out{.n = double(point.n), .hollow = !point.fitted.empty()};
-  if (quantity == Quantity::time) {
+  if (number == SweptNumber::time) {
     const StageSummary& t = time_of(point, time);
     out.value = t.median_ms, out.low = t.p10_ms, out.high = t.p90_ms;
     return out;
   }
-  if (quantity == Quantity::error && (!point.error || !std::isfinite(*point.error)))
+  if (number == SweptNumber::error && (!point.error || !std::isfinite(*point.error)))
     return std::nullopt;
-  out.value = out.low = out.high = quantity == Quantity::error ? *point.error : point.bytes;
+  out.value = out.low = out.high = number == SweptNumber::error ? *point.error : point.bytes;
   return out;
 }
 
@@ -37,38 +37,38 @@ std::optional<SeriesPlot::Mark> mark_of(const SweepPanels& in, std::size_t serie
                           std::to_string(rounded_n(crossover))};
 }
 
-SeriesPlot::Series series_of(const SweepPanels& in, std::size_t s, Quantity quantity) {
+SeriesPlot::Series series_of(const SweepPanels& in, std::size_t s, SweptNumber number) {
   const Sweep& sweep = in.sweep;
   const std::string reading =
       s == 0 ? "the reference" : to_text(crossover_of(sweep, s, in.time), sweep.complete);
   SeriesPlot::Series series{.name = label_of(sweep, s) + ": " + reading};
   std::ptrdiff_t before = -2;  // place of the last point among the lengths
   for (const SweepPoint& point : sweep.series[s].points) {
-    auto made = point_of(point, quantity, in.time);
+    auto made = point_of(point, number, in.time);
     if (!made) continue;
     const auto place = std::ranges::find(sweep.lengths, point.n) - sweep.lengths.begin();
     made->joined = place == before + 1;  // else something between was not measured
-    made->weak = quantity == Quantity::time && (point.few_samples() || throttled(sweep, point));
+    made->weak = number == SweptNumber::time && (point.few_samples() || throttled(sweep, point));
     made->ringed = in.chosen == SweepSpot{s, point.n};
     before = place;
     series.points.push_back(*made);
   }
-  if (quantity == Quantity::time) series.mark = mark_of(in, s);
+  if (number == SweptNumber::time) series.mark = mark_of(in, s);
   return series;
 }
 
-Panel panel_of(const SweepPanels& in, Quantity quantity) {
+Panel panel_of(const SweepPanels& in, SweptNumber number) {
   using Unit = SeriesPlot::Unit;
   const std::string time = in.time == SweepTime::total ? "Time from Q, K, V to Z" : "Time of apply";
   const auto [title, unit] =
-      quantity == Quantity::time ? std::pair{time, Unit::milliseconds}
-      : quantity == Quantity::memory
+      number == SweptNumber::time ? std::pair{time, Unit::milliseconds}
+      : number == SweptNumber::memory
           ? std::pair{std::string("Memory beside Q, K, V, Z, counted"), Unit::bytes}
           : std::pair{std::string("Output error ‖Z̃ − Z‖ / ‖Z‖"), Unit::none};
   SeriesPlot plot{
       .x_label = "n, tokens", .lengths = in.sweep.lengths, .unit = unit, .empty = in.message};
   for (std::size_t s = 0; s < in.sweep.series.size(); ++s)
-    plot.series.push_back(series_of(in, s, quantity));
+    plot.series.push_back(series_of(in, s, number));
   return {.title = title, .body = std::move(plot)};
 }
 
@@ -121,8 +121,8 @@ std::string unmeasured_note(const Sweep& sweep) {
 
 std::vector<Panel> make_panels(const SweepPanels& in) {
   std::vector<Panel> panels;
-  for (const Quantity quantity : {Quantity::time, Quantity::memory, Quantity::error})
-    panels.push_back(panel_of(in, quantity));
+  for (const SweptNumber number : {SweptNumber::time, SweptNumber::memory, SweptNumber::error})
+    panels.push_back(panel_of(in, number));
   return panels;
 }
 

@@ -11,6 +11,7 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QSettings>
 #include <QSlider>
 #include <QStandardPaths>
@@ -148,6 +149,9 @@ TEST_CASE("no word is cut, on a laptop's screen and on a wide one, dark and ligh
         CAPTURE(c);
         const QStringList cut = cut_words(*window);
         CHECK_MESSAGE(cut.isEmpty(), cut.join("; ").toStdString());
+        for (const auto* scroll : window->findChildren<QScrollArea*>("dock_scroll"))
+          if (scroll->isVisible())
+            CHECK(scroll->widget()->width() <= scroll->viewport()->width());  // else it is clipped
       }
     }
 }

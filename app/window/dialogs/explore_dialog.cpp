@@ -31,7 +31,7 @@
 namespace fovea {
 namespace {
 
-const QString stop_text = "&Stop", resume_text = "&Go on", start_text = "&Try again";
+const QString stop_trials = "&Stop", resume_trials = "&Go on", start_trials = "&Try again";
 constexpr double standard_cost = 0.25, standard_error = 0.05;  // budgets
 constexpr std::size_t most_columns = 8;                        // that a rectangle adds at a time
 
@@ -113,7 +113,7 @@ QLayout* ExploreDialog::make_controls() {
   settings_->setToolTip(
       "Its standard setting first, then others of its parameters, from coarse to fine");
   row->addStretch(1);
-  row->addWidget(start_ = new QPushButton(start_text));
+  row->addWidget(start_ = new QPushButton(start_trials));
   start_->setObjectName("explore_start");
   start_->setAutoDefault(false);
   for (QComboBox* choice : {scope_, settings_})
@@ -353,9 +353,9 @@ void ExploreDialog::refresh_state() {
   set_style(*state_, !run_.running() && run_.stale() ? "warning" : "note");
   progress_->setVisible(run_.running());
   if (run_.total() > 0) progress_->setValue(int(1000 * run_.trials()->size() / run_.total()));
-  start_->setText(run_.running()                    ? stop_text
-                  : is_tried() && run_.can_resume() ? resume_text
-                                                    : start_text);
+  start_->setText(run_.running()                    ? stop_trials
+                  : is_tried() && run_.can_resume() ? resume_trials
+                                                    : start_trials);
   start_->setEnabled(run_.running() || study_.problem());
   const bool any = !run_.trials()->empty() && is_of_this_source();
   copy_->setEnabled(any);

@@ -119,7 +119,9 @@ class InputDock : public QWidget {
     auto* shading = make_inner<QHBoxLayout>();
     add_field(*shading, "Shade &by", shade_ = new QComboBox, 0, 1);
     shade_->setObjectName("shade");
-    shade_->addItems({"attention of the query", "output error of the column"});
+    shade_->addItems({"attention", "output error"});
+    shade_->setItemData(0, "The weights of the shown query, in the selected column",
+                        Qt::ToolTipRole);
     shade_->setItemData(1,
                         "|z̃ − z| of each token as a query, in the selected column: where this "
                         "variant fails. Q goes to the next worst query.",
