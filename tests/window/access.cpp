@@ -151,7 +151,9 @@ TEST_CASE("no word is cut, on a laptop's screen and on a wide one, dark and ligh
         CHECK_MESSAGE(cut.isEmpty(), cut.join("; ").toStdString());
         for (const auto* scroll : window->findChildren<QScrollArea*>("dock_scroll"))
           if (scroll->isVisible())
-            CHECK(scroll->widget()->width() <= scroll->viewport()->width());  // else it is clipped
+            CHECK_MESSAGE(
+                scroll->widget()->width() <= scroll->viewport()->width(),  // else it is clipped
+                scroll->parentWidget()->objectName().toStdString());
       }
     }
 }

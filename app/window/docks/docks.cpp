@@ -25,7 +25,7 @@ QWidget* scrolled(QWidget* page) {
                    [bar](int low, int high) { bar->setEnabled(high > low); });
   scroll->setFocusPolicy(Qt::NoFocus);
   scroll->setWidget(page);
-  scroll->setMinimumWidth(232);  // narrower, words would be cut
+  scroll->setMinimumWidth(244);  // narrower, words would be cut
   return scroll;
 }
 
@@ -71,7 +71,7 @@ void Docks::arrange() {
   const QSize room = window_.screen()->availableSize();
   const int wide = room.width();
   window_.resizeDocks({left_, right_},
-                      {std::clamp(wide / 8, 236, 248), std::clamp(wide / 7, 264, 276)},
+                      {std::clamp(wide / 8, 246, 252), std::clamp(wide / 7, 264, 276)},
                       Qt::Horizontal);
   window_.resizeDocks({right_, below_}, {560, 280}, Qt::Vertical);
   window_.resizeDocks({bottom_}, {room.height() < 900 ? 140 : 200}, Qt::Vertical);

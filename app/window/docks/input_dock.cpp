@@ -119,6 +119,8 @@ class InputDock : public QWidget {
     auto* shading = make_inner<QHBoxLayout>();
     add_field(*shading, "Shade &by", shade_ = new QComboBox, 0, 1);
     shade_->setObjectName("shade");
+    shade_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    shade_->setMinimumContentsLength(8);
     shade_->addItems({"attention", "output error"});
     shade_->setItemData(0, "The weights of the shown query, in the selected column",
                         Qt::ToolTipRole);
