@@ -277,6 +277,9 @@ TEST_CASE("the heads of all layers are shown, and sorted by error, entropy or de
   CHECK(sorted_by(2, [](const HeadCard& c) { return c.entropy; }));
   CHECK(sorted_by(3, [](const HeadCard& c) { return c.density; }));
   window.shoot("all_heads");
+  // All of them are seen: the list is as high as its rows are.
+  CHECK(gallery->viewport()->rect().contains(gallery->visualItemRect(gallery->item(0))));
+  CHECK(gallery->viewport()->rect().contains(gallery->visualItemRect(gallery->item(47))));
   const auto first = gallery->head(0);
   QTest::mouseClick(gallery->viewport(), Qt::LeftButton, {}, {10, 10});
   CHECK(window.study().session().layer == first.first);

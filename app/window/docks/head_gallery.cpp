@@ -131,7 +131,8 @@ void HeadGallery::refresh() {
 void HeadGallery::fit_height() {
   const int width = viewport()->width();
   const int columns = std::max(1, (width + gap) / (preferred_side + gap));
-  const int cell = width / columns;  // the preferred side, stretched until the row is full
+  // The preferred side, stretched until the row is full but for the pixel that the list keeps free.
+  const int cell = (width - 1) / columns;
   setGridSize({cell, cell});
   setFixedHeight(std::max(1, (count() + columns - 1) / columns) * cell + 2 * frameWidth());
 }
