@@ -288,6 +288,10 @@ void Files::export_by_dialog() {
 void Files::export_to(const QString& path, const FigureStyle& style) {
   const auto model = window_.study().model();
   if (!model) return window_.show_status("There is nothing to export yet");
+  if (window_.study().comparison())
+    window_.info_bar().show_message(
+        "Every column is exported by itself: two columns are compared in one panel only on the "
+        "screen.");
   write(path, figure_of(*model, provenance_of(window_.study()), style));
 }
 

@@ -1,7 +1,9 @@
 // Two columns compared in the panels of one, and columns that are duplicated to be compared.
 #include <doctest/doctest.h>
 
+#include <QFileInfo>
 #include <QStatusBar>
+#include <QTemporaryDir>
 
 #include "window/pointer.h"
 
@@ -121,6 +123,20 @@ TEST_CASE("a causal head is not split, and one column is compared with none") {
   window.trigger("remove");
   window.trigger("compare");
   CHECK(compared(window).empty());
+}
+
+TEST_CASE("an export says that it shows every column by itself") {
+  Window window(small);
+  show(window, {View::heatmap}, {"exact", "h1d"});
+  REQUIRE(window.settle());
+  window.study().select_column(1);
+  const QTemporaryDir folder;
+  CHECK(window.export_to(folder.filePath("plain.png"), {}));
+  CHECK(window->info_bar().message().isEmpty());
+  window.trigger("compare_wipe");
+  window->files().export_to(folder.filePath("compared.png"), {});
+  CHECK(window->info_bar().message().contains("exported by itself"));
+  CHECK(wait_until([&] { return QFileInfo::exists(folder.filePath("compared.png")); }));
 }
 
 TEST_CASE("a split becomes a wipe where a causal mask leaves nothing above the diagonal") {
