@@ -63,7 +63,7 @@ Spread spread_of(std::vector<double> values);
 struct SettingSpread {
   const Variant* variant = nullptr;
   Values values;
-  Index n = 0;               // settings are told apart by the length, too
+  Index n = 0;               // equal values at another length are another setting
   Spread x, y;               // of the heads that have both numbers
   Index heads = 0;           // that have both numbers
   Index without = 0;         // that were measured and lack one of them

@@ -19,13 +19,6 @@ using nlohmann::json;
 
 const std::string bundled = std::string(FOVEA_ASSETS) + "/minilm/minilm-l6.safetensors";
 
-json document_of(const std::vector<std::string>& arguments) {
-  const Ended ended = run_program(arguments);
-  CAPTURE(ended.err);
-  REQUIRE(ended.status == 0);
-  return ended.json();
-}
-
 /// Of settings with numbers: whether no other is at most as large in both and smaller in one.
 bool on_front(const json& settings, const json& one) {
   const auto x = [](const json& s) { return s["x"]["median"].get<double>(); };

@@ -1,5 +1,6 @@
 #include "cli/program.h"
 
+#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -81,6 +82,13 @@ Ended run_program(const std::vector<std::string>& arguments, double interrupt_af
           .out = output.empty() ? read_bytes(out) : "",
           .err = read_bytes(err),
           .cpu_seconds = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime) - before};
+}
+
+nlohmann::json document_of(const std::vector<std::string>& arguments) {
+  const Ended ended = run_program(arguments);
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  return ended.json();
 }
 
 }  // namespace fovea::test

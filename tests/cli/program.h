@@ -27,4 +27,7 @@ struct Ended {
 Ended run_program(const std::vector<std::string>& arguments, double interrupt_after = 0,
                   const std::string& output = "");
 
+/// What a command that must succeed writes as JSON.
+nlohmann::json document_of(const std::vector<std::string>& arguments);
+
 }  // namespace fovea::test

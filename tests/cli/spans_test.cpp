@@ -13,13 +13,6 @@ using nlohmann::json;
 
 const std::string bundled = std::string(FOVEA_ASSETS) + "/minilm/minilm-l6.safetensors";
 
-json document_of(const std::vector<std::string>& arguments) {
-  const Ended ended = run_program(arguments);
-  CAPTURE(ended.err);
-  REQUIRE(ended.status == 0);
-  return ended.json();
-}
-
 double mass(const json& variant, std::size_t queries, std::size_t keys) {
   return variant["mass"][queries][keys]["mass"].get<double>();
 }

@@ -166,7 +166,7 @@ TEST_CASE("settings over heads: of what is better when there is more, the most i
   CHECK(settings[1].y.median == 0.9);
 }
 
-TEST_CASE("settings over heads: values and lengths tell settings apart") {
+TEST_CASE("settings over heads: other values, or another length, are another setting") {
   std::vector<Trial> trials(3, trial("h1d", 0, 0.5, 0.3));
   trials[1].values[0] = std::int64_t{32};
   trials[2].n = 128;
@@ -184,7 +184,7 @@ TEST_CASE("settings over heads: each length has a front of its own") {
   CHECK_FALSE(settings_over_heads(trials, cost, error)[1].on_front);
 }
 
-TEST_CASE("settings over heads: times of few runs and of a slowed machine are told") {
+TEST_CASE("settings over heads: times of few runs and of a slowed machine are marked") {
   const Quantity time("time", "--x");
   std::vector<Trial> trials{trial("h1d", 0, 0.1, 0.1), trial("tf", 0, 0.5, 0.5)};
   for (Trial& one : trials) {

@@ -200,7 +200,7 @@ TEST_CASE("task 8: whether a time can be trusted, and all measures for a paper")
   };
   REQUIRE(wait_until(timed));
   window.trigger("again");
-  CHECK(wait_until([&] { return !timed(); }));  // all are measured anew
+  CHECK(wait_until([&] { return !timed(); }));  // F5 measures all of them again
   CHECK(wait_until(timed));
   window->findChild<QDockWidget*>("Comparison")->raise();
   const auto actions = window->findChildren<QAction*>();

@@ -7,7 +7,6 @@
 #include <QHeaderView>
 #include <QHideEvent>
 #include <QLabel>
-#include <QProgressBar>
 #include <QPushButton>
 #include <QSettings>
 #include <QSortFilterProxyModel>
@@ -22,6 +21,7 @@
 #include "study/background.h"
 #include "sweep/sweep.h"
 #include "window/dialogs/heads_model.h"
+#include "window/dialogs/measuring_footer.h"
 #include "window/dialogs/pareto_plot.h"
 #include "window/dialogs/questions.h"
 #include "window/main_window.h"
@@ -82,7 +82,15 @@ ExploreDialog::ExploreDialog(MainWindow& window)
   column->addWidget(pages_ = new QTabWidget, 1);
   pages_->addTab(make_plot_page(), "&Error against cost");
   pages_->addTab(make_heads_page(), "&Heads × variants");
-  column->addLayout(make_buttons());
+  column->addWidget(
+      footer_ = new MeasuringFooter(
+          *this, "explore_state",
+          {"&Copy as CSV", "Copies the points, or the table of heads", [this] { copy(); }},
+          {"E&xport…",
+           "The plot as PDF, SVG or PNG; the table of heads as JSON or CSV, which "
+           "another program can read",
+           [this] { export_by_dialog(); }},
+          "Stops and keeps what was tried"));
   connect(&run_, &ExplorationRun::changed, this, &ExploreDialog::refresh);
   connect(pages_, &QTabWidget::currentChanged, this, &ExploreDialog::refresh);
   for (const auto signal : {&Study::session_changed, &Study::columns_changed})
@@ -207,33 +215,6 @@ QWidget* ExploreDialog::make_heads_page() {
   return page;
 }
 
-QLayout* ExploreDialog::make_buttons() {
-  auto* row = make_inner<QHBoxLayout>();
-  row->addWidget(state_ = make_note(), 1);
-  state_->setObjectName("explore_state");
-  row->addWidget(progress_ = new QProgressBar);
-  progress_->setRange(0, 1000);
-  progress_->setTextVisible(false);
-  progress_->setFixedWidth(160);
-  progress_->setAccessibleName("Progress");
-  const auto add_button = [&](const QString& text, const QString& tip, auto clicked) {
-    auto* button = new QPushButton(text);
-    button->setToolTip(tip);
-    button->setAutoDefault(false);
-    connect(button, &QPushButton::clicked, this, clicked);
-    row->addWidget(button);
-    return button;
-  };
-  copy_ =
-      add_button("&Copy as CSV", "Copies the points, or the table of heads", &ExploreDialog::copy);
-  export_ = add_button("E&xport…",
-                       "The plot as PDF, SVG or PNG; the table of heads as JSON or CSV, which "
-                       "another program can read",
-                       &ExploreDialog::export_by_dialog);
-  add_button("C&lose", "Stops and keeps what was tried", &QWidget::close);
-  return row;
-}
-
 void ExploreDialog::open_dialog(Page page) {
   if (page == Page::heads && scope() == HeadScope::head)  // a table of one head says little
     scope_->setCurrentIndex(scope_->findData(int(HeadScope::source)));
@@ -278,7 +259,7 @@ Budget ExploreDialog::budget() const {
 
 void ExploreDialog::start() {
   plot_->choose(std::nullopt);
-  outcome_.clear();
+  footer_->set_outcome({});
   const Backend& backend = study_.backend();
   run_.start(scope(), options(), to_qt(backend.device() + ", " + backend.precision()));
   refresh();
@@ -347,23 +328,20 @@ void ExploreDialog::refresh_heads() {
 }
 
 void ExploreDialog::refresh_state() {
-  QStringList lines{outcome_, state()};
-  lines.removeAll({});
-  state_->setText(lines.join("\n"));
-  set_style(*state_, !run_.running() && run_.stale() ? "warning" : "note");
-  progress_->setVisible(run_.running());
-  if (run_.total() > 0) progress_->setValue(int(1000 * run_.trials()->size() / run_.total()));
   start_->setText(run_.running()                    ? stop_trials
                   : is_tried() && run_.can_resume() ? resume_trials
                                                     : start_trials);
   start_->setEnabled(run_.running() || study_.problem());
-  const bool any = !run_.trials()->empty() && is_of_this_source();
-  copy_->setEnabled(any);
-  export_->setEnabled(any);
+  const double tried =
+      double(run_.trials()->size()) / double(std::max<std::size_t>(1, run_.total()));
+  footer_->show_state({.text = state(),
+                       .warns = !run_.running() && run_.stale(),
+                       .progress = run_.running() ? std::optional(tried) : std::nullopt,
+                       .can_export = !run_.trials()->empty() && is_of_this_source()});
 }
 
 QString ExploreDialog::message_text() const {
-  return state_->text() + "\n" + reading_->text();
+  return footer_->text() + "\n" + reading_->text();
 }
 
 void ExploreDialog::read_setting() {
@@ -380,12 +358,11 @@ void ExploreDialog::read_setting() {
 void ExploreDialog::show_settings(const std::vector<std::size_t>& places) {
   if (!is_of_this_source()) return refresh();
   if (places.size() > most_columns) {
-    outcome_ = QString(
-                   "The rectangle holds %1 settings, and at most %2 columns are added at a "
-                   "time: draw a smaller one")
-                   .arg(places.size())
-                   .arg(most_columns);
-    return refresh_state();
+    return footer_->set_outcome(
+        QString("The rectangle holds %1 settings, and at most %2 columns are added at a "
+                "time: draw a smaller one")
+            .arg(places.size())
+            .arg(most_columns));
   }
   std::vector<Column> columns;
   for (const std::size_t place : places) {
@@ -397,10 +374,9 @@ void ExploreDialog::show_settings(const std::vector<std::size_t>& places) {
       columns.back().values = fitted_values(column, setting.n, study_.length()).values;
   }
   window_.editor().add_columns(columns);
-  outcome_ = columns.size() == 1
-                 ? "Shown as a column: " + to_qt(find_variant(columns[0].variant).label)
-                 : QString("Shown as columns: %1 settings").arg(columns.size());
-  refresh_state();
+  footer_->set_outcome(columns.size() == 1
+                           ? "Shown as a column: " + to_qt(find_variant(columns[0].variant).label)
+                           : QString("Shown as columns: %1 settings").arg(columns.size()));
 }
 
 void ExploreDialog::show_head(const QModelIndex& index) {
@@ -433,7 +409,8 @@ void ExploreDialog::export_by_dialog() {
 void ExploreDialog::export_plot(const QString& path, const FigureStyle& style) {
   Figure figure = plot_->figure_for(style);
   figure.footer = provenance().toStdString();
-  write(path, [path = path.toStdString(), figure] { write_figure(path, figure); });
+  footer_->write(window_.background(), path,
+                 [path = path.toStdString(), figure] { write_figure(path, figure); });
 }
 
 void ExploreDialog::export_heads(const QString& path) {
@@ -444,21 +421,9 @@ void ExploreDialog::export_heads(const QString& path) {
   document.update(to_json(model_->table(), *run_.source(), run_.options().seed));
   const std::string text = path.endsWith(".csv") ? to_csv(model_->table(), run_.options().seed)
                                                  : text_of(document, 2) + "\n";
-  write(path, [path = path.toStdString(), text] {
+  footer_->write(window_.background(), path, [path = path.toStdString(), text] {
     write_atomically(path, [&](std::ostream& out) { out << text; });
   });
-}
-
-void ExploreDialog::write(const QString& path, std::function<void()> work) {
-  const auto show_outcome = [this](const QString& outcome) {
-    outcome_ = outcome;
-    refresh_state();
-  };
-  show_outcome("Writing " + path + "…");
-  window_.background().files.run(std::move(work), this,
-                                 [show_outcome, path](const std::string& error) {
-                                   show_outcome(error.empty() ? "Wrote " + path : to_qt(error));
-                                 });
 }
 
 }  // namespace fovea

@@ -9,7 +9,6 @@
 class QComboBox;
 class QDoubleSpinBox;
 class QLabel;
-class QProgressBar;
 class QPushButton;
 class QSortFilterProxyModel;
 class QTableView;
@@ -19,6 +18,7 @@ namespace fovea {
 
 class HeadsModel;
 class MainWindow;
+class MeasuringFooter;
 class ParetoPlot;
 struct FigureStyle;
 
@@ -51,7 +51,6 @@ class ExploreDialog : public QDialog {
   QLayout* make_controls();
   QWidget* make_plot_page();
   QWidget* make_heads_page();
-  QLayout* make_buttons();
   ExploreOptions options() const;
   HeadScope scope() const;
   Budget budget() const;
@@ -69,23 +68,21 @@ class ExploreDialog : public QDialog {
   void show_settings(const std::vector<std::size_t>& places);
   void show_head(const QModelIndex& index);
   void export_by_dialog();
-  void write(const QString& path, std::function<void()> work);
 
   MainWindow& window_;
   Study& study_;
   ExplorationRun run_;
-  QString outcome_;             // of the last export, or what was shown as columns
   bool fits_complete_ = false;  // the widths of the table's columns are for all trials
   QTabWidget* pages_;
   QComboBox *scope_, *settings_, *x_, *y_, *budget_of_;
   QDoubleSpinBox* budget_;
-  QPushButton *start_, *copy_, *export_;
+  QPushButton* start_;
   ParetoPlot* plot_;
   QTableView* heads_;
   HeadsModel* model_;
   QSortFilterProxyModel* sorted_;
-  QLabel *state_, *reading_, *sum_;
-  QProgressBar* progress_;
+  QLabel *reading_, *sum_;
+  MeasuringFooter* footer_;
 };
 
 }  // namespace fovea

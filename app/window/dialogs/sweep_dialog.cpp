@@ -5,11 +5,11 @@
 #include <QComboBox>
 #include <QHideEvent>
 #include <QLabel>
-#include <QProgressBar>
 #include <QPushButton>
 #include <QSettings>
 
 #include "study/background.h"
+#include "window/dialogs/measuring_footer.h"
 #include "window/dialogs/questions.h"
 #include "window/dialogs/sweep_plot.h"
 #include "window/main_window.h"
@@ -38,7 +38,12 @@ SweepDialog::SweepDialog(MainWindow& window)
   reading_->setWordWrap(true);
   reading_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   reading_->setMinimumHeight(2 * fontMetrics().lineSpacing());
-  column->addLayout(make_buttons());
+  column->addWidget(footer_ = new MeasuringFooter(
+                        *this, "sweep_state",
+                        {"&Copy as CSV", "Copies all points with their runs as a table",
+                         [this] { copy_table(); }},
+                        {"&Export…", "As PDF, SVG or PNG", [this] { export_by_dialog(); }},
+                        "Stops measuring and keeps what was measured"));
   connect(&run_, &SweepRun::changed, this, &SweepDialog::refresh);
   for (const auto signal : {&Study::session_changed, &Study::columns_changed})
     connect(&study_, signal, this, [this] {
@@ -88,30 +93,6 @@ QLayout* SweepDialog::make_controls() {
   return row;
 }
 
-QLayout* SweepDialog::make_buttons() {
-  auto* row = make_inner<QHBoxLayout>();
-  row->addWidget(state_ = make_note(), 1);
-  state_->setObjectName("sweep_state");
-  row->addWidget(progress_ = new QProgressBar);
-  progress_->setRange(0, 1000);
-  progress_->setTextVisible(false);
-  progress_->setFixedWidth(160);
-  progress_->setAccessibleName("Progress of the sweep");
-  const auto add_button = [&](const QString& text, const QString& tip, auto clicked) {
-    auto* button = new QPushButton(text);
-    button->setToolTip(tip);
-    button->setAutoDefault(false);
-    connect(button, &QPushButton::clicked, this, clicked);
-    row->addWidget(button);
-    return button;
-  };
-  copy_ = add_button("&Copy as CSV", "Copies all points with their runs as a table",
-                     &SweepDialog::copy_table);
-  export_ = add_button("&Export…", "As PDF, SVG or PNG", &SweepDialog::export_by_dialog);
-  add_button("C&lose", "Stops measuring and keeps what was measured", &QWidget::close);
-  return row;
-}
-
 void SweepDialog::open_dialog() {
   show();
   raise();
@@ -138,7 +119,7 @@ void SweepDialog::measure() {
   measured_ = limits();
   QSettings().setValue("sweep/seconds", allowed_->currentData());
   plot_->choose(std::nullopt);
-  outcome_.clear();
+  footer_->set_outcome({});
   run_.start(measured_, provenance_of(window_.study()) +
                             (niceness > 0 ? QString(", at nice %1").arg(niceness) : ""));
   refresh();
@@ -181,6 +162,10 @@ QString SweepDialog::state() const {
   return run_.complete() ? run_.provenance() : "Stopped; what was measured is kept";
 }
 
+bool SweepDialog::any_point() const {
+  return !run_.sweep().series.empty() && !run_.sweep().series.front().points.empty();
+}
+
 void SweepDialog::refresh() {
   plot_->show_sweep(run_.sweep(), SweepTime(time_->currentData().toInt()), message());
   refresh_state();
@@ -191,30 +176,24 @@ void SweepDialog::refresh() {
 // long.
 void SweepDialog::refresh_state() {
   refresh_lengths();
-  const bool warns = !run_.running() && run_.stale();
-  QStringList lines{outcome_, state()};
-  lines.removeAll({});
-  state_->setText(lines.join("\n"));
-  state_->setToolTip(run_.provenance());
-  set_style(*state_, warns ? "warning" : "note");
-  progress_->setVisible(run_.running());
-  progress_->setValue(int(1000 * run_.status().fraction));
   measure_->setText(run_.running() ? stop_text : "Measure a&gain");
   measure_->setEnabled(run_.running() || study_.problem());
-  const bool any = !run_.sweep().series.empty() && !run_.sweep().series.front().points.empty();
-  export_->setEnabled(any);
-  copy_->setEnabled(any);
+  footer_->show_state(
+      {.text = state(),
+       .tip = run_.provenance(),
+       .warns = !run_.running() && run_.stale(),
+       .progress = run_.running() ? std::optional(run_.status().fraction) : std::nullopt,
+       .can_export = any_point()});
 }
 
 QString SweepDialog::message_text() const {
-  return state_->text() + "\n" + reading_->text();
+  return footer_->text() + "\n" + reading_->text();
 }
 
 void SweepDialog::read(std::optional<SweepSpot> spot) {
-  const QString text = spot ? sweep_reading(plot_->figure().panels.sweep, *spot)
-                       : copy_->isEnabled()
-                           ? "Point at a measurement, or choose one with the arrow keys."
-                           : "";
+  const QString text = spot          ? sweep_reading(plot_->figure().panels.sweep, *spot)
+                       : any_point() ? "Point at a measurement, or choose one with the arrow keys."
+                                     : "";
   reading_->setText(text);
 }
 
@@ -231,16 +210,8 @@ void SweepDialog::export_to(const QString& path, const FigureStyle& style) {
   SweepFigure figure = plot_->figure_for(style);
   figure.page.title = "Time, memory and error against n";
   figure.page.footer = run_.provenance().toStdString();
-  const auto show_outcome = [this](const QString& outcome) {
-    outcome_ = outcome;
-    refresh_state();
-  };
-  show_outcome("Writing " + path + "…");
-  window_.background().files.run(
-      [path = path.toStdString(), figure] { write_figure(path, figure_of(figure)); }, this,
-      [show_outcome, path](const std::string& error) {
-        show_outcome(error.empty() ? "Wrote " + path : to_qt(error));
-      });
+  footer_->write(window_.background(), path,
+                 [path = path.toStdString(), figure] { write_figure(path, figure_of(figure)); });
 }
 
 }  // namespace fovea

@@ -7,12 +7,12 @@
 
 class QComboBox;
 class QLabel;
-class QProgressBar;
 class QPushButton;
 
 namespace fovea {
 
 class MainWindow;
+class MeasuringFooter;
 class SweepPlot;
 struct FigureStyle;
 struct SweepSpot;
@@ -39,12 +39,12 @@ class SweepDialog : public QDialog {
 
  private:
   QLayout* make_controls();
-  QLayout* make_buttons();
   SweepLimits limits() const;
   void measure();
   void refresh();
   void refresh_state();
   void refresh_lengths();
+  bool any_point() const;
   QString message() const;
   QString state() const;
   void read(std::optional<SweepSpot> spot);
@@ -54,12 +54,11 @@ class SweepDialog : public QDialog {
   Study& study_;
   SweepRun run_;
   SweepLimits measured_;  // of the last sweep
-  QString outcome_;       // of the last export
   QComboBox *time_, *longest_, *allowed_;
-  QPushButton *measure_, *export_, *copy_;
+  QPushButton* measure_;
   SweepPlot* plot_;
-  QLabel *state_, *reading_;
-  QProgressBar* progress_;
+  QLabel* reading_;
+  MeasuringFooter* footer_;
 };
 
 }  // namespace fovea

@@ -1,0 +1,53 @@
+// A MeasuringFooter is the last line of a dialog that measures in the background: what it does, how
+// far it is, how the last export ended, and buttons to copy, export and close.
+#pragma once
+
+#include <QWidget>
+#include <functional>
+#include <optional>
+
+class QDialog;
+class QLabel;
+class QProgressBar;
+class QPushButton;
+
+namespace fovea {
+
+struct Background;
+
+class MeasuringFooter : public QWidget {
+  Q_OBJECT
+
+ public:
+  struct Button {
+    QString text, tip;
+    std::function<void()> run;
+  };
+  /// `name` of its text, for tests.
+  MeasuringFooter(QDialog& dialog, const QString& name, const Button& copy, const Button& to_export,
+                  const QString& close_tip);
+
+  struct State {
+    QString text, tip = {};
+    bool warns = false;
+    std::optional<double> progress = {};  // in [0, 1], while it measures
+    bool can_export = false;
+  };
+  void show_state(const State& state);
+  /// Above the state, until the next one; empty: none.
+  void set_outcome(const QString& outcome);
+  /// Writes a file in the background, and then says how that ended.
+  void write(Background& background, const QString& path, std::function<void()> work);
+  QString text() const;
+
+ private:
+  void refresh();
+
+  QString outcome_;
+  State shown_;
+  QLabel* state_;
+  QProgressBar* progress_;
+  QPushButton *copy_, *export_;
+};
+
+}  // namespace fovea
