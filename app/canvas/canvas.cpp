@@ -275,7 +275,7 @@ void Canvas::Impl::choose_rows_and_columns() {
   };
   rows = {view};
   columns = {column};
-  const auto exact = model->exact_column;
+  const auto exact = model->exact_of(column);
   if (exact && *exact != column && is_picture(column) && is_picture(*exact))
     columns = {*exact, column};
 }

@@ -83,11 +83,14 @@ void Controls::column_menu(const Scene& scene) {
     ImGui::EndMenu();
   }
   if (compared && menu_item("End comparison")) request({});
-  if (menu_item("Duplicate column"))
-    requests_.push_back([column](Canvas& c) {
+  const auto act_on_column = [&](const char* action) {
+    requests_.push_back([column, action](Canvas& c) {
       emit c.column_chosen(column);
-      emit c.action_requested("duplicate");
+      emit c.action_requested(action);
     });
+  };
+  if (menu_item("Duplicate column")) act_on_column("duplicate");
+  if (menu_item("Hold the head", true, scene.model.holds_head(column))) act_on_column("hold");
 }
 
 }  // namespace fovea::canvas

@@ -161,12 +161,11 @@ Problem HeadOptions::problem(const Source& source, Index head_index) const {
 }
 
 Problem HeadOptions::problem(const Source& source, Index of_layer, Index head_index) const {
-  HeadChoice choice{.layer = of_layer,
-                    .head = head_index,
-                    .scale = scale,
-                    .causal = {},
-                    .allow_non_finite = allow_non_finite};
-  if (causal || no_causal) choice.causal = causal;
+  const HeadChoice choice{.layer = of_layer,
+                          .head = head_index,
+                          .scale = scale,
+                          .causal = chosen_causal(),
+                          .allow_non_finite = allow_non_finite};
   return problem_of(source, choice);
 }
 

@@ -35,6 +35,10 @@ struct HeadOptions {
       layer_index;  // from a session, where it is known by its index; overrides `layer`
   std::optional<double> scale;
   bool causal = false, no_causal = false, allow_non_finite = false;
+  /// Nothing: as the source says.
+  std::optional<bool> chosen_causal() const {
+    return causal || no_causal ? std::optional(causal) : std::nullopt;
+  }
 
   /// `standard` is the default of --head; with `all` it may be the word "all".
   void add_to(CLI::App& command, const std::string& standard, bool all);

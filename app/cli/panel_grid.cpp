@@ -4,6 +4,7 @@
 
 #include "cli/timing_panel.h"
 #include "session/gradual_output.h"
+#include "session/held_head.h"
 
 namespace fovea {
 namespace {
@@ -21,7 +22,7 @@ PanelGrid::PanelGrid(const PanelGridRequest& request, Run& run) : request_(reque
   look_at(request.viewport);
   prepare_all(run);
   if (is_long() && request.estimate) return;
-  find_exact(run);
+  for (Head& head : heads_) find_exact(head, run);
   for (Drawn& column : columns_) find(column, run);
 }
 
@@ -35,50 +36,69 @@ void PanelGrid::look_at(const Viewport& view) {
 // Plans every column first: what a planner refuses is reported before the long run of exact
 // attention.
 void PanelGrid::prepare_all(Run& run) {
-  const auto prepared = [&](const ComputeRequest& request) {
+  const auto prepared = [&](const Head& head, const ComputeRequest& request) {
     return std::make_shared<const Computation>(
-        prepare(request_.problem, request, request_.backend, run));
+        prepare(problem_of(head), request, request_.backend, run));
   };
-  exact_ = prepared({.variant = &reference_variant()});
-  for (const Column& column : request_.columns) {
+  for (std::size_t c = 0; c < request_.columns.size(); ++c) {
+    const Column& column = request_.columns[c];
+    const std::size_t h = head_of(c);
+    Head& head = heads_[h];
+    if (!head.exact) head.exact = prepared(head, {.variant = &reference_variant()});
     const bool exact = is_reference(column.variant);
-    columns_.push_back({.computation = exact ? exact_ : prepared(request_of(column)),
+    columns_.push_back({.computation = exact ? head.exact : prepared(head, request_of(column)),
                         .metrics = {},
-                        .diagnostics = {}});
+                        .diagnostics = {},
+                        .head = h});
   }
 }
 
+std::size_t PanelGrid::head_of(std::size_t column) {
+  const HeldProblem* held = column < request_.held.size() ? request_.held[column].get() : nullptr;
+  const auto known = std::ranges::find(heads_, held, &Head::held);
+  if (known != heads_.end()) return static_cast<std::size_t>(known - heads_.begin());
+  heads_.push_back({.held = held, .exact = {}, .exact_map = {}});
+  return heads_.size() - 1;
+}
+
+std::string PanelGrid::title_of(std::size_t column) const {
+  const std::string title = label_of(request_.columns, column);
+  const HeldProblem* held = heads_[columns_[column].head].held;
+  return held ? title + ", " + label_of(held->held, &held->source) : title;
+}
+
 // For a long head together with its map, in one pass.
-void PanelGrid::find_exact(Run& run) {
-  if (!is_long() || !exact_->op->has_rows()) {
-    exact_ = applied(*exact_, run);
+void PanelGrid::find_exact(Head& head, Run& run) const {
+  if (!is_long() || !head.exact->op->has_rows()) {
+    head.exact = applied(*head.exact, run);
     return;
   }
   ViewSettings settings;
   settings.pool = Pool::Kind::max;
-  const auto most = make_map(View::heatmap, *exact_, *exact_, settings);
+  const auto most = make_map(View::heatmap, *head.exact, *head.exact, settings);
   settings.pool = Pool::Kind::mean;
-  const auto mean = make_map(View::heatmap, *exact_, *exact_, settings);
-  exact_map_ = request_.settings.pool == Pool::Kind::mean ? mean : most;
-  GradualOutput gradual(exact_, most, mean);
+  const auto mean = make_map(View::heatmap, *head.exact, *head.exact, settings);
+  head.exact_map = request_.settings.pool == Pool::Kind::mean ? mean : most;
+  GradualOutput gradual(head.exact, most, mean);
   while (gradual.advance(0, 500, run)) run.check();
-  exact_ = std::make_shared<const Computation>(gradual.finish());
+  head.exact = std::make_shared<const Computation>(gradual.finish());
 }
 
 void PanelGrid::find(Drawn& column, Run& run) const {
-  const bool exact = column.computation->variant->reference;
-  column.computation = exact ? exact_ : applied(*column.computation, run);
+  const Computation& exact = *heads_[column.head].exact;
+  column.computation = column.computation->variant->reference ? heads_[column.head].exact
+                                                              : applied(*column.computation, run);
   const Computation& its = *column.computation;
-  column.metrics = std::make_shared<const Metrics>(
-      compare(*its.op, its.output, *exact_->op, exact_->output, run));
-  column.diagnostics = std::make_shared<const std::vector<Diagnostic>>(diagnose(its, *exact_, run));
+  column.metrics =
+      std::make_shared<const Metrics>(compare(*its.op, its.output, *exact.op, exact.output, run));
+  column.diagnostics = std::make_shared<const std::vector<Diagnostic>>(diagnose(its, exact, run));
 }
 
 std::vector<Panel> PanelGrid::row(View view, Run& run) const {
   std::vector<Panel> panels;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     panels.push_back(panel(view, columns_[c], run));
-    panels.back().title = label_of(request_.columns, c);
+    panels.back().title = title_of(c);
   }
   return panels;
 }
@@ -87,11 +107,12 @@ std::vector<Panel> PanelGrid::timings(Run& run) const {
   std::vector<Panel> panels;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     const Computation& its = *columns_[c].computation;
+    const Head& head = heads_[columns_[c].head];
     const TimedRuns runs =
-        measure_again(request_.problem, request_of(request_.columns[c]), its,
-                      its.variant->reference ? nullptr : exact_.get(), request_.backend, run);
+        measure_again(problem_of(head), request_of(request_.columns[c]), its,
+                      its.variant->reference ? nullptr : head.exact.get(), request_.backend, run);
     panels.push_back(timing_panel(its, *summarise(runs, runs.best_pace_ms())));
-    panels.back().title = label_of(request_.columns, c);
+    panels.back().title = title_of(c);
   }
   return panels;
 }
@@ -112,7 +133,7 @@ Panel PanelGrid::panel(View view, const Drawn& column, Run& run) const {
   }
   return make_panel(view,
                     {.computation = *column.computation,
-                     .exact = *exact_,
+                     .exact = *heads_[column.head].exact,
                      .backend = request_.backend,
                      .metrics = column.metrics.get(),
                      .diagnostics = column.diagnostics.get(),
@@ -129,9 +150,10 @@ Panel PanelGrid::panel(View view, const Drawn& column, Run& run) const {
 std::shared_ptr<MapPyramid> PanelGrid::map(View view, const Drawn& column, Run& run) const {
   if (!is_long() || (view != View::heatmap && view != View::error)) return nullptr;
   const bool exact = column.computation->variant->reference;
-  if (exact && (view == View::error || exact_map_))
-    return view == View::error ? nullptr : exact_map_;
-  auto its = make_map(view, *column.computation, *exact_, request_.settings);
+  const Head& head = heads_[column.head];
+  if (exact && (view == View::error || head.exact_map))
+    return view == View::error ? nullptr : head.exact_map;
+  auto its = make_map(view, *column.computation, *head.exact, request_.settings);
   if (request_.estimate) its->estimate(sampled_rows, 0, run);
   return its;
 }

@@ -11,12 +11,21 @@
 
 namespace fovea {
 
+/// A head that columns hold.
+struct HeldProblem {
+  HeldHead held;
+  Source source;
+  Problem problem;
+};
+
 struct PanelGridRequest {
   const Problem& problem;
   const Source& source;
   const Backend& backend;
   const ViewSettings& settings;
   const std::vector<Column>& columns;
+  /// Of each column the head that it holds, with its source; null, or beyond the end: `problem`.
+  std::vector<std::shared_ptr<const HeldProblem>> held = {};
   Viewport viewport;           // empty: everything
   std::optional<Index> query;  // of View::row; default: the middle
   Index max_pixels = 512;      // a side of a panel
@@ -38,12 +47,24 @@ class PanelGrid {
     std::shared_ptr<const Computation> computation;
     std::shared_ptr<const Metrics> metrics;  // null in estimates
     std::shared_ptr<const std::vector<Diagnostic>> diagnostics;
+    std::size_t head = 0;  // whose it is, an index into heads_
+  };
+  /// A head that columns show.
+  struct Head {
+    const HeldProblem* held = nullptr;  // null: that of the request
+    std::shared_ptr<const Computation> exact;
+    std::shared_ptr<MapPyramid> exact_map;  // of its weights, found with its output
   };
 
+  const Problem& problem_of(const Head& head) const {
+    return head.held ? head.held->problem : request_.problem;
+  }
+  std::size_t head_of(std::size_t column);
+  std::string title_of(std::size_t column) const;
   bool is_long() const { return request_.problem.n() > long_head; }
   void look_at(const Viewport& view);
   void prepare_all(Run& run);
-  void find_exact(Run& run);
+  void find_exact(Head& head, Run& run) const;
   void find(Drawn& column, Run& run) const;
   Panel panel(View view, const Drawn& column, Run& run) const;
   std::shared_ptr<MapPyramid> map(View view, const Drawn& column, Run& run) const;
@@ -51,8 +72,7 @@ class PanelGrid {
   PanelGridRequest request_;
   IndexRange rows_, cols_;
   Index query_ = 0;
-  std::shared_ptr<const Computation> exact_;
-  std::shared_ptr<MapPyramid> exact_map_;  // of its weights, found with its output
+  std::vector<Head> heads_;
   std::vector<Drawn> columns_;
 };
 

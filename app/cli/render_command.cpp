@@ -15,6 +15,7 @@
 #include "input/content_hash.h"
 #include "input/session_file.h"
 #include "io/atomic_file.h"
+#include "session/held_head.h"
 
 namespace fovea {
 namespace {
@@ -129,6 +130,32 @@ std::string head_text(const Options& options, const Source& source) {
          options.heads.head;
 }
 
+/// The heads that columns of the session hold.
+std::vector<std::shared_ptr<const HeldProblem>> held_problems(const Options& options,
+                                                              const std::vector<Column>& columns,
+                                                              const Source& source, Index n) {
+  std::vector<std::shared_ptr<const HeldProblem>> problems(columns.size());
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (!columns[c].held) continue;
+    const HeldHead& held = *columns[c].held;
+    const auto known = std::ranges::find_if(
+        problems, [&](const auto& problem) { return problem && problem->held == held; });
+    if (known != problems.end()) {
+      problems[c] = *known;
+      continue;
+    }
+    const Source its = held.source.empty() ? source : open_source(held.source, options.source.open);
+    Session session = *options.session;
+    session.scale = options.heads.scale;
+    session.causal = options.heads.chosen_causal();
+    const auto problem = std::make_shared<const HeldProblem>(
+        HeldProblem{held, its, problem_of(its, choice_of(held, session, source, its))});
+    require_tokens(problem->problem, its, held, n);
+    problems[c] = problem;
+  }
+  return problems;
+}
+
 std::vector<std::vector<Panel>> panels_of(const Options& options, const Source& source,
                                           const FigureStyle& style, Run& run, Figure& figure) {
   const Index head = options.heads.heads_in(source).front();
@@ -140,6 +167,7 @@ std::vector<std::vector<Panel>> panels_of(const Options& options, const Source& 
                         .backend = *backend,
                         .settings = options.settings,
                         .columns = columns,
+                        .held = held_problems(options, columns, source, problem.n()),
                         .viewport = options.session ? options.session->viewport : Viewport{},
                         .query = options.session ? options.session->pinned_query : std::nullopt,
                         .max_pixels = pixels_of_a_panel(style, columns.size()),

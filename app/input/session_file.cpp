@@ -24,12 +24,23 @@ std::string text_of_partition(Partition p) {
   return p == Partition::hierarchy ? "hierarchy" : "uniform";
 }
 
+// So that the session opens from any directory.
+std::string absolute(const std::string& source) {
+  std::error_code not_there;
+  const bool file = !source.empty() && std::filesystem::exists(source, not_there);
+  return file ? std::filesystem::absolute(source).string() : source;
+}
+
 Json json_of(const Column& column) {
   const Variant& variant = find_variant(column.variant);
   Json parameters = Json::object();
   for (std::size_t f = 0; f < variant.schema.size(); ++f)
     parameters[variant.schema[f].id] = to_text(column.values[f]);
-  return {{"variant", column.variant}, {"parameters", parameters}, {"seed", column.seed}};
+  Json json{{"variant", column.variant}, {"parameters", parameters}, {"seed", column.seed}};
+  if (const auto& held = column.held)
+    json["held"] = {
+        {"source", absolute(held->source)}, {"layer", held->layer}, {"head", held->head}};
+  return json;
 }
 
 Json json_of(const ColourRange& range) {
@@ -125,7 +136,17 @@ struct Reader {
     } catch (const UsageError& error) {
       throw InputError(where, error.what());
     }
+    if (json.contains("held")) column.held = held(json["held"]);
     return column;
+  }
+
+  HeldHead held(const Json& json) const {
+    const HeldHead held{get<std::string>(json, "source"), get<Index>(json, "layer"),
+                        get<Index>(json, "head")};
+    if (held.layer < 0 || held.head < 0)
+      throw InputError(where,
+                       "a column holds " + excerpt(json) + "; expected a layer and a head from 0");
+    return held;
   }
 
   ColourRange range(const Json& json) const {
@@ -178,13 +199,9 @@ struct Reader {
 
 void write_session(const std::string& path, const SessionFile& file) {
   const Session& s = file.session;
-  // So that the session opens from any directory.
   std::error_code not_there;
-  const std::string source = std::filesystem::exists(s.source, not_there)
-                                 ? std::filesystem::absolute(s.source).string()
-                                 : s.source;
   Json json{{"fovea_session", version},
-            {"source", source},
+            {"source", absolute(s.source)},
             {"source_is_directory", std::filesystem::is_directory(s.source, not_there)},
             {"content_sha256", file.content_hash},
             {"layout", file.layout},

@@ -2,27 +2,32 @@
 
 #include <algorithm>
 
+#include "session/held_head.h"
 #include "study/leaf_marks.h"
 
 namespace fovea {
 namespace {
 
-bool is_causal(const Subject& subject) {
-  return subject.source && subject.session.causal.value_or(subject.source->causal.value_or(false));
+std::string subtitle_of(const ColumnState& state, bool causal) {
+  return subtitle_of(find_variant(state.column.variant), state.column.values, causal,
+                     state.stale ? nullptr : state.metrics.get());
 }
 
-std::string subtitle_of(const ColumnState& state, const Subject& subject) {
-  return subtitle_of(find_variant(state.column.variant), state.column.values, is_causal(subject),
-                     state.stale ? nullptr : state.metrics.get());
+std::optional<int> exact_of(const std::vector<Column>& columns, const Column& column) {
+  const auto exact = std::ranges::find_if(columns, [&](const Column& other) {
+    return is_reference(other.variant) && other.held == column.held;
+  });
+  if (exact == columns.end()) return {};
+  return static_cast<int>(exact - columns.begin());
 }
 
 }  // namespace
 
-std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
-                                               const std::vector<ColumnState>& columns,
+std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Results& results,
                                                const std::vector<std::vector<CanvasCell>>& cells,
                                                const LeafMarks& marks) {
   auto model = std::make_shared<CanvasModel>();
+  const auto& columns = results.columns();
   const Session& session = subject.session;
   model->views = session.views;
   model->cells = cells;
@@ -39,17 +44,18 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
   model->marked_queries = marks.queries();
   model->marked_keys = marks.keys();
   model->comparison = subject.comparison;
-  model->causal = is_causal(subject);
+  model->causal = subject.source && is_causal(session, *subject.source);
   model->dark = subject.dark;
   if (subject.source) model->sequence = {subject.source, &subject.source->sequence};
-  const auto exact = std::ranges::find_if(session.columns, is_reference, &Column::variant);
-  if (exact != session.columns.end())
-    model->exact_column = static_cast<int>(exact - session.columns.begin());
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const ColumnState& state = columns[c];
-    const bool matrix = subject.shows_matrix();
-    model->column_titles.push_back(subject.title_of(static_cast<int>(c)));
-    model->column_subtitles.push_back(matrix ? "as given" : subtitle_of(state, subject));
+    const Problem* problem = results.head_of(state).problem.get();
+    const bool causal = problem ? problem->causal : model->causal;
+    model->column_titles.push_back(results.title_of(static_cast<int>(c)));
+    model->column_subtitles.push_back(subject.shows_matrix() ? "as given"
+                                                             : subtitle_of(state, causal));
+    model->held.push_back(session.columns[c].held.has_value());
+    model->exact_columns.push_back(exact_of(session.columns, session.columns[c]));
   }
   return model;
 }

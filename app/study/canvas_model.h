@@ -12,8 +12,8 @@
 
 namespace fovea {
 
-struct ColumnState;
 class LeafMarks;
+class Results;
 struct Subject;
 
 /// One cell of the grid.
@@ -40,18 +40,28 @@ struct CanvasModel {
   std::shared_ptr<const Sequence> sequence = std::make_shared<const Sequence>();  // never null
   std::optional<Index> pinned_query;
   std::optional<std::pair<IndexRange, IndexRange>> selection;  // queries, keys
-  std::optional<int> selected_column, exact_column;
-  std::optional<Comparison> comparison;  // of two of the columns
+  std::optional<int> selected_column;
+  std::vector<std::optional<int>> exact_columns;  // of each column: that with exact of its head
+  std::vector<bool> held;                         // of each column: whether it holds a head
+  std::optional<Comparison> comparison;           // of two of the columns
   bool causal = false, dark = true;
   /// The model whose pictures are replaced for a while, by those of exact: its colour ranges and
   /// the places of everything stay. Null: none.
   std::shared_ptr<const CanvasModel> in_place_of;
   std::vector<Index> marked_queries, marked_keys;  // ascending; of a chosen leaf: drawn everywhere
+
+  std::optional<int> exact_of(int column) const {
+    const auto c = static_cast<std::size_t>(column);
+    return c < exact_columns.size() ? exact_columns[c] : std::nullopt;
+  }
+  bool holds_head(int column) const {
+    const auto c = static_cast<std::size_t>(column);
+    return c < held.size() && held[c];
+  }
   friend bool operator==(const CanvasModel&, const CanvasModel&) = default;
 };
 
-std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject,
-                                               const std::vector<ColumnState>& columns,
+std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Results& results,
                                                const std::vector<std::vector<CanvasCell>>& cells,
                                                const LeafMarks& marks);
 /// Whether both show the same, apart from the statuses of the cells.

@@ -8,9 +8,19 @@
 namespace fovea {
 namespace {
 
-std::vector<Column> continued_columns(const std::vector<Column>& before, Index n_before, Index n) {
+/// The same head, once `source` is opened after the Session `before`.
+HeldHead continued_head(HeldHead held, const Session& before, const std::string& source) {
+  if (held.source.empty()) held.source = before.source;
+  if (held.source == source) held.source.clear();
+  return held;
+}
+
+std::vector<Column> continued_columns(const Session& before, Index n_before,
+                                      const std::string& source, Index n) {
   std::vector<Column> columns;
-  for (Column column : before) {
+  for (Column column : before.columns) {
+    if (column.held && n != n_before) continue;  // heads of other tokens cannot be compared
+    if (column.held) column.held = continued_head(*column.held, before, source);
     const Variant& variant = find_variant(column.variant);
     if (n > long_head && n_before <= long_head && !variant.quick && !variant.reference) continue;
     column.values = column.values == values_for_length(variant, n_before)
@@ -51,7 +61,7 @@ Session continued_session(const Session& before, Index n_before, const Source& s
   };
   if (!layer.has_qkv() || !compares(before.columns)) return session;
   if (before.columns != untouched.columns) {
-    auto columns = continued_columns(before.columns, n_before, layer.n());
+    auto columns = continued_columns(before, n_before, session.source, layer.n());
     if (compares(columns)) session.columns = std::move(columns);
   }
   if (before.views != untouched.views) session.views = continued_views(before.views, session.views);

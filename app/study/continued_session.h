@@ -10,7 +10,8 @@ namespace fovea {
 /// standard parameters of their length get those of the new one, others keep what fits it. As in
 /// first_session() are columns and views that nobody has changed, and what makes no sense: columns
 /// and rank maps that take long for a long head, columns of a source that is an attention matrix,
-/// and ranges of colours.
+/// and ranges of colours. Columns that hold a head keep it, also that of the source before, where
+/// the tokens are as many.
 Session continued_session(const Session& before, Index n_before, const Source& source);
 
 }  // namespace fovea

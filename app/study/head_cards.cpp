@@ -12,7 +12,7 @@ ComputeKey HeadCards::key_of(Index layer, Index head) const {
   key.head.choice.head = head;
   const auto& columns = subject_.session.columns;
   if (subject_.selected_column < static_cast<int>(columns.size()))
-    key.column = columns[static_cast<std::size_t>(subject_.selected_column)];
+    key.column = without_head(columns[static_cast<std::size_t>(subject_.selected_column)]);
   return key;
 }
 

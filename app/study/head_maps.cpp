@@ -24,15 +24,17 @@ PanelKey map_key(const PanelKey& panel) {
 }  // namespace
 
 bool HeadMaps::shows(View view, const Column& column) const {
-  const auto problem = results_.problem();
+  const auto problem = results_.opened().problem;
   return problem && problem->n() > long_head &&
          (view == View::heatmap || (view == View::error && !is_reference(column.variant)));
 }
 
 bool HeadMaps::waits_for_first_estimate() const {
-  const ColumnState& exact = results_.exact();
+  const ColumnState& exact = results_.opened().exact;
   const Session& session = subject_.session;
-  const auto reference = std::ranges::find_if(session.columns, is_reference, &Column::variant);
+  const auto reference = std::ranges::find_if(session.columns, [](const Column& column) {
+    return is_reference(column.variant) && !column.held;
+  });
   if (reference == session.columns.end() || !exact.error.empty()) return false;
   if (!std::ranges::count(session.views, View::heatmap) || !shows(View::heatmap, *reference))
     return false;
@@ -45,7 +47,7 @@ bool HeadMaps::waits_for_first_estimate() const {
 HeadMaps::Cache::Answer& HeadMaps::map_of(const PanelKey& panel, const ColumnState& column) {
   const PanelKey key = map_key(panel);
   if (Cache::Answer* known = maps_.find(key)) return *known;
-  const auto& exact = needs_exact(key.view) ? results_.exact() : column;
+  const auto& exact = needs_exact(key.view) ? results_.exact_of(column) : column;
   return maps_.put(
       {key, make_map(key.view, *column.computation, *exact.computation, key.settings)});
 }
@@ -81,44 +83,63 @@ void HeadMaps::request_picture(const RequestId& id, const PanelKey& panel,
       map->begun() ? tiles_priority : priority_of(RequestKind::map));
 }
 
+bool HeadMaps::lacks_output(const HeadState& head) const {
+  const ColumnState& exact = head.exact;
+  return head.problem && exact.computation && !exact.computation->applied() && !exact.stale &&
+         exact.error.empty();
+}
+
 // Both maps of its weights are found in the same pass.
+HeadMaps::GradualExact& HeadMaps::begin_exact(const ColumnState& exact) {
+  const auto known = std::ranges::find(exact_, exact.key, &GradualExact::key);
+  if (known != exact_.end()) return *known;
+  const auto map = [&](Pool::Kind kind) {
+    PanelKey key;
+    key.approximate = key.exact = exact.key;
+    key.settings.pool = kind;
+    return map_of(key, exact).result;
+  };
+  exact_.push_back({exact.key,
+                    std::make_shared<GradualOutput>(exact.computation, map(Pool::Kind::max),
+                                                    map(Pool::Kind::mean)),
+                    {}});
+  return exact_.back();
+}
+
 void HeadMaps::update_exact() {
   *focus_row_ = subject_.focus_row();
-  const ColumnState& state = results_.exact();
-  if (!results_.problem() || !state.computation || state.computation->applied() || state.stale ||
-      !state.error.empty())
-    return clear();
+  const auto& heads = results_.heads();
+  std::erase_if(exact_, [&](GradualExact& gradual) {
+    const bool wanted = std::ranges::any_of(heads, [&](const HeadState& head) {
+      return lacks_output(head) && head.exact.key == gradual.key;
+    });
+    if (!wanted) requests_.discard(std::move(gradual.output));
+    return !wanted;
+  });
   if (waits_for_first_estimate()) return;
-  if (!exact_ || !(exact_key_ == state.key)) {
-    clear();
-    const auto map = [&](Pool::Kind kind) {
-      PanelKey key;
-      key.approximate = key.exact = state.key;
-      key.settings.pool = kind;
-      return map_of(key, state).result;
-    };
-    exact_ = std::make_shared<GradualOutput>(state.computation, map(Pool::Kind::max),
-                                             map(Pool::Kind::mean));
-    exact_key_ = state.key;
+  for (const HeadState& head : heads) {
+    if (!lacks_output(head)) continue;
+    GradualExact& gradual = begin_exact(head.exact);
+    gradual.id = {RequestKind::exact_rows, 0, static_cast<int>(head.exact.head)};
+    const auto whole = std::make_shared<std::shared_ptr<const Computation>>();
+    requests_.start_pieces(
+        gradual.id, gradual.key,
+        [output = gradual.output, whole, focus = focus_row_](const Backend&, Run& run) {
+          if (output->advance(*focus, piece_ms, run)) return true;
+          *whole = std::make_shared<const Computation>(output->finish());
+          return false;
+        },
+        [this, whole, key = gradual.key](const std::string& error) {
+          results_.put(key, *whole, error);
+        });
   }
-  const auto whole = std::make_shared<std::shared_ptr<const Computation>>();
-  requests_.start_pieces(
-      {RequestKind::exact_rows}, exact_key_,
-      [gradual = exact_, whole, focus = focus_row_](const Backend&, Run& run) {
-        if (gradual->advance(*focus, piece_ms, run)) return true;
-        *whole = std::make_shared<const Computation>(gradual->finish());
-        return false;
-      },
-      [this, whole, key = exact_key_](const std::string& error) {
-        results_.put(key, *whole, error);
-      });
 }
 
 RequestId HeadMaps::update_bands(const PanelKey& panel, int row, int column) {
   const RequestId id{RequestKind::bands, row, column};
   const PanelKey key = map_key(panel);
-  if (exact_ && key.view == View::heatmap && key.approximate == exact_key_)
-    return {RequestKind::exact_rows};
+  const auto gradual = std::ranges::find(exact_, key.approximate, &GradualExact::key);
+  if (key.view == View::heatmap && gradual != exact_.end()) return gradual->id;
   const Cache::Answer* map = maps_.find(key);
   if (!map || !map->result->begun() || map->result->exact_share() == 1 || !map->error.empty())
     return id;
@@ -132,7 +153,8 @@ RequestId HeadMaps::update_bands(const PanelKey& panel, int row, int column) {
 }
 
 void HeadMaps::clear() {
-  if (exact_) requests_.discard(std::exchange(exact_, nullptr));
+  for (GradualExact& gradual : exact_) requests_.discard(std::move(gradual.output));
+  exact_.clear();
 }
 
 }  // namespace fovea

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "panels/map_drawing.h"
 #include "session/gradual_output.h"
@@ -22,10 +23,10 @@ class HeadMaps {
   bool shows(View view, const Column& column) const;
   /// Other columns wait until the first estimate of exact attention is there.
   bool waits_for_first_estimate() const;
-  /// Requests exact attention of the long head.
+  /// Requests exact attention of the long heads.
   void update_exact();
   /// Exact attention of a long head is being computed.
-  bool computes_exact() const { return exact_ != nullptr; }
+  bool computes_exact() const { return !exact_.empty(); }
 
   using Cache = ResultCache<PanelKey, MapPyramid>;
   /// The map that the panel is a part of; the error is that of its estimate or of its bands.
@@ -43,12 +44,20 @@ class HeadMaps {
   void clear();
 
  private:
+  /// Exact attention of a head, while it is not complete.
+  struct GradualExact {
+    ComputeKey key;
+    std::shared_ptr<GradualOutput> output;
+    RequestId id;
+  };
+  bool lacks_output(const HeadState& head) const;
+  GradualExact& begin_exact(const ColumnState& exact);
+
   Requests& requests_;
   const Subject& subject_;
   Results& results_;
-  Cache maps_{requests_, 16};             // up to 40 MiB each; by map_key
-  std::shared_ptr<GradualOutput> exact_;  // of exact_key_, while it is not complete
-  ComputeKey exact_key_;
+  Cache maps_{requests_, 16};  // up to 40 MiB each; by map_key
+  std::vector<GradualExact> exact_;
   std::shared_ptr<std::atomic<Index>> focus_row_ = std::make_shared<std::atomic<Index>>(0);
 };
 

@@ -81,32 +81,34 @@ void PanelCells::show_waiting(const RequestId& id, CanvasCell& cell) const {
 /// Whether the matrix is not read yet, or that failed; then the cell says so.
 bool PanelCells::lacks_matrix(Cell& cell) const {
   if (results_.matrix()) return false;
-  if (results_.problem_error().empty())
+  if (results_.opened().error.empty())
     show_waiting({RequestKind::problem}, cell);
   else
-    fail(cell, results_.problem_error());
+    fail(cell, results_.opened().error);
   return true;
 }
 
 /// Whether the panel waits for a computation, or that failed; then the cell says so.
 bool PanelCells::lacks_results(View view, int column, Cell& cell) const {
   const ColumnState& state = results_.columns()[static_cast<std::size_t>(column)];
-  const ColumnState& exact = results_.exact();
+  const HeadState& head = results_.head_of(state);
+  const ColumnState& exact = head.exact;
   const bool lacks_exact = needs_exact(view) && !exact.computation;
   const bool lacks_output = view == View::output && state.computation && exact.computation &&
                             !(exact.computation->applied() && state.computation->applied());
-  for (const std::string& error : {results_.problem_error(), state.error,
+  for (const std::string& error : {results_.opened().error, head.error, state.error,
                                    lacks_exact || lacks_output ? exact.error : std::string()})
     if (!error.empty()) {
       fail(cell, error);
       return true;
     }
-  if (!results_.problem() || !state.computation)
-    show_waiting(computation_id(state.column, column), cell);
+  const int place = static_cast<int>(state.head);
+  if (!results_.opened().problem || !head.problem || !state.computation)
+    show_waiting(computation_id(state, column), cell);
   else if (lacks_exact)
-    show_waiting({RequestKind::exact}, cell);
+    show_waiting({RequestKind::exact, 0, place}, cell);
   else if (lacks_output)
-    show_waiting({RequestKind::exact_rows}, cell);
+    show_waiting({RequestKind::exact_rows, 0, place}, cell);
   else
     return false;
   return true;
@@ -122,7 +124,7 @@ PanelKey PanelCells::panel_key(View view, const ColumnState& state) const {
   key.cols = visible_tokens(seen.col_begin, seen.col_end, n);
   if (view == View::row) key.query = subject_.shown_query();
   key.approximate = subject_.shows_matrix() ? ComputeKey{subject_.head(), state.column} : state.key;
-  key.exact = needs_exact(view) ? results_.exact().key : key.approximate;
+  key.exact = needs_exact(view) ? results_.exact_of(state).key : key.approximate;
   // The error of exact attention is zero wherever one looks.
   if (view == View::error && is_reference(state.column.variant)) key.rows = key.cols = {0, n};
   key.max_pixels = std::max(key.rows.size(), key.cols.size()) <= unpooled_span
@@ -151,7 +153,7 @@ void PanelCells::update_panel(const RequestId& id, const ColumnState& state, Cel
   }
   if (cell.panel && cell.status.empty() && state.stale) {
     cell.stale = true;
-    show_waiting(computation_id(state.column, id.column), cell);
+    show_waiting(computation_id(state, id.column), cell);
   }
 }
 
@@ -167,12 +169,11 @@ bool PanelCells::is_there(const Answer* answer, const RequestId& id, Cell& cell)
 
 // Of rows that are known any part is quick to draw.
 bool PanelCells::read_rows(const RequestId& id, PanelSources& from, Cell& cell) {
-  const auto read = [&](int column, std::shared_ptr<const RowReading>& row) {
-    const auto* answer = probe_.row(column);
+  const auto take = [&](const auto* answer, std::shared_ptr<const RowReading>& row) {
     if (answer) row = answer->result;
     return is_there(answer, id, cell);
   };
-  return read(-1, from.exact_row) && read(id.column, from.row);
+  return take(probe_.exact_row(id.column), from.exact_row) && take(probe_.row(id.column), from.row);
 }
 
 // Singular values do not depend on the tolerance: while it changes, ranks are only counted again.
@@ -234,7 +235,7 @@ void PanelCells::show_map_status(const RequestId& id, const ColumnState& state,
   cell.refining = true;
   cell.other_part = !(without_figures(cell.drawn.key) == without_figures(cell.key));
   cell.stale = state.stale || !same_numbers(cell.drawn.key, cell.key);
-  if (state.stale) return show_waiting(computation_id(state.column, id.column), cell);
+  if (state.stale) return show_waiting(computation_id(state, id.column), cell);
   if (cell.stale) return show_waiting(id, cell);
   const auto* raster = std::get_if<Raster>(&cell.panel->body);
   if (!raster || (raster->complete && !cell.other_part) || !map.error.empty()) {

@@ -11,10 +11,18 @@ auto result_of(const Answer* answer) {
 }  // namespace
 
 const Probe::RowCache::Answer* Probe::row(int column) {
-  const ColumnState& exact = results_.exact();
-  const ColumnState& its =
-      column < 0 ? exact : results_.columns()[static_cast<std::size_t>(column)];
-  const int place = its.key == exact.key ? -1 : column;
+  const ColumnState& its = results_.columns()[static_cast<std::size_t>(column)];
+  const ColumnState& exact = results_.exact_of(its);
+  return its.key == exact.key ? exact_row(column) : read(its, column);
+}
+
+const Probe::RowCache::Answer* Probe::exact_row(int column) {
+  const ColumnState& exact =
+      results_.exact_of(results_.columns()[static_cast<std::size_t>(column)]);
+  return read(exact, -1 - static_cast<int>(exact.head));
+}
+
+const Probe::RowCache::Answer* Probe::read(const ColumnState& its, int place) {
   const Index query = subject_.shown_query();
   return rows_.ask({RequestKind::row, 0, place}, {its.key, query},
                    [query, computation = its.computation](const Backend&, Run& run) {
@@ -27,7 +35,7 @@ std::shared_ptr<const PairReading> Probe::pair() {
   const auto& [query, key, column] = subject_.pointed;
   const auto c = static_cast<std::size_t>(std::max(0, column));
   if (!inside(query) || !inside(key) || c >= results_.columns().size()) return nullptr;
-  const ColumnState &its = results_.columns()[c], &exact = results_.exact();
+  const ColumnState &its = results_.columns()[c], &exact = results_.exact_of(its);
   if (!its.computation || !exact.computation) return nullptr;
   return result_of(pairs_.ask({RequestKind::pair}, {{its.key, exact.key}, query, key},
                               [approximate = its.computation, exact = exact.computation,
@@ -38,7 +46,7 @@ std::shared_ptr<const PairReading> Probe::pair() {
 }
 
 std::shared_ptr<const SelectionReading> Probe::selection(const ColumnState& column) {
-  const ColumnState& exact = results_.exact();
+  const ColumnState& exact = results_.exact_of(column);
   const auto& [rows, cols] = *subject_.selection;
   return result_of(selections_.ask({RequestKind::selection}, {{column.key, exact.key}, rows, cols},
                                    [approximate = column.computation, exact = exact.computation,
@@ -55,8 +63,8 @@ Probe::Readings Probe::update() {
   const ColumnState& column = results_.columns()[selected];
   if (!column.computation) return readings;
   readings.row = result_of(row(subject_.selected_column));
-  if (!results_.exact().computation) return readings;
-  readings.exact_row = result_of(row(-1));
+  if (!results_.exact_of(column).computation) return readings;
+  readings.exact_row = result_of(exact_row(subject_.selected_column));
   if (subject_.selection) readings.selection = selection(column);
   return readings;
 }

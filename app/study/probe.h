@@ -18,16 +18,19 @@ class Probe {
   /// Of the subject; null: not read yet, or there is nothing to read.
   struct Readings {
     std::shared_ptr<const PairReading> pair;
-    std::shared_ptr<const RowReading> row, exact_row;  // of the selected column; of exact
+    std::shared_ptr<const RowReading> row, exact_row;  // of the selected column; of its exact
     std::shared_ptr<const SelectionReading> selection;
   };
   Readings update();
 
   using RowCache = ResultCache<std::pair<ComputeKey, Index>, const RowReading>;
-  /// The shown query's row of a column, or of exact attention (-1). nullptr: not read yet.
+  /// The shown query's row of a column, and of exact attention of the column's head. nullptr: not
+  /// read yet.
   const RowCache::Answer* row(int column);
+  const RowCache::Answer* exact_row(int column);
 
  private:
+  const RowCache::Answer* read(const ColumnState& its, int place);
   std::shared_ptr<const PairReading> pair();
   std::shared_ptr<const SelectionReading> selection(const ColumnState& column);
 

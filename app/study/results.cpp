@@ -1,6 +1,11 @@
 #include "study/results.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "data/error.h"
+#include "input/open_source.h"
+#include "session/held_head.h"
 
 namespace fovea {
 namespace {
@@ -16,21 +21,85 @@ Computation computed(const Problem& problem, const Column& column, const Backend
 
 }  // namespace
 
-RequestId computation_id(const Column& column, int place) {
-  if (is_reference(column.variant)) return {RequestKind::exact};
+RequestId computation_id(const ColumnState& column, int place) {
+  if (is_reference(column.column.variant))
+    return {RequestKind::exact, 0, static_cast<int>(column.head)};
   return {RequestKind::column, 0, place};
 }
 
-void Results::update_problem() {
+std::string Results::title_of(int column) const {
+  const auto& columns = subject_.session.columns;
+  if (column < 0 || column >= std::ssize(columns)) return "";
+  if (subject_.shows_matrix()) return "Attention matrix";
+  const auto c = static_cast<std::size_t>(column);
+  std::string title = label_of(columns, c);
+  const auto& held = columns[c].held;
+  if (!held) return title;
+  const auto source = columns_[c].head < heads_.size() ? head_of(columns_[c]).source : nullptr;
+  return title + ", " + label_of(*held, source.get());
+}
+
+void Results::update_heads() {
+  choose_heads();
   if (subject_.shows_matrix()) return update_matrix();
   matrix_.reset();
-  const HeadKey key = subject_.head();
-  const auto* answer = problems_.ask({RequestKind::problem}, key,
-                                     [source = subject_.source, key](const Backend&, Run&) {
-                                       return problem_of(*source, key.choice);
-                                     });
-  problem_ = answer ? answer->result : nullptr;
-  problem_error_ = answer ? answer->error : "";
+  for (std::size_t h = 0; h < heads_.size(); ++h) update_head(h);
+}
+
+// A head that was there already keeps what is known of it.
+void Results::choose_heads() {
+  std::vector<HeadState> before = std::exchange(heads_, {});
+  const auto choose = [&](const std::optional<HeldHead>& held) {
+    const auto chosen = std::ranges::find(heads_, held, &HeadState::held);
+    if (chosen != heads_.end()) return static_cast<std::size_t>(chosen - heads_.begin());
+    const auto known = std::ranges::find(before, held, &HeadState::held);
+    heads_.push_back(known == before.end() ? HeadState{.held = held} : std::move(*known));
+    heads_.back().exact.head = heads_.size() - 1;
+    return heads_.size() - 1;
+  };
+  choose({});
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    columns_[i].head = choose(subject_.session.columns[i].held);
+}
+
+void Results::update_head(std::size_t h) {
+  HeadState& head = heads_[h];
+  const Session& session = subject_.session;
+  const int place = static_cast<int>(h);
+  head.problem.reset();
+  head.error.clear();
+  head.source = subject_.source;
+  head.key = subject_.head();
+  if (head.held && !head.held->source.empty()) {
+    const auto* other =
+        sources_.ask({RequestKind::problem, 1, place}, head.held->source,
+                     [path = head.held->source, patch = session.patch](const Backend&, Run&) {
+                       OpenOptions options;
+                       options.patch = patch;
+                       return OtherSource{open_source(path, options), next_source_number()};
+                     });
+    head.source.reset();
+    if (other) head.error = other->error;
+    if (!other || !other->result) return;
+    head.source = {other->result, &other->result->source};
+    head.key.source = other->result->number;
+  }
+  if (head.held) head.key.choice = choice_of(*head.held, session, *subject_.source, *head.source);
+  const auto* answer =
+      problems_.ask({RequestKind::problem, 0, place}, head.key,
+                    [source = head.source, choice = head.key.choice](const Backend&, Run&) {
+                      return problem_of(*source, choice);
+                    });
+  if (!answer) return;
+  head.problem = answer->result;
+  head.error = answer->error;
+  if (!head.problem || !head.held) return;
+  try {
+    require_tokens(*head.problem, *head.source, *head.held, subject_.length());
+  } catch (const InputError& error) {
+    head.problem.reset();
+    head.error = error.what();
+  }
 }
 
 void Results::update_matrix() {
@@ -43,34 +112,40 @@ void Results::update_matrix() {
         return source->layers[layer].attention.read(key.choice.head);
       });
   matrix_ = answer ? answer->result : nullptr;
-  problem_error_ = answer ? answer->error : "";
+  heads_.front().error = answer ? answer->error : "";
 }
 
 void Results::update_exact() {
-  update_column({.variant = reference_variant().id, .values = {}, .seed = 0}, {RequestKind::exact},
-                exact_);
+  for (HeadState& head : heads_)
+    if (head.problem)
+      update_column({.variant = reference_variant().id, .values = {}, .seed = 0},
+                    {RequestKind::exact, 0, static_cast<int>(head.exact.head)}, head.exact);
 }
 
 void Results::update_columns(bool exact_only) {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const Column& column = subject_.session.columns[i];
     ColumnState& state = columns_[i];
-    if (is_reference(column.variant)) {
-      state = exact_;
+    const HeadState& head = head_of(state);
+    if (!head.problem) {
+      state = {.column = column, .error = head.error, .head = state.head};
+    } else if (is_reference(column.variant)) {
+      state = head.exact;
       state.column = column;
     } else if (!exact_only) {
-      update_column(column, computation_id(column, static_cast<int>(i)), state);
-    } else if (state.computation && !(state.key.head == subject_.head())) {
+      update_column(column, computation_id(state, static_cast<int>(i)), state);
+    } else if (state.computation && !(state.key.head == head.key)) {
       state.computation.reset();
     }
   }
 }
 
 void Results::update_column(const Column& column, const RequestId& id, ColumnState& state) {
-  const ComputeKey key{subject_.head(), column};
+  const HeadState& head = head_of(state);
+  const ComputeKey key{head.key, without_head(column)};
   if (state.computation && !(state.key.head == key.head)) state.computation.reset();
-  const auto* answer =
-      computations_.ask(id, key, [problem = problem_, column](const Backend& backend, Run& run) {
+  const auto* answer = computations_.ask(
+      id, key, [problem = head.problem, column = key.column](const Backend& backend, Run& run) {
         return computed(*problem, column, backend, run);
       });
   state.column = column;
@@ -96,10 +171,11 @@ void Results::update_comparisons() {
     ColumnState& state = columns_[i];
     state.metrics.reset();
     state.diagnostics.reset();
-    if (!state.computation || !exact_.computation) continue;
-    if (!state.computation->applied() || !exact_.computation->applied()) continue;
-    const ComparisonKey key{state.key, exact_.key};
-    const auto approximate = state.computation, exact = exact_.computation;
+    const ColumnState& reference = exact_of(state);
+    if (!state.computation || !reference.computation) continue;
+    if (!state.computation->applied() || !reference.computation->applied()) continue;
+    const ComparisonKey key{state.key, reference.key};
+    const auto approximate = state.computation, exact = reference.computation;
     const int column = static_cast<int>(i);
     const auto* metrics = metrics_.ask(
         {RequestKind::metrics, 0, column}, key, [approximate, exact](const Backend&, Run& run) {
@@ -121,10 +197,10 @@ void Results::put(const ComputeKey& key, std::shared_ptr<const Computation> comp
 
 PanelSources Results::sources_of(const PanelKey& panel, const ColumnState& column) const {
   return {PanelPart(panel),
-          subject_.source,
+          matrix_ ? subject_.source : head_of(column).source,
           matrix_,
           column.computation,
-          needs_exact(panel.view) ? exact_.computation : column.computation,
+          needs_exact(panel.view) ? exact_of(column).computation : column.computation,
           panel.with_metrics ? column.metrics : nullptr,
           panel.with_diagnostics ? column.diagnostics : nullptr,
           nullptr,
@@ -143,10 +219,8 @@ void Results::continue_columns(const std::vector<Column>& columns, const std::ve
 
 void Results::clear() {
   for (ColumnState& state : columns_) state = {.column = state.column};
-  exact_ = {};
-  problem_.reset();
+  heads_.assign(1, {});
   matrix_.reset();
-  problem_error_.clear();
 }
 
 }  // namespace fovea

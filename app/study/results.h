@@ -1,6 +1,6 @@
-// Results are the head's problem, its exact attention, and each column's attention with its
-// comparison against exact; or the head's given matrix. They are requested when missing, and kept
-// while newer ones are computed.
+// Results are the problems of the heads that columns show, their exact attention, and each column's
+// attention with its comparison against exact; or the opened head's given matrix. They are
+// requested when missing, and kept while newer ones are computed.
 #pragma once
 
 #include <memory>
@@ -27,6 +27,17 @@ struct ColumnState {
   std::shared_ptr<const MeasuredTime> time;  // of several rounds
   std::optional<ResidentUse> memory;         // of one of them, on the CPU
   std::string error;
+  std::size_t head = 0;  // whose it is: an index into Results::heads()
+};
+
+/// A head that columns show, and exact attention of it.
+struct HeadState {
+  std::optional<HeldHead> held;          // nothing: the opened head
+  std::shared_ptr<const Source> source;  // null: not read yet
+  HeadKey key;
+  std::shared_ptr<const Problem> problem;  // null: not read yet, or
+  std::string error;                       // why not
+  ColumnState exact;
 };
 
 /// Of a panel. Its settings are as of settings_for; `exact` is as `approximate` where the view
@@ -37,22 +48,33 @@ struct PanelKey : PanelPart {
   friend bool operator==(const PanelKey&, const PanelKey&) = default;
 };
 
+/// A source besides the opened one.
+struct OtherSource {
+  Source source;
+  std::uint64_t number = 0;  // as of next_source_number()
+};
+
 class Results {
  public:
   Results(Requests& requests, const Subject& subject) : requests_(requests), subject_(subject) {}
 
-  std::shared_ptr<const Problem> problem() const { return problem_; }
-  /// Of a head that is an attention matrix alone.
+  /// The opened head, then those that columns hold.
+  const std::vector<HeadState>& heads() const { return heads_; }
+  std::vector<HeadState>& heads() { return heads_; }
+  const HeadState& opened() const { return heads_.front(); }
+  const HeadState& head_of(const ColumnState& column) const { return heads_[column.head]; }
+  /// Exact attention of the column's head.
+  const ColumnState& exact_of(const ColumnState& column) const { return head_of(column).exact; }
+  /// Of an opened head that is an attention matrix alone.
   std::shared_ptr<const Matrix> matrix() const { return matrix_; }
-  /// Why there is neither.
-  const std::string& problem_error() const { return problem_error_; }
-  const ColumnState& exact() const { return exact_; }
   const std::vector<ColumnState>& columns() const { return columns_; }
   std::vector<ColumnState>& columns() { return columns_; }
-  ColumnState& exact() { return exact_; }
+  /// What heads a column, and what it is called elsewhere: "H-Transformer-1D, block 38", with the
+  /// head that it holds; empty where there is no such column.
+  std::string title_of(int column) const;
 
-  /// The problem, or without Q and K the matrix.
-  void update_problem();
+  /// The problems of all heads, or of one without Q and K the matrix.
+  void update_heads();
   void update_exact();
   /// `exact_only`: columns of other variants wait.
   void update_columns(bool exact_only);
@@ -75,15 +97,16 @@ class Results {
 
  private:
   void update_matrix();
+  void choose_heads();
+  void update_head(std::size_t h);
   void update_column(const Column& column, const RequestId& id, ColumnState& state);
 
   Requests& requests_;
   const Subject& subject_;
-  std::shared_ptr<const Problem> problem_;
+  std::vector<HeadState> heads_{1};
   std::shared_ptr<const Matrix> matrix_;
-  std::string problem_error_;
-  ColumnState exact_;
   std::vector<ColumnState> columns_;
+  ResultCache<std::string, const OtherSource> sources_{requests_, 2};  // by path
   ResultCache<HeadKey, const Problem> problems_{requests_, 3};
   ResultCache<HeadKey, const Matrix> matrices_{requests_, 1};  // of n = 8192: 256 MiB
   ResultCache<ComputeKey, const Computation> computations_{requests_, 24};
@@ -92,6 +115,6 @@ class Results {
 };
 
 /// The request for the computation of a column of the canvas.
-RequestId computation_id(const Column& column, int place);
+RequestId computation_id(const ColumnState& column, int place);
 
 }  // namespace fovea

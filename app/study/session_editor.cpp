@@ -178,14 +178,15 @@ void SessionEditor::remove_column() {
   });
 }
 
-void SessionEditor::duplicate_column() {
+void SessionEditor::insert_copy(const std::function<void(Column&)>& edit) {
   const int column = study_.selected_column();
   if (column >= std::ssize(study_.session().columns)) return;
   change({}, [&](Session& s) {
     std::vector<int> order(s.columns.size());
     std::iota(order.begin(), order.end(), 0);
     order.insert(order.begin() + column + 1, -1);
-    const Column copy = s.columns[column];
+    Column copy = s.columns[column];
+    edit(copy);
     s.columns.insert(s.columns.begin() + column + 1, copy);
     follow_columns(s.settings.ranges, order);
     for (const View view : all_views())
@@ -193,6 +194,24 @@ void SessionEditor::duplicate_column() {
         s.settings.choose_range({view, column + 1, range->low, range->high});
   });
   study_.select_column(column + 1);
+}
+
+void SessionEditor::duplicate_column() {
+  insert_copy([](Column&) {});
+}
+
+void SessionEditor::add_column_of(Index layer, Index head) {
+  insert_copy(
+      [&](Column& column) { column.held = HeldHead{.source = {}, .layer = layer, .head = head}; });
+}
+
+void SessionEditor::hold_head(bool on) {
+  const auto column = static_cast<std::size_t>(study_.selected_column());
+  change({}, [&](Session& s) {
+    if (column >= s.columns.size()) return;
+    s.columns[column].held.reset();
+    if (on) s.columns[column].held = HeldHead{.source = {}, .layer = s.layer, .head = s.head};
+  });
 }
 
 void SessionEditor::reset_column() {

@@ -39,6 +39,10 @@ class SessionEditor : public QObject {
   void add_columns(const std::vector<Column>& columns);
   void remove_column();     // the selected one
   void duplicate_column();  // the selected one: an equal column right of it is selected
+  /// The selected column holds the opened head while others are opened, or no longer does.
+  void hold_head(bool on);
+  /// A copy of the selected column that holds this head of the source, right of it.
+  void add_column_of(Index layer, Index head);
   void reset_column();
   void choose_head(Index layer, Index head);
   void choose_patch(int patch);
@@ -48,6 +52,7 @@ class SessionEditor : public QObject {
  private:
   void record(const Session& session, const std::string& kind);
   void keep_shown_patches();
+  void insert_copy(const std::function<void(Column&)>& edit);
   void go_to(std::size_t step);  // nothing happens where there is none
 
   Study& study_;

@@ -83,7 +83,7 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   if (next.viewport == Viewport{}) next.viewport = {0, double(n), 0, double(n)};
 
   subject_.source = std::move(source);
-  ++subject_.source_number;
+  subject_.source_number = next_source_number();
   subject_.session = {};
   subject_.pointed = {};
   subject_.selection.reset();
@@ -98,7 +98,7 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   forget_readings();
   requests_.resume();
   apply(std::move(next));
-  results_.update_problem();  // while the window shows what was opened
+  results_.update_heads();  // while the window shows what was opened
   emit opened(as.new_source);
   emit session_changed();
 }
@@ -259,19 +259,19 @@ void Study::update() {
   if (problem() != problem_before) emit session_changed();
   emit columns_changed();
   if (!paused() && settled() && status().waiting == 0)
-    timings_.measure_next(columns(), results_.exact(), [this] { update_later(); });
+    timings_.measure_next(results_, [this] { update_later(); });
   if (!panels_ready() && !paused()) update_within(150ms);  // to show progress
   if (refining()) refine_timer_.start(250ms);
 }
 
 void Study::update_results() {
-  results_.update_problem();
-  if (problem()) results_.update_exact();
+  results_.update_heads();
+  results_.update_exact();
   maps_.update_exact();
   if (!problem()) return;
   results_.update_columns(maps_.waits_for_first_estimate());
   results_.update_comparisons();
-  timings_.annotate(results_.exact());
+  for (HeadState& head : results_.heads()) timings_.annotate(head.exact);
   for (ColumnState& state : results_.columns()) timings_.annotate(state);
 }
 
@@ -291,7 +291,7 @@ void Study::forget_readings() {
 }
 
 void Study::update_model() {
-  auto model = make_canvas_model(subject_, columns(), cells_.cells(), marks_);
+  auto model = make_canvas_model(subject_, results_, cells_.cells(), marks_);
   if (model_ && *model == *model_) return;
   // A frame takes the cores that compute: not every step of progress is shown.
   if (model_ && Clock::now() - model_shown_ < progress_interval && same_pictures(*model, *model_))

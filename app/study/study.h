@@ -47,13 +47,17 @@ class Study : public QObject {
   /// Tokens of the opened source; 0: nothing is open.
   Index length() const { return subject_.length(); }
 
-  std::shared_ptr<const Problem> problem() const { return results_.problem(); }
+  /// Of the opened head.
+  std::shared_ptr<const Problem> problem() const { return results_.opened().problem; }
   const std::vector<ColumnState>& columns() const { return results_.columns(); }
+  /// Of the opened head; null: not there yet.
   const ColumnState* exact() const {
-    return results_.exact().computation ? &results_.exact() : nullptr;
+    return results_.opened().exact.computation ? &results_.opened().exact : nullptr;
   }
+  /// The head that a column shows: the opened one, or that which it holds.
+  const HeadState& head_of(const ColumnState& column) const { return results_.head_of(column); }
   std::shared_ptr<const CanvasModel> model() const { return model_; }
-  std::string title_of(int column) const { return subject_.title_of(column); }
+  std::string title_of(int column) const { return results_.title_of(column); }
 
   const Backend& backend() const { return requests_.backend(); }
   Engine::Status status() const { return requests_.status(); }

@@ -1,8 +1,14 @@
 #include "study/subject.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace fovea {
+
+std::uint64_t next_source_number() {
+  static std::atomic<std::uint64_t> number = 0;  // sources are read on several threads
+  return ++number;
+}
 
 Index Subject::length() const {
   return source ? source->layers[static_cast<std::size_t>(session.layer)].n() : 0;
@@ -14,12 +20,6 @@ bool Subject::shows_matrix() const {
 
 HeadKey Subject::head() const {
   return {source_number, {session.layer, session.head, session.scale, session.causal}};
-}
-
-std::string Subject::title_of(int column) const {
-  if (column < 0 || column >= std::ssize(session.columns)) return "";
-  return shows_matrix() ? "Attention matrix"
-                        : label_of(session.columns, static_cast<std::size_t>(column));
 }
 
 Index Subject::shown_query() const {

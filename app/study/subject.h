@@ -15,15 +15,18 @@ namespace fovea {
 // Keys hold everything that a result depends on: equal keys, equal results.
 
 struct HeadKey {
-  std::uint64_t source = 0;  // number of the opened source
+  std::uint64_t source = 0;  // as of next_source_number()
   HeadChoice choice;
   friend bool operator==(const HeadKey&, const HeadKey&) = default;
 };
 
+/// Another number for each source that is read, also for the same file.
+std::uint64_t next_source_number();
+
 /// Of a computation, or of what is found of a head for a column.
 struct ComputeKey {
   HeadKey head;
-  Column column;
+  Column column;  // as of without_head()
   friend bool operator==(const ComputeKey&, const ComputeKey&) = default;
 };
 
@@ -42,7 +45,7 @@ struct PointedPair {
 
 struct Subject {
   std::shared_ptr<const Source> source;  // null: nothing is open
-  std::uint64_t source_number = 0;       // counts the sources that were opened
+  std::uint64_t source_number = 0;
   Session session;
   int selected_column = 0;
   PointedPair pointed;
@@ -57,9 +60,6 @@ struct Subject {
   /// The source holds an attention matrix alone: there is nothing to compute, only to look at.
   bool shows_matrix() const;
   HeadKey head() const;
-  /// What heads a column, and what it is called elsewhere: "H-Transformer-1D, block 38"; empty
-  /// where there is no such column.
-  std::string title_of(int column) const;
   /// The pointed query, else the pinned one, else the middle.
   Index shown_query() const;
   /// The query whose surroundings are computed first.

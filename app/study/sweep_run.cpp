@@ -3,6 +3,16 @@
 #include <algorithm>
 
 namespace fovea {
+namespace {
+
+// Of the opened head; columns that hold another one are the same at every n.
+std::vector<Column> swept_columns(const Study& study) {
+  std::vector<Column> columns = study.session().columns;
+  std::erase_if(columns, [](const Column& column) { return column.held.has_value(); });
+  return columns;
+}
+
+}  // namespace
 
 /// What one step on the engine's thread measured.
 struct SweepRun::Step {
@@ -27,7 +37,7 @@ void SweepRun::start(const SweepLimits& limits, const QString& provenance) {
   stop();
   provenance_ = provenance;
   problem_ = study_.problem();
-  columns_ = study_.session().columns;
+  columns_ = swept_columns(study_);
   const auto sweeper = std::make_shared<Sweeper>(*problem_, columns_, limits);
   sweep_ = sweeper->sweep();
   status_ = {};
@@ -42,7 +52,7 @@ void SweepRun::start(const SweepLimits& limits, const QString& provenance) {
 }
 
 bool SweepRun::stale() const {
-  return problem_ && (study_.problem() != problem_ || study_.session().columns != columns_);
+  return problem_ && (study_.problem() != problem_ || swept_columns(study_) != columns_);
 }
 
 void SweepRun::take(const Step& step) {

@@ -60,13 +60,12 @@ void Timings::summarise_all(const HeadKey& head) {
   }
 }
 
-void Timings::measure_next(const std::vector<ColumnState>& columns, const ColumnState& exact,
-                           std::function<void()> done) {
+void Timings::measure_next(const Results& results, std::function<void()> done) {
   if (requests_.is_pending({RequestKind::timing})) return;
-  std::shared_ptr<const Computation> computation;
+  std::shared_ptr<const Computation> computation, exact;
   ComputeKey key;
   std::size_t fewest = 0;
-  for (const ColumnState& state : columns) {
+  for (const ColumnState& state : results.columns()) {
     if (!state.computation || state.stale || !state.computation->applied()) continue;
     if (!can_be_repeated(state.computation->first_run, nullptr, timing_ms)) continue;
     const Cache::Answer* known = runs_.find(state.key);
@@ -75,13 +74,13 @@ void Timings::measure_next(const std::vector<ColumnState>& columns, const Column
     if (computation && fewest <= known->result->runs.rounds.size()) continue;
     fewest = known->result->runs.rounds.size();
     computation = state.computation;
+    exact = results.exact_of(state).computation;
     key = state.key;
   }
   if (!computation) return;
   // Exact attention of a long head takes too long to be repeated beside every column.
-  const bool beside_exact =
-      !computation->variant->reference && exact.computation && exact.computation->applied() &&
-      can_be_repeated(computation->first_run, &exact.computation->first_run, timing_ms);
+  const bool beside_exact = !computation->variant->reference && exact && exact->applied() &&
+                            can_be_repeated(computation->first_run, &exact->first_run, timing_ms);
   requests_.start(
       {RequestKind::timing}, key,
       [computation, column = key.column, beside_exact, first = fewest == 0](const Backend& backend,

@@ -17,8 +17,7 @@ class Timings {
   /// Sets time and memory of a column, as far as they were measured.
   void annotate(ColumnState& state);
   /// Requests more rounds of the column that has the fewest; `done` is called when they are there.
-  void measure_next(const std::vector<ColumnState>& columns, const ColumnState& exact,
-                    std::function<void()> done);
+  void measure_next(const Results& results, std::function<void()> done);
   /// Measures everything again.
   void forget() { runs_.clear(); }
 

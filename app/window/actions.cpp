@@ -229,6 +229,17 @@ class Actions : public QObject {
       editor_.duplicate_column();
       navigation_.follow_column();
     });
+    const auto holds = [this] {
+      const auto& columns = study_.session().columns;
+      const int c = study_.selected_column();
+      return c < std::ssize(columns) && columns[c].held.has_value();
+    };
+    add_checked(
+        menu, "hold", "&Hold the head", holds,
+        [this, holds] {
+          if (may_add_columns()) editor_.hold_head(!holds());
+        },
+        "H");
     add(menu, "left", "Move &left", "Ctrl+Left", [move] { move(-1); });
     add(menu, "right", "Move r&ight", "Ctrl+Right", [move] { move(1); });
     menu->addSeparator();

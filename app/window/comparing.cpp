@@ -6,14 +6,17 @@
 namespace fovea {
 namespace {
 
-/// What a column is compared with unless another one was chosen: exact, and exact with the column
-/// right of it, or left of it where that is the last. Nothing: there is no other.
+/// What a column is compared with unless another one was chosen: exact attention of its head, and
+/// exact with the column right of it, or left of it where that is the last. Nothing: there is no
+/// other.
 std::optional<int> partner_of(const std::vector<Column>& columns, int column) {
   const int count = int(columns.size());
   if (count < 2) return {};
-  const auto exact = std::ranges::find_if(columns, is_reference, &Column::variant);
-  if (exact != columns.end() && !is_reference(columns[std::size_t(column)].variant))
-    return int(exact - columns.begin());
+  const Column& its = columns[std::size_t(column)];
+  const auto exact = std::ranges::find_if(columns, [&](const Column& other) {
+    return is_reference(other.variant) && other.held == its.held;
+  });
+  if (exact != columns.end() && !is_reference(its.variant)) return int(exact - columns.begin());
   return column + 1 < count ? column + 1 : column - 1;
 }
 

@@ -25,9 +25,10 @@
 namespace fovea {
 namespace {
 
-// Replaces the pictures of every column by those of exact; comparisons with exact stay.
+// Replaces the pictures of every column by those of exact attention of the same head, where there
+// is such a column; comparisons with exact stay.
 std::shared_ptr<const CanvasModel> with_exact_in_place(
-    const std::shared_ptr<const CanvasModel>& model, std::size_t exact) {
+    const std::shared_ptr<const CanvasModel>& model) {
   auto shown = std::make_shared<CanvasModel>(*model);
   shown->in_place_of = model;
   const auto is_picture = [](const CanvasCell& cell) {
@@ -35,10 +36,13 @@ std::shared_ptr<const CanvasModel> with_exact_in_place(
                           std::holds_alternative<BlockMap>(cell.panel->body) ||
                           std::holds_alternative<OutputPicture>(cell.panel->body));
   };
-  for (auto& row : shown->cells)
-    for (CanvasCell& cell : row)
-      if (exact < row.size() && is_picture(row[exact])) cell = row[exact];
-  for (std::string& subtitle : shown->column_subtitles) subtitle = "exact, while Shift is held";
+  for (int c = 0; c < std::ssize(shown->column_subtitles); ++c) {
+    const auto exact = model->exact_of(c);
+    if (!exact) continue;
+    for (auto& row : shown->cells)
+      if (*exact < std::ssize(row) && is_picture(row[*exact])) row[c] = row[*exact];
+    shown->column_subtitles[c] = "exact, while Shift is held";
+  }
   return shown;
 }
 
@@ -132,8 +136,7 @@ void MainWindow::connect_canvas() {
 void MainWindow::show_model() {
   auto model = study_.model();
   if (!model) return;
-  if (exact_in_place_ && model->exact_column)
-    model = with_exact_in_place(model, std::size_t(*model->exact_column));
+  if (exact_in_place_) model = with_exact_in_place(model);
   canvas_.set_model(model);
   docks_.sequence->set_marked(study_.marks().queries(), study_.marks().keys());
 }

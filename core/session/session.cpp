@@ -149,6 +149,11 @@ Values values_for_length(const Variant& variant, Index n) {
   return values;
 }
 
+Column without_head(Column column) {
+  column.held.reset();
+  return column;
+}
+
 std::vector<int> continued_columns(const std::vector<Column>& before,
                                    const std::vector<Column>& after) {
   std::vector<int> from(after.size(), -1);

@@ -37,13 +37,24 @@ std::optional<View> view_from(const std::string& text);
 std::optional<Norm> norm_from(const std::string& text);
 std::optional<ErrorKind> error_kind_from(const std::string& text);
 
+/// A head that a column holds: it stays in the column while other heads are opened.
+struct HeldHead {
+  std::string source;  // path or synthetic:; empty: that of the Session
+  Index layer = 0, head = 0;
+  friend bool operator==(const HeldHead&, const HeldHead&) = default;
+};
+
 /// A column of the canvas: a variant with its parameters.
 struct Column {
   std::string variant;
   Values values;
   std::uint64_t seed = 0;
+  std::optional<HeldHead> held = {};  // nothing: the head of the Session
   friend bool operator==(const Column&, const Column&) = default;
 };
+
+/// The same column of whatever head is opened.
+Column without_head(Column column);
 
 /// For each new column the index of the old one it continues, or -1: an equal column, at the same
 /// place if there is one, else the same variant at the same place (its parameters changed).
@@ -54,7 +65,7 @@ std::vector<int> continued_columns(const std::vector<Column>& before,
 std::string to_text(const Field& field, const Value& value);
 /// What a column is called among others: its variant's label, with what tells it apart where there
 /// are several of the variant: "H-Transformer-1D, block 38". Equal columns are numbered from the
-/// second: "H-Transformer-1D (2)".
+/// second: "H-Transformer-1D (2)". Held heads are not named here.
 std::string label_of(const std::vector<Column>& columns, std::size_t column);
 
 /// Without repeated runs.

@@ -105,6 +105,40 @@ TEST_CASE("a session's layer is the one at its place, whatever the layers are ca
   CHECK(footer({"--layer", "1"}).find("layer 1, head 0, n = 4") != std::string::npos);
 }
 
+TEST_CASE("a session's column that holds a head is drawn with that head, under its name") {
+  const TemporaryDirectory scratch;
+  std::vector<OutTensor> tensors;
+  add_layer(tensors, "1.", 6);
+  add_layer(tensors, "2.", 6);
+  for (const std::size_t of : {3, 4}) {  // queries and keys of the second
+    auto& values = std::get<std::vector<float>>(tensors[of].values);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 5);
+  }
+  const std::string source = scratch / "layers.safetensors", figure = scratch / "f.svg";
+  write_safetensors(source, tensors, {});
+  const auto render = [&](const std::string& column) {
+    std::string text = session_text(source, 0, "heatmap");
+    const std::string seed = R"("seed": 0)";
+    REQUIRE(text.find(seed) != std::string::npos);
+    text.replace(text.find(seed), seed.size(), seed + column);
+    const std::string session = scratch.write("s.fovea.json", text);
+    const Ended ended = run_program({"render", session, "--width", "16in", "-o", figure});
+    CAPTURE(ended.err);
+    REQUIRE(ended.status == 0);
+    return read_bytes(figure);
+  };
+  const std::string held = render(R"(, "held": {"source": "", "layer": 1, "head": 0})");
+  CHECK(held.find("layer 2, head 0") != std::string::npos);
+  CHECK(held.find("layer 1, head 0, n = 6") != std::string::npos);  // the opened one
+  const std::string opened = render("");
+  CHECK(opened.find("layer 2, head 0") == std::string::npos);
+  const auto image_of = [](const std::string& svg) {
+    const std::size_t begin = svg.find("base64,");
+    return svg.substr(begin, svg.find('"', begin) - begin);
+  };
+  CHECK(image_of(held) != image_of(opened));
+}
+
 TEST_CASE("a session of an attention matrix is drawn where its session looked") {
   const TemporaryDirectory scratch;
   std::string text = session_text("synthetic:hmatrix?n=16", 0, "heatmap");

@@ -172,6 +172,43 @@ TEST_CASE("a session opens from any directory: a file is named from the root") {
   }
 }
 
+TEST_CASE("heads that columns hold are written and read, a file named from the root") {
+  const QTemporaryDir here;
+  REQUIRE(QFile(here.filePath("other.npz")).open(QIODevice::WriteOnly));
+  const auto old = std::filesystem::current_path();
+  Written written;
+  auto& columns = written.file.session.columns;
+  columns.assign(3, {.variant = "exact", .values = {}, .seed = 0});
+  columns[1].held = HeldHead{.source = {}, .layer = 4, .head = 2};
+  columns[2].held = HeldHead{.source = "other.npz", .layer = 0, .head = 1};
+  std::filesystem::current_path(here.path().toStdString());
+  written.write();
+  std::filesystem::current_path(old);
+  const auto read = read_session(written.path).session.columns;
+  REQUIRE(read.size() == 3);
+  CHECK_FALSE(read[0].held);
+  CHECK(read[1] == columns[1]);
+  REQUIRE(read[2].held);
+  CHECK(std::filesystem::path(read[2].held->source) ==
+        std::filesystem::path(here.path().toStdString()) / "other.npz");
+  CHECK(read[2].held->head == 1);
+}
+
+TEST_CASE("a held head that cannot be is refused by file, found and expected") {
+  const auto refusal_of = [](const QByteArray& part, const QByteArray& by) {
+    Written written;
+    written.file.session.columns[0].held = HeldHead{.source = {}, .layer = 4, .head = 2};
+    written.write();
+    written.replace(part, by);
+    return written.refusal();
+  };
+  CHECK(
+      refusal_of("\"layer\": 4", "\"layer\": -1").ends_with("expected a layer and a head from 0"));
+  CHECK(refusal_of("\"layer\": 4", "\"layer\": \"x\"").find("'layer' is") != std::string::npos);
+  CHECK(refusal_of("\"layer\": 4", "\"other\": 4").find("there is no 'layer'") !=
+        std::string::npos);
+}
+
 TEST_CASE("a choice that is not known is refused with the choices that are") {
   const auto refusal_of = [](const QByteArray& part, const QByteArray& by) {
     Written written;

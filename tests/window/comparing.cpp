@@ -5,6 +5,7 @@
 #include <QStatusBar>
 #include <QTemporaryDir>
 
+#include "same_values.h"
 #include "window/pointer.h"
 
 namespace fovea::test {
@@ -18,13 +19,6 @@ std::string compared(Window& window) {
   constexpr const char* modes[] = {"split", "wipe", "blink"};
   return columns[std::size_t(now->column)].variant + " " + columns[std::size_t(now->with)].variant +
          " " + modes[int(now->mode)];
-}
-
-bool same_values(const Matrix& a, const Matrix& b) {
-  if (a.rows() != b.rows() || a.cols() != b.cols()) return false;
-  for (Index r = 0; r < a.rows(); ++r)
-    if (!std::equal(a.row(r), a.row(r) + a.cols(), b.row(r))) return false;
-  return true;
 }
 
 }  // namespace

@@ -94,4 +94,19 @@ inline QWidget* sequence(Window& window) {
   return window->docks().sequence;
 }
 
+/// The share of pixels that differ; 1: not of the same size.
+inline double difference(const QImage& a, const QImage& b) {
+  if (a.size() != b.size()) return 1;
+  int different = 0;
+  for (int y = 0; y < a.height(); ++y)
+    for (int x = 0; x < a.width(); ++x) different += a.pixel(x, y) != b.pixel(x, y);
+  return double(different) / (a.width() * a.height());
+}
+
+/// An edge of a block that lies on half a pixel may be rounded either way where the panel is drawn
+/// at another place: at most one pixel in a thousand.
+inline bool same_but_for_edges(const QImage& a, const QImage& b) {
+  return difference(a, b) <= 1e-3;
+}
+
 }  // namespace fovea::test

@@ -1,5 +1,7 @@
 #include "window/docks/head_gallery.h"
 
+#include <QContextMenuEvent>
+#include <QMenu>
 #include <QPainter>
 #include <QSignalBlocker>
 #include <QStyledItemDelegate>
@@ -54,6 +56,7 @@ QString caption(const Source& source, const HeadGallery::Head& head, const HeadC
   if (card->error)
     text += "\nrelative output error of the selected variant " + number_text(*card->error);
   if (card->sampled) text += "\npicture of evenly spaced rows";
+  text += "\nCtrl+click shows it beside the opened head";
   return text;
 }
 
@@ -147,6 +150,36 @@ void HeadGallery::resizeEvent(QResizeEvent* event) {
 void HeadGallery::focusInEvent(QFocusEvent* event) {
   const QSignalBlocker quiet(this);
   QListWidget::focusInEvent(event);
+}
+
+// Another button or key than that which opens a head must not open it.
+void HeadGallery::mousePressEvent(QMouseEvent* event) {
+  const bool beside =
+      event->button() == Qt::LeftButton && event->modifiers() == Qt::ControlModifier;
+  const QModelIndex index = indexAt(event->position().toPoint());
+  if (beside && index.isValid()) return show_beside(head(index.row()));
+  if (event->button() == Qt::LeftButton) QListWidget::mousePressEvent(event);
+}
+
+void HeadGallery::contextMenuEvent(QContextMenuEvent* event) {
+  const QModelIndex index =
+      event->reason() == QContextMenuEvent::Keyboard ? currentIndex() : indexAt(event->pos());
+  if (!index.isValid()) return;
+  const Head chosen = head(index.row());
+  QMenu menu;
+  menu.addAction("Open", &menu, [&] { editor_.choose_head(chosen.first, chosen.second); });
+  menu.addAction("Show beside the opened head\tCtrl+click", &menu, [&] { show_beside(chosen); })
+      ->setEnabled(can_be_beside(chosen));
+  menu.exec(event->globalPos());
+}
+
+bool HeadGallery::can_be_beside(const Head& head) const {
+  const Layer& layer = study_.source()->layers[head.first];
+  return !study_.shows_matrix() && layer.has_qkv() && layer.n() == study_.length();
+}
+
+void HeadGallery::show_beside(const Head& head) {
+  if (can_be_beside(head)) editor_.add_column_of(head.first, head.second);
 }
 
 // Left and right continue in the next row.

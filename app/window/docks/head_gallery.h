@@ -1,4 +1,5 @@
-// The HeadGallery shows a small heatmap of every head; the chosen one is framed.
+// The HeadGallery shows a small heatmap of every head; the chosen one is framed. A head can also be
+// shown beside it, in a column of its own.
 #pragma once
 
 #include <QImage>
@@ -26,6 +27,8 @@ class HeadGallery : public QListWidget {
  protected:
   void resizeEvent(QResizeEvent* event) override;
   void focusInEvent(QFocusEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
   QModelIndex moveCursor(CursorAction action, Qt::KeyboardModifiers modifiers) override;
 
  private:
@@ -45,6 +48,8 @@ class HeadGallery : public QListWidget {
   const QImage& picture(const std::shared_ptr<const HeadCard>& card);
   double measure(const Shown& shown) const;
   QString name_of(const Head& head) const;
+  bool can_be_beside(const Head& head) const;
+  void show_beside(const Head& head);
   /// What the heads are sorted by, else which one it is.
   QString label(const Shown& shown) const;
 

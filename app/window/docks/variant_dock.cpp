@@ -1,8 +1,10 @@
+#include <QCheckBox>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QRegularExpressionValidator>
 
 #include "analysis/measures.h"
+#include "session/held_head.h"
 #include "study/session_editor.h"
 #include "window/docks/docks.h"
 #include "window/widgets/field_editor.h"
@@ -38,6 +40,12 @@ class VariantDock : public QWidget {
         "The paper's values, or smaller ones where those would make a short text exact");
     connect(reset_, &QPushButton::clicked, this, [this] { editor_.reset_column(); });
     column->addWidget(reset_, 0, Qt::AlignLeft);
+    hold_ = new QCheckBox("Hold the head");
+    hold_->setToolTip(
+        "The column stays with this head while others, also of other files with as many tokens, "
+        "are opened beside it");
+    connect(hold_, &QCheckBox::clicked, this, [this](bool on) { editor_.hold_head(on); });
+    column->addWidget(hold_);
 
     column->addWidget(formula_ = make_note());
     formula_->setProperty("style", "formula");
@@ -97,9 +105,11 @@ class VariantDock : public QWidget {
     const QString seed = QString::number(column.seed);
     // What is being typed stays, and so does the cursor in what is shown already.
     if (other_form || (!seed_->isModified() && seed_->text() != seed)) seed_->setText(seed);
+    show_held(column, study_.head_of(state));
     show_notes(state);
     show_comparison(state);
-    for (QWidget* part : std::initializer_list<QWidget*>{formula_, paper_, comparison_heading_})
+    for (QWidget* part :
+         std::initializer_list<QWidget*>{hold_, formula_, paper_, comparison_heading_})
       part->setVisible(!study_.shows_matrix());
     if (study_.shows_matrix()) show_matrix();
   }
@@ -135,10 +145,18 @@ class VariantDock : public QWidget {
     paper_->setText(to_qt(variant.paper));
   }
 
+  void show_held(const Column& column, const HeadState& head) {
+    hold_->setChecked(column.held.has_value());
+    hold_->setText(column.held ? "Holds " + to_qt(label_of(*column.held, head.source.get()))
+                               : "Hold the head");
+  }
+
   void show_notes(const ColumnState& state) {
     QStringList notes;
-    if (study_.problem())
-      notes << mask_note(find_variant(state.column.variant), study_.problem()->causal);
+    const HeadState& head = study_.head_of(state);
+    if (head.problem) notes << mask_note(find_variant(state.column.variant), head.problem->causal);
+    if (head.source && head.source->sequence.tokens != study_.source()->sequence.tokens)
+      notes << "Its tokens are others than those of the opened source, which label the panels.";
     if (state.computation) {
       const Plan& plan = state.computation->op->plan();
       for (const auto& note : plan.notes) notes << to_qt(note);
@@ -192,6 +210,7 @@ class VariantDock : public QWidget {
   QWidget *form_, *seed_row_;
   QVBoxLayout* form_layout_;
   QLineEdit* seed_;
+  QCheckBox* hold_;
   QPushButton* reset_;
   std::vector<FieldEditor*> editors_;
   Readings* comparison_;

@@ -1,0 +1,39 @@
+#include "session/held_head.h"
+
+#include "data/error.h"
+
+namespace fovea {
+
+bool is_causal(const Session& session, const Source& source) {
+  return session.causal.value_or(source.causal.value_or(false));
+}
+
+HeadChoice choice_of(const HeldHead& held, const Session& session, const Source& opened,
+                     const Source& its) {
+  HeadChoice choice{.layer = held.layer, .head = held.head};
+  if (held.source.empty()) {
+    choice.scale = session.scale;
+    choice.causal = session.causal;
+  } else if (!its.causal) {
+    choice.causal = is_causal(session, opened);
+  }
+  return choice;
+}
+
+void require_tokens(const Problem& problem, const Source& source, const HeldHead& held, Index n) {
+  if (problem.n() == n) return;
+  throw InputError(source.path, layer_label(source, held.layer) + " has " +
+                                    std::to_string(problem.n()) + " tokens; expected " +
+                                    std::to_string(n) + ", as the opened head has");
+}
+
+std::string label_of(const HeldHead& held, const Source* its) {
+  const bool known = its && held.layer < std::ssize(its->layers);
+  const std::string layer =
+      known ? layer_label(*its, held.layer) : "layer " + std::to_string(held.layer);
+  const std::string head = layer + ", head " + std::to_string(held.head);
+  if (held.source.empty()) return head;
+  return head + " of " + (its ? its->name : held.source);
+}
+
+}  // namespace fovea

@@ -1,0 +1,257 @@
+// Columns that hold a head while another one is opened.
+#include "session/held_head.h"
+
+#include <doctest/doctest.h>
+
+#include "io/safetensors_writer.h"
+#include "same_values.h"
+#include "study/opened.h"
+#include "study/session_editor.h"
+#include "temporary_directory.h"
+
+namespace fovea::test {
+namespace {
+
+const std::string heads = "synthetic:clusters?n=96&d=8&heads=3&seed=1",
+                  other = "synthetic:clusters?n=96&d=16&heads=2&seed=9",
+                  shorter = "synthetic:clusters?n=64&d=8&seed=1";
+
+/// Until every column is compared with exact attention of its head.
+bool settle(Study& study) {
+  return wait_until([&] {
+    const auto is_known = [](const ColumnState& column) {
+      return column.metrics && !column.stale && column.key.column == without_head(column.column);
+    };
+    return study.settled() && std::ranges::all_of(study.columns(), is_known);
+  });
+}
+
+/// What is known of a column once it is there; the numbers of a study that opens the head itself.
+struct Known {
+  Matrix output;
+  double output_error = 0;
+  Panel heatmap;
+};
+Known known_of(const Study& study, std::size_t column) {
+  const ColumnState& state = study.columns()[column];
+  CAPTURE(state.error);
+  REQUIRE(state.computation);
+  REQUIRE(state.metrics);
+  REQUIRE(study.model()->cells[0][column].panel);
+  return {state.computation->output.z, state.metrics->output_rel_fro,
+          *study.model()->cells[0][column].panel};
+}
+Known opened_by_itself(const std::string& source, Index head, const std::string& variant) {
+  Study study(std::make_unique<CpuLike>());
+  open(study, source, {"exact", variant}, {View::heatmap, View::error});
+  Session session = study.session();
+  session.head = head;
+  study.set_session(session);
+  REQUIRE(settle(study));
+  return known_of(study, 1);
+}
+bool operator==(const Known& a, const Known& b) {
+  const auto values = [](const Panel& panel) { return std::get<Raster>(panel.body).values; };
+  return same_values(a.output, b.output) && a.output_error == b.output_error &&
+         same_values(values(a.heatmap), values(b.heatmap));
+}
+
+void hold(Study& study, std::size_t column, const HeldHead& held) {
+  Session session = study.session();
+  session.columns[column].held = held;
+  study.set_session(session);
+}
+
+}  // namespace
+
+TEST_CASE("a column that holds a head shows that head's numbers, whatever head is opened") {
+  Study study(std::make_unique<CpuLike>());
+  open(study, heads, {"exact", "h1d", "h1d"}, {View::heatmap, View::error});
+  hold(study, 2, {.source = {}, .layer = 0, .head = 1});
+  const Known held = opened_by_itself(heads, 1, "h1d");
+  for (const Index head : {0, 1, 2}) {
+    CAPTURE(head);
+    Session session = study.session();
+    session.head = head;
+    study.set_session(session);
+    REQUIRE(settle(study));
+    CHECK(known_of(study, 2) == held);
+    CHECK(known_of(study, 1) == opened_by_itself(heads, head, "h1d"));
+    CHECK((known_of(study, 1) == known_of(study, 2)) == (head == 1));
+  }
+  CHECK(study.title_of(1) == "H-Transformer-1D");
+  CHECK(study.title_of(2) == "H-Transformer-1D, layer 0, head 1");
+}
+
+TEST_CASE("an exact column that holds a head is the reference of the columns of that head") {
+  Study study(std::make_unique<CpuLike>());
+  open(study, heads, {"exact", "exact", "hyper", "hyper"}, {View::heatmap, View::row});
+  hold(study, 1, {.source = {}, .layer = 0, .head = 2});
+  hold(study, 3, {.source = {}, .layer = 0, .head = 2});
+  REQUIRE(settle(study));
+  const auto& model = *study.model();
+  CHECK(model.exact_of(0) == 0);
+  CHECK(model.exact_of(1) == 1);
+  CHECK(model.exact_of(2) == 0);
+  CHECK(model.exact_of(3) == 1);
+  const auto& columns = study.columns();
+  CHECK(study.head_of(columns[3]).exact.computation == columns[1].computation);
+  CHECK_FALSE(same_values(columns[0].computation->output.z, columns[1].computation->output.z));
+  CHECK(columns[1].metrics->output_rel_fro == 0);
+  CHECK(known_of(study, 3) == opened_by_itself(heads, 2, "hyper"));
+  // The row view compares with exact attention of the column's own head.
+  std::shared_ptr<const RowReading> exact_row;
+  QObject::connect(&study, &Study::exact_row_read, [&](const auto& row) { exact_row = row; });
+  std::vector<std::shared_ptr<const RowReading>> of;
+  for (const int selected : {2, 3}) {
+    exact_row = nullptr;
+    study.select_column(selected);
+    REQUIRE(wait_until([&] { return exact_row && study.settled(); }));
+    run_events(50);
+    of.push_back(exact_row);
+  }
+  CHECK_FALSE(of[0]->values == of[1]->values);
+}
+
+TEST_CASE("times of a column that holds a head are beside exact attention of that head") {
+  Study study(std::make_unique<CpuLike>());
+  open(study, heads, {"exact", "strided"}, {View::heatmap});
+  hold(study, 1, {.source = {}, .layer = 0, .head = 2});
+  REQUIRE(wait_until([&] {
+    return study.settled() && study.columns()[1].time && study.columns()[1].time->apply_speed_up;
+  }));
+}
+
+TEST_CASE("a held head of another file is read beside the opened one, with that file's own scale") {
+  Study study(std::make_unique<CpuLike>());
+  open(study, heads, {"exact", "h1d"}, {View::heatmap, View::error});
+  Session session = study.session();
+  session.scale = 0.5;  // by hand, of the opened source
+  session.columns[1].held = HeldHead{other, 0, 1};
+  study.set_session(session);
+  REQUIRE(settle(study));
+  CHECK(known_of(study, 1) == opened_by_itself(other, 1, "h1d"));
+  CHECK(study.head_of(study.columns()[1]).problem->scale == doctest::Approx(0.25));
+  CHECK(study.head_of(study.columns()[0]).problem->scale == doctest::Approx(0.5));
+  const std::string name = study.head_of(study.columns()[1]).source->name;
+  CHECK(study.title_of(1) == "H-Transformer-1D, layer 0, head 1 of " + name);
+}
+
+TEST_CASE("opening another source leaves a held column with the head of the one before") {
+  Study study(std::make_unique<CpuLike>());
+  open(study, heads, {"exact", "h1d", "h1d"}, {View::heatmap, View::error});
+  hold(study, 2, {.source = {}, .layer = 0, .head = 1});
+  REQUIRE(settle(study));
+  const Known held = known_of(study, 2);
+
+  study.open(other);
+  REQUIRE(wait_until([&] { return study.source()->path == other; }));
+  REQUIRE(study.session().columns.size() == 3);
+  CHECK(study.session().columns[2].held == HeldHead{heads, 0, 1});
+  REQUIRE(settle(study));
+  CHECK(known_of(study, 2) == held);
+  CHECK(known_of(study, 1) == opened_by_itself(other, 0, "h1d"));
+
+  // Back again it is a head of the opened source.
+  study.open(heads);
+  REQUIRE(wait_until([&] { return study.source()->path == heads; }));
+  CHECK(study.session().columns[2].held == HeldHead{{}, 0, 1});
+  // Other tokens cannot be compared.
+  study.open(shorter);
+  REQUIRE(wait_until([&] { return study.source()->path == shorter; }));
+  CHECK(study.session().columns.size() == 2);
+}
+
+TEST_CASE("a held head that cannot be compared says why in its column, and the others go on") {
+  const TemporaryDirectory scratch;
+  Study study(std::make_unique<CpuLike>());
+  open(study, heads, {"exact", "h1d", "h1d"}, {View::heatmap, View::error});
+  const auto refused = [&](const HeldHead& held, const std::string& because) {
+    CAPTURE(because);
+    hold(study, 2, held);
+    REQUIRE(wait_until([&] { return study.settled() && study.model()->cells[0][2].failed; }));
+    for (const auto& row : study.model()->cells) {
+      CHECK(row[2].status.find(because) != std::string::npos);
+      CHECK_FALSE(row[1].failed);
+      CHECK(row[1].panel);
+    }
+    CHECK_FALSE(study.columns()[2].time);
+  };
+  refused({shorter, 0, 0}, "layer 0 has 64 tokens; expected 96, as the opened head has");
+  refused({{}, 0, 7}, "head 7; expected 0 to 2");
+  refused({{}, 4, 0}, "layer 4; expected 0 to 0");
+  refused({scratch / "not-there.npz", 0, 0}, "not-there.npz");
+  refused({"synthetic:hmatrix", 0, 0}, "an attention matrix without q and k");
+  // What was refused beside one head is opened by itself without an error.
+  study.open(shorter);
+  REQUIRE(wait_until([&] { return study.length() == 64 && study.settled(); }));
+  for (const ColumnState& column : study.columns()) CHECK(column.error.empty());
+}
+
+TEST_CASE("a layer of other tokens is opened although it was refused beside another one") {
+  const TemporaryDirectory scratch;
+  std::vector<OutTensor> tensors;
+  for (const auto& [layer, n] : {std::pair{"0.", 32}, {"1.", 48}})
+    for (const char* name : {"q", "k", "v"}) {
+      std::vector<float> values(std::size_t(n) * 4);
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<float>((i * 7 + std::size_t(name[0])) % 11) / 11;
+      tensors.push_back({layer + std::string(name), {1, n, 4}, values});
+    }
+  const std::string path = scratch / "layers.safetensors";
+  write_safetensors(path, tensors, {});
+  Study study(std::make_unique<CpuLike>());
+  open(study, path, {"exact", "exact"}, {View::heatmap});
+  hold(study, 1, {.source = {}, .layer = 1, .head = 0});
+  REQUIRE(wait_until([&] { return study.settled() && study.model()->cells[0][1].failed; }));
+  Session session = study.session();
+  session.layer = 1;
+  study.set_session(session);
+  REQUIRE(wait_until([&] { return study.length() == 48 && settle(study); }));
+  CHECK(study.columns()[0].error.empty());
+  CHECK_FALSE(study.model()->cells[0][0].failed);
+  CHECK_FALSE(study.model()->cells[0][1].failed);
+}
+
+TEST_CASE("of two long heads exact attention and its map become exact") {
+  Study study(std::make_unique<CpuLike>());
+  open(study, "synthetic:clusters?n=8208&d=4&heads=2&seed=1", {"exact", "exact"}, {View::heatmap});
+  hold(study, 1, {.source = {}, .layer = 0, .head = 1});
+  REQUIRE(wait_until(
+      [&] {
+        const auto& columns = study.columns();
+        return columns[0].computation && columns[0].computation->applied() &&
+               columns[1].computation && columns[1].computation->applied() && study.fully_refined();
+      },
+      120000));
+  const auto& columns = study.columns();
+  CHECK_FALSE(same_values(columns[0].computation->output.z, columns[1].computation->output.z));
+  const auto values = [&](std::size_t column) {
+    return std::get<Raster>(study.model()->cells[0][column].panel->body).values;
+  };
+  CHECK_FALSE(same_values(values(0), values(1)));
+}
+
+TEST_CASE("holding a head and showing one beside it are steps of undo") {
+  Study study(std::make_unique<CpuLike>());
+  open(study, heads, {"exact", "h1d", "hyper"}, {View::heatmap});
+  REQUIRE(settle(study));
+  SessionEditor editor(study);
+  editor.start();
+  study.select_column(1);
+  const Session before = study.session();
+  editor.add_column_of(0, 2);
+  REQUIRE(study.session().columns.size() == 4);
+  CHECK(study.session().columns[2].variant == "h1d");
+  CHECK(study.session().columns[2].held == HeldHead{{}, 0, 2});
+  CHECK(study.selected_column() == 2);
+  editor.hold_head(false);
+  CHECK_FALSE(study.session().columns[2].held);
+  editor.choose_head(0, 1);
+  editor.hold_head(true);
+  CHECK(study.session().columns[2].held == HeldHead{{}, 0, 1});
+  for (int step = 0; step < 4; ++step) editor.undo();
+  CHECK(study.session() == before);
+}
+
+}  // namespace fovea::test
