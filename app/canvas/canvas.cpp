@@ -54,7 +54,8 @@ struct Canvas::Impl {
   std::shared_ptr<const CanvasModel> model = std::make_shared<CanvasModel>();
   ViewSettings settings;                        // of the model, or what a control made of them
   std::optional<std::pair<int, int>> enlarged;  // view, column
-  std::vector<int> rows, columns;               // of the model, that are shown
+  PanelSize panel_size;
+  std::vector<int> rows, columns;  // of the model, that are shown
   std::optional<std::pair<int, IndexRange>> chosen_leaves;
   std::vector<Index> found;
   PreparedPanels prepared;
@@ -105,6 +106,22 @@ bool Canvas::show_grid() {
 
 bool Canvas::is_enlarged() const {
   return impl_->enlarged.has_value();
+}
+
+void Canvas::resize_panels(double steps) {
+  constexpr double step = 1.25, most = 8;
+  PanelSize& size = impl_->panel_size;
+  if (steps == 0)
+    size = {};
+  else
+    size.factor = std::clamp(size.factor * std::pow(step, steps), 1 / most, most);
+  impl_->wake();
+}
+
+void Canvas::fit_columns() {
+  impl_->panel_size = {.all_columns = true};
+  impl_->gestures.show_panel(-1, 0);
+  impl_->wake();
 }
 
 void Canvas::toggle_lock(int view, int column) {
@@ -306,6 +323,7 @@ Scene Canvas::Impl::make_scene() {
               .prepared = prepared,
               .rows = rows,
               .columns = columns,
+              .panel_size = panel_size,
               .enlarged = enlarged.has_value(),
               .pixel_ratio = canvas->devicePixelRatioF(),
               .chosen_leaves = chosen_leaves,

@@ -26,6 +26,12 @@ class Canvas : public GlWidget {
   /// Back to the grid; false when it was there already.
   bool show_grid();
   bool is_enlarged() const;
+
+  /// Panels become larger by this many steps, or with less than 0 smaller; 0: as large as the
+  /// window lets them be comfortably, as at first.
+  void resize_panels(double steps);
+  /// All columns are seen at once, on a narrow window in smaller panels.
+  void fit_columns();
   /// Keeps the range of colours of a panel, or of its row where that shares one; kept already, it
   /// follows the numbers again. Requested as settings.
   void toggle_lock(int view, int column);

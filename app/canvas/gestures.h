@@ -46,6 +46,11 @@ class Gestures {
     std::vector<std::string> titles;
     friend bool operator==(const Shown&, const Shown&) = default;
   };
+  /// Where the pointer was when panels were made larger or smaller, and their side before.
+  struct Resized {
+    Point at;
+    double side = 0;
+  };
   enum class Drag { none, click, menu, rectangle, pan, header, horizontal_bar, vertical_bar };
 
   void press(const ImGuiBridge& bridge, const Scene& scene, Point at);
@@ -54,6 +59,8 @@ class Gestures {
   void cancel(Scene& scene);
   void click(const Scene& scene);
   void double_click(const Scene& scene);
+  void resize_panels(double steps, const Scene& scene, Point at);
+  void scroll_to_resized(const Scene& scene);
   void turn_wheel(const ImGuiBridge& bridge, Scene& scene, Point at);
   void follow_elsewhere(Scene& scene, Point at);
   void move_border(Scene& scene, Point at);
@@ -66,6 +73,7 @@ class Gestures {
   void show_cursor(const Scene& scene, Point at) const;
 
   std::vector<Request> requests_;
+  std::optional<Resized> resized_;
   Request undo_click_;  // nothing: the last press was no click, or its effect stays
   Drag drag_ = Drag::none;
   int button_ = 0, header_ = -1;

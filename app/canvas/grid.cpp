@@ -1,5 +1,6 @@
 #include "canvas/grid.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace fovea::canvas {
@@ -28,7 +29,11 @@ Grid::Grid(GridShape shape) : shape_(std::move(shape)) {
   // is missing, they shrink.
   const double target =
       by_height > 0.85 * by_width ? by_height : std::max(by_height, comfortable_side);
-  side_ = std::floor(std::max(minimum_side, std::min(by_width, target)));
+  const PanelSize& panels = shape_.panels;
+  const double least = panels.all_columns ? smallest_side : minimum_side;
+  side_ = std::floor(std::max(least, std::min(by_width, target)));
+  if (panels.factor != 1)
+    side_ = std::floor(std::clamp(panels.factor * side_, smallest_side, largest_side));
   content_.x = columns * side_ + (columns - 1) * gap;
   content_.y = row_top(rows()) - row_top(0);
 }

@@ -20,8 +20,16 @@ struct GridRow {
   double bar_height = 0;  // of the panels' own colour bars, below them
 };
 
+/// How large panels are.
+struct PanelSize {
+  bool all_columns = false;  // all columns are seen, however small their panels become
+  double factor = 1;         // of the size that the window gives them
+  friend bool operator==(const PanelSize&, const PanelSize&) = default;
+};
+
 struct GridShape {
   Point size;  // of the canvas
+  PanelSize panels = {};
   int columns = 0;
   std::vector<GridRow> rows;
   int subtitle_lines = 1;
@@ -31,7 +39,9 @@ struct GridShape {
 
 class Grid {
  public:
-  static constexpr double minimum_side = 112, comfortable_side = 280;
+  // Panels that were made smaller or larger by hand are within the first and the last.
+  static constexpr double smallest_side = 48, minimum_side = 112, comfortable_side = 280,
+                          largest_side = 2048;
   static constexpr double gap = 10, caption_height = 18, line_height = 13;
 
   Grid() = default;

@@ -47,6 +47,7 @@ class ImGuiBridge {
   /// Wheel turned this frame, in notches, and whether Shift was held.
   Point wheel() const { return wheel_; }
   bool shift() const { return modifiers_.testFlag(Qt::ShiftModifier); }
+  bool control() const { return modifiers_.testFlag(Qt::ControlModifier); }
 
  private:
   void feed();

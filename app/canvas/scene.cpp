@@ -106,6 +106,7 @@ bool make_room(const Scene& scene, GridShape& shape, double side) {
 
 GridShape shape_of(const Scene& scene) {
   GridShape shape{.size = scene.size, .columns = int(scene.columns.size())};
+  if (!scene.enlarged) shape.panels = scene.panel_size;
   shape.side_bars = false;
   GridRow* last_with_keys = nullptr;
   shape.rows.resize(scene.rows.size());

@@ -73,9 +73,10 @@ struct Scene {
   const Fonts& fonts;
   const PreparedPanels& prepared;
   std::vector<int> rows, columns;  // of the model, in the order of the grid
-  bool enlarged = false;           // one panel alone, or with the one it is compared with
-  Point size = {};                 // of the canvas
-  double pixel_ratio = 1;          // device pixels to one of the canvas
+  PanelSize panel_size;
+  bool enlarged = false;   // one panel alone, or with the one it is compared with
+  Point size = {};         // of the canvas
+  double pixel_ratio = 1;  // device pixels to one of the canvas
   Viewport viewport = {};
   Grid grid = {};
   std::vector<drawing::RowScales> scales = {};          // one a row, by column of the grid

@@ -154,6 +154,7 @@ class Actions : public QObject {
     add(menu, "fit", "F&it", "F", [this] { navigation_.fit(); });
     add(menu, "zoom_in", "Zoo&m in", "+", [this] { navigation_.zoom(0.8); });
     add(menu, "zoom_out", "Zoom o&ut", "-", [this] { navigation_.zoom(1.25); });
+    make_panel_size(menu->addMenu("Panel si&ze"));
     add(menu, "enlarge", "En&large panel", "Z", [this] { navigation_.enlarge_panel(); });
     make_comparing(menu->addMenu("Compare with e&xact"));
     add(menu, "row_up", "Mo&ve row up", "Ctrl+Up", [this] { navigation_.move_view(-1); });
@@ -172,6 +173,8 @@ class Actions : public QObject {
     for (const auto* dock : window_.findChildren<QDockWidget*>())
       docks->addAction(dock->toggleViewAction());
     docks->addSeparator();
+    add(docks, "canvas_alone", "&Hide or show all", "F11",
+        [this] { window_.docks().toggle_all(); });
     add(docks, "reset_layout", "&Reset layout", {}, [this] { window_.docks().arrange(); });
   }
 
@@ -188,6 +191,17 @@ class Actions : public QObject {
       add_checked(
           menu, name, text, [this, mode = mode] { return comparing_.mode() == mode; },
           [this, mode = mode] { comparing_.show(mode); }, key);
+  }
+
+  /// Ctrl with the wheel does the same.
+  void make_panel_size(QMenu* menu) {
+    Canvas& canvas = window_.canvas();
+    add(menu, "larger_panels", "&Larger panels", "Ctrl++", [&canvas] { canvas.resize_panels(1); });
+    add(menu, "smaller_panels", "&Smaller panels", "Ctrl+-",
+        [&canvas] { canvas.resize_panels(-1); });
+    add(menu, "fit_columns", "All &columns", "A", [&canvas] { canvas.fit_columns(); });
+    add(menu, "standard_panels", "As the &window has room", "Ctrl+0",
+        [&canvas] { canvas.resize_panels(0); });
   }
 
   void make_rows(QMenu* menu) {

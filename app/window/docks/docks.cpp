@@ -77,4 +77,19 @@ void Docks::arrange() {
   window_.resizeDocks({bottom_}, {room.height() < 900 ? 140 : 200}, Qt::Vertical);
 }
 
+void Docks::toggle_all() {
+  const auto docks = window_.findChildren<QDockWidget*>();
+  // Of docks behind each other only one can be seen.
+  const auto is_shown = [](const QDockWidget* dock) {
+    return dock->toggleViewAction()->isChecked();
+  };
+  if (std::ranges::none_of(docks, is_shown)) {
+    for (QDockWidget* dock : hidden_.isEmpty() ? docks : hidden_) dock->show();
+    return;
+  }
+  hidden_.clear();
+  std::ranges::copy_if(docks, std::back_inserter(hidden_), is_shown);
+  for (QDockWidget* dock : hidden_) dock->hide();
+}
+
 }  // namespace fovea

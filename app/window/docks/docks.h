@@ -1,6 +1,8 @@
 // The Docks around the canvas: input, variant, inspector, timing and comparison.
 #pragma once
 
+#include <QList>
+
 #include "window/docks/inspector_dock.h"
 #include "window/docks/sequence_view.h"
 
@@ -31,6 +33,8 @@ struct Docks {
   explicit Docks(MainWindow& window);
   /// Puts them where they are at first: all are shown, none floats.
   void arrange();
+  /// Hides all docks, so that the canvas has the window; hidden, shows those again.
+  void toggle_all();
 
   SequenceView* sequence;  // in the input dock
   InspectorDock* inspector;
@@ -39,6 +43,7 @@ struct Docks {
  private:
   MainWindow& window_;
   QDockWidget *left_, *right_, *below_, *bottom_, *behind_;
+  QList<QDockWidget*> hidden_;  // by toggle_all()
 };
 
 }  // namespace fovea

@@ -1,0 +1,57 @@
+// Room for the canvas: all columns at once, and docks that go away and come back.
+#include <doctest/doctest.h>
+
+#include <QDockWidget>
+
+#include "window/pointer.h"
+
+namespace fovea::test {
+namespace {
+
+/// The names of those that are open, also behind another one.
+QStringList shown_docks(Window& window) {
+  QStringList shown;
+  for (const auto* dock : window->findChildren<QDockWidget*>())
+    if (dock->toggleViewAction()->isChecked()) shown << dock->objectName();
+  shown.sort();
+  return shown;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "at 1280 x 720 a key shows all seven columns, and another one gives the canvas the window") {
+  Window window(small, {1280, 720});
+  show(window, {View::heatmap, View::error});
+  REQUIRE(window.study().columns().size() == 7);
+  take_focus(window);
+  const auto& canvas = window->canvas();
+  const auto last = [&] { return canvas.panel_place(0, 6); };
+  press(window, Qt::Key_A);
+  be_still(window);
+  CHECK(last().right() < canvas.width());
+  CHECK(last().width() >= 48);
+  const int narrow = canvas.width();
+  const auto before = shown_docks(window);
+  press(window, Qt::Key_F11);
+  be_still(window);
+  CHECK(canvas.width() > narrow + 400);
+  CHECK(last().width() > 100);
+  press(window, Qt::Key_F11);
+  be_still(window);
+  CHECK(canvas.width() == narrow);
+  CHECK(shown_docks(window).join(" ").toStdString() == before.join(" ").toStdString());
+}
+
+TEST_CASE("docks that were closed before stay closed when all come back") {
+  Window window(small);
+  auto* dock = window->findChild<QDockWidget*>("Inspector");
+  dock->close();
+  const auto before = shown_docks(window);
+  window.trigger("canvas_alone");
+  CHECK(shown_docks(window).isEmpty());
+  window.trigger("canvas_alone");
+  CHECK(shown_docks(window).join(" ").toStdString() == before.join(" ").toStdString());
+}
+
+}  // namespace fovea::test
