@@ -1,4 +1,4 @@
-// The Docks around the canvas: input, variant, inspector, timing and comparison.
+// The Docks around the canvas: input, variant, inspector, timing, comparison and spans.
 #pragma once
 
 #include "window/docks/inspector_dock.h"
@@ -26,6 +26,9 @@ QTableWidget* make_timing_dock(Study& study);
 /// Every measure of every column of the canvas, to be sorted and copied.
 QWidget* make_comparison_dock(Study& study);
 
+/// The attention between parts of the text, to its sinks, or between spans that are named here.
+QWidget* make_span_dock(Study& study, SessionEditor& editor);
+
 struct Docks {
   /// Makes them; the window owns them. They follow its study.
   explicit Docks(MainWindow& window);
@@ -38,7 +41,7 @@ struct Docks {
 
  private:
   MainWindow& window_;
-  QDockWidget *left_, *right_, *below_, *bottom_, *behind_;
+  QDockWidget *left_, *right_, *below_, *bottom_, *behind_, *spans_;
 };
 
 }  // namespace fovea
