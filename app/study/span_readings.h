@@ -70,7 +70,7 @@ class SpanReadings {
   const Subject& subject_;
   const Results& results_;
   bool watched_ = false;
-  State state_;
+  State state_{.status = "Nothing is open."};
   Key shown_;                                                // that the state's reading is of
   std::shared_ptr<const SpanReading> renamed_of_, renamed_;  // the last copy with other names
   ResultCache<Key, const SpanReading> readings_{requests_, 32};

@@ -39,7 +39,7 @@ constexpr Choice<RankColour> rank_colour_names[] = {{RankColour::rank, "rank", "
                                                     {RankColour::storage, "storage", "by storage"}};
 constexpr Choice<SpanChoice> span_choice_names[] = {
     {SpanChoice::parts, "parts", "parts of the text"},
-    {SpanChoice::sinks, "sinks", "sinks"},
+    {SpanChoice::sinks, "sinks", "parts and sinks"},
     {SpanChoice::named, "named", "named by hand"}};
 
 /// What files or menus call a value.

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "study/background.h"
+#include "study/continued_session.h"
 #include "study/opened.h"
 #include "study/session_editor.h"
 
@@ -226,6 +227,30 @@ TEST_CASE("named spans stay with the same tokens and end with others") {
   choose(study, SpanChoice::named, {{"begin", {0, 9}}});
   CHECK(open_next("synthetic:clusters?n=128&d=16&seed=2", 128) == 1);  // of no text: as many tokens
   CHECK(open_next("synthetic:clusters?n=64&d=16&seed=2", 64) == 0);
+}
+
+TEST_CASE("named spans belong to the texts of their tokens, or to so many in the same grid") {
+  const auto of = [](Index n, std::vector<std::string> tokens, std::optional<ImageGrid> grid = {}) {
+    Layer layer;
+    layer.q = layer.k = layer.v = make_head_tensor({Matrix(n, 2)});
+    Source source;
+    source.layers = {layer};
+    source.sequence = {std::move(tokens), grid};
+    return source;
+  };
+  Session session;
+  session.spans = {{"begin", {0, 2}}};
+  const auto stay = [&](const Source& before, const Source& next) {
+    return continued_spans(session, before, {}, next).size() == 1;
+  };
+  const Source text_of_three = of(3, {"a", "b", "c"});
+  CHECK(stay(text_of_three, of(3, {"a", "b", "c"})));
+  CHECK_FALSE(stay(text_of_three, of(3, {"a", "b", "d"})));
+  CHECK_FALSE(stay(text_of_three, of(4, {"a", "b", "c"})));
+  CHECK_FALSE(stay(text_of_three, of(3, {})));
+  CHECK(stay(of(4, {}), of(4, {})));
+  CHECK_FALSE(stay(of(4, {}), of(5, {})));
+  CHECK_FALSE(stay(of(4, {}, ImageGrid{2, 2}), of(4, {}, ImageGrid{4, 1})));
 }
 
 }  // namespace fovea::test

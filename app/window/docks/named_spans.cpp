@@ -47,6 +47,7 @@ class SpanDelegate : public QStyledItemDelegate {
 NamedSpans::NamedSpans(Study& study, SessionEditor& editor) : study_(study), editor_(editor) {
   auto* column = make_inner<QVBoxLayout>(this);
   column->setSpacing(rhythm / 2);
+  column->setContentsMargins(0, 0, 12, rhythm / 2);
   column->addWidget(list_ = new QTableWidget(0, span_fields), 1);
   list_->setObjectName("named_spans");
   list_->setAccessibleName("Named spans");
@@ -85,7 +86,7 @@ QWidget* NamedSpans::make_line() {
   add_field(*line, "&Tokens", tokens_ = new QLineEdit);
   tokens_->setObjectName("span_tokens");
   tokens_->setPlaceholderText("0–23");
-  tokens_->setFixedWidth(fontMetrics().horizontalAdvance("131071–131071") + 2 * rhythm);
+  tokens_->setFixedWidth(fontMetrics().horizontalAdvance("131070–131071") + rhythm);
   auto* add_button = new QPushButton("Add");
   add_button->setObjectName("add_span");
   add_button->setToolTip("Name these tokens");

@@ -19,13 +19,14 @@ namespace {
 class SpanDock : public QWidget {
  public:
   SpanDock(Study& study, SessionEditor& editor) : study_(study), editor_(editor) {
+    setObjectName("dock_page");
     auto* column = make_inner<QVBoxLayout>(this);
     column->setSpacing(rhythm / 2);
     column->addLayout(make_line());
     auto* row = make_inner<QHBoxLayout>();
     row->addWidget(view_ = make_view(), 1);
     row->addWidget(named_ = new NamedSpans(study, editor));
-    named_->setFixedWidth(430);
+    named_->setFixedWidth(500);
     column->addLayout(row, 1);
     connect(&study, &Study::session_changed, this, &SpanDock::refresh);
     connect(&study, &Study::spans_read, this, &SpanDock::refresh);

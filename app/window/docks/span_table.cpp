@@ -102,12 +102,13 @@ QString SpanTable::tip_of(Index query, Index key) const {
   return text;
 }
 
-// Words stay readable on it: it goes half the way to a colour at most.
+// Words stay readable on it: it goes less than half the way to a colour. By the square root, small
+// masses differ, too.
 QVariant SpanTable::shade_of(const SpanMass::Cell& cell) const {
   constexpr double most = 0.45;
   const drawing::Style& style = window_style();
   const auto shade = [&](const drawing::Rgba& towards, double share) {
-    return qcolor(mixed(style.paper, towards, most * std::clamp(share, 0.0, 1.0)));
+    return qcolor(mixed(style.paper, towards, most * std::sqrt(std::clamp(share, 0.0, 1.0))));
   };
   const double difference = difference_of(cell);
   if (numbers_ == SpanNumbers::difference)
