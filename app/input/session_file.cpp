@@ -69,6 +69,10 @@ Json json_of(const ViewSettings& s) {
           {"hidden", s.hidden}};
 }
 
+Json json_of(const Span& span) {
+  return {{"name", span.name}, {"first", span.tokens.begin}, {"last", span.tokens.end - 1}};
+}
+
 // Reads one object of a session file; every message names the file and the entry.
 struct Reader {
   const std::string& where;
@@ -158,6 +162,26 @@ struct Reader {
     return range;
   }
 
+  std::vector<Span> spans(const Json& json) const {
+    std::vector<Span> spans;
+    for (const Json& one : get<std::vector<Json>>(json, "spans")) {
+      const auto first = token(one, "first"), last = token(one, "last");
+      spans.push_back({get<std::string>(one, "name"), {first, last + 1}});
+    }
+    if (const std::string fault = fault_of(spans); !fault.empty())
+      throw InputError(where, "'spans': " + fault + "; expected named ranges of different tokens");
+    return spans;
+  }
+
+  Index token(const Json& json, const char* name) const {
+    const Json& value = at(json, name);
+    constexpr Index most = Index{1} << 40;  // sums of any two are numbers
+    if (!value.is_number_integer() || value < 0 || value > most)
+      throw InputError(where, std::string("'") + name + "' is " + excerpt(value) +
+                                  "; expected a token counted from 0");
+    return value.get<Index>();
+  }
+
   ViewSettings settings(const Json& json) const {
     ViewSettings s;
     s.norm = named(json, "norm", all_norms());
@@ -216,6 +240,9 @@ void write_session(const std::string& path, const SessionFile& file) {
              {s.viewport.row_begin, s.viewport.row_end, s.viewport.col_begin, s.viewport.col_end}}};
   for (const Column& column : s.columns) json["columns"].push_back(json_of(column));
   for (View view : s.views) json["views"].push_back(to_text(view));
+  json["span_choice"] = to_text(s.span_choice);
+  json["spans"] = Json::array();
+  for (const Span& span : s.spans) json["spans"].push_back(json_of(span));
   json["causal"] = s.causal ? Json(*s.causal) : Json();
   json["scale"] = s.scale ? Json(*s.scale) : Json();
   json["pinned_query"] = s.pinned_query ? Json(*s.pinned_query) : Json();
@@ -265,6 +292,9 @@ SessionFile read_session(const std::string& path) {
   for (const Json& view : read.get<std::vector<Json>>(json, "views"))
     s.views.push_back(read.view({{"view", view}}));
   s.settings = read.settings(read.at(json, "settings"));
+  if (json.contains("span_choice"))  // older files have none
+    s.span_choice = read.named(json, "span_choice", all_span_choices());
+  if (json.contains("spans")) s.spans = read.spans(json);  // nor these
   const auto part = read.get<std::vector<double>>(json, "viewport");
   if (part.size() != 4 || !(part[0] < part[1] && part[2] < part[3]) || part[0] < 0 || part[2] < 0)
     throw InputError(path,

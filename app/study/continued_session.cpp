@@ -52,6 +52,7 @@ Session continued_session(const Session& before, Index n_before, const Source& s
   const Session untouched = standard_session({}, n_before);
   const ViewSettings standard = std::exchange(session.settings, before.settings);
   session.settings.ranges.clear();
+  session.span_choice = before.span_choice;
   if (before.settings.mask_block == untouched.settings.mask_block)
     session.settings.mask_block = standard.mask_block;
   if (before.settings.rank_leaf == untouched.settings.rank_leaf)
@@ -66,6 +67,17 @@ Session continued_session(const Session& before, Index n_before, const Source& s
   }
   if (before.views != untouched.views) session.views = continued_views(before.views, session.views);
   return session;
+}
+
+std::vector<Span> continued_spans(const Session& before, const Source& of_before,
+                                  const Session& next, const Source& source) {
+  const auto n = [](const Source& of, const Session& session) {
+    return of.layers[static_cast<std::size_t>(session.layer)].n();
+  };
+  const bool same = n(of_before, before) == n(source, next) &&
+                    of_before.sequence.tokens == source.sequence.tokens &&
+                    of_before.sequence.grid == source.sequence.grid;
+  return same ? before.spans : std::vector<Span>{};
 }
 
 }  // namespace fovea

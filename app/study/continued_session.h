@@ -14,4 +14,9 @@ namespace fovea {
 /// the tokens are as many.
 Session continued_session(const Session& before, Index n_before, const Source& source);
 
+/// The named spans that stay: all where the tokens are the same, else none. Tokens are the same
+/// where their texts are, and where no text is known but there are as many, in the same grid.
+std::vector<Span> continued_spans(const Session& before, const Source& of_before,
+                                  const Session& next, const Source& source);
+
 }  // namespace fovea

@@ -20,7 +20,7 @@ struct Trait {
   bool minutes = false;     // takes minutes: its running piece stops for a new picture
 };
 
-constexpr std::array<Trait, 20> traits{{
+constexpr std::array<Trait, 21> traits{{
     {RequestKind::open, 100, "Opening the source", false, true},
     {RequestKind::problem, 90, "Reading the head"},
     {RequestKind::pair, 60, "Reading the pair"},
@@ -34,6 +34,7 @@ constexpr std::array<Trait, 20> traits{{
     {RequestKind::sweep, 36, "Measuring the sweep", true, true},
     {RequestKind::trials, 36, "Trying settings", true, true},
     {RequestKind::exact_rows, 35, "Computing exact attention", false, false, true},
+    {RequestKind::spans, 38, "Measuring spans", true},
     {RequestKind::metrics, 30, "Comparing with exact", true},
     {RequestKind::bands, 28, "Refining maps", false, false, true},
     {RequestKind::diagnostics, 25, "Comparing with exact", true},

@@ -37,6 +37,7 @@ enum class RequestKind : int {
   sweep,        // a step of the sweep over n
   trials,       // some settings that are tried on heads
   exact_rows,   // exact attention of a long head, band by band
+  spans,        // attention mass between groups of tokens
   metrics,      // of a column against exact
   bands,        // exact bands of a long head's map, for a row and a column of the canvas
   diagnostics,  // of a column

@@ -58,6 +58,8 @@ void SessionEditor::start() {
   first.viewport = study_.session().viewport;
   first.causal = study_.session().causal;  // they belong to the file
   first.scale = study_.session().scale;
+  first.span_choice = study_.session().span_choice;
+  first.spans = study_.session().spans;  // and these to its tokens
   if (first == study_.session()) return;
   steps_.insert(steps_.begin(), std::move(first));
   at_ = 1;
@@ -232,6 +234,7 @@ void SessionEditor::choose_head(Index layer, Index head) {
     if (const Index n = length_of(layer); n != length_of(s.layer)) {  // other tokens
       s.viewport = {0, double(n), 0, double(n)};
       s.pinned_query.reset();
+      s.spans.clear();
     }
     s.layer = layer;
     s.head = head;
@@ -247,6 +250,7 @@ void SessionEditor::choose_patch(int patch) {
     s.patch = patch;
     s.viewport = {};  // all of it, however many tokens that are
     s.pinned_query.reset();
+    s.spans.clear();
   });
 }
 
@@ -256,6 +260,35 @@ void SessionEditor::pin(Index query) {
       s.pinned_query.reset();
     else
       s.pinned_query = query;
+  });
+}
+
+void SessionEditor::choose_spans(SpanChoice choice) {
+  change({}, [&](Session& s) { s.span_choice = choice; });
+}
+
+std::string SessionEditor::set_spans(std::vector<Span> spans) {
+  if (std::string fault = fault_of(spans, study_.length()); !fault.empty()) return fault;
+  std::ranges::sort(spans, {}, [](const Span& span) { return span.tokens.begin; });
+  change({}, [&](Session& s) { s.spans = std::move(spans); });
+  return "";
+}
+
+std::string SessionEditor::name_span(const Span& span) {
+  std::vector<Span> spans = study_.session().spans;
+  spans.push_back(span);
+  return set_spans(std::move(spans));
+}
+
+std::string SessionEditor::change_span(std::size_t at, const Span& span) {
+  std::vector<Span> spans = study_.session().spans;
+  if (at < spans.size()) spans[at] = span;
+  return set_spans(std::move(spans));
+}
+
+void SessionEditor::remove_span(std::size_t at) {
+  change({}, [&](Session& s) {
+    if (at < s.spans.size()) s.spans.erase(s.spans.begin() + static_cast<std::ptrdiff_t>(at));
   });
 }
 

@@ -49,8 +49,16 @@ class SessionEditor : public QObject {
   /// Pins the query; pinned already: unpins it.
   void pin(Index query);
 
+  void choose_spans(SpanChoice choice);
+  /// Names tokens, or changes the name or the tokens of a named span. Returns why it cannot, as a
+  /// sentence without its full stop; empty: it did.
+  std::string name_span(const Span& span);
+  std::string change_span(std::size_t at, const Span& span);
+  void remove_span(std::size_t at);
+
  private:
   void record(const Session& session, const std::string& kind);
+  std::string set_spans(std::vector<Span> spans);
   void keep_shown_patches();
   void insert_copy(const std::function<void(Column&)>& edit);
   void go_to(std::size_t step);  // nothing happens where there is none

@@ -25,6 +25,7 @@ Session with_patches_of(const Session& other, Session session) {
   session.patch = other.patch;
   session.viewport = other.viewport;
   session.pinned_query = other.pinned_query;
+  session.spans = other.spans;
   return session;
 }
 

@@ -78,6 +78,7 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   Session next = as.session   ? *as.session
                  : continued_ ? continued_session(subject_.session, length(), *source)
                               : first_session(*source);
+  if (continued_) next.spans = continued_spans(subject_.session, *subject_.source, next, *source);
   if (subject_.source) requests_.discard(std::move(subject_.source));
   const Index n = source->layers[static_cast<std::size_t>(next.layer)].n();
   if (next.viewport == Viewport{}) next.viewport = {0, double(n), 0, double(n)};
@@ -203,6 +204,11 @@ void Study::choose_block(std::optional<PointedPair> pair) {
   emit block_chosen();
 }
 
+void Study::watch_spans(bool on) {
+  spans_.watch(on);
+  if (on) update_later();
+}
+
 void Study::choose_cards(const HeadCards::Heads& heads) {
   if (cards_.choose(heads)) update_later();
 }
@@ -255,6 +261,7 @@ void Study::update() {
     update_readings();
     if (cards_.update(settled())) emit cards_changed();
   }
+  if (!opening() && spans_.update()) emit spans_read();
   requests_.end_update();
   if (problem() != problem_before) emit session_changed();
   emit columns_changed();

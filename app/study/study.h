@@ -11,6 +11,7 @@
 #include "study/leaf_marks.h"
 #include "study/panel_cells.h"
 #include "study/source_opening.h"
+#include "study/span_readings.h"
 #include "study/timings.h"
 
 namespace fovea {
@@ -121,6 +122,10 @@ class Study : public QObject {
   void choose_cards(const HeadCards::Heads& heads);
   std::shared_ptr<const HeadCard> card(Index layer, Index head) { return cards_.card(layer, head); }
 
+  /// Whether somebody looks at the attention between spans: then it is found.
+  void watch_spans(bool on);
+  const SpanReadings::State& spans() const { return spans_.state(); }
+
   /// For work that is none of the study's own.
   Requests& requests() { return requests_; }
 
@@ -138,6 +143,7 @@ class Study : public QObject {
   void row_read(std::shared_ptr<const fovea::RowReading> reading);    // of the selected column
   void exact_row_read(std::shared_ptr<const fovea::RowReading> reading);
   void selection_read(std::shared_ptr<const fovea::SelectionReading> reading);
+  void spans_read();
   void leaves_chosen();
   void block_chosen();
   /// An error or a warning, as a person should read it.
@@ -163,6 +169,7 @@ class Study : public QObject {
   SourceOpening opening_{requests_};
   Results results_{requests_, subject_};
   Probe probe_{requests_, subject_, results_};
+  SpanReadings spans_{requests_, subject_, results_};
   HeadMaps maps_{requests_, subject_, results_};
   PanelCells cells_{requests_, subject_, results_, maps_, probe_};
   bool continued_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 
 #include "data/error.h"
@@ -98,7 +99,36 @@ Grouping grouping_of_kinds(std::vector<std::string> names, std::vector<std::int3
   return out;
 }
 
+std::string fault_of(const Span& span, std::optional<Index> n) {
+  const std::string name = "“" + printable(span.name) + "”";
+  if (span.name.find_first_not_of(' ') == std::string::npos) return "A span needs a name";
+  if (printable(span.name) != span.name)
+    return "The name " + name + " has characters without a sign";
+  if (span.tokens.begin < 0) return name + " begins before token 0";
+  if (span.tokens.size() <= 0) return name + " has no token: it ends before it begins";
+  if (n && span.tokens.end > *n)
+    return name + " ends at token " + std::to_string(span.tokens.end - 1) +
+           ", but the last one is " + std::to_string(*n - 1);
+  return "";
+}
+
 }  // namespace
+
+std::string fault_of(const std::vector<Span>& spans, std::optional<Index> n) {
+  std::set<std::string> names;
+  for (const Span& span : spans) {
+    if (std::string fault = fault_of(span, n); !fault.empty()) return fault;
+    if (!names.insert(span.name).second) return "Two spans have the name “" + span.name + "”";
+  }
+  std::vector<const Span*> order;
+  for (const Span& span : spans) order.push_back(&span);
+  std::ranges::sort(order, {}, [](const Span* span) { return span->tokens.begin; });
+  for (std::size_t i = 1; i < order.size(); ++i)
+    if (const Span& one = *order[i - 1], &other = *order[i]; other.tokens.begin < one.tokens.end)
+      return "“" + one.name + "” and “" + other.name + "” overlap at token " +
+             std::to_string(other.tokens.begin);
+  return "";
+}
 
 Grouping grouping_of_spans(Index n, const std::vector<Span>& spans) {
   std::vector<std::string> names;

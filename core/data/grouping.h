@@ -2,6 +2,7 @@
 // the tokens that are usually sinks.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,13 @@ struct Grouping {
 struct Span {
   std::string name;
   IndexRange tokens;
+  friend bool operator==(const Span&, const Span&) = default;
 };
+
+/// Why these are not named spans of `n` tokens, as a sentence without its full stop; empty: they
+/// are. Each has a name of its own, which can be shown, and tokens of its own. Without `n` they may
+/// reach as far as they like.
+std::string fault_of(const std::vector<Span>& spans, std::optional<Index> n = {});
 
 /// A group for each span, in their order; the tokens of none are the last group, "other tokens",
 /// where there are any. Throws InputError when a span is empty, reaches beyond [0, n) or meets

@@ -37,6 +37,10 @@ constexpr Choice<Norm> norm_names[] = {{Norm::linear, "linear", "linear"},
                                        {Norm::row_max, "row-max", "per row maximum"}};
 constexpr Choice<RankColour> rank_colour_names[] = {{RankColour::rank, "rank", "by rank"},
                                                     {RankColour::storage, "storage", "by storage"}};
+constexpr Choice<SpanChoice> span_choice_names[] = {
+    {SpanChoice::parts, "parts", "parts of the text"},
+    {SpanChoice::sinks, "sinks", "parts and sinks"},
+    {SpanChoice::named, "named", "named by hand"}};
 
 /// What files or menus call a value.
 template <class T>
@@ -95,6 +99,10 @@ std::vector<Norm> all_norms() {
   return values_of<Norm>(norm_names);
 }
 
+std::vector<SpanChoice> all_span_choices() {
+  return values_of<SpanChoice>(span_choice_names);
+}
+
 ErrorKind next(ErrorKind kind) {
   return ErrorKind((static_cast<std::size_t>(kind) + 1) % std::size(error_names));
 }
@@ -111,6 +119,9 @@ std::string to_text(Norm norm) {
 std::string to_text(RankColour colour) {
   return word_for<RankColour>(colour, rank_colour_names, &Choice<RankColour>::name);
 }
+std::string to_text(SpanChoice choice) {
+  return word_for<SpanChoice>(choice, span_choice_names, &Choice<SpanChoice>::name);
+}
 std::string label_of(View view) {
   return word_for<View>(view, view_names, &Choice<View>::label);
 }
@@ -119,6 +130,9 @@ std::string label_of(ErrorKind kind) {
 }
 std::string label_of(Norm norm) {
   return word_for<Norm>(norm, norm_names, &Choice<Norm>::label);
+}
+std::string label_of(SpanChoice choice) {
+  return word_for<SpanChoice>(choice, span_choice_names, &Choice<SpanChoice>::label);
 }
 std::string label_of(RankColour colour) {
   return word_for<RankColour>(colour, rank_colour_names, &Choice<RankColour>::label);

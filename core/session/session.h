@@ -8,6 +8,7 @@
 
 #include "analysis/rank_map.h"
 #include "backend/operator.h"
+#include "data/grouping.h"
 #include "session/computation.h"
 #include "variants/variant.h"
 
@@ -17,22 +18,28 @@ enum class View { heatmap, error, mask, rank, level, tree, row, output, cost };
 enum class ErrorKind { signed_difference, absolute, squared, relative, log10_absolute };
 enum class Norm { linear, log, row_max };
 enum class RankColour { rank, storage };  // of a rank map's blocks
+/// Between which groups of tokens attention mass is found: the parts of a text, from its parts to
+/// its usual sinks, or the spans that were named by hand.
+enum class SpanChoice { parts, sinks, named };
 
 /// In the order of menus.
 std::vector<View> all_views();
 std::vector<ErrorKind> all_error_kinds();
 std::vector<Norm> all_norms();
+std::vector<SpanChoice> all_span_choices();
 /// The kind that follows in their order; after the last the first.
 ErrorKind next(ErrorKind kind);
 std::string to_text(View view);
 std::string to_text(ErrorKind kind);
 std::string to_text(Norm norm);
 std::string to_text(RankColour colour);
+std::string to_text(SpanChoice choice);
 /// What menus call them, and the canvas its rows: "Attention P".
 std::string label_of(View view);
 std::string label_of(ErrorKind kind);
 std::string label_of(Norm norm);
 std::string label_of(RankColour colour);
+std::string label_of(SpanChoice choice);
 std::optional<View> view_from(const std::string& text);
 std::optional<Norm> norm_from(const std::string& text);
 std::optional<ErrorKind> error_kind_from(const std::string& text);
@@ -125,6 +132,8 @@ struct Session {
   ViewSettings settings;
   Viewport viewport;
   std::optional<Index> pinned_query;
+  SpanChoice span_choice = SpanChoice::parts;
+  std::vector<Span> spans;  // that were named by hand, by their first tokens
   friend bool operator==(const Session&, const Session&) = default;
 };
 

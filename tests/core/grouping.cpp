@@ -90,3 +90,23 @@ TEST_CASE("a text is divided by its separators, else by its lines, else by its s
   CHECK(spans({"a", " b", "."}).empty());
   CHECK(spans({}).empty());
 }
+
+TEST_CASE("what named spans may not be is said in a sentence") {
+  const std::vector<Span> good{{"b", {4, 8}}, {"a", {0, 4}}};
+  CHECK(fault_of(good, 8).empty());
+  CHECK(fault_of(good).empty());
+  CHECK(fault_of(good, 7) == "“b” ends at token 7, but the last one is 6");
+  const auto fault = [&](const Span& span) {
+    std::vector<Span> spans = good;
+    spans.push_back(span);
+    return fault_of(spans, 16);
+  };
+  CHECK(fault({"c", {8, 16}}).empty());
+  CHECK(fault({"c", {3, 5}}) == "“a” and “c” overlap at token 3");
+  CHECK(fault({"c", {5, 6}}) == "“b” and “c” overlap at token 5");
+  CHECK(fault({"c", {9, 9}}) == "“c” has no token: it ends before it begins");
+  CHECK(fault({"c", {-1, 2}}) == "“c” begins before token 0");
+  CHECK(fault({"a", {9, 10}}) == "Two spans have the name “a”");
+  CHECK(fault({"", {9, 10}}) == "A span needs a name");
+  CHECK(fault({"a\nb", {9, 10}}) == "The name “a\\nb” has characters without a sign");
+}

@@ -45,8 +45,8 @@ namespace {
 // Every field is bound by name: a new one must be given a value here, or this does not compile.
 Session unlike_any_default() {
   Session session;
-  auto& [source, patch, layer, head, causal, scale, columns, views, settings, viewport, pinned] =
-      session;
+  auto& [source, patch, layer, head, causal, scale, columns, views, settings, viewport, pinned,
+         span_choice, spans] = session;
   source = "synthetic:gaussian?n=64&d=8&heads=3";
   patch = 5;
   layer = 2;
@@ -63,6 +63,8 @@ Session unlike_any_default() {
            View::rank, View::mask,   View::error, View::heatmap};
   viewport = {1.5, 20.25, 3, 47.5};
   pinned = 7;
+  span_choice = SpanChoice::named;
+  spans = {{"the “system” prompt", {0, 24}}, {"question", {30, 31}}};
   auto& [norm, log_floor, error, pool, mask_block, rank_of, rank_leaf, rank_tolerance,
          rank_partition, rank_colour, shared_range, colormap, ranges, hidden] = settings;
   norm = Norm::row_max;
@@ -107,6 +109,8 @@ TEST_CASE("a session written is the session read, field by field") {
   CHECK(found.views == session.views);
   CHECK(found.viewport == session.viewport);
   CHECK(found.pinned_query == session.pinned_query);
+  CHECK(found.span_choice == session.span_choice);
+  CHECK(found.spans == session.spans);
   CHECK(found.settings.norm == session.settings.norm);
   CHECK(found.settings.log_floor == session.settings.log_floor);
   CHECK(found.settings.error == session.settings.error);
@@ -242,4 +246,44 @@ TEST_CASE("a session from before ranks were coloured by storage is coloured by r
   written.write();
   written.replace("\"rank_colour\": \"storage\",", "\"rank_colour\": \"weight\",");
   CHECK(written.refusal().find("'rank_colour' is 'weight'") != std::string::npos);
+}
+
+TEST_CASE("a session from before spans were named has none") {
+  Written written;
+  written.file.session.span_choice = SpanChoice::sinks;
+  written.write();
+  written.replace("\"span_choice\": \"sinks\",", "");
+  written.replace("\"spans\": [],", "");
+  CHECK(read_session(written.path).session.span_choice == SpanChoice::parts);
+  CHECK(read_session(written.path).session.spans.empty());
+}
+
+TEST_CASE("spans that cannot be groups of tokens are refused, and say why") {
+  const auto refusal_of = [](const QByteArray& part, const QByteArray& by) {
+    Written written;
+    written.file.session.spans = {{"a", {1, 6}}, {"b", {12, 25}}};
+    written.write();
+    written.replace(part, by);
+    return written.refusal();
+  };
+  const std::pair<std::pair<QByteArray, QByteArray>, const char*> cases[] = {
+      {{"\"first\": 12", "\"first\": 5"}, "“a” and “b” overlap at token 5"},
+      {{"\"last\": 24", "\"last\": 11"}, "“b” has no token"},
+      {{"\"first\": 1,", "\"first\": -1,"}, "'first' is -1; expected a token counted from 0"},
+      {{"\"first\": 1,", "\"first\": 0.5,"}, "'first' is 0.5; expected a token"},
+      {{"\"last\": 24", "\"last\": 9223372036854775807"}, "expected a token counted from 0"},
+      {{"\"last\": 24", "\"last\": \"24\""}, "'last' is \"24\"; expected a token"},
+      {{"\"last\": 24,", ""}, "there is no 'last'"},
+      {{"\"name\": \"b\"", "\"name\": \"a\""}, "Two spans have the name “a”"},
+      {{"\"name\": \"b\"", "\"name\": \" \""}, "A span needs a name"},
+      {{"\"name\": \"b\"", "\"name\": \"\\u001b[31m\""}, "has characters without a sign"},
+      {{"\"name\": \"b\"", "\"name\": 7"}, "'name' is 7; expected another type"},
+      {{"\"spans\": [", "\"spans\": [3,"}, "number found; expected an object"},
+      {{"\"span_choice\": \"parts\"", "\"span_choice\": \"words\""},
+       "'span_choice' is 'words'; expected one of parts, sinks, named"}};
+  for (const auto& [change, why] : cases) {
+    const std::string refusal = refusal_of(change.first, change.second);
+    CHECK_MESSAGE(refusal.find(why) != std::string::npos, why << ": " << refusal);
+    CHECK(refusal.find("s.fovea.json") != std::string::npos);
+  }
 }

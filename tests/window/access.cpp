@@ -139,6 +139,10 @@ TEST_CASE("no word is cut, on a laptop's screen and on a wide one, dark and ligh
       window.study().hover(3, 5, 1);
       window.study().select({2, 9}, {3, 8});
       window->findChild<QAction*>("find")->trigger();
+      for (const char* name : {"Comparison", "Spans", "Timing"}) {
+        window->findChild<QDockWidget*>(name)->raise();  // one behind another has no size yet
+        QTest::qWait(50);
+      }
       for (std::size_t c = 0; c < window.study().session().columns.size(); ++c) {
         window.study().select_column(int(c));
         REQUIRE(window.settle());

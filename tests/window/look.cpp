@@ -1,13 +1,14 @@
 // Not a test: takes pictures of the window. `look OUT.png SOURCE [WIDTHxHEIGHT] [VIEW,..]
-// [VARIANT,..] [light|dark]
-// [ROW:COL:SPAN|sweep|explore|heads|split|wipe|blink|keys|export|goto|scale|find] [SECONDS]` on a
-// display (xvfb-run); "-" leaves a choice to the window. "sweep" takes the sweep over n instead,
-// "explore" and "heads" the settings that were tried, "keys", "export", "goto" and "scale" a
-// dialog, "find" opens the find bar; "split", "wipe" and "blink" compare the second column with
-// exact, with the pointer on it. With SECONDS the picture is taken after that time, whatever is
+// [VARIANT,..] [light|dark] [ROW:COL:SPAN|sweep|explore|heads|split|wipe|blink|parts|sinks|named|
+// keys|export|goto|scale|find] [SECONDS]` on a display (xvfb-run); "-" leaves a choice to the
+// window. "sweep" takes the sweep over n instead, "explore" and "heads" the settings that were
+// tried, "keys", "export", "goto" and "scale" a dialog, "find" opens the find bar; "split", "wipe"
+// and "blink" compare the second column with exact, with the pointer on it; "parts", "sinks" and
+// "named" raise the Spans dock. With SECONDS the picture is taken after that time, whatever is
 // there.
 #include <QAction>
 #include <QApplication>
+#include <QDockWidget>
 #include <QSettings>
 #include <QTest>
 #include <QTimer>
@@ -79,6 +80,18 @@ void compare(MainWindow& window, const QString& mode) {
       (panel.topLeft() + QPointF(0.3 * panel.width(), 0.7 * panel.height())).toPoint());
 }
 
+void show_spans(MainWindow& window, SpanChoice choice) {
+  window.findChild<QDockWidget*>("Spans")->raise();
+  if (choice == SpanChoice::named) {
+    const Index n = window.study().length();
+    window.editor().name_span({"system prompt", {0, n / 4}});
+    window.editor().name_span({"question", {n / 2, n / 2 + 3}});
+  }
+  window.editor().choose_spans(choice);
+  const auto read = [&] { return window.study().spans().status.empty(); };
+  if (!QTest::qWaitFor(read, 60000)) std::puts("no table of spans");
+}
+
 int look(const QStringList& arguments) {
   const auto argument = [&](int i) { return arguments.size() > i ? arguments[i] : QString("-"); };
   QSettings().clear();
@@ -111,6 +124,8 @@ int look(const QStringList& arguments) {
   if (argument(7) == "find") window.findChild<QAction*>("find")->trigger();
   for (const char* mode : {"split", "wipe", "blink"})
     if (argument(7) == mode) compare(window, mode);
+  for (const SpanChoice choice : all_span_choices())
+    if (argument(7).toStdString() == to_text(choice)) show_spans(window, choice);
   const auto timed = [&] {
     const auto& columns = window.study().columns();
     return std::ranges::all_of(columns, [](const ColumnState& column) {

@@ -202,8 +202,9 @@ TEST_CASE("task 8: whether a time can be trusted, and all measures for a paper")
   window.trigger("again");
   CHECK(wait_until([&] { return !timed(); }));  // F5 measures all of them again
   CHECK(wait_until(timed));
-  window->findChild<QDockWidget*>("Comparison")->raise();
-  const auto actions = window->findChildren<QAction*>();
+  auto* dock = window->findChild<QDockWidget*>("Comparison");
+  dock->raise();
+  const auto actions = dock->findChildren<QAction*>();
   const auto copy = std::ranges::find(actions, "As &LaTeX", &QAction::text);
   REQUIRE(copy != actions.end());
   auto* table = window->findChild<QTableWidget*>("comparison");

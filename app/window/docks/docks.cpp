@@ -53,11 +53,15 @@ Docks::Docks(MainWindow& window)
   below_ = add("Inspector", scrolled(inspector));
   bottom_ = add("Timing", timing);
   behind_ = add("Comparison", make_comparison_dock(window.study()));
+  spans_ = add("Spans", make_span_dock(window.study(), window.editor()));
+  // Behind another dock it is not looked at.
+  QObject::connect(spans_, &QDockWidget::visibilityChanged, &window,
+                   [&study = window.study()](bool visible) { study.watch_spans(visible); });
   arrange();
 }
 
 void Docks::arrange() {
-  for (QDockWidget* dock : {left_, right_, below_, bottom_, behind_}) {
+  for (QDockWidget* dock : {left_, right_, below_, bottom_, behind_, spans_}) {
     dock->setFloating(false);
     const Qt::DockWidgetArea area = dock == left_                      ? Qt::LeftDockWidgetArea
                                     : dock == right_ || dock == below_ ? Qt::RightDockWidgetArea
@@ -67,6 +71,7 @@ void Docks::arrange() {
     dock->show();
   }
   window_.tabifyDockWidget(bottom_, behind_);
+  window_.tabifyDockWidget(behind_, spans_);
   bottom_->raise();
   const QSize room = window_.screen()->availableSize();
   const int wide = room.width();

@@ -1,4 +1,4 @@
-// The Docks around the canvas: input, variant, inspector, timing and comparison.
+// The Docks around the canvas: input, variant, inspector, timing, comparison and spans.
 #pragma once
 
 #include <QList>
@@ -28,6 +28,9 @@ QTableWidget* make_timing_dock(Study& study);
 /// Every measure of every column of the canvas, to be sorted and copied.
 QWidget* make_comparison_dock(Study& study);
 
+/// The attention between parts of the text, to its sinks, or between spans that are named here.
+QWidget* make_span_dock(Study& study, SessionEditor& editor);
+
 struct Docks {
   /// Makes them; the window owns them. They follow its study.
   explicit Docks(MainWindow& window);
@@ -42,7 +45,7 @@ struct Docks {
 
  private:
   MainWindow& window_;
-  QDockWidget *left_, *right_, *below_, *bottom_, *behind_;
+  QDockWidget *left_, *right_, *below_, *bottom_, *behind_, *spans_;
   QList<QDockWidget*> hidden_;  // by toggle_all()
 };
 

@@ -51,6 +51,7 @@ QString style_sheet(const drawing::Style& style) {
     QDockWidget::title { background: %paper; padding: 8px 12px 4px 12px; text-align: left; }
     QScrollArea#dock_scroll, QWidget#dock_page { background: %paper; border: none; }
     QTableView { background: %paper; border: none; padding: 0 12px 4px 12px; }
+    QTableCornerButton::section { background: %paper; border: none; }
     QHeaderView { background: %paper; border: none; }
     QHeaderView::section { background: %paper; color: %faint; border: none; padding: 4px 3px; }
     QListView#heads { background: %paper; border: 1px solid transparent; }
