@@ -29,6 +29,12 @@ class Study : public QObject {
   void open(const std::string& what, std::optional<Session> session = {},
             const std::string& expected_hash = {});
   bool opening() const { return opening_.pending().has_value(); }
+  /// Whether a source is being opened with this Session.
+  bool opens(const Session& session) const {
+    return opening() && !opening_.reopens() && opening_.pending()->session == session;
+  }
+  /// Another source that is being opened is not wanted any more.
+  void keep_source();
   /// SHA-256 of the source's content: found, or expected by its session; empty until it is known.
   const std::string& content_hash() const { return opening_.content_hash(); }
 
@@ -123,6 +129,8 @@ class Study : public QObject {
  signals:
   /// `new_source`: another source; else the same image in other patches.
   void opened(bool new_source);
+  /// Another source is there: the last moment of this one.
+  void leaving();
   /// What was to be opened could not be, or was cancelled: source and Session stay as they are.
   void not_opened();
   /// The Session, the selected column, the head's problem or what is compared.
