@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <string_view>
 #include <utility>
 
 namespace fovea {
@@ -25,82 +24,6 @@ void mark_best(ComparisonTable::Row& row) {
   if (!differ) return;
   const double value = best->value;
   for (auto& cell : row.cells) cell.best = !cell.text.empty() && cell.value == value;
-}
-
-std::string in_latex(std::string_view text) {
-  static const std::vector<std::pair<std::string_view, std::string_view>> special{
-      {"\\", "\\textbackslash{}"},
-      {"‖", "$\\|$"},
-      {"∞", "$\\infty$"},
-      {"P̃", "$\\tilde{P}$"},
-      {"±", "$\\pm$"},
-      {"×", "$\\times$"},
-      {"µ", "$\\mu$"},
-      {"≈", "$\\approx$"},
-      {"_", "\\_"},
-      {"%", "\\%"},
-      {"&", "\\&"},
-      {"#", "\\#"},
-      {"{", "\\{"},
-      {"}", "\\}"},
-      {"$", "\\$"}};
-  static constexpr std::string_view superscripts[] = {"⁰", "¹", "²", "³", "⁴",
-                                                      "⁵", "⁶", "⁷", "⁸", "⁹"};
-  std::string out;
-  bool raised = false;  // within $^{...}$
-  const auto raise = [&](bool on) {
-    if (std::exchange(raised, on) != on) out += on ? "$^{" : "}$";
-  };
-  while (!text.empty()) {
-    const auto starts = [&](std::string_view with) { return text.starts_with(with); };
-    if (starts("⁻")) {
-      raise(true);
-      out += '-';
-      text.remove_prefix(std::string_view("⁻").size());
-      continue;
-    }
-    const auto digit = std::ranges::find_if(superscripts, starts);
-    if (digit != std::end(superscripts)) {
-      raise(true);
-      out += std::to_string(digit - std::begin(superscripts));
-      text.remove_prefix(digit->size());
-      continue;
-    }
-    raise(false);
-    const auto it = std::ranges::find_if(special, [&](const auto& s) { return starts(s.first); });
-    out += it == special.end() ? text.substr(0, 1) : it->second;
-    text.remove_prefix(it == special.end() ? 1 : it->first.size());
-  }
-  raise(false);
-  return out;
-}
-
-std::string in_markdown(std::string_view text) {
-  std::string out;
-  for (const char c : text)
-    out += c == '|' || c == '*' || c == '_' ? std::string("\\") + c : std::string(1, c);
-  return out;
-}
-
-/// How one format writes a table.
-struct Style {
-  std::string begin, separator, end_of_line, after_header, end;
-  std::string mark_before, mark_after;  // around the best
-  std::string (*escaped)(std::string_view);
-};
-
-Style style_of(TableFormat format, std::size_t columns) {
-  std::string rule = "|---|";
-  for (std::size_t c = 0; c < columns; ++c) rule += "---:|";
-  switch (format) {
-    case TableFormat::markdown:
-      return {"| ", " | ", " |\n", rule + "\n", "", "**", "**", in_markdown};
-    case TableFormat::latex:
-      return {"", " & ", " \\\\\n", "\\hline\n", "\\end{tabular}\n", "\\textbf{", "}", in_latex};
-    case TableFormat::text:
-      break;
-  }
-  return {"", "\t", "\n", "", "", "", "*", [](std::string_view text) { return std::string(text); }};
 }
 
 }  // namespace
@@ -141,23 +64,12 @@ std::vector<std::size_t> order_by(const ComparisonTable& table, std::size_t row)
 }
 
 std::string to_text(const ComparisonTable& table, TableFormat format) {
-  const Style style = style_of(format, table.titles.size());
-  std::string out;
-  if (format == TableFormat::latex)
-    out += "\\begin{tabular}{l" + std::string(table.titles.size(), 'r') + "}\n";
-  const auto line = [&](const std::string& first, const auto& cells, auto text_of) {
-    out += style.begin + style.escaped(first);
-    for (const auto& cell : cells) out += style.separator + text_of(cell);
-    out += style.end_of_line;
-  };
-  line("", table.titles, style.escaped);
-  out += style.after_header;
-  for (const ComparisonTable::Row& row : table.rows)
-    line(row.measure->label, row.cells, [&](const ComparisonTable::Cell& cell) {
-      const std::string text = style.escaped(cell.text);
-      return cell.best ? style.mark_before + text + style.mark_after : text;
-    });
-  return out + style.end;
+  MarkedTable out{.corner = {}, .titles = table.titles, .rows = {}};
+  for (const ComparisonTable::Row& row : table.rows) {
+    auto& cells = out.rows.emplace_back(MarkedTable::Row{row.measure->label, {}}).cells;
+    for (const ComparisonTable::Cell& cell : row.cells) cells.push_back({cell.text, cell.best});
+  }
+  return to_text(out, format);
 }
 
 }  // namespace fovea

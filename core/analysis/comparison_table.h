@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/measures.h"
+#include "data/marked_table.h"
 
 namespace fovea {
 
@@ -28,9 +29,7 @@ ComparisonTable comparison_table(std::vector<std::string> titles,
 /// The order of the columns by a row: the best first, those without the measure last.
 std::vector<std::size_t> order_by(const ComparisonTable& table, std::size_t row);
 
-enum class TableFormat { text, markdown, latex };
-/// The best of each row is marked: with * in text, bold elsewhere. Text is separated by tabs, which
-/// spreadsheets take; LaTeX is a tabular, with what is special to it escaped.
+/// The best of each row is marked.
 std::string to_text(const ComparisonTable& table, TableFormat format);
 
 }  // namespace fovea

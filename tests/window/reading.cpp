@@ -261,7 +261,7 @@ TEST_CASE("the comparison has every measure of every column, is sorted by one an
     CHECK(table->item(error, c - 1)->text().toDouble() <= table->item(error, c)->text().toDouble());
   emit table->verticalHeader()->sectionClicked(error);
   CHECK(table->horizontalHeaderItem(0)->text() == first);
-  const auto actions = window->findChildren<QAction*>();
+  const auto actions = window->findChild<QDockWidget*>("Comparison")->findChildren<QAction*>();
   const auto copy = std::ranges::find(actions, "As &LaTeX", &QAction::text);
   REQUIRE(copy != actions.end());
   (*copy)->trigger();

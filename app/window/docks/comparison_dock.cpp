@@ -1,8 +1,5 @@
-#include <QApplication>
-#include <QClipboard>
 #include <QHeaderView>
 #include <QLabel>
-#include <QMenu>
 #include <QTableWidget>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -12,6 +9,7 @@
 #include "analysis/comparison_table.h"
 #include "study/study.h"
 #include "window/docks/docks.h"
+#include "window/widgets/copy_button.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
 
@@ -25,7 +23,8 @@ class ComparisonDock : public QWidget {
     auto* line = make_inner<QHBoxLayout>();
     column->addLayout(line);
     line->addWidget(note_ = make_note(), 1);
-    line->addWidget(make_copy_button());
+    line->addWidget(
+        make_copy_button([this](TableFormat format) { return to_text(table_, format); }));
     column->addWidget(view_ = new QTableWidget, 1);
     view_->setObjectName("comparison");
     view_->setAccessibleName("Comparison of the columns");
@@ -51,22 +50,6 @@ class ComparisonDock : public QWidget {
   void showEvent(QShowEvent*) override { refresh(); }
 
  private:
-  QToolButton* make_copy_button() {
-    auto* button = new QToolButton;
-    button->setText("Copy");
-    button->setToolTip("Copy the table");
-    button->setPopupMode(QToolButton::InstantPopup);
-    auto* menu = new QMenu(button);
-    for (const auto& [name, format] : {std::pair{"As &text", TableFormat::text},
-                                       {"As &Markdown", TableFormat::markdown},
-                                       {"As &LaTeX", TableFormat::latex}})
-      menu->addAction(name, this, [this, format] {
-        QApplication::clipboard()->setText(to_qt(to_text(table_, format)));
-      });
-    button->setMenu(menu);
-    return button;
-  }
-
   /// The same measure again: the order of the canvas.
   void sort_by(int row) {
     const std::string& id = table_.rows[std::size_t(row)].measure->id;

@@ -1,0 +1,28 @@
+// A MarkedTable is words and numbers in rows and columns, some of them marked, to be copied.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace fovea {
+
+struct MarkedTable {
+  struct Cell {
+    std::string text;
+    bool marked = false;
+  };
+  struct Row {
+    std::string title;
+    std::vector<Cell> cells;  // one for each title
+  };
+  std::string corner;  // above the titles of rows, before those of columns
+  std::vector<std::string> titles;
+  std::vector<Row> rows;
+};
+
+enum class TableFormat { text, markdown, latex };
+/// What is marked has a * in text and is bold elsewhere. Text is separated by tabs, which
+/// spreadsheets take; LaTeX is a tabular, with what is special to it escaped.
+std::string to_text(const MarkedTable& table, TableFormat format);
+
+}  // namespace fovea
