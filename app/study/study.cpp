@@ -286,6 +286,7 @@ void Study::update_results() {
 
 void Study::update_readings() {
   const Probe::Readings readings = probe_.update();
+  if (readings.pair) emit pairs_read(readings.pairs);
   if (readings.pair) emit pair_read(readings.pair);
   if (readings.row) emit row_read(readings.row);
   if (readings.exact_row) emit exact_row_read(readings.exact_row);

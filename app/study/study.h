@@ -139,7 +139,9 @@ class Study : public QObject {
   void columns_changed();
   void cards_changed();
   void pair_read(std::shared_ptr<const fovea::PairReading> reading);  // null: nothing is pointed at
-  void row_read(std::shared_ptr<const fovea::RowReading> reading);    // of the selected column
+  /// Before it, of every column. Null: not read yet.
+  void pairs_read(std::vector<std::shared_ptr<const fovea::PairReading>> readings);
+  void row_read(std::shared_ptr<const fovea::RowReading> reading);  // of the selected column
   void exact_row_read(std::shared_ptr<const fovea::RowReading> reading);
   void selection_read(std::shared_ptr<const fovea::SelectionReading> reading);
   void leaves_chosen();

@@ -128,7 +128,7 @@ Files::Files(MainWindow& window) : window_(window) {
   QObject::connect(&window.study(), &Study::leaving, &window,
                    [this] { window_.editor().visit().session_file = session_path_.toStdString(); });
   QObject::connect(&window.editor(), &SessionEditor::reopening, &window, [this](const Visit& to) {
-    opening_ = {to_qt(to.session_file), {}, to.selected_column, true};
+    opening_ = {to_qt(to.session_file), {}, to.selected_column, {}, true};
   });
 }
 
@@ -145,6 +145,7 @@ void Files::source_opened(bool new_source) {
     restore_conditions();
   if (!opened.layout.empty())
     window_.restoreState(QByteArray::fromBase64(QByteArray::fromStdString(opened.layout)));
+  if (opened.orders) window_.docks().sort(*opened.orders);
   if (opened.selected_column) window_.study().select_column(*opened.selected_column);
 }
 
@@ -209,7 +210,7 @@ void Files::open(const QString& what) {
 void Files::open_session(const QString& path, const SessionFile& file) {
   const QString source = to_qt(file.session.source);
   if (is_there(source)) {
-    opening_ = {path, file.layout, {}, true};
+    opening_ = {path, file.layout, {}, file.orders, true};
     if (!file.layout.empty()) opening_.selected_column = file.selected_column;
     return window_.study().open(file.session.source, file.session, file.content_hash);
   }
@@ -250,7 +251,8 @@ SessionFile Files::session_file() const {
   return {.session = window_.study().session(),
           .content_hash = window_.study().content_hash(),
           .layout = window_.saveState().toBase64().toStdString(),
-          .selected_column = window_.study().selected_column()};
+          .selected_column = window_.study().selected_column(),
+          .orders = window_.docks().orders()};
 }
 
 void Files::save_session() {

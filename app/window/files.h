@@ -51,6 +51,7 @@ class Files {
     QString path;        // empty: Ctrl+S asks for one
     std::string layout;  // empty: as it is
     std::optional<int> selected_column = {};
+    std::optional<SortOrders> orders = {};
     bool is_session = false;
   };
 

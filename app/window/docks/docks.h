@@ -1,14 +1,18 @@
 // The Docks around the canvas: input, variant, inspector, timing and comparison.
 #pragma once
 
+#include "input/session_file.h"
 #include "window/docks/inspector_dock.h"
 #include "window/docks/sequence_view.h"
 
+class QCheckBox;
+class QComboBox;
 class QDockWidget;
 class QTableWidget;
 
 namespace fovea {
 
+class ComparisonDock;
 class MainWindow;
 
 /// Says what is open and how it was understood; chooses layer, head and query. It contains a
@@ -23,14 +27,14 @@ QWidget* make_variant_dock(Study& study, SessionEditor& editor);
 /// stages of apply.
 QTableWidget* make_timing_dock(Study& study);
 
-/// Every measure of every column of the canvas, to be sorted and copied.
-QWidget* make_comparison_dock(Study& study);
-
 struct Docks {
   /// Makes them; the window owns them. They follow its study.
   explicit Docks(MainWindow& window);
   /// Puts them where they are at first: all are shown, none floats.
   void arrange();
+  /// How their lists are sorted.
+  SortOrders orders() const;
+  void sort(const SortOrders& orders);
 
   SequenceView* sequence;  // in the input dock
   InspectorDock* inspector;
@@ -38,6 +42,9 @@ struct Docks {
 
  private:
   MainWindow& window_;
+  ComparisonDock* comparison_;
+  QComboBox* head_order_;
+  QCheckBox* all_layers_;
   QDockWidget *left_, *right_, *below_, *bottom_, *behind_;
 };
 
