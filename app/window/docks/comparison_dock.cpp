@@ -47,7 +47,7 @@ ComparisonDock::ComparisonDock(Study& study) : study_(study) {
   add_field(*line, "Sor&t by", sort_ = new QComboBox);
   sort_->setObjectName("comparison_order");
   sort_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  sort_->setMinimumContentsLength(16);
+  sort_->setMinimumContentsLength(12);
   sort_->setToolTip("The measure by which the columns are sorted, the best first");
   sort_->addItem("order of the canvas", QString());
   for (const Measure& measure : measures()) {
@@ -67,6 +67,8 @@ QWidget* ComparisonDock::make_table() {
   view_->setAccessibleName("Comparison of the columns");
   view_->setAccessibleDescription(
       "Enter sorts the columns by the measure of the current cell, Space selects its column");
+  view_->setToolTip(
+      "A click on a measure, or Enter, sorts the columns by it; Space selects a column");
   view_->setEditTriggers(QAbstractItemView::NoEditTriggers);
   view_->setSelectionMode(QAbstractItemView::ContiguousSelection);
   view_->setShowGrid(false);
@@ -146,9 +148,7 @@ void ComparisonDock::refresh() {
                  : study_.shows_matrix() ? "This source holds only an attention matrix: there "
                                            "is nothing to compare it with."
                  : table_.rows.empty()   ? "Nothing is computed yet."
-                                       : "Bold: the best of a row. A click on a measure, or Enter, "
-                                         "sorts the columns by it; Space "
-                                         "selects a column.");
+                                         : "Bold: the best of a row.");
   fill();
 }
 

@@ -28,7 +28,7 @@ class ComparisonDock : public QWidget {
   void sort_by(const std::string& id);
 
   QSize sizeHint() const override { return {900, 190}; }
-  QSize minimumSizeHint() const override { return {360, 96}; }
+  QSize minimumSizeHint() const override { return {480, 96}; }
 
  protected:
   void showEvent(QShowEvent*) override { refresh(); }
