@@ -101,7 +101,7 @@ TEST_CASE("what is found from sampled rows says of how many") {
   metrics.rows = 512;
   metrics.attention_tv_p90 = 0.25;
   metrics.attention_tv_max = 0.5;
-  metrics.attention_kl = {{INFINITY, 0}, 511};
+  metrics.attention_kl = {{std::numeric_limits<double>::infinity(), 0}, 511};
   const auto said = [&](const std::string& id) {
     const auto measure = std::ranges::find(measures(), id, &Measure::id);
     return to_text(*measure, *measure->of({.metrics = &metrics}));
