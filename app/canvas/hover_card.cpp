@@ -6,18 +6,10 @@
 #include "canvas/scene.h"
 #include "data/number_text.h"
 #include "data/pixels.h"
+#include "panels/pooling_text.h"
 
 namespace fovea::canvas {
 namespace {
-
-/// "max of 4 × 4" where a pixel covers several entries; else empty.
-std::string pooling_words(const Raster& raster) {
-  const Index down = raster.rows.size() / std::max<Index>(1, raster.values.rows());
-  const Index over = raster.cols.size() / std::max<Index>(1, raster.values.cols());
-  if (raster.pooled == Pool::Kind::none || down * over <= 1) return "";
-  return std::string(raster.pooled == Pool::Kind::max ? "max" : "mean") + " of " +
-         std::to_string(down) + " × " + std::to_string(over);
-}
 
 std::string value_words(const Raster& raster, Index query, Index key, bool with_pooling = true) {
   const auto value = value_at(raster, query, key);
@@ -28,7 +20,7 @@ std::string value_words(const Raster& raster, Index query, Index key, bool with_
     return std::isfinite(*value) && c < raster.categories.size() ? raster.categories[c] : "masked";
   }
   std::string words = format_drawn(*value);
-  if (const std::string pooling = pooling_words(raster); with_pooling && !pooling.empty())
+  if (const std::string pooling = pooling_text(raster); with_pooling && !pooling.empty())
     words += "  " + pooling;
   if (!raster.standard_error.empty())
     if (const float error = number_of_pair(raster, raster.standard_error, query, key); error > 0)
@@ -178,13 +170,13 @@ std::vector<Line> card_lines(const Scene& scene, const Panel& panel) {
       std::holds_alternative<Raster>(panel.body) && (view == View::heatmap || view == View::error);
   if (p.key >= 0) std::ranges::copy(numbers_of_columns(scene), std::back_inserter(lines));
   if (in_table && p.key >= 0 && lines.size() > 2)
-    say(pooling_words(std::get<Raster>(panel.body)), true);
+    say(pooling_text(std::get<Raster>(panel.body)), true);
   else if (p.key >= 0 || !has_key_axis(&panel))
     for (const std::string& words : words_of_columns(scene)) say(words, false);
   say(drawn_words(scene), false);
   const auto* raster = std::get_if<Raster>(&panel.body);
   if (const std::string shown = scene.pooling(p.row, p.column);
-      raster && p.key >= 0 && !shown.empty() && shown != pooling_words(*raster))
+      raster && p.key >= 0 && !shown.empty() && shown != pooling_text(*raster))
     say("a pixel shows: " + shown, true);
   const bool on_strip = p.key < 0 && has_key_axis(&panel);
   say(row_strip_words(scene, p.row, p.column), !on_strip);

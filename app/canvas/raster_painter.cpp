@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "canvas/raster_shader.h"
+#include "panels/pooling_text.h"
 
 namespace fovea::canvas {
 namespace {
@@ -152,16 +153,14 @@ ScreenPooling screen_pooling(const Raster& raster, Pool::Kind chosen, double wid
 std::string words_of(const Raster& raster, const ScreenPooling& pooling) {
   if (pooling.by_area) return "area average";
   const auto entries = [](Index tokens, Index numbers, Index of_a_pixel) {
-    return std::max<Index>(1, tokens / std::max<Index>(1, numbers)) * of_a_pixel;
+    return double(tokens) / double(std::max<Index>(1, numbers)) * double(of_a_pixel);
   };
-  const Index down = entries(raster.rows.size(), raster.values.rows(), pooling.down),
-              across = entries(raster.cols.size(), raster.values.cols(), pooling.across);
+  const double down = entries(raster.rows.size(), raster.values.rows(), pooling.down),
+               across = entries(raster.cols.size(), raster.values.cols(), pooling.across);
   const Pool::Kind kind = pooling.kind != Pool::Kind::none ? pooling.kind : raster.pooled;
-  if (kind == Pool::Kind::none || down * across == 1) return "";
-  const std::string how = raster.palette == Palette::categories ? "mean colour"
-                          : kind == Pool::Kind::max             ? "max"
-                                                                : "mean";
-  return how + " of " + std::to_string(down) + " × " + std::to_string(across);
+  if (kind != Pool::Kind::none && raster.palette == Palette::categories)
+    return pooling_text("mean colour", down, across);
+  return pooling_text(kind, down, across);
 }
 
 Matrix pooled_values(const Raster& raster, PooledBlock block, Pool::Kind kind) {

@@ -6,6 +6,7 @@
 
 #include "canvas/raster_painter.h"
 #include "data/pixels.h"
+#include "drawing/caption.h"
 
 namespace fovea::canvas {
 namespace {
@@ -84,7 +85,6 @@ std::string with_strip(const Scene& scene, int row, int column, std::string word
 /// What would be cut gets more room below its panel; no panel moves when a comparison begins.
 /// Returns whether anything got more.
 bool make_room(const Scene& scene, GridShape& shape, double side) {
-  constexpr int most_lines = 6;
   bool more = false;
   const auto grow = [&](auto& room, auto wanted) {
     more |= wanted > room;
@@ -97,7 +97,7 @@ bool make_room(const Scene& scene, GridShape& shape, double side) {
       const std::string caption = with_strip(scene, r, c, plain_caption(scene, r, c));
       if (scene.fonts.width(caption) > side)
         grow(shape.rows[r].caption_lines,
-             int(scene.fonts.wrapped(caption, side, most_lines).size()));
+             int(scene.fonts.wrapped(caption, side, drawing::most_caption_lines).size()));
       if (const auto& scale = scene.scales[r].of[c]; scale && !scene.scales[r].shared)
         grow(shape.rows[r].bar_height, std::ceil(own_bar(scene, *scale, side).height()) + 3);
     }

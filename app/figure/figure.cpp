@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "data/number_text.h"
 #include "figure/layout.h"
+#include "panels/pooling_text.h"
 
 namespace fovea {
 
@@ -150,9 +150,9 @@ Figure with_pooling_named(const Figure& figure, double pixels_a_point) {
                    across = raster->values.cols() / (plot.width * pixels_a_point);
       if (std::max(down, across) <= most) continue;
       panel.caption += panel.caption.empty() ? "" : " · ";
-      panel.caption += "a pixel: mean colour of about " + format_number(std::max(1.0, down), 2) +
-                       " × " + format_number(std::max(1.0, across), 2) +
-                       (raster->pooled == Pool::Kind::none ? " entries" : " of these");
+      panel.caption +=
+          "a pixel: " + pooling_text("mean colour", std::max(1.0, down), std::max(1.0, across)) +
+          (raster->pooled == Pool::Kind::none ? " entries" : " of these");
     }
   return named;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "drawing/caption.h"
+
 namespace fovea {
 
 using namespace drawing;
@@ -215,7 +217,8 @@ class Layouter {
         cell(r, c).title = title_lines(here, layout_.panel_title_face);
       if (!above || panel(r - 1, c).subtitle != here.subtitle)
         cell(r, c).subtitle = letters_.wrapped(here.subtitle, panel_width_, 5);
-      cell(r, c).caption = letters_.wrapped(here.caption, panel_width_, 4);
+      cell(r, c).caption =
+          letters_.wrapped(here.caption, panel_width_, drawing::most_caption_lines);
     }
   }
 

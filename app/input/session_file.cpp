@@ -1,9 +1,11 @@
 #include "input/session_file.h"
 
 #include <QFile>
+#include <algorithm>
 #include <filesystem>
 #include <ostream>
 
+#include "analysis/measures.h"
 #include "data/error.h"
 #include "data/utf8.h"
 #include "drawing/colormap.h"
@@ -129,6 +131,20 @@ struct Reader {
                      "colour map " + fovea::quoted(id) + " is not known; expected one of " + known);
   }
 
+  // Older files have none.
+  SortOrders orders(const Json& json) const {
+    SortOrders orders;
+    if (json.contains("comparison_order"))
+      orders.comparison = get<std::string>(json, "comparison_order");
+    if (json.contains("head_order")) orders.heads = named(json, "head_order", all_head_orders());
+    if (json.contains("all_layers")) orders.all_layers = get<bool>(json, "all_layers");
+    if (!orders.comparison.empty() &&
+        std::ranges::find(measures(), orders.comparison, &Measure::id) == measures().end())
+      throw InputError(where, "'comparison_order' is " + fovea::quoted(orders.comparison) +
+                                  "; expected the id of a measure, such as output_rel_fro");
+    return orders;
+  }
+
   Column column(const Json& json) const {
     Column column{.variant = get<std::string>(json, "variant"), .values = {}, .seed = seed(json)};
     try {
@@ -221,6 +237,24 @@ struct Reader {
 
 }  // namespace
 
+std::vector<HeadOrder> all_head_orders() {
+  return {HeadOrder::index, HeadOrder::error, HeadOrder::entropy, HeadOrder::density};
+}
+
+std::string to_text(HeadOrder order) {
+  switch (order) {
+    case HeadOrder::index:
+      break;
+    case HeadOrder::error:
+      return "output error";
+    case HeadOrder::entropy:
+      return "entropy";
+    case HeadOrder::density:
+      return "density";
+  }
+  return "index";
+}
+
 void write_session(const std::string& path, const SessionFile& file) {
   const Session& s = file.session;
   std::error_code not_there;
@@ -230,6 +264,9 @@ void write_session(const std::string& path, const SessionFile& file) {
             {"content_sha256", file.content_hash},
             {"layout", file.layout},
             {"selected_column", file.selected_column},
+            {"comparison_order", file.orders.comparison},
+            {"head_order", to_text(file.orders.heads)},
+            {"all_layers", file.orders.all_layers},
             {"patch", s.patch},
             {"layer", s.layer},
             {"head", s.head},
@@ -268,6 +305,7 @@ SessionFile read_session(const std::string& path) {
   if (json.contains("layout")) out.layout = read.get<std::string>(json, "layout");  // nor that
   if (json.contains("selected_column"))
     out.selected_column = read.get<int>(json, "selected_column");
+  out.orders = read.orders(json);
   Session& s = out.session;
   s.source = read.get<std::string>(json, "source");
   out.directory = json.contains("source_is_directory")

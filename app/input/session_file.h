@@ -2,11 +2,25 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "data/source.h"
 #include "session/session.h"
 
 namespace fovea {
+
+enum class HeadOrder { index, error, entropy, density };
+/// In the order of menus.
+std::vector<HeadOrder> all_head_orders();
+std::string to_text(HeadOrder order);
+
+/// How lists in the window are sorted.
+struct SortOrders {
+  std::string comparison;              // id of the Measure that sorts columns; empty: the canvas
+  HeadOrder heads = HeadOrder::index;  // of the gallery
+  bool all_layers = false;             // the gallery has the heads of all layers
+  friend bool operator==(const SortOrders&, const SortOrders&) = default;
+};
 
 struct SessionFile {
   Session session;
@@ -14,6 +28,7 @@ struct SessionFile {
   std::string layout;        // of the window's docks, base64; empty: as they are
   bool directory = false;    // the source was one when the file was written
   int selected_column = 0;
+  SortOrders orders = {};
 };
 
 /// Written to a temporary name, then renamed. Throws UnavailableError.

@@ -30,14 +30,14 @@ const Probe::RowCache::Answer* Probe::read(const ColumnState& its, int place) {
                    });
 }
 
-std::shared_ptr<const PairReading> Probe::pair() {
+std::shared_ptr<const PairReading> Probe::pair(int column) {
   const auto inside = [n = subject_.length()](Index i) { return i >= 0 && i < n; };
-  const auto& [query, key, column] = subject_.pointed;
+  const Index query = subject_.pointed.query, key = subject_.pointed.key;
   const auto c = static_cast<std::size_t>(std::max(0, column));
   if (!inside(query) || !inside(key) || c >= results_.columns().size()) return nullptr;
   const ColumnState &its = results_.columns()[c], &exact = results_.exact_of(its);
   if (!its.computation || !exact.computation) return nullptr;
-  return result_of(pairs_.ask({RequestKind::pair}, {{its.key, exact.key}, query, key},
+  return result_of(pairs_.ask({RequestKind::pair, 0, column}, {{its.key, exact.key}, query, key},
                               [approximate = its.computation, exact = exact.computation,
                                pair = std::pair(query, key)](const Backend&, Run& run) {
                                 return read_pair(*approximate, *exact, pair.first, pair.second,
@@ -57,7 +57,8 @@ std::shared_ptr<const SelectionReading> Probe::selection(const ColumnState& colu
 }
 
 Probe::Readings Probe::update() {
-  Readings readings{.pair = pair()};
+  Readings readings{.pair = pair(subject_.pointed.column)};
+  for (int c = 0; c < std::ssize(results_.columns()); ++c) readings.pairs.push_back(pair(c));
   const auto selected = static_cast<std::size_t>(subject_.selected_column);
   if (selected >= results_.columns().size()) return readings;
   const ColumnState& column = results_.columns()[selected];

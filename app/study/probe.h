@@ -4,6 +4,7 @@
 #include <memory>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "panels/readings.h"
 #include "study/results.h"
@@ -17,8 +18,9 @@ class Probe {
 
   /// Of the subject; null: not read yet, or there is nothing to read.
   struct Readings {
-    std::shared_ptr<const PairReading> pair;
-    std::shared_ptr<const RowReading> row, exact_row;  // of the selected column; of its exact
+    std::shared_ptr<const PairReading> pair;                // in the column that is pointed at
+    std::vector<std::shared_ptr<const PairReading>> pairs;  // in each column
+    std::shared_ptr<const RowReading> row, exact_row;       // of the selected column; of its exact
     std::shared_ptr<const SelectionReading> selection;
   };
   Readings update();
@@ -31,13 +33,13 @@ class Probe {
 
  private:
   const RowCache::Answer* read(const ColumnState& its, int place);
-  std::shared_ptr<const PairReading> pair();
+  std::shared_ptr<const PairReading> pair(int column);
   std::shared_ptr<const SelectionReading> selection(const ColumnState& column);
 
   Requests& requests_;
   const Subject& subject_;
   const Results& results_;
-  ResultCache<std::tuple<ComparisonKey, Index, Index>, const PairReading> pairs_{requests_, 64};
+  ResultCache<std::tuple<ComparisonKey, Index, Index>, const PairReading> pairs_{requests_, 256};
   RowCache rows_{requests_, 24};
   ResultCache<std::tuple<ComparisonKey, IndexRange, IndexRange>, const SelectionReading>
       selections_{requests_, 8};

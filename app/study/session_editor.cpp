@@ -35,9 +35,13 @@ void follow_columns(std::vector<ColourRange>& ranges, const std::vector<int>& or
 SessionEditor::SessionEditor(Study& study) : study_(study) {
   // Other patches are a step from the moment they are chosen.
   connect(&study_, &Study::opened, this, [this](bool new_source) {
-    if (!new_source && !steps_.empty()) steps_[at_] = study_.session();
+    if (!new_source && !steps_.empty()) steps_[at_].session = study_.session();
   });
-  connect(&study_, &Study::not_opened, this, &SessionEditor::keep_shown_patches);
+  connect(&study_, &Study::not_opened, this, [this] {
+    going_to_.reset();
+    keep_shown_patches();
+  });
+  connect(&study_, &Study::leaving, this, &SessionEditor::leave);
 }
 
 void SessionEditor::change(const std::string& kind, const std::function<void(Session&)>& edit) {
@@ -48,64 +52,104 @@ void SessionEditor::change(const std::string& kind, const std::function<void(Ses
   study_.set_session(std::move(next));
 }
 
-// Undo leads from the columns that were kept to those of a first look.
+// Patches that were still being opened are not left: they were never shown.
+void SessionEditor::leave() {
+  if (steps_.empty()) return;
+  steps_[at_].session = study_.session();
+  visit().content_hash = study_.content_hash();
+  visit().selected_column = study_.selected_column();
+}
+
 void SessionEditor::start() {
-  steps_ = {study_.session()};
-  at_ = 0;
   last_kind_.clear();
-  if (!study_.continued()) return;
-  Session first = first_session(*study_.source());
-  first.viewport = study_.session().viewport;
-  first.causal = study_.session().causal;  // they belong to the file
-  first.scale = study_.session().scale;
-  first.span_choice = study_.session().span_choice;
-  first.spans = study_.session().spans;  // and these to its tokens
-  if (first == study_.session()) return;
-  steps_.insert(steps_.begin(), std::move(first));
-  at_ = 1;
+  const auto arrived = std::exchange(going_to_, {});
+  if (arrived && steps_[*arrived].session == study_.session()) {
+    at_ = *arrived;
+    return;
+  }
+  if (!steps_.empty()) steps_.resize(at_ + 1);
+  steps_.push_back({study_.session(), visits_.size()});
+  visits_.emplace_back();
+  forget_first_steps();
+  at_ = steps_.size() - 1;
 }
 
 void SessionEditor::record(const Session& session, const std::string& kind) {
   constexpr std::chrono::milliseconds together{1000};
-  constexpr std::size_t most_steps = 200;
-  if (steps_.empty()) return steps_.push_back(session);
-  if (steps_[at_] == session) return;
+  if (steps_.empty()) return start();
+  if (steps_[at_].session == session) return;
   const auto now = std::chrono::steady_clock::now();
-  const bool same_step =
-      at_ > 0 && !kind.empty() && kind == last_kind_ && now - last_time_ < together;
+  const std::size_t visit = steps_[at_].visit;
+  const bool same_step = at_ > 0 && steps_[at_ - 1].visit == visit && !kind.empty() &&
+                         kind == last_kind_ && now - last_time_ < together;
   steps_.resize(at_ + (same_step ? 0 : 1));
+  if (going_to_ >= steps_.size()) going_to_.reset();
   last_kind_ = kind;
   last_time_ = now;
-  if (same_step && steps_.back() == session) {  // back where it was: no step at all
+  if (same_step && steps_.back().session == session) {  // back where it was: no step at all
     last_kind_.clear();
   } else {
-    steps_.push_back(session);
-    if (steps_.size() > most_steps) steps_.erase(steps_.begin());
+    steps_.push_back({session, visit});
+    forget_first_steps();
   }
   at_ = steps_.size() - 1;
+}
+
+void SessionEditor::forget_first_steps() {
+  constexpr std::size_t most_steps = 200;
+  if (steps_.size() <= most_steps) return;
+  steps_.erase(steps_.begin());
+  if (going_to_) going_to_ = *going_to_ > 0 ? std::optional(*going_to_ - 1) : std::nullopt;
 }
 
 // No step may open patches again that were refused or cancelled. What was changed while they were
 // being opened stays.
 void SessionEditor::keep_shown_patches() {
   const Session& shown = study_.session();
-  if (steps_.empty() || steps_[at_].patch == shown.patch) return;
-  const int refused = steps_[at_].patch;
-  for (Session& step : steps_)
-    if (step.patch == refused) step = with_patches_of(shown, std::move(step));
+  if (steps_.empty() || steps_[at_].session.patch == shown.patch) return;
+  const auto [refused, visit] = std::pair(steps_[at_].session.patch, steps_[at_].visit);
+  for (Step& step : steps_)
+    if (step.visit == visit && step.session.patch == refused)
+      step.session = with_patches_of(shown, std::move(step.session));
   steps_.erase(std::unique(steps_.begin(), steps_.end()), steps_.end());
   last_kind_.clear();
-  const auto last = std::find(steps_.rbegin(), steps_.rend(), shown);
-  if (last == steps_.rend()) return start();
-  at_ = static_cast<std::size_t>(steps_.rend() - last) - 1;
+  const auto last = std::find(steps_.rbegin(), steps_.rend(), Step{shown, visit});
+  if (last != steps_.rend()) {
+    at_ = static_cast<std::size_t>(steps_.rend() - last) - 1;
+    return;
+  }
+  const auto first = std::ranges::find(steps_, visit, &Step::visit);
+  steps_.erase(first, steps_.end());
+  steps_.push_back({shown, visit});
+  at_ = steps_.size() - 1;
+}
+
+bool SessionEditor::reopens() const {
+  return going_to_ && study_.opens(steps_[*going_to_].session);
+}
+
+std::optional<std::string> SessionEditor::opened_between(std::size_t step) const {
+  if (step >= steps_.size() || step + 1 == steps_.size() ||
+      steps_[step].visit == steps_[step + 1].visit)
+    return {};
+  return steps_[step + 1].session.source;
 }
 
 void SessionEditor::go_to(std::size_t step) {
   if (step >= steps_.size()) return;
   last_kind_.clear();
+  const Session& session = steps_[step].session;
+  if (steps_[step].visit != steps_[at_].visit) {
+    const Visit& visit = visits_[steps_[step].visit];
+    going_to_ = step;
+    emit reopening(visit);
+    return study_.open(session.source, session, visit.content_hash);
+  }
+  if (reopens()) study_.keep_source();
+  going_to_.reset();
   at_ = step;
-  if (steps_[at_].patch == study_.session().patch) study_.keep_patches();
-  study_.set_session(steps_[at_]);
+  if (session.patch == study_.session().patch) study_.keep_patches();
+  study_.set_session(session);
 }
 
 void SessionEditor::change_settings(const std::function<void(ViewSettings&)>& edit) {
@@ -289,6 +333,17 @@ std::string SessionEditor::change_span(std::size_t at, const Span& span) {
 void SessionEditor::remove_span(std::size_t at) {
   change({}, [&](Session& s) {
     if (at < s.spans.size()) s.spans.erase(s.spans.begin() + static_cast<std::ptrdiff_t>(at));
+  });
+}
+
+// The mask and the scale belong to the file.
+void SessionEditor::show_first_look() {
+  if (!study_.source()) return;
+  change({}, [this](Session& s) {
+    Session first = first_session(*study_.source());
+    s.columns = std::move(first.columns);
+    s.views = std::move(first.views);
+    s.settings.ranges.clear();
   });
 }
 

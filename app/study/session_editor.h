@@ -1,14 +1,23 @@
-// A SessionEditor changes the Session of a Study; every change is a step of undo.
+// A SessionEditor changes the Session of a Study. Every change is a step of undo, and so is every
+// source that is opened: the step before opens the one before again, as it was left.
 #pragma once
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "study/study.h"
 
 namespace fovea {
+
+/// What is known of a source, beside its Sessions, when another one is opened.
+struct Visit {
+  std::string session_file;  // that it was opened from or saved to; empty: none
+  std::string content_hash;
+  int selected_column = 0;
+};
 
 class SessionEditor : public QObject {
   Q_OBJECT
@@ -20,12 +29,17 @@ class SessionEditor : public QObject {
   /// always a step of its own.
   void change(const std::string& kind, const std::function<void(Session&)>& edit);
   void change_settings(const std::function<void(ViewSettings&)>& edit);
-  /// The present Session becomes the first step.
+  /// Another source was opened: a step, unless it was opened by undo or redo.
   void start();
-  bool can_undo() const { return at_ > 0; }
-  bool can_redo() const { return at_ + 1 < steps_.size(); }
-  void undo() { go_to(at_ - 1); }
-  void redo() { go_to(at_ + 1); }
+  bool can_undo() const { return target() > 0; }
+  bool can_redo() const { return target() + 1 < steps_.size(); }
+  void undo() { go_to(target() - 1); }
+  void redo() { go_to(target() + 1); }
+  /// The source whose opening undo takes back, or redo repeats; nothing: a change of a Session.
+  std::optional<std::string> opening_to_undo() const { return opened_between(target() - 1); }
+  std::optional<std::string> opening_to_redo() const { return opened_between(target()); }
+  /// Of the source that is shown.
+  Visit& visit() { return visits_[steps_[at_].visit]; }
 
   /// A row that is added goes where it stands in the menu, unless rows were moved.
   void show_view(View view, bool on);
@@ -48,7 +62,8 @@ class SessionEditor : public QObject {
   void choose_patch(int patch);
   /// Pins the query; pinned already: unpins it.
   void pin(Index query);
-
+  /// The columns and views with which the source opens where nothing was open before.
+  void show_first_look();
   void choose_spans(SpanChoice choice);
   /// Names tokens, or changes the name or the tokens of a named span. Returns why it cannot, as a
   /// sentence without its full stop; empty: it did.
@@ -56,16 +71,36 @@ class SessionEditor : public QObject {
   std::string change_span(std::size_t at, const Span& span);
   void remove_span(std::size_t at);
 
+ signals:
+  /// Undo or redo opens a source again.
+  void reopening(const fovea::Visit& visit);
+
  private:
+  struct Step {
+    Session session;
+    std::size_t visit = 0;
+    friend bool operator==(const Step&, const Step&) = default;
+  };
+
   void record(const Session& session, const std::string& kind);
   std::string set_spans(std::vector<Span> spans);
+  void forget_first_steps();
   void keep_shown_patches();
   void insert_copy(const std::function<void(Column&)>& edit);
   void go_to(std::size_t step);  // nothing happens where there is none
+  /// Whether the source of a step is being opened to go there.
+  bool reopens() const;
+  /// Where undo and redo start from.
+  std::size_t target() const { return reopens() ? *going_to_ : at_; }
+  /// The source of the step after this one, if it is another visit.
+  std::optional<std::string> opened_between(std::size_t step) const;
+  void leave();
 
   Study& study_;
-  std::vector<Session> steps_;
+  std::vector<Step> steps_;  // those of a visit follow each other
+  std::vector<Visit> visits_;
   std::size_t at_ = 0;  // the step that was chosen; while other patches open, not shown yet
+  std::optional<std::size_t> going_to_;  // a step of another visit, when its source is there
   std::string last_kind_;
   std::chrono::steady_clock::time_point last_time_;
 };

@@ -38,6 +38,7 @@ void SourceOpening::open(SourceToOpen source) {
         const SourceToOpen done = std::move(pending_.value());
         pending_.reset();
         if (!opened_source) return failed(done, QString::fromStdString(error));
+        emit about_to_open(done);
         content_hash_.clear();
         hash_found_ = false;
         expected_hash_ = done.expected_hash;

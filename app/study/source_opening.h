@@ -53,6 +53,8 @@ class SourceOpening : public QObject {
 
  signals:
   void opened(std::shared_ptr<const fovea::Source> source, const fovea::SourceToOpen& as);
+  /// Just before `opened`: the hash is still that of the source before.
+  void about_to_open(const fovea::SourceToOpen& as);
   void failed(const fovea::SourceToOpen& as, const QString& message);
   /// The content has no hash, or not the expected one.
   void reported(const QString& message);

@@ -31,6 +31,9 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
     use_backend(BackendChoice{.backend = "cpu"});
     emit reported(message + "\n\nThe device is lost. Everything is computed again on the CPU.");
   });
+  connect(&opening_, &SourceOpening::about_to_open, this, [this](const SourceToOpen& as) {
+    if (subject_.source && as.new_source) emit leaving();
+  });
   connect(&opening_, &SourceOpening::opened, this, &Study::show);
   connect(&opening_, &SourceOpening::failed, this,
           [this](const SourceToOpen&, const QString& message) {
@@ -114,6 +117,12 @@ void Study::report_not_opened() {
 Session Study::when_reopened(const Session& session) const {
   const bool other_patches = opening_.reopens() && session.patch == subject_.session.patch;
   return other_patches ? with_patches_of(*opening_.pending()->session, session) : session;
+}
+
+void Study::keep_source() {
+  if (!opening() || opening_.reopens()) return;
+  opening_.cancel();
+  update_later();
 }
 
 void Study::keep_patches() {
@@ -284,6 +293,7 @@ void Study::update_results() {
 
 void Study::update_readings() {
   const Probe::Readings readings = probe_.update();
+  if (readings.pair) emit pairs_read(readings.pairs);
   if (readings.pair) emit pair_read(readings.pair);
   if (readings.row) emit row_read(readings.row);
   if (readings.exact_row) emit exact_row_read(readings.exact_row);

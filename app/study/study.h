@@ -30,6 +30,12 @@ class Study : public QObject {
   void open(const std::string& what, std::optional<Session> session = {},
             const std::string& expected_hash = {});
   bool opening() const { return opening_.pending().has_value(); }
+  /// Whether a source is being opened with this Session.
+  bool opens(const Session& session) const {
+    return opening() && !opening_.reopens() && opening_.pending()->session == session;
+  }
+  /// Another source that is being opened is not wanted any more.
+  void keep_source();
   /// SHA-256 of the source's content: found, or expected by its session; empty until it is known.
   const std::string& content_hash() const { return opening_.content_hash(); }
 
@@ -132,6 +138,8 @@ class Study : public QObject {
  signals:
   /// `new_source`: another source; else the same image in other patches.
   void opened(bool new_source);
+  /// Another source is there: the last moment of this one.
+  void leaving();
   /// What was to be opened could not be, or was cancelled: source and Session stay as they are.
   void not_opened();
   /// The Session, the selected column, the head's problem or what is compared.
@@ -140,7 +148,9 @@ class Study : public QObject {
   void columns_changed();
   void cards_changed();
   void pair_read(std::shared_ptr<const fovea::PairReading> reading);  // null: nothing is pointed at
-  void row_read(std::shared_ptr<const fovea::RowReading> reading);    // of the selected column
+  /// Before it, of every column. Null: not read yet.
+  void pairs_read(std::vector<std::shared_ptr<const fovea::PairReading>> readings);
+  void row_read(std::shared_ptr<const fovea::RowReading> reading);  // of the selected column
   void exact_row_read(std::shared_ptr<const fovea::RowReading> reading);
   void selection_read(std::shared_ptr<const fovea::SelectionReading> reading);
   void spans_read();

@@ -21,6 +21,13 @@ namespace {
 
 using Command = std::function<void()>;
 
+/// ": open gpt2.safetensors"; nothing: a change.
+QString opening_text(const std::optional<std::string>& source) {
+  if (!source) return {};
+  const QString path = to_qt(*source);
+  return ": open " + escaped(path.startsWith("synthetic:") ? path : QFileInfo(path).fileName());
+}
+
 struct Keys : QKeySequence {
   using QKeySequence::QKeySequence;
   Keys(const char* keys) : QKeySequence(QString(keys)) {}
@@ -122,11 +129,19 @@ class Actions : public QObject {
 
   void make_edit_menu() {
     QMenu* menu = add_menu("&Edit");
-    QAction* undo = add(menu, "undo", "&Undo", "Ctrl+Z", [this] { editor_.undo(); });
-    QAction* redo = add(menu, "redo", "&Redo", "Ctrl+Shift+Z", [this] { editor_.redo(); });
+    QAction* undo = add(menu, "undo", "&Undo", "Ctrl+Z", [this] {
+      editor_.undo();
+      refresh();  // of another source: it is opened first
+    });
+    QAction* redo = add(menu, "redo", "&Redo", "Ctrl+Shift+Z", [this] {
+      editor_.redo();
+      refresh();
+    });
     refreshers_.push_back([this, undo, redo] {
       undo->setEnabled(editor_.can_undo());
+      undo->setText("&Undo" + opening_text(editor_.opening_to_undo()));
       redo->setEnabled(editor_.can_redo());
+      redo->setText("&Redo" + opening_text(editor_.opening_to_redo()));
     });
     menu->addSeparator();
     add(menu, "copy", "&Copy panel", QKeySequence::Copy,
@@ -258,6 +273,8 @@ class Actions : public QObject {
     add(menu, "right", "Move r&ight", "Ctrl+Right", [move] { move(1); });
     menu->addSeparator();
     add(menu, "reset", "Re&set parameters", "R", [this] { editor_.reset_column(); });
+    add(menu, "first_look", "Standard &columns and rows", {},
+        [this] { editor_.show_first_look(); });
   }
 
   void make_compute_menu() {

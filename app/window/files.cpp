@@ -125,6 +125,11 @@ Files::Files(MainWindow& window) : window_(window) {
                    [this](bool new_source) { source_opened(new_source); });
   QObject::connect(&window.study(), &Study::session_changed, &window,
                    [this] { keep_conditions(); });
+  QObject::connect(&window.study(), &Study::leaving, &window,
+                   [this] { window_.editor().visit().session_file = session_path_.toStdString(); });
+  QObject::connect(&window.editor(), &SessionEditor::reopening, &window, [this](const Visit& to) {
+    opening_ = {to_qt(to.session_file), {}, to.selected_column, {}, true};
+  });
 }
 
 // Until the source is there, the window shows another session, which is saved to its own file.
@@ -138,9 +143,10 @@ void Files::source_opened(bool new_source) {
     conditions_ = conditions_of(window_.study().session());
   else
     restore_conditions();
-  if (opened.layout.empty()) return;
-  window_.restoreState(QByteArray::fromBase64(QByteArray::fromStdString(opened.layout)));
-  window_.study().select_column(opened.selected_column);
+  if (!opened.layout.empty())
+    window_.restoreState(QByteArray::fromBase64(QByteArray::fromStdString(opened.layout)));
+  if (opened.orders) window_.docks().sort(*opened.orders);
+  if (opened.selected_column) window_.study().select_column(*opened.selected_column);
 }
 
 // A mask and a scale that were set by hand belong to their file.
@@ -204,7 +210,8 @@ void Files::open(const QString& what) {
 void Files::open_session(const QString& path, const SessionFile& file) {
   const QString source = to_qt(file.session.source);
   if (is_there(source)) {
-    opening_ = {path, file.layout, file.selected_column, true};
+    opening_ = {path, file.layout, {}, file.orders, true};
+    if (!file.layout.empty()) opening_.selected_column = file.selected_column;
     return window_.study().open(file.session.source, file.session, file.content_hash);
   }
   window_.info_bar().offer(source + ": the session's source is no longer there", "Locate it…",
@@ -244,7 +251,8 @@ SessionFile Files::session_file() const {
   return {.session = window_.study().session(),
           .content_hash = window_.study().content_hash(),
           .layout = window_.saveState().toBase64().toStdString(),
-          .selected_column = window_.study().selected_column()};
+          .selected_column = window_.study().selected_column(),
+          .orders = window_.docks().orders()};
 }
 
 void Files::save_session() {

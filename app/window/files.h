@@ -4,6 +4,7 @@
 #include <QString>
 #include <QVariantMap>
 #include <functional>
+#include <optional>
 
 #include "figure/figure.h"
 #include "input/session_file.h"
@@ -45,11 +46,12 @@ class Files {
   std::function<QString(const QString& missing, bool directory)> ask_for_source;
 
  private:
-  /// A session file that is being opened; empty: another source is.
+  /// A session that is being opened; empty: a source by itself is.
   struct Opening {
-    QString path;  // empty: Ctrl+S asks for one
-    std::string layout;
-    int selected_column = 0;
+    QString path;        // empty: Ctrl+S asks for one
+    std::string layout;  // empty: as it is
+    std::optional<int> selected_column = {};
+    std::optional<SortOrders> orders = {};
     bool is_session = false;
   };
 

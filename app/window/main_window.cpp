@@ -5,6 +5,7 @@
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDragEnterEvent>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
 #include <QScreen>
@@ -162,6 +163,11 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
   // Undo in a field is the field's own only while something is typed there.
   if (event->type() == QEvent::ShortcutOverride) {
     const auto* pressed = static_cast<QKeyEvent*>(event);
+    const auto* label = qobject_cast<QLabel*>(watched);
+    if (label && label->hasSelectedText() && pressed->matches(QKeySequence::Copy)) {
+      event->accept();  // the label copies it, not the window a panel
+      return true;
+    }
     const QLineEdit* line = line_of(qobject_cast<QWidget*>(watched));
     if (line && !line->isModified() &&
         (pressed->matches(QKeySequence::Undo) || pressed->matches(QKeySequence::Redo))) {

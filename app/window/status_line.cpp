@@ -7,6 +7,7 @@
 #include <QToolButton>
 
 #include "study/study.h"
+#include "window/widgets/form.h"
 #include "window/widgets/text.h"
 
 namespace fovea {
@@ -33,6 +34,7 @@ class StatusLine : public QObject {
     cancel_->setObjectName("cancel_button");
     cancel_->setToolTip("Stop computing and keep what is there");
     connect(cancel_, &QToolButton::clicked, &study, &Study::cancel);
+    make_selectable(*head_);
     QStatusBar* bar = window.statusBar();
     bar->addWidget(text_, 1);
     for (QWidget* part : std::initializer_list<QWidget*>{progress_, cancel_, head_})

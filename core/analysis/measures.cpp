@@ -40,10 +40,27 @@ Measure recall_of_top(std::size_t which) {
           }};
 }
 
-Measured measured(const Divergence& divergence) {
+/// Of the rows of P~ that were used, where those are a sample.
+std::string sample_note(const Metrics& metrics) {
+  return metrics.sampled() ? "of " + std::to_string(metrics.rows) + " sampled" : "";
+}
+
+Measured measured(const Divergence& divergence, const Metrics& metrics) {
   const Index infinite = divergence.infinite_rows;
-  return {divergence.value, divergence.standard_error,
-          infinite > 0 ? "in " + plural(infinite, "row") : ""};
+  std::string note;
+  if (infinite > 0 && metrics.sampled())
+    note = "in " + std::to_string(infinite) + " " + sample_note(metrics);
+  else if (infinite > 0)
+    note = "in " + plural(infinite, "row");
+  return {divergence.value, divergence.standard_error, note};
+}
+
+/// A quantile or an extreme over rows: of a sample it is not that of all rows.
+Value over_rows(double Metrics::*member) {
+  return [member](const Evaluation& e) -> std::optional<Measured> {
+    if (!e.metrics) return {};
+    return Measured{.value = e.metrics->*member, .note = sample_note(*e.metrics)};
+  };
 }
 
 template <class Get>
@@ -100,18 +117,18 @@ std::vector<Measure> make_measures() {
       {.id = "attention_tv_p90",
        .label = "total variation, 90 %",
        .definition = "Nine of ten rows have at most this ½ Σⱼ |P̃ᵢⱼ − Pᵢⱼ|.",
-       .of = of_metrics(&Metrics::attention_tv_p90)},
+       .of = over_rows(&Metrics::attention_tv_p90)},
       {.id = "attention_tv_max",
        .label = "total variation, worst",
        .definition = "The largest ½ Σⱼ |P̃ᵢⱼ − Pᵢⱼ| of the rows.",
-       .of = of_metrics(&Metrics::attention_tv_max)},
+       .of = over_rows(&Metrics::attention_tv_max)},
       {.id = "attention_kl",
        .label = "KL(P ‖ P̃), nats",
        .definition = "Σⱼ Pᵢⱼ ln(Pᵢⱼ / P̃ᵢⱼ), the mean over rows. Infinite in rows where P̃ is 0 on a "
                      "key that P attends, and so is the mean then.",
        .of = [](const Evaluation& e) -> std::optional<Measured> {
          if (!e.metrics) return {};
-         return measured(e.metrics->attention_kl);
+         return measured(e.metrics->attention_kl, *e.metrics);
        }},
       {.id = "attention_reverse_kl",
        .label = "KL(P̃ ‖ P), nats",
@@ -121,7 +138,7 @@ std::vector<Measure> make_measures() {
            "defined where P̃ has negative entries.",
        .of = [](const Evaluation& e) -> std::optional<Measured> {
          if (!e.metrics || !e.metrics->attention_reverse_kl) return {};
-         return measured(*e.metrics->attention_reverse_kl);
+         return measured(*e.metrics->attention_reverse_kl, *e.metrics);
        }},
       {.id = "mass_kept",
        .label = "mass kept",

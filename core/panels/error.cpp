@@ -3,11 +3,10 @@
 
 #include "analysis/error_map.h"
 #include "panels/panels.h"
+#include "panels/readings.h"
 
 namespace fovea::panels {
 namespace {
-
-constexpr double log_floor = 1e-12;  // of |P~ - P| under a logarithm
 
 // What is pooled; the logarithm is taken of pixels.
 Difference difference_of(ErrorKind kind) {
@@ -23,22 +22,6 @@ Difference difference_of(ErrorKind kind) {
       break;
   }
   return Difference::absolute;
-}
-
-std::string quantity_of(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::signed_difference:
-      return "P̃ − P";
-    case ErrorKind::absolute:
-      return "|P̃ − P|";
-    case ErrorKind::squared:
-      return "(P̃ − P)²";
-    case ErrorKind::relative:
-      return "(P̃ − P) / P";
-    case ErrorKind::log10_absolute:
-      return "log10 |P̃ − P|";
-  }
-  return "";
 }
 
 }  // namespace
@@ -71,7 +54,7 @@ Body error(const PanelInputs& in, std::string& caption, Run& run) {
     for (Index r = 0; r < grid.down; ++r)
       for (Index c = 0; c < grid.across; ++c)
         raster.values(r, c) = static_cast<float>(
-            std::log10(std::max(log_floor, static_cast<double>(raster.values(r, c)))));
+            std::log10(std::max(least_logged_error, static_cast<double>(raster.values(r, c)))));
   }
   set_range(raster);
   if (kind == ErrorKind::signed_difference || kind == ErrorKind::relative) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "panels/panels.h"
+#include "panels/pooling_text.h"
 
 namespace fovea {
 namespace panels {
@@ -27,14 +28,10 @@ void add(std::string& caption, const std::string& text) {
 }
 
 void add_pooling(std::string& caption, const Grid& grid, Pool::Kind kind) {
-  if (kind == Pool::Kind::none) return;
-  const auto side = [](Index size, Index pixels) {
-    return size % pixels == 0
-               ? std::to_string(size / pixels)
-               : format_number(static_cast<double>(size) / static_cast<double>(pixels));
-  };
-  add(caption, std::string(kind == Pool::Kind::max ? "max of " : "mean of ") +
-                   side(grid.rows.size(), grid.down) + " × " + side(grid.cols.size(), grid.across));
+  const auto each = [](Index size, Index pixels) { return double(size) / double(pixels); };
+  const std::string words =
+      pooling_text(kind, each(grid.rows.size(), grid.down), each(grid.cols.size(), grid.across));
+  if (!words.empty()) add(caption, words);
 }
 
 }  // namespace panels

@@ -1,10 +1,12 @@
 // Readings are numbers of a part of a head's matrices that a person points at or selects.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "analysis/block_mask.h"
 #include "session/computation.h"
+#include "session/session.h"
 
 namespace fovea {
 
@@ -14,6 +16,10 @@ struct PairReading {
   double exact = 0, approximate = 0;
   PairInfo info;
 };
+inline constexpr double least_logged_error = 1e-12;  // of |P~ - P| under a logarithm
+/// What an error map of this kind shows, "P̃ − P", and its number for the pair.
+std::string quantity_of(ErrorKind kind);
+double error_of(const PairReading& reading, ErrorKind kind);
 PairReading read_pair(const Computation& approximate, const Computation& exact, Index query,
                       Index key, Run& run);
 

@@ -94,3 +94,23 @@ TEST_CASE("a table is copied as text, Markdown and LaTeX") {
   // Whatever is in LaTeX's tables is one line a measure.
   CHECK(std::ranges::count(latex, '\n') == std::ssize(example.table.rows) + 4);
 }
+
+TEST_CASE("what is found from sampled rows says of how many") {
+  Metrics metrics;
+  metrics.token_error.resize(4096);
+  metrics.rows = 512;
+  metrics.attention_tv_p90 = 0.25;
+  metrics.attention_tv_max = 0.5;
+  metrics.attention_kl = {{std::numeric_limits<double>::infinity(), 0}, 511};
+  const auto said = [&](const std::string& id) {
+    const auto measure = std::ranges::find(measures(), id, &Measure::id);
+    return to_text(*measure, *measure->of({.metrics = &metrics}));
+  };
+  CHECK(said("attention_kl") == "∞ in 511 of 512 sampled");
+  CHECK(said("attention_tv_p90") == "0.25 of 512 sampled");
+  CHECK(said("attention_tv_max") == "0.5 of 512 sampled");
+  CHECK(said("row_rel_error_max") == "0");  // outputs are compared in all rows
+  metrics.rows = 4096;
+  CHECK(said("attention_kl") == "∞ in 511 rows");
+  CHECK(said("attention_tv_max") == "0.5");
+}

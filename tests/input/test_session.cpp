@@ -92,12 +92,14 @@ TEST_CASE("a session written is the session read, field by field") {
   written.file.content_hash = "abc123";
   written.file.layout = "[n,h,d]";
   written.file.selected_column = 2;
+  written.file.orders = {"mass_kept", HeadOrder::density, true};
   written.write();
   const SessionFile read = read_session(written.path);
   const Session& found = read.session;
   CHECK(read.content_hash == "abc123");
   CHECK(read.layout == "[n,h,d]");
   CHECK(read.selected_column == 2);
+  CHECK(read.orders == written.file.orders);
   // One by one, so that a failure names the field.
   CHECK(found.source == session.source);
   CHECK(found.patch == session.patch);
@@ -126,6 +128,20 @@ TEST_CASE("a session written is the session read, field by field") {
   CHECK(found.settings.ranges == session.settings.ranges);
   CHECK(found.settings.hidden == session.settings.hidden);
   CHECK(found == session);
+}
+
+TEST_CASE("a sort order that is not known is refused") {
+  Written written;
+  written.file.orders = {"mass_kept", HeadOrder::density, true};
+  written.write();
+  SUBCASE("of columns") {
+    written.replace("mass_kept", "mass");
+    CHECK(written.refusal().find("'comparison_order' is 'mass'") != std::string::npos);
+  }
+  SUBCASE("of heads") {
+    written.replace("\"density\"", "\"size\"");
+    CHECK(written.refusal().find("index, output error, entropy, density") != std::string::npos);
+  }
 }
 
 TEST_CASE("every choice of a session is written and read") {

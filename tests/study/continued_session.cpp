@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include "study/opened.h"
-#include "study/session_editor.h"
 #include "window/backend.h"
 
 namespace fovea::test {
@@ -82,22 +81,6 @@ TEST_CASE("of a long head only columns that take moments are kept") {
   CHECK(study.session().columns.size() > 1);
   CHECK(std::ranges::all_of(study.session().columns, quick));
   CHECK(study.session().views == std::vector{View::heatmap, View::row});
-}
-
-TEST_CASE("undo leads to the columns of a first look") {
-  Study study(std::make_unique<CpuLike>());
-  SessionEditor editor(study);
-  open(study, longer, {"exact", "h1d"}, {View::mask});
-  editor.start();
-  open_and_wait(study, shorter, 96);
-  editor.start();
-  CHECK(study.session().columns.size() == 2);
-  REQUIRE(editor.can_undo());
-  editor.undo();
-  CHECK(study.session().columns == standard_session(shorter, 96).columns);
-  CHECK(study.session().views == standard_session(shorter, 96).views);
-  editor.redo();
-  CHECK(study.session().columns.size() == 2);
 }
 
 }  // namespace fovea::test

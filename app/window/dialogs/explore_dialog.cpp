@@ -3,13 +3,9 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
-#include <QDoubleSpinBox>
-#include <QHeaderView>
 #include <QHideEvent>
-#include <QLabel>
 #include <QPushButton>
 #include <QSettings>
-#include <QSortFilterProxyModel>
 #include <QTabWidget>
 #include <QTableView>
 
@@ -17,12 +13,11 @@
 #include "io/atomic_file.h"
 #include "report/head_table_files.h"
 #include "report/settings_csv.h"
-#include "session/settings.h"
 #include "study/background.h"
 #include "sweep/sweep.h"
-#include "window/dialogs/heads_model.h"
+#include "window/dialogs/heads_page.h"
 #include "window/dialogs/measuring_footer.h"
-#include "window/dialogs/pareto_plot.h"
+#include "window/dialogs/pareto_page.h"
 #include "window/dialogs/questions.h"
 #include "window/main_window.h"
 #include "window/widgets/form.h"
@@ -32,43 +27,7 @@ namespace fovea {
 namespace {
 
 const QString stop_trials = "&Stop", resume_trials = "&Go on", start_trials = "&Try again";
-constexpr double standard_cost = 0.25, standard_error = 0.05;  // budgets
-constexpr std::size_t most_columns = 8;                        // that a rectangle adds at a time
-
-QString amount_text(const Quantity& quantity, const Spread& spread, bool several) {
-  const auto text = [&](double value) {
-    return to_qt(to_text(quantity.measure(), Measured{.value = value}));
-  };
-  QString out = to_qt(quantity.measure().label) + " " + text(spread.median);
-  if (several) out += QString(" (%1 – %2)").arg(text(spread.p10), text(spread.p90));
-  return out;
-}
-
-/// What a point says.
-QString setting_reading(const SettingSpread& setting, const Quantity& x, const Quantity& y) {
-  const bool several = setting.heads > 1;
-  QStringList parts{amount_text(y, setting.y, several), amount_text(x, setting.x, several)};
-  if (several) parts << to_qt("medians of " + plural(setting.heads, "head") + " (p10 – p90)");
-  if (setting.on_front) parts << "on the Pareto front";
-  if (setting.few_runs) parts << "a time of fewer than 5 runs";
-  if (setting.slow) parts << "measured on a slowed machine";
-  return to_qt(setting.variant->label + ", " +
-               setting_text(*setting.variant, setting.values, setting.n) +
-               ", n = " + std::to_string(setting.n)) +
-         ": " + parts.join("  ·  ");
-}
-
-void add_measures(QComboBox& choice, const std::vector<const char*>& ids) {
-  for (const char* id : ids) {
-    const Measure& measure = Quantity(id, "").measure();
-    choice.addItem(to_qt(measure.label), QString(id));
-    choice.setItemData(choice.count() - 1, to_qt(measure.definition), Qt::ToolTipRole);
-  }
-}
-
-Quantity chosen_quantity(const QComboBox& choice) {
-  return {choice.currentData().toString().toStdString(), ""};
-}
+constexpr std::size_t most_columns = 8;  // that a rectangle adds at a time
 
 }  // namespace
 
@@ -80,8 +39,8 @@ ExploreDialog::ExploreDialog(MainWindow& window)
   column->setSpacing(rhythm);
   column->addLayout(make_controls());
   column->addWidget(pages_ = new QTabWidget, 1);
-  pages_->addTab(make_plot_page(), "&Error against cost");
-  pages_->addTab(make_heads_page(), "&Heads × variants");
+  pages_->addTab(pareto_ = new ParetoPage, "&Error against cost");
+  pages_->addTab(heads_ = new HeadsPage, "&Heads × variants");
   column->addWidget(
       footer_ = new MeasuringFooter(
           *this, "explore_state",
@@ -93,6 +52,14 @@ ExploreDialog::ExploreDialog(MainWindow& window)
           "Stops and keeps what was tried"));
   connect(&run_, &ExplorationRun::changed, this, &ExploreDialog::refresh);
   connect(pages_, &QTabWidget::currentChanged, this, &ExploreDialog::refresh);
+  // Times are only there if they were measured.
+  connect(pareto_, &ParetoPage::quantities_chosen, this, [this] {
+    if (isVisible() && run_.total() > 0 && !run_.stale() && !is_tried()) start();
+    refresh();
+  });
+  connect(&pareto_->plot(), &ParetoPlot::settings_picked, this, &ExploreDialog::show_settings);
+  connect(heads_, &HeadsPage::budget_chosen, this, &ExploreDialog::refresh_page);
+  connect(heads_, &HeadsPage::trial_chosen, this, &ExploreDialog::show_trial);
   for (const auto signal : {&Study::session_changed, &Study::columns_changed})
     connect(&study_, signal, this, [this] {
       if (!isVisible()) return;
@@ -101,6 +68,14 @@ ExploreDialog::ExploreDialog(MainWindow& window)
     });
   resize(1240, 720);
   restoreGeometry(QSettings().value("explore/geometry").toByteArray());
+}
+
+ParetoPlot& ExploreDialog::plot() {
+  return pareto_->plot();
+}
+
+QTableView& ExploreDialog::heads() {
+  return heads_->table();
 }
 
 ExploreDialog::~ExploreDialog() {
@@ -139,82 +114,6 @@ QLayout* ExploreDialog::make_controls() {
   return row;
 }
 
-QWidget* ExploreDialog::make_plot_page() {
-  auto* page = new QWidget;
-  auto* column = new QVBoxLayout(page);
-  column->setSpacing(rhythm);
-  auto* row = make_inner<QHBoxLayout>();
-  add_field(*row, "E&rror", y_ = new QComboBox);
-  add_measures(*y_, {"output_rel_fro", "row_rel_error_p90", "row_rel_error_max", "attention_tv",
-                     "attention_kl", "attention_rel_fro", "mass_kept"});
-  row->addSpacing(2 * rhythm);
-  add_field(*row, "C&ost", x_ = new QComboBox);
-  add_measures(*x_, {"multiply_adds", "ratio_to_exact", "bytes", "total_ms", "apply_ms"});
-  row->addStretch(1);
-  column->addLayout(row);
-  column->addWidget(plot_ = new ParetoPlot, 1);
-  column->addWidget(reading_ = new QLabel);
-  reading_->setObjectName("explore_reading");
-  reading_->setAccessibleName("Chosen setting");
-  reading_->setWordWrap(true);
-  reading_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
-  reading_->setMinimumHeight(2 * fontMetrics().lineSpacing());
-  // Times are only there if they were measured.
-  for (QComboBox* choice : {x_, y_})
-    connect(choice, &QComboBox::currentIndexChanged, this, [this] {
-      if (isVisible() && run_.total() > 0 && !run_.stale() && !is_tried()) start();
-      refresh();
-    });
-  connect(plot_, &ParetoPlot::setting_chosen, this, &ExploreDialog::read_setting);
-  connect(plot_, &ParetoPlot::settings_picked, this, &ExploreDialog::show_settings);
-  return page;
-}
-
-QWidget* ExploreDialog::make_heads_page() {
-  auto* page = new QWidget;
-  auto* column = new QVBoxLayout(page);
-  column->setSpacing(rhythm);
-  auto* row = make_inner<QHBoxLayout>();
-  add_field(*row, "&Budget", budget_of_ = new QComboBox);
-  budget_of_->addItem("multiply-adds, as a share of exact's, at most");
-  budget_of_->addItem("relative output error at most");
-  budget_of_->setObjectName("explore_budget_of");
-  row->addWidget(budget_ = new QDoubleSpinBox);
-  budget_->setObjectName("explore_budget");
-  budget_->setAccessibleName("Budget");
-  budget_->setDecimals(3);
-  budget_->setRange(0, 10);
-  budget_->setSingleStep(0.01);
-  budget_->setValue(standard_cost);
-  row->addWidget(sum_ = make_note(), 1);
-  sum_->setObjectName("explore_sum");
-  column->addLayout(row);
-  model_ = new HeadsModel(this);
-  sorted_ = new QSortFilterProxyModel(this);
-  sorted_->setSourceModel(model_);
-  sorted_->setSortRole(HeadsModel::sort_role);
-  column->addWidget(heads_ = new QTableView, 1);
-  heads_->setObjectName("explore_heads");
-  heads_->setAccessibleName("The best choice for each head");
-  heads_->setModel(sorted_);
-  heads_->setSortingEnabled(true);
-  heads_->sortByColumn(-1, Qt::AscendingOrder);  // layer by layer
-  heads_->setSelectionBehavior(QAbstractItemView::SelectRows);
-  heads_->setSelectionMode(QAbstractItemView::SingleSelection);
-  heads_->setTabKeyNavigation(false);  // Tab goes on to the next widget
-  heads_->setWordWrap(false);
-  heads_->verticalHeader()->hide();
-  heads_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
-  connect(heads_, &QTableView::activated, this, &ExploreDialog::show_head);
-  connect(budget_of_, &QComboBox::currentIndexChanged, this, [this](int place) {
-    const QSignalBlocker quiet(budget_);
-    budget_->setValue(place == 0 ? standard_cost : standard_error);
-    refresh_heads();
-  });
-  connect(budget_, &QDoubleSpinBox::valueChanged, this, &ExploreDialog::refresh_heads);
-  return page;
-}
-
 void ExploreDialog::open_dialog(Page page) {
   if (page == Page::heads && scope() == HeadScope::head)  // a table of one head says little
     scope_->setCurrentIndex(scope_->findData(int(HeadScope::source)));
@@ -223,9 +122,9 @@ void ExploreDialog::open_dialog(Page page) {
   raise();
   activateWindow();
   if (page == Page::plot)
-    plot_->setFocus();
+    pareto_->plot().setFocus();
   else
-    heads_->setFocus();
+    heads_->table().setFocus();
   if (!is_tried()) start();
   refresh();
 }
@@ -242,7 +141,7 @@ HeadScope ExploreDialog::scope() const {
 
 ExploreOptions ExploreDialog::options() const {
   return {.most_settings = settings_->currentData().value<std::size_t>(),
-          .timed = chosen_quantity(*x_).is_timed()};
+          .timed = pareto_->x().is_timed()};
 }
 
 // Whether the trials are of what is chosen and shown, complete or not.
@@ -252,13 +151,8 @@ bool ExploreDialog::is_tried() const {
          tried.most_settings == wanted.most_settings && (tried.timed || !wanted.timed);
 }
 
-Budget ExploreDialog::budget() const {
-  return budget_of_->currentIndex() == 0 ? cost_budget(budget_->value())
-                                         : error_budget(budget_->value());
-}
-
 void ExploreDialog::start() {
-  plot_->choose(std::nullopt);
+  pareto_->plot().choose(std::nullopt);
   footer_->set_outcome({});
   const Backend& backend = study_.backend();
   run_.start(scope(), options(), to_qt(backend.device() + ", " + backend.precision()));
@@ -300,31 +194,16 @@ QString ExploreDialog::provenance() const {
 }
 
 void ExploreDialog::refresh() {
-  refresh_plot();
-  refresh_heads();
+  refresh_page();
   refresh_state();
 }
 
 // Of another source nothing is shown: its settings would become columns of this one.
-void ExploreDialog::refresh_plot() {
-  if (pages_->currentIndex() != int(Page::plot)) return;
-  const Quantity x = chosen_quantity(*x_), y = chosen_quantity(*y_);
-  plot_->show_settings(is_of_this_source() ? settings_over_heads(*run_.trials(), x, y)
-                                           : std::vector<SettingSpread>(),
-                       x, y, message());
-  read_setting();
-}
-
-void ExploreDialog::refresh_heads() {
-  if (pages_->currentIndex() != int(Page::heads)) return;
-  const auto trials = run_.trials();
-  HeadTable table = head_table(*trials, run_.heads(), budget());
-  if (!is_of_this_source()) table.rows.clear();
-  sum_->setText(table.rows.empty() ? message() : to_qt(sum_text(table)));
-  const bool was_empty = model_->columnCount() == 0 || model_->rowCount() == 0;
-  model_->show_table(trials, std::move(table), run_.source());
-  if (was_empty || std::exchange(fits_complete_, run_.complete()) != run_.complete())
-    heads_->resizeColumnsToContents();
+void ExploreDialog::refresh_page() {
+  if (pages_->currentIndex() == int(Page::plot))
+    pareto_->show_trials(is_of_this_source() ? *run_.trials() : std::vector<Trial>(), message());
+  else
+    heads_->show_trials(run_, is_of_this_source(), message());
 }
 
 void ExploreDialog::refresh_state() {
@@ -341,18 +220,7 @@ void ExploreDialog::refresh_state() {
 }
 
 QString ExploreDialog::message_text() const {
-  return footer_->text() + "\n" + reading_->text();
-}
-
-void ExploreDialog::read_setting() {
-  const auto& chosen = plot_->chosen();
-  reading_->setText(
-      chosen ? setting_reading(plot_->settings()[*chosen], plot_->x(), plot_->y()) +
-                   "\nA click shows it as a column."
-      : plot_->spots().empty()
-          ? ""
-          : "Point at a setting, or choose one with the arrow keys. A click or Enter shows it as a "
-            "column, a rectangle all within it.");
+  return footer_->text() + "\n" + pareto_->reading();
 }
 
 void ExploreDialog::show_settings(const std::vector<std::size_t>& places) {
@@ -366,7 +234,7 @@ void ExploreDialog::show_settings(const std::vector<std::size_t>& places) {
   }
   std::vector<Column> columns;
   for (const std::size_t place : places) {
-    const SettingSpread& setting = plot_->settings()[place];
+    const SettingSpread& setting = pareto_->plot().settings()[place];
     const Column column{
         .variant = setting.variant->id, .values = setting.values, .seed = run_.options().seed};
     columns.push_back(column);
@@ -379,20 +247,19 @@ void ExploreDialog::show_settings(const std::vector<std::size_t>& places) {
                            : QString("Shown as columns: %1 settings").arg(columns.size()));
 }
 
-void ExploreDialog::show_head(const QModelIndex& index) {
-  const QModelIndex at = sorted_->mapToSource(index);
-  const Trial* trial = model_->trial_at(at);
-  if (!trial || !is_of_this_source()) return;
-  window_.editor().choose_head(trial->layer, trial->head);
+void ExploreDialog::show_trial(const Trial& trial) {
+  if (!is_of_this_source()) return;
+  window_.editor().choose_head(trial.layer, trial.head);
   window_.editor().add_columns(
-      {{.variant = trial->variant->id, .values = trial->values, .seed = run_.options().seed}});
+      {{.variant = trial.variant->id, .values = trial.values, .seed = run_.options().seed}});
 }
 
 void ExploreDialog::copy() {
+  const ParetoPlot& plot = pareto_->plot();
   QApplication::clipboard()->setText(
       to_qt(pages_->currentIndex() == int(Page::plot)
-                ? to_csv(plot_->settings(), plot_->x(), plot_->y(), run_.options().seed)
-                : to_csv(model_->table(), run_.options().seed)));
+                ? to_csv(plot.settings(), plot.x(), plot.y(), run_.options().seed)
+                : to_csv(heads_->head_table(), run_.options().seed)));
 }
 
 void ExploreDialog::export_by_dialog() {
@@ -407,7 +274,7 @@ void ExploreDialog::export_by_dialog() {
 }
 
 void ExploreDialog::export_plot(const QString& path, const FigureStyle& style) {
-  Figure figure = plot_->figure_for(style);
+  Figure figure = pareto_->plot().figure_for(style);
   figure.footer = provenance().toStdString();
   footer_->write(window_.background(), path,
                  [path = path.toStdString(), figure] { write_figure(path, figure); });
@@ -418,8 +285,8 @@ void ExploreDialog::export_heads(const QString& path) {
                     {"computed_on", run_.provenance().toStdString()},
                     {"trials", run_.trials()->size()},
                     {"complete", run_.complete()}};
-  document.update(to_json(model_->table(), *run_.source(), run_.options().seed));
-  const std::string text = path.endsWith(".csv") ? to_csv(model_->table(), run_.options().seed)
+  document.update(to_json(heads_->head_table(), *run_.source(), run_.options().seed));
+  const std::string text = path.endsWith(".csv") ? to_csv(heads_->head_table(), run_.options().seed)
                                                  : text_of(document, 2) + "\n";
   footer_->write(window_.background(), path, [path = path.toStdString(), text] {
     write_atomically(path, [&](std::ostream& out) { out << text; });

@@ -7,18 +7,16 @@
 #include "study/exploration_run.h"
 
 class QComboBox;
-class QDoubleSpinBox;
-class QLabel;
 class QPushButton;
-class QSortFilterProxyModel;
 class QTableView;
 class QTabWidget;
 
 namespace fovea {
 
-class HeadsModel;
+class HeadsPage;
 class MainWindow;
 class MeasuringFooter;
+class ParetoPage;
 class ParetoPlot;
 struct FigureStyle;
 
@@ -39,8 +37,8 @@ class ExploreDialog : public QDialog {
   void export_heads(const QString& path);
   void copy();
   ExplorationRun& run() { return run_; }
-  ParetoPlot& plot() { return *plot_; }
-  QTableView& heads() { return *heads_; }
+  ParetoPlot& plot();
+  QTableView& heads();
   /// What is written below plot and table.
   QString message_text() const;
 
@@ -49,39 +47,29 @@ class ExploreDialog : public QDialog {
 
  private:
   QLayout* make_controls();
-  QWidget* make_plot_page();
-  QWidget* make_heads_page();
   ExploreOptions options() const;
   HeadScope scope() const;
-  Budget budget() const;
   bool is_tried() const;
   bool is_of_this_source() const { return run_.source() == study_.source(); }
   void start();
   void refresh();
-  void refresh_plot();
-  void refresh_heads();
+  void refresh_page();
   void refresh_state();
   QString message() const;
   QString state() const;
   QString provenance() const;
-  void read_setting();
   void show_settings(const std::vector<std::size_t>& places);
-  void show_head(const QModelIndex& index);
+  void show_trial(const Trial& trial);
   void export_by_dialog();
 
   MainWindow& window_;
   Study& study_;
   ExplorationRun run_;
-  bool fits_complete_ = false;  // the widths of the table's columns are for all trials
   QTabWidget* pages_;
-  QComboBox *scope_, *settings_, *x_, *y_, *budget_of_;
-  QDoubleSpinBox* budget_;
+  QComboBox *scope_, *settings_;
   QPushButton* start_;
-  ParetoPlot* plot_;
-  QTableView* heads_;
-  HeadsModel* model_;
-  QSortFilterProxyModel* sorted_;
-  QLabel *reading_, *sum_;
+  ParetoPage* pareto_;
+  HeadsPage* heads_;
   MeasuringFooter* footer_;
 };
 

@@ -1,5 +1,7 @@
 #include "window/docks/docks.h"
 
+#include <QCheckBox>
+#include <QComboBox>
 #include <QDockWidget>
 #include <QScreen>
 #include <QScrollArea>
@@ -7,6 +9,7 @@
 #include <QTableWidget>
 #include <algorithm>
 
+#include "window/docks/comparison_dock.h"
 #include "window/main_window.h"
 
 namespace fovea {
@@ -34,10 +37,13 @@ QWidget* scrolled(QWidget* page) {
 Docks::Docks(MainWindow& window)
     : inspector(new InspectorDock(window.study())),
       timing(make_timing_dock(window.study())),
-      window_(window) {
+      window_(window),
+      comparison_(new ComparisonDock(window.study())) {
   QWidget* input = make_input_dock(window.study(), window.editor());
   QWidget* variant = make_variant_dock(window.study(), window.editor());
   sequence = input->findChild<SequenceView*>();
+  head_order_ = input->findChild<QComboBox*>("head_order");
+  all_layers_ = input->findChild<QCheckBox*>("all_layers");
   window.setDockOptions(QMainWindow::AnimatedDocks | QMainWindow::AllowNestedDocks |
                         QMainWindow::AllowTabbedDocks);
   window.setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
@@ -52,12 +58,23 @@ Docks::Docks(MainWindow& window)
   right_ = add("Variant", scrolled(variant));
   below_ = add("Inspector", scrolled(inspector));
   bottom_ = add("Timing", timing);
-  behind_ = add("Comparison", make_comparison_dock(window.study()));
+  behind_ = add("Comparison", comparison_);
   spans_ = add("Spans", make_span_dock(window.study(), window.editor()));
   // Behind another dock it is not looked at.
   QObject::connect(spans_, &QDockWidget::visibilityChanged, &window,
                    [&study = window.study()](bool visible) { study.watch_spans(visible); });
   arrange();
+}
+
+SortOrders Docks::orders() const {
+  return {comparison_->sorted_by(), HeadOrder(head_order_->currentIndex()),
+          all_layers_->isChecked()};
+}
+
+void Docks::sort(const SortOrders& orders) {
+  comparison_->sort_by(orders.comparison);
+  head_order_->setCurrentIndex(int(orders.heads));
+  all_layers_->setChecked(orders.all_layers);
 }
 
 void Docks::arrange() {

@@ -3,14 +3,18 @@
 
 #include <QList>
 
+#include "input/session_file.h"
 #include "window/docks/inspector_dock.h"
 #include "window/docks/sequence_view.h"
 
+class QCheckBox;
+class QComboBox;
 class QDockWidget;
 class QTableWidget;
 
 namespace fovea {
 
+class ComparisonDock;
 class MainWindow;
 
 /// Says what is open and how it was understood; chooses layer, head and query. It contains a
@@ -25,9 +29,6 @@ QWidget* make_variant_dock(Study& study, SessionEditor& editor);
 /// stages of apply.
 QTableWidget* make_timing_dock(Study& study);
 
-/// Every measure of every column of the canvas, to be sorted and copied.
-QWidget* make_comparison_dock(Study& study);
-
 /// The attention between parts of the text, to its sinks, or between spans that are named here.
 QWidget* make_span_dock(Study& study, SessionEditor& editor);
 
@@ -38,6 +39,9 @@ struct Docks {
   void arrange();
   /// Hides all docks, so that the canvas has the window; hidden, shows those again.
   void toggle_all();
+  /// How their lists are sorted.
+  SortOrders orders() const;
+  void sort(const SortOrders& orders);
 
   SequenceView* sequence;  // in the input dock
   InspectorDock* inspector;
@@ -45,6 +49,9 @@ struct Docks {
 
  private:
   MainWindow& window_;
+  ComparisonDock* comparison_;
+  QComboBox* head_order_;
+  QCheckBox* all_layers_;
   QDockWidget *left_, *right_, *below_, *bottom_, *behind_, *spans_;
   QList<QDockWidget*> hidden_;  // by toggle_all()
 };

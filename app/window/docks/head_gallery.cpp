@@ -87,7 +87,7 @@ void HeadGallery::set_layer(std::optional<Index> layer) {
   refresh();
 }
 
-void HeadGallery::set_order(Order order) {
+void HeadGallery::set_order(HeadOrder order) {
   order_ = order;
   refresh();
 }
@@ -95,8 +95,8 @@ void HeadGallery::set_order(Order order) {
 // Heads without a card come last.
 double HeadGallery::measure(const Shown& shown) const {
   if (!shown.card) return -1;
-  if (order_ == Order::error) return shown.card->error.value_or(-1);
-  return order_ == Order::entropy ? shown.card->entropy : shown.card->density;
+  if (order_ == HeadOrder::error) return shown.card->error.value_or(-1);
+  return order_ == HeadOrder::entropy ? shown.card->entropy : shown.card->density;
 }
 
 void HeadGallery::refresh() {
@@ -109,7 +109,7 @@ void HeadGallery::refresh() {
   study_.choose_cards(heads);
   shown_.clear();
   for (const Head& head : heads) shown_.push_back({head, study_.card(head.first, head.second)});
-  if (order_ != Order::index)
+  if (order_ != HeadOrder::index)
     std::ranges::stable_sort(shown_, std::greater{},
                              [this](const Shown& shown) { return measure(shown); });
   if (study_.session().settings.colormap != colormap_ || pictures_.size() > 2 * most_heads)
@@ -207,8 +207,8 @@ QString HeadGallery::name_of(const Head& head) const {
 }
 
 QString HeadGallery::label(const Shown& shown) const {
-  if (!shown.card || order_ == Order::index) return name_of(shown.head);
-  if (order_ == Order::error && !shown.card->error) return "–";
+  if (!shown.card || order_ == HeadOrder::index) return name_of(shown.head);
+  if (order_ == HeadOrder::error && !shown.card->error) return "–";
   return number_text(measure(shown), 2);
 }
 

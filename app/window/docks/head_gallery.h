@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "input/session_file.h"
 #include "study/session_editor.h"
 
 namespace fovea {
@@ -15,12 +16,11 @@ class HeadGallery : public QListWidget {
   Q_OBJECT
 
  public:
-  enum class Order { index, error, entropy, density };
   using Head = std::pair<Index, Index>;  // layer, head
 
   HeadGallery(Study& study, SessionEditor& editor);
   void set_layer(std::optional<Index> layer);  // nullopt: of all layers
-  void set_order(Order order);
+  void set_order(HeadOrder order);
   Head head(int row) const { return shown_[row].head; }
   void draw(QPainter& painter, QRect cell, int row);
 
@@ -57,7 +57,7 @@ class HeadGallery : public QListWidget {
   SessionEditor& editor_;
   std::optional<Index> layer_;
   Followed followed_;
-  Order order_ = Order::index;
+  HeadOrder order_ = HeadOrder::index;
   std::vector<Shown> shown_;
   std::map<std::shared_ptr<const HeadCard>, QImage> pictures_;
   std::string colormap_;  // of the pictures

@@ -134,6 +134,8 @@ class InputDock : public QWidget {
     query_note_->setObjectName("query_note");
     column->addWidget(sequence_ = new SequenceView(study, editor));
     column->addStretch(1);
+    for (QLabel* text : {name_, facts_, conditions_, warning_, content_, query_note_})
+      make_selectable(*text);
     connect(&study, &Study::opened, this, &InputDock::source_opened);
     connect(&study, &Study::session_changed, this, &InputDock::refresh);
     connect(&study, &Study::cards_changed, this, &InputDock::show_conditions);
@@ -156,7 +158,7 @@ class InputDock : public QWidget {
     row = make_inner<QHBoxLayout>();
     add_field(*row, "S&ort by", order_ = new QComboBox, 0, 1);
     order_->setObjectName("head_order");
-    order_->addItems({"index", "output error", "entropy", "density"});
+    for (const HeadOrder order : all_head_orders()) order_->addItem(to_qt(to_text(order)));
     box->addLayout(row);
     box->addWidget(all_layers_ = new QCheckBox("All la&yers"));
     all_layers_->setObjectName("all_layers");
@@ -167,8 +169,8 @@ class InputDock : public QWidget {
             [this](int layer) { editor_.choose_head(layer, 0); });
     connect(head_, &QSpinBox::valueChanged, this,
             [this](int head) { editor_.choose_head(study_.session().layer, head); });
-    connect(order_, &QComboBox::activated, gallery_,
-            [this](int order) { gallery_->set_order(HeadGallery::Order(order)); });
+    connect(order_, &QComboBox::currentIndexChanged, gallery_,
+            [this](int order) { gallery_->set_order(HeadOrder(order)); });
     return chooser;
   }
 

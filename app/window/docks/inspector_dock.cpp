@@ -1,17 +1,29 @@
 #include "window/docks/inspector_dock.h"
 
+#include <QContextMenuEvent>
+#include <QMenu>
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "figure/painter_ink.h"
+#include "window/widgets/copying.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
 #include "window/widgets/theme.h"
 
 namespace fovea {
 namespace {
+
+const QString none = "–";
+constexpr int two_numbers = 152, widest_name = 160;  // in the list of a pair
+
+/// For the names of columns there, beside their numbers.
+int name_room(const QWidget& dock) {
+  const int page = dock.parentWidget() ? dock.parentWidget()->width() : dock.width();
+  return std::clamp(page - 24 - two_numbers - 2 * rhythm, 48, widest_name);
+}
 
 // The rank of the block that holds the pair, where a rank panel of the column is on screen.
 const RankBlock* rank_block_of(const Study& study, int column, Index query, Index key) {
@@ -95,6 +107,18 @@ void SingularValues::paintEvent(QPaintEvent*) {
   painter.drawText(labels, Qt::AlignRight | Qt::AlignBottom, QString("σ%1").arg(count()));
 }
 
+void SingularValues::contextMenuEvent(QContextMenuEvent* event) {
+  MarkedTable table{.corner = "number", .titles = {"singular value"}, .rows = {}};
+  for (const float value : values_)
+    table.rows.push_back({std::to_string(table.rows.size() + 1),
+                          {{number_text(value).toStdString(), int(table.rows.size()) < rank_}}});
+  QStringList values;
+  for (const float value : values_) values << number_text(value);
+  make_copy_menu(*this, values.join('\n'), [table](TableFormat format) {
+    return to_text(table, format);
+  })->popup(event->globalPos());
+}
+
 InspectorDock::InspectorDock(Study& study) : study_(study) {
   QVBoxLayout* column = make_page(*this);
   column->addWidget(pair_hint_ = make_note("Point at a pair of query and key."));
@@ -120,7 +144,17 @@ InspectorDock::InspectorDock(Study& study) : study_(study) {
     connect(keys, &Readings::link_activated, this, [this](const QString& key) {
       if (exact_row_) emit pair_chosen(exact_row_->query, key.toLongLong());
     });
+  connect(&study, &Study::pairs_read, this, [this](const auto& pairs) {
+    pairs_ = pairs;
+    columns_ = study_.session().columns;
+  });
+  connect(&study, &Study::session_changed, this, [this] { show_pair(pair_reading_); });
   connect(&study, &Study::pair_read, this, &InspectorDock::show_pair);
+  connect(&study, &Study::opened, this, [this] {  // the pair was of the source before
+    pairs_.clear();
+    pair_hint_->show();
+    pair_->set_rows({});
+  });
   connect(&study, &Study::selection_read, this, &InspectorDock::show_selection);
   connect(&study, &Study::model_changed, this, &InspectorDock::show_block);
   connect(&study, &Study::block_chosen, this, &InspectorDock::show_block);
@@ -130,6 +164,12 @@ InspectorDock::InspectorDock(Study& study) : study_(study) {
   connect(&study, &Study::exact_row_read, this, [this](auto row) {
     if (std::exchange(exact_row_, row) != row) show_top_keys();
   });
+}
+
+// Beside the names of columns.
+QString InspectorDock::on_a_line(const QString& text) const {
+  const int room = two_numbers + rhythm - 12;
+  return fontMetrics().elidedText(text, Qt::ElideRight, room);
 }
 
 QString InspectorDock::position_text(Index i) const {
@@ -196,48 +236,88 @@ void InspectorDock::show_changed(QLabel& heading, Readings& readings, const QStr
   readings.set_rows(rows);
 }
 
+// The rows stay when the pointer leaves the panels, so that what is below them does not move.
 void InspectorDock::show_pair(const std::shared_ptr<const PairReading>& reading) {
-  pair_hint_->setVisible(!reading);
-  if (!reading) return pair_->set_rows({});
-  std::vector<Reading> rows{{"query", position_text(reading->query), {}},
-                            {"key", position_text(reading->key), {}},
-                            {"exact", number_text(reading->exact), "P of exact attention"}};
-  for (const Reading& row : column_rows(*reading)) rows.push_back(row);
-  const int column = study_.hovered_column();
-  if (const RankBlock* block = rank_block_of(study_, column, reading->query, reading->key))
-    rows.push_back(
-        {"block rank", rank_text(*block),
-         QString("rows %1, columns %2").arg(range_text(block->rows), range_text(block->cols))});
+  if (reading) pair_hint_->hide();
+  pair_reading_ = reading;
+  if (pair_hint_->isVisibleTo(this)) return;
+  const QString query = reading ? position_text(reading->query) : none,
+                key = reading ? position_text(reading->key) : none;
+  std::vector<Reading> rows{{"query", on_a_line(query), query}, {"key", on_a_line(key), key}};
+  std::ranges::move(rows_of_columns(), std::back_inserter(rows));
+  std::ranges::move(details(reading ? *reading : PairReading{}), std::back_inserter(rows));
   pair_->set_rows(rows);
 }
 
-// The pair in the column under the cursor.
-std::vector<Reading> InspectorDock::column_rows(const PairReading& reading) const {
-  const int column = study_.hovered_column();
-  if (column < 0 || column >= std::ssize(study_.columns())) return {};
-  if (is_reference(study_.columns()[column].column.variant)) return {};
-  const double error = reading.approximate - reading.exact;
-  const QString percent = reading.exact > 0 ? QString("  (%1%2)")
-                                                  .arg(error > 0 ? "+" : "")
-                                                  .arg(to_qt(format_percent(error / reading.exact)))
-                                            : "";
-  const PairInfo& info = reading.info;
-  std::vector<Reading> rows{
-      {to_qt(study_.title_of(column)), number_text(reading.approximate) + percent,
-       "P̃ of the column under the cursor"},
-      {"error", number_text(error), "P̃ − P"},
-      {"evaluated", info.covered ? "yes" : "not by this variant", {}}};
-  if (info.covered && info.level > 0)
-    rows.push_back({"entry",
-                    QString("mean of %1 keys (level %2)").arg(1 << info.level).arg(info.level),
-                    "The pair belongs to this level of the token pyramid: its keys share one "
-                    "entry. The last cluster of a level may have fewer."});
-  if (info.covered && info.weight != 1)
-    rows.push_back({"weight", number_text(info.weight),
-                    "How many keys the entry stands for: a sampled key represents others."});
-  if (!info.place.empty())
-    rows.push_back({"place", to_qt(info.place), "block, leaf, bucket or sample"});
+// Names and numbers as on the card at the pointer, but of the pair itself where a pixel of the
+// panels stands for several.
+std::vector<Reading> InspectorDock::rows_of_columns() const {
+  const ErrorKind kind = study_.session().settings.error;
+  const QString quantity = to_qt(quantity_of(kind));
+  const QString weight_tip =
+      "P: the weight that the query gives the key, in each column; of exact attention softmax of "
+      "the scaled products, of the others their approximation P̃";
+  const QString error_tip = "error: " + quantity + " of the pair, as chosen for error maps";
+  std::vector<Reading> rows{{.label = {},
+                             .value = "P",
+                             .tip = weight_tip,
+                             .second = "error",
+                             .second_tip = error_tip,
+                             .name = "column",
+                             .faint = true}};
+  const bool read = columns_ == study_.session().columns;
+  for (int c = 0; c < std::ssize(study_.columns()); ++c) {
+    const QString title = to_qt(study_.title_of(c));
+    const bool exact = is_reference(study_.columns()[std::size_t(c)].column.variant);
+    Reading& row = rows.emplace_back();
+    row.label = fontMetrics().elidedText(title, Qt::ElideMiddle, name_room(*this));
+    row.name = title;
+    row.tip = title + "\n" + weight_tip;
+    row.second_tip = title + "\n" + (exact ? "exact attention has none" : error_tip);
+    row.faint = c != study_.hovered_column();
+    row.value = row.second = none;
+    const auto* pair =
+        read && std::size_t(c) < pairs_.size() ? pairs_[std::size_t(c)].get() : nullptr;
+    if (!pair || !pair_reading_ || pair->query != pair_reading_->query ||
+        pair->key != pair_reading_->key)
+      continue;
+    row.value = to_qt(format_drawn(pair->approximate));
+    if (exact) continue;
+    row.second = to_qt(format_drawn(error_of(*pair, kind)));
+    if (pair->exact > 0)
+      row.second_tip += "\n" +
+                        to_qt(format_percent((pair->approximate - pair->exact) / pair->exact)) +
+                        " of the exact weight";
+  }
   return rows;
+}
+
+std::vector<Reading> InspectorDock::details(const PairReading& reading) const {
+  const int column = study_.hovered_column();
+  const bool known = pair_reading_ && column >= 0 && column < std::ssize(study_.columns());
+  const bool approximate =
+      known && !is_reference(study_.columns()[std::size_t(column)].column.variant);
+  const PairInfo& info = reading.info;
+  const bool covered = approximate && info.covered;
+  const RankBlock* block =
+      known ? rank_block_of(study_, column, reading.query, reading.key) : nullptr;
+  const QString of = known ? " in " + to_qt(study_.title_of(column)) : "";
+  const QString place = approximate && !info.place.empty() ? to_qt(info.place) : none;
+  const bool shared = covered && info.level > 0;
+  QString entry_tip =
+      "The pair belongs to a level of the token pyramid: its keys share one entry. The last "
+      "cluster of a level may have fewer.";
+  if (shared) entry_tip = QString("Level %1. ").arg(info.level) + entry_tip;
+  return {
+      {"evaluated", !approximate ? none : QString(covered ? "yes" : "no"),
+       "Whether the pair is evaluated" + of + ", or left out by the variant"},
+      {"entry", shared ? QString("mean of %1 keys").arg(1 << info.level) : none, entry_tip},
+      {"weight", covered ? number_text(info.weight) : none,
+       "How many keys the entry stands for: a sampled key represents others."},
+      {"place", on_a_line(place), "block, leaf, bucket or sample: " + place},
+      {"block rank", block ? on_a_line(rank_text(*block)) : none,
+       block ? QString("rows %1, columns %2").arg(range_text(block->rows), range_text(block->cols))
+             : "The rank of the block that holds the pair, where a rank map is shown"}};
 }
 
 void InspectorDock::show_selection(const std::shared_ptr<const SelectionReading>& reading) {

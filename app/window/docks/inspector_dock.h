@@ -19,6 +19,7 @@ class SingularValues : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
 
  private:
   std::vector<float> values_;
@@ -36,6 +37,10 @@ class InspectorDock : public QWidget {
 
  private:
   void show_pair(const std::shared_ptr<const PairReading>& reading);
+  /// The pair in every column, with as many rows wherever the pointer is.
+  std::vector<Reading> rows_of_columns() const;
+  /// More of the pair in the column under the cursor: the same rows for every column.
+  std::vector<Reading> details(const PairReading& reading) const;
   void show_selection(const std::shared_ptr<const SelectionReading>& reading);
   /// The heaviest keys of a row: of exact attention, and of the selected column beside it; and
   /// those to which the column gives most too little and too much.
@@ -45,14 +50,17 @@ class InspectorDock : public QWidget {
   Reading key_row(const ChangedKey& key, bool exact_only) const;
   /// The chosen block of a rank map, with its singular values.
   void show_block();
-  std::vector<Reading> column_rows(const PairReading& reading) const;
   QString position_text(Index i) const;
+  QString on_a_line(const QString& text) const;
   QString compared() const;
 
   Study& study_;
   QLabel *pair_hint_, *selection_hint_, *block_heading_, *top_heading_, *lost_heading_,
       *gained_heading_, *selection_heading_;
   Readings *pair_, *selection_, *block_, *top_keys_, *lost_, *gained_;
+  std::shared_ptr<const PairReading> pair_reading_;
+  std::vector<std::shared_ptr<const PairReading>> pairs_;  // of the columns; null: not read yet
+  std::vector<Column> columns_;                            // that they were read in
   std::shared_ptr<const RowReading> row_, exact_row_;
   SingularValues* values_;
 };

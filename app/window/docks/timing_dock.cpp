@@ -8,6 +8,7 @@
 #include "study/background.h"
 #include "study/study.h"
 #include "window/docks/docks.h"
+#include "window/widgets/copying.h"
 #include "window/widgets/text.h"
 #include "window/widgets/theme.h"
 
@@ -155,6 +156,7 @@ class TimingTable : public QTableWidget {
  private:
   void refresh();
   void fit();
+  MarkedTable whole() const;
 
   Study& study_;
   QString conditions_;  // how and on what is measured
@@ -188,8 +190,8 @@ class TimingDelegate : public QStyledItemDelegate {
 TimingTable::TimingTable(Study& study) : QTableWidget(0, place_count), study_(study) {
   setObjectName("timing");
   setAccessibleName("Timing");
-  setFocusPolicy(Qt::NoFocus);
-  setSelectionMode(NoSelection);
+  setSelectionMode(ContiguousSelection);
+  setTabKeyNavigation(false);  // Tab goes on to the next widget
   setEditTriggers(NoEditTriggers);
   setShowGrid(false);
   setFrameShape(NoFrame);
@@ -212,6 +214,7 @@ TimingTable::TimingTable(Study& study) : QTableWidget(0, place_count), study_(st
   header->setSectionResizeMode(QHeaderView::Fixed);
   header->setSectionResizeMode(bar_place, QHeaderView::Stretch);
   horizontalHeaderItem(bar_place)->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  new TableCopying(*this, [this](TableFormat format) { return to_text(whole(), format); });
   connect(&study, &Study::columns_changed, this, &TimingTable::refresh);
   refresh();
 }
@@ -241,6 +244,25 @@ void TimingTable::refresh() {
       setItem(r, place, cell);
     }
   fit();
+}
+
+// With the stages that bars show.
+MarkedTable TimingTable::whole() const {
+  MarkedTable table{.corner = conditions_.toStdString(), .titles = {}, .rows = {}};
+  for (const Heading& heading : number_headings) table.titles.emplace_back(heading.text);
+  table.titles.back() = "note";
+  table.titles.emplace_back("stages");
+  for (const TimingRow& timing : rows_) {
+    MarkedTable::Row row{timing.texts[title_place].toStdString(), {}};
+    for (int place = first_number; place < place_count; ++place)
+      row.cells.push_back({timing.texts[place].toStdString()});
+    QStringList stages;
+    for (const StageSummary& stage : timing.stages)
+      stages << to_qt(stage.name) + " " + ms_text(stage.median_ms);
+    row.cells.push_back({stages.join(", ").toStdString()});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
 }
 
 // Makes rows lower where there are many, so that all are visible.

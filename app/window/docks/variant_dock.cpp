@@ -49,7 +49,6 @@ class VariantDock : public QWidget {
 
     column->addWidget(formula_ = make_note());
     formula_->setProperty("style", "formula");
-    make_selectable(*formula_);
     column->addWidget(paper_ = make_note());
     column->addWidget(notes_ = make_note());
     notes_->setProperty("style", "warning");
@@ -58,6 +57,8 @@ class VariantDock : public QWidget {
     column->addWidget(comparison_note_ = make_note());
     column->addWidget(comparison_ = new Readings("Against exact"));
     column->addStretch(1);
+    for (QLabel* text : {name_, summary_, formula_, paper_, notes_, comparison_note_})
+      make_selectable(*text);
     connect(&study, &Study::opened, this, [this] { setEnabled(true); });
     connect(&study, &Study::session_changed, this, &VariantDock::refresh);
     connect(&study, &Study::columns_changed, this, &VariantDock::refresh);

@@ -1,8 +1,28 @@
 #include "window/widgets/readings.h"
 
+#include <QContextMenuEvent>
+#include <QMenu>
+#include <algorithm>
+
+#include "window/widgets/copying.h"
 #include "window/widgets/form.h"
 
 namespace fovea {
+namespace {
+
+QString full_name(const Reading& reading) {
+  return reading.name.isEmpty() ? reading.label : reading.name;
+}
+
+QLabel* make_value() {
+  auto* value = new QLabel;
+  value->setAlignment(Qt::AlignRight | Qt::AlignTop);
+  make_selectable(*value);
+  value->setContextMenuPolicy(Qt::NoContextMenu);  // that of all readings opens
+  return value;
+}
+
+}  // namespace
 
 Readings::Readings(const QString& name) : grid_(make_inner<QGridLayout>(this)) {
   setAccessibleName(name);
@@ -10,38 +30,85 @@ Readings::Readings(const QString& name) : grid_(make_inner<QGridLayout>(this)) {
   grid_->setColumnStretch(1, 1);
 }
 
+Readings::Row Readings::make_row(int at) {
+  Row row{make_note(), make_value(), make_value()};
+  row.label->setWordWrap(false);
+  row.label->setContextMenuPolicy(Qt::NoContextMenu);
+  row.value->setWordWrap(true);
+  connect(row.label, &QLabel::linkActivated, this, &Readings::link_activated);
+  grid_->addWidget(row.label, at, 0, Qt::AlignTop);
+  grid_->addWidget(row.value, at, 1, 1, 2);
+  grid_->addWidget(row.second, at, 2);
+  row.second->hide();
+  return row;
+}
+
 void Readings::set_rows(const std::vector<Reading>& rows) {
-  while (labels_.size() < rows.size()) {
-    const int at = int(labels_.size());
-    auto* label = make_note();
-    auto* value = new QLabel;
-    label->setWordWrap(false);
-    value->setAlignment(Qt::AlignRight | Qt::AlignTop);
-    value->setWordWrap(true);
-    make_selectable(*value);
-    connect(label, &QLabel::linkActivated, this, &Readings::link_activated);
-    grid_->addWidget(label, at, 0, Qt::AlignTop);
-    grid_->addWidget(value, at, 1);
-    labels_.emplace_back(label, value);
-  }
+  rows_ = rows;
+  while (labels_.size() < rows.size()) labels_.push_back(make_row(int(labels_.size())));
   for (std::size_t i = 0; i < labels_.size(); ++i) {
-    const auto& [label, value] = labels_[i];
+    Row& row = labels_[i];
     const bool used = i < rows.size();
-    label->setVisible(used);
-    value->setVisible(used);
-    if (!used) continue;
-    const bool links = !rows[i].link.isEmpty();
-    label->setTextFormat(links ? Qt::RichText : Qt::PlainText);
-    // Not by Tab: there may be a dozen, and Ctrl+G goes to any pair.
-    label->setTextInteractionFlags(links ? Qt::LinksAccessibleByMouse : Qt::NoTextInteraction);
-    label->setText(links ? QString("<a href=\"%1\" style=\"text-decoration: none\">%2</a>")
-                               .arg(rows[i].link, rows[i].label.toHtmlEscaped())
-                         : rows[i].label);
-    value->setText(rows[i].value);
-    label->setToolTip(rows[i].tip);
-    value->setToolTip(rows[i].tip);
-    value->setAccessibleName(rows[i].label);
+    row.label->setVisible(used);
+    row.value->setVisible(used);
+    row.second->setVisible(used && !rows[i].second.isEmpty());
+    if (used) show_row(row, int(i), rows[i]);
   }
+}
+
+void Readings::show_row(Row& row, int at, const Reading& reading) {
+  const bool links = !reading.link.isEmpty(), wide = reading.second.isEmpty();
+  row.label->setTextFormat(links ? Qt::RichText : Qt::PlainText);
+  // Not by Tab: there may be a dozen, and Ctrl+G goes to any pair.
+  row.label->setTextInteractionFlags(links ? Qt::LinksAccessibleByMouse : Qt::NoTextInteraction);
+  row.label->setText(links ? QString("<a href=\"%1\" style=\"text-decoration: none\">%2</a>")
+                                 .arg(reading.link, reading.label.toHtmlEscaped())
+                           : reading.label);
+  row.label->setToolTip(reading.tip);
+  if (std::exchange(row.wide, wide) != wide) {
+    row.value->setWordWrap(wide);
+    grid_->addWidget(row.value, at, 1, 1, wide ? 2 : 1);
+  }
+  row.value->setText(reading.value);
+  row.value->setToolTip(reading.tip);
+  row.value->setAccessibleName(full_name(reading));
+  row.second->setText(reading.second);
+  row.second->setToolTip(reading.second_tip);
+  row.second->setAccessibleName(full_name(reading) + ", error");
+  for (QLabel* value : {row.value, row.second}) set_style(*value, reading.faint ? "note" : "value");
+}
+
+MarkedTable Readings::table() const {
+  MarkedTable table{.corner = {}, .titles = {accessibleName().toStdString()}, .rows = {}};
+  const bool two = std::ranges::any_of(rows_, [](const Reading& r) { return !r.second.isEmpty(); });
+  if (two) table.titles.emplace_back();
+  for (const Reading& reading : rows_) {
+    MarkedTable::Row row{full_name(reading).toStdString(), {{reading.value.toStdString()}}};
+    if (two) row.cells.push_back({reading.second.toStdString()});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+// What is selected there, else the whole row.
+QString Readings::text_at(QPoint at) const {
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const auto& [label, value, second, wide] = labels_[i];
+    for (const QLabel* part : {value, second})
+      if (part->geometry().contains(at) && part->hasSelectedText()) return part->selectedText();
+    if (at.y() > value->geometry().bottom() + rhythm / 2) continue;
+    QStringList words{full_name(rows_[i]), rows_[i].value};
+    if (!rows_[i].second.isEmpty()) words << rows_[i].second;
+    return words.join('\t');
+  }
+  return {};
+}
+
+void Readings::contextMenuEvent(QContextMenuEvent* event) {
+  if (rows_.empty()) return;
+  make_copy_menu(*this, text_at(event->pos()), [table = table()](TableFormat format) {
+    return to_text(table, format);
+  })->popup(event->globalPos());
 }
 
 }  // namespace fovea

@@ -1,4 +1,4 @@
-// Readings is a table of labels and values that changes in place.
+// Readings is a table of labels and values that changes in place, and can be copied.
 #pragma once
 
 #include <QGridLayout>
@@ -7,11 +7,16 @@
 #include <QWidget>
 #include <vector>
 
+#include "data/marked_table.h"
+
 namespace fovea {
 
 struct Reading {
   QString label, value, tip;
-  QString link = {};  // of the label: it can be clicked
+  QString link = {};                     // of the label: it can be clicked
+  QString second = {}, second_tip = {};  // a value beside the other one
+  QString name = {};                     // in full, where the label is shortened
+  bool faint = false;                    // the values stand back
 };
 
 class Readings : public QWidget {
@@ -24,9 +29,22 @@ class Readings : public QWidget {
  signals:
   void link_activated(const QString& link);
 
+ protected:
+  void contextMenuEvent(QContextMenuEvent* event) override;
+
  private:
+  struct Row {
+    QLabel *label, *value, *second;
+    bool wide = true;  // the value has the room of the second, too
+  };
+  Row make_row(int at);
+  void show_row(Row& row, int at, const Reading& reading);
+  MarkedTable table() const;
+  QString text_at(QPoint at) const;
+
   QGridLayout* grid_;
-  std::vector<std::pair<QLabel*, QLabel*>> labels_;
+  std::vector<Row> labels_;
+  std::vector<Reading> rows_;
 };
 
 }  // namespace fovea

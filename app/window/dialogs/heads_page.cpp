@@ -1,0 +1,90 @@
+#include "window/dialogs/heads_page.h"
+
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QHeaderView>
+#include <QLabel>
+#include <QSortFilterProxyModel>
+#include <QTableView>
+
+#include "study/exploration_run.h"
+#include "window/dialogs/heads_model.h"
+#include "window/widgets/form.h"
+#include "window/widgets/text.h"
+
+namespace fovea {
+namespace {
+
+constexpr double standard_cost = 0.25, standard_error = 0.05;  // budgets
+
+}  // namespace
+
+HeadsPage::HeadsPage() {
+  auto* column = new QVBoxLayout(this);
+  column->setSpacing(rhythm);
+  auto* row = make_inner<QHBoxLayout>();
+  add_field(*row, "&Budget", budget_of_ = new QComboBox);
+  budget_of_->addItem("multiply-adds, as a share of exact's, at most");
+  budget_of_->addItem("relative output error at most");
+  budget_of_->setObjectName("explore_budget_of");
+  row->addWidget(budget_ = new QDoubleSpinBox);
+  budget_->setObjectName("explore_budget");
+  budget_->setAccessibleName("Budget");
+  budget_->setDecimals(3);
+  budget_->setRange(0, 10);
+  budget_->setSingleStep(0.01);
+  budget_->setValue(standard_cost);
+  row->addWidget(sum_ = make_note(), 1);
+  sum_->setObjectName("explore_sum");
+  column->addLayout(row);
+  model_ = new HeadsModel(this);
+  sorted_ = new QSortFilterProxyModel(this);
+  sorted_->setSourceModel(model_);
+  sorted_->setSortRole(HeadsModel::sort_role);
+  column->addWidget(view_ = new QTableView, 1);
+  view_->setObjectName("explore_heads");
+  view_->setAccessibleName("The best choice for each head");
+  view_->setModel(sorted_);
+  view_->setSortingEnabled(true);
+  view_->sortByColumn(-1, Qt::AscendingOrder);  // layer by layer
+  view_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  view_->setSelectionMode(QAbstractItemView::SingleSelection);
+  view_->setTabKeyNavigation(false);  // Tab goes on to the next widget
+  view_->setWordWrap(false);
+  view_->verticalHeader()->hide();
+  view_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+  connect(view_, &QTableView::activated, this, &HeadsPage::choose_trial);
+  connect(budget_of_, &QComboBox::currentIndexChanged, this, [this](int place) {
+    const QSignalBlocker quiet(budget_);
+    budget_->setValue(place == 0 ? standard_cost : standard_error);
+    emit budget_chosen();
+  });
+  connect(budget_, &QDoubleSpinBox::valueChanged, this, &HeadsPage::budget_chosen);
+}
+
+Budget HeadsPage::budget() const {
+  return budget_of_->currentIndex() == 0 ? cost_budget(budget_->value())
+                                         : error_budget(budget_->value());
+}
+
+const HeadTable& HeadsPage::head_table() const {
+  return model_->table();
+}
+
+void HeadsPage::show_trials(const ExplorationRun& run, bool of_this_source,
+                            const QString& message) {
+  const auto trials = run.trials();
+  HeadTable table = fovea::head_table(*trials, run.heads(), budget());
+  if (!of_this_source) table.rows.clear();
+  sum_->setText(table.rows.empty() ? message : to_qt(sum_text(table)));
+  const bool was_empty = model_->columnCount() == 0 || model_->rowCount() == 0;
+  model_->show_table(trials, std::move(table), run.source());
+  if (was_empty || std::exchange(fits_complete_, run.complete()) != run.complete())
+    view_->resizeColumnsToContents();
+}
+
+void HeadsPage::choose_trial(const QModelIndex& index) {
+  if (const Trial* trial = model_->trial_at(sorted_->mapToSource(index))) emit trial_chosen(*trial);
+}
+
+}  // namespace fovea

@@ -1,0 +1,48 @@
+// A HeadsPage shows the best choice for each head under a budget, as a table.
+#pragma once
+
+#include <QWidget>
+
+#include "sweep/head_table.h"
+
+class QComboBox;
+class QDoubleSpinBox;
+class QLabel;
+class QModelIndex;
+class QSortFilterProxyModel;
+class QTableView;
+
+namespace fovea {
+
+class ExplorationRun;
+class HeadsModel;
+
+class HeadsPage : public QWidget {
+  Q_OBJECT
+
+ public:
+  HeadsPage();
+
+  QTableView& table() { return *view_; }
+  const HeadTable& head_table() const;
+  /// `of_this_source`: else nothing is shown. `message`: why there is nothing to show.
+  void show_trials(const ExplorationRun& run, bool of_this_source, const QString& message);
+
+ signals:
+  void budget_chosen();
+  void trial_chosen(const fovea::Trial& trial);
+
+ private:
+  Budget budget() const;
+  void choose_trial(const QModelIndex& index);
+
+  QComboBox* budget_of_;
+  QDoubleSpinBox* budget_;
+  QLabel* sum_;
+  QTableView* view_;
+  HeadsModel* model_;
+  QSortFilterProxyModel* sorted_;
+  bool fits_complete_ = false;  // the widths of the table's columns are for all trials
+};
+
+}  // namespace fovea

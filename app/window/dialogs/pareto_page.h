@@ -1,0 +1,42 @@
+// A ParetoPage plots the settings that were tried, with the choice of error and cost above and what
+// the chosen setting says below.
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "sweep/pareto.h"
+#include "window/dialogs/pareto_plot.h"
+
+class QComboBox;
+class QLabel;
+
+namespace fovea {
+
+class ParetoPage : public QWidget {
+  Q_OBJECT
+
+ public:
+  ParetoPage();
+
+  /// Chosen: cost and error.
+  Quantity x() const;
+  Quantity y() const;
+  ParetoPlot& plot() { return *plot_; }
+  /// `message`: why there is nothing to plot.
+  void show_trials(const std::vector<Trial>& trials, const QString& message);
+  /// What the chosen setting says.
+  QString reading() const;
+
+ signals:
+  void quantities_chosen();
+
+ private:
+  void read_setting();
+
+  QComboBox *x_, *y_;
+  ParetoPlot* plot_;
+  QLabel* reading_;
+};
+
+}  // namespace fovea

@@ -1,0 +1,83 @@
+#include "window/widgets/copying.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QKeyEvent>
+#include <QMenu>
+#include <QTableWidget>
+
+#include "window/widgets/text.h"
+
+namespace fovea {
+
+QMenu* make_copy_menu(QWidget& parent, const QString& part,
+                      std::function<std::string(TableFormat)> whole) {
+  auto* menu = new QMenu(&parent);
+  menu->setObjectName("copy_menu");
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  menu->addAction("&Copy", menu, [part] { QApplication::clipboard()->setText(part); })
+      ->setEnabled(!part.isEmpty());
+  menu->addSeparator();
+  for (const auto& [name, format] : {std::pair{"Copy table as &text", TableFormat::text},
+                                     {"Copy table as &Markdown", TableFormat::markdown},
+                                     {"Copy table as &LaTeX", TableFormat::latex}})
+    menu->addAction(name, menu, [whole, format = format] {
+      QApplication::clipboard()->setText(to_qt(whole(format)));
+    });
+  return menu;
+}
+
+TableCopying::TableCopying(QTableWidget& view, std::function<std::string(TableFormat)> whole,
+                           More more)
+    : QObject(&view), view_(view), whole_(std::move(whole)), more_(std::move(more)) {
+  view.installEventFilter(this);
+  view.viewport()->installEventFilter(this);
+}
+
+// Rows of cells; of a table in which nothing is selected, the current cell.
+QString TableCopying::selected_text() const {
+  const auto ranges = view_.selectedRanges();
+  const auto text_at = [this](int row, int column) {
+    const QTableWidgetItem* item = view_.item(row, column);
+    return item ? item->text() : QString();
+  };
+  if (ranges.isEmpty()) return text_at(view_.currentRow(), view_.currentColumn());
+  QStringList lines;
+  for (const QTableWidgetSelectionRange& range : ranges)
+    for (int row = range.topRow(); row <= range.bottomRow(); ++row) {
+      QStringList cells;
+      for (int column = range.leftColumn(); column <= range.rightColumn(); ++column)
+        cells << text_at(row, column);
+      lines << cells.join('\t');
+    }
+  return lines.join('\n');
+}
+
+bool TableCopying::eventFilter(QObject* watched, QEvent* event) {
+  const auto is_copy = [&] { return static_cast<QKeyEvent*>(event)->matches(QKeySequence::Copy); };
+  if (event->type() == QEvent::ShortcutOverride && is_copy()) {
+    event->accept();  // else the window copies a panel
+    return true;
+  }
+  if (event->type() == QEvent::KeyPress && watched == &view_ && is_copy()) {
+    QApplication::clipboard()->setText(selected_text());
+    return true;
+  }
+  if (event->type() == QEvent::ContextMenu) {
+    const auto& asked = static_cast<QContextMenuEvent&>(*event);
+    const bool by_key = asked.reason() == QContextMenuEvent::Keyboard;
+    const QModelIndex cell =
+        by_key ? view_.currentIndex()
+               : view_.indexAt(view_.viewport()->mapFromGlobal(asked.globalPos()));
+    if (cell.isValid() && !view_.selectionModel()->isSelected(cell)) view_.setCurrentIndex(cell);
+    QMenu* menu = make_copy_menu(view_, selected_text(), whole_);
+    if (more_ && cell.isValid()) more_(*menu, cell);
+    menu->popup(by_key ? view_.viewport()->mapToGlobal(view_.visualRect(cell).center())
+                       : asked.globalPos());
+    return true;
+  }
+  return QObject::eventFilter(watched, event);
+}
+
+}  // namespace fovea

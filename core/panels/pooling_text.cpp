@@ -1,0 +1,27 @@
+#include "panels/pooling_text.h"
+
+#include <algorithm>
+
+#include "data/number_text.h"
+
+namespace fovea {
+
+std::string pooling_text(const std::string& how, double down, double across) {
+  if (down * across <= 1) return "";
+  return how + " of " + format_number(down) + " × " + format_number(across);
+}
+
+std::string pooling_text(Pool::Kind kind, double down, double across) {
+  if (kind == Pool::Kind::none) return "";
+  return pooling_text(kind == Pool::Kind::max ? "max" : "mean", down, across);
+}
+
+std::string pooling_text(const Raster& raster) {
+  const auto each = [](Index tokens, Index numbers) {
+    return double(tokens) / double(std::max<Index>(1, numbers));
+  };
+  return pooling_text(raster.pooled, each(raster.rows.size(), raster.values.rows()),
+                      each(raster.cols.size(), raster.values.cols()));
+}
+
+}  // namespace fovea

@@ -1,0 +1,17 @@
+// How a pixel stands for several entries, in words: the same in captions, at colour bars and on the
+// card at the pointer.
+#pragma once
+
+#include <string>
+
+#include "panels/panel.h"
+
+namespace fovea {
+
+/// "max of 4 × 4": `how` of so many entries down and across; empty: of one.
+std::string pooling_text(const std::string& how, double down, double across);
+std::string pooling_text(Pool::Kind kind, double down, double across);
+/// Of one of a raster's numbers.
+std::string pooling_text(const Raster& raster);
+
+}  // namespace fovea

@@ -1,0 +1,244 @@
+// Tables and readings in the docks: sorted by keys, remembered, copied.
+#include <doctest/doctest.h>
+
+#include <QApplication>
+#include <QCheckBox>
+#include <QClipboard>
+#include <QComboBox>
+#include <QContextMenuEvent>
+#include <QDockWidget>
+#include <QHeaderView>
+#include <QMenu>
+#include <QPointer>
+#include <QStatusBar>
+#include <QTableWidget>
+#include <QTemporaryDir>
+
+#include "input/session_file.h"
+#include "window/docks/inspector_dock.h"
+#include "window/pointer.h"
+
+namespace fovea::test {
+namespace {
+
+QString copied() {
+  return QApplication::clipboard()->text();
+}
+
+/// Triggers an entry of the context menu that a widget opens at a place.
+void copy_by_menu(QWidget& widget, QPoint at, const QString& entry) {
+  QContextMenuEvent event(QContextMenuEvent::Mouse, at, widget.mapToGlobal(at));
+  QApplication::sendEvent(&widget, &event);
+  QPointer<QWidget> menu;
+  REQUIRE(wait_until([&] { return menu = QApplication::activePopupWidget(); }, 5000));
+  QAction* found = nullptr;
+  for (QAction* action : menu->actions())
+    if (action->text().remove('&') == entry) found = action;
+  REQUIRE_MESSAGE(found, "no entry " << entry.toStdString());
+  found->trigger();
+  menu->close();
+}
+
+QTableWidget& comparison(Window& window) {
+  REQUIRE(wait_until([&] {
+    return std::ranges::all_of(window.study().columns(), [](const ColumnState& c) {
+      return c.metrics || is_reference(c.column.variant);
+    });
+  }));
+  auto* table = window->findChild<QTableWidget*>("comparison");
+  window->findChild<QDockWidget*>("Comparison")->raise();
+  REQUIRE(wait_until([&] {
+    return table->rowCount() > 10 && table->columnCount() == int(window.study().columns().size());
+  }));
+  return *table;
+}
+
+QStringList titles(const QTableWidget& table) {
+  QStringList all;
+  for (int c = 0; c < table.columnCount(); ++c) all << table.horizontalHeaderItem(c)->text();
+  return all;
+}
+
+const Readings& readings(Window& window, const QString& name) {
+  for (const auto* found : window->findChildren<Readings*>())
+    if (found->accessibleName() == name) return *found;
+  FAIL("there are no such readings");
+  std::abort();
+}
+
+/// Every visible text of the readings.
+QStringList texts(const Readings& of) {
+  QStringList all;
+  for (const auto* label : of.findChildren<QLabel*>())
+    if (!label->isHidden()) all << label->text();
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("the comparison is sorted, its columns selected and its cells copied by keys") {
+  Window window(small);
+  QTableWidget& table = comparison(window);
+  auto* sort = window->findChild<QComboBox*>("comparison_order");
+  REQUIRE(sort);
+  CHECK(sort->accessibleName() == "Sort by");
+  const QStringList first = titles(table);
+  window->activateWindow();
+  table.setFocus();
+  REQUIRE(wait_until([&] { return table.hasFocus(); }, 5000));
+  table.setCurrentCell(0, 0);  // the relative output error
+  QTest::keyClick(&table, Qt::Key_Right);
+  REQUIRE(table.currentColumn() == 1);
+  QTest::keyClick(&table, Qt::Key_Return);
+  CHECK(titles(table) != first);
+  CHECK(sort->currentText() == "relative output error");
+  CHECK(table.item(0, 0)->font().bold());
+  const int column = int(first.indexOf(titles(table)[1]));
+  QTest::keyClick(&table, Qt::Key_Space);
+  CHECK(window.study().selected_column() == column);
+  QTest::keyClick(&table, Qt::Key_C, Qt::ControlModifier);
+  CHECK(copied() == table.item(0, 1)->text());
+  QTest::keyClick(&table, Qt::Key_Down, Qt::ShiftModifier);
+  QTest::keyClick(&table, Qt::Key_C, Qt::ControlModifier);
+  CHECK(copied() == table.item(0, 1)->text() + "\n" + table.item(1, 1)->text());
+  QTest::keyClick(&table, Qt::Key_Return);  // by the second measure
+  QTest::keyClick(&table, Qt::Key_Return);
+  CHECK(titles(table) == first);
+  sort->setFocus();
+  QTest::keyClick(sort, Qt::Key_Down);
+  CHECK(titles(table) != first);
+  copy_by_menu(*table.viewport(), table.visualItemRect(table.item(0, 1)).center(),
+               "Order of the canvas");
+  CHECK(titles(table) == first);
+  copy_by_menu(*table.viewport(), table.visualItemRect(table.item(0, 1)).center(),
+               "Copy table as Markdown");
+  CHECK(copied().contains("| relative output error |"));
+}
+
+TEST_CASE("sort orders stay for the next file, and a session brings its own back") {
+  const QTemporaryDir dir;
+  const QString saved = dir.filePath("sorted.fovea.json");
+  Window window(assets + "/minilm/minilm-l6.safetensors");
+  QTableWidget& table = comparison(window);
+  auto* heads = window->findChild<QComboBox*>("head_order");
+  auto* layers = window->findChild<QCheckBox*>("all_layers");
+  const QStringList first = titles(table);
+  emit table.verticalHeader()->sectionClicked(0);
+  heads->setCurrentText("entropy");
+  layers->setChecked(true);
+  const SortOrders orders{"output_rel_fro", HeadOrder::entropy, true};
+  REQUIRE(window.save(saved));
+  CHECK(read_session(saved.toStdString()).orders == orders);
+  window->open(small);
+  REQUIRE(wait_until([&] { return window.study().length() == 128; }));
+  CHECK(window->docks().orders() == orders);
+  window->docks().sort({});
+  CHECK(heads->currentText() == "index");
+  window->open(saved);
+  REQUIRE(wait_until([&] { return window.study().length() != 128 && window.settle(); }));
+  CHECK(window->docks().orders() == orders);
+  CHECK(comparison(window).item(0, 0)->font().bold());
+}
+
+TEST_CASE("timing is copied by keys and by its menu, with its stages") {
+  Window window(small);
+  REQUIRE(wait_until([&] { return window.study().columns()[1].time != nullptr; }));
+  QTableWidget& table = *window->docks().timing;
+  window->activateWindow();
+  table.setFocus();
+  REQUIRE(wait_until([&] { return table.hasFocus(); }, 5000));
+  table.setCurrentCell(1, 0);
+  QTest::keyClick(&table, Qt::Key_C, Qt::ControlModifier);
+  CHECK(copied() == table.item(1, 0)->text());
+  copy_by_menu(*table.viewport(), table.visualItemRect(table.item(1, 0)).center(),
+               "Copy table as text");
+  const QStringList lines = copied().split('\n');
+  REQUIRE(lines.size() > int(window.study().columns().size()));
+  CHECK(lines[0].contains("\tmemory\t"));
+  CHECK(lines[2].startsWith(table.item(1, 0)->text() + "\t"));
+  CHECK(lines[2].contains("plan "));
+}
+
+TEST_CASE("readings and texts of the docks are copied") {
+  Window window(small);
+  REQUIRE(wait_until([&] { return window.study().columns()[1].metrics != nullptr; }));
+  REQUIRE(window.settle());
+  window.study().select_column(1);
+  const auto& against = readings(window, "Against exact");
+  REQUIRE(wait_until([&] { return texts(against).size() > 10; }));
+  QLabel* value = nullptr;
+  for (auto* label : against.findChildren<QLabel*>())
+    if (label->accessibleName() == "relative output error") value = label;
+  REQUIRE(value);
+  copy_by_menu(*value, {3, 3}, "Copy");
+  CHECK(copied() == "relative output error\t" + value->text());
+  copy_by_menu(*value, {3, 3}, "Copy table as text");
+  CHECK(copied().contains("relative output error\t" + value->text() + "\n"));
+  CHECK(copied().contains("multiply-adds\t"));
+  // What is selected is copied, not a panel.
+  window->activateWindow();
+  for (QLabel* label : {value, window->statusBar()->findChildren<QLabel*>().last()}) {
+    CAPTURE(label->text().toStdString());
+    label->setFocus();
+    label->setSelection(0, 3);
+    QApplication::clipboard()->setText("before");
+    QTest::keyClick(label, Qt::Key_C, Qt::ControlModifier);
+    CHECK(copied() == label->text().left(3));
+  }
+  for (const auto* dock : {"Input", "Variant"})
+    for (const auto* label : window->findChild<QDockWidget*>(dock)->findChildren<QLabel*>())
+      if (const QString text = label->text(); text.contains("mask ") || text.contains("q k v")) {
+        CAPTURE(text.toStdString());
+        CHECK(label->textInteractionFlags().testFlag(Qt::TextSelectableByMouse));
+      }
+}
+
+TEST_CASE("the inspector lists a pair in every column, and keeps its height") {
+  Window window(small);
+  show(window, {View::mask}, {"exact", "h1d", "strided"});  // no number is on the canvas
+  REQUIRE(window.settle());
+  std::vector<std::shared_ptr<const PairReading>> pairs;
+  QObject::connect(&window.study(), &Study::pairs_read, [&](auto read) { pairs = read; });
+  const auto points_at = [&](Index query, Index key, int column) {
+    window.study().hover(query, key, column);
+    return wait_until([&] {
+      return pairs.size() == 3 && std::ranges::all_of(pairs, [&](const auto& pair) {
+               return pair && pair->query == query && pair->key == key;
+             });
+    });
+  };
+  const auto& pair = readings(window, "Under the cursor");
+  REQUIRE(points_at(40, 44, 1));
+  for (int c = 0; c < 3; ++c) {
+    const PairReading& read = *pairs[std::size_t(c)];
+    const QString title = QString::fromStdString(window.study().title_of(c));
+    CHECK(said(window, title).toStdString() == format_drawn(read.approximate));
+    if (c > 0)
+      CHECK(said(window, title + ", error").toStdString() ==
+            format_drawn(read.approximate - read.exact));
+  }
+  window.shoot("inspector");
+  const auto height = pair.sizeHint().height();
+  window->change("error", [](Session& s) { s.settings.error = ErrorKind::squared; });
+  CHECK(wait_until([&] {
+    const double error = pairs[1]->approximate - pairs[1]->exact;
+    return said(window, "H-Transformer-1D, error").toStdString() == format_drawn(error * error);
+  }));
+  for (const auto& [query, key, column] :
+       {std::tuple<Index, Index, int>{40, 100, 1}, {3, 120, 0}, {90, 17, 2}}) {
+    REQUIRE(points_at(query, key, column));
+    CHECK(pair.sizeHint().height() == height);
+  }
+  window.study().hover(-1, -1, -1);
+  CHECK(said(window, "Exact") == "–");
+  CHECK(pair.sizeHint().height() == height);
+  for (const auto* label : pair.findChildren<QLabel*>())
+    if (!label->isHidden() && !label->text().isEmpty() && label->text() != "query" &&
+        label->text() != "key" && label->accessibleName() != "query" &&
+        label->accessibleName() != "key") {
+      CAPTURE(label->text().toStdString());
+      CHECK_FALSE(label->toolTip().isEmpty());
+    }
+}
+
+}  // namespace fovea::test
