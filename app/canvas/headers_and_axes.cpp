@@ -55,8 +55,7 @@ void draw_header(Ink& ink, const Scene& scene, int column) {
   const auto compared = scene.model.in_place_of ? std::nullopt : scene.comparison_words(column);
   const std::string title = compared ? compared->first : scene.title(column);
   const std::string place = compared ? compared->place : "";
-  const bool long_title = ink.letters.width(title + place, title_face) > where.width - 2;
-  const Letters face = long_title ? body_face : title_face;
+  const Letters face = scene.titles_fit() ? title_face : body_face;
   Rect line{where.x + 1, where.y, where.width - 2, 16};
   ink.write(line, shortened_title(title, line.width, ink.letters, face, place), Align::left,
             chosen ? ink.style.accent : ink.style.text, face);

@@ -82,6 +82,17 @@ std::string with_strip(const Scene& scene, int row, int column, std::string word
   return words;
 }
 
+/// How far the names of a row's colours reach below the row.
+double legend_overhang(const Scene& scene, const GridShape& shape, int row) {
+  const auto& shared = scene.scales[row].shared;
+  if (!shared || shared->palette != Palette::categories) return 0;
+  const Grid grid(shape);
+  const Rect bar = grid.side_bar(row);
+  const ColourBar legend(*shared, scene.fonts,
+                         {.width = bar.width, .form = ColourBar::Form::upright});
+  return std::ceil(bar.y + legend.height() - grid.caption(row, 0).bottom());
+}
+
 /// What would be cut gets more room below its panel; no panel moves when a comparison begins.
 /// Returns whether anything got more.
 bool make_room(const Scene& scene, GridShape& shape, double side) {
@@ -90,7 +101,8 @@ bool make_room(const Scene& scene, GridShape& shape, double side) {
     more |= wanted > room;
     room = std::max(room, wanted);
   };
-  for (int r = 0; r < std::ssize(shape.rows); ++r)
+  for (int r = 0; r < std::ssize(shape.rows); ++r) {
+    grow(shape.rows[r].bar_height, legend_overhang(scene, shape, r));
     for (int c = 0; c < shape.columns; ++c) {
       const Panel* panel = scene.panel(r, c);
       if (!panel) continue;
@@ -101,6 +113,7 @@ bool make_room(const Scene& scene, GridShape& shape, double side) {
       if (const auto& scale = scene.scales[r].of[c]; scale && !scene.scales[r].shared)
         grow(shape.rows[r].bar_height, std::ceil(own_bar(scene, *scale, side).height()) + 3);
     }
+  }
   return more;
 }
 
@@ -200,6 +213,7 @@ void Scene::lay_out(Point canvas) {
                    .prepared = prepared,
                    .rows = rows,
                    .columns = columns,
+                   .panel_size = panel_size,
                    .enlarged = enlarged,
                    .pixel_ratio = pixel_ratio};
     replaced.lay_out(canvas);
@@ -212,6 +226,12 @@ void Scene::lay_out(Point canvas) {
   if (!name_pooling(*this)) return;
   grid = Grid(shape_of(*this));
   name_pooling(*this);
+}
+
+bool Scene::titles_fit() const {
+  for (int c = 0; c < std::ssize(columns); ++c)
+    if (fonts.width(title(c), title_face) > grid.side() - 2) return false;
+  return true;
 }
 
 std::string Scene::subtitle(int column) const {

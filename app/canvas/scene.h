@@ -96,6 +96,8 @@ struct Scene {
 
   View view(int row) const { return model.views[rows[row]]; }
   const std::string& title(int column) const { return model.column_titles[columns[column]]; }
+  /// All titles, as large as they should be; else all are smaller.
+  bool titles_fit() const;
   std::string subtitle(int column) const;
   bool is_selected(int column) const {
     return !enlarged && model.selected_column == columns[column];

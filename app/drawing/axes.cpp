@@ -153,7 +153,9 @@ std::string TokenNames::numbered(Index token, const Lettering& letters, double r
   if (own == index) return index;
   const bool quoted = !sequence_->tokens.empty();
   const double left = room - letters.width(index + (quoted ? " “”" : " "));
-  return index + (quoted ? " “" : " ") + letters.elided(own, left) + (quoted ? "”" : "");
+  const std::string shown = letters.elided(own, left);
+  if (shown.empty()) return index;
+  return index + (quoted ? " “" : " ") + shown + (quoted ? "”" : "");
 }
 
 PanelAxis query_axis(TokenSpan tokens, double height, const Lettering& letters,

@@ -17,7 +17,8 @@ class TokenNames {
   /// `sequence` must outlive it.
   explicit TokenNames(const Sequence& sequence) : sequence_(&sequence) {}
   bool known() const { return sequence_ && (!sequence_->tokens.empty() || sequence_->grid); }
-  /// "12 “everything”", shortened to `room`; the bare number of a token without a name.
+  /// "12 “everything”", shortened to `room`; the bare number where there is no room, and of a token
+  /// without a name.
   std::string numbered(Index token, const Lettering& letters, double room) const;
   /// "everything".
   std::string name(Index token, const Lettering& letters) const;

@@ -88,6 +88,7 @@ void ColourBar::lay_out_upright(const Lettering& letters, const Request& request
     label_lines_ = letters.wrapped(scale_.title(), request.width, 4);
     label_ = {0, 0, request.width, height_of(label_lines_, letters)};
     legend_at_ = {0, label_.bottom()};
+    height_ = std::max(height_, legend_at_.y + legend_.height());
     return;
   }
   const double names = legend_.height() > 0 ? legend_.height() + gap : 0;
@@ -96,10 +97,14 @@ void ColourBar::lay_out_upright(const Lettering& letters, const Request& request
   bar_ = {0, 0, kUpright * letters.size(), std::max(0.0, length)};
   legend_at_ = {0, bar_.bottom() + gap};
   label_ = {request.width - letters.line(), 0, letters.line(), bar_.height};
-  // Of a short bar the quantity is cut rather than how its numbers are pooled.
+  // Beside a short bar the quantity is cut rather than how its numbers are pooled, or left out
+  // where less than half of it would be read: the row has its name, too.
   const std::string pooling = scale_.pooling.empty() ? "" : ", " + scale_.pooling;
   const double room = bar_.height - letters.width(pooling);
-  label_lines_ = {letters.elided(letters.elided(scale_.label, room) + pooling, bar_.height)};
+  const bool readable = pooling.empty() || room >= 0.5 * letters.width(scale_.label);
+  const std::string label =
+      readable ? letters.elided(scale_.label, room) + pooling : scale_.pooling;
+  label_lines_ = {letters.elided(label, bar_.height)};
 }
 
 Rect ColourBar::gradient() const {

@@ -112,7 +112,7 @@ std::string subtitle_of(const Variant& variant, const Values& values, bool causa
     text += (text.empty() ? "" : ", ") + (field.choices.empty() ? field.id + " " : "") + value;
     ++shown;
   }
-  if (metrics) panels::add(text, "relative output error " + format_number(metrics->output_rel_fro));
+  if (metrics) panels::add(text, format_number(metrics->output_rel_fro) + " relative output error");
   return text;
 }
 

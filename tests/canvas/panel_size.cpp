@@ -76,4 +76,37 @@ TEST_CASE("an enlarged panel fills the canvas, however small the others are") {
   CHECK(side(shown) == enlarged);
 }
 
+TEST_CASE("exact in place moves no panel, however large panels are") {
+  const auto model = matrix_model(64, 3);
+  Shown shown(model);
+  shown.canvas.resize_panels(2);
+  shown.settle();
+  const QRectF before = place(shown, 1);
+  auto in_place = std::make_shared<CanvasModel>(*model);
+  in_place->in_place_of = model;
+  for (auto& row : in_place->cells) row[1] = row[0];
+  shown.canvas.set_model(in_place);
+  shown.settle();
+  CHECK(place(shown, 1) == before);
+}
+
+TEST_CASE("the names of a mask's colours end before the next row begins") {
+  auto model = matrix_model(64, columns);
+  Shown shown(model, {900, 700});
+  shown.canvas.fit_columns();
+  shown.settle();
+  const int mask = int(std::ranges::find(model->views, View::mask) - model->views.begin());
+  const double small = shown.canvas.panel_place(mask, 0).height();
+  REQUIRE(small < 120);
+  auto lower = std::make_shared<CanvasModel>(*model);
+  lower->views.push_back(View::rank);
+  lower->cells.push_back(model->cells.front());
+  shown.canvas.set_model(lower);
+  shown.settle();
+  const auto step = [&](int row) {
+    return shown.canvas.panel_place(row + 1, 0).top() - shown.canvas.panel_place(row, 0).top();
+  };
+  CHECK(step(mask) > step(0) + 10);  // more room than a row without names needs
+}
+
 }  // namespace fovea

@@ -286,7 +286,7 @@ TEST_CASE("a subtitle has two parameters, and leaves out what only a causal mask
   Metrics metrics;
   metrics.output_rel_fro = 0.27512;
   CHECK(subtitle_of(variant, values, false, &metrics) ==
-        "block 4, samples 8 · relative output error 0.275");
+        "block 4, samples 8 · 0.275 relative output error");
   CHECK(subtitle_of(reference_variant(), {}, false, &metrics) == "softmax, the reference");
 }
 

@@ -40,8 +40,11 @@ void set_text(QTableWidgetItem* item, const std::string& text, Put put) {
 }  // namespace
 
 ComparisonDock::ComparisonDock(Study& study) : study_(study) {
+  setObjectName("dock_page");
   auto* column = make_inner<QVBoxLayout>(this);
+  column->setSpacing(rhythm / 2);
   auto* line = make_inner<QHBoxLayout>();
+  line->setContentsMargins(12, 0, 12, 0);
   column->addLayout(line);
   line->addWidget(note_ = make_note(), 1);
   add_field(*line, "Sor&t by", sort_ = new QComboBox);
@@ -74,6 +77,7 @@ QWidget* ComparisonDock::make_table() {
   view_->setShowGrid(false);
   view_->setFrameShape(QFrame::NoFrame);
   view_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  view_->horizontalHeader()->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
   view_->verticalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   view_->verticalHeader()->setSectionsClickable(true);
   view_->setTabKeyNavigation(false);  // Tab goes on to the next widget
