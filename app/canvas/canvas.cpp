@@ -55,6 +55,7 @@ struct Canvas::Impl {
   ViewSettings settings;                        // of the model, or what a control made of them
   std::optional<std::pair<int, int>> enlarged;  // view, column
   PanelSize panel_size;
+  double drawn_factor = 1;  // of the last frame's panels
   std::vector<int> rows, columns;  // of the model, that are shown
   std::optional<std::pair<int, IndexRange>> chosen_leaves;
   std::vector<Index> found;
@@ -108,13 +109,19 @@ bool Canvas::is_enlarged() const {
   return impl_->enlarged.has_value();
 }
 
-void Canvas::resize_panels(double steps) {
-  constexpr double step = 1.25, most = 8;
-  PanelSize& size = impl_->panel_size;
-  if (steps == 0)
-    size = {};
-  else
-    size.factor = std::clamp(size.factor * std::pow(step, steps), 1 / most, most);
+void Canvas::resize_panels(double steps, std::optional<QPointF> about) {
+  if (impl_->enlarged || impl_->grid.empty() || steps == 0) return;
+  constexpr double step = 1.25;
+  double& factor = impl_->panel_size.factor;
+  const double side = impl_->grid.side(), without = side / impl_->drawn_factor;
+  factor = std::clamp(factor * std::pow(step, steps), Grid::smallest_side / without,
+                      Grid::largest_side / without);
+  if (about) impl_->gestures.keep_place({about->x(), about->y()}, side);
+  impl_->wake();
+}
+
+void Canvas::standard_panels() {
+  impl_->panel_size = {};
   impl_->wake();
 }
 
@@ -219,6 +226,7 @@ void Canvas::draw_gl() {
       std::exchange(impl_->side, side) != side)  // after the frame, as requests
     QTimer::singleShot(0, this, [this, side] { emit panel_pixels_changed(side); });
   impl_->grid = scene.grid;
+  impl_->drawn_factor = scene.panel_size.factor;
   impl_->draw(scene);
   impl_->bridge.end_frame();
 

@@ -27,9 +27,11 @@ class Canvas : public GlWidget {
   bool show_grid();
   bool is_enlarged() const;
 
-  /// Panels become larger by this many steps, or with less than 0 smaller; 0: as large as the
-  /// window lets them be comfortably, as at first.
-  void resize_panels(double steps);
+  /// Panels become larger by this many steps, or with less than 0 smaller, about a point that stays
+  /// nearly where it is. An enlarged panel stays as it is.
+  void resize_panels(double steps, std::optional<QPointF> about = {});
+  /// As large as the window lets them be comfortably, as at first.
+  void standard_panels();
   /// All columns are seen at once, on a narrow window in smaller panels.
   void fit_columns();
   /// Keeps the range of colours of a panel, or of its row where that shares one; kept already, it

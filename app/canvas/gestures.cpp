@@ -175,7 +175,12 @@ void Gestures::turn_wheel(const ImGuiBridge& bridge, Scene& scene, Point at) {
   if (wheel.x == 0 && wheel.y == 0) return;
   const Panel* panel = scene.panel(scene.pointer.row, scene.pointer.column);
   const bool rows = has_query_axis(panel), cols = has_key_axis(panel);
-  if (bridge.control()) return resize_panels(wheel.y, scene, at);
+  if (bridge.control()) {
+    requests_.push_back([steps = wheel.y, at](Canvas& canvas) {
+      canvas.resize_panels(steps, QPointF(at.x, at.y));
+    });
+    return;
+  }
   if (bridge.shift() || !(rows || cols) || scene.model.n <= 0) {
     // Nothing to zoom here: the grid scrolls.
     (bridge.shift() ? scroll_.x : scroll_.y) -= 60 * wheel.y;
@@ -189,19 +194,19 @@ void Gestures::turn_wheel(const ImGuiBridge& bridge, Scene& scene, Point at) {
   request(scene, zoomed(v, std::pow(0.8, wheel.y), row, col, scene.model.n));
 }
 
-void Gestures::resize_panels(double steps, const Scene& scene, Point at) {
-  resized_ = Resized{at, scene.grid.side()};
-  requests_.push_back([steps](Canvas& canvas) { canvas.resize_panels(steps); });
+void Gestures::keep_place(Point at, double side) {
+  kept_ = KeptPlace{at, side};
 }
 
-/// After panels became larger or smaller what is under the pointer stays there, but for rounding.
-void Gestures::scroll_to_resized(const Scene& scene) {
-  if (!resized_ || resized_->side == scene.grid.side() || resized_->side <= 0) return;
+/// Of panels that became larger or smaller the same part is under the pointer, nearly: gaps and
+/// captions stay as they are.
+void Gestures::scroll_to_kept_place(const Scene& scene) {
+  const auto kept = std::exchange(kept_, {});
+  if (!kept || kept->side <= 0) return;
   const Rect window = scene.grid.window();
-  const double ratio = scene.grid.side() / resized_->side;
-  const Point at = {resized_->at.x - window.x, resized_->at.y - window.y};
+  const double ratio = scene.grid.side() / kept->side;
+  const Point at = {kept->at.x - window.x, kept->at.y - window.y};
   scroll_ = {(scroll_.x + at.x) * ratio - at.x, (scroll_.y + at.y) * ratio - at.y};
-  resized_.reset();
 }
 
 void Gestures::show_cursor(const Scene& scene, Point at) const {
@@ -276,7 +281,7 @@ void Gestures::scroll_to_show(Scene& scene, std::pair<int, int> row_and_column) 
 
 void Gestures::place(Scene& scene) {
   if (pending_) scene.viewport = *pending_;
-  scroll_to_resized(scene);
+  scroll_to_kept_place(scene);
   scene.grid.scroll_to(scroll_);
   if (const auto shown = std::exchange(to_show_, {})) scroll_to_show(scene, *shown);
   scene.pointer = reported_.value_or(Pointer{});

@@ -39,6 +39,8 @@ class Gestures {
   void point_elsewhere(Index query, Index key);
   /// Scrolls the grid in the next step until the panel is seen; row -1: its column only.
   void show_panel(int row, int column) { to_show_ = {row, column}; }
+  /// In the next step panels of this side have another one: what is at the point stays there.
+  void keep_place(Point at, double side);
 
  private:
   struct Shown {
@@ -46,10 +48,9 @@ class Gestures {
     std::vector<std::string> titles;
     friend bool operator==(const Shown&, const Shown&) = default;
   };
-  /// Where the pointer was when panels were made larger or smaller, and their side before.
-  struct Resized {
+  struct KeptPlace {
     Point at;
-    double side = 0;
+    double side = 0;  // of panels, before
   };
   enum class Drag { none, click, menu, rectangle, pan, header, horizontal_bar, vertical_bar };
 
@@ -59,8 +60,7 @@ class Gestures {
   void cancel(Scene& scene);
   void click(const Scene& scene);
   void double_click(const Scene& scene);
-  void resize_panels(double steps, const Scene& scene, Point at);
-  void scroll_to_resized(const Scene& scene);
+  void scroll_to_kept_place(const Scene& scene);
   void turn_wheel(const ImGuiBridge& bridge, Scene& scene, Point at);
   void follow_elsewhere(Scene& scene, Point at);
   void move_border(Scene& scene, Point at);
@@ -73,7 +73,7 @@ class Gestures {
   void show_cursor(const Scene& scene, Point at) const;
 
   std::vector<Request> requests_;
-  std::optional<Resized> resized_;
+  std::optional<KeptPlace> kept_;
   Request undo_click_;  // nothing: the last press was no click, or its effect stays
   Drag drag_ = Drag::none;
   int button_ = 0, header_ = -1;

@@ -45,6 +45,17 @@ void draw_key_axis(Ink& ink, const Scene& scene, int row, int column) {
   draw_token_label(ink, scene, where, false, scene.pointer.key, ink.style.faint);
 }
 
+/// The parameters and the error have a line each, where there are two.
+std::vector<std::string> subtitle_lines(const std::string& subtitle,
+                                        const drawing::Lettering& letters, double width,
+                                        int lines) {
+  const std::string_view between = " · ";
+  const std::size_t part = subtitle.find(between);
+  if (lines < 2 || part == std::string::npos) return letters.wrapped(subtitle, width, lines);
+  return {letters.elided(subtitle.substr(0, part), width),
+          letters.elided(subtitle.substr(part + between.size()), width)};
+}
+
 void draw_header(Ink& ink, const Scene& scene, int column) {
   const Rect where = scene.grid.header(column);
   const bool chosen = scene.is_selected(column);
@@ -60,11 +71,9 @@ void draw_header(Ink& ink, const Scene& scene, int column) {
   ink.write(line, shortened_title(title, line.width, ink.letters, face, place), Align::left,
             chosen ? ink.style.accent : ink.style.text, face);
   const int lines = where.height > 38 ? 2 : 1;
-  std::string subtitle = scene.subtitle(column);
-  if (const std::size_t part = subtitle.find(" · "); lines > 1 && part != std::string::npos)
-    subtitle.replace(part, std::string_view(" · ").size(), "\n");
   line = {line.x, where.y + 18, line.width, 14};
-  for (const std::string& words : ink.letters.wrapped(subtitle, line.width, lines)) {
+  for (const std::string& words :
+       subtitle_lines(scene.subtitle(column), ink.letters, line.width, lines)) {
     ink.write(line, words, Align::left, compared ? ink.style.text : ink.style.faint);
     line.y += line.height;
   }

@@ -81,7 +81,7 @@ void PanelGrid::find_exact(Head& head, Run& run) const {
   head.exact_map = request_.settings.pool == Pool::Kind::mean ? mean : most;
   GradualOutput gradual(head.exact, most, mean);
   while (gradual.advance(0, 500, run)) run.check();
-  head.exact = std::make_shared<const Computation>(gradual.finish());
+  head.exact = gradual.finish();
 }
 
 void PanelGrid::find(Drawn& column, Run& run) const {
@@ -119,6 +119,7 @@ std::vector<Panel> PanelGrid::timings(Run& run) const {
 
 Panel PanelGrid::panel(View view, const Drawn& column, Run& run) const {
   const auto its_map = map(view, column, run);
+  const HeldProblem* held = heads_[column.head].held;
   // The overview of a map has no more pixels than this.
   const Index pixels =
       its_map ? std::min(request_.max_pixels, MapPyramid::overview_side) : request_.max_pixels;
@@ -137,7 +138,7 @@ Panel PanelGrid::panel(View view, const Drawn& column, Run& run) const {
                      .backend = request_.backend,
                      .metrics = column.metrics.get(),
                      .diagnostics = column.diagnostics.get(),
-                     .sequence = request_.source.sequence,
+                     .sequence = (held ? held->source : request_.source).sequence,
                      .settings = request_.settings,
                      .rows = rows_,
                      .cols = cols_,

@@ -148,8 +148,10 @@ std::vector<std::shared_ptr<const HeldProblem>> held_problems(const Options& opt
     Session session = *options.session;
     session.scale = options.heads.scale;
     session.causal = options.heads.chosen_causal();
-    const auto problem = std::make_shared<const HeldProblem>(
-        HeldProblem{held, its, problem_of(its, choice_of(held, session, source, its))});
+    HeadChoice choice = choice_of(held, session);
+    choice.allow_non_finite = options.heads.allow_non_finite;
+    const auto problem =
+        std::make_shared<const HeldProblem>(HeldProblem{held, its, problem_of(its, choice)});
     require_tokens(problem->problem, its, held, n);
     problems[c] = problem;
   }

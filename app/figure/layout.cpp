@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "drawing/caption.h"
-
 namespace fovea {
 
 using namespace drawing;
@@ -217,8 +215,8 @@ class Layouter {
         cell(r, c).title = title_lines(here, layout_.panel_title_face);
       if (!above || panel(r - 1, c).subtitle != here.subtitle)
         cell(r, c).subtitle = letters_.wrapped(here.subtitle, panel_width_, 5);
-      cell(r, c).caption =
-          letters_.wrapped(here.caption, panel_width_, drawing::most_caption_lines);
+      // On paper nothing else tells the rest.
+      cell(r, c).caption = letters_.wrapped(here.caption, panel_width_, 4);
     }
   }
 

@@ -40,8 +40,11 @@ Json json_of(const Column& column) {
     parameters[variant.schema[f].id] = to_text(column.values[f]);
   Json json{{"variant", column.variant}, {"parameters", parameters}, {"seed", column.seed}};
   if (const auto& held = column.held)
-    json["held"] = {
-        {"source", absolute(held->source)}, {"layer", held->layer}, {"head", held->head}};
+    json["held"] = {{"source", absolute(held->source)},
+                    {"layer", held->layer},
+                    {"head", held->head},
+                    {"causal", held->causal ? Json(*held->causal) : Json()},
+                    {"scale", held->scale ? Json(*held->scale) : Json()}};
   return json;
 }
 
@@ -161,8 +164,14 @@ struct Reader {
   }
 
   HeldHead held(const Json& json) const {
-    const HeldHead held{get<std::string>(json, "source"), get<Index>(json, "layer"),
-                        get<Index>(json, "head")};
+    HeldHead held{.source = get<std::string>(json, "source"),
+                  .layer = get<Index>(json, "layer"),
+                  .head = get<Index>(json, "head")};
+    if (!at(json, "causal").is_null()) held.causal = get<bool>(json, "causal");
+    if (!at(json, "scale").is_null()) held.scale = get<double>(json, "scale");
+    if (held.scale && !(*held.scale > 0))
+      throw InputError(where, "the scale of a held head is " + std::to_string(*held.scale) +
+                                  "; expected a number above 0");
     if (held.layer < 0 || held.head < 0)
       throw InputError(where,
                        "a column holds " + excerpt(json) + "; expected a layer and a head from 0");

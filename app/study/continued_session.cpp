@@ -1,6 +1,7 @@
 #include "study/continued_session.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "input/assets.h"
 #include "sweep/sweep.h"
@@ -10,9 +11,15 @@ namespace {
 
 /// The same head, once `source` is opened after the Session `before`.
 HeldHead continued_head(HeldHead held, const Session& before, const std::string& source) {
-  if (held.source.empty()) held.source = before.source;
-  if (held.source == source) held.source.clear();
-  return held;
+  if (held.source.empty()) {
+    held.source = before.source;
+    held.causal = before.causal;
+    held.scale = before.scale;
+  }
+  std::error_code not_there;  // of a synthetic source, for one
+  const bool same =
+      held.source == source || std::filesystem::equivalent(held.source, source, not_there);
+  return same ? HeldHead{.source = {}, .layer = held.layer, .head = held.head} : held;
 }
 
 std::vector<Column> continued_columns(const Session& before, Index n_before,

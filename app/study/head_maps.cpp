@@ -102,8 +102,13 @@ HeadMaps::GradualExact& HeadMaps::begin_exact(const ColumnState& exact) {
   exact_.push_back({exact.key,
                     std::make_shared<GradualOutput>(exact.computation, map(Pool::Kind::max),
                                                     map(Pool::Kind::mean)),
-                    {}});
+                    {RequestKind::exact_rows, 0, next_exact_++}});
   return exact_.back();
+}
+
+RequestId HeadMaps::exact_id(const HeadState& head) const {
+  const auto known = std::ranges::find(exact_, head.exact.key, &GradualExact::key);
+  return known == exact_.end() ? RequestId{RequestKind::exact_rows, 0, -1} : known->id;
 }
 
 void HeadMaps::update_exact() {
@@ -117,16 +122,16 @@ void HeadMaps::update_exact() {
     return !wanted;
   });
   if (waits_for_first_estimate()) return;
-  for (const HeadState& head : heads) {
-    if (!lacks_output(head)) continue;
-    GradualExact& gradual = begin_exact(head.exact);
-    gradual.id = {RequestKind::exact_rows, 0, static_cast<int>(head.exact.head)};
+  // What is requested last runs first: the opened head.
+  for (auto head = heads.rbegin(); head != heads.rend(); ++head) {
+    if (!lacks_output(*head)) continue;
+    const GradualExact& gradual = begin_exact(head->exact);
     const auto whole = std::make_shared<std::shared_ptr<const Computation>>();
     requests_.start_pieces(
         gradual.id, gradual.key,
         [output = gradual.output, whole, focus = focus_row_](const Backend&, Run& run) {
           if (output->advance(*focus, piece_ms, run)) return true;
-          *whole = std::make_shared<const Computation>(output->finish());
+          *whole = output->finish();
           return false;
         },
         [this, whole, key = gradual.key](const std::string& error) {

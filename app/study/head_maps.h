@@ -19,6 +19,8 @@ class HeadMaps {
   HeadMaps(Requests& requests, const Subject& subject, Results& results)
       : requests_(requests), subject_(subject), results_(results) {}
 
+  /// The request for exact attention of a long head; another one while none is being computed.
+  RequestId exact_id(const HeadState& head) const;
   /// Whether this view of a column is a map.
   bool shows(View view, const Column& column) const;
   /// Other columns wait until the first estimate of exact attention is there.
@@ -48,7 +50,7 @@ class HeadMaps {
   struct GradualExact {
     ComputeKey key;
     std::shared_ptr<GradualOutput> output;
-    RequestId id;
+    RequestId id;  // its own, wherever the head is among the others
   };
   bool lacks_output(const HeadState& head) const;
   GradualExact& begin_exact(const ColumnState& exact);
@@ -58,6 +60,7 @@ class HeadMaps {
   Results& results_;
   Cache maps_{requests_, 16};  // up to 40 MiB each; by map_key
   std::vector<GradualExact> exact_;
+  int next_exact_ = 0;
   std::shared_ptr<std::atomic<Index>> focus_row_ = std::make_shared<std::atomic<Index>>(0);
 };
 

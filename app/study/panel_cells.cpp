@@ -96,19 +96,18 @@ bool PanelCells::lacks_results(View view, int column, Cell& cell) const {
   const bool lacks_exact = needs_exact(view) && !exact.computation;
   const bool lacks_output = view == View::output && state.computation && exact.computation &&
                             !(exact.computation->applied() && state.computation->applied());
-  for (const std::string& error : {results_.opened().error, head.error, state.error,
-                                   lacks_exact || lacks_output ? exact.error : std::string()})
+  for (const std::string& error :
+       {head.error, state.error, lacks_exact || lacks_output ? exact.error : std::string()})
     if (!error.empty()) {
       fail(cell, error);
       return true;
     }
-  const int place = static_cast<int>(state.head);
-  if (!results_.opened().problem || !head.problem || !state.computation)
+  if (!head.problem || !state.computation)
     show_waiting(computation_id(state, column), cell);
   else if (lacks_exact)
-    show_waiting({RequestKind::exact, 0, place}, cell);
+    show_waiting({RequestKind::exact, 0, static_cast<int>(state.head)}, cell);
   else if (lacks_output)
-    show_waiting({RequestKind::exact_rows, 0, place}, cell);
+    show_waiting(maps_.exact_id(head), cell);
   else
     return false;
   return true;

@@ -57,8 +57,9 @@ std::shared_ptr<const SelectionReading> Probe::selection(const ColumnState& colu
 }
 
 Probe::Readings Probe::update() {
-  Readings readings{.pair = pair(subject_.pointed.column)};
+  Readings readings;
   for (int c = 0; c < std::ssize(results_.columns()); ++c) readings.pairs.push_back(pair(c));
+  readings.pair = pair(std::max(0, subject_.pointed.column));  // asked for last, it is read first
   const auto selected = static_cast<std::size_t>(subject_.selected_column);
   if (selected >= results_.columns().size()) return readings;
   const ColumnState& column = results_.columns()[selected];

@@ -27,7 +27,7 @@ enum class RequestKind : int {
   open,         // reading a source
   problem,      // the chosen head
   pair,         // what is under the pointer
-  row,          // a row of P; column: of the canvas, -1: exact attention
+  row,          // a row of P; column: of the canvas; -1 - h: exact attention of head h
   selection,    // statistics of the selected rectangle
   map,          // a picture of a long head's map, for a row and a column of the canvas
   panel,        // a panel, for a row and a column of the canvas

@@ -44,6 +44,7 @@ void Results::update_heads() {
   if (subject_.shows_matrix()) return update_matrix();
   matrix_.reset();
   for (std::size_t h = 0; h < heads_.size(); ++h) update_head(h);
+  sources_.set_capacity(0);  // those that no column needs any more are dropped
 }
 
 // A head that was there already keeps what is known of it.
@@ -58,33 +59,46 @@ void Results::choose_heads() {
     return heads_.size() - 1;
   };
   choose({});
-  for (std::size_t i = 0; i < columns_.size(); ++i)
-    columns_[i].head = choose(subject_.session.columns[i].held);
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const auto& held = subject_.session.columns[i].held;
+    columns_[i].head = held && is_opened(*held, subject_.session) ? 0 : choose(held);
+  }
+}
+
+// Once for all heads of a file.
+const Results::SourceCache::Answer* Results::other_source(const std::string& path) {
+  const auto first = std::ranges::find_if(
+      heads_, [&](const HeadState& head) { return head.held && head.held->source == path; });
+  const RequestId id{RequestKind::problem, 1, static_cast<int>(first - heads_.begin())};
+  const int patch = subject_.session.patch;
+  return sources_.ask(id, {path, patch}, [path, patch](const Backend&, Run&) {
+    OpenOptions options;
+    options.patch = patch;
+    return OtherSource{std::make_shared<const Source>(open_source(path, options)),
+                       next_source_number()};
+  });
+}
+
+void Results::keep_source(const std::string& path, int patch, OtherSource source) {
+  sources_.put({{path, patch}, std::make_shared<const OtherSource>(std::move(source))});
 }
 
 void Results::update_head(std::size_t h) {
   HeadState& head = heads_[h];
-  const Session& session = subject_.session;
   const int place = static_cast<int>(h);
   head.problem.reset();
   head.error.clear();
   head.source = subject_.source;
   head.key = subject_.head();
   if (head.held && !head.held->source.empty()) {
-    const auto* other =
-        sources_.ask({RequestKind::problem, 1, place}, head.held->source,
-                     [path = head.held->source, patch = session.patch](const Backend&, Run&) {
-                       OpenOptions options;
-                       options.patch = patch;
-                       return OtherSource{open_source(path, options), next_source_number()};
-                     });
+    const auto* other = other_source(head.held->source);
     head.source.reset();
     if (other) head.error = other->error;
     if (!other || !other->result) return;
-    head.source = {other->result, &other->result->source};
+    head.source = other->result->source;
     head.key.source = other->result->number;
   }
-  if (head.held) head.key.choice = choice_of(*head.held, session, *subject_.source, *head.source);
+  if (head.held) head.key.choice = choice_of(*head.held, subject_.session);
   const auto* answer =
       problems_.ask({RequestKind::problem, 0, place}, head.key,
                     [source = head.source, choice = head.key.choice](const Backend&, Run&) {
@@ -116,10 +130,11 @@ void Results::update_matrix() {
 }
 
 void Results::update_exact() {
-  for (HeadState& head : heads_)
-    if (head.problem)
+  // What is requested last runs first: the opened head.
+  for (auto head = heads_.rbegin(); head != heads_.rend(); ++head)
+    if (head->problem)
       update_column({.variant = reference_variant().id, .values = {}, .seed = 0},
-                    {RequestKind::exact, 0, static_cast<int>(head.exact.head)}, head.exact);
+                    {RequestKind::exact, 0, static_cast<int>(head->exact.head)}, head->exact);
 }
 
 void Results::update_columns(bool exact_only) {
@@ -128,7 +143,8 @@ void Results::update_columns(bool exact_only) {
     ColumnState& state = columns_[i];
     const HeadState& head = head_of(state);
     if (!head.problem) {
-      state = {.column = column, .error = head.error, .head = state.head};
+      if (!head.error.empty()) state = {.column = column, .head = state.head};
+      state.error = head.error;
     } else if (is_reference(column.variant)) {
       state = head.exact;
       state.column = column;

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/diagnostics.h"
@@ -32,7 +33,7 @@ struct ColumnState {
 
 /// A head that columns show, and exact attention of it.
 struct HeadState {
-  std::optional<HeldHead> held;          // nothing: the opened head
+  std::optional<HeldHead> held;          // nothing: the opened head, also where a column holds it
   std::shared_ptr<const Source> source;  // null: not read yet
   HeadKey key;
   std::shared_ptr<const Problem> problem;  // null: not read yet, or
@@ -50,7 +51,7 @@ struct PanelKey : PanelPart {
 
 /// A source besides the opened one.
 struct OtherSource {
-  Source source;
+  std::shared_ptr<const Source> source;
   std::uint64_t number = 0;  // as of next_source_number()
 };
 
@@ -73,6 +74,8 @@ class Results {
   /// head that it holds; empty where there is no such column.
   std::string title_of(int column) const;
 
+  /// A source that was read already, for heads that columns hold.
+  void keep_source(const std::string& path, int patch, OtherSource source);
   /// The problems of all heads, or of one without Q and K the matrix.
   void update_heads();
   void update_exact();
@@ -96,6 +99,8 @@ class Results {
   void set_length(Index n) { computations_.set_capacity(n > 2 * long_head ? 10 : 24); }
 
  private:
+  using SourceCache = ResultCache<std::pair<std::string, int>, const OtherSource>;
+  const SourceCache::Answer* other_source(const std::string& path);
   void update_matrix();
   void choose_heads();
   void update_head(std::size_t h);
@@ -106,7 +111,7 @@ class Results {
   std::vector<HeadState> heads_{1};
   std::shared_ptr<const Matrix> matrix_;
   std::vector<ColumnState> columns_;
-  ResultCache<std::string, const OtherSource> sources_{requests_, 2};  // by path
+  SourceCache sources_{requests_, 2};  // by path and patch
   ResultCache<HeadKey, const Problem> problems_{requests_, 3};
   ResultCache<HeadKey, const Matrix> matrices_{requests_, 1};  // of n = 8192: 256 MiB
   ResultCache<ComputeKey, const Computation> computations_{requests_, 24};

@@ -82,7 +82,9 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
                  : continued_ ? continued_session(subject_.session, length(), *source)
                               : first_session(*source);
   if (continued_) next.spans = continued_spans(subject_.session, *subject_.source, next, *source);
-  if (subject_.source) requests_.discard(std::move(subject_.source));
+  OtherSource before{std::move(subject_.source), subject_.source_number};
+  const std::string path_before = session().source;
+  const int patch_before = session().patch;
   const Index n = source->layers[static_cast<std::size_t>(next.layer)].n();
   if (next.viewport == Viewport{}) next.viewport = {0, double(n), 0, double(n)};
 
@@ -95,6 +97,13 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   results_.continue_columns({}, {});
   cells_.clear();
   forget_results();
+  const bool held = std::ranges::any_of(next.columns, [&](const Column& column) {
+    return column.held && column.held->source == path_before;
+  });
+  if (held && before.source)
+    results_.keep_source(path_before, patch_before, std::move(before));
+  else if (before.source)
+    requests_.discard(std::move(before.source));
   results_.set_length(n);
   cards_.choose({});
   choose_leaves(0, {0, 0});
@@ -284,7 +293,7 @@ void Study::update_results() {
   results_.update_heads();
   results_.update_exact();
   maps_.update_exact();
-  if (!problem()) return;
+  if (shows_matrix()) return;
   results_.update_columns(maps_.waits_for_first_estimate());
   results_.update_comparisons();
   for (HeadState& head : results_.heads()) timings_.annotate(head.exact);
@@ -293,7 +302,8 @@ void Study::update_results() {
 
 void Study::update_readings() {
   const Probe::Readings readings = probe_.update();
-  if (readings.pair) emit pairs_read(readings.pairs);
+  const auto is_read = [](const auto& pair) { return pair != nullptr; };
+  if (std::ranges::any_of(readings.pairs, is_read)) emit pairs_read(readings.pairs);
   if (readings.pair) emit pair_read(readings.pair);
   if (readings.row) emit row_read(readings.row);
   if (readings.exact_row) emit exact_row_read(readings.exact_row);

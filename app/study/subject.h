@@ -26,7 +26,7 @@ std::uint64_t next_source_number();
 /// Of a computation, or of what is found of a head for a column.
 struct ComputeKey {
   HeadKey head;
-  Column column;  // as of without_head()
+  Column column;  // what without_head() returns: the head is above
   friend bool operator==(const ComputeKey&, const ComputeKey&) = default;
 };
 

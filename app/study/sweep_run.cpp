@@ -5,7 +5,7 @@
 namespace fovea {
 namespace {
 
-// Of the opened head; columns that hold another one are the same at every n.
+// A sweep is of the opened head: columns that hold another one are left out.
 std::vector<Column> swept_columns(const Study& study) {
   std::vector<Column> columns = study.session().columns;
   std::erase_if(columns, [](const Column& column) { return column.held.has_value(); });

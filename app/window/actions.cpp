@@ -216,7 +216,7 @@ class Actions : public QObject {
         [&canvas] { canvas.resize_panels(-1); });
     add(menu, "fit_columns", "All &columns", "A", [&canvas] { canvas.fit_columns(); });
     add(menu, "standard_panels", "As the &window has room", "Ctrl+0",
-        [&canvas] { canvas.resize_panels(0); });
+        [&canvas] { canvas.standard_panels(); });
   }
 
   void make_rows(QMenu* menu) {

@@ -9,14 +9,15 @@ namespace {
 /// What a column is compared with unless another one was chosen: exact attention of its head, and
 /// exact with the column right of it, or left of it where that is the last. Nothing: there is no
 /// other.
-std::optional<int> partner_of(const std::vector<Column>& columns, int column) {
+std::optional<int> partner_of(const std::vector<ColumnState>& columns, int column) {
   const int count = int(columns.size());
   if (count < 2) return {};
-  const Column& its = columns[std::size_t(column)];
-  const auto exact = std::ranges::find_if(columns, [&](const Column& other) {
-    return is_reference(other.variant) && other.held == its.held;
+  const ColumnState& its = columns[std::size_t(column)];
+  const auto exact = std::ranges::find_if(columns, [&](const ColumnState& other) {
+    return is_reference(other.column.variant) && other.head == its.head;
   });
-  if (exact != columns.end() && !is_reference(its.variant)) return int(exact - columns.begin());
+  if (exact != columns.end() && !is_reference(its.column.variant))
+    return int(exact - columns.begin());
   return column + 1 < count ? column + 1 : column - 1;
 }
 
@@ -51,8 +52,7 @@ void Comparing::show(ComparisonMode wanted) {
 void Comparing::compare_selected(std::optional<ComparisonMode> wanted) {
   if (!wanted) return compare({});
   const int column = study_.selected_column();
-  const auto partner =
-      mode() ? study_.comparison()->with : partner_of(study_.session().columns, column);
+  const auto partner = mode() ? study_.comparison()->with : partner_of(study_.columns(), column);
   if (!partner) return window_.show_status("There is no other column to compare with");
   compare(Comparison{column, *partner, *wanted});
 }

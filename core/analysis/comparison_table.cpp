@@ -12,18 +12,22 @@ bool is_better(const Measure& measure, double a, double b) {
   return measure.better == Measure::Better::more ? a > b : a < b;
 }
 
-void mark_best(ComparisonTable::Row& row) {
+/// The best of each head.
+void mark_best(ComparisonTable::Row& row, const std::vector<Evaluation>& evaluations) {
   if (row.measure->better == Measure::Better::neither) return;
-  const ComparisonTable::Cell* best = nullptr;
-  bool differ = false;
-  for (const auto& cell : row.cells) {
-    if (cell.text.empty() || std::isnan(cell.value)) continue;
-    differ = differ || (best && cell.value != best->value);
-    if (!best || is_better(*row.measure, cell.value, best->value)) best = &cell;
+  const auto is_known = [&](std::size_t c) {
+    return !row.cells[c].text.empty() && !std::isnan(row.cells[c].value);
+  };
+  for (std::size_t c = 0; c < row.cells.size(); ++c) {
+    if (!is_known(c)) continue;
+    bool best = true, differs = false;
+    for (std::size_t other = 0; other < row.cells.size(); ++other) {
+      if (!is_known(other) || evaluations[other].head != evaluations[c].head) continue;
+      differs = differs || row.cells[other].value != row.cells[c].value;
+      best = best && !is_better(*row.measure, row.cells[other].value, row.cells[c].value);
+    }
+    row.cells[c].best = best && differs;
   }
-  if (!differ) return;
-  const double value = best->value;
-  for (auto& cell : row.cells) cell.best = !cell.text.empty() && cell.value == value;
 }
 
 }  // namespace
@@ -42,7 +46,7 @@ ComparisonTable comparison_table(std::vector<std::string> titles,
     }
     if (std::ranges::all_of(row.cells, [](const auto& cell) { return cell.text.empty(); }))
       continue;
-    mark_best(row);
+    mark_best(row, evaluations);
     table.rows.push_back(std::move(row));
   }
   return table;

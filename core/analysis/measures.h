@@ -18,6 +18,7 @@ struct Evaluation {
   const Cost* cost = nullptr;
   const Metrics* metrics = nullptr;
   const MeasuredTime* time = nullptr;
+  std::size_t head = 0;  // which one of several it is of: only those of one head are compared
 };
 
 struct Measured {

@@ -62,7 +62,8 @@ std::string in_latex(std::string_view text) {
 std::string in_markdown(std::string_view text) {
   std::string out;
   for (const char c : text)
-    out += c == '|' || c == '*' || c == '_' ? std::string("\\") + c : std::string(1, c);
+    out += std::string_view("|*_<>`\\").find(c) == std::string_view::npos ? std::string(1, c)
+                                                                          : std::string("\\") + c;
   return out;
 }
 

@@ -40,11 +40,12 @@ bool GradualOutput::advance(Index focus_row, double budget_ms, Run& run) {
   return !done_.all();
 }
 
-Computation GradualOutput::finish() {
-  Computation result = *prepared_;
-  result.output = std::move(output_);
-  result.first_run.apply = profile_;
-  return result;
+std::shared_ptr<const Computation> GradualOutput::finish() {
+  if (whole_) return whole_;
+  Computation whole = *prepared_;
+  whole.output = std::move(output_);
+  whole.first_run.apply = profile_;
+  return whole_ = std::make_shared<const Computation>(std::move(whole));
 }
 
 }  // namespace fovea

@@ -20,14 +20,16 @@ class GradualOutput {
   bool advance(Index focus_row, double budget_ms, Run& run);
   double share() const { return done_.share(); }
 
-  /// When all is there: the computation with its output; its time is that of all bands together.
-  Computation finish();
+  /// When all is there: the computation with its output, the same each time; its time is that of
+  /// all bands together.
+  std::shared_ptr<const Computation> finish();
 
  private:
   std::shared_ptr<const Computation> prepared_;
   std::shared_ptr<MapPyramid> most_, mean_;
-  Output output_;
-  DoneRows done_;  // rows of pixels
+  Output output_;                             // until it is complete
+  std::shared_ptr<const Computation> whole_;  // then
+  DoneRows done_;                             // rows of pixels
   Profile profile_;
   Index band_ = 2;  // rows of pixels
 };

@@ -8,16 +8,16 @@ bool is_causal(const Session& session, const Source& source) {
   return session.causal.value_or(source.causal.value_or(false));
 }
 
-HeadChoice choice_of(const HeldHead& held, const Session& session, const Source& opened,
-                     const Source& its) {
-  HeadChoice choice{.layer = held.layer, .head = held.head};
-  if (held.source.empty()) {
-    choice.scale = session.scale;
-    choice.causal = session.causal;
-  } else if (!its.causal) {
-    choice.causal = is_causal(session, opened);
-  }
-  return choice;
+bool is_opened(const HeldHead& held, const Session& session) {
+  return held.source.empty() && held.layer == session.layer && held.head == session.head;
+}
+
+HeadChoice choice_of(const HeldHead& held, const Session& session) {
+  const bool own = held.source.empty();
+  return {.layer = held.layer,
+          .head = held.head,
+          .scale = own ? session.scale : held.scale,
+          .causal = own ? session.causal : held.causal};
 }
 
 void require_tokens(const Problem& problem, const Source& source, const HeldHead& held, Index n) {

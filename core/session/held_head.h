@@ -6,14 +6,15 @@
 
 namespace fovea {
 
-/// Whether a head is causal: as chosen by hand, else as the source states, else not.
+/// Whether the opened head is causal: as chosen by hand, else as the source states, else not.
 bool is_causal(const Session& session, const Source& source);
 
-/// Which head of `its` a column holds. In the Session's own source, `opened`, mask and scale are
-/// those of the Session; another source has its own, and where it states no mask that of the
-/// Session.
-HeadChoice choice_of(const HeldHead& held, const Session& session, const Source& opened,
-                     const Source& its);
+/// Whether it is the head that is opened.
+bool is_opened(const HeldHead& held, const Session& session);
+
+/// Which head of its source a column holds. In the Session's own source mask and scale are those of
+/// the Session; a head of another one keeps those with which it was opened.
+HeadChoice choice_of(const HeldHead& held, const Session& session);
 
 /// Throws InputError when the problem of this head of `source` is not of `n` tokens.
 void require_tokens(const Problem& problem, const Source& source, const HeldHead& held, Index n);

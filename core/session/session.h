@@ -48,6 +48,9 @@ std::optional<ErrorKind> error_kind_from(const std::string& text);
 struct HeldHead {
   std::string source;  // path or synthetic:; empty: that of the Session
   Index layer = 0, head = 0;
+  // Of another source: chosen by hand while it was opened.
+  std::optional<bool> causal = {};
+  std::optional<double> scale = {};
   friend bool operator==(const HeldHead&, const HeldHead&) = default;
 };
 
@@ -60,7 +63,7 @@ struct Column {
   friend bool operator==(const Column&, const Column&) = default;
 };
 
-/// The same column of whatever head is opened.
+/// The same variant, parameters and seed, but no head is held.
 Column without_head(Column column);
 
 /// For each new column the index of the old one it continues, or -1: an equal column, at the same

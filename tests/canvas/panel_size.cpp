@@ -24,7 +24,7 @@ TEST_CASE("on a narrow canvas all columns are seen at once when that is asked fo
   shown.settle();
   for (int c = 0; c < columns; ++c) CHECK(is_seen(shown, c));
   // As the window has room, again.
-  shown.canvas.resize_panels(0);
+  shown.canvas.standard_panels();
   shown.settle();
   CHECK_FALSE(is_seen(shown, columns - 1));
 }
@@ -41,10 +41,14 @@ TEST_CASE("panels become larger and smaller by the same steps, within limits") {
   for (int step = 0; step < 30; ++step) shown.canvas.resize_panels(-1);
   shown.settle();
   CHECK(side(shown) == 48);
-  for (int step = 0; step < 60; ++step) shown.canvas.resize_panels(1);
+  // The first step back is felt.
+  shown.canvas.resize_panels(1);
   shown.settle();
-  CHECK(side(shown) <= 2048);
-  shown.canvas.resize_panels(0);
+  CHECK(side(shown) == 60);
+  for (int step = 0; step < 30; ++step) shown.canvas.resize_panels(1);
+  shown.settle();
+  CHECK(side(shown) == 2048);
+  shown.canvas.standard_panels();
   shown.settle();
   CHECK(side(shown) == before);
 }
@@ -64,16 +68,27 @@ TEST_CASE("Ctrl with the wheel makes panels larger about the pointer, and does n
   CHECK(zooms.size() == 1);
 }
 
-TEST_CASE("an enlarged panel fills the canvas, however small the others are") {
+TEST_CASE("Ctrl with a wheel that turns sideways changes nothing") {
   Shown shown(matrix_model(64, columns), narrow);
+  shown.canvas.fit_columns();
+  shown.settle();
+  const int before = side(shown);
+  shown.turn(place(shown, 1).center().toPoint(), {120, 0}, Qt::ControlModifier);
+  CHECK(side(shown) == before);
+}
+
+TEST_CASE("an enlarged panel fills the canvas, and Ctrl with the wheel leaves the others alone") {
+  Shown shown(matrix_model(64, columns), narrow);
+  const QRectF before = place(shown, 1);
   shown.canvas.enlarge(0, 1);
   shown.settle();
   const int enlarged = side(shown);
-  shown.canvas.show_grid();
-  shown.canvas.resize_panels(-4);
-  shown.canvas.enlarge(0, 1);
-  shown.settle();
+  for (int notch = 0; notch < 3; ++notch)
+    shown.turn(place(shown, 1).center().toPoint(), {0, -120}, Qt::ControlModifier);
   CHECK(side(shown) == enlarged);
+  shown.canvas.show_grid();
+  shown.settle();
+  CHECK(place(shown, 1) == before);
 }
 
 TEST_CASE("exact in place moves no panel, however large panels are") {
@@ -91,8 +106,14 @@ TEST_CASE("exact in place moves no panel, however large panels are") {
 }
 
 TEST_CASE("the names of a mask's colours end before the next row begins") {
-  auto model = matrix_model(64, columns);
-  Shown shown(model, {900, 700});
+  const auto model = matrix_model(64, columns);
+  for (CanvasCell& cell : model->cells[2]) {
+    auto panel = std::make_shared<Panel>(*cell.panel);
+    std::get<Raster>(panel->body).categories = {"empty", "computed, then masked out",
+                                                "kept, in a mixed tile"};
+    cell.panel = panel;
+  }
+  Shown shown(model, narrow);
   shown.canvas.fit_columns();
   shown.settle();
   const int mask = int(std::ranges::find(model->views, View::mask) - model->views.begin());

@@ -200,7 +200,8 @@ TEST_CASE("heads that columns hold are written and read, a file named from the r
   auto& columns = written.file.session.columns;
   columns.assign(3, {.variant = "exact", .values = {}, .seed = 0});
   columns[1].held = HeldHead{.source = {}, .layer = 4, .head = 2};
-  columns[2].held = HeldHead{.source = "other.npz", .layer = 0, .head = 1};
+  columns[2].held =
+      HeldHead{.source = "other.npz", .layer = 0, .head = 1, .causal = true, .scale = 0.5};
   std::filesystem::current_path(here.path().toStdString());
   written.write();
   std::filesystem::current_path(old);
@@ -212,6 +213,8 @@ TEST_CASE("heads that columns hold are written and read, a file named from the r
   CHECK(std::filesystem::path(read[2].held->source) ==
         std::filesystem::path(here.path().toStdString()) / "other.npz");
   CHECK(read[2].held->head == 1);
+  CHECK(read[2].held->causal == true);
+  CHECK(read[2].held->scale == 0.5);
 }
 
 TEST_CASE("a held head that cannot be is refused by file, found and expected") {

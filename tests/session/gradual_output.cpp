@@ -48,7 +48,7 @@ TEST_CASE("gradual output: all bands together are the whole computation and its 
     CHECK(bands > 3);
     CHECK(gradual.share() == 1);
     const Computation whole = compute(problem, request, *backend, run);
-    const Computation parts = gradual.finish();
+    const Computation parts = *gradual.finish();
     CHECK(parts.applied());
     CHECK(parts.first_run.apply.total_ms() > 0);
     bool same = parts.output.lse == whole.output.lse;
@@ -85,7 +85,7 @@ TEST_CASE("gradual output: finds every row of Z though its maps are known alread
   while (gradual.advance(0, 5, run)) {
   }
   const Computation whole = compute(problem, request, *backend, run);
-  const Computation parts = gradual.finish();
+  const Computation parts = *gradual.finish();
   CHECK(parts.output.lse == whole.output.lse);
   Index other = 0;
   for (Index i = 0; i < n; ++i)
@@ -101,5 +101,5 @@ TEST_CASE("gradual output: the time of a band that was stopped does not count") 
   Run stopped{exact.profile, stop.get_token()};
   CHECK_THROWS_AS(gradual.advance(0, 5, stopped), Cancelled);
   CHECK(gradual.share() == 0);
-  CHECK(gradual.finish().first_run.apply.total_ms() == 0);
+  CHECK(gradual.finish()->first_run.apply.total_ms() == 0);
 }

@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+#include <set>
+
 #include "io/safetensors_writer.h"
 #include "same_values.h"
 #include "study/opened.h"
@@ -114,12 +117,25 @@ TEST_CASE("an exact column that holds a head is the reference of the columns of 
 }
 
 TEST_CASE("times of a column that holds a head are beside exact attention of that head") {
+  // Exact attention of the opened head cannot be computed: its speed-ups would be missing.
+  const TemporaryDirectory scratch;
+  std::vector<float> values(2 * 96 * 8);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 7) / 7;
+  std::vector<float> broken = values;
+  broken[0] = std::numeric_limits<float>::quiet_NaN();  // in the first head
+  const std::string path = scratch / "heads.safetensors";
+  write_safetensors(
+      path, {{"q", {2, 96, 8}, broken}, {"k", {2, 96, 8}, values}, {"v", {2, 96, 8}, values}}, {});
   Study study(std::make_unique<CpuLike>());
-  open(study, heads, {"exact", "strided"}, {View::heatmap});
-  hold(study, 1, {.source = {}, .layer = 0, .head = 2});
+  open(study, path, {"exact", "strided"}, {View::heatmap});
+  hold(study, 1, {.source = {}, .layer = 0, .head = 1});
   REQUIRE(wait_until([&] {
     return study.settled() && study.columns()[1].time && study.columns()[1].time->apply_speed_up;
   }));
+  // And the held head is shown although the opened one cannot be.
+  CHECK(study.model()->cells[0][0].failed);
+  CHECK_FALSE(study.model()->cells[0][1].failed);
+  CHECK(study.model()->cells[0][1].panel);
 }
 
 TEST_CASE("a held head of another file is read beside the opened one, with that file's own scale") {
@@ -230,6 +246,70 @@ TEST_CASE("of two long heads exact attention and its map become exact") {
     return std::get<Raster>(study.model()->cells[0][column].panel->body).values;
   };
   CHECK_FALSE(same_values(values(0), values(1)));
+}
+
+TEST_CASE(
+    "a long head that is opened and held too is computed once, and stays when it is released") {
+  Study study(std::make_unique<CpuLike>());
+  open(study, "synthetic:clusters?n=8208&d=4&heads=2&seed=1", {"exact", "exact", "h1d"},
+       {View::heatmap, View::error});
+  for (const std::size_t column : {std::size_t(1), std::size_t(2)})
+    hold(study, column, {.source = {}, .layer = 0, .head = 0});
+  const auto is_whole = [&](std::size_t column) {
+    const auto& its = study.columns()[column].computation;
+    return its && its->applied() && its->output.z.row(0) && study.fully_refined();
+  };
+  REQUIRE(
+      wait_until([&] { return is_whole(0) && is_whole(1) && study.columns()[2].metrics; }, 120000));
+  CHECK(study.columns()[0].computation == study.columns()[1].computation);
+  // The opened head goes on, in the middle of its computation.
+  study.measure_again();
+  Session session = study.session();
+  session.head = 1;
+  study.set_session(session);
+  run_events(100);
+  hold(study, 1, {.source = {}, .layer = 0, .head = 1});
+  REQUIRE(wait_until([&] { return is_whole(0) && is_whole(1); }, 120000));
+  CHECK(study.columns()[0].computation == study.columns()[1].computation);
+  CHECK(study.columns()[2].key.head.choice.head == 0);
+}
+
+TEST_CASE("a held head of another file keeps the mask that was set for it by hand") {
+  Study study(std::make_unique<CpuLike>());
+  open(study, heads, {"exact", "h1d", "h1d"}, {View::heatmap, View::error});
+  Session session = study.session();
+  session.causal = true;
+  session.scale = 0.5;
+  study.set_session(session);
+  hold(study, 2, {.source = {}, .layer = 0, .head = 1});
+  REQUIRE(settle(study));
+  const Known before = known_of(study, 2);
+  const auto source = study.source();
+  study.open(other);
+  REQUIRE(wait_until([&] { return study.source()->path == other; }));
+  REQUIRE(settle(study));
+  CHECK(known_of(study, 2) == before);
+  CHECK(study.head_of(study.columns()[2]).problem->causal);
+  CHECK_FALSE(study.head_of(study.columns()[1]).problem->causal);
+  CHECK(study.head_of(study.columns()[2]).source == source);  // not read again
+}
+
+TEST_CASE("two held heads of another file are of one source, read once") {
+  Study study(std::make_unique<CpuLike>());
+  open(study, heads, {"exact", "h1d", "h1d"}, {View::heatmap});
+  hold(study, 1, {.source = other, .layer = 0, .head = 0});
+  hold(study, 2, {.source = other, .layer = 0, .head = 1});
+  std::set<const Source*> sources;
+  REQUIRE(wait_until([&] {
+    for (const ColumnState& column : study.columns())
+      if (const auto& source = study.head_of(column).source; source && source != study.source())
+        sources.insert(source.get());
+    return study.settled() && study.columns()[1].metrics && study.columns()[2].metrics;
+  }));
+  run_events(200);
+  for (const std::size_t column : {std::size_t(1), std::size_t(2)})
+    sources.insert(study.head_of(study.columns()[column]).source.get());
+  CHECK(sources.size() == 1);
 }
 
 TEST_CASE("holding a head and showing one beside it are steps of undo") {

@@ -1,9 +1,13 @@
 // A head beside another one: columns that hold theirs, by mouse and by key.
 #include <doctest/doctest.h>
 
+#include <QApplication>
 #include <QCheckBox>
+#include <QContextMenuEvent>
 #include <QFile>
+#include <QMenu>
 #include <QTemporaryDir>
+#include <QTimer>
 
 #include "same_values.h"
 #include "window/docks/head_gallery.h"
@@ -62,12 +66,31 @@ TEST_CASE("Ctrl+click on a head shows the selected column of it beside the opene
   CHECK(window.study().session().columns.size() == 2);
 }
 
-TEST_CASE("a right click on a head opens a menu and does not open the head") {
+TEST_CASE(
+    "a right click on a head opens a menu, whose entry shows the head beside the opened one") {
   Window window(heads);
   REQUIRE(window.settle());
-  const QRect place = gallery(window).visualItemRect(gallery(window).item(2));
-  QTest::mousePress(gallery(window).viewport(), Qt::RightButton, {}, place.center());
+  const QPoint place = gallery(window).visualItemRect(gallery(window).item(2)).center();
+  QTest::mousePress(gallery(window).viewport(), Qt::RightButton, {}, place);
   CHECK(window.study().session().head == 0);
+  const std::size_t before = window.study().columns().size();
+  bool chosen = false;
+  QTimer::singleShot(300, [&] {
+    auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+    if (!menu) return;
+    for (QAction* action : menu->actions())
+      if (action->text().startsWith("Show beside")) {
+        chosen = true;
+        action->trigger();
+      }
+    menu->close();
+  });
+  QContextMenuEvent asked(QContextMenuEvent::Mouse, place,
+                          gallery(window).viewport()->mapToGlobal(place));
+  QApplication::sendEvent(gallery(window).viewport(), &asked);
+  CHECK(chosen);
+  CHECK(window.study().session().head == 0);
+  CHECK(window.study().session().columns.size() == before + 1);
 }
 
 TEST_CASE("H holds the head of the selected column, which says so, and releases it") {

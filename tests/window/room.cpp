@@ -54,4 +54,15 @@ TEST_CASE("docks that were closed before stay closed when all come back") {
   CHECK(shown_docks(window).join(" ").toStdString() == before.join(" ").toStdString());
 }
 
+TEST_CASE("a dock that is opened meanwhile does not make the others stay away") {
+  Window window(small);
+  const auto before = shown_docks(window);
+  window.trigger("canvas_alone");
+  window->findChild<QDockWidget*>("Inspector")->show();
+  window.trigger("canvas_alone");
+  CHECK(shown_docks(window).isEmpty());
+  window.trigger("canvas_alone");
+  CHECK(shown_docks(window).join(" ").toStdString() == before.join(" ").toStdString());
+}
+
 }  // namespace fovea::test

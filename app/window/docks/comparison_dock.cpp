@@ -140,7 +140,8 @@ void ComparisonDock::refresh() {
     titles.push_back(study_.title_of(c) + (state.stale ? " (stale)" : ""));
     evaluations.push_back({.cost = state.computation ? &state.computation->cost : nullptr,
                            .metrics = reference ? nullptr : state.metrics.get(),
-                           .time = state.time.get()});
+                           .time = state.time.get(),
+                           .head = state.head});
   }
   ComparisonTable table = comparison_table(titles, evaluations);
   order_.resize(titles.size());
@@ -148,10 +149,13 @@ void ComparisonDock::refresh() {
   for (std::size_t r = 0; r < table.rows.size(); ++r)
     if (table.rows[r].measure->id == sorted_by_) order_ = order_by(table, r);
   table_ = in_order(table, order_);
+  const bool several_heads = std::ranges::any_of(
+      evaluations, [&](const Evaluation& one) { return one.head != evaluations.front().head; });
   note_->setText(!study_.source()        ? "Nothing is open."
                  : study_.shows_matrix() ? "This source holds only an attention matrix: there "
                                            "is nothing to compare it with."
                  : table_.rows.empty()   ? "Nothing is computed yet."
+                 : several_heads         ? "Bold: the best of a row, among the columns of a head."
                                          : "Bold: the best of a row.");
   fill();
 }

@@ -107,11 +107,14 @@ void Docks::toggle_all() {
   };
   if (std::ranges::none_of(docks, is_shown)) {
     for (QDockWidget* dock : hidden_.isEmpty() ? docks : hidden_) dock->show();
+    hidden_.clear();
     return;
   }
-  hidden_.clear();
-  std::ranges::copy_if(docks, std::back_inserter(hidden_), is_shown);
-  for (QDockWidget* dock : hidden_) dock->hide();
+  for (QDockWidget* dock : docks) {
+    if (!is_shown(dock)) continue;
+    if (!hidden_.contains(dock)) hidden_ << dock;
+    dock->hide();
+  }
 }
 
 }  // namespace fovea

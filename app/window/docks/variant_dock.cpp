@@ -156,8 +156,9 @@ class VariantDock : public QWidget {
     QStringList notes;
     const HeadState& head = study_.head_of(state);
     if (head.problem) notes << mask_note(find_variant(state.column.variant), head.problem->causal);
-    if (head.source && head.source->sequence.tokens != study_.source()->sequence.tokens)
-      notes << "Its tokens are others than those of the opened source, which label the panels.";
+    if (head.source && head.source != study_.source() &&
+        head.source->sequence.tokens != study_.source()->sequence.tokens)
+      notes << "This head has other tokens: the axes show those of the opened source.";
     if (state.computation) {
       const Plan& plan = state.computation->op->plan();
       for (const auto& note : plan.notes) notes << to_qt(note);

@@ -61,7 +61,8 @@ bool TableCopying::eventFilter(QObject* watched, QEvent* event) {
     return true;
   }
   if (event->type() == QEvent::KeyPress && watched == &view_ && is_copy()) {
-    QApplication::clipboard()->setText(selected_text());
+    if (const QString text = selected_text(); !text.isEmpty())
+      QApplication::clipboard()->setText(text);
     return true;
   }
   if (event->type() == QEvent::ContextMenu) {
