@@ -55,7 +55,7 @@ struct Canvas::Impl {
   ViewSettings settings;                        // of the model, or what a control made of them
   std::optional<std::pair<int, int>> enlarged;  // view, column
   PanelSize panel_size;
-  double drawn_factor = 1;  // of the last frame's panels
+  double drawn_factor = 1;         // of the last frame's panels
   std::vector<int> rows, columns;  // of the model, that are shown
   std::optional<std::pair<int, IndexRange>> chosen_leaves;
   std::vector<Index> found;

@@ -45,6 +45,11 @@ void draw_key_axis(Ink& ink, const Scene& scene, int row, int column) {
   draw_token_label(ink, scene, where, false, scene.pointer.key, ink.style.faint);
 }
 
+/// Where the variant's name ends and what tells columns of it apart begins.
+std::size_t name_end(const std::string& title) {
+  return std::min({title.find(", "), title.find(" ("), title.size()});
+}
+
 /// The parameters and the error have a line each, where there are two.
 std::vector<std::string> subtitle_lines(const std::string& subtitle,
                                         const drawing::Lettering& letters, double width,
@@ -68,12 +73,15 @@ void draw_header(Ink& ink, const Scene& scene, int column) {
   const std::string place = compared ? compared->place : "";
   const Letters face = scene.titles_fit() ? title_face : body_face;
   Rect line{where.x + 1, where.y, where.width - 2, 16};
-  ink.write(line, shortened_title(title, line.width, ink.letters, face, place), Align::left,
-            chosen ? ink.style.accent : ink.style.text, face);
+  const std::string shown = shortened_title(title, line.width, ink.letters, face, place);
+  ink.write(line, shown, Align::left, chosen ? ink.style.accent : ink.style.text, face);
+  // What tells columns apart and does not fit in the title comes first below it.
+  std::string subtitle = scene.subtitle(column);
+  if (const std::string apart = title.substr(name_end(title)); !shown.ends_with(apart + place))
+    if (apart.starts_with(", ")) subtitle = apart.substr(2) + ", " + subtitle;
   const int lines = where.height > 38 ? 2 : 1;
   line = {line.x, where.y + 18, line.width, 14};
-  for (const std::string& words :
-       subtitle_lines(scene.subtitle(column), ink.letters, line.width, lines)) {
+  for (const std::string& words : subtitle_lines(subtitle, ink.letters, line.width, lines)) {
     ink.write(line, words, Align::left, compared ? ink.style.text : ink.style.faint);
     line.y += line.height;
   }
@@ -100,7 +108,7 @@ void draw_drop_line(Ink& ink, const Scene& scene) {
 std::string shortened_title(const std::string& title, double room,
                             const drawing::Lettering& letters, Letters face,
                             const std::string& following) {
-  const std::size_t end = std::min({title.find(", "), title.find(" ("), title.size()});
+  const std::size_t end = name_end(title);
   const std::string apart = title.substr(end) + following;
   const std::string name =
       letters.elided(title.substr(0, end), room - letters.width(apart, face), face);

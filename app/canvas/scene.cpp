@@ -7,6 +7,7 @@
 #include "canvas/raster_painter.h"
 #include "data/pixels.h"
 #include "drawing/caption.h"
+#include "panels/pooling_text.h"
 
 namespace fovea::canvas {
 namespace {
@@ -72,7 +73,7 @@ void append(std::string& words, const std::string& more) {
 
 std::string plain_caption(const Scene& scene, int row, int column) {
   const Panel* panel = scene.panel(row, column);
-  return panel ? panel->caption : "";
+  return panel ? caption_without_pooling(*panel) : "";
 }
 
 /// And what the strip beside the panel is where that is not said in its caption.

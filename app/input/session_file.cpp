@@ -167,8 +167,11 @@ struct Reader {
     HeldHead held{.source = get<std::string>(json, "source"),
                   .layer = get<Index>(json, "layer"),
                   .head = get<Index>(json, "head")};
-    if (!at(json, "causal").is_null()) held.causal = get<bool>(json, "causal");
-    if (!at(json, "scale").is_null()) held.scale = get<double>(json, "scale");
+    const auto is_set = [&](const char* name) {
+      return json.contains(name) && !json[name].is_null();
+    };
+    if (is_set("causal")) held.causal = get<bool>(json, "causal");
+    if (is_set("scale")) held.scale = get<double>(json, "scale");
     if (held.scale && !(*held.scale > 0))
       throw InputError(where, "the scale of a held head is " + std::to_string(*held.scale) +
                                   "; expected a number above 0");
