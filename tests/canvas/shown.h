@@ -18,6 +18,8 @@ struct Shown {
     canvas.set_model(std::move(model));
     canvas.show();
     REQUIRE(QTest::qWaitForWindowExposed(&canvas));
+    // Where the last test left the pointer it would not move again.
+    QCursor::setPos(canvas.mapToGlobal(QPoint(1, 1)));
     settle();
   }
   /// Until no frame came for a while: a loaded machine draws late.

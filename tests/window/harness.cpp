@@ -30,6 +30,8 @@ Window::Window(const QString& what, QSize size, const QString& look) {
   window_ = std::make_unique<MainWindow>(make_low_priority_backend());
   window_->resize(size);
   window_->show();
+  // Where the last test left the pointer it would not move again.
+  QCursor::setPos(window_->mapToGlobal(QPoint(0, 0)));
   window_->open(what);
   REQUIRE_MESSAGE(settle(), "not everything is drawn of " << what.toStdString());
 }
