@@ -262,6 +262,7 @@ TEST_CASE(
   REQUIRE(
       wait_until([&] { return is_whole(0) && is_whole(1) && study.columns()[2].metrics; }, 120000));
   CHECK(study.columns()[0].computation == study.columns()[1].computation);
+  CHECK(&study.head_of(study.columns()[0]) == &study.head_of(study.columns()[1]));
   // The opened head goes on, in the middle of its computation.
   study.measure_again();
   Session session = study.session();
