@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "canvas/scene.h"
-#include "panels/pooling_text.h"
 
 namespace fovea::canvas {
 namespace {
@@ -98,7 +97,7 @@ std::string compared_caption(const Scene& scene, int row, int column) {
   const Comparison& comparison = *scene.model.comparison;
   const std::string& first = scene.model.column_titles[comparison.column];
   const std::string& second = scene.model.column_titles[comparison.with];
-  std::string words = caption_without_pooling(*scene.panel(row, column));
+  std::string words = scene.panel(row, column)->caption;
   const CanvasCell* other = scene.compared_with(row, column);
   if (!other) {
     const auto& cells = scene.model.cells[scene.rows[row]];
@@ -108,7 +107,7 @@ std::string compared_caption(const Scene& scene, int row, int column) {
              first + " alone: " + second + (there ? " has no such picture" : " is not there yet"));
     return words;
   }
-  if (const std::string others = caption_without_pooling(*other->panel); others != words) {
+  if (const std::string& others = other->panel->caption; others != words) {
     words = words.empty() ? "" : first + ": " + words;
     if (!others.empty()) append(words, second + ": " + others);
   }

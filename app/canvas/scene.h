@@ -137,6 +137,12 @@ struct Scene {
   Pointer point_at(Point at) const;
 };
 
+/// False without a panel.
+template <class... Bodies>
+bool is_one_of(const Panel* panel) {
+  return panel && (std::holds_alternative<Bodies>(panel->body) || ...);
+}
+
 /// True for bodies whose place down or across is a token; false without a panel.
 bool has_query_axis(const Panel* panel);
 bool has_key_axis(const Panel* panel);

@@ -249,24 +249,6 @@ struct Reader {
 
 }  // namespace
 
-std::vector<HeadOrder> all_head_orders() {
-  return {HeadOrder::index, HeadOrder::error, HeadOrder::entropy, HeadOrder::density};
-}
-
-std::string to_text(HeadOrder order) {
-  switch (order) {
-    case HeadOrder::index:
-      break;
-    case HeadOrder::error:
-      return "output error";
-    case HeadOrder::entropy:
-      return "entropy";
-    case HeadOrder::density:
-      return "density";
-  }
-  return "index";
-}
-
 void write_session(const std::string& path, const SessionFile& file) {
   const Session& s = file.session;
   std::error_code not_there;

@@ -2,25 +2,12 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "data/source.h"
+#include "input/sort_orders.h"
 #include "session/session.h"
 
 namespace fovea {
-
-enum class HeadOrder { index, error, entropy, density };
-/// In the order of menus.
-std::vector<HeadOrder> all_head_orders();
-std::string to_text(HeadOrder order);
-
-/// How lists in the window are sorted.
-struct SortOrders {
-  std::string comparison;              // id of the Measure that sorts columns; empty: the canvas
-  HeadOrder heads = HeadOrder::index;  // of the gallery
-  bool all_layers = false;             // the gallery has the heads of all layers
-  friend bool operator==(const SortOrders&, const SortOrders&) = default;
-};
 
 struct SessionFile {
   Session session;

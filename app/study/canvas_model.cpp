@@ -13,14 +13,6 @@ std::string subtitle_of(const ColumnState& state, bool causal) {
                      state.stale ? nullptr : state.metrics.get());
 }
 
-std::optional<int> exact_of(const std::vector<ColumnState>& columns, const ColumnState& column) {
-  const auto exact = std::ranges::find_if(columns, [&](const ColumnState& other) {
-    return is_reference(other.column.variant) && other.head == column.head;
-  });
-  if (exact == columns.end()) return {};
-  return static_cast<int>(exact - columns.begin());
-}
-
 }  // namespace
 
 std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Results& results,
@@ -55,7 +47,7 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Res
     model->column_subtitles.push_back(subject.shows_matrix() ? "as given"
                                                              : subtitle_of(state, causal));
     model->held.push_back(session.columns[c].held.has_value());
-    model->exact_columns.push_back(exact_of(columns, state));
+    model->exact_columns.push_back(results.exact_column(state.head));
   }
   return model;
 }

@@ -32,11 +32,10 @@ bool HeadMaps::shows(View view, const Column& column) const {
 bool HeadMaps::waits_for_first_estimate() const {
   const ColumnState& exact = results_.opened().exact;
   const Session& session = subject_.session;
-  const auto reference = std::ranges::find_if(session.columns, [](const Column& column) {
-    return is_reference(column.variant) && !column.held;
-  });
-  if (reference == session.columns.end() || !exact.error.empty()) return false;
-  if (!std::ranges::count(session.views, View::heatmap) || !shows(View::heatmap, *reference))
+  const auto reference = results_.exact_column(0);
+  if (!reference || !exact.error.empty()) return false;
+  const Column& column = results_.columns()[static_cast<std::size_t>(*reference)].column;
+  if (!std::ranges::count(session.views, View::heatmap) || !shows(View::heatmap, column))
     return false;
   return std::ranges::none_of(maps_.answers(), [&](const Cache::Answer& map) {
     return map.key.view == View::heatmap && map.key.approximate == exact.key &&

@@ -33,9 +33,9 @@ const Probe::RowCache::Answer* Probe::read(const ColumnState& its, int place) {
 std::shared_ptr<const PairReading> Probe::pair(int column) {
   const auto inside = [n = subject_.length()](Index i) { return i >= 0 && i < n; };
   const Index query = subject_.pointed.query, key = subject_.pointed.key;
-  const auto c = static_cast<std::size_t>(std::max(0, column));
-  if (!inside(query) || !inside(key) || c >= results_.columns().size()) return nullptr;
-  const ColumnState &its = results_.columns()[c], &exact = results_.exact_of(its);
+  if (!inside(query) || !inside(key) || column >= std::ssize(results_.columns())) return nullptr;
+  const ColumnState& its = results_.columns()[static_cast<std::size_t>(column)];
+  const ColumnState& exact = results_.exact_of(its);
   if (!its.computation || !exact.computation) return nullptr;
   return result_of(pairs_.ask({RequestKind::pair, 0, column}, {{its.key, exact.key}, query, key},
                               [approximate = its.computation, exact = exact.computation,
@@ -58,8 +58,15 @@ std::shared_ptr<const SelectionReading> Probe::selection(const ColumnState& colu
 
 Probe::Readings Probe::update() {
   Readings readings;
-  for (int c = 0; c < std::ssize(results_.columns()); ++c) readings.pairs.push_back(pair(c));
-  readings.pair = pair(std::max(0, subject_.pointed.column));  // asked for last, it is read first
+  // What is asked for last is read first: the column that is pointed at; none is: the first.
+  const int pointed = std::max(0, subject_.pointed.column),
+            columns = int(results_.columns().size());
+  readings.pairs.resize(static_cast<std::size_t>(columns));
+  for (int step = 1; step <= columns; ++step) {
+    const int c = (pointed + step) % columns;
+    readings.pairs[static_cast<std::size_t>(c)] = pair(c);
+  }
+  if (pointed < columns) readings.pair = readings.pairs[static_cast<std::size_t>(pointed)];
   const auto selected = static_cast<std::size_t>(subject_.selected_column);
   if (selected >= results_.columns().size()) return readings;
   const ColumnState& column = results_.columns()[selected];

@@ -27,6 +27,14 @@ RequestId computation_id(const ColumnState& column, int place) {
   return {RequestKind::column, 0, place};
 }
 
+std::optional<int> Results::exact_column(std::size_t head) const {
+  const auto exact = std::ranges::find_if(columns_, [head](const ColumnState& state) {
+    return is_reference(state.column.variant) && state.head == head;
+  });
+  if (exact == columns_.end()) return {};
+  return static_cast<int>(exact - columns_.begin());
+}
+
 std::string Results::title_of(int column) const {
   const auto& columns = subject_.session.columns;
   if (column < 0 || column >= std::ssize(columns)) return "";

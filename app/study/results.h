@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +67,8 @@ class Results {
   const HeadState& head_of(const ColumnState& column) const { return heads_[column.head]; }
   /// Exact attention of the column's head.
   const ColumnState& exact_of(const ColumnState& column) const { return head_of(column).exact; }
+  /// The first column that shows exact attention of a head; nothing: none does.
+  std::optional<int> exact_column(std::size_t head) const;
   /// Of an opened head that is an attention matrix alone.
   std::shared_ptr<const Matrix> matrix() const { return matrix_; }
   const std::vector<ColumnState>& columns() const { return columns_; }

@@ -125,10 +125,10 @@ void SessionEditor::keep_shown_patches() {
 }
 
 bool SessionEditor::reopens() const {
-  return going_to_ && study_.opens(steps_[*going_to_].session);
+  return going_to_ && study_.is_opening(steps_[*going_to_].session);
 }
 
-std::optional<std::string> SessionEditor::opened_between(std::size_t step) const {
+std::optional<std::string> SessionEditor::opening_after(std::size_t step) const {
   if (step >= steps_.size() || step + 1 == steps_.size() ||
       steps_[step].visit == steps_[step + 1].visit)
     return {};
@@ -145,7 +145,7 @@ void SessionEditor::go_to(std::size_t step) {
     emit reopening(visit);
     return study_.open(session.source, session, visit.content_hash);
   }
-  if (reopens()) study_.keep_source();
+  if (reopens()) study_.cancel_opening();
   going_to_.reset();
   at_ = step;
   if (session.patch == study_.session().patch) study_.keep_patches();

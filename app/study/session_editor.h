@@ -36,8 +36,8 @@ class SessionEditor : public QObject {
   void undo() { go_to(target() - 1); }
   void redo() { go_to(target() + 1); }
   /// The source whose opening undo takes back, or redo repeats; nothing: a change of a Session.
-  std::optional<std::string> opening_to_undo() const { return opened_between(target() - 1); }
-  std::optional<std::string> opening_to_redo() const { return opened_between(target()); }
+  std::optional<std::string> opening_to_undo() const { return opening_after(target() - 1); }
+  std::optional<std::string> opening_to_redo() const { return opening_after(target()); }
   /// Of the source that is shown.
   Visit& visit() { return visits_[steps_[at_].visit]; }
 
@@ -93,7 +93,7 @@ class SessionEditor : public QObject {
   /// Where undo and redo start from.
   std::size_t target() const { return reopens() ? *going_to_ : at_; }
   /// The source of the step after this one, if it is another visit.
-  std::optional<std::string> opened_between(std::size_t step) const;
+  std::optional<std::string> opening_after(std::size_t step) const;
   void leave();
 
   Study& study_;

@@ -56,7 +56,7 @@ SpanReading read_spans(const Sequence& sequence, SpanChoice choice, const std::v
 }
 
 bool SpanReadings::update() {
-  if (!watched_) return false;
+  if (!wanted_) return false;
   State now = present();
   if (now == state_) return false;
   state_ = std::move(now);

@@ -34,9 +34,9 @@ class SpanReadings {
   SpanReadings(Requests& requests, const Subject& subject, const Results& results)
       : requests_(requests), subject_(subject), results_(results) {}
 
-  /// While nobody looks nothing is requested.
-  void watch(bool on) { watched_ = on; }
-  bool watched() const { return watched_; }
+  /// While nobody wants them nothing is requested.
+  void want(bool on) { wanted_ = on; }
+  bool wanted() const { return wanted_; }
 
   struct State {
     std::shared_ptr<const SpanReading> reading;  // null: `status` says why
@@ -69,7 +69,7 @@ class SpanReadings {
   Requests& requests_;
   const Subject& subject_;
   const Results& results_;
-  bool watched_ = false;
+  bool wanted_ = false;
   State state_{.status = "Nothing is open."};
   Key shown_;                                                // that the state's reading is of
   std::shared_ptr<const SpanReading> renamed_of_, renamed_;  // the last copy with other names

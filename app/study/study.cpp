@@ -128,7 +128,7 @@ Session Study::when_reopened(const Session& session) const {
   return other_patches ? with_patches_of(*opening_.pending()->session, session) : session;
 }
 
-void Study::keep_source() {
+void Study::cancel_opening() {
   if (!opening() || opening_.reopens()) return;
   opening_.cancel();
   update_later();
@@ -222,8 +222,8 @@ void Study::choose_block(std::optional<PointedPair> pair) {
   emit block_chosen();
 }
 
-void Study::watch_spans(bool on) {
-  spans_.watch(on);
+void Study::want_spans(bool on) {
+  spans_.want(on);
   if (on) update_later();
 }
 
@@ -311,6 +311,7 @@ void Study::update_readings() {
 }
 
 void Study::forget_readings() {
+  emit pairs_read({});
   emit pair_read(nullptr);
   emit row_read(nullptr);
   emit exact_row_read(nullptr);

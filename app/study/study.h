@@ -31,11 +31,11 @@ class Study : public QObject {
             const std::string& expected_hash = {});
   bool opening() const { return opening_.pending().has_value(); }
   /// Whether a source is being opened with this Session.
-  bool opens(const Session& session) const {
+  bool is_opening(const Session& session) const {
     return opening() && !opening_.reopens() && opening_.pending()->session == session;
   }
   /// Another source that is being opened is not wanted any more.
-  void keep_source();
+  void cancel_opening();
   /// SHA-256 of the source's content: found, or expected by its session; empty until it is known.
   const std::string& content_hash() const { return opening_.content_hash(); }
 
@@ -63,6 +63,10 @@ class Study : public QObject {
   }
   /// The head that a column shows: the opened one, or that which it holds.
   const HeadState& head_of(const ColumnState& column) const { return results_.head_of(column); }
+  /// The first column that shows exact attention of a column's head; nothing: none does.
+  std::optional<int> exact_column(const ColumnState& column) const {
+    return results_.exact_column(column.head);
+  }
   std::shared_ptr<const CanvasModel> model() const { return model_; }
   std::string title_of(int column) const { return results_.title_of(column); }
 
@@ -128,8 +132,8 @@ class Study : public QObject {
   void choose_cards(const HeadCards::Heads& heads);
   std::shared_ptr<const HeadCard> card(Index layer, Index head) { return cards_.card(layer, head); }
 
-  /// Whether somebody looks at the attention between spans: then it is found.
-  void watch_spans(bool on);
+  /// Whether the attention between spans is to be found.
+  void want_spans(bool on);
   const SpanReadings::State& spans() const { return spans_.state(); }
 
   /// For work that is none of the study's own.

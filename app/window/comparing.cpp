@@ -9,15 +9,12 @@ namespace {
 /// What a column is compared with unless another one was chosen: exact attention of its head, and
 /// exact with the column right of it, or left of it where that is the last. Nothing: there is no
 /// other.
-std::optional<int> partner_of(const std::vector<ColumnState>& columns, int column) {
-  const int count = int(columns.size());
+std::optional<int> partner_of(const Study& study, int column) {
+  const int count = int(study.columns().size());
   if (count < 2) return {};
-  const ColumnState& its = columns[std::size_t(column)];
-  const auto exact = std::ranges::find_if(columns, [&](const ColumnState& other) {
-    return is_reference(other.column.variant) && other.head == its.head;
-  });
-  if (exact != columns.end() && !is_reference(its.column.variant))
-    return int(exact - columns.begin());
+  const ColumnState& its = study.columns()[std::size_t(column)];
+  if (const auto exact = study.exact_column(its); exact && !is_reference(its.column.variant))
+    return exact;
   return column + 1 < count ? column + 1 : column - 1;
 }
 
@@ -52,7 +49,7 @@ void Comparing::show(ComparisonMode wanted) {
 void Comparing::compare_selected(std::optional<ComparisonMode> wanted) {
   if (!wanted) return compare({});
   const int column = study_.selected_column();
-  const auto partner = mode() ? study_.comparison()->with : partner_of(study_.columns(), column);
+  const auto partner = mode() ? study_.comparison()->with : partner_of(study_, column);
   if (!partner) return window_.show_status("There is no other column to compare with");
   compare(Comparison{column, *partner, *wanted});
 }

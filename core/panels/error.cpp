@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "analysis/error_map.h"
+#include "panels/error_kind.h"
 #include "panels/panels.h"
-#include "panels/readings.h"
 
 namespace fovea::panels {
 namespace {
@@ -66,7 +66,6 @@ Body error(const PanelInputs& in, std::string& caption, Run& run) {
   } else if (kind != ErrorKind::log10_absolute && in.settings.norm == Norm::log) {
     raster.norm = Norm::log;
   }
-  add_pooling(caption, grid, raster.pooled);
   if (in.metrics && in.metrics->attention_rel_fro.value > 0)
     add(caption, "relative " + format_number(in.metrics->attention_rel_fro.value) +
                      (in.metrics->sampled()

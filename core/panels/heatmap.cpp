@@ -70,7 +70,6 @@ Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
   const MatrixFrame frame{grid, in.settings, in.computation.op->plan().causal};
   if (in.map) {
     Raster known;
-    add_pooling(caption, grid, pool.kind);
     take_picture(*in.map, in, known, caption);
     const MapView view = view_of(in);
     std::vector<float> maxima;
@@ -90,7 +89,6 @@ Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
   Run rest = run.part(0.5, 1).quiet();
   if (by_row) maxima = row_maxima(in, grid, rest);
   run.reached(1);
-  add_pooling(caption, grid, pool.kind);
   return weight_raster(std::move(pixels), maxima, frame);
 }
 

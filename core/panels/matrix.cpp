@@ -20,8 +20,7 @@ double pooled_entry(MatrixView a, IndexRange rows, IndexRange cols, Pool::Kind k
   return kind == Pool::Kind::mean ? sum / static_cast<double>(rows.size() * cols.size()) : top;
 }
 
-panels::Body matrix_heatmap(MatrixView a, const panels::MatrixFrame& frame, std::string& caption,
-                            Run& run) {
+panels::Body matrix_heatmap(MatrixView a, const panels::MatrixFrame& frame, Run& run) {
   const Grid& grid = frame.grid;
   const Pool::Kind kind = grid.pool(frame.settings.pool).kind;
   Matrix pixels(grid.down, grid.across);
@@ -35,7 +34,6 @@ panels::Body matrix_heatmap(MatrixView a, const panels::MatrixFrame& frame, std:
       maxima.push_back(
           static_cast<float>(pooled_entry(a, grid.row_tokens(r), {0, a.cols}, Pool::Kind::max)));
   }
-  panels::add_pooling(caption, grid, kind);
   return panels::weight_raster(std::move(pixels), maxima, frame);
 }
 
@@ -71,7 +69,7 @@ Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& set
   const panels::MatrixFrame frame{Grid(rows, cols, std::max<Index>(1, max_pixels)), settings,
                                   false};
   if (view == View::heatmap)
-    panel.body = matrix_heatmap(attention, frame, panel.caption, run);
+    panel.body = matrix_heatmap(attention, frame, run);
   else if (view == View::rank)
     panel.body = matrix_rank(attention, frame, backend, panel.caption, run);
   else

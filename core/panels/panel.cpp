@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "panels/panels.h"
-#include "panels/pooling_text.h"
 
 namespace fovea {
 namespace panels {
@@ -25,13 +24,6 @@ void set_range(Raster& raster) {
 
 void add(std::string& caption, const std::string& text) {
   caption += (caption.empty() ? "" : " · ") + text;
-}
-
-void add_pooling(std::string& caption, const Grid& grid, Pool::Kind kind) {
-  const auto each = [](Index size, Index pixels) { return double(size) / double(pixels); };
-  const std::string words =
-      pooling_text(kind, each(grid.rows.size(), grid.down), each(grid.cols.size(), grid.across));
-  if (!words.empty()) add(caption, words);
 }
 
 }  // namespace panels

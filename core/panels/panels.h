@@ -107,8 +107,6 @@ inline std::string named(const Sequence& sequence, Index token) {
 void set_range(Raster& raster);
 /// Adds a sentence part, separated by " · ".
 void add(std::string& caption, const std::string& text);
-/// " · max of 8 × 8" where a pixel covers several entries.
-void add_pooling(std::string& caption, const Grid& grid, Pool::Kind kind);
 
 inline bool is_exact(const PanelInputs& in) {
   return in.computation.op == in.exact.op ||

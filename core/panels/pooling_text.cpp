@@ -24,15 +24,10 @@ std::string pooling_text(const Raster& raster) {
                       each(raster.cols.size(), raster.values.cols()));
 }
 
-std::string caption_without_pooling(const Panel& panel) {
+std::string caption_with_pooling(const Panel& panel) {
   const auto* raster = std::get_if<Raster>(&panel.body);
-  const std::string pooling = raster ? pooling_text(*raster) : "", between = " · ";
-  if (pooling.empty()) return panel.caption;
-  std::string caption = between + panel.caption + between;
-  if (const std::size_t at = caption.find(between + pooling + between); at != std::string::npos)
-    caption.erase(at, between.size() + pooling.size());
-  if (caption.size() <= 2 * between.size()) return "";
-  return caption.substr(between.size(), caption.size() - 2 * between.size());
+  const std::string pooling = raster ? pooling_text(*raster) : "";
+  return pooling + (pooling.empty() || panel.caption.empty() ? "" : " · ") + panel.caption;
 }
 
 }  // namespace fovea

@@ -13,8 +13,8 @@ std::string pooling_text(const std::string& how, double down, double across);
 std::string pooling_text(Pool::Kind kind, double down, double across);
 /// Of one of a raster's numbers.
 std::string pooling_text(const Raster& raster);
-/// The panel's caption without that: where it is drawn with fewer pixels than it has numbers, a
-/// colour bar says how.
-std::string caption_without_pooling(const Panel& panel);
+/// The panel's caption with how its numbers are pooled, for paper. On screen the colour bar says
+/// it.
+std::string caption_with_pooling(const Panel& panel);
 
 }  // namespace fovea

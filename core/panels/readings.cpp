@@ -15,39 +15,6 @@ PairReading read_pair(const Computation& approximate, const Computation& exact, 
           .info = pair_info(approximate.op->plan(), query, key)};
 }
 
-std::string quantity_of(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::signed_difference:
-      return "P̃ − P";
-    case ErrorKind::absolute:
-      return "|P̃ − P|";
-    case ErrorKind::squared:
-      return "(P̃ − P)²";
-    case ErrorKind::relative:
-      return "(P̃ − P) / P";
-    case ErrorKind::log10_absolute:
-      return "log10 |P̃ − P|";
-  }
-  return "";
-}
-
-double error_of(const PairReading& reading, ErrorKind kind) {
-  const double difference = reading.approximate - reading.exact;
-  switch (kind) {
-    case ErrorKind::signed_difference:
-      break;
-    case ErrorKind::absolute:
-      return std::abs(difference);
-    case ErrorKind::squared:
-      return difference * difference;
-    case ErrorKind::relative:
-      return difference == 0 ? 0 : difference / reading.exact;
-    case ErrorKind::log10_absolute:
-      return std::log10(std::max(least_logged_error, std::abs(difference)));
-  }
-  return difference;
-}
-
 RowReading read_row(const Computation& computation, Index query, Run& run) {
   const Index n = computation.op->problem().n();
   const Matrix row = computation.op->tile({query, query + 1}, {0, n}, run);

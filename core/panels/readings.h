@@ -16,10 +16,6 @@ struct PairReading {
   double exact = 0, approximate = 0;
   PairInfo info;
 };
-inline constexpr double least_logged_error = 1e-12;  // of |P~ - P| under a logarithm
-/// What an error map of this kind shows, "P̃ − P", and its number for the pair.
-std::string quantity_of(ErrorKind kind);
-double error_of(const PairReading& reading, ErrorKind kind);
 PairReading read_pair(const Computation& approximate, const Computation& exact, Index query,
                       Index key, Run& run);
 

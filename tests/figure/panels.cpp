@@ -145,7 +145,6 @@ Panel levels(Index n, const std::string& title) {
   raster.rows = raster.cols = {0, n};
   raster.palette = Palette::ranks;
   raster.high = range_of(raster.values).second;
-  raster.pooled = Pool::Kind::max;
   raster.quantity = "level that owns each pair";
   made.body = std::move(raster);
   return made;

@@ -9,7 +9,6 @@
 #include "analysis/cases.h"
 #include "analysis/leaf_skew.h"
 #include "analysis/pairs.h"
-#include "panels/pooling_text.h"
 #include "panels/rank_subject.h"
 #include "panels/scene.h"
 #include "plan/leaves.h"
@@ -26,21 +25,6 @@ Scene hyper_scene(bool causal = false) {
   return {make_data(Data::gaussian, 40, 4, 4, causal),
           "hyper",
           {{"block", "8"}, {"samples", "8"}, {"min_length", "8"}}};
-}
-
-TEST_CASE("a caption without how its numbers are pooled keeps everything else") {
-  Raster raster{.values = Matrix(8, 8), .rows = {0, 32}, .cols = {0, 32}};
-  raster.pooled = Pool::Kind::max;
-  const auto left_of = [&](const std::string& caption) {
-    return caption_without_pooling({.caption = caption, .body = raster});
-  };
-  REQUIRE(pooling_text(raster) == "max of 4 × 4");
-  CHECK(left_of("max of 4 × 4") == "");
-  CHECK(left_of("max of 4 × 4 · estimate from 1 of 2 rows") == "estimate from 1 of 2 rows");
-  CHECK(left_of("estimate · max of 4 × 4") == "estimate");
-  CHECK(left_of("a · max of 4 × 4 · b") == "a · b");
-  CHECK(left_of("max of 4 × 40") == "max of 4 × 40");
-  CHECK(left_of("") == "");
 }
 
 }  // namespace

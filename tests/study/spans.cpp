@@ -57,7 +57,7 @@ TEST_CASE("the mass between the parts of a text is that of span_mass, of the sel
   Study study(make_low_priority_backend({.backend = "cpu"}));
   open(study, text, {"exact", "h1d", "strided"}, {View::heatmap});
   study.select_column(1);
-  study.watch_spans(true);
+  study.want_spans(true);
   const auto reading = reading_of(study);
   const Index n = study.length();
   const Grouping parts = grouping_of_spans(n, marked_spans(study.source()->sequence));
@@ -79,7 +79,7 @@ TEST_CASE("the mass between the parts of a text is that of span_mass, of the sel
 TEST_CASE("sinks are keys, of queries in the parts, in the named spans, or all") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
   open(study, text, {"exact", "h1d"}, {View::heatmap});
-  study.watch_spans(true);
+  study.want_spans(true);
   choose(study, SpanChoice::sinks);
   const Sequence& sequence = study.source()->sequence;
   const Grouping sinks = standard_sinks(study.length(), sequence);
@@ -107,7 +107,7 @@ TEST_CASE("sinks are keys, of queries in the parts, in the named spans, or all")
 TEST_CASE("a new name is shown without computing anything, other tokens are computed") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
   open(study, small, {"exact", "h1d"}, {View::heatmap});
-  study.watch_spans(true);
+  study.want_spans(true);
   choose(study, SpanChoice::named, {{"a", {0, 10}}, {"b", {20, 30}}});
   const auto before = reading_of(study);
   choose(study, SpanChoice::named, {{"A", {0, 10}}, {"b", {20, 30}}});
@@ -131,7 +131,7 @@ TEST_CASE("a new name is shown without computing anything, other tokens are comp
 
 TEST_CASE("nothing is measured while nobody looks, and a sentence says why there is no table") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
-  study.watch_spans(true);
+  study.want_spans(true);
   open(study, small, {"exact", "h1d"}, {View::heatmap});
   const auto says = [&](const std::string& words) {
     const bool said =
@@ -150,19 +150,19 @@ TEST_CASE("nothing is measured while nobody looks, and a sentence says why there
   for (Index i = 0; i < 129; ++i) many.push_back({std::to_string(i), {i, i + 1}});
   choose(study, SpanChoice::named, many);
   says("There are 129 spans");
-  study.watch_spans(false);
+  study.want_spans(false);
   choose(study, SpanChoice::sinks);
   REQUIRE(wait_until([&] { return study.settled(); }));
   run_events(200);
   CHECK_FALSE(study.spans().reading);
-  study.watch_spans(true);
+  study.want_spans(true);
   CHECK(reading_of(study)->keys[0].name == "first token");
 }
 
 TEST_CASE("a long head is sampled, and its table does not wait for exact attention") {
   Study study(make_low_priority_backend({.backend = "cpu"}));
   open(study, "synthetic:clusters?n=16384&d=8&seed=1", {"exact", "h1d"}, {View::cost});
-  study.watch_spans(true);
+  study.want_spans(true);
   choose(study, SpanChoice::named, {{"begin", {0, 100}}});
   REQUIRE(wait_until([&] { return study.spans().reading != nullptr; }, 60000));
   const SpanMass& mass = study.spans().reading->mass;

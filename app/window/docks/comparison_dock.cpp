@@ -12,7 +12,6 @@
 #include <numeric>
 
 #include "study/study.h"
-#include "window/widgets/copy_button.h"
 #include "window/widgets/copying.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"

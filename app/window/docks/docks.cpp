@@ -62,7 +62,7 @@ Docks::Docks(MainWindow& window)
   spans_ = add("Spans", make_span_dock(window.study(), window.editor()));
   // Behind another dock it is not looked at.
   QObject::connect(spans_, &QDockWidget::visibilityChanged, &window,
-                   [&study = window.study()](bool visible) { study.watch_spans(visible); });
+                   [&study = window.study()](bool visible) { study.want_spans(visible); });
   arrange();
 }
 

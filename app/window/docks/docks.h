@@ -3,7 +3,7 @@
 
 #include <QList>
 
-#include "input/session_file.h"
+#include "input/sort_orders.h"
 #include "window/docks/inspector_dock.h"
 #include "window/docks/sequence_view.h"
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "input/session_file.h"
+#include "input/sort_orders.h"
 #include "study/session_editor.h"
 
 namespace fovea {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "figure/painter_ink.h"
+#include "panels/error_kind.h"
 #include "window/widgets/copying.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
@@ -151,7 +152,6 @@ InspectorDock::InspectorDock(Study& study) : study_(study) {
   connect(&study, &Study::session_changed, this, [this] { show_pair(pair_reading_); });
   connect(&study, &Study::pair_read, this, &InspectorDock::show_pair);
   connect(&study, &Study::opened, this, [this] {  // the pair was of the source before
-    pairs_.clear();
     pair_hint_->show();
     pair_->set_rows({});
   });
@@ -283,7 +283,7 @@ std::vector<Reading> InspectorDock::rows_of_columns() const {
       continue;
     row.value = to_qt(format_drawn(pair->approximate));
     if (exact) continue;
-    row.second = to_qt(format_drawn(error_of(*pair, kind)));
+    row.second = to_qt(format_drawn(error_of(pair->approximate, pair->exact, kind)));
     if (pair->exact > 0)
       row.second_tip += "\n" +
                         to_qt(format_percent((pair->approximate - pair->exact) / pair->exact)) +

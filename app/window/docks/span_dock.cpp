@@ -9,7 +9,7 @@
 #include "window/docks/docks.h"
 #include "window/docks/named_spans.h"
 #include "window/docks/span_table.h"
-#include "window/widgets/copy_button.h"
+#include "window/widgets/copying.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
 

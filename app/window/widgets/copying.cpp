@@ -6,10 +6,36 @@
 #include <QKeyEvent>
 #include <QMenu>
 #include <QTableWidget>
+#include <QToolButton>
 
 #include "window/widgets/text.h"
 
 namespace fovea {
+
+namespace {
+
+void add_copy_entries(QMenu& menu, const QString& before,
+                      std::function<std::string(TableFormat)> whole) {
+  for (const auto& [name, format] : {std::pair{"&text", TableFormat::text},
+                                     {"&Markdown", TableFormat::markdown},
+                                     {"&LaTeX", TableFormat::latex}})
+    menu.addAction(before + name, &menu, [whole, format = format] {
+      QApplication::clipboard()->setText(to_qt(whole(format)));
+    });
+}
+
+}  // namespace
+
+QToolButton* make_copy_button(std::function<std::string(TableFormat)> table) {
+  auto* button = new QToolButton;
+  button->setText("Copy");
+  button->setToolTip("Copy the table");
+  button->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(button);
+  add_copy_entries(*menu, "As ", std::move(table));
+  button->setMenu(menu);
+  return button;
+}
 
 QMenu* make_copy_menu(QWidget& parent, const QString& part,
                       std::function<std::string(TableFormat)> whole) {
@@ -19,12 +45,7 @@ QMenu* make_copy_menu(QWidget& parent, const QString& part,
   menu->addAction("&Copy", menu, [part] { QApplication::clipboard()->setText(part); })
       ->setEnabled(!part.isEmpty());
   menu->addSeparator();
-  for (const auto& [name, format] : {std::pair{"Copy table as &text", TableFormat::text},
-                                     {"Copy table as &Markdown", TableFormat::markdown},
-                                     {"Copy table as &LaTeX", TableFormat::latex}})
-    menu->addAction(name, menu, [whole, format = format] {
-      QApplication::clipboard()->setText(to_qt(whole(format)));
-    });
+  add_copy_entries(*menu, "Copy table as ", std::move(whole));
   return menu;
 }
 

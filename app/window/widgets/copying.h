@@ -1,4 +1,4 @@
-// Copying puts what a dock says into the clipboard, by Ctrl+C or by a context menu.
+// Copying puts what a dock says into the clipboard, by Ctrl+C, a context menu or a button.
 #pragma once
 
 #include <QObject>
@@ -10,9 +10,14 @@
 class QMenu;
 class QModelIndex;
 class QTableWidget;
+class QToolButton;
 class QWidget;
 
 namespace fovea {
+
+/// A button with a menu that copies a table as text, Markdown or LaTeX. `table` is called when it
+/// is copied.
+QToolButton* make_copy_button(std::function<std::string(TableFormat)> table);
 
 /// A menu with "Copy", which copies `part`, and entries for the whole table as text, Markdown and
 /// LaTeX. It deletes itself when it is closed.

@@ -1,0 +1,16 @@
+// What an error map of each kind shows.
+#pragma once
+
+#include <string>
+
+#include "session/session.h"
+
+namespace fovea {
+
+inline constexpr double least_logged_error = 1e-12;  // of |P~ - P| under a logarithm
+/// "P̃ − P".
+std::string quantity_of(ErrorKind kind);
+/// Of one pair.
+double error_of(double approximate, double exact, ErrorKind kind);
+
+}  // namespace fovea
