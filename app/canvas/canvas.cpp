@@ -166,6 +166,10 @@ int Canvas::panel_pixels() const {
   return impl_->side;
 }
 
+double Canvas::border() const {
+  return impl_->gestures.border();
+}
+
 QRectF Canvas::panel_place(int view, int column) const {
   const int row = impl_->shown_row(view), shown = impl_->shown_column(column);
   const Grid& grid = impl_->grid;

@@ -50,6 +50,8 @@ class Canvas : public GlWidget {
 
   /// The side of a panel in device pixels: finer rasters show no more.
   int panel_pixels() const;
+  /// Between two columns that are wiped: a share of a panel's width.
+  double border() const;
   /// Where a panel is, in the widget's coordinates; empty: it is not shown.
   QRectF panel_place(int view, int column) const;
 

@@ -37,6 +37,8 @@ class Gestures {
   /// The crosshair comes from keys or another widget; -1, -1: from nowhere. It is never reported as
   /// hovered.
   void point_elsewhere(Index query, Index key);
+  /// As Scene has it.
+  double border() const { return border_; }
   /// Scrolls the grid in the next step until the panel is seen; row -1: its column only.
   void show_panel(int row, int column) { to_show_ = {row, column}; }
   /// In the next step panels of this side have another one: what is at the point stays there.
@@ -86,7 +88,7 @@ class Gestures {
   Point panned_from_;
   Viewport viewport_before_, panned_to_;  // of a pan: where it began, and what it asked for last
   Point scroll_;
-  double border_ = 0.5;              // as Scene has it
+  double border_ = 0.5;
   std::optional<Viewport> pending_;  // requested, and shown before the owner answers
   int unsent_ = 0;                   // requests of a viewport that still wait for the frame's end
   std::optional<std::pair<Index, Index>> elsewhere_;  // query, key

@@ -12,8 +12,8 @@
 #include <QStatusBar>
 
 #include "data/error.h"
-#include "drawing/colour_scale.h"
 #include "input/open_source.h"
+#include "window/canvas_figure.h"
 #include "window/dialogs/questions.h"
 #include "window/main_window.h"
 #include "window/status_line.h"
@@ -69,48 +69,6 @@ QVariantMap conditions_of(const Session& session) {
 
 QString in_last_directory(const QString& name) {
   return last_directory().isEmpty() ? name : QDir(last_directory()).filePath(name);
-}
-
-// What the canvas shows; cells that are not there yet say why.
-Figure figure_of(const CanvasModel& model, const QString& footer, const FigureStyle& style) {
-  Figure figure{.footer = footer.toStdString(),
-                .style = style,
-                .sequence = model.sequence,
-                .pinned_query = model.pinned_query,
-                .selection = model.selection};
-  figure.style.settings = model.settings;
-  for (std::size_t r = 0; r < model.cells.size(); ++r) {
-    auto& row = figure.rows.emplace_back();
-    for (std::size_t c = 0; c < model.cells[r].size(); ++c) {
-      const CanvasCell& cell = model.cells[r][c];
-      Panel& panel = row.emplace_back(cell.panel ? *cell.panel
-                                                 : Panel{.view = model.views[r],
-                                                         .title = model.column_titles[c],
-                                                         .subtitle = {},
-                                                         .caption = {},
-                                                         .body = Message{cell.status}});
-      // As the headers of the canvas read.
-      panel.title = model.column_titles[c];
-      if (c < model.column_subtitles.size()) panel.subtitle = model.column_subtitles[c];
-      if (cell.token_errors) add_row_errors(panel, *cell.token_errors);
-      if (cell.panel && cell.stale) panel.caption += panel.caption.empty() ? "stale" : "; stale";
-    }
-  }
-  return figure;
-}
-
-// One panel, in the range of colours that the canvas shows it in.
-Figure figure_of_panel(const CanvasModel& model, std::size_t row, std::size_t column,
-                       const QString& footer, const FigureStyle& style) {
-  Figure figure = figure_of(model, footer, style);
-  std::vector<const Panel*> panels;
-  for (const Panel& panel : figure.rows[row]) panels.push_back(&panel);
-  const auto scale = drawing::scales_of_row(model.views[row], panels, model.settings).of[column];
-  figure.rows = {{figure.rows[row][column]}};
-  figure.style.settings.ranges.clear();
-  if (scale && scale->is_amounts())
-    figure.style.settings.ranges = {{figure.rows[0][0].view, -1, scale->low, scale->high}};
-  return figure;
 }
 
 }  // namespace
@@ -296,11 +254,12 @@ void Files::export_by_dialog() {
 void Files::export_to(const QString& path, const FigureStyle& style) {
   const auto model = window_.study().model();
   if (!model) return window_.show_status("There is nothing to export yet");
-  if (window_.study().comparison())
+  const auto& comparison = model->comparison;
+  if (comparison && comparison->mode == ComparisonMode::blink)
     window_.info_bar().show_message(
-        "Every column is exported by itself: two columns are compared in one panel only on the "
-        "screen.");
-  write(path, figure_of(*model, provenance_of(window_.study()), style));
+        "Columns that blink are exported side by side: paper shows one at a time. To export two "
+        "columns in one panel, split or wipe them.");
+  write(path, figure_of(*model, window_.canvas().border(), provenance_of(window_.study()), style));
 }
 
 void Files::export_panel_by_dialog(std::size_t row, std::size_t column) {
@@ -312,7 +271,8 @@ void Files::export_panel_by_dialog(std::size_t row, std::size_t column) {
 void Files::export_panel_to(const QString& path, std::size_t row, std::size_t column,
                             const FigureStyle& style) {
   if (const auto model = model_with(row, column))
-    write(path, figure_of_panel(*model, row, column, provenance_of(window_.study()), style));
+    write(path, figure_of_panel(*model, window_.canvas().border(), row, column,
+                                provenance_of(window_.study()), style));
 }
 
 /// The canvas's model when it has that panel; else null, and the status bar says so.
@@ -333,7 +293,9 @@ void Files::copy_panel(std::size_t row, std::size_t column) {
   QImage image(points * scale, points * scale, QImage::Format_RGB32);
   QPainter painter(&image);
   painter.scale(scale, scale);
-  draw_figure(painter, with_pooling_named(figure_of_panel(*model, row, column, {}, style), scale));
+  draw_figure(painter, with_pooling_named(figure_of_panel(*model, window_.canvas().border(), row,
+                                                          column, {}, style),
+                                          scale));
   painter.end();
   QApplication::clipboard()->setImage(image);
   window_.show_status(

@@ -6,6 +6,7 @@
 #include <QTemporaryDir>
 
 #include "same_values.h"
+#include "window/canvas_figure.h"
 #include "window/pointer.h"
 
 namespace fovea::test {
@@ -119,18 +120,49 @@ TEST_CASE("a causal head is not split, and one column is compared with none") {
   CHECK(compared(window).empty());
 }
 
-TEST_CASE("an export says that it shows every column by itself") {
+TEST_CASE(
+    "two columns that are split or wiped are exported in one panel, those that blink are not") {
   Window window(small);
-  show(window, {View::heatmap}, {"exact", "h1d"});
+  show(window, {View::heatmap, View::row}, {"exact", "h1d"});
   REQUIRE(window.settle());
   window.study().select_column(1);
+  const auto figure = [&] { return figure_of(*window.study().model(), 0.25, {}, {}); };
+  const auto values = [&](int column) {
+    return std::get<Raster>(figure().rows[0][std::size_t(column)].body).values;
+  };
+  const Matrix exact = values(0), alone = values(1);
+  const auto compare = [&](const char* action, ComparisonMode mode) {
+    window.trigger(action);
+    return wait_until([&] {
+      const auto& shown = window.study().model()->comparison;
+      return shown && shown->mode == mode;
+    });
+  };
+  REQUIRE(compare("compare_split", ComparisonMode::split));
+  const Matrix split = values(1);
+  const Panel panel = figure().rows[0][1];
+  CHECK(panel.title == "H-Transformer-1D above");
+  CHECK(panel.subtitle.starts_with("Exact below the diagonal; H-Transformer-1D: "));
+  CHECK(figure().rows[1][1].title == "H-Transformer-1D");  // curves are not composed
+  CHECK(same_values(values(0), exact));
+  REQUIRE(compare("compare_wipe", ComparisonMode::wipe));
+  const Matrix wiped = values(1);
+  bool as_composed = true;
+  const Index n = exact.rows();
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < n; ++j) {
+      as_composed &= split(i, j) == (j >= i ? alone : exact)(i, j);
+      as_composed &= wiped(i, j) == (4 * j < n ? alone : exact)(i, j);
+    }
+  CHECK(as_composed);
   const QTemporaryDir folder;
-  CHECK(window.export_to(folder.filePath("plain.png"), {}));
+  CHECK(window.export_to(folder.filePath("wiped.png"), {}));
   CHECK(window->info_bar().message().isEmpty());
-  window.trigger("compare_wipe");
-  window->files().export_to(folder.filePath("compared.png"), {});
-  CHECK(window->info_bar().message().contains("exported by itself"));
-  CHECK(wait_until([&] { return QFileInfo::exists(folder.filePath("compared.png")); }));
+  REQUIRE(compare("compare_blink", ComparisonMode::blink));
+  CHECK(same_values(values(1), alone));
+  window->files().export_to(folder.filePath("blinking.png"), {});
+  CHECK(window->info_bar().message().contains("side by side"));
+  CHECK(wait_until([&] { return QFileInfo::exists(folder.filePath("blinking.png")); }));
 }
 
 TEST_CASE("a split becomes a wipe where a causal mask leaves nothing above the diagonal") {

@@ -1,0 +1,74 @@
+#include "window/canvas_figure.h"
+
+#include "drawing/colour_scale.h"
+#include "panels/compared_panel.h"
+
+namespace fovea {
+namespace {
+
+Panel panel_of(const CanvasModel& model, std::size_t row, std::size_t column) {
+  const CanvasCell& cell = model.cells[row][column];
+  Panel panel = cell.panel ? *cell.panel
+                           : Panel{.view = model.views[row],
+                                   .title = {},
+                                   .subtitle = {},
+                                   .caption = {},
+                                   .body = Message{cell.status}};
+  // As the headers of the canvas read.
+  panel.title = model.column_titles[column];
+  if (column < model.column_subtitles.size()) panel.subtitle = model.column_subtitles[column];
+  if (cell.token_errors) add_row_errors(panel, *cell.token_errors);
+  if (cell.panel && cell.stale) panel.caption += panel.caption.empty() ? "stale" : "; stale";
+  return panel;
+}
+
+/// The row's two panels that are compared, in the place of the first.
+void compose(std::vector<Panel>& row, const Comparison& comparison, double border) {
+  const auto column = std::size_t(comparison.column), with = std::size_t(comparison.with);
+  const bool wiped = comparison.mode == ComparisonMode::wipe;
+  if (comparison.mode == ComparisonMode::blink || std::max(column, with) >= row.size()) return;
+  const Panel &first = row[column], &second = row[with];
+  auto both = compared_panel(first, second, wiped ? std::optional(border) : std::nullopt);
+  if (!both) return;
+  const ComparisonWords words = words_of(comparison.mode, first.title, second.title);
+  both->title = words.first + words.place;
+  both->subtitle =
+      words.second + (first.subtitle.empty() ? "" : "; " + first.title + ": " + first.subtitle);
+  if (second.caption != first.caption)
+    both->caption =
+        first.title + ": " + first.caption + " · " + second.title + ": " + second.caption;
+  row[column] = *std::move(both);
+}
+
+}  // namespace
+
+Figure figure_of(const CanvasModel& model, double border, const QString& footer,
+                 const FigureStyle& style) {
+  Figure figure{.footer = footer.toStdString(),
+                .style = style,
+                .sequence = model.sequence,
+                .pinned_query = model.pinned_query,
+                .selection = model.selection};
+  figure.style.settings = model.settings;
+  for (std::size_t r = 0; r < model.cells.size(); ++r) {
+    auto& row = figure.rows.emplace_back();
+    for (std::size_t c = 0; c < model.cells[r].size(); ++c) row.push_back(panel_of(model, r, c));
+    if (model.comparison) compose(row, *model.comparison, border);
+  }
+  return figure;
+}
+
+Figure figure_of_panel(const CanvasModel& model, double border, std::size_t row, std::size_t column,
+                       const QString& footer, const FigureStyle& style) {
+  Figure figure = figure_of(model, border, footer, style);
+  std::vector<const Panel*> panels;
+  for (const Panel& panel : figure.rows[row]) panels.push_back(&panel);
+  const auto scale = drawing::scales_of_row(model.views[row], panels, model.settings).of[column];
+  figure.rows = {{figure.rows[row][column]}};
+  figure.style.settings.ranges.clear();
+  if (scale && scale->is_amounts())
+    figure.style.settings.ranges = {{figure.rows[0][0].view, -1, scale->low, scale->high}};
+  return figure;
+}
+
+}  // namespace fovea
