@@ -31,12 +31,9 @@ void compose(std::vector<Panel>& row, const Comparison& comparison, double borde
   auto both = compared_panel(first, second, wiped ? std::optional(border) : std::nullopt);
   if (!both) return;
   const ComparisonWords words = words_of(comparison.mode, first.title, second.title);
-  both->title = words.first + words.place;
-  both->subtitle =
-      words.second + (first.subtitle.empty() ? "" : "; " + first.title + ": " + first.subtitle);
-  if (second.caption != first.caption)
-    both->caption =
-        first.title + ": " + first.caption + " · " + second.title + ": " + second.caption;
+  // Titles stay as those of the rows above and below.
+  both->caption = words.second + "; " + words.first + words.place +
+                  (first.caption.empty() ? "" : ": " + first.caption);
   row[column] = *std::move(both);
 }
 
