@@ -40,9 +40,10 @@ bool same_numbers(PanelKey a, const PanelKey& b) {
 
 }  // namespace
 
+// What is requested last runs first: the upper left panel, where a person looks first.
 void PanelCells::update() {
-  for (std::size_t row = 0; row < cells_.size(); ++row)
-    for (std::size_t column = 0; column < cells_[row].size(); ++column) {
+  for (std::size_t row = cells_.size(); row-- > 0;)
+    for (std::size_t column = cells_[row].size(); column-- > 0;) {
       Cell& cell = cells_[row][column];
       cell.progress.reset();
       cell.failed = false;

@@ -72,6 +72,10 @@ std::string time_left_text(const Engine::Status& status) {
 
 Requests::Requests(std::unique_ptr<Backend> backend, std::shared_ptr<Background> background)
     : background_(std::move(background)) {
+  yield_timer_.setSingleShot(true);
+  connect(&yield_timer_, &QTimer::timeout, this, [this] {
+    if (is_work_awaited()) stop_background_work();
+  });
   start_engine(std::move(backend));
 }
 
@@ -155,11 +159,24 @@ bool Requests::lets_older_finish(const RequestId& id) {
 }
 
 void Requests::make_way_for(const RequestId& id) {
-  const Engine::Status now = status();
-  if (now.running && trait_of(now.running->kind).background && !trait_of(id.kind).background &&
-      now.seconds > yield_seconds)
-    cancel(*now.running);
+  if (!trait_of(id.kind).background) stop_background_work();
   if (id.kind == RequestKind::panel) interrupt_long_work();
+}
+
+void Requests::stop_background_work() {
+  const Engine::Status now = status();
+  if (!now.running || !trait_of(now.running->kind).background) return;
+  if (now.seconds > yield_seconds) return cancel(*now.running);
+  if (yield_timer_.isActive()) return;
+  yield_timer_.start(1 + static_cast<int>(1000 * (yield_seconds - now.seconds)));
+}
+
+bool Requests::is_work_awaited() const {
+  const auto running = status().running;
+  return running && std::ranges::any_of(pending_, [&running](const auto& pending) {
+           const RequestKind kind = pending.first.kind;
+           return !trait_of(kind).background && priority_of(kind) > priority_of(running->kind);
+         });
 }
 
 void Requests::interrupt_long_work() {

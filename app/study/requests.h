@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QObject>
+#include <QTimer>
 #include <algorithm>
 #include <any>
 #include <functional>
@@ -163,6 +164,8 @@ class Requests : public QObject {
               const std::string& error);
   bool lets_older_finish(const RequestId& id);
   void make_way_for(const RequestId& id);
+  void stop_background_work();
+  bool is_work_awaited() const;
 
   std::shared_ptr<Background> background_;
   std::set<AnyCache*> caches_;
@@ -171,6 +174,7 @@ class Requests : public QObject {
   std::uint64_t submitted_ = 0;
   std::uint64_t updates_ = 0;  // that have ended
   bool paused_ = false, ask_again_ = false;
+  QTimer yield_timer_;                // until background work that had just begun makes way
   std::shared_ptr<const int> alive_;  // what an older engine still delivers is dropped
   std::shared_ptr<Engine> engine_;
 };
