@@ -5,7 +5,6 @@
 namespace fovea {
 namespace {
 
-// A sweep is of the opened head: columns that hold another one are left out.
 std::vector<Column> swept_columns(const Study& study) {
   std::vector<Column> columns = study.session().columns;
   std::erase_if(columns, [](const Column& column) { return column.held.has_value(); });
@@ -38,6 +37,7 @@ void SweepRun::start(const SweepLimits& limits, const QString& provenance) {
   provenance_ = provenance;
   problem_ = study_.problem();
   columns_ = swept_columns(study_);
+  left_out_ = int(study_.session().columns.size() - columns_.size());
   const auto sweeper = std::make_shared<Sweeper>(*problem_, columns_, limits);
   sweep_ = sweeper->sweep();
   status_ = {};

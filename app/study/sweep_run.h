@@ -27,6 +27,8 @@ class SweepRun : public QObject {
   const Sweep& sweep() const { return sweep_; }
   /// The head or a column has changed since.
   bool stale() const;
+  /// Columns that hold a head of their own: a sweep is of the opened head.
+  int left_out() const { return left_out_; }
   /// Source, head and back end, as they were at the start.
   const QString& provenance() const { return provenance_; }
 
@@ -53,6 +55,7 @@ class SweepRun : public QObject {
   QString provenance_;
   std::shared_ptr<const Problem> problem_;
   std::vector<Column> columns_;
+  int left_out_ = 0;
 };
 
 }  // namespace fovea

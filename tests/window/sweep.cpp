@@ -193,6 +193,18 @@ TEST_CASE("the sweep yields to other requests, ends with its head and says when 
   CHECK(dialog.run().stale());
 }
 
+TEST_CASE("a sweep counts the columns that it leaves out, which hold a head of their own") {
+  Window window("synthetic:clusters?n=256&d=8&heads=2&seed=1");
+  choose_columns(window, {"exact", "h1d", "strided"});
+  window.study().select_column(2);
+  window->editor().hold_head(true);
+  REQUIRE(window.settle());
+  SweepDialog& dialog = open_sweep(window, 20);
+  REQUIRE(wait_until([&] { return dialog.run().complete(); }, 90000));
+  CHECK(dialog.run().sweep().series.size() == 2);
+  CHECK(dialog.message_text().contains("left out, with a head of their own: 1"));
+}
+
 TEST_CASE("timing: a sweep without a head says why, and the window closes while one runs") {
   {
     Window window("synthetic:hmatrix");

@@ -159,7 +159,10 @@ QString SweepDialog::state() const {
   if (run_.sweep().series.empty()) return {};
   if (run_.stale()) return "The head or the columns have changed since: measure again";
   if (!(limits() == measured_)) return "Other limits have been chosen since: measure again";
-  return run_.complete() ? run_.provenance() : "Stopped; what was measured is kept";
+  if (!run_.complete()) return "Stopped; what was measured is kept";
+  if (run_.left_out() == 0) return run_.provenance();
+  return run_.provenance() +
+         QString(" · left out, with a head of their own: %1").arg(run_.left_out());
 }
 
 bool SweepDialog::any_point() const {
