@@ -23,7 +23,7 @@ Panel panel_of(const CanvasModel& model, std::size_t row, std::size_t column) {
 }
 
 /// The row's two panels that are compared, in the place of the first.
-void compose(std::vector<Panel>& row, const Comparison& comparison, double border) {
+void compose(std::vector<Panel>& row, const Comparison& comparison, const WipeBorder& border) {
   const auto column = std::size_t(comparison.column), with = std::size_t(comparison.with);
   const bool wiped = comparison.mode == ComparisonMode::wipe;
   if (comparison.mode == ComparisonMode::blink || std::max(column, with) >= row.size()) return;
@@ -32,8 +32,9 @@ void compose(std::vector<Panel>& row, const Comparison& comparison, double borde
   if (!both) return;
   const ComparisonWords words = words_of(comparison.mode, first.title, second.title);
   // Titles stay as those of the rows above and below.
-  both->caption = words.second + "; " + words.first + words.place +
-                  (first.caption.empty() ? "" : ": " + first.caption);
+  both->caption = words.first + words.place + ", " + words.second;
+  for (const Panel* panel : {&first, &second})
+    if (!panel->caption.empty()) both->caption += " · " + panel->title + ": " + panel->caption;
   row[column] = *std::move(both);
 }
 
@@ -50,7 +51,10 @@ Figure figure_of(const CanvasModel& model, double border, const QString& footer,
   for (std::size_t r = 0; r < model.cells.size(); ++r) {
     auto& row = figure.rows.emplace_back();
     for (std::size_t c = 0; c < model.cells[r].size(); ++c) row.push_back(panel_of(model, r, c));
-    if (model.comparison) compose(row, *model.comparison, border);
+    const Viewport& seen = model.viewport;
+    if (model.comparison)
+      compose(row, *model.comparison,
+              {seen.col_begin + border * (seen.col_end - seen.col_begin), border});
   }
   return figure;
 }

@@ -7,13 +7,13 @@
 namespace fovea {
 namespace {
 
-/// Whether a place is of the first panel: `down` and `across` as shares of the panel's sides.
-bool is_first(double down, double across, std::optional<double> border) {
-  return border ? across < *border : across >= down;
-}
-
 double middle(IndexRange tokens) {
   return (double(tokens.begin) + double(tokens.end)) / 2;
+}
+
+/// Whether a pair is of the first panel.
+bool is_first(double query, double key, const std::optional<WipeBorder>& border) {
+  return border ? key < border->key : key >= query;
 }
 
 /// A number of one of two rasters of the same tokens, by its pixel of the finer one.
@@ -22,7 +22,7 @@ float number(const Matrix& of, Index r, Index c, Index rows, Index cols) {
 }
 
 std::optional<Raster> compared(const Raster& first, const Raster& second,
-                               std::optional<double> border) {
+                               const std::optional<WipeBorder>& border) {
   if (first.rows != second.rows || first.cols != second.cols || first.values.empty() ||
       second.values.empty() || first.palette != second.palette || first.norm != second.norm ||
       first.quantity != second.quantity || first.categories != second.categories ||
@@ -38,8 +38,7 @@ std::optional<Raster> compared(const Raster& first, const Raster& second,
     for (Index c = 0; c < cols; ++c) {
       const IndexRange queries = pixel_tokens(r, first.rows, rows),
                        keys = pixel_tokens(c, first.cols, cols);
-      const bool of_first = border ? is_first(0, (double(c) + 0.5) / double(cols), border)
-                                   : middle(keys) >= middle(queries);
+      const bool of_first = is_first(middle(queries), middle(keys), border);
       const Raster& of = of_first ? first : second;
       both.values(r, c) = number(of.values, r, c, rows, cols);
       if (errors)
@@ -54,19 +53,14 @@ std::optional<Raster> compared(const Raster& first, const Raster& second,
 }
 
 std::optional<BlockMap> compared(const BlockMap& first, const BlockMap& second,
-                                 std::optional<double> border) {
+                                 const std::optional<WipeBorder>& border) {
   if (first.map.n != second.map.n || first.quantity != second.quantity) return {};
   BlockMap both = first;
   both.map.blocks.clear();
-  IndexRange all{first.map.n, 0};
-  for (const RankBlock& block : first.map.blocks)
-    all = {std::min(all.begin, block.cols.begin), std::max(all.end, block.cols.end)};
   const auto take = [&](const BlockMap& of, bool wanted) {
-    for (const RankBlock& block : of.map.blocks) {
-      const double across = (middle(block.cols) - double(all.begin)) / double(all.size());
-      const bool of_first = border ? across < *border : middle(block.cols) >= middle(block.rows);
-      if (of_first == wanted) both.map.blocks.push_back(block);
-    }
+    for (const RankBlock& block : of.map.blocks)
+      if (is_first(middle(block.rows), middle(block.cols), border) == wanted)
+        both.map.blocks.push_back(block);
   };
   take(first, true);
   take(second, false);
@@ -74,22 +68,24 @@ std::optional<BlockMap> compared(const BlockMap& first, const BlockMap& second,
 }
 
 std::optional<OutputPicture> compared(const OutputPicture& first, const OutputPicture& second,
-                                      std::optional<double> border) {
+                                      const std::optional<WipeBorder>& border) {
   if (first.rows != second.rows || first.cols != second.cols) return {};
   OutputPicture both = first;
   for (Index r = 0; r < both.rows; ++r)
-    for (Index c = 0; c < both.cols; ++c)
-      if (!is_first((double(r) + 0.5) / double(both.rows), (double(c) + 0.5) / double(both.cols),
-                    border))
+    for (Index c = 0; c < both.cols; ++c) {
+      const double down = (double(r) + 0.5) / double(both.rows),
+                   across = (double(c) + 0.5) / double(both.cols);
+      if (border ? across >= border->share : across < down)
         std::copy_n(second.rgb.begin() + 3 * (r * both.cols + c), 3,
                     both.rgb.begin() + 3 * (r * both.cols + c));
+    }
   return both;
 }
 
 }  // namespace
 
 std::optional<Panel> compared_panel(const Panel& first, const Panel& second,
-                                    std::optional<double> border) {
+                                    const std::optional<WipeBorder>& border) {
   Panel both = first;
   const auto compose = [&]<class Body>(const Body& body) {
     const auto* other = std::get_if<Body>(&second.body);

@@ -8,11 +8,17 @@
 
 namespace fovea {
 
-/// `border` is a share of the width: pixels left of it are of the first panel, the others of the
-/// second. Without one the first panel has the pairs on the diagonal and above it. A rank block is
-/// of one panel as a whole. Both have one range of numbers. Titles and captions are the first's.
+/// The border of two panels that are wiped.
+struct WipeBorder {
+  double key = 0;      // of a matrix: this key, with fractions
+  double share = 0.5;  // of a picture: this share of its width
+};
+
+/// What lies left of the border is of the first panel, the rest of the second. Without a border the
+/// first panel has the pairs on the diagonal and above it. A rank block is of one panel as a
+/// whole. Both have one range of numbers. Titles and captions are the first's.
 /// Nothing: they do not show the same quantity of the same tokens as a matrix or a picture.
 std::optional<Panel> compared_panel(const Panel& first, const Panel& second,
-                                    std::optional<double> border);
+                                    const std::optional<WipeBorder>& border);
 
 }  // namespace fovea

@@ -38,10 +38,10 @@ TEST_CASE("a compared matrix has the first panel on its diagonal and above, the 
 
 TEST_CASE("a wiped matrix has the first panel left of the border") {
   const Panel first = raster_panel(8, 0, 0, 1), second = raster_panel(8, 1000, 0, 1);
-  const auto both = compared_panel(first, second, 0.3);
+  const auto both = compared_panel(first, second, WipeBorder{.key = 14.4});
   REQUIRE(both);
   const auto& raster = std::get<Raster>(both->body);
-  for (Index c = 0; c < 8; ++c)  // 0.3 of 8 columns: the middles of two lie left of it
+  for (Index c = 0; c < 8; ++c)  // keys 12 to 19, of which the middles of two lie left of 14.4
     CHECK(raster.values(5, c) == float(c < 2 ? 50 + c : 1050 + c));
 }
 

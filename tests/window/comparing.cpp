@@ -142,7 +142,7 @@ TEST_CASE(
   const Matrix split = values(1);
   const Panel panel = figure().rows[0][1];
   CHECK(panel.title == "H-Transformer-1D");
-  CHECK(panel.caption.starts_with("Exact below the diagonal; H-Transformer-1D above"));
+  CHECK(panel.caption.starts_with("H-Transformer-1D above, Exact below the diagonal"));
   CHECK(figure().rows[1][1].caption.find("below the diagonal") == std::string::npos);
   CHECK(same_values(values(0), exact));
   REQUIRE(compare("compare_wipe", ComparisonMode::wipe));

@@ -202,7 +202,7 @@ TEST_CASE("a sweep counts the columns that it leaves out, which hold a head of t
   SweepDialog& dialog = open_sweep(window, 20);
   REQUIRE(wait_until([&] { return dialog.run().complete(); }, 90000));
   CHECK(dialog.run().sweep().series.size() == 2);
-  CHECK(dialog.message_text().contains("left out, with a head of their own: 1"));
+  CHECK(dialog.message_text().contains("columns left out because they hold a head: 1"));
 }
 
 TEST_CASE("timing: a sweep without a head says why, and the window closes while one runs") {

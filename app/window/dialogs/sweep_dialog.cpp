@@ -162,7 +162,7 @@ QString SweepDialog::state() const {
   if (!run_.complete()) return "Stopped; what was measured is kept";
   if (run_.left_out() == 0) return run_.provenance();
   return run_.provenance() +
-         QString(" · left out, with a head of their own: %1").arg(run_.left_out());
+         QString(" · columns left out because they hold a head: %1").arg(run_.left_out());
 }
 
 bool SweepDialog::any_point() const {
