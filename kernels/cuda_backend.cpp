@@ -1,5 +1,6 @@
 // The CUDA back end.
 #include "backend/backend.h"
+#include "backend/projected_operator.h"
 #include "device/device.h"
 #include "nodes/node_operator.h"
 #include "planning/planning.h"
@@ -32,6 +33,14 @@ class CudaBackend final : public Backend {
                                  Run& run) const override {
     if (std::holds_alternative<TilePlan>(plan->form))
       return make_tile_operator(std::move(plan), problem, precision_, device_, run);
+    if (std::holds_alternative<ProjectedPlan>(plan->form))
+      return make_projected_operator(
+          std::move(plan), problem, *this,
+          [host = host_](MatrixView a, MatrixView b, Run& its) { return host->product(a, b, its); },
+          run);
+    // Linear in n: moving V costs as much as the arithmetic.
+    if (std::holds_alternative<FeaturePlan>(plan->form))
+      return host_->bind(std::move(plan), problem, run);
     return make_node_operator(std::move(plan), problem, device_, run);
   }
   std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,
@@ -41,6 +50,9 @@ class CudaBackend final : public Backend {
   }
   std::vector<std::int32_t> route(MatrixView x, const Tree& tree, Run& run) const override {
     return cuda::route(*device_, x, tree, run);
+  }
+  Matrix product(MatrixView a, MatrixView b, Run& run) const override {
+    return host_->product(a, b, run);
   }
   void share_out(Index count, Run& run, const std::function<void(Index)>& body) const override {
     host_->share_out(count, run, body);
@@ -58,8 +70,9 @@ class CudaBackend final : public Backend {
  private:
   Precision precision_;
   std::shared_ptr<const Device> device_;
-  // Builds trees, and decomposes blocks whose rank is too high for the device.
-  std::unique_ptr<Backend> host_;
+  // Builds trees, decomposes blocks whose rank is too high for the device, and multiplies plain
+  // matrices.
+  std::shared_ptr<const Backend> host_;
 };
 
 }  // namespace

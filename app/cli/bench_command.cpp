@@ -24,7 +24,7 @@ struct BenchOptions {
   HeadOptions heads;
   BackendOptions backend;
   ParameterOptions parameters;
-  std::vector<std::string> variants{"all"};
+  std::vector<std::string> variants{"papers"};
   Index n = 4096, d = 64, head_count = 1;
   int repeat = 5;
   bool json = false, interaction = false;
@@ -226,7 +226,7 @@ void add_bench_command(CLI::App& program, Work& chosen) {
       ->capture_default_str()
       ->excludes(source)
       ->group(group);
-  command->add_option("--variant", options->variants, "Ids of variants, or all")
+  command->add_option("--variant", options->variants, "Ids of variants, or papers, baselines, all")
       ->allow_extra_args(false)
       ->type_name("ID")
       ->capture_default_str();

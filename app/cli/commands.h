@@ -21,6 +21,7 @@ using Work = std::function<void(const Console& console)>;
 void add_info_command(CLI::App& program, Work& chosen);
 void add_variants_command(CLI::App& program, Work& chosen);
 void add_compute_command(CLI::App& program, Work& chosen);
+void add_fit_command(CLI::App& program, Work& chosen);
 void add_rankmap_command(CLI::App& program, Work& chosen);
 void add_render_command(CLI::App& program, Work& chosen);
 void add_pareto_command(CLI::App& program, Work& chosen);

@@ -33,7 +33,9 @@ std::vector<ExploredHead> heads_of(const HeadOptions& options, const Source& sou
 
 void ExplorationOptions::add_to(CLI::App& command, const std::string& standard_layer) {
   source.add_to(command);
-  command.add_option("--variant", variants, "A variant to try, or all; may be repeated")
+  command
+      .add_option("--variant", variants,
+                  "A variant to try, or papers, baselines, all; may be repeated")
       ->allow_extra_args(false)
       ->type_name("ID")
       ->capture_default_str();

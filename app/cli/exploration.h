@@ -15,7 +15,7 @@ struct ExplorationOptions {
   SourceOptions source;
   HeadOptions heads;
   BackendOptions backend;
-  std::vector<std::string> variants{"all"};
+  std::vector<std::string> variants{"papers"};
   ExploreOptions explore;
 
   /// `standard_layer`: the default of --layer.

@@ -77,6 +77,7 @@ int run(int argc, char** argv) {
   add_info_command(program, chosen);
   add_variants_command(program, chosen);
   add_compute_command(program, chosen);
+  add_fit_command(program, chosen);
   add_rankmap_command(program, chosen);
   add_render_command(program, chosen);
   add_pareto_command(program, chosen);

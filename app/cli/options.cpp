@@ -241,10 +241,13 @@ std::vector<const Variant*> variants_named(const std::vector<std::string>& ids) 
     if (std::ranges::find(chosen, &variant) == chosen.end()) chosen.push_back(&variant);
   };
   for (const auto& id : ids) {
-    if (id != "all")
-      add(find_variant(id));
-    else
+    const auto group = std::ranges::find(all_groups, id, name_of);
+    if (id == "all")
       for (const Variant& variant : variants()) add(variant);
+    else if (group != std::end(all_groups))
+      for (const Variant* variant : variants_of(*group)) add(*variant);
+    else
+      add(find_variant(id));
   }
   return chosen;
 }

@@ -80,7 +80,8 @@ struct ParameterOptions {
   void apply_to(std::vector<Column>& columns) const;
 };
 
-/// The variants with these ids, in this order; "all" stands for every variant.
+/// The variants with these ids, in this order; the name of a group stands for its variants,
+/// "all" for every variant.
 std::vector<const Variant*> variants_named(const std::vector<std::string>& ids);
 
 }  // namespace fovea

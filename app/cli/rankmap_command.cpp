@@ -188,7 +188,9 @@ void add_rankmap_command(CLI::App& program, Work& chosen) {
       ->transform(CLI::Transformer(subjects))
       ->type_name("MATRIX")
       ->default_str("attention");
-  command->add_option("--variant", options->variants, "Variants to map, or all (default: exact)")
+  command
+      ->add_option("--variant", options->variants,
+                   "Variants to map, or papers, baselines, all (default: exact)")
       ->type_name("ID ...");
   command->add_option("--leaf", options->rank.leaf, "Smallest side of a block")
       ->check(CLI::Range(1, 1 << 20))

@@ -119,7 +119,7 @@ std::vector<Column> columns_of(const Options& options, Index n) {
   if (options.session) columns = options.session->columns;
   if (columns.empty())
     for (const Variant* variant : variants_named(
-             options.variants.empty() ? std::vector<std::string>{"all"} : options.variants))
+             options.variants.empty() ? std::vector<std::string>{"papers"} : options.variants))
       columns.push_back({variant->id, values_for_length(*variant, n), options.parameters.seed});
   options.parameters.apply_to(columns);
   return columns;
@@ -269,7 +269,9 @@ void add_render_command(CLI::App& program, Work& chosen) {
       "render", "Write panels of variants and views, or of a saved session, as PNG, SVG or PDF");
   auto options = std::make_shared<Options>();
   options->source.add_to(*command);
-  command->add_option("--variant", options->variants, "A column; may be repeated (default: all)")
+  command
+      ->add_option("--variant", options->variants,
+                   "A column, or papers, baselines, all; may be repeated (default: papers)")
       ->allow_extra_args(false)
       ->type_name("ID");
   command

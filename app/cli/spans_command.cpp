@@ -16,7 +16,7 @@ struct SpansOptions {
   HeadOptions heads;
   BackendOptions backend;
   ParameterOptions parameters;
-  std::vector<std::string> variants{"all"}, spans;
+  std::vector<std::string> variants{"papers"}, spans;
   bool sinks = false, json = false;
 };
 
@@ -142,7 +142,9 @@ void add_spans_command(CLI::App& program, Work& chosen) {
       "spans", "The attention between parts of a text, or to its sinks, exact and approximate");
   auto options = std::make_shared<SpansOptions>();
   options->source.add_to(*command);
-  command->add_option("--variant", options->variants, "A variant, or all; may be repeated")
+  command
+      ->add_option("--variant", options->variants,
+                   "A variant, or papers, baselines, all; may be repeated")
       ->allow_extra_args(false)
       ->type_name("ID")
       ->capture_default_str();

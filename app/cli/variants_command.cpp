@@ -15,8 +15,15 @@ std::string mask_text(Mask mask) {
       return "causal in the paper; bidirectional offered";
     case Mask::bidirectional_in_paper:
       return "bidirectional in the paper; causal offered";
+    case Mask::bidirectional_only:
+      return "bidirectional; there is no causal form";
   }
   return "";
+}
+
+std::string heading_of(Group group) {
+  return group == Group::papers ? "papers: exact attention and the variants of the four papers"
+                                : "baselines: what the papers' tables compare with";
 }
 
 std::string type_text(const TensorField& field) {
@@ -38,10 +45,17 @@ Document variant_json(const Variant& variant) {
                          {"type", type_text(field)},
                          {"shapes", field.shapes},
                          {"meaning", field.meaning}});
-  return {{"id", variant.id},           {"label", variant.label},
-          {"paper", variant.paper},     {"formula", variant.formula},
-          {"summary", variant.summary}, {"mask", mask_text(variant.mask)},
-          {"parameters", parameters},   {"structure", structure}};
+  return {{"id", variant.id},
+          {"label", variant.label},
+          {"group", name_of(variant.group)},
+          {"paper", variant.paper},
+          {"formula", variant.formula},
+          {"summary", variant.summary},
+          {"mask", mask_text(variant.mask)},
+          {"rows_sum_to_one", variant.rows_sum_to_one},
+          {"signed_entries", variant.signed_entries},
+          {"parameters", parameters},
+          {"structure", structure}};
 }
 
 std::string range_text(const Field& field) {
@@ -58,11 +72,17 @@ std::string standard_text(const Field& field) {
   return text.empty() ? "-" : text;
 }
 
+std::string rows_text(const Variant& variant) {
+  const std::string sum = variant.rows_sum_to_one ? "sum to 1" : "need not sum to 1";
+  return sum + (variant.signed_entries ? "; entries may be negative" : "");
+}
+
 void print_variant(std::ostream& out, const Variant& variant) {
   out << variant.id << "  " << variant.label << "  (" << variant.paper << ")\n";
   print_facts(out, {{"keeps", variant.summary},
                     {"formula", variant.formula},
-                    {"mask", mask_text(variant.mask)}});
+                    {"mask", mask_text(variant.mask)},
+                    {"rows of P", rows_text(variant)}});
   if (variant.schema.empty()) return;
   TextTable table{{"<parameter", "<default", "<unit", "<range", "<meaning"}, {}};
   for (const Field& field : variant.schema)
@@ -87,13 +107,13 @@ void add_variants_command(CLI::App& program, Work& chosen) {
   command->callback([&chosen, json] {
     chosen = [json](const Console& console) {
       Document document = Document::array();
-      for (const Variant& variant : variants()) {
-        if (*json)
-          document.push_back(variant_json(variant));
-        else {
-          if (variant.id != variants().front().id) console.out << '\n';
-          print_variant(console.out, variant);
-        }
+      for (const Variant& variant : variants())
+        if (*json) document.push_back(variant_json(variant));
+      for (const Group group : all_groups) {
+        if (*json) break;
+        console.out << (group == all_groups[0] ? "" : "\n") << heading_of(group) << '\n';
+        for (const Variant* variant : variants_of(group))
+          print_variant(console.out << '\n', *variant);
       }
       if (*json)
         print(console.out, Document{{"variants", document}});

@@ -80,6 +80,27 @@ void count_nodes(const NodePlan& plan, bool causal, Index n, double dv, Cost& co
   cost.bytes += sizeof(float) * nodes * (dv + 1) + 2 * sizeof(std::int32_t) * tokens;
 }
 
+void count_projected(const ProjectedPlan& plan, Index n, double dv, Cost& cost) {
+  count_tiles(plan.tiles, plan.queries.rows(), static_cast<double>(plan.queries.cols()), dv, cost);
+  const double mixes = static_cast<double>(plan.mix.rows()) * static_cast<double>(n);
+  cost.multiply_adds += mixes * dv;  // each mixture is one of the same place of all blocks
+  cost.bytes += sizeof(float) * (static_cast<double>(plan.queries.rows()) * 2 *
+                                     static_cast<double>(plan.queries.cols()) +
+                                 static_cast<double>(plan.mix.rows() * plan.mix.cols()));
+}
+
+// Features of keys and queries (n m d each, if they are products), their sums with the values (n m
+// dv) and what each query reads of those; under a causal mask sums are made twice, once to be read.
+void count_features(const FeaturePlan& plan, Index n, double d, double dv, Cost& cost) {
+  const double features = static_cast<double>(plan.features(static_cast<Index>(d)));
+  const double each = static_cast<double>(n) * features;
+  const double made = plan.map == FeatureMap::exponential ? 2 * each * d : 0;
+  cost.multiply_adds += made + 2 * each * (dv + 1);
+  cost.bytes +=
+      sizeof(float) *
+      (features * (dv + 2) + static_cast<double>(plan.directions.rows() * plan.directions.cols()));
+}
+
 }  // namespace
 
 double count_pairs(const Pass& pass, const Tile& tile) {
@@ -96,6 +117,10 @@ Cost count_cost(const Plan& plan, Index d, Index dv) {
   cost.bytes = plan.planning_bytes;
   if (const auto* tiles = std::get_if<TilePlan>(&plan.form))
     count_tiles(*tiles, plan.n, static_cast<double>(d), static_cast<double>(dv), cost);
+  else if (const auto* projected = std::get_if<ProjectedPlan>(&plan.form))
+    count_projected(*projected, plan.n, static_cast<double>(dv), cost);
+  else if (const auto* features = std::get_if<FeaturePlan>(&plan.form))
+    count_features(*features, plan.n, static_cast<double>(d), static_cast<double>(dv), cost);
   else
     count_nodes(std::get<NodePlan>(plan.form), plan.causal, plan.n, static_cast<double>(dv), cost);
   return cost;

@@ -126,10 +126,18 @@ Support::Layer layer_of(const Pass& pass, Index n) {
 Support::Support(const Plan& plan) : plan_(&plan) {
   if (const auto* tiles = std::get_if<TilePlan>(&plan.form)) {
     for (const Pass& pass : tiles->passes) layers_.push_back(layer_of(pass, plan.n));
-  } else {
-    nodes_ = support_of_nodes(std::get<NodePlan>(plan.form), plan.n, plan.causal);
-    layers_.push_back(layer_of(nodes_, plan.n));
+    return;
   }
+  if (const auto* projected = std::get_if<ProjectedPlan>(&plan.form);
+      projected && projected->mix.empty()) {
+    for (const Pass& pass : projected->tiles.passes) layers_.push_back(layer_of(pass, plan.n));
+    return;
+  }
+  if (const auto* nodes = std::get_if<NodePlan>(&plan.form))
+    own_ = support_of_nodes(*nodes, plan.n, plan.causal);
+  else  // mixtures are of all tokens
+    own_.tiles = {{{0, plan.n}, {0, plan.n}, plan.causal ? Band{.lo = 0} : Band{}}};
+  layers_.push_back(layer_of(own_, plan.n));
 }
 
 const Support::Layer::Group* Support::Layer::group_of(Index query) const {

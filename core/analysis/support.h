@@ -95,7 +95,7 @@ class Support {
 
  private:
   const Plan* plan_;
-  Pass nodes_;  // the support of a NodePlan, written as tiles
+  Pass own_;  // the support of a plan that is not tiles of tokens, written as tiles
   std::vector<Layer> layers_;
 };
 

@@ -50,6 +50,9 @@ class Backend {
     }
   }
 
+  /// a b, [m, k] times [k, n], in float32.
+  virtual Matrix product(MatrixView a, MatrixView b, Run& run) const = 0;
+
   /// Positions of the keys in ascending order, equal keys in the order given.
   /// Every key is in [0, key_count).
   virtual std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys,

@@ -6,8 +6,11 @@
 #include <thread>
 
 #include "backend/backend.h"
+#include "backend/feature_operator.h"
 #include "backend/isa/attend.h"
 #include "backend/node_operator.h"
+#include "backend/product.h"
+#include "backend/projected_operator.h"
 #include "backend/routed_rows.h"
 #include "backend/singular_values.h"
 #include "backend/tile_operator.h"
@@ -59,6 +62,15 @@ class CpuBackend final : public Backend {
                                  Run& run) const override {
     if (std::holds_alternative<TilePlan>(plan->form))
       return make_tile_operator(std::move(plan), problem, loops_, workers_, run);
+    if (std::holds_alternative<ProjectedPlan>(plan->form))
+      return make_projected_operator(
+          std::move(plan), problem, *this,
+          [&loops = loops_, workers = workers_](MatrixView a, MatrixView b, Run& its) {
+            return fovea::product(a, b, loops, *workers, its.stop);
+          },
+          run);
+    if (std::holds_alternative<FeaturePlan>(plan->form))
+      return make_feature_operator(std::move(plan), problem, loops_, workers_, run);
     return make_node_operator(std::move(plan), problem, loops_, workers_, run);
   }
 
@@ -88,6 +100,10 @@ class CpuBackend final : public Backend {
             .descend(tree, leaf.data() + begin);
     });
     return leaf;
+  }
+
+  Matrix product(MatrixView a, MatrixView b, Run& run) const override {
+    return fovea::product(a, b, loops_, *workers_, run.stop);
   }
 
   void share_out(Index count, Run& run, const std::function<void(Index)>& body) const override {

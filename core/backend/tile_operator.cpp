@@ -6,6 +6,7 @@
 
 #include "backend/bound_tiles.h"
 #include "backend/dense_sweep.h"
+#include "backend/padded.h"
 #include "backend/row_sums.h"
 #include "backend/tile_entries.h"
 #include "backend/tile_sweep.h"
@@ -13,20 +14,6 @@
 
 namespace fovea {
 namespace {
-
-// The loops read whole vectors of a row.
-struct Padded {
-  Matrix copy;
-  MatrixView view;
-
-  explicit Padded(MatrixView v) : view(v) {
-    if (v.cols % 16 == 0) return;
-    copy = Matrix::padded(v.rows, v.cols);
-    for (Index i = 0; i < v.rows; ++i) std::copy_n(v.row(i), v.cols, copy.row(i));
-    view = copy;
-  }
-  bool is_copy() const { return !copy.empty(); }
-};
 
 class TileOperator final : public Operator {
  public:

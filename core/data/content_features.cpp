@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/error.h"
+#include "data/fnv1a.h"
 #include "data/row_length.h"
 
 namespace fovea {
@@ -34,12 +35,6 @@ void balance(Matrix& q, Index content, double place_weight) {
     set_length(row, content, std::sqrt(1 - place_weight));
     set_length(row + content, q.cols() - content, any ? std::sqrt(place_weight) : 1.0);
   }
-}
-
-std::uint64_t fnv1a(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
-  return hash;
 }
 
 void add_ngrams(const std::string& token, float* row, Index columns) {

@@ -63,21 +63,24 @@ void cover(const Pass& pass, Index n, std::vector<bool>& covered) {
       }
 }
 
-}  // namespace
-
-void check_disjoint(const Plan& plan) {
-  const auto* tiles = std::get_if<TilePlan>(&plan.form);
-  if (!tiles) return;  // a NodePlan has no tiles
-  std::vector<bool> covered(static_cast<std::size_t>(plan.n * plan.n));
-  for (const Pass& pass : tiles->passes) {
-    const Index rows =
-        check_positions(pass.rows, clusters(plan.n, pass.query_level), "query cluster");
-    const Index cols = check_positions(pass.cols, clusters(plan.n, pass.key_level), "key cluster");
+void check_tiles(const TilePlan& tiles, Index n) {
+  std::vector<bool> covered(static_cast<std::size_t>(n * n));
+  for (const Pass& pass : tiles.passes) {
+    const Index rows = check_positions(pass.rows, clusters(n, pass.query_level), "query cluster");
+    const Index cols = check_positions(pass.cols, clusters(n, pass.key_level), "key cluster");
     require(pass.weight.empty() || static_cast<Index>(pass.weight.size()) == cols,
             "weights of another size");
     check_ranges(pass, rows, cols);
-    cover(pass, plan.n, covered);
+    cover(pass, n, covered);
   }
+}
+
+}  // namespace
+
+void check_disjoint(const Plan& plan) {
+  if (const auto* tiles = std::get_if<TilePlan>(&plan.form)) check_tiles(*tiles, plan.n);
+  if (const auto* projected = std::get_if<ProjectedPlan>(&plan.form))
+    check_tiles(projected->tiles, projected->queries.rows());
 }
 
 }  // namespace fovea

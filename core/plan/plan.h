@@ -66,6 +66,36 @@ struct NodePlan {
   std::vector<float> alpha;              // [h + 1], root first
 };
 
+/// One softmax over other vectors than the head's queries and keys, whose columns may be mixtures
+/// of tokens: L = softmax(scale queries keys^T) over the tiles. Its first `own` columns are the
+/// tokens themselves, all of them or none. Then come mixtures, in blocks of `block`: the value of
+/// column own + I block + t is the sum over J of mix(I, J) v_(J block + t), for those tokens that
+/// exist. So
+///   P_ij = L_ij [j < own] + sum over I of L_(i, own + I block + j mod block) mix(I, j div block),
+/// with rows that need not sum to 1 and entries that may be negative, as those of `mix` are.
+struct ProjectedPlan {
+  TilePlan tiles;        // of rows and columns that are positions below queries.rows()
+  Matrix queries, keys;  // [N, d'], N >= n and all columns; rows without a meaning are 0
+  double scale = 1;
+  Index own = 0, block = 1;
+  Matrix mix = {};  // [blocks of mixtures, blocks of tokens]; empty: own = n
+  Index mixtures() const { return mix.rows() * block; }
+};
+
+/// How a FeaturePlan maps a query or key x to positive features.
+enum class FeatureMap {
+  elu,         // phi_r(x) = elu(x_r) + 1
+  exponential  // phi_r(x) = exp(g_r . x^ - |x^|^2 / 2) / sqrt(m), x^ = x sqrt(scale)
+};
+
+/// P_ij = phi(q_i) . phi(k_j) / sum over j of the same: of all keys, or under a causal mask of
+/// those with j <= i. Time and memory are linear in n.
+struct FeaturePlan {
+  FeatureMap map = FeatureMap::elu;
+  Matrix directions = {};  // g [m, d] of exponential features
+  Index features(Index d) const { return map == FeatureMap::elu ? d : directions.rows(); }
+};
+
 /// Which tensors of the structure say into which group (a leaf, a bucket) each token was sorted.
 struct TokenGroups {
   std::string kind;                 // "leaf", "bucket"; empty: tokens are not sorted into groups
@@ -76,7 +106,7 @@ struct TokenGroups {
 struct Plan {
   Index n = 0;
   bool causal = false;
-  std::variant<TilePlan, NodePlan> form;
+  std::variant<TilePlan, NodePlan, ProjectedPlan, FeaturePlan> form;
   Structure structure = {};
   TokenGroups groups = {};
   /// Name of the integer tensor that lists the keys behind the weighted columns, as often as each

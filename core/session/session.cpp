@@ -216,9 +216,9 @@ Session standard_session(const std::string& source, Index n) {
   Session session;
   session.source = source;
   // Of long heads those that are computed in moments; the others are a click away.
-  for (const Variant& variant : variants())
-    if (n <= long_head || variant.quick)
-      session.columns.push_back({.variant = variant.id, .values = values_for_length(variant, n)});
+  for (const Variant* variant : variants_of(Group::papers))
+    if (n <= long_head || variant->quick)
+      session.columns.push_back({.variant = variant->id, .values = values_for_length(*variant, n)});
   constexpr Index quick_ranks = 1024;  // longer heads are decomposed for many seconds
   session.views = {View::heatmap, View::error, View::mask,
                    n <= quick_ranks ? View::rank : View::row};

@@ -3,6 +3,7 @@
 
 #include "variants/factorized.h"
 #include "variants/variant.h"
+#include "variants/window_tiles.h"
 
 namespace fovea {
 namespace {
@@ -25,22 +26,6 @@ struct StridedParameters {
                          "odd heads second.")};
   }
 };
-
-// Rows of a tile of the window: as many as one strip of the back ends.
-constexpr Index window_rows = 64;
-
-Pass window(Index n, Index stride, bool causal) {
-  Pass pass;
-  const Index reach = stride - 1;
-  for (Index begin = 0; begin < n; begin += window_rows) {
-    const Index end = std::min(begin + window_rows, n);
-    pass.tiles.push_back(
-        {{begin, end},
-         {std::max<Index>(begin - reach, 0), causal ? end : std::min(end + reach, n)},
-         {.lo = causal ? 0 : -reach, .hi = reach}});
-  }
-  return pass;
-}
 
 // Tokens i and j with (i - j) mod l = 0 lie together after the permutation i -> (i mod l, i div l).
 // `distinct`: without the diagonal, which the window holds; the rest is at least l apart.
@@ -65,7 +50,8 @@ Plan plan_strided(const Problem& problem, const StridedParameters& p, Planning&)
   const Index n = problem.n();
   const HeadSets sets = sets_of_head(p.heads, problem.head);
   TilePlan tiles;
-  if (sets != HeadSets::second) tiles.passes.push_back(window(n, p.stride, problem.causal));
+  if (sets != HeadSets::second)
+    tiles.passes.push_back({.tiles = window_tiles({0, n}, {0, n}, p.stride - 1, problem.causal)});
   if (sets != HeadSets::first)
     tiles.passes.push_back(residue_classes(n, p.stride, problem.causal, sets == HeadSets::merged));
   std::erase_if(tiles.passes, [](const Pass& pass) { return pass.tiles.empty(); });

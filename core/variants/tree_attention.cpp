@@ -4,6 +4,7 @@
 
 #include "analysis/leaf_skew.h"
 #include "data/error.h"
+#include "variants/learned_tree.h"
 #include "variants/tree_builder.h"
 #include "variants/variant.h"
 
@@ -98,7 +99,7 @@ Index add_leaf(Pass& pass, IndexRange queries, Index leaf, const Tree& tree,
 Plan plan_tf(const Problem& problem, const TfParameters& p, Planning& planning) {
   const Index n = problem.n();
   Plan plan{.n = n, .causal = problem.causal, .form = {}};
-  const RoutedTree routed = routed_tree(problem, p, planning, plan);
+  const RoutedTree routed = routed_tree(problem, p, {}, planning, plan);
   const Index leaves = routed.tree.leaves();
   Pass pass;
   {
@@ -127,11 +128,13 @@ Plan plan_tf(const Problem& problem, const TfParameters& p, Planning& planning) 
   return plan;
 }
 
-std::vector<float> alphas(const std::vector<double>& chosen, int height, const Planning& planning) {
+/// Those given or chosen; empty: neither.
+std::vector<float> fixed_alphas(const std::vector<double>& chosen, int height,
+                                const Planning& planning) {
   const auto count = static_cast<std::size_t>(height) + 1;
   if (const auto& given = planning.reals("alpha", {"h+1"}, {{"h+1", height + 1}}); !given.empty())
     return given;
-  if (chosen.empty()) return std::vector<float>(count, 1.0f / static_cast<float>(count));
+  if (chosen.empty()) return {};
   if (chosen.size() != count)
     throw UsageError("alpha has " + std::to_string(chosen.size()) +
                      " values; expected h + 1 = " + std::to_string(count));
@@ -140,11 +143,18 @@ std::vector<float> alphas(const std::vector<double>& chosen, int height, const P
 
 Plan plan_tc(const Problem& problem, const TcParameters& p, Planning& planning) {
   Plan plan{.n = problem.n(), .causal = problem.causal, .form = {}};
-  RoutedTree routed = routed_tree(problem, p, planning, plan);
+  LearningGoal goal{.coarse = true};
+  if (p.tree == TreeKind::learned && !planning.given.has("tree_weight"))
+    goal.alpha = fixed_alphas(p.alpha, static_cast<int>(tree_shape(p).branching.size()), planning);
+  RoutedTree routed = routed_tree(problem, p, goal, planning, plan);
+  std::vector<float> alpha = fixed_alphas(p.alpha, routed.tree.height(), planning);
+  if (alpha.empty()) alpha = std::move(routed.alpha);
+  const auto depths = static_cast<std::size_t>(routed.tree.height()) + 1;
+  if (alpha.empty()) alpha.assign(depths, 1.0f / static_cast<float>(depths));
   NodePlan nodes{.branching = plan.groups.branching,
                  .query_leaf = std::move(routed.query_leaf),
                  .key_leaf = std::move(routed.key_leaf),
-                 .alpha = alphas(p.alpha, routed.tree.height(), planning)};
+                 .alpha = std::move(alpha)};
   plan.structure.set("alpha", nodes.alpha);
   plan.form = std::move(nodes);
   return plan;
@@ -171,6 +181,7 @@ Variant tf_variant() {
        .mask = Mask::bidirectional_in_paper,
        .structure = routed_tree_tensors(),
        .learning_stages = {building_stage},
+       .tree_attention = TreeAttention::fine,
        .diagnostics = {leaf_skew_figures}},
       plan_tf);
 }
@@ -183,8 +194,10 @@ Variant tc_variant() {
        .formula = "Pᵢⱼ = Σₗ αₗ [nodeₗ(qᵢ) = nodeₗ(kⱼ)] / |Sₗ|",
        .summary = "Mean values of the tree nodes on the query's path, without logits.",
        .mask = Mask::bidirectional_in_paper,
+       .rows_sum_to_one = false,
        .structure = tc_tensors(),
        .learning_stages = {building_stage},
+       .tree_attention = TreeAttention::coarse,
        .diagnostics = {leaf_skew_figures}},
       plan_tc);
 }

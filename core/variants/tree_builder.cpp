@@ -11,6 +11,7 @@
 #include "data/error.h"
 #include "data/random.h"
 #include "data/shape.h"
+#include "variants/learned_tree.h"
 #include "variants/tree_tensors.h"
 
 namespace fovea {
@@ -180,12 +181,24 @@ void record(const RoutedTree& routed, Plan& plan) {
   }
 }
 
-Tree build(const Problem& problem, const TreeParameters& parameters, const TreeShape& shape,
-           Planning& planning) {
+void build(const Problem& problem, const TreeParameters& parameters, const TreeShape& shape,
+           const LearningGoal& goal, Planning& planning, Plan& plan, RoutedTree& out) {
   const auto stage = planning.run.profile.stage(building_stage);
-  return parameters.tree == TreeKind::median
-             ? median_tree(problem.k, shape, planning.backend, planning.run)
-             : random_tree(problem.d(), shape, planning.seed, problem.head, planning.run);
+  Run& run = planning.run;
+  switch (parameters.tree) {
+    case TreeKind::median:
+      out.tree = median_tree(problem.k, shape, planning.backend, run);
+      break;
+    case TreeKind::random:
+      out.tree = random_tree(problem.d(), shape, planning.seed, problem.head, run);
+      break;
+    case TreeKind::learned: {
+      LearnedTree learned = learn_tree(problem, parameters, shape, goal, planning, plan.notes);
+      out.tree = std::move(learned.tree);
+      out.alpha = std::move(learned.alpha);
+    }
+  }
+  plan.fitted_to_all_tokens = parameters.tree != TreeKind::random;
 }
 
 }  // namespace
@@ -278,21 +291,23 @@ std::vector<TensorField> routed_tree_tensors() {
   return fields;
 }
 
-RoutedTree routed_tree(const Problem& problem, const TreeParameters& parameters, Planning& planning,
-                       Plan& plan) {
+RoutedTree routed_tree(const Problem& problem, const TreeParameters& parameters,
+                       const LearningGoal& goal, Planning& planning, Plan& plan) {
   const TreeShape shape = tree_shape(parameters);
   const auto &query_leaf = planning.integers("query_leaf", {"n"}),
              &key_leaf = planning.integers("key_leaf", {"n"});
   RoutedTree out{.tree = tree_of(planning.given)};
   if (out.tree.height() > 0) {
     check_tree(out.tree, problem.d());
-    plan.notes.push_back("tree as given: height " + std::to_string(out.tree.height()) + ", " +
+    const bool learned = parameters.tree == TreeKind::learned;
+    plan.fitted_to_all_tokens = learned;
+    plan.notes.push_back((learned ? "tree as it was learned: height " : "tree as given: height ") +
+                         std::to_string(out.tree.height()) + ", " +
                          std::to_string(out.tree.leaves()) + " leaves");
   } else if (!query_leaf.empty() && !key_leaf.empty()) {
     out.tree = unknown_tree(shape, problem.d());
   } else {
-    out.tree = build(problem, parameters, shape, planning);
-    plan.fitted_to_all_tokens = parameters.tree == TreeKind::median;
+    build(problem, parameters, shape, goal, planning, plan, out);
   }
   const auto stage = planning.run.profile.stage("route");
   const auto leaves_of = [&](MatrixView x, const std::vector<std::int32_t>& known,

@@ -19,7 +19,8 @@ namespace fovea {
 /// there go where routing sends them, to the first child, and do not count.
 /// random: Gaussian directions of unit length through the origin, so that the leaf of a token
 /// depends on nothing but the token and the seed.
-enum class TreeKind { median, random };
+/// learned: learned from the median tree, for the outputs of exact attention (core/learning).
+enum class TreeKind { median, random, learned };
 
 inline constexpr int standard_height = 6, most_height = 16;
 
@@ -27,6 +28,8 @@ struct TreeParameters {
   int height = standard_height;   // of the binary tree; unused with `branching`
   std::vector<double> branching;  // children per level, root first; empty: binary
   TreeKind tree = TreeKind::median;
+  int steps = 300;     // of learning, 256 queries each; unused by other trees
+  double cost = 1.15;  // limit of chi * leaves of a learned tree
 };
 
 /// What a branch does to its children: one row of weights by sign, or one row a child by argmax.
@@ -45,7 +48,10 @@ Tree random_tree(Index d, const TreeShape& shape, std::uint64_t seed, Index head
 struct RoutedTree {
   Tree tree;
   std::vector<std::int32_t> query_leaf, key_leaf;  // [n]
+  std::vector<float> alpha = {};                   // learned with the tree; empty: it was not
 };
+
+struct LearningGoal;
 
 /// The stage in which a tree is built, which the paper learns beforehand.
 inline constexpr const char* building_stage = "tree";
@@ -53,11 +59,11 @@ inline constexpr const char* building_stage = "tree";
 /// What routed_tree() writes into a plan's structure and takes from a given one.
 std::vector<TensorField> routed_tree_tensors();
 
-/// Tree and leaves of a head: given ones are used, the rest is built and routed (stages "tree",
-/// "route"). Records them in the plan, with the multiply-adds of what was routed. When both leaves
-/// are given without a tree, all its weights are 0.
-RoutedTree routed_tree(const Problem& problem, const TreeParameters& parameters, Planning& planning,
-                       Plan& plan);
+/// Tree and leaves of a head: given ones are used, the rest is built, or learned towards the goal,
+/// and routed (stages "tree", "route"). Records them in the plan, with the multiply-adds of what
+/// was routed. When both leaves are given without a tree, all its weights are 0.
+RoutedTree routed_tree(const Problem& problem, const TreeParameters& parameters,
+                       const LearningGoal& goal, Planning& planning, Plan& plan);
 
 /// The height for a short head: about 16 tokens a leaf.
 std::int64_t short_height(Index n);
@@ -84,14 +90,23 @@ std::vector<TypedField<P>> tree_fields() {
   branching.field.span = [](const Value& v) { return leaves_of_branching(v); };
   branching.field.followers = {"height"};
   auto tree =
-      choice_field<P, TreeKind>("tree", "Tree", &P::tree, {"median", "random"},
+      choice_field<P, TreeKind>("tree", "Tree", &P::tree, {"median", "random", "learned"},
                                 "median: every node splits its keys evenly along their leading "
                                 "principal direction. random: random directions through the "
-                                "origin.");
-  tree.field.worth_trying = [choices = tree.field.choices](Index) {
-    return std::vector<Value>(choices.begin(), choices.end());
+                                "origin. learned: from the median tree, for the outputs of exact "
+                                "attention.");
+  // A learned tree takes seconds, and is compared where it is asked for.
+  tree.field.worth_trying = [](Index) {
+    return std::vector<Value>{std::string("median"), std::string("random")};
   };
-  return {std::move(height), std::move(branching), std::move(tree)};
+  auto steps = int_field<P, int>("steps", "Steps", "steps", &P::steps, 1, 10000, Axis::log2,
+                                 "Steps of learning, each on 256 queries. Only for a learned "
+                                 "tree.");
+  auto cost = real_field<P>("cost", "Cost limit", "", &P::cost, 0.01, 1000, Axis::log2,
+                            "Pairs that may meet in the leaves of a learned tree, as a multiple "
+                            "of those of a balanced tree: χ times the leaves.");
+  return {std::move(height), std::move(branching), std::move(tree), std::move(steps),
+          std::move(cost)};
 }
 
 }  // namespace fovea

@@ -33,32 +33,54 @@ struct Planning {
                                   const Sizes& more = {}) const;
 };
 
-enum class Mask { either, causal_in_paper, bidirectional_in_paper };
+/// Which masks the paper defines. Where it is one of two, the other is offered and labelled, except
+/// where there is no causal form: then planning under a causal mask is refused.
+enum class Mask { either, causal_in_paper, bidirectional_in_paper, bidirectional_only };
+
+/// `papers`: exact attention and the variants of the four papers, which commands and the window
+/// take unless asked for others. `baselines`: what the papers' tables compare with.
+enum class Group { papers, baselines };
+inline constexpr Group all_groups[] = {Group::papers, Group::baselines};
+
+/// "papers", "baselines".
+std::string name_of(Group group);
+
+/// Which attention a tree of the variant is learned for (core/learning).
+enum class TreeAttention { none, fine, coarse };
 
 struct Variant {
   std::string id, label, paper;
-  std::string formula;       // as shown in the form, Unicode mathematics
-  std::string summary;       // one sentence: what it keeps
-  Mask mask = Mask::either;  // what the paper defines; the other is offered and labelled
-  bool reference = false;    // exact attention, with which all others are compared
-  bool quick = false;        // long heads take moments: the first start shows it for them too
+  std::string formula;  // as shown in the form, Unicode mathematics
+  std::string summary;  // one sentence: what it keeps
+  Mask mask = Mask::either;
+  Group group = Group::papers;
+  bool reference = false;       // exact attention, with which all others are compared
+  bool quick = false;           // long heads take moments: the first start shows it for them too
+  bool rows_sum_to_one = true;  // rows of P, where a key is attended at all
+  bool signed_entries = false;  // entries of P may be negative
   /// Tensors that its plans hold, all of which may be given instead of being derived.
   std::vector<TensorField> structure = {};
   /// Stages of planning that are learning, which the paper does once and beforehand: the benchmark
   /// leaves them out of the time of a run.
   std::vector<std::string> learning_stages = {};
-  std::vector<DiagnosticSource> diagnostics = {};  // the figures of its own paper
+  TreeAttention tree_attention = TreeAttention::none;  // has the fields of tree_fields() if any
+  std::vector<DiagnosticSource> diagnostics = {};      // the figures of its own paper
   Schema schema = {};
   std::function<Plan(const Problem&, const Values&, Planning&)> planner = {};
 
+  bool has_causal_form() const { return mask != Mask::bidirectional_only; }
+
   /// Checks the values and plans; a note says what of a given structure it does not take. Throws
-  /// UsageError for bad values, InputError for a given structure of the wrong shape, and for one of
-  /// which it takes nothing.
+  /// UsageError for bad values and for a mask that there is no form of, InputError for a given
+  /// structure of the wrong shape, and for one of which it takes nothing.
   Plan plan(const Problem& problem, const Values& values, Planning& planning) const;
 };
 
 /// THE table, in the order in which variants are shown; the reference is first.
 std::span<const Variant> variants();
+
+/// Those of one group, in the order of the table.
+std::vector<const Variant*> variants_of(Group group);
 
 /// Throws UsageError naming the known ids.
 const Variant& find_variant(std::string_view id);
@@ -97,5 +119,14 @@ Variant strided_variant();
 Variant tf_variant();
 Variant tc_variant();
 Variant hyper_variant();
+Variant window_variant();
+Variant longformer_variant();
+Variant bigbird_variant();
+Variant kde_variant();
+Variant linformer_variant();
+Variant sinkhorn_variant();
+Variant synthesizer_variant();
+Variant linear_variant();
+Variant performer_variant();
 
 }  // namespace fovea

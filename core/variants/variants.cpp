@@ -8,9 +8,11 @@ namespace fovea {
 namespace {
 
 std::vector<Variant>& table() {
-  static std::vector<Variant> rows{exact_variant(),   h1d_variant(), fixed_variant(),
-                                   strided_variant(), tf_variant(),  tc_variant(),
-                                   hyper_variant()};
+  static std::vector<Variant> rows{
+      exact_variant(),      h1d_variant(),         fixed_variant(),  strided_variant(),
+      tf_variant(),         tc_variant(),          hyper_variant(),  window_variant(),
+      longformer_variant(), bigbird_variant(),     kde_variant(),    linformer_variant(),
+      sinkhorn_variant(),   synthesizer_variant(), linear_variant(), performer_variant()};
   return rows;
 }
 
@@ -18,6 +20,17 @@ std::vector<Variant>& table() {
 
 std::span<const Variant> variants() {
   return table();
+}
+
+std::vector<const Variant*> variants_of(Group group) {
+  std::vector<const Variant*> found;
+  for (const Variant& variant : table())
+    if (variant.group == group) found.push_back(&variant);
+  return found;
+}
+
+std::string name_of(Group group) {
+  return group == Group::papers ? "papers" : "baselines";
 }
 
 void add_variant(Variant row) {
@@ -85,6 +98,8 @@ const std::vector<float>& Planning::reals(std::string_view name, const SymbolicS
 
 Plan Variant::plan(const Problem& problem, const Values& values, Planning& planning) const {
   check_values(schema, values);
+  if (problem.causal && !has_causal_form())
+    throw UsageError(label + " has no causal form; expected a head without a causal mask");
   planning.run.check();
   const std::vector<std::string> unused = left_over(*this, planning.given);
   planning.sizes = {{"n", problem.n()}, {"d", problem.d()}};

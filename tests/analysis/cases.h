@@ -15,7 +15,15 @@ inline std::vector<Case> small_cases() {
           {"strided", {{"stride", "6"}}},
           {"tf", {{"height", "2"}}},
           {"tc", {{"height", "3"}}},
-          {"hyper", {{"block", "5"}, {"samples", "6"}, {"min_length", "8"}}}};
+          {"hyper", {{"block", "5"}, {"samples", "6"}, {"min_length", "8"}}},
+          {"longformer", {{"width", "3"}}},
+          {"bigbird", {{"block", "3"}, {"random", "2"}}},
+          {"kde", {{"block", "5"}, {"samples", "6"}}},
+          {"linformer", {{"rank", "5"}}},
+          {"sinkhorn", {{"block", "6"}}},
+          {"synthesizer", {{"rank", "3"}}},
+          {"linear", {}},
+          {"performer", {{"features", "7"}}}};
 }
 
 /// Every case, with and without a causal mask, at a few lengths.
@@ -23,7 +31,7 @@ template <class Use>
 void for_small_instances(Use use) {
   const Backend& backend = *backends().front();
   for (const Case& c : small_cases())
-    for (const bool causal : {false, true})
+    for (const bool causal : masks_of(c.id))
       for (const Index n : {1, 16, 37}) {
         const Problem problem = make_data(Data::gaussian, n, 3, 4, causal);
         use(make_instance(backend, problem, c.id, c.settings));

@@ -112,7 +112,7 @@ TEST_CASE("metrics equal those of the dense matrices") {
         error += (q(i, j) - p(i, j)) * (q(i, j) - p(i, j));
         norm += p(i, j) * p(i, j);
         row_variation += std::abs(q(i, j) - p(i, j)) / 2;
-        if (q(i, j) > 0) mass += p(i, j), nonzero += 1;
+        if (q(i, j) != 0) mass += p(i, j), nonzero += 1;
         if (p(i, j) > 0 && q(i, j) > 0) row_kl += p(i, j) * std::log(p(i, j) / q(i, j));
         if (p(i, j) > 0 && !(q(i, j) > 0)) finite = false;
         if (q(i, j) > 0) reverse += q(i, j) * std::log(q(i, j) / p(i, j));

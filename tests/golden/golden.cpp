@@ -30,6 +30,33 @@ Structure golden_tree() {
   return given;
 }
 
+// E_rj = (((r + j) mod 3) - 1) / 2, F_rj = (((3r + 2j) mod 5) - 1) / 4.
+Structure golden_projections() {
+  std::vector<float> e, f;
+  for (int r = 0; r < 2; ++r)
+    for (int j = 0; j < 8; ++j) {
+      e.push_back(static_cast<float>((r + j) % 3 - 1) / 2);
+      f.push_back(static_cast<float>((3 * r + 2 * j) % 5 - 1) / 4);
+    }
+  Structure given;
+  given.set({"project_k", {2, 8}, std::move(e)});
+  given.set({"project_v", {2, 8}, std::move(f)});
+  return given;
+}
+
+// R1_ir = (((i + 2r) mod 5) - 2) / 2, R2_rj = (((3j + r) mod 7) - 3) / 4.
+Structure golden_factors() {
+  std::vector<float> of_queries, of_keys;
+  for (int i = 0; i < 8; ++i)
+    for (int r = 0; r < 2; ++r) of_queries.push_back(static_cast<float>((i + 2 * r) % 5 - 2) / 2);
+  for (int r = 0; r < 2; ++r)
+    for (int j = 0; j < 8; ++j) of_keys.push_back(static_cast<float>((3 * j + r) % 7 - 3) / 4);
+  Structure given;
+  given.set({"query_factors", {8, 2}, std::move(of_queries)});
+  given.set({"key_factors", {2, 8}, std::move(of_keys)});
+  return given;
+}
+
 std::vector<Golden> table() {
   std::vector<Golden> rows{
       {"exact", "exact", {}, false, {3.218265, -.151889}, 229.333898},
@@ -55,11 +82,65 @@ std::vector<Golden> table() {
        {{"block", "2"}, {"samples", "4"}, {"min_length", "0"}},
        false,
        {2.848720, .053168},
-       246.440765}};
+       246.440765},
+      {"window", "window", {{"width", "2"}}, false, {4.381205, -.334988}, 281.098210},
+      {"window causal", "window", {{"width", "2"}}, true, {3.582207, -.263147}, 250.372570},
+      {"longformer", "longformer", {{"width", "1"}}, false, {2.861706, .751158}, 239.322346}};
   rows[6].given = rows[7].given = golden_tree();
   for (const char* name : {"query_order", "key_order"})
     rows[8].given.set(name, std::vector{0, 1, 2, 3, 4, 5, 6, 7});
   rows[8].given.set("sampled_keys", std::vector{0, 3, 6, 6});
+  rows.push_back({"kde",
+                  "kde",
+                  {{"block", "2"}, {"samples", "4"}},
+                  false,
+                  {2.145647, .185762},
+                  201.532811,
+                  rows[8].given});
+  rows.push_back({"bigbird",
+                  "bigbird",
+                  {{"block", "1"}, {"random", "1"}},
+                  false,
+                  {3.722548, .380716},
+                  245.024149});
+  rows.back().given.set({"random_blocks", {8, 1}, std::vector{-1, 5, 6, 1, 2, 2, 3, -1}});
+  rows.push_back(
+      {"linformer", "linformer", {{"rank", "2"}}, false, {5.536162, -.660574}, 437.704379});
+  rows.back().given = golden_projections();
+  rows.push_back({"synthesizer",
+                  "synthesizer",
+                  {{"rank", "2"}},
+                  false,
+                  {3.587066, -.206999},
+                  229.103993,
+                  golden_factors()});
+  rows.push_back({"synthesizer causal",
+                  "synthesizer",
+                  {{"rank", "2"}},
+                  true,
+                  {2.309912, -.103365},
+                  170.154030,
+                  golden_factors()});
+  rows.push_back({"linear", "linear", {}, false, {3.580150, .157673}, 250.956994});
+  rows.push_back({"linear causal", "linear", {}, true, {2.686882, -.009426}, 180.407172});
+  Structure directions;
+  directions.set({"features", {3, 2}, std::vector{1.0f, .5f, -.5f, 1.0f, .25f, -1.5f}});
+  rows.push_back({"performer",
+                  "performer",
+                  {{"features", "3"}},
+                  false,
+                  {3.239885, .011427},
+                  221.159381,
+                  directions});
+  rows.push_back({"performer causal",
+                  "performer",
+                  {{"features", "3"}},
+                  true,
+                  {2.617052, -.011807},
+                  166.645971,
+                  directions});
+  rows.push_back(
+      {"sinkhorn", "sinkhorn", {{"block", "2"}}, false, {3.838425, .214247}, 274.320702});
   return rows;
 }
 

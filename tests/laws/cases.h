@@ -23,6 +23,9 @@ const std::vector<Case>& all_cases();
 
 std::string describe(const Case& c);
 
+/// Whether the mask is causal: false, and true where the variant has a causal form.
+std::vector<bool> masks_of(const std::string& id);
+
 struct Shape {
   Index n, d, dv;
 };

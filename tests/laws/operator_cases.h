@@ -17,7 +17,7 @@ void for_all(Law law, Index longest = 1 << 20) {
   int turn = 0;
   for (const Case& c : cases())
     for (const Shape& shape : shapes())
-      for (bool causal : {false, true}) {
+      for (const bool causal : masks_of(c.id)) {
         if (shape.n > longest) continue;
         const auto data = static_cast<Data>(turn++ % 4);
         const Problem problem = make_data(data, shape.n, shape.d, shape.dv, causal, c.head);

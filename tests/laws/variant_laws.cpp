@@ -6,8 +6,11 @@ namespace fovea::test {
 namespace {
 
 std::vector<VariantLaws>& list() {
-  static std::vector<VariantLaws> laws{exact_laws(), h1d_laws(), fixed_laws(), strided_laws(),
-                                       tf_laws(),    tc_laws(),  hyper_laws()};
+  static std::vector<VariantLaws> laws{
+      exact_laws(),      h1d_laws(),         fixed_laws(),  strided_laws(),
+      tf_laws(),         tc_laws(),          hyper_laws(),  window_laws(),
+      longformer_laws(), bigbird_laws(),     kde_laws(),    linformer_laws(),
+      sinkhorn_laws(),   synthesizer_laws(), linear_laws(), performer_laws()};
   return laws;
 }
 
@@ -41,6 +44,10 @@ const std::vector<Shape>& all_shapes() {
       {1, 3, 5},    {2, 1, 1},  {3, 3, 2},   {15, 64, 3},  {16, 3, 16},   {17, 80, 17}, {63, 1, 64},
       {64, 64, 64}, {65, 3, 1}, {97, 80, 5}, {127, 3, 80}, {200, 64, 31}, {257, 3, 20}};
   return list;
+}
+
+std::vector<bool> masks_of(const std::string& id) {
+  return find_variant(id).has_causal_form() ? std::vector{false, true} : std::vector{false};
 }
 
 std::string describe(const Case& c) {

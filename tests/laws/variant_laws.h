@@ -17,6 +17,7 @@ namespace fovea::test {
 struct ExactSettings {
   Settings settings;
   Structure given = {};
+  bool same_sums = true;  // false: equal in theory, by other sums of exp(S)
 };
 inline constexpr Index exact_settings_n = 63, exact_settings_d = 5;
 
@@ -27,7 +28,8 @@ struct VariantLaws {
   std::vector<Case> cases;
   std::vector<ExactSettings> exact_settings = {};
   bool never_exact = false;  // there are no such settings
-  /// Of row i of P, where the cases say that rows need not sum to 1.
+  /// Of row i of P, where the cases say that rows need not sum to 1; empty: only the formula
+  /// knows.
   std::function<double(const Instance&, Index i)> row_sum = {};
 };
 
@@ -46,5 +48,14 @@ VariantLaws strided_laws();
 VariantLaws tf_laws();
 VariantLaws tc_laws();
 VariantLaws hyper_laws();
+VariantLaws window_laws();
+VariantLaws longformer_laws();
+VariantLaws bigbird_laws();
+VariantLaws kde_laws();
+VariantLaws linformer_laws();
+VariantLaws sinkhorn_laws();
+VariantLaws synthesizer_laws();
+VariantLaws linear_laws();
+VariantLaws performer_laws();
 
 }  // namespace fovea::test

@@ -38,8 +38,10 @@ Dense<Real> tf(const Instance& x) {
       x.problem, [&](Index i, Index j) { return same(i, j, reach[static_cast<std::size_t>(i)]); });
 }
 
-// As chosen, or the mean over the depths.
+// As chosen, or the mean over the depths; learned with the tree, it is what the plan says.
 double alpha_of(const Instance& x, std::size_t depth, std::size_t depths) {
+  if (Parameters{x}.text("tree") == "learned")
+    return static_cast<double>(x.plan->structure.reals("alpha").at(depth));
   const auto& chosen = std::get<std::vector<double>>(Parameters{x}.value("alpha"));
   return chosen.empty() ? 1.0 / static_cast<double>(depths) : chosen[depth];
 }
@@ -99,7 +101,11 @@ VariantLaws tf_laws() {
       {{.settings = {{"height", "3"}}},
        {.settings = {{"height", "5"}, {"tree", "random"}, {"empty", "ancestor"}}, .random = true},
        {.settings = {{"branching", "3,4"}, {"empty", "ancestor"}}},
-       {.settings = {{"branching", "5"}, {"tree", "random"}}, .random = true}});
+       {.settings = {{"branching", "5"}, {"tree", "random"}}, .random = true},
+       {.settings = {{"height", "3"}, {"tree", "learned"}, {"steps", "5"}, {"cost", "4"}},
+        .random = true},
+       {.settings = {{"branching", "3,3"}, {"tree", "learned"}, {"steps", "5"}, {"cost", "4"}},
+        .random = true}});
   laws.exact_settings = {{{{"height", "0"}}}, {{}, one_leaf(exact_settings_d)}};
   return laws;
 }
@@ -109,7 +115,9 @@ VariantLaws tc_laws() {
       laws_from("tc", [](auto real, const Instance& x) { return tc<decltype(real)>(x); },
                 {{.settings = {{"height", "3"}}},
                  {.settings = {{"height", "4"}, {"alpha", "0.5,-0.25,1,0,0.125"}}},
-                 {.settings = {{"branching", "3,2"}, {"tree", "random"}}, .random = true}});
+                 {.settings = {{"branching", "3,2"}, {"tree", "random"}}, .random = true},
+                 {.settings = {{"height", "3"}, {"tree", "learned"}, {"steps", "5"}, {"cost", "4"}},
+                  .random = true}});
   for (Case& c : laws.cases) c.rows_sum_to_one = false;
   laws.row_sum = tc_row_sum;
   laws.never_exact = true;  // the weights of a leaf do not depend on q and k

@@ -1,0 +1,301 @@
+// fovea fit: learns the tree of tree attention for the heads of a source, and writes it.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "cli/commands.h"
+#include "cli/fit_report.h"
+#include "cli/options.h"
+#include "data/error.h"
+#include "data/fnv1a.h"
+#include "io/atomic_file.h"
+#include "io/fit_file.h"
+#include "report/json_output.h"
+#include "variants/learned_tree.h"
+#include "variants/tree_tensors.h"
+
+namespace fovea {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double told_every = 2, written_every = 5;  // seconds
+constexpr Index steps_a_round = 5;                   // of each head, between reports
+
+struct FitOptions {
+  SourceOptions source;
+  HeadOptions heads;
+  BackendOptions backend;
+  ParameterOptions parameters;
+  std::string variant, output, resume, credit = "path";
+  std::optional<Index> steps;
+  Index bootstrap = 0;
+  bool json = false;
+};
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string hash_text(std::uint64_t hash) {
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[hash >> shift & 15];
+  return text;
+}
+
+std::uint64_t hash_of(const Problem& problem, std::uint64_t before) {
+  for (const MatrixView m : {problem.q, problem.k, problem.v})
+    for (Index i = 0; i < m.rows; ++i)
+      before = fnv1a({reinterpret_cast<const char*>(m.row(i)),
+                      static_cast<std::size_t>(m.cols) * sizeof(float)},
+                     before);
+  return before;
+}
+
+/// The trainers of the heads, and what is written of them.
+class Fitting {
+ public:
+  Fitting(const FitOptions& options, const Source& source, const Console& console)
+      : options_(options), console_(console), variant_(find_variant(options.variant)) {
+    const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
+    report_.variant = &variant_;
+    report_.values = options.parameters.applied(variant_, layer.n());
+    fit_ = fit_of(variant_, report_.values);
+    steps_ = options.steps.value_or(fit_.parameters.steps);
+    report_.source = source.path;
+    report_.layer = options.heads.layer_in(source);
+    report_.seed = options.parameters.seed;
+    report_.leaves = 1;
+    for (const int children : fit_.shape.branching) report_.leaves *= children;
+    heads_ = options.heads.heads_in(source);
+  }
+
+  void begin(const Source& source, const Backend& backend) {
+    std::uint64_t hash = fnv1a("");
+    Profile profile;
+    Run run{profile, console_.stop};
+    for (const Index head : heads_) {
+      run.check();
+      const Problem problem = options_.heads.problem(source, head);
+      hash = hash_of(problem, hash);
+      LearningOptions learning =
+          learning_options(fit_.parameters, fit_.goal, options_.parameters.seed, head);
+      learning.bootstrap = options_.bootstrap;
+      learning.credit = options_.credit == "dense" ? Credit::dense : Credit::path;
+      trainers_.push_back(
+          make_trainer(fit_, learning, problem, options_.parameters.seed, backend, run));
+      scale_ = problem.scale;
+      causal_ = problem.causal;
+    }
+    set_about(hash);
+    if (!options_.resume.empty()) resume();
+    first_ = trainers_.front().steps();
+    target_ = first_ + steps_;
+  }
+
+  /// Until all heads have learned, or Ctrl-C: then what was learned is written first.
+  void learn(const Backend& backend) {
+    start_ = Clock::now();
+    double told = 0, written = 0;
+    try {
+      write();
+      while (!done()) {
+        round(backend);
+        const double now = seconds_since(start_);
+        if (now - told >= told_every || told == 0) tell(told = now);
+        if (now - written < written_every) continue;
+        write();
+        written = now;
+      }
+    } catch (const Cancelled&) {
+      write();
+      console_.err << "stopped after " << steps_text() << ". The best trees so far are in "
+                   << options_.output << "; --resume " << options_.output << " goes on\n";
+      throw;
+    }
+    write();
+    for (std::size_t h = 0; h < trainers_.size(); ++h)
+      if (trainers_[h].diverged())
+        console_.err << "head " << heads_[h] << ": learning diverged after "
+                     << plural(trainers_[h].steps(), "step")
+                     << ". The best tree of before is kept\n";
+  }
+
+  FitReport report() {
+    report_.output = options_.output;
+    report_.seconds = seconds_since(start_);
+    report_.bootstrap = options_.bootstrap;
+    report_.credit = options_.credit;
+    for (std::size_t h = 0; h < trainers_.size(); ++h)
+      report_.heads.push_back({.head = heads_[h],
+                               .steps = trainers_[h].steps(),
+                               .diverged = trainers_[h].diverged(),
+                               .start = trainers_[h].start().measured,
+                               .best = trainers_[h].best(),
+                               .curve = trainers_[h].curve()});
+    return report_;
+  }
+
+ private:
+  void set_about(std::uint64_t hash) {
+    std::string heads;
+    for (const Index head : heads_) heads += (heads.empty() ? "" : ",") + std::to_string(head);
+    about_ = {{"variant", variant_.id}, {"layer", std::to_string(report_.layer)}, {"heads", heads}};
+    for (std::size_t f = 0; f < variant_.schema.size(); ++f)
+      if (variant_.schema[f].id != "steps")
+        about_.emplace_back(variant_.schema[f].id, "'" + to_text(report_.values[f]) + "'");
+    about_.emplace_back("bootstrap", std::to_string(options_.bootstrap));
+    about_.emplace_back("credit", options_.credit);
+    about_.emplace_back("seed", std::to_string(report_.seed));
+    about_.emplace_back("scale", format_exactly(scale_));
+    about_.emplace_back("causal", causal_ ? "true" : "false");
+    about_.emplace_back("a hash of Q, K and V of", hash_text(hash));
+  }
+
+  void resume() {
+    const FitFile file = read_fit(options_.resume);
+    check_about(options_.resume, file, about_);
+    if (file.states.size() != trainers_.size())
+      throw InputError(options_.resume, std::to_string(file.states.size()) +
+                                            " heads found; expected " +
+                                            std::to_string(trainers_.size()));
+    try {
+      for (std::size_t h = 0; h < trainers_.size(); ++h) trainers_[h].restore(file.states[h]);
+    } catch (const InputError& error) {
+      throw InputError(options_.resume, error.what());
+    }
+  }
+
+  bool done() const {
+    return std::ranges::all_of(
+        trainers_, [&](const Trainer& t) { return t.diverged() || t.steps() >= target_; });
+  }
+
+  void round(const Backend& backend) {
+    Profile profile;
+    Run run{profile, console_.stop};
+    backend.share_out(static_cast<Index>(trainers_.size()), run, [&](Index h) {
+      Profile own;
+      Run of_head{own, console_.stop};
+      Trainer& trainer = trainers_[static_cast<std::size_t>(h)];
+      // After Ctrl-C some heads are behind others. They catch up.
+      trainer.learn(std::min(target_, trainer.steps() + steps_a_round), of_head);
+    });
+  }
+
+  Index steps_done() const {
+    Index least = target_;
+    for (const Trainer& t : trainers_)
+      if (!t.diverged()) least = std::min(least, t.steps());
+    return least;
+  }
+  std::string steps_text() const {
+    return std::to_string(steps_done()) + " of " + plural(target_, "step");
+  }
+
+  void tell(double seconds) const {
+    double error = 0, cost = 0;
+    for (const Trainer& t : trainers_) {
+      error += t.best().measured.held_out_error;
+      cost += t.best().measured.cost(report_.leaves);
+    }
+    const auto count = static_cast<double>(trainers_.size());
+    const auto done = static_cast<double>(steps_done() - first_),
+               left = static_cast<double>(target_ - steps_done());
+    console_.err << steps_text() << ", held-out error " << format_plain(error / count)
+                 << ", χ times leaves " << format_plain(cost / count)
+                 << (count > 1 ? " in the mean over heads" : "");
+    if (done > 0) console_.err << ", " << format_time(1e3 * seconds * left / done) << " left";
+    console_.err << '\n';
+  }
+
+  void write() const {
+    FitFile file{.about = about_, .trees = {}, .states = {}};
+    for (const Trainer& trainer : trainers_) {
+      Structure tree;
+      set_tree(tree, trainer.best().tree);
+      if (fit_.goal.coarse) tree.set("alpha", trainer.best().alpha);
+      file.trees.push_back(std::move(tree));
+      file.states.push_back(trainer.state());
+    }
+    write_fit(options_.output, file);
+  }
+
+  const FitOptions& options_;
+  const Console& console_;
+  const Variant& variant_;
+  Fit fit_;
+  FitReport report_;
+  std::vector<Index> heads_;
+  std::vector<Trainer> trainers_;
+  std::vector<std::pair<std::string, std::string>> about_;
+  Index steps_ = 0, first_ = 0, target_ = 0;
+  double scale_ = 0;
+  bool causal_ = false;
+  Clock::time_point start_;
+};
+
+void run_fit(const FitOptions& options, const Console& console) {
+  const auto ending = std::filesystem::path(options.output).extension();
+  if (!ending.empty() && ending != ".safetensors")
+    throw UsageError("-o " + options.output + "; expected a name that ends in .safetensors");
+  require_writable(options.output);
+  const Source source = options.source.load();
+  Fitting fitting(options, source, console);
+  const auto backend = options.backend.make();
+  fitting.begin(source, *backend);
+  fitting.learn(*backend);
+  if (options.json)
+    print(console.out, to_json(fitting.report()));
+  else
+    print(console.out, fitting.report());
+}
+
+}  // namespace
+
+void add_fit_command(CLI::App& program, Work& chosen) {
+  auto* command = program.add_subcommand(
+      "fit", "Learn the tree of tree attention for the heads of a source, and write it");
+  auto options = std::make_shared<FitOptions>();
+  options->source.add_to(*command);
+  command->add_option("--variant", options->variant, "tf, or tc, which learns alpha too")
+      ->required();
+  options->parameters.add_to(*command);
+  options->heads.add_to(*command, "all", true);
+  options->backend.add_to(*command);
+  command
+      ->add_option("--steps", options->steps,
+                   "Steps of learning, each on 256 queries; with --resume so many more. Default: "
+                   "the parameter `steps`")
+      ->check(CLI::Range(1, 1000000));
+  command
+      ->add_option("--bootstrap", options->bootstrap,
+                   "First so many steps at each smaller height, from 1 on (Algorithm 1 of "
+                   "Treeformer); 0: none")
+      ->check(CLI::Range(0, 100000))
+      ->capture_default_str();
+  command
+      ->add_option("--credit", options->credit,
+                   "What a decision of the tree is credited with. path: the change of the loss if "
+                   "it alone were taken the other way. dense: all leaves on both sides, as in the "
+                   "paper")
+      ->check(CLI::IsMember({"path", "dense"}))
+      ->capture_default_str();
+  command
+      ->add_option("-o,--output", options->output,
+                   "Write the best trees to this .safetensors file, which --structure takes; it is "
+                   "always whole, and kept up to date while learning")
+      ->required()
+      ->check(refuse_empty);
+  command
+      ->add_option("--resume", options->resume,
+                   "Go on where this file of an earlier fit of the same heads was written")
+      ->check(refuse_empty);
+  command->add_flag("--json", options->json,
+                    "One JSON document on standard output, with the curves of learning");
+  command->callback([&chosen, options] {
+    chosen = [options](const Console& console) { run_fit(*options, console); };
+  });
+}
+
+}  // namespace fovea

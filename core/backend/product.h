@@ -1,0 +1,14 @@
+// Products of plain matrices with the loops of the CPU back end.
+#pragma once
+
+#include "backend/isa/attend.h"
+#include "backend/workers.h"
+
+namespace fovea {
+
+/// a b, [m, k] times [k, n], in float32: sums of at most 2048 products, which are then added. The
+/// result depends on neither the number of threads nor on rows of `a` beside its own.
+Matrix product(MatrixView a, MatrixView b, const isa::Loops& loops, Workers& workers,
+               const std::stop_token& stop);
+
+}  // namespace fovea

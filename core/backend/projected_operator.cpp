@@ -1,0 +1,161 @@
+#include "backend/projected_operator.h"
+
+#include <limits>
+
+#include "data/pixels.h"
+
+namespace fovea {
+namespace {
+
+constexpr Index rows_at_once = 128;  // of P, whose entries are in memory together
+
+// The head of the tiles: other queries and keys, which the plan owns.
+Problem inner_problem(const Plan& plan, const Problem& outer) {
+  const auto& projected = std::get<ProjectedPlan>(plan.form);
+  Problem inner = outer;
+  inner.q = projected.queries;
+  inner.k = inner.v = projected.keys;
+  inner.scale = projected.scale;
+  return inner;
+}
+
+std::shared_ptr<const Plan> inner_plan(const Plan& plan) {
+  const auto& projected = std::get<ProjectedPlan>(plan.form);
+  return std::make_shared<const Plan>(
+      Plan{.n = projected.queries.rows(), .causal = plan.causal, .form = projected.tiles});
+}
+
+// V as [blocks, block * dv], so that one product mixes all places of a block.
+Matrix in_blocks(MatrixView v, Index block) {
+  const Index blocks = (v.rows + block - 1) / block;
+  Matrix out(blocks, block * v.cols);
+  for (Index j = 0; j < v.rows; ++j)
+    std::copy_n(v.row(j), v.cols, out.row(j / block) + j % block * v.cols);
+  return out;
+}
+
+class ProjectedOperator final : public Operator {
+ public:
+  ProjectedOperator(std::shared_ptr<const Plan> plan, const Problem& problem,
+                    const Backend& backend, Product product, Run& run)
+      : Operator(std::move(plan), problem),
+        projected_(std::get<ProjectedPlan>(this->plan().form)),
+        product_(std::move(product)),
+        inner_(backend.bind(inner_plan(this->plan()), inner_problem(this->plan(), problem), run)) {}
+
+ private:
+  bool mixed() const { return !projected_.mix.empty(); }
+  IndexRange mixtures() const { return {projected_.own, projected_.own + projected_.mixtures()}; }
+
+  Output do_apply(MatrixView v, Run& run) const override {
+    if (!mixed()) return inner_->apply(v, run);
+    const Matrix values = mixed_values(v, run);
+    const Output inner = inner_->apply(values, run);
+    return {Matrix::copy_of(inner.z.view().slice({0, plan().n})), {}};
+  }
+
+  // [N, dv]: the tokens, if they are columns, then the mixtures.
+  Matrix mixed_values(MatrixView v, Run& run) const {
+    const auto stage = run.profile.stage("mix values");
+    const Index block = projected_.block;
+    const Matrix blocks = block == 1 ? Matrix() : in_blocks(v, block);
+    const Matrix mixes = product_(projected_.mix, block == 1 ? v : blocks.view(), run);
+    Matrix values(projected_.queries.rows(), v.cols);
+    for (Index j = 0; j < projected_.own; ++j) std::copy_n(v.row(j), v.cols, values.row(j));
+    for (Index u = 0; u < projected_.mixtures(); ++u)
+      std::copy_n(mixes.row(u / block) + u % block * v.cols, v.cols,
+                  values.row(projected_.own + u));
+    return values;
+  }
+
+  Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
+    if (!mixed()) return inner_->tile(rows, cols, pool, run);
+    const auto stage = run.profile.stage("entries");
+    if (pool.kind == Pool::Kind::none) return entries(rows, cols, run);
+    Matrix out(pool.rows, pool.cols);
+    for (Index pixel = 0; pixel < pool.rows; ++pixel) {
+      IndexRange queries = pixel_tokens(pixel, rows, pool.rows);
+      if (pool.one_row) {
+        const Index drawn = drawn_row(rows, pool, pixel);
+        queries = {drawn, drawn + 1};
+      }
+      pool_row(queries, cols, pool, out.row(pixel), run);
+      run.reached(static_cast<double>(pixel + 1) / static_cast<double>(pool.rows));
+    }
+    return out;
+  }
+
+  // One row of pixels.
+  void pool_row(IndexRange queries, IndexRange cols, const Pool& pool, float* out, Run& run) const {
+    std::vector<double> sum(static_cast<std::size_t>(pool.cols));
+    std::fill_n(out, pool.cols, -std::numeric_limits<float>::infinity());
+    for (Index begin = queries.begin; begin < queries.end; begin += rows_at_once) {
+      const Matrix p = entries({begin, std::min(begin + rows_at_once, queries.end)}, cols, run);
+      for (Index r = 0; r < p.rows(); ++r)
+        for (Index c = 0; c < pool.cols; ++c)
+          for (Index j = pixel_begin(c, cols.size(), pool.cols);
+               j < pixel_begin(c + 1, cols.size(), pool.cols); ++j) {
+            sum[static_cast<std::size_t>(c)] += static_cast<double>(p(r, j));
+            out[c] = std::max(out[c], p(r, j));
+          }
+    }
+    if (pool.kind == Pool::Kind::max) return;
+    for (Index c = 0; c < pool.cols; ++c)
+      out[c] = static_cast<float>(
+          sum[static_cast<std::size_t>(c)] /
+          static_cast<double>(queries.size() * pixel_extent(c, cols.size(), pool.cols)));
+  }
+
+  Matrix entries(IndexRange rows, IndexRange cols, Run& run) const {
+    run.check();
+    Run quiet = run.quiet();
+    const Matrix weights = inner_->tile(rows, mixtures(), quiet);
+    Matrix out =
+        projected_.block == 1 ? product_(weights, mix_of(cols), quiet) : spread(weights, cols);
+    if (projected_.own > 0) {
+      const Matrix own = inner_->tile(rows, cols, quiet);
+      for (Index r = 0; r < rows.size(); ++r)
+        for (Index c = 0; c < cols.size(); ++c) out(r, c) += own(r, c);
+    }
+    return out;
+  }
+
+  MatrixView mix_of(IndexRange cols) const {
+    MatrixView part = projected_.mix;
+    part.data += cols.begin;
+    part.cols = cols.size();
+    return part;
+  }
+
+  // A query attends few mixtures, each of which is spread over the same place of all blocks.
+  Matrix spread(const Matrix& weights, IndexRange cols) const {
+    const Index block = projected_.block;
+    Matrix out(weights.rows(), cols.size());
+    for (Index r = 0; r < weights.rows(); ++r)
+      for (Index u = 0; u < weights.cols(); ++u) {
+        const float weight = weights(r, u);
+        if (weight == 0) continue;
+        const float* mix = projected_.mix.row(u / block);
+        const Index place = u % block;
+        const Index first = (cols.begin - place + block - 1) / block;
+        for (Index b = std::max<Index>(first, 0); b * block + place < cols.end; ++b)
+          out(r, b * block + place - cols.begin) += weight * mix[b];
+      }
+    return out;
+  }
+
+  const ProjectedPlan& projected_;
+  Product product_;
+  std::unique_ptr<Operator> inner_;
+};
+
+}  // namespace
+
+std::unique_ptr<Operator> make_projected_operator(std::shared_ptr<const Plan> plan,
+                                                  const Problem& problem, const Backend& backend,
+                                                  Product product, Run& run) {
+  return std::make_unique<ProjectedOperator>(std::move(plan), problem, backend, std::move(product),
+                                             run);
+}
+
+}  // namespace fovea

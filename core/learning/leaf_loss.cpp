@@ -1,0 +1,156 @@
+#include "learning/leaf_loss.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace fovea {
+namespace {
+
+using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Rows = Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>;
+using Column = Eigen::ArrayXf;
+
+Rows rows_of(MatrixView m) {
+  return {m.data, m.rows, m.cols, Eigen::OuterStride<>(m.stride)};
+}
+
+bool forbidden(float logit) {
+  return logit <= LeafBatch::no_pair / 2;
+}
+
+/// The output of every query in its own leaf, and the log of the sum of exp(S) there.
+struct Outputs {
+  RowMajor z;              // [queries, dv]
+  std::vector<float> lse;  // no_pair: no key
+};
+
+/// Writes dE/da and returns the outputs in the queries' own leaves.
+Outputs find_outputs(const LeafBatch& batch, MembershipGradient& out) {
+  const Index count = batch.logits.rows;
+  const Rows s = rows_of(batch.logits), v = rows_of(batch.values), t = rows_of(batch.targets);
+  const Column zero_loss = t.rowwise().squaredNorm().array();
+  Outputs own{RowMajor::Zero(count, v.cols()),
+              std::vector<float>(static_cast<std::size_t>(count), LeafBatch::no_pair)};
+  for (Index l = 0; l < batch.leaves(); ++l) {
+    const Index begin = batch.leaf_begin[static_cast<std::size_t>(l)],
+                size = batch.leaf_begin[static_cast<std::size_t>(l) + 1] - begin;
+    if (size == 0) {
+      for (Index i = 0; i < count; ++i) out.queries(i, l) = zero_loss(i);
+      continue;
+    }
+    const auto logits = s.middleCols(begin, size).array();
+    const Column most = logits.rowwise().maxCoeff();
+    const RowMajor weight = (logits.colwise() - most).exp();
+    const Column sum = weight.rowwise().sum().array();
+    RowMajor z = weight * v.middleRows(begin, size);
+    z.array().colwise() /= sum;
+    const Column loss = (z - t).rowwise().squaredNorm().array();
+    for (Index i = 0; i < count; ++i) {
+      const bool empty = forbidden(most(i));
+      out.queries(i, l) = empty ? zero_loss(i) : loss(i);
+      if (empty || batch.query_leaf[static_cast<std::size_t>(i)] != l) continue;
+      own.z.row(i) = z.row(i);
+      own.lse[static_cast<std::size_t>(i)] = most(i) + std::log(sum(i));
+    }
+  }
+  return own;
+}
+
+/// The queries of each leaf of the batch.
+std::vector<std::vector<Index>> queries_by_leaf(const LeafBatch& batch) {
+  std::vector<std::vector<Index>> out(static_cast<std::size_t>(batch.leaves()));
+  for (std::size_t i = 0; i < batch.query_leaf.size(); ++i)
+    out[static_cast<std::size_t>(batch.query_leaf[i])].push_back(static_cast<Index>(i));
+  return out;
+}
+
+/// The loss of query i without key j of its leaf, by its definition.
+double loss_without(const LeafBatch& batch, Index i, Index key, IndexRange leaf) {
+  const Rows v = rows_of(batch.values), t = rows_of(batch.targets);
+  float most = LeafBatch::no_pair;
+  for (Index j = leaf.begin; j < leaf.end; ++j)
+    if (j != key) most = std::max(most, batch.logits(i, j));
+  Eigen::RowVectorXf z = Eigen::RowVectorXf::Zero(v.cols());
+  float sum = 0;
+  for (Index j = leaf.begin; j < leaf.end && !forbidden(most); ++j) {
+    if (j == key || forbidden(batch.logits(i, j))) continue;
+    const float weight = std::exp(batch.logits(i, j) - most);
+    sum += weight;
+    z += weight * v.row(j);
+  }
+  if (sum > 0) z /= sum;
+  return static_cast<double>((z - t.row(i)).squaredNorm());
+}
+
+/// Adds dE/dg of the keys of the leaf itself, for one of its queries. `along` is R.(v - Z), `apart`
+/// |v - Z|^2, of all keys.
+void add_leaving(const LeafBatch& batch, Index i, IndexRange leaf, float lse, float loss,
+                 const float* along, const float* apart, Matrix& out, Index l) {
+  for (Index j = leaf.begin; j < leaf.end; ++j) {
+    if (forbidden(batch.logits(i, j))) continue;
+    const float p = std::exp(batch.logits(i, j) - lse);
+    if (p < 0.5f) {
+      const float c = -p / (1 - p);
+      out(j, l) -= 2 * c * along[j] + c * c * apart[j];
+    } else {  // 1 - p may be a rounding; there is at most one such key, or two equal ones
+      out(j, l) += loss - static_cast<float>(loss_without(batch, i, j, leaf));
+    }
+  }
+}
+
+/// Writes dE/dg of one leaf for all keys.
+void find_key_changes(const LeafBatch& batch, const Outputs& own, Index l,
+                      const std::vector<Index>& queries, const Column& value_square, Matrix& out) {
+  const Rows s = rows_of(batch.logits), v = rows_of(batch.values), t = rows_of(batch.targets);
+  const auto count = static_cast<Index>(queries.size());
+  const IndexRange leaf{batch.leaf_begin[static_cast<std::size_t>(l)],
+                        batch.leaf_begin[static_cast<std::size_t>(l) + 1]};
+  RowMajor z(count, v.cols()), r(count, v.cols());
+  for (Index b = 0; b < count; ++b) {
+    z.row(b) = own.z.row(queries[static_cast<std::size_t>(b)]);
+    r.row(b) = z.row(b) - t.row(queries[static_cast<std::size_t>(b)]);
+  }
+  RowMajor along = r * v.transpose(), apart = -2 * (z * v.transpose());
+  Eigen::RowVectorXf sum = Eigen::RowVectorXf::Zero(v.rows());
+  for (Index b = 0; b < count; ++b) {
+    const Index i = queries[static_cast<std::size_t>(b)];
+    const float lse = own.lse[static_cast<std::size_t>(i)];
+    along.row(b).array() -= r.row(b).dot(z.row(b));
+    apart.row(b).array() += value_square.transpose() + z.row(b).squaredNorm();
+    // Into a leaf without keys the key comes with weight 1.
+    const auto logit = s.row(i).array();
+    const Eigen::ArrayXXf c = (logit > LeafBatch::no_pair / 2)
+                                  .select(((lse - logit).min(80.0f).exp() + 1).inverse(), 0.0f);
+    sum.array() += c * (2 * along.row(b).array() + c * apart.row(b).array());
+  }
+  Eigen::Map<Eigen::VectorXf, 0, Eigen::InnerStride<>> column(out.data() + l, v.rows(),
+                                                              Eigen::InnerStride<>(out.stride()));
+  column = sum.transpose();
+  column.segment(leaf.begin, leaf.size()).setZero();
+  for (Index b = 0; b < count; ++b) {
+    const Index i = queries[static_cast<std::size_t>(b)];
+    add_leaving(batch, i, leaf, own.lse[static_cast<std::size_t>(i)], r.row(b).squaredNorm(),
+                along.row(b).data(), apart.row(b).data(), out, l);
+  }
+}
+
+}  // namespace
+
+MembershipGradient leaf_loss(const LeafBatch& batch) {
+  MembershipGradient out{.queries = Matrix(batch.logits.rows, batch.leaves()),
+                         .keys = Matrix(batch.logits.cols, batch.leaves())};
+  const Outputs own = find_outputs(batch, out);
+  const auto queries = queries_by_leaf(batch);
+  const Column value_square = rows_of(batch.values).rowwise().squaredNorm().array();
+  for (Index l = 0; l < batch.leaves(); ++l) {
+    const auto& in_leaf = queries[static_cast<std::size_t>(l)];
+    for (const Index i : in_leaf) out.loss += static_cast<double>(out.queries(i, l));
+    if (!in_leaf.empty()) find_key_changes(batch, own, l, in_leaf, value_square, out.keys);
+  }
+  return out;
+}
+
+}  // namespace fovea

@@ -1,0 +1,134 @@
+#include "learning/learning_set.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "data/error.h"
+#include "data/random.h"
+
+namespace fovea {
+namespace {
+
+constexpr std::uint32_t draw_purpose = 0x6c726e31;  // "lrn1": unlike other streams
+
+using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Rows = Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>;
+
+Rows rows_of(MatrixView m) {
+  return {m.data, m.rows, m.cols, Eigen::OuterStride<>(m.stride)};
+}
+
+bool all_finite(MatrixView m) {
+  for (Index i = 0; i < m.rows; ++i)
+    if (!std::all_of(m.row(i), m.row(i) + m.cols, [](float x) { return std::isfinite(x); }))
+      return false;
+  return true;
+}
+
+/// The first `count` tokens of a random permutation of n.
+std::vector<std::int32_t> drawn_tokens(Index n, Index count, Random& random) {
+  std::vector<std::int32_t> token(static_cast<std::size_t>(n));
+  std::iota(token.begin(), token.end(), 0);
+  for (Index i = 0; i < count; ++i)
+    std::swap(token[static_cast<std::size_t>(i)],
+              token[static_cast<std::size_t>(i) + random.below(static_cast<std::uint64_t>(n - i))]);
+  token.resize(static_cast<std::size_t>(count));
+  return token;
+}
+
+Matrix gathered(MatrixView from, const std::vector<std::int32_t>& token) {
+  Matrix out(static_cast<Index>(token.size()), from.cols);
+  for (Index i = 0; i < out.rows(); ++i)
+    std::copy_n(from.row(token[static_cast<std::size_t>(i)]), from.cols, out.row(i));
+  return out;
+}
+
+/// Exact attention of some queries: z = sum_j exp(S_j - max) v_j / sum_j exp(S_j - max).
+void write_targets(const Problem& problem, IndexRange rows, LearningSet& set) {
+  const Rows q = rows_of(set.queries.view().slice(rows));
+  RowMajor weight = static_cast<float>(problem.scale) * (q * rows_of(problem.k).transpose());
+  for (Index r = 0; r < rows.size(); ++r) {
+    const Index last = set.query_token[static_cast<std::size_t>(rows.begin + r)],
+                admissible = problem.causal ? last + 1 : problem.n();
+    auto of_query = weight.row(r).head(admissible).array();
+    of_query = (of_query - of_query.maxCoeff()).exp();
+    of_query /= of_query.sum();
+    weight.row(r).tail(problem.n() - admissible).setZero();
+  }
+  Eigen::Map<RowMajor>(set.targets.row(rows.begin), rows.size(), problem.dv()).noalias() =
+      weight * rows_of(problem.v);
+}
+
+void find_targets(const Problem& problem, LearningSet& set, const Backend& backend, Run& run) {
+  const Index count = set.queries.rows();
+  set.targets = Matrix(count, problem.dv());
+  constexpr Index together = 32;
+  backend.share_out((count + together - 1) / together, run, [&](Index part) {
+    write_targets(problem, {part * together, std::min(count, (part + 1) * together)}, set);
+  });
+  const double squares =
+      rows_of(set.targets).topRows(set.learned_from).cast<double>().squaredNorm();
+  set.target_square = squares > 0 ? squares / static_cast<double>(set.learned_from) : 1;
+}
+
+Matrix points_of(const LearningSet& set, const Matrix& tokens) {
+  Matrix out(tokens.rows(), tokens.cols());
+  for (Index i = 0; i < out.rows(); ++i)
+    for (Index c = 0; c < out.cols(); ++c)
+      out(i, c) = (tokens(i, c) - set.centre[static_cast<std::size_t>(c)]) / set.spread;
+  return out;
+}
+
+void find_coordinates(LearningSet& set) {
+  const auto queries = rows_of(set.queries).topRows(set.learned_from).cast<double>();
+  const auto keys = rows_of(set.keys).cast<double>();
+  const double count = static_cast<double>(queries.rows() + keys.rows());
+  const Eigen::RowVectorXd centre = (queries.colwise().sum() + keys.colwise().sum()) / count;
+  const double squares =
+      (queries.rowwise() - centre).squaredNorm() + (keys.rowwise() - centre).squaredNorm();
+  const auto spread =
+      static_cast<float>(std::sqrt(squares / (count * static_cast<double>(set.d()))));
+  set.spread = spread > 0 && std::isfinite(spread) ? spread : 1;
+  for (Index c = 0; c < set.d(); ++c) set.centre.push_back(static_cast<float>(centre(c)));
+  set.query_points = points_of(set, set.queries);
+  set.key_points = points_of(set, set.keys);
+}
+
+}  // namespace
+
+Index LearningSet::admissible(Index query) const {
+  if (!causal) return keys.rows();
+  const auto last = query_token[static_cast<std::size_t>(query)];
+  return std::ranges::upper_bound(key_token, last) - key_token.begin();
+}
+
+bool can_be_learned_from(const Problem& problem) {
+  return all_finite(problem.q) && all_finite(problem.k) && all_finite(problem.v);
+}
+
+LearningSet make_learning_set(const Problem& problem, std::uint64_t seed, const Backend& backend,
+                              Run& run) {
+  if (!can_be_learned_from(problem))
+    throw InputError("head " + std::to_string(problem.head),
+                     "q, k or v holds NaN or Inf; a tree learns from finite numbers only");
+  const Index n = problem.n();
+  Random random(seed, stream_of(draw_purpose, problem.head));
+  LearningSet set{.scale = problem.scale, .causal = problem.causal};
+  set.query_token = drawn_tokens(n, std::min(n, LearningSet::most_queries), random);
+  set.key_token = drawn_tokens(n, std::min(n, LearningSet::most_keys), random);
+  std::ranges::sort(set.key_token);
+  const auto drawn = static_cast<Index>(set.query_token.size());
+  const auto held_out =
+      static_cast<Index>(std::ceil(LearningSet::held_out_share * static_cast<double>(drawn - 1)));
+  set.learned_from = drawn - held_out;
+  set.queries = gathered(problem.q, set.query_token);
+  set.keys = gathered(problem.k, set.key_token);
+  set.values = gathered(problem.v, set.key_token);
+  find_targets(problem, set, backend, run);
+  find_coordinates(set);
+  return set;
+}
+
+}  // namespace fovea

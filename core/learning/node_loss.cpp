@@ -1,0 +1,216 @@
+#include "learning/node_loss.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+
+namespace fovea {
+namespace {
+
+using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Rows = Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>;
+using Row = Eigen::RowVectorXf;
+
+Rows rows_of(MatrixView m) {
+  return {m.data, m.rows, m.cols, Eigen::OuterStride<>(m.stride)};
+}
+
+/// How nodes are numbered: depth by depth, root first.
+class Nodes {
+ public:
+  explicit Nodes(std::span<const int> branching) : branching_(branching) {
+    Index count = 1;
+    for (std::size_t l = 0; l <= branching.size(); ++l) {
+      first_.push_back(total_);
+      size_.push_back(count);
+      total_ += count;
+      if (l < branching.size()) count *= branching[l];
+    }
+    for (std::size_t l = 0; l <= branching.size(); ++l) below_.push_back(count / size_[l]);
+  }
+
+  int depths() const { return static_cast<int>(size_.size()); }
+  Index total() const { return total_; }
+  Index leaves() const { return size_.back(); }
+  Index first(int depth) const { return first_[static_cast<std::size_t>(depth)]; }
+  Index size(int depth) const { return size_[static_cast<std::size_t>(depth)]; }
+  int branching(int depth) const { return branching_[static_cast<std::size_t>(depth)]; }
+  /// The node at a depth above a leaf.
+  Index above(Index leaf, int depth) const {
+    return first(depth) + leaf / below_[static_cast<std::size_t>(depth)];
+  }
+
+ private:
+  std::span<const int> branching_;
+  std::vector<Index> first_, size_, below_;
+  Index total_ = 0;
+};
+
+/// Means of the values of the first so many keys at every node.
+struct Means {
+  RowMajor mean;             // [nodes, dv], 0 where there is no key
+  std::vector<float> count;  // [nodes]
+};
+
+Means means_of(const NodeBatch& batch, const Nodes& nodes, Index keys) {
+  const Rows v = rows_of(batch.values);
+  Means out{RowMajor::Zero(nodes.total(), v.cols()),
+            std::vector<float>(static_cast<std::size_t>(nodes.total()))};
+  const int leaf_depth = nodes.depths() - 1;
+  for (Index j = 0; j < keys; ++j) {
+    const Index at = nodes.above(batch.key_leaf[static_cast<std::size_t>(j)], leaf_depth);
+    out.mean.row(at) += v.row(j);
+    ++out.count[static_cast<std::size_t>(at)];
+  }
+  for (int depth = leaf_depth - 1; depth >= 0; --depth)
+    for (Index child = 0; child < nodes.size(depth + 1); ++child) {
+      const Index from = nodes.first(depth + 1) + child,
+                  to = nodes.first(depth) + child / nodes.branching(depth);
+      out.mean.row(to) += out.mean.row(from);
+      out.count[static_cast<std::size_t>(to)] += out.count[static_cast<std::size_t>(from)];
+    }
+  for (Index m = 0; m < nodes.total(); ++m)
+    if (const float count = out.count[static_cast<std::size_t>(m)]; count > 0)
+      out.mean.row(m) /= count;
+  return out;
+}
+
+/// The outputs of a query in every leaf, [leaves, dv].
+RowMajor outputs_in_leaves(const NodeBatch& batch, const Nodes& nodes, const Means& means) {
+  RowMajor out = RowMajor::Zero(nodes.leaves(), means.mean.cols());
+  for (Index c = 0; c < nodes.leaves(); ++c)
+    for (int depth = 0; depth < nodes.depths(); ++depth)
+      out.row(c) +=
+          batch.alpha[static_cast<std::size_t>(depth)] * means.mean.row(nodes.above(c, depth));
+  return out;
+}
+
+/// Adds dE/dg of a node for the first so many keys, of `count` queries with R in the sum `r`.
+struct NodeChange {
+  Index node;
+  float alpha;
+  Row r;
+  float queries;
+};
+
+void add_key_changes(const NodeBatch& batch, const Nodes& nodes, const Means& means, int depth,
+                     Index keys, const NodeChange& change, RowMajor& by_node) {
+  const Rows v = rows_of(batch.values);
+  const Row m = means.mean.row(change.node);
+  const float size = means.count[static_cast<std::size_t>(change.node)];
+  const float at_mean = change.r.dot(m), linear = 2 * change.alpha,
+              square = change.alpha * change.alpha * change.queries;
+  for (Index j = 0; j < keys; ++j) {
+    const bool inside =
+        nodes.above(batch.key_leaf[static_cast<std::size_t>(j)], depth) == change.node;
+    if (inside && size < 2) {
+      by_node(j, change.node) += linear * at_mean - square * m.squaredNorm();
+      continue;
+    }
+    const float step = inside ? -1 / (size - 1) : 1 / (size + 1);
+    const float apart = (v.row(j) - m).squaredNorm(), along = change.r.dot(v.row(j)) - at_mean;
+    const float moved = step * (linear * along + square * step * apart);
+    by_node(j, change.node) += inside ? -moved : moved;
+  }
+}
+
+class Gradient {
+ public:
+  explicit Gradient(const NodeBatch& batch)
+      : batch_(batch),
+        nodes_(batch.branching),
+        by_node_(RowMajor::Zero(batch.values.rows, nodes_.total())),
+        residual_(RowMajor::Zero(nodes_.total(), batch.values.cols)),
+        queries_(static_cast<std::size_t>(nodes_.total())) {
+    out_.by_leaf.queries = Matrix(batch.targets.rows, nodes_.leaves());
+    out_.by_leaf.keys = Matrix(batch.values.rows, nodes_.leaves());
+    out_.alpha.resize(batch.alpha.size());
+  }
+
+  NodeGradient run() {
+    const bool causal = !batch_.admissible.empty();
+    Means means;
+    RowMajor outputs;
+    for (Index i = 0; i < batch_.targets.rows; ++i) {
+      const Index keys =
+          causal ? batch_.admissible[static_cast<std::size_t>(i)] : batch_.values.rows;
+      if (causal || i == 0) {
+        means = means_of(batch_, nodes_, keys);
+        outputs = outputs_in_leaves(batch_, nodes_, means);
+      }
+      add_query(i, means, outputs);
+      if (causal) add_keys(means, keys);
+    }
+    if (!causal && batch_.targets.rows > 0) add_keys(means, batch_.values.rows);
+    sum_over_paths();
+    return std::move(out_);
+  }
+
+ private:
+  void add_query(Index i, const Means& means, const RowMajor& outputs) {
+    const Row t = rows_of(batch_.targets).row(i);
+    const Index leaf = batch_.query_leaf[static_cast<std::size_t>(i)];
+    for (Index c = 0; c < nodes_.leaves(); ++c)
+      out_.by_leaf.queries(i, c) = (outputs.row(c) - t).squaredNorm();
+    out_.by_leaf.loss += static_cast<double>(out_.by_leaf.queries(i, leaf));
+    const Row r = outputs.row(leaf) - t;
+    for (int depth = 0; depth < nodes_.depths(); ++depth) {
+      const Index node = nodes_.above(leaf, depth);
+      residual_.row(node) += r;
+      ++queries_[static_cast<std::size_t>(node)];
+      out_.alpha[static_cast<std::size_t>(depth)] += 2 * r.dot(means.mean.row(node));
+    }
+  }
+
+  /// Those of the queries added since the last time. All keys are at the root: it does not change.
+  void add_keys(const Means& means, Index keys) {
+    for (int depth = 1; depth < nodes_.depths(); ++depth)
+      for (Index node = nodes_.first(depth); node < nodes_.first(depth) + nodes_.size(depth);
+           ++node)
+        if (const float count = queries_[static_cast<std::size_t>(node)]; count > 0)
+          add_key_changes(
+              batch_, nodes_, means, depth, keys,
+              {node, batch_.alpha[static_cast<std::size_t>(depth)], residual_.row(node), count},
+              by_node_);
+    residual_.setZero();
+    std::ranges::fill(queries_, 0.0f);
+  }
+
+  void sum_over_paths() {
+    for (Index j = 0; j < batch_.values.rows; ++j)
+      for (Index c = 0; c < nodes_.leaves(); ++c)
+        for (int depth = 1; depth < nodes_.depths(); ++depth)
+          out_.by_leaf.keys(j, c) += by_node_(j, nodes_.above(c, depth));
+  }
+
+  const NodeBatch& batch_;
+  Nodes nodes_;
+  NodeGradient out_;
+  RowMajor by_node_;            // [keys, nodes]
+  RowMajor residual_;           // [nodes, dv] sum of R_i
+  std::vector<float> queries_;  // [nodes]
+};
+
+}  // namespace
+
+NodeGradient node_loss(const NodeBatch& batch) {
+  return Gradient(batch).run();
+}
+
+Matrix node_outputs(const NodeBatch& batch) {
+  const Nodes nodes(batch.branching);
+  Matrix out(batch.targets.rows, batch.values.cols);
+  Means means;
+  for (Index i = 0; i < out.rows(); ++i) {
+    const bool causal = !batch.admissible.empty();
+    if (causal || i == 0)
+      means = means_of(batch, nodes,
+                       causal ? batch.admissible[static_cast<std::size_t>(i)] : batch.values.rows);
+    Eigen::Map<Row> z(out.row(i), out.cols());
+    for (int depth = 0; depth < nodes.depths(); ++depth)
+      z += batch.alpha[static_cast<std::size_t>(depth)] *
+           means.mean.row(nodes.above(batch.query_leaf[static_cast<std::size_t>(i)], depth));
+  }
+  return out;
+}
+
+}  // namespace fovea

@@ -1,0 +1,325 @@
+#include "learning/trainer.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "data/error.h"
+#include "data/random.h"
+
+namespace fovea {
+namespace {
+
+constexpr std::uint32_t batch_purpose = 0x6c726e30;  // "lrn0": unlike other streams
+/// How fast the multiplier moves, and the share of the limit that it steers for: chi swings around
+/// it from step to step.
+constexpr double multiplier_rate = 0.02, aimed_share = 0.97;
+
+using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// A seed for a step, so that its draws depend on nothing but the seed and the step.
+std::uint64_t seed_of_step(std::uint64_t seed, Index step) {
+  const auto at = static_cast<std::uint64_t>(step);
+  const auto words =
+      philox({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at >> 32)},
+             {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+  return (static_cast<std::uint64_t>(words[0]) << 32) | words[1];
+}
+
+Matrix gathered(const Matrix& from, const std::vector<Index>& rows) {
+  Matrix out(static_cast<Index>(rows.size()), from.cols());
+  for (Index i = 0; i < out.rows(); ++i)
+    std::copy_n(from.row(rows[static_cast<std::size_t>(i)]), from.cols(), out.row(i));
+  return out;
+}
+
+Matrix stacked(const Matrix& above, const Matrix& below) {
+  Matrix out(above.rows() + below.rows(), above.cols());
+  for (Index i = 0; i < out.rows(); ++i)
+    std::copy_n(i < above.rows() ? above.row(i) : below.row(i - above.rows()), out.cols(),
+                out.row(i));
+  return out;
+}
+
+std::vector<float> shares(const std::vector<std::int32_t>& leaf, Index leaves) {
+  std::vector<float> out(static_cast<std::size_t>(leaves));
+  for (const std::int32_t l : leaf) ++out[static_cast<std::size_t>(l)];
+  for (float& share : out) share /= static_cast<float>(leaf.size());
+  return out;
+}
+
+/// Scores of such weights do not overflow, in any coordinates of tokens of a reasonable size.
+bool all_bounded(const std::vector<float>& values) {
+  return std::ranges::all_of(values, [](float x) { return std::abs(x) <= 1e15f; });
+}
+
+void scale(Matrix& m, float factor) {
+  for (Index i = 0; i < m.rows(); ++i)
+    for (Index c = 0; c < m.cols(); ++c) m(i, c) *= factor;
+}
+
+void add_to_rows(Matrix& m, const std::vector<float>& row, float factor) {
+  for (Index i = 0; i < m.rows(); ++i)
+    for (Index c = 0; c < m.cols(); ++c) m(i, c) += factor * row[static_cast<std::size_t>(c)];
+}
+
+}  // namespace
+
+void check_learnable(Index leaves, std::size_t depths, const std::vector<float>& alpha) {
+  if (leaves > LearningOptions::most_leaves)
+    throw UsageError("the tree has " + std::to_string(leaves) + " leaves; expected at most " +
+                     std::to_string(LearningOptions::most_leaves) + " in a tree that learns");
+  if (!alpha.empty() && alpha.size() != depths)
+    throw UsageError("alpha has " + std::to_string(alpha.size()) +
+                     " values; expected h + 1 = " + std::to_string(depths));
+}
+
+Trainer::Trainer(std::shared_ptr<const LearningSet> set, Tree start, LearningOptions options)
+    : set_(std::move(set)), options_(std::move(options)) {
+  const auto depths = static_cast<std::size_t>(start.height()) + 1;
+  check_learnable(start.leaves(), depths, options_.alpha);
+  full_ = TreeWeights(start, *set_);
+  std::vector<float> parameters(static_cast<std::size_t>(alphas()),
+                                1.0f / static_cast<float>(depths));
+  if (options_.coarse && !options_.alpha.empty()) parameters = options_.alpha;
+  const std::vector<float> alpha = parameters;
+  parameters.insert(parameters.end(), full_.values().begin(), full_.values().end());
+  start_ = best_ = learned(parameters, full_.height(), 0);
+  state_.best = parameters;
+  state_.loss = std::pow(start_.measured.error, 2);
+  state_.height = options_.bootstrap > 0 ? std::min(1, full_.height()) : full_.height();
+  const TreeWeights first = full_.top(state_.height);
+  parameters = alpha;
+  parameters.insert(parameters.end(), first.values().begin(), first.values().end());
+  take(parameters, state_.height);
+  adam_ = Adam(parameters.size());
+  measure();
+}
+
+/// With more height than the tree has come to: its first values.
+std::vector<float> Trainer::alpha_of(const std::vector<float>& parameters, int height) const {
+  if (!options_.coarse) return {};
+  return {parameters.begin(), parameters.begin() + height + 1};
+}
+
+LearnedTree Trainer::learned(const std::vector<float>& parameters, int height, Index step) const {
+  TreeWeights weights = full_.top(height);
+  std::copy(parameters.begin() + alphas(), parameters.end(), weights.values().begin());
+  LearnedTree out{.tree = weights.tree(*set_), .alpha = alpha_of(parameters, height), .step = step};
+  Profile profile;
+  Run run{profile};
+  out.measured = measure_tree(*set_, out.tree, out.alpha, run);
+  return out;
+}
+
+void Trainer::take(const std::vector<float>& parameters, int height) {
+  if (weights_.height() != height || weights_.values().empty()) weights_ = full_.top(height);
+  std::copy(parameters.begin() + alphas(), parameters.end(), weights_.values().begin());
+  state_.height = height;
+  state_.parameters = parameters;
+}
+
+std::vector<Index> Trainer::batch_of_step() const {
+  const Index count = std::min(options_.batch, set_->learned_from);
+  Random random(seed_of_step(options_.seed, state_.step), stream_of(batch_purpose, options_.head));
+  std::vector<Index> rows(static_cast<std::size_t>(set_->learned_from));
+  std::iota(rows.begin(), rows.end(), 0);
+  for (Index i = 0; i < count; ++i)
+    std::swap(rows[static_cast<std::size_t>(i)],
+              rows[static_cast<std::size_t>(i) +
+                   random.below(static_cast<std::uint64_t>(set_->learned_from - i))]);
+  rows.resize(static_cast<std::size_t>(count));
+  return rows;
+}
+
+MembershipGradient Trainer::fine_gradient(const std::vector<Index>& batch,
+                                          const Routed& leaf) const {
+  const Index keys = set_->keys.rows(), leaves = weights_.leaves();
+  std::vector<Index> order(static_cast<std::size_t>(keys));
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {},
+                           [&](Index j) { return leaf.keys[static_cast<std::size_t>(j)]; });
+  std::vector<Index> begin(static_cast<std::size_t>(leaves) + 1);
+  for (const std::int32_t l : leaf.keys) ++begin[static_cast<std::size_t>(l) + 1];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  const Matrix q = gathered(set_->queries, batch), k = gathered(set_->keys, order),
+               v = gathered(set_->values, order), t = gathered(set_->targets, batch);
+  Matrix logits(q.rows(), keys);
+  Eigen::Map<RowMajor>(logits.data(), q.rows(), keys).noalias() =
+      static_cast<float>(set_->scale) * Eigen::Map<const RowMajor>(q.data(), q.rows(), q.cols()) *
+      Eigen::Map<const RowMajor>(k.data(), keys, k.cols()).transpose();
+  for (Index i = 0; set_->causal && i < q.rows(); ++i) {
+    const Index admissible = set_->admissible(batch[static_cast<std::size_t>(i)]);
+    for (Index p = 0; p < keys; ++p)
+      if (order[static_cast<std::size_t>(p)] >= admissible) logits(i, p) = LeafBatch::no_pair;
+  }
+  MembershipGradient out = leaf_loss(
+      {.logits = logits, .values = v, .leaf_begin = begin, .targets = t, .query_leaf = leaf.batch});
+  Matrix in_sequence(keys, leaves);
+  for (Index p = 0; p < keys; ++p)
+    std::copy_n(out.keys.row(p), leaves, in_sequence.row(order[static_cast<std::size_t>(p)]));
+  out.keys = std::move(in_sequence);
+  return out;
+}
+
+NodeGradient Trainer::coarse_gradient(const std::vector<Index>& batch, const Routed& leaf) const {
+  std::vector<Index> admissible;
+  for (const Index i : batch)
+    if (set_->causal) admissible.push_back(set_->admissible(i));
+  std::vector<int> branching;
+  for (const auto& level : weights_.levels()) branching.push_back(level.branching);
+  const Matrix targets = gathered(set_->targets, batch);
+  return node_loss({.values = set_->values,
+                    .key_leaf = leaf.keys,
+                    .targets = targets,
+                    .query_leaf = leaf.batch,
+                    .admissible = admissible,
+                    .branching = branching,
+                    .alpha = alpha_of(state_.parameters, state_.height)});
+}
+
+NodeGradient Trainer::loss_gradient(const std::vector<Index>& batch, const Routed& leaf) const {
+  if (options_.coarse) return coarse_gradient(batch, leaf);
+  return {.by_leaf = fine_gradient(batch, leaf), .alpha = {}};
+}
+
+Trainer::Gradient Trainer::gradient_of_step(Run& run) const {
+  const std::vector<Index> batch = batch_of_step();
+  const auto count = static_cast<float>(batch.size());
+  const Matrix points = stacked(gathered(set_->query_points, batch), set_->key_points);
+  const Matrix scores = weights_.scores(points);
+  const std::vector<std::int32_t> all = weights_.leaves_of_scores(scores);
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(batch.size());
+  const Routed leaf{
+      .queries = weights_.leaves_of(set_->query_points.view().slice({0, set_->learned_from})),
+      .batch = {all.begin(), middle},
+      .keys = {middle, all.end()}};
+  run.check();
+  NodeGradient change = loss_gradient(batch, leaf);
+  run.check();
+  const auto norm = static_cast<float>(1 / (static_cast<double>(count) * set_->target_square));
+  MembershipGradient& by_leaf = change.by_leaf;
+  scale(by_leaf.queries, norm);
+  scale(by_leaf.keys, norm);
+
+  // chi = sum over leaves of the shares of queries and keys: its derivative by the membership of a
+  // query is the share of the keys, over the number of queries, and the other way round.
+  const Index leaves = weights_.leaves();
+  const std::vector<float> queries = shares(leaf.queries, leaves), keys = shares(leaf.keys, leaves);
+  const double cost = static_cast<double>(leaves) *
+                      std::inner_product(queries.begin(), queries.end(), keys.begin(), 0.0);
+  Gradient out{.loss = by_leaf.loss / (static_cast<double>(count) * set_->target_square)};
+  out.multiplier =
+      std::max(0.0, state_.multiplier + multiplier_rate * (cost - aimed_share * options_.cost));
+  const float weight = static_cast<float>(out.multiplier) * static_cast<float>(leaves);
+  add_to_rows(by_leaf.queries, keys, weight / count);
+  add_to_rows(by_leaf.keys, queries, weight / static_cast<float>(set_->keys.rows()));
+
+  std::vector<float> by_weight(weights_.values().size());
+  weights_.add_gradient(points, scores, stacked(by_leaf.queries, by_leaf.keys), options_.credit,
+                        by_weight);
+  out.by_parameter.assign(static_cast<std::size_t>(alphas()), 0.0f);
+  for (std::size_t l = 0; learns_alpha() && l < change.alpha.size(); ++l)
+    out.by_parameter[l] = norm * change.alpha[l];
+  out.by_parameter.insert(out.by_parameter.end(), by_weight.begin(), by_weight.end());
+  return out;
+}
+
+void Trainer::step(Run& run) {
+  if (diverged()) return;
+  run.check();
+  if (options_.bootstrap > 0) grow();
+  const Gradient gradient = gradient_of_step(run);
+  std::vector<float> parameters = state_.parameters;
+  Adam adam = adam_;
+  adam.step(parameters, gradient.by_parameter, options_.rate);
+  state_.diverged = !std::isfinite(gradient.loss) || !all_bounded(parameters);
+  if (diverged()) return;
+  adam_ = std::move(adam);
+  take(parameters, state_.height);
+  state_.loss = gradient.loss;
+  state_.multiplier = gradient.multiplier;
+  ++state_.step;
+  if (state_.step % options_.measured_every == 0) measure();
+}
+
+void Trainer::learn(Index steps, Run& run) {
+  const Index begin = state_.step;
+  while (state_.step < steps && !diverged()) {
+    step(run);
+    run.reached(static_cast<double>(state_.step - begin) /
+                static_cast<double>(std::max<Index>(steps - begin, 1)));
+  }
+  if (!diverged() && (state_.curve.empty() || state_.curve.back().step != state_.step)) measure();
+}
+
+/// The moments of Adam begin anew with the new weights.
+void Trainer::grow() {
+  while (state_.height < full_.height() && state_.step >= options_.bootstrap * state_.height) {
+    const auto& next = full_.levels()[static_cast<std::size_t>(state_.height)];
+    weights_.grow(next.branching, next.by_sign, options_.seed, options_.head);
+    std::vector<float> parameters(state_.parameters.begin(), state_.parameters.begin() + alphas());
+    parameters.insert(parameters.end(), weights_.values().begin(), weights_.values().end());
+    take(parameters, state_.height + 1);
+    adam_ = Adam(parameters.size());
+  }
+}
+
+void Trainer::measure() {
+  const LearnedTree now = current();
+  state_.curve.push_back({.step = state_.step,
+                          .loss = state_.loss,
+                          .error = now.measured.error,
+                          .held_out_error = now.measured.held_out_error,
+                          .chi = now.measured.skew.chi,
+                          .effective_leaves = now.measured.skew.keys.effective_leaves});
+  if (state_.height == full_.height()) consider(now);
+}
+
+void Trainer::consider(const LearnedTree& tree) {
+  const Index leaves = full_.leaves();
+  const auto within = [&](const LearnedTree& x) {
+    return x.measured.cost(leaves) <= options_.cost;
+  };
+  const bool better = within(tree) != within(best_)
+                          ? within(tree)
+                          : (within(tree) ? tree.measured.error < best_.measured.error
+                                          : tree.measured.skew.chi < best_.measured.skew.chi);
+  if (!better) return;
+  best_ = tree;
+  state_.best = state_.parameters;
+  state_.best_step = tree.step;
+}
+
+TrainerState Trainer::state() const {
+  TrainerState out = state_;
+  out.adam_steps = adam_.steps();
+  out.first = adam_.first();
+  out.second = adam_.second();
+  return out;
+}
+
+void Trainer::restore(const TrainerState& state) {
+  const bool heights =
+      state.height >= std::min(1, full_.height()) && state.height <= full_.height();
+  const std::size_t best = static_cast<std::size_t>(alphas()) + full_.values().size(),
+                    now = heights ? static_cast<std::size_t>(alphas()) +
+                                        full_.top(state.height).values().size()
+                                  : 0;
+  if (!heights || state.parameters.size() != now || state.first.size() != now ||
+      state.second.size() != now || state.best.size() != best)
+    throw InputError("state of learning", std::to_string(state.best.size()) +
+                                              " numbers at height " + std::to_string(state.height) +
+                                              "; expected " + std::to_string(best) +
+                                              " at height 1 to " + std::to_string(full_.height()));
+  state_ = state;
+  state_.first.clear();
+  state_.second.clear();
+  weights_ = full_.top(state.height);
+  take(state.parameters, state.height);
+  adam_ = Adam(state.first, state.second, state.adam_steps);
+  best_ = learned(state.best, full_.height(), state.best_step);
+}
+
+}  // namespace fovea

@@ -1,0 +1,132 @@
+// A Trainer learns the tree of one head, step by step: Dense Gradient Trees (Treeformer, section 3)
+// with Adam on mini-batches of queries. It can be stepped, left alone, asked for its best tree so
+// far, written down and resumed.
+//
+// The loss of a step is the squared output error of its queries against exact attention, relative
+// to the mean square of exact outputs, plus multiplier * chi * leaves. The multiplier is at least 0
+// and moves with how far chi * leaves is above or below the limit `cost`, so that leaves are as
+// full as allowed where that helps, and no fuller. One thread; the same seed gives the same tree.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "learning/adam.h"
+#include "learning/leaf_loss.h"
+#include "learning/measured_tree.h"
+#include "learning/node_loss.h"
+#include "learning/tree_weights.h"
+
+namespace fovea {
+
+struct LearningOptions {
+  static constexpr Index most_leaves = 1024;  // a step holds a few numbers for each leaf and token
+
+  bool coarse = false;            // TC-attention, which learns alpha; else TF-attention
+  std::vector<float> alpha = {};  // of TC: not learned but these, [h + 1]
+  double cost = 1.15;             // limit of chi * leaves of the best tree
+  Index batch = 256;              // queries a step
+  double rate = 0.005;            // of Adam
+  Credit credit = Credit::path;
+  Index bootstrap = 0;       // steps at each smaller height first (Algorithm 1); 0: none
+  Index measured_every = 5;  // steps
+  std::uint64_t seed = 0;
+  Index head = 0;  // heads of one seed draw numbers of their own
+};
+
+/// Throws UsageError for more leaves than most_leaves, and for alpha of another length than the
+/// depths, h + 1, unless it is empty.
+void check_learnable(Index leaves, std::size_t depths, const std::vector<float>& alpha);
+
+/// A tree that was measured during learning.
+struct LearnedTree {
+  Tree tree;
+  std::vector<float> alpha;  // of TC
+  Index step = 0;
+  MeasuredTree measured;
+};
+
+/// One point of the curves.
+struct CurvePoint {
+  Index step = 0;
+  double loss = 0;  // of the last batch, without the term of cost: relative and squared
+  double error = 0, held_out_error = 0;
+  double chi = 0;
+  double effective_leaves = 0;  // of the keys
+  friend bool operator==(const CurvePoint&, const CurvePoint&) = default;
+};
+
+/// All that a Trainer must remember between steps, beside what it was made from.
+struct TrainerState {
+  Index step = 0, adam_steps = 0, best_step = 0;
+  int height = 0;  // reached
+  bool diverged = false;
+  double loss = 0, multiplier = 0;
+  std::vector<float> parameters, first, second;  // alpha, then TreeWeights::values()
+  std::vector<float> best;                       // parameters
+  std::vector<CurvePoint> curve;
+  friend bool operator==(const TrainerState&, const TrainerState&) = default;
+};
+
+class Trainer {
+ public:
+  /// `start`: where learning begins, and which height and branching the tree has. Throws what
+  /// check_learnable does.
+  Trainer(std::shared_ptr<const LearningSet> set, Tree start, LearningOptions options);
+
+  /// One step, all of it or, when it throws Cancelled, none. Nothing once it has diverged.
+  void step(Run& run);
+  /// Steps until so many are done; progress is reported to the run.
+  void learn(Index steps, Run& run);
+
+  Index steps() const { return state_.step; }
+  /// The loss became NaN or infinite, or a weight NaN or larger than 1e15. The best tree is of
+  /// before.
+  bool diverged() const { return state_.diverged; }
+  /// The tree of least error over the rows learned from, among those within the cost that were
+  /// measured; if none is, the one of least chi. Of full height. Rows held out have no say.
+  const LearnedTree& best() const { return best_; }
+  /// What learning began with.
+  const LearnedTree& start() const { return start_; }
+  /// As it is now.
+  LearnedTree current() const { return learned(state_.parameters, state_.height, state_.step); }
+  const std::vector<CurvePoint>& curve() const { return state_.curve; }
+
+  TrainerState state() const;
+  /// Goes on where the state was written. Throws InputError when it is of another tree.
+  void restore(const TrainerState& state);
+
+ private:
+  struct Gradient {
+    double loss = 0, multiplier = 0;
+    std::vector<float> by_parameter;
+  };
+  /// The leaves of this moment: of all queries to learn from, of the batch and of the keys.
+  struct Routed {
+    std::vector<std::int32_t> queries, batch, keys;
+  };
+
+  Index alphas() const { return options_.coarse ? full_.height() + 1 : 0; }
+  bool learns_alpha() const { return options_.coarse && options_.alpha.empty(); }
+  std::vector<float> alpha_of(const std::vector<float>& parameters, int height) const;
+  LearnedTree learned(const std::vector<float>& parameters, int height, Index step) const;
+  std::vector<Index> batch_of_step() const;
+  Gradient gradient_of_step(Run& run) const;
+  NodeGradient loss_gradient(const std::vector<Index>& batch, const Routed& leaf) const;
+  MembershipGradient fine_gradient(const std::vector<Index>& batch, const Routed& leaf) const;
+  NodeGradient coarse_gradient(const std::vector<Index>& batch, const Routed& leaf) const;
+  void grow();
+  void measure();
+  void consider(const LearnedTree& tree);
+  void take(const std::vector<float>& parameters, int height);
+
+  std::shared_ptr<const LearningSet> set_;
+  LearningOptions options_;
+  TreeWeights full_;     // where learning begins without bootstrapping
+  TreeWeights weights_;  // those among the parameters
+  Adam adam_;
+  TrainerState state_;
+  LearnedTree start_, best_;
+};
+
+}  // namespace fovea

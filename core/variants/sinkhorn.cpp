@@ -1,0 +1,176 @@
+// Sinkhorn attention: each block attends itself, and a mixture of all blocks.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "variants/variant.h"
+
+namespace fovea {
+namespace {
+
+struct SinkhornParameters {
+  Index block = 128;
+  int iterations = 8;
+  double temperature = 0.75;
+
+  static std::vector<TypedField<SinkhornParameters>> fields() {
+    using P = SinkhornParameters;
+    auto block = size_field<P>("block", "Block b", "tokens", &P::block, 1, 131072,
+                               "Tokens of a block. With block >= n the result is exact.",
+                               [](Index n) { return short_size(n, 128); });
+    block.field.worth_trying = try_sizes(block.field, 1);
+    return {
+        block,
+        int_field("iterations", "Iterations", "", &P::iterations, 1, 1000, Axis::linear,
+                  "Rounds in which columns and then rows of the mixtures are made to sum to 1."),
+        real_field("temperature", "Temperature", "", &P::temperature, 0.01, 100, Axis::log2,
+                   "What the logits of blocks are divided by: lower is nearer to a sort.")};
+  }
+};
+
+using Wide = std::vector<double>;
+
+class SinkhornPlanner {
+ public:
+  SinkhornPlanner(const Problem& problem, const SinkhornParameters& parameters, Planning& planning)
+      : problem_(problem),
+        p_(parameters),
+        planning_(planning),
+        block_(std::min(parameters.block, problem.n())),
+        blocks_((problem.n() + block_ - 1) / block_) {}
+
+  Plan plan() {
+    const Index n = problem_.n(), d = problem_.d(), positions = n + blocks_ * block_;
+    ProjectedPlan projected{.tiles = {.passes = {tiles()}},
+                            .queries = Matrix(positions, d),
+                            .keys = Matrix(positions, d),
+                            .scale = problem_.scale,
+                            .own = n,
+                            .block = block_};
+    projected.mix = mixtures();
+    const auto stage = planning_.run.profile.stage("mix keys");
+    Matrix blocks(blocks_, block_ * d);
+    for (Index i = 0; i < n; ++i) {
+      std::copy_n(problem_.q.row(i), d, projected.queries.row(i));
+      std::copy_n(problem_.k.row(i), d, projected.keys.row(i));
+      std::copy_n(problem_.k.row(i), d, blocks.row(i / block_) + i % block_ * d);
+    }
+    const Matrix mixed = planning_.backend.product(projected.mix, blocks, planning_.run);
+    for (Index b = 0; b < blocks_; ++b)
+      std::copy_n(mixed.row(b), block_ * d, projected.keys.row(n + b * block_));
+    Plan plan{.n = n, .form = {}};
+    plan.structure.set(
+        {"block_mix",
+         {blocks_, blocks_},
+         std::vector<float>(projected.mix.data(), projected.mix.data() + blocks_ * blocks_)});
+    plan.form = std::move(projected);
+    const double b = static_cast<double>(blocks_), tokens = static_cast<double>(n);
+    plan.planning_multiply_adds = 2 * tokens * static_cast<double>(d) +
+                                  b * b * static_cast<double>(d) + 2 * b * b * p_.iterations +
+                                  b * tokens * static_cast<double>(d);
+    plan.fitted_to_all_tokens = true;
+    return plan;
+  }
+
+ private:
+  Index tokens_end(Index b) const { return std::min((b + 1) * block_, problem_.n()); }
+
+  Pass tiles() const {
+    Pass pass{.unit = "block"};
+    for (Index b = 0; b < blocks_; ++b) {
+      const IndexRange own{b * block_, tokens_end(b)};
+      const Index first = problem_.n() + b * block_;
+      pass.tiles.push_back({own, own, {}});
+      pass.tiles.push_back({own, {first, first + block_}, {}});
+    }
+    return pass;
+  }
+
+  // R: exp of the logits of block means over the temperature, normalised in logarithms.
+  Matrix mixtures() const {
+    const auto stage = planning_.run.profile.stage("sinkhorn");
+    Matrix mix(blocks_, blocks_);
+    const auto& given = planning_.reals("block_mix", {"blocks", "blocks"}, {{"blocks", blocks_}});
+    if (!given.empty()) {
+      std::ranges::copy(given, mix.data());
+      return mix;
+    }
+    const Wide q = means(problem_.q), k = means(problem_.k);
+    const Index d = problem_.d();
+    Wide logs(static_cast<std::size_t>(blocks_ * blocks_));
+    planning_.backend.share_out(blocks_, planning_.run, [&](Index row) {
+      for (Index col = 0; col < blocks_; ++col) {
+        double sum = 0;
+        for (Index c = 0; c < d; ++c) sum += q[place(row, c, d)] * k[place(col, c, d)];
+        logs[place(row, col, blocks_)] = problem_.scale * sum / p_.temperature;
+      }
+    });
+    for (int round = 0; round < p_.iterations; ++round) {
+      normalise(logs, 1, blocks_);
+      normalise(logs, blocks_, 1);
+    }
+    for (Index row = 0; row < blocks_; ++row)
+      for (Index col = 0; col < blocks_; ++col)
+        mix(row, col) = static_cast<float>(std::exp(logs[place(row, col, blocks_)]));
+    return mix;
+  }
+
+  static std::size_t place(Index row, Index col, Index width) {
+    return static_cast<std::size_t>(row * width + col);
+  }
+
+  Wide means(MatrixView x) const {
+    Wide mean(static_cast<std::size_t>(blocks_ * x.cols));
+    for (Index b = 0; b < blocks_; ++b)
+      for (Index i = b * block_; i < tokens_end(b); ++i)
+        for (Index c = 0; c < x.cols; ++c)
+          mean[place(b, c, x.cols)] +=
+              static_cast<double>(x(i, c)) / static_cast<double>(tokens_end(b) - b * block_);
+    return mean;
+  }
+
+  // Makes the exp of all lines sum to 1; lines are `next` apart, their elements `step`.
+  void normalise(Wide& logs, Index next, Index step) const {
+    planning_.backend.share_out(blocks_, planning_.run, [&](Index line) {
+      double* const at = logs.data() + line * next;
+      double top = at[0], sum = 0;
+      for (Index e = 1; e < blocks_; ++e) top = std::max(top, at[e * step]);
+      for (Index e = 0; e < blocks_; ++e) sum += std::exp(at[e * step] - top);
+      const double log_sum = top + std::log(sum);
+      for (Index e = 0; e < blocks_; ++e) at[e * step] -= log_sum;
+    });
+  }
+
+  const Problem& problem_;
+  const SinkhornParameters& p_;
+  Planning& planning_;
+  Index block_, blocks_;
+};
+
+Plan plan_sinkhorn(const Problem& problem, const SinkhornParameters& p, Planning& planning) {
+  return SinkhornPlanner(problem, p, planning).plan();
+}
+
+}  // namespace
+
+Variant sinkhorn_variant() {
+  return make_variant<SinkhornParameters>(
+      {.id = "sinkhorn",
+       .label = "Sinkhorn",
+       .paper = "Tay et al. 2020 (Sparse Sinkhorn), section 3; logits of block means",
+       .formula =
+           "softmax over block I and over Σ_J R_IJ block J,  R = Sinkhorn(exp(s q̄_I·k̄_J / τ))",
+       .summary = "The own block, and a mixture of all blocks of the same size.",
+       .mask = Mask::bidirectional_only,
+       .group = Group::baselines,
+       .quick = true,
+       .rows_sum_to_one = false,
+       .structure = {{.name = "block_mix",
+                      .element = Element::real,
+                      .shapes = {{"blocks", "blocks"}},
+                      .meaning = "R: how much of each block is in the mixture that each block "
+                                 "attends."}}},
+      plan_sinkhorn);
+}
+
+}  // namespace fovea

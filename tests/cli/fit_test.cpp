@@ -1,0 +1,180 @@
+// fovea fit: the file is what --structure takes, learning goes on from it, and it is always whole.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "cli/program.h"
+#include "io/fit_file.h"
+#include "io/structure_file.h"
+#include "io/tensor_file.h"
+#include "messages.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+const std::string source = "synthetic:clusters?n=200&d=8";
+
+std::vector<std::string> fitting(const std::string& out, std::vector<std::string> more = {}) {
+  std::vector<std::string> arguments{"fit",      source,    "--variant", "tf", "--set",
+                                     "height=3", "--steps", "20",        "-o", out};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+Ended fitted(const std::string& out, std::vector<std::string> more = {}) {
+  Ended ended = run_program(fitting(out, std::move(more)));
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  return ended;
+}
+
+bool same_state(const FitFile& a, const FitFile& b) {
+  return a.states == b.states && a.about == b.about;
+}
+
+}  // namespace
+
+TEST_CASE("a fitted tree is what --structure takes, and has the error that fit says") {
+  const TemporaryDirectory directory;
+  for (const std::string variant : {"tf", "tc"}) {
+    const std::string out = directory / variant + ".safetensors";
+    const nlohmann::json fit = document_of({"fit", source, "--variant", variant, "--set",
+                                            "height=3", "--steps", "40", "-o", out, "--json"});
+    const nlohmann::json& best = fit["heads"][0]["best"];
+    CHECK(fit["heads"][0]["steps"] == 40);
+    CHECK(fit["heads"][0]["curve"].size() == 9);
+    CHECK(best.contains("alpha") == (variant == "tc"));
+    CHECK(best["error"].get<double>() < fit["heads"][0]["start"]["error"].get<double>());
+    const nlohmann::json computed =
+        document_of({"compute", source, "--variant", variant, "--structure", out, "--json"});
+    const nlohmann::json& metrics = computed["metrics"][0];
+    // All rows together lie between the rows learned from and those held out.
+    const double all = metrics["output_rel_fro"], error = best["error"],
+                 held_out = best["held_out_error"];
+    CHECK(all >= std::min(error, held_out) - 1e-4);
+    CHECK(all <= std::max(error, held_out) + 1e-4);
+    CHECK(metrics["chi"].get<double>() == doctest::Approx(best["chi"].get<double>()));
+  }
+}
+
+TEST_CASE("tree = learned and fit with the same seed and steps give the same tree") {
+  const TemporaryDirectory directory;
+  const std::string fit = directory / "fit.safetensors",
+                    learned = directory / "learned.safetensors";
+  fitted(fit, {"--seed", "5"});
+  REQUIRE(run_program({"compute", source, "--variant", "tf", "--set", "height=3", "--set",
+                       "tree=learned", "--set", "steps=20", "--seed", "5", "--no-metrics", "-o",
+                       learned})
+              .status == 0);
+  const Structure a = read_structure(fit, 0, 1), b = read_structure(learned, 0, 1);
+  REQUIRE(a.has("tree_weight"));
+  CHECK(a.reals("tree_weight") == b.reals("tree_weight"));
+  CHECK(a.reals("tree_bias") == b.reals("tree_bias"));
+}
+
+TEST_CASE("k-ary trees are fitted too, for the leaves that were asked for") {
+  const TemporaryDirectory directory;
+  const std::string out = directory / "k.safetensors";
+  const nlohmann::json fit = document_of({"fit", source, "--variant", "tf", "--set",
+                                          "branching=4,2", "--steps", "20", "-o", out, "--json"});
+  CHECK(fit["leaves"] == 8);
+  const nlohmann::json computed =
+      document_of({"compute", source, "--variant", "tf", "--structure", out, "--json"});
+  CHECK(computed["metrics"][0]["chi"].get<double>() ==
+        doctest::Approx(fit["heads"][0]["best"]["chi"].get<double>()));
+}
+
+TEST_CASE("a fit that is resumed ends as one that was not interrupted, for any number of threads") {
+  const TemporaryDirectory directory;
+  const std::string half = directory / "half.safetensors", whole = directory / "whole.safetensors",
+                    straight = directory / "straight.safetensors";
+  for (const std::vector<std::string>& more :
+       std::vector<std::vector<std::string>>{{}, {"--bootstrap", "10"}, {"--credit", "dense"}}) {
+    const auto with = [&](std::vector<std::string> arguments) {
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      return arguments;
+    };
+    fitted(half, with({"--threads", "1"}));
+    fitted(whole, with({"--resume", half, "--threads", "2"}));
+    fitted(half, with({"--resume", half, "--threads", "3"}));  // onto itself
+    auto arguments = fitting(straight, more);
+    arguments[7] = "40";
+    REQUIRE(run_program(arguments).status == 0);
+    CHECK(same_state(read_fit(whole), read_fit(straight)));
+    CHECK(same_state(read_fit(half), read_fit(straight)));
+    CHECK(read_fit(straight).states[0].step == 40);
+  }
+}
+
+TEST_CASE("Ctrl-C keeps the best trees so far, says so, and the fit goes on from there") {
+  const TemporaryDirectory directory;
+  const std::string out = directory / "stopped.safetensors";
+  auto arguments = fitting(out);
+  arguments[7] = "1000000";
+  const Ended ended = run_program(arguments, 1.5);
+  CAPTURE(ended.err);
+  CHECK(ended.status == 130);
+  CHECK(ended.out.empty());
+  check_says(ended.err, {"of 1000000 steps", "left", out});
+  const FitFile stopped = read_fit(out);
+  REQUIRE(stopped.states.size() == 1);
+  CHECK(read_structure(out, 0, 1).has("tree_weight"));
+  fitted(out, {"--resume", out});
+  CHECK(read_fit(out).states[0].step == stopped.states[0].step + 20);
+}
+
+TEST_CASE("a fit that cannot be gone on with is refused, with what was found and expected") {
+  const TemporaryDirectory directory;
+  const std::string out = directory / "fit.safetensors", other = directory / "other.safetensors";
+  fitted(out);
+  const auto refusal = [&](std::vector<std::string> arguments, int status) {
+    for (const char* more : {"-o"}) arguments.push_back(more);
+    arguments.push_back(other);
+    const Ended ended = run_program(arguments);
+    CHECK(ended.status == status);
+    CHECK(ended.out.empty());
+    return ended.err;
+  };
+  const auto resuming = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"fit"});
+    arguments.insert(arguments.end(), {"--resume", out, "--steps", "5"});
+    return refusal(arguments, 3);
+  };
+  check_says(resuming({source, "--variant", "tc", "--set", "height=3"}),
+             {out, "was fitted with variant tf", "expected tc"});
+  check_says(resuming({source, "--variant", "tf", "--set", "height=4"}),
+             {out, "with height '3'", "expected '4'"});
+  check_says(resuming({source, "--variant", "tf", "--set", "height=3", "--set", "branching=2,2"}),
+             {out, "with branching ''", "expected '2,2'"});
+  check_says(resuming({source, "--variant", "tf", "--set", "height=3", "--seed", "9"}),
+             {out, "with seed 0", "expected 9"});
+  check_says(resuming({source, "--variant", "tf", "--set", "height=3", "--causal"}),
+             {out, "with causal false", "expected true"});
+  check_says(
+      resuming({"synthetic:clusters?n=200&d=8&seed=4", "--variant", "tf", "--set", "height=3"}),
+      {out, "with a hash of Q, K and V of", "expected"});
+  check_says(
+      resuming({"synthetic:gaussian?n=200&d=8&heads=2", "--variant", "tf", "--set", "height=3"}),
+      {out});
+  check_says(refusal({"fit", source, "--variant", "hyper"}, 2),
+             {"hyper has no tree to learn", "expected tf or tc"});
+  check_says(refusal({"fit", source, "--variant", "tf", "--set", "height=12"}, 2),
+             {"the tree has 4096 leaves", "expected at most 1024"});
+  check_says(
+      refusal({"fit", source, "--variant", "tc", "--set", "height=2", "--set", "alpha=1,2"}, 2),
+      {"alpha has 2 values", "expected h + 1 = 3"});
+  check_says(refusal({"fit", source, "--variant", "tf", "--resume", "/nowhere"}, 3), {"/nowhere"});
+  CHECK(directory.files().size() == 1);  // nothing was written
+}
+
+TEST_CASE("a tree of another dimension or a wrong alpha is refused where it is given") {
+  const TemporaryDirectory directory;
+  const std::string out = directory / "fit.safetensors";
+  fitted(out);
+  const Ended ended = run_program(
+      {"compute", "synthetic:clusters?n=200&d=6", "--variant", "tf", "--structure", out});
+  CHECK(ended.status == 3);
+  check_says(ended.err, {out, "tree_weight", "[7,8]", "expected", "[nodes,6]"});
+}
