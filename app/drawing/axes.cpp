@@ -112,6 +112,19 @@ struct Maker {
     x.ticks = ticks_from_zero(x.high, std::clamp(size.x / (5 * letters.size()), 2.0, 4.0));
     return {x, down(all)};
   }
+  Axes operator()(const CurvePlot& plot) const {
+    double right = 0, high = 0;
+    for (const CurvePlot::Curve& curve : plot.curves)
+      for (const auto& [x, y] : curve.points) {
+        right = std::max(right, x);
+        if (std::isfinite(y)) high = std::max(high, y);
+      }
+    for (const CurvePlot::Level& level : plot.levels) high = std::max(high, level.value);
+    PanelAxis x = amount_axis(right, plot.x_label, size.x, letters);
+    if (right > 0) x.high = right;
+    std::erase_if(x.ticks, [&](const Tick& tick) { return tick.at > x.high; });
+    return {x, amount_axis(high, plot.y_label, size.y, letters)};
+  }
   Axes operator()(const SeriesPlot& plot) const { return series_axes(plot, size, letters); }
   Axes operator()(const one_of<OutputPicture, FigureTable, Message> auto&) const { return {}; }
 };
@@ -182,8 +195,8 @@ std::optional<double> amount_of(const Panel& panel) {
       [](const LeafSizes& leaves) -> Amount {
         return std::max(highest(leaves.queries), highest(leaves.keys));
       },
-      [](const one_of<Message, Raster, BlockMap, SeriesPlot, OutputPicture, FigureTable> auto&)
-          -> Amount { return std::nullopt; });
+      [](const one_of<Message, Raster, BlockMap, SeriesPlot, CurvePlot, OutputPicture,
+                      FigureTable> auto&) -> Amount { return std::nullopt; });
 }
 
 std::string amount_name(const Panel& panel) {
@@ -191,9 +204,8 @@ std::string amount_name(const Panel& panel) {
       panel, [](const RowCurve&) -> std::string { return "weight"; },
       [](const Strip& strip) { return strip.quantity; },
       [](const LeafSizes& leaves) { return "tokens a " + leaves.kind; },
-      [](const one_of<Message, Raster, BlockMap, SeriesPlot, OutputPicture, FigureTable> auto&) {
-        return std::string();
-      });
+      [](const one_of<Message, Raster, BlockMap, SeriesPlot, CurvePlot, OutputPicture,
+                      FigureTable> auto&) { return std::string(); });
 }
 
 Axes axes_of(const Panel& panel, const AxesRequest& request) {

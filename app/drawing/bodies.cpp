@@ -77,7 +77,7 @@ PreparedPanel::PreparedPanel(const Panel& shown) : panel(&shown) {
 Legend legend_of(const BodyDrawing& d) {
   return visit_body(
       *d.prepared.panel,
-      [&](const one_of<LeafSizes, RowCurve> auto& body) { return legend_of(d, body); },
+      [&](const one_of<LeafSizes, RowCurve, CurvePlot> auto& body) { return legend_of(d, body); },
       [](const one_of<Message, Raster, BlockMap, Strip, SeriesPlot, OutputPicture,
                       FigureTable> auto&) { return Legend(); });
 }
@@ -92,7 +92,7 @@ std::optional<double> shape_of(const Panel& panel) {
       [](const Raster& raster) { return shape_of_cells(raster.rows.size(), raster.cols.size()); },
       [](const OutputPicture& picture) { return shape_of_cells(picture.rows, picture.cols); },
       [](const one_of<BlockMap, Strip> auto&) { return shape_of_cells(1, 1); },
-      [](const one_of<Message, LeafSizes, RowCurve, SeriesPlot, FigureTable> auto&) {
+      [](const one_of<Message, LeafSizes, RowCurve, SeriesPlot, CurvePlot, FigureTable> auto&) {
         return std::optional<double>();
       });
 }
@@ -109,7 +109,7 @@ double natural_height(const Panel& panel, double width, const Lettering& letters
       panel, [&](const FigureTable& table) { return table_height(table, width, letters); },
       [&](const LeafSizes&) { return std::max(0.8 * width, 7 * letters.line()); },
       [&](const RowCurve&) { return heading + 0.5 * width; },
-      [&](const SeriesPlot&) {
+      [&](const one_of<SeriesPlot, CurvePlot> auto&) {
         return heading + std::min(0.72 * width, std::max(0.45 * width, 14 * letters.size()));
       },
       [&](const Message& message) { return height_of_words(message.text); },
@@ -125,6 +125,7 @@ double heading_height(const Panel& panel, const Rect& body, const Lettering& let
       panel, [&](const LeafSizes& leaves) { return leaf_heading_height(leaves, body, letters); },
       [&](const RowCurve& row) { return row_heading_height(row, body.width, letters, names); },
       [&](const SeriesPlot& plot) { return series_heading_height(plot, body.width, letters); },
+      [&](const CurvePlot& plot) { return curves_heading_height(plot, body.width, letters); },
       [](const one_of<Message, Raster, BlockMap, Strip, OutputPicture, FigureTable> auto&) {
         return 0.0;
       });

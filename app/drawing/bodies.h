@@ -97,6 +97,8 @@ double row_heading_height(const RowCurve& row, double width, const Lettering& le
                           const TokenNames& names);
 double leaf_heading_height(const LeafSizes& leaves, const Rect& body, const Lettering& letters);
 double series_heading_height(const SeriesPlot& plot, double width, const Lettering& letters);
+double curves_heading_height(const CurvePlot& plot, double width, const Lettering& letters);
+Legend legend_of(const BodyDrawing& d, const CurvePlot& plot);
 Legend legend_of(const BodyDrawing& d, const RowCurve& row);
 Legend legend_of(const BodyDrawing& d, const LeafSizes& leaves);
 
@@ -107,6 +109,7 @@ void draw(const BodyDrawing& d, const LeafSizes& leaves);
 void draw(const BodyDrawing& d, const RowCurve& row);
 void draw(const BodyDrawing& d, const Strip& strip);
 void draw(const BodyDrawing& d, const SeriesPlot& plot);
+void draw(const BodyDrawing& d, const CurvePlot& plot);
 void draw(const BodyDrawing& d, const OutputPicture& picture);
 void draw(const BodyDrawing& d, const FigureTable& table);
 void draw(const BodyDrawing& d, const Message& message);

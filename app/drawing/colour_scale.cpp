@@ -115,7 +115,7 @@ std::optional<ColourScale> colour_scale_of(const Panel& panel, const ViewSetting
   return visit_body(
       panel,
       [&](const one_of<Raster, BlockMap> auto& body) -> Scale { return scale_of(body, settings); },
-      [](const one_of<Message, LeafSizes, RowCurve, Strip, SeriesPlot, OutputPicture,
+      [](const one_of<Message, LeafSizes, RowCurve, Strip, SeriesPlot, CurvePlot, OutputPicture,
                       FigureTable> auto&) -> Scale { return std::nullopt; });
 }
 

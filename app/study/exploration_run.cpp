@@ -59,10 +59,8 @@ void ExplorationRun::start(HeadScope scope, const ExploreOptions& options,
     choice.head = head.head;
     return problem_of(*of.source, choice);
   };
-  std::vector<const Variant*> all;
-  for (const Variant& variant : variants()) all.push_back(&variant);
   if (explorer_) study_.requests().discard(std::move(explorer_));
-  explorer_ = std::make_shared<Explorer>(heads_, open, all, options);
+  explorer_ = std::make_shared<Explorer>(heads_, open, variants_of(Group::papers), options);
   total_ = explorer_->total();
   trials_ = std::make_shared<const std::vector<Trial>>();
   spent_ms_ = 0;

@@ -1,5 +1,7 @@
 #include "study/head_cards.h"
 
+#include "variants/learned_tree.h"
+
 namespace fovea {
 
 bool HeadCards::choose(const Heads& heads) {
@@ -11,8 +13,11 @@ ComputeKey HeadCards::key_of(Index layer, Index head) const {
   key.head.choice.layer = layer;
   key.head.choice.head = head;
   const auto& columns = subject_.session.columns;
-  if (subject_.selected_column < static_cast<int>(columns.size()))
-    key.column = without_head(columns[static_cast<std::size_t>(subject_.selected_column)]);
+  if (subject_.selected_column >= static_cast<int>(columns.size())) return key;
+  const Column& column = columns[static_cast<std::size_t>(subject_.selected_column)];
+  // A tree that every head had to learn would keep the engine busy for minutes.
+  if (!learned_steps(find_variant(column.variant), column.values))
+    key.column = without_head(column);
   return key;
 }
 

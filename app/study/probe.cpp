@@ -58,7 +58,7 @@ std::shared_ptr<const SelectionReading> Probe::selection(const ColumnState& colu
 
 Probe::Readings Probe::update() {
   Readings readings;
-  // What is asked for last is read first: the column that is pointed at; none is: the first.
+  // What is asked for last is read first: the column that is pointed at, or the first if none is.
   const int pointed = std::max(0, subject_.pointed.column),
             columns = int(results_.columns().size());
   readings.pairs.resize(static_cast<std::size_t>(columns));

@@ -20,7 +20,7 @@ struct Trait {
   bool minutes = false;     // takes minutes: its running piece stops for a new picture
 };
 
-constexpr std::array<Trait, 21> traits{{
+constexpr std::array<Trait, 22> traits{{
     {RequestKind::open, 100, "Opening the source", false, true},
     {RequestKind::problem, 90, "Reading the head"},
     {RequestKind::pair, 60, "Reading the pair"},
@@ -33,6 +33,7 @@ constexpr std::array<Trait, 21> traits{{
     {RequestKind::column, 40, "Computing attention"},
     {RequestKind::sweep, 36, "Measuring the sweep", true, true},
     {RequestKind::trials, 36, "Trying settings", true, true},
+    {RequestKind::learning, 36, "Learning a tree", true, true},
     {RequestKind::exact_rows, 35, "Computing exact attention", false, false, true},
     {RequestKind::spans, 38, "Measuring spans", true},
     {RequestKind::metrics, 30, "Comparing with exact", true},

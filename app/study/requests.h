@@ -37,6 +37,7 @@ enum class RequestKind : int {
   column,       // the attention of a column
   sweep,        // a step of the sweep over n
   trials,       // some settings that are tried on heads
+  learning,     // some steps of a tree that learns
   exact_rows,   // exact attention of a long head, band by band
   spans,        // attention mass between groups of tokens
   metrics,      // of a column against exact

@@ -8,6 +8,8 @@
 namespace fovea {
 namespace {
 
+constexpr std::chrono::seconds soon{1};  // after each other
+
 template <class T>
 bool move_item(std::vector<T>& items, int from, int to) {
   const int count = static_cast<int>(items.size());
@@ -45,10 +47,20 @@ SessionEditor::SessionEditor(Study& study) : study_(study) {
 }
 
 void SessionEditor::change(const std::string& kind, const std::function<void(Session&)>& edit) {
+  change(kind, soon, edit);
+}
+
+void SessionEditor::change_during_run(const std::string& kind,
+                                      const std::function<void(Session&)>& edit) {
+  change(kind, std::chrono::hours(24), edit);
+}
+
+void SessionEditor::change(const std::string& kind, std::chrono::milliseconds together,
+                           const std::function<void(Session&)>& edit) {
   Session next = study_.session();
   edit(next);
   if (next == study_.session()) return;
-  record(study_.when_reopened(next), kind);
+  record(study_.when_reopened(next), kind, together);
   study_.set_session(std::move(next));
 }
 
@@ -74,8 +86,8 @@ void SessionEditor::start() {
   at_ = steps_.size() - 1;
 }
 
-void SessionEditor::record(const Session& session, const std::string& kind) {
-  constexpr std::chrono::milliseconds together{1000};
+void SessionEditor::record(const Session& session, const std::string& kind,
+                           std::chrono::milliseconds together) {
   if (steps_.empty()) return start();
   if (steps_[at_].session == session) return;
   const auto now = std::chrono::steady_clock::now();
@@ -287,7 +299,7 @@ void SessionEditor::choose_head(Index layer, Index head) {
 
 void SessionEditor::choose_patch(int patch) {
   if (patch == study_.session().patch) {
-    record(study_.session(), "patch");
+    record(study_.session(), "patch", soon);
     return study_.keep_patches();
   }
   change("patch", [&](Session& s) {

@@ -28,6 +28,9 @@ class SessionEditor : public QObject {
   /// Steps of one `kind` soon after each other are one: a slider dragged, a pan. An empty kind is
   /// always a step of its own.
   void change(const std::string& kind, const std::function<void(Session&)>& edit);
+  /// The same, but steps of the kind are one however long after each other they are: what a run
+  /// changes while a person looks on.
+  void change_during_run(const std::string& kind, const std::function<void(Session&)>& edit);
   void change_settings(const std::function<void(ViewSettings&)>& edit);
   /// Another source was opened: a step, unless it was opened by undo or redo.
   void start();
@@ -82,7 +85,9 @@ class SessionEditor : public QObject {
     friend bool operator==(const Step&, const Step&) = default;
   };
 
-  void record(const Session& session, const std::string& kind);
+  void change(const std::string& kind, std::chrono::milliseconds together,
+              const std::function<void(Session&)>& edit);
+  void record(const Session& session, const std::string& kind, std::chrono::milliseconds together);
   std::string set_spans(std::vector<Span> spans);
   void forget_first_steps();
   void keep_shown_patches();

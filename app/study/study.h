@@ -100,6 +100,13 @@ class Study : public QObject {
   void measure_again();
   bool paused() const { return requests_.paused(); }
 
+  /// What a column will be, on the head that it shows: the next Session with it needs no work.
+  void put_computation(std::size_t column, const Column& next,
+                       std::shared_ptr<const Computation> computation) {
+    const HeadKey& head = results_.head_of(results_.columns()[column]).key;
+    results_.put({head, without_head(next)}, std::move(computation), "");
+  }
+
   int selected_column() const { return subject_.selected_column; }
   void select_column(int column);
   void set_dark(bool dark);

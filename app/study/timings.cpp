@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "variants/learned_tree.h"
+
 namespace fovea {
 namespace {
 
@@ -10,6 +12,13 @@ constexpr double timing_ms = 3e3;  // of rounds, for one column
 constexpr std::size_t wanted_rounds = 64;
 
 constexpr std::size_t most_rounds = 4 * wanted_rounds;  // of a machine that is slowed down
+
+/// Of a first run, what rounds repeat: a tree is learned once.
+TimedRun without_learning(const Computation& computation) {
+  TimedRun run = computation.first_run;
+  if (learned_steps(*computation.variant, computation.values)) run.learning = {};
+  return run;
+}
 
 }  // namespace
 
@@ -67,7 +76,7 @@ void Timings::measure_next(const Results& results, std::function<void()> done) {
   std::size_t fewest = 0;
   for (const ColumnState& state : results.columns()) {
     if (!state.computation || state.stale || !state.computation->applied()) continue;
-    if (!can_be_repeated(state.computation->first_run, nullptr, timing_ms)) continue;
+    if (!can_be_repeated(without_learning(*state.computation), nullptr, timing_ms)) continue;
     const Cache::Answer* known = runs_.find(state.key);
     if (!known) known = &runs_.put({.key = state.key, .result = std::make_shared<Measured>()});
     if (!wants_more(*known)) continue;
@@ -79,15 +88,18 @@ void Timings::measure_next(const Results& results, std::function<void()> done) {
   }
   if (!computation) return;
   // Exact attention of a long head takes too long to be repeated beside every column.
-  const bool beside_exact = !computation->variant->reference && exact && exact->applied() &&
-                            can_be_repeated(computation->first_run, &exact->first_run, timing_ms);
+  const bool beside_exact =
+      !computation->variant->reference && exact && exact->applied() &&
+      can_be_repeated(without_learning(*computation), &exact->first_run, timing_ms);
   requests_.start(
       {RequestKind::timing}, key,
       [computation, column = key.column, beside_exact, first = fewest == 0](const Backend& backend,
                                                                             Run& run) {
         // A device has memory of its own.
+        ComputeRequest request = request_of(column);
+        request.given = learned_tensors(*request.variant, request.values, computation->op->plan());
         return measure_rounds(
-            computation->op->problem(), request_of(column),
+            computation->op->problem(), request,
             {.beside_exact = beside_exact, .with_memory = first && backend.id() == "cpu"}, backend,
             run);
       },

@@ -240,8 +240,12 @@ class Actions : public QObject {
   void make_variant_menu() {
     QMenu* menu = add_menu("V&ariant");
     QMenu* more = menu->addMenu("&Add");
+    QMenu* baselines = more->addMenu("&Baselines of the papers' tables");
+    for (QMenu* variants_menu : {more, baselines}) variants_menu->setToolTipsVisible(true);
+    more->addSeparator();
     for (const Variant& variant : variants())
-      more->addAction(to_qt(variant.label), this,
+      (variant.group == Group::papers ? more : baselines)
+          ->addAction(to_qt(variant.label), this,
                       [this, id = variant.id] {
                         if (may_add_columns()) editor_.add_column(id);
                       })

@@ -257,8 +257,9 @@ void Files::export_to(const QString& path, const FigureStyle& style) {
   const auto& comparison = model->comparison;
   if (comparison && comparison->mode == ComparisonMode::blink)
     window_.info_bar().show_message(
-        "Columns that blink are exported side by side: paper shows one at a time. To export two "
-        "columns in one panel, split or wipe them.");
+        "Columns that blink are exported side by side. To export two columns in one panel, split "
+        "or "
+        "wipe them.");
   write(path, figure_of(*model, window_.canvas().border(), provenance_of(window_.study()), style));
 }
 

@@ -5,6 +5,7 @@
 #include <QMainWindow>
 
 #include "canvas/canvas.h"
+#include "study/learning_run.h"
 #include "window/comparing.h"
 #include "window/docks/docks.h"
 #include "window/files.h"
@@ -29,6 +30,7 @@ class MainWindow : public QMainWindow {
   Background& background() { return *background_; }
   Study& study() { return study_; }
   SessionEditor& editor() { return editor_; }
+  LearningRun& learning() { return learning_; }
   Canvas& canvas() { return canvas_; }
   Docks& docks() { return docks_; }
   InfoBar& info_bar() { return info_bar_; }
@@ -74,6 +76,7 @@ class MainWindow : public QMainWindow {
   std::shared_ptr<Background> background_;
   Study study_;
   SessionEditor editor_{study_};
+  LearningRun learning_{study_, editor_};
   InfoBar& info_bar_;
   Canvas& canvas_;
   Docks docks_;

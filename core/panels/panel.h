@@ -111,6 +111,25 @@ struct SeriesPlot {
   std::vector<std::pair<double, double>> front;  // places from the best x on, joined by steps
 };
 
+/// Curves of amounts against one amount; both axes are linear and begin at 0.
+struct CurvePlot {
+  struct Curve {
+    std::string name;                               // in the legend; empty: it is not there
+    std::vector<std::pair<double, double>> points;  // x ascending
+    std::size_t colour = 0;                         // of the colours of series
+    double shade = 1;                               // of that colour; towards 0 it is lighter
+    bool dashed = false;
+  };
+  /// A value that curves are compared with, as a faint line with its name.
+  struct Level {
+    double value = 0;
+    std::string name;
+  };
+  std::vector<Curve> curves;  // drawn in this order
+  std::vector<Level> levels;
+  std::string x_label, y_label;
+};
+
 /// Z as a picture for images: RGB in [0, 1].
 struct OutputPicture {
   Index rows = 0, cols = 0;
@@ -131,8 +150,8 @@ struct Panel {
   std::string title;     // "HyperAttention"
   std::string subtitle;  // "block 32, samples 32"
   std::string caption;   // below: "density 0.23 · 8 full, 56 partial, 0 empty"
-  std::variant<Message, Raster, BlockMap, LeafSizes, RowCurve, Strip, SeriesPlot, OutputPicture,
-               FigureTable>
+  std::variant<Message, Raster, BlockMap, LeafSizes, RowCurve, Strip, SeriesPlot, CurvePlot,
+               OutputPicture, FigureTable>
       body;
 };
 

@@ -92,8 +92,9 @@ Figure with_names() {
 
 TEST_CASE("every kind of panel looks as it did") {
   example::application();
-  const char* names[] = {"heatmap", "error", "mask",    "level", "rank",    "leaves", "buckets",
-                         "row",     "strip", "picture", "table", "message", "series", "names"};
+  const char* names[] = {"heatmap", "error",   "mask",   "level",  "rank",
+                         "leaves",  "buckets", "row",    "strip",  "picture",
+                         "table",   "message", "series", "curves", "names"};
   std::vector<Figure> figures;
   for (const Panel& panel : example::every_kind(64))
     figures.push_back(example::alone(panel, kWidth));

@@ -295,6 +295,24 @@ Panel message(const std::string& title) {
   return made;
 }
 
+Panel curves(const std::string& title) {
+  Panel made = panel(View::tree, title, "");
+  CurvePlot plot{.x_label = "steps of learning", .y_label = "leaves"};
+  CurvePlot::Curve learned{.name = "learned from", .colour = 1},
+      held{.name = "held out", .colour = 2, .dashed = true};
+  for (int step = 0; step <= 40; ++step) {
+    learned.points.emplace_back(step, 16 - 6 * (1 - std::exp(-step / 8.0)));
+    held.points.emplace_back(step, step == 20 ? NAN : 15 - 4 * (1 - std::exp(-step / 8.0)));
+  }
+  plot.curves = {learned, held};
+  for (const double shade : {0., 0.5, 1.})
+    plot.curves.push_back(
+        {.points = {{0, 2 + 4 * shade}, {40, 1 + 4 * shade}}, .colour = 3, .shade = shade});
+  plot.levels = {{16, "all leaves"}, {8, "a half"}};
+  made.body = std::move(plot);
+  return made;
+}
+
 std::vector<Panel> every_kind(Index n) {
   return {heatmap(n, 7, "Exact"),         error_map(n, 2, "HyperAttention"),
           mask(n, "Fixed factorized"),    levels(n, "H-Transformer-1D"),
@@ -302,7 +320,7 @@ std::vector<Panel> every_kind(Index n) {
           buckets(200, "HyperAttention"), row(n, n / 20, "HyperAttention"),
           strip(n, "HyperAttention"),     picture(12, "HyperAttention"),
           table("HyperAttention"),        message("Exact"),
-          series("Time of apply")};
+          series("Time of apply"),        curves("Effective leaves")};
 }
 
 Figure alone(const Panel& panel, double width) {

@@ -23,6 +23,7 @@ Panel buckets(int count, const std::string& title);
 Panel row(Index n, Index query, const std::string& title);
 Panel strip(Index n, const std::string& title);
 Panel series(const std::string& title);
+Panel curves(const std::string& title);
 Panel picture(Index side, const std::string& title);
 Panel table(const std::string& title);
 Panel message(const std::string& title);

@@ -27,6 +27,9 @@ class CpuLike : public Backend {
   std::vector<std::int32_t> route(MatrixView x, const Tree& tree, Run& run) const override {
     return cpu_->route(x, tree, run);
   }
+  Matrix product(MatrixView a, MatrixView b, Run& run) const override {
+    return cpu_->product(a, b, run);
+  }
   std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys, std::int32_t count,
                                          Run& run) const override {
     return cpu_->stable_order(keys, count, run);

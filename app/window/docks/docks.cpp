@@ -40,7 +40,7 @@ Docks::Docks(MainWindow& window)
       window_(window),
       comparison_(new ComparisonDock(window.study())) {
   QWidget* input = make_input_dock(window.study(), window.editor());
-  QWidget* variant = make_variant_dock(window.study(), window.editor());
+  QWidget* variant = make_variant_dock(window.study(), window.editor(), window.learning());
   sequence = input->findChild<SequenceView*>();
   head_order_ = input->findChild<QComboBox*>("head_order");
   all_layers_ = input->findChild<QCheckBox*>("all_layers");
@@ -60,6 +60,7 @@ Docks::Docks(MainWindow& window)
   bottom_ = add("Timing", timing);
   behind_ = add("Comparison", comparison_);
   spans_ = add("Spans", make_span_dock(window.study(), window.editor()));
+  learning_ = add("Learning", make_learning_dock(window.learning()));
   // Behind another dock it is not looked at.
   QObject::connect(spans_, &QDockWidget::visibilityChanged, &window,
                    [&study = window.study()](bool visible) { study.want_spans(visible); });
@@ -78,7 +79,7 @@ void Docks::sort(const SortOrders& orders) {
 }
 
 void Docks::arrange() {
-  for (QDockWidget* dock : {left_, right_, below_, bottom_, behind_, spans_}) {
+  for (QDockWidget* dock : {left_, right_, below_, bottom_, behind_, spans_, learning_}) {
     dock->setFloating(false);
     const Qt::DockWidgetArea area = dock == left_                      ? Qt::LeftDockWidgetArea
                                     : dock == right_ || dock == below_ ? Qt::RightDockWidgetArea
@@ -89,6 +90,7 @@ void Docks::arrange() {
   }
   window_.tabifyDockWidget(bottom_, behind_);
   window_.tabifyDockWidget(behind_, spans_);
+  window_.tabifyDockWidget(spans_, learning_);
   bottom_->raise();
   const QSize room = window_.screen()->availableSize();
   const int wide = room.width();

@@ -1,4 +1,4 @@
-// The Docks around the canvas: input, variant, inspector, timing, comparison and spans.
+// The Docks around the canvas: input, variant, inspector, timing, comparison, spans and learning.
 #pragma once
 
 #include <QList>
@@ -15,6 +15,7 @@ class QTableWidget;
 namespace fovea {
 
 class ComparisonDock;
+class LearningRun;
 class MainWindow;
 
 /// Says what is open and how it was understood; chooses layer, head and query. It contains a
@@ -23,7 +24,7 @@ QWidget* make_input_dock(Study& study, SessionEditor& editor);
 
 /// A form made from the selected column's schema, with its paper, its notes and how far it is from
 /// exact attention.
-QWidget* make_variant_dock(Study& study, SessionEditor& editor);
+QWidget* make_variant_dock(Study& study, SessionEditor& editor, LearningRun& learning);
 
 /// A table of what was measured, with a bar for each column of the canvas: plan, upload and the
 /// stages of apply.
@@ -31,6 +32,9 @@ QTableWidget* make_timing_dock(Study& study);
 
 /// The attention between parts of the text, to its sinks, or between spans that are named here.
 QWidget* make_span_dock(Study& study, SessionEditor& editor);
+
+/// Curves of the tree that learns or has learned last, and how keys spread over its leaves.
+QWidget* make_learning_dock(LearningRun& run);
 
 struct Docks {
   /// Makes them; the window owns them. They follow its study.
@@ -52,7 +56,7 @@ struct Docks {
   ComparisonDock* comparison_;
   QComboBox* head_order_;
   QCheckBox* all_layers_;
-  QDockWidget *left_, *right_, *below_, *bottom_, *behind_, *spans_;
+  QDockWidget *left_, *right_, *below_, *bottom_, *behind_, *spans_, *learning_;
   QList<QDockWidget*> hidden_;  // by toggle_all()
 };
 

@@ -7,6 +7,7 @@
 #include "session/held_head.h"
 #include "study/session_editor.h"
 #include "window/docks/docks.h"
+#include "window/docks/learning_box.h"
 #include "window/widgets/field_editor.h"
 #include "window/widgets/form.h"
 #include "window/widgets/readings.h"
@@ -25,7 +26,8 @@ QString mask_note(const Variant& variant, bool causal) {
 
 class VariantDock : public QWidget {
  public:
-  VariantDock(Study& study, SessionEditor& editor) : study_(study), editor_(editor) {
+  VariantDock(Study& study, SessionEditor& editor, LearningRun& learning)
+      : study_(study), editor_(editor) {
     setEnabled(false);  // until there is something to see
     QVBoxLayout* column = make_page(*this);
     column->addWidget(name_ = make_heading());
@@ -35,6 +37,7 @@ class VariantDock : public QWidget {
     form_layout_->setSpacing(rhythm / 2);
     column->addWidget(form_);
     column->addWidget(seed_row_ = make_seed_row());
+    column->addWidget(learning_ = new LearningBox(study, learning));
     reset_ = new QPushButton("Reset parameters");
     reset_->setToolTip(
         "The paper's values, or smaller ones where those would make a short text exact");
@@ -107,6 +110,7 @@ class VariantDock : public QWidget {
     // What is being typed stays, and so does the cursor in what is shown already.
     if (other_form || (!seed_->isModified() && seed_->text() != seed)) seed_->setText(seed);
     show_held(column, study_.head_of(state));
+    learning_->refresh();
     show_notes(state);
     show_comparison(state);
     for (QWidget* part :
@@ -155,7 +159,10 @@ class VariantDock : public QWidget {
   void show_notes(const ColumnState& state) {
     QStringList notes;
     const HeadState& head = study_.head_of(state);
-    if (head.problem) notes << mask_note(find_variant(state.column.variant), head.problem->causal);
+    const Variant& variant = find_variant(state.column.variant);
+    if (head.problem) notes << mask_note(variant, head.problem->causal);
+    if (!variant.rows_sum_to_one) notes << "Rows of P need not sum to 1.";
+    if (variant.signed_entries) notes << "Entries of P may be negative.";
     if (head.source && head.source != study_.source() &&
         head.source->sequence.tokens != study_.source()->sequence.tokens)
       notes << "This head has other tokens: the axes show those of the opened source.";
@@ -213,6 +220,7 @@ class VariantDock : public QWidget {
   QVBoxLayout* form_layout_;
   QLineEdit* seed_;
   QCheckBox* hold_;
+  LearningBox* learning_;
   QPushButton* reset_;
   std::vector<FieldEditor*> editors_;
   Readings* comparison_;
@@ -220,8 +228,8 @@ class VariantDock : public QWidget {
 
 }  // namespace
 
-QWidget* make_variant_dock(Study& study, SessionEditor& editor) {
-  return new VariantDock(study, editor);
+QWidget* make_variant_dock(Study& study, SessionEditor& editor, LearningRun& learning) {
+  return new VariantDock(study, editor, learning);
 }
 
 }  // namespace fovea

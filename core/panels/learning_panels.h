@@ -1,0 +1,32 @@
+// The panels of a tree that learns: its error, the pairs that meet in its leaves, and how keys
+// spread over them (Treeformer, Figure 4), over the steps of learning.
+#pragma once
+
+#include "learning/trainer.h"
+#include "panels/panel.h"
+
+namespace fovea {
+
+/// How many keys the leaves of a tree hold.
+struct LeafSnapshot {
+  Index step = 0;
+  std::vector<Index> keys;  // of every leaf that holds any, falling
+  friend bool operator==(const LeafSnapshot&, const LeafSnapshot&) = default;
+};
+
+/// What is seen of learning.
+struct LearningRecord {
+  Index leaves = 0;
+  double cost_limit = 0;  // of chi * leaves
+  MeasuredTree start;     // step 0
+  std::vector<CurvePoint> curve;
+  std::vector<LeafSnapshot> snapshots;  // ascending
+
+  /// Adds one, and thins those before it out where they become too many to be told apart.
+  void add(LeafSnapshot snapshot);
+};
+
+/// Of error, pairs, effective leaves and leaf sizes.
+std::vector<Panel> make_panels(const LearningRecord& record);
+
+}  // namespace fovea

@@ -1,0 +1,76 @@
+// A tree that learns in the window: its buttons, its words and its curves.
+#include <doctest/doctest.h>
+
+#include <QDockWidget>
+#include <QLabel>
+#include <QPushButton>
+
+#include "study/learning_run.h"
+#include "variants/learned_tree.h"
+#include "window/pointer.h"
+
+namespace fovea::test {
+namespace {
+
+QPushButton& button(Window& window, const char* name) {
+  return *window->findChild<QPushButton*>(name);
+}
+
+QString progress(Window& window) {
+  return window->findChild<QLabel*>("learning_progress")->text();
+}
+
+}  // namespace
+
+TEST_CASE("the form of a tree variant learns its tree, pauses, goes on and reverts") {
+  Window window("synthetic:clusters?n=128&d=16&seed=1");
+  show(window, {View::heatmap, View::mask}, {"exact", "h1d", "tf"});
+  REQUIRE(window.settle());
+  window.study().select_column(1);
+  REQUIRE(wait_until([&] { return !button(window, "learn").isVisibleTo(&*window); }));
+  window.study().select_column(2);
+  REQUIRE(wait_until([&] { return button(window, "learn").isVisibleTo(&*window); }));
+  auto* plot = window->findChild<QWidget*>("learning_plot");
+  const QImage empty = plot->grab().toImage();
+  const Column before = window.study().session().columns[2];
+  const auto heatmap = [&] {
+    return std::get<Raster>(panel(window, View::heatmap, 2).body).values;
+  };
+  const Matrix median = heatmap();
+  CHECK(button(window, "learn").text().contains("Learn"));
+  CHECK_FALSE(button(window, "revert_learning").isVisibleTo(&*window));
+  button(window, "learn").click();
+  CHECK(button(window, "learn").text().contains("Pause"));
+  REQUIRE(wait_until([&] { return window->learning().steps() >= 20; }, 30000));
+  button(window, "learn").click();
+  REQUIRE(window.settle());
+  CHECK(button(window, "learn").text().contains("Resume"));
+  CHECK(progress(window).startsWith("Step "));
+  CHECK(progress(window).contains("rows held out (median tree: "));
+  const Matrix learned = heatmap();
+  bool same = true;
+  for (Index i = 0; i < learned.rows(); ++i)
+    same &= std::equal(learned.row(i), learned.row(i) + learned.cols(), median.row(i));
+  CHECK_FALSE(same);
+  CHECK(plot->grab().toImage() != empty);
+  window.shoot("learning");
+  const Index paused_at = window->learning().steps();
+  button(window, "learn").click();
+  REQUIRE(wait_until([&] { return window->learning().steps() > paused_at; }, 30000));
+  button(window, "revert_learning").click();
+  CHECK(window.study().session().columns[2] == before);
+  CHECK(button(window, "learn").text().contains("Learn"));
+  REQUIRE(window.settle());
+}
+
+TEST_CASE("a window closes while a tree learns") {
+  Window window("synthetic:clusters?n=128&d=16&seed=1");
+  show(window, {View::heatmap}, {"exact", "tc"});
+  REQUIRE(window.settle());
+  window.study().select_column(1);
+  window->learning().learn();
+  REQUIRE(wait_until([&] { return window->learning().steps() >= 5; }, 30000));
+  CHECK(window->learning().running());
+}
+
+}  // namespace fovea::test
