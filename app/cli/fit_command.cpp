@@ -58,6 +58,7 @@ class Fitting {
   Fitting(const FitOptions& options, const Source& source, const Console& console)
       : options_(options), console_(console), variant_(find_variant(options.variant)) {
     const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
+    n_ = layer.n();
     report_.variant = &variant_;
     report_.values = options.parameters.applied(variant_, layer.n());
     fit_ = fit_of(variant_, report_.values);
@@ -87,8 +88,10 @@ class Fitting {
       scale_ = problem.scale;
       causal_ = problem.causal;
     }
+    if (const std::string sample = sample_text(n_); !sample.empty())
+      console_.err << "learning from and measuring on " << sample << '\n';
     set_about(hash);
-    if (!options_.resume.empty()) resume();
+    if (!options_.resume.empty()) resume(run);
     first_ = trainers_.front().steps();
     target_ = first_ + steps_;
   }
@@ -152,7 +155,7 @@ class Fitting {
     about_.emplace_back("a hash of Q, K and V of", hash_text(hash));
   }
 
-  void resume() {
+  void resume(Run& run) {
     const FitFile file = read_fit(options_.resume);
     check_about(options_.resume, file, about_);
     if (file.states.size() != trainers_.size())
@@ -160,7 +163,7 @@ class Fitting {
                                             " heads found; expected " +
                                             std::to_string(trainers_.size()));
     try {
-      for (std::size_t h = 0; h < trainers_.size(); ++h) trainers_[h].restore(file.states[h]);
+      for (std::size_t h = 0; h < trainers_.size(); ++h) trainers_[h].restore(file.states[h], run);
     } catch (const InputError& error) {
       throw InputError(options_.resume, error.what());
     }
@@ -229,7 +232,7 @@ class Fitting {
   std::vector<Index> heads_;
   std::vector<Trainer> trainers_;
   std::vector<std::pair<std::string, std::string>> about_;
-  Index steps_ = 0, first_ = 0, target_ = 0;
+  Index n_ = 0, steps_ = 0, first_ = 0, target_ = 0;
   double scale_ = 0;
   bool causal_ = false;
   Clock::time_point start_;

@@ -72,6 +72,11 @@ std::string standard_text(const Field& field) {
   return text.empty() ? "-" : text;
 }
 
+std::string condition_text(const Field& field) {
+  if (!field.only_with) return {};
+  return "With " + field.only_with->first + " = " + field.only_with->second + ": ";
+}
+
 std::string rows_text(const Variant& variant) {
   const std::string sum = variant.rows_sum_to_one ? "sum to 1" : "need not sum to 1";
   return sum + (variant.signed_entries ? "; entries may be negative" : "");
@@ -86,8 +91,8 @@ void print_variant(std::ostream& out, const Variant& variant) {
   if (variant.schema.empty()) return;
   TextTable table{{"<parameter", "<default", "<unit", "<range", "<meaning"}, {}};
   for (const Field& field : variant.schema)
-    table.rows.push_back(
-        {field.id, standard_text(field), field.unit, range_text(field), field.meaning});
+    table.rows.push_back({field.id, standard_text(field), field.unit, range_text(field),
+                          condition_text(field) + field.meaning});
   out << '\n';
   print(out, table);
   if (variant.structure.empty()) return;

@@ -20,7 +20,7 @@ struct Trait {
   bool minutes = false;     // takes minutes: its running piece stops for a new picture
 };
 
-constexpr std::array<Trait, 22> traits{{
+constexpr std::array<Trait, 23> traits{{
     {RequestKind::open, 100, "Opening the source", false, true},
     {RequestKind::problem, 90, "Reading the head"},
     {RequestKind::pair, 60, "Reading the pair"},
@@ -41,6 +41,7 @@ constexpr std::array<Trait, 22> traits{{
     {RequestKind::diagnostics, 25, "Comparing with exact", true},
     {RequestKind::ranks, 20, "Computing ranks", true},
     {RequestKind::card, 10, "Summarising heads", true},
+    {RequestKind::thumbnail, 32, "Drawing variants", true, true},
     {RequestKind::hash, 5, "Hashing the file", false, true},
     {RequestKind::timing, 0, "Timing variants", true, true},
 }};
@@ -75,7 +76,7 @@ Requests::Requests(std::unique_ptr<Backend> backend, std::shared_ptr<Background>
     : background_(std::move(background)) {
   yield_timer_.setSingleShot(true);
   connect(&yield_timer_, &QTimer::timeout, this, [this] {
-    if (is_work_awaited()) stop_background_work();
+    if (is_work_awaited()) end_background_work_soon();
   });
   start_engine(std::move(backend));
 }
@@ -160,11 +161,11 @@ bool Requests::lets_older_finish(const RequestId& id) {
 }
 
 void Requests::make_way_for(const RequestId& id) {
-  if (!trait_of(id.kind).background) stop_background_work();
+  if (!trait_of(id.kind).background) end_background_work_soon();
   if (id.kind == RequestKind::panel) interrupt_long_work();
 }
 
-void Requests::stop_background_work() {
+void Requests::end_background_work_soon() {
   const Engine::Status now = status();
   if (!now.running || !trait_of(now.running->kind).background) return;
   if (now.seconds > yield_seconds) return cancel(*now.running);

@@ -45,6 +45,7 @@ enum class RequestKind : int {
   diagnostics,  // of a column
   ranks,        // a rank panel, for a row and a column of the canvas
   card,         // a small picture of a head
+  thumbnail,    // a small picture of a variant
   hash,         // of the source's content
   timing,       // repeated runs
 };
@@ -78,8 +79,9 @@ class Requests : public QObject {
   void use_backend(std::unique_ptr<Backend> backend);
 
   /// An update requests all that is missing: what is still needed is asked for again, or named by
-  /// need(). end_update() cancels the rest of what earlier updates requested. A source, its hash,
-  /// sweeps and timings are requested apart from updates, and nothing here ends them.
+  /// need(). end_update() cancels the rest of what earlier updates requested. What the table of
+  /// kinds calls `apart` (opening, hashes, sweeps, trials, learning, timings) is requested apart
+  /// from updates, and no update ends it.
   void begin_update() { needed_.clear(); }
   void need(const RequestId& id) { needed_.insert(id); }
   void end_update();
@@ -165,7 +167,8 @@ class Requests : public QObject {
               const std::string& error);
   bool lets_older_finish(const RequestId& id);
   void make_way_for(const RequestId& id);
-  void stop_background_work();
+  /// Background work that runs is cancelled, or gets the rest of yield_seconds to end by itself.
+  void end_background_work_soon();
   bool is_work_awaited() const;
 
   std::shared_ptr<Background> background_;

@@ -205,11 +205,12 @@ bool SessionEditor::move_column(int from, int to) {
   return moved;
 }
 
-void SessionEditor::add_column(const std::string& variant) {
+void SessionEditor::add_variants(const std::vector<std::string>& variants) {
   change({}, [&](Session& s) {
-    s.columns.push_back({.variant = variant,
-                         .values = values_for_length(find_variant(variant), study_.length()),
-                         .seed = 0});
+    for (const std::string& variant : variants)
+      s.columns.push_back({.variant = variant,
+                           .values = values_for_length(find_variant(variant), study_.length()),
+                           .seed = 0});
   });
   study_.select_column(static_cast<int>(study_.session().columns.size()) - 1);
 }

@@ -51,7 +51,9 @@ class SessionEditor : public QObject {
   /// False: there is no such row or column.
   bool move_view(int from, int to);
   bool move_column(int from, int to);
-  void add_column(const std::string& variant);
+  void add_column(const std::string& variant) { add_variants({variant}); }
+  /// A column for each, with the parameters that suit the head; the last one is selected.
+  void add_variants(const std::vector<std::string>& variants);
   /// In one step; of those that are there already nothing is added. Selects the last one.
   void add_columns(const std::vector<Column>& columns);
   void remove_column();     // the selected one

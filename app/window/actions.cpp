@@ -239,17 +239,9 @@ class Actions : public QObject {
 
   void make_variant_menu() {
     QMenu* menu = add_menu("V&ariant");
-    QMenu* more = menu->addMenu("&Add");
-    QMenu* baselines = more->addMenu("&Baselines of the papers' tables");
-    for (QMenu* variants_menu : {more, baselines}) variants_menu->setToolTipsVisible(true);
-    more->addSeparator();
-    for (const Variant& variant : variants())
-      (variant.group == Group::papers ? more : baselines)
-          ->addAction(to_qt(variant.label), this,
-                      [this, id = variant.id] {
-                        if (may_add_columns()) editor_.add_column(id);
-                      })
-          ->setToolTip(to_qt(variant.summary));
+    add(menu, "add_columns", "&Add columns…", "V", [this] {
+      if (may_add_columns()) window_.show_add_columns();
+    });
     const auto move = [this](int by) {
       navigation_.move_column(study_.selected_column(), study_.selected_column() + by);
     };

@@ -17,6 +17,7 @@
 #include <algorithm>
 
 #include "window/actions.h"
+#include "window/dialogs/add_column_dialog.h"
 #include "window/dialogs/explore_dialog.h"
 #include "window/dialogs/sweep_dialog.h"
 #include "window/status_line.h"
@@ -188,6 +189,14 @@ void MainWindow::show_status(const QString& message) {
 void MainWindow::show_sweep() {
   if (!sweep_) sweep_ = new SweepDialog(*this);
   sweep_->open_dialog();
+}
+
+void MainWindow::show_add_columns() {
+  if (!add_columns_) {
+    add_columns_ = new AddColumnDialog(study_, editor_, this);
+    connect(add_columns_, &AddColumnDialog::added, this, [this] { navigation_.follow_column(); });
+  }
+  add_columns_->open_dialog();
 }
 
 void MainWindow::show_exploration(bool heads) {

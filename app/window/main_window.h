@@ -15,6 +15,7 @@
 
 namespace fovea {
 
+class AddColumnDialog;
 class ExploreDialog;
 class SweepDialog;
 
@@ -37,8 +38,9 @@ class MainWindow : public QMainWindow {
   FindBar& find_bar() { return find_bar_; }
   Files& files() { return files_; }
   Navigation& navigation() { return navigation_; }
-  SweepDialog* sweep() { return sweep_; }                // nullptr: never opened
-  ExploreDialog* exploration() { return exploration_; }  // nullptr: never opened
+  SweepDialog* sweep() { return sweep_; }                  // nullptr: never opened
+  ExploreDialog* exploration() { return exploration_; }    // nullptr: never opened
+  AddColumnDialog* add_columns() { return add_columns_; }  // nullptr: never opened
   Comparing& comparing() { return comparing_; }
 
   /// A source or a session file.
@@ -50,6 +52,7 @@ class MainWindow : public QMainWindow {
   /// In the status bar, for a while.
   void show_status(const QString& message);
   void show_sweep();
+  void show_add_columns();
   /// Which attention to use: as a plot for settings, or as a table of heads.
   void show_exploration(bool heads);
   /// "dark", "light", or "desktop": as the desktop is. Of all windows.
@@ -86,6 +89,7 @@ class MainWindow : public QMainWindow {
   Comparing comparing_{*this};
   SweepDialog* sweep_ = nullptr;
   ExploreDialog* exploration_ = nullptr;
+  AddColumnDialog* add_columns_ = nullptr;
   QString look_;
   bool exact_in_place_ = false;
 };

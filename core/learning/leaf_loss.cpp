@@ -3,19 +3,14 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
+
+#include "learning/rows.h"
 
 namespace fovea {
 namespace {
 
-using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Rows = Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>;
 using Column = Eigen::ArrayXf;
-
-Rows rows_of(MatrixView m) {
-  return {m.data, m.rows, m.cols, Eigen::OuterStride<>(m.stride)};
-}
 
 bool forbidden(float logit) {
   return logit <= LeafBatch::no_pair / 2;

@@ -46,7 +46,8 @@ struct MembershipGradient {
   Matrix keys;      // [keys, leaves] dE/dg
 };
 
-/// Work: two products of [queries, keys] by dv beside the one for the outputs.
+/// Work: products of [queries, keys] by dv: one for the outputs in all leaves, and two for the keys
+/// of each query's own leaf.
 MembershipGradient leaf_loss(const LeafBatch& batch);
 
 }  // namespace fovea

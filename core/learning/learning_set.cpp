@@ -3,46 +3,20 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "data/error.h"
-#include "data/random.h"
+#include "learning/rows.h"
 
 namespace fovea {
 namespace {
 
 constexpr std::uint32_t draw_purpose = 0x6c726e31;  // "lrn1": unlike other streams
 
-using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Rows = Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>;
-
-Rows rows_of(MatrixView m) {
-  return {m.data, m.rows, m.cols, Eigen::OuterStride<>(m.stride)};
-}
-
 bool all_finite(MatrixView m) {
   for (Index i = 0; i < m.rows; ++i)
     if (!std::all_of(m.row(i), m.row(i) + m.cols, [](float x) { return std::isfinite(x); }))
       return false;
   return true;
-}
-
-/// The first `count` tokens of a random permutation of n.
-std::vector<std::int32_t> drawn_tokens(Index n, Index count, Random& random) {
-  std::vector<std::int32_t> token(static_cast<std::size_t>(n));
-  std::iota(token.begin(), token.end(), 0);
-  for (Index i = 0; i < count; ++i)
-    std::swap(token[static_cast<std::size_t>(i)],
-              token[static_cast<std::size_t>(i) + random.below(static_cast<std::uint64_t>(n - i))]);
-  token.resize(static_cast<std::size_t>(count));
-  return token;
-}
-
-Matrix gathered(MatrixView from, const std::vector<std::int32_t>& token) {
-  Matrix out(static_cast<Index>(token.size()), from.cols);
-  for (Index i = 0; i < out.rows(); ++i)
-    std::copy_n(from.row(token[static_cast<std::size_t>(i)]), from.cols, out.row(i));
-  return out;
 }
 
 /// Exact attention of some queries: z = sum_j exp(S_j - max) v_j / sum_j exp(S_j - max).
@@ -104,6 +78,13 @@ Index LearningSet::admissible(Index query) const {
   return std::ranges::upper_bound(key_token, last) - key_token.begin();
 }
 
+std::string sample_text(Index n) {
+  if (n <= LearningSet::most_queries) return {};
+  return std::to_string(LearningSet::most_queries) + " queries and " +
+         std::to_string(std::min(n, LearningSet::most_keys)) + " keys, drawn from " +
+         std::to_string(n) + " tokens";
+}
+
 bool can_be_learned_from(const Problem& problem) {
   return all_finite(problem.q) && all_finite(problem.k) && all_finite(problem.v);
 }
@@ -116,13 +97,13 @@ LearningSet make_learning_set(const Problem& problem, std::uint64_t seed, const 
   const Index n = problem.n();
   Random random(seed, stream_of(draw_purpose, problem.head));
   LearningSet set{.scale = problem.scale, .causal = problem.causal};
-  set.query_token = drawn_tokens(n, std::min(n, LearningSet::most_queries), random);
-  set.key_token = drawn_tokens(n, std::min(n, LearningSet::most_keys), random);
+  set.query_token = drawn<std::int32_t>(n, std::min(n, LearningSet::most_queries), random);
+  set.key_token = drawn<std::int32_t>(n, std::min(n, LearningSet::most_keys), random);
   std::ranges::sort(set.key_token);
-  const auto drawn = static_cast<Index>(set.query_token.size());
+  const auto queries = static_cast<Index>(set.query_token.size());
   const auto held_out =
-      static_cast<Index>(std::ceil(LearningSet::held_out_share * static_cast<double>(drawn - 1)));
-  set.learned_from = drawn - held_out;
+      static_cast<Index>(std::ceil(LearningSet::held_out_share * static_cast<double>(queries - 1)));
+  set.learned_from = queries - held_out;
   set.queries = gathered(problem.q, set.query_token);
   set.keys = gathered(problem.k, set.key_token);
   set.values = gathered(problem.v, set.key_token);

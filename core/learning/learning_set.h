@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "backend/backend.h"
@@ -37,6 +38,10 @@ struct LearningSet {
   /// Keys that a query may attend: the first so many.
   Index admissible(Index query) const;
 };
+
+/// "2048 queries and 4096 keys, drawn from 8192 tokens"; empty: a head of n tokens is learned from
+/// as a whole.
+std::string sample_text(Index n);
 
 /// Whether q, k and v hold neither NaN nor Inf; nothing can be learned from those.
 bool can_be_learned_from(const Problem& problem);

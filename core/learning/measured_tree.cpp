@@ -21,13 +21,14 @@ std::vector<Index> admissible_keys(const LearningSet& set) {
 
 /// Z of every query: the softmax over the keys of its leaf.
 Matrix leaf_outputs(const LearningSet& set, Index leaves, std::span<const std::int32_t> query_leaf,
-                    std::span<const std::int32_t> key_leaf) {
+                    std::span<const std::int32_t> key_leaf, Run& run) {
   std::vector<std::vector<Index>> keys(static_cast<std::size_t>(leaves));
   for (std::size_t j = 0; j < key_leaf.size(); ++j)
     keys[static_cast<std::size_t>(key_leaf[j])].push_back(static_cast<Index>(j));
   Matrix out(set.queries.rows(), set.dv());
   std::vector<float> logit;
   for (Index i = 0; i < out.rows(); ++i) {
+    run.check();
     const Vector q(set.queries.row(i), set.d());
     const auto& in_leaf = keys[static_cast<std::size_t>(query_leaf[static_cast<std::size_t>(i)])];
     const Index admissible = set.admissible(i);
@@ -69,7 +70,7 @@ MeasuredTree measure_tree(const LearningSet& set, const Tree& tree, std::span<co
   const std::vector<Index> admissible = admissible_keys(set);
   std::vector<int> branching;
   for (const TreeLevel& level : tree.levels) branching.push_back(level.branching);
-  const Matrix z = alpha.empty() ? leaf_outputs(set, tree.leaves(), query_leaf, key_leaf)
+  const Matrix z = alpha.empty() ? leaf_outputs(set, tree.leaves(), query_leaf, key_leaf, run)
                                  : node_outputs({.values = set.values,
                                                  .key_leaf = key_leaf,
                                                  .targets = set.targets,

@@ -2,17 +2,15 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <numeric>
+
+#include "data/error.h"
+#include "learning/rows.h"
 
 namespace fovea {
 namespace {
 
-using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Rows = Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>;
 using Row = Eigen::RowVectorXf;
-
-Rows rows_of(MatrixView m) {
-  return {m.data, m.rows, m.cols, Eigen::OuterStride<>(m.stride)};
-}
 
 /// How nodes are numbered: depth by depth, root first.
 class Nodes {
@@ -84,7 +82,7 @@ RowMajor outputs_in_leaves(const NodeBatch& batch, const Nodes& nodes, const Mea
   return out;
 }
 
-/// Adds dE/dg of a node for the first so many keys, of `count` queries with R in the sum `r`.
+/// A node of weight alpha, and the queries in it: how many, and the sum of their R.
 struct NodeChange {
   Index node;
   float alpha;
@@ -92,6 +90,7 @@ struct NodeChange {
   float queries;
 };
 
+/// Adds dE/dg of a node for the first so many keys.
 void add_key_changes(const NodeBatch& batch, const Nodes& nodes, const Means& means, int depth,
                      Index keys, const NodeChange& change, RowMajor& by_node) {
   const Rows v = rows_of(batch.values);
@@ -126,11 +125,12 @@ class Gradient {
     out_.alpha.resize(batch.alpha.size());
   }
 
-  NodeGradient run() {
+  NodeGradient run(const std::stop_token& stop) {
     const bool causal = !batch_.admissible.empty();
     Means means;
     RowMajor outputs;
     for (Index i = 0; i < batch_.targets.rows; ++i) {
+      if (stop.stop_requested()) throw Cancelled();
       const Index keys =
           causal ? batch_.admissible[static_cast<std::size_t>(i)] : batch_.values.rows;
       if (causal || i == 0) {
@@ -192,23 +192,37 @@ class Gradient {
 
 }  // namespace
 
-NodeGradient node_loss(const NodeBatch& batch) {
-  return Gradient(batch).run();
+NodeGradient node_loss(const NodeBatch& batch, std::stop_token stop) {
+  return Gradient(batch).run(stop);
 }
 
 Matrix node_outputs(const NodeBatch& batch) {
   const Nodes nodes(batch.branching);
-  Matrix out(batch.targets.rows, batch.values.cols);
-  Means means;
-  for (Index i = 0; i < out.rows(); ++i) {
-    const bool causal = !batch.admissible.empty();
-    if (causal || i == 0)
-      means = means_of(batch, nodes,
-                       causal ? batch.admissible[static_cast<std::size_t>(i)] : batch.values.rows);
+  const Rows v = rows_of(batch.values);
+  const auto admissible = [&](Index i) {
+    return batch.admissible.empty() ? v.rows() : batch.admissible[static_cast<std::size_t>(i)];
+  };
+  // In ascending order of what they may attend, so that every key is added to its nodes once.
+  std::vector<Index> order(static_cast<std::size_t>(batch.targets.rows));
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, admissible);
+  RowMajor sum = RowMajor::Zero(nodes.total(), v.cols());
+  std::vector<float> count(static_cast<std::size_t>(nodes.total()));
+  Matrix out(batch.targets.rows, v.cols());
+  Index added = 0;
+  for (const Index i : order) {
+    for (; added < admissible(i); ++added)
+      for (int depth = 0; depth < nodes.depths(); ++depth) {
+        const Index node = nodes.above(batch.key_leaf[static_cast<std::size_t>(added)], depth);
+        sum.row(node) += v.row(added);
+        ++count[static_cast<std::size_t>(node)];
+      }
     Eigen::Map<Row> z(out.row(i), out.cols());
-    for (int depth = 0; depth < nodes.depths(); ++depth)
-      z += batch.alpha[static_cast<std::size_t>(depth)] *
-           means.mean.row(nodes.above(batch.query_leaf[static_cast<std::size_t>(i)], depth));
+    for (int depth = 0; depth < nodes.depths(); ++depth) {
+      const Index node = nodes.above(batch.query_leaf[static_cast<std::size_t>(i)], depth);
+      if (const float keys = count[static_cast<std::size_t>(node)]; keys > 0)
+        z += batch.alpha[static_cast<std::size_t>(depth)] / keys * sum.row(node);
+    }
   }
   return out;
 }

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "learning/leaf_loss.h"
@@ -40,9 +41,10 @@ struct NodeGradient {
   std::vector<float> alpha;  // [h + 1]
 };
 
-NodeGradient node_loss(const NodeBatch& batch);
+/// Throws Cancelled.
+NodeGradient node_loss(const NodeBatch& batch, std::stop_token stop = {});
 
-/// The outputs Z, [queries, dv].
+/// The outputs Z, [queries, dv]. `targets` only say how many queries there are.
 Matrix node_outputs(const NodeBatch& batch);
 
 }  // namespace fovea

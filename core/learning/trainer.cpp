@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "data/error.h"
-#include "data/random.h"
+#include "learning/rows.h"
 
 namespace fovea {
 namespace {
@@ -16,8 +16,6 @@ constexpr std::uint32_t batch_purpose = 0x6c726e30;  // "lrn0": unlike other str
 /// it from step to step.
 constexpr double multiplier_rate = 0.02, aimed_share = 0.97;
 
-using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
 /// A seed for a step, so that its draws depend on nothing but the seed and the step.
 std::uint64_t seed_of_step(std::uint64_t seed, Index step) {
   const auto at = static_cast<std::uint64_t>(step);
@@ -25,13 +23,6 @@ std::uint64_t seed_of_step(std::uint64_t seed, Index step) {
       philox({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at >> 32)},
              {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
   return (static_cast<std::uint64_t>(words[0]) << 32) | words[1];
-}
-
-Matrix gathered(const Matrix& from, const std::vector<Index>& rows) {
-  Matrix out(static_cast<Index>(rows.size()), from.cols());
-  for (Index i = 0; i < out.rows(); ++i)
-    std::copy_n(from.row(rows[static_cast<std::size_t>(i)]), from.cols(), out.row(i));
-  return out;
 }
 
 Matrix stacked(const Matrix& above, const Matrix& below) {
@@ -75,7 +66,8 @@ void check_learnable(Index leaves, std::size_t depths, const std::vector<float>&
                      " values; expected h + 1 = " + std::to_string(depths));
 }
 
-Trainer::Trainer(std::shared_ptr<const LearningSet> set, Tree start, LearningOptions options)
+Trainer::Trainer(std::shared_ptr<const LearningSet> set, Tree start, LearningOptions options,
+                 Run& run)
     : set_(std::move(set)), options_(std::move(options)) {
   const auto depths = static_cast<std::size_t>(start.height()) + 1;
   check_learnable(start.leaves(), depths, options_.alpha);
@@ -85,7 +77,7 @@ Trainer::Trainer(std::shared_ptr<const LearningSet> set, Tree start, LearningOpt
   if (options_.coarse && !options_.alpha.empty()) parameters = options_.alpha;
   const std::vector<float> alpha = parameters;
   parameters.insert(parameters.end(), full_.values().begin(), full_.values().end());
-  start_ = best_ = learned(parameters, full_.height(), 0);
+  start_ = best_ = learned(parameters, full_.height(), 0, run);
   state_.best = parameters;
   state_.loss = std::pow(start_.measured.error, 2);
   state_.height = options_.bootstrap > 0 ? std::min(1, full_.height()) : full_.height();
@@ -94,21 +86,20 @@ Trainer::Trainer(std::shared_ptr<const LearningSet> set, Tree start, LearningOpt
   parameters.insert(parameters.end(), first.values().begin(), first.values().end());
   take(parameters, state_.height);
   adam_ = Adam(parameters.size());
-  measure();
+  measure(run);
 }
 
-/// With more height than the tree has come to: its first values.
+/// Of a tree that is still growing the first values: it does not use the others yet.
 std::vector<float> Trainer::alpha_of(const std::vector<float>& parameters, int height) const {
   if (!options_.coarse) return {};
   return {parameters.begin(), parameters.begin() + height + 1};
 }
 
-LearnedTree Trainer::learned(const std::vector<float>& parameters, int height, Index step) const {
+LearnedTree Trainer::learned(const std::vector<float>& parameters, int height, Index step,
+                             Run& run) const {
   TreeWeights weights = full_.top(height);
   std::copy(parameters.begin() + alphas(), parameters.end(), weights.values().begin());
   LearnedTree out{.tree = weights.tree(*set_), .alpha = alpha_of(parameters, height), .step = step};
-  Profile profile;
-  Run run{profile};
   out.measured = measure_tree(*set_, out.tree, out.alpha, run);
   return out;
 }
@@ -123,14 +114,7 @@ void Trainer::take(const std::vector<float>& parameters, int height) {
 std::vector<Index> Trainer::batch_of_step() const {
   const Index count = std::min(options_.batch, set_->learned_from);
   Random random(seed_of_step(options_.seed, state_.step), stream_of(batch_purpose, options_.head));
-  std::vector<Index> rows(static_cast<std::size_t>(set_->learned_from));
-  std::iota(rows.begin(), rows.end(), 0);
-  for (Index i = 0; i < count; ++i)
-    std::swap(rows[static_cast<std::size_t>(i)],
-              rows[static_cast<std::size_t>(i) +
-                   random.below(static_cast<std::uint64_t>(set_->learned_from - i))]);
-  rows.resize(static_cast<std::size_t>(count));
-  return rows;
+  return drawn<Index>(set_->learned_from, count, random);
 }
 
 MembershipGradient Trainer::fine_gradient(const std::vector<Index>& batch,
@@ -147,8 +131,7 @@ MembershipGradient Trainer::fine_gradient(const std::vector<Index>& batch,
                v = gathered(set_->values, order), t = gathered(set_->targets, batch);
   Matrix logits(q.rows(), keys);
   Eigen::Map<RowMajor>(logits.data(), q.rows(), keys).noalias() =
-      static_cast<float>(set_->scale) * Eigen::Map<const RowMajor>(q.data(), q.rows(), q.cols()) *
-      Eigen::Map<const RowMajor>(k.data(), keys, k.cols()).transpose();
+      static_cast<float>(set_->scale) * rows_of(q) * rows_of(k).transpose();
   for (Index i = 0; set_->causal && i < q.rows(); ++i) {
     const Index admissible = set_->admissible(batch[static_cast<std::size_t>(i)]);
     for (Index p = 0; p < keys; ++p)
@@ -163,24 +146,28 @@ MembershipGradient Trainer::fine_gradient(const std::vector<Index>& batch,
   return out;
 }
 
-NodeGradient Trainer::coarse_gradient(const std::vector<Index>& batch, const Routed& leaf) const {
+NodeGradient Trainer::coarse_gradient(const std::vector<Index>& batch, const Routed& leaf,
+                                      Run& run) const {
   std::vector<Index> admissible;
   for (const Index i : batch)
     if (set_->causal) admissible.push_back(set_->admissible(i));
   std::vector<int> branching;
   for (const auto& level : weights_.levels()) branching.push_back(level.branching);
   const Matrix targets = gathered(set_->targets, batch);
+  const std::vector<float> alpha = alpha_of(state_.parameters, state_.height);
   return node_loss({.values = set_->values,
                     .key_leaf = leaf.keys,
                     .targets = targets,
                     .query_leaf = leaf.batch,
                     .admissible = admissible,
                     .branching = branching,
-                    .alpha = alpha_of(state_.parameters, state_.height)});
+                    .alpha = alpha},
+                   run.stop);
 }
 
-NodeGradient Trainer::loss_gradient(const std::vector<Index>& batch, const Routed& leaf) const {
-  if (options_.coarse) return coarse_gradient(batch, leaf);
+NodeGradient Trainer::loss_gradient(const std::vector<Index>& batch, const Routed& leaf,
+                                    Run& run) const {
+  if (options_.coarse) return coarse_gradient(batch, leaf, run);
   return {.by_leaf = fine_gradient(batch, leaf), .alpha = {}};
 }
 
@@ -196,7 +183,7 @@ Trainer::Gradient Trainer::gradient_of_step(Run& run) const {
       .batch = {all.begin(), middle},
       .keys = {middle, all.end()}};
   run.check();
-  NodeGradient change = loss_gradient(batch, leaf);
+  NodeGradient change = loss_gradient(batch, leaf, run);
   run.check();
   const auto norm = static_cast<float>(1 / (static_cast<double>(count) * set_->target_square));
   MembershipGradient& by_leaf = change.by_leaf;
@@ -228,6 +215,12 @@ Trainer::Gradient Trainer::gradient_of_step(Run& run) const {
 
 void Trainer::step(Run& run) {
   if (diverged()) return;
+  Trainer next = *this;
+  next.take_step(run);
+  *this = std::move(next);
+}
+
+void Trainer::take_step(Run& run) {
   run.check();
   if (options_.bootstrap > 0) grow();
   const Gradient gradient = gradient_of_step(run);
@@ -241,7 +234,7 @@ void Trainer::step(Run& run) {
   state_.loss = gradient.loss;
   state_.multiplier = gradient.multiplier;
   ++state_.step;
-  if (state_.step % options_.measured_every == 0) measure();
+  if (state_.step % options_.measured_every == 0) measure(run);
 }
 
 void Trainer::learn(Index steps, Run& run) {
@@ -251,7 +244,8 @@ void Trainer::learn(Index steps, Run& run) {
     run.reached(static_cast<double>(state_.step - begin) /
                 static_cast<double>(std::max<Index>(steps - begin, 1)));
   }
-  if (!diverged() && (state_.curve.empty() || state_.curve.back().step != state_.step)) measure();
+  if (!diverged() && (state_.curve.empty() || state_.curve.back().step != state_.step))
+    measure(run);
 }
 
 /// The moments of Adam begin anew with the new weights.
@@ -266,8 +260,8 @@ void Trainer::grow() {
   }
 }
 
-void Trainer::measure() {
-  const LearnedTree now = current();
+void Trainer::measure(Run& run) {
+  const LearnedTree now = current(run);
   state_.curve.push_back({.step = state_.step,
                           .loss = state_.loss,
                           .error = now.measured.error,
@@ -300,7 +294,7 @@ TrainerState Trainer::state() const {
   return out;
 }
 
-void Trainer::restore(const TrainerState& state) {
+void Trainer::restore(const TrainerState& state, Run& run) {
   const bool heights =
       state.height >= std::min(1, full_.height()) && state.height <= full_.height();
   const std::size_t best = static_cast<std::size_t>(alphas()) + full_.values().size(),
@@ -313,13 +307,14 @@ void Trainer::restore(const TrainerState& state) {
                                               " numbers at height " + std::to_string(state.height) +
                                               "; expected " + std::to_string(best) +
                                               " at height 1 to " + std::to_string(full_.height()));
+  LearnedTree best_tree = learned(state.best, full_.height(), state.best_step, run);
   state_ = state;
   state_.first.clear();
   state_.second.clear();
   weights_ = full_.top(state.height);
   take(state.parameters, state.height);
   adam_ = Adam(state.first, state.second, state.adam_steps);
-  best_ = learned(state.best, full_.height(), state.best_step);
+  best_ = std::move(best_tree);
 }
 
 }  // namespace fovea

@@ -3,9 +3,10 @@
 // far, written down and resumed.
 //
 // The loss of a step is the squared output error of its queries against exact attention, relative
-// to the mean square of exact outputs, plus multiplier * chi * leaves. The multiplier is at least 0
-// and moves with how far chi * leaves is above or below the limit `cost`, so that leaves are as
-// full as allowed where that helps, and no fuller. One thread; the same seed gives the same tree.
+// to the mean square of exact outputs, plus multiplier * chi * leaves. The multiplier grows while
+// chi * leaves is above 0.97 times the limit `cost`, and shrinks, never below 0, while it is below:
+// leaves become as full as the limit allows where that lowers the error. A query whose leaf holds
+// no key has Z = 0. One thread; the same seed gives the same tree.
 #pragma once
 
 #include <memory>
@@ -71,12 +72,14 @@ struct TrainerState {
 class Trainer {
  public:
   /// `start`: where learning begins, and which height and branching the tree has. Throws what
-  /// check_learnable does.
-  Trainer(std::shared_ptr<const LearningSet> set, Tree start, LearningOptions options);
+  /// check_learnable does, and Cancelled.
+  Trainer(std::shared_ptr<const LearningSet> set, Tree start, LearningOptions options, Run& run);
 
-  /// One step, all of it or, when it throws Cancelled, none. Nothing once it has diverged.
+  /// One step. When it throws Cancelled, the trainer is as it was before. Nothing happens once
+  /// learning has diverged.
   void step(Run& run);
-  /// Steps until so many are done; progress is reported to the run.
+  /// Steps until so many are done; progress is reported to the run. When it throws Cancelled, whole
+  /// steps have been done.
   void learn(Index steps, Run& run);
 
   Index steps() const { return state_.step; }
@@ -84,17 +87,20 @@ class Trainer {
   /// before.
   bool diverged() const { return state_.diverged; }
   /// The tree of least error over the rows learned from, among those within the cost that were
-  /// measured; if none is, the one of least chi. Of full height. Rows held out have no say.
+  /// measured; if none is, the one of least chi. Of full height. Errors of rows held out have no
+  /// say; chi, which needs no exact attention, is of all rows.
   const LearnedTree& best() const { return best_; }
   /// What learning began with.
   const LearnedTree& start() const { return start_; }
-  /// As it is now.
-  LearnedTree current() const { return learned(state_.parameters, state_.height, state_.step); }
+  /// As it is now. Throws Cancelled.
+  LearnedTree current(Run& run) const {
+    return learned(state_.parameters, state_.height, state_.step, run);
+  }
   const std::vector<CurvePoint>& curve() const { return state_.curve; }
 
   TrainerState state() const;
-  /// Goes on where the state was written. Throws InputError when it is of another tree.
-  void restore(const TrainerState& state);
+  /// Goes on where the state was written. Throws InputError when it is of another tree, Cancelled.
+  void restore(const TrainerState& state, Run& run);
 
  private:
   struct Gradient {
@@ -109,14 +115,15 @@ class Trainer {
   Index alphas() const { return options_.coarse ? full_.height() + 1 : 0; }
   bool learns_alpha() const { return options_.coarse && options_.alpha.empty(); }
   std::vector<float> alpha_of(const std::vector<float>& parameters, int height) const;
-  LearnedTree learned(const std::vector<float>& parameters, int height, Index step) const;
+  LearnedTree learned(const std::vector<float>& parameters, int height, Index step, Run& run) const;
   std::vector<Index> batch_of_step() const;
   Gradient gradient_of_step(Run& run) const;
-  NodeGradient loss_gradient(const std::vector<Index>& batch, const Routed& leaf) const;
+  NodeGradient loss_gradient(const std::vector<Index>& batch, const Routed& leaf, Run& run) const;
   MembershipGradient fine_gradient(const std::vector<Index>& batch, const Routed& leaf) const;
-  NodeGradient coarse_gradient(const std::vector<Index>& batch, const Routed& leaf) const;
+  NodeGradient coarse_gradient(const std::vector<Index>& batch, const Routed& leaf, Run& run) const;
+  void take_step(Run& run);
   void grow();
-  void measure();
+  void measure(Run& run);
   void consider(const LearnedTree& tree);
   void take(const std::vector<float>& parameters, int height);
 

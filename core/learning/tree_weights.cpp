@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "data/random.h"
+#include "learning/rows.h"
 
 namespace fovea {
 namespace {
@@ -13,13 +13,7 @@ namespace {
 constexpr std::uint32_t growth_purpose = 0x6c726e32;  // "lrn2": unlike other streams
 constexpr float clip = 1;                             // of f, beyond which a decision is constant
 
-using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Strided = Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>;
 using Level = TreeWeights::Level;
-
-Strided strided(MatrixView m) {
-  return {m.data, m.rows, m.cols, Eigen::OuterStride<>(m.stride)};
-}
 
 /// u_c of a child; `of_node` are the scores of the node's rows.
 float child_score(const Level& level, const float* of_node, Index child) {
@@ -129,14 +123,14 @@ TreeWeights::TreeWeights(const Tree& tree, const LearningSet& set) : d_(set.d())
     }
   }
   RowMajor points(set.learned_from + set.keys.rows(), d_);
-  points << strided(set.query_points).topRows(set.learned_from), strided(set.key_points);
+  points << rows_of(set.query_points).topRows(set.learned_from), rows_of(set.key_points);
   const MatrixView all{points.data(), points.rows(), d_, d_};
   const Matrix score = scores(all);
   for (const Level& level : levels_)
     for (Index node = 0; node < level.nodes; ++node) {
       const Index row = level.first_row + node * level.rows_of_node();
-      Eigen::ArrayXd f = strided(score).col(row).cast<double>();
-      if (!level.by_sign) f = strided(score).col(row + 1).cast<double>().array() - f;
+      Eigen::ArrayXd f = rows_of(score).col(row).cast<double>();
+      if (!level.by_sign) f = rows_of(score).col(row + 1).cast<double>().array() - f;
       const double deviation = std::sqrt((f - f.mean()).square().mean());
       if (!(deviation > 0) || !std::isfinite(deviation)) continue;
       Eigen::Map<Eigen::ArrayXf>(values_.data() + row * (d_ + 1),
@@ -182,11 +176,11 @@ Tree TreeWeights::tree(const LearningSet& set) const {
 
 Matrix TreeWeights::scores(MatrixView points) const {
   Matrix out(points.rows, rows());
-  const Strided weight(values_.data(), rows(), d_, Eigen::OuterStride<>(d_ + 1));
+  const Rows weight(values_.data(), rows(), d_, Eigen::OuterStride<>(d_ + 1));
   const Eigen::Map<const Eigen::RowVectorXf, 0, Eigen::InnerStride<>> bias(
       values_.data() + d_, rows(), Eigen::InnerStride<>(d_ + 1));
   Eigen::Map<RowMajor> to(out.data(), out.rows(), out.cols());
-  to.noalias() = strided(points) * weight.transpose();
+  to.noalias() = rows_of(points) * weight.transpose();
   to.rowwise() += bias;
   return out;
 }
@@ -218,8 +212,8 @@ void TreeWeights::add_gradient(MatrixView points, const Matrix& scores, const Ma
   for (Index i = 0; i < points.rows; ++i)
     backward.run(scores.row(i), change.row(i), change.cols(), leaf[static_cast<std::size_t>(i)],
                  by_score.row(i));
-  const RowMajor by_weight = strided(by_score).transpose() * strided(points);
-  const Eigen::RowVectorXf by_bias = strided(by_score).colwise().sum();
+  const RowMajor by_weight = rows_of(by_score).transpose() * rows_of(points);
+  const Eigen::RowVectorXf by_bias = rows_of(by_score).colwise().sum();
   for (Index r = 0; r < rows(); ++r) {
     float* to = gradient.data() + r * (d_ + 1);
     Eigen::Map<Eigen::RowVectorXf>(to, d_) += by_weight.row(r);

@@ -13,8 +13,8 @@
 //          the arg-max over scores is differentiated as identity. The change is the sum of G over
 //          the leaves below c less that below t, at every node: every leaf gets a gradient.
 //   path   the change of the loss if only this decision were taken the other way: G of the leaf
-//   that
-//          the token would then come to, less G of the leaf where it is, at the nodes of its path.
+//          that the token would then come to, less G of the leaf where it is, at the nodes of its
+//          path.
 // `dense` weighs leaves that the token would never come to as much as the one that it would.
 #pragma once
 
@@ -39,8 +39,9 @@ class TreeWeights {
   };
 
   TreeWeights() = default;
-  /// The same tree in the coordinates of the set. Every node is scaled so that f has the standard
-  /// deviation 1 over the tokens to learn from: decisions stay as they are.
+  /// The same tree in the coordinates of the set. Every node is scaled so that f, with k children
+  /// that of the first two, has the standard deviation 1 over the tokens to learn from: decisions
+  /// stay as they are.
   TreeWeights(const Tree& tree, const LearningSet& set);
 
   int height() const { return static_cast<int>(levels_.size()); }
@@ -78,7 +79,7 @@ class TreeWeights {
   void add_level(int branching, bool by_sign);
 };
 
-/// The leaf of each row of x under a tree, by the papers' rule.
+/// The leaf of each row of x under a tree.
 std::vector<std::int32_t> leaves_under(const Tree& tree, MatrixView x);
 
 }  // namespace fovea

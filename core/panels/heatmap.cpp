@@ -40,8 +40,8 @@ std::vector<float> row_maxima(const MapPyramid& map, MapView view) {
 }
 
 /// Where entries may be negative, colours are centred on 0.
-Raster coloured_by_sign(Raster raster, const Variant& variant) {
-  if (!variant.signed_entries) return raster;
+Raster coloured_by_sign(Raster raster, const Plan& plan) {
+  if (!may_be_negative(plan)) return raster;
   raster.palette = Palette::diverging;
   raster.high = std::max(std::abs(raster.low), std::abs(raster.high));
   raster.low = -raster.high;
@@ -90,7 +90,7 @@ Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
     if (!by_row) raster.standard_error = std::move(known.standard_error);
     raster.complete = known.complete;
     raster.estimated = known.estimated;
-    return coloured_by_sign(std::move(raster), *in.computation.variant);
+    return coloured_by_sign(std::move(raster), in.computation.op->plan());
   }
   Run first = run.part(0, by_row ? 0.5 : 1);
   Matrix pixels = in.computation.op->tile(in.rows, in.cols, pool, first);
@@ -98,7 +98,8 @@ Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
   Run rest = run.part(0.5, 1).quiet();
   if (by_row) maxima = row_maxima(in, grid, rest);
   run.reached(1);
-  return coloured_by_sign(weight_raster(std::move(pixels), maxima, frame), *in.computation.variant);
+  return coloured_by_sign(weight_raster(std::move(pixels), maxima, frame),
+                          in.computation.op->plan());
 }
 
 MapPixels weight_map(std::shared_ptr<const Operator> op) {

@@ -16,6 +16,7 @@ struct LeafSnapshot {
 
 /// What is seen of learning.
 struct LearningRecord {
+  Index tokens = 0;  // of the head
   Index leaves = 0;
   double cost_limit = 0;  // of chi * leaves
   MeasuredTree start;     // step 0

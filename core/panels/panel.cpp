@@ -101,6 +101,7 @@ std::string subtitle_of(const Variant& variant, const Values& values, bool causa
     const Field& field = variant.schema[f];
     const std::string value = to_text(values[f]);
     if (value.empty() || (field.causal_only && !causal)) continue;
+    if (!is_used(field, variant.schema, values)) continue;
     text += (text.empty() ? "" : ", ") + (field.choices.empty() ? field.id + " " : "") + value;
     ++shown;
   }

@@ -77,6 +77,17 @@ void check_tiles(const TilePlan& tiles, Index n) {
 
 }  // namespace
 
+bool may_be_negative(const Plan& plan) {
+  if (const auto* nodes = std::get_if<NodePlan>(&plan.form))
+    return std::ranges::any_of(nodes->alpha, [](float alpha) { return alpha < 0; });
+  const auto* projected = std::get_if<ProjectedPlan>(&plan.form);
+  for (Index i = 0; projected && i < projected->mix.rows(); ++i)
+    if (std::any_of(projected->mix.row(i), projected->mix.row(i) + projected->mix.cols(),
+                    [](float x) { return x < 0; }))
+      return true;
+  return false;
+}
+
 void check_disjoint(const Plan& plan) {
   if (const auto* tiles = std::get_if<TilePlan>(&plan.form)) check_tiles(*tiles, plan.n);
   if (const auto* projected = std::get_if<ProjectedPlan>(&plan.form))

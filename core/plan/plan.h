@@ -134,6 +134,9 @@ constexpr IndexRange cluster_tokens(Index index, int level, Index n) {
   return {begin, end < n ? end : n};
 }
 
+/// Whether entries of P may be negative: a mixture, or a weight of TC-attention, is.
+bool may_be_negative(const Plan& plan);
+
 /// Throws Error (an internal error) unless all tiles lie inside their orders and no pair is covered
 /// twice. O(pairs); for tests.
 void check_disjoint(const Plan& plan);

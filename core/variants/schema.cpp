@@ -114,6 +114,13 @@ Values defaults(const Schema& schema) {
   return values;
 }
 
+bool is_used(const Field& field, const Schema& schema, const Values& values) {
+  if (!field.only_with) return true;
+  const auto& [id, text] = *field.only_with;
+  const auto other = std::ranges::find(schema, id, &Field::id);
+  return to_text(values[static_cast<std::size_t>(other - schema.begin())]) == text;
+}
+
 void set_value(const Schema& schema, Values& values, const std::string& id,
                const std::string& text) {
   std::vector<std::string> known;

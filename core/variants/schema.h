@@ -28,6 +28,8 @@ struct Field {
   std::vector<std::string> choices;  // not empty: the text is one of these
   bool must_be_even = false;
   bool causal_only = false;  // without a causal mask it changes nothing
+  /// Id and text of another field's value, without which this one changes nothing.
+  std::optional<std::pair<std::string, std::string>> only_with = {};
   /// How many tokens (or keys) a value spans; empty, or nothing for a value: it is no such size.
   /// The parameters of a head do not hold for its first n tokens where they span n of them or more.
   std::function<std::optional<double>(const Value&)> span = {};
@@ -63,6 +65,9 @@ using Schema = std::vector<Field>;
 using Values = std::vector<Value>;  // in the order of the schema
 
 Values defaults(const Schema& schema);
+
+/// Whether the field changes anything among these values.
+bool is_used(const Field& field, const Schema& schema, const Values& values);
 
 /// Sets `id` from text. Throws UsageError naming the parameter, what was found and what is
 /// expected.

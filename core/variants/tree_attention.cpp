@@ -36,7 +36,7 @@ struct TcParameters : TreeParameters {
     fields.push_back(
         list_field("alpha", "Alpha", "", &TcParameters::alpha, -1e6, 1e6,
                    "Weight of each depth, root first: h + 1 numbers, of any sum. Empty: "
-                   "all 1/(h + 1)."));
+                   "all 1/(h + 1), or learned with the tree."));
     return fields;
   }
 };
@@ -100,6 +100,8 @@ Plan plan_tf(const Problem& problem, const TfParameters& p, Planning& planning) 
   const Index n = problem.n();
   Plan plan{.n = n, .causal = problem.causal, .form = {}};
   const RoutedTree routed = routed_tree(problem, p, {}, planning, plan);
+  if (p.tree == TreeKind::learned && p.empty == EmptyLeaf::ancestor)
+    plan.notes.push_back("learned as if an empty leaf gave Z = 0");
   const Index leaves = routed.tree.leaves();
   Pass pass;
   {
@@ -195,6 +197,7 @@ Variant tc_variant() {
        .summary = "Mean values of the tree nodes on the query's path, without logits.",
        .mask = Mask::bidirectional_in_paper,
        .rows_sum_to_one = false,
+       .signed_entries = true,
        .structure = tc_tensors(),
        .learning_stages = {building_stage},
        .tree_attention = TreeAttention::coarse,

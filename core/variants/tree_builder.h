@@ -100,11 +100,12 @@ std::vector<TypedField<P>> tree_fields() {
     return std::vector<Value>{std::string("median"), std::string("random")};
   };
   auto steps = int_field<P, int>("steps", "Steps", "steps", &P::steps, 1, 10000, Axis::log2,
-                                 "Steps of learning, each on 256 queries. Only for a learned "
-                                 "tree.");
+                                 "Steps of learning, each on 256 queries.");
   auto cost = real_field<P>("cost", "Cost limit", "", &P::cost, 0.01, 1000, Axis::log2,
                             "Pairs that may meet in the leaves of a learned tree, as a multiple "
                             "of those of a balanced tree: χ times the leaves.");
+  for (auto* of_learning : {&steps.field, &cost.field})
+    of_learning->only_with = {{"tree", "learned"}};
   return {std::move(height), std::move(branching), std::move(tree), std::move(steps),
           std::move(cost)};
 }

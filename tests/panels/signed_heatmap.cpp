@@ -6,17 +6,27 @@
 using namespace fovea;
 using namespace fovea::test;
 
-TEST_CASE("the heatmap of a variant with negative entries is centred on 0, others begin at 0") {
-  for (const Variant& variant : variants()) {
-    CAPTURE(variant.id);
-    Scene scene(make_data(Data::gaussian, 24, 3, 4, false), variant.id, {});
-    const auto& raster = std::get<Raster>(scene.panel(View::heatmap).body);
-    CHECK((raster.palette == Palette::diverging) == variant.signed_entries);
-    if (variant.signed_entries) {
-      CHECK(raster.low == -raster.high);
-      CHECK(raster.high > 0);
-    } else {
-      CHECK(raster.low >= 0);
-    }
+namespace {
+
+void check_colours(const std::string& variant, const Settings& settings, bool negative) {
+  CAPTURE(variant);
+  Scene scene(make_data(Data::gaussian, 24, 3, 4, false), variant, settings);
+  const Panel panel = scene.panel(View::heatmap);
+  const auto& raster = std::get<Raster>(panel.body);
+  CHECK((raster.palette == Palette::diverging) == negative);
+  if (negative) {
+    CHECK(raster.low == -raster.high);
+    CHECK(raster.high > 0);
+  } else {
+    CHECK(raster.low >= 0);
   }
+}
+
+}  // namespace
+
+TEST_CASE("the heatmap of a plan with negative entries is centred on 0, others begin at 0") {
+  for (const Variant& variant : variants())
+    check_colours(variant.id, {}, variant.id == "linformer");
+  check_colours("tc", {{"height", "1"}, {"alpha", "1.5,-0.5"}}, true);
+  check_colours("tc", {{"height", "1"}, {"alpha", "0.5,0.5"}}, false);
 }

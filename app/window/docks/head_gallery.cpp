@@ -12,6 +12,7 @@
 #include "figure/painter_ink.h"
 #include "window/widgets/text.h"
 #include "window/widgets/theme.h"
+#include "window/widgets/weight_picture.h"
 
 namespace fovea {
 namespace {
@@ -33,20 +34,6 @@ class CardDelegate : public QStyledItemDelegate {
  private:
   HeadGallery& gallery_;
 };
-
-QImage picture_of(const Matrix& p, const Colormap& map) {
-  float top = 0;
-  for (Index r = 0; r < p.rows(); ++r)
-    top = std::max(top, *std::max_element(p.row(r), p.row(r) + p.cols()));
-  QImage image(int(p.cols()), int(p.rows()), QImage::Format_RGB32);
-  for (Index r = 0; r < p.rows(); ++r)
-    for (Index c = 0; c < p.cols(); ++c) {
-      const double t = std::clamp(normalised(p(r, c), 0, top, Norm::log, 1e-3), 0.0, 1.0);
-      const Rgb rgb = map.steps[std::lround(t * 255)];
-      image.setPixel(int(c), int(r), qRgb(rgb[0], rgb[1], rgb[2]));
-    }
-  return image;
-}
 
 QString caption(const Source& source, const HeadGallery::Head& head, const HeadCard* card) {
   QString text = to_qt(layer_label(source, head.first)) + QString(", head %1").arg(head.second);
@@ -192,7 +179,7 @@ QModelIndex HeadGallery::moveCursor(CursorAction action, Qt::KeyboardModifiers m
 const QImage& HeadGallery::picture(const std::shared_ptr<const HeadCard>& card) {
   QImage& image = pictures_[card];
   if (image.isNull())
-    image = picture_of(card->picture, colormap_for(Palette::sequential, colormap_));
+    image = weight_picture(card->picture, colormap_for(Palette::sequential, colormap_));
   return image;
 }
 

@@ -72,6 +72,8 @@ QString LearningBox::text() const {
                 .arg(number_text(best->held_out_error), number_text(record.start.held_out_error));
   text += QString("; χ × leaves %1 (limit %2).")
               .arg(number_text(best->cost(record.leaves)), number_text(record.cost_limit));
+  if (const std::string sample = sample_text(record.tokens); !sample.empty())
+    text += " On " + to_qt(sample) + ".";
   const double judged = std::isnan(best->held_out_error) ? best->error : best->held_out_error;
   if (judged > near_zeros)
     text +=

@@ -105,7 +105,11 @@ class VariantDock : public QWidget {
       rebuild(column);
     }
     name_->setText(to_qt(study_.title_of(int(index))));
-    for (std::size_t f = 0; f < editors_.size(); ++f) editors_[f]->set_value(column.values[f]);
+    const Schema& schema = find_variant(column.variant).schema;
+    for (std::size_t f = 0; f < editors_.size(); ++f) {
+      editors_[f]->set_value(column.values[f]);
+      editors_[f]->setVisible(is_used(schema[f], schema, column.values));
+    }
     const QString seed = QString::number(column.seed);
     // What is being typed stays, and so does the cursor in what is shown already.
     if (other_form || (!seed_->isModified() && seed_->text() != seed)) seed_->setText(seed);

@@ -37,7 +37,7 @@ std::vector<Outcome> learn_all(int height, bool coarse) {
         set,
         median_tree(problem.k, {std::vector<int>(static_cast<std::size_t>(height), 2), true},
                     *alone, of_head),
-        {.coarse = coarse, .head = head});
+        {.coarse = coarse, .head = head}, of_head);
     trainer.learn(300, of_head);
     const MeasuredTree &begun = trainer.start().measured, &best = trainer.best().measured;
     out[static_cast<std::size_t>(head)] = {best.held_out_error / begun.held_out_error,
@@ -61,7 +61,7 @@ double mean_ratio(const std::vector<Outcome>& outcomes) {
 
 }  // namespace
 
-TEST_CASE("real heads: learned TF trees of height 4 halve the error of median trees") {
+TEST_CASE("real heads: learned TF trees of height 4 nearly halve the error of median trees") {
   const auto outcomes = learn_all(4, false);
   CHECK(better_heads(outcomes) >= 11);  // measured: 12 of 12
   CHECK(mean_ratio(outcomes) < 0.6);    // measured: 0.55

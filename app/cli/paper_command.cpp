@@ -1,0 +1,152 @@
+// fovea paper: figures and numbers of the papers, computed again beside what the papers state.
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/painting.h"
+#include "cli/text_table.h"
+#include "data/error.h"
+#include "figure/figure.h"
+#include "input/assets.h"
+#include "io/atomic_file.h"
+#include "papers/paper_figure.h"
+#include "report/json_output.h"
+
+namespace fovea {
+namespace {
+
+constexpr double figure_width = 6.75;  // inches
+constexpr const char* list_name = "list";
+constexpr std::chrono::seconds told_every{3};
+
+struct PaperOptions {
+  std::string name = list_name, output;
+  Index longest = 16384;
+  BackendOptions backend;
+  bool json = false;
+};
+
+/// Tells how far the work is while it lives.
+class ProgressLine {
+ public:
+  ProgressLine(const Progress& progress, std::ostream& out)
+      : thread_([this, &progress, &out](std::stop_token stop) {
+          std::unique_lock lock(mutex_);
+          while (!woken_.wait_for(lock, stop, told_every, [&] { return stop.stop_requested(); }))
+            out << format_number(100 * progress.fraction, 2) << " %\n" << std::flush;
+        }) {}
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any woken_;
+  std::jthread thread_;
+};
+
+Document list_json() {
+  Document out = Document::array();
+  for (const PaperFigure& figure : paper_figures())
+    out.push_back({{"id", figure.id},
+                   {"paper", figure.paper},
+                   {"title", figure.title},
+                   {"sentence", figure.sentence}});
+  return out;
+}
+
+void print_list(std::ostream& out) {
+  TextTable table{{"<name", "<of", "<what it shows"}, {}};
+  for (const PaperFigure& figure : paper_figures())
+    table.rows.push_back({figure.id, figure.paper, figure.sentence});
+  print(out, table);
+}
+
+Document result_json(const PaperFigure& figure, const PaperResult& result, const Backend& backend) {
+  Document numbers = Document::array();
+  for (const PaperNumber& number : result.numbers)
+    numbers.push_back(
+        {{"id", number.id},
+         {"what", number.what},
+         {"published", number.published ? number_json(*number.published) : Document(nullptr)},
+         {"found", number_json(number.found)},
+         {"apart", number.apart}});
+  return {{"id", figure.id},
+          {"paper", figure.paper},
+          {"title", figure.title},
+          {"backend", backend.id()},
+          {"device", backend.device()},
+          {"precision", backend.precision()},
+          {"numbers", std::move(numbers)},
+          {"notes", result.notes}};
+}
+
+void print_result(std::ostream& out, const PaperFigure& figure, const PaperResult& result) {
+  out << figure.title << "\n" << figure.paper << "\n\n";
+  TextTable table{{"<", "paper", "here", "<"}, {}};
+  for (const PaperNumber& number : result.numbers)
+    table.rows.push_back({number.what, number.published ? format_number(*number.published) : "-",
+                          format_number(number.found), number.apart});
+  print(out, table);
+  out << '\n';
+  for (const std::string& note : result.notes) out << "  note: " << note << '\n';
+}
+
+void run_paper(const PaperOptions& options, const Console& console) {
+  if (options.name == list_name) {
+    if (!options.output.empty()) throw UsageError("-o needs the name of a figure, not 'list'");
+    if (options.json) return print(console.out, list_json());
+    return print_list(console.out);
+  }
+  const PaperFigure& figure = find_paper_figure(options.name);
+  if (!options.output.empty()) {
+    check_figure_name(options.output);
+    require_writable(options.output);
+  }
+  const Painting painting;  // also finds where the example lies
+  const Source example = open_source(standard_example());
+  const auto backend = options.backend.make();
+  Profile profile;
+  Progress progress;
+  Run run{profile, console.stop, &progress};
+  PaperResult result;
+  {
+    const ProgressLine told(progress, console.err);
+    result = figure.make({*backend, example, options.longest}, run);
+  }
+  if (!options.output.empty()) {
+    Figure drawn{.title = figure.title,
+                 .footer = figure.paper + ", computed by Fovea; " + backend->device() + ", " +
+                           backend->precision(),
+                 .rows = result.rows};
+    drawn.style.width = figure_width * points_per_inch;
+    write_figure(options.output, drawn);
+  }
+  if (options.json)
+    print(console.out, result_json(figure, result, *backend));
+  else
+    print_result(console.out, figure, result);
+}
+
+}  // namespace
+
+void add_paper_command(CLI::App& program, Work& chosen) {
+  auto* command = program.add_subcommand(
+      "paper", "Figures and numbers of the papers, computed again beside what the papers state");
+  auto options = std::make_shared<PaperOptions>();
+  command->add_option("NAME", options->name, "A figure, or list")->capture_default_str();
+  command
+      ->add_option("--longest", options->longest,
+                   "Of running-time: the longest head, in tokens; 131072 takes minutes")
+      ->check(CLI::Range(Index{256}, Index{1} << 20))
+      ->capture_default_str();
+  options->backend.add_to(*command);
+  command->add_option("-o,--output", options->output, "Write the figure: .png, .svg or .pdf")
+      ->check(refuse_empty);
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->callback([&chosen, options] {
+    chosen = [options](const Console& console) { run_paper(*options, console); };
+  });
+}
+
+}  // namespace fovea

@@ -1,0 +1,79 @@
+// Multiply-adds of every variant on the shapes of the Long Range Arena.
+#include <algorithm>
+
+#include "data/number_text.h"
+#include "input/open_source.h"
+#include "papers/paper_figure.h"
+
+namespace fovea {
+namespace {
+
+struct Shape {
+  Index n, heads, width;  // `width`: of all heads together
+};
+constexpr Shape shapes[] = {{1024, 1, 32}, {2048, 4, 512}, {4096, 4, 256}, {8192, 4, 128}};
+constexpr double stated_by_treeformer = 30;  // abstract: fewer operations in the attention layer
+
+PaperResult make(const PaperTask& task, Run& run) {
+  SeriesPlot plot{.x_label = "n, tokens", .y_label = "multiply-adds over exact's"};
+  for (const Variant& variant : variants()) plot.series.push_back({.name = variant.label});
+  PaperResult result;
+  std::size_t done = 0;
+  for (const Shape& shape : shapes) {
+    plot.lengths.push_back(shape.n);
+    const Source source = open_source("synthetic:clusters?n=" + std::to_string(shape.n) +
+                                      "&d=" + std::to_string(shape.width / shape.heads));
+    const Problem problem = problem_of(source, {.causal = false});
+    for (std::size_t v = 0; v < variants().size(); ++v) {
+      run.check();
+      const Variant& variant = variants()[v];
+      Run of_plan = run.quiet();
+      const Computation planned =
+          prepare(problem, {.variant = &variant, .values = defaults(variant.schema)}, task.backend,
+                  of_plan);
+      const double ratio = planned.cost.ratio_to_exact();
+      plot.series[v].points.push_back(
+          {.n = double(shape.n), .value = ratio, .low = ratio, .high = ratio});
+      const bool tree = variant.id == "tf" || variant.id == "tc";
+      result.numbers.push_back(
+          {"fewer_" + variant.id + "_" + std::to_string(shape.n),
+           variant.label + ", n = " + std::to_string(shape.n) + ": times fewer multiply-adds",
+           tree ? std::optional(stated_by_treeformer) : std::nullopt, 1 / ratio,
+           tree ? "the paper's is of a layer with trees of its own" : ""});
+      run.reached(double(++done) / double(std::size(shapes) * variants().size()));
+    }
+  }
+  std::ranges::stable_sort(result.numbers, {}, [](const PaperNumber& number) {
+    return std::ranges::find_if(variants(),
+                                [&](const Variant& variant) {
+                                  return number.id.starts_with("fewer_" + variant.id + "_");
+                                }) -
+           variants().begin();
+  });
+  result.notes = {
+      "Shapes of Treeformer's Tables 1, 3 and 11: n = 1024, 2048, 4096, 8192 with 1, 4, 4, 4 heads "
+      "and d = 32, 512, 256, 128 in all heads together. Ratios are of one head, as of all.",
+      "Each variant has its paper's default parameters; those of HyperAttention compute heads of "
+      "fewer than 4096 tokens exactly. Heads are synthetic clusters: a tree's cost depends on how "
+      "its leaves fill.",
+      "Counted are the products with K and V and what planning multiplies; projections of tokens "
+      "to Q, K and V, which the paper's layer has too, are not. The paper's abstract states 30 "
+      "times fewer operations; its tables are not repeated here."};
+  result.rows = {{{.title = "Multiply-adds, relative to exact attention",
+                   .subtitle = {},
+                   .caption = {},
+                   .body = std::move(plot)}}};
+  return result;
+}
+
+}  // namespace
+
+PaperFigure arena_cost_figure() {
+  return {.id = "arena-cost",
+          .paper = "Treeformer (Madaan et al. 2022), Tables 1, 3, 11",
+          .title = "Multiply-adds on the shapes of the Long Range Arena",
+          .sentence = "How many times fewer multiply-adds each variant takes than exact attention.",
+          .make = make};
+}
+
+}  // namespace fovea

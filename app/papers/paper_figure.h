@@ -1,0 +1,60 @@
+// A PaperFigure is a figure or a number of one of the papers, computed again and put beside what
+// the paper states.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/source.h"
+#include "panels/panel.h"
+
+namespace fovea {
+
+struct PaperNumber {
+  std::string id;                   // "compression", as in JSON
+  std::string what;                 // "Entries stored"
+  std::optional<double> published;  // nothing: the paper states no number
+  double found = 0;
+  std::string apart = {};  // why the two cannot be equal; empty: they are of the same thing
+};
+
+struct PaperResult {
+  std::vector<PaperNumber> numbers;
+  std::vector<std::string> notes;        // what was computed, and how it differs from the paper's
+  std::vector<std::vector<Panel>> rows;  // of the figure
+};
+
+struct PaperTask {
+  const Backend& backend;
+  const Source& example;  // real heads, with Q, K and V
+  Index longest = 0;      // of heads that are timed
+};
+
+struct PaperFigure {
+  std::string id;     // "rank-map"
+  std::string paper;  // "H-Transformer-1D (Zhu & Soricut 2021), Eq. 11-13"
+  std::string title;
+  std::string sentence;  // what it shows
+  /// Throws Cancelled.
+  std::function<PaperResult(const PaperTask& task, Run& run)> make;
+};
+
+/// All of them, in the order in which they are listed.
+std::span<const PaperFigure> paper_figures();
+
+/// Throws UsageError naming those that exist.
+const PaperFigure& find_paper_figure(const std::string& id);
+
+// One function for each file of this folder.
+PaperFigure rank_map_figure();
+PaperFigure arena_cost_figure();
+PaperFigure leaf_distribution_figure();
+PaperFigure sparse_pattern_figure();
+PaperFigure sampled_sum_figure();
+PaperFigure column_spread_figure();
+PaperFigure running_time_figure();
+
+}  // namespace fovea

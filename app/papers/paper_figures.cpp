@@ -1,0 +1,25 @@
+#include <algorithm>
+
+#include "data/error.h"
+#include "papers/paper_figure.h"
+
+namespace fovea {
+
+std::span<const PaperFigure> paper_figures() {
+  static const std::vector<PaperFigure> figures{rank_map_figure(),    sparse_pattern_figure(),
+                                                arena_cost_figure(),  leaf_distribution_figure(),
+                                                sampled_sum_figure(), column_spread_figure(),
+                                                running_time_figure()};
+  return figures;
+}
+
+const PaperFigure& find_paper_figure(const std::string& id) {
+  const auto figures = paper_figures();
+  const auto found = std::ranges::find(figures, id, &PaperFigure::id);
+  if (found != figures.end()) return *found;
+  std::string known;
+  for (const PaperFigure& figure : figures) known += ", " + figure.id;
+  throw UsageError("there is no figure '" + id + "'; expected list" + known);
+}
+
+}  // namespace fovea

@@ -1,0 +1,24 @@
+// A VariantCard is a small look at a variant, for choosing among many.
+#pragma once
+
+#include <string>
+
+#include "data/problem.h"
+#include "session/computation.h"
+
+namespace fovea {
+
+struct VariantCard {
+  /// A head is looked at through its first tokens, so that a card takes no longer for a long one.
+  static constexpr Index most_tokens = 256, side = 48;
+
+  const Variant* variant = nullptr;
+  Matrix picture;       // [side, side] or less: |P| of the first tokens, pooled by max
+  std::string refused;  // why there is no picture: the variant cannot be of this head
+};
+
+/// With the parameters that suit the first tokens of the head. Throws Cancelled.
+VariantCard make_variant_card(const Variant& variant, const Problem& head, const Backend& backend,
+                              Run& run);
+
+}  // namespace fovea

@@ -1,0 +1,166 @@
+// The papers' numbers, found again: against what the papers state, and against formulas in float64.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <set>
+
+#include "harness.h"
+#include "input/open_source.h"
+#include "messages.h"
+#include "papers/paper_figure.h"
+#include "reference.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+PaperResult result_of(const std::string& id, const std::string& example, Index longest = 512) {
+  const Source source = open_source(example);
+  Profile profile;
+  Run run{profile};
+  return find_paper_figure(id).make({*backends().front(), source, longest}, run);
+}
+
+const PaperNumber& number(const PaperResult& result, const std::string& id) {
+  const auto found = std::ranges::find(result.numbers, id, &PaperNumber::id);
+  REQUIRE(found != result.numbers.end());
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("every figure of the papers has a name of its own, numbers, notes and panels") {
+  std::set<std::string> names;
+  for (const PaperFigure& figure : paper_figures()) {
+    CAPTURE(figure.id);
+    CHECK(names.insert(figure.id).second);
+    CHECK(figure.id != "list");
+    const PaperResult result = result_of(figure.id, "synthetic:gaussian?n=48&d=8&heads=2");
+    CHECK_FALSE(result.numbers.empty());
+    CHECK_FALSE(result.notes.empty());
+    REQUIRE(result.rows.size() == 1);
+    for (const Panel& panel : result.rows.front()) {
+      CHECK_FALSE(panel.title.empty());
+      CHECK_FALSE(std::holds_alternative<Message>(panel.body));
+    }
+    std::set<std::string> ids;
+    for (const PaperNumber& found : result.numbers) {
+      CHECK(ids.insert(found.id).second);
+      CHECK(std::isfinite(found.found));
+    }
+  }
+}
+
+TEST_CASE("the rank map of Eq. 13 has exactly the numbers that the paper states") {
+  const PaperResult result = result_of("rank-map", "synthetic:golden");
+  for (const PaperNumber& found : result.numbers) {
+    CAPTURE(found.what);
+    REQUIRE(found.published);
+    CHECK(found.found == doctest::Approx(*found.published).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("two layers of the factorized patterns connect every pair, and their pairs are counted") {
+  const PaperResult result = result_of("sparse-patterns", "synthetic:golden");
+  CHECK(number(result, "reach_strided").found == 1);
+  CHECK(number(result, "reach_fixed").found == 1);
+  int strided = 0, fixed = 0;
+  for (int i = 0; i < 64; ++i)
+    for (int j = 0; j <= i; ++j) {
+      strided += i - j < 8 || (i - j) % 8 == 0;
+      fixed += i / 8 == j / 8 || j % 8 >= 6;
+    }
+  CHECK(number(result, "pairs_strided").found == strided);
+  CHECK(number(result, "pairs_fixed").found == fixed);
+  CHECK(number(result, "pairs_exact").found == 64 * 65 / 2);
+}
+
+TEST_CASE("multiply-adds on the arena's shapes follow their formulas") {
+  const PaperResult result = result_of("arena-cost", "synthetic:golden");
+  for (const double n : {1024.0, 2048.0, 4096.0, 8192.0}) {
+    const auto fewer = [&](const std::string& id) {
+      return number(result, "fewer_" + id + "_" + std::to_string(int(n))).found;
+    };
+    CHECK(fewer("exact") == 1);
+    // Pairs with |i - j| <= w, cut off at both ends.
+    const double w = std::get<std::int64_t>(defaults(find_variant("window").schema)[0]);
+    CHECK(fewer("window") ==
+          doctest::Approx(n * n / (n * (2 * w + 1) - w * (w + 1))).epsilon(1e-12));
+    // Two halves under no mask: h1d's levels hold at most 5 n N_r pairs.
+    CHECK(fewer("h1d") > n / (5 * 16) * 0.9);
+  }
+  CHECK(number(result, "fewer_tf_4096").published == 30);
+  CHECK_FALSE(number(result, "fewer_h1d_4096").published);
+}
+
+TEST_CASE("the column spread of a head is that of its attention in float64") {
+  const std::string example = "synthetic:gaussian?n=40&d=4&heads=3";
+  const Source source = open_source(example);
+  std::vector<double> alphas;
+  for (Index head = 0; head < 3; ++head) {
+    const Problem problem = problem_of(source, {.head = head});
+    const Instance exact = make_instance(*backends().front(), problem, "exact", {});
+    const Dense<double> p = reference<double>(exact);
+    double top = 0;
+    for (Index j = 0; j < 40; ++j) {
+      double sum = 0;
+      for (Index i = 0; i < 40; ++i) sum += p(i, j) * p(i, j);
+      top = std::max(top, sum);
+    }
+    alphas.push_back(40 * top);
+  }
+  std::ranges::sort(alphas);
+  const PaperResult result = result_of("column-spread", example);
+  // Entries of P are float32: 40 squares, each within a few roundings.
+  CHECK(number(result, "alpha_median").found == doctest::Approx(alphas[1]).epsilon(1e-5));
+  CHECK(number(result, "alpha_max").found == doctest::Approx(alphas[2]).epsilon(1e-5));
+  CHECK(number(result, "alpha_share_max").found == doctest::Approx(alphas[2] / 40).epsilon(1e-5));
+  CHECK(number(result, "alpha_median").apart != "");
+}
+
+TEST_CASE("sampled row sums are right on average and spread as one over the root of m") {
+  const PaperResult result = result_of("sampled-sums", "synthetic:gaussian?n=600&d=4");
+  for (const int m : {16, 32, 64, 128, 256}) {
+    CAPTURE(m);
+    const double deviation = number(result, "deviation_" + std::to_string(m)).found;
+    // The mean over 1000 seeds; rows share their samples, so that they count as one.
+    CHECK(std::abs(number(result, "mean_" + std::to_string(m)).found - 1) <
+          4 * deviation / std::sqrt(1000));
+    CHECK(number(result, "covered_" + std::to_string(m)).found > 0.8);  // 0.95 if independent
+  }
+  CHECK(number(result, "slope").found == doctest::Approx(-0.5).epsilon(0.05));
+}
+
+TEST_CASE("a tree begins with even leaves, and ends with a lower error") {
+  const PaperResult result =
+      result_of("leaf-distributions", std::string(FOVEA_ASSETS) + "/minilm/minilm-l6.safetensors");
+  // 341 keys in 64 leaves: 5 or 6 each.
+  CHECK(number(result, "effective_leaves_start").found > 63);
+  CHECK(number(result, "effective_leaves_end").found < 64);
+  CHECK(number(result, "held_out_error_end").found <
+        0.8 * number(result, "held_out_error_start").found);
+}
+
+TEST_CASE("a length that the paper does not state has no published number beside it") {
+  const PaperResult result = result_of("running-time", "synthetic:golden", 512);
+  CHECK(number(result, "speed_up_causal").found > 0);
+  for (const PaperNumber& found : result.numbers) CHECK_FALSE(found.published);
+}
+
+TEST_CASE("a figure that does not exist is refused with those that do") {
+  const std::string said = message_of<UsageError>([] { find_paper_figure("figure-9"); });
+  CHECK(said.starts_with("there is no figure 'figure-9'; expected list, rank-map"));
+}
+
+TEST_CASE("a figure of the papers can be cancelled") {
+  const Source source = open_source("synthetic:gaussian?n=64&d=8");
+  std::stop_source stop;
+  stop.request_stop();
+  for (const PaperFigure& figure : paper_figures()) {
+    CAPTURE(figure.id);
+    Profile profile;
+    Run run{profile, stop.get_token()};
+    CHECK_THROWS_AS(figure.make({*backends().front(), source, 512}, run), Cancelled);
+  }
+}
