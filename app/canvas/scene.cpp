@@ -167,12 +167,13 @@ std::string caption_of(const Scene& scene, int row, int column) {
       compared ? compared_caption(scene, row, column) : plain_caption(scene, row, column));
 }
 
-/// Colour bars say how the panels are pooled. Returns whether a bar below a panel says something
-/// else now.
+/// Colour bars say how the panels are pooled. Returns whether that may take more room: below a
+/// panel, or beside a row above the names of its colours.
 bool name_pooling(Scene& scene) {
   bool changed = false;
   for (int r = 0; r < std::ssize(scene.rows); ++r) {
     drawing::RowScales& scales = scene.scales[r];
+    const std::string before = scales.shared ? scales.shared->pooling : "";
     if (scales.shared) scales.shared->pooling.clear();
     for (int c = 0; c < std::ssize(scene.columns); ++c) {
       if (!scales.of[c]) continue;
@@ -181,6 +182,8 @@ bool name_pooling(Scene& scene) {
       scales.of[c]->pooling = words;
       if (scales.shared && scales.shared->pooling.empty()) scales.shared->pooling = words;
     }
+    changed |= scales.shared && scales.shared->palette == Palette::categories &&
+               scales.shared->pooling != before;
   }
   return changed;
 }

@@ -89,6 +89,7 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
 MainWindow::~MainWindow() {
   delete sweep_;
   delete exploration_;
+  delete add_columns_;
   qApp->removeEventFilter(this);
   study_.disconnect();
   for (QWidget* widget : findChildren<QWidget*>()) widget->blockSignals(true);
@@ -222,6 +223,7 @@ void MainWindow::show_look() {
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (sweep_) sweep_->close();
   if (exploration_) exploration_->close();
+  if (add_columns_) add_columns_->close();
   study_.cancel();
   QSettings settings;
   settings.setValue("window/geometry", saveGeometry());

@@ -46,7 +46,8 @@ struct FlatTiles {
   int query_top = 0, key_top = 0;  // highest levels of any pass
   bool mean_queries = false;       // a cluster's query is the mean of its queries, else its first
 
-  /// One tile of all tokens in sequence order, without weights: each query can be evaluated alone.
+  /// One tile of all tokens in sequence order, without weights, whose keys begin with the first:
+  /// each query can be evaluated alone, to the same bits.
   bool dense() const;
 };
 

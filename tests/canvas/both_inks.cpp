@@ -120,7 +120,7 @@ TEST_CASE("a panel draws the same in a figure and on the canvas") {
       CHECK(a.kind == b.kind);
       // Legends above the plot, and what is rounded to whole pixels or a least height, differ by
       // some of the plot's 600 pixels.
-      constexpr double some = 0.03;
+      constexpr double some = 0.035;
       CHECK(std::abs(a.where.x - b.where.x) < some);
       CHECK(std::abs(a.where.y - b.where.y) < some);
       CHECK(std::abs(a.where.width - b.where.width) < some);

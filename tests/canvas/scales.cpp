@@ -129,3 +129,33 @@ TEST_CASE("names of colours below narrow panels take as many lines as they need"
       CHECK(found >= 10);  // a swatch of 8 x 8, a triangle of 7 x 9, less frames
     }
 }
+
+TEST_CASE(
+    "names of colours beside a row end above the next row, also when they say how is pooled") {
+  auto model = base_model(341, 7);
+  model->views = {View::mask, View::heatmap};
+  Raster mask = heat(341, 341);
+  mask.palette = Palette::categories;
+  mask.categories = {"empty", "computed, then masked out", "full", "cluster mean",
+                     "kept, in a mixed tile"};
+  mask.quantity = "pairs in 16 × 16 tiles";
+  mask.low = 0, mask.high = 4;
+  for (Index i = 0; i < 341; ++i)
+    for (Index j = 0; j < 341; ++j) mask.values(i, j) = float((i / 16 + j / 16) % 4);
+  model->cells = {std::vector<CanvasCell>(7, cell_of(mask, "")),
+                  std::vector<CanvasCell>(7, cell_of(heat(341, 341), ""))};
+  for (const QSize size : {QSize(1000, 620), QSize(1100, 700), QSize(1400, 900)}) {
+    CAPTURE(size.width());
+    Shown shown(model, size);
+    const QImage image = shown.picture();
+    const double ratio = shown.canvas.devicePixelRatioF();
+    const QRgb last = rgb(category_colour(4));
+    int lowest = 0;
+    for (int y = 0; y < image.height(); ++y)
+      for (int x = int(shown.canvas.panel_place(0, 6).right() * ratio) + 4; x < image.width(); ++x)
+        if (near(image.pixel(x, y) & 0xffffff, last)) lowest = y;
+    REQUIRE(lowest > 0);
+    constexpr int second_line = 14;  // of the name beside the swatch
+    CHECK(lowest + second_line * ratio <= shown.canvas.panel_place(1, 0).top() * ratio);
+  }
+}

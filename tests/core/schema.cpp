@@ -92,3 +92,27 @@ TEST_CASE("schema: sizes to try are powers of two times the one for the length, 
   CHECK(sizes(try_sizes(field, 2)(64)) == Sizes{8, 2, 32, 4, 16});
   CHECK(sizes(try_sizes(field, 2)(default_length)) == Sizes{16, 4, 64, 8, 32, 2});
 }
+
+TEST_CASE("schema: a field that needs another value is used with that value alone") {
+  int needing = 0;
+  for (const Variant& variant : variants())
+    for (const Field& field : variant.schema) {
+      CAPTURE(variant.id);
+      CAPTURE(field.id);
+      Values values = defaults(variant.schema);
+      if (!field.only_with) {
+        CHECK(is_used(field, variant.schema, values));
+        continue;
+      }
+      ++needing;
+      const auto& [id, text] = *field.only_with;
+      set_value(variant.schema, values, id, text);  // throws where there is no such value
+      CHECK(is_used(field, variant.schema, values));
+      const auto other = std::ranges::find(variant.schema, id, &Field::id);
+      for (const std::string& choice : other->choices) {
+        set_value(variant.schema, values, id, choice);
+        CHECK(is_used(field, variant.schema, values) == (choice == text));
+      }
+    }
+  CHECK(needing > 0);
+}

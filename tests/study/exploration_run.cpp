@@ -36,7 +36,7 @@ TEST_CASE("settings are tried on the head, or on all heads, each compared with e
   CHECK(e.run.complete());
   CHECK(e.run.provenance() == "here");
   const std::size_t of_one = e.run.trials()->size();
-  CHECK(of_one > variants().size());
+  CHECK(of_one > variants_of(Group::papers).size());
   CHECK(std::ranges::all_of(*e.run.trials(), [](const Trial& t) { return t.head == 0; }));
   e.run.start(HeadScope::source, {.most_settings = 2}, "");
   REQUIRE(e.finish());
