@@ -139,8 +139,10 @@ std::vector<Diagnostic> sampling_figures(const Diagnosis& of, Run& run, double m
   const double top = std::ranges::max(look.column_squares) / share;
   std::vector<Diagnostic> out{
       {"alpha", "Column spread α", static_cast<double>(n) * top,
-       "n max_j Σ_i P_ij² of exact P: 1 is uniform, n is one column taking all. The paper assumes "
-       "α = n^o(1), far less than n, and finds 8.2 of n = 3136 in T2T-ViT (section 4.3).",
+       "n max_j Σ_i P_ij² of exact P: 1 where P is uniform, n where every query attends a key of "
+       "its "
+       "own, n² where all attend one key alone. The paper assumes α = n^o(1), and finds 8.2 of n = "
+       "3136 in T2T-ViT (section 4.3).",
        sampled},
       {"kappa", "Row-sum ratio κ",
        std::isinf(look.least) ? infinity : std::exp(look.most - look.least),

@@ -143,6 +143,8 @@ TEST_CASE("figures of sampled rows are those of the rows, in the scale of all") 
       CHECK(value_of(all, "block_mass") == doctest::Approx(8.0 / n).epsilon(1e-6));
       CHECK(value_of(all, "kappa") == doctest::Approx(1).epsilon(1e-5));
     }
+    for (const char* id : {"stable_rank", "operator_error", "spectral_epsilon"})
+      CHECK(std::isnan(value_of(all, id)));
     for (const Diagnostic& d : all) {
       // |P|_op needs every row
       const bool spectral =

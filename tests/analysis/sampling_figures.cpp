@@ -72,7 +72,8 @@ TEST_CASE("figures of sampling: both modes agree with dense matrices") {
       const double norm = norm_of(p);
       CHECK(figures.at("alpha").value == near(90 * p.array().square().colwise().sum().maxCoeff()));
       CHECK(figures.at("stable_rank").value == near(p.squaredNorm() / (norm * norm)));
-      CHECK(figures.at("operator_error").value == near(norm_of(q - p) / norm));
+      CHECK(figures.at("operator_error").value ==
+            doctest::Approx(norm_of(q - p) / norm).epsilon(1e-3));
       CHECK(figures.at("spectral_epsilon").value ==
             near(norm_of((q - p) * v) / (norm * norm_of(v))));
 
@@ -137,7 +138,7 @@ TEST_CASE("the operator norm of a difference is that of the matrix, also where i
     CHECK(difference_norm(*exact.bound, *exact.bound, run) == 0);
     const Instance x = make_instance(*backends().front(), problem, "window", {{"width", "3"}});
     const double expected = norm_of(dense(x.all()) - dense(exact.all()));
-    CHECK(difference_norm(*x.bound, *exact.bound, run) == doctest::Approx(expected).epsilon(1e-4));
+    CHECK(difference_norm(*x.bound, *exact.bound, run) == doctest::Approx(expected).epsilon(1e-3));
   }
   std::stop_source stop;
   stop.request_stop();
