@@ -3,6 +3,8 @@
 // variant's formula stands in laws/variants.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "harness.h"
@@ -26,6 +28,17 @@ Dense<Real> reference(const Instance& instance);
 /// P V in the arithmetic of Real, [n, dv].
 template <class Real>
 std::vector<Real> times(const Dense<Real>& p, MatrixView v);
+
+/// Largest sum over a row of |P_ij|: what an error of V or of the entries of P is multiplied by.
+inline double row_mass(MatrixView p) {
+  double largest = 0;
+  for (Index i = 0; i < p.rows; ++i) {
+    double sum = 0;
+    for (Index j = 0; j < p.cols; ++j) sum += std::abs(static_cast<double>(p(i, j)));
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
 
 /// Largest |S_ij|, in double.
 double largest_logit(const Problem& problem);

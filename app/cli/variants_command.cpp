@@ -45,17 +45,20 @@ Document variant_json(const Variant& variant) {
                          {"type", type_text(field)},
                          {"shapes", field.shapes},
                          {"meaning", field.meaning}});
-  return {{"id", variant.id},
-          {"label", variant.label},
-          {"group", name_of(variant.group)},
-          {"paper", variant.paper},
-          {"formula", variant.formula},
-          {"summary", variant.summary},
-          {"mask", mask_text(variant.mask)},
-          {"rows_sum_to_one", variant.rows_sum_to_one},
-          {"signed_entries", variant.signed_entries},
-          {"parameters", parameters},
-          {"structure", structure}};
+  Document out{{"id", variant.id},
+               {"label", variant.label},
+               {"group", name_of(variant.group)},
+               {"paper", variant.paper},
+               {"formula", variant.formula},
+               {"summary", variant.summary},
+               {"mask", mask_text(variant.mask)},
+               {"rows_sum_to_one", variant.rows_sum_to_one},
+               {"signed_entries", variant.signed_entries},
+               {"parameters", parameters},
+               {"structure", structure}};
+  if (!variant.other_sums_with.empty())
+    out["rows_need_not_sum_to_one_with"] = variant.other_sums_with;
+  return out;
 }
 
 std::string range_text(const Field& field) {
@@ -78,7 +81,8 @@ std::string condition_text(const Field& field) {
 }
 
 std::string rows_text(const Variant& variant) {
-  const std::string sum = variant.rows_sum_to_one ? "sum to 1" : "need not sum to 1";
+  std::string sum = variant.rows_sum_to_one ? "sum to 1" : "need not sum to 1";
+  if (!variant.other_sums_with.empty()) sum += ", but need not with " + variant.other_sums_with;
   return sum + (variant.signed_entries ? "; entries may be negative" : "");
 }
 

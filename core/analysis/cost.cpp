@@ -56,6 +56,8 @@ void count_tiles(const TilePlan& plan, Index n, double d, double dv, Cost& cost)
           is_banded(pass, tile) ? merged_pairs(rows, cols, tile) : product(tile.rows, tile.cols);
     cost.bytes += bytes_of(pass);
   }
+  for (const Pass& pass : plan.row_estimates.exactly) cost.bytes += bytes_of(pass);
+  cost.bytes += static_cast<double>(sizeof(double) * plan.row_estimates.log_sums.size());
   cost.multiply_adds += cost.pairs * (d + dv);
   // A mean adds each row of the level below once; the state of a coarse query goes to both
   // children.

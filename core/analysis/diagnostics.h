@@ -13,15 +13,17 @@
 namespace fovea {
 
 struct Diagnostic {
-  std::string id;        // "chi", as in JSON
-  std::string label;     // "Collision fraction χ"
-  double value = 0;      // may be +inf
-  std::string meaning;   // for a tool tip
-  bool sampled = false;  // from a sample of rows
+  std::string id;         // "chi", as in JSON
+  std::string label;      // "Collision fraction χ"
+  double value = 0;       // may be +inf
+  std::string meaning;    // for a tool tip
+  bool sampled = false;   // from a sample of rows
+  bool left_out = false;  // not computed, value NaN; the meaning says why
 };
 
-/// "0.2752", "≈ 0.61" of a sample, "∞".
+/// "0.2752", "≈ 0.61" of a sample, "∞", "left out".
 inline std::string to_text(const Diagnostic& figure) {
+  if (figure.left_out) return "left out";
   return (figure.sampled ? "≈ " : "") +
          (std::isinf(figure.value) ? "∞" : format_number(figure.value, 4));
 }

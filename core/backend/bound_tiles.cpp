@@ -28,6 +28,7 @@ BoundTiles::BoundTiles(const Plan& plan, const Problem& problem, const isa::Loop
   key_top_ = flat.key_top;
   mean_queries_ = flat.mean_queries;
   dense_ = flat.dense();
+  own_sums_ = flat.own_sums;
   const bool in_sequence =
       std::ranges::all_of(flat.passes, [](const FlatPass& p) { return p.pass->rows.empty(); });
   if (query_top_ > 0 && in_sequence) span_top_ = std::min(query_top_, most_span_levels);

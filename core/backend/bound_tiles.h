@@ -44,6 +44,8 @@ class BoundTiles {
   int span_top() const { return span_top_; }
   float log2_scale() const;  // logits in log2 units: s log2(e)
 
+  /// log2 of the largest entry of P: 1 of a softmax, else infinite in float.
+  float log2_most() const { return own_sums_ ? 0.0f : 128.0f; }
   /// As FlatTiles::dense.
   bool dense() const { return dense_; }
 
@@ -83,7 +85,7 @@ class BoundTiles {
   const Problem& problem_;
   const isa::Loops& loops_;
   Index n_;
-  bool mean_queries_, dense_;
+  bool mean_queries_, dense_, own_sums_;
   int query_top_ = 0, key_top_ = 0, span_top_ = -1, span_key_levels_ = 0;
   std::vector<BoundPass> passes_;
   Pyramid keys_, queries_;

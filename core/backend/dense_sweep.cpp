@@ -163,8 +163,8 @@ class DenseSweep::Worker {
   void finish_segments() {
     const isa::Loops& loops = strip_.loops();
     const int lanes = strip_.lanes(), seen = static_cast<int>(seen_);
-    loops.normalise(maximum_.data(), lanes, seen, log2_sum_);
-    loops.normalise(reference_.data(), lanes, seen, log2_sum_);
+    loops.normalise(maximum_.data(), lanes, seen, log2_sum_, 0);
+    loops.normalise(reference_.data(), lanes, seen, log2_sum_, 0);
     loops.multiply(sum_.data(), reference_.data(), seen * lanes);
   }
 

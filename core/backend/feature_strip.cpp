@@ -124,13 +124,13 @@ void FeatureStrip::factored_entries(IndexRange tokens, const float* sums, float*
     std::fill_n(top, chunk, none);
     for (int k = 0; k < keys; ++k)
       for (int r = 0; r < chunk; ++r) top[r] = std::max(top[r], of_keys[k * chunk + r]);
-    loops_.normalise(of_keys, chunk, keys, top);
+    loops_.normalise(of_keys, chunk, keys, top, 0);
     for (int k = 0; k < keys; ++k)
       std::copy_n(of_keys + k * chunk, chunk, row_.data() + k * padded + c * chunk);
     float* of_queries = weight_.data() + c * chunk * lanes_;
     std::copy_n(query_.data() + c * chunk * lanes_, chunk * lanes_, of_queries);
     loops_.add_weights(of_queries, lanes_, chunk, top);
-    loops_.normalise(of_queries, lanes_, chunk, sums);
+    loops_.normalise(of_queries, lanes_, chunk, sums, 0);
   }
   const float* rows[isa::max_keys];
   for (int k = 0; k < keys; ++k) rows[k] = row_.data() + k * padded;
@@ -140,7 +140,7 @@ void FeatureStrip::factored_entries(IndexRange tokens, const float* sums, float*
 // The same by pairs: with features of later keys both factors could be too large.
 void FeatureStrip::own_entries(IndexRange tokens, const float* sums, float* s) {
   pair_logits(tokens);
-  loops_.normalise(s_.data(), lanes_, static_cast<int>(tokens.size()), sums);
+  loops_.normalise(s_.data(), lanes_, static_cast<int>(tokens.size()), sums, 0);
   for (int i = 0; i < lanes_; ++i)
     if (i < std::ssize(queries_) && queries_[i] < tokens.end)
       for (Index k = 0; k < tokens.size(); ++k)

@@ -13,8 +13,10 @@
 namespace fovea {
 
 struct Output {
-  Matrix z;                // [n, dv]
-  std::vector<float> lse;  // [n] log of the row sum of w_ij exp(S_ij), natural; empty for NodePlan
+  Matrix z;  // [n, dv]
+  /// [n] natural log of what each row is divided by: the row sum of w_ij exp(S_ij), or the plan's
+  /// estimate of it; empty for NodePlan.
+  std::vector<float> lse;
 };
 
 /// How a rectangle of P becomes numbers: its entries, or one number for each pixel of a grid that

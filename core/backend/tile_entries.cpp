@@ -133,7 +133,7 @@ class RowBand {
     strip_.for_steps(bound, group, tiles_.keys(bound.pass->key_level), canvas_.cols,
                      bound.log2_pair_weight, stop_, [&] {
                        strip_.loops().normalise(strip_.s.data(), strip_.lanes(), strip_.keys,
-                                                log2_sum_);
+                                                log2_sum_, tiles_.log2_most());
                        deposit(bound.pass->key_level);
                      });
     strip_.count = 0;

@@ -7,6 +7,7 @@
 #include "backend/bound_tiles.h"
 #include "backend/dense_sweep.h"
 #include "backend/padded.h"
+#include "backend/row_estimates.h"
 #include "backend/row_sums.h"
 #include "backend/tile_entries.h"
 #include "backend/tile_sweep.h"
@@ -22,7 +23,9 @@ class TileOperator final : public Operator {
       : Operator(std::move(plan), problem),
         workers_(std::move(workers)),
         tiles_(bind(*this, loops, *workers_, run)),
-        sums_(this->plan().n) {}
+        sums_(this->plan().n) {
+    if (estimated()) sums_.keep_all(log2_row_sums(this->plan()));
+  }
 
  private:
   static BoundTiles bind(const Operator& self, const isa::Loops& loops, Workers& workers,
@@ -34,11 +37,14 @@ class TileOperator final : public Operator {
   Output do_apply(MatrixView v, Run& run) const override {
     const Padded values(v);
     TileSweep::Result result = TileSweep(tiles_, values.view, *workers_, run).attend();
+    if (estimated()) divide_by(sums_.log2(), result.z, result.log2_sums);
     Output out{values.is_copy() ? Matrix::copy_of(result.z) : std::move(result.z),
                in_natural_units(result.log2_sums)};
     sums_.keep_all(std::move(result.log2_sums));
     return out;
   }
+
+  bool estimated() const { return !std::get<TilePlan>(plan().form).row_estimates.empty(); }
 
   bool do_has_rows() const override { return tiles_.dense(); }
 

@@ -34,7 +34,7 @@ void add_weights(FlatPass& flat, Index n) {
 }  // namespace
 
 bool FlatTiles::dense() const {
-  if (passes.size() != 1 || query_top > 0 || key_top > 0) return false;
+  if (passes.size() != 1 || query_top > 0 || key_top > 0 || !own_sums) return false;
   const FlatPass& flat = passes.front();
   const IndexRange all{0, n};
   return flat.pass->rows.empty() && flat.pass->cols.empty() && flat.pass->weight.empty() &&
@@ -44,7 +44,9 @@ bool FlatTiles::dense() const {
 
 FlatTiles flatten_tiles(const Plan& plan) {
   const auto& tiles = std::get<TilePlan>(plan.form);
-  FlatTiles flat{.n = plan.n, .mean_queries = tiles.coarse_query == CoarseQuery::mean};
+  FlatTiles flat{.n = plan.n,
+                 .mean_queries = tiles.coarse_query == CoarseQuery::mean,
+                 .own_sums = tiles.row_estimates.empty()};
   for (const Pass& pass : tiles.passes) {
     flat.query_top = std::max(flat.query_top, pass.query_level);
     flat.key_top = std::max(flat.key_top, pass.key_level);

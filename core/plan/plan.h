@@ -48,11 +48,25 @@ struct Pass {
 /// How a cluster of queries is represented at query_level > 0.
 enum class CoarseQuery { first, mean };
 
+/// What rows of P are divided by where it is not their own sum (HyperAttention, algorithm 2).
+struct RowEstimates {
+  std::vector<double> log_sums;  // [n] natural logarithms, finite; empty: rows have their own sums
+  double log_floor = -std::numeric_limits<double>::infinity();  // none of them is less
+  double capped = 0;  // share in [0, 1] of the sampled weights that were cut off at a cap
+  /// The pairs whose weights were summed exactly, each in one tile at level 0: the mask M of the
+  /// paper. They need not be pairs of P.
+  std::vector<Pass> exactly = {};
+  bool empty() const { return log_sums.empty(); }
+};
+
 /// One softmax over the union of all passes: P_ij = w_ij exp(S_IJ) / sum of the same over j.
 /// No pair (i, j) belongs to two tiles. A query in no tile has Z = 0, lse = -inf.
+/// With estimates of the row sums, P_ij = w_ij exp(S_IJ - log_sums_i): rows need not sum to 1,
+/// lse_i is log_sums_i, and entries and Z beyond the range of a float are infinite.
 struct TilePlan {
   std::vector<Pass> passes;
   CoarseQuery coarse_query = CoarseQuery::first;
+  RowEstimates row_estimates = {};
 };
 
 /// Tree attention without logits (Treeformer TC): P_ij = sum over depths l of

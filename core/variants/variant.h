@@ -57,6 +57,9 @@ struct Variant {
   bool reference = false;       // exact attention, with which all others are compared
   bool quick = false;           // long heads take moments: the first start shows it for them too
   bool rows_sum_to_one = true;  // rows of P, where a key is attended at all
+  /// With these parameters rows need not sum to 1 though they do otherwise, and a note of the plan
+  /// says so; empty: there are none.
+  std::string other_sums_with = {};
   bool signed_entries = false;  // entries of P may be negative
   /// Tensors that its plans hold, all of which may be given instead of being derived.
   std::vector<TensorField> structure = {};

@@ -14,6 +14,11 @@ RowSums::RowSums(const BoundList& bound)
       known_(static_cast<std::size_t>(bound.n())),
       unknown_(bound.n()) {}
 
+void RowSums::set_all(const std::vector<float>& log2_sums) {
+  log2_sum_ = {bound_.device(), std::span<const float>(log2_sums)};
+  note({0, bound_.n()});
+}
+
 const float* RowSums::of(const EntryRows& rows, Run& run) {
   if (unknown_ > 0 && !dense_) find_all(run);
   if (unknown_ > 0) find(rows, run);

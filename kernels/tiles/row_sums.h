@@ -14,6 +14,9 @@ class RowSums {
   /// `bound` outlives this.
   explicit RowSums(const BoundList& bound);
 
+  /// What rows are divided by instead of their own sums: log2 of it, [n].
+  void set_all(const std::vector<float>& log2_sums);
+
   /// How many of these rows have no sum yet.
   Index unknown_of(const EntryRows& rows) const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numbers>
 
+#include "backend/row_estimates.h"
 #include "data/pixels.h"
 #include "device/buffer.h"
 #include "device/device_operator.h"
@@ -21,11 +22,14 @@ class TileOperator final : public DeviceOperator {
       : DeviceOperator(std::move(plan), problem, std::move(its_device)),
         bound_(this->plan(), problem, precision, device(), run),
         strips_(list(), problem.d(), problem.dv(), precision, device()),
-        sums_(bound_) {}
+        sums_(bound_) {
+    if (estimated()) sums_.set_all(log2_row_sums(this->plan()));
+  }
 
  private:
   Index n() const { return plan().n; }
   const TileList& list() const { return bound_.list(); }
+  bool estimated() const { return !std::get<TilePlan>(plan().form).row_estimates.empty(); }
 
   static double share(Index part, Index whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
@@ -85,6 +89,7 @@ class TileOperator final : public DeviceOperator {
     }
     swept.log2_sum.download(out.lse.data(), out.lse.size());
     device().wait();
+    if (estimated()) divide_by(log2_row_sums(plan()), out.z, out.lse);
     for (float& sum : out.lse)
       sum = static_cast<float>(std::numbers::ln2 * static_cast<double>(sum));
     if (strips.precision == Precision::fp32) sums_.keep(strips.rows, std::move(swept));

@@ -16,6 +16,14 @@ inline std::vector<Case> small_cases() {
           {"tf", {{"height", "2"}}},
           {"tc", {{"height", "3"}}},
           {"hyper", {{"block", "5"}, {"samples", "6"}, {"min_length", "8"}}},
+          {.id = "hyper",
+           .settings = {{"block", "5"},
+                        {"samples", "6"},
+                        {"min_length", "8"},
+                        {"mode", "theory"},
+                        {"epsilon", "2"}},
+           .rows_sum_to_one = false,
+           .has_causal_form = false},
           {"longformer", {{"width", "3"}}},
           {"bigbird", {{"block", "3"}, {"random", "2"}}},
           {"kde", {{"block", "5"}, {"samples", "6"}}},
@@ -31,7 +39,7 @@ template <class Use>
 void for_small_instances(Use use) {
   const Backend& backend = *backends().front();
   for (const Case& c : small_cases())
-    for (const bool causal : masks_of(c.id))
+    for (const bool causal : masks_of(c))
       for (const Index n : {1, 16, 37}) {
         const Problem problem = make_data(Data::gaussian, n, 3, 4, causal);
         use(make_instance(backend, problem, c.id, c.settings));

@@ -143,10 +143,17 @@ TEST_CASE("figures of sampled rows are those of the rows, in the scale of all") 
       CHECK(value_of(all, "block_mass") == doctest::Approx(8.0 / n).epsilon(1e-6));
       CHECK(value_of(all, "kappa") == doctest::Approx(1).epsilon(1e-5));
     }
+    for (const char* id : {"stable_rank", "operator_error", "spectral_epsilon"})
+      CHECK(std::isnan(value_of(all, id)));
     for (const Diagnostic& d : all) {
-      CHECK(d.sampled == (d.id != "row_sum_error"));
-      CHECK(d.id != "stable_rank");  // |P|_op needs every row
-      CHECK(d.id != "spectral_epsilon");
+      // |P|_op needs every row
+      const bool spectral =
+          d.id == "stable_rank" || d.id == "operator_error" || d.id == "spectral_epsilon";
+      CHECK(d.left_out == spectral);
+      CHECK(std::isnan(d.value) == spectral);
+      CHECK((to_text(d) == "left out") == spectral);
+      CHECK((d.meaning.find("Left out: it needs every row") != std::string::npos) == spectral);
+      CHECK(d.sampled == (!spectral && d.id != "row_sum_error"));
     }
   }
 }

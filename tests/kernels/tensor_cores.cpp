@@ -210,7 +210,7 @@ TEST_CASE("tensor cores: the same for strips of 64 and of 128 queries, on a samp
 TEST_CASE("tensor cores: the same for every variant") {
   for (const Format& format : formats())
     for (const Case& c : cases())
-      for (const bool causal : masks_of(c.id)) {
+      for (const bool causal : masks_of(c)) {
         CAPTURE(format.name);
         CAPTURE(describe(c));
         CAPTURE(causal);

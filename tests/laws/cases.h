@@ -16,6 +16,7 @@ struct Case {
   bool leaks_the_future = false;  // under a causal mask, and says so
   bool rows_sum_to_one = true;    // or to 0 where no key is attended
   bool random = false;            // another seed, another structure
+  bool has_causal_form = true;    // with these settings, where the variant has one
 };
 
 /// In the order of the table.
@@ -23,8 +24,9 @@ const std::vector<Case>& all_cases();
 
 std::string describe(const Case& c);
 
-/// Whether the mask is causal: false, and true where the variant has a causal form.
+/// Whether the mask is causal: false, and true where the variant, or the case, has a causal form.
 std::vector<bool> masks_of(const std::string& id);
+std::vector<bool> masks_of(const Case& c);
 
 struct Shape {
   Index n, d, dv;

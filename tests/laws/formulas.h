@@ -23,6 +23,7 @@ struct Parameters {
     throw std::logic_error("no parameter " + id);
   }
   Index integer(const std::string& id) const { return std::get<std::int64_t>(value(id)); }
+  double real(const std::string& id) const { return std::get<double>(value(id)); }
   std::string text(const std::string& id) const { return std::get<std::string>(value(id)); }
 };
 

@@ -17,7 +17,7 @@ void for_all(Law law, Index longest = 1 << 20) {
   int turn = 0;
   for (const Case& c : cases())
     for (const Shape& shape : shapes())
-      for (const bool causal : masks_of(c.id)) {
+      for (const bool causal : masks_of(c)) {
         if (shape.n > longest) continue;
         const auto data = static_cast<Data>(turn++ % 4);
         const Problem problem = make_data(data, shape.n, shape.d, shape.dv, causal, c.head);
@@ -65,6 +65,15 @@ inline double largest_entry(MatrixView m) {
 /// of a number of size |S|; and an exp2 good to 2 ulps. In units of 1.
 inline double floor_of(const Problem& problem) {
   return 0x1p-23 * (4 + 2 * largest_logit(problem));
+}
+
+/// The same of a plan: rows that are divided by estimates of their sums are divided by sums of
+/// other products, whose d roundings do not cancel those of the entries.
+inline double floor_of(const Instance& x) {
+  const auto* tiles = std::get_if<TilePlan>(&x.plan->form);
+  const bool estimated = tiles && !tiles->row_estimates.empty();
+  return floor_of(x.problem) +
+         (estimated ? static_cast<double>(x.problem.d()) * 0x1p-24 * largest_logit(x.problem) : 0);
 }
 
 }  // namespace fovea::test

@@ -50,6 +50,10 @@ std::vector<bool> masks_of(const std::string& id) {
   return find_variant(id).has_causal_form() ? std::vector{false, true} : std::vector{false};
 }
 
+std::vector<bool> masks_of(const Case& c) {
+  return c.has_causal_form ? masks_of(c.id) : std::vector{false};
+}
+
 std::string describe(const Case& c) {
   std::string text = c.id;
   for (const auto& [id, value] : c.settings) text += " " + id + "=" + value;

@@ -31,7 +31,7 @@ Scene hyper_scene(bool causal = false) {
 
 TEST_CASE("every view of every variant shows something or says why not") {
   for (const Case& c : small_cases())
-    for (const bool causal : masks_of(c.id))
+    for (const bool causal : masks_of(c))
       for (const Index n : {1, 37}) {
         Scene scene(make_data(Data::gaussian, n, 3, 4, causal), c.id, c.settings);
         for (const View view : views) {

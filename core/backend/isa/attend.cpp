@@ -10,7 +10,7 @@ namespace {
 
 constexpr float minus_infinity = -__builtin_inff();
 
-// 2^x for x <= 0, relative error below 2e-7 (degree-6 interpolation at Chebyshev nodes on
+// 2^x for x <= 128, relative error below 2e-7 (degree-6 interpolation at Chebyshev nodes on
 // [-1/2, 1/2], found in float64); 0 below -126.5, so that a masked -inf is exactly 0. NaN stays
 // NaN: `larger` returns its second argument where either is NaN.
 inline Vec exp2_of(Vec x) {
@@ -212,16 +212,15 @@ void multiply(float* a, const float* b, int count) {
   for (int i = 0; i < count; i += width) store(a + i, load(a + i) * load(b + i));
 }
 
-void normalise(float* s, int lanes, int key_count, const float* log2_sum) {
+void normalise(float* s, int lanes, int key_count, const float* log2_sum, float most) {
   for (int lane = 0; lane < lanes; lane += width) {
     const Vec shift = load(log2_sum + lane);
     const IntVec none = shift == splat(minus_infinity);
     const Vec reference = none ? Vec{} : shift;
     for (int k = 0; k < key_count; ++k) {
       float* at = s + k * lanes + lane;
-      // P <= 1 except for rounding of the sum: clamp the argument to the domain of exp2_of.
       const Vec x = load(at) - reference;
-      const Vec weight = exp2_of(x > Vec{} ? Vec{} : x);
+      const Vec weight = exp2_of(x > splat(most) ? splat(most) : x);
       store(at, none ? Vec{} : weight);
     }
   }

@@ -80,8 +80,10 @@ struct Loops {
   /// a[i] *= b[i]. count is a multiple of width.
   void (*multiply)(float* a, const float* b, int count);
 
-  /// s = exp2(s - log2_sum[lane]); 0 for a lane whose log2_sum is -inf.
-  void (*normalise)(float* s, int lanes, int key_count, const float* log2_sum);
+  /// s = exp2(min(s - log2_sum[lane], most)); 0 for a lane whose log2_sum is -inf. `most` is 0 for
+  /// weights of a softmax, which exceed 1 by no more than the rounding of their sum, and at most
+  /// 128, where the result is infinite.
+  void (*normalise)(float* s, int lanes, int key_count, const float* log2_sum, float most);
 
   /// z[lane][0..dv) = rescale[lane] from[lane][0..dv) + sum_key s[key][lane] values[key][0..dv).
   /// dv is a multiple of 16, and so many floats of every row may be read. z may be from.

@@ -1,6 +1,6 @@
 #include <map>
 
-#include "laws/formulas.h"
+#include "laws/variants/hyper_theory.h"
 
 namespace fovea::test {
 namespace {
@@ -34,6 +34,7 @@ Dense<Real> hyper(const Instance& x) {
   const Index n = x.problem.n(), block = p.integer("block"), shortest = p.integer("min_length");
   if (x.problem.causal ? n <= shortest || n == 1 || block >= n : n < shortest || block >= n)
     return weighted<Real>(x.problem, [](Index, Index) { return 1; });
+  if (p.text("mode") == "theory") return hyper_theory(Real(), x);
   Dense<double> w(n);
   std::vector<IndexRange> segments{{0, n}};
   std::vector<std::pair<HyperNode, int>> nodes;
@@ -72,6 +73,24 @@ Dense<Real> hyper(const Instance& x) {
   return weighted<Real>(x.problem, [&](Index i, Index j) { return w(i, j); });
 }
 
+// Caps and floor that act on some rows, on none, on all.
+std::vector<Case> theory_cases() {
+  std::vector<Case> cases;
+  const auto add = [&](Settings settings) {
+    settings.insert(settings.end(), {{"mode", "theory"}, {"min_length", "0"}});
+    cases.push_back({.id = "hyper",
+                     .settings = std::move(settings),
+                     .rows_sum_to_one = false,
+                     .random = true,
+                     .has_causal_form = false});
+  };
+  add({{"block", "4"}, {"samples", "24"}, {"epsilon", "1.5"}, {"kappa", "3"}});
+  add({{"block", "16"}, {"samples", "40"}, {"epsilon", "1000"}, {"kappa", "8"}});
+  add({{"block", "1"}, {"samples", "1"}, {"projections", "1"}, {"epsilon", "0.1"}, {"kappa", "1"}});
+  add({{"block", "100"}, {"samples", "9"}, {"projections", "5"}, {"kappa", "2"}});
+  return cases;
+}
+
 }  // namespace
 
 VariantLaws hyper_laws() {
@@ -84,6 +103,8 @@ VariantLaws hyper_laws() {
        {.settings = {{"block", "1"}, {"samples", "1"}, {"projections", "1"}, {"min_length", "1"}},
         .random = true},
        {.settings = {}}});
+  for (Case& c : theory_cases()) laws.cases.push_back(std::move(c));
+  // Theory mode has no causal form, and these settings are tried with both masks.
   laws.exact_settings = {{{{"block", "63"}, {"min_length", "1"}}}, {{}}};
   return laws;
 }

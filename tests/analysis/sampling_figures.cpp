@@ -1,0 +1,159 @@
+// The figures of HyperAttention's analysis, in both modes, against dense matrices in float64.
+#include "analysis/sampling_figures.h"
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "allocations.h"
+#include "analysis/spectrum.h"
+#include "harness.h"
+#include "laws/variants/hyper_theory.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+using Eigen::MatrixXd;
+
+Settings settings_of(const char* mode, const char* epsilon = "1", const char* kappa = "100") {
+  return {{"block", "12"}, {"samples", "20"},    {"min_length", "0"},
+          {"mode", mode},  {"epsilon", epsilon}, {"kappa", kappa}};
+}
+
+std::map<std::string, Diagnostic> figures_of(const Instance& x) {
+  const Instance exact = make_instance(*backends().front(), x.problem, "exact", {});
+  Profile profile;
+  Run run{profile};
+  const Output approximate = x.apply(x.problem.v), reference = exact.apply(x.problem.v);
+  std::map<std::string, Diagnostic> figures;
+  for (Diagnostic& d : sampling_figures({*x.bound, approximate, *exact.bound, reference}, run)) {
+    CHECK_FALSE(d.meaning.empty());
+    figures[d.id] = std::move(d);
+  }
+  return figures;
+}
+
+MatrixXd dense(const Dense<double>& m) {
+  MatrixXd out(m.n, m.n);
+  for (Index i = 0; i < m.n; ++i)
+    for (Index j = 0; j < m.n; ++j) out(i, j) = m(i, j);
+  return out;
+}
+
+MatrixXd dense(MatrixView m) {
+  MatrixXd out(m.rows, m.cols);
+  for (Index i = 0; i < m.rows; ++i)
+    for (Index j = 0; j < m.cols; ++j) out(i, j) = double(m(i, j));
+  return out;
+}
+
+double norm_of(const MatrixXd& m) {
+  return Eigen::JacobiSVD<MatrixXd>(m).singularValues()(0);
+}
+
+}  // namespace
+
+TEST_CASE("figures of sampling: both modes agree with dense matrices") {
+  for (const Data data : {Data::gaussian, Data::spike})
+    for (const char* mode : {"practical", "theory"}) {
+      CAPTURE(mode);
+      const Problem problem = make_data(data, 90, 6, 4, false);
+      const Instance x = make_instance(*backends().front(), problem, "hyper", settings_of(mode));
+      const Instance exact = make_instance(*backends().front(), problem, "exact", {});
+      auto figures = figures_of(x);
+      const MatrixXd p = dense(reference<double>(exact)), q = dense(reference<double>(x)),
+                     v = dense(problem.v);
+      const auto near = [](double value) { return doctest::Approx(value).epsilon(2e-5); };
+      const double norm = norm_of(p);
+      CHECK(figures.at("alpha").value == near(90 * p.array().square().colwise().sum().maxCoeff()));
+      CHECK(figures.at("stable_rank").value == near(p.squaredNorm() / (norm * norm)));
+      CHECK(figures.at("operator_error").value ==
+            doctest::Approx(norm_of(q - p) / norm).epsilon(1e-3));
+      CHECK(figures.at("spectral_epsilon").value ==
+            near(norm_of((q - p) * v) / (norm * norm_of(v))));
+
+      const auto place = [&](const char* order) {
+        std::vector<Index> block(90);
+        for (std::size_t at = 0; at < 90; ++at)
+          block[static_cast<std::size_t>(x.plan->structure.integers(order)[at])] = Index(at) / 12;
+        return block;
+      };
+      const auto of_query = place("query_order"), of_key = place("key_order");
+      const auto s = fine_logits<double>(problem);
+      double mass = 0, least = 1e300, most = 0, sums = 0;
+      const bool theory = std::string(mode) == "theory";
+      const std::vector<double> log_d = theory ? row_sum_steps(0.0, x).d : std::vector<double>();
+      std::map<Index, double> times;
+      for (const std::int32_t j : x.plan->structure.integers("sampled_keys")) ++times[j];
+      for (Index i = 0; i < 90; ++i) {
+        double inside = 0, outside = 0, sampled = 0;
+        for (Index j = 0; j < 90; ++j) {
+          const double a = std::exp(s(i, j));
+          const bool meet =
+              of_query[static_cast<std::size_t>(i)] == of_key[static_cast<std::size_t>(j)];
+          (meet ? inside : outside) += a;
+          if (!meet) sampled += times[j] * 90 / 20 * a;
+        }
+        mass += inside / (inside + outside) / 90;
+        least = std::min(least, outside);
+        most = std::max(most, outside);
+        const double estimate =
+            theory ? std::exp(log_d[static_cast<std::size_t>(i)]) : inside + sampled;
+        sums += std::abs(estimate / (inside + outside) - 1) / 90;
+      }
+      CHECK(figures.at("block_mass").value == near(mass));
+      CHECK(figures.at("kappa").value == near(most / least));
+      CHECK(figures.at("row_sum_error").value == near(sums));
+      CHECK(figures.contains("floored_rows") == theory);
+      for (const auto& [id, figure] : figures) CHECK_FALSE((figure.sampled || figure.left_out));
+    }
+}
+
+TEST_CASE("figures of sampling: shares of rows at the floor and of entries at their cap") {
+  const Problem problem = make_data(Data::gaussian, 90, 6, 4, false);
+  for (const auto& [epsilon, kappa] : {std::pair{"1.5", "2"}, {"0.01", "1"}, {"1000", "1e12"}}) {
+    const Instance x =
+        make_instance(*backends().front(), problem, "hyper", settings_of("theory", epsilon, kappa));
+    auto figures = figures_of(x);
+    const RowSumSteps<double> steps = row_sum_steps(0.0, x);
+    double floored = 0;
+    for (const double sum : steps.sum) floored += sum < steps.tau - std::log(std::stod(kappa));
+    CHECK(figures.at("floored_rows").value == doctest::Approx(floored / 90));
+    CHECK(figures.at("capped_entries").value ==
+          doctest::Approx(double(steps.capped) / double(steps.sampled)));
+  }
+}
+
+TEST_CASE("the operator norm of a difference is that of the matrix, also where it is 0 or signed") {
+  Profile profile;
+  Run run{profile};
+  for (const Index n : {1, 7, 130}) {
+    const Problem problem = make_data(Data::gaussian, n, 3, 2, false);
+    const Instance exact = make_instance(*backends().front(), problem, "exact", {});
+    CHECK(difference_norm(*exact.bound, *exact.bound, run) == 0);
+    const Instance x = make_instance(*backends().front(), problem, "window", {{"width", "3"}});
+    const double expected = norm_of(dense(x.all()) - dense(exact.all()));
+    CHECK(difference_norm(*x.bound, *exact.bound, run) == doctest::Approx(expected).epsilon(1e-3));
+  }
+  std::stop_source stop;
+  stop.request_stop();
+  Run stopped{profile, stop.get_token()};
+  const Problem problem = make_data(Data::gaussian, 40, 3, 2, false);
+  const Instance exact = make_instance(*backends().front(), problem, "exact", {});
+  CHECK_THROWS_AS(difference_norm(*exact.bound, *exact.bound, stopped), Cancelled);
+}
+
+TEST_CASE("theory mode takes memory of n, not of n x n") {
+  const Problem problem = make_data(Data::gaussian, 4096, 8, 8, false);
+  largest_allocation();
+  const Instance x = make_instance(*backends().front(), problem, "hyper",
+                                   {{"block", "64"}, {"samples", "64"}, {"mode", "theory"}});
+  x.apply(problem.v);
+  CHECK_FALSE(std::get<TilePlan>(x.plan->form).row_estimates.empty());
+  CHECK(largest_allocation() <= 2 << 20);  // P has 64 MiB
+}
