@@ -57,11 +57,11 @@ std::vector<Problem> problems_of(const BenchOptions& options) {
 }
 
 /// Exact attention comes first, because every ratio refers to it.
-std::vector<Contender> contenders_of(const BenchOptions& options, Index n) {
+std::vector<Contender> contenders_of(const BenchOptions& options, const Problem& head) {
   std::vector<std::string> ids{reference_variant().id};
   ids.insert(ids.end(), options.variants.begin(), options.variants.end());
-  const auto chosen = variants_named(ids);
-  const auto values = options.parameters.applied(chosen, n);
+  const auto chosen = variants_named(ids, head.causal);
+  const auto values = options.parameters.applied(chosen, head.n());
   std::vector<Contender> contenders;
   for (std::size_t i = 0; i < chosen.size(); ++i) contenders.push_back({chosen[i], values[i]});
   return contenders;
@@ -75,6 +75,7 @@ Outcome run(const BenchOptions& options, const Console& console) {
                           ? options.backend.threads
                           : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const Problem& first = problems.front();
+  tell_left_out(options.variants, first.causal, console.err);
   Outcome outcome{
       .input = options.source.what.empty() ? "independent gaussians" : options.source.what,
       .device = backend->device(),
@@ -85,7 +86,7 @@ Outcome run(const BenchOptions& options, const Console& console) {
       .heads = static_cast<Index>(problems.size()),
       .causal = first.causal};
   outcome.measurements =
-      measure(problems, contenders_of(options, first.n()), *backend,
+      measure(problems, contenders_of(options, first), *backend,
               {.rounds = options.repeat, .seed = options.parameters.seed}, console.stop);
   outcome.peak_bytes = peak_memory();
   outcome.gemm_gflops = gemm_rate(gemm_size, threads, 5);

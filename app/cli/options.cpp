@@ -235,21 +235,44 @@ std::vector<Values> ParameterOptions::applied(const std::vector<const Variant*>&
   return values;
 }
 
-std::vector<const Variant*> variants_named(const std::vector<std::string>& ids) {
+namespace {
+
+bool is_group(const std::string& id) {
+  return id == "all" || std::ranges::find(all_groups, id, name_of) != std::end(all_groups);
+}
+
+std::vector<const Variant*> variants_in(const std::string& group) {
+  std::vector<const Variant*> found;
+  for (const Variant& variant : variants())
+    if (group == "all" || group == name_of(variant.group)) found.push_back(&variant);
+  return found;
+}
+
+}  // namespace
+
+std::vector<const Variant*> variants_named(const std::vector<std::string>& ids, bool causal) {
   std::vector<const Variant*> chosen;
   const auto add = [&](const Variant& variant) {
     if (std::ranges::find(chosen, &variant) == chosen.end()) chosen.push_back(&variant);
   };
   for (const auto& id : ids) {
-    const auto group = std::ranges::find(all_groups, id, name_of);
-    if (id == "all")
-      for (const Variant& variant : variants()) add(variant);
-    else if (group != std::end(all_groups))
-      for (const Variant* variant : variants_of(*group)) add(*variant);
-    else
+    if (!is_group(id)) {
       add(find_variant(id));
+      continue;
+    }
+    for (const Variant* variant : variants_in(id))
+      if (!causal || variant->has_causal_form()) add(*variant);
   }
   return chosen;
+}
+
+void tell_left_out(const std::vector<std::string>& ids, bool causal, std::ostream& out) {
+  const auto chosen = variants_named(ids, causal);
+  std::string names;
+  for (const Variant* variant : variants_named(ids))
+    if (std::ranges::find(chosen, variant) == chosen.end())
+      names += (names.empty() ? "" : ", ") + variant->id;
+  if (!names.empty()) out << "note: left out, as they have no causal form: " << names << '\n';
 }
 
 }  // namespace fovea

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -81,7 +82,10 @@ struct ParameterOptions {
 };
 
 /// The variants with these ids, in this order; the name of a group stands for its variants,
-/// "all" for every variant.
-std::vector<const Variant*> variants_named(const std::vector<std::string>& ids);
+/// "all" for every variant. Of a group those without a causal form are left out where `causal`.
+std::vector<const Variant*> variants_named(const std::vector<std::string>& ids,
+                                           bool causal = false);
+/// Says which ones those are, if any.
+void tell_left_out(const std::vector<std::string>& ids, bool causal, std::ostream& out);
 
 }  // namespace fovea

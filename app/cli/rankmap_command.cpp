@@ -60,11 +60,13 @@ std::vector<NamedMap> maps_of_matrix(const RankMapOptions& options, const Source
 }
 
 std::vector<NamedMap> maps_of_variants(const RankMapOptions& options, const Source& source,
-                                       Run& run) {
+                                       const Console& console, Run& run) {
+  const Problem problem = options.heads.problem(source, options.heads.heads_in(source).front());
   const auto chosen =
       variants_named(options.variants.empty() ? std::vector<std::string>{reference_variant().id}
-                                              : options.variants);
-  const Problem problem = options.heads.problem(source, options.heads.heads_in(source).front());
+                                              : options.variants,
+                     problem.causal);
+  tell_left_out(options.variants, problem.causal, console.err);
   const auto values = options.parameters.applied(chosen, problem.n());
   RankOptions rank = options.rank;
   rank.causal = problem.causal && options.of != RankSubject::logits;
@@ -155,8 +157,8 @@ void run_rankmap(const RankMapOptions& options, const Console& console) {
   Run run{profile, console.stop};
   const bool matrix =
       !source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qkv();
-  const std::vector<NamedMap> maps =
-      matrix ? maps_of_matrix(options, source, run) : maps_of_variants(options, source, run);
+  const std::vector<NamedMap> maps = matrix ? maps_of_matrix(options, source, run)
+                                            : maps_of_variants(options, source, console, run);
   if (!options.json) {
     for (const auto& note : notes_of(source)) console.out << "note: " << note << '\n';
     for (std::size_t i = 0; i < maps.size(); ++i) {

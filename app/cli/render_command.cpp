@@ -114,13 +114,15 @@ Index pixels_of_a_panel(const FigureStyle& style, std::size_t columns) {
 }
 
 /// The columns of the session, or of the command line's variants, with the --set values applied.
-std::vector<Column> columns_of(const Options& options, Index n) {
+std::vector<Column> columns_of(const Options& options, const Problem& head) {
   std::vector<Column> columns;
   if (options.session) columns = options.session->columns;
   if (columns.empty())
     for (const Variant* variant : variants_named(
-             options.variants.empty() ? std::vector<std::string>{"papers"} : options.variants))
-      columns.push_back({variant->id, values_for_length(*variant, n), options.parameters.seed});
+             options.variants.empty() ? std::vector<std::string>{"papers"} : options.variants,
+             head.causal))
+      columns.push_back(
+          {variant->id, values_for_length(*variant, head.n()), options.parameters.seed});
   options.parameters.apply_to(columns);
   return columns;
 }
@@ -159,11 +161,13 @@ std::vector<std::shared_ptr<const HeldProblem>> held_problems(const Options& opt
 }
 
 std::vector<std::vector<Panel>> panels_of(const Options& options, const Source& source,
-                                          const FigureStyle& style, Run& run, Figure& figure) {
+                                          const Console& console, Run& run, Figure& figure) {
+  const FigureStyle& style = figure.style;
   const Index head = options.heads.heads_in(source).front();
   const Problem problem = options.heads.problem(source, head);
+  tell_left_out(options.variants, problem.causal, console.err);
   const auto backend = options.backend.make();
-  const std::vector<Column> columns = columns_of(options, problem.n());
+  const std::vector<Column> columns = columns_of(options, problem);
   const PanelGrid grid({.problem = problem,
                         .source = source,
                         .backend = *backend,
@@ -226,7 +230,7 @@ void run_render(Options options, const CLI::App& command, const Console& console
     figure.rows = panels_of_matrix(options, source, figure.style, run);
     figure.footer = head_text(options, source);
   } else {
-    figure.rows = panels_of(options, source, figure.style, run, figure);
+    figure.rows = panels_of(options, source, console, run, figure);
   }
   run.check();
   write_figure(options.output, figure);

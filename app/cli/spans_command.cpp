@@ -108,10 +108,12 @@ Document spans_json(const Outcome& outcome, std::uint64_t seed) {
 }
 
 void run_spans(const SpansOptions& options, const Console& console) {
-  const auto chosen = variants_named(options.variants);
+  variants_named(options.variants);  // reports an unknown name before anything is read
   const Source source = options.source.load();
   const Index head = options.heads.heads_in(source).front();
   const Problem problem = options.heads.problem(source, head);
+  const auto chosen = variants_named(options.variants, problem.causal);
+  tell_left_out(options.variants, problem.causal, console.err);
   const auto values = options.parameters.applied(chosen, problem.n());
   Outcome outcome;
   outcome.head = source.name + ", " + layer_label(source, options.heads.layer_in(source)) +

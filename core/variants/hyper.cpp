@@ -35,9 +35,10 @@ struct HyperParameters {
         "epsilon", "Error ε", "", &P::epsilon, 1e-3, 1e3, Axis::log2,
         "A sampled entry counts at most ε² m / (n log n) times the sum of its row's block and τ/κ, "
         "τ being the largest sum outside the blocks of m rows.");
-    auto kappa = real_field("kappa", "Row-sum ratio κ", "", &P::kappa, 1, 1e12, Axis::log2,
-                            "How far sums outside the blocks are assumed to differ between rows. No "
-                            "row sum is estimated below τ/κ.");
+    auto kappa =
+        real_field("kappa", "Row-sum ratio κ", "", &P::kappa, 1, 1e12, Axis::log2,
+                   "How far sums outside the blocks are assumed to differ between rows. No "
+                   "row sum is estimated below τ/κ.");
     for (auto* of_theory : {&epsilon.field, &kappa.field})
       of_theory->only_with = {{"mode", "theory"}};
     return {

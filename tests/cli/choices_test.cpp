@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <numeric>
 #include <optional>
 
@@ -275,4 +276,44 @@ TEST_CASE(
       run_program({"compute", "synthetic:golden", "--variant", "tf", "--structure", both});
   CHECK(ended.status == 0);
   CHECK(ended.out.find("not used by Treeformer TF: sampled_keys") != std::string::npos);
+}
+
+TEST_CASE("a group leaves out what has no causal form, and says so, but a name is refused") {
+  const std::string head = "synthetic:gaussian?n=32&d=4";
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"rankmap", head, "--leaf", "8"},
+        {"spans", head, "--sinks"},
+        {"bench", "--n", "32", "--d", "4", "--repeat", "1"}}) {
+    CAPTURE(command.front());
+    std::vector<std::string> group = command, name = command, all = command;
+    for (const char* more : {"--variant", "all", "--causal", "--json"}) group.push_back(more);
+    for (const char* more : {"--variant", "linformer", "--causal"}) name.push_back(more);
+    for (const char* more : {"--variant", "all", "--json"}) all.push_back(more);
+    const Ended causal = run_program(group);
+    CHECK(causal.status == 0);
+    CHECK(causal.err.find("no causal form: kde, linformer, sinkhorn") != std::string::npos);
+    CHECK(causal.out.find("linformer") == std::string::npos);
+    CHECK(causal.out.find("performer") != std::string::npos);
+    CHECK(run_program(name).status == 2);
+    const Ended bidirectional = run_program(all);
+    CHECK(bidirectional.status == 0);
+    CHECK(bidirectional.err.find("left out") == std::string::npos);
+    CHECK(bidirectional.out.find("linformer") != std::string::npos);
+  }
+}
+
+TEST_CASE("the papers' numbers are listed, computed, drawn, and refused by a wrong name") {
+  const TemporaryDirectory scratch;
+  const auto list = document_of({"paper", "list", "--json"});
+  CHECK(list.size() == 7);
+  CHECK(run_program({"paper"}).out.find(list[0]["id"].get<std::string>()) != std::string::npos);
+  const std::string figure = scratch.path() + "/ranks.svg";
+  const auto ranks = document_of({"paper", "rank-map", "--json", "-o", figure});
+  CHECK(ranks["numbers"][3]["id"] == "stored_entries");
+  CHECK(ranks["numbers"][3]["published"] == 192);
+  CHECK(ranks["numbers"][3]["found"] == 192);
+  CHECK(std::filesystem::exists(figure));
+  check_refused({"paper", "figure-9"}, 2, "expected list, rank-map");
+  check_refused({"paper", "list", "-o", figure}, 2, "name of a figure");
+  check_refused({"paper", "rank-map", "-o", "ranks.doc"}, 2, "ranks.doc");
 }
