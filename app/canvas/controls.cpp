@@ -47,7 +47,8 @@ std::vector<ColourRange> ranges_shown(const Scene& scene, int row, int column) {
 }  // namespace
 
 bool has_norm(View view) {
-  return view == View::heatmap || view == View::error || view == View::rank || view == View::row;
+  return view == View::heatmap || view == View::error || view == View::reach ||
+         view == View::rank || view == View::row;
 }
 
 bool is_locked(const Scene& scene, int row, int column) {

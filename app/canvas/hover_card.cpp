@@ -7,6 +7,7 @@
 #include "data/number_text.h"
 #include "data/pixels.h"
 #include "panels/pooling_text.h"
+#include "panels/reach_text.h"
 
 namespace fovea::canvas {
 namespace {
@@ -67,10 +68,19 @@ std::string leaf_words(const LeafSizes& leaves, IndexRange chosen) {
   return which + ": " + count(leaves.queries) + " queries, " + count(leaves.keys) + " keys";
 }
 
+/// "reached through at most 3 keys  max of 2 × 2".
+std::string reach_words(const Raster& raster, Index query, Index key) {
+  const auto value = value_at(raster, query, key);
+  if (!value || !(*value >= 0)) return value_words(raster, query, key);
+  const std::string pooling = pooling_text(raster);
+  return reach_text(raster, double(*value)) + (pooling.empty() ? "" : "  " + pooling);
+}
+
 /// What the panel says of the pair.
 std::string panel_words(const Panel& panel, Index query, Index key) {
   if (const auto* raster = std::get_if<Raster>(&panel.body))
-    return value_words(*raster, query, key);
+    return panel.view == View::reach ? reach_words(*raster, query, key)
+                                     : value_words(*raster, query, key);
   if (const auto* blocks = std::get_if<BlockMap>(&panel.body))
     return block_words(*blocks, query, key);
   if (const auto* row = std::get_if<RowCurve>(&panel.body)) return curve_words(*row, key);

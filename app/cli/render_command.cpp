@@ -92,7 +92,8 @@ void check(const Options& options) {
     if (view != timing_view && !view_from(view))
       throw UsageError(
           "unknown view '" + view +
-          "'; expected heatmap, error, mask, rank, level, tree, row, output, cost or timing");
+          "'; expected heatmap, error, mask, reach, rank, level, tree, row, output, cost or "
+          "timing");
   check_estimate(options);
   require_writable(options.output);
 }
@@ -280,8 +281,8 @@ void add_render_command(CLI::App& program, Work& chosen) {
       ->type_name("ID");
   command
       ->add_option("--view", options->views,
-                   "A row; may be repeated: heatmap, error, mask, rank, level, tree, row, output, "
-                   "cost, timing")
+                   "A row; may be repeated: heatmap, error, mask, reach, rank, level, tree, row, "
+                   "output, cost, timing")
       ->allow_extra_args(false)
       ->type_name("VIEW")
       ->capture_default_str();

@@ -48,6 +48,8 @@ Legend ColourBar::make_legend(const Lettering& letters, double width) const {
       items.push_back({scale_.categories[c], opaque(category_colour(int(c))), false,
                        scale_.categories[c], scale_.hides(c)});
   }
+  if (const std::string text = scale_.under_text(); !text.empty())
+    items.push_back({text, opaque(scale_.map->under)});
   if (scale_.masked) items.push_back({"masked", opaque(scale_.map->masked)});
   if (scale_.not_a_number) items.push_back({"NaN", opaque(scale_.map->not_a_number)});
   return Legend(std::move(items), letters, width);

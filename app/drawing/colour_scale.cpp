@@ -27,7 +27,7 @@ ColourScale scale_of(const Raster& raster, const ViewSettings& settings) {
   scale.palette = raster.palette;
   scale.map = &colormap_for(raster.palette, settings.colormap);
   scale.norm = scale.is_amounts() ? raster.norm : Norm::linear;
-  scale.low = raster.low;
+  scale.low = scale.least = raster.low;
   scale.high = raster.high;
   scale.log_floor = settings.log_floor;
   scale.categories = raster.categories;
@@ -36,6 +36,7 @@ ColourScale scale_of(const Raster& raster, const ViewSettings& settings) {
   scale.whole_numbers =
       raster.palette == Palette::ranks && is_whole(raster.low) && is_whole(raster.high);
   scale.label = label_of(raster);
+  scale.under_name = raster.under_name;
   if (scale.palette == Palette::diverging) {
     scale.high = std::max(std::abs(raster.low), std::abs(raster.high));
     scale.low = -scale.high;
@@ -104,6 +105,11 @@ SpecialColours special_colours_of(const RasterContents& contents, const ValueCol
   return out;
 }
 
+std::string ColourScale::under_text() const {
+  if (!under || under_name.empty()) return "";
+  return (bottom() > least ? "fewer, or " : "") + under_name;
+}
+
 int ColourScale::steps() const {
   const double span = high - low;
   const bool whole = palette == Palette::ranks && whole_numbers && span >= 1 && span <= 15;
@@ -126,6 +132,7 @@ bool same_kind(const ColourScale& a, const ColourScale& b) {
 
 void widen(ColourScale& scale, const ColourScale& other) {
   scale.low = std::min(scale.low, other.low);
+  scale.least = std::min(scale.least, other.least);
   scale.high = std::max(scale.high, other.high);
   scale.add(other);
 }

@@ -31,12 +31,16 @@ SpecialColours special_colours_of(const RasterContents& contents, const ValueCol
 struct ColourScale : ValueColours, SpecialColours {
   std::vector<std::string> categories;
   std::string label;           // quantity and norm
+  std::string under_name;      // what numbers below the least mean; empty: nothing special
+  double least = 0;            // of the panels' own ranges, whichever range was chosen
   std::string pooling;         // "max of 2 × 2", of a pixel over several numbers; else empty
   bool whole_numbers = false;  // ranks and levels, not shares
   RankColour rank_colour = RankColour::rank;
 
   /// The label, and how numbers are pooled.
   std::string title() const { return pooling.empty() ? label : label + ", " + pooling; }
+  /// What the colour of numbers below the range says; empty: that they are below it.
+  std::string under_text() const;
   /// How many colours there are when the numbers are few whole ones; 0: a continuous scale.
   int steps() const;
   /// Amounts: their range can be shared or chosen.

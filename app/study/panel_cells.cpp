@@ -13,11 +13,13 @@ using Clock = std::chrono::steady_clock;
 // divides most lengths.
 constexpr Index unpooled_span = 1024;
 
-// Decompositions take long, and a row that follows the pointer must not stop long work.
+// Decompositions and paths of two hops take long, and a row that follows the pointer must not stop
+// long work.
 RequestKind panel_request(View view) {
-  return view == View::rank  ? RequestKind::ranks
-         : view == View::row ? RequestKind::curve
-                             : RequestKind::panel;
+  return view == View::rank    ? RequestKind::ranks
+         : view == View::reach ? RequestKind::reach
+         : view == View::row   ? RequestKind::curve
+                               : RequestKind::panel;
 }
 
 void fail(CanvasCell& cell, const std::string& error) {

@@ -20,7 +20,7 @@ struct Trait {
   bool minutes = false;     // takes minutes: its running piece stops for a new picture
 };
 
-constexpr std::array<Trait, 23> traits{{
+constexpr std::array<Trait, 24> traits{{
     {RequestKind::open, 100, "Opening the source", false, true},
     {RequestKind::problem, 90, "Reading the head"},
     {RequestKind::pair, 60, "Reading the pair"},
@@ -40,6 +40,7 @@ constexpr std::array<Trait, 23> traits{{
     {RequestKind::bands, 28, "Refining maps", false, false, true},
     {RequestKind::diagnostics, 25, "Comparing with exact", true},
     {RequestKind::ranks, 20, "Computing ranks", true},
+    {RequestKind::reach, 22, "Counting paths of two hops", true},
     {RequestKind::card, 10, "Summarising heads", true},
     {RequestKind::thumbnail, 32, "Drawing variants", true, true},
     {RequestKind::hash, 5, "Hashing the file", false, true},

@@ -44,6 +44,7 @@ enum class RequestKind : int {
   bands,        // exact bands of a long head's map, for a row and a column of the canvas
   diagnostics,  // of a column
   ranks,        // a rank panel, for a row and a column of the canvas
+  reach,        // a panel of two-hop reach, for a row and a column of the canvas
   card,         // a small picture of a head
   thumbnail,    // a small picture of a variant
   hash,         // of the source's content

@@ -1,29 +1,88 @@
 #include "analysis/reach.h"
 
+#include <algorithm>
+
 #include "analysis/row_bands.h"
-#include "analysis/support.h"
 #include "data/error.h"
 
 namespace fovea {
+namespace {
+
+/// How many paths arrive at each column position of a pass, as differences of adjacent positions.
+using Arrivals = std::vector<std::int32_t>;
+
+/// The last hop of all paths through `key`.
+void leave_from(Index key, const Support::Layer& layer, Index n, Arrivals& arrivals) {
+  const auto* group = layer.group_of(key);
+  if (!group) return;
+  const auto arrive = [&](IndexRange positions) {
+    ++arrivals[positions.begin];
+    --arrivals[positions.end];
+  };
+  for (std::size_t t = group->first; t < group->last; ++t) {
+    const Tile& tile = layer.pass->tiles[t];
+    if (!is_banded(*layer.pass, tile)) {
+      arrive(tile.cols);
+      continue;
+    }
+    const IndexRange band{std::max<Index>(0, key - tile.band.hi),
+                          std::min(n, key - tile.band.lo + 1)};
+    if (band.size() <= 0) continue;
+    const IndexRange near = layer.cols.near(tile.cols, band);
+    if (near.size() <= 0) continue;
+    if (layer.cols.ascending(tile.cols)) {
+      arrive(near);
+      continue;
+    }
+    for (Index p = near.begin; p < near.end; ++p)
+      if (band.contains(layer.cols.cluster(p))) arrive({p, p + 1});
+  }
+}
+
+}  // namespace
+
+std::vector<std::int32_t> TwoHops::paths_from(Index query) const {
+  const Index n = support_.plan().n;
+  const auto& layers = support_.layers();
+  std::vector<Arrivals> arrivals;
+  for (const auto& layer : layers)
+    arrivals.emplace_back(static_cast<std::size_t>(layer.cols.size()) + 1);
+  support_.for_parts(query, {0, n}, [&](const Support::Part& first) {
+    for (Index k = first.keys.begin; k < first.keys.end; ++k)
+      for (std::size_t l = 0; l < layers.size(); ++l) leave_from(k, layers[l], n, arrivals[l]);
+  });
+  std::vector<std::int32_t> paths(static_cast<std::size_t>(n));
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    std::int32_t here = 0;
+    for (Index p = 0; p < layers[l].cols.size(); ++p) {
+      here += arrivals[l][static_cast<std::size_t>(p)];
+      if (here == 0) continue;
+      const IndexRange keys = layers[l].cols.tokens(p);
+      for (Index j = keys.begin; j < keys.end; ++j) paths[static_cast<std::size_t>(j)] += here;
+    }
+  }
+  return paths;
+}
+
+bool TwoHops::one_is_enough(const std::stop_token& stop) const {
+  const Plan& plan = support_.plan();
+  for (Index i = 0; i < plan.n; ++i) {
+    if (stop.stop_requested()) throw Cancelled();
+    if (support_.count(i) < (plan.causal ? i + 1 : plan.n)) return false;
+  }
+  return true;
+}
 
 Reach two_hop_reach(const Plan& plan, std::stop_token stop, Index max_rows, std::uint64_t seed) {
-  const Support support(plan);
-  const IndexRange all{0, plan.n};
+  const TwoHops hops(plan);
   const RowBands rows =
       row_bands(plan.n, static_cast<double>(max_rows) * static_cast<double>(plan.n), seed);
   double reached = 0, admissible = 0;
-  std::vector<char> seen(static_cast<std::size_t>(plan.n));
   for (const IndexRange& band : rows.bands)
     for (Index i = band.begin; i < band.end; ++i) {
       if (stop.stop_requested()) throw Cancelled();
-      std::ranges::fill(seen, 0);
-      support.for_parts(i, all, [&](const Support::Part& first) {
-        for (Index k = first.keys.begin; k < first.keys.end; ++k)
-          support.for_parts(k, all, [&](const Support::Part& second) {
-            std::fill_n(seen.begin() + second.keys.begin, second.keys.size(), 1);
-          });
-      });
-      reached += static_cast<double>(std::ranges::count(seen, 1));
+      const auto paths = hops.paths_from(i);
+      reached += static_cast<double>(std::ssize(paths) - std::ranges::count(paths, 0));
       admissible += static_cast<double>(plan.causal ? i + 1 : plan.n);
     }
   return {reached / admissible, rows.sampled() ? rows.rows : 0};

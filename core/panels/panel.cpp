@@ -38,6 +38,8 @@ panels::Body body_of(View view, const PanelInputs& in, std::string& caption, Run
       return panels::error(in, caption, run);
     case View::mask:
       return panels::mask(in, caption, run);
+    case View::reach:
+      return panels::reach(in, caption, run);
     case View::rank:
       return panels::rank(in, caption, run);
     case View::level:
@@ -64,6 +66,7 @@ bool needs_exact(View view) {
   switch (view) {
     case View::heatmap:
     case View::mask:
+    case View::reach:
     case View::level:
     case View::tree:
       return false;

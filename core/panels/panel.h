@@ -31,6 +31,7 @@ struct Raster {
   double low = 0, high = 1;             // this panel's own range (finite values)
   std::string quantity;                 // colour bar label: "attention weight P"
   std::vector<std::string> categories;  // palette categories: their names
+  std::string under_name;               // what numbers below `low` mean; empty: nothing special
   // A number of each row of tokens, for a strip beside the raster; NaN: not known. Empty: no strip.
   std::vector<float> row_values;  // [rows.size()]
   double row_top = 1;             // this value has the last colour

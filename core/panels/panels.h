@@ -15,6 +15,7 @@ using Body = decltype(Panel::body);
 Body heatmap(const PanelInputs& in, std::string& caption, Run& run);
 Body error(const PanelInputs& in, std::string& caption, Run& run);
 Body mask(const PanelInputs& in, std::string& caption, Run& run);
+Body reach(const PanelInputs& in, std::string& caption, Run& run);
 Body rank(const PanelInputs& in, std::string& caption, Run& run);
 Body level(const PanelInputs& in, std::string& caption, Run& run);
 Body tree(const PanelInputs& in, std::string& caption, Run& run);

@@ -20,6 +20,7 @@ struct Choice {
 constexpr Choice<View> view_names[] = {{View::heatmap, "heatmap", "Attention P"},
                                        {View::error, "error", "Error"},
                                        {View::mask, "mask", "Mask"},
+                                       {View::reach, "reach", "Two-hop reach"},
                                        {View::rank, "rank", "Rank"},
                                        {View::level, "level", "Level"},
                                        {View::tree, "tree", "Tree"},

@@ -14,7 +14,7 @@
 
 namespace fovea {
 
-enum class View { heatmap, error, mask, rank, level, tree, row, output, cost };
+enum class View { heatmap, error, mask, reach, rank, level, tree, row, output, cost };
 enum class ErrorKind { signed_difference, absolute, squared, relative, log10_absolute };
 enum class Norm { linear, log, row_max };
 enum class RankColour { rank, storage };  // of a rank map's blocks

@@ -155,3 +155,33 @@ TEST_CASE(
   const drawing::Rect above = scene.grid.panel(0, 1);  // no strip, nothing to say
   CHECK(words_at({above.right() + 5, above.centre().y}).empty());
 }
+
+TEST_CASE("the card over a map of two-hop reach says in words whether the pair is reached") {
+  const ScreenLetters letters;
+  const auto model = base_model(4, 1);
+  Raster raster = heat(4, 4);
+  raster.quantity = "keys k with i → k → j";
+  raster.under_name = "not reached in two layers";
+  raster.low = 0.5, raster.high = 3;
+  raster.values = Matrix(4, 4);
+  raster.values(1, 0) = 1;
+  raster.values(2, 0) = 3;
+  raster.values(0, 1) = -std::numeric_limits<float>::infinity();
+  auto panel = std::make_shared<Panel>();
+  panel->view = View::reach;
+  panel->body = raster;
+  model->views = {View::reach};
+  model->cells = {{CanvasCell{panel, false, "", false}}};
+  LaidOut laid_out(*model, letters, {600, 600});
+  canvas::Scene& scene = laid_out.scene;
+  const auto says = [&](Index query, Index key, const std::string& words) {
+    scene.pointer = {.query = query, .key = key, .row = 0, .column = 0};
+    const std::string card = words_at_pointer(scene);
+    CAPTURE(card);
+    CHECK(card.find(words) != std::string::npos);
+  };
+  says(0, 0, "not reached in two layers");
+  says(1, 0, "reached through 1 key\n");
+  says(2, 0, "reached through 3 keys");
+  says(0, 1, "masked");
+}

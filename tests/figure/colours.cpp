@@ -157,3 +157,19 @@ TEST_CASE("strips of a row are drawn to one top where ranges are shared") {
     example::check_page(example::record(figure));
   }
 }
+
+TEST_CASE("what numbers below the range mean is in the legend, also where a range was chosen") {
+  example::application();
+  const auto legend = [](const ViewSettings& settings) {
+    Figure figure = alone(example::reach(64, "Strided"), 252);
+    figure.style.settings = settings;
+    QString all;
+    for (const auto& drawn : example::record(figure).texts) all += drawn.text + u' ';
+    return all;
+  };
+  ViewSettings settings;
+  CHECK(legend(settings).contains(QStringLiteral("not reached in two layers")));
+  CHECK_FALSE(legend(settings).contains(QStringLiteral("fewer")));
+  settings.choose_range({View::reach, -1, 3, 6});  // pairs with one or two keys lie below too
+  CHECK(legend(settings).contains(QStringLiteral("fewer, or not reached in two layers")));
+}

@@ -17,6 +17,8 @@ Panel heatmap(Index n, std::uint64_t seed, const std::string& title);
 Panel error_map(Index n, std::uint64_t seed, const std::string& title);
 Panel mask(Index n, const std::string& title);
 Panel levels(Index n, const std::string& title);
+/// Two-hop reach of a strided pattern whose window is shorter than its stride.
+Panel reach(Index n, const std::string& title);
 Panel ranks(Index n, Index leaf, const std::string& title);
 Panel leaves(int height, const std::string& title);
 Panel buckets(int count, const std::string& title);

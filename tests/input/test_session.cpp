@@ -59,8 +59,8 @@ Session unlike_any_default() {
     columns.push_back(column);
   }
   set_value(find_variant("hyper").schema, columns.back().values, "block", "17");
-  views = {View::cost, View::output, View::row,   View::tree,   View::level,
-           View::rank, View::mask,   View::error, View::heatmap};
+  views = {View::cost, View::output, View::row,  View::tree,  View::level,
+           View::rank, View::reach,  View::mask, View::error, View::heatmap};
   viewport = {1.5, 20.25, 3, 47.5};
   pinned = 7;
   span_choice = SpanChoice::named;

@@ -18,8 +18,8 @@ using namespace fovea::test;
 
 namespace {
 
-constexpr View views[] = {View::heatmap, View::error, View::mask,   View::rank, View::level,
-                          View::tree,    View::row,   View::output, View::cost};
+constexpr View views[] = {View::heatmap, View::error, View::mask, View::reach,  View::rank,
+                          View::level,   View::tree,  View::row,  View::output, View::cost};
 
 Scene hyper_scene(bool causal = false) {
   return {make_data(Data::gaussian, 40, 4, 4, causal),

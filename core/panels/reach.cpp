@@ -1,0 +1,152 @@
+// The view of what two layers of a pattern connect.
+#include "analysis/reach.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "panels/panels.h"
+
+namespace fovea::panels {
+namespace {
+
+/// So many numbers of paths are counted, or a row of a pixel: of heads of up to 8192 tokens every
+/// row is.
+constexpr Index most_counts = Index{1} << 26;
+
+/// The queries that are counted for a row of pixels: all of them, or some at even distances.
+std::vector<Index> evenly_spaced(IndexRange queries, Index most) {
+  const Index count = std::min(queries.size(), most);
+  std::vector<Index> out;
+  for (Index t = 0; t < count; ++t)
+    out.push_back(queries.begin + (2 * t + 1) * queries.size() / (2 * count));
+  return out;
+}
+
+/// What the rows of one pixel tell: its pixels, and the pairs of the view that are reached.
+struct Counts {
+  std::vector<double> pixels;                     // [across]: largest, or sum over counted rows
+  double one_hop = 0, two_hops = 0, allowed = 0;  // pairs
+};
+
+struct Counting {
+  const TwoHops& hops;
+  const Grid& grid;
+  bool causal, mean;
+
+  void add(Index query, Counts& counts) const {
+    const std::vector<std::int32_t> paths = hops.paths_from(query);
+    for (Index c = 0; c < grid.across; ++c) {
+      double& pixel = counts.pixels[static_cast<std::size_t>(c)];
+      const IndexRange keys = grid.col_tokens(c);
+      for (Index j = keys.begin; j < keys.end; ++j) {
+        const auto count = static_cast<double>(paths[static_cast<std::size_t>(j)]);
+        counts.two_hops += count > 0;
+        pixel = mean ? pixel + count : std::max(pixel, count);
+      }
+    }
+    hops.support().for_parts(query, grid.cols, [&](const Support::Part& part) {
+      counts.one_hop += static_cast<double>(part.keys.size());
+    });
+    const Index end =
+        causal ? std::clamp(query + 1, grid.cols.begin, grid.cols.end) : grid.cols.end;
+    counts.allowed += static_cast<double>(end - grid.cols.begin);
+  }
+};
+
+/// Of the numbers above 0, which begins at half of the least one: the colour of what lies below, of
+/// pairs that are not reached, is close to that of the range's beginning.
+void set_range_of_reached(Raster& raster) {
+  float low = std::numeric_limits<float>::infinity(), high = 0;
+  for (Index r = 0; r < raster.values.rows(); ++r)
+    for (Index c = 0; c < raster.values.cols(); ++c)
+      if (const float x = raster.values(r, c); x > 0) {
+        low = std::min(low, x);
+        high = std::max(high, x);
+      }
+  if (low > high) low = high = 1;
+  raster.low = static_cast<double>(low) / 2;
+  raster.high = static_cast<double>(high);
+}
+
+std::string share_words(double pairs, double of) {
+  const double share = of > 0 ? pairs / of : 0;
+  if (pairs == of) return "all";
+  return share > 0.995 ? "nearly all" : format_percent(share, 2);
+}
+
+std::string why_nothing(const Plan& plan) {
+  const auto* projected = std::get_if<ProjectedPlan>(&plan.form);
+  const bool pairs =
+      !std::holds_alternative<FeaturePlan>(plan.form) && !(projected && !projected->mix.empty());
+  return std::string(pairs ? "Every query attends every key that it may"
+                           : "This attention has no pattern of pairs: every query gives every key "
+                             "that it may attend some weight") +
+         ", so one layer already reaches every pair.";
+}
+
+}  // namespace
+
+Body reach(const PanelInputs& in, std::string& caption, Run& run) {
+  const Plan& plan = in.computation.op->plan();
+  const TwoHops hops(plan);
+  if (hops.one_is_enough(run.stop)) return Message{why_nothing(plan)};
+  const Grid grid(in.rows, in.cols, in.max_pixels);
+  Raster raster;
+  raster.rows = in.rows;
+  raster.cols = in.cols;
+  raster.pooled = grid.pool(in.settings.pool).kind;
+  raster.norm = in.settings.norm == Norm::log ? Norm::log : Norm::linear;
+  raster.quantity = "keys k with i → k → j";
+  raster.under_name = "not reached in two layers";
+  raster.values = Matrix(grid.down, grid.across);
+  const Index most = std::max<Index>(1, most_counts / plan.n / grid.down);
+  const bool all = grid.rows.size() * plan.n <= most_counts;
+  const Counting counting{hops, grid, plan.causal, raster.pooled == Pool::Kind::mean};
+  std::vector<Counts> counts(static_cast<std::size_t>(grid.down));
+  Index sampled = 0;
+  const auto count_row = [&](Index r) {
+    const IndexRange queries = grid.row_tokens(r);
+    const std::vector<Index> some = evenly_spaced(queries, all ? queries.size() : most);
+    Counts& own = counts[static_cast<std::size_t>(r)];
+    own.pixels.resize(static_cast<std::size_t>(grid.across));
+    for (const Index query : some) {
+      run.check();
+      counting.add(query, own);
+    }
+    for (Index c = 0; c < grid.across; ++c) {
+      const IndexRange keys = grid.col_tokens(c);
+      const double entries =
+          counting.mean ? static_cast<double>(std::ssize(some) * keys.size()) : 1;
+      raster.values(r, c) =
+          plan.causal && keys.begin > queries.end - 1
+              ? -std::numeric_limits<float>::infinity()
+              : static_cast<float>(own.pixels[static_cast<std::size_t>(c)] / entries);
+    }
+  };
+  constexpr Index together = 16;  // rows of pixels, between two reports
+  for (Index begin = 0; begin < grid.down; begin += together) {
+    const Index end = std::min(begin + together, grid.down);
+    in.backend.share_out(end - begin, run, [&](Index r) { count_row(begin + r); });
+    run.reached(static_cast<double>(end) / static_cast<double>(grid.down));
+  }
+  Counts sum;
+  for (Index r = 0; r < grid.down; ++r) {
+    const Counts& own = counts[static_cast<std::size_t>(r)];
+    sum.one_hop += own.one_hop;
+    sum.two_hops += own.two_hops;
+    sum.allowed += own.allowed;
+    sampled +=
+        std::ssize(evenly_spaced(grid.row_tokens(r), all ? grid.row_tokens(r).size() : most));
+  }
+  set_range_of_reached(raster);
+  add(caption, "pairs reached in one layer: " + share_words(sum.one_hop, sum.allowed) +
+                   ", in two: " + share_words(sum.two_hops, sum.allowed));
+  if (sampled < grid.rows.size()) {
+    raster.quantity += ", rows sampled";
+    add(caption, "counted for " + std::to_string(sampled) + " of " +
+                     std::to_string(grid.rows.size()) + " queries, at even distances");
+  }
+  return raster;
+}
+
+}  // namespace fovea::panels
