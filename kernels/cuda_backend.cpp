@@ -1,6 +1,6 @@
 // The CUDA back end.
 #include "backend/backend.h"
-#include "backend/projected_operator.h"
+#include "backend/factored_operator.h"
 #include "device/device.h"
 #include "nodes/node_operator.h"
 #include "planning/planning.h"
@@ -33,14 +33,17 @@ class CudaBackend final : public Backend {
                                  Run& run) const override {
     if (std::holds_alternative<TilePlan>(plan->form))
       return make_tile_operator(std::move(plan), problem, precision_, device_, run);
+    const Product host_product = [host = host_](MatrixView a, MatrixView b, Run& its) {
+      return host->product(a, b, its);
+    };
     if (std::holds_alternative<ProjectedPlan>(plan->form))
-      return make_projected_operator(
-          std::move(plan), problem, *this,
-          [host = host_](MatrixView a, MatrixView b, Run& its) { return host->product(a, b, its); },
-          run);
-    // Linear in n: moving V costs as much as the arithmetic.
-    if (std::holds_alternative<FeaturePlan>(plan->form))
-      return host_->bind(std::move(plan), problem, run);
+      return make_projected_operator(std::move(plan), problem, *this, host_product, run);
+    if (std::holds_alternative<FeaturePlan>(plan->form)) {
+      // Prefix sums are the CPU's; so are logarithms of sums, for which 16 bits are too few.
+      if (plan->causal || precision_ != Precision::fp32)
+        return host_->bind(std::move(plan), problem, run);
+      return make_factored_operator(std::move(plan), problem, *this, host_product, run);
+    }
     return make_node_operator(std::move(plan), problem, device_, run);
   }
   std::vector<std::int32_t> lsh_buckets(MatrixView x, MatrixView directions,

@@ -1,13 +1,11 @@
 #include "backend/projected_operator.h"
 
-#include <limits>
+#include <algorithm>
 
-#include "data/pixels.h"
+#include "backend/entry_tiles.h"
 
 namespace fovea {
 namespace {
-
-constexpr Index rows_at_once = 128;  // of P, whose entries are in memory together
 
 // The head of the tiles: other queries and keys, which the plan owns.
 Problem inner_problem(const Plan& plan, const Problem& outer) {
@@ -71,39 +69,10 @@ class ProjectedOperator final : public Operator {
   Matrix do_tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const override {
     if (!mixed()) return inner_->tile(rows, cols, pool, run);
     const auto stage = run.profile.stage("entries");
-    if (pool.kind == Pool::Kind::none) return entries(rows, cols, run);
-    Matrix out(pool.rows, pool.cols);
-    for (Index pixel = 0; pixel < pool.rows; ++pixel) {
-      IndexRange queries = pixel_tokens(pixel, rows, pool.rows);
-      if (pool.one_row) {
-        const Index drawn = drawn_row(rows, pool, pixel);
-        queries = {drawn, drawn + 1};
-      }
-      pool_row(queries, cols, pool, out.row(pixel), run);
-      run.reached(static_cast<double>(pixel + 1) / static_cast<double>(pool.rows));
-    }
-    return out;
-  }
-
-  // One row of pixels.
-  void pool_row(IndexRange queries, IndexRange cols, const Pool& pool, float* out, Run& run) const {
-    std::vector<double> sum(static_cast<std::size_t>(pool.cols));
-    std::fill_n(out, pool.cols, -std::numeric_limits<float>::infinity());
-    for (Index begin = queries.begin; begin < queries.end; begin += rows_at_once) {
-      const Matrix p = entries({begin, std::min(begin + rows_at_once, queries.end)}, cols, run);
-      for (Index r = 0; r < p.rows(); ++r)
-        for (Index c = 0; c < pool.cols; ++c)
-          for (Index j = pixel_begin(c, cols.size(), pool.cols);
-               j < pixel_begin(c + 1, cols.size(), pool.cols); ++j) {
-            sum[static_cast<std::size_t>(c)] += static_cast<double>(p(r, j));
-            out[c] = std::max(out[c], p(r, j));
-          }
-    }
-    if (pool.kind == Pool::Kind::max) return;
-    for (Index c = 0; c < pool.cols; ++c)
-      out[c] = static_cast<float>(
-          sum[static_cast<std::size_t>(c)] /
-          static_cast<double>(queries.size() * pixel_extent(c, cols.size(), pool.cols)));
+    const ColumnEntries of_columns = [&](IndexRange some) -> RowEntries {
+      return [&, some](IndexRange queries) { return entries(queries, some, run); };
+    };
+    return tile_of_entries(rows, cols, pool, cols.size(), of_columns, run);
   }
 
   Matrix entries(IndexRange rows, IndexRange cols, Run& run) const {
