@@ -7,6 +7,7 @@
 #include "cli/report.h"
 #include "cli/text_table.h"
 #include "data/error.h"
+#include "data/number_text.h"
 #include "figure/figure.h"
 #include "io/atomic_file.h"
 #include "panels/pareto_panel.h"
@@ -22,6 +23,14 @@ struct ParetoOptions : ExplorationOptions {
   bool json = false;
 };
 
+/// Whether a variant has such a parameter, and no measure has the name.
+bool is_parameter(const std::string& id) {
+  if (std::ranges::find(measures(), id, &Measure::id) != measures().end()) return false;
+  return std::ranges::any_of(variants(), [&](const Variant& variant) {
+    return std::ranges::find(variant.schema, id, &Field::id) != variant.schema.end();
+  });
+}
+
 Quantity quantity_of(const std::string& id, const std::string& option) {
   Quantity quantity(id, option);
   if (quantity.measure().better == Measure::Better::neither)
@@ -30,6 +39,7 @@ Quantity quantity_of(const std::string& id, const std::string& option) {
 }
 
 std::string amount_text(const Quantity& quantity, double value) {
+  if (quantity.is_parameter()) return format_drawn(value, 6);
   return to_text(quantity.measure(), Measured{.value = value});
 }
 
@@ -45,9 +55,12 @@ Document spread_json(const Spread& spread) {
 
 Document quantity_json(const Quantity& quantity) {
   const Measure& measure = quantity.measure();
-  return {{"id", measure.id},
-          {"label", measure.label},
-          {"better", measure.better == Measure::Better::more ? "more" : "less"}};
+  Document out{{"id", measure.id}, {"label", measure.label}};
+  if (quantity.is_parameter())
+    out["parameter"] = true;
+  else
+    out["better"] = measure.better == Measure::Better::more ? "more" : "less";
+  return out;
 }
 
 Document setting_json(const SettingSpread& setting) {
@@ -124,7 +137,8 @@ TextTable table_of(const ParetoOutcome& outcome) {
   std::ranges::stable_sort(sorted, {}, [](const SettingSpread* s) { return s->x.median; });
   const bool several = outcome.tried.heads.size() > 1;
   TextTable table{{"<", "<variant", "<parameters", outcome.x.measure().label}, {}};
-  if (several) table.header.push_back("p10 - p90");
+  const bool spread = several && !outcome.x.is_parameter();  // of x
+  if (spread) table.header.push_back("p10 - p90");
   table.header.push_back(outcome.y.measure().label);
   if (several) {
     table.header.push_back("p10 - p90");
@@ -134,7 +148,7 @@ TextTable table_of(const ParetoOutcome& outcome) {
     auto& row = table.rows.emplace_back();
     row = {s->on_front ? "*" : "", s->variant->id, setting_text(*s->variant, s->values, s->n),
            amount_text(outcome.x, s->x.median)};
-    if (several) row.push_back(range_text(outcome.x, s->x));
+    if (spread) row.push_back(range_text(outcome.x, s->x));
     row.push_back(amount_text(outcome.y, s->y.median));
     if (!several) continue;
     row.push_back(range_text(outcome.y, s->y));
@@ -162,10 +176,11 @@ void print_pareto(std::ostream& out, const ParetoOutcome& outcome) {
   out << tried.source.name << ", " << to_text(tried.heads, tried.source) << '\n'
       << tried.device << ", " << tried.precision << "; " << tried.time_text() << "\n\n";
   print(out, table_of(outcome));
-  out << "\n  *: on the Pareto front: nothing else that was tried is at least as good in both "
-         "numbers and "
-         "better in one"
-      << (tried.heads.size() > 1 ? ", in the median over heads" : "") << "\n";
+  if (!outcome.x.is_parameter())
+    out << "\n  *: on the Pareto front: nothing else that was tried is at least as good in both "
+           "numbers and "
+           "better in one"
+        << (tried.heads.size() > 1 ? ", in the median over heads" : "") << "\n";
   print_notes(out, outcome);
 }
 
@@ -183,7 +198,10 @@ Figure figure_of(const ParetoOutcome& outcome) {
 }
 
 void run_pareto(ParetoOptions options, const Console& console) {
-  const Quantity x = quantity_of(options.x, "--x"), y = quantity_of(options.y, "--y");
+  const Quantity x = is_parameter(options.x)
+                         ? Quantity(options.x, variants_named(options.variants), "--x")
+                         : quantity_of(options.x, "--x");
+  const Quantity y = quantity_of(options.y, "--y");
   options.explore.timed = x.is_timed() || y.is_timed();
   if (!options.output.empty()) {
     check_figure_name(options.output);
@@ -191,6 +209,8 @@ void run_pareto(ParetoOptions options, const Console& console) {
   }
   ParetoOutcome outcome{.tried = explore(options, console), .x = x, .y = y, .settings = {}};
   outcome.settings = settings_over_heads(outcome.tried.trials, x, y);
+  if (x.is_parameter())  // which exact attention does not have
+    std::erase_if(outcome.settings, [](const SettingSpread& s) { return s.variant->reference; });
   if (!options.output.empty()) {
     const Painting painting;
     write_figure(options.output, figure_of(outcome));
@@ -211,8 +231,8 @@ void add_pareto_command(CLI::App& program, Work& chosen) {
   command
       ->add_option("--x", options->x,
                    "Cost: multiply_adds, ratio_to_exact, bytes or time (each setting measured for "
-                   "some rounds)")
-      ->type_name("MEASURE")
+                   "some rounds); or a parameter of all variants, such as block with --variant h1d")
+      ->type_name("MEASURE|PARAMETER")
       ->capture_default_str();
   command
       ->add_option("--y", options->y,

@@ -4,21 +4,13 @@
 #include <cmath>
 
 #include "data/number_text.h"
+#include "session/session.h"
 
 namespace fovea {
 namespace {
 
 bool can_be_drawn(const SettingSpread& setting) {
   return setting.heads > 0 && std::isfinite(setting.x.median) && std::isfinite(setting.y.median);
-}
-
-/// A series each.
-std::vector<const Variant*> variants_of(const std::vector<SettingSpread>& settings) {
-  std::vector<const Variant*> variants;
-  for (const SettingSpread& setting : settings)
-    if (std::ranges::find(variants, setting.variant) == variants.end())
-      variants.push_back(setting.variant);
-  return variants;
 }
 
 SeriesPlot::Unit unit_of(const Quantity& quantity) {
@@ -36,15 +28,40 @@ SeriesPlot::Unit unit_of(const Quantity& quantity) {
   return SeriesPlot::Unit::none;
 }
 
-SeriesPlot::Point point_of(const SettingSpread& setting) {
+/// The settings of one curve are equal but for the parameter.
+Column curve_of(const SettingSpread& setting, const Quantity& x) {
+  Column curve{.variant = setting.variant->id, .values = setting.values};
+  for (std::size_t f = 0; f < curve.values.size(); ++f)
+    if (setting.variant->schema[f].id == x.measure().id)
+      curve.values[f] = setting.variant->schema[f].standard;
+  return curve;
+}
+
+bool together(const SettingSpread& a, const SettingSpread& b, const Quantity& x) {
+  if (!x.is_parameter()) return a.variant == b.variant;
+  return a.n == b.n && curve_of(a, x) == curve_of(b, x);
+}
+
+/// A series each: the first setting of it.
+std::vector<const SettingSpread*> series_of(const std::vector<SettingSpread>& settings,
+                                            const Quantity& x) {
+  std::vector<const SettingSpread*> series;
+  for (const SettingSpread& setting : settings)
+    if (std::ranges::none_of(series,
+                             [&](const SettingSpread* s) { return together(*s, setting, x); }))
+      series.push_back(&setting);
+  return series;
+}
+
+SeriesPlot::Point point_of(const SettingSpread& setting, bool on_curve) {
   const Spread& y = setting.y;
   SeriesPlot::Point point{.n = setting.x.median,
                           .value = y.median,
                           .low = y.median,
                           .high = y.median,
-                          .joined = false,
-                          .hollow = !setting.on_front};
-  if (!setting.on_front) return point;
+                          .joined = on_curve,
+                          .hollow = !setting.on_front && !on_curve};
+  if (point.hollow) return point;
   point.low = y.p10;
   point.high = std::isfinite(y.p90) ? y.p90 : y.median;
   return point;
@@ -54,12 +71,12 @@ bool of_several_lengths(const std::vector<SettingSpread>& settings) {
   return std::ranges::any_of(settings, [&](const auto& s) { return s.n != settings[0].n; });
 }
 
-std::string caption_of(const std::vector<SettingSpread>& settings) {
+std::string caption_of(const std::vector<SettingSpread>& settings, bool curves) {
   Index most = 0, infinite = 0, absent = 0, refused = 0, few = 0, slow = 0;
   bool endless = false;  // bars
   for (const SettingSpread& setting : settings) {
     most = std::max(most, setting.heads);
-    endless = endless || (setting.on_front && std::isinf(setting.y.p90));
+    endless = endless || ((setting.on_front || curves) && std::isinf(setting.y.p90));
     if (setting.heads > 0)
       infinite += !can_be_drawn(setting);
     else
@@ -69,11 +86,11 @@ std::string caption_of(const std::vector<SettingSpread>& settings) {
   }
   const bool fewer =
       std::ranges::any_of(settings, [&](const auto& s) { return s.heads > 0 && s.heads < most; });
-  std::string text = "Filled: on the Pareto front.";
+  std::string text = curves ? "" : "Filled: on the Pareto front.";
   if (most > 1)
     text = "Points: medians of " + std::string(fewer ? "up to " : "") + plural(most, "head") +
-           ". Filled: on the Pareto front, bars p10 to p90.";
-  if (of_several_lengths(settings)) text += " Each length has a front of its own.";
+           (curves ? ", bars p10 to p90." : ". Filled: on the Pareto front, bars p10 to p90.");
+  if (!curves && of_several_lengths(settings)) text += " Each length has a front of its own.";
   if (endless) text += " A bar that ends at its point has no upper end.";
   const auto add = [&](Index count, const char* why) {
     if (count > 0) text += " Not shown: " + plural(count, "setting") + why;
@@ -84,18 +101,47 @@ std::string caption_of(const std::vector<SettingSpread>& settings) {
   if (few > 0) text += " Of fewer than 5 runs: the times of " + plural(few, "setting") + ".";
   if (slow > 0)
     text += " Measured on a slowed machine: the times of " + plural(slow, "setting") + ".";
-  return text;
+  return text.starts_with(' ') ? text.substr(1) : text;
+}
+
+/// "Longformer", or of several curves of a variant what tells them apart: "Longformer, globals 4".
+std::vector<std::string> names_of(const std::vector<const SettingSpread*>& series,
+                                  const Quantity& x) {
+  std::vector<std::string> names;
+  if (!x.is_parameter()) {
+    for (const SettingSpread* s : series) names.push_back(s->variant->label);
+    return names;
+  }
+  std::vector<Column> curves;
+  for (const SettingSpread* s : series) curves.push_back(curve_of(*s, x));
+  const bool lengths =
+      std::ranges::any_of(series, [&](const auto* s) { return s->n != series[0]->n; });
+  for (std::size_t s = 0; s < series.size(); ++s) {
+    // Equal ones are of several lengths.
+    std::vector<Column> others = curves;
+    std::erase_if(others, [&](const Column& other) { return other == curves[s]; });
+    others.push_back(curves[s]);
+    names.push_back(label_of(others, others.size() - 1));
+    if (lengths) names.back() += ", n = " + std::to_string(series[s]->n);
+  }
+  return names;
 }
 
 }  // namespace
 
-std::vector<std::vector<std::size_t>> drawn_settings(const std::vector<SettingSpread>& settings) {
-  const auto variants = variants_of(settings);
-  std::vector<std::vector<std::size_t>> drawn(variants.size());
+std::vector<std::vector<std::size_t>> drawn_settings(const std::vector<SettingSpread>& settings,
+                                                     const Quantity& x) {
+  const auto series = series_of(settings, x);
+  std::vector<std::vector<std::size_t>> drawn(series.size());
   for (std::size_t s = 0; s < settings.size(); ++s) {
-    const auto series = std::ranges::find(variants, settings[s].variant) - variants.begin();
-    if (can_be_drawn(settings[s])) drawn[static_cast<std::size_t>(series)].push_back(s);
+    if (!can_be_drawn(settings[s])) continue;
+    const auto of = std::ranges::find_if(
+        series, [&](const SettingSpread* first) { return together(*first, settings[s], x); });
+    drawn[static_cast<std::size_t>(of - series.begin())].push_back(s);
   }
+  if (x.is_parameter())
+    for (auto& places : drawn)
+      std::ranges::sort(places, {}, [&](std::size_t s) { return settings[s].x.median; });
   return drawn;
 }
 
@@ -107,24 +153,24 @@ Panel make_panel(const ParetoPanel& in) {
                   .x_unit = unit_of(in.x),
                   .scattered = true};
   std::vector<const SettingSpread*> front;
-  for (const auto& places : drawn_settings(in.settings)) {
+  for (const auto& places : drawn_settings(in.settings, in.x)) {
     auto& series = plot.series.emplace_back();
     for (const std::size_t place : places) {
       const SettingSpread& setting = in.settings[place];
-      series.points.push_back(point_of(setting));
+      series.points.push_back(point_of(setting, in.x.is_parameter()));
       series.points.back().ringed = in.chosen == place;
       if (setting.on_front) front.push_back(&setting);
     }
   }
-  const auto variants = variants_of(in.settings);
-  for (std::size_t v = 0; v < variants.size(); ++v) plot.series[v].name = variants[v]->label;
+  const auto names = names_of(series_of(in.settings, in.x), in.x);
+  for (std::size_t s = 0; s < names.size(); ++s) plot.series[s].name = names[s];
   const double towards_worse = in.x.measure().better == Measure::Better::more ? -1 : 1;
   std::ranges::sort(front, {}, [&](const SettingSpread* s) { return towards_worse * s->x.median; });
   if (of_several_lengths(in.settings)) front.clear();  // no line joins different fronts
   for (const SettingSpread* setting : front)
     plot.front.emplace_back(setting->x.median, setting->y.median);
   return {.title = in.y.measure().label + " against " + in.x.measure().label,
-          .caption = caption_of(in.settings),
+          .caption = caption_of(in.settings, in.x.is_parameter()),
           .body = std::move(plot)};
 }
 

@@ -35,6 +35,22 @@ void add_spread(std::string& caption, const std::vector<Diagnostic>& diagnostics
   }
 }
 
+/// "exact attention on levels 0, 1, ...: 71 %, 20 %, ...; given: 74 %, 18 %, ...".
+void add_level_mass(std::string& caption, const std::vector<Diagnostic>& diagnostics) {
+  std::string exact, approximate;
+  bool sampled = false;
+  for (const Diagnostic& d : diagnostics)
+    for (const auto& [start, words] : {std::pair{"level_mass_exact_", &exact},
+                                       std::pair{"level_mass_approximate_", &approximate}}) {
+      if (!d.id.starts_with(start)) continue;
+      *words += (words->empty() ? "" : ", ") + format_percent(d.value, 2);
+      sampled |= d.sampled;
+    }
+  if (exact.empty()) return;
+  add(caption, "exact attention on levels 0, 1, …: " + exact + "; given to them: " + approximate +
+                   (sampled ? " (rows sampled)" : ""));
+}
+
 }  // namespace
 
 Body level(const PanelInputs& in, std::string& caption, Run& run) {
@@ -65,7 +81,10 @@ Body level(const PanelInputs& in, std::string& caption, Run& run) {
     for (Index c = 0; c < grid.across; ++c)
       raster.values(r, c) = owner[static_cast<std::size_t>(grid.col_centre(c) - in.cols.begin)];
   }
-  if (in.diagnostics) add_spread(caption, *in.diagnostics);
+  if (in.diagnostics) {
+    add_spread(caption, *in.diagnostics);
+    add_level_mass(caption, *in.diagnostics);
+  }
   return raster;
 }
 

@@ -17,6 +17,18 @@ bool more_is_better(const Quantity& quantity) {
   return quantity.measure().better == Measure::Better::more;
 }
 
+/// Null: the variant has no such parameter.
+const Field* field_of(const Variant& variant, const std::string& id) {
+  const auto it = std::ranges::find(variant.schema, id, &Field::id);
+  return it == variant.schema.end() ? nullptr : &*it;
+}
+
+std::optional<double> number_of(const Value& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  return std::nullopt;
+}
+
 bool is_finite(const ParetoPoint& point) {
   return point.x && point.y && std::isfinite(*point.x) && std::isfinite(*point.y);
 }
@@ -59,12 +71,42 @@ Quantity::Quantity(const std::string& id, const std::string& option) {
   throw UsageError(option + " " + id + "; expected one of " + known);
 }
 
+Quantity::Quantity(const std::string& parameter, const std::vector<const Variant*>& variants,
+                   const std::string& option) {
+  const std::string what = option + " " + parameter;
+  for (const Variant* variant : variants) {
+    if (variant->reference) continue;
+    const Field* field = field_of(*variant, parameter);
+    if (!field)
+      throw UsageError(what + ": " + variant->label + " (" + variant->id +
+                       ") has no such parameter; choose variants that have it with --variant");
+    if (!number_of(field->standard))
+      throw UsageError(what + ": of " + variant->label + " (" + variant->id +
+                       ") it is not a number");
+    const std::string label = field->label + (field->unit.empty() ? "" : ", " + field->unit);
+    if (!parameter_)
+      parameter_ = Measure{.id = parameter,
+                           .label = label,
+                           .definition = field->meaning,
+                           .better = Measure::Better::neither,
+                           .of = {}};
+    else if (parameter_->label != label)
+      parameter_->label = parameter;  // what all of them call it
+  }
+  if (!parameter_) throw UsageError(what + ": no variant was chosen that has parameters");
+}
+
 bool Quantity::is_timed() const {
   const Measure::Unit unit = measure().unit;
   return unit == Measure::Unit::milliseconds || unit == Measure::Unit::times;
 }
 
 std::optional<double> Quantity::of(const Trial& trial) const {
+  if (parameter_) {
+    const Field* field = field_of(*trial.variant, parameter_->id);
+    if (!field) return std::nullopt;
+    return number_of(trial.values[static_cast<std::size_t>(field - trial.variant->schema.data())]);
+  }
   if (place_ >= trial.measured.size() || !trial.measured[place_]) return std::nullopt;
   const double value = trial.measured[place_]->value;
   return std::isnan(value) ? std::nullopt : std::optional(value);
@@ -131,6 +173,7 @@ std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials,
       settings[s].x = spread_of(std::move(xs[s]));
       settings[s].y = spread_of(std::move(ys[s]));
     }
+  if (x.is_parameter() || y.is_parameter()) return settings;
   std::set<Index> lengths;
   for (const SettingSpread& setting : settings) lengths.insert(setting.n);
   for (const Index n : lengths) mark_front(settings, n, x, y);

@@ -25,21 +25,31 @@ struct Trial {
   std::string refused;                            // why it was refused; empty: it was measured
 };
 
-/// What Trials are compared by: a Measure, and where a Trial has it.
+/// What Trials are compared by: a Measure, and where a Trial has it; or a parameter that was
+/// chosen.
 class Quantity {
  public:
   /// The id of a measure; "time" is total_ms. Throws UsageError that names the known ids and begins
   /// with `option`.
   Quantity(const std::string& id, const std::string& option);
 
-  const Measure& measure() const { return measures()[place_]; }
+  /// A parameter of every one of `variants` beside exact attention, which has no parameters;
+  /// neither more nor less of it is better. Throws UsageError that begins with `option` where a
+  /// variant does not have it, where its values are not single numbers, and where there is no
+  /// variant.
+  Quantity(const std::string& parameter, const std::vector<const Variant*>& variants,
+           const std::string& option);
+
+  const Measure& measure() const { return parameter_ ? *parameter_ : measures()[place_]; }
+  bool is_parameter() const { return parameter_.has_value(); }
   /// Only trials that were timed have it.
   bool is_timed() const;
   /// Nothing where the trial does not have it; never NaN.
   std::optional<double> of(const Trial& trial) const;
 
  private:
-  std::size_t place_ = 0;  // in measures()
+  std::size_t place_ = 0;             // in measures()
+  std::optional<Measure> parameter_;  // instead of it
 };
 
 struct ParetoPoint {
@@ -76,6 +86,7 @@ struct SettingSpread {
 
 /// In the order in which settings first appear. Each length has a front of its own, of the settings
 /// that were measured on as many heads as any of that length was: none is there for its easy heads.
+/// Over a parameter there is no front.
 std::vector<SettingSpread> settings_over_heads(const std::vector<Trial>& trials, const Quantity& x,
                                                const Quantity& y);
 

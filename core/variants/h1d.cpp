@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analysis/block_spread.h"
+#include "analysis/level_mass.h"
 #include "variants/variant.h"
 
 namespace fovea {
@@ -128,7 +129,7 @@ Variant h1d_variant() {
        .summary =
            "Near pairs exactly, far pairs as means of clusters that double with the distance.",
        .quick = true,
-       .diagnostics = {block_spread_figures}},
+       .diagnostics = {block_spread_figures, level_mass_figures}},
       plan_h1d);
 }
 

@@ -311,5 +311,7 @@ TEST_CASE("every variant offers its own figures") {
     if (x.variant->id == "tf" || x.variant->id == "tc") value_of(diagnostics_of(x), "chi");
     if (x.variant->id == "strided" && x.plan->n > 16) value_of(diagnostics_of(x), "two_hop_reach");
     if (x.variant->id == "h1d" && x.plan->n > 16) value_of(diagnostics_of(x), "block_spread_1");
+    if (x.variant->id == "h1d" && x.plan->n > 16)
+      value_of(diagnostics_of(x), "level_mass_approximate_1");
   });
 }

@@ -112,6 +112,43 @@ TEST_CASE("pareto: time is measured where it is an axis") {
   for (const json& setting : found["settings"]) CHECK(setting["x"]["median"] > 0);
 }
 
+TEST_CASE("pareto: error against a parameter is a curve in table, document and figure") {
+  const std::vector<std::string> arguments{"pareto", bundled, "--variant",      "h1d",    "--x",
+                                           "block",  "--y",   "output_rel_fro", "--head", "0"};
+  auto with = [&](const std::vector<std::string>& more) {
+    auto all = arguments;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const json found = document_of(with({"--json"}));
+  CHECK(found["x"] == json{{"id", "block"}, {"label", "Block N_r, tokens"}, {"parameter", true}});
+  REQUIRE(found["settings"].size() >= 5);
+  for (const json& setting : found["settings"]) {
+    CHECK(setting["variant"] == "h1d");  // exact attention has no blocks
+    CHECK(setting["x"]["median"] == setting["parameters"]["block"]);
+    CHECK(setting["on_front"] == false);
+    for (const json& trial : found["trials"])
+      if (trial["parameters"] == setting["parameters"])
+        CHECK(setting["y"]["median"] == trial["measures"]["output_rel_fro"]);
+  }
+  const Ended table = run_program(arguments);
+  check_says(table.out, {"Block N_r, tokens", "relative output error", "block 32"});
+  CHECK(table.out.find("Pareto front") == std::string::npos);
+  CHECK(table.out.find("exact") == std::string::npos);
+  double before = 0;
+  for (const std::string& line : lines_of(table.out))
+    if (const auto at = line.find("  block "); at != std::string::npos) {
+      const double block = std::stod(line.substr(at + 8));
+      CHECK(block > before);  // the rows are sorted by it
+      before = block;
+    }
+  CHECK(before >= 128);
+  const TemporaryDirectory scratch;
+  const std::string svg = scratch / "f.svg";
+  REQUIRE(run_program(with({"-o", svg})).status == 0);
+  check_says(read_bytes(svg), {"H-Transformer-1D", "Block N_r, tokens", "relative output error"});
+}
+
 TEST_CASE("pareto: a figure is written, with the variants' names and the front") {
   const TemporaryDirectory scratch;
   const std::string svg = scratch / "f.svg", png = scratch / "f.png";
@@ -202,6 +239,12 @@ TEST_CASE("pareto and heads: what is wrong on the command line or in the file is
   const std::string source = "synthetic:gaussian?n=32&d=4";
   refuse({"pareto", source, "--y", "speed"}, 2, "--y speed; expected one of output_rel_fro");
   refuse({"pareto", source, "--y", "density"}, 2, "neither more nor less");
+  refuse({"pareto", source, "--x", "block"}, 2,
+         "--x block: Fixed (fixed) has no such parameter; choose variants");
+  refuse({"pareto", source, "--x", "structure", "--variant", "h1d"}, 2,
+         "--x structure: of H-Transformer-1D (h1d) it is not a number");
+  refuse({"pareto", source, "--x", "block", "--variant", "exact"}, 2, "no variant was chosen");
+  refuse({"pareto", source, "--x", "speed"}, 2, "--x speed; expected one of output_rel_fro");
   refuse({"pareto", source, "-o", "f.jpg"}, 2, "expected a name that ends in .png");
   refuse({"pareto", source, "--variant", "h2d"}, 2, "unknown variant");
   refuse({"pareto", source, "--layer", "7"}, 2, "--layer 7");

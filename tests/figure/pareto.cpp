@@ -119,3 +119,44 @@ TEST_CASE("pareto: what cannot be drawn is counted in the caption") {
   for (const auto& text : recording.texts) words << text.text;
   CHECK(words.join(' ').contains(QStringLiteral("nothing was tried")));
 }
+
+TEST_CASE("pareto: over a parameter the settings that differ in nothing else are one curve") {
+  example::application();
+  const Variant& longformer = find_variant("longformer");
+  const Quantity width("width", {&reference_variant(), &longformer}, "--x");
+  std::vector<SettingSpread> settings;
+  for (const auto& [w, g, y] :
+       {std::tuple{16, 1, 0.2}, {4, 1, 0.4}, {64, 2, 0.05}, {8, 2, 0.1}, {8, 1, 0.3}}) {
+    SettingSpread& s = settings.emplace_back(SettingSpread{
+        .variant = &longformer, .values = defaults(longformer.schema), .n = 64, .heads = 12});
+    set_value(longformer.schema, s.values, "width", std::to_string(w));
+    set_value(longformer.schema, s.values, "globals", std::to_string(g));
+    s.x = {double(w), double(w), double(w)};
+    s.y = {y, 0.5 * y, 2 * y};
+  }
+  const Figure figure = figure_of(settings, width, 360);
+  const SeriesPlot& plot = plot_of(figure);
+  CHECK(drawn_settings(settings, width) ==
+        std::vector<std::vector<std::size_t>>{{1, 4, 0}, {3, 2}});
+  REQUIRE(plot.series.size() == 2);
+  CHECK(plot.series[0].name == "Longformer, globals 1");
+  CHECK(plot.series[1].name == "Longformer, globals 2");
+  CHECK(plot.front.empty());
+  CHECK(plot.x_label == "Width w, tokens");
+  for (const auto& series : plot.series)
+    for (const auto& point : series.points) {
+      CHECK(point.joined);
+      CHECK_FALSE(point.hollow);
+      CHECK(point.low < point.high);
+    }
+  CHECK(figure.rows[0][0].caption == "Points: medians of 12 heads, bars p10 to p90.");
+  const auto recording = example::record(figure);
+  example::check_page(recording);
+  example::check_texts_apart(recording);
+  // Of another length it is another curve.
+  settings[0].n = 128;
+  const Figure lengths = figure_of(settings, width, 360);
+  REQUIRE(plot_of(lengths).series.size() == 3);
+  CHECK(plot_of(lengths).series[0].name == "Longformer, globals 1, n = 128");
+  CHECK(plot_of(lengths).series[1].name == "Longformer, globals 1, n = 64");
+}

@@ -71,3 +71,15 @@ TEST_CASE("a rank map of a part of the tokens has its blocks where the part is")
     }
   CHECK(caption.starts_with("tokens 24 to 39"));
 }
+
+TEST_CASE("the level view tells how much exact attention is on each level, and how much is given") {
+  Scene scene(make_data(Data::gaussian, 40, 3, 2, false), "h1d", {{"block", "10"}});
+  scene.diagnostics = {{"level_mass_exact_0", "", 0.625, "", false},
+                       {"level_mass_approximate_0", "", 0.75, "", false},
+                       {"level_mass_exact_1", "", 0.375, "", false},
+                       {"level_mass_approximate_1", "", 0.25, "", false}};
+  CHECK(scene.panel(View::level).caption ==
+        "exact attention on levels 0, 1, …: 62 %, 38 %; given to them: 75 %, 25 %");
+  scene.diagnostics[0].sampled = true;
+  CHECK(scene.panel(View::level).caption.ends_with("(rows sampled)"));
+}

@@ -42,7 +42,7 @@ void ParetoPlot::lay_out() {
   put_screen_into(style_);
   spots_.clear();
   const Figure figure = shown_figure();
-  const auto drawn = drawn_settings(settings_);
+  const auto drawn = drawn_settings(settings_, x_);
   for (const RowLayout& row : fovea::lay_out(figure, PaperLettering(style_)).rows)
     for (const CellLayout& cell : row.cells) {
       const auto& series = std::get<SeriesPlot>(cell.prepared.panel->body).series;
