@@ -1,5 +1,7 @@
 #include "analysis/cost.h"
 
+#include <set>
+
 #include "analysis/support.h"
 
 namespace fovea {
@@ -34,6 +36,22 @@ double merged_pairs(const Side& rows, const Side& cols, const Tile& tile) {
   return sum;
 }
 
+// Pairs that no earlier pass has counted, one by one.
+double new_pairs(const Pass& pass, const Tile& tile) {
+  const auto token = [](const std::vector<std::int32_t>& order, Index p) {
+    return order.empty() ? p : Index{order[static_cast<std::size_t>(p)]};
+  };
+  Index count = 0;
+  for (Index r = tile.rows.begin; r < tile.rows.end; ++r) {
+    const Index i = token(pass.rows, r);
+    for (Index c = tile.cols.begin; c < tile.cols.end; ++c) {
+      const Index j = token(pass.cols, c);
+      count += tile.band.contains(i, j) && !pass.leaves_out(i, j);
+    }
+  }
+  return static_cast<double>(count);
+}
+
 double total_clusters(Index n, int from, int to) {
   double sum = 0;
   for (int level = from; level <= to; ++level) sum += static_cast<double>(clusters(n, level));
@@ -47,17 +65,22 @@ double bytes_of(const Pass& pass) {
 
 void count_tiles(const TilePlan& plan, Index n, double d, double dv, Cost& cost) {
   int query_top = 0, key_top = 0;
+  std::set<const Chunks*> counted;  // passes share them
   for (const Pass& pass : plan.passes) {
     query_top = std::max(query_top, pass.query_level);
     key_top = std::max(key_top, pass.key_level);
     const Side rows(pass.rows, pass.query_level, n), cols(pass.cols, pass.key_level, n);
     for (const Tile& tile : pass.tiles)
-      cost.pairs +=
-          is_banded(pass, tile) ? merged_pairs(rows, cols, tile) : product(tile.rows, tile.cols);
+      cost.pairs += !pass.earlier.empty()   ? new_pairs(pass, tile)
+                    : is_banded(pass, tile) ? merged_pairs(rows, cols, tile)
+                                            : product(tile.rows, tile.cols);
     cost.bytes += bytes_of(pass);
+    for (const auto& chunks : pass.earlier) counted.insert(chunks.get());
   }
   for (const Pass& pass : plan.row_estimates.exactly) cost.bytes += bytes_of(pass);
   cost.bytes += static_cast<double>(sizeof(double) * plan.row_estimates.log_sums.size());
+  cost.bytes +=
+      static_cast<double>(2 * sizeof(std::int32_t) * counted.size()) * static_cast<double>(n);
   cost.multiply_adds += cost.pairs * (d + dv);
   // A mean adds each row of the level below once; the state of a coarse query goes to both
   // children.
@@ -106,6 +129,7 @@ void count_features(const FeaturePlan& plan, Index n, double d, double dv, Cost&
 }  // namespace
 
 double count_pairs(const Pass& pass, const Tile& tile) {
+  if (!pass.earlier.empty()) return new_pairs(pass, tile);
   if (!is_banded(pass, tile)) return product(tile.rows, tile.cols);
   const Index n = Band::unbounded;  // level 0: no cluster is cut off
   return merged_pairs(Side(pass.rows, 0, n), Side(pass.cols, 0, n), tile);

@@ -15,7 +15,8 @@ struct Cost {
 
 Cost count_cost(const Plan& plan, Index d, Index dv);
 
-/// Pairs of a tile that lie in its band, in O(tile rows) or better for ordered positions.
+/// Pairs of a tile that lie in its band and that its pass does not leave out, in O(tile rows) or
+/// better for ordered positions; in O(pairs) where the pass leaves out pairs.
 double count_pairs(const Pass& pass, const Tile& tile);
 
 }  // namespace fovea

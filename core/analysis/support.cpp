@@ -163,6 +163,13 @@ Index Support::count(Index query) const {
     if (!group) continue;
     for (std::size_t t = group->first; t < group->last; ++t) {
       const Tile& tile = layer.pass->tiles[t];
+      if (!layer.pass->earlier.empty()) {
+        for (Index p = tile.cols.begin; p < tile.cols.end; ++p) {
+          const Index key = layer.cols.cluster(p);
+          sum += tile.band.contains(query, key) && !layer.pass->leaves_out(query, key);
+        }
+        continue;
+      }
       if (!is_banded(*layer.pass, tile)) {
         sum += layer.tile_tokens[t];
         continue;

@@ -121,7 +121,8 @@ void Support::for_parts(Index query, IndexRange keys, Use use) const {
       for (Index p = near.begin; p < near.end; ++p) {
         const IndexRange tokens = layer.cols.tokens(p);
         const IndexRange part{std::max(tokens.begin, view.begin), std::min(tokens.end, view.end)};
-        if (part.size() > 0) use(Part{part, layer.pass, t, p});
+        if (part.size() > 0 && !layer.pass->leaves_out(query, part.begin))
+          use(Part{part, layer.pass, t, p});
       }
     }
   }

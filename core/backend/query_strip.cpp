@@ -104,6 +104,33 @@ void QueryStrip::make_logits(bool weighted, bool some_masked) {
   if (some_masked)
     loops_->mask(s.data(), lanes_, keys, lane_token, key_token_,
                  static_cast<std::int32_t>(band_.lo), static_cast<std::int32_t>(band_.hi));
+  if (!pass_->earlier.empty()) leave_out();
+}
+
+void QueryStrip::find_lane_chunks(const Pass& pass) {
+  pass_ = &pass;
+  const std::size_t rounds = pass.earlier.size();
+  lane_chunk_.resize(std::max(lane_chunk_.size(), rounds * isa::max_lanes));
+  key_chunk_.resize(std::max(key_chunk_.size(), rounds * isa::max_keys));
+  lane_chunks_of_.resize(rounds);
+  key_chunks_of_.resize(rounds);
+  for (std::size_t r = 0; r < rounds; ++r) {
+    std::int32_t* chunk = lane_chunk_.data() + r * isa::max_lanes;
+    for (int lane = 0; lane < lanes_; ++lane)
+      chunk[lane] = pass.earlier[r]->query[static_cast<std::size_t>(lane_token[lane])];
+    lane_chunks_of_[r] = chunk;
+    key_chunks_of_[r] = key_chunk_.data() + r * isa::max_keys;
+  }
+}
+
+void QueryStrip::leave_out() {
+  const std::size_t rounds = pass_->earlier.size();
+  for (std::size_t r = 0; r < rounds; ++r)
+    for (int k = 0; k < keys; ++k)
+      key_chunk_[r * isa::max_keys + static_cast<std::size_t>(k)] =
+          pass_->earlier[r]->key[static_cast<std::size_t>(key_token_[k])];
+  loops_->leave_out(s.data(), lanes_, keys, static_cast<int>(rounds), lane_chunks_of_.data(),
+                    key_chunks_of_.data());
 }
 
 }  // namespace fovea

@@ -39,6 +39,7 @@ class QueryStrip {
                  IndexRange tokens, const std::vector<float>& log2_weight,
                  const std::stop_token& stop, Use use) {
     keys = 0;
+    find_lane_chunks(*bound.pass);
     for (std::size_t t = group.first; t < group.last; ++t) {
       const KeyRun& run = bound.runs[t];
       if (keys > 0 && run.band != band_) finish_step(log2_weight, stop, use);
@@ -73,6 +74,9 @@ class QueryStrip {
   Mask masked() const;
   void find_live_keys();
   void make_logits(bool weighted, bool some_masked);
+  /// The chunks of the queries in the rounds before this pass, and of the keys of a step.
+  void find_lane_chunks(const Pass& pass);
+  void leave_out();
 
   const BoundTiles& tiles_;
   const isa::Loops* loops_ = nullptr;
@@ -84,6 +88,9 @@ class QueryStrip {
   const float* key_[isa::max_keys] = {};
   float weight_[isa::max_keys] = {};
   isa::KeyRange live_[isa::max_lanes / isa::range_lanes] = {};
+  const Pass* pass_ = nullptr;
+  std::vector<std::int32_t> lane_chunk_, key_chunk_;                 // [rounds] of all lanes, keys
+  std::vector<const std::int32_t*> lane_chunks_of_, key_chunks_of_;  // [rounds] where each begins
 };
 
 }  // namespace fovea

@@ -54,7 +54,7 @@ void cover(const Pass& pass, Index n, std::vector<bool>& covered) {
         const IndexRange keys = cluster_tokens(at(pass.cols, c), pass.key_level, n);
         for (Index i = queries.begin; i < queries.end; ++i)
           for (Index j = keys.begin; j < keys.end; ++j) {
-            if (!tile.band.contains(i, j)) continue;
+            if (!tile.band.contains(i, j) || pass.leaves_out(i, j)) continue;
             const auto pair = static_cast<std::size_t>(i * n + j);
             require(!covered[pair],
                     "pair (" + std::to_string(i) + ", " + std::to_string(j) + ") is covered twice");
@@ -70,6 +70,12 @@ void check_tiles(const TilePlan& tiles, Index n) {
     const Index cols = check_positions(pass.cols, clusters(n, pass.key_level), "key cluster");
     require(pass.weight.empty() || static_cast<Index>(pass.weight.size()) == cols,
             "weights of another size");
+    require(pass.earlier.empty() ||
+                (pass.query_level == 0 && pass.key_level == 0 && !pass.cols.empty()),
+            "pairs left out above level 0, or without an order of columns");
+    for (const auto& chunks : pass.earlier)
+      require(std::ssize(chunks->query) == n && std::ssize(chunks->key) == n,
+              "chunks of another size");
     check_ranges(pass, rows, cols);
     cover(pass, n, covered);
   }

@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "plan/chunks.h"
 #include "plan/structure.h"
 
 namespace fovea {
@@ -24,7 +26,8 @@ struct Band {
   friend bool operator==(const Band&, const Band&) = default;
 };
 
-/// Every pair of a row position and a column position of its Pass that lies in the band.
+/// Every pair of a row position and a column position of its Pass that lies in the band and that
+/// the Pass does not leave out.
 struct Tile {
   IndexRange rows, cols;  // positions in Pass::rows and Pass::cols
   Band band = {};         // on token indices, so only used at level 0
@@ -43,6 +46,16 @@ struct Pass {
   /// Row ranges of two tiles are equal or disjoint; tiles of equal row ranges are adjacent.
   std::vector<Tile> tiles;
   std::string unit = {};  // what one tile is called where a pair is explained: "block"
+  /// Pairs that meet in one of these are left out: an earlier pass has counted them. Only at level
+  /// 0, with an order of columns.
+  std::vector<std::shared_ptr<const Chunks>> earlier = {};
+
+  /// Whether query i and key j, which some tile has, are left out.
+  bool leaves_out(Index i, Index j) const {
+    for (const auto& chunks : earlier)
+      if (chunks->meet(i, j)) return true;
+    return false;
+  }
 };
 
 /// How a cluster of queries is represented at query_level > 0.
@@ -112,8 +125,9 @@ struct FeaturePlan {
 
 /// Which tensors of the structure say into which group (a leaf, a bucket) each token was sorted.
 struct TokenGroups {
-  std::string kind;                 // "leaf", "bucket"; empty: tokens are not sorted into groups
-  std::string queries, keys;        // names of integer tensors [n] of the structure
+  std::string kind;  // "leaf", "bucket"; empty: tokens are not sorted into groups
+  /// Names of integer tensors of the structure: [n], or [rounds, n], of which the first is shown.
+  std::string queries, keys;
   std::vector<int> branching = {};  // of the tree above the groups, root first; empty: no tree
 };
 

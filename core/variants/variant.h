@@ -125,6 +125,7 @@ Variant hyper_variant();
 Variant window_variant();
 Variant longformer_variant();
 Variant bigbird_variant();
+Variant reformer_variant();
 Variant kde_variant();
 Variant linformer_variant();
 Variant sinkhorn_variant();

@@ -8,11 +8,12 @@ namespace fovea {
 namespace {
 
 std::vector<Variant>& table() {
-  static std::vector<Variant> rows{
-      exact_variant(),      h1d_variant(),         fixed_variant(),  strided_variant(),
-      tf_variant(),         tc_variant(),          hyper_variant(),  window_variant(),
-      longformer_variant(), bigbird_variant(),     kde_variant(),    linformer_variant(),
-      sinkhorn_variant(),   synthesizer_variant(), linear_variant(), performer_variant()};
+  static std::vector<Variant> rows{exact_variant(),     h1d_variant(),      fixed_variant(),
+                                   strided_variant(),   tf_variant(),       tc_variant(),
+                                   hyper_variant(),     window_variant(),   longformer_variant(),
+                                   bigbird_variant(),   reformer_variant(), kde_variant(),
+                                   linformer_variant(), sinkhorn_variant(), synthesizer_variant(),
+                                   linear_variant(),    performer_variant()};
   return rows;
 }
 

@@ -68,7 +68,7 @@ class Attention {
           accumulate_logits(s, q_ + part * height * padded, tile,
                             min(chunk, a_.strips.d - part * chunk));
           if (part + 1 == depth_chunks_) {
-            weigh_and_mask(s, a_.strips.log2_scale, slots, step, shared_.cluster);
+            weigh_and_mask(s, a_.strips.log2_scale, a_.strips.lists, slots, step, shared_.cluster);
             if constexpr (Maps) segments_.take_logits(s, slots.cluster[0], step.keys);
             soften(s);
             if constexpr (Maps) segments_.take_weights(s, maximum_, slots.cluster[0], step.keys);

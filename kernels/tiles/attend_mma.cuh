@@ -201,10 +201,7 @@ class MmaAttention {
         for (int h = 0; h < 2; ++h) {
           float& logit = s[j][2 * h + e];
           logit += weight;
-          if (step_.masked) {
-            const std::int32_t apart = cluster_[h] - slots.cluster[slot];
-            if (apart < slots.lo[slot] || apart > slots.hi[slot]) logit = -INFINITY;
-          }
+          if (step_.masked && !counts(a_.lists, slots, slot, cluster_[h])) logit = -INFINITY;
         }
       }
   }

@@ -28,6 +28,7 @@ BoundList::BoundList(const Plan& plan, const Problem& problem, Precision precisi
     }
     indices_ = {device, std::span<const std::int32_t>(list_.indices)};
     weights_ = {device, std::span<const float>(list_.weights)};
+    chunks_ = {device, std::span<const std::int32_t>(list_.chunks)};
   }
   timeline.finish(run.profile);
   overflow.require_none(precision, "q, times its scale, or k");
@@ -47,7 +48,7 @@ StripArgs BoundList::strip_args(const Strip* strips, Index count, const ColumnRu
 }
 
 Lists BoundList::lists(const ColumnRun* runs) const {
-  return {runs, indices_.data(), weights_.data()};
+  return {runs, indices_.data(), weights_.data(), chunks_.data(), static_cast<std::int32_t>(n())};
 }
 
 DeviceMatrix BoundList::upload_pyramid(MatrixView rows, int top) const {

@@ -41,7 +41,7 @@ class BoundList {
   TileList list_;
   DeviceMatrix q_, k_;
   Matrix16 q16_, k16_;
-  Buffer<std::int32_t> indices_;
+  Buffer<std::int32_t> indices_, chunks_;
   Buffer<float> weights_;
 };
 

@@ -44,7 +44,7 @@ class Entries {
         __syncthreads();
         accumulate_logits(s, q_, k_, min(chunk, a_.strips.d - column));
       }
-      weigh_and_mask(s, a_.strips.log2_scale, shared_.slots, step, shared_.token);
+      weigh_and_mask(s, a_.strips.log2_scale, a_.strips.lists, shared_.slots, step, shared_.token);
       deposit(s);
     }
   }

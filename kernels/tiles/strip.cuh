@@ -19,6 +19,7 @@ constexpr int padded = chunk + 4;  // floats from row to row: no bank conflicts
 struct Slots {
   std::int32_t key_row[step_keys], cluster[step_keys], level[step_keys];
   std::int32_t lo[step_keys], hi[step_keys];
+  std::int32_t earlier[step_keys], rounds[step_keys];  // as in the slot's ColumnRun
   float weight[step_keys];
 };
 
@@ -40,7 +41,7 @@ __device__ inline Walk begin_walk(const Strip& strip, const Lists& lists) {
 
 struct Step {
   int keys;     // 0: there are no more
-  bool masked;  // the band excludes some pair
+  bool masked;  // some pair may not count
   bool even;    // 64 keys, all weights 1
 };
 
@@ -65,6 +66,7 @@ __device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weigh
       if (run.lo != -unbounded || run.hi != unbounded)
         step.masked |= !ordered || walk.least_row - (begin + taken - 1) < run.lo ||
                        walk.greatest_row - begin > run.hi;
+      step.masked |= run.rounds > 0;
       const std::int32_t weight = pair_weights ? run.pair_weight : run.weight;
       step.even &= weight < 0;
       for (int slot = thread; slot < step.keys + taken; slot += threads) {
@@ -76,6 +78,8 @@ __device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weigh
         slots.level[slot] = run.level;
         slots.lo[slot] = run.lo;
         slots.hi[slot] = run.hi;
+        slots.earlier[slot] = run.earlier;
+        slots.rounds[slot] = run.rounds;
         slots.weight[slot] = weight < 0 ? 0.0f : lists.weights[weight + position];
       }
       step.keys += taken;
@@ -88,6 +92,7 @@ __device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weigh
     if (slot < step.keys) continue;
     slots.key_row[slot] = -1;
     slots.cluster[slot] = slots.level[slot] = slots.lo[slot] = slots.hi[slot] = 0;
+    slots.earlier[slot] = slots.rounds[slot] = 0;
     slots.weight[slot] = -INFINITY;
   }
   return step;
@@ -129,10 +134,26 @@ __device__ __forceinline__ void accumulate_logits(float (&s)[RowsPerThread][keys
   }
 }
 
-/// Logits in log2 units, weighted; -inf where the band excludes a pair.
+/// Whether a pair counts: it lies in the band of the slot's run, and no earlier pass has counted
+/// it.
+__device__ inline bool counts(const Lists& lists, const Slots& slots, int slot,
+                              std::int32_t query) {
+  const std::int32_t apart = query - slots.cluster[slot];
+  if (apart < slots.lo[slot] || apart > slots.hi[slot]) return false;
+  for (int round = 0; round < slots.rounds[slot]; ++round) {
+    const std::int32_t* chunks =
+        lists.chunks + slots.earlier[slot] + static_cast<std::size_t>(2 * round) * lists.n;
+    const std::int32_t chunks_apart = chunks[query] - chunks[lists.n + slots.cluster[slot]];
+    if (chunks_apart == 0 || chunks_apart == 1) return false;
+  }
+  return true;
+}
+
+/// Logits in log2 units, weighted; -inf where a pair does not count.
 template <int RowsPerThread>
 __device__ __forceinline__ void weigh_and_mask(float (&s)[RowsPerThread][keys_per_thread],
-                                               float log2_scale, const Slots& slots, Step step,
+                                               float log2_scale, const Lists& lists,
+                                               const Slots& slots, Step step,
                                                const std::int32_t* row_cluster) {
   const int tx = static_cast<int>(threadIdx.x) % key_threads,
             ty = static_cast<int>(threadIdx.x) / key_threads;
@@ -143,10 +164,8 @@ __device__ __forceinline__ void weigh_and_mask(float (&s)[RowsPerThread][keys_pe
 #pragma unroll
     for (int i = 0; i < RowsPerThread; ++i) {
       s[i][j] = s[i][j] * log2_scale + weight;
-      if (step.masked) {
-        const std::int32_t apart = row_cluster[ty + row_threads * i] - slots.cluster[slot];
-        if (apart < slots.lo[slot] || apart > slots.hi[slot]) s[i][j] = -INFINITY;
-      }
+      if (step.masked && !counts(lists, slots, slot, row_cluster[ty + row_threads * i]))
+        s[i][j] = -INFINITY;
     }
   }
 }

@@ -18,6 +18,8 @@ struct Lists {
   const ColumnRun* runs = nullptr;
   const std::int32_t* indices = nullptr;
   const float* weights = nullptr;
+  const std::int32_t* chunks = nullptr;
+  std::int32_t n = 0;  // tokens
 };
 
 struct StripArgs {

@@ -57,7 +57,9 @@ class Layering {
                   .key_base = static_cast<std::int32_t>(pyramid_rows(flat_.n, level)),
                   .level = level,
                   .weight = append(list_.weights, flat.log2_weight),
-                  .pair_weight = append(list_.weights, flat.log2_pair_weight)};
+                  .pair_weight = append(list_.weights, flat.log2_pair_weight),
+                  .earlier = chunks_of(*flat.pass),
+                  .rounds = static_cast<std::int32_t>(flat.pass->earlier.size())};
     std::vector<RowGroup> groups;
     for (const TileGroup& group : flat.groups) {
       RowGroup& added = groups.emplace_back(RowGroup{group.rows, {}});
@@ -72,6 +74,23 @@ class Layering {
       }
     }
     return groups;
+  }
+
+  // Where the chunks of the rounds before a pass begin; the next pass has them and more.
+  std::int32_t chunks_of(const Pass& pass) {
+    const auto known = std::min(pass.earlier.size(), earlier_.size());
+    if (!std::equal(earlier_.begin(), earlier_.begin() + static_cast<std::ptrdiff_t>(known),
+                    pass.earlier.begin())) {
+      earlier_.clear();
+      first_chunk_ = std::ssize(list_.chunks);
+    }
+    for (std::size_t r = earlier_.size(); r < pass.earlier.size(); ++r) {
+      const Chunks& chunks = *pass.earlier[r];
+      list_.chunks.insert(list_.chunks.end(), chunks.query.begin(), chunks.query.end());
+      list_.chunks.insert(list_.chunks.end(), chunks.key.begin(), chunks.key.end());
+      earlier_.push_back(pass.earlier[r]);
+    }
+    return static_cast<std::int32_t>(first_chunk_);
   }
 
   // Adds `more` to `groups` if all row ranges are equal or disjoint; else returns false.
@@ -94,6 +113,8 @@ class Layering {
 
   const FlatTiles& flat_;
   TileList list_;
+  std::vector<std::shared_ptr<const Chunks>> earlier_;  // that list_.chunks ends with
+  std::ptrdiff_t first_chunk_ = 0;                      // where they begin
 };
 
 // A strip of the layer without its rows and runs. The query of a cluster is that of its first

@@ -31,6 +31,9 @@ struct ColumnRun {
   std::int32_t weight;       // log2 of the weight of position p is weights[weight + p]; -1: all 0
   std::int32_t pair_weight;  // the same for each pair of tokens, for entries of P
   std::int32_t lo, hi;
+  /// A pair does not count either if it meets in one of `rounds` Chunks, which begin at
+  /// chunks[earlier]: those of the n queries, those of the n keys, and again for the next round.
+  std::int32_t earlier, rounds;
 };
 
 /// Strips [first, last), no two of which share a query: they can run side by side.
@@ -59,7 +62,8 @@ struct TileList {
   std::vector<Layer> layers;
   std::vector<ColumnRun> group_runs;
   std::vector<std::int32_t> indices;
-  std::vector<float> weights;      // log2
+  std::vector<float> weights;  // log2
+  std::vector<std::int32_t> chunks;
   bool mean_queries = false;       // a cluster's query is the mean of its queries, else its first
   int query_top = 0, key_top = 0;  // highest levels
   bool dense = false;              // as FlatTiles::dense

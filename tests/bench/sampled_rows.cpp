@@ -43,7 +43,7 @@ void add_entries(const Pass& pass, CoarseQuery kind, const Problem& problem, Ind
     for (Index position = tile.cols.begin; position < tile.cols.end; ++position) {
       const auto p = static_cast<std::size_t>(position);
       const Index key = pass.cols.empty() ? position : pass.cols[p];
-      if (!tile.band.contains(cluster, key)) continue;
+      if (!tile.band.contains(cluster, key) || pass.leaves_out(cluster, key)) continue;
       const IndexRange keys = cluster_tokens(key, pass.key_level, n);
       Real product = 0;
       if (keys.size() == 1) {

@@ -1,6 +1,7 @@
 #include "bench/side_by_side.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "data/error.h"
 
@@ -38,10 +39,10 @@ Pass merge(const std::vector<Plan>& heads, std::size_t p) {
   Index row_offset = 0, col_offset = 0;
   for (Index h = 0; h < static_cast<Index>(heads.size()); ++h) {
     const Pass& pass = pass_of(heads[static_cast<std::size_t>(h)]);
-    require_same(pass.query_level == first.query_level && pass.key_level == first.key_level &&
-                 pass.rows.empty() == first.rows.empty() &&
-                 pass.cols.empty() == first.cols.empty() &&
-                 pass.weight.empty() == first.weight.empty());
+    require_same(
+        pass.query_level == first.query_level && pass.key_level == first.key_level &&
+        pass.rows.empty() == first.rows.empty() && pass.cols.empty() == first.cols.empty() &&
+        pass.weight.empty() == first.weight.empty() && pass.earlier.size() == first.earlier.size());
     append(out.rows, pass.rows, h * row_clusters);
     append(out.cols, pass.cols, h * col_clusters);
     out.weight.insert(out.weight.end(), pass.weight.begin(), pass.weight.end());
@@ -50,6 +51,15 @@ Pass merge(const std::vector<Plan>& heads, std::size_t p) {
           {shifted(tile.rows, row_offset), shifted(tile.cols, col_offset), tile.band});
     row_offset += positions(pass.rows, row_clusters);
     col_offset += positions(pass.cols, col_clusters);
+  }
+  for (std::size_t round = 0; round < first.earlier.size(); ++round) {
+    Chunks all;
+    for (const Plan& head : heads) {
+      const Chunks& chunks = *pass_of(head).earlier[round];
+      all.query.insert(all.query.end(), chunks.query.begin(), chunks.query.end());
+      all.key.insert(all.key.end(), chunks.key.begin(), chunks.key.end());
+    }
+    out.earlier.push_back(std::make_shared<const Chunks>(std::move(all)));
   }
   return out;
 }

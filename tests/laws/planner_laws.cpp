@@ -39,7 +39,7 @@ std::vector<bool> covered_pairs(const Plan& plan) {
           const IndexRange cols = cluster_tokens(at(pass.cols, c), pass.key_level, plan.n);
           for (Index i = rows.begin; i < rows.end; ++i)
             for (Index j = cols.begin; j < cols.end; ++j)
-              if (tile.band.contains(i, j))
+              if (tile.band.contains(i, j) && !pass.leaves_out(i, j))
                 covered[static_cast<std::size_t>(i * plan.n + j)] = true;
         }
   return covered;

@@ -51,6 +51,7 @@ VariantLaws hyper_laws();
 VariantLaws window_laws();
 VariantLaws longformer_laws();
 VariantLaws bigbird_laws();
+VariantLaws reformer_laws();
 VariantLaws kde_laws();
 VariantLaws linformer_laws();
 VariantLaws sinkhorn_laws();

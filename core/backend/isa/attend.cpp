@@ -144,6 +144,20 @@ void mask(float* s, int lanes, int key_count, const std::int32_t* lane_token,
     }
 }
 
+void leave_out(float* s, int lanes, int key_count, int rounds,
+               const std::int32_t* const* lane_chunk, const std::int32_t* const* key_chunk) {
+  for (int k = 0; k < key_count; ++k)
+    for (int lane = 0; lane < lanes; lane += width) {
+      IntVec met{};
+      for (int r = 0; r < rounds; ++r) {
+        const IntVec apart = load_int(lane_chunk[r] + lane) - splat_int(key_chunk[r][k]);
+        met |= (apart == splat_int(0)) | (apart == splat_int(1));
+      }
+      float* at = s + k * lanes + lane;
+      store(at, met ? splat(minus_infinity) : load(at));
+    }
+}
+
 bool softmax(float* s, int lanes, int key_count, float* maximum, float* sum, float* rescale) {
   bool moved = false;
   for (int lane = 0; lane < lanes; lane += width) {
@@ -291,9 +305,10 @@ void reduce(const float* s, int lanes, int count, int key_count, bool maximum, f
   }
 }
 
-const Loops loops{isa_name,         width,    pack,      logits,     add_weights, mask,  softmax,
-                  softmax_segments, multiply, normalise, accumulate, blend,       scale, score,
-                  choose_side,      add_rows, reduce};
+const Loops loops{
+    isa_name,         width,    pack,      logits,     add_weights, mask,  leave_out, softmax,
+    softmax_segments, multiply, normalise, accumulate, blend,       scale, score,     choose_side,
+    add_rows,         reduce};
 
 }  // namespace
 

@@ -68,6 +68,10 @@ struct Loops {
   void (*mask)(float* s, int lanes, int key_count, const std::int32_t* lane_token,
                const std::int32_t* key_token, std::int32_t lo, std::int32_t hi);
 
+  /// s = -inf where lane_chunk[r] - key_chunk[r] is 0 or 1 in some round r < rounds.
+  void (*leave_out)(float* s, int lanes, int key_count, int rounds,
+                    const std::int32_t* const* lane_chunk, const std::int32_t* const* key_chunk);
+
   /// One step of the streaming softmax: moves the running maximum, rescales the running sum, turns
   /// s into weights exp2(s - maximum) and adds them. rescale[lane] receives exp2(old - new
   /// maximum). Returns whether any maximum moved (else every rescale is 1).

@@ -1,0 +1,23 @@
+// Chunks divide the queries and the keys of a head, as attention over sorted tokens does (Reformer,
+// Kitaev et al. 2020, section 2).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data/matrix.h"
+
+namespace fovea {
+
+struct Chunks {
+  std::vector<std::int32_t> query, key;  // [n] the chunk of each query and of each key
+
+  /// Whether query i attends key j: of its own chunk, or of the chunk before it.
+  bool meet(Index i, Index j) const {
+    const std::int32_t apart =
+        query[static_cast<std::size_t>(i)] - key[static_cast<std::size_t>(j)];
+    return apart == 0 || apart == 1;
+  }
+};
+
+}  // namespace fovea
