@@ -21,21 +21,26 @@ void leave_from(Index key, const Support::Layer& layer, Index n, Arrivals& arriv
   };
   for (std::size_t t = group->first; t < group->last; ++t) {
     const Tile& tile = layer.pass->tiles[t];
-    if (!is_banded(*layer.pass, tile)) {
+    const bool banded = is_banded(*layer.pass, tile), whole = layer.pass->earlier.empty();
+    if (!banded && whole) {
       arrive(tile.cols);
       continue;
     }
-    const IndexRange band{std::max<Index>(0, key - tile.band.hi),
-                          std::min(n, key - tile.band.lo + 1)};
-    if (band.size() <= 0) continue;
-    const IndexRange near = layer.cols.near(tile.cols, band);
+    IndexRange band{0, n}, near = tile.cols;
+    if (banded) {
+      band = {std::max<Index>(0, key - tile.band.hi), std::min(n, key - tile.band.lo + 1)};
+      if (band.size() <= 0) continue;
+      near = layer.cols.near(tile.cols, band);
+    }
     if (near.size() <= 0) continue;
-    if (layer.cols.ascending(tile.cols)) {
+    if (whole && layer.cols.ascending(tile.cols)) {
       arrive(near);
       continue;
     }
-    for (Index p = near.begin; p < near.end; ++p)
-      if (band.contains(layer.cols.cluster(p))) arrive({p, p + 1});
+    for (Index p = near.begin; p < near.end; ++p) {
+      const Index j = layer.cols.cluster(p);
+      if ((!banded || band.contains(j)) && !layer.pass->leaves_out(key, j)) arrive({p, p + 1});
+    }
   }
 }
 
