@@ -10,11 +10,6 @@ namespace {
 
 constexpr float none = -std::numeric_limits<float>::infinity();
 
-// log2 (elu(x) + 1), without a branch, which would be mispredicted half of the time.
-float log2_elu(float x) {
-  return std::log2(std::max(x, 0.0f) + 1) + std::min(x, 0.0f) * std::numbers::log2e_v<float>;
-}
-
 // log2 e |x^|^2 / 2.
 double half_norm(const float* x, Index d, double scale) {
   double squares = 0;
@@ -59,8 +54,10 @@ void FeatureRows::keys(IndexRange tokens, int which, float* s) const {
       for (int r = 0; r < chunk; ++r)
         s[k * chunk + r] -= half_norm_[static_cast<std::size_t>(tokens.begin + k)];
   } else {
-    for (int k = 0; k < count; ++k)
-      for (int r = 0; r < features; ++r) s[k * chunk + r] = log2_elu(rows[k][which * chunk + r]);
+    for (int k = 0; k < count; ++k) {
+      std::copy_n(rows[k] + which * chunk, features, s + k * chunk);
+      loops_.log2_elu(s + k * chunk, features);
+    }
   }
   for (int k = 0; k < count; ++k) std::fill(s + k * chunk + features, s + (k + 1) * chunk, none);
 }
@@ -76,11 +73,10 @@ void FeatureRows::queries(const Index* queries, int count, int lanes, int which,
     loops_.pack(rows, count, lanes, d, unit_, packed.data());
     loops_.logits(packed.data(), lanes, d, directions, features, nullptr, s);
   } else {
-    for (int r = 0; r < features; ++r) {
-      for (int i = 0; i < count; ++i)
-        s[r * lanes + i] = log2_elu(problem_.q(queries[i], which * chunk + r));
-      std::fill(s + r * lanes + count, s + (r + 1) * lanes, 0.0f);
-    }
+    const float* rows[isa::max_lanes];
+    for (int i = 0; i < count; ++i) rows[i] = problem_.q.row(queries[i]) + which * chunk;
+    loops_.pack(rows, count, lanes, features, 1.0f, s);  // zeros beyond the count stay zeros
+    loops_.log2_elu(s, features * lanes);
   }
   std::fill(s + features * lanes, s + chunk * lanes, none);
 }

@@ -12,7 +12,7 @@ namespace fovea {
 class FeatureStrip {
  public:
   static constexpr int most = isa::usual_lanes;
-  static constexpr int most_causal = 32;  // queries of one piece under a causal mask
+  static constexpr int most_causal = 16;  // queries of one piece under a causal mask
 
   FeatureStrip(const FeatureRows& rows, const isa::Loops& loops);
 

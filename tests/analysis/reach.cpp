@@ -56,8 +56,7 @@ TEST_CASE("paths of two hops are the square of the matrix of pairs, of every var
   for (const bool causal : {false, true}) {
     const Problem problem = make_data(Data::gaussian, 61, 3, 4, causal);
     check_squares(make_instance(backend, problem, "window", {{"width", "5"}}));
-    check_squares(
-        make_instance(backend, problem, "reformer", {{"rounds", "3"}, {"chunk", "8"}}));
+    check_squares(make_instance(backend, problem, "reformer", {{"rounds", "3"}, {"chunk", "8"}}));
     check_squares(make_instance(backend, problem, "fixed",
                                 {{"stride", "8"}, {"summary", "2"}, {"heads", "first"}}));
     check_squares(

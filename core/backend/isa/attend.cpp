@@ -29,6 +29,29 @@ inline Vec exp2_of(Vec x) {
   return p * reinterpret_cast<Vec>(reinterpret_cast<IntVec>(shifted) << 23);
 }
 
+// log2 x for normal x > 0: with x = 2^e f, f in [sqrt(1/2), sqrt(2)) and s = (f - 1) / (f + 1), it
+// is e + 2 / ln 2 (s + s^3 / 3 + s^5 / 5 + ...), of which the terms from s^11 on are below 1e-9.
+inline Vec log2_of(Vec x) {
+  constexpr std::int32_t root = 0x3f3504f3;  // sqrt(1/2)
+  const IntVec bits = reinterpret_cast<IntVec>(x);
+  const IntVec exponent = (bits - splat_int(root)) >> 23;
+  const Vec f = reinterpret_cast<Vec>(bits - (exponent << 23));
+  const Vec s = (f - splat(1.0f)) / (f + splat(1.0f)), square = s * s;
+  Vec p = splat(0.320598898f);
+  p = p * square + splat(0.412198583f);
+  p = p * square + splat(0.577078016f);
+  p = p * square + splat(0.961796694f);
+  p = p * square + splat(2.88539008f);
+  return __builtin_convertvector(exponent, Vec) + p * s;
+}
+
+inline Vec log2_elu_of(Vec x) {
+  const IntVec positive = x > Vec{};
+  // x - x is 0, and NaN for what is not finite, so that nothing of the kind goes unseen.
+  return log2_of((positive ? x : Vec{}) + splat(1.0f)) +
+         (positive ? x - x : x * splat(1.44269504f));
+}
+
 typedef float Four __attribute__((vector_size(16)));
 typedef float UnalignedFour __attribute__((vector_size(16), aligned(4), may_alias));
 typedef std::int32_t FourInt __attribute__((vector_size(16)));
@@ -222,6 +245,16 @@ void softmax_segments(float* s, int lanes, const Segments& segments, float* maxi
   }
 }
 
+void log2_elu(float* x, int count) {
+  int i = 0;
+  for (; i + width <= count; i += width) store(x + i, log2_elu_of(load(x + i)));
+  if (i == count) return;
+  Vec rest{};
+  for (int k = i; k < count; ++k) rest[k - i] = x[k];
+  rest = log2_elu_of(rest);
+  for (int k = i; k < count; ++k) x[k] = rest[k - i];
+}
+
 void multiply(float* a, const float* b, int count) {
   for (int i = 0; i < count; i += width) store(a + i, load(a + i) * load(b + i));
 }
@@ -306,9 +339,9 @@ void reduce(const float* s, int lanes, int count, int key_count, bool maximum, f
 }
 
 const Loops loops{
-    isa_name,         width,    pack,      logits,     add_weights, mask,  leave_out, softmax,
-    softmax_segments, multiply, normalise, accumulate, blend,       scale, score,     choose_side,
-    add_rows,         reduce};
+    isa_name,         width,    pack,     logits,    add_weights, mask,  leave_out, softmax,
+    softmax_segments, log2_elu, multiply, normalise, accumulate,  blend, scale,     score,
+    choose_side,      add_rows, reduce};
 
 }  // namespace
 

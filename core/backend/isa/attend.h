@@ -81,6 +81,9 @@ struct Loops {
   void (*softmax_segments)(float* s, int lanes, const Segments& segments, float* maximum,
                            float* sum, float* rescale);
 
+  /// x[i] = log2(elu(x[i]) + 1): log2(1 + x) for x > 0, else x log2(e). NaN stays NaN.
+  void (*log2_elu)(float* x, int count);
+
   /// a[i] *= b[i]. count is a multiple of width.
   void (*multiply)(float* a, const float* b, int count);
 
