@@ -265,11 +265,11 @@ MarkedTable TimingTable::whole() const {
   return table;
 }
 
-// Makes rows lower where there are many, so that all are visible.
+// Makes rows lower where there are many, so that all are visible; very many are scrolled.
 void TimingTable::fit() {
-  constexpr int lowest = 16, highest = 28, margin = 4;
+  constexpr int lowest = 16, highest = 28, margin = 4, most_rows = 9;
   const int header = horizontalHeader()->height(), count = std::max(1, rowCount());
-  setMinimumHeight(header + 2 * margin + lowest * count);
+  setMinimumHeight(header + 2 * margin + lowest * std::min(count, most_rows));
   verticalHeader()->setDefaultSectionSize(
       std::clamp((height() - header - margin) / count, lowest, highest));
   int widest = 0;
