@@ -19,8 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double told_every = 2, written_every = 5;  // seconds
-constexpr Index steps_a_round = 5;                   // of each head, between reports
+constexpr double progress_every = 2, written_every = 5;  // seconds
+constexpr Index steps_a_round = 5;                       // of each head, between reports
 
 struct FitOptions {
   SourceOptions source;
@@ -33,7 +33,7 @@ struct FitOptions {
   bool json = false;
 };
 
-double seconds_since(Clock::time_point start) {
+double elapsed_seconds(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
@@ -104,8 +104,8 @@ class Fitting {
       write();
       while (!done()) {
         round(backend);
-        const double now = seconds_since(start_);
-        if (now - told >= told_every || told == 0) tell(told = now);
+        const double now = elapsed_seconds(start_);
+        if (now - told >= progress_every || told == 0) tell(told = now);
         if (now - written < written_every) continue;
         write();
         written = now;
@@ -126,7 +126,7 @@ class Fitting {
 
   FitReport report() {
     report_.output = options_.output;
-    report_.seconds = seconds_since(start_);
+    report_.seconds = elapsed_seconds(start_);
     report_.bootstrap = options_.bootstrap;
     report_.credit = options_.credit;
     for (std::size_t h = 0; h < trainers_.size(); ++h)

@@ -18,9 +18,9 @@
 namespace fovea {
 namespace {
 
-constexpr double figure_width = 6.75;  // inches
+constexpr double paper_width = 6.75;  // inches
 constexpr const char* list_name = "list";
-constexpr std::chrono::seconds told_every{3};
+constexpr std::chrono::seconds shown_every{3};
 
 struct PaperOptions {
   std::string name = list_name, output;
@@ -35,7 +35,7 @@ class ProgressLine {
   ProgressLine(const Progress& progress, std::ostream& out)
       : thread_([this, &progress, &out](std::stop_token stop) {
           std::unique_lock lock(mutex_);
-          while (!woken_.wait_for(lock, stop, told_every, [&] { return stop.stop_requested(); }))
+          while (!woken_.wait_for(lock, stop, shown_every, [&] { return stop.stop_requested(); }))
             out << format_number(100 * progress.fraction, 2) << " %\n" << std::flush;
         }) {}
 
@@ -119,7 +119,7 @@ void run_paper(const PaperOptions& options, const Console& console) {
                  .footer = figure.paper + ", computed by Fovea; " + backend->device() + ", " +
                            backend->precision(),
                  .rows = result.rows};
-    drawn.style.width = figure_width * points_per_inch;
+    drawn.style.width = paper_width * points_per_inch;
     write_figure(options.output, drawn);
   }
   if (options.json)

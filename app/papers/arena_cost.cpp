@@ -14,7 +14,7 @@ struct Shape {
 constexpr Shape shapes[] = {{1024, 1, 32}, {2048, 4, 512}, {4096, 4, 256}, {8192, 4, 128}};
 constexpr double stated_by_treeformer = 30;  // abstract: fewer operations in the attention layer
 
-PaperResult make(const PaperTask& task, Run& run) {
+PaperResult costs_on_the_arena(const PaperTask& task, Run& run) {
   SeriesPlot plot{.x_label = "n, tokens", .y_label = "multiply-adds over exact's"};
   for (const Variant& variant : variants()) plot.series.push_back({.name = variant.label});
   PaperResult result;
@@ -73,7 +73,7 @@ PaperFigure arena_cost_figure() {
           .paper = "Treeformer (Madaan et al. 2022), Tables 1, 3, 11",
           .title = "Multiply-adds on the shapes of the Long Range Arena",
           .sentence = "How many times fewer multiply-adds each variant takes than exact attention.",
-          .make = make};
+          .make = costs_on_the_arena};
 }
 
 }  // namespace fovea

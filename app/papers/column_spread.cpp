@@ -24,7 +24,7 @@ double alpha_of(const Computation& exact, Run& run) {
   return double(n) * std::ranges::max(squares);
 }
 
-PaperResult make(const PaperTask& task, Run& run) {
+PaperResult spread_of_columns(const PaperTask& task, Run& run) {
   const Source& source = task.example;
   CurvePlot plot{.x_label = "head of the layer, the least α first", .y_label = "log₁₀ α"};
   std::vector<double> all;
@@ -84,7 +84,7 @@ PaperFigure column_spread_figure() {
       .paper = "HyperAttention (Han et al. 2023), section 4.3",
       .title = "Column spread α of real heads",
       .sentence = "How far the largest column norm of attention is from that of uniform attention.",
-      .make = make};
+      .make = spread_of_columns};
 }
 
 }  // namespace fovea

@@ -10,8 +10,8 @@
 namespace fovea {
 namespace {
 
-constexpr Index steps = 300, steps_between = 50;
-constexpr Index layer = 1, head = 1;  // of the bundled encoder; 0 where there are fewer
+constexpr Index all_steps = 300, steps_between = 50;
+constexpr Index shown_layer = 1, shown_head = 1;  // of the bundled encoder; 0 where there are fewer
 
 LeafSnapshot snapshot_of(const LearnedTree& learned, const Problem& problem, const Backend& backend,
                          Run& run) {
@@ -22,13 +22,14 @@ LeafSnapshot snapshot_of(const LearnedTree& learned, const Problem& problem, con
   return snapshot;
 }
 
-PaperResult make(const PaperTask& task, Run& run) {
+PaperResult leaves_while_learning(const PaperTask& task, Run& run) {
   const auto layers = static_cast<Index>(task.example.layers.size());
   const HeadChoice choice{
-      .layer = std::min(layer, layers - 1),
+      .layer = std::min(shown_layer, layers - 1),
       .head = std::min(
           head,
-          task.example.layers[static_cast<std::size_t>(std::min(layer, layers - 1))].heads() - 1)};
+          task.example.layers[static_cast<std::size_t>(std::min(shown_layer, layers - 1))].heads() -
+              1)};
   const Problem problem = problem_of(task.example, choice);
   const Variant& variant = find_variant("tf");
   const Fit fit = fit_of(variant, defaults(variant.schema));
@@ -44,8 +45,8 @@ PaperResult make(const PaperTask& task, Run& run) {
   for (Index done = 0;; done += steps_between) {
     trainer.learn(done, quiet);
     record.add(snapshot_of(trainer.current(quiet), problem, task.backend, quiet));
-    run.reached(double(done) / double(steps));
-    if (done >= steps) break;
+    run.reached(double(done) / double(all_steps));
+    if (done >= all_steps) break;
   }
   record.curve = trainer.curve();
   const CurvePoint &first = record.curve.front(), &last = record.curve.back();
@@ -85,7 +86,7 @@ PaperFigure leaf_distribution_figure() {
           .paper = "Treeformer (Madaan et al. 2022), Figure 4",
           .title = "Leaves of a tree while it learns",
           .sentence = "How the keys of a head spread over the leaves of a tree that learns.",
-          .make = make};
+          .make = leaves_while_learning};
 }
 
 }  // namespace fovea

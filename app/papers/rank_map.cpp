@@ -9,8 +9,8 @@
 namespace fovea {
 namespace {
 
-constexpr Index leaf = 4;
-constexpr double tolerance = 1e-3;
+constexpr Index leaf_side = 4;
+constexpr double sum_left_out = 1e-3;
 
 /// The greatest rank among blocks of a level.
 double rank_at(const RankMap& map, int level) {
@@ -20,14 +20,14 @@ double rank_at(const RankMap& map, int level) {
   return rank;
 }
 
-PaperResult make(const PaperTask& task, Run& run) {
+PaperResult ranks_of_equation_13(const PaperTask& task, Run& run) {
   const Matrix a = open_source("synthetic:hmatrix?n=16").layers.front().attention.read(0);
   const Index n = a.rows();
   const Entries entries = [&](IndexRange rows, IndexRange cols) {
     return Matrix::copy_of({a.row(rows.begin) + cols.begin, rows.size(), cols.size(), a.stride()});
   };
   const RankMap map =
-      map_ranks(n, entries, {.leaf = leaf, .tolerance = tolerance}, task.backend, run);
+      map_ranks(n, entries, {.leaf = leaf_side, .tolerance = sum_left_out}, task.backend, run);
   const RankMap whole = map_ranks(n, entries, {.leaf = n, .tolerance = 0.1}, task.backend, run);
   PaperResult result{
       .numbers = {{"rank_diagonal", "Rank of the 4 × 4 blocks on the diagonal", 4, rank_at(map, 0)},
@@ -40,8 +40,8 @@ PaperResult make(const PaperTask& task, Run& run) {
                 "values whose sum is below ε = 0.001."},
       .rows = {}};
   ViewSettings settings{.norm = Norm::linear};
-  settings.rank_leaf = leaf;
-  settings.rank_tolerance = tolerance;
+  settings.rank_leaf = leaf_side;
+  settings.rank_tolerance = sum_left_out;
   for (const View view : {View::heatmap, View::rank}) {
     Panel panel = make_matrix_panel(view, a, settings, {0, n}, {0, n}, n, task.backend, run);
     panel.title = view == View::rank ? "Rank map, Eq. 13" : "A = exp(S), Eq. 12";
@@ -58,7 +58,7 @@ PaperFigure rank_map_figure() {
           .paper = "H-Transformer-1D (Zhu & Soricut 2021), Eq. 11-13",
           .title = "Ranks of the blocks of a matrix of full rank",
           .sentence = "A has full rank, but its blocks off the diagonal have rank 2.",
-          .make = make};
+          .make = ranks_of_equation_13};
 }
 
 }  // namespace fovea

@@ -10,12 +10,12 @@ namespace {
 
 constexpr double stated_causal = 5;  // abstract: times faster, at this length
 constexpr Index stated_at = 131072;
-constexpr double seconds = 90;  // of measuring each mask
+constexpr double seconds_a_mask = 90;  // of measuring
 
 Sweep measure(const Problem& head, const PaperTask& task, Run run) {
   const Variant& hyper = find_variant("hyper");
   Sweeper sweeper(head, {{hyper.id, defaults(hyper.schema), 0}},
-                  {.longest = head.n(), .seconds = seconds});
+                  {.longest = head.n(), .seconds = seconds_a_mask});
   while (sweeper.step(task.backend, run)) {
     const double spent = sweeper.seconds_spent();
     run.reached(spent / (spent + sweeper.seconds_left()));
@@ -40,7 +40,7 @@ void add_numbers(const Sweep& sweep, bool causal, PaperResult& result) {
                          ".");
 }
 
-PaperResult make(const PaperTask& task, Run& run) {
+PaperResult times_against_length(const PaperTask& task, Run& run) {
   const Source source =
       open_source("synthetic:gaussian?n=" + std::to_string(task.longest) + "&d=64");
   PaperResult result;
@@ -75,7 +75,7 @@ PaperFigure running_time_figure() {
           .title = "Time against n, and from where on HyperAttention is faster",
           .sentence =
               "How long exact attention and HyperAttention take, with and without a causal mask.",
-          .make = make};
+          .make = times_against_length};
 }
 
 }  // namespace fovea

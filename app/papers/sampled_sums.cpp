@@ -10,9 +10,9 @@
 namespace fovea {
 namespace {
 
-constexpr int seeds = 1000;
+constexpr int seed_count = 1000;
 constexpr int sample_counts[] = {16, 32, 64, 128, 256};
-constexpr double interval = 1.96;  // standard errors: 95 % of a normal distribution
+constexpr double normal_interval = 1.96;  // standard errors: 95 % of a normal distribution
 
 struct Estimates {
   double mean = 0;        // of D~ / D over rows and seeds
@@ -39,7 +39,7 @@ Estimates estimates_of(const std::vector<std::vector<double>>& ratio) {
     estimated.push_back(i);
     out.mean += mean;
     deviations.push_back(deviation);
-    out.covered += std::abs(mean - 1) <= interval * deviation / std::sqrt(count);
+    out.covered += std::abs(mean - 1) <= normal_interval * deviation / std::sqrt(count);
   }
   out.rows = double(deviations.size());
   if (deviations.empty()) return out;
@@ -75,7 +75,7 @@ double slope_of(const std::vector<std::pair<double, double>>& points) {
   return above / below;
 }
 
-PaperResult make(const PaperTask& task, Run& run) {
+PaperResult estimates_of_row_sums(const PaperTask& task, Run& run) {
   const Session session = first_session(task.example);
   const Problem problem =
       problem_of(task.example, {.layer = session.layer, .head = session.head, .causal = false});
@@ -90,7 +90,7 @@ PaperResult make(const PaperTask& task, Run& run) {
   double done = 0;
   for (const int samples : sample_counts) {
     std::vector<std::vector<double>> ratio;
-    for (int seed = 0; seed < seeds; ++seed) {
+    for (int seed = 0; seed < seed_count; ++seed) {
       const Computation sampled = compute(problem,
                                           {.variant = &hyper,
                                            .values = values_with(hyper, problem.n(), samples),
@@ -99,7 +99,7 @@ PaperResult make(const PaperTask& task, Run& run) {
       auto& of_seed = ratio.emplace_back();
       for (std::size_t i = 0; i < exact.output.lse.size(); ++i)
         of_seed.push_back(std::exp(double(sampled.output.lse[i]) - double(exact.output.lse[i])));
-      run.reached(++done / double(seeds * std::size(sample_counts)));
+      run.reached(++done / double(seed_count * std::size(sample_counts)));
     }
     const Estimates found = estimates_of(ratio);
     const std::string m = "m = " + std::to_string(samples);
@@ -130,7 +130,7 @@ PaperResult make(const PaperTask& task, Run& run) {
   result.notes = {
       task.example.name + ", " + layer_label(task.example, session.layer) + ", head " +
           std::to_string(session.head) + ", n = " + std::to_string(problem.n()) + ", " +
-          std::to_string(seeds) +
+          std::to_string(seed_count) +
           " seeds, each with a hash of its own. Keys are drawn uniformly "
           "with replacement, each counted n/m times unless it is in the query's block.",
       "Such an estimate is unbiased and its deviation falls as 1/√m, whatever the head; how large "
@@ -153,7 +153,7 @@ PaperFigure sampled_sum_figure() {
       .paper = "HyperAttention (Han et al. 2023), Algorithm 2 and Lemma 1",
       .title = "Bias and variance of sampled row sums",
       .sentence = "Whether row sums from sampled keys are right on average, and how they spread.",
-      .make = make};
+      .make = estimates_of_row_sums};
 }
 
 }  // namespace fovea

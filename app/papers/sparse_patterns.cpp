@@ -8,8 +8,8 @@
 namespace fovea {
 namespace {
 
-constexpr Index n = 64;  // a sequence of 8 x 8 pixels, as Figure 3 draws
-constexpr const char* stride = "8";
+constexpr Index tokens = 64;  // a sequence of 8 x 8 pixels, as Figure 3 draws
+constexpr const char* stride_text = "8";
 
 struct Pattern {
   std::string id, variant;
@@ -24,14 +24,14 @@ Values values_of(const Pattern& pattern) {
   return values;
 }
 
-PaperResult make(const PaperTask& task, Run& run) {
-  const Source source = open_source("synthetic:gaussian?n=" + std::to_string(n) + "&d=16");
+PaperResult factorized_patterns(const PaperTask& task, Run& run) {
+  const Source source = open_source("synthetic:gaussian?n=" + std::to_string(tokens) + "&d=16");
   const Problem problem = problem_of(source, {.causal = true});
   const Computation exact = compute(problem, {.variant = &reference_variant()}, task.backend, run);
   const Pattern patterns[] = {
       {"exact", "exact", {}, "Full attention"},
-      {"strided", "strided", {{"stride", stride}}, "Strided, l = 8"},
-      {"fixed", "fixed", {{"stride", stride}, {"summary", "2"}}, "Fixed, l = 8, c = 2"}};
+      {"strided", "strided", {{"stride", stride_text}}, "Strided, l = 8"},
+      {"fixed", "fixed", {{"stride", stride_text}, {"summary", "2"}}, "Fixed, l = 8, c = 2"}};
   PaperResult result;
   result.rows.emplace_back();
   for (const Pattern& pattern : patterns) {
@@ -54,8 +54,8 @@ PaperResult make(const PaperTask& task, Run& run) {
                               .backend = task.backend,
                               .sequence = source.sequence,
                               .settings = settings,
-                              .rows = {0, n},
-                              .cols = {0, n}},
+                              .rows = {0, tokens},
+                              .cols = {0, tokens}},
                              run);
     panel.title = pattern.title;
     panel.subtitle.clear();
@@ -76,7 +76,7 @@ PaperFigure sparse_pattern_figure() {
           .paper = "Sparse Transformer (Child et al. 2019), Figure 3",
           .title = "Factorized attention patterns",
           .sentence = "Which keys each query attends, and that two layers connect every pair.",
-          .make = make};
+          .make = factorized_patterns};
 }
 
 }  // namespace fovea

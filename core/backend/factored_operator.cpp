@@ -10,7 +10,7 @@ namespace {
 
 constexpr Index most_weights = Index{1} << 24;  // of A, which are in memory together
 
-double half_norm(const float* x, Index d, double scale) {
+double half_square_norm(const float* x, Index d, double scale) {
   double squares = 0;
   for (Index c = 0; c < d; ++c) squares += static_cast<double>(x[c]) * static_cast<double>(x[c]);
   return scale * squares / 2;
@@ -49,7 +49,7 @@ class LogFeatures {
     Matrix out = of_tokens(problem_.k);
     for (Index j = 0; exponential() && j < tokens(); ++j)
       out(j, problem_.d()) =
-          static_cast<float>(half_norm(problem_.k.row(j), problem_.d(), problem_.scale));
+          static_cast<float>(half_square_norm(problem_.k.row(j), problem_.d(), problem_.scale));
     return out;
   }
   Matrix of_queries() const {
@@ -60,7 +60,7 @@ class LogFeatures {
   /// log of the factor that all features of a query have in common.
   double log_factor(Index query) const {
     if (!exponential()) return 0;
-    return -half_norm(problem_.q.row(query), problem_.d(), problem_.scale) -
+    return -half_square_norm(problem_.q.row(query), problem_.d(), problem_.scale) -
            std::log(static_cast<double>(features_));
   }
 

@@ -62,7 +62,7 @@ class FeatureOperator final : public Operator {
     for (Index i = 0; i < n(); ++i) {
       const auto at = static_cast<std::size_t>(i);
       out.lse[at] = static_cast<float>(std::numbers::ln2 *
-                                       (static_cast<double>(log2_sums[at]) + rows_.log2_factor(i)));
+                                       (static_cast<double>(out.lse[at]) + rows_.log2_factor(i)));
     }
     log2_sums_ = std::move(log2_sums);
     return out;
@@ -132,6 +132,7 @@ class FeatureOperator final : public Operator {
     });
   }
 
+  // Until its factor is known, out.lse is the log2 of the sum without it.
   static void finish(const FeatureStrip& strip, IndexRange queries, Output& out,
                      std::vector<float>& log2_sums) {
     strip.divide(out.z, queries.begin);

@@ -8,8 +8,6 @@
 namespace fovea {
 namespace {
 
-constexpr float none = -std::numeric_limits<float>::infinity();
-
 // log2 e |x^|^2 / 2.
 double half_norm(const float* x, Index d, double scale) {
   double squares = 0;
@@ -59,7 +57,8 @@ void FeatureRows::keys(IndexRange tokens, int which, float* s) const {
       loops_.log2_elu(s + k * chunk, features);
     }
   }
-  for (int k = 0; k < count; ++k) std::fill(s + k * chunk + features, s + (k + 1) * chunk, none);
+  for (int k = 0; k < count; ++k)
+    std::fill(s + k * chunk + features, s + (k + 1) * chunk, log2_of_zero);
 }
 
 void FeatureRows::queries(const Index* queries, int count, int lanes, int which, float* s) const {
@@ -78,7 +77,7 @@ void FeatureRows::queries(const Index* queries, int count, int lanes, int which,
     loops_.pack(rows, count, lanes, features, 1.0f, s);  // zeros beyond the count stay zeros
     loops_.log2_elu(s, features * lanes);
   }
-  std::fill(s + features * lanes, s + chunk * lanes, none);
+  std::fill(s + features * lanes, s + chunk * lanes, log2_of_zero);
 }
 
 double FeatureRows::log2_factor(Index query) const {

@@ -2,6 +2,7 @@
 // as logarithms they can be neither too large nor too small for a float.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "backend/isa/attend.h"
@@ -9,6 +10,8 @@
 #include "plan/plan.h"
 
 namespace fovea {
+
+inline constexpr float log2_of_zero = -std::numeric_limits<float>::infinity();
 
 class FeatureRows {
  public:

@@ -7,7 +7,6 @@
 namespace fovea {
 namespace {
 
-constexpr float none = -std::numeric_limits<float>::infinity();
 constexpr int chunk = FeatureRows::chunk;
 
 }  // namespace
@@ -28,9 +27,9 @@ void FeatureStrip::begin(std::span<const Index> queries) {
   lanes_ = (count + isa::range_lanes - 1) / isa::range_lanes * isa::range_lanes;
   for (int c = 0; c < rows_.chunks(); ++c)
     rows_.queries(queries.data(), count, lanes_, c, query_.data() + c * chunk * lanes_);
-  std::fill_n(maximum_, lanes_, none);
+  std::fill_n(maximum_, lanes_, log2_of_zero);
   std::fill_n(sum_, lanes_, 0.0f);
-  std::fill_n(largest_, lanes_, none);
+  std::fill_n(largest_, lanes_, log2_of_zero);
   for (Index r = 0; r < rows_.padded(); ++r)
     for (int i = 0; i < lanes_; ++i)
       largest_[i] = std::max(largest_[i], query_[static_cast<std::size_t>(r * lanes_ + i)]);
@@ -80,7 +79,7 @@ void FeatureStrip::pair_logits(IndexRange tokens) {
   alignas(64) float maximum[most], sum[most], rescale[most];
   make_keys(tokens);
   for (Index k = 0; k < tokens.size(); ++k) {
-    std::fill_n(maximum, lanes_, none);
+    std::fill_n(maximum, lanes_, log2_of_zero);
     std::fill_n(sum, lanes_, 0.0f);
     for (int c = 0; c < rows_.chunks(); ++c) {
       std::copy_n(query_.data() + c * chunk * lanes_, chunk * lanes_, copy_.data());
@@ -90,7 +89,8 @@ void FeatureStrip::pair_logits(IndexRange tokens) {
     }
     for (int i = 0; i < lanes_; ++i) {
       const bool past = i < std::ssize(queries_) && tokens.begin + k <= queries_[i];
-      s_[static_cast<std::size_t>(k * lanes_ + i)] = past ? maximum[i] + std::log2(sum[i]) : none;
+      s_[static_cast<std::size_t>(k * lanes_ + i)] =
+          past ? maximum[i] + std::log2(sum[i]) : log2_of_zero;
     }
   }
 }
@@ -110,7 +110,7 @@ void FeatureStrip::divide(Matrix& z, Index first) const {
 }
 
 float FeatureStrip::log2_sum(int lane) const {
-  return sum_[lane] != 0 ? maximum_[lane] + std::log2(sum_[lane]) : none;
+  return sum_[lane] != 0 ? maximum_[lane] + std::log2(sum_[lane]) : log2_of_zero;
 }
 
 // phi(q_i) . phi(k_j) / D_i = sum over r of 2^(a_ir + top_r - D_i) 2^(b_jr - top_r), top_r being
@@ -121,7 +121,7 @@ void FeatureStrip::factored_entries(IndexRange tokens, const float* sums, float*
   make_keys(tokens);
   for (int c = 0; c < rows_.chunks(); ++c) {
     float* of_keys = key_.data() + static_cast<Index>(c) * keys * chunk;
-    std::fill_n(top, chunk, none);
+    std::fill_n(top, chunk, log2_of_zero);
     for (int k = 0; k < keys; ++k)
       for (int r = 0; r < chunk; ++r) top[r] = std::max(top[r], of_keys[k * chunk + r]);
     loops_.normalise(of_keys, chunk, keys, top, 0);
@@ -153,7 +153,7 @@ IndexRange FeatureStrip::block_tokens(Index block) const {
 
 void FeatureStrip::entries(Index block, std::span<const float> log2_sums, bool causal, float* s) {
   alignas(64) float sums[most];
-  std::fill_n(sums, lanes_, none);
+  std::fill_n(sums, lanes_, log2_of_zero);
   std::ranges::copy(log2_sums, sums);
   const IndexRange tokens = block_tokens(block);
   const auto [first, last] = std::ranges::minmax(queries_);

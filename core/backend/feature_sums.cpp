@@ -5,14 +5,8 @@
 #include <limits>
 
 namespace fovea {
-namespace {
-
-constexpr float none = -std::numeric_limits<float>::infinity();
-
-}  // namespace
-
 FeatureSums::FeatureSums(int features, Index dv)
-    : maximum(static_cast<std::size_t>(features), none),
+    : maximum(static_cast<std::size_t>(features), log2_of_zero),
       sum(static_cast<std::size_t>(features), 0.0f),
       values(features, dv) {}
 
@@ -46,7 +40,7 @@ void FeatureSums::add(const FeatureRows& rows, IndexRange tokens, int chunk, Mat
 
 void FeatureSums::add(const FeatureSums& other) {
   for (std::size_t r = 0; r < sum.size(); ++r) {
-    if (other.maximum[r] == none) continue;
+    if (other.maximum[r] == log2_of_zero) continue;
     const float top = std::max(maximum[r], other.maximum[r]);
     const double ours = std::exp2(static_cast<double>(maximum[r]) - static_cast<double>(top)),
                  theirs =
@@ -66,7 +60,7 @@ void FeatureSums::means(std::vector<float>& log2_sum, Matrix& mean) const {
   log2_sum.resize(sum.size());
   for (std::size_t r = 0; r < sum.size(); ++r) {
     const bool any = sum[r] != 0;
-    log2_sum[r] = any ? maximum[r] + std::log2(sum[r]) : none;
+    log2_sum[r] = any ? maximum[r] + std::log2(sum[r]) : log2_of_zero;
     const float share = any ? 1 / sum[r] : 0;
     for (Index c = 0; c < values.cols(); ++c)
       mean(static_cast<Index>(r), c) = share * values(static_cast<Index>(r), c);

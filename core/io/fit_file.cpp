@@ -13,11 +13,12 @@
 namespace fovea {
 namespace {
 
-using Member = std::vector<float> TrainerState::*;
-constexpr std::pair<const char*, Member> arrays[] = {{"fit_parameters", &TrainerState::parameters},
-                                                     {"fit_first", &TrainerState::first},
-                                                     {"fit_second", &TrainerState::second},
-                                                     {"fit_best", &TrainerState::best}};
+using StateArray = std::vector<float> TrainerState::*;
+constexpr std::pair<const char*, StateArray> arrays[] = {
+    {"fit_parameters", &TrainerState::parameters},
+    {"fit_first", &TrainerState::first},
+    {"fit_second", &TrainerState::second},
+    {"fit_best", &TrainerState::best}};
 
 /// JSON has no NaN, which is the held-out error where no row is held out.
 Json number(double value) {
@@ -70,7 +71,8 @@ TrainerState state_of(const Json& json, std::size_t longest) {
   return state;
 }
 
-OutTensor array_tensor(const std::vector<TrainerState>& states, const char* name, Member member) {
+OutTensor array_tensor(const std::vector<TrainerState>& states, const char* name,
+                       StateArray member) {
   std::size_t longest = 0;
   for (const TrainerState& state : states) longest = std::max(longest, state.best.size());
   std::vector<float> values;
@@ -96,7 +98,7 @@ const NamedTensor& require_array(const TensorFile& file, const char* name, Index
   return *found;
 }
 
-void read_array(const TensorFile& file, const char* name, Member member,
+void read_array(const TensorFile& file, const char* name, StateArray member,
                 std::vector<TrainerState>& states) {
   const auto heads = static_cast<Index>(states.size());
   const NamedTensor& tensor = require_array(file, name, heads);

@@ -10,7 +10,7 @@
 namespace fovea {
 namespace {
 
-constexpr std::uint32_t value_purpose = 10, row_purpose = 11;
+constexpr std::uint32_t value_draw_purpose = 10, row_draw_purpose = 11;
 
 void check_tokens(const std::vector<std::int32_t>& tokens, Index n, const std::string& name) {
   for (const std::int32_t token : tokens)
@@ -102,8 +102,8 @@ void plan_hyper_theory(const Problem& problem, const HyperTheory& theory, Planni
     const auto random = [&](std::uint32_t purpose) {
       return Random(planning.seed, stream_of(purpose, problem.head));
     };
-    if (values.empty()) values = draw_by(p, theory.sizes.samples, random(value_purpose));
-    if (rows.empty()) rows = draw_rows(n, theory.sizes.samples, random(row_purpose));
+    if (values.empty()) values = draw_by(p, theory.sizes.samples, random(value_draw_purpose));
+    if (rows.empty()) rows = draw_rows(n, theory.sizes.samples, random(row_draw_purpose));
     tiles.passes.push_back(value_pass(n, values, p));
   }
 

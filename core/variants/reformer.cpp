@@ -21,7 +21,7 @@
 namespace fovea {
 namespace {
 
-constexpr std::uint32_t rotation_purpose = 10;
+constexpr std::uint32_t rotation_purpose = 12;
 constexpr std::int32_t most_buckets = 1 << 30;
 
 struct ReformerParameters {
