@@ -27,7 +27,7 @@ PaperResult leaves_while_learning(const PaperTask& task, Run& run) {
   const HeadChoice choice{
       .layer = std::min(shown_layer, layers - 1),
       .head = std::min(
-          head,
+          shown_head,
           task.example.layers[static_cast<std::size_t>(std::min(shown_layer, layers - 1))].heads() -
               1)};
   const Problem problem = problem_of(task.example, choice);
