@@ -27,15 +27,21 @@ double covered(const BlockSide& rows, IndexRange r, const BlockSide& cols, Index
   return sum;
 }
 
-// Pairs of two pieces that a band counts and the pass does not leave out.
-double new_pairs(const Pass& pass, const BlockSide& rows, IndexRange r, const BlockSide& cols,
-                 IndexRange c, const Band& band) {
+// Pairs of two pieces that a band counts, the pass does not leave out and the mask, if any, admits.
+double new_pairs(const Pass& pass, const PairMask* mask, const BlockSide& rows, IndexRange r,
+                 const BlockSide& cols, IndexRange c, const Band& band) {
   Index count = 0;
-  for (Index a = r.begin; a < r.end; ++a)
-    for (Index b = c.begin; b < c.end; ++b) {
-      const Index i = rows.token(a), j = cols.token(b);
-      count += band.contains(i, j) && !pass.leaves_out(i, j);
+  for (Index a = r.begin; a < r.end; ++a) {
+    const Index i = rows.token(a);
+    if (mask && cols.contiguous()) {
+      count += mask->count(i, {std::max(c.begin, i - band.hi), std::min(c.end, i - band.lo + 1)});
+      continue;
     }
+    for (Index b = c.begin; b < c.end; ++b) {
+      const Index j = cols.token(b);
+      count += band.contains(i, j) && !pass.leaves_out(i, j) && (!mask || mask->admits(i, j));
+    }
+  }
   return static_cast<double>(count);
 }
 
@@ -78,13 +84,14 @@ Matrix block_fill(const Plan& plan, IndexRange rows, IndexRange cols, Index bloc
       if (row_pieces.empty()) continue;
       for (std::size_t t = group.first; t < group.last; ++t) {
         const Tile& tile = layer.pass->tiles[t];
-        const bool banded = is_banded(*layer.pass, tile), repeats = !layer.pass->earlier.empty();
+        const bool banded = is_banded(*layer.pass, tile),
+                   some = plan.mask || !layer.pass->earlier.empty();
         const auto& col_pieces = col_side.split(tile.cols);
         for (const auto& r : row_pieces) {
           double* row = pairs.data() + r.block * across;
           for (const auto& c : col_pieces)
-            row[c.block] += repeats
-                                ? new_pairs(*layer.pass, row_side, r.at, col_side, c.at, tile.band)
+            row[c.block] += some ? new_pairs(*layer.pass, plan.mask.get(), row_side, r.at, col_side,
+                                             c.at, tile.band)
                             : banded ? covered(row_side, r.at, col_side, c.at, tile.band)
                                      : r.tokens() * c.tokens();
         }

@@ -26,12 +26,7 @@ std::vector<Index> some_of(IndexRange tokens) {
 double logit_variance(const Problem& p, IndexRange rows, IndexRange cols) {
   std::vector<double> logits;
   for (const Index i : some_of(rows))
-    for (const Index j : some_of(cols)) {
-      double sum = 0;
-      for (Index c = 0; c < p.d(); ++c)
-        sum += static_cast<double>(p.q(i, c)) * static_cast<double>(p.k(j, c));
-      logits.push_back(p.scale * sum);
-    }
+    for (const Index j : some_of(cols)) logits.push_back(p.logit(i, j));
   double mean = 0, squares = 0;
   for (const double s : logits) mean += s / static_cast<double>(logits.size());
   for (const double s : logits) squares += (s - mean) * (s - mean);

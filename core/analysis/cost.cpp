@@ -36,17 +36,22 @@ double merged_pairs(const Side& rows, const Side& cols, const Tile& tile) {
   return sum;
 }
 
-// Pairs that no earlier pass has counted, one by one.
-double new_pairs(const Pass& pass, const Tile& tile) {
+// Pairs that the mask admits and no earlier pass has counted.
+double new_pairs(const Pass& pass, const Tile& tile, const PairMask* mask) {
   const auto token = [](const std::vector<std::int32_t>& order, Index p) {
     return order.empty() ? p : Index{order[static_cast<std::size_t>(p)]};
   };
   Index count = 0;
   for (Index r = tile.rows.begin; r < tile.rows.end; ++r) {
     const Index i = token(pass.rows, r);
+    if (mask && pass.cols.empty()) {
+      count += mask->count(i, {std::max(tile.cols.begin, i - tile.band.hi),
+                               std::min(tile.cols.end, i - tile.band.lo + 1)});
+      continue;
+    }
     for (Index c = tile.cols.begin; c < tile.cols.end; ++c) {
       const Index j = token(pass.cols, c);
-      count += tile.band.contains(i, j) && !pass.leaves_out(i, j);
+      count += tile.band.contains(i, j) && !pass.leaves_out(i, j) && (!mask || mask->admits(i, j));
     }
   }
   return static_cast<double>(count);
@@ -63,7 +68,8 @@ double bytes_of(const Pass& pass) {
                              sizeof(float) * pass.weight.size() + sizeof(Tile) * pass.tiles.size());
 }
 
-void count_tiles(const TilePlan& plan, Index n, double d, double dv, Cost& cost) {
+void count_tiles(const TilePlan& plan, const PairMask* mask, Index n, double d, double dv,
+                 Cost& cost) {
   int query_top = 0, key_top = 0;
   std::set<const Chunks*> counted;  // passes share them
   for (const Pass& pass : plan.passes) {
@@ -71,9 +77,9 @@ void count_tiles(const TilePlan& plan, Index n, double d, double dv, Cost& cost)
     key_top = std::max(key_top, pass.key_level);
     const Side rows(pass.rows, pass.query_level, n), cols(pass.cols, pass.key_level, n);
     for (const Tile& tile : pass.tiles)
-      cost.pairs += !pass.earlier.empty()   ? new_pairs(pass, tile)
-                    : is_banded(pass, tile) ? merged_pairs(rows, cols, tile)
-                                            : product(tile.rows, tile.cols);
+      cost.pairs += mask || !pass.earlier.empty() ? new_pairs(pass, tile, mask)
+                    : is_banded(pass, tile)       ? merged_pairs(rows, cols, tile)
+                                                  : product(tile.rows, tile.cols);
     cost.bytes += bytes_of(pass);
     for (const auto& chunks : pass.earlier) counted.insert(chunks.get());
   }
@@ -106,7 +112,8 @@ void count_nodes(const NodePlan& plan, bool causal, Index n, double dv, Cost& co
 }
 
 void count_projected(const ProjectedPlan& plan, Index n, double dv, Cost& cost) {
-  count_tiles(plan.tiles, plan.queries.rows(), static_cast<double>(plan.queries.cols()), dv, cost);
+  count_tiles(plan.tiles, nullptr, plan.queries.rows(), static_cast<double>(plan.queries.cols()),
+              dv, cost);
   const double mixes = static_cast<double>(plan.mix.rows()) * static_cast<double>(n);
   cost.multiply_adds += mixes * dv;  // each mixture is one of the same place of all blocks
   cost.bytes += sizeof(float) * (static_cast<double>(plan.queries.rows()) * 2 *
@@ -128,21 +135,21 @@ void count_features(const FeaturePlan& plan, Index n, double d, double dv, Cost&
 
 }  // namespace
 
-double count_pairs(const Pass& pass, const Tile& tile) {
-  if (!pass.earlier.empty()) return new_pairs(pass, tile);
+double count_pairs(const Pass& pass, const Tile& tile, const PairMask* mask) {
+  if (mask || !pass.earlier.empty()) return new_pairs(pass, tile, mask);
   if (!is_banded(pass, tile)) return product(tile.rows, tile.cols);
   const Index n = Band::unbounded;  // level 0: no cluster is cut off
   return merged_pairs(Side(pass.rows, 0, n), Side(pass.cols, 0, n), tile);
 }
 
 Cost count_cost(const Plan& plan, Index d, Index dv) {
-  const double n = static_cast<double>(plan.n), width = static_cast<double>(d + dv);
   Cost cost;
-  cost.exact_multiply_adds = (plan.causal ? n * (n + 1) / 2 : n * n) * width;
+  cost.exact_multiply_adds = admissible_pairs(plan) * static_cast<double>(d + dv);
   cost.multiply_adds = plan.planning_multiply_adds;
   cost.bytes = plan.planning_bytes;
   if (const auto* tiles = std::get_if<TilePlan>(&plan.form))
-    count_tiles(*tiles, plan.n, static_cast<double>(d), static_cast<double>(dv), cost);
+    count_tiles(*tiles, plan.mask.get(), plan.n, static_cast<double>(d), static_cast<double>(dv),
+                cost);
   else if (const auto* projected = std::get_if<ProjectedPlan>(&plan.form))
     count_projected(*projected, plan.n, static_cast<double>(dv), cost);
   else if (const auto* features = std::get_if<FeaturePlan>(&plan.form))

@@ -8,15 +8,16 @@ namespace fovea {
 struct Cost {
   double multiply_adds = 0;        // pairs (d + dv), coarsening, hashing, routing, node sums
   double bytes = 0;                // in memory, without Q, K, V and Z
-  double exact_multiply_adds = 0;  // n^2 (d + dv); causal: only the pairs j <= i
+  double exact_multiply_adds = 0;  // all pairs that the head admits, times d + dv
   double pairs = 0;                // evaluated pairs of (coarse) query and (coarse) key
   double ratio_to_exact() const { return multiply_adds / exact_multiply_adds; }
 };
 
 Cost count_cost(const Plan& plan, Index d, Index dv);
 
-/// Pairs of a tile that lie in its band and that its pass does not leave out, in O(tile rows) or
-/// better for ordered positions; in O(pairs) where the pass leaves out pairs.
-double count_pairs(const Pass& pass, const Tile& tile);
+/// Pairs of a tile that lie in its band, that its pass does not leave out and that the mask, if
+/// any, admits: in O(tile rows) or better for ordered positions; in O(pairs) where the pass leaves
+/// out pairs, and under a mask with columns in another order.
+double count_pairs(const Pass& pass, const Tile& tile, const PairMask* mask = nullptr);
 
 }  // namespace fovea

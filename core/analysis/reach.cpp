@@ -1,6 +1,7 @@
 #include "analysis/reach.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "analysis/row_bands.h"
 #include "data/error.h"
@@ -46,7 +47,24 @@ void leave_from(Index key, const Support::Layer& layer, Index n, Arrivals& arriv
 
 }  // namespace
 
+/// Under a mask positions in a row are not reached together, so the keys of each key are counted.
+std::vector<std::int32_t> TwoHops::paths_under_mask(Index query) const {
+  const Index n = support_.plan().n;
+  Arrivals arrivals(static_cast<std::size_t>(n) + 1);
+  support_.for_parts(query, {0, n}, [&](const Support::Part& first) {
+    for (Index k = first.keys.begin; k < first.keys.end; ++k)
+      support_.for_parts(k, {0, n}, [&](const Support::Part& second) {
+        ++arrivals[static_cast<std::size_t>(second.keys.begin)];
+        --arrivals[static_cast<std::size_t>(second.keys.end)];
+      });
+  });
+  arrivals.pop_back();
+  std::partial_sum(arrivals.begin(), arrivals.end(), arrivals.begin());
+  return arrivals;
+}
+
 std::vector<std::int32_t> TwoHops::paths_from(Index query) const {
+  if (support_.plan().mask) return paths_under_mask(query);
   const Index n = support_.plan().n;
   const auto& layers = support_.layers();
   std::vector<Arrivals> arrivals;
@@ -73,7 +91,7 @@ bool TwoHops::one_is_enough(const std::stop_token& stop) const {
   const Plan& plan = support_.plan();
   for (Index i = 0; i < plan.n; ++i) {
     if (stop.stop_requested()) throw Cancelled();
-    if (support_.count(i) < (plan.causal ? i + 1 : plan.n)) return false;
+    if (support_.count(i) < admissible_keys(plan, i)) return false;
   }
   return true;
 }
@@ -88,7 +106,7 @@ Reach two_hop_reach(const Plan& plan, std::stop_token stop, Index max_rows, std:
       if (stop.stop_requested()) throw Cancelled();
       const auto paths = hops.paths_from(i);
       reached += static_cast<double>(std::ssize(paths) - std::ranges::count(paths, 0));
-      admissible += static_cast<double>(plan.causal ? i + 1 : plan.n);
+      admissible += static_cast<double>(admissible_keys(plan, i));
     }
   return {reached / admissible, rows.sampled() ? rows.rows : 0};
 }

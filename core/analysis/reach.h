@@ -27,6 +27,8 @@ class TwoHops {
   const Support& support() const { return support_; }
 
  private:
+  std::vector<std::int32_t> paths_under_mask(Index query) const;
+
   Support support_;
 };
 

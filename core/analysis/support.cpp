@@ -123,6 +123,19 @@ Support::Layer layer_of(const Pass& pass, Index n) {
 
 }  // namespace
 
+Index admissible_keys(const Plan& plan, Index query, IndexRange keys) {
+  const Band band = plan.band();
+  keys = {std::max(keys.begin, query - band.hi), std::min(keys.end, query - band.lo + 1)};
+  return plan.mask ? plan.mask->count(query, keys) : std::max<Index>(0, keys.size());
+}
+
+double admissible_pairs(const Plan& plan) {
+  if (!plan.mask) return pairs_in_band({0, plan.n}, {0, plan.n}, plan.band());
+  double sum = 0;
+  for (Index i = 0; i < plan.n; ++i) sum += static_cast<double>(admissible_keys(plan, i));
+  return sum;
+}
+
 Support::Support(const Plan& plan) : plan_(&plan) {
   if (const auto* tiles = std::get_if<TilePlan>(&plan.form)) {
     for (const Pass& pass : tiles->passes) layers_.push_back(layer_of(pass, plan.n));
@@ -163,10 +176,16 @@ Index Support::count(Index query) const {
     if (!group) continue;
     for (std::size_t t = group->first; t < group->last; ++t) {
       const Tile& tile = layer.pass->tiles[t];
-      if (!layer.pass->earlier.empty()) {
+      if (plan_->mask && layer.cols.identity()) {
+        sum += plan_->mask->count(query, {std::max(tile.cols.begin, query - tile.band.hi),
+                                          std::min(tile.cols.end, query - tile.band.lo + 1)});
+        continue;
+      }
+      if (plan_->mask || !layer.pass->earlier.empty()) {
         for (Index p = tile.cols.begin; p < tile.cols.end; ++p) {
           const Index key = layer.cols.cluster(p);
-          sum += tile.band.contains(query, key) && !layer.pass->leaves_out(query, key);
+          sum += tile.band.contains(query, key) && !layer.pass->leaves_out(query, key) &&
+                 (!plan_->mask || plan_->mask->admits(query, key));
         }
         continue;
       }
@@ -194,8 +213,7 @@ double Support::pairs() const {
 }
 
 bool Support::complete() const {
-  const double n = static_cast<double>(plan_->n);
-  return pairs() >= (plan_->causal ? n * (n + 1) / 2 : n * n);
+  return pairs() >= admissible_pairs(*plan_);
 }
 
 }  // namespace fovea

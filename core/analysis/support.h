@@ -44,6 +44,13 @@ class Side {
 /// Number of (i, j) in rows x cols that the band counts, in O(1).
 double pairs_in_band(IndexRange rows, IndexRange cols, const Band& band);
 
+/// Keys that exact attention gives to a query, and all its pairs.
+Index admissible_keys(const Plan& plan, Index query, IndexRange keys);
+inline Index admissible_keys(const Plan& plan, Index query) {
+  return admissible_keys(plan, query, {0, plan.n});
+}
+double admissible_pairs(const Plan& plan);
+
 /// Bands are on tokens, so a tile of clusters has none.
 inline bool is_banded(const Pass& pass, const Tile& tile) {
   return pass.query_level == 0 && pass.key_level == 0 && !tile.band.everything();
@@ -74,7 +81,7 @@ class Support {
   Index count(Index query) const;
   /// Sum of |S_i|: the pairs (i, j) with weight.
   double pairs() const;
-  /// Whether every admissible pair (all, or j <= i) has weight.
+  /// Whether every pair that exact attention has has weight.
   bool complete() const;
   const Plan& plan() const { return *plan_; }
 
@@ -115,13 +122,20 @@ void Support::for_parts(Index query, IndexRange keys, Use use) const {
       const IndexRange near = layer.cols.near(tile.cols, view);
       if (near.size() <= 0) continue;
       if (layer.cols.identity() && layer.cols.level() == 0) {
-        use(Part{near, layer.pass, t, near.begin});
+        if (!plan_->mask) {
+          use(Part{near, layer.pass, t, near.begin});
+          continue;
+        }
+        for (IndexRange run = plan_->mask->next_run(query, near); run.size() > 0;
+             run = plan_->mask->next_run(query, {run.end, near.end}))
+          use(Part{run, layer.pass, t, run.begin});
         continue;
       }
       for (Index p = near.begin; p < near.end; ++p) {
         const IndexRange tokens = layer.cols.tokens(p);
         const IndexRange part{std::max(tokens.begin, view.begin), std::min(tokens.end, view.end)};
-        if (part.size() > 0 && !layer.pass->leaves_out(query, part.begin))
+        if (part.size() > 0 && !layer.pass->leaves_out(query, part.begin) &&
+            (!plan_->mask || plan_->mask->admits(query, part.begin)))
           use(Part{part, layer.pass, t, p});
       }
     }

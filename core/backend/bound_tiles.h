@@ -2,6 +2,7 @@
 // queries and keys.
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <span>
 #include <vector>
@@ -43,6 +44,18 @@ class BoundTiles {
   /// span_tokens, so that a span can go through these levels by itself. -1: no such levels.
   int span_top() const { return span_top_; }
   float log2_scale() const;  // logits in log2 units: s log2(e)
+  /// log2 of a row's sum with the sink of the head, if it has one.
+  float with_sink(float log2_sum) const {
+    const LogitRule* rule = problem_.rule.get();
+    return rule && rule->sink ? static_cast<float>(rule->with_sink(static_cast<double>(log2_sum)))
+                              : log2_sum;
+  }
+
+  /// What weighted values of a row are multiplied by: one over its sum, whose log2 is `own`, or
+  /// over the sum with the sink.
+  static float factor(float sum, float own, float with_sink) {
+    return own == with_sink ? 1.0f / sum : std::exp2(own - with_sink) / sum;
+  }
 
   /// log2 of the largest entry of P: 1 of a softmax, else infinite in float.
   float log2_most() const { return own_sums_ ? 0.0f : 128.0f; }

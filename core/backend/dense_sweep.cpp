@@ -143,10 +143,11 @@ class DenseSweep::Worker {
     for (int lane = 0; lane < strip_.lanes(); ++lane) {
       // Not `!(sum > 0)`: the sum of a row with NaN is NaN, which is not a row without keys.
       const bool none = running_sum_[lane] == 0;
-      log2_sum_[lane] =
+      const float own =
           none ? minus_infinity
                : static_cast<float>(static_cast<double>(running_maximum_[lane]) +
                                     std::log2(static_cast<double>(running_sum_[lane])));
+      log2_sum_[lane] = tiles_.with_sink(own);
       if (lane >= strip_.count) continue;
       const Index at = queries.begin + lane;
       found_.log2_sums[at] = log2_sum_[lane];
@@ -155,7 +156,8 @@ class DenseSweep::Worker {
       if (none)
         std::fill_n(z_[lane], width, 0.0f);
       else
-        tiles_.loops().scale(z_[lane], width, 1.0f / running_sum_[lane]);
+        tiles_.loops().scale(z_[lane], width,
+                             BoundTiles::factor(running_sum_[lane], own, log2_sum_[lane]));
     }
   }
 

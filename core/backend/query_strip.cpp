@@ -14,7 +14,8 @@ QueryStrip::QueryStrip(const BoundTiles& tiles)
     : s(static_cast<std::size_t>(isa::max_keys) * isa::max_lanes),
       tiles_(tiles),
       packed_(static_cast<std::size_t>(tiles.d()) * isa::max_lanes),
-      copies_(static_cast<std::size_t>(tiles.d()) * isa::max_keys) {}
+      copies_(static_cast<std::size_t>(tiles.d()) * isa::max_keys),
+      conditions_(tiles.problem()) {}
 
 void QueryStrip::pack() {
   loops_ = &tiles_.loops_for(count);
@@ -39,10 +40,14 @@ IndexRange QueryStrip::columns_of(const BoundPass& bound, std::size_t t, IndexRa
   const int level = bound.pass->key_level;
   cols.begin = std::max(cols.begin, tokens.begin >> level);
   cols.end = std::min(cols.end, ((tokens.end - 1) >> level) + 1);
-  if (!run.band.everything()) {  // a band is on tokens, so this is level 0
-    cols.begin = std::max(cols.begin, banded.begin);
-    cols.end = std::min(cols.end, banded.end);
-  }
+  IndexRange near = level == 0 && bound.pass->query_level == 0 ? conditions_.keys() : cols;
+  if (!run.band.everything())  // a band is on tokens, so this is level 0
+    near = {std::max(near.begin, banded.begin), std::min(near.end, banded.end)};
+  // A query alone then sees the same keys in each step as with others.
+  if (tiles_.dense() && near.begin > cols.begin)
+    near.begin -= (near.begin - cols.begin) % isa::max_keys;
+  cols.begin = std::max(cols.begin, near.begin);
+  cols.end = std::min(cols.end, near.end);
   return cols;
 }
 
@@ -72,13 +77,17 @@ Index QueryStrip::fill(const BoundPass& bound, IndexRange cols, const ClusterRow
   return p;
 }
 
-QueryStrip::Mask QueryStrip::masked() const {
-  if (band_.everything()) return Mask::nothing;
+Excluded QueryStrip::excluded_by_mask() const {
+  return pass_->key_level == 0 ? conditions_.excluded(key_token_, keys) : Excluded::none;
+}
+
+Excluded QueryStrip::excluded_by_band() const {
+  if (band_.everything()) return Excluded::none;
   const IndexRange key_tokens = extremes(key_token_, keys);
   const Index least = lane_tokens_.begin - key_tokens.end,
               most = lane_tokens_.end - key_tokens.begin;
-  if (most < band_.lo || least > band_.hi) return Mask::all;
-  return least >= band_.lo && most <= band_.hi ? Mask::nothing : Mask::some;
+  if (most < band_.lo || least > band_.hi) return Excluded::all;
+  return least >= band_.lo && most <= band_.hi ? Excluded::none : Excluded::some;
 }
 
 // The keys from the first to the last that some lane may attend, whether they are in order or not.
@@ -96,14 +105,16 @@ void QueryStrip::find_live_keys() {
   }
 }
 
-void QueryStrip::make_logits(bool weighted, bool some_masked) {
-  if (some_masked) find_live_keys();
-  live = some_masked ? live_ : nullptr;
+void QueryStrip::make_logits(bool weighted, bool banded, bool masked) {
+  if (banded) find_live_keys();
+  live = banded ? live_ : nullptr;
   loops_->logits(packed_.data(), lanes_, tiles_.d(), key_, keys, live, s.data());
+  conditions_.change(s.data(), key_token_, keys, std::max(pass_->query_level, pass_->key_level));
   if (weighted) loops_->add_weights(s.data(), lanes_, keys, weight_);
-  if (some_masked)
+  if (banded)
     loops_->mask(s.data(), lanes_, keys, lane_token, key_token_,
                  static_cast<std::int32_t>(band_.lo), static_cast<std::int32_t>(band_.hi));
+  if (masked) conditions_.exclude(s.data(), key_token_, keys);
   if (!pass_->earlier.empty()) leave_out();
 }
 

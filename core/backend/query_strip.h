@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/bound_tiles.h"
+#include "backend/strip_conditions.h"
 #include "data/error.h"
 
 namespace fovea {
@@ -40,6 +41,7 @@ class QueryStrip {
                  const std::stop_token& stop, Use use) {
     keys = 0;
     find_lane_chunks(*bound.pass);
+    conditions_.begin(*loops_, lane_token, count, lanes_);
     for (std::size_t t = group.first; t < group.last; ++t) {
       const KeyRun& run = bound.runs[t];
       if (keys > 0 && run.band != band_) finish_step(log2_weight, stop, use);
@@ -54,13 +56,12 @@ class QueryStrip {
   }
 
  private:
-  enum class Mask { nothing, some, all };  // pairs of a step that its band excludes
-
   template <class Use>
   void finish_step(const std::vector<float>& log2_weight, const std::stop_token& stop, Use& use) {
     if (stop.stop_requested()) throw Cancelled();
-    if (const Mask mask = masked(); mask != Mask::all) {
-      make_logits(!log2_weight.empty(), mask == Mask::some);
+    const Excluded band = excluded_by_band(), mask = excluded_by_mask();
+    if (band != Excluded::all && mask != Excluded::all) {
+      make_logits(!log2_weight.empty(), band == Excluded::some, mask == Excluded::some);
       use();
     }
     keys = 0;
@@ -71,9 +72,10 @@ class QueryStrip {
   /// Takes columns until the step is full; returns the first that was not examined.
   Index fill(const BoundPass& bound, IndexRange cols, const ClusterRows& rows, IndexRange tokens,
              const std::vector<float>& log2_weight);
-  Mask masked() const;
+  Excluded excluded_by_band() const;
+  Excluded excluded_by_mask() const;
   void find_live_keys();
-  void make_logits(bool weighted, bool some_masked);
+  void make_logits(bool weighted, bool banded, bool masked);
   /// The chunks of the queries in the rounds before this pass, and of the keys of a step.
   void find_lane_chunks(const Pass& pass);
   void leave_out();
@@ -89,6 +91,7 @@ class QueryStrip {
   float weight_[isa::max_keys] = {};
   isa::KeyRange live_[isa::max_lanes / isa::range_lanes] = {};
   const Pass* pass_ = nullptr;
+  StripConditions conditions_;
   std::vector<std::int32_t> lane_chunk_, key_chunk_;                 // [rounds] of all lanes, keys
   std::vector<const std::int32_t*> lane_chunks_of_, key_chunks_of_;  // [rounds] where each begins
 };

@@ -209,13 +209,15 @@ void TileSweep::inherit(IndexRange range, const SoftmaxState* parent, SoftmaxSta
 void TileSweep::divide(IndexRange tokens) {
   const Index width = tokens_.z.stride();
   for (Index i = tokens.begin; i < tokens.end; ++i) {
-    log2_sums_[i] = tokens_.log2_sum(i);
+    const float own = tokens_.log2_sum(i);
+    log2_sums_[i] = tiles_.with_sink(own);
     float* z = tokens_.row(i);
     if (tokens_.fresh(i)) {
       std::fill_n(z, width, 0.0f);
       continue;
     }
-    tiles_.loops().scale(z, static_cast<int>(width), 1.0f / tokens_.sum(i));
+    tiles_.loops().scale(z, static_cast<int>(width),
+                         BoundTiles::factor(tokens_.sum(i), own, log2_sums_[i]));
   }
 }
 

@@ -32,6 +32,14 @@ Problem make_problem(Matrix q, Matrix k, Matrix v, double scale, bool causal, In
   return problem;
 }
 
+double Problem::logit(Index i, Index j) const {
+  double sum = 0;
+  for (Index c = 0; c < d(); ++c)
+    sum += static_cast<double>(q(i, c)) * static_cast<double>(k(j, c));
+  sum *= scale;
+  return rule ? rule->capped(sum) + rule->bias_of(i, j, k.rows) : sum;
+}
+
 void require_finite(const Problem& problem, const std::string& where) {
   const std::pair<const char*, MatrixView> tensors[] = {
       {"q", problem.q}, {"k", problem.k}, {"v", problem.v}};

@@ -1,26 +1,42 @@
-// A Problem is one attention head to be computed: Q, K, V, the scale and the mask.
+// A Problem is one attention head to be computed: Q, K, V, the scale, who may attend whom and what
+// the model does to logits.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "data/band.h"
+#include "data/logit_rule.h"
 #include "data/matrix.h"
+#include "data/pair_mask.h"
 
 namespace fovea {
 
-/// Logits are S_ij = scale q_i . k_j. Queries, keys and values are in sequence order.
+/// Logits are S_ij = scale q_i . k_j, changed by the rule. Queries, keys and values are in sequence
+/// order.
 struct Problem {
   MatrixView q;  // [n, d]
   MatrixView k;  // [n, d]
   MatrixView v;  // [n, dv]
   double scale = 1.0;
   bool causal = false;  // only j <= i
+  Index window = 0;     // only j > i - window, as in Mistral's sliding window; 0: none
   Index head = 0;       // index within its layer: some variants give heads different sets
-  std::shared_ptr<const void> owner;  // keeps q, k, v alive
+  std::shared_ptr<const PairMask> mask = {};   // null: all pairs
+  std::shared_ptr<const LogitRule> rule = {};  // null: logits are only scaled
+  std::shared_ptr<const void> owner;           // keeps q, k, v alive
 
   Index n() const { return q.rows; }
   Index d() const { return q.cols; }
   Index dv() const { return v.cols; }
+
+  /// The pairs that the causal mask and the window admit.
+  Band band() const { return band_of(causal, window); }
+  bool admits(Index i, Index j) const {
+    return band().contains(i, j) && (!mask || mask->admits(i, j));
+  }
+  /// S_ij in double precision, mask aside.
+  double logit(Index i, Index j) const;
 };
 
 /// Owns copies of q, k, v. Throws InputError when shapes disagree, n = 0 or d = 0.

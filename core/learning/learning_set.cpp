@@ -85,15 +85,19 @@ std::string sample_text(Index n) {
          std::to_string(n) + " tokens";
 }
 
-bool can_be_learned_from(const Problem& problem) {
-  return all_finite(problem.q) && all_finite(problem.k) && all_finite(problem.v);
+std::string why_not_learned_from(const Problem& problem) {
+  if (!all_finite(problem.q) || !all_finite(problem.k) || !all_finite(problem.v))
+    return "Q, K or V holds NaN or Inf";
+  if (problem.window > 0 || problem.mask || problem.rule)
+    return "learning knows no window, mask of pairs, bias, soft cap or sink";
+  return {};
 }
 
 LearningSet make_learning_set(const Problem& problem, std::uint64_t seed, const Backend& backend,
                               Run& run) {
-  if (!can_be_learned_from(problem))
+  if (const std::string why_not = why_not_learned_from(problem); !why_not.empty())
     throw InputError("head " + std::to_string(problem.head),
-                     "q, k or v holds NaN or Inf; a tree learns from finite numbers only");
+                     "no tree can be learned from it: " + why_not);
   const Index n = problem.n();
   Random random(seed, stream_of(draw_purpose, problem.head));
   LearningSet set{.scale = problem.scale, .causal = problem.causal};

@@ -43,11 +43,12 @@ struct LearningSet {
 /// as a whole.
 std::string sample_text(Index n);
 
-/// Whether q, k and v hold neither NaN nor Inf; nothing can be learned from those.
-bool can_be_learned_from(const Problem& problem);
+/// Why no tree can be learned from a head, as a clause; empty: one can.
+std::string why_not_learned_from(const Problem& problem);
 
 /// Draws tokens and held-out rows with the seed. The targets do not depend on the back end, which
-/// only shares out their rows to threads. Throws InputError where there is NaN or Inf, Cancelled.
+/// only shares out their rows to threads. Throws InputError where no tree can be learned,
+/// Cancelled.
 LearningSet make_learning_set(const Problem& problem, std::uint64_t seed, const Backend& backend,
                               Run& run);
 

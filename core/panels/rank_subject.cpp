@@ -5,13 +5,6 @@
 namespace fovea {
 namespace {
 
-double logit(const Problem& p, Index i, Index j) {
-  double sum = 0;
-  for (Index c = 0; c < p.d(); ++c)
-    sum += static_cast<double>(p.q(i, c)) * static_cast<double>(p.k(j, c));
-  return p.scale * sum;
-}
-
 template <class Entry>
 Matrix fill(IndexRange rows, IndexRange cols, const Run& run, Entry entry) {
   Matrix out(rows.size(), cols.size());
@@ -37,12 +30,12 @@ Entries entries_of(const Computation& subject, const Computation& exact, RankSub
     case RankSubject::unnormalised:
       return [&problem, quiet](IndexRange rows, IndexRange cols) {
         return fill(rows, cols, quiet, [&](Index i, Index j) {
-          return problem.causal && j > i ? 0.0 : std::exp(logit(problem, i, j));
+          return problem.admits(i, j) ? std::exp(problem.logit(i, j)) : 0.0;
         });
       };
     case RankSubject::logits:
       return [&problem, quiet](IndexRange rows, IndexRange cols) {
-        return fill(rows, cols, quiet, [&](Index i, Index j) { return logit(problem, i, j); });
+        return fill(rows, cols, quiet, [&](Index i, Index j) { return problem.logit(i, j); });
       };
     case RankSubject::error:
       break;

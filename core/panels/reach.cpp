@@ -31,7 +31,7 @@ struct Counts {
 struct Counting {
   const TwoHops& hops;
   const Grid& grid;
-  bool causal, mean;
+  bool mean;
 
   void add(Index query, Counts& counts) const {
     const std::vector<std::int32_t> paths = hops.paths_from(query);
@@ -47,9 +47,7 @@ struct Counting {
     hops.support().for_parts(query, grid.cols, [&](const Support::Part& part) {
       counts.one_hop += static_cast<double>(part.keys.size());
     });
-    const Index end =
-        causal ? std::clamp(query + 1, grid.cols.begin, grid.cols.end) : grid.cols.end;
-    counts.allowed += static_cast<double>(end - grid.cols.begin);
+    counts.allowed += static_cast<double>(admissible_keys(hops.support().plan(), query, grid.cols));
   }
 };
 
@@ -101,7 +99,7 @@ Body reach(const PanelInputs& in, std::string& caption, Run& run) {
   raster.values = Matrix(grid.down, grid.across);
   const Index most = std::max<Index>(1, most_counts / plan.n / grid.down);
   const bool all = grid.rows.size() * plan.n <= most_counts;
-  const Counting counting{hops, grid, plan.causal, raster.pooled == Pool::Kind::mean};
+  const Counting counting{hops, grid, raster.pooled == Pool::Kind::mean};
   std::vector<Counts> counts(static_cast<std::size_t>(grid.down));
   Index sampled = 0;
   const auto count_row = [&](Index r) {

@@ -38,8 +38,7 @@ bool FlatTiles::dense() const {
   const FlatPass& flat = passes.front();
   const IndexRange all{0, n};
   return flat.pass->rows.empty() && flat.pass->cols.empty() && flat.pass->weight.empty() &&
-         flat.runs.size() == 1 && flat.groups.front().rows == all &&
-         flat.runs.front().cols == all && flat.runs.front().band.hi == Band::unbounded;
+         flat.runs.size() == 1 && flat.groups.front().rows == all && flat.runs.front().cols == all;
 }
 
 FlatTiles flatten_tiles(const Plan& plan) {

@@ -47,9 +47,8 @@ struct FlatTiles {
   bool mean_queries = false;       // a cluster's query is the mean of its queries, else its first
   bool own_sums = true;            // of rows; else the plan has estimates of them
 
-  /// One tile of all tokens in sequence order, without weights, whose keys begin with the first,
-  /// and rows that are divided by their own sums: each query can be evaluated alone, to the same
-  /// bits.
+  /// One tile of all tokens in sequence order, without weights, and rows that are divided by their
+  /// own sums: each query can be evaluated alone, to the same bits.
   bool dense() const;
 };
 

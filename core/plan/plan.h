@@ -11,20 +11,12 @@
 #include <variant>
 #include <vector>
 
+#include "data/band.h"
+#include "data/pair_mask.h"
 #include "plan/chunks.h"
 #include "plan/structure.h"
 
 namespace fovea {
-
-/// A pair (query i, key j) counts iff lo <= i - j <= hi. Causal is {0, unbounded}.
-struct Band {
-  static constexpr Index unbounded = std::numeric_limits<std::int32_t>::max();
-  Index lo = -unbounded, hi = unbounded;
-
-  bool contains(Index i, Index j) const { return lo <= i - j && i - j <= hi; }
-  bool everything() const { return lo == -unbounded && hi == unbounded; }
-  friend bool operator==(const Band&, const Band&) = default;
-};
 
 /// Every pair of a row position and a column position of its Pass that lies in the band and that
 /// the Pass does not leave out.
@@ -134,6 +126,9 @@ struct TokenGroups {
 struct Plan {
   Index n = 0;
   bool causal = false;
+  Index window = 0;  // of the head: the bands of all tiles lie in it; 0: none
+  /// Of the head: pairs that it does not admit count in no tile. Only where every level is 0.
+  std::shared_ptr<const PairMask> mask = {};
   std::variant<TilePlan, NodePlan, ProjectedPlan, FeaturePlan> form;
   Structure structure = {};
   TokenGroups groups = {};
@@ -149,6 +144,9 @@ struct Plan {
   double planning_multiply_adds = 0;
   double planning_bytes = 0;  // of what planning holds beside the tiles: the weights of a tree
   std::vector<std::string> notes = {};  // what the user must know: "block >= n: computed exactly"
+
+  /// The pairs that exact attention has, the mask aside.
+  Band band() const { return band_of(causal, window); }
 };
 
 /// Number of clusters of 2^level tokens that n tokens fill.

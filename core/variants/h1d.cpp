@@ -128,6 +128,8 @@ Variant h1d_variant() {
        .formula = "Pᵢⱼ = exp(s·Q̃_I·K̃_J) / Dᵢ,  I = ⌊i/2ˡ⌋, J = ⌊j/2ˡ⌋, l = l(i,j)",
        .summary =
            "Near pairs exactly, far pairs as means of clusters that double with the distance.",
+       .conditions = Conditions::cap_and_sink,
+       .why_not_all = "its levels attend clusters of keys, not single ones",
        .quick = true,
        .diagnostics = {block_spread_figures, level_mass_figures}},
       plan_h1d);

@@ -74,6 +74,10 @@ Plan plan_hyper(const Problem& problem, const HyperParameters& p, Planning& plan
     throw UsageError(
         "mode is 'theory', which has no causal form; expected mode = practical, or a head without "
         "a causal mask");
+  if (p.mode == Mode::theory && (problem.window > 0 || problem.mask || problem.rule))
+    throw UsageError(
+        "mode is 'theory', which has no form with a window, a mask of pairs, a bias, a soft cap or "
+        "a sink; expected mode = practical");
   Plan plan{.n = n, .causal = causal, .form = TilePlan{}};
   auto& passes = std::get<TilePlan>(plan.form).passes;
   const bool is_short = causal ? n <= std::max<Index>(p.min_length, 1) : n < p.min_length;

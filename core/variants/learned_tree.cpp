@@ -72,8 +72,8 @@ Trainer make_trainer(const Fit& fit, const LearningOptions& options, const Probl
 LearnedTree learn_tree(const Problem& problem, const TreeParameters& parameters,
                        const TreeShape& shape, const LearningGoal& goal, Planning& planning,
                        std::vector<std::string>& notes) {
-  if (!can_be_learned_from(problem)) {
-    notes.push_back("tree not learned, but median: Q, K or V holds NaN or Inf");
+  if (const std::string why_not = why_not_learned_from(problem); !why_not.empty()) {
+    notes.push_back("tree not learned, but median: " + why_not);
     return {.tree = median_tree(problem.k, shape, planning.backend, planning.run),
             .alpha = goal.alpha,
             .measured = {}};

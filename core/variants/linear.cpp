@@ -21,6 +21,8 @@ Variant linear_variant() {
        .paper = "Katharopoulos et al. 2020, Eq. 5 and 7",
        .formula = "Pᵢⱼ = φ(qᵢ)·φ(kⱼ) / Σⱼ φ(qᵢ)·φ(kⱼ),  φ(x) = elu(x) + 1",
        .summary = "A product of positive features of query and key, in place of exp.",
+       .conditions = Conditions::none,
+       .why_not_all = "it sums the features of all keys before a query meets them",
        .group = Group::baselines,
        .quick = true},
       plan_linear);

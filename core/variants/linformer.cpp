@@ -105,6 +105,8 @@ Variant linformer_variant() {
        .formula = "P = softmax(s Q (E K)ᵀ) F",
        .summary = "k projected keys and values in place of all.",
        .mask = Mask::bidirectional_only,
+       .conditions = Conditions::none,
+       .why_not_all = "it mixes keys before a query meets them",
        .group = Group::baselines,
        .quick = true,
        .rows_sum_to_one = false,

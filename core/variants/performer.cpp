@@ -104,6 +104,8 @@ Variant performer_variant() {
        .paper = "Choromanski et al. 2021, lemma 1 and section 2.4 (FAVOR+)",
        .formula = "Pᵢⱼ = φ(qᵢ)·φ(kⱼ) / Σⱼ φ(qᵢ)·φ(kⱼ),  φᵣ(x) = exp(gᵣ·x̂ − |x̂|²/2)/√m,  x̂ = x√s",
        .summary = "m random features whose product is exp(S) on average.",
+       .conditions = Conditions::none,
+       .why_not_all = "it sums the features of all keys before a query meets them",
        .group = Group::baselines,
        .quick = true,
        .structure = {{.name = "features",

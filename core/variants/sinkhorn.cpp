@@ -162,6 +162,8 @@ Variant sinkhorn_variant() {
            "softmax over block I and over Σ_J R_IJ block J,  R = Sinkhorn(exp(s q̄_I·k̄_J / τ))",
        .summary = "The own block, and a mixture of all blocks of the same size.",
        .mask = Mask::bidirectional_only,
+       .conditions = Conditions::none,
+       .why_not_all = "it mixes blocks of keys before a query meets them",
        .group = Group::baselines,
        .quick = true,
        .rows_sum_to_one = false,

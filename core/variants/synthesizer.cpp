@@ -70,6 +70,8 @@ Variant synthesizer_variant() {
        .paper = "Tay et al. 2020, section 3.1: factorized random",
        .formula = "P = softmax(R₁ R₂),  R₁: n × k,  R₂: k × n",
        .summary = "Weights of places that do not depend on queries and keys.",
+       .conditions = Conditions::none,
+       .why_not_all = "its logits do not come from queries and keys",
        .group = Group::baselines,
        .structure = {{.name = "query_factors",
                       .element = Element::real,

@@ -196,6 +196,8 @@ Variant tc_variant() {
        .formula = "Pᵢⱼ = Σₗ αₗ [nodeₗ(qᵢ) = nodeₗ(kⱼ)] / |Sₗ|",
        .summary = "Mean values of the tree nodes on the query's path, without logits.",
        .mask = Mask::bidirectional_in_paper,
+       .conditions = Conditions::none,
+       .why_not_all = "it averages the values of tree nodes and does not look at single pairs",
        .rows_sum_to_one = false,
        .signed_entries = true,
        .structure = tc_tensors(),

@@ -37,6 +37,14 @@ struct Planning {
 /// where there is no causal form: then planning under a causal mask is refused.
 enum class Mask { either, causal_in_paper, bidirectional_in_paper, bidirectional_only };
 
+/// What a head may have beside a causal mask for the variant to have a form. Single pairs have no
+/// place where keys meet queries as clusters, mixtures or features.
+enum class Conditions {
+  all,           // a sliding window, documents, a mask of pairs, biases, a soft cap, a sink
+  cap_and_sink,  // no pairs
+  none
+};
+
 /// `papers`: exact attention and the variants of the four papers, which commands and the window
 /// take unless asked for others. `baselines`: what the papers' tables compare with.
 enum class Group { papers, baselines };
@@ -53,6 +61,8 @@ struct Variant {
   std::string formula;  // as shown in the form, Unicode mathematics
   std::string summary;  // one sentence: what it keeps
   Mask mask = Mask::either;
+  Conditions conditions = Conditions::all;
+  std::string why_not_all = {};  // clause: "its coarse levels attend clusters of keys"
   Group group = Group::papers;
   bool reference = false;       // exact attention, with which all others are compared
   bool quick = false;           // long heads take moments: the first start shows it for them too
@@ -73,8 +83,11 @@ struct Variant {
 
   bool has_causal_form() const { return mask != Mask::bidirectional_only; }
 
+  /// Why there is no form for such a head, in a sentence; empty: there is one.
+  std::string refusal(const Problem& problem) const;
+
   /// Checks the values and plans; a note says what of a given structure it does not take. Throws
-  /// UsageError for bad values and for a mask that there is no form of, InputError for a given
+  /// UsageError for bad values and with the refusal, InputError for a given
   /// structure of the wrong shape, and for one of which it takes nothing.
   Plan plan(const Problem& problem, const Values& values, Planning& planning) const;
 };

@@ -75,6 +75,17 @@ std::vector<std::string> left_over(const Variant& variant, const Structure& give
   return names;
 }
 
+/// Tiles take the bands of their own sets and the causal mask; the window and the mask are common
+/// to all variants.
+void set_conditions(Plan& plan, const Problem& problem) {
+  plan.window = problem.window;
+  plan.mask = problem.mask;
+  auto* tiles = std::get_if<TilePlan>(&plan.form);
+  if (!tiles || problem.window == 0) return;
+  for (Pass& pass : tiles->passes)
+    for (Tile& tile : pass.tiles) tile.band = tile.band & problem.band();
+}
+
 void check_taken(const Planning& planning, std::string_view name, const SymbolicShape& shape,
                  const Sizes& more) {
   Sizes all = planning.sizes;
@@ -97,15 +108,30 @@ const std::vector<float>& Planning::reals(std::string_view name, const SymbolicS
   return given.reals(name);
 }
 
+std::string Variant::refusal(const Problem& problem) const {
+  if (problem.causal && !has_causal_form())
+    return label + " has no causal form; expected a head without a causal mask";
+  const LogitRule rule = problem.rule ? *problem.rule : LogitRule{};
+  const char* found = conditions == Conditions::all            ? nullptr
+                      : problem.window > 0                     ? "a sliding window"
+                      : problem.mask                           ? "a mask of pairs"
+                      : rule.has_bias()                        ? "a bias of the logits"
+                      : conditions == Conditions::cap_and_sink ? nullptr
+                      : rule.soft_cap > 0                      ? "a soft cap"
+                      : rule.sink                              ? "a sink"
+                                                               : nullptr;
+  return found ? label + " has no form with " + found + ": " + why_not_all : std::string();
+}
+
 Plan Variant::plan(const Problem& problem, const Values& values, Planning& planning) const {
   check_values(schema, values);
-  if (problem.causal && !has_causal_form())
-    throw UsageError(label + " has no causal form; expected a head without a causal mask");
+  if (const std::string why_not = refusal(problem); !why_not.empty()) throw UsageError(why_not);
   planning.run.check();
   const std::vector<std::string> unused = left_over(*this, planning.given);
   planning.sizes = {{"n", problem.n()}, {"d", problem.d()}};
   check_given(planning.given, structure, planning.sizes);
   Plan plan = planner(problem, values, planning);
+  set_conditions(plan, problem);
   if (!unused.empty())
     plan.notes.push_back("given, but not used by " + label + ": " + list_of(unused));
   return plan;

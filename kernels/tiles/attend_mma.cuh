@@ -200,6 +200,8 @@ class MmaAttention {
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
           float& logit = s[j][2 * h + e];
+          if (a_.lists.head.changes)
+            logit = changed(a_.lists.head, cluster_[h], slots.cluster[slot], logit);
           logit += weight;
           if (step_.masked && !counts(a_.lists, slots, slot, cluster_[h])) logit = -INFINITY;
         }

@@ -29,6 +29,9 @@ BoundList::BoundList(const Plan& plan, const Problem& problem, Precision precisi
     indices_ = {device, std::span<const std::int32_t>(list_.indices)};
     weights_ = {device, std::span<const float>(list_.weights)};
     chunks_ = {device, std::span<const std::int32_t>(list_.chunks)};
+    conditions_ = DeviceConditions(problem, device);
+    if (problem.rule && problem.rule->sink)
+      log2_sink_ = static_cast<float>(*problem.rule->sink * std::numbers::log2e);
   }
   timeline.finish(run.profile);
   overflow.require_none(precision, "q, times its scale, or k");
@@ -48,7 +51,12 @@ StripArgs BoundList::strip_args(const Strip* strips, Index count, const ColumnRu
 }
 
 Lists BoundList::lists(const ColumnRun* runs) const {
-  return {runs, indices_.data(), weights_.data(), chunks_.data(), static_cast<std::int32_t>(n())};
+  return {runs,
+          indices_.data(),
+          weights_.data(),
+          chunks_.data(),
+          static_cast<std::int32_t>(n()),
+          conditions_.head()};
 }
 
 DeviceMatrix BoundList::upload_pyramid(MatrixView rows, int top) const {

@@ -5,6 +5,7 @@
 #include "device/buffer.h"
 #include "device/device_matrix.h"
 #include "device/matrix_16.h"
+#include "tiles/device_conditions.h"
 #include "tiles/strip_args.h"
 #include "tiles/tile_list.h"
 
@@ -21,6 +22,9 @@ class BoundList {
   Precision precision() const { return precision_; }
   Index n() const { return list_.n; }
   int d() const { return static_cast<int>(q_.cols()); }
+
+  bool has_sink() const { return log2_sink_ != -INFINITY; }
+  float log2_sink() const { return log2_sink_; }  // -inf: none
 
   /// Strips on the device, with their runs and orders there. orders: null for those of the list.
   StripArgs strip_args(const Strip* strips, Index count, const ColumnRun* runs,
@@ -43,6 +47,8 @@ class BoundList {
   Matrix16 q16_, k16_;
   Buffer<std::int32_t> indices_, chunks_;
   Buffer<float> weights_;
+  float log2_sink_ = -INFINITY;
+  DeviceConditions conditions_;
 };
 
 }  // namespace fovea::cuda

@@ -11,6 +11,14 @@ __device__ Index level_rows(Index n, int level) {
   return (n + (Index{1} << level) - 1) >> level;
 }
 
+// log2 (2^own + 2^sink).
+__device__ float with_sink(float own, float sink) {
+  if (sink == -INFINITY) return own;
+  const float most = fmaxf(own, sink);
+  if (own != own || most == INFINITY) return own != own ? own : most;
+  return most + log2f(exp2_fast(own - most) + exp2_fast(sink - most));
+}
+
 // One thread per query and four columns (or per query, for the sums alone).
 __global__ void __launch_bounds__(threads) finish_kernel(const FinishArgs a) {
   const int groups = a.divided || a.dv == 0 ? 1 : a.dv / 4;
@@ -38,12 +46,15 @@ __global__ void __launch_bounds__(threads) finish_kernel(const FinishArgs a) {
     z = make_float4(z.x + part.x * factor, z.y + part.y * factor, z.z + part.z * factor,
                     z.w + part.w * factor);
   }
+  const float own = sum == 0 ? -INFINITY : reference + log2f(sum);
+  const float log2_sum = with_sink(own, a.log2_sink);
   if (values) {
-    const float share = sum == 0 ? 0.0f : 1.0f / sum;
+    float share = sum == 0 ? 0.0f : 1.0f / sum;
+    if (a.log2_sink != -INFINITY && sum != 0) share *= exp2_fast(own - log2_sum);
     *reinterpret_cast<float4*>(a.z + i * a.z_stride + column) =
         make_float4(z.x * share, z.y * share, z.z * share, z.w * share);
   }
-  if (column == 0) a.log2_sum[i] = sum == 0 ? -INFINITY : reference + log2f(sum);
+  if (column == 0) a.log2_sum[i] = log2_sum;
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <cuda_runtime.h>
 
+#include <cmath>
+
 #include "data/matrix.h"
 
 namespace fovea::cuda {
@@ -15,8 +17,9 @@ struct FinishArgs {
   int z_stride = 0;
   const float* maximum = nullptr;
   const float* sum = nullptr;
-  bool divided = false;       // z is already divided: only the sums are needed
-  float* log2_sum = nullptr;  // [n] log2 of the softmax sum; -inf without a key
+  bool divided = false;         // z is already divided: only the sums are needed
+  float log2_sink = -INFINITY;  // added to every sum as 2^log2_sink; then z is not divided yet
+  float* log2_sum = nullptr;    // [n] log2 of the softmax sum; -inf without a key
 };
 
 void finish(const FinishArgs& args, cudaStream_t stream);

@@ -116,6 +116,7 @@ void RowSums::finish_all() {
           .maximum = maximum_.data(),
           .sum = sum_.data(),
           .divided = true,
+          .log2_sink = bound_.log2_sink(),
           .log2_sum = log2_sum_.data()},
          bound_.device().stream());
 }

@@ -42,7 +42,7 @@ __device__ inline Walk begin_walk(const Strip& strip, const Lists& lists) {
 struct Step {
   int keys;     // 0: there are no more
   bool masked;  // some pair may not count
-  bool even;    // 64 keys, all weights 1
+  bool even;    // 64 keys, all weights 1, logits only scaled
 };
 
 /// Takes the next keys. All threads of the block call it together; the slots can be read after a
@@ -66,7 +66,7 @@ __device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weigh
       if (run.lo != -unbounded || run.hi != unbounded)
         step.masked |= !ordered || walk.least_row - (begin + taken - 1) < run.lo ||
                        walk.greatest_row - begin > run.hi;
-      step.masked |= run.rounds > 0;
+      step.masked |= run.rounds > 0 || lists.head.excludes;
       const std::int32_t weight = pair_weights ? run.pair_weight : run.weight;
       step.even &= weight < 0;
       for (int slot = thread; slot < step.keys + taken; slot += threads) {
@@ -87,7 +87,7 @@ __device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weigh
     walk.at = begin + max(taken, 0);
     if (walk.at >= end && ++walk.run < walk.last_run) walk.at = lists.runs[walk.run].begin;
   }
-  step.even &= step.keys == step_keys;
+  step.even &= step.keys == step_keys && !lists.head.changes;
   for (int slot = thread; slot < step_keys; slot += threads) {
     if (slot < step.keys) continue;
     slots.key_row[slot] = -1;
@@ -134,12 +134,30 @@ __device__ __forceinline__ void accumulate_logits(float (&s)[RowsPerThread][keys
   }
 }
 
-/// Whether a pair counts: it lies in the band of the slot's run, and no earlier pass has counted
-/// it.
+/// What the rule of the head makes of a logit, in log2 units.
+__device__ inline float changed(const HeadConditions& head, std::int32_t query, std::int32_t key,
+                                float logit) {
+  constexpr float log2e = 1.44269504f;
+  if (head.log2_cap > 0) logit = head.log2_cap * tanhf(logit / head.log2_cap);
+  if (head.by_distance) logit += log2e * head.by_distance[query - key + head.keys - 1];
+  if (head.by_key) logit += log2e * head.by_key[key];
+  if (head.bias) logit += log2e * head.bias[key * head.bias_stride + query];
+  return logit;
+}
+
+/// Whether the mask of the head admits a pair.
+__device__ inline bool admits(const HeadConditions& head, std::int32_t query, std::int32_t key) {
+  if (head.query_document && head.query_document[query] != head.key_document[key]) return false;
+  return !head.bits || (head.bits[query * head.bits_stride + key / 32] >> (key % 32) & 1);
+}
+
+/// Whether a pair counts: it lies in the band of the slot's run, the head's mask admits it and no
+/// earlier pass has counted it.
 __device__ inline bool counts(const Lists& lists, const Slots& slots, int slot,
                               std::int32_t query) {
   const std::int32_t apart = query - slots.cluster[slot];
   if (apart < slots.lo[slot] || apart > slots.hi[slot]) return false;
+  if (lists.head.excludes && !admits(lists.head, query, slots.cluster[slot])) return false;
   for (int round = 0; round < slots.rounds[slot]; ++round) {
     const std::int32_t* chunks =
         lists.chunks + slots.earlier[slot] + static_cast<std::size_t>(2 * round) * lists.n;
@@ -163,9 +181,10 @@ __device__ __forceinline__ void weigh_and_mask(float (&s)[RowsPerThread][keys_pe
     const float weight = slots.weight[slot];
 #pragma unroll
     for (int i = 0; i < RowsPerThread; ++i) {
-      s[i][j] = s[i][j] * log2_scale + weight;
-      if (step.masked && !counts(lists, slots, slot, row_cluster[ty + row_threads * i]))
-        s[i][j] = -INFINITY;
+      const std::int32_t query = row_cluster[ty + row_threads * i];
+      float logit = s[i][j] * log2_scale;
+      if (lists.head.changes) logit = changed(lists.head, query, slots.cluster[slot], logit);
+      s[i][j] = step.masked && !counts(lists, slots, slot, query) ? -INFINITY : logit + weight;
     }
   }
 }

@@ -13,6 +13,23 @@ struct Rows {
   int stride = 0;
 };
 
+/// The rule and the mask of a head (data/logit_rule.h, data/pair_mask.h); null: there is none of
+/// the kind.
+struct HeadConditions {
+  float log2_cap = 0;  // in log2 units; 0: none
+  const float* by_distance = nullptr;
+  const float* by_key = nullptr;
+  const float* bias = nullptr;  // [keys, bias_stride]
+  std::int64_t bias_stride = 0;
+  const std::int32_t* query_document = nullptr;
+  const std::int32_t* key_document = nullptr;
+  const std::uint32_t* bits = nullptr;  // [queries, bits_stride]
+  std::int64_t bits_stride = 0;
+  std::int32_t keys = 0;
+  bool changes = false;   // logits
+  bool excludes = false;  // pairs
+};
+
 /// The arrays that strips and runs refer to.
 struct Lists {
   const ColumnRun* runs = nullptr;
@@ -20,6 +37,7 @@ struct Lists {
   const float* weights = nullptr;
   const std::int32_t* chunks = nullptr;
   std::int32_t n = 0;  // tokens
+  HeadConditions head;
 };
 
 struct StripArgs {

@@ -17,7 +17,7 @@ class Sweeping {
         maps_(maps),
         timeline_(timeline),
         run_(run),
-        complete_(bound.list().complete()) {
+        complete_(bound.list().complete() && !bound.has_sink()) {
     const Device& device = bound.device();
     const Index rows = pyramid_rows(strips.rows.size(), bound.list().query_top + 1);
     found_ = {.z = {device, rows, dv},
@@ -103,6 +103,7 @@ class Sweeping {
             .maximum = found_.maximum.data() + rows.begin,
             .sum = found_.sum.data() + rows.begin,
             .divided = complete_,
+            .log2_sink = bound_.log2_sink(),
             .log2_sum = found_.log2_sum.data() + rows.begin},
            stream());
   }

@@ -17,7 +17,8 @@ class Layering {
     list_.query_top = flat_.query_top;
     list_.key_top = flat_.key_top;
     list_.mean_queries = flat_.mean_queries;
-    list_.dense = flat_.dense();
+    // With a sliding window the keys of a strip do not begin with the first one.
+    list_.dense = flat_.dense() && flat_.passes.front().runs.front().band.hi == Band::unbounded;
     for (const FlatPass& pass : flat_.passes)
       if (!pass.groups.empty()) add(pass);
     for (Layer& layer : list_.layers)

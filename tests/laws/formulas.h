@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -48,14 +49,48 @@ struct Logits {
   }
 };
 
-// P_ij = w_ij exp(S_ij) / sum_j of the same; a row without weight is 0.
+// What the model of the head does to a scaled logit.
 template <class Real>
-Dense<Real> softmax(const Dense<Real>& weight, const Dense<Real>& logit) {
+Real ruled(const Problem& problem, Real s, Index i, Index j) {
+  if (!problem.rule) return s;
+  const LogitRule& rule = *problem.rule;
+  if (rule.soft_cap > 0) {
+    const auto cap = static_cast<Real>(rule.soft_cap);
+    s = cap * std::tanh(s / cap);
+  }
+  if (!rule.by_distance.empty())
+    s += static_cast<Real>(rule.by_distance[static_cast<std::size_t>(problem.k.rows - 1 + i - j)]);
+  if (!rule.by_key.empty()) s += static_cast<Real>(rule.by_key[static_cast<std::size_t>(j)]);
+  if (!rule.bias.empty()) s += static_cast<Real>(rule.bias(j, i));
+  return s;
+}
+
+// Whether the head lets query i see key j.
+inline bool sees(const Problem& problem, Index i, Index j) {
+  if (problem.causal && j > i) return false;
+  if (problem.window > 0 && j <= i - problem.window) return false;
+  if (!problem.mask) return true;
+  const PairMask& mask = *problem.mask;
+  if (!mask.key_document().empty() && mask.query_document()[static_cast<std::size_t>(i)] !=
+                                          mask.key_document()[static_cast<std::size_t>(j)])
+    return false;
+  return mask.pairs().empty() || mask.pairs()(i, j);
+}
+
+inline std::optional<double> sink_of(const Problem& problem) {
+  return problem.rule ? problem.rule->sink : std::nullopt;
+}
+
+// P_ij = w_ij exp(S_ij) / sum_j of the same, and of exp(sink); a row without weight is 0.
+template <class Real>
+Dense<Real> softmax(const Dense<Real>& weight, const Dense<Real>& logit,
+                    std::optional<double> sink = {}) {
   Dense<Real> p(weight.n);
   for (Index i = 0; i < p.n; ++i) {
-    Real top = -std::numeric_limits<Real>::infinity(), sum = 0;
+    Real top = sink ? static_cast<Real>(*sink) : -std::numeric_limits<Real>::infinity();
     for (Index j = 0; j < p.n; ++j)
       if (weight(i, j) > 0) top = std::max(top, logit(i, j));
+    Real sum = sink ? std::exp(static_cast<Real>(*sink) - top) : Real(0);
     for (Index j = 0; j < p.n; ++j)
       if (weight(i, j) > 0) sum += p(i, j) = weight(i, j) * std::exp(logit(i, j) - top);
     for (Index j = 0; j < p.n; ++j)
@@ -75,7 +110,9 @@ Dense<Real> fine_logits(const Problem& problem) {
   Dense<Real> s(problem.n());
   for (Index i = 0; i < s.n; ++i)
     for (Index j = 0; j < s.n; ++j)
-      s(i, j) = logits.dot(q[static_cast<std::size_t>(i)], k[static_cast<std::size_t>(j)]);
+      s(i, j) =
+          ruled(problem, logits.dot(q[static_cast<std::size_t>(i)], k[static_cast<std::size_t>(j)]),
+                i, j);
   return s;
 }
 
@@ -85,8 +122,8 @@ Dense<Real> weighted(const Problem& problem, Weight weight_of) {
   Dense<Real> weight(problem.n());
   for (Index i = 0; i < weight.n; ++i)
     for (Index j = 0; j < weight.n; ++j)
-      if (!problem.causal || j <= i) weight(i, j) = static_cast<Real>(weight_of(i, j));
-  return softmax(weight, fine_logits<Real>(problem));
+      if (sees(problem, i, j)) weight(i, j) = static_cast<Real>(weight_of(i, j));
+  return softmax(weight, fine_logits<Real>(problem), sink_of(problem));
 }
 
 /// The laws of a variant from its formula: `formula(Real(), instance)` gives Dense<Real>.

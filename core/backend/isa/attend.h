@@ -72,6 +72,19 @@ struct Loops {
   void (*leave_out)(float* s, int lanes, int key_count, int rounds,
                     const std::int32_t* const* lane_chunk, const std::int32_t* const* key_chunk);
 
+  /// s = cap tanh(s / cap), with the cap in the units of s. count is a multiple of width.
+  void (*soft_cap)(float* s, int count, float cap);
+
+  /// s[lane] += factor row[lane]: of one key.
+  void (*add_row)(float* s, int lanes, const float* row, float factor);
+
+  /// s = -inf where lane_document differs from key_document.
+  void (*keep_documents)(float* s, int lanes, int key_count, const std::int32_t* lane_document,
+                         const std::int32_t* key_document);
+
+  /// s[lane] = -inf where the bit is not set in word[lane]: of one key.
+  void (*keep_bits)(float* s, int lanes, const std::uint32_t* word, int bit);
+
   /// One step of the streaming softmax: moves the running maximum, rescales the running sum, turns
   /// s into weights exp2(s - maximum) and adds them. rescale[lane] receives exp2(old - new
   /// maximum). Returns whether any maximum moved (else every rescale is 1).

@@ -44,6 +44,10 @@ inline IntVec splat_int(std::int32_t x) {
 inline Vec larger(Vec a, Vec b) {
   return a > b ? a : b;
 }
+/// The first argument where either is NaN.
+inline Vec smaller(Vec a, Vec b) {
+  return b < a ? b : a;
+}
 
 }  // namespace
 }  // namespace fovea::isa

@@ -38,9 +38,9 @@ Dense<Real> h1d(const Instance& x) {
                           ? of(queries, problem.q, i >> level, level)
                           : of(queries, problem.q, query == "fine" ? i : i >> level << level, 0);
       weight(i, j) = 1;
-      logit(i, j) = logits.dot(q, of(keys, problem.k, j >> level, level));
+      logit(i, j) = ruled(problem, logits.dot(q, of(keys, problem.k, j >> level, level)), i, j);
     }
-  return softmax(weight, logit);
+  return softmax(weight, logit, sink_of(problem));
 }
 
 }  // namespace

@@ -1,0 +1,30 @@
+// A Band is a set of pairs that depends on the distance of query and key alone.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "data/matrix.h"
+
+namespace fovea {
+
+/// A pair (query i, key j) counts iff lo <= i - j <= hi. Causal is {0, unbounded}.
+struct Band {
+  static constexpr Index unbounded = std::numeric_limits<std::int32_t>::max();
+  Index lo = -unbounded, hi = unbounded;
+
+  bool contains(Index i, Index j) const { return lo <= i - j && i - j <= hi; }
+  bool everything() const { return lo == -unbounded && hi == unbounded; }
+  Band operator&(const Band& other) const {
+    return {std::max(lo, other.lo), std::min(hi, other.hi)};
+  }
+  friend bool operator==(const Band&, const Band&) = default;
+};
+
+/// The pairs with j <= i if causal, and with j > i - window unless the window is 0.
+constexpr Band band_of(bool causal, Index window) {
+  return {causal ? 0 : -Band::unbounded, window > 0 ? window - 1 : Band::unbounded};
+}
+
+}  // namespace fovea

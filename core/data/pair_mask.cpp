@@ -1,0 +1,135 @@
+#include "data/pair_mask.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "data/error.h"
+
+namespace fovea {
+namespace {
+
+// Numbers the documents from 0 on, in their order.
+std::int32_t renumber(std::vector<std::int32_t>& queries, std::vector<std::int32_t>& keys) {
+  std::vector<std::int32_t> known;
+  for (auto* list : {&queries, &keys})
+    for (const std::int32_t document : *list) {
+      if (document < PairMask::padding)
+        throw InputError("", "a token of document " + std::to_string(document) +
+                                 "; expected a number from 0 on, or -1 for padding");
+      if (document != PairMask::padding) known.push_back(document);
+    }
+  std::ranges::sort(known);
+  known.erase(std::ranges::unique(known).begin(), known.end());
+  for (auto* list : {&queries, &keys})
+    for (std::int32_t& document : *list)
+      if (document != PairMask::padding)
+        document =
+            static_cast<std::int32_t>(std::ranges::lower_bound(known, document) - known.begin());
+  return static_cast<std::int32_t>(known.size());
+}
+
+}  // namespace
+
+Index BitMatrix::count(Index i, IndexRange cols) const {
+  Index sum = 0;
+  const std::uint32_t* words = row(i);
+  for (Index j = cols.begin; j < cols.end;) {
+    const Index bit = j % word_bits, taken = std::min(word_bits - bit, cols.end - j);
+    const std::uint32_t mask =
+        taken == word_bits ? ~std::uint32_t{0} : ((std::uint32_t{1} << taken) - 1) << bit;
+    sum += std::popcount(words[j / word_bits] & mask);
+    j += taken;
+  }
+  return sum;
+}
+
+PairMask::PairMask(std::vector<std::int32_t> query_document, std::vector<std::int32_t> key_document,
+                   BitMatrix pairs)
+    : query_document_(std::move(query_document)),
+      key_document_(std::move(key_document)),
+      pairs_(std::move(pairs)) {
+  if (query_document_.empty() != key_document_.empty())
+    throw InputError("", "documents of " + std::to_string(query_document_.size()) +
+                             " queries and " + std::to_string(key_document_.size()) +
+                             " keys; expected both or neither");
+  if (has_documents() && has_pairs() &&
+      (pairs_.rows() != std::ssize(query_document_) || pairs_.cols() != std::ssize(key_document_)))
+    throw InputError("", "a mask of " + std::to_string(pairs_.rows()) + " x " +
+                             std::to_string(pairs_.cols()) + " pairs; expected " +
+                             std::to_string(query_document_.size()) + " x " +
+                             std::to_string(key_document_.size()));
+  const std::int32_t documents = renumber(query_document_, key_document_);
+  keys_of_.resize(static_cast<std::size_t>(documents) + 1);
+  run_end_.resize(key_document_.size());
+  for (std::size_t j = 0; j < key_document_.size(); ++j)
+    if (key_document_[j] >= 0)
+      keys_of_[static_cast<std::size_t>(key_document_[j])].push_back(static_cast<std::int32_t>(j));
+  for (std::size_t j = key_document_.size(); j-- > 0;)
+    run_end_[j] = j + 1 < key_document_.size() && key_document_[j + 1] == key_document_[j]
+                      ? run_end_[j + 1]
+                      : static_cast<std::int32_t>(j + 1);
+  // A query of padding would meet keys of padding: its document has no keys.
+  for (std::int32_t& document : query_document_)
+    if (document == padding) document = documents;
+}
+
+Index PairMask::count(Index i, IndexRange keys) const {
+  if (keys.size() <= 0) return 0;
+  if (!has_documents()) return has_pairs() ? pairs_.count(i, keys) : keys.size();
+  if (!has_pairs()) {
+    const auto& its =
+        keys_of_[static_cast<std::size_t>(query_document_[static_cast<std::size_t>(i)])];
+    const auto low = std::ranges::lower_bound(its, keys.begin);
+    return std::lower_bound(low, its.end(), keys.end) - low;
+  }
+  Index sum = 0;
+  for (IndexRange rest = keys; rest.size() > 0;) {
+    const IndexRange run = document_run(i, rest);
+    if (run.size() <= 0) break;
+    sum += pairs_.count(i, run);
+    rest.begin = run.end;
+  }
+  return sum;
+}
+
+IndexRange PairMask::document_run(Index i, IndexRange keys) const {
+  if (!has_documents()) return keys;
+  const auto& its =
+      keys_of_[static_cast<std::size_t>(query_document_[static_cast<std::size_t>(i)])];
+  const auto first = std::ranges::lower_bound(its, keys.begin);
+  if (first == its.end() || *first >= keys.end) return {keys.end, keys.end};
+  return {*first, std::min<Index>(run_end_[static_cast<std::size_t>(*first)], keys.end)};
+}
+
+IndexRange PairMask::next_run(Index i, IndexRange keys) const {
+  while (keys.size() > 0) {
+    const IndexRange run = document_run(i, keys);
+    if (!has_pairs() || run.size() <= 0) return run;
+    Index begin = run.begin;
+    while (begin < run.end && !pairs_(i, begin)) {
+      const bool empty_word =
+          begin % BitMatrix::word_bits == 0 && pairs_.row(i)[begin / BitMatrix::word_bits] == 0;
+      begin += empty_word ? BitMatrix::word_bits : 1;
+    }
+    if (begin < run.end) {
+      Index end = begin + 1;
+      while (end < run.end && pairs_(i, end)) ++end;
+      return {begin, end};
+    }
+    keys.begin = run.end;
+  }
+  return {keys.end, keys.end};
+}
+
+IndexRange PairMask::keys_of_documents(std::int32_t first, std::int32_t last) const {
+  IndexRange out{std::ssize(key_document_), 0};
+  for (std::int32_t document = first; document <= last; ++document) {
+    const auto& its = keys_of_[static_cast<std::size_t>(document)];
+    if (its.empty()) continue;
+    out.begin = std::min<Index>(out.begin, its.front());
+    out.end = std::max<Index>(out.end, Index{its.back()} + 1);
+  }
+  return out.size() > 0 ? out : IndexRange{0, 0};
+}
+
+}  // namespace fovea

@@ -1,0 +1,70 @@
+// What is counted of a plan under the conditions of its head, against P; and who takes which.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "analysis/block_mask.h"
+#include "analysis/cost.h"
+#include "analysis/support.h"
+#include "data/error.h"
+#include "laws/conditions.h"
+#include "laws/formulas.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+TEST_CASE("law: masks, row sizes and costs under every condition are those of P") {
+  for_all_conditions([](const Instance& x) {
+    const Index n = x.plan->n;
+    const Matrix p = x.all(), fill = block_fill(*x.plan, {0, n}, {0, n}, 5, {});
+    const Support support(*x.plan);
+    double pairs = 0, admissible = 0;
+    Matrix blocks(fill.rows(), fill.cols());
+    for (Index i = 0; i < n; ++i) {
+      Index size = 0, allowed = 0;
+      bool same = true;
+      for (Index j = 0; j < n; ++j) {
+        size += p(i, j) != 0;
+        allowed += sees(x.problem, i, j);
+        blocks(i / 5, j / 5) += p(i, j) != 0;
+        same &= pair_info(*x.plan, i, j).covered == (p(i, j) != 0);
+      }
+      CHECK(same);
+      CHECK(support.count(i) == size);
+      CHECK(admissible_keys(*x.plan, i) == allowed);
+      pairs += static_cast<double>(size);
+      admissible += static_cast<double>(allowed);
+    }
+    for (Index r = 0; r < fill.rows(); ++r)
+      for (Index c = 0; c < fill.cols(); ++c) {
+        const auto area =
+            static_cast<float>(std::min<Index>(5, n - 5 * r) * std::min<Index>(5, n - 5 * c));
+        CHECK(fill(r, c) == blocks(r, c) / area);
+      }
+    CHECK(support.complete() == (pairs >= admissible));
+    const Cost cost = count_cost(*x.plan, x.problem.d(), x.problem.dv());
+    const auto width = static_cast<double>(x.problem.d() + x.problem.dv());
+    CHECK(cost.exact_multiply_adds == admissible * width);
+    if (x.variant->conditions == Conditions::all) CHECK(cost.pairs == pairs);
+  });
+}
+
+TEST_CASE("a variant without a form for a condition says which and why") {
+  for (const Variant& variant : variants()) {
+    CAPTURE(variant.id);
+    CHECK((variant.conditions == Conditions::all) == variant.why_not_all.empty());
+    for (const ConditionCase& condition : condition_cases()) {
+      CAPTURE(condition.name);
+      Problem problem = make_data(Data::gaussian, 12, 4, 3, false);
+      condition.apply(problem);
+      const bool cap_or_sink = condition.name == "soft cap" || condition.name == "sink";
+      const bool expected = variant.conditions == Conditions::none ||
+                            (variant.conditions == Conditions::cap_and_sink && !cap_or_sink);
+      const std::string why = variant.refusal(problem);
+      CHECK(why.empty() == !expected);
+      if (!expected) continue;
+      CHECK(why.ends_with(": " + variant.why_not_all));
+      CHECK_THROWS_AS(make_plan(*backends().front(), problem, variant.id, {}), const UsageError&);
+    }
+  }
+}
