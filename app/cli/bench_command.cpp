@@ -46,9 +46,16 @@ double peak_memory() {
 }
 
 std::vector<Problem> problems_of(const BenchOptions& options) {
-  if (options.source.what.empty())
-    return random_heads(options.n, options.d, options.head_count, options.heads.causal,
-                        options.parameters.seed, options.heads.scale.value_or(0));
+  if (options.source.what.empty()) {
+    std::vector<Problem> drawn =
+        random_heads(options.n, options.d, options.head_count, options.heads.causal,
+                     options.parameters.seed, options.heads.scale.value_or(0));
+    for (Problem& problem : drawn) {
+      problem.window = options.heads.window.value_or(0);
+      add_conditions(problem, {}, options.heads.soft_cap.value_or(0), "");
+    }
+    return drawn;
+  }
   const Source source = options.source.load();
   std::vector<Problem> problems;
   for (const Index head : options.heads.heads_in(source))
@@ -60,7 +67,7 @@ std::vector<Problem> problems_of(const BenchOptions& options) {
 std::vector<Contender> contenders_of(const BenchOptions& options, const Problem& head) {
   std::vector<std::string> ids{reference_variant().id};
   ids.insert(ids.end(), options.variants.begin(), options.variants.end());
-  const auto chosen = variants_named(ids, head.causal);
+  const auto chosen = variants_named(ids, &head);
   const auto values = options.parameters.applied(chosen, head.n());
   std::vector<Contender> contenders;
   for (std::size_t i = 0; i < chosen.size(); ++i) contenders.push_back({chosen[i], values[i]});
@@ -75,7 +82,7 @@ Outcome run(const BenchOptions& options, const Console& console) {
                           ? options.backend.threads
                           : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const Problem& first = problems.front();
-  tell_left_out(options.variants, first.causal, console.err);
+  tell_left_out(options.variants, first, console.err);
   Outcome outcome{
       .input = options.source.what.empty() ? "independent gaussians" : options.source.what,
       .device = backend->device(),

@@ -169,6 +169,7 @@ void run_compute(const ComputeOptions& options, const Console& console) {
   const Problem first = options.heads.problem(source, heads.front());
   report.scale = first.scale;
   report.causal = first.causal;
+  report.conditions = conditions_text(first);
 
   OutTensors tensors(options.dense);
   for (const Index head : heads) {

@@ -32,7 +32,20 @@ Document layer_json(const Layer& layer) {
     out["d"] = layer.d();
     out["dv"] = layer.dv();
   }
+  put("mask", layer.conditions.mask);
+  put("bias", layer.conditions.bias);
+  put("z", layer.output);
   out["tensors"] = tensors;
+  const LayerConditions& its = layer.conditions;
+  Document conditions = Document::object();
+  if (its.scale) conditions["scale"] = *its.scale;
+  if (its.causal) conditions["causal"] = *its.causal;
+  if (its.window) conditions["window"] = *its.window;
+  if (its.soft_cap) conditions["softcap"] = *its.soft_cap;
+  if (!its.alibi.empty()) conditions["alibi"] = its.alibi;
+  if (!its.sinks.empty()) conditions["sinks"] = its.sinks;
+  if (!its.documents.empty()) conditions["segments"] = its.documents;
+  out["conditions"] = conditions;
   return out;
 }
 
@@ -68,13 +81,30 @@ std::string shape_text(const HeadTensor& tensor) {
          std::to_string(tensor.cols) + " " + to_text(tensor.type);
 }
 
+/// What is stated of the layer alone, and its conditions.
+std::string text_of_conditions(const Source& source, const Layer& layer) {
+  std::string text;
+  if (const auto& causal = layer.conditions.causal; causal && causal != source.causal)
+    text = *causal ? "causal" : "bidirectional";
+  if (const auto& scale = layer.conditions.scale; scale && scale != source.scale)
+    text += (text.empty() ? "scale " : ", scale ") + format_plain(*scale);
+  if (const std::string more = layer.conditions.text(); !more.empty())
+    text += (text.empty() ? "" : ", ") + more;
+  return text;
+}
+
 void print_layers(std::ostream& out, const Source& source) {
+  const bool conditions = std::ranges::any_of(source.layers, [&](const Layer& layer) {
+    return !text_of_conditions(source, layer).empty();
+  });
   TextTable table{{"layer", "<name", "heads", "n", "<q", "<k", "<v", "<attention"}, {}};
+  if (conditions) table.header.push_back("<also");
   for (std::size_t l = 0; l < source.layers.size(); ++l) {
     const Layer& layer = source.layers[l];
     table.rows.push_back({std::to_string(l), layer.name, std::to_string(layer.heads()),
                           std::to_string(layer.n()), shape_text(layer.q), shape_text(layer.k),
                           shape_text(layer.v), shape_text(layer.attention)});
+    if (conditions) table.rows.back().push_back(text_of_conditions(source, layer));
   }
   print(out, table);
 }

@@ -107,6 +107,16 @@ void HeadOptions::add_to(CLI::App& command, const std::string& standard, bool al
         const bool good = end != text.c_str() && !*end && std::isfinite(value) && value > 0;
         return good ? std::string() : text + " found; expected a finite number above 0";
       });
+  command
+      .add_option("--window", window,
+                  "Each query sees only this many keys up to its own position, as in Mistral's "
+                  "sliding window; 0: all (default: what the source says)")
+      ->check(CLI::Range(Index{0}, Index{INT32_MAX}));
+  command
+      .add_option("--softcap", soft_cap,
+                  "Logits become C tanh(logit / C); 0: no cap (default: what the source says)")
+      ->type_name("C")
+      ->check(CLI::Range(0.0, 1e30));
   command.add_flag("--allow-non-finite", allow_non_finite,
                    "Compute even if the input holds NaN or Inf");
 }
@@ -165,6 +175,8 @@ Problem HeadOptions::problem(const Source& source, Index of_layer, Index head_in
                           .head = head_index,
                           .scale = scale,
                           .causal = chosen_causal(),
+                          .window = window,
+                          .soft_cap = soft_cap,
                           .allow_non_finite = allow_non_finite};
   return problem_of(source, choice);
 }
@@ -250,7 +262,8 @@ std::vector<const Variant*> variants_in(const std::string& group) {
 
 }  // namespace
 
-std::vector<const Variant*> variants_named(const std::vector<std::string>& ids, bool causal) {
+std::vector<const Variant*> variants_named(const std::vector<std::string>& ids,
+                                           const Problem* head) {
   std::vector<const Variant*> chosen;
   const auto add = [&](const Variant& variant) {
     if (std::ranges::find(chosen, &variant) == chosen.end()) chosen.push_back(&variant);
@@ -261,18 +274,23 @@ std::vector<const Variant*> variants_named(const std::vector<std::string>& ids, 
       continue;
     }
     for (const Variant* variant : variants_in(id))
-      if (!causal || variant->has_causal_form()) add(*variant);
+      if (!head || variant->refusal(*head).empty()) add(*variant);
   }
   return chosen;
 }
 
-void tell_left_out(const std::vector<std::string>& ids, bool causal, std::ostream& out) {
-  const auto chosen = variants_named(ids, causal);
-  std::string names;
-  for (const Variant* variant : variants_named(ids))
-    if (std::ranges::find(chosen, variant) == chosen.end())
-      names += (names.empty() ? "" : ", ") + variant->id;
-  if (!names.empty()) out << "note: left out, as they have no causal form: " << names << '\n';
+void tell_left_out(const std::vector<std::string>& ids, const Problem& head, std::ostream& out) {
+  const auto chosen = variants_named(ids, &head);
+  std::string not_causal;
+  for (const Variant* variant : variants_named(ids)) {
+    if (std::ranges::find(chosen, variant) != chosen.end()) continue;
+    if (head.causal && !variant->has_causal_form())
+      not_causal += (not_causal.empty() ? "" : ", ") + variant->id;
+    else
+      out << "note: left out: " << variant->refusal(head) << '\n';
+  }
+  if (!not_causal.empty())
+    out << "note: left out, as they have no causal form: " << not_causal << '\n';
 }
 
 }  // namespace fovea

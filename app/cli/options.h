@@ -35,6 +35,8 @@ struct HeadOptions {
   std::optional<Index>
       layer_index;  // from a session, where it is known by its index; overrides `layer`
   std::optional<double> scale;
+  std::optional<Index> window;
+  std::optional<double> soft_cap;
   bool causal = false, no_causal = false, allow_non_finite = false;
   /// Nothing: as the source says.
   std::optional<bool> chosen_causal() const {
@@ -82,10 +84,10 @@ struct ParameterOptions {
 };
 
 /// The variants with these ids, in this order; the name of a group stands for its variants,
-/// "all" for every variant. Of a group those without a causal form are left out where `causal`.
+/// "all" for every variant. Of a group those without a form for `head` are left out.
 std::vector<const Variant*> variants_named(const std::vector<std::string>& ids,
-                                           bool causal = false);
-/// Says which ones those are, if any.
-void tell_left_out(const std::vector<std::string>& ids, bool causal, std::ostream& out);
+                                           const Problem* head = nullptr);
+/// Says which ones those are, if any, and why.
+void tell_left_out(const std::vector<std::string>& ids, const Problem& head, std::ostream& out);
 
 }  // namespace fovea

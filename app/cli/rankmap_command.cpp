@@ -66,7 +66,7 @@ std::vector<NamedMap> maps_of_variants(const RankMapOptions& options, const Sour
       variants_named(options.variants.empty() ? std::vector<std::string>{reference_variant().id}
                                               : options.variants,
                      problem.causal);
-  tell_left_out(options.variants, problem.causal, console.err);
+  tell_left_out(options.variants, problem, console.err);
   const auto values = options.parameters.applied(chosen, problem.n());
   RankOptions rank = options.rank;
   rank.causal = problem.causal && options.of != RankSubject::logits;

@@ -50,6 +50,8 @@ void take_up(Options& options, const Session& session, const CLI::App& command) 
   if (left_open("--layer")) options.heads.layer_index = session.layer;
   if (left_open("--head")) options.heads.head = std::to_string(session.head);
   if (left_open("--scale")) options.heads.scale = session.scale;
+  if (left_open("--window")) options.heads.window = session.window;
+  if (left_open("--softcap")) options.heads.soft_cap = session.soft_cap;
   if (left_open("--causal") && left_open("--no-causal") && session.causal) {
     options.heads.causal = *session.causal;
     options.heads.no_causal = !*session.causal;
@@ -121,7 +123,7 @@ std::vector<Column> columns_of(const Options& options, const Problem& head) {
   if (columns.empty())
     for (const Variant* variant : variants_named(
              options.variants.empty() ? std::vector<std::string>{"papers"} : options.variants,
-             head.causal))
+             &head))
       columns.push_back(
           {variant->id, values_for_length(*variant, head.n()), options.parameters.seed});
   options.parameters.apply_to(columns);
@@ -150,6 +152,8 @@ std::vector<std::shared_ptr<const HeldProblem>> held_problems(const Options& opt
     const Source its = held.source.empty() ? source : open_source(held.source, options.source.open);
     Session session = *options.session;
     session.scale = options.heads.scale;
+    session.window = options.heads.window;
+    session.soft_cap = options.heads.soft_cap;
     session.causal = options.heads.chosen_causal();
     HeadChoice choice = choice_of(held, session);
     choice.allow_non_finite = options.heads.allow_non_finite;
@@ -166,7 +170,7 @@ std::vector<std::vector<Panel>> panels_of(const Options& options, const Source& 
   const FigureStyle& style = figure.style;
   const Index head = options.heads.heads_in(source).front();
   const Problem problem = options.heads.problem(source, head);
-  tell_left_out(options.variants, problem.causal, console.err);
+  tell_left_out(options.variants, problem, console.err);
   const auto backend = options.backend.make();
   const std::vector<Column> columns = columns_of(options, problem);
   const PanelGrid grid({.problem = problem,

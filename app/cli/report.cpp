@@ -156,12 +156,12 @@ Document timings_json(const ComputeReport& report) {
 
 }  // namespace
 
-std::vector<std::string> notes_of(const Source& source) {
+std::vector<std::string> notes_of(const Source& source, Index layer) {
   std::vector<std::string> notes;
   if (source.layout_guessed)
     notes.push_back("layout " + source.layout + " is a guess: state it with --layout");
   if (!source.content.empty()) notes.push_back(source.content);
-  if (mask_is_assumed(source))
+  if (mask_is_assumed(source, layer))
     notes.push_back(
         "the file does not state a mask: bidirectional unless --causal is given (--no-causal says "
         "that it is)");
@@ -180,6 +180,7 @@ Document to_json(const ComputeReport& report) {
                {"precision", report.precision},
                {"scale", number_json(report.scale)},
                {"causal", report.causal},
+               {"conditions", report.conditions.empty() ? "" : report.conditions.substr(2)},
                {"n", report.n},
                {"d", report.d},
                {"dv", report.dv},
@@ -204,7 +205,8 @@ void print(std::ostream& out, const ComputeReport& report) {
                     {"source", report.source},
                     {"", layer_text(report)},
                     {"scale",
-                     format_plain(report.scale) + (report.causal ? ", causal" : ", bidirectional")},
+                     format_plain(report.scale) + (report.causal ? ", causal" : ", bidirectional") +
+                         report.conditions},
                     {"computed", report.device + ", " + report.precision + ", seed " +
                                      std::to_string(report.seed)}});
   for (const auto& note : all_notes(report)) out << "  note: " << note << '\n';

@@ -34,13 +34,14 @@ struct ComputeReport {
   std::string backend, device, precision;
   double scale = 0;
   bool causal = false;
+  std::string conditions;  // ", sliding window 4096"; empty: none beside the mask
   Index n = 0, d = 0, dv = 0;
   std::vector<HeadReport> heads;  // in the order computed
   std::string output;             // the file written, if any
 };
 
 /// Everything that qualifies numbers from this source: a guessed layout, content features, notes.
-std::vector<std::string> notes_of(const Source& source);
+std::vector<std::string> notes_of(const Source& source, Index layer = 0);
 
 Document to_json(const ComputeReport& report);
 void print(std::ostream& out, const ComputeReport& report);

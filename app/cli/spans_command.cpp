@@ -112,8 +112,8 @@ void run_spans(const SpansOptions& options, const Console& console) {
   const Source source = options.source.load();
   const Index head = options.heads.heads_in(source).front();
   const Problem problem = options.heads.problem(source, head);
-  const auto chosen = variants_named(options.variants, problem.causal);
-  tell_left_out(options.variants, problem.causal, console.err);
+  const auto chosen = variants_named(options.variants, &problem);
+  tell_left_out(options.variants, problem, console.err);
   const auto values = options.parameters.applied(chosen, problem.n());
   Outcome outcome;
   outcome.head = source.name + ", " + layer_label(source, options.heads.layer_in(source)) +

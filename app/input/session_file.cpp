@@ -44,7 +44,9 @@ Json json_of(const Column& column) {
                     {"layer", held->layer},
                     {"head", held->head},
                     {"causal", held->causal ? Json(*held->causal) : Json()},
-                    {"scale", held->scale ? Json(*held->scale) : Json()}};
+                    {"scale", held->scale ? Json(*held->scale) : Json()},
+                    {"window", held->window ? Json(*held->window) : Json()},
+                    {"softcap", held->soft_cap ? Json(*held->soft_cap) : Json()}};
   return json;
 }
 
@@ -163,6 +165,15 @@ struct Reader {
     return column;
   }
 
+  void require_not_negative(std::optional<Index> window, std::optional<double> soft_cap) const {
+    if (window && *window < 0)
+      throw InputError(where, "'window' is " + std::to_string(*window) +
+                                  "; expected a number of keys, or 0 for none");
+    if (soft_cap && !(*soft_cap >= 0))
+      throw InputError(where, "'softcap' is " + std::to_string(*soft_cap) +
+                                  "; expected a number above 0, or 0 for none");
+  }
+
   HeldHead held(const Json& json) const {
     HeldHead held{.source = get<std::string>(json, "source"),
                   .layer = get<Index>(json, "layer"),
@@ -175,6 +186,9 @@ struct Reader {
     if (held.scale && !(*held.scale > 0))
       throw InputError(where, "the scale of a held head is " + std::to_string(*held.scale) +
                                   "; expected a number above 0");
+    if (is_set("window")) held.window = get<Index>(json, "window");
+    if (is_set("softcap")) held.soft_cap = get<double>(json, "softcap");
+    require_not_negative(held.window, held.soft_cap);
     if (held.layer < 0 || held.head < 0)
       throw InputError(where,
                        "a column holds " + excerpt(json) + "; expected a layer and a head from 0");
@@ -276,6 +290,8 @@ void write_session(const std::string& path, const SessionFile& file) {
   for (const Span& span : s.spans) json["spans"].push_back(json_of(span));
   json["causal"] = s.causal ? Json(*s.causal) : Json();
   json["scale"] = s.scale ? Json(*s.scale) : Json();
+  json["window"] = s.window ? Json(*s.window) : Json();
+  json["softcap"] = s.soft_cap ? Json(*s.soft_cap) : Json();
   json["pinned_query"] = s.pinned_query ? Json(*s.pinned_query) : Json();
   write_atomically(path, [&](std::ostream& out) {
     out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
@@ -311,6 +327,12 @@ SessionFile read_session(const std::string& path) {
   s.head = read.get<Index>(json, "head");
   if (!read.at(json, "causal").is_null()) s.causal = read.get<bool>(json, "causal");
   if (!read.at(json, "scale").is_null()) s.scale = read.get<double>(json, "scale");
+  const auto is_set = [&](const char* name) {  // older files have neither
+    return json.contains(name) && !json[name].is_null();
+  };
+  if (is_set("window")) s.window = read.get<Index>(json, "window");
+  if (is_set("softcap")) s.soft_cap = read.get<double>(json, "softcap");
+  read.require_not_negative(s.window, s.soft_cap);
   if (!read.at(json, "pinned_query").is_null())
     s.pinned_query = read.get<Index>(json, "pinned_query");
   if (s.scale && !(*s.scale > 0))

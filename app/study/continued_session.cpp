@@ -15,6 +15,8 @@ HeldHead continued_head(HeldHead held, const Session& before, const std::string&
     held.source = before.source;
     held.causal = before.causal;
     held.scale = before.scale;
+    held.window = before.window;
+    held.soft_cap = before.soft_cap;
   }
   std::error_code not_there;  // of a synthetic source, for one
   const bool same =

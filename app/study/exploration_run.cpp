@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "session/held_head.h"
+
 namespace fovea {
 namespace {
 
@@ -35,10 +37,10 @@ ExplorationRun::Subject ExplorationRun::present(HeadScope scope) const {
   const Session& session = study_.session();
   Subject of{study_.source(),
              scope,
-             {.scale = session.scale, .causal = session.causal},
+             choice_of(session),
              study_.requests().engine_number()};
-  if (scope != HeadScope::source) of.choice.layer = session.layer;
-  if (scope == HeadScope::head) of.choice.head = session.head;
+  if (scope == HeadScope::source) of.choice.layer = 0;
+  if (scope != HeadScope::head) of.choice.head = 0;
   return of;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "session/held_head.h"
+
 namespace fovea {
 
 std::uint64_t next_source_number() {
@@ -19,7 +21,7 @@ bool Subject::shows_matrix() const {
 }
 
 HeadKey Subject::head() const {
-  return {source_number, {session.layer, session.head, session.scale, session.causal}};
+  return {source_number, choice_of(session)};
 }
 
 Index Subject::shown_query() const {

@@ -298,6 +298,14 @@ class Actions : public QObject {
       if (const auto scale = ask_scale(window_))
         editor_.change("scale", [&](Session& s) { s.scale = *scale; });
     });
+    add(menu, "sliding_window", "Sliding &window…", {}, [this] {
+      if (const auto keys = ask_window(window_))
+        editor_.change("window", [&](Session& s) { s.window = *keys; });
+    });
+    add(menu, "soft_cap", "So&ft cap…", {}, [this] {
+      if (const auto cap = ask_soft_cap(window_))
+        editor_.change("soft_cap", [&](Session& s) { s.soft_cap = *cap; });
+    });
     add(menu, "back_end", "&Back end…", {},
         [this] { ask_back_end(window_, *window_.findChild<QAction*>("back_end")); });
   }

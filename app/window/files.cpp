@@ -64,6 +64,8 @@ QVariantMap conditions_of(const Session& session) {
   QVariantMap conditions;
   if (session.causal) conditions["causal"] = *session.causal;
   if (session.scale) conditions["scale"] = *session.scale;
+  if (session.window) conditions["window"] = qlonglong(*session.window);
+  if (session.soft_cap) conditions["softcap"] = *session.soft_cap;
   return conditions;
 }
 
@@ -107,12 +109,14 @@ void Files::source_opened(bool new_source) {
   if (opened.selected_column) window_.study().select_column(*opened.selected_column);
 }
 
-// A mask and a scale that were set by hand belong to their file.
+// What was set by hand of mask, scale, window and soft cap belongs to its file.
 void Files::restore_conditions() {
   Session session = window_.study().session();
   conditions_ = QSettings().value(conditions_key(session)).toMap();
   if (conditions_.contains("causal")) session.causal = conditions_["causal"].toBool();
   if (conditions_.contains("scale")) session.scale = conditions_["scale"].toDouble();
+  if (conditions_.contains("window")) session.window = conditions_["window"].toLongLong();
+  if (conditions_.contains("softcap")) session.soft_cap = conditions_["softcap"].toDouble();
   window_.study().set_session(session);
 }
 

@@ -89,13 +89,14 @@ QString provenance_of(const Study& study) {
     parts
         << QString("%1, head %2").arg(to_qt(layer_label(*source, session.layer))).arg(session.head);
   if (const auto problem = study.problem())
-    parts << QString("n %1, d %2, scale %3%4")
+    parts << QString("n %1, d %2, scale %3%4%5")
                  .arg(problem->n())
                  .arg(problem->d())
                  .arg(problem->scale, 0, 'g', 4)
                  .arg(problem->causal                               ? ", causal"
-                      : !session.causal && mask_is_assumed(*source) ? ", mask not stated"
-                                                                    : "");
+                      : !session.causal && mask_is_assumed(*source, session.layer) ? ", mask not stated"
+                                                                    : "")
+                 .arg(to_qt(conditions_text(*problem)));
   const Backend& backend = study.backend();
   parts << to_qt(backend.device() + ", " + backend.precision());
   return parts.join("  ·  ");

@@ -34,6 +34,10 @@ class BitMatrix {
     words_[static_cast<std::size_t>(i * stride_ + j / word_bits)] |= std::uint32_t{1}
                                                                      << (j % word_bits);
   }
+  void clear(Index i, Index j) {
+    words_[static_cast<std::size_t>(i * stride_ + j / word_bits)] &=
+        ~(std::uint32_t{1} << (j % word_bits));
+  }
   /// Bits of a row that are set, within columns.
   Index count(Index i, IndexRange cols) const;
 

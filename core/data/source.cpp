@@ -1,9 +1,7 @@
 #include "data/source.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "data/error.h"
@@ -11,78 +9,6 @@
 
 namespace fovea {
 namespace {
-
-float from_half(std::uint16_t h) {
-  const std::uint32_t sign = std::uint32_t{h & 0x8000u} << 16;
-  const std::uint32_t exponent = (h >> 10) & 31u, mantissa = h & 1023u;
-  if (exponent == 0) {  // zero and subnormal: mantissa 2^-24, exact in float32
-    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
-    return sign ? -magnitude : magnitude;
-  }
-  const std::uint32_t wide =
-      exponent == 31 ? 255u : exponent + 112u;  // 112: the biases' difference
-  return std::bit_cast<float>(sign | (wide << 23) | (mantissa << 13));
-}
-
-float from_bfloat16(std::uint16_t b) {
-  return std::bit_cast<float>(std::uint32_t{b} << 16);
-}
-
-template <class Word>
-Word swap_bytes(Word word) {
-  Word out = 0;
-  for (std::size_t byte = 0; byte < sizeof(Word); ++byte)
-    out = static_cast<Word>(out | ((word >> (8 * byte)) & 0xff) << (8 * (sizeof(Word) - 1 - byte)));
-  return out;
-}
-
-constexpr Index page = 4096;             // bytes
-constexpr Index most_bytes = 64 * page;  // of one read: few calls, and a buffer that stays in cache
-
-/// An axis of a head: its elements, bytes from one to the next, and floats from one to the next in
-/// the Matrix.
-struct SourceAxis {
-  Index count, stride, out_stride;
-};
-
-/// How many of `count` items, `stride` bytes apart and `size` bytes long, are read at once. What
-/// lies between two items is read as well, unless it would be more than a page.
-Index items_at_once(Index count, Index stride, Index size) {
-  if (count == 1 || stride - size > page) return 1;
-  return std::clamp<Index>((most_bytes - size) / std::max<Index>(stride, 1) + 1, 1, count);
-}
-
-/// Elements may be unaligned and anywhere, so blocks of them are read into a buffer, and each is
-/// copied from there.
-template <class Word, class Convert>
-void convert(const HeadTensor& from, Index head, Matrix& out, Convert to_float) {
-  constexpr Index size = sizeof(Word);
-  const bool swap = from.big_endian != (std::endian::native == std::endian::big);
-  SourceAxis outer{from.rows, from.row_stride, out.stride()}, inner{from.cols, from.col_stride, 1};
-  if (inner.stride > outer.stride) std::swap(inner, outer);
-  const Index line = (inner.count - 1) * inner.stride + size;  // bytes of all inner elements
-  const Index across = items_at_once(inner.count, inner.stride, size),
-              down = across < inner.count ? 1 : items_at_once(outer.count, outer.stride, line);
-  std::vector<std::byte> buffer;
-  for (Index o = 0; o < outer.count; o += down)
-    for (Index i = 0; i < inner.count; i += across) {
-      const Index lines = std::min(down, outer.count - o),
-                  words = std::min(across, inner.count - i);
-      buffer.resize(
-          static_cast<std::size_t>((lines - 1) * outer.stride + (words - 1) * inner.stride + size));
-      from.bytes->read(from.begin + head * from.head_stride + o * outer.stride + i * inner.stride,
-                       buffer);
-      for (Index l = 0; l < lines; ++l) {
-        const std::byte* at = buffer.data() + l * outer.stride;
-        float* to = out.data() + (o + l) * outer.out_stride + i * inner.out_stride;
-        for (Index w = 0; w < words; ++w, at += inner.stride, to += inner.out_stride) {
-          Word word;
-          std::memcpy(&word, at, sizeof(Word));
-          *to = to_float(swap ? swap_bytes(word) : word);
-        }
-      }
-    }
-}
 
 std::string where_of(const Source& source, const Layer& layer) {
   return layer.name.empty() ? source.path : source.path + ", " + layer.name;
@@ -100,83 +26,19 @@ std::size_t float_bytes(Index rows, Index cols) {
 
 }  // namespace
 
-std::string to_text(ElementType type) {
-  switch (type) {
-    case ElementType::f64:
-      return "F64";
-    case ElementType::f32:
-      return "F32";
-    case ElementType::f16:
-      return "F16";
-    case ElementType::bf16:
-      return "BF16";
-  }
-  return "";
+std::optional<double> stated_scale(const Source& source, Index layer) {
+  const auto& own = source.layers[static_cast<std::size_t>(layer)].conditions.scale;
+  return own ? own : source.scale;
 }
 
-Index size_of(ElementType type) {
-  switch (type) {
-    case ElementType::f64:
-      return 8;
-    case ElementType::f32:
-      return 4;
-    case ElementType::f16:
-    case ElementType::bf16:
-      return 2;
-  }
-  return 0;
+std::optional<bool> stated_causal(const Source& source, Index layer) {
+  const auto& own = source.layers[static_cast<std::size_t>(layer)].conditions.causal;
+  return own ? own : source.causal;
 }
 
-Matrix HeadTensor::read(Index head) const {
-  check_index("head", head, heads);
-  require_memory(float_bytes(rows, cols),
-                 "a head of " + std::to_string(rows) + " x " + std::to_string(cols) + " numbers");
-  Matrix out(rows, cols);
-  switch (type) {
-    case ElementType::f64:
-      convert<std::uint64_t>(*this, head, out, [](std::uint64_t word) {
-        return static_cast<float>(std::bit_cast<double>(word));
-      });
-      break;
-    case ElementType::f32:
-      convert<std::uint32_t>(*this, head, out, std::bit_cast<float, std::uint32_t>);
-      break;
-    case ElementType::f16:
-      convert<std::uint16_t>(*this, head, out, from_half);
-      break;
-    case ElementType::bf16:
-      convert<std::uint16_t>(*this, head, out, from_bfloat16);
-      break;
-  }
-  return out;
-}
-
-HeadTensor make_head_tensor(std::vector<Matrix> heads) {
-  HeadTensor out;
-  if (heads.empty()) return out;
-  const Index rows = heads[0].rows(), cols = heads[0].cols(), size = rows * cols;
-  auto values = std::make_shared<std::vector<float>>();
-  values->reserve(heads.size() * static_cast<std::size_t>(size));
-  for (const Matrix& head : heads) {
-    if (head.rows() != rows || head.cols() != cols)
-      throw InputError("", "heads of different shapes; expected the same shape");
-    for (Index i = 0; i < rows; ++i) values->insert(values->end(), head.row(i), head.row(i) + cols);
-  }
-  constexpr Index element = sizeof(float);
-  out.big_endian = std::endian::native == std::endian::big;
-  out.bytes = bytes_in_memory(std::as_bytes(std::span(*values)), values);
-  out.heads = std::ssize(heads);
-  out.rows = rows;
-  out.cols = cols;
-  out.head_stride = size * element;
-  out.row_stride = cols * element;
-  out.col_stride = element;
-  return out;
-}
-
-bool mask_is_assumed(const Source& source) {
-  return !source.causal && source.content.empty() && source.kind != "synthetic" &&
-         source.layers.front().has_qkv();
+bool mask_is_assumed(const Source& source, Index layer) {
+  return !stated_causal(source, layer) && source.content.empty() && source.kind != "synthetic" &&
+         source.layers[static_cast<std::size_t>(layer)].has_qkv();
 }
 
 std::string layer_label(const Source& source, Index layer) {
@@ -202,13 +64,24 @@ Problem problem_of(const Source& source, const HeadChoice& choice) {
                                 "that divides the query heads");
   if (choice.scale && !(*choice.scale > 0 && std::isfinite(*choice.scale)))
     throw UsageError("scale is " + std::to_string(*choice.scale) + "; expected a number above 0");
+  if (choice.window && *choice.window < 0)
+    throw UsageError("window is " + std::to_string(*choice.window) +
+                     "; expected a number of keys, or 0 for none");
+  if (choice.soft_cap && !(*choice.soft_cap >= 0 && std::isfinite(*choice.soft_cap)))
+    throw UsageError("soft cap is " + std::to_string(*choice.soft_cap) +
+                     "; expected a number above 0, or 0 for none");
   require_memory(float_bytes(layer.n(), 2 * layer.d() + layer.dv()),
                  where + ": Q, K and V of a head of " + std::to_string(layer.n()) + " tokens");
   const Index group = choice.head / (layer.heads() / layer.k.heads);
   Problem problem =
       make_problem(layer.q.read(choice.head), layer.k.read(group), layer.v.read(group),
-                   choice.scale.value_or(source.scale.value_or(0)),
-                   choice.causal.value_or(source.causal.value_or(false)), choice.head);
+                   choice.scale.value_or(stated_scale(source, choice.layer).value_or(0)),
+                   choice.causal.value_or(stated_causal(source, choice.layer).value_or(false)),
+                   choice.head);
+  const LayerConditions& conditions = layer.conditions;
+  problem.window = choice.window.value_or(conditions.window.value_or(0));
+  add_conditions(problem, conditions, choice.soft_cap.value_or(conditions.soft_cap.value_or(0)),
+                 where);
   if (!choice.allow_non_finite) require_finite(problem, where);
   return problem;
 }

@@ -9,39 +9,20 @@
 #include <string>
 #include <vector>
 
-#include "data/bytes.h"
+#include "data/head_tensor.h"
+#include "data/layer_conditions.h"
 #include "data/problem.h"
 #include "data/sequence.h"
 
 namespace fovea {
-
-enum class ElementType { f64, f32, f16, bf16 };
-std::string to_text(ElementType type);
-Index size_of(ElementType type);
-
-/// A [heads, rows, cols] array in the type and layout of its file. It is read head by head.
-struct HeadTensor {
-  ElementType type = ElementType::f32;
-  bool big_endian = false;
-  std::shared_ptr<const Bytes> bytes;  // the file or buffer that holds it
-  Index begin = 0;                     // byte of element [0, 0, 0]; may be unaligned
-  Index heads = 0, rows = 0, cols = 0;
-  Index head_stride = 0, row_stride = 0, col_stride = 0;  // bytes, not negative
-
-  bool present() const { return heads > 0; }
-  /// [rows, cols] in float32. Throws UsageError for a head that does not exist, UnavailableError
-  /// for one that does not fit into memory, and what Bytes::read throws.
-  Matrix read(Index head) const;
-};
-
-/// A HeadTensor over owned float32 matrices of the same shape, one a head.
-HeadTensor make_head_tensor(std::vector<Matrix> heads);
 
 /// One layer: either q, k, v (key/value heads may be fewer: grouped) or attention alone.
 struct Layer {
   std::string name;      // "layer3", or "" when the file has one
   HeadTensor q, k, v;    // [H, n, d], [Hkv, n, d], [Hkv, n, dv]
   HeadTensor attention;  // [H, n, n]
+  HeadTensor output;     // [H, n, dv], the model's own, before its output projection
+  LayerConditions conditions;
 
   bool has_qkv() const { return q.present(); }
   Index heads() const { return has_qkv() ? q.heads : attention.heads; }
@@ -72,23 +53,29 @@ struct Source {
   std::shared_ptr<const Picture> picture;
 };
 
+/// What the layer, or else the source, states.
+std::optional<double> stated_scale(const Source& source, Index layer);
+std::optional<bool> stated_causal(const Source& source, Index layer);
+
 /// Whether the mask of a captured head is not known: then it is taken as bidirectional. Q, K and V
 /// that are made from content or by a formula have no other mask.
-bool mask_is_assumed(const Source& source);
+bool mask_is_assumed(const Source& source, Index layer);
 
 /// "layer4", as the file calls it; "layer 4" where that is a number, or the file does not name
 /// them.
 std::string layer_label(const Source& source, Index layer);
 
 /// The head as a Problem. A grouped key/value head is shared by its query heads, not repeated.
-/// `scale` and `causal` are the caller's if given, else the source's, else 1/sqrt(d) and not
-/// causal. Throws InputError when the layer holds only an attention matrix, UsageError for an index
-/// out of range or a given scale that is not a number above 0. NaN and Inf are refused by position
-/// unless `allow_non_finite`.
+/// `scale`, `causal`, `window` and `soft_cap` (0: none) are the caller's if given, else the layer's
+/// or the source's, else 1/sqrt(d), not causal, and none. Throws InputError when the layer holds
+/// only an attention matrix and for a mask or bias that cannot be used, UsageError for an index or
+/// a given number out of range. NaN and Inf are refused by position unless `allow_non_finite`.
 struct HeadChoice {
   Index layer = 0, head = 0;
   std::optional<double> scale;
   std::optional<bool> causal;
+  std::optional<Index> window;
+  std::optional<double> soft_cap;
   bool allow_non_finite = false;
   friend bool operator==(const HeadChoice&, const HeadChoice&) = default;
 };

@@ -156,11 +156,14 @@ std::optional<Index> element_bytes(std::string_view descr) {
   return bytes;
 }
 
-std::optional<ElementType> float_type(std::string_view descr, bool as_bfloat16) {
+std::optional<ElementType> element_type(std::string_view descr, bool as_bfloat16) {
   const std::string_view kind = descr.substr(std::min<std::size_t>(1, descr.size()));
   if (kind == "f8") return ElementType::f64;
   if (kind == "f4") return ElementType::f32;
   if (kind == "f2") return ElementType::f16;
+  if (kind == "i8") return ElementType::i64;
+  if (kind == "i4") return ElementType::i32;
+  if (kind == "b1" || kind == "i1" || kind == "u1") return ElementType::boolean;
   if (as_bfloat16 && (kind == "u2" || kind == "V2")) return ElementType::bf16;
   return std::nullopt;
 }
@@ -203,7 +206,7 @@ NpyHeader parse_npy_header(const std::string& where, std::span<const std::byte> 
   NpyHeader out;
   NamedTensor& tensor = out.tensor;
   tensor.dtype = fields.descr;
-  tensor.type = float_type(fields.descr, as_bfloat16);
+  tensor.type = element_type(fields.descr, as_bfloat16);
   tensor.big_endian = fields.descr.starts_with('>');
   tensor.shape = std::move(fields.shape);
   const auto element = element_bytes(fields.descr);

@@ -20,21 +20,21 @@ struct DType {
   std::optional<ElementType> type;
 };
 
-/// The types of the format; only the first four can be read.
+/// The types of the format; those without an ElementType cannot be read.
 constexpr DType dtypes[] = {
     {"F64", 64, ElementType::f64},
     {"F32", 32, ElementType::f32},
     {"F16", 16, ElementType::f16},
     {"BF16", 16, ElementType::bf16},
-    {"I64", 64, {}},
-    {"I32", 32, {}},
+    {"I64", 64, ElementType::i64},
+    {"I32", 32, ElementType::i32},
     {"I16", 16, {}},
-    {"I8", 8, {}},
+    {"I8", 8, ElementType::boolean},
     {"U64", 64, {}},
     {"U32", 32, {}},
     {"U16", 16, {}},
-    {"U8", 8, {}},
-    {"BOOL", 8, {}},
+    {"U8", 8, ElementType::boolean},
+    {"BOOL", 8, ElementType::boolean},
     {"C64", 64, {}},
     {"F8_E5M2", 8, {}},
     {"F8_E4M3", 8, {}},

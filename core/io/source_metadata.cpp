@@ -12,25 +12,33 @@
 namespace fovea {
 namespace {
 
-InputError refusal(const Source& source, const char* key, const std::string& found,
+InputError refusal(const Source& source, const std::string& key, const std::string& found,
                    const char* expected) {
   return InputError(source.path,
-                    std::string("metadata '") + key + "' is " + found + "; expected " + expected);
+                    "metadata '" + key + "' is " + found + "; expected " + expected);
 }
 
-double read_scale(const Source& source, const std::string& text) {
-  double scale = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), scale);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(scale) ||
-      scale <= 0)
-    throw refusal(source, "scale", fovea::quoted(text), "a number above 0");
-  return scale;
+double read_positive(const Source& source, const std::string& key, const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) ||
+      value <= 0)
+    throw refusal(source, key, fovea::quoted(text), "a number above 0");
+  return value;
 }
 
-bool read_causal(const Source& source, const std::string& text) {
+bool read_causal(const Source& source, const std::string& key, const std::string& text) {
   if (text == "true" || text == "True" || text == "1") return true;
   if (text == "false" || text == "False" || text == "0") return false;
-  throw refusal(source, "causal", fovea::quoted(text), "true or false");
+  throw refusal(source, key, fovea::quoted(text), "true or false");
+}
+
+Index read_window(const Source& source, const std::string& key, const std::string& text) {
+  Index window = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), window);
+  if (error != std::errc{} || end != text.data() + text.size() || window < 1 || window > INT32_MAX)
+    throw refusal(source, key, fovea::quoted(text), "a number of keys, 1 or more");
+  return window;
 }
 
 std::vector<std::string> read_tokens(const Source& source, const std::string& text) {
@@ -86,6 +94,30 @@ void set_grid(Source& source, const ImageGrid& grid) {
   source.sequence.grid = grid;
 }
 
+/// What the metadata says of one layer, as "layer3.window", or of all.
+void apply_to_layer(const Source& source, Layer& layer) {
+  const auto use = [&](const char* key, bool of_all, auto take) {
+    const std::string own = layer.name + "." + key;
+    for (const std::string& name : {own, std::string(of_all ? key : "")})
+      if (const auto found = source.metadata.find(name);
+          !name.empty() && found != source.metadata.end())
+        return take(name, found->second);
+  };
+  LayerConditions& to = layer.conditions;
+  use("scale", false, [&](const std::string& key, const std::string& text) {
+    to.scale = read_positive(source, key, text);
+  });
+  use("causal", false, [&](const std::string& key, const std::string& text) {
+    to.causal = read_causal(source, key, text);
+  });
+  use("window", true, [&](const std::string& key, const std::string& text) {
+    to.window = read_window(source, key, text);
+  });
+  use("softcap", true, [&](const std::string& key, const std::string& text) {
+    to.soft_cap = read_positive(source, key, text);
+  });
+}
+
 }  // namespace
 
 void set_tokens(Source& source, std::vector<std::string> tokens) {
@@ -103,8 +135,9 @@ void apply_metadata(Source& source) {
     const auto found = source.metadata.find(key);
     return found == source.metadata.end() ? nullptr : &found->second;
   };
-  if (const auto* text = find("scale")) source.scale = read_scale(source, *text);
-  if (const auto* text = find("causal")) source.causal = read_causal(source, *text);
+  if (const auto* text = find("scale")) source.scale = read_positive(source, "scale", *text);
+  if (const auto* text = find("causal")) source.causal = read_causal(source, "causal", *text);
+  for (Layer& layer : source.layers) apply_to_layer(source, layer);
   if (const auto* text = find("tokens")) set_tokens(source, read_tokens(source, *text));
   if (const auto* text = find("image")) set_grid(source, read_image(source, *text));
   if (const auto* text = find("model"); text && !text->empty()) source.name = printable(*text);

@@ -5,7 +5,8 @@
 
 namespace fovea {
 
-/// Reads `scale`, `causal`, `tokens`, `image`, `model` and `layer` of source.metadata into the
+/// Reads `scale`, `causal`, `window`, `softcap`, `tokens`, `image`, `model` and `layer` of
+/// source.metadata, the first four also as "<layer>.scale" and so on, into the
 /// fields of the source. Tokens and grids that do not fit the layers' n are left out with a note.
 /// Throws InputError for values that are not valid.
 void apply_metadata(Source& source);

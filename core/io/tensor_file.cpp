@@ -5,7 +5,7 @@
 namespace fovea {
 
 ElementType require_float(const TensorFile& file, const NamedTensor& tensor) {
-  if (tensor.type) return *tensor.type;
+  if (tensor.type && is_float(*tensor.type)) return *tensor.type;
   std::string message = fovea::quoted(tensor.name) + " has dtype " + tensor.dtype +
                         "; expected F64, F32, F16 or BF16";
   if (tensor.dtype.ends_with("u2") || tensor.dtype.ends_with("V2"))

@@ -18,7 +18,7 @@ namespace fovea {
 struct NamedTensor {
   std::string name;
   std::string dtype;                // as in the file: "F32", "<f4", "F8_E4M3"
-  std::optional<ElementType> type;  // nothing: a type that q, k, v and attention cannot have
+  std::optional<ElementType> type;  // nothing: a type that cannot be read
   bool big_endian = false;
   std::vector<Index> shape;
   std::vector<Index> strides;          // bytes

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "data/error.h"
+#include "io/condition_tensors.h"
 #include "io/layout.h"
 #include "io/source_metadata.h"
 #include "io/tensor_groups.h"
@@ -71,12 +72,14 @@ class SourceReader {
   void check(const Reading& reading) const;
   HeadTensor heads_of(const Reading& reading, Index batch, Index part = 0) const;
   HeadTensor matrices_of(const Reading& reading, Index batch) const;
+  bool is_rectangular(const Reading& q, const Reading& k);
   void add_layers(const TensorGroup& group);
   void check_layer(const Layer& layer, const std::vector<Reading>& readings) const;
 
   const TensorFile& file_;
   std::optional<Layout> stated_;
   Source source_;
+  std::string rectangular_;  // what was found of the last layer with other keys than queries
 };
 
 Reading SourceReader::reading_of(const NamedTensor& tensor, Role role) {
@@ -186,6 +189,15 @@ void SourceReader::check_layer(const Layer& layer, const std::vector<Reading>& r
   }
 }
 
+/// Whether the layer has other keys than queries, as cross attention and cached steps do: such a
+/// layer is left out with a note where others remain.
+bool SourceReader::is_rectangular(const Reading& q, const Reading& k) {
+  if (q('n').size == k('n').size) return false;
+  rectangular_ = fovea::quoted(q.tensor->name) + " has " + std::to_string(q('n').size) +
+                 " queries and " + std::to_string(k('n').size) + " keys";
+  return true;
+}
+
 void SourceReader::add_layers(const TensorGroup& group) {
   const bool packed = group[Role::qkv] != nullptr, whole = group.has_qkv();
   std::vector<Reading> readings;
@@ -196,6 +208,11 @@ void SourceReader::add_layers(const TensorGroup& group) {
   if (const NamedTensor* attention = group[Role::attention])
     readings.push_back(reading_of(*attention, Role::attention));
 
+  if (whole && !packed && is_rectangular(readings[0], readings[1])) {
+    source_.notes.push_back("Left out: " + rectangular_ +
+                            "; only heads with as many keys as queries can be shown.");
+    return;
+  }
   const Index batch = readings[0]('B').size;
   for (Index b = 0; b < batch; ++b) {
     Layer layer{.name = printable(group.prefix)};
@@ -207,6 +224,7 @@ void SourceReader::add_layers(const TensorGroup& group) {
     }
     if (group[Role::attention]) layer.attention = matrices_of(readings.back(), b);
     if (b == 0) check_layer(layer, readings);  // before any other member of the batch is addressed
+    if (whole) add_condition_tensors(file_, {group.prefix, batch, b}, layer);
     source_.layers.push_back(std::move(layer));
   }
 }
@@ -230,6 +248,8 @@ Source SourceReader::read() {
       source_.notes.push_back("Left out: " + group.complaint() + ".");
     }
   }
+  if (source_.layers.empty())
+    throw InputError(file_.path, rectangular_ + "; expected as many keys as queries");
   apply_metadata(source_);
   return std::move(source_);
 }

@@ -6,6 +6,9 @@
 
 namespace fovea {
 
+/// What was set by hand for the opened head.
+HeadChoice choice_of(const Session& session);
+
 /// Whether the opened head is causal: as chosen by hand, else as the source states, else not.
 bool is_causal(const Session& session, const Source& source);
 

@@ -51,6 +51,8 @@ struct HeldHead {
   // Of another source: chosen by hand while it was opened.
   std::optional<bool> causal = {};
   std::optional<double> scale = {};
+  std::optional<Index> window = {};
+  std::optional<double> soft_cap = {};
   friend bool operator==(const HeldHead&, const HeldHead&) = default;
 };
 
@@ -128,8 +130,11 @@ struct Session {
   std::string source;  // path or synthetic:
   int patch = 8;       // of an image: pixels a side that are one token
   Index layer = 0, head = 0;
+  // Set by hand instead of what the source states; window and soft cap of 0: none.
   std::optional<bool> causal;
   std::optional<double> scale;
+  std::optional<Index> window;
+  std::optional<double> soft_cap;
   std::vector<Column> columns;
   std::vector<View> views;
   ViewSettings settings;

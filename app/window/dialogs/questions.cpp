@@ -90,6 +90,44 @@ std::optional<std::optional<double>> ask_scale(MainWindow& window) {
   return {};
 }
 
+std::optional<std::optional<Index>> ask_window(MainWindow& window) {
+  const auto problem = window.study().problem();
+  if (!problem) return {};
+  bool ok = false;
+  const QString now = QString::number(problem->window);
+  const QString text =
+      QInputDialog::getText(&window, "Sliding window",
+                            "Each query sees only this many keys up to its own position; 0: all. "
+                            "Leave it empty for what the source states.",
+                            QLineEdit::Normal, now, &ok);
+  if (!ok || text == now) return {};
+  if (text.trimmed().isEmpty()) return std::optional<Index>();
+  const Index keys = text.toLongLong(&ok);
+  if (ok && keys >= 0 && keys <= INT32_MAX) return std::optional(keys);
+  window.info_bar().show_message(
+      QString("Sliding window “%1”: expected a number of keys, or 0 for none").arg(text));
+  return {};
+}
+
+std::optional<std::optional<double>> ask_soft_cap(MainWindow& window) {
+  const auto problem = window.study().problem();
+  if (!problem) return {};
+  bool ok = false;
+  const QString now = QString::number(problem->rule ? problem->rule->soft_cap : 0, 'g',
+                                      QLocale::FloatingPointShortest);
+  const QString text = QInputDialog::getText(
+      &window, "Soft cap",
+      "Logits become c · tanh(logit / c); 0: no cap. Leave it empty for what the source states.",
+      QLineEdit::Normal, now, &ok);
+  if (!ok || text == now) return {};
+  if (text.trimmed().isEmpty()) return std::optional<double>();
+  const double cap = text.toDouble(&ok);
+  if (ok && cap >= 0 && std::isfinite(cap)) return std::optional(cap);
+  window.info_bar().show_message(
+      QString("Soft cap “%1”: expected a number above 0, or 0 for none").arg(text));
+  return {};
+}
+
 void ask_back_end(MainWindow& window, QAction& action) {
   action.setEnabled(false);
   window.show_status("Looking for CUDA devices…");

@@ -20,6 +20,10 @@ std::optional<std::pair<Index, Index>> ask_pair(MainWindow& window);
 /// The inner value is absent where the source's own scale was asked for.
 std::optional<std::optional<double>> ask_scale(MainWindow& window);
 
+/// The same for the sliding window and the soft cap; 0: none.
+std::optional<std::optional<Index>> ask_window(MainWindow& window);
+std::optional<std::optional<double>> ask_soft_cap(MainWindow& window);
+
 /// Looks for CUDA devices in the background, then asks what to compute on and has the study use it.
 /// `action` is disabled until it is answered: there must not be two such questions at a time.
 void ask_back_end(MainWindow& window, QAction& action);

@@ -49,15 +49,30 @@ QString conditions_of(const Source& source, const Session& session, const Proble
   };
   const Layer& layer = source.layers[session.layer];
   QStringList lines;
+  const bool mask = stated_causal(source, session.layer).has_value(),
+             scale = stated_scale(source, session.layer).has_value();
   lines << QString("mask %1: %2")
                .arg(problem.causal ? "causal" : "bidirectional",
-                    !session.causal && !source.causal && !mask_is_assumed(source)
+                    !session.causal && !mask && !mask_is_assumed(source, session.layer)
                         ? "as generated"
-                        : known(session.causal.has_value(), source.causal.has_value()));
-  const bool stated = session.scale || source.scale;
+                        : known(session.causal.has_value(), mask));
   lines << QString("scale %1: %2%3")
-               .arg(number_text(problem.scale), stated ? "" : "1/√d, ",
-                    known(session.scale.has_value(), source.scale.has_value()));
+               .arg(number_text(problem.scale), session.scale || scale ? "" : "1/√d, ",
+                    known(session.scale.has_value(), scale));
+  if (problem.window > 0 || session.window)
+    lines << QString("sliding window %1: %2")
+                 .arg(problem.window > 0 ? to_qt(plural(problem.window, "key")) : "none",
+                      known(session.window.has_value(), layer.conditions.window.has_value()));
+  const double cap = problem.rule ? problem.rule->soft_cap : 0;
+  if (cap > 0 || session.soft_cap)
+    lines << QString("soft cap %1: %2")
+                 .arg(cap > 0 ? number_text(cap) : "none",
+                      known(session.soft_cap.has_value(), layer.conditions.soft_cap.has_value()));
+  LayerConditions others = layer.conditions;
+  others.window.reset();
+  others.soft_cap.reset();
+  if (const std::string text = others.text(); !text.empty())
+    lines << to_qt(text) + ": stated in the file";
   if (layer.k.heads != layer.q.heads)
     lines << QString("%1 for %2")
                  .arg(to_qt(plural(layer.k.heads, "key/value head")),
@@ -67,7 +82,7 @@ QString conditions_of(const Source& source, const Session& session, const Proble
 
 /// While nobody has said what the mask is.
 QString mask_warning(const Source& source, const Session& session, const HeadCard* card) {
-  if (session.causal || !mask_is_assumed(source)) return {};
+  if (session.causal || !mask_is_assumed(source, session.layer)) return {};
   QString text = "⚠ The file does not state a mask: bidirectional is assumed.";
   constexpr double little = 0.05;
   constexpr Index enough = 16;  // tokens for a share to mean anything

@@ -1,0 +1,37 @@
+// A HeadTensor is an array of matrices, one a head, in the type and layout of its file.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/bytes.h"
+#include "data/matrix.h"
+
+namespace fovea {
+
+/// Of a boolean any byte but 0 is true, which reads as 1. Integers beyond 2^24 are rounded.
+enum class ElementType { f64, f32, f16, bf16, boolean, i32, i64 };
+bool is_float(ElementType type);
+std::string to_text(ElementType type);
+Index size_of(ElementType type);
+
+/// A [heads, rows, cols] array in the type and layout of its file. It is read head by head.
+struct HeadTensor {
+  ElementType type = ElementType::f32;
+  bool big_endian = false;
+  std::shared_ptr<const Bytes> bytes;  // the file or buffer that holds it
+  Index begin = 0;                     // byte of element [0, 0, 0]; may be unaligned
+  Index heads = 0, rows = 0, cols = 0;
+  Index head_stride = 0, row_stride = 0, col_stride = 0;  // bytes, not negative
+
+  bool present() const { return heads > 0; }
+  /// [rows, cols] in float32. Throws UsageError for a head that does not exist, UnavailableError
+  /// for one that does not fit into memory, and what Bytes::read throws.
+  Matrix read(Index head) const;
+};
+
+/// A HeadTensor over owned float32 matrices of the same shape, one a head.
+HeadTensor make_head_tensor(std::vector<Matrix> heads);
+
+}  // namespace fovea

@@ -1,0 +1,177 @@
+#include "data/layer_conditions.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "data/error.h"
+#include "data/number_text.h"
+
+namespace fovea {
+namespace {
+
+constexpr float least_bias = -65504;  // the least number of 16 bits
+
+/// The matrix of a head, or the one that all heads share.
+Matrix matrix_of(const HeadTensor& tensor, Index head) {
+  return tensor.read(tensor.heads == 1 ? 0 : head);
+}
+
+void check_bias(const Matrix& bias, const std::string& where) {
+  for (Index i = 0; i < bias.rows(); ++i)
+    for (Index j = 0; j < bias.cols(); ++j)
+      if (std::isnan(bias(i, j)) || bias(i, j) == HUGE_VALF)
+        throw InputError(where, "bias at [" + std::to_string(i) + "," + std::to_string(j) + "] is " +
+                                    (std::isnan(bias(i, j)) ? "NaN" : "Inf") +
+                                    "; expected numbers, or -Inf where a pair does not count");
+}
+
+/// Whether entries depend on i - j alone, as relative positions do.
+bool depends_on_distance(const Matrix& bias) {
+  for (Index i = 1; i < bias.rows(); ++i)
+    for (Index j = 1; j < bias.cols(); ++j)
+      if (bias(i, j) != bias(i - 1, j - 1)) return false;
+  return bias.rows() > 1;
+}
+
+void add_bias(const Matrix& bias, const Problem& problem, LogitRule& rule) {
+  const Index queries = problem.q.rows, keys = problem.k.rows;
+  if (bias.rows() == 1 && queries > 1) {
+    rule.by_key.assign(bias.row(0), bias.row(0) + keys);
+    return;
+  }
+  if (depends_on_distance(bias)) {
+    rule.by_distance.resize(static_cast<std::size_t>(queries + keys - 1));
+    for (Index j = 0; j < keys; ++j)
+      rule.by_distance[static_cast<std::size_t>(keys - 1 - j)] = bias(0, j);
+    for (Index i = 1; i < queries; ++i)
+      rule.by_distance[static_cast<std::size_t>(i + keys - 1)] = bias(i, 0);
+    return;
+  }
+  rule.bias = Matrix(keys, queries);
+  for (Index i = 0; i < queries; ++i)
+    for (Index j = 0; j < keys; ++j) rule.bias(j, i) = bias(i, j);
+}
+
+void add_slope(float slope, const Problem& problem, LogitRule& rule) {
+  const Index queries = problem.q.rows, keys = problem.k.rows;
+  rule.by_distance.resize(static_cast<std::size_t>(queries + keys - 1));
+  for (Index x = 0; x < queries + keys - 1; ++x)
+    rule.by_distance[static_cast<std::size_t>(x)] -=
+        slope * static_cast<float>(x - (keys - 1) + keys - queries);
+}
+
+/// What a head's mask is made from: the pairs that count of some kind.
+class MaskMaker {
+ public:
+  explicit MaskMaker(const Problem& problem) : queries_(problem.q.rows), keys_(problem.k.rows) {}
+
+  void add_documents(const std::vector<std::int32_t>& documents) {
+    if (!documents.empty()) query_document_ = key_document_ = documents;
+  }
+  /// excluded(i, j) of a matrix with one row for all queries, or one for each.
+  template <class Excluded>
+  void exclude(Index rows, Excluded excluded) {
+    if (rows == 1 && queries_ > 1) {
+      for (Index j = 0; j < keys_; ++j)
+        if (excluded(Index{0}, j)) pad(j);
+      return;
+    }
+    if (pairs_.empty()) {
+      pairs_ = BitMatrix(queries_, keys_);
+      for (Index i = 0; i < queries_; ++i)
+        for (Index j = 0; j < keys_; ++j) pairs_.set(i, j);
+    }
+    for (Index i = 0; i < queries_; ++i)
+      for (Index j = 0; j < keys_; ++j)
+        if (excluded(i, j)) pairs_.clear(i, j);
+  }
+  std::shared_ptr<const PairMask> mask() {
+    if (query_document_.empty() && pairs_.empty()) return nullptr;
+    return std::make_shared<const PairMask>(std::move(query_document_), std::move(key_document_),
+                                            std::move(pairs_));
+  }
+
+ private:
+  void pad(Index key) {
+    if (key_document_.empty()) {
+      query_document_.assign(static_cast<std::size_t>(queries_), 0);
+      key_document_.assign(static_cast<std::size_t>(keys_), 0);
+    }
+    key_document_[static_cast<std::size_t>(key)] = PairMask::padding;
+  }
+
+  Index queries_, keys_;
+  std::vector<std::int32_t> query_document_, key_document_;
+  BitMatrix pairs_;
+};
+
+}  // namespace
+
+std::string LayerConditions::text() const {
+  std::string text;
+  const auto add = [&](bool present, const std::string& words) {
+    if (present) text += (text.empty() ? "" : ", ") + words;
+  };
+  add(window.has_value(), "a sliding window of " + std::to_string(window.value_or(0)));
+  add(soft_cap.has_value(), "a soft cap of " + format_plain(soft_cap.value_or(0)));
+  add(!documents.empty(), "documents");
+  add(mask.present() && mask.rows == 1, "padding");
+  add(mask.present() && mask.rows > 1, "a mask of pairs");
+  add(bias.present(), bias.rows == 1 ? "a bias of keys" : "a bias of pairs");
+  add(!alibi.empty(), "ALiBi slopes");
+  add(!sinks.empty(), "sinks");
+  return text;
+}
+
+std::string conditions_text(const Problem& problem) {
+  std::string text;
+  if (problem.window > 0) text += ", sliding window " + std::to_string(problem.window);
+  if (problem.mask) {
+    const auto& keys = problem.mask->key_document();
+    const bool padded = std::ranges::find(keys, PairMask::padding) != keys.end();
+    const bool documents =
+        std::ranges::any_of(keys, [](std::int32_t document) { return document > 0; });
+    if (documents) text += ", documents";
+    if (padded) text += ", padding";
+    if (problem.mask->has_pairs()) text += ", mask of pairs";
+  }
+  if (!problem.rule) return text;
+  if (problem.rule->soft_cap > 0) text += ", soft cap " + format_plain(problem.rule->soft_cap);
+  if (problem.rule->has_bias()) text += ", biases";
+  if (problem.rule->sink) text += ", sink " + format_plain(*problem.rule->sink);
+  return text;
+}
+
+void add_conditions(Problem& problem, const LayerConditions& conditions, double soft_cap,
+                    const std::string& where) {
+  const auto head = static_cast<std::size_t>(problem.head);
+  LogitRule rule;
+  MaskMaker mask(problem);
+  rule.soft_cap = soft_cap;
+  mask.add_documents(conditions.documents);
+  if (conditions.mask.present()) {
+    const Matrix pairs = matrix_of(conditions.mask, problem.head);
+    mask.exclude(pairs.rows(), [&](Index i, Index j) { return pairs(i, j) == 0; });
+  }
+  if (conditions.bias.present()) {
+    Matrix bias = matrix_of(conditions.bias, problem.head);
+    check_bias(bias, where);
+    bool masked = false;
+    for (Index i = 0; i < bias.rows(); ++i)
+      masked |= std::any_of(bias.row(i), bias.row(i) + bias.cols(),
+                            [](float b) { return b <= least_bias; });
+    if (masked) {
+      mask.exclude(bias.rows(), [&](Index i, Index j) { return bias(i, j) <= least_bias; });
+      for (Index i = 0; i < bias.rows(); ++i)
+        std::replace_if(
+            bias.row(i), bias.row(i) + bias.cols(), [](float b) { return b <= least_bias; }, 0.0f);
+    }
+    add_bias(bias, problem, rule);
+  }
+  if (!conditions.alibi.empty()) add_slope(conditions.alibi[head], problem, rule);
+  if (!conditions.sinks.empty()) rule.sink = static_cast<double>(conditions.sinks[head]);
+  problem.mask = mask.mask();
+  if (!rule.empty()) problem.rule = std::make_shared<const LogitRule>(std::move(rule));
+}
+
+}  // namespace fovea

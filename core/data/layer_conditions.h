@@ -1,0 +1,39 @@
+// LayerConditions are what a file says of how the model computes the heads of a layer, beside Q, K
+// and V; all of it may be missing.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/head_tensor.h"
+#include "data/problem.h"
+
+namespace fovea {
+
+struct LayerConditions {
+  std::optional<double> scale;
+  std::optional<bool> causal;
+  std::optional<Index> window;  // 1 or more
+  std::optional<double> soft_cap;
+  std::vector<std::int32_t> documents;  // [n] of each token, 0 or more
+  std::vector<float> alibi;             // [H] slopes: S_ij += slope (j - i)
+  std::vector<float> sinks;             // [H]
+  HeadTensor mask;                      // [1 or H, 1 or n, n]: 0 where a pair does not count
+  HeadTensor bias;                      // the same shapes, added to the logits
+
+  /// "a sliding window of 4096, a mask of pairs, sinks"; empty: none of them.
+  std::string text() const;
+};
+
+/// The same of a head, as it is computed: ", sliding window 4096, soft cap 50, documents".
+std::string conditions_text(const Problem& problem);
+
+/// Gives the head its mask and its rule; window and soft cap are set by the caller. `where` names
+/// the layer in messages. Entries of the bias of -65504 and less exclude their pairs: this is how
+/// models write a mask as a bias. Throws InputError for biases that are not numbers,
+/// UnavailableError when there is too little memory.
+void add_conditions(Problem& problem, const LayerConditions& conditions, double soft_cap,
+                    const std::string& where);
+
+}  // namespace fovea
