@@ -6,7 +6,8 @@
 """
 from .errors import FoveaError, FoveaWarning
 from .reader import Tensors, read
+from .recording import Recording, record
 from .save import save
 
-__all__ = ["FoveaError", "FoveaWarning", "Tensors", "read", "save"]
+__all__ = ["FoveaError", "FoveaWarning", "Recording", "Tensors", "read", "record", "save"]
 __version__ = "0.1.0"

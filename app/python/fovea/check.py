@@ -49,11 +49,11 @@ def plain_attention(call: Call, head: int, rows: Any) -> Any:
     return output, largest
 
 
-def difference(call: Call, head: int = 0) -> Optional[str]:
+def difference(call: Call, head: int = 0, short_logits: bool = True) -> Optional[str]:
     """What is wrong with the first head of a call, in words; None where it equals the model's output.
 
-    The bound is the rounding of the type, through logits of the size that was found. Rows which see nothing
-    are left out.
+    The bound is the rounding of the type, of logits too if `short_logits` (else those are float32). Rows which
+    see nothing are left out.
     """
     numpy = need("numpy", "Checking a recording")
     if call.z is None or not call.queries or not call.keys:
@@ -69,7 +69,8 @@ def difference(call: Call, head: int = 0) -> Optional[str]:
     group = call.heads // int(call.k.shape[0])
     size = float(numpy.abs(numbers_of(call.v[head // group])).max())
     rounding = max(ROUNDING.get(type_of(call.z), 2.0**-23), 2.0**-23)
-    bound = rounding * size * (8 + 4 * largest + float(call.q.shape[2]) ** 0.5)
+    of_logits = rounding if short_logits else 2.0**-23
+    bound = size * (4 * rounding + of_logits * (2 * largest + float(call.q.shape[2]) ** 0.5))
     if error <= bound:
         return None
     return (f"the output computed from what was recorded differs from the model's own by {error:.2g}, and "

@@ -43,8 +43,9 @@ class Registry:
                 continue
             self._saved[name] = self._interface.__dict__.get(name)
 
-            def ask(self: Any, key: Any, *default: Any, _original: Any = original) -> Any:
-                return registry.seeing(_original(self, key, *default), key)
+            def ask(self: Any, *args: Any, _original: Any = original, **kwargs: Any) -> Any:
+                key = args[0] if args else next(iter(kwargs.values()), "")
+                return registry.seeing(_original(self, *args, **kwargs), key)
 
             setattr(self._interface, name, ask)
 
