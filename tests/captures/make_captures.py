@@ -83,7 +83,7 @@ def t5(path):
 
 
 def bloom(path):
-    """ALiBi, in one sequence and in a batch padded on the left."""
+    """ALiBi."""
     model = model_of(transformers.BloomModel, None, vocab_size=40, hidden_size=32, n_layer=2, n_head=4)
     ids = ids_of(10)
     with fovea.record(path, tokens=words(ids[0])):
@@ -132,7 +132,38 @@ def vit(path):
         model(image)
 
 
-CAPTURES = (llama, mistral, gemma2, t5, bloom, gpt_oss, whisper_cross, bert_padded, vit)
+class Masked(torch.nn.Module):
+    """Attention of four heads by PyTorch's own function, under any mask."""
+
+    def __init__(self):
+        super().__init__()
+        self.project = torch.nn.Linear(32, 96)
+
+    def forward(self, x, mask):
+        q, k, v = self.project(x).view(1, -1, 3, 4, 8).permute(2, 0, 3, 1, 4)
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=0.5)
+
+
+def masks(path):
+    """Masks of all forms: of pairs, of pairs for each head, biases of keys, of pairs with pairs hidden."""
+    torch.manual_seed(7)
+    model = torch.nn.Module()
+    model.blocks = torch.nn.ModuleList(Masked() for _ in range(4))
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, 0, 0.35)
+    n = 10
+    near = (torch.arange(n)[:, None] - torch.arange(n)).abs() < 3
+    by_head = torch.rand(4, n, n) < 0.5
+    by_head |= torch.eye(n, dtype=torch.bool)
+    of_keys = torch.randn(1, n)
+    of_pairs = torch.randn(n, n).masked_fill(~near, float("-inf"))
+    x = torch.randn(1, n, 32)
+    model.forward = lambda: [block(x, mask) for block, mask in zip(model.blocks, (near, by_head, of_keys, of_pairs))]
+    with fovea.record(path):
+        model()
+
+
+CAPTURES = (llama, mistral, gemma2, t5, bloom, gpt_oss, whisper_cross, bert_padded, vit, masks)
 
 
 def main():

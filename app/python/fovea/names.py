@@ -38,9 +38,10 @@ def place_of(path: str, module: Any, running: List[Any], config: Any, towers: Li
 
 
 def tower_of(path: str) -> str:
-    """What comes before the first number: text_model.encoder.layers."""
+    """What comes before the layers and their numbers: text_model.encoder of text_model.encoder.layers.0.attn."""
     found = re.match(r"^(.*?)\.?(?:^|(?<=\.))\d+(?:\.|$)", path)
-    return found.group(1).rstrip(".") if found else ""
+    before = found.group(1).rstrip(".") if found else ""
+    return re.sub(r"(^|\.)(layers?|blocks?|resblocks|h)$", "", before)
 
 
 def is_cross(path: str, module: Any) -> bool:

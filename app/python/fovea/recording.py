@@ -59,6 +59,7 @@ class Recording(Observer):
         self._left_out: Set[str] = set()
         self._roots: List[str] = []
         self._towers: Dict[int, List[str]] = {}
+        self._equal_names: Set[str] = set()  # that several modules of a model would have
         self._hooks: List[Any] = []
         self._inside = 0
         self._unseen = Unseen()
@@ -132,9 +133,20 @@ class Recording(Observer):
         towers = {tower_of(path) for path, module in root.named_modules()
                   if "Attention" in type(module).__name__ and tower_of(path)}
         self._towers[id(root)] = sorted(towers)
+        self._find_equal_names(root)
         for module in root.modules():
             if bloom.is_bloom(module):
                 self._hooks += bloom.attach(module, self._bloom_call)
+
+    def _find_equal_names(self, root: Any) -> None:
+        """Layers in groups, such as layers.0.blocks.1, share numbers: their paths are their names."""
+        config = getattr(root, "config", None)
+        first: Dict[Any, str] = {}
+        for path, module in root.named_modules():
+            if "Attention" in type(module).__name__:
+                place = place_of(path, module, [root], config, self._towers[id(root)])
+                if first.setdefault((place.name, type(module)), path) != path:
+                    self._equal_names.add(place.name)
 
     # What the routes see.
 
@@ -179,7 +191,7 @@ class Recording(Observer):
             c.sinks = None if sinks is None else sinks.detach().float().reshape(-1).cpu().numpy()
         z = z.reshape(q.shape[0], queries, q.shape[1], v.shape[-1]).transpose(1, 2)
         self._batch(place, module, q, k, v, z, c, mask, bias, ends_causal=bool(is_causal) and place.role != "cross",
-                    dropout=float(given.get("dropout") or 0.0))
+                    dropout=float(given.get("dropout") or 0.0), short_logits=kind != "sdpa")
 
     def _bloom_call(self, module: Any, q: Any, k: Any, v: Any, mask: Any, alibi: Any, scale: float, z: Any) -> None:
         dropout = module.attention_dropout.p if module.training else 0.0
@@ -207,7 +219,8 @@ class Recording(Observer):
         if causal and queries != keys:  # PyTorch lets query i see the first i + 1 keys
             mask = torch.ones(queries, keys, dtype=torch.bool).tril()
             c.causal = None
-        self._batch(self._place(module), module, four(q), four(k), four(v), four(z), c, mask, None, False, dropout)
+        self._batch(self._place(module), module, four(q), four(k), four(v), four(z), c, mask, None, False, dropout,
+                    short_logits=False)
 
     def softmax(self, weights: Any) -> None:
         module = self._stack.innermost
@@ -222,6 +235,8 @@ class Recording(Observer):
     def _place(self, module: Any) -> Place:
         """Where the module is. Two modules have two names."""
         place = self._find_place(module)
+        if place.name in self._equal_names and self._stack.path(module):
+            return place._replace(name=self._stack.path(module))
         owner = self._owners.setdefault(place.name, module)
         if owner is not module:
             path = self._stack.path(module)
@@ -247,12 +262,12 @@ class Recording(Observer):
         return False
 
     def _batch(self, place: Place, module: Any, q: Any, k: Any, v: Any, z: Any, conditions: Conditions, mask: Any,
-               bias: Any, ends_causal: bool, dropout: float) -> None:
+               bias: Any, ends_causal: bool, dropout: float, short_logits: bool = True) -> None:
         """Writes a call: q [B, H, nq, d], k and v [B, Hkv, nk, .], z [B, H, nq, dv]; mask and bias up to 4 axes."""
         self._unseen.recorded(module)
         if not self._wanted(place, module):
             return
-        heads, queries, keys = int(q.shape[1]), int(q.shape[2]), int(k.shape[2])
+        heads, queries = int(q.shape[1]), int(q.shape[2])
         chosen = self._chosen_heads(place, heads)
         if conditions.scale is None:
             conditions.scale = float(q.shape[3]) ** -0.5
@@ -261,8 +276,14 @@ class Recording(Observer):
         step = self._steps.get(place.name, 0)
         self._steps[place.name] = step + 1
         total = self._labels.count(place.name, queries)
+        if place.role != "cross" and total < k.shape[2] and _hides(mask, total):
+            # A cache with free places, which no query sees.
+            k, v, mask = k[:, :, :total], v[:, :, :total], mask[..., :total]
+            bias = bias if bias is None or bias.shape[-1] == 1 else bias[..., :total]
+        keys = int(k.shape[2])
         for b in range(int(q.shape[0])):
             c = recognised(conditions, queries, keys, heads, _member(mask, b), _member(bias, b), ends_causal)
+            c.causal = bool(c.causal)
             labels = self._labels.of(place.name, place.role, b, total, queries, keys)
             call = Call(q[b].detach(), _member(k, b).detach(), _member(v, b).detach(),
                         z[b].detach() if self._outputs and not dropout else None, c, *labels,
@@ -270,7 +291,7 @@ class Recording(Observer):
             call = call.of_heads(chosen) if chosen is not None else call
             parts = [place.name] + [f"step{step}"] * (step > 0) + [f"batch{b}"] * (int(q.shape[0]) > 1)
             self._write(".".join(parts), call)
-            wrong = difference(call) if step == 0 else None
+            wrong = difference(call, short_logits=short_logits) if step == 0 else None
             if wrong:
                 _warn(f"{'.'.join(parts)}: {wrong}")
 
@@ -300,6 +321,16 @@ def _member(array: Any, batch: int) -> Any:
     if array is None or array.ndim < 4:
         return array
     return array[batch if array.shape[0] > 1 else 0]
+
+
+def _hides(mask: Any, begin: int) -> bool:
+    """Whether a mask hides all keys from `begin` on from all queries."""
+    if mask is None or mask.shape[-1] <= begin:
+        return False
+    rest = mask[..., begin:]
+    if str(rest.dtype) == "torch.bool":
+        return not bool(rest.any())
+    return bool((rest <= need("torch", "Recording a model").finfo(rest.dtype).min / 2).all())
 
 
 def _warn(message: str) -> None:
