@@ -33,8 +33,7 @@ def is_torch(array: Any) -> bool:
 
 def type_of(array: Any) -> str:
     """The type by its name in safetensors, such as "BF16". Raises FoveaError for other types."""
-    name = str(array.dtype).replace("torch.", "")
-    name = name.lstrip("<>=|")
+    name = getattr(array.dtype, "name", None) or str(array.dtype).replace("torch.", "")
     if name not in TYPES:
         raise FoveaError(f"a tensor has the type {name}; expected one of {', '.join(TYPES)}")
     return TYPES[name]

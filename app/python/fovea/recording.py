@@ -276,7 +276,7 @@ class Recording(Observer):
         step = self._steps.get(place.name, 0)
         self._steps[place.name] = step + 1
         total = self._labels.count(place.name, queries)
-        if place.role != "cross" and total < k.shape[2] and _hides(mask, total):
+        if ends_causal and total < k.shape[2] and _hides(mask, total):
             # A cache with free places, which no query sees.
             k, v, mask = k[:, :, :total], v[:, :, :total], mask[..., :total]
             bias = bias if bias is None or bias.shape[-1] == 1 else bias[..., :total]
