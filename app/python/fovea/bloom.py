@@ -25,7 +25,7 @@ def attach(module: Any, seen: Callable[..., None]) -> List[Any]:
         given = {**dict(zip(names, args)), **kwargs}
         q, k, v = module._reshape(state.pop("qkv"))
         past = given.get("layer_past")
-        if past is not None:
+        if past is not None:  # after the call the cache holds all keys
             k, v = past.layers[module.layer_idx].keys, past.layers[module.layer_idx].values
         z = state.pop("z")
         batch, queries = z.shape[:2]

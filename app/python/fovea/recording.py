@@ -76,10 +76,10 @@ class Recording(Observer):
         self._mode = make_mode(self)
         self._file = TensorWriter(self.path)
         try:
+            self._registry.start()
             if self._model is not None:
                 self._stack.know(self._model)
             self._stack.start()
-            self._registry.start()
             self._mode.__enter__()
         except BaseException:
             self._stop()
@@ -134,6 +134,7 @@ class Recording(Observer):
                   if "Attention" in type(module).__name__ and tower_of(path)}
         self._towers[id(root)] = sorted(towers)
         self._find_equal_names(root)
+        self._registry.know(root)
         for module in root.modules():
             if bloom.is_bloom(module):
                 self._hooks += bloom.attach(module, self._bloom_call)

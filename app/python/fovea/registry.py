@@ -15,6 +15,7 @@ from typing import Any, Callable, Dict, Tuple
 from .errors import FoveaError
 
 SEEN = "_fovea_sees"
+EAGER = "eager_attention_forward"
 # They bring masks of their own forms, and run where this package cannot look.
 UNSEEN = ("flash_attention", "flex_attention", "paged", "kernels-community")
 
@@ -29,6 +30,7 @@ class Registry:
         self._call = call
         self._interface: Any = None
         self._saved: Dict[str, Any] = {}
+        self._own: Dict[Any, Any] = {}  # the modules of Python whose eager functions are replaced
 
     def start(self) -> None:
         """Does nothing as long as transformers is not imported: then no model of it is there."""
@@ -49,11 +51,21 @@ class Registry:
 
             setattr(self._interface, name, ask)
 
-    @property
-    def running(self) -> bool:
-        return self._interface is not None
+    def know(self, root: Any) -> None:
+        """Before transformers 5, models call their own "eager" functions by name, without asking for them."""
+        if self._interface is None or "get_interface" in self._saved:
+            return
+        for name in {type(module).__module__ for module in root.modules()}:
+            home = sys.modules.get(name)
+            function = getattr(home, EAGER, None)
+            if callable(function) and home not in self._own:
+                self._own[home] = function
+                setattr(home, EAGER, self.seeing(function, "eager"))
 
     def stop(self) -> None:
+        for home, function in self._own.items():
+            setattr(home, EAGER, function)
+        self._own = {}
         for name, original in self._saved.items():
             if original is None:
                 delattr(self._interface, name)
