@@ -1,0 +1,16 @@
+"""Record the attention of a model, and look at it with Fovea.
+
+    import fovea
+    with fovea.record("run.safetensors", tokens=tokenizer.convert_ids_to_tokens(ids[0])):
+        model(ids)
+"""
+from .encoding import tokens_of
+from .errors import FoveaError, FoveaWarning
+from .figure import Figure, figure
+from .reader import Tensors, read
+from .recording import Recording, record
+from .save import save
+
+__all__ = ["Figure", "FoveaError", "FoveaWarning", "Recording", "Tensors", "figure", "read", "record", "save",
+           "tokens_of"]
+__version__ = "0.1.0"

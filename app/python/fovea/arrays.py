@@ -1,0 +1,76 @@
+"""Tensors of PyTorch and of NumPy, seen alike: their type, their shape and their bytes."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Tuple
+
+from .errors import FoveaError, need
+
+TYPES = {
+    "float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16",
+    "int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8",
+    "uint64": "U64", "uint32": "U32", "uint16": "U16", "uint8": "U8", "bool": "BOOL",
+}
+SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1,
+         "U64": 8, "U32": 4, "U16": 2, "U8": 1, "BOOL": 1}
+# Spacing of numbers just above 1.
+ROUNDING = {"F64": 2.0**-52, "F32": 2.0**-23, "F16": 2.0**-10, "BF16": 2.0**-7}
+LOWEST = {"F64": -1.7976931348623157e308, "F32": -3.4028234663852886e38, "F16": -65504.0,
+          "BF16": -3.3895313892515355e38}
+
+
+class Block(NamedTuple):
+    """The content of one tensor, as a safetensors file holds it."""
+
+    dtype: str  # a value of TYPES
+    shape: Tuple[int, ...]
+    data: memoryview  # row-major, little-endian
+
+
+def is_torch(array: Any) -> bool:
+    """Whether this is a tensor of PyTorch. Does not import PyTorch."""
+    return type(array).__module__.split(".")[0] == "torch" or hasattr(array, "detach")
+
+
+def type_of(array: Any) -> str:
+    """The type by its name in safetensors, such as "BF16". Raises FoveaError for other types."""
+    name = getattr(array.dtype, "name", None) or str(array.dtype).replace("torch.", "")
+    if name not in TYPES:
+        raise FoveaError(f"a tensor has the type {name}; expected one of {', '.join(TYPES)}")
+    return TYPES[name]
+
+
+def block_of(array: Any) -> Block:
+    """The bytes of a tensor of any strides, on any device."""
+    numpy = need("numpy", "Writing tensors")
+    dtype = type_of(array)
+    shape = tuple(int(n) for n in array.shape)
+    if is_torch(array):
+        torch = need("torch", "Writing tensors of PyTorch")
+        array = array.detach().to("cpu").contiguous()
+        if dtype == "BF16":
+            array = array.view(torch.int16)
+        array = array.numpy()
+    array = numpy.ascontiguousarray(array).reshape(-1)
+    if array.dtype.byteorder == ">" or (array.dtype.byteorder == "=" and not _little_endian()):
+        array = array.astype(array.dtype.newbyteorder("<"))
+    return Block(dtype, shape, memoryview(array.view(numpy.uint8)))
+
+
+def numbers_of(array: Any) -> Any:
+    """The values as a NumPy array: Boolean, integers, float64, or float32 for shorter types."""
+    numpy = need("numpy", "Reading tensors")
+    if is_torch(array):
+        array = array.detach().to("cpu")
+        if type_of(array) in ("BF16", "F16"):
+            array = array.float()
+        return array.numpy()
+    array = numpy.asarray(array)
+    if array.dtype.kind == "f" and array.dtype.itemsize < 4 or array.dtype.name == "bfloat16":
+        return array.astype(numpy.float32)
+    return array
+
+
+def _little_endian() -> bool:
+    import sys
+
+    return sys.byteorder == "little"

@@ -1,0 +1,120 @@
+"""One attention call of one sequence, and how it is written."""
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import Any, Dict, List, Optional, Sequence
+
+from .conditions import Conditions
+from .errors import FoveaError, need
+from .writer import TensorWriter
+
+
+@dataclass
+class Call:
+    """Arrays of PyTorch or NumPy, in the type of the model."""
+
+    q: Any  # [H, nq, d], after rotary embedding
+    k: Any  # [Hkv, nk, d], not repeated: query head h uses head h // (H / Hkv)
+    v: Any  # [Hkv, nk, dv]
+    z: Any = None  # [H, nq, dv], the model's own output, before the output projection
+    conditions: Conditions = field(default_factory=Conditions)
+    tokens: Optional[Sequence[str]] = None  # of the queries
+    key_tokens: Optional[Sequence[str]] = None  # of the keys, where they are other tokens
+    model: Optional[str] = None
+    module: Optional[str] = None
+
+    @property
+    def heads(self) -> int:
+        return int(self.q.shape[0])
+
+    @property
+    def queries(self) -> int:
+        return int(self.q.shape[1])
+
+    @property
+    def keys(self) -> int:
+        return int(self.k.shape[1])
+
+    def check(self) -> None:
+        """Raises FoveaError where shapes do not fit each other."""
+        for name, array in (("q", self.q), ("k", self.k), ("v", self.v)):
+            if len(array.shape) != 3:
+                raise FoveaError(f"{name} has the shape {list(array.shape)}; expected [H, n, d]")
+        if self.k.shape[:2] != self.v.shape[:2] or self.q.shape[2] != self.k.shape[2]:
+            raise FoveaError(f"q {list(self.q.shape)}, k {list(self.k.shape)} and v {list(self.v.shape)} do not "
+                             "fit; expected [H, nq, d], [Hkv, nk, d] and [Hkv, nk, dv]")
+        if self.heads % max(1, int(self.k.shape[0])):
+            raise FoveaError(f"{self.heads} query heads cannot share {int(self.k.shape[0])} key heads evenly")
+        output = [self.heads, self.queries, int(self.v.shape[2])]
+        if self.z is not None and list(self.z.shape) != output:
+            raise FoveaError(f"z has the shape {list(self.z.shape)}; expected {output}")
+        for name, array, count in (("alibi", self.conditions.alibi, self.heads),
+                                   ("sinks", self.conditions.sinks, self.heads),
+                                   ("segments", self.conditions.segments, self.keys)):
+            if array is not None and list(array.shape) != [count]:
+                raise FoveaError(f"{name} has the shape {list(array.shape)}; expected [{count}]")
+        if self.conditions.segments is not None and self.queries != self.keys:
+            raise FoveaError(f"segments need as many queries ({self.queries}) as keys ({self.keys})")
+        for name, tokens, count in (("tokens", self.tokens, self.queries),
+                                    ("key_tokens", self.key_tokens, self.keys)):
+            if tokens is not None and len(tokens) != count:
+                raise FoveaError(f"{len(tokens)} {name} for {count} places")
+
+    def of_heads(self, heads: List[int]) -> "Call":
+        """The call with some of its query heads, and the key and value heads which they use."""
+        group = self.heads // int(self.k.shape[0])
+        used = sorted({head // group for head in heads})
+        shares = [[head for head in heads if head // group == one] for one in used]
+        if heads != [head for share in shares for head in share] or len({len(s) for s in shares}) > 1:
+            used = [head // group for head in heads]  # uneven shares: one for each query head
+        return replace(self, q=self.q[heads], k=self.k[used], v=self.v[used],
+                       z=None if self.z is None else self.z[heads], conditions=self.conditions.of_heads(heads))
+
+    def write(self, file: TensorWriter, prefix: str) -> Dict[str, str]:
+        """Writes the tensors as PREFIX.q and so on. Returns the metadata of this call, without the prefix."""
+        numpy = need("numpy", "Writing tensors")
+        self.check()
+        c = self.conditions
+        for name, array in (("q", self.q), ("k", self.k), ("v", self.v), ("z", self.z), ("mask", c.mask),
+                            ("bias", c.bias)):
+            if array is not None:
+                file.add(f"{prefix}.{name}", array)
+        for name, array, kind in (("alibi", c.alibi, numpy.float32), ("sinks", c.sinks, numpy.float32),
+                                  ("segments", c.segments, numpy.int32)):
+            if array is not None:
+                file.add(f"{prefix}.{name}", numpy.asarray(array, dtype=kind))
+        return self.metadata()
+
+    def metadata(self) -> Dict[str, str]:
+        c = self.conditions
+        said: Dict[str, Optional[str]] = {
+            "scale": None if c.scale is None else repr(float(c.scale)),
+            "causal": None if c.causal is None else "true" if c.causal else "false",
+            "window": None if c.window is None else str(int(c.window)),
+            "softcap": None if c.softcap is None else repr(float(c.softcap)),
+            "tokens": None if self.tokens is None else _json(self.tokens),
+            "key_tokens": None if self.key_tokens is None else _json(self.key_tokens),
+            "model": self.model or None,
+            "module": self.module or None,
+        }
+        return {key: value for key, value in said.items() if value is not None}
+
+
+def shared_metadata(calls: Dict[str, Dict[str, str]]) -> Dict[str, str]:
+    """The metadata of a file: what all calls share is said once, the rest with the prefix of its call."""
+    result: Dict[str, str] = {}
+    all_calls = list(calls.values())
+    for key in sorted({key for call in all_calls for key in call}):
+        values = {call.get(key) for call in all_calls}
+        if len(values) == 1 and key != "module":
+            result[key] = all_calls[0][key]
+            continue
+        for prefix, call in calls.items():
+            if key in call:
+                result[f"{prefix}.{key}"] = call[key]
+    return result
+
+
+def _json(tokens: Sequence[str]) -> str:
+    return json.dumps([str(token) for token in tokens], ensure_ascii=False)

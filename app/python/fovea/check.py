@@ -1,0 +1,78 @@
+"""Compares a recorded call with the model's own output: a condition that is missing shows here."""
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from .arrays import ROUNDING, numbers_of, type_of
+from .call import Call
+from .conditions import seen_pairs
+from .errors import need
+
+ROWS = 256  # of the queries, evenly spread, are computed
+
+
+def plain_attention(call: Call, head: int, rows: Any) -> Any:
+    """The output [rows, dv] of a head and its largest logit, in float32 by the plain formula.
+
+    Rows which may attend to no key are NaN: they have no attention.
+    """
+    numpy = need("numpy", "Checking a recording")
+    c = call.conditions
+    group = call.heads // int(call.k.shape[0])
+    q = numbers_of(call.q[head])[rows].astype(numpy.float32)
+    k = numbers_of(call.k[head // group]).astype(numpy.float32)
+    v = numbers_of(call.v[head // group]).astype(numpy.float32)
+    scale = q.shape[1] ** -0.5 if c.scale is None else c.scale
+    logits = numpy.float32(scale) * (q @ k.T)
+    if c.softcap is not None:
+        logits = numpy.float32(c.softcap) * numpy.tanh(logits / numpy.float32(c.softcap))
+    if c.bias is not None:
+        bias = c.bias[head] if c.bias.ndim == 3 else c.bias
+        logits = logits + (bias if bias.ndim == 1 else bias[rows])
+    if c.alibi is not None:
+        places = rows + (call.keys - call.queries)
+        logits = logits + c.alibi[head] * (numpy.arange(call.keys)[None, :] - places[:, None])
+    seen = seen_pairs(c, call.queries, call.keys, rows)
+    seen = seen[head] if seen.ndim == 3 else seen
+    largest = float(numpy.abs(logits[seen]).max()) if seen.any() else 0.0
+    logits = numpy.where(seen, logits, -numpy.inf).astype(numpy.float32)
+    top = logits.max(axis=1, keepdims=True)
+    if c.sinks is not None:
+        top = numpy.maximum(top, numpy.float32(c.sinks[head]))
+    with numpy.errstate(invalid="ignore"):
+        weights = numpy.exp(logits - top)
+        total = weights.sum(axis=1, keepdims=True)
+        if c.sinks is not None:
+            total = total + numpy.exp(numpy.float32(c.sinks[head]) - top)
+        output = (weights / total) @ v
+    output[~seen.any(axis=1)] = numpy.nan
+    return output, largest
+
+
+def difference(call: Call, head: int = 0, short_logits: bool = True) -> Optional[str]:
+    """What is wrong with the first head of a call, in words; None where it equals the model's output.
+
+    The bound is the rounding of the type, of logits too if `short_logits` (else those are float32). Rows which
+    see nothing are left out.
+    """
+    numpy = need("numpy", "Checking a recording")
+    if call.z is None or not call.queries or not call.keys:
+        return None
+    count = min(call.queries, ROWS)
+    rows = numpy.unique(numpy.linspace(0, call.queries - 1, count).round().astype(int))
+    output, largest = plain_attention(call, head, rows)
+    model = numbers_of(call.z[head])[rows].astype(numpy.float32)
+    some = ~numpy.isnan(output).any(axis=1)
+    if not some.any():
+        return None
+    error = numpy.abs(output[some] - model[some]).max()
+    group = call.heads // int(call.k.shape[0])
+    size = float(numpy.abs(numbers_of(call.v[head // group])).max())
+    rounding = max(ROUNDING.get(type_of(call.z), 2.0**-23), 2.0**-23)
+    of_logits = rounding if short_logits else 2.0**-23
+    bound = size * (4 * rounding + of_logits * (2 * largest + float(call.q.shape[2]) ** 0.5))
+    if error <= bound:
+        return None
+    return (f"the output computed from what was recorded differs from the model's own by {error:.2g}, and "
+            f"rounding explains {bound:.2g}: the file lacks something that this attention adds to its logits or "
+            "weights")

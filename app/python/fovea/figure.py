@@ -1,0 +1,112 @@
+"""Figures for notebooks and papers, drawn by the program `fovea`."""
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+
+from .errors import FoveaError
+from .save import save
+
+FORMATS = ("png", "svg", "pdf")
+
+
+class Figure:
+    """A figure that is drawn already. A notebook shows it; `save` writes it to a file."""
+
+    def __init__(self, content: bytes, format: str, notes: str = "") -> None:
+        self.content = content
+        self.format = format
+        self.notes = notes  # what the program said beside it
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Writes the figure as it is. Raises FoveaError if the ending asks for another format."""
+        ending = os.path.splitext(os.fspath(path))[1].lstrip(".").lower()
+        if ending != self.format:
+            raise FoveaError(f"the figure is {self.format}; make it with format=\"{ending or self.format}\"")
+        with open(path, "wb") as file:
+            file.write(self.content)
+
+    def _repr_png_(self) -> Optional[bytes]:
+        return self.content if self.format == "png" else None
+
+    def _repr_svg_(self) -> Optional[str]:
+        return self.content.decode("utf-8") if self.format == "svg" else None
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Dict[str, Any]:
+        if self.format == "pdf":
+            return {"application/pdf": self.content, "text/plain": repr(self)}
+        shown = self._repr_png_() if self.format == "png" else self._repr_svg_()
+        return {"image/png" if self.format == "png" else "image/svg+xml": shown, "text/plain": repr(self)}
+
+    def __repr__(self) -> str:
+        return f"<fovea.Figure, {self.format}, {len(self.content)} bytes>"
+
+
+def figure(source_or_q: Any, k: Any = None, v: Any = None, *, variants: Sequence[str] = ("exact",),
+           views: Sequence[str] = ("heatmap",), format: str = "png", layer: Union[int, str] = 0, head: int = 0,
+           width: Optional[str] = None, height: Optional[str] = None, dpi: Optional[int] = None,
+           title: Optional[str] = None, parameters: Optional[Mapping[str, Any]] = None,
+           options: Sequence[str] = (), **conditions: Any) -> Figure:
+    """Draws attention with `fovea render`, as PNG, SVG or PDF.
+
+    `source_or_q` is a file, or any other SOURCE of the program; or the queries q, with k and v, as `fovea.save`
+    takes them together with its other arguments (`tokens`, `causal`, `scale`, `mask`, ...). `variants` and
+    `views` are columns and rows. `parameters` are those of variants (--set), `options` more words of the command
+    line. Sizes are such as "3.5in". The program is $FOVEA, or `fovea` on the PATH. Raises FoveaError if it is not
+    there, or with its message if it refuses.
+    """
+    if format not in FORMATS:
+        raise FoveaError(f"format is '{format}'; expected {', '.join(FORMATS)}")
+    by_arrays = k is not None or v is not None
+    if by_arrays and (k is None or v is None):
+        raise FoveaError("q needs both k and v")
+    if not by_arrays and conditions:
+        raise FoveaError(f"{', '.join(sorted(conditions))}: of q, k and v only, not of a file")
+    if not by_arrays and not isinstance(source_or_q, (str, os.PathLike)):
+        raise FoveaError("expected a file, or q, k and v")
+    command = program()
+    with tempfile.TemporaryDirectory(prefix="fovea-") as folder:
+        source = os.fspath(source_or_q) if not by_arrays else os.path.join(folder, "heads.safetensors")
+        if by_arrays:
+            save(source, source_or_q, k, v, **conditions)
+        output = os.path.join(folder, "figure." + format)
+        words = [*command, "render", source, "-o", output, "--layer", str(layer), "--head", str(head)]
+        words += _repeated("--variant", variants) + _repeated("--view", views)
+        words += _repeated("--set", [f"{key}={value}" for key, value in (parameters or {}).items()])
+        for name, value in (("--width", width), ("--height", height), ("--dpi", dpi), ("--title", title)):
+            words += [] if value is None else [name, str(value)]
+        notes = _run([*words, *options])
+        with open(output, "rb") as file:
+            return Figure(file.read(), format, notes)
+
+
+def program() -> List[str]:
+    """The words that start the program: $FOVEA, which may hold arguments too, or `fovea` on the PATH."""
+    given = os.environ.get("FOVEA", "")
+    if given:
+        return [given] if os.path.exists(given) else shlex.split(given)
+    found = shutil.which("fovea")
+    if found is None:
+        raise FoveaError("the program fovea is not on the PATH: set the environment variable FOVEA to "
+                         "build/release/bin/fovea of its sources, or to \"bash app/run.sh\"")
+    return [found]
+
+
+def _run(words: List[str]) -> str:
+    try:
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    except OSError as error:
+        raise FoveaError(f"{words[0]} cannot be started: {error.strerror}") from error
+    if done.returncode:
+        raise FoveaError(done.stderr.strip() or f"{words[0]} ended with {done.returncode}")
+    return done.stderr.strip()
+
+
+def _repeated(option: str, values: Union[str, Sequence[str]]) -> List[str]:
+    if isinstance(values, str):
+        values = [values]
+    return [word for value in values for word in (option, str(value))]

@@ -1,0 +1,170 @@
+"""Writes a .safetensors file tensor by tensor, without holding them, and replaces the old file at the end.
+
+The file begins with the length of its header (8 bytes, little-endian) and the header (JSON: name, type, shape
+and place of every tensor), which is known last. Room for it is kept at the front and filled up with spaces.
+Where it does not suffice, or where it would be most of the file, the tensors are copied behind a header of the
+right size.
+"""
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import struct
+import tempfile
+from typing import Any, BinaryIO, Dict, List, Optional, Tuple
+
+from .arrays import SIZES, block_of
+from .errors import FoveaError
+
+ROOM = 1 << 20  # bytes kept for the header
+WORTH_ROOM = 16  # a file smaller than this many times the room is copied and keeps none
+HELD = 1 << 26  # bytes of tensors of odd lengths that are held before they go to a file of their own
+
+
+class TensorWriter:
+    """A .safetensors file that grows. Use it in a with statement: the file appears at its end, complete.
+
+    When the block ends with an exception, a file that was there before stays as it was.
+    """
+
+    def __init__(self, path: "str | os.PathLike[str]", room: int = ROOM) -> None:
+        self.path = os.fspath(path)
+        self._room = (room + 7) // 8 * 8
+        self._body: List[Tuple[str, str, Tuple[int, ...], int]] = []  # name, type, shape, bytes
+        self._tail: List[Tuple[str, str, Tuple[int, ...], int, int]] = []  # also its place in the tail
+        self._names: set = set()
+        self._length = 0
+        self._odd: BinaryIO = tempfile.SpooledTemporaryFile(HELD)  # type: ignore[assignment]
+        self._partial = _beside(self.path, "part")
+        self._file: Optional[BinaryIO] = _create(self._partial)
+        self._file.seek(8 + self._room)
+
+    def add(self, name: str, array: Any) -> None:
+        """Writes a tensor of PyTorch or NumPy. Names must be new: FoveaError."""
+        if self._file is None:
+            raise FoveaError(f"{self.path} is complete: no tensor can be added")
+        if name in self._names:
+            raise FoveaError(f"{self.path} has a tensor '{name}' already")
+        block = block_of(array)
+        self._names.add(name)
+        size = block.data.nbytes
+        # The tensors follow each other without gaps. Those which would leave the next one at an odd place
+        # come last, the widest type first, so that every tensor begins at a multiple of its type's size.
+        if size % 8:
+            place = self._odd.seek(0, os.SEEK_END)
+            self._odd.write(block.data)
+            self._tail.append((name, block.dtype, block.shape, size, place))
+        else:
+            self._file.write(block.data)
+            self._body.append((name, block.dtype, block.shape, size))
+            self._length += size
+
+    def finish(self, metadata: Optional[Dict[str, str]] = None) -> None:
+        """Writes the header and puts the file in its place."""
+        if self._file is None:
+            return
+        self._write_tail()
+        header = self._header(metadata or {})
+        if len(header) <= self._room and self._length >= WORTH_ROOM * self._room:
+            self._file.seek(0)
+            _write_header(self._file, header, self._room)
+        else:
+            self._copy_behind(header)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        self._file = None
+        self._odd.close()
+        os.replace(self._partial, self.path)
+
+    def discard(self) -> None:
+        """Removes what was written. A file that was there before stays."""
+        if self._file is None:
+            return
+        self._file.close()
+        self._file = None
+        self._odd.close()
+        _remove(self._partial)
+
+    def __enter__(self) -> "TensorWriter":
+        return self
+
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
+        if kind is None:
+            try:
+                self.finish()
+            except BaseException:
+                self.discard()
+                raise
+        else:
+            self.discard()
+
+    def _write_tail(self) -> None:
+        assert self._file is not None
+        self._file.seek(0, os.SEEK_END)
+        if self._file.tell() < 8 + self._room:
+            self._file.seek(8 + self._room)
+        for name, dtype, shape, size, place in sorted(self._tail, key=lambda entry: -SIZES[entry[1]]):
+            self._odd.seek(place)
+            _copy(self._odd, self._file, size)
+            self._body.append((name, dtype, shape, size))
+            self._length += size
+        self._tail = []
+
+    def _header(self, metadata: Dict[str, str]) -> bytes:
+        entries: Dict[str, Any] = {}
+        if metadata:
+            entries["__metadata__"] = metadata
+        begin = 0
+        for name, dtype, shape, size in self._body:
+            entries[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [begin, begin + size]}
+            begin += size
+        return json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+    def _copy_behind(self, header: bytes) -> None:
+        assert self._file is not None
+        name = _beside(self.path, "copy")
+        copy = _create(name)
+        try:
+            _write_header(copy, header, (len(header) + 7) // 8 * 8)
+            self._file.seek(8 + self._room)
+            shutil.copyfileobj(self._file, copy, 1 << 22)
+        except BaseException:
+            copy.close()
+            _remove(name)
+            raise
+        self._file.close()
+        self._file = copy
+        os.replace(name, self._partial)
+
+
+def _write_header(file: BinaryIO, header: bytes, room: int) -> None:
+    file.write(struct.pack("<Q", room))
+    file.write(header)
+    file.write(b" " * (room - len(header)))
+
+
+def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
+    while size:
+        piece = source.read(min(size, 1 << 22))
+        if not piece:
+            raise FoveaError("a temporary file is shorter than what was written to it")
+        target.write(piece)
+        size -= len(piece)
+
+
+def _beside(path: str, ending: str) -> str:
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}.{os.getpid()}.{ending}")
+
+
+def _create(path: str) -> BinaryIO:
+    return open(path, "w+b")
+
+
+def _remove(path: str) -> None:
+    try:
+        os.remove(path)
+    except FileNotFoundError:
+        pass

@@ -1,0 +1,55 @@
+"""The recorded files under tests/captures: what they say explains the model's outputs, and nothing less does."""
+import pathlib
+import tempfile
+import unittest
+
+from package import ROOT, needs
+
+FOLDER = ROOT / "tests" / "captures"
+NAMES = ("bert_padded", "bloom", "gemma2", "gpt_oss", "llama", "masks", "mistral", "t5", "vit", "whisper_cross")
+CONDITIONS = {
+    "bert_padded": ["mask"], "bloom": ["alibi", "causal"], "gemma2": ["softcap", "window", "causal", "scale"],
+    "gpt_oss": ["sinks", "window", "causal"], "llama": ["causal"], "masks": ["mask", "bias", "scale"],
+    "mistral": ["window", "causal"], "t5": ["bias", "causal", "scale"], "vit": [], "whisper_cross": ["scale"],
+}
+
+
+@needs("numpy")
+class Captures(unittest.TestCase):
+    def test_all_are_there(self):
+        self.assertEqual(sorted(path.stem for path in FOLDER.glob("*.safetensors")), sorted(NAMES))
+
+    def test_outputs_are_explained(self):
+        import check_captures
+
+        for name in NAMES:
+            lines, good = check_captures.check(FOLDER / f"{name}.safetensors")
+            self.assertTrue(good, "\n".join(lines))
+
+    def test_every_condition_matters(self):
+        """Without one of its conditions, some call of a file is wrong."""
+        import check_captures
+
+        for name, conditions in CONDITIONS.items():
+            for condition in [*conditions, "the order of keys"]:
+                arrays, types, metadata = check_captures.read(FOLDER / f"{name}.safetensors")
+                metadata = {k: v for k, v in metadata.items() if k.split(".")[-1] != condition}
+                arrays = {k: v[:, ::-1] if condition == "the order of keys" and k.endswith(".k") else v
+                          for k, v in arrays.items() if k.split(".")[-1] != condition}
+                with tempfile.TemporaryDirectory() as folder:
+                    path = pathlib.Path(folder) / f"{name}-without-{condition}"
+                    lines, good = self.check(check_captures, path, arrays, types, metadata)
+                self.assertFalse(good, f"{name} is explained without {condition}:\n" + "\n".join(lines))
+
+    @staticmethod
+    def check(module, path, arrays, types, metadata):
+        original = module.read
+        module.read = lambda _: (arrays, types, metadata)
+        try:
+            return module.check(path)
+        finally:
+            module.read = original
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,300 @@
+"""fovea.record on models of transformers with random weights."""
+import json
+import unittest
+import warnings
+from unittest import mock
+
+from package import InFolder, needs
+
+SMALL = dict(vocab_size=40, hidden_size=32, intermediate_size=32, num_hidden_layers=2, num_attention_heads=4)
+
+
+@needs("numpy", "torch", "transformers")
+class Record(InFolder):
+    def setUp(self):
+        super().setUp()
+        import check_captures
+        import torch
+        import transformers
+
+        import fovea
+
+        transformers.logging.set_verbosity_error()
+        self.torch, self.transformers, self.fovea, self.captures = torch, transformers, fovea, check_captures
+        torch.manual_seed(0)
+        self.ids = torch.randint(3, 40, (1, 9))
+        self.pair = torch.randint(3, 40, (2, 9))
+        self.left = torch.ones(2, 9, dtype=torch.long)
+        self.left[0, :3] = 0
+        grad = torch.no_grad()
+        grad.__enter__()
+        self.addCleanup(grad.__exit__, None, None, None)
+
+    def model(self, name, config="", implementation=None, **sizes):
+        kind = getattr(self.transformers, name)
+        sizes = sizes or SMALL
+        config = getattr(self.transformers, config or name.replace("Model", "").replace("ForCausalLM", "") + "Config")
+        more = {"attn_implementation": implementation} if implementation else {}
+        model = kind._from_config(config(**sizes), **more).eval()
+        for parameter in model.parameters():
+            if parameter.ndim == 2:
+                parameter.normal_(0, 0.3)
+        return model
+
+    def need_5(self):
+        if int(self.transformers.__version__.split(".")[0]) < 5:
+            self.skipTest("T5 can be seen since transformers 5")
+
+    def llama(self, implementation=None, **more):
+        return self.model("LlamaModel", implementation=implementation, **{**SMALL, "num_key_value_heads": 2, **more})
+
+    def record(self, run, warns="", **more):
+        """The content of the recording, after the outputs were computed again; the warnings must fit."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", self.fovea.FoveaWarning)
+            with self.fovea.record(self.path(), **more) as self.recording:
+                self.result = run()
+        said = "\n".join(str(w.message) for w in caught if issubclass(w.category, self.fovea.FoveaWarning))
+        self.assertRegex(said, warns or "^$")
+        if not warns and more.get("outputs", True):
+            lines, good = self.captures.check(self.path())
+            self.assertTrue(good, "\n".join(lines))
+        self.assertEqual(self.files(), ["run.safetensors"])
+        return self.fovea.read(self.path())
+
+    def parts(self, content, last):
+        return {name: list(array.shape) for name, array in content.arrays.items() if name.endswith("." + last)}
+
+    def test_the_three_lines(self):
+        model = self.llama()
+        plain = model(self.ids)[0]
+        content = self.record(lambda: model(self.ids), tokens=[f"w{i}" for i in self.ids[0].tolist()])
+        self.assertTrue(self.torch.equal(plain, self.result[0]))
+        self.assertEqual(self.parts(content, "q"), {"layer0.q": [4, 9, 8], "layer1.q": [4, 9, 8]})
+        self.assertEqual(self.parts(content, "k"), {"layer0.k": [2, 9, 8], "layer1.k": [2, 9, 8]})
+        self.assertEqual(content.metadata["causal"], "true")
+        self.assertEqual(content.metadata["model"], "LlamaModel")
+        self.assertEqual(content.metadata["layer1.module"], "layers.1.self_attn")
+        self.assertEqual(len(json.loads(content.metadata["tokens"])), 9)
+        self.assertEqual(self.parts(content, "mask"), {})
+
+    def test_nothing_is_left_behind(self):
+        interface = self.transformers.AttentionInterface
+        before = dict(interface.__dict__), interface.__mro__[1].__dict__["__getitem__"]
+        model = self.llama()
+        self.record(lambda: model(self.ids))
+        self.assertEqual((dict(interface.__dict__), interface.__mro__[1].__dict__["__getitem__"]), before)
+        module = self.torch.nn.modules.module
+        self.assertFalse(module._global_forward_pre_hooks or module._global_forward_hooks)
+        self.assertEqual(self.torch.overrides._get_current_function_mode_stack(), [])
+        self.assertEqual(model.config._attn_implementation, "sdpa")
+
+    def test_the_models_own_functions(self):
+        self.record(lambda: self.llama("eager")(self.ids))
+        model = self.model("Gemma2Model", implementation="eager", **SMALL, num_key_value_heads=2, head_dim=8,
+                           sliding_window=3, attn_logit_softcapping=2.0)
+        said = self.record(lambda: model(self.ids)).metadata
+        self.assertEqual((said["softcap"], said["causal"], said["layer0.window"]), ("2.0", "true", "3"))
+        self.assertNotIn("layer1.window", said)
+        self.assertNotIn("window", said)
+
+    def test_sinks(self):
+        model = self.model("GptOssModel", **SMALL, num_key_value_heads=2, head_dim=8, sliding_window=4,
+                           num_local_experts=2, num_experts_per_tok=1)
+        for layer in model.layers:
+            layer.self_attn.sinks.normal_(1, 1)
+        content = self.record(lambda: model(self.ids))
+        self.assertEqual(content.arrays["layer1.sinks"].tolist(), model.layers[1].self_attn.sinks.tolist())
+
+    def test_padding_on_the_left(self):
+        for implementation in ("sdpa", "eager"):
+            model = self.llama(implementation)
+            content = self.record(lambda: model(self.pair, attention_mask=self.left))
+            self.assertEqual(self.parts(content, "mask"), {"layer0.batch0.mask": [9], "layer1.batch0.mask": [9]})
+            self.assertEqual(content.arrays["layer0.batch0.mask"].tolist(), [False] * 3 + [True] * 6)
+            self.assertEqual(content.metadata["causal"], "true")
+
+    def test_padding_on_the_right(self):
+        model = self.model("BertModel")
+        tokens = [[f"w{i}" for i in row] for row in self.pair.tolist()]
+        content = self.record(lambda: model(self.pair, attention_mask=self.left.flip(1)), tokens=tokens)
+        self.assertEqual(content.arrays["layer1.batch0.mask"].tolist(), [True] * 6 + [False] * 3)
+        self.assertEqual(content.metadata["causal"], "false")
+        self.assertEqual(json.loads(content.metadata["layer1.batch1.tokens"]), tokens[1])
+
+    def test_steps_with_a_cache(self):
+        model = self.model("LlamaForCausalLM", **SMALL, num_key_value_heads=2)
+        tokens = [f"w{i}" for i in range(11)]
+        more = dict(max_new_tokens=3, do_sample=False)
+        for kind in ({}, dict(cache_implementation="static", disable_compile=True)):
+            content = self.record(lambda: model.generate(self.ids, **more, **kind), tokens=tokens)
+            self.assertEqual(self.parts(content, "k"), {
+                "layer0.k": [2, 9, 8], "layer1.k": [2, 9, 8], "layer0.step1.k": [2, 10, 8],
+                "layer1.step1.k": [2, 10, 8], "layer0.step2.k": [2, 11, 8], "layer1.step2.k": [2, 11, 8]})
+            self.assertEqual(json.loads(content.metadata["layer0.step2.tokens"]), ["w10"])
+            self.assertEqual(json.loads(content.metadata["layer0.step2.key_tokens"]), tokens)
+            self.assertEqual(content.metadata["causal"], "true")
+
+    def test_a_window_that_forgets(self):
+        model = self.model("MistralForCausalLM", **SMALL, num_key_value_heads=2, head_dim=8, sliding_window=4)
+        content = self.record(lambda: model.generate(self.ids, max_new_tokens=3, do_sample=False),
+                              tokens=[f"w{i}" for i in range(11)])
+        self.assertEqual(content.metadata["layer0.window"], "4")
+        keys = json.loads(content.metadata["layer0.step2.key_tokens"])
+        self.assertEqual(keys, [f"w{i}" for i in range(11)][-len(keys):])
+        self.assertLess(len(keys), 11)
+
+    def test_encoder_decoder_and_cross(self):
+        self.need_5()
+        sizes = dict(vocab_size=40, d_model=32, d_kv=8, d_ff=32, num_layers=1, num_heads=4)
+        for implementation in ("sdpa", "eager"):
+            model = self.model("T5Model", implementation=implementation, **sizes)
+            content = self.record(lambda: model(input_ids=self.pair, attention_mask=self.left,
+                                                decoder_input_ids=self.pair[:, :5]))
+            self.assertEqual(sorted(self.parts(content, "k")), sorted(
+                f"{role}.layer0.batch{b}.k" for role in ("encoder", "decoder", "cross") for b in (0, 1)))
+            self.assertEqual(content.arrays["encoder.layer0.batch0.bias"].shape, (4, 9, 9))
+            self.assertEqual(content.metadata["decoder.layer0.batch1.causal"], "true")
+            self.assertEqual(content.arrays["cross.layer0.batch0.mask"].tolist(), [False] * 3 + [True] * 6)
+
+    def test_generation_of_an_encoder_decoder(self):
+        self.need_5()
+        model = self.model("T5ForConditionalGeneration", "T5Config", vocab_size=40, d_model=32, d_kv=8, d_ff=32,
+                           num_layers=1, num_heads=4, decoder_start_token_id=0)
+        content = self.record(lambda: model.generate(self.ids, max_new_tokens=2, min_new_tokens=2, do_sample=False))
+        self.assertEqual(sorted(self.parts(content, "q")), [
+            "cross.layer0.q", "cross.layer0.step1.q", "decoder.layer0.q", "decoder.layer0.step1.q",
+            "encoder.layer0.q"])
+
+    def test_bloom(self):
+        model = self.model("BloomModel", vocab_size=40, hidden_size=32, n_layer=2, n_head=4)
+        content = self.record(lambda: model(self.pair, attention_mask=self.left))
+        self.assertEqual(content.arrays["layer0.batch0.alibi"].tolist(), [0.25, 0.0625, 0.015625, 0.00390625])
+        self.assertEqual(self.parts(content, "bias"), {})
+
+    def test_falcon_with_alibi(self):
+        model = self.model("FalconModel", vocab_size=40, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
+                           alibi=True)
+        content = self.record(lambda: model(self.ids))
+        self.assertEqual(content.arrays["layer0.alibi"].shape, (4,))
+
+    def test_bfloat16(self):
+        for implementation in ("sdpa", "eager"):
+            model = self.llama(implementation).to(self.torch.bfloat16)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", self.fovea.FoveaWarning)
+                with self.fovea.record(self.path()):
+                    model(self.ids)
+            self.assertEqual(self.fovea.read(self.path()).types["layer0.z"], "BF16")
+
+    def test_towers_have_names(self):
+        vision = dict(hidden_size=32, intermediate_size=32, num_hidden_layers=1, num_attention_heads=4, image_size=16,
+                      patch_size=8)
+        text = dict(SMALL, num_hidden_layers=1, eos_token_id=1, bos_token_id=2)
+        model = self.model("CLIPModel", text_config=text, vision_config=vision)
+        content = self.record(lambda: model(self.ids, pixel_values=self.torch.randn(1, 3, 16, 16)))
+        self.assertEqual(sorted(self.parts(content, "q")),
+                         ["text_model.encoder.layer0.q", "vision_model.encoder.layer0.q"])
+
+    def test_layers_and_heads(self):
+        model = self.llama()
+        content = self.record(lambda: model(self.ids), layers=[1], heads=[0, 2])
+        self.assertEqual(self.parts(content, "q") | self.parts(content, "k"), {"layer1.q": [2, 9, 8], "layer1.k": [2, 9, 8]})
+        content = self.record(lambda: model(self.ids), layers=["layers.0.self_attn"], heads=3)
+        self.assertEqual(self.parts(content, "q") | self.parts(content, "k"), {"layer0.q": [1, 9, 8], "layer0.k": [1, 9, 8]})
+        whole = self.record(lambda: model(self.ids))
+        content = self.record(lambda: model(self.ids), heads=[3, 0, 1])
+        for at, head in enumerate([3, 0, 1]):
+            self.assertTrue((content.arrays["layer0.q"][at] == whole.arrays["layer0.q"][head]).all())
+            self.assertTrue((content.arrays["layer0.k"][at] == whole.arrays["layer0.k"][head // 2]).all())
+        with self.assertRaisesRegex(self.fovea.FoveaError, "heads has 4; layer0 has the heads 0 to 3"):
+            self.record(lambda: model(self.ids), heads=[4])
+        with self.assertRaisesRegex(self.fovea.FoveaError, "Seen were layer0, layer1"):
+            self.record(lambda: model(self.ids), layers=[7])
+
+    def test_without_outputs(self):
+        content = self.record(lambda: self.llama()(self.ids), outputs=False)
+        self.assertEqual(self.parts(content, "z"), {})
+
+    def test_two_runs_are_steps(self):
+        model = self.llama()
+        content = self.record(lambda: (model(self.ids), model(self.ids)), layers=0)
+        self.assertEqual(sorted(self.parts(content, "q")), ["layer0.q", "layer0.step1.q"])
+
+    def test_attention_that_cannot_be_seen_is_an_error(self):
+        model = self.model("GPTJModel", vocab_size=40, n_embd=32, n_layer=2, n_head=4, rotary_dim=4)
+        self.path().write_bytes(b"before")
+        with self.assertRaisesRegex(self.fovea.FoveaError, r"h.0.attn \(GPTJAttention\) and 1 more computes attention "
+                                                           "by itself"):
+            with self.fovea.record(self.path()):
+                model(self.ids)
+        self.assertEqual((self.path().read_bytes(), self.files()), (b"before", ["run.safetensors"]))
+        mamba = self.model("MambaModel", vocab_size=40, hidden_size=32, num_hidden_layers=1)
+        with self.assertRaisesRegex(self.fovea.FoveaError, "no attention was seen in MambaModel"):
+            with self.fovea.record(self.path()):
+                mamba(self.ids)
+        with self.assertRaisesRegex(self.fovea.FoveaError, "Call the model inside the with block"):
+            with self.fovea.record(self.path()):
+                pass
+
+    def test_attention_that_is_missed_beside_another_is_warned_of(self):
+        seen, missed = self.llama(), self.model("GPTJModel", vocab_size=40, n_embd=32, n_layer=1, n_head=4, rotary_dim=4)
+        self.record(lambda: (seen(self.ids), missed(self.ids)), warns="^Left out: h.0.attn .GPTJAttention. computes")
+
+    def test_implementations_that_cannot_be_seen_are_refused(self):
+        model = self.llama("flex_attention")
+        with self.assertRaisesRegex(self.fovea.FoveaError, "'flex_attention', which cannot be recorded. Load it"):
+            with self.fovea.record(self.path()):
+                model(self.ids)
+        self.assertEqual(self.files(), [])
+
+    def test_an_exception_passes(self):
+        model = self.llama()
+        with self.assertRaises(ZeroDivisionError):
+            with self.fovea.record(self.path()):
+                model(self.ids)
+                1 / 0
+        self.assertEqual(self.files(), [])
+
+    def test_dropout_is_warned_of(self):
+        model = self.llama(attention_dropout=0.5).train()
+        content = self.record(lambda: model(self.ids), warns="call model.eval()")
+        self.assertEqual(self.parts(content, "z"), {})
+
+    def test_tokens_that_do_not_fit_are_warned_of(self):
+        self.record(lambda: self.llama()(self.ids), tokens=["a"] * 4, warns="4 tokens were given, and layer0 had 9")
+        self.record(lambda: self.llama()(self.ids), tokens=["a"] * 12, warns="12 tokens were given, and layer0 had 9")
+        with self.assertRaisesRegex(self.fovea.FoveaError, "one string"):
+            self.fovea.record(self.path(), tokens="text")
+
+    def test_a_condition_that_is_lost_is_warned_of(self):
+        """The comparison with the model's own output notices every condition that is dropped."""
+        import fovea.recording
+
+        self.need_5()
+        recognised = fovea.recording.recognised
+        gemma = self.model("Gemma2Model", implementation="eager", **SMALL, num_key_value_heads=2, head_dim=8,
+                           sliding_window=3, attn_logit_softcapping=2.0)
+        oss = self.model("GptOssModel", **SMALL, num_key_value_heads=2, head_dim=8, num_local_experts=2,
+                         num_experts_per_tok=1)
+        t5 = self.model("T5EncoderModel", "T5Config", vocab_size=40, d_model=32, d_kv=8, d_ff=32, num_layers=1, num_heads=4)
+        bloom = self.model("BloomModel", vocab_size=40, hidden_size=32, n_layer=2, n_head=4)
+        bert = self.model("BertModel")
+        short = self.llama("eager").to(self.torch.bfloat16)
+        cases = [(gemma, "softcap"), (gemma, "causal"), (gemma, "window"), (oss, "sinks"), (t5, "bias"), (bloom, "alibi"),
+                 (bloom, "causal"), (bert, "mask"), (self.llama(), "causal"), (short, "causal")]
+        for model, lost in cases:
+            def losing(*arguments, **more):
+                found = recognised(*arguments, **more)
+                self.assertTrue(getattr(found, lost) is not None or model is gemma or model is bert)
+                setattr(found, lost, None)
+                return found
+
+            masks = dict(attention_mask=self.left.flip(1)) if model is bert else {}
+            ids = self.pair if model is bert else self.ids
+            with mock.patch.object(fovea.recording, "recognised", losing), self.subTest(lost=lost, model=type(model)):
+                self.record(lambda: model(ids, **masks), warns="differs from the model's own")
+
+
+if __name__ == "__main__":
+    unittest.main()
