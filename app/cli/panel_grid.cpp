@@ -138,7 +138,8 @@ Panel PanelGrid::panel(View view, const Drawn& column, Run& run) const {
                      .backend = request_.backend,
                      .metrics = column.metrics.get(),
                      .diagnostics = column.diagnostics.get(),
-                     .sequence = (held ? held->source : request_.source).sequence,
+                     .sequence = held ? sequence_of(held->source, held->held.layer)
+                                      : sequence_of(request_.source, request_.layer),
                      .settings = request_.settings,
                      .rows = rows_,
                      .cols = cols_,

@@ -21,6 +21,7 @@ struct HeldProblem {
 struct PanelGridRequest {
   const Problem& problem;
   const Source& source;
+  Index layer;  // of the source
   const Backend& backend;
   const ViewSettings& settings;
   const std::vector<Column>& columns;

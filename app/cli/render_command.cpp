@@ -175,6 +175,7 @@ std::vector<std::vector<Panel>> panels_of(const Options& options, const Source& 
   const std::vector<Column> columns = columns_of(options, problem);
   const PanelGrid grid({.problem = problem,
                         .source = source,
+                        .layer = options.heads.layer_in(source),
                         .backend = *backend,
                         .settings = options.settings,
                         .columns = columns,
@@ -227,7 +228,8 @@ void run_render(Options options, const CLI::App& command, const Console& console
   options.settings.error = *error_kind_from(options.error);
   Figure figure{.title = options.title,
                 .style = style_of(options),
-                .sequence = std::make_shared<const Sequence>(source.sequence),
+                .sequence = std::make_shared<const Sequence>(
+                    sequence_of(source, options.heads.layer_in(source))),
                 .pinned_query = options.session ? options.session->pinned_query : std::nullopt};
   Profile profile;
   Run run{profile, console.stop};

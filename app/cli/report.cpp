@@ -201,14 +201,14 @@ Document to_json(const ComputeReport& report) {
 void print(std::ostream& out, const ComputeReport& report) {
   const Cost cost = total_cost(report);
   out << report.variant->label << "  (" << report.variant->paper << ")\n";
-  print_facts(out, {{"parameters", parameters_text(report)},
-                    {"source", report.source},
-                    {"", layer_text(report)},
-                    {"scale",
-                     format_plain(report.scale) + (report.causal ? ", causal" : ", bidirectional") +
-                         report.conditions},
-                    {"computed", report.device + ", " + report.precision + ", seed " +
-                                     std::to_string(report.seed)}});
+  print_facts(
+      out, {{"parameters", parameters_text(report)},
+            {"source", report.source},
+            {"", layer_text(report)},
+            {"scale", format_plain(report.scale) +
+                          (report.causal ? ", causal" : ", bidirectional") + report.conditions},
+            {"computed",
+             report.device + ", " + report.precision + ", seed " + std::to_string(report.seed)}});
   for (const auto& note : all_notes(report)) out << "  note: " << note << '\n';
   out << '\n';
   print_facts(out, {{"cost", format_count(cost.multiply_adds) + " multiply-adds, " +

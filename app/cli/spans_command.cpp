@@ -118,9 +118,10 @@ void run_spans(const SpansOptions& options, const Console& console) {
   Outcome outcome;
   outcome.head = source.name + ", " + layer_label(source, options.heads.layer_in(source)) +
                  ", head " + std::to_string(head) + ", n = " + std::to_string(problem.n());
+  const Sequence& sequence = sequence_of(source, options.heads.layer_in(source));
   outcome.queries = outcome.keys =
-      grouping_of_spans(problem.n(), spans_of(options, source.sequence, problem.n()));
-  if (options.sinks) outcome.keys = standard_sinks(problem.n(), source.sequence);
+      grouping_of_spans(problem.n(), spans_of(options, sequence, problem.n()));
+  if (options.sinks) outcome.keys = standard_sinks(problem.n(), sequence);
   const auto backend = options.backend.make();
   Profile profile;
   Run run{profile, console.stop};

@@ -38,7 +38,8 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Res
   model->comparison = subject.comparison;
   model->causal = subject.source && is_causal(session, *subject.source);
   model->dark = subject.dark;
-  if (subject.source) model->sequence = {subject.source, &subject.source->sequence};
+  if (subject.source)
+    model->sequence = {subject.source, &sequence_of(*subject.source, subject.session.layer)};
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const ColumnState& state = columns[c];
     const Problem* problem = results.head_of(state).problem.get();

@@ -83,9 +83,10 @@ std::vector<Span> continued_spans(const Session& before, const Source& of_before
   const auto n = [](const Source& of, const Session& session) {
     return of.layers[static_cast<std::size_t>(session.layer)].n();
   };
-  const bool same = n(of_before, before) == n(source, next) &&
-                    of_before.sequence.tokens == source.sequence.tokens &&
-                    of_before.sequence.grid == source.sequence.grid;
+  const bool same =
+      n(of_before, before) == n(source, next) &&
+      sequence_of(of_before, before.layer).tokens == sequence_of(source, next.layer).tokens &&
+      of_before.sequence.grid == source.sequence.grid;
   return same ? before.spans : std::vector<Span>{};
 }
 

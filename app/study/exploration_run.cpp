@@ -35,10 +35,7 @@ ExplorationRun::~ExplorationRun() {
 
 ExplorationRun::Subject ExplorationRun::present(HeadScope scope) const {
   const Session& session = study_.session();
-  Subject of{study_.source(),
-             scope,
-             choice_of(session),
-             study_.requests().engine_number()};
+  Subject of{study_.source(), scope, choice_of(session), study_.requests().engine_number()};
   if (scope == HeadScope::source) of.choice.layer = 0;
   if (scope != HeadScope::head) of.choice.head = 0;
   return of;

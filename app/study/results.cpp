@@ -222,6 +222,7 @@ void Results::put(const ComputeKey& key, std::shared_ptr<const Computation> comp
 PanelSources Results::sources_of(const PanelKey& panel, const ColumnState& column) const {
   return {PanelPart(panel),
           matrix_ ? subject_.source : head_of(column).source,
+          matrix_ ? subject_.session.layer : head_of(column).key.choice.layer,
           matrix_,
           column.computation,
           needs_exact(panel.view) ? exact_of(column).computation : column.computation,

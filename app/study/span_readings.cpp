@@ -88,9 +88,10 @@ SpanReadings::State SpanReadings::reading_of(const ColumnState& column) {
     for (const Span& span : session.spans) key.named.push_back(span.tokens);
   const auto* answer = readings_.ask(
       {RequestKind::spans}, key,
-      [source = subject_.source, choice = key.choice, named = session.spans,
+      [source = subject_.source, layer = session.layer, choice = key.choice, named = session.spans,
        approximate = column.computation, exact = exact.computation](const Backend&, Run& run) {
-        return read_spans(source->sequence, choice, named, *approximate->op, *exact->op, run);
+        return read_spans(sequence_of(*source, layer), choice, named, *approximate->op, *exact->op,
+                          run);
       });
   if (answer && !answer->result) return {.status = answer->error + "."};
   if (answer) {

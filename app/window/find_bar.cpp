@@ -63,10 +63,10 @@ void FindBar::mark(const QString& text) {
   found_.clear();
   at_.reset();
   length_ = window_.study().length();
-  const auto source = window_.study().source();
-  if (source && !text.isEmpty()) {
+  if (window_.study().source() && !text.isEmpty()) {
+    const Sequence& sequence = window_.study().sequence();
     for (Index i = 0; i < length_; ++i)
-      if (to_qt(source->sequence.label(i)).contains(text, Qt::CaseInsensitive)) found_.push_back(i);
+      if (to_qt(sequence.label(i)).contains(text, Qt::CaseInsensitive)) found_.push_back(i);
   }
   window_.canvas().set_found(found_);
   window_.docks().sequence->set_found(found_);

@@ -154,12 +154,12 @@ void Navigation::step_worst(int by) {
   worst_of_ = column.metrics;
   const Viewport& v = study_.session().viewport;
   go_to(query, Index(middle(v.col_begin, v.col_end)));
-  window_.show_status(QString("Query %1: output error |z̃ − z| %2, number %3 of %4 in %5")
-                          .arg(to_qt(study_.source()->sequence.numbered(query)),
-                               number_text(errors[std::size_t(query)]))
-                          .arg(place + 1)
-                          .arg(order.size())
-                          .arg(title));
+  window_.show_status(
+      QString("Query %1: output error |z̃ − z| %2, number %3 of %4 in %5")
+          .arg(to_qt(study_.sequence().numbered(query)), number_text(errors[std::size_t(query)]))
+          .arg(place + 1)
+          .arg(order.size())
+          .arg(title));
 }
 
 void Navigation::mark_corner() {

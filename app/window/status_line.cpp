@@ -93,9 +93,10 @@ QString provenance_of(const Study& study) {
                  .arg(problem->n())
                  .arg(problem->d())
                  .arg(problem->scale, 0, 'g', 4)
-                 .arg(problem->causal                               ? ", causal"
-                      : !session.causal && mask_is_assumed(*source, session.layer) ? ", mask not stated"
-                                                                    : "")
+                 .arg(problem->causal ? ", causal"
+                      : !session.causal && mask_is_assumed(*source, session.layer)
+                          ? ", mask not stated"
+                          : "")
                  .arg(to_qt(conditions_text(*problem)));
   const Backend& backend = study.backend();
   parts << to_qt(backend.device() + ", " + backend.precision());

@@ -20,8 +20,8 @@ void check_bias(const Matrix& bias, const std::string& where) {
   for (Index i = 0; i < bias.rows(); ++i)
     for (Index j = 0; j < bias.cols(); ++j)
       if (std::isnan(bias(i, j)) || bias(i, j) == HUGE_VALF)
-        throw InputError(where, "bias at [" + std::to_string(i) + "," + std::to_string(j) + "] is " +
-                                    (std::isnan(bias(i, j)) ? "NaN" : "Inf") +
+        throw InputError(where, "bias at [" + std::to_string(i) + "," + std::to_string(j) +
+                                    "] is " + (std::isnan(bias(i, j)) ? "NaN" : "Inf") +
                                     "; expected numbers, or -Inf where a pair does not count");
 }
 

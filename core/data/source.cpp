@@ -26,6 +26,11 @@ std::size_t float_bytes(Index rows, Index cols) {
 
 }  // namespace
 
+const Sequence& sequence_of(const Source& source, Index layer) {
+  const auto& own = source.layers[static_cast<std::size_t>(layer)].sequence;
+  return own ? *own : source.sequence;
+}
+
 std::optional<double> stated_scale(const Source& source, Index layer) {
   const auto& own = source.layers[static_cast<std::size_t>(layer)].conditions.scale;
   return own ? own : source.scale;
@@ -73,11 +78,10 @@ Problem problem_of(const Source& source, const HeadChoice& choice) {
   require_memory(float_bytes(layer.n(), 2 * layer.d() + layer.dv()),
                  where + ": Q, K and V of a head of " + std::to_string(layer.n()) + " tokens");
   const Index group = choice.head / (layer.heads() / layer.k.heads);
-  Problem problem =
-      make_problem(layer.q.read(choice.head), layer.k.read(group), layer.v.read(group),
-                   choice.scale.value_or(stated_scale(source, choice.layer).value_or(0)),
-                   choice.causal.value_or(stated_causal(source, choice.layer).value_or(false)),
-                   choice.head);
+  Problem problem = make_problem(
+      layer.q.read(choice.head), layer.k.read(group), layer.v.read(group),
+      choice.scale.value_or(stated_scale(source, choice.layer).value_or(0)),
+      choice.causal.value_or(stated_causal(source, choice.layer).value_or(false)), choice.head);
   const LayerConditions& conditions = layer.conditions;
   problem.window = choice.window.value_or(conditions.window.value_or(0));
   add_conditions(problem, conditions, choice.soft_cap.value_or(conditions.soft_cap.value_or(0)),

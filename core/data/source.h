@@ -23,6 +23,7 @@ struct Layer {
   HeadTensor attention;  // [H, n, n]
   HeadTensor output;     // [H, n, dv], the model's own, before its output projection
   LayerConditions conditions;
+  std::optional<Sequence> sequence = {};  // where it is not the source's
 
   bool has_qkv() const { return q.present(); }
   Index heads() const { return has_qkv() ? q.heads : attention.heads; }
@@ -52,6 +53,9 @@ struct Source {
   std::vector<std::string> notes;               // what the user must know, e.g. tokens trimmed
   std::shared_ptr<const Picture> picture;
 };
+
+/// What the positions of a layer are.
+const Sequence& sequence_of(const Source& source, Index layer);
 
 /// What the layer, or else the source, states.
 std::optional<double> stated_scale(const Source& source, Index layer);

@@ -60,8 +60,8 @@ class ConditionReader {
         return false;
       rest.remove_prefix(1);
     }
-    return std::ranges::equal(
-        rest, name, {}, [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return std::ranges::equal(rest, name, {},
+                              [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   }
 
   [[noreturn]] void refuse(const NamedTensor& tensor, const std::string& expected) const {
@@ -114,7 +114,8 @@ class ConditionReader {
             .col_stride = stride(0)};
   }
 
-  std::vector<float> list(const NamedTensor& whole, Index length, const std::string& expected) const {
+  std::vector<float> list(const NamedTensor& whole, Index length,
+                          const std::string& expected) const {
     const NamedTensor tensor = of_batch(whole, 1);
     if (tensor.shape.size() != 1 || (length >= 0 && tensor.shape[0] != length) ||
         tensor.shape[0] == 0)
@@ -138,8 +139,8 @@ class ConditionReader {
         list(tensor, layer_.heads(), "[" + std::to_string(layer_.heads()) + "], one for each head");
     for (const float x : values)
       if (!std::isfinite(x))
-        throw InputError(file_.path, fovea::quoted(tensor.name) +
-                                         " holds NaN or Inf; expected finite numbers");
+        throw InputError(file_.path,
+                         fovea::quoted(tensor.name) + " holds NaN or Inf; expected finite numbers");
     return values;
   }
 
@@ -156,15 +157,15 @@ class ConditionReader {
   }
 
   void read_segments(const NamedTensor& tensor) {
-    layer_.conditions.documents =
-        whole_numbers(tensor, layer_.n(),
-                      "[" + std::to_string(layer_.n()) + "], the document of each token");
+    layer_.conditions.documents = whole_numbers(
+        tensor, layer_.n(), "[" + std::to_string(layer_.n()) + "], the document of each token");
   }
 
   void read_cumulative(const NamedTensor& tensor) {
     const Index n = layer_.n();
-    const std::string expected = "[documents + 1] ascending numbers from 0 to n = " +
-                                 std::to_string(n) + ", where documents begin";
+    const std::string expected =
+        "[documents + 1] ascending numbers from 0 to n = " + std::to_string(n) +
+        ", where documents begin";
     const std::vector<std::int32_t> begins = whole_numbers(tensor, -1, expected);
     if (begins.size() < 2 || begins.front() != 0 || begins.back() != n ||
         !std::ranges::is_sorted(begins))

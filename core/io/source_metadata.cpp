@@ -14,8 +14,7 @@ namespace {
 
 InputError refusal(const Source& source, const std::string& key, const std::string& found,
                    const char* expected) {
-  return InputError(source.path,
-                    "metadata '" + key + "' is " + found + "; expected " + expected);
+  return InputError(source.path, "metadata '" + key + "' is " + found + "; expected " + expected);
 }
 
 double read_positive(const Source& source, const std::string& key, const std::string& text) {
@@ -41,13 +40,14 @@ Index read_window(const Source& source, const std::string& key, const std::strin
   return window;
 }
 
-std::vector<std::string> read_tokens(const Source& source, const std::string& text) {
-  const Json list = parse_json(source.path + ", metadata 'tokens'", text);
-  if (!list.is_array()) throw refusal(source, "tokens", kind_of(list), "a JSON list of strings");
+std::vector<std::string> read_tokens(const Source& source, const std::string& key,
+                                     const std::string& text) {
+  const Json list = parse_json(source.path + ", metadata '" + key + "'", text);
+  if (!list.is_array()) throw refusal(source, key, kind_of(list), "a JSON list of strings");
   std::vector<std::string> tokens;
   for (const Json& token : list) {
     if (!token.is_string())
-      throw refusal(source, "tokens", "a list with " + kind_of(token), "a JSON list of strings");
+      throw refusal(source, key, "a list with " + kind_of(token), "a JSON list of strings");
     tokens.push_back(display_token(token.get_ref<const std::string&>()));
   }
   return tokens;
@@ -110,6 +110,10 @@ void apply_to_layer(const Source& source, Layer& layer) {
   use("causal", false, [&](const std::string& key, const std::string& text) {
     to.causal = read_causal(source, key, text);
   });
+  use("tokens", false, [&](const std::string& key, const std::string& text) {
+    std::vector<std::string> tokens = read_tokens(source, key, text);
+    if (std::ssize(tokens) == layer.n()) layer.sequence = Sequence{std::move(tokens), {}};
+  });
   use("window", true, [&](const std::string& key, const std::string& text) {
     to.window = read_window(source, key, text);
   });
@@ -138,7 +142,7 @@ void apply_metadata(Source& source) {
   if (const auto* text = find("scale")) source.scale = read_positive(source, "scale", *text);
   if (const auto* text = find("causal")) source.causal = read_causal(source, "causal", *text);
   for (Layer& layer : source.layers) apply_to_layer(source, layer);
-  if (const auto* text = find("tokens")) set_tokens(source, read_tokens(source, *text));
+  if (const auto* text = find("tokens")) set_tokens(source, read_tokens(source, "tokens", *text));
   if (const auto* text = find("image")) set_grid(source, read_image(source, *text));
   if (const auto* text = find("model"); text && !text->empty()) source.name = printable(*text);
   if (const auto* text = find("layer");

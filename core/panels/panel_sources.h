@@ -22,6 +22,7 @@ struct PanelPart {
 
 struct PanelSources : PanelPart {
   std::shared_ptr<const Source> source;
+  Index layer = 0;                                        // of the source
   std::shared_ptr<const Matrix> attention;                // of a source without Q and K; else null
   std::shared_ptr<const Computation> computation, exact;  // null where `attention` is not
   std::shared_ptr<const Metrics> metrics;                 // this and the following may be null

@@ -22,8 +22,8 @@ QString shape_text(const char* name, const HeadTensor& t) {
       .arg(to_qt(to_text(t.type)).toUpper());
 }
 
-QString facts_of(const Source& source) {
-  const Layer& layer = source.layers.front();
+QString facts_of(const Source& source, Index opened) {
+  const Layer& layer = source.layers[std::size_t(opened)];
   QStringList lines;
   lines << to_qt(source.kind) +
                (source.layers.size() > 1 ? QString(", %1 layers").arg(source.layers.size()) : "");
@@ -36,8 +36,8 @@ QString facts_of(const Source& source) {
     lines << shape_text("q", layer.q) << shape_text("k", layer.k) << shape_text("v", layer.v);
   if (const auto& grid = source.sequence.grid)
     lines << QString("image grid %1 × %2").arg(grid->rows).arg(grid->cols);
-  else if (!source.sequence.tokens.empty())
-    lines << to_qt(plural(std::ssize(source.sequence.tokens), "token"));
+  else if (const auto& tokens = sequence_of(source, opened).tokens; !tokens.empty())
+    lines << to_qt(plural(std::ssize(tokens), "token"));
   if (!source.layout.empty()) lines << "layout " + to_qt(source.layout);
   return lines.join("\n");
 }
@@ -210,7 +210,6 @@ class InputDock : public QWidget {
     const QString path = to_qt(source->path);
     name_->setText(path.startsWith("synthetic:") ? path : QFileInfo(path).fileName());
     name_->setToolTip(path);
-    facts_->setText(facts_of(*source));
     set_text_or_hide(*content_, to_qt(source->content));
     set_text_or_hide(*warning_, warnings_of(*source));
     const QSignalBlocker quiet(layer_);
@@ -234,7 +233,8 @@ class InputDock : public QWidget {
     layer_->setCurrentIndex(int(session.layer));
     head_->setRange(0, int(source->layers[session.layer].heads()) - 1);
     head_->setValue(int(session.head));
-    sequence_->set_length(study_.length());
+    facts_->setText(facts_of(*source, session.layer));
+    sequence_->set_layer(session.layer);
     gallery_->set_layer(all_layers_->isChecked() ? std::nullopt : std::optional(session.layer));
     show_conditions();
   }
@@ -266,7 +266,7 @@ class InputDock : public QWidget {
                                      : "The output errors of " + title + " are not known yet");
     else if (row_ && study_.source())
       query_note_->setText(QString("shaded by the attention of query %1, %2")
-                               .arg(to_qt(study_.source()->sequence.numbered(row_->query)), title));
+                               .arg(to_qt(study_.sequence().numbered(row_->query)), title));
     else
       query_note_->clear();
   }

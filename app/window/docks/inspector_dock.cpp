@@ -173,8 +173,7 @@ QString InspectorDock::on_a_line(const QString& text) const {
 }
 
 QString InspectorDock::position_text(Index i) const {
-  const auto source = study_.source();
-  return source ? to_qt(source->sequence.numbered(i)) : QString::number(i);
+  return study_.source() ? to_qt(study_.sequence().numbered(i)) : QString::number(i);
 }
 
 // What numbers are of: "exact", or "exact → HyperAttention".

@@ -45,11 +45,16 @@ void SequenceView::set_source(std::shared_ptr<const Source> source) {
                       int(3 * picture->width), QImage::Format_RGB888)
                    .copy();
   setAccessibleName(shows_image() ? "Image" : "Tokens");
+  layer_ = 0;
   forget_tokens(source_->layers.front().n());
 }
 
-void SequenceView::set_length(Index n) {
-  if (n != n_) forget_tokens(n);
+void SequenceView::set_layer(Index layer) {
+  const Index n = source_->layers[std::size_t(layer)].n();
+  const bool same =
+      n == n_ && sequence_of(*source_, layer).tokens == sequence_of(*source_, layer_).tokens;
+  layer_ = layer;
+  if (!same) forget_tokens(n);
 }
 
 void SequenceView::forget_tokens(Index n) {
@@ -112,7 +117,7 @@ std::vector<SequenceView::Chip> SequenceView::lay_out(int width) const {
   int x = 0, y = 0;
   const QFontMetrics metrics(font());
   for (Index i = first_; i < std::min(n_, first_ + most_chips); ++i) {
-    QString text = to_qt(source_->sequence.label(i)).replace('\n', "↵").trimmed();
+    QString text = to_qt(sequence_of(*source_, layer_).label(i)).replace('\n', "↵").trimmed();
     if (text.isEmpty()) text = "␣";
     const int w = std::min(metrics.horizontalAdvance(text) + 10, width);
     if (x > 0 && x + w > width) {

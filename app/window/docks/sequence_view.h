@@ -17,7 +17,7 @@ class SequenceView : public QWidget {
   SequenceView(Study& study, SessionEditor& editor);
   void set_source(std::shared_ptr<const Source> source);
   /// Of the layer that is shown: layers may have different ones.
-  void set_length(Index n);
+  void set_layer(Index layer);
   void set_row(std::shared_ptr<const RowReading> row);
   /// Numbers of the tokens, from 0, that shade them in place of the row; empty: the row does.
   void set_numbers(std::vector<float> numbers);
@@ -71,6 +71,7 @@ class SequenceView : public QWidget {
   std::vector<float> numbers_;
   float largest_number_ = 0;
   QImage picture_;
+  Index layer_ = 0;          // whose tokens are shown
   Index n_ = 0, first_ = 0;  // the token shown first
   std::vector<bool> marked_query_, marked_key_, found_;
   std::vector<Chip> chips_;  // in the order of tokens

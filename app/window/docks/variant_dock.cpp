@@ -168,7 +168,7 @@ class VariantDock : public QWidget {
     if (!variant.rows_sum_to_one) notes << "Rows of P need not sum to 1.";
     if (variant.signed_entries) notes << "Entries of P may be negative.";
     if (head.source && head.source != study_.source() &&
-        head.source->sequence.tokens != study_.source()->sequence.tokens)
+        sequence_of(*head.source, head.key.choice.layer).tokens != study_.sequence().tokens)
       notes << "This head has other tokens: the axes show those of the opened source.";
     if (state.computation) {
       const Plan& plan = state.computation->op->plan();

@@ -1,0 +1,90 @@
+// Heads recorded from models (tests/captures): exact attention is the model's own output.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include "backend/backend.h"
+#include "harness.h"
+#include "io/tensor_source.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+Source capture(const std::string& name) {
+  return source_from_tensors(
+      read_safetensors(std::string(FOVEA_TESTS) + "/captures/" + name + ".safetensors"), {});
+}
+
+/// Largest |Z - z| of a layer over the largest |z|, of all heads.
+double error_of(const Source& source, Index at, HeadChoice choice) {
+  const Layer& layer = source.layers[static_cast<std::size_t>(at)];
+  double error = 0, largest = 0;
+  for (Index h = 0; h < layer.heads(); ++h) {
+    choice.layer = at;
+    choice.head = h;
+    const Problem problem = problem_of(source, choice);
+    const Matrix z = make_instance(*backends().front(), problem, "exact", {}).apply(problem.v).z,
+                 own = layer.output.read(h);
+    for (Index i = 0; i < z.rows(); ++i)
+      for (Index c = 0; c < z.cols(); ++c) {
+        error = larger_error(error, static_cast<double>(z(i, c)) - static_cast<double>(own(i, c)));
+        largest = std::max(largest, std::abs(static_cast<double>(own(i, c))));
+      }
+  }
+  return error / largest;
+}
+
+/// What rounding of the model's type explains: bf16 rounds weights and outputs to 8 bits, and sums
+/// of them in fp32; fp32 models round as Fovea does.
+double tolerance_of(const Layer& layer) {
+  return layer.q.type == ElementType::bf16 ? 0x1p-7 : 2e-6;
+}
+
+}  // namespace
+
+TEST_CASE("exact attention of recorded heads is the output of their models") {
+  int layers = 0;
+  for (const char* name :
+       {"llama", "mistral", "gemma2", "t5", "bloom", "gpt_oss", "bert_padded", "vit", "masks"}) {
+    const Source source = capture(name);
+    for (Index l = 0; l < std::ssize(source.layers); ++l, ++layers) {
+      const Layer& layer = source.layers[static_cast<std::size_t>(l)];
+      INFO(name << ", " << layer.name);
+      REQUIRE(layer.output.present());
+      CHECK(error_of(source, l, {}) <= tolerance_of(layer));
+    }
+  }
+  CHECK(layers == 24);
+}
+
+TEST_CASE("each condition of a recorded head matters: without it the output is another") {
+  const auto far = [](const std::string& name, Index layer, auto change) {
+    Source source = capture(name);
+    HeadChoice choice;
+    change(source.layers[static_cast<std::size_t>(layer)].conditions, choice);
+    const double error = error_of(source, layer, choice);
+    INFO(name << ": " << error);
+    CHECK(error > 0.02);
+  };
+  far("mistral", 0, [](LayerConditions&, HeadChoice& c) { c.window = 0; });
+  far("mistral", 0, [](LayerConditions&, HeadChoice& c) { c.window = 4; });
+  far("gemma2", 1, [](LayerConditions&, HeadChoice& c) { c.soft_cap = 0; });
+  far("gemma2", 0, [](LayerConditions& its, HeadChoice&) { its.window.reset(); });
+  far("t5", 0, [](LayerConditions& its, HeadChoice&) { its.bias = {}; });
+  far("bloom", 0, [](LayerConditions& its, HeadChoice&) { its.alibi.clear(); });
+  far("gpt_oss", 0, [](LayerConditions& its, HeadChoice&) { its.sinks.clear(); });
+  far("bert_padded", 1, [](LayerConditions& its, HeadChoice&) { its.mask = {}; });
+  far("masks", 1, [](LayerConditions& its, HeadChoice&) { its.mask = {}; });
+}
+
+TEST_CASE("biases that depend on the distance take no n x n numbers") {
+  const Source source = capture("t5");
+  const Problem problem = problem_of(source, {});
+  REQUIRE(problem.rule);
+  CHECK(problem.rule->bias.empty());
+  CHECK(problem.rule->by_distance.size() == 25);  // of 13 tokens
+}
