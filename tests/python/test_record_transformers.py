@@ -165,12 +165,20 @@ class Record(InFolder):
         self.assertEqual(sorted(self.parts(content, "q")), [
             "cross.layer0.q", "cross.layer0.step1.q", "decoder.layer0.q", "decoder.layer0.step1.q",
             "encoder.layer0.q"])
+        self.assertEqual(content.metadata["cross.layer0.step1.causal"], "false")
+        self.assertEqual(content.metadata["decoder.layer0.step1.causal"], "true")
 
     def test_bloom(self):
         model = self.model("BloomModel", vocab_size=40, hidden_size=32, n_layer=2, n_head=4)
         content = self.record(lambda: model(self.pair, attention_mask=self.left))
         self.assertEqual(content.arrays["layer0.batch0.alibi"].tolist(), [0.25, 0.0625, 0.015625, 0.00390625])
         self.assertEqual(self.parts(content, "bias"), {})
+
+    def test_bloom_with_a_cache(self):
+        model = self.model("BloomForCausalLM", vocab_size=40, hidden_size=32, n_layer=1, n_head=4)
+        content = self.record(lambda: model.generate(self.pair, attention_mask=self.left, max_new_tokens=2, do_sample=False))
+        self.assertEqual(content.arrays["layer0.step1.batch0.k"].shape, (4, 10, 8))
+        self.assertEqual(content.arrays["layer0.step1.batch0.mask"].tolist(), [False] * 3 + [True] * 7)
 
     def test_falcon_with_alibi(self):
         model = self.model("FalconModel", vocab_size=40, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,

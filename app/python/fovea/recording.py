@@ -188,7 +188,6 @@ class Recording(Observer):
                 c.causal = False
             c.softcap = given.get("softcap")
             sinks = given.get("s_aux")
-            sinks = getattr(module, "sinks", None) if sinks is None else sinks
             c.sinks = None if sinks is None else sinks.detach().float().reshape(-1).cpu().numpy()
         z = z.reshape(q.shape[0], queries, q.shape[1], v.shape[-1]).transpose(1, 2)
         self._batch(place, module, q, k, v, z, c, mask, bias, ends_causal=bool(is_causal) and place.role != "cross",
