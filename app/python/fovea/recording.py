@@ -1,6 +1,7 @@
 """Records the attention of whatever model runs in a block."""
 from __future__ import annotations
 
+import contextlib
 import os
 import warnings
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Union
@@ -66,6 +67,7 @@ class Recording(Observer):
         self._stack = ModuleStack(self._new_root)
         self._registry = Registry(self._registry_call)
         self._mode: Any = None
+        self._eager = contextlib.ExitStack()
         self._file: Optional[TensorWriter] = None
 
     # The block.
@@ -73,12 +75,15 @@ class Recording(Observer):
     def __enter__(self) -> "Recording":
         need("torch", "Recording a model")
         need("numpy", "Recording a model")
+        if self._file is not None:
+            raise FoveaError("a recording is for one block: call fovea.record again")
         self._mode = make_mode(self)
         self._file = TensorWriter(self.path)
         try:
+            self._run_compiled_models_eagerly()
             self._registry.start()
             if self._model is not None:
-                self._stack.know(self._model)
+                self._stack.know(getattr(self._model, "_orig_mod", self._model))
             self._stack.start()
             self._mode.__enter__()
         except BaseException:
@@ -107,7 +112,14 @@ class Recording(Observer):
         if misfit:
             _warn(misfit)
 
+    def _run_compiled_models_eagerly(self) -> None:
+        """Where PyTorch can: what was compiled could not be watched."""
+        compiler = need("torch.compiler", "Recording a model")
+        if hasattr(compiler, "set_stance"):
+            self._eager.enter_context(compiler.set_stance("force_eager"))
+
     def _stop(self) -> None:
+        self._eager.close()
         for hook in self._hooks:
             hook.remove()
         self._hooks = []
