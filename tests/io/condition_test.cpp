@@ -1,0 +1,191 @@
+// What files say of how heads are computed beside q, k and v: read, and refused where it is wrong.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "io/tensor_source.h"
+#include "messages.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+NamedTensor floats(const std::string& name, std::vector<Index> shape, std::vector<float> values) {
+  auto kept = std::make_shared<std::vector<float>>(std::move(values));
+  return {.name = name,
+          .dtype = "F32",
+          .type = ElementType::f32,
+          .shape = shape,
+          .strides = packed_strides(shape, 4),
+          .bytes = bytes_in_memory(std::as_bytes(std::span(*kept)), kept)};
+}
+
+NamedTensor bytes(const std::string& name, std::vector<Index> shape,
+                  std::vector<std::uint8_t> values) {
+  auto kept = std::make_shared<std::vector<std::uint8_t>>(std::move(values));
+  return {.name = name,
+          .dtype = "BOOL",
+          .type = ElementType::boolean,
+          .shape = shape,
+          .strides = packed_strides(shape, 1),
+          .bytes = bytes_in_memory(std::as_bytes(std::span(*kept)), kept)};
+}
+
+NamedTensor integers(const std::string& name, std::vector<std::int64_t> values) {
+  const std::vector<Index> shape{std::ssize(values)};
+  auto kept = std::make_shared<std::vector<std::int64_t>>(std::move(values));
+  return {.name = name,
+          .dtype = "I64",
+          .type = ElementType::i64,
+          .shape = shape,
+          .strides = packed_strides(shape, 8),
+          .bytes = bytes_in_memory(std::as_bytes(std::span(*kept)), kept)};
+}
+
+/// Two heads of four tokens, with more.
+Source source_with(std::vector<NamedTensor> more, std::map<std::string, std::string> metadata = {},
+                   const std::string& prefix = "") {
+  const std::vector<Index> shape{2, 4, 3};
+  std::vector<NamedTensor> tensors;
+  for (const char* name : {"q", "k", "v"})
+    tensors.push_back(floats(prefix + name, shape, std::vector<float>(24, 0.5f)));
+  tensors.insert(tensors.end(), more.begin(), more.end());
+  return source_from_tensors({"dir/x.npz", "npz", std::move(tensors), std::move(metadata), {}}, {});
+}
+
+std::string admitted(const Problem& problem) {
+  std::string text;
+  for (Index i = 0; i < problem.n(); ++i) {
+    for (Index j = 0; j < problem.n(); ++j) text += problem.admits(i, j) ? '1' : '0';
+    text += i + 1 < problem.n() ? " " : "";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("masks of keys, of pairs and of each head are read, also of integers") {
+  const Source keys = source_with({bytes("mask", {4}, {1, 0, 1, 1})});
+  CHECK(admitted(problem_of(keys, {})) == "1011 1011 1011 1011");
+  CHECK(keys.layers[0].conditions.text() == "padding");
+  CHECK(admitted(problem_of(source_with({integers("attention_mask", {1, 1, 0, 0})}), {})) ==
+        "1100 1100 1100 1100");
+  const std::vector<std::uint8_t> pairs{1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0};
+  const Source square = source_with({bytes("mask", {4, 4}, pairs)});
+  CHECK(admitted(problem_of(square, {})) == "1000 1100 0110 0000");
+  CHECK(square.layers[0].conditions.text() == "a mask of pairs");
+  std::vector<std::uint8_t> two = pairs;
+  two.insert(two.end(), 16, 1);
+  const Source heads = source_with({bytes("mask", {2, 4, 4}, two)});
+  CHECK(admitted(problem_of(heads, {})) == "1000 1100 0110 0000");
+  CHECK(admitted(problem_of(heads, {.head = 1})) == "1111 1111 1111 1111");
+}
+
+TEST_CASE("a mask of a floating type is a bias, whose very negative numbers exclude") {
+  const float low = std::numeric_limits<float>::lowest(), inf = HUGE_VALF;
+  const Source source = source_with({floats(
+      "attention_mask", {4, 4}, {0, low, -inf, -65504, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 3})});
+  const Problem problem = problem_of(source, {});
+  CHECK(admitted(problem) == "1000 1111 1111 1111");
+  const double own = problem.scale * 0.75;  // q.k
+  CHECK(problem.logit(1, 0) == doctest::Approx(own + 1));
+  CHECK(problem.logit(2, 1) == doctest::Approx(own + 2));
+  CHECK(problem.logit(3, 3) == doctest::Approx(own + 3));
+}
+
+TEST_CASE("biases of keys and of distances take a number each, others one a pair") {
+  const Problem keys = problem_of(source_with({floats("bias", {4}, {0, 1, 2, 3})}), {});
+  CHECK(keys.rule->by_key == std::vector<float>{0, 1, 2, 3});
+  std::vector<float> apart;
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) apart.push_back(static_cast<float>(10 * (i - j)));
+  const Problem distances = problem_of(source_with({floats("bias", {1, 4, 4}, apart)}), {});
+  CHECK(distances.rule->bias.empty());
+  CHECK(distances.rule->bias_of(3, 0, 4) == 30);
+  CHECK(distances.rule->bias_of(0, 3, 4) == -30);
+  apart[5] = 7;
+  const Problem pairs = problem_of(source_with({floats("bias", {4, 4}, apart)}), {});
+  CHECK(pairs.rule->by_distance.empty());
+  CHECK(pairs.rule->bias_of(1, 1, 4) == 7);
+  CHECK(pairs.rule->bias_of(2, 0, 4) == 20);
+}
+
+TEST_CASE("ALiBi slopes, sinks and documents are those of the head") {
+  const Source source =
+      source_with({floats("alibi", {2}, {0.5, 0.25}), floats("s_aux", {2}, {1, -1}),
+                   integers("cu_seqlens", {0, 1, 4})});
+  const Problem second = problem_of(source, {.head = 1});
+  CHECK(second.rule->bias_of(3, 1, 4) == -0.5);  // slope (j - i)
+  CHECK(second.rule->sink == -1.0);
+  CHECK(admitted(second) == "1000 0111 0111 0111");
+  CHECK(admitted(problem_of(source_with({integers("segment_ids", {7, 3, 7, 3})}), {})) ==
+        "1010 0101 1010 0101");
+}
+
+TEST_CASE("metadata of the file, of a layer, and what a person sets, in ascending order") {
+  const std::map<std::string, std::string> metadata{
+      {"window", "3"},        {"softcap", "50"},         {"causal", "false"},
+      {"layer1.window", "2"}, {"layer1.causal", "true"}, {"layer1.scale", "0.125"}};
+  const Source all = source_with({}, metadata, "layer0.");
+  const Problem plain = problem_of(all, {});
+  CHECK(plain.window == 3);
+  CHECK(plain.rule->soft_cap == 50);
+  CHECK_FALSE(plain.causal);
+  const Source own = source_with({}, metadata, "layer1.");
+  const Problem its = problem_of(own, {});
+  CHECK(its.window == 2);
+  CHECK(its.causal);
+  CHECK(its.scale == 0.125);
+  CHECK(admitted(its) == "1000 1100 0110 0011");
+  const Problem by_hand = problem_of(own, {.causal = false, .window = 0, .soft_cap = 0.0});
+  CHECK(by_hand.window == 0);
+  CHECK_FALSE(by_hand.causal);
+  CHECK(by_hand.rule == nullptr);
+}
+
+TEST_CASE("tokens of a layer are its own") {
+  const Source source = source_with(
+      {}, {{"tokens", R"(["a","b","c","d"])"}, {"layer0.tokens", R"(["e","f","g","h"])"}},
+      "layer0.");
+  CHECK(sequence_of(source, 0).tokens.front() == "e");
+  CHECK(source.sequence.tokens.front() == "a");
+}
+
+TEST_CASE("conditions that are wrong are refused with what was found and expected") {
+  CHECK_SAYS(source_with({bytes("mask", {3}, {1, 1, 1})}), "'mask' has shape [3]",
+             "expected [4], [4,4] or [2,4,4]");
+  CHECK_SAYS(source_with({floats("bias", {3, 4, 4}, std::vector<float>(48))}), "[3,4,4]");
+  CHECK_SAYS(source_with({floats("alibi", {3}, {1, 2, 3})}), "'alibi' has shape [3]",
+             "[2], one for each head");
+  CHECK_SAYS(source_with({floats("sinks", {2}, {1, NAN})}), "'sinks' holds NaN or Inf");
+  CHECK_SAYS(source_with({integers("cu_seqlens", {0, 3})}), "goes from 0 to 3", "n = 4");
+  CHECK_SAYS(source_with({integers("cu_seqlens", {0, 3, 2, 4})}), "ascending");
+  CHECK_SAYS(source_with({integers("segments", {0, -1, 0, 0})}), "holds -1", "whole numbers");
+  CHECK_SAYS(source_with({floats("segments", {4}, {0, 0.5, 1, 1})}), "0.5", "whole numbers");
+  CHECK_SAYS(source_with({floats("z", {2, 4, 2}, std::vector<float>(16))}), "'z' has shape",
+             "expected [2,4,3]");
+  CHECK_SAYS(source_with({bytes("z", {2, 4, 3}, std::vector<std::uint8_t>(24))}), "BOOL");
+  CHECK_SAYS(problem_of(source_with({floats("bias", {4}, {0, NAN, 0, 0})}), {}), "bias at [0,1]",
+             "NaN");
+  CHECK_SAYS(problem_of(source_with({floats("bias", {4}, {0, 0, HUGE_VALF, 0})}), {}), "Inf");
+  for (const char* window : {"0", "-1", "2.5", "x", ""}) {
+    CAPTURE(window);
+    CHECK_SAYS(source_with({}, {{"window", window}}), "metadata 'window'", "1 or more");
+  }
+  CHECK_SAYS(source_with({}, {{"softcap", "0"}}), "metadata 'softcap' is '0'", "above 0");
+  CHECK_SAYS(source_with({}, {{"layer0.causal", "yes"}}, "layer0."), "'layer0.causal' is 'yes'");
+  NamedTensor unknown = bytes("mask", {4}, {1, 1, 1, 1});
+  unknown.type.reset();
+  unknown.dtype = "F8_E4M3";
+  CHECK_SAYS(source_with({unknown}), "F8_E4M3");
+}
+
+TEST_CASE("other tensors of a layer than these are not taken for conditions") {
+  const Source source = source_with({floats("layer0.q_proj.bias", {7}, std::vector<float>(7)),
+                                     floats("layer0.masked", {7}, std::vector<float>(7))},
+                                    {}, "layer0.");
+  CHECK(source.layers[0].conditions.text().empty());
+}
