@@ -47,6 +47,29 @@ void check_squares(const Instance& x) {
 
 }  // namespace
 
+TEST_CASE("two hops under a mask and a window go through the pairs that these admit") {
+  Problem problem = make_data(Data::gaussian, 43, 3, 4, true);
+  problem.window = 15;
+  std::vector<std::int32_t> documents;
+  for (std::int32_t i = 0; i < 43; ++i) documents.push_back(i / 20);
+  BitMatrix pairs(43, 43);
+  for (Index i = 0; i < 43; ++i)
+    for (Index j = 0; j < 43; ++j)
+      if ((i * j) % 3 != 1) pairs.set(i, j);
+  problem.mask = std::make_shared<const PairMask>(documents, documents, std::move(pairs));
+  const Backend& backend = *backends().front();
+  for (const char* id : {"exact", "window", "strided", "hyper", "tf"}) {
+    const Instance x = make_instance(backend, problem, id, {});
+    const Counts expected = square_of_pairs(x.all());
+    const TwoHops hops(*x.plan);
+    CAPTURE(id);
+    bool same = true;
+    for (Index i = 0; i < 43; ++i)
+      same &= hops.paths_from(i) == expected[static_cast<std::size_t>(i)];
+    CHECK(same);
+  }
+}
+
 TEST_CASE("paths of two hops are the square of the matrix of pairs, of every variant") {
   for_small_instances([](const Instance& x) {
     if (is_of_pairs(*x.plan)) check_squares(x);
