@@ -65,7 +65,7 @@ std::vector<NamedMap> maps_of_variants(const RankMapOptions& options, const Sour
   const auto chosen =
       variants_named(options.variants.empty() ? std::vector<std::string>{reference_variant().id}
                                               : options.variants,
-                     problem.causal);
+                     &problem);
   tell_left_out(options.variants, problem, console.err);
   const auto values = options.parameters.applied(chosen, problem.n());
   RankOptions rank = options.rank;
