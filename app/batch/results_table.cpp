@@ -22,18 +22,18 @@ std::string csv_cell(const Document& value) {
   return quoted_text + '"';
 }
 
-/// All keys of the rows. A key that is new in a row comes after the one that it follows there.
+/// All keys of the rows. A key that is new in a row comes before the one that follows it there.
 class Columns {
  public:
   void add(const Document& row) {
-    std::size_t place = 0;
-    for (const auto& [key, value] : row.items()) {
-      if (known_.insert(key).second)
-        names_.insert(names_.begin() + static_cast<std::ptrdiff_t>(place), key);
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : row.items()) keys.push_back(key);
+    std::size_t place = names_.size();
+    for (auto key = keys.rbegin(); key != keys.rend(); ++key)
+      if (known_.insert(*key).second)
+        names_.insert(names_.begin() + static_cast<std::ptrdiff_t>(place), *key);
       else
-        place = static_cast<std::size_t>(std::ranges::find(names_, key) - names_.begin());
-      ++place;
-    }
+        place = static_cast<std::size_t>(std::ranges::find(names_, *key) - names_.begin());
   }
   const std::vector<std::string>& names() const { return names_; }
 

@@ -65,6 +65,12 @@ int threads_of_rank(int planned) {
   return planned;
 }
 
+/// Of mpirun's ranks the first one speaks for all.
+bool is_later_rank() {
+  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  return rank && std::atoi(rank) > 0;
+}
+
 /// Tells now and then how far the shard is.
 class SweepProgress {
  public:
@@ -72,17 +78,18 @@ class SweepProgress {
       : queue_(queue), err_(err), before_(queue.done()) {}
 
   void tell(bool now = false) {
+    if (is_later_rank()) return;
     const double seconds = seconds_from(start_);
     if (!now && seconds - told_ < progress_every) return;
     told_ = seconds;
-    err_ << queue_.done() << " of " << count_text(queue_.total(), "item");
-    if (queue_.failed() > 0) err_ << ", " << queue_.failed() << " failed";
+    std::string text = std::to_string(queue_.done()) + " of " + count_text(queue_.total(), "item");
+    if (queue_.failed() > 0) text += ", " + std::to_string(queue_.failed()) + " failed";
     const std::size_t left = queue_.total() - queue_.done(), made = queue_.done() - before_;
     if (left > 0 && made > 0)
-      err_ << ", about "
-           << time_left_text(seconds * static_cast<double>(left) / static_cast<double>(made))
-           << " left";
-    err_ << '\n' << std::flush;
+      text += ", about " +
+              time_left_text(seconds * static_cast<double>(left) / static_cast<double>(made)) +
+              " left";
+    err_ << text + '\n' << std::flush;
   }
 
  private:
@@ -140,6 +147,11 @@ void work_through(ItemQueue& queue, const BatchItems& items, const Console& cons
 
 struct PlotAxes {
   std::string x, y;
+
+  Quantity cost(const std::vector<const Variant*>& tried) const {
+    return cost_axis(x, tried, "--plot");
+  }
+  Quantity error() const { return measured_axis(y, "--plot"); }
 };
 
 /// Nothing: no figure is wanted.
@@ -156,12 +168,22 @@ std::optional<PlotAxes> axes_of(const SweepOptions& options) {
   return PlotAxes{options.plot.substr(0, colon), options.plot.substr(colon + 1)};
 }
 
+/// Before anything is computed.
+void check_axes(const PlotAxes& axes, const BatchPlan& plan) {
+  std::vector<const Variant*> planned;
+  for (const PlannedVariant& variant : plan.variants) planned.push_back(variant.variant);
+  const Quantity x = axes.cost(planned), y = axes.error();
+  if ((x.is_timed() || y.is_timed()) && plan.rounds == 0)
+    throw UsageError("--plot " + axes.x + ":" + axes.y + " needs times, and rounds is 0 in " +
+                     plan.path);
+}
+
 void draw_results(const ResultsTable& table, const PlotAxes& axes, const SweepOptions& options) {
   const std::vector<Trial> trials = trials_of(table);
   std::vector<const Variant*> tried;
   for (const Trial& trial : trials)
     if (std::ranges::find(tried, trial.variant) == tried.end()) tried.push_back(trial.variant);
-  const Quantity x = cost_axis(axes.x, tried, "--plot"), y = measured_axis(axes.y, "--plot");
+  const Quantity x = axes.cost(tried), y = axes.error();
   const auto settings = drawable_settings(trials, x, y);
   const std::string where = options.merge.empty() ? options.output : options.merge;
   const Painting painting;
@@ -213,6 +235,7 @@ void run_plan(const SweepOptions& options, const Console& console) {
   const Shard shard = shard_from(options.shard);
   const auto axes = axes_of(options);
   const BatchItems items(read_batch_plan(options.plan));
+  if (axes) check_axes(*axes, items.plan());
   tell_sweep_left_out(items, console.err);
   if (options.dry_run) return print_items(items, shard, console.out);
   ResultsFolder folder(options.output);
@@ -237,7 +260,7 @@ void run_plan(const SweepOptions& options, const Console& console) {
   if (axes) draw_results(table ? *table : folder.read(), *axes, options);
   if (table)
     print_results(*table, folder, console.out);
-  else
+  else if (!is_later_rank())
     console.out << "others still work in " << folder.path() << ": the last one writes the table\n";
   if (queue.failed() > 0)
     throw Error(some_failed, std::to_string(queue.failed()) + " of " +
