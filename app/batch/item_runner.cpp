@@ -122,6 +122,7 @@ Document ItemRunner::run(const BatchItem& item, std::stop_token stop) {
   row["device"] = backend_.device();
   row["precision"] = backend_.precision();
   row["host"] = host_name();
+  row["process"] = ::getpid();
   row["version"] = FOVEA_VERSION;
   row["plan"] = plan_;
   row["error"] = error.empty() ? Document() : Document(error);

@@ -25,8 +25,8 @@ namespace {
 
 using SweepClock = std::chrono::steady_clock;
 
-constexpr double progress_every = 5, table_every = 60;  // seconds
-constexpr double table_share = 0.05;                    // of the time that may go into tables
+constexpr double sweep_told_every = 5, table_every = 60;  // seconds
+constexpr double table_share = 0.05;                      // of the time that may go into tables
 constexpr auto poll_every = std::chrono::milliseconds(200);
 constexpr std::size_t shown_items = 5;
 constexpr int some_failed = 5;  // exit status
@@ -80,7 +80,7 @@ class SweepProgress {
   void tell(bool now = false) {
     if (is_later_rank()) return;
     const double seconds = seconds_from(start_);
-    if (!now && seconds - told_ < progress_every) return;
+    if (!now && seconds - told_ < sweep_told_every) return;
     told_ = seconds;
     std::string text = std::to_string(queue_.done()) + " of " + count_text(queue_.total(), "item");
     if (queue_.failed() > 0) text += ", " + std::to_string(queue_.failed()) + " failed";

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -35,7 +36,7 @@ std::map<int, json> rows_of(const std::string& path) {
     json row = json::parse(line);
     for (const char* key :
          {"total_ms", "apply_ms", "learning_ms", "total_speed_up", "apply_speed_up", "total_ms_p10",
-          "total_ms_p90", "exact_total_ms", "runs", "slow_machine", "cold"})
+          "total_ms_p90", "exact_total_ms", "runs", "slow_machine", "cold", "process"})
       row.erase(key);
     const int item = row["item"];
     CHECK(!rows.contains(item));
@@ -230,6 +231,10 @@ TEST_CASE("sweep: two processes share one head, and what a killed one had begun 
   CHECK(ended.status == 0);
   check_says(ended.out, {"40 results"});
   CHECK(rows_of(journal).size() == 40);  // each once
+  std::set<int> processes;
+  for (const std::string& line : lines_of(journal))
+    processes.insert(json::parse(line)["process"].get<int>());
+  CHECK(processes.size() == 2);
   const TemporaryDirectory other;
   REQUIRE(run_program({"sweep", plan, "-o", other / "r"}).status == 0);
   CHECK(rows_of(journal) == rows_of(other / "r/results.jsonl"));
