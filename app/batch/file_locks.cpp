@@ -42,7 +42,8 @@ bool FileLocks::set(off_t byte, short type, bool wait) {
     if (::fcntl(descriptor_, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock) == 0) return true;
     if (errno == EINTR) continue;
     if (errno == EAGAIN || errno == EACCES) return false;
-    if (errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) return true;
+    missing_ = errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL;
+    if (missing_) return true;
     throw UnavailableError(path_ + " cannot be locked: " + std::strerror(errno));
   }
 }

@@ -24,6 +24,9 @@ class FileLocks {
   void wait_for(off_t byte, Kind kind);
   void release(off_t byte);
 
+  /// Whether some lock was granted only because the file system has none.
+  bool are_missing() const { return missing_; }
+
   int descriptor() const { return descriptor_; }
 
  private:
@@ -31,6 +34,7 @@ class FileLocks {
 
   std::string path_;
   int descriptor_ = -1;
+  bool missing_ = false;
 };
 
 }  // namespace fovea

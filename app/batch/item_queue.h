@@ -29,6 +29,7 @@ class ItemQueue {
   std::size_t failed() const { return failed_; }  // of them
   std::size_t total() const { return total_; }    // of the shard
   off_t dropped_bytes() const { return journal_.dropped_bytes(); }
+  bool has_locks() const { return !locks_.are_missing(); }
   const ResultsFolder& folder() const { return folder_; }
 
   /// Takes no more items. When nobody else works in the folder, gathers all results there; nothing:

@@ -244,6 +244,9 @@ void run_plan(const SweepOptions& options, const Console& console) {
   if (queue.dropped_bytes() > 0)
     console.err << "note: a row that was written only in part is dropped, its item is computed "
                    "again\n";
+  if (!queue.has_locks())
+    console.err << "note: this file system has no locks: let one process work here at a time, or "
+                   "give each a --shard\n";
   std::optional<ResultsTable> table;
   try {
     work_through(queue, items, console);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <map>
@@ -12,6 +13,7 @@
 
 #include "cli/program.h"
 #include "full_disk.h"
+#include "io/safetensors_writer.h"
 #include "messages.h"
 
 using namespace fovea::test;
@@ -215,6 +217,22 @@ TEST_CASE("sweep: an item that fails is recorded and passed over, and can be tri
   CHECK(retried.status == 5);
   check_says(retried.err, {"2 of 3 items"});
   CHECK(rows_of(results + "/results.jsonl") == rows);
+}
+
+TEST_CASE("sweep: a head that cannot be computed fails alone") {
+  const TemporaryDirectory scratch;
+  std::vector<float> numbers(2 * 8 * 4, 0.5f);
+  numbers.back() = std::nanf("");
+  std::vector<fovea::OutTensor> tensors;
+  for (const char* name : {"q", "k", "v"}) tensors.push_back({name, {2, 8, 4}, numbers});
+  write_safetensors(scratch / "nan.safetensors", tensors, {});
+  const json plan{{"sources", {scratch / "nan.safetensors"}}, {"variants", {"exact", "h1d"}}};
+  const std::string path = scratch.write("p.json", plan.dump()), results = scratch / "r";
+  CHECK(run_program({"sweep", path, "-o", results}).status == 5);
+  const auto rows = rows_of(results + "/results.jsonl");
+  REQUIRE(rows.size() == 4);
+  for (const int item : {0, 1}) CHECK(rows.at(item)["error"].is_null());
+  for (const int item : {2, 3}) CHECK(contains(rows.at(item)["error"], "NaN"));
 }
 
 TEST_CASE("sweep: two processes share one head, and what a killed one had begun is done again") {
