@@ -30,7 +30,7 @@ struct BenchOptions {
   bool json = false, interaction = false;
 };
 
-struct Outcome {
+struct BenchOutcome {
   std::string input, device, precision, backend;
   Index n = 0, d = 0, heads = 0;
   bool causal = false;
@@ -74,7 +74,7 @@ std::vector<Contender> contenders_of(const BenchOptions& options, const Problem&
   return contenders;
 }
 
-Outcome run(const BenchOptions& options, const Console& console) {
+BenchOutcome run(const BenchOptions& options, const Console& console) {
   variants_named(options.variants);
   const auto problems = problems_of(options);
   const auto backend = options.backend.make();
@@ -83,7 +83,7 @@ Outcome run(const BenchOptions& options, const Console& console) {
                           : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const Problem& first = problems.front();
   tell_left_out(options.variants, first, console.err);
-  Outcome outcome{
+  BenchOutcome outcome{
       .input = options.source.what.empty() ? "independent gaussians" : options.source.what,
       .device = backend->device(),
       .precision = backend->precision(),
@@ -101,7 +101,7 @@ Outcome run(const BenchOptions& options, const Console& console) {
   return outcome;
 }
 
-Document outcome_json(const Outcome& outcome) {
+Document outcome_json(const BenchOutcome& outcome) {
   Document list = Document::array();
   for (const Measurement& m : outcome.measurements)
     list.push_back({{"variant", m.contender.variant->id},
@@ -131,7 +131,7 @@ std::string range_text(const StageSummary& summary) {
   return format_time(summary.p10_ms) + " - " + format_time(summary.p90_ms);
 }
 
-void print_stages(std::ostream& out, const Outcome& outcome) {
+void print_stages(std::ostream& out, const BenchOutcome& outcome) {
   TextTable table{{"<variant", "<part", "<stage", "median", "p10 - p90"}, {}};
   for (const Measurement& m : outcome.measurements) {
     const auto add = [&](const char* part, const std::vector<StageSummary>& stages) {
@@ -147,7 +147,7 @@ void print_stages(std::ostream& out, const Outcome& outcome) {
   print(out, table);
 }
 
-void print_outcome(std::ostream& out, const Outcome& outcome) {
+void print_outcome(std::ostream& out, const BenchOutcome& outcome) {
   const Timing& timing = outcome.measurements.front().timing;
   out << outcome.input << ": n = " << outcome.n << ", d = " << outcome.d << ", "
       << plural(outcome.heads, "head") << ", " << (outcome.causal ? "causal" : "bidirectional")
@@ -260,7 +260,7 @@ void add_bench_command(CLI::App& program, Work& chosen) {
           print(console.out, figures);
         return;
       }
-      const Outcome outcome = run(*options, console);
+      const BenchOutcome outcome = run(*options, console);
       if (options->json)
         print(console.out, outcome_json(outcome));
       else

@@ -64,7 +64,7 @@ int run(int argc, char** argv) {
       "Exit status: 0 done, 1 internal error, 2 wrong command line, 3 bad input, 4 unavailable "
       "(back "
       "end,\n"
-      "display, memory, disk), 130 stopped by Ctrl-C.");
+      "display, memory, disk), 5 items of a sweep failed, 130 stopped by Ctrl-C.");
   std::vector<std::string> files;
   program.add_option(
       "FILE", files,
@@ -84,6 +84,7 @@ int run(int argc, char** argv) {
   add_heads_command(program, chosen);
   add_spans_command(program, chosen);
   add_paper_command(program, chosen);
+  add_sweep_command(program, chosen);
   add_bench_command(program, chosen);
   try {
     program.parse(argc, argv);

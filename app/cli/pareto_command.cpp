@@ -4,39 +4,22 @@
 #include "cli/commands.h"
 #include "cli/exploration.h"
 #include "cli/painting.h"
+#include "cli/pareto_figure.h"
 #include "cli/report.h"
 #include "cli/text_table.h"
 #include "data/error.h"
 #include "data/number_text.h"
 #include "figure/figure.h"
 #include "io/atomic_file.h"
-#include "panels/pareto_panel.h"
 #include "session/settings.h"
 
 namespace fovea {
 namespace {
 
-constexpr double figure_width = 5;  // inches
-
 struct ParetoOptions : ExplorationOptions {
   std::string x = "multiply_adds", y = "output_rel_fro", output;
   bool json = false;
 };
-
-/// Whether a variant has such a parameter, and no measure has the name.
-bool is_parameter(const std::string& id) {
-  if (std::ranges::find(measures(), id, &Measure::id) != measures().end()) return false;
-  return std::ranges::any_of(variants(), [&](const Variant& variant) {
-    return std::ranges::find(variant.schema, id, &Field::id) != variant.schema.end();
-  });
-}
-
-Quantity quantity_of(const std::string& id, const std::string& option) {
-  Quantity quantity(id, option);
-  if (quantity.measure().better == Measure::Better::neither)
-    throw UsageError(option + " " + id + ": neither more nor less of it is better");
-  return quantity;
-}
 
 std::string amount_text(const Quantity& quantity, double value) {
   if (quantity.is_parameter()) return format_drawn(value, 6);
@@ -184,36 +167,23 @@ void print_pareto(std::ostream& out, const ParetoOutcome& outcome) {
   print_notes(out, outcome);
 }
 
-Figure figure_of(const ParetoOutcome& outcome) {
-  const Exploration& tried = outcome.tried;
-  Figure figure;
-  figure.style.width = figure_width * points_per_inch;
-  figure.footer = tried.source.name + ", " + to_text(tried.heads, tried.source) + "; " +
-                  tried.device + ", " + tried.precision;
-  figure.rows = {{make_panel(ParetoPanel{.settings = outcome.settings,
-                                         .x = outcome.x,
-                                         .y = outcome.y,
-                                         .message = "no setting has both numbers"})}};
-  return figure;
-}
-
 void run_pareto(ParetoOptions options, const Console& console) {
-  const Quantity x = is_parameter(options.x)
-                         ? Quantity(options.x, variants_named(options.variants), "--x")
-                         : quantity_of(options.x, "--x");
-  const Quantity y = quantity_of(options.y, "--y");
+  const Quantity x = cost_axis(options.x, variants_named(options.variants), "--x");
+  const Quantity y = measured_axis(options.y, "--y");
   options.explore.timed = x.is_timed() || y.is_timed();
   if (!options.output.empty()) {
     check_figure_name(options.output);
     require_writable(options.output);
   }
   ParetoOutcome outcome{.tried = explore(options, console), .x = x, .y = y, .settings = {}};
-  outcome.settings = settings_over_heads(outcome.tried.trials, x, y);
-  if (x.is_parameter())  // which exact attention does not have
-    std::erase_if(outcome.settings, [](const SettingSpread& s) { return s.variant->reference; });
+  const Exploration& tried = outcome.tried;
+  outcome.settings = drawable_settings(tried.trials, x, y);
   if (!options.output.empty()) {
     const Painting painting;
-    write_figure(options.output, figure_of(outcome));
+    write_figure(options.output,
+                 pareto_figure(outcome.settings, x, y,
+                               tried.source.name + ", " + to_text(tried.heads, tried.source) +
+                                   "; " + tried.device + ", " + tried.precision));
   }
   if (options.json)
     print(console.out, pareto_json(outcome));

@@ -49,7 +49,7 @@ struct OfVariant {
   SpanMass mass;
 };
 
-struct Outcome {
+struct SpansOutcome {
   std::string head;
   Grouping queries, keys;
   std::vector<OfVariant> measured;
@@ -59,7 +59,7 @@ std::string cell_text(const Estimate& mass, bool sampled) {
   return format_plain(mass.value) + (sampled ? " ± " + format_number(mass.standard_error, 2) : "");
 }
 
-void print_spans(std::ostream& out, const Outcome& outcome) {
+void print_spans(std::ostream& out, const SpansOutcome& outcome) {
   out << "Mean attention from the queries of a part to the keys of each, " << outcome.head << '\n';
   for (std::size_t m = 0; m < outcome.measured.size(); ++m) {
     const OfVariant& one = outcome.measured[m];
@@ -92,7 +92,7 @@ Document mass_json(const OfVariant& one) {
   return rows;
 }
 
-Document spans_json(const Outcome& outcome, std::uint64_t seed) {
+Document spans_json(const SpansOutcome& outcome, std::uint64_t seed) {
   Document out{{"head", outcome.head},
                {"queries", outcome.queries.names},
                {"keys", outcome.keys.names},
@@ -115,7 +115,7 @@ void run_spans(const SpansOptions& options, const Console& console) {
   const auto chosen = variants_named(options.variants, &problem);
   tell_left_out(options.variants, problem, console.err);
   const auto values = options.parameters.applied(chosen, problem.n());
-  Outcome outcome;
+  SpansOutcome outcome;
   outcome.head = source.name + ", " + layer_label(source, options.heads.layer_in(source)) +
                  ", head " + std::to_string(head) + ", n = " + std::to_string(problem.n());
   const Sequence& sequence = sequence_of(source, options.heads.layer_in(source));

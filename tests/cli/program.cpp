@@ -64,24 +64,47 @@ double seconds_of(const timeval& time) {
 
 }  // namespace
 
+Running::Running(const std::vector<std::string>& arguments, const std::string& output)
+    : output_(output),
+      child_(spawn(arguments, output.empty() ? scratch_ / "out" : output, scratch_ / "err")) {}
+
+Running::~Running() {
+  if (ended_) return;
+  signal(SIGKILL);
+  wait();
+}
+
+void Running::signal(int number) const {
+  kill(child_, number);
+}
+
+double Running::cpu_seconds() const {
+  return cpu_seconds_of(child_);
+}
+
+Ended Running::wait() {
+  int status = 0;
+  rusage usage{};
+  wait4(child_, &status, 0, &usage);
+  ended_ = true;
+  return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+          .out = output_.empty() ? read_bytes(scratch_ / "out") : "",
+          .err = read_bytes(scratch_ / "err"),
+          .cpu_seconds = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime)};
+}
+
 Ended run_program(const std::vector<std::string>& arguments, double interrupt_after,
                   const std::string& output) {
-  const TemporaryDirectory scratch;
-  const std::string out = output.empty() ? scratch / "out" : output, err = scratch / "err";
-  const pid_t child = spawn(arguments, out, err);
+  Running program(arguments, output);
   double before = 0;
   if (interrupt_after > 0) {
     std::this_thread::sleep_for(std::chrono::duration<double>(interrupt_after));
-    before = cpu_seconds_of(child);
-    kill(child, SIGINT);
+    before = program.cpu_seconds();
+    program.signal(SIGINT);
   }
-  int status = 0;
-  rusage usage{};
-  wait4(child, &status, 0, &usage);
-  return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-          .out = output.empty() ? read_bytes(out) : "",
-          .err = read_bytes(err),
-          .cpu_seconds = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime) - before};
+  Ended ended = program.wait();
+  ended.cpu_seconds -= before;
+  return ended;
 }
 
 nlohmann::json document_of(const std::vector<std::string>& arguments) {

@@ -22,6 +22,26 @@ struct Ended {
   nlohmann::json json() const { return nlohmann::json::parse(out); }
 };
 
+/// One that runs beside the test. It is killed at the end of the scope unless it has ended.
+class Running {
+ public:
+  explicit Running(const std::vector<std::string>& arguments, const std::string& output = "");
+  ~Running();
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  void signal(int number) const;
+  /// Of all its threads until now.
+  double cpu_seconds() const;
+  Ended wait();
+
+ private:
+  TemporaryDirectory scratch_;
+  std::string output_;
+  pid_t child_ = 0;
+  bool ended_ = false;
+};
+
 /// `interrupt_after`: seconds after which Ctrl-C is pressed.
 /// `output`: where standard output goes instead of into `out`.
 Ended run_program(const std::vector<std::string>& arguments, double interrupt_after = 0,

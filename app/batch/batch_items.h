@@ -1,0 +1,79 @@
+// BatchItems are what a plan comes to for its sources: each item is one setting of a variant with
+// one seed on one head. They are numbered from 0, head after head, the same in every process.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "batch/batch_plan.h"
+#include "data/source.h"
+
+namespace fovea {
+
+struct BatchHead {
+  std::size_t source = 0;  // in the plan
+  Index layer = 0, head = 0;
+  std::string layer_name;  // as layer_label has it
+  Index n = 0, d = 0, dv = 0;
+  bool causal = false;
+  std::size_t settings = 0;               // the list of settings that it shares with others
+  std::size_t first_item = 0, items = 0;  // its items are numbered one after the other
+};
+
+struct BatchSetting {
+  const Variant* variant = nullptr;
+  Values values;
+};
+
+struct BatchItem {
+  std::size_t number = 0, head = 0;  // the head's place in heads()
+  const BatchSetting& setting;
+  std::uint64_t seed = 0;
+};
+
+/// One of `of` equal shares of the heads; of 1: all of them.
+struct Shard {
+  std::size_t number = 1, of = 1;  // number: from 1
+
+  bool has(std::size_t head) const { return head % of == number - 1; }
+};
+/// "2/8". Throws UsageError.
+Shard shard_from(const std::string& text);
+
+class BatchItems {
+ public:
+  /// Opens each source once. Throws InputError for sources that cannot be opened, and for layers
+  /// and heads that they do not have, with the place in the plan.
+  explicit BatchItems(BatchPlan plan);
+
+  const BatchPlan& plan() const { return plan_; }
+  const std::vector<BatchHead>& heads() const { return heads_; }
+  std::size_t size() const;
+  BatchItem item(std::size_t number) const;
+  /// "minilm-l6.safetensors layer0, head 3: hyper block=32 samples=32, seed 0".
+  std::string text_of(std::size_t number) const;
+  /// Variants of groups that were left out of some head, as they have no causal form.
+  const std::vector<const Variant*>& left_out() const { return left_out_; }
+
+  /// A hash of all items, of the content of the sources, and of how is measured: 16 hexadecimal
+  /// digits. Reads the sources.
+  std::string fingerprint() const;
+
+ private:
+  void add_source(std::size_t source);
+  std::vector<Index> layers_of(const Source& source) const;
+  std::size_t settings_for(Index n, bool causal);
+
+  struct SettingList {
+    Index n = 0;
+    bool causal = false;
+    std::vector<BatchSetting> settings;
+  };
+  BatchPlan plan_;
+  std::vector<BatchHead> heads_;
+  std::vector<SettingList> settings_;
+  std::vector<const Variant*> left_out_;
+};
+
+}  // namespace fovea

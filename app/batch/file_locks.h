@@ -1,0 +1,40 @@
+// FileLocks are locks on the bytes of a file, with which processes on one or more machines share
+// work. A process that ends, however it ends, holds none any more.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace fovea {
+
+class FileLocks {
+ public:
+  enum class Kind { shared, exclusive };
+
+  /// Makes the file if it is not there. Throws UnavailableError.
+  explicit FileLocks(const std::string& path);
+  ~FileLocks();
+  FileLocks(const FileLocks&) = delete;
+  FileLocks& operator=(const FileLocks&) = delete;
+
+  /// Whether nobody else holds the byte. A lock that is held already changes its kind. On a file
+  /// system without locks every lock is granted. Throws UnavailableError.
+  bool try_lock(off_t byte, Kind kind);
+  void wait_for(off_t byte, Kind kind);
+  void release(off_t byte);
+
+  /// Whether some lock was granted only because the file system has none.
+  bool are_missing() const { return missing_; }
+
+  int descriptor() const { return descriptor_; }
+
+ private:
+  bool set(off_t byte, short type, bool wait);
+
+  std::string path_;
+  int descriptor_ = -1;
+  bool missing_ = false;
+};
+
+}  // namespace fovea

@@ -1,0 +1,200 @@
+#include "batch/item_runner.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <new>
+
+#include "analysis/measures.h"
+#include "data/error.h"
+#include "input/open_source.h"
+
+namespace fovea {
+namespace {
+
+constexpr double repeated_up_to_ms = 5e3;  // what takes longer is not run again for its time
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+Document parameter_json(const Value& value) {
+  const bool list = std::holds_alternative<std::vector<double>>(value);
+  return list ? Document(to_text(value)) : value_json(value);
+}
+
+bool all_finite(const Output& output) {
+  for (Index i = 0; i < output.z.rows(); ++i)
+    if (!std::all_of(output.z.row(i), output.z.row(i) + output.z.cols(),
+                     [](float x) { return std::isfinite(x); }))
+      return false;
+  return true;
+}
+
+void put_measures(const Evaluation& evaluation, Document& row) {
+  for (const Measure& measure : measures()) {
+    const auto measured = measure.of(evaluation);
+    if (!measured) continue;
+    row[measure.id] = number_json(measured->value);
+    if (measured->standard_error > 0)
+      row[measure.id + "_standard_error"] = number_json(measured->standard_error);
+  }
+}
+
+void put_metrics(const Metrics& metrics, const std::vector<Diagnostic>& diagnostics,
+                 Document& row) {
+  put_measures({.metrics = &metrics}, row);
+  row["attention_kl_infinite_rows"] = metrics.attention_kl.infinite_rows;
+  if (metrics.attention_reverse_kl)
+    row["attention_reverse_kl_infinite_rows"] = metrics.attention_reverse_kl->infinite_rows;
+  if (metrics.sampled()) row["sampled_rows"] = metrics.rows;
+  for (const Diagnostic& diagnostic : diagnostics)
+    row[diagnostic.id] = number_json(diagnostic.value);
+}
+
+std::string notes_text(const Computation& made) {
+  std::string text;
+  for (const std::string& note : made.op->plan().notes) text += (text.empty() ? "" : "; ") + note;
+  if (!all_finite(made.output)) text += (text.empty() ? "" : "; ") + std::string("NaN or Inf in Z");
+  return text;
+}
+
+/// As many rounds as the plan wants, or the first runs alone where those took long.
+TimedRuns rounds_of(const Problem& problem, const ComputeRequest& request, const Computation& made,
+                    const Computation* exact, std::size_t rounds, const Backend& backend,
+                    Run& run) {
+  const TimedRun* exact_run = exact ? &exact->first_run : nullptr;
+  if (!can_be_repeated(made.first_run, exact_run, repeated_up_to_ms)) {
+    TimedRuns::Round only{.run = made.first_run, .cold = true};
+    if (exact_run) only.exact = *exact_run;
+    return {.rounds = {only}};
+  }
+  return measure_rounds(
+      problem, request,
+      {.beside_exact = exact != nullptr, .time = std::chrono::hours(1), .most_rounds = rounds},
+      backend, run);
+}
+
+}  // namespace
+
+ItemRunner::ItemRunner(const BatchItems& items, std::string plan, const Backend& backend)
+    : items_(items), plan_(std::move(plan)), backend_(backend) {}
+
+Document ItemRunner::begin_row(const BatchItem& item) const {
+  const BatchHead& head = items_.heads()[item.head];
+  const Variant& variant = *item.setting.variant;
+  Document row{{"item", item.number},   {"source", items_.plan().sources[head.source]},
+               {"layer", head.layer},   {"layer_name", head.layer_name},
+               {"head", head.head},     {"n", head.n},
+               {"d", head.d},           {"dv", head.dv},
+               {"causal", head.causal}, {"variant", variant.id}};
+  for (std::size_t f = 0; f < variant.schema.size(); ++f)
+    row["set." + variant.schema[f].id] = parameter_json(item.setting.values[f]);
+  row["seed"] = item.seed;
+  return row;
+}
+
+Document ItemRunner::run(const BatchItem& item, std::stop_token stop) {
+  Document row = begin_row(item), numbers = Document::object();
+  std::string error;
+  try {
+    Profile profile;
+    Run run{profile, std::move(stop)};
+    run.check();
+    open(item.head, run);
+    error = opened_->failure;
+    if (error.empty()) measure(item, numbers, run);
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const DeviceLostError&) {
+    throw;
+  } catch (const Error& failed) {
+    error = failed.what();
+  } catch (const std::bad_alloc&) {
+    error = "not enough memory";
+  }
+  if (error.empty()) row.update(numbers);
+  row["backend"] = backend_.id();
+  row["device"] = backend_.device();
+  row["precision"] = backend_.precision();
+  row["host"] = host_name();
+  row["process"] = ::getpid();
+  row["version"] = FOVEA_VERSION;
+  row["plan"] = plan_;
+  row["error"] = error.empty() ? Document() : Document(error);
+  return row;
+}
+
+void ItemRunner::open(std::size_t place, Run& run) {
+  if (opened_ && opened_->head == place) return;
+  opened_.reset();
+  Opened made{.head = place};
+  const BatchHead& head = items_.heads()[place];
+  const BatchPlan& plan = items_.plan();
+  try {
+    if (source_place_ != head.source) {
+      source_place_.reset();
+      source_.reset();
+      source_ = open_source(plan.sources[head.source]);
+      source_place_ = head.source;
+    }
+    made.problem =
+        problem_of(*source_, {.layer = head.layer, .head = head.head, .causal = plan.causal});
+    if (plan.metrics || plan.rounds > 0)
+      made.exact = compute(*made.problem, {.variant = &reference_variant()}, backend_, run);
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const DeviceLostError&) {
+    throw;
+  } catch (const Error& error) {
+    made.failure = error.what();
+  } catch (const std::bad_alloc&) {
+    made.failure = "not enough memory for exact attention of the head";
+  }
+  opened_ = std::move(made);
+}
+
+void ItemRunner::measure(const BatchItem& item, Document& row, Run& run) {
+  const ComputeRequest request{
+      .variant = item.setting.variant, .values = item.setting.values, .seed = item.seed};
+  const Problem& problem = *opened_->problem;
+  const bool is_exact = request.variant->reference && opened_->exact;
+  const Computation made = is_exact ? *opened_->exact : compute(problem, request, backend_, run);
+  if (items_.plan().metrics) {
+    const Computation& exact = *opened_->exact;
+    const Metrics metrics = compare(*made.op, made.output, *exact.op, exact.output, run);
+    put_metrics(metrics, diagnose(made, exact, run), row);
+  }
+  put_measures({.cost = &made.cost}, row);
+  row["exact_multiply_adds"] = number_json(made.cost.exact_multiply_adds);
+  if (items_.plan().rounds > 0)
+    put_times(rounds_of(problem, request, made, is_exact ? nullptr : &*opened_->exact,
+                        items_.plan().rounds, backend_, run),
+              row);
+  row["notes"] = notes_text(made);
+}
+
+void ItemRunner::put_times(const TimedRuns& runs, Document& row) {
+  const Index n = opened_->problem->n();
+  const auto [best, first] = best_pace_ms_.try_emplace(n, std::numeric_limits<double>::infinity());
+  best->second = std::min(best->second, runs.best_pace_ms());
+  const auto time = summarise(runs, best->second);
+  if (!time) return;
+  put_measures({.time = &*time}, row);
+  row["total_ms_p10"] = number_json(time->timing.total.p10_ms);
+  row["total_ms_p90"] = number_json(time->timing.total.p90_ms);
+  std::vector<double> exact_ms;
+  for (const TimedRuns::Round& round : quiet_rounds(runs, best->second))
+    if (round.exact) exact_ms.push_back(round.exact->total_ms());
+  if (!exact_ms.empty())
+    row["exact_total_ms"] = number_json(summary_of("exact", std::move(exact_ms)).median_ms);
+  row["runs"] = time->timing.total.samples;
+  row["slow_machine"] = time->slow;
+  row["cold"] = time->cold;
+}
+
+}  // namespace fovea

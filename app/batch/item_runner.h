@@ -1,0 +1,45 @@
+// An ItemRunner computes items. Exact attention of a head is computed once for all items that
+// follow each other on it.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "batch/batch_items.h"
+#include "report/json_output.h"
+#include "sweep/timed_runs.h"
+
+namespace fovea {
+
+class ItemRunner {
+ public:
+  /// `plan`: the fingerprint, for the rows. Both outlive the runner.
+  ItemRunner(const BatchItems& items, std::string plan, const Backend& backend);
+
+  /// The row of the item. What fails is its "error", and its numbers are absent. Throws Cancelled
+  /// and DeviceLostError.
+  Document run(const BatchItem& item, std::stop_token stop);
+
+ private:
+  /// The head at which it is.
+  struct Opened {
+    std::size_t head = 0;
+    std::optional<Problem> problem;
+    std::optional<Computation> exact;
+    std::string failure;  // empty: it could be opened
+  };
+  void open(std::size_t head, Run& run);
+  Document begin_row(const BatchItem& item) const;
+  void measure(const BatchItem& item, Document& row, Run& run);
+  void put_times(const TimedRuns& runs, Document& row);
+
+  const BatchItems& items_;
+  std::string plan_;
+  const Backend& backend_;
+  std::optional<std::size_t> source_place_;
+  std::optional<Source> source_;
+  std::optional<Opened> opened_;
+  std::map<Index, double> best_pace_ms_;  // by length
+};
+
+}  // namespace fovea

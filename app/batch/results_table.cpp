@@ -1,0 +1,102 @@
+#include "batch/results_table.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "data/error.h"
+#include "io/json.h"
+
+namespace fovea {
+namespace {
+
+std::string csv_cell(const Document& value) {
+  if (value.is_null()) return "";
+  if (!value.is_string()) return value.dump();
+  const auto& text = value.get_ref<const std::string&>();
+  if (text == "infinite") return "inf";
+  if (text == "-infinite") return "-inf";
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted_text = "\"";
+  for (const char c : text) quoted_text += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted_text + '"';
+}
+
+/// All keys of the rows. A key that is new in a row comes before the one that follows it there.
+class Columns {
+ public:
+  void add(const Document& row) {
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : row.items()) keys.push_back(key);
+    std::size_t place = names_.size();
+    for (auto key = keys.rbegin(); key != keys.rend(); ++key)
+      if (known_.insert(*key).second)
+        names_.insert(names_.begin() + static_cast<std::ptrdiff_t>(place), *key);
+      else
+        place = static_cast<std::size_t>(std::ranges::find(names_, *key) - names_.begin());
+  }
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::set<std::string> known_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+std::size_t ResultsTable::add(const std::string& where, std::string line) {
+  const std::string mend =
+      "; expected a row of this sweep: without the line its item is computed "
+      "again";
+  Json row;
+  try {
+    row = parse_json(where, line);
+  } catch (const InputError& error) {
+    throw InputError("", error.what() + mend);
+  }
+  const auto item = row.is_object() ? row.find("item") : row.end();
+  if (!row.is_object() || item == row.end() || !item->is_number_unsigned() ||
+      !row.contains("error") || !row.contains("plan"))
+    throw InputError(where, excerpt(row) + mend);
+  if (row["plan"] != plan_)
+    throw InputError(where, "is of the plan " + excerpt(row["plan"]) + ", the others are of \"" +
+                                plan_ + "\"; expected results of one plan");
+  const auto number = item->get<std::size_t>();
+  if (number >= items_)
+    throw InputError(where,
+                     "is item " + std::to_string(number) + " of " + std::to_string(items_) + mend);
+  Row made{.line = std::move(line), .failed = !row["error"].is_null()};
+  const auto found = rows_.find(number);
+  if (found == rows_.end() || !made.failed || found->second.failed) rows_[number] = std::move(made);
+  return number;
+}
+
+std::size_t ResultsTable::failed() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(rows_, [](const auto& row) { return row.second.failed; }));
+}
+
+void ResultsTable::write_lines(std::ostream& out) const {
+  for (const auto& [item, row] : rows_) out << row.line << '\n';
+}
+
+void ResultsTable::write_csv(std::ostream& out) const {
+  Columns columns;
+  for (const auto& [item, row] : rows_) columns.add(Document::parse(row.line));
+  std::string text;
+  for (const std::string& name : columns.names()) text += (text.empty() ? "" : ",") + name;
+  out << text << '\n';
+  for (const auto& [item, row] : rows_) {
+    const Document document = Document::parse(row.line);
+    text.clear();
+    bool first = true;
+    for (const std::string& name : columns.names()) {
+      if (!first) text += ',';
+      first = false;
+      if (const auto cell = document.find(name); cell != document.end()) text += csv_cell(*cell);
+    }
+    out << text << '\n';
+  }
+}
+
+}  // namespace fovea

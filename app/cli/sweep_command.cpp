@@ -1,0 +1,325 @@
+// fovea sweep: many heads, settings of variants and seeds from a plan file, by any number of
+// processes at once.
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "batch/item_queue.h"
+#include "batch/item_runner.h"
+#include "batch/results_trials.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/painting.h"
+#include "cli/pareto_figure.h"
+#include "data/error.h"
+#include "data/number_text.h"
+#include "figure/figure.h"
+#include "io/atomic_file.h"
+
+namespace fovea {
+namespace {
+
+using SweepClock = std::chrono::steady_clock;
+
+constexpr double sweep_told_every = 5, table_every = 60;  // seconds
+constexpr double table_share = 0.05;                      // of the time that may go into tables
+constexpr auto poll_every = std::chrono::milliseconds(200);
+constexpr std::size_t shown_items = 5;
+constexpr int some_failed = 5;  // exit status
+
+struct SweepOptions {
+  std::string plan, output, merge, shard = "1/1", plot, figure;
+  bool dry_run = false, retry_failed = false;
+};
+
+double seconds_from(SweepClock::time_point start) {
+  return std::chrono::duration<double>(SweepClock::now() - start).count();
+}
+
+std::string count_text(std::size_t count, const char* noun) {
+  return plural(static_cast<std::int64_t>(count), noun);
+}
+
+std::string time_left_text(double seconds) {
+  if (seconds < 90) return std::to_string(static_cast<int>(seconds) + 1) + " s";
+  if (seconds < 5400) return std::to_string(static_cast<int>(seconds / 60 + 0.5)) + " min";
+  return format_plain(seconds / 3600) + " h";
+}
+
+/// Of mpirun's ranks on this machine each takes a share of the cores, unless the plan says more.
+int threads_of_rank(int planned) {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+    const char* text = std::getenv(name);
+    const int ranks = text ? std::atoi(text) : 0;
+    if (planned > 0 || ranks <= 1) continue;
+    cpu_set_t mine;
+    const int all = static_cast<int>(std::thread::hardware_concurrency());
+    const int bound = ::sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : all;
+    const int online = std::max(all, bound);
+    return std::max(1, std::min(bound, online / ranks));
+  }
+  return planned;
+}
+
+/// Of mpirun's ranks the first one speaks for all.
+bool is_later_rank() {
+  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  return rank && std::atoi(rank) > 0;
+}
+
+/// Tells now and then how far the shard is.
+class SweepProgress {
+ public:
+  SweepProgress(const ItemQueue& queue, std::ostream& err)
+      : queue_(queue), err_(err), before_(queue.done()) {}
+
+  void tell(bool now = false) {
+    if (is_later_rank()) return;
+    const double seconds = seconds_from(start_);
+    if (!now && seconds - told_ < sweep_told_every) return;
+    told_ = seconds;
+    std::string text = std::to_string(queue_.done()) + " of " + count_text(queue_.total(), "item");
+    if (queue_.failed() > 0) text += ", " + std::to_string(queue_.failed()) + " failed";
+    const std::size_t left = queue_.total() - queue_.done(), made = queue_.done() - before_;
+    if (left > 0 && made > 0)
+      text += ", about " +
+              time_left_text(seconds * static_cast<double>(left) / static_cast<double>(made)) +
+              " left";
+    err_ << text + '\n' << std::flush;
+  }
+
+ private:
+  const ItemQueue& queue_;
+  std::ostream& err_;
+  std::size_t before_;
+  SweepClock::time_point start_ = SweepClock::now();
+  double told_ = 0;
+};
+
+/// Writes the table of what there is now and then, unless another process has just done so.
+class SweepTable {
+ public:
+  explicit SweepTable(const ResultsFolder& folder) : folder_(folder) {}
+
+  void refresh() {
+    namespace fs = std::filesystem;
+    if (seconds_from(checked_) < pause_) return;
+    std::error_code error;
+    const auto written = fs::last_write_time(folder_.csv(), error);
+    const std::chrono::duration<double> age = fs::file_time_type::clock::now() - written;
+    const auto start = SweepClock::now();
+    if (error || age.count() >= pause_) folder_.write_csv(folder_.read());
+    pause_ = std::max(table_every, seconds_from(start) / table_share);
+    checked_ = SweepClock::now();
+  }
+
+ private:
+  const ResultsFolder& folder_;
+  SweepClock::time_point checked_ = SweepClock::now();
+  double pause_ = table_every;
+};
+
+void work_through(ItemQueue& queue, const BatchItems& items, const Console& console) {
+  BackendChoice choice = items.plan().backend;
+  choice.threads = threads_of_rank(choice.threads);
+  const auto backend = make_backend(choice);
+  ItemRunner runner(items, queue.folder().plan(), *backend);
+  SweepProgress progress(queue, console.err);
+  SweepTable table(queue.folder());
+  if (queue.done() > 0) progress.tell(true);
+  for (;;) {
+    const auto item = queue.take();
+    if (!item && queue.finished()) break;
+    if (console.stop.stop_requested()) throw Cancelled();
+    if (item)
+      queue.put(runner.run(*item, console.stop));
+    else
+      std::this_thread::sleep_for(poll_every);
+    progress.tell();
+    table.refresh();
+  }
+  progress.tell(true);
+}
+
+struct PlotAxes {
+  std::string x, y;
+
+  Quantity cost(const std::vector<const Variant*>& tried) const {
+    return cost_axis(x, tried, "--plot");
+  }
+  Quantity error() const { return measured_axis(y, "--plot"); }
+};
+
+/// Nothing: no figure is wanted.
+std::optional<PlotAxes> axes_of(const SweepOptions& options) {
+  if (options.plot.empty() != options.figure.empty())
+    throw UsageError("--plot X:Y and --figure FILE belong together");
+  if (options.plot.empty()) return std::nullopt;
+  check_figure_name(options.figure);
+  require_writable(options.figure);
+  const auto colon = options.plot.find(':');
+  if (colon == std::string::npos)
+    throw UsageError("--plot " + options.plot +
+                     "; expected X:Y, such as multiply_adds:output_rel_fro");
+  return PlotAxes{options.plot.substr(0, colon), options.plot.substr(colon + 1)};
+}
+
+/// Before anything is computed.
+void check_axes(const PlotAxes& axes, const BatchPlan& plan) {
+  std::vector<const Variant*> planned;
+  for (const PlannedVariant& variant : plan.variants) planned.push_back(variant.variant);
+  const Quantity x = axes.cost(planned), y = axes.error();
+  if ((x.is_timed() || y.is_timed()) && plan.rounds == 0)
+    throw UsageError("--plot " + axes.x + ":" + axes.y + " needs times, and rounds is 0 in " +
+                     plan.path);
+}
+
+void draw_results(const ResultsTable& table, const PlotAxes& axes, const SweepOptions& options) {
+  const std::vector<Trial> trials = trials_of(table);
+  std::vector<const Variant*> tried;
+  for (const Trial& trial : trials)
+    if (std::ranges::find(tried, trial.variant) == tried.end()) tried.push_back(trial.variant);
+  const Quantity x = axes.cost(tried), y = axes.error();
+  const auto settings = drawable_settings(trials, x, y);
+  const std::string where = options.merge.empty() ? options.output : options.merge;
+  const Painting painting;
+  write_figure(
+      options.figure,
+      pareto_figure(settings, x, y, where + ", " + count_text(table.rows().size(), "item")));
+}
+
+void print_results(const ResultsTable& table, const ResultsFolder& folder, std::ostream& out) {
+  out << count_text(table.rows().size(), "result") << " in " << folder.csv();
+  if (table.failed() > 0) out << ", " << table.failed() << " of them failed";
+  if (table.missing() > 0) out << "; " << count_text(table.missing(), "item") << " missing";
+  out << '\n';
+}
+
+void print_items(const BatchItems& items, const Shard& shard, std::ostream& out) {
+  std::vector<std::size_t> first;
+  std::size_t count = 0, heads = 0;
+  for (std::size_t h = 0; h < items.heads().size(); ++h) {
+    const BatchHead& head = items.heads()[h];
+    if (!shard.has(h)) continue;
+    ++heads;
+    count += head.items;
+    for (std::size_t i = 0; i < head.items && first.size() < shown_items; ++i)
+      first.push_back(head.first_item + i);
+  }
+  out << count_text(count, "item") << " on " << count_text(heads, "head") << '\n';
+  for (const std::size_t item : first) out << "  " << item << ": " << items.text_of(item) << '\n';
+  if (count > first.size()) out << "  ...\n";
+}
+
+void tell_sweep_left_out(const BatchItems& items, std::ostream& err) {
+  std::string ids;
+  for (const Variant* variant : items.left_out()) ids += (ids.empty() ? "" : ", ") + variant->id;
+  if (!ids.empty())
+    err << "note: left out of causal heads, as they have no causal form: " << ids << '\n';
+}
+
+void run_merge(const SweepOptions& options, const Console& console) {
+  const auto axes = axes_of(options);
+  ResultsFolder folder(options.merge);
+  folder.open();
+  const ResultsTable table = merge_results(folder);
+  if (axes) draw_results(table, *axes, options);
+  print_results(table, folder, console.out);
+}
+
+void run_plan(const SweepOptions& options, const Console& console) {
+  const Shard shard = shard_from(options.shard);
+  const auto axes = axes_of(options);
+  const BatchItems items(read_batch_plan(options.plan));
+  if (axes) check_axes(*axes, items.plan());
+  tell_sweep_left_out(items, console.err);
+  if (options.dry_run) return print_items(items, shard, console.out);
+  ResultsFolder folder(options.output);
+  folder.prepare(items);
+  ItemQueue queue(items, folder, shard, options.retry_failed);
+  if (queue.dropped_bytes() > 0)
+    console.err << "note: a row that was written only in part is dropped, its item is computed "
+                   "again\n";
+  if (!queue.has_locks())
+    console.err << "note: this file system has no locks: let one process work here at a time, or "
+                   "give each a --shard\n";
+  std::optional<ResultsTable> table;
+  try {
+    work_through(queue, items, console);
+    table = queue.leave();
+  } catch (const Cancelled&) {
+    console.err << queue.done() << " of " << count_text(queue.total(), "item") << " are kept in "
+                << folder.path() << ": the same command goes on\n";
+    queue.leave();
+    throw;
+  } catch (const UnavailableError& error) {
+    throw UnavailableError(error.what() + std::string("; results until now are kept in ") +
+                           folder.path() + ": the same command goes on");
+  }
+  if (axes) draw_results(table ? *table : folder.read(), *axes, options);
+  if (table)
+    print_results(*table, folder, console.out);
+  else if (!is_later_rank())
+    console.out << "others still work in " << folder.path() << ": the last one writes the table\n";
+  if (queue.failed() > 0)
+    throw Error(some_failed, std::to_string(queue.failed()) + " of " +
+                                 count_text(queue.total(), "item") +
+                                 " failed: see \"error\" in the results; --retry-failed computes "
+                                 "them again");
+}
+
+void run_sweep(const SweepOptions& options, const Console& console) {
+  if (!options.merge.empty()) return run_merge(options, console);
+  if (options.plan.empty()) throw UsageError("PLAN.json is missing, or --merge FOLDER");
+  if (options.output.empty() && !options.dry_run) throw UsageError("-o FOLDER is missing");
+  run_plan(options, console);
+}
+
+}  // namespace
+
+void add_sweep_command(CLI::App& program, Work& chosen) {
+  auto* command = program.add_subcommand(
+      "sweep", "Heads, settings of variants and seeds of a plan file; can be stopped and goes on");
+  auto options = std::make_shared<SweepOptions>();
+  auto* plan = command
+                   ->add_option("PLAN", options->plan,
+                                "A .json file: sources, layers, heads, variants with lists of "
+                                "values, seeds")
+                   ->check(refuse_empty);
+  auto* output = command
+                     ->add_option("-o,--output", options->output,
+                                  "The folder of the results: results.jsonl and results.csv. "
+                                  "Items that are there already are not computed again; several "
+                                  "processes may work in it at once")
+                     ->type_name("FOLDER")
+                     ->check(refuse_empty);
+  command->add_flag("--dry-run", options->dry_run,
+                    "Check the plan, say how many items it has and show the first");
+  command
+      ->add_option("--shard", options->shard,
+                   "Only the I-th of N shares of the heads, I from 1 to N; into a file of its own")
+      ->type_name("I/N");
+  command->add_flag("--retry-failed", options->retry_failed, "Compute items again that failed");
+  command
+      ->add_option("--merge", options->merge,
+                   "Gather the results of all shards in this folder, and say what is missing")
+      ->type_name("FOLDER")
+      ->check(refuse_empty)
+      ->excludes(plan)
+      ->excludes(output);
+  command
+      ->add_option("--plot", options->plot,
+                   "Draw the results: a cost or a parameter against an error, as fovea pareto does")
+      ->type_name("X:Y");
+  command->add_option("--figure", options->figure, "The figure's file: .png, .svg or .pdf")
+      ->check(refuse_empty);
+  command->callback([&chosen, options] {
+    chosen = [options](const Console& console) { run_sweep(*options, console); };
+  });
+}
+
+}  // namespace fovea
