@@ -1,6 +1,7 @@
 // fovea render: writes the panels of variants and views as a figure.
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 #include <utility>
 
 #include "cli/commands.h"
@@ -8,10 +9,12 @@
 #include "cli/options.h"
 #include "cli/painting.h"
 #include "cli/panel_grid.h"
+#include "cli/preset_list.h"
 #include "cli/report.h"
 #include "data/error.h"
 #include "drawing/colormap.h"
 #include "figure/figure.h"
+#include "figure/preset.h"
 #include "input/content_hash.h"
 #include "input/session_file.h"
 #include "io/atomic_file.h"
@@ -28,7 +31,9 @@ struct Options {
   BackendOptions backend;
   ParameterOptions parameters;
   std::vector<std::string> variants, views{"heatmap"};
-  std::string output, width = "3.5in", height, title;
+  std::string output, width = "3.5in", height, title, preset, font;
+  double font_size = 0;  // 0: of the preset
+  bool letters = false;
   int dpi = 300;
   bool estimate = false;
   ViewSettings settings;
@@ -100,20 +105,27 @@ void check(const Options& options) {
   require_writable(options.output);
 }
 
-FigureStyle style_of(const Options& options) {
+FigureStyle style_of(const Options& options, const CLI::App& command) {
   FigureStyle style;
   style.dpi = options.dpi;
-  style.width = points_of("--width", options.width, options.dpi);
+  const Preset* preset = preset_named(options.preset);
+  if (preset) put_into(style, *preset);
+  if (!preset || command.count("--width") > 0)
+    style.width = points_of("--width", options.width, options.dpi);
   if (!options.height.empty()) style.height = points_of("--height", options.height, options.dpi);
+  if (options.font_size > 0) style.font_size = options.font_size;
+  if (!options.font.empty()) style.font = installed_font(options.font);
+  style.letters = options.letters;
   style.settings = options.settings;
   return style;
 }
 
-/// No more pixels are computed than the figure can show.
-Index pixels_of_a_panel(const FigureStyle& style, std::size_t columns) {
+/// No more pixels are computed than the figure can show. Files of vectors are looked at enlarged.
+Index pixels_of_a_panel(const Options& options, const FigureStyle& style, std::size_t columns) {
+  const Index least = options.output.ends_with(".png") ? 64 : 512;
   const double across = style.width / points_per_inch * style.dpi /
                         static_cast<double>(std::max<std::size_t>(1, columns));
-  return std::clamp<Index>(static_cast<Index>(across), 64, 2048);
+  return std::clamp<Index>(static_cast<Index>(across), least, 2048);
 }
 
 /// The columns of the session, or of the command line's variants, with the --set values applied.
@@ -182,7 +194,7 @@ std::vector<std::vector<Panel>> panels_of(const Options& options, const Source& 
                         .held = held_problems(options, columns, source, problem.n()),
                         .viewport = options.session ? options.session->viewport : Viewport{},
                         .query = options.session ? options.session->pinned_query : std::nullopt,
-                        .max_pixels = pixels_of_a_panel(style, columns.size()),
+                        .max_pixels = pixels_of_a_panel(options, style, columns.size()),
                         .estimate = options.estimate},
                        run);
   figure.footer = head_text(options, source) + ", n = " + std::to_string(problem.n()) +
@@ -212,7 +224,7 @@ std::vector<std::vector<Panel>> panels_of_matrix(const Options& options, const S
     Panel panel = make_matrix_panel(*view_from(view), attention, options.settings,
                                     visible_tokens(seen.row_begin, seen.row_end, attention.rows()),
                                     visible_tokens(seen.col_begin, seen.col_end, attention.cols()),
-                                    pixels_of_a_panel(style, 1), *backend, run);
+                                    pixels_of_a_panel(options, style, 1), *backend, run);
     panel.title = source.name;
     rows.push_back({std::move(panel)});
   }
@@ -227,7 +239,7 @@ void run_render(Options options, const CLI::App& command, const Console& console
   options.settings.norm = *norm_from(options.norm);
   options.settings.error = *error_kind_from(options.error);
   Figure figure{.title = options.title,
-                .style = style_of(options),
+                .style = style_of(options, command),
                 .sequence = std::make_shared<const Sequence>(
                     sequence_of(source, options.heads.layer_in(source))),
                 .pinned_query = options.session ? options.session->pinned_query : std::nullopt};
@@ -244,6 +256,17 @@ void run_render(Options options, const CLI::App& command, const Console& console
   for (const auto& note : notes_of(source)) console.err << "note: " << note << '\n';
 }
 
+/// The name `list` ends the command line with the table of all, as --help does with its own.
+std::string check_preset(const std::string& name) {
+  if (name == "list") {
+    std::ostringstream out;
+    print_presets(out);
+    throw CLI::CallForVersion(out.str(), 0);
+  }
+  if (preset_named(name)) return {};
+  return "unknown preset '" + name + "'; expected list or one of " + preset_names();
+}
+
 void add_look(CLI::App& command, Options& options) {
   const std::string group = "How it looks";
   command.add_option("--width", options.width, "Width in in, cm, mm, pt or px")
@@ -258,6 +281,24 @@ void add_look(CLI::App& command, Options& options) {
       ->check(CLI::Range(10, 2400))
       ->capture_default_str()
       ->group(group);
+  command
+      .add_option("--preset", options.preset,
+                  "Width and letters of a venue, such as neurips or icml; list shows them all")
+      ->check(check_preset)
+      ->type_name("NAME")
+      ->group(group);
+  command.add_option("--font", options.font, "A font that is installed (default: DejaVu Sans)")
+      ->check(refuse_empty)
+      ->type_name("NAME")
+      ->group(group);
+  command
+      .add_option("--font-size", options.font_size,
+                  "Points of titles as printed; with a preset the other letters are smaller "
+                  "(default: 7, or of the preset)")
+      ->check(CLI::Range(3.0, 96.0))
+      ->type_name("PT")
+      ->group(group);
+  command.add_flag("--letters", options.letters, "(a), (b), ... at the panels")->group(group);
   command.add_option("--title", options.title, "A line above everything")->group(group);
   command.add_option("--colormap", options.settings.colormap, "Colour map of the weights")
       ->check(CLI::IsMember(colormap_ids()))
