@@ -1,6 +1,7 @@
 // fovea pareto: error against cost of every setting of variants that is worth trying.
 #include <algorithm>
 
+#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/exploration.h"
 #include "cli/painting.h"
@@ -213,7 +214,9 @@ void run_pareto(ParetoOptions options, const Console& console) {
     std::erase_if(outcome.settings, [](const SettingSpread& s) { return s.variant->reference; });
   if (!options.output.empty()) {
     const Painting painting;
-    write_figure(options.output, figure_of(outcome));
+    Figure figure = figure_of(outcome);
+    figure.recipe.command = command_line(console.words, options.output);
+    write_figure(options.output, figure);
   }
   if (options.json)
     print(console.out, pareto_json(outcome));

@@ -221,7 +221,8 @@ class Layouter {
   /// With the letter of the panel, where panels have one. A title is not repeated below itself.
   std::string title_of(std::size_t r, std::size_t c) const {
     const bool above = r > 0 && c < figure_.rows[r - 1].size();
-    std::string title = above && panel(r - 1, c).title == panel(r, c).title ? "" : panel(r, c).title;
+    std::string title =
+        above && panel(r - 1, c).title == panel(r, c).title ? "" : panel(r, c).title;
     if (!figure_.style.letters) return title;
     std::size_t before = c;  // panels
     for (std::size_t other = 0; other < r; ++other) before += figure_.rows[other].size();

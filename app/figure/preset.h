@@ -10,11 +10,11 @@
 namespace fovea {
 
 struct Preset {
-  std::string id;     // "icml-full"
-  std::string where;  // "ICML, both columns"
-  double width;       // inches
-  double font_size;   // points: titles of panels
-  double smaller;     // points by which all other letters are smaller
+  std::string id;                     // "icml-full"
+  std::string where;                  // "ICML, both columns"
+  double width;                       // inches
+  double font_size;                   // points: titles of panels
+  double smaller;                     // points by which all other letters are smaller
   std::optional<double> height = {};  // inches; default: what the panels need
 };
 

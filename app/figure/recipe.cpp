@@ -20,8 +20,7 @@ std::uint32_t crc_of(const QByteArray& bytes) {
     std::array<std::uint32_t, 256> t{};
     for (std::uint32_t n = 0; n < 256; ++n) {
       t[n] = n;
-      for (int bit = 0; bit < 8; ++bit)
-        t[n] = t[n] & 1 ? 0xEDB88320u ^ (t[n] >> 1) : t[n] >> 1;
+      for (int bit = 0; bit < 8; ++bit) t[n] = t[n] & 1 ? 0xEDB88320u ^ (t[n] >> 1) : t[n] >> 1;
     }
     return t;
   }();

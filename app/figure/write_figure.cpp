@@ -115,8 +115,8 @@ void put_date(QByteArray& pdf) {
   if (begin < 0 || end <= begin) return;
   bool is_set = false;
   const qint64 seconds = qEnvironmentVariable("SOURCE_DATE_EPOCH").toLongLong(&is_set);
-  const QString date =
-      QDateTime::fromSecsSinceEpoch(seconds, Qt::UTC).toString("'/CreationDate (D:'yyyyMMddHHmmss'Z)'");
+  const QString date = QDateTime::fromSecsSinceEpoch(seconds, Qt::UTC)
+                           .toString("'/CreationDate (D:'yyyyMMddHHmmss'Z)'");
   overwrite(pdf, begin, end, is_set ? date.toLatin1() : QByteArray());
 }
 
