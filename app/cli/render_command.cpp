@@ -14,6 +14,7 @@
 #include "input/content_hash.h"
 #include "input/session_file.h"
 #include "io/atomic_file.h"
+#include "report/panel_numbers.h"
 #include "session/held_head.h"
 
 namespace fovea {
@@ -52,6 +53,7 @@ void check(const RenderOptions& options) {
           "timing");
   check_estimate(options);
   require_writable(options.output);
+  if (!options.data.empty()) check_numbers_name(options.data, options.views.size());
 }
 
 /// No more pixels are computed than the figure can show. Files of vectors are looked at enlarged.
@@ -108,6 +110,8 @@ std::vector<std::vector<Panel>> panels_of(const RenderOptions& options, const So
   const auto backend = options.backend.make();
   const std::vector<Column> columns = columns_of(options, problem);
   session = session_of(options, source, columns, problem.n());
+  if (!options.data.empty())
+    check_numbers_name(options.data, columns.size() * options.views.size());
   const PanelGrid grid({.problem = problem,
                         .source = source,
                         .layer = options.heads.layer_in(source),
@@ -190,6 +194,12 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
   run.check();
   if (!options.no_session) figure.recipe = recipe_of(session, console, options.output);
   write_figure(options.output, figure);
+  if (!options.data.empty()) {
+    write_numbers(options.data, figure.rows);
+    if (options.data.ends_with(".npy"))
+      console.err << "note: " << options.data << ": " << words_of_numbers(figure.rows[0][0])
+                  << '\n';
+  }
   for (const auto& note : notes_of(source)) console.err << "note: " << note << '\n';
 }
 
@@ -219,6 +229,12 @@ void add_render_command(CLI::App& program, Work& chosen) {
       "--estimate", options->estimate,
       "For heads longer than 8192 tokens: estimate heatmaps and error maps from a few "
       "token rows of each pixel row, and label them so");
+  command
+      ->add_option("--data", options->data,
+                   "Write the numbers of the panels, too: of one panel as .csv or .npy, of several "
+                   "as .json or into a directory")
+      ->check(refuse_empty)
+      ->type_name("FILE");
   add_look(*command, *options);
   options->parameters.add_to(*command);
   options->heads.add_to(*command, "0", false);

@@ -17,6 +17,7 @@ struct RenderOptions {
   BackendOptions backend;
   ParameterOptions parameters;
   std::vector<std::string> variants, views{"heatmap"};
+  std::string data;  // where the numbers of the panels go; empty: nowhere
   std::string output, width = "3.5in", height, title, preset, font;
   double font_size = 0;  // 0: of the preset
   bool letters = false, no_session = false;

@@ -15,6 +15,7 @@
 #include "report/settings_csv.h"
 #include "study/background.h"
 #include "sweep/sweep.h"
+#include "window/dialogs/export_dialog.h"
 #include "window/dialogs/heads_page.h"
 #include "window/dialogs/measuring_footer.h"
 #include "window/dialogs/pareto_page.h"

@@ -9,6 +9,7 @@
 #include <QSettings>
 
 #include "study/background.h"
+#include "window/dialogs/export_dialog.h"
 #include "window/dialogs/measuring_footer.h"
 #include "window/dialogs/questions.h"
 #include "window/dialogs/sweep_plot.h"
