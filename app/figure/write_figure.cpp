@@ -2,6 +2,7 @@
 #include <QBuffer>
 #include <QDateTime>
 #include <QFileInfo>
+#include <QHashFunctions>
 #include <QImage>
 #include <QPageLayout>
 #include <QPainter>
@@ -120,8 +121,15 @@ void put_date(QByteArray& pdf) {
   overwrite(pdf, begin, end, is_set ? date.toLatin1() : QByteArray());
 }
 
+/// Qt writes fonts in the order of a hash table: the same one every time.
+struct SameHashes {
+  SameHashes() { QHashSeed::setDeterministicGlobalSeed(); }
+  ~SameHashes() { QHashSeed::resetRandomGlobalSeed(); }
+};
+
 void draw_pdf(QBuffer& out, const Page& page) {
   constexpr int resolution = 1200;
+  const SameHashes hashes;
   QPdfWriter writer(&out);
   writer.setTitle(page.title);
   writer.setCreator("Fovea");
