@@ -7,7 +7,7 @@ build_packages=(
   libeigen3-dev libimgui-dev libfreetype-dev libstb-dev nlohmann-json3-dev libcli11-dev libzip-dev
 )
 run_packages=(libgl1-mesa-dri qt6-image-formats-plugins fonts-dejavu-core)
-test_packages=(doctest-dev xvfb xauth poppler-utils clang-format clang-tidy)
+test_packages=(doctest-dev xvfb xauth poppler-utils clang-format clang-tidy python3-numpy)
 
 missing_packages() {
   local package

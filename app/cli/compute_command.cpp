@@ -109,6 +109,24 @@ std::string overflow_note(const Output& output) {
                         ": q.k or v exceeds the range of fp32";
 }
 
+/// Largest |Z - z| over the largest |z|, z being the output that the file holds; rows without a key
+/// aside, where models leave anything.
+std::optional<double> from_own_output(const Output& ours, const Layer& layer, Index head) {
+  if (!layer.output.present()) return {};
+  const Matrix own = layer.output.read(head);
+  double apart = 0, largest = 0;
+  for (Index i = 0; i < own.rows(); ++i) {
+    if (!ours.lse.empty() && std::isinf(ours.lse[static_cast<std::size_t>(i)])) continue;
+    for (Index c = 0; c < own.cols(); ++c) {
+      const double here =
+          std::abs(static_cast<double>(own(i, c)) - static_cast<double>(ours.z(i, c)));
+      apart = here <= apart ? apart : here;  // a NaN stays
+      largest = std::max(largest, std::abs(static_cast<double>(own(i, c))));
+    }
+  }
+  return largest > 0 ? apart / largest : apart;
+}
+
 HeadReport compute_head(const ComputeOptions& options, const Source& source, Index head,
                         const Backend& backend, OutTensors& tensors, Run& run) {
   const Problem problem = options.heads.problem(source, head);
@@ -120,6 +138,9 @@ HeadReport compute_head(const ComputeOptions& options, const Source& source, Ind
                     .notes = computation.op->plan().notes};
   if (const auto note = overflow_note(computation.output); !note.empty())
     report.notes.push_back(note);
+  report.from_own_output = from_own_output(
+      computation.output, source.layers[static_cast<std::size_t>(options.heads.layer_in(source))],
+      head);
   if (!options.output.empty()) tensors.add(computation, run);
   std::optional<Computation> exact;
   if (!options.no_metrics) {

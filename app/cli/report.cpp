@@ -154,6 +154,16 @@ Document timings_json(const ComputeReport& report) {
   return out;
 }
 
+/// How far Z is from what the file says that the model computed, in the worst head.
+std::string own_output_text(const ComputeReport& report) {
+  std::optional<double> worst;
+  for (const HeadReport& head : report.heads)
+    if (head.from_own_output && !(worst && *worst >= *head.from_own_output))
+      worst = head.from_own_output;
+  if (!worst) return "";
+  return "its own output differs by at most " + format_number(*worst) + " of its largest entry";
+}
+
 }  // namespace
 
 std::vector<std::string> notes_of(const Source& source, Index layer) {
@@ -192,6 +202,7 @@ Document to_json(const ComputeReport& report) {
   for (const auto& head : report.heads) {
     Document one{{"head", head.head}};
     if (head.metrics) one.update(metrics_json(*head.metrics, head.diagnostics));
+    if (head.from_own_output) one["from_own_output"] = number_json(*head.from_own_output);
     metrics.push_back(std::move(one));
   }
   out["metrics"] = std::move(metrics);
@@ -214,6 +225,8 @@ void print(std::ostream& out, const ComputeReport& report) {
   print_facts(out, {{"cost", format_count(cost.multiply_adds) + " multiply-adds, " +
                                  format_plain(cost.ratio_to_exact()) + " of exact; " +
                                  format_bytes(cost.bytes) + " beside Q, K, V, Z"}});
+  if (const std::string text = own_output_text(report); !text.empty())
+    print_facts(out, {{"model", text}});
   out << (report.heads.size() > 1 ? "\nTime of a head (median)\n" : "\nTime\n");
   print_timing(out, report);
   print_comparison(out, report);

@@ -138,7 +138,7 @@ std::string conditions_text(const Problem& problem) {
   if (!problem.rule) return text;
   if (problem.rule->soft_cap > 0) text += ", soft cap " + format_plain(problem.rule->soft_cap);
   if (problem.rule->has_bias()) text += ", biases";
-  if (problem.rule->sink) text += ", sink " + format_plain(*problem.rule->sink);
+  if (problem.rule->sink) text += ", sink";
   return text;
 }
 

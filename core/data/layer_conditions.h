@@ -26,7 +26,7 @@ struct LayerConditions {
   std::string text() const;
 };
 
-/// The same of a head, as it is computed: ", sliding window 4096, soft cap 50, documents".
+/// The same of a head, as it is computed: ", sliding window 4096, soft cap 50, sink".
 std::string conditions_text(const Problem& problem);
 
 /// Gives the head its mask and its rule; window and soft cap are set by the caller. `where` names

@@ -6,6 +6,20 @@
 
 namespace fovea {
 
+LogitRule LogitRule::prefix(Index all_queries, Index all_keys, Index queries, Index keys) const {
+  LogitRule out{.soft_cap = soft_cap, .by_distance = {}, .by_key = {}, .bias = {}, .sink = sink};
+  if (!by_distance.empty()) {
+    const auto first = by_distance.begin() + (all_keys - keys);
+    out.by_distance.assign(first, by_distance.end() - (all_queries - queries));
+  }
+  if (!by_key.empty()) out.by_key.assign(by_key.begin(), by_key.begin() + keys);
+  if (!bias.empty()) {
+    out.bias = Matrix(keys, queries);
+    for (Index j = 0; j < keys; ++j) std::copy_n(bias.row(j), queries, out.bias.row(j));
+  }
+  return out;
+}
+
 double LogitRule::capped(double logit) const {
   return soft_cap > 0 ? soft_cap * std::tanh(logit / soft_cap) : logit;
 }

@@ -23,6 +23,9 @@ struct LogitRule {
   bool has_bias() const { return !by_distance.empty() || !by_key.empty() || !bias.empty(); }
   bool empty() const { return soft_cap == 0 && !has_bias() && !sink; }
 
+  /// Of the first `queries` and `keys` of a head that has `all_queries` and `all_keys`.
+  LogitRule prefix(Index all_queries, Index all_keys, Index queries, Index keys) const;
+
   double capped(double logit) const;
   /// log2 of the sum of a row with the sink, from log2 of it without; -inf: a row without keys.
   double with_sink(double log2_sum) const;

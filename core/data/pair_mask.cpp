@@ -73,6 +73,20 @@ PairMask::PairMask(std::vector<std::int32_t> query_document, std::vector<std::in
     if (document == padding) document = documents;
 }
 
+PairMask PairMask::prefix(Index queries, Index keys) const {
+  const auto first = [](const std::vector<std::int32_t>& list, Index count) {
+    return list.empty() ? list : std::vector(list.begin(), list.begin() + count);
+  };
+  BitMatrix pairs;
+  if (has_pairs()) {
+    pairs = BitMatrix(queries, keys);
+    for (Index i = 0; i < queries; ++i)
+      for (Index j = 0; j < keys; ++j)
+        if (pairs_(i, j)) pairs.set(i, j);
+  }
+  return {first(query_document_, queries), first(key_document_, keys), std::move(pairs)};
+}
+
 Index PairMask::count(Index i, IndexRange keys) const {
   if (keys.size() <= 0) return 0;
   if (!has_documents()) return has_pairs() ? pairs_.count(i, keys) : keys.size();

@@ -68,6 +68,8 @@ class PairMask {
       return false;
     return pairs_.empty() || pairs_(i, j);
   }
+  /// Of the first queries and keys.
+  PairMask prefix(Index queries, Index keys) const;
   /// Keys of `keys` that query i may attend.
   Index count(Index i, IndexRange keys) const;
   /// The first run of consecutive keys of `keys` that query i may attend; empty: there is none.

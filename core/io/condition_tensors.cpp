@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <initializer_list>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -13,7 +13,25 @@
 namespace fovea {
 namespace {
 
-using Names = std::initializer_list<std::string_view>;
+constexpr std::string_view masks[] = {"mask", "attention_mask", "attn_mask"};
+constexpr std::string_view biases[] = {"bias", "position_bias", "attention_bias"};
+constexpr std::string_view slopes_names[] = {"alibi", "alibi_slopes"};
+constexpr std::string_view sinks_names[] = {"sinks", "s_aux"};
+constexpr std::string_view segments_names[] = {"segments", "segment_ids"};
+constexpr std::string_view cumulative[] = {"cu_seqlens"};
+constexpr std::string_view outputs[] = {"z", "attn_output"};
+
+using Names = std::span<const std::string_view>;
+constexpr Names all_names[] = {masks,          biases,     slopes_names, sinks_names,
+                               segments_names, cumulative, outputs};
+
+constexpr std::string_view separators = "./:_-";
+
+std::string lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
 
 /// Reads the tensors of one layer.
 class ConditionReader {
@@ -23,9 +41,9 @@ class ConditionReader {
 
   void read() {
     LayerConditions& out = layer_.conditions;
-    if (const auto* mask = find({"mask", "attention_mask", "attn_mask"}))
+    if (const auto* mask = find(masks))
       (mask->type && is_float(*mask->type) ? out.bias : out.mask) = pairs(*mask);
-    if (const auto* bias = find({"bias", "position_bias", "attention_bias"})) {
+    if (const auto* bias = find(biases)) {
       if (out.bias.present())
         throw InputError(file_.path, fovea::quoted(bias->name) +
                                          " beside a mask of a floating type, which is a bias too; "
@@ -33,11 +51,11 @@ class ConditionReader {
       require_float(file_, *bias);
       out.bias = pairs(*bias);
     }
-    if (const auto* slopes = find({"alibi", "alibi_slopes"})) out.alibi = of_heads(*slopes);
-    if (const auto* sinks = find({"sinks", "s_aux"})) out.sinks = of_heads(*sinks);
-    if (const auto* segments = find({"segments", "segment_ids"})) read_segments(*segments);
-    if (const auto* ends = find({"cu_seqlens"})) read_cumulative(*ends);
-    if (const auto* z = find({"z", "attn_output"})) read_output(*z);
+    if (const auto* slopes = find(slopes_names)) out.alibi = of_heads(*slopes);
+    if (const auto* sinks = find(sinks_names)) out.sinks = of_heads(*sinks);
+    if (const auto* segments = find(segments_names)) read_segments(*segments);
+    if (const auto* ends = find(cumulative)) read_cumulative(*ends);
+    if (const auto* z = find(outputs)) read_output(*z);
   }
 
  private:
@@ -54,14 +72,12 @@ class ConditionReader {
 
   static bool is_named(const std::string& found, const std::string& prefix, std::string_view name) {
     if (!found.starts_with(prefix)) return false;
-    std::string_view rest = std::string_view(found).substr(prefix.size());
+    std::string rest = found.substr(prefix.size());
     if (!prefix.empty()) {
-      if (rest.empty() || std::string_view("./:_-").find(rest[0]) == std::string_view::npos)
-        return false;
-      rest.remove_prefix(1);
+      if (rest.empty() || separators.find(rest[0]) == std::string_view::npos) return false;
+      rest.erase(0, 1);
     }
-    return std::ranges::equal(rest, name, {},
-                              [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return lower_case(rest) == name;
   }
 
   [[noreturn]] void refuse(const NamedTensor& tensor, const std::string& expected) const {
@@ -204,6 +220,17 @@ class ConditionReader {
 };
 
 }  // namespace
+
+bool may_be_condition(const std::string& name) {
+  const std::string lower = lower_case(name);
+  for (const Names names : all_names)
+    for (const std::string_view word : names)
+      if (lower == word ||
+          (lower.size() > word.size() && lower.ends_with(word) &&
+           separators.find(lower[lower.size() - word.size() - 1]) != std::string_view::npos))
+        return true;
+  return false;
+}
 
 void add_condition_tensors(const TensorFile& file, const LayerPlace& place, Layer& layer) {
   ConditionReader(file, place, layer).read();

@@ -15,6 +15,9 @@ struct LayerPlace {
   Index batches = 1, batch = 0;
 };
 
+/// Whether a tensor of this name may be one, after a prefix or without.
+bool may_be_condition(const std::string& name);
+
 /// Adds to a layer that has its q, k and v what the file holds for it:
 ///   mask, attention_mask   [n], [n, n] or [H, n, n]: 0 or false where a pair does not count
 ///   bias, position_bias    the same shapes, added to the logits; a mask of a floating type is one

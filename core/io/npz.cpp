@@ -9,6 +9,7 @@
 
 #include "data/error.h"
 #include "data/memory.h"
+#include "io/condition_tensors.h"
 #include "io/file_bytes.h"
 #include "io/npy.h"
 
@@ -76,7 +77,7 @@ class Member {
   std::unique_ptr<zip_file_t, Close> file_;
 };
 
-NamedTensor read_array(Member& member, bool as_bfloat16) {
+NamedTensor read_array(Member& member, const std::string& name, bool as_bfloat16) {
   std::vector<std::byte> header(std::min(npy_preamble, member.left()));
   member.read(header);
   const std::size_t begin = npy_header_bytes(member.where(), header);
@@ -89,7 +90,9 @@ NamedTensor read_array(Member& member, bool as_bfloat16) {
   NpyHeader parsed = parse_npy_header(member.where(), header, as_bfloat16);
   check_npy_size(member.where(), parsed, member.left());
   NamedTensor tensor = std::move(parsed.tensor);
-  if (!tensor.type) return tensor;  // only listed: its data cannot be used
+  tensor.name = name;
+  // Others are only listed: their data cannot be used.
+  if (!tensor.type || (!is_float(*tensor.type) && !may_be_condition(name))) return tensor;
   const std::size_t bytes = member.left();
   const auto data = allocate_bytes(bytes, member.where());
   member.read({data.get(), bytes});
@@ -120,9 +123,7 @@ TensorFile read_npz(const std::string& path, bool as_bfloat16) {
     if (!names.insert(name).second)
       throw InputError(path, fovea::quoted(name) + " occurs twice; expected once");
     Member member(archive.get(), index, path + ", " + fovea::quoted(name), status.size);
-    NamedTensor tensor = read_array(member, as_bfloat16);
-    tensor.name = name.substr(0, name.size() - 4);
-    out.tensors.push_back(std::move(tensor));
+    out.tensors.push_back(read_array(member, name.substr(0, name.size() - 4), as_bfloat16));
   }
   return out;
 }

@@ -193,8 +193,7 @@ void SourceReader::check_layer(const Layer& layer, const std::vector<Reading>& r
 /// layer is left out with a note where others remain.
 bool SourceReader::is_rectangular(const Reading& q, const Reading& k) {
   if (q('n').size == k('n').size) return false;
-  rectangular_ = fovea::quoted(q.tensor->name) + " has " + std::to_string(q('n').size) +
-                 " queries and " + std::to_string(k('n').size) + " keys";
+  rectangular_ = q.text() + ", " + k.text();
   return true;
 }
 
@@ -249,7 +248,7 @@ Source SourceReader::read() {
     }
   }
   if (source_.layers.empty())
-    throw InputError(file_.path, rectangular_ + "; expected as many keys as queries");
+    throw InputError(file_.path, "read " + rectangular_ + "; expected the same n");
   apply_metadata(source_);
   return std::move(source_);
 }

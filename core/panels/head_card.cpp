@@ -55,7 +55,8 @@ HeadCard make_head_card(const Source& source, const HeadChoice& head, const Colu
   card.picture = whole ? op->tile({0, n}, {0, n}, {Pool::Kind::max, side, side}, run)
                        : sampled_picture(*op, n, side, run);
   read_rows(*op, n, card, run);
-  if (n <= card_error_limit && !is_reference(column.variant)) {
+  const bool has_form = find_variant(column.variant).refusal(problem).empty();
+  if (n <= card_error_limit && !is_reference(column.variant) && has_form) {
     const Computation approximate = compute(problem, request_of(column), backend, run);
     card.error = output_rel_fro(approximate.output.z, op->apply(problem.v, run).z);
   }

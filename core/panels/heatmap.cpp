@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "analysis/support.h"
 #include "panels/panels.h"
 
 namespace fovea::panels {
@@ -39,6 +40,14 @@ std::vector<float> row_maxima(const MapPyramid& map, MapView view) {
   return maxima;
 }
 
+bool admits_any(const Plan& plan, IndexRange queries, IndexRange keys) {
+  if (pairs_in_band(queries, keys, plan.band()) == 0) return false;
+  if (!plan.mask) return true;
+  for (Index i = queries.begin; i < queries.end; ++i)
+    if (admissible_keys(plan, i, keys) > 0) return true;
+  return false;
+}
+
 /// Where entries may be negative, colours are centred on 0.
 Raster coloured_by_sign(Raster raster, const Plan& plan) {
   if (!may_be_negative(plan)) return raster;
@@ -62,10 +71,10 @@ Raster weight_raster(Matrix pixels, const std::vector<float>& maxima, const Matr
     for (Index c = 0; c < pixels.cols(); ++c)
       if (const float top = maxima[static_cast<std::size_t>(r)]; top > 0) pixels(r, c) /= top;
   if (!maxima.empty()) raster.quantity = "P / largest of its row";
-  if (frame.causal)
+  if (frame.plan && (frame.plan->mask || !frame.plan->band().everything()))
     for (Index r = 0; r < pixels.rows(); ++r)
       for (Index c = 0; c < pixels.cols(); ++c)
-        if (grid.col_tokens(c).begin > grid.row_tokens(r).end - 1) pixels(r, c) = masked;
+        if (!admits_any(*frame.plan, grid.row_tokens(r), grid.col_tokens(c))) pixels(r, c) = masked;
   raster.values = std::move(pixels);
   set_range(raster);
   if (!maxima.empty()) raster.low = 0, raster.high = 1;
@@ -76,7 +85,7 @@ Body heatmap(const PanelInputs& in, std::string& caption, Run& run) {
   const Grid grid = grid_of(in);
   const Pool pool = grid.pool(in.settings.pool);
   const bool by_row = in.settings.norm == Norm::row_max;
-  const MatrixFrame frame{grid, in.settings, in.computation.op->plan().causal};
+  const MatrixFrame frame{grid, in.settings, &in.computation.op->plan()};
   if (in.map) {
     Raster known;
     take_picture(*in.map, in, known, caption);

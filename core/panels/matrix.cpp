@@ -67,7 +67,7 @@ Panel make_matrix_panel(View view, MatrixView attention, const ViewSettings& set
     return panel;
   }
   const panels::MatrixFrame frame{Grid(rows, cols, std::max<Index>(1, max_pixels)), settings,
-                                  false};
+                                  nullptr};
   if (view == View::heatmap)
     panel.body = matrix_heatmap(attention, frame, run);
   else if (view == View::rank)

@@ -131,6 +131,9 @@ Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
   if (view == View::heatmap || view == View::mask || view == View::cost)
     for (const std::string& note : in.computation.op->plan().notes)
       panels::add(panel.caption, note);
+  const auto& rule = in.computation.op->problem().rule;
+  if (rule && rule->sink && view == View::heatmap)
+    panels::add(panel.caption, "rows sum to less than 1: a sink takes the rest");
   if (in.metrics) add_row_errors(panel, in.metrics->token_error);
   return panel;
 }

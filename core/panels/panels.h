@@ -82,11 +82,11 @@ MapPixels error_map(std::shared_ptr<const Operator> approximate,
 struct MatrixFrame {
   Grid grid;
   const ViewSettings& settings;
-  bool causal;
+  const Plan* plan;  // whose head admits some pairs only; null: it admits all
 };
 
-/// A heatmap raster of non-negative weights whose pixels are already pooled: masks what a causal
-/// mask excludes, divides by the largest of each row where asked, and finds the range.
+/// A heatmap raster of non-negative weights whose pixels are already pooled: masks pixels of which
+/// the head admits no pair, divides by the largest of each row where asked, and finds the range.
 Raster weight_raster(Matrix pixels, const std::vector<float>& row_maxima, const MatrixFrame& frame);
 
 /// The part of the diagonal that a rank map covers: the whole matrix where that is possible, else

@@ -45,14 +45,16 @@ namespace {
 // Every field is bound by name: a new one must be given a value here, or this does not compile.
 Session unlike_any_default() {
   Session session;
-  auto& [source, patch, layer, head, causal, scale, columns, views, settings, viewport, pinned,
-         span_choice, spans] = session;
+  auto& [source, patch, layer, head, causal, scale, window, soft_cap, columns, views, settings,
+         viewport, pinned, span_choice, spans] = session;
   source = "synthetic:gaussian?n=64&d=8&heads=3";
   patch = 5;
   layer = 2;
   head = 1;
   causal = true;
   scale = 0.3;
+  window = 12;
+  soft_cap = 30.5;
   for (const Variant& variant : variants()) {
     Column column{.variant = variant.id, .values = defaults(variant.schema), .seed = 1};
     column.seed += columns.size();

@@ -86,5 +86,5 @@ TEST_CASE("biases that depend on the distance take no n x n numbers") {
   const Problem problem = problem_of(source, {});
   REQUIRE(problem.rule);
   CHECK(problem.rule->bias.empty());
-  CHECK(problem.rule->by_distance.size() == 25);  // of 13 tokens
+  CHECK(problem.rule->by_distance.size() == 13);  // of 7 tokens
 }

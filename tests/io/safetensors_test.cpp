@@ -37,7 +37,7 @@ TEST_CASE("safetensors: tensors, metadata and padding are read") {
       CHECK(tensor.strides == std::vector<Index>{4, 4});
       CHECK(data_of(tensor, 8) == data.substr(0, 8));
     } else if (tensor.name == "i") {
-      CHECK(!tensor.type);
+      CHECK(tensor.type == ElementType::i32);
       CHECK(tensor.dtype == "I32");
     } else if (tensor.name == "s") {
       CHECK(tensor.shape.empty());

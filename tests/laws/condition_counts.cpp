@@ -9,6 +9,7 @@
 #include "data/error.h"
 #include "laws/conditions.h"
 #include "laws/formulas.h"
+#include "sweep/sweep.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -66,5 +67,27 @@ TEST_CASE("a variant without a form for a condition says which and why") {
       CHECK(why.ends_with(": " + variant.why_not_all));
       CHECK_THROWS_AS(make_plan(*backends().front(), problem, variant.id, {}), const UsageError&);
     }
+  }
+}
+
+TEST_CASE("a prefix of a head has the conditions of its first tokens") {
+  for (const ConditionCase& condition : condition_cases()) {
+    CAPTURE(condition.name);
+    Problem whole = make_data(Data::gaussian, 41, 4, 3, true);
+    condition.apply(whole);
+    const Problem first = prefix_of(whole, 23);
+    bool same = true;
+    double apart = 0;
+    for (Index i = 0; i < 23; ++i)
+      for (Index j = 0; j < 23; ++j) {
+        same &= first.admits(i, j) == whole.admits(i, j);
+        apart = std::max(apart, std::abs(first.logit(i, j) - whole.logit(i, j)));
+      }
+    CHECK(same);
+    CHECK(apart == 0);
+    const Instance a = make_instance(*backends().front(), whole, "exact", {}),
+                   b = make_instance(*backends().front(), first, "exact", {});
+    // The mask is causal: later tokens have no say in the first rows.
+    CHECK(distance(b.all(), a.all(), 23, 23) <= 2 * floor_of(a));
   }
 }

@@ -91,6 +91,12 @@ class Conditions(unittest.TestCase):
         self.assertFalse(found.causal)
         self.assertEqual(found.bias[0, 1], -100)
 
+    def test_a_large_bias_is_no_mask(self):
+        values = self.np.arange(36, dtype="f4").reshape(6, 6) * -1000
+        found = self.see(None, values)
+        self.assertIsNone(found.mask)
+        self.assertEqual(found.bias.min(), -35000)
+
     def test_alibi(self):
         slopes = self.np.array([0.5, 0.25], "f4")
         bias = slopes[:, None, None] * self.np.arange(6, dtype="f4")[None, None]

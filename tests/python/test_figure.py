@@ -15,7 +15,8 @@ output = words[words.index("-o") + 1]
 if "refuse" in words:
     print("fovea: heads.safetensors: refused", file=sys.stderr)
     sys.exit(3)
-content = {{"words": words, "begins": open(words[1], "rb").read(8).hex() if words[1].endswith("heads.safetensors") else ""}}
+given = words[1].endswith("heads.safetensors")
+content = {{"words": words, "begins": open(words[1], "rb").read(8).hex() if given else ""}}
 open(output, "w").write(json.dumps(content))
 print("note: a note", file=sys.stderr)
 """

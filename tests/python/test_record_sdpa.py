@@ -39,7 +39,8 @@ class Record(InFolder):
         return {name: list(array.shape) for name, array in content.arrays.items() if name.split(".")[-1] in last}
 
     def test_a_function(self):
-        content = self.record(lambda: (self.attend(self.q, self.k, self.v), self.attend(self.q, self.k, self.v, scale=2.0)))
+        content = self.record(lambda: (self.attend(self.q, self.k, self.v),
+                                       self.attend(self.q, self.k, self.v, scale=2.0)))
         self.assertEqual(self.recording.calls, ["attention", "attention.step1"])
         self.assertEqual(content.metadata["attention.step1.scale"], "2.0")
         self.assertTrue((content.arrays["attention.z"] == self.result[0][0].numpy()).all())
@@ -65,9 +66,9 @@ class Record(InFolder):
         random |= torch.eye(6, dtype=torch.bool)
         two = [x.expand(2, -1, -1, -1) for x in (self.q, self.k, self.v)]
         content = self.record(lambda: self.attend(*two, attn_mask=random))
-        self.assertEqual(self.shapes(content, "mask"), {"attention.batch0.mask": [4, 6, 6], "attention.batch1.mask": [4, 6, 6]})
+        self.assertEqual(list(self.shapes(content, "mask").values()), 2 * [[4, 6, 6]])
         content = self.record(lambda: self.attend(*two, attn_mask=random[:, :1]))
-        self.assertEqual(self.shapes(content, "mask"), {"attention.batch0.mask": [6, 6], "attention.batch1.mask": [6, 6]})
+        self.assertEqual(list(self.shapes(content, "mask").values()), 2 * [[6, 6]])
         keep = torch.tensor([True] * 4 + [False] * 2)
         content = self.record(lambda: self.attend(*two, attn_mask=keep.expand(2, 1, 1, 6)))
         self.assertEqual(self.shapes(content, "mask"), {"attention.batch0.mask": [6], "attention.batch1.mask": [6]})
@@ -75,6 +76,14 @@ class Record(InFolder):
         self.assertEqual(self.shapes(content, "mask", "bias"), {"attention.bias": [6, 6]})
         content = self.record(lambda: self.attend(self.q, self.k, self.v, attn_mask=torch.randn(4, 6, 6)))
         self.assertEqual(self.shapes(content, "mask", "bias"), {"attention.bias": [4, 6, 6]})
+
+    def test_some_heads_have_their_own_masks(self):
+        torch = self.torch
+        hidden = (torch.rand(4, 6, 6) < 0.3) & ~torch.eye(6, dtype=torch.bool)
+        mask = torch.randn(4, 6, 6).masked_fill(hidden, -torch.inf)
+        content = self.record(lambda: self.attend(self.q, self.k, self.v, attn_mask=mask), heads=[1, 3])
+        self.assertEqual(self.shapes(content, "mask", "bias"),
+                         {"attention.mask": [2, 6, 6], "attention.bias": [2, 6, 6]})
 
     def test_axes(self):
         for axes in (2, 3, 5):
@@ -119,6 +128,20 @@ class Record(InFolder):
         content = self.record(lambda: model(x, src_key_padding_mask=hidden))
         self.assertEqual(self.recording.calls, [f"layers.{i}.self_attn.batch{b}" for i in (0, 1) for b in (0, 1)])
         self.assertEqual(content.arrays["layers.1.self_attn.batch1.mask"].tolist(), [True] * 5 + [False] * 2)
+
+    def test_a_compiled_model_runs_uncompiled(self):
+        if not hasattr(self.torch.compiler, "set_stance"):
+            self.skipTest("this PyTorch cannot run compiled models uncompiled")
+        layer = self.torch.nn.TransformerEncoderLayer(16, 4, 16, batch_first=True)
+        layers = self.torch.nn.Sequential(layer, layer).eval()
+        model = self.torch.compile(layers, backend="eager")
+        x = self.torch.randn(1, 7, 16)
+        model(x)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            self.record(lambda: model(x))
+        self.assertEqual(self.recording.calls, ["0.self_attn", "0.self_attn.step1"])
+        self.assertEqual(self.fovea.read(self.path()).metadata["model"], "Sequential")
 
     def test_half_precision(self):
         for kind in (self.torch.bfloat16, self.torch.float16):

@@ -165,12 +165,21 @@ class Record(InFolder):
         self.assertEqual(sorted(self.parts(content, "q")), [
             "cross.layer0.q", "cross.layer0.step1.q", "decoder.layer0.q", "decoder.layer0.step1.q",
             "encoder.layer0.q"])
+        self.assertEqual(content.metadata["cross.layer0.step1.causal"], "false")
+        self.assertEqual(content.metadata["decoder.layer0.step1.causal"], "true")
 
     def test_bloom(self):
         model = self.model("BloomModel", vocab_size=40, hidden_size=32, n_layer=2, n_head=4)
         content = self.record(lambda: model(self.pair, attention_mask=self.left))
         self.assertEqual(content.arrays["layer0.batch0.alibi"].tolist(), [0.25, 0.0625, 0.015625, 0.00390625])
         self.assertEqual(self.parts(content, "bias"), {})
+
+    def test_bloom_with_a_cache(self):
+        model = self.model("BloomForCausalLM", vocab_size=40, hidden_size=32, n_layer=1, n_head=4)
+        content = self.record(lambda: model.generate(self.pair, attention_mask=self.left, max_new_tokens=2,
+                                                     do_sample=False))
+        self.assertEqual(content.arrays["layer0.step1.batch0.k"].shape, (4, 10, 8))
+        self.assertEqual(content.arrays["layer0.step1.batch0.mask"].tolist(), [False] * 3 + [True] * 7)
 
     def test_falcon_with_alibi(self):
         model = self.model("FalconModel", vocab_size=40, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
@@ -199,9 +208,11 @@ class Record(InFolder):
     def test_layers_and_heads(self):
         model = self.llama()
         content = self.record(lambda: model(self.ids), layers=[1], heads=[0, 2])
-        self.assertEqual(self.parts(content, "q") | self.parts(content, "k"), {"layer1.q": [2, 9, 8], "layer1.k": [2, 9, 8]})
+        self.assertEqual(self.parts(content, "q"), {"layer1.q": [2, 9, 8]})
+        self.assertEqual(self.parts(content, "k"), {"layer1.k": [2, 9, 8]})
         content = self.record(lambda: model(self.ids), layers=["layers.0.self_attn"], heads=3)
-        self.assertEqual(self.parts(content, "q") | self.parts(content, "k"), {"layer0.q": [1, 9, 8], "layer0.k": [1, 9, 8]})
+        self.assertEqual(self.parts(content, "q"), {"layer0.q": [1, 9, 8]})
+        self.assertEqual(self.parts(content, "k"), {"layer0.k": [1, 9, 8]})
         whole = self.record(lambda: model(self.ids))
         content = self.record(lambda: model(self.ids), heads=[3, 0, 1])
         for at, head in enumerate([3, 0, 1]):
@@ -211,6 +222,17 @@ class Record(InFolder):
             self.record(lambda: model(self.ids), heads=[4])
         with self.assertRaisesRegex(self.fovea.FoveaError, "Seen were layer0, layer1"):
             self.record(lambda: model(self.ids), layers=[7])
+
+    def test_some_heads_have_their_own_conditions(self):
+        model = self.model("GptOssModel", **SMALL, num_key_value_heads=2, head_dim=8, num_local_experts=2,
+                           num_experts_per_tok=1)
+        for layer in model.layers:
+            layer.self_attn.sinks.normal_(1, 1)
+        content = self.record(lambda: model(self.ids), heads=[3, 1])
+        self.assertEqual(content.arrays["layer1.sinks"].tolist(), model.layers[1].self_attn.sinks[[3, 1]].tolist())
+        model = self.model("BloomModel", vocab_size=40, hidden_size=32, n_layer=2, n_head=4)
+        content = self.record(lambda: model(self.ids), heads=[2])
+        self.assertEqual(content.arrays["layer0.alibi"].tolist(), [0.015625])
 
     def test_without_outputs(self):
         content = self.record(lambda: self.llama()(self.ids), outputs=False)
@@ -238,7 +260,8 @@ class Record(InFolder):
                 pass
 
     def test_attention_that_is_missed_beside_another_is_warned_of(self):
-        seen, missed = self.llama(), self.model("GPTJModel", vocab_size=40, n_embd=32, n_layer=1, n_head=4, rotary_dim=4)
+        seen = self.llama()
+        missed = self.model("GPTJModel", vocab_size=40, n_embd=32, n_layer=1, n_head=4, rotary_dim=4)
         self.record(lambda: (seen(self.ids), missed(self.ids)), warns="^Left out: h.0.attn .GPTJAttention. computes")
 
     def test_implementations_that_cannot_be_seen_are_refused(self):
@@ -277,12 +300,13 @@ class Record(InFolder):
                            sliding_window=3, attn_logit_softcapping=2.0)
         oss = self.model("GptOssModel", **SMALL, num_key_value_heads=2, head_dim=8, num_local_experts=2,
                          num_experts_per_tok=1)
-        t5 = self.model("T5EncoderModel", "T5Config", vocab_size=40, d_model=32, d_kv=8, d_ff=32, num_layers=1, num_heads=4)
+        t5 = self.model("T5EncoderModel", "T5Config", vocab_size=40, d_model=32, d_kv=8, d_ff=32, num_layers=1,
+                        num_heads=4)
         bloom = self.model("BloomModel", vocab_size=40, hidden_size=32, n_layer=2, n_head=4)
         bert = self.model("BertModel")
         short = self.llama("eager").to(self.torch.bfloat16)
-        cases = [(gemma, "softcap"), (gemma, "causal"), (gemma, "window"), (oss, "sinks"), (t5, "bias"), (bloom, "alibi"),
-                 (bloom, "causal"), (bert, "mask"), (self.llama(), "causal"), (short, "causal")]
+        cases = [(gemma, "softcap"), (gemma, "causal"), (gemma, "window"), (oss, "sinks"), (t5, "bias"),
+                 (bloom, "alibi"), (bloom, "causal"), (bert, "mask"), (self.llama(), "causal"), (short, "causal")]
         for model, lost in cases:
             def losing(*arguments, **more):
                 found = recognised(*arguments, **more)

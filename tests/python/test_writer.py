@@ -43,7 +43,8 @@ class Writer(InFolder):
 
     def test_tensors_have_no_gaps_and_begin_at_multiples_of_their_size(self):
         with self.writer(self.path()) as file:
-            for name, kind, count in (("mask", "bool", 7), ("q", "f4", 3), ("h", "f2", 5), ("w", "f8", 2), ("b", "i1", 1)):
+            for name, kind, count in (("mask", "bool", 7), ("q", "f4", 3), ("h", "f2", 5), ("w", "f8", 2),
+                                      ("b", "i1", 1)):
                 file.add(name, self.numpy.ones(count, kind))
         length, header, body = header_of(self.path())
         self.assertEqual(length % 8, 0)
@@ -96,6 +97,14 @@ class Writer(InFolder):
                 file.add("q", self.numpy.zeros(4, "f4"))
             with self.assertRaisesRegex(FoveaError, "complex64"):
                 file.add("c", self.numpy.zeros(4, "c8"))
+
+    def test_paths_are_checked_first(self):
+        from fovea import FoveaError
+
+        with self.assertRaisesRegex(FoveaError, "is a directory"):
+            self.writer(self.folder)
+        with self.assertRaisesRegex(FoveaError, "does not exist"):
+            self.writer(self.folder / "none" / "run.safetensors")
 
     def test_damaged_files_are_refused(self):
         from fovea import FoveaError, read

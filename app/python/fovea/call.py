@@ -49,6 +49,11 @@ class Call:
         output = [self.heads, self.queries, int(self.v.shape[2])]
         if self.z is not None and list(self.z.shape) != output:
             raise FoveaError(f"z has the shape {list(self.z.shape)}; expected {output}")
+        pairs = [self.heads, self.queries, self.keys]
+        for name, array in (("mask", self.conditions.mask), ("bias", self.conditions.bias)):
+            if array is not None and list(array.shape) not in (pairs[2:], pairs[1:], pairs):
+                raise FoveaError(f"{name} has the shape {list(array.shape)}; expected {pairs[2:]}, {pairs[1:]} or "
+                                 f"{pairs}")
         for name, array, count in (("alibi", self.conditions.alibi, self.heads),
                                    ("sinks", self.conditions.sinks, self.heads),
                                    ("segments", self.conditions.segments, self.keys)):

@@ -47,7 +47,6 @@ def recognised(conditions: Conditions, nq: int, nk: int, heads: int, mask: Any =
     as ALiBi. `ends_causal` says that a single query which sees all keys belongs to causal attention.
     Raises FoveaError for a shape that does not fit.
     """
-    numpy = need("numpy", "Recording masks")
     result = replace(conditions)
     allow = None
     added = None

@@ -57,11 +57,15 @@ class ModuleStack:
         return self._running[-1] if self._running else None
 
     def _enter(self, module: Any, inputs: Any) -> None:
+        if hasattr(module, "_orig_mod"):
+            return  # the wrapper of a compiled module
         if not self._running:
             self.know(module)
         self._running.append(module)
 
     def _leave(self, module: Any, inputs: Any, output: Any) -> None:
+        if hasattr(module, "_orig_mod"):
+            return
         while self._running:
             if self._running.pop() is module:
                 return

@@ -1,6 +1,7 @@
 """Records the attention of whatever model runs in a block."""
 from __future__ import annotations
 
+import contextlib
 import os
 import warnings
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Union
@@ -12,7 +13,8 @@ from .conditions import Conditions, recognised
 from .errors import FoveaError, FoveaWarning, need
 from .labels import TokenLabels
 from .modules import ModuleStack
-from .names import Place, is_cross, place_of, tower_of
+from .names import Place
+from .places import Places
 from .registry import Registry
 from .sdpa import Observer, make_mode
 from .unseen import Unseen
@@ -55,17 +57,16 @@ class Recording(Observer):
         self._labels = TokenLabels(tokens, key_tokens)
         self._metadata: Dict[str, Dict[str, str]] = {}
         self._steps: Dict[str, int] = {}
-        self._owners: Dict[str, Any] = {}
         self._left_out: Set[str] = set()
         self._roots: List[str] = []
-        self._towers: Dict[int, List[str]] = {}
-        self._equal_names: Set[str] = set()  # that several modules of a model would have
         self._hooks: List[Any] = []
         self._inside = 0
         self._unseen = Unseen()
         self._stack = ModuleStack(self._new_root)
+        self._places = Places(self._stack)
         self._registry = Registry(self._registry_call)
         self._mode: Any = None
+        self._eager = contextlib.ExitStack()
         self._file: Optional[TensorWriter] = None
 
     # The block.
@@ -73,12 +74,15 @@ class Recording(Observer):
     def __enter__(self) -> "Recording":
         need("torch", "Recording a model")
         need("numpy", "Recording a model")
+        if self._file is not None:
+            raise FoveaError("a recording is for one block: call fovea.record again")
         self._mode = make_mode(self)
         self._file = TensorWriter(self.path)
         try:
+            self._run_compiled_models_eagerly()
             self._registry.start()
             if self._model is not None:
-                self._stack.know(self._model)
+                self._stack.know(getattr(self._model, "_orig_mod", self._model))
             self._stack.start()
             self._mode.__enter__()
         except BaseException:
@@ -107,7 +111,14 @@ class Recording(Observer):
         if misfit:
             _warn(misfit)
 
+    def _run_compiled_models_eagerly(self) -> None:
+        """Where PyTorch can: what was compiled could not be watched."""
+        compiler = need("torch.compiler", "Recording a model")
+        if hasattr(compiler, "set_stance"):
+            self._eager.enter_context(compiler.set_stance("force_eager"))
+
     def _stop(self) -> None:
+        self._eager.close()
         for hook in self._hooks:
             hook.remove()
         self._hooks = []
@@ -130,24 +141,11 @@ class Recording(Observer):
 
     def _new_root(self, root: Any) -> None:
         self._roots.append(type(root).__name__)
-        towers = {tower_of(path) for path, module in root.named_modules()
-                  if "Attention" in type(module).__name__ and tower_of(path)}
-        self._towers[id(root)] = sorted(towers)
-        self._find_equal_names(root)
+        self._places.know(root)
         self._registry.know(root)
         for module in root.modules():
             if bloom.is_bloom(module):
                 self._hooks += bloom.attach(module, self._bloom_call)
-
-    def _find_equal_names(self, root: Any) -> None:
-        """Layers in groups, such as layers.0.blocks.1, share numbers: their paths are their names."""
-        config = getattr(root, "config", None)
-        first: Dict[Any, str] = {}
-        for path, module in root.named_modules():
-            if "Attention" in type(module).__name__:
-                place = place_of(path, module, [root], config, self._towers[id(root)])
-                if first.setdefault((place.name, type(module)), path) != path:
-                    self._equal_names.add(place.name)
 
     # What the routes see.
 
@@ -172,7 +170,7 @@ class Recording(Observer):
         if q.ndim != 4:
             raise FoveaError(f"{type(module).__name__} has queries of the shape {list(q.shape)}; expected "
                              "[B, H, n, d]")
-        place = self._place(module)
+        place = self._places.of(module)
         queries, keys = int(q.shape[2]), int(k.shape[2])
         is_causal = given.get("is_causal")
         is_causal = getattr(module, "is_causal", kind == "sdpa") if is_causal is None else is_causal
@@ -188,7 +186,6 @@ class Recording(Observer):
                 c.causal = False
             c.softcap = given.get("softcap")
             sinks = given.get("s_aux")
-            sinks = getattr(module, "sinks", None) if sinks is None else sinks
             c.sinks = None if sinks is None else sinks.detach().float().reshape(-1).cpu().numpy()
         z = z.reshape(q.shape[0], queries, q.shape[1], v.shape[-1]).transpose(1, 2)
         self._batch(place, module, q, k, v, z, c, mask, bias, ends_causal=bool(is_causal) and place.role != "cross",
@@ -197,7 +194,7 @@ class Recording(Observer):
     def _bloom_call(self, module: Any, q: Any, k: Any, v: Any, mask: Any, alibi: Any, scale: float, z: Any) -> None:
         dropout = module.attention_dropout.p if module.training else 0.0
         c = Conditions(scale=scale, causal=False if mask is None else None)
-        self._batch(self._place(module), module, q, k, v, z.transpose(1, 2), c, mask, alibi, ends_causal=True,
+        self._batch(self._places.of(module), module, q, k, v, z.transpose(1, 2), c, mask, alibi, ends_causal=True,
                     dropout=dropout)
 
     def attention(self, q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: Optional[float], dropout: float,
@@ -220,7 +217,7 @@ class Recording(Observer):
         if causal and queries != keys:  # PyTorch lets query i see the first i + 1 keys
             mask = torch.ones(queries, keys, dtype=torch.bool).tril()
             c.causal = None
-        self._batch(self._place(module), module, four(q), four(k), four(v), four(z), c, mask, None, False, dropout,
+        self._batch(self._places.of(module), module, four(q), four(k), four(v), four(z), c, mask, None, False, dropout,
                     short_logits=False)
 
     def softmax(self, weights: Any) -> None:
@@ -232,29 +229,6 @@ class Recording(Observer):
         self._unseen.weights_asked(self._stack.path(self._stack.innermost))
 
     # What becomes of it.
-
-    def _place(self, module: Any) -> Place:
-        """Where the module is. Two modules have two names."""
-        place = self._find_place(module)
-        if place.name in self._equal_names and self._stack.path(module):
-            return place._replace(name=self._stack.path(module))
-        owner = self._owners.setdefault(place.name, module)
-        if owner is not module:
-            path = self._stack.path(module)
-            place = place._replace(name=path if path and path != place.name else f"{place.name}.other")
-        return place
-
-    def _find_place(self, module: Any) -> Place:
-        if module is None:
-            return Place("attention", None, "")
-        path, running = self._stack.path(module), self._stack.running
-        model = next((outer for outer in running if hasattr(getattr(outer, "config", None), "model_type")), None)
-        if model is None:
-            place = place_of(path, module, running, None, [])
-            role = "cross" if is_cross(path, module) else ""
-            return Place(path or type(module).__name__, place.layer, role)
-        towers = self._towers.get(id(running[0]), []) if running else []
-        return place_of(path, module, running, model.config, towers)
 
     def _wanted(self, place: Place, module: Any) -> bool:
         if self._layers is None or self._layers & {place.layer, place.name, self._stack.path(module)}:

@@ -30,6 +30,9 @@ class TensorWriter:
 
     def __init__(self, path: "str | os.PathLike[str]", room: int = ROOM) -> None:
         self.path = os.fspath(path)
+        if os.path.isdir(self.path) or not os.path.isdir(os.path.dirname(self.path) or "."):
+            wrong = "is a directory" if os.path.isdir(self.path) else "is in a directory that does not exist"
+            raise FoveaError(f"{self.path} {wrong}; expected the name of a .safetensors file")
         self._room = (room + 7) // 8 * 8
         self._body: List[Tuple[str, str, Tuple[int, ...], int]] = []  # name, type, shape, bytes
         self._tail: List[Tuple[str, str, Tuple[int, ...], int, int]] = []  # also its place in the tail
