@@ -150,7 +150,7 @@ void print_stages(std::ostream& out, const Outcome& outcome) {
 }
 
 /// What a paper shows of it: times and ratios, without the stages.
-MarkedTable table_of(const Outcome& outcome) {
+MarkedTable times_table(const Outcome& outcome) {
   MarkedTable table{.corner = "attention",
                     .titles = {"plan", upload_label(outcome.backend), "apply", "p10", "p90",
                                "speed-up", "multiply-adds", "of exact"},
@@ -179,7 +179,7 @@ void print_table(std::ostream& out, const Outcome& outcome, TableFormat format) 
                       plural(outcome.measurements.front().timing.apply_total.samples, "sample");
   std::ranges::replace(about, '\n', ' ');
   if (latex) out << "% " << about << "\n% \\usepackage{booktabs}\n";
-  out << to_text(table_of(outcome), format);
+  out << to_text(times_table(outcome), format);
   if (!latex) out << '\n' << about << '\n';
 }
 

@@ -295,16 +295,20 @@ void Files::export_panel_to(const QString& path, std::size_t row, std::size_t co
   write(path, std::move(figure));
 }
 
-/// The figure can be made again from itself; docks stay as they are where it is opened.
-Recipe Files::recipe_for(const QString& path, const FigureStyle& style) const {
+std::string Files::session_text() const {
   SessionFile file = session_file();
   file.layout.clear();
+  return text_of(file);
+}
+
+/// The figure can be made again from itself.
+Recipe Files::recipe_for(const QString& path, const FigureStyle& style) const {
   const std::string ending = "." + QFileInfo(path).suffix().toLower().toStdString();
   const QString look = QString(" --width %1pt --font-size %2 --dpi %3")
                            .arg(style.width)
                            .arg(style.font_size)
                            .arg(style.dpi);
-  return {.session = text_of(file),
+  return {.session = session_text(),
           .command = "fovea render figure" + ending + " -o again" + ending + look.toStdString()};
 }
 

@@ -42,6 +42,8 @@ class Files {
   /// Writes the numbers behind one panel.
   void save_numbers_by_dialog(std::size_t row, std::size_t column);
   void save_numbers_to(const QString& path, std::size_t row, std::size_t column);
+  /// Of the session as figures carry it: docks stay as they are where it is opened.
+  std::string session_text() const;
   /// Copies a panel to the clipboard as a picture.
   void copy_panel(std::size_t row, std::size_t column);
 
