@@ -1,13 +1,14 @@
 // Figures for a paper: what `fovea render` writes, and what can be made from it again.
 #include <doctest/doctest.h>
 
+#include <cstring>
 #include <sstream>
 
 #include "cli/program.h"
 #include "data/synthetic.h"
 #include "io/tensor_file.h"
 #include "messages.h"
-#include "session/computation.h"
+#include "session/session.h"
 
 using namespace fovea;
 using namespace fovea::test;

@@ -34,6 +34,7 @@ struct WrittenFigure {
     const std::string lower =
         folder.filePath("lower" + QString(name).right(4).toLower()).toStdString();
     write_figure(lower, figure);
+    QFile::remove(QString::fromStdString(path));
     QFile::rename(QString::fromStdString(lower), QString::fromStdString(path));
     return path;
   }
