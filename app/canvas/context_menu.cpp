@@ -37,6 +37,7 @@ void Controls::panel_menu(Scene& scene) {
     QGuiApplication::clipboard()->setText(QString::fromStdString(words));
   action_item("Copy panel", "copy");
   action_item("Export panel…", "export_panel");
+  action_item("Save numbers…", "save_numbers");
   ImGui::Separator();
   action_item(scene.enlarged ? "Back to the grid" : "Enlarge", "enlarge");
   const bool is_pinned = menu_at_.query >= 0 && scene.model.pinned_query == menu_at_.query;

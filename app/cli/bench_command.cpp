@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "cli/text_table.h"
 #include "data/error.h"
+#include "data/marked_table.h"
 #include "report/json_output.h"
 
 namespace fovea {
@@ -28,6 +29,7 @@ struct BenchOptions {
   Index n = 4096, d = 64, head_count = 1;
   int repeat = 5;
   bool json = false, interaction = false;
+  std::string format = "text";
 };
 
 struct BenchOutcome {
@@ -147,6 +149,40 @@ void print_stages(std::ostream& out, const BenchOutcome& outcome) {
   print(out, table);
 }
 
+/// What a paper shows of it: times and ratios, without the stages.
+MarkedTable times_table(const BenchOutcome& outcome) {
+  MarkedTable table{.corner = "attention",
+                    .titles = {"plan", upload_label(outcome.backend), "apply", "p10", "p90",
+                               "speed-up", "multiply-adds", "of exact"},
+                    .rows = {}};
+  for (const Measurement& m : outcome.measurements) {
+    const Timing& timing = m.timing;
+    MarkedTable::Row row{.title = m.contender.variant->label, .cells = {}};
+    for (const std::string& text :
+         {format_time(timing.plan_total.median_ms), format_time(timing.upload_total.median_ms),
+          format_time(timing.apply_total.median_ms), format_time(timing.apply_total.p10_ms),
+          format_time(timing.apply_total.p90_ms), format_plain(m.speed_up),
+          format_count(m.cost.multiply_adds), format_plain(m.cost.ratio_to_exact())})
+      row.cells.push_back({.text = text});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+/// A comment says what was measured on what.
+void print_table(std::ostream& out, const BenchOutcome& outcome, TableFormat format) {
+  const bool latex = format == TableFormat::latex;
+  std::string about = outcome.input + ": n = " + std::to_string(outcome.n) +
+                      ", d = " + std::to_string(outcome.d) + ", " + plural(outcome.heads, "head") +
+                      ", " + (outcome.causal ? "causal" : "bidirectional") + "; " + outcome.device +
+                      ", " + outcome.precision + ", median of " +
+                      plural(outcome.measurements.front().timing.apply_total.samples, "sample");
+  std::ranges::replace(about, '\n', ' ');
+  if (latex) out << "% " << about << "\n% \\usepackage{booktabs}\n";
+  out << to_text(times_table(outcome), format);
+  if (!latex) out << '\n' << about << '\n';
+}
+
 void print_outcome(std::ostream& out, const BenchOutcome& outcome) {
   const Timing& timing = outcome.measurements.front().timing;
   out << outcome.input << ": n = " << outcome.n << ", d = " << outcome.d << ", "
@@ -248,7 +284,13 @@ void add_bench_command(CLI::App& program, Work& chosen) {
   options->heads.add_to(*command, "all", true);
   for (const char* of_source : {"--layer", "--head"}) command->get_option(of_source)->needs(source);
   options->backend.add_to(*command);
-  command->add_flag("--json", options->json, "One JSON document on standard output");
+  auto* json = command->add_flag("--json", options->json, "One JSON document on standard output");
+  command
+      ->add_option("--format", options->format,
+                   "text, or the table of times alone as latex (booktabs) or markdown")
+      ->check(CLI::IsMember({"text", "latex", "markdown"}))
+      ->capture_default_str()
+      ->excludes(json);
   exclude_from_interaction(*command);
   command->callback([&chosen, options] {
     chosen = [options](const Console& console) {
@@ -263,8 +305,11 @@ void add_bench_command(CLI::App& program, Work& chosen) {
       const BenchOutcome outcome = run(*options, console);
       if (options->json)
         print(console.out, outcome_json(outcome));
-      else
+      else if (options->format == "text")
         print_outcome(console.out, outcome);
+      else
+        print_table(console.out, outcome,
+                    options->format == "latex" ? TableFormat::latex : TableFormat::markdown);
     };
   });
 }

@@ -6,6 +6,8 @@
 #include <functional>
 #include <ostream>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 namespace fovea {
 
@@ -14,6 +16,7 @@ struct Console {
   std::ostream& out;  // results; with --json one document and nothing else
   std::ostream& err;  // notes and progress, for people
   std::stop_token stop;
+  std::vector<std::string> words = {};  // of the command line, the program's name first
 };
 
 using Work = std::function<void(const Console& console)>;

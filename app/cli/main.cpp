@@ -35,11 +35,12 @@ int guarded(const std::function<int()>& work) {
   }
 }
 
-int run_command(const Work& work) {
+int run_command(const Work& work, std::vector<std::string> words) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is reported like a full disk
   Interrupt interrupt;
   return guarded([&] {
-    work({.out = std::cout, .err = std::cerr, .stop = interrupt.token()});
+    work(
+        {.out = std::cout, .err = std::cerr, .stop = interrupt.token(), .words = std::move(words)});
     if (!std::cout.flush()) throw UnavailableError("standard output: cannot be written");
     return 0;
   });
@@ -98,7 +99,7 @@ int run(int argc, char** argv) {
   if (chosen && !files.empty())
     return complain(wrong_command_line,
                     "'" + files.front() + "' stands before the command: SOURCE belongs after it");
-  if (chosen) return run_command(chosen);
+  if (chosen) return run_command(chosen, {argv, argv + argc});
   return guarded([&] {
     check_files(files);
     return run_window(argc, argv, files, backend);

@@ -1,5 +1,6 @@
 #include "cli/painting.h"
 
+#include <QFontDatabase>
 #include <cstdlib>
 #include <iostream>
 
@@ -21,6 +22,14 @@ Painting::Painting() {
   setenv("QT_QPA_PLATFORM", "offscreen", 1);
   qInstallMessageHandler(only_serious);
   application_.emplace(argc_, argv_.data());
+}
+
+std::string installed_font(const std::string& name) {
+  const QString family = QString::fromStdString(name);
+  for (const QString& one : QFontDatabase::families())
+    if (one.compare(family, Qt::CaseInsensitive) == 0) return one.toStdString();
+  throw UsageError("--font " + name +
+                   ": no font of this name is installed; `fc-list : family` lists those that are");
 }
 
 void check_figure_name(const std::string& output) {

@@ -20,6 +20,9 @@ class Painting {
   std::optional<QGuiApplication> application_;
 };
 
+/// The name of a font that is installed; needs a Painting. Throws UsageError.
+std::string installed_font(const std::string& name);
+
 /// Throws UsageError unless the name, given as -o, ends in .png, .svg or .pdf.
 void check_figure_name(const std::string& output);
 

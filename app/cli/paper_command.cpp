@@ -4,6 +4,7 @@
 #include <mutex>
 #include <thread>
 
+#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/painting.h"
@@ -120,6 +121,7 @@ void run_paper(const PaperOptions& options, const Console& console) {
                            backend->precision(),
                  .rows = result.rows};
     drawn.style.width = paper_width * points_per_inch;
+    drawn.recipe.command = command_line(console.words, options.output);
     write_figure(options.output, drawn);
   }
   if (options.json)

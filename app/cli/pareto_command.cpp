@@ -1,6 +1,7 @@
 // fovea pareto: error against cost of every setting of variants that is worth trying.
 #include <algorithm>
 
+#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/exploration.h"
 #include "cli/painting.h"
@@ -180,10 +181,11 @@ void run_pareto(ParetoOptions options, const Console& console) {
   outcome.settings = drawable_settings(tried.trials, x, y);
   if (!options.output.empty()) {
     const Painting painting;
-    write_figure(options.output,
-                 pareto_figure(outcome.settings, x, y,
-                               tried.source.name + ", " + to_text(tried.heads, tried.source) +
-                                   "; " + tried.device + ", " + tried.precision));
+    Figure figure = pareto_figure(outcome.settings, x, y,
+                                  tried.source.name + ", " + to_text(tried.heads, tried.source) +
+                                      "; " + tried.device + ", " + tried.precision);
+    figure.recipe.command = command_line(console.words, options.output);
+    write_figure(options.output, figure);
   }
   if (options.json)
     print(console.out, pareto_json(outcome));

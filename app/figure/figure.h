@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "figure/recipe.h"
 #include "panels/panel.h"
 
 class QPainter;
@@ -20,8 +21,10 @@ struct FigureStyle {
   double width = 252;            // 3.5 in, one column
   std::optional<double> height;  // default: follows from the grid
   int dpi = 300;                 // of PNG, and of rasters inside SVG and PDF
-  double font_size = 7;
+  double font_size = 7;          // of titles, as printed
+  double smaller = 0;            // points by which all other letters are
   std::string font = "DejaVu Sans";
+  bool letters = false;   // (a), (b), ... before the titles of panels
   bool dark = false;      // the window's look; figures for print are light
   ViewSettings settings;  // colours, their ranges, and what is hidden
 };
@@ -34,6 +37,7 @@ struct Figure {
   std::shared_ptr<const Sequence> sequence = nullptr;  // names of tokens for the axes; may be null
   std::optional<Index> pinned_query = {};              // framed in every panel of tokens
   std::optional<std::pair<IndexRange, IndexRange>> selection = {};  // queries, keys; the same
+  Recipe recipe = {};                                               // in its file
 };
 
 /// What the frames in the panels stand for, below the footer; empty: there are none.
@@ -49,8 +53,10 @@ void draw_figure(QPainter& painter, const Figure& figure);
 /// it covers several; for an image of so many pixels a point.
 Figure with_pooling_named(const Figure& figure, double pixels_a_point);
 
-/// By the ending of `path`: .png, .svg or .pdf. Written to a temporary name, then renamed.
-/// Throws UsageError for another ending, UnavailableError when it cannot be written.
+/// By the ending of `path`: .png, .svg or .pdf. The same figure gives the same bytes: the only date
+/// in them is that of SOURCE_DATE_EPOCH in the environment, where it is set. Written to a temporary
+/// name, then renamed. Throws UsageError for another ending, UnavailableError when it cannot be
+/// written.
 void write_figure(const std::string& path, const Figure& figure);
 
 }  // namespace fovea

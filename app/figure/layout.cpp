@@ -18,6 +18,12 @@ struct RowHeights {
   double heading = 0, body = 0, axis = 0, caption = 0, bar = 0;
 };
 
+/// a to z, then aa to az, ba ...
+std::string letter_of(std::size_t panel) {
+  const std::string last(1, char('a' + panel % 26));
+  return panel < 26 ? last : letter_of(panel / 26 - 1) + last;
+}
+
 /// Works through a figure from the colours to the heights; each step uses the ones before.
 class Layouter {
  public:
@@ -184,20 +190,27 @@ class Layouter {
                          ColourBar::Request{panel_width_, ColourBar::Form::beneath});
   }
 
-  /// Somewhat smaller than the other letters where titles are whole then, else as large.
+  /// Where the style has two sizes, the largest between them at which titles are whole. Else
+  /// somewhat smaller than the other letters where titles are whole then, else as large.
   Letters choose_panel_title_face() const {
-    for (const int percent : {100, 95, 90, 85})
-      if (const Letters face{letters_.size() * percent / 100, true}; titles_are_whole(face))
-        return face;
-    return {letters_.size(), true};
+    const double small = letters_.size();
+    std::vector<double> sizes;
+    if (figure_.style.smaller > 0)
+      for (double size = figure_.style.font_size; size > small; size -= 0.5) sizes.push_back(size);
+    else
+      for (const int percent : {100, 95, 90, 85}) sizes.push_back(small * percent / 100);
+    for (const double size : sizes)
+      if (const Letters face{size, true}; titles_are_whole(face, size > small ? 2 : 3)) return face;
+    return {small, true};
   }
 
-  /// No word of a title is elided or parted by a hyphen that it does not have.
-  bool titles_are_whole(Letters face) const {
-    for (const auto& row : figure_.rows)
-      for (const Panel& shown : row) {
-        std::string drawn, title = shown.title;
-        for (const std::string& line : title_lines(shown, face)) drawn += line;
+  /// In so many lines no word of a title is elided or parted by a hyphen that it does not have.
+  bool titles_are_whole(Letters face, int lines) const {
+    for (std::size_t r = 0; r < figure_.rows.size(); ++r)
+      for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
+        std::string drawn, title = title_of(r, c);
+        for (const std::string& line : letters_.wrapped(title, panel_width_, lines, face))
+          drawn += line;
         std::erase(drawn, ' ');
         std::erase(title, ' ');
         if (drawn != title) return false;
@@ -205,16 +218,23 @@ class Layouter {
     return true;
   }
 
-  std::vector<std::string> title_lines(const Panel& shown, Letters face) const {
-    return letters_.wrapped(shown.title, panel_width_, 3, face);
+  /// With the letter of the panel, where panels have one. A title is not repeated below itself.
+  std::string title_of(std::size_t r, std::size_t c) const {
+    const bool above = r > 0 && c < figure_.rows[r - 1].size();
+    std::string title =
+        above && panel(r - 1, c).title == panel(r, c).title ? "" : panel(r, c).title;
+    if (!figure_.style.letters) return title;
+    std::size_t before = c;  // panels
+    for (std::size_t other = 0; other < r; ++other) before += figure_.rows[other].size();
+    return "(" + letter_of(before) + ")" + (title.empty() ? "" : " ") + title;
   }
 
   void choose_words(std::size_t r) {
     for (std::size_t c = 0; c < figure_.rows[r].size(); ++c) {
       const Panel& here = panel(r, c);
       const bool above = r > 0 && c < figure_.rows[r - 1].size();
-      if (!above || panel(r - 1, c).title != here.title)
-        cell(r, c).title = title_lines(here, layout_.panel_title_face);
+      cell(r, c).title =
+          letters_.wrapped(title_of(r, c), panel_width_, 3, layout_.panel_title_face);
       if (!above || panel(r - 1, c).subtitle != here.subtitle)
         cell(r, c).subtitle = letters_.wrapped(here.subtitle, panel_width_, 5);
       // On paper nothing else tells the rest.
@@ -297,7 +317,7 @@ class Layouter {
 
   void place() {
     const FigureStyle& style = figure_.style;
-    layout_.title_face = {style.font_size + 1, true};
+    layout_.title_face = {style.font_size + (style.smaller > 0 ? 0 : 1), true};
     layout_.title = letters_.wrapped(figure_.title, inner(), 2, layout_.title_face);
     const std::string marks = words_of_marks(figure_);
     const bool both = !figure_.footer.empty() && !marks.empty();

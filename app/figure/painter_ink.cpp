@@ -50,7 +50,7 @@ QPolygonF polygon_of(std::span<const Point> points) {
 }  // namespace
 
 PaperLettering::PaperLettering(const FigureStyle& style)
-    : Lettering(style.font_size),
+    : Lettering(std::max(1.0, style.font_size - style.smaller)),
       family_(QString::fromStdString(style.font)),
       device_(device_of_points()),
       plain_(font({kMeasured}, 72), &device_),

@@ -1,6 +1,8 @@
 // Figures as PNG, SVG and PDF files.
 #include <QBuffer>
+#include <QDateTime>
 #include <QFileInfo>
+#include <QHashFunctions>
 #include <QImage>
 #include <QPageLayout>
 #include <QPainter>
@@ -12,6 +14,7 @@
 #include "data/error.h"
 #include "drawing/style.h"
 #include "figure/figure.h"
+#include "figure/recipe_in_pdf.h"
 #include "io/atomic_file.h"
 
 namespace fovea {
@@ -60,6 +63,17 @@ void draw_png(QBuffer& out, const Page& page) {
   image.setText("Title", page.title);
   image.setText("Software", "Fovea");
   if (!image.save(&out, "PNG")) throw UnavailableError("the picture could not be encoded as PNG");
+  out.buffer() = with_recipe_in_png(out.buffer(), page.figure.recipe);
+}
+
+/// The generator's own size is rounded to points.
+QByteArray with_exact_size(const QByteArray& svg, QSizeF points) {
+  const qsizetype begin = svg.indexOf("<svg "), end = svg.indexOf("viewBox", begin);
+  if (begin < 0 || end < 0) return svg;
+  const QString size = QString("<svg width=\"%1pt\" height=\"%2pt\"\n ")
+                           .arg(points.width(), 0, 'g', 10)
+                           .arg(points.height(), 0, 'g', 10);
+  return svg.left(begin) + size.toUtf8() + svg.mid(end);
 }
 
 void draw_svg(QBuffer& out, const Page& page) {
@@ -72,19 +86,64 @@ void draw_svg(QBuffer& out, const Page& page) {
   generator.setDescription(QString::fromStdString(page.figure.footer));
   QPainter painter(&generator);
   draw_or_throw(painter, page);
+  QByteArray& svg = out.buffer();
+  svg = with_exact_size(svg, page.points);
+  // A program that has not the font takes one that is as wide.
+  const QByteArray font = QString::fromStdString(page.figure.style.font).toHtmlEscaped().toUtf8();
+  svg.replace("font-family=\"" + font + "\"", "font-family=\"" + font + ", Verdana, sans-serif\"");
+  svg = with_recipe_in_svg(svg, page.figure.recipe);
 }
+
+/// Writes over a part of a PDF file, whose offsets stay as they are: no more than was there.
+void overwrite(QByteArray& pdf, qsizetype begin, qsizetype end, const QByteArray& text) {
+  if (text.size() <= end - begin) pdf.replace(begin, end - begin, text.leftJustified(end - begin));
+}
+
+/// The figure lies at the top left of the page.
+void put_box(QByteArray& pdf, QSizeF page, QSizeF figure) {
+  const qsizetype begin = pdf.indexOf("/MediaBox ["), end = pdf.indexOf(']', begin) + 1;
+  if (begin < 0 || end <= begin) return;
+  const QString box = QString("/MediaBox [0 %1 %2 %3]")
+                          .arg(page.height() - figure.height(), 0, 'g', 4)
+                          .arg(figure.width(), 0, 'g', 7)
+                          .arg(page.height(), 0, 'g', 7);
+  overwrite(pdf, begin, end, box.toLatin1());
+}
+
+/// As https://reproducible-builds.org/specs/source-date-epoch asks.
+void put_date(QByteArray& pdf) {
+  const qsizetype begin = pdf.indexOf("/CreationDate ("), end = pdf.indexOf(')', begin) + 1;
+  if (begin < 0 || end <= begin) return;
+  bool is_set = false;
+  const qint64 seconds = qEnvironmentVariable("SOURCE_DATE_EPOCH").toLongLong(&is_set);
+  const QString date = QDateTime::fromSecsSinceEpoch(seconds, Qt::UTC)
+                           .toString("'/CreationDate (D:'yyyyMMddHHmmss'Z)'");
+  overwrite(pdf, begin, end, is_set ? date.toLatin1() : QByteArray());
+}
+
+/// Qt writes fonts in the order of a hash table: the same one every time.
+struct SameHashes {
+  SameHashes() { QHashSeed::setDeterministicGlobalSeed(); }
+  ~SameHashes() { QHashSeed::resetRandomGlobalSeed(); }
+};
 
 void draw_pdf(QBuffer& out, const Page& page) {
   constexpr int resolution = 1200;
+  const SameHashes hashes;
   QPdfWriter writer(&out);
   writer.setTitle(page.title);
   writer.setCreator("Fovea");
   writer.setResolution(resolution);
-  writer.setPageSize(QPageSize(page.points, QPageSize::Point, QString(), QPageSize::ExactMatch));
+  // Qt takes whole points: the box is cut to the figure below.
+  const QSizeF whole(std::ceil(page.points.width()), std::ceil(page.points.height()));
+  writer.setPageSize(QPageSize(whole, QPageSize::Point, QString(), QPageSize::ExactMatch));
   writer.setPageMargins(QMarginsF(0, 0, 0, 0));
+  attach(writer, page.figure.recipe);
   QPainter painter(&writer);
   painter.scale(resolution / points_per_inch, resolution / points_per_inch);
   draw_or_throw(painter, page);
+  put_box(out.buffer(), whole, page.points);
+  put_date(out.buffer());
 }
 
 }  // namespace

@@ -1,22 +1,18 @@
 #include "input/session_file.h"
 
-#include <QFile>
 #include <algorithm>
 #include <filesystem>
-#include <ostream>
 
 #include "analysis/measures.h"
 #include "data/error.h"
 #include "data/utf8.h"
 #include "drawing/colormap.h"
-#include "io/atomic_file.h"
 #include "io/json.h"
 
 namespace fovea {
 namespace {
 
 constexpr int version = 1;
-constexpr qint64 largest_session = 16 << 20;
 constexpr Index largest_side = 1 << 20;  // of blocks and leaves
 
 std::string text_of_pool(Pool::Kind kind) {
@@ -263,7 +259,7 @@ struct Reader {
 
 }  // namespace
 
-void write_session(const std::string& path, const SessionFile& file) {
+std::string text_of(const SessionFile& file) {
   const Session& s = file.session;
   std::error_code not_there;
   Json json{{"fovea_session", version},
@@ -293,19 +289,11 @@ void write_session(const std::string& path, const SessionFile& file) {
   json["window"] = s.window ? Json(*s.window) : Json();
   json["softcap"] = s.soft_cap ? Json(*s.soft_cap) : Json();
   json["pinned_query"] = s.pinned_query ? Json(*s.pinned_query) : Json();
-  write_atomically(path, [&](std::ostream& out) {
-    out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-  });
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-SessionFile read_session(const std::string& path) {
-  QFile file(QString::fromStdString(path));
-  if (!file.open(QIODevice::ReadOnly))
-    throw InputError(path, file.errorString().toStdString() + "; expected a session file");
-  if (file.size() > largest_session)
-    throw InputError(
-        path, std::to_string(file.size()) + " bytes; expected a session file of at most 16 MiB");
-  const Json json = parse_json(path, file.readAll().toStdString());
+SessionFile session_from(const std::string& path, const std::string& text) {
+  const Json json = parse_json(path, text);
   const Reader read{path};
   if (const int found = read.get<int>(json, "fovea_session"); found != version)
     throw InputError(
@@ -358,14 +346,6 @@ SessionFile read_session(const std::string& path) {
   if (s.columns.empty() || s.views.empty())
     throw InputError(path, "no columns or no views; expected at least one of each");
   return out;
-}
-
-bool is_session_file(const std::string& path) {
-  QFile file(QString::fromStdString(path));
-  if (!file.fileName().endsWith(".json", Qt::CaseInsensitive) || !file.open(QIODevice::ReadOnly))
-    return false;
-  // Our own writing sorts names; a session carries this one somewhere, tokens would not as a key.
-  return file.read(largest_session).contains("\"fovea_session\"");
 }
 
 void check_session(const Session& session, const Source& source) {

@@ -1,4 +1,4 @@
-// A session file is a Session as JSON, with the hash of its source's content.
+// A session file is a Session as JSON, with the hash of its source's content. Figures carry one.
 #pragma once
 
 #include <string>
@@ -18,12 +18,21 @@ struct SessionFile {
   SortOrders orders = {};
 };
 
+/// As JSON.
+std::string text_of(const SessionFile& file);
+/// Throws InputError naming the file, what was found and what was expected.
+SessionFile session_from(const std::string& path, const std::string& text);
+
 /// Written to a temporary name, then renamed. Throws UnavailableError.
 void write_session(const std::string& path, const SessionFile& file);
-/// Throws InputError naming the file, what was found and what was expected.
+/// Of a session file, or of a figure that carries its session. Throws InputError, also for a figure
+/// that carries none.
 SessionFile read_session(const std::string& path);
-/// Does the file look like a session (and not like tokens)?
+/// Does the file look like a session (and not like tokens), or like a figure of Fovea or any PDF
+/// (and not like a picture)?
 bool is_session_file(const std::string& path);
+/// Throws InputError, naming the session's own file, when its source is no longer there.
+void require_source(const std::string& path, const SessionFile& file);
 /// Throws InputError when the source has not the session's layer or head.
 void check_session(const Session& session, const Source& source);
 

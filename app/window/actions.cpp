@@ -94,6 +94,8 @@ class Actions : public QObject {
     add(menu, "export", "&Export…", "Ctrl+E", [this] { files_.export_by_dialog(); });
     add(menu, "export_panel", "Export &panel…", {},
         [this] { files_.export_panel_by_dialog(navigation_.view(), navigation_.column()); });
+    add(menu, "save_numbers", "Save &numbers of the panel…", {},
+        [this] { files_.save_numbers_by_dialog(navigation_.view(), navigation_.column()); });
     menu->addSeparator();
     add(menu, "quit", "&Quit", QKeySequence::Quit, [] { QApplication::closeAllWindows(); });
   }

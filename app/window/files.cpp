@@ -13,7 +13,9 @@
 
 #include "data/error.h"
 #include "input/open_source.h"
+#include "report/panel_numbers.h"
 #include "window/canvas_figure.h"
+#include "window/dialogs/export_dialog.h"
 #include "window/dialogs/questions.h"
 #include "window/main_window.h"
 #include "window/status_line.h"
@@ -69,6 +71,11 @@ QVariantMap conditions_of(const Session& session) {
   return conditions;
 }
 
+bool is_figure_name(const QString& path) {
+  const QString ending = QFileInfo(path).suffix().toLower();
+  return ending == "png" || ending == "svg" || ending == "pdf";
+}
+
 QString in_last_directory(const QString& name) {
   return last_directory().isEmpty() ? name : QDir(last_directory()).filePath(name);
 }
@@ -97,7 +104,7 @@ void Files::source_opened(bool new_source) {
   window_.info_bar().hide();
   if (!new_source) return;
   const Opening opened = std::exchange(opening_, {});
-  session_path_ = opened.path;
+  session_path_ = is_figure_name(opened.path) ? QString() : opened.path;  // saved beside a figure
   remember(opened.path.isEmpty() ? to_qt(window_.study().source()->path) : opened.path);
   if (opened.is_session)  // it has its own; the file's stay until somebody sets others
     conditions_ = conditions_of(window_.study().session());
@@ -134,7 +141,8 @@ void Files::keep_conditions() {
 void Files::open_by_dialog() {
   QStringList patterns;
   for (const auto& pattern : file_patterns()) patterns << to_qt(pattern);
-  patterns.insert(patterns.size() - 1, "Sessions (*.fovea.json *.json)");  // before "All files"
+  patterns.insert(patterns.size() - 1, "Sessions (*.fovea.json *.json *.png *.svg *.pdf)");
+  // before "All files"
   const QString path =
       QFileDialog::getOpenFileName(&window_, "Open", last_directory(), patterns.join(";;"));
   if (!path.isEmpty()) open(path);
@@ -251,11 +259,11 @@ void Files::keep_last() {
 
 void Files::export_by_dialog() {
   if (const auto wanted =
-          ask_export(window_, "Export the canvas", in_last_directory("attention.pdf")))
-    export_to(wanted->path, wanted->style);
+          ask_export(window_, "Export the canvas", in_last_directory("attention.pdf"), true))
+    export_to(wanted->path, wanted->style, wanted->carries_session);
 }
 
-void Files::export_to(const QString& path, const FigureStyle& style) {
+void Files::export_to(const QString& path, const FigureStyle& style, bool carries_session) {
   const auto model = window_.study().model();
   if (!model) return window_.show_status("There is nothing to export yet");
   const auto& comparison = model->comparison;
@@ -264,20 +272,60 @@ void Files::export_to(const QString& path, const FigureStyle& style) {
         "Columns that blink are exported side by side. To export two columns in one panel, split "
         "or "
         "wipe them.");
-  write(path, figure_of(*model, window_.canvas().border(), provenance_of(window_.study()), style));
+  Figure figure =
+      figure_of(*model, window_.canvas().border(), provenance_of(window_.study()), style);
+  if (carries_session) figure.recipe = recipe_for(path, style);
+  write(path, std::move(figure));
 }
 
 void Files::export_panel_by_dialog(std::size_t row, std::size_t column) {
   if (!model_with(row, column)) return;
-  if (const auto wanted = ask_export(window_, "Export the panel", in_last_directory("panel.pdf")))
-    export_panel_to(wanted->path, row, column, wanted->style);
+  if (const auto wanted =
+          ask_export(window_, "Export the panel", in_last_directory("panel.pdf"), true))
+    export_panel_to(wanted->path, row, column, wanted->style, wanted->carries_session);
 }
 
 void Files::export_panel_to(const QString& path, std::size_t row, std::size_t column,
-                            const FigureStyle& style) {
-  if (const auto model = model_with(row, column))
-    write(path, figure_of_panel(*model, window_.canvas().border(), row, column,
-                                provenance_of(window_.study()), style));
+                            const FigureStyle& style, bool carries_session) {
+  const auto model = model_with(row, column);
+  if (!model) return;
+  Figure figure = figure_of_panel(*model, window_.canvas().border(), row, column,
+                                  provenance_of(window_.study()), style);
+  if (carries_session) figure.recipe = recipe_for(path, style);
+  write(path, std::move(figure));
+}
+
+std::string Files::session_text() const {
+  SessionFile file = session_file();
+  file.layout.clear();
+  return text_of(file);
+}
+
+/// The figure can be made again from itself.
+Recipe Files::recipe_for(const QString& path, const FigureStyle& style) const {
+  const std::string ending = "." + QFileInfo(path).suffix().toLower().toStdString();
+  const QString look = QString(" --width %1pt --font-size %2 --dpi %3")
+                           .arg(style.width)
+                           .arg(style.font_size)
+                           .arg(style.dpi);
+  return {.session = session_text(),
+          .command = "fovea render figure" + ending + " -o again" + ending + look.toStdString()};
+}
+
+void Files::save_numbers_by_dialog(std::size_t row, std::size_t column) {
+  if (!model_with(row, column)) return;
+  const QString path =
+      ask_new_file(window_, "Save the numbers of the panel", in_last_directory("panel.csv"),
+                   {"CSV (*.csv)", "NumPy (*.npy)", "JSON (*.json)"});
+  if (!path.isEmpty()) save_numbers_to(path, row, column);
+}
+
+void Files::save_numbers_to(const QString& path, std::size_t row, std::size_t column) {
+  const auto model = model_with(row, column);
+  if (!model) return;
+  write(path, [path = path.toStdString(), panel = model->cells[row][column].panel] {
+    write_numbers(path, {{*panel}});
+  });
 }
 
 /// The canvas's model when it has that panel; else null, and the status bar says so.

@@ -34,11 +34,16 @@ class Files {
 
   /// Writes the canvas as a figure.
   void export_by_dialog();
-  void export_to(const QString& path, const FigureStyle& style);
+  void export_to(const QString& path, const FigureStyle& style, bool carries_session = true);
   /// Writes one panel as a figure.
   void export_panel_by_dialog(std::size_t row, std::size_t column);
   void export_panel_to(const QString& path, std::size_t row, std::size_t column,
-                       const FigureStyle& style);
+                       const FigureStyle& style, bool carries_session = true);
+  /// Writes the numbers behind one panel.
+  void save_numbers_by_dialog(std::size_t row, std::size_t column);
+  void save_numbers_to(const QString& path, std::size_t row, std::size_t column);
+  /// Of the session as figures carry it: docks stay as they are where it is opened.
+  std::string session_text() const;
   /// Copies a panel to the clipboard as a picture.
   void copy_panel(std::size_t row, std::size_t column);
 
@@ -60,6 +65,7 @@ class Files {
   void restore_conditions();
   void keep_conditions();
   SessionFile session_file() const;
+  Recipe recipe_for(const QString& path, const FigureStyle& style) const;
   std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;
   void write(const QString& path, Figure figure);
   /// Writes in the background; then the status bar or a message says how it ended.

@@ -81,7 +81,8 @@ TableStyle style_of(TableFormat format, std::size_t columns) {
     case TableFormat::markdown:
       return {"| ", " | ", " |\n", rule + "\n", "", "**", "**", in_markdown};
     case TableFormat::latex:
-      return {"", " & ", " \\\\\n", "\\hline\n", "\\end{tabular}\n", "\\textbf{", "}", in_latex};
+      return {"",          " & ", " \\\\\n", "\\midrule\n", "\\bottomrule\n\\end{tabular}\n",
+              "\\textbf{", "}",   in_latex};
     case TableFormat::text:
       break;
   }
@@ -94,7 +95,7 @@ std::string to_text(const MarkedTable& table, TableFormat format) {
   const TableStyle style = style_of(format, table.titles.size());
   std::string out;
   if (format == TableFormat::latex)
-    out += "\\begin{tabular}{l" + std::string(table.titles.size(), 'r') + "}\n";
+    out += "\\begin{tabular}{l" + std::string(table.titles.size(), 'r') + "}\n\\toprule\n";
   const auto line = [&](const std::string& first, const auto& cells, auto text_of) {
     out += style.begin + style.escaped(first);
     for (const auto& cell : cells) out += style.separator + text_of(cell);

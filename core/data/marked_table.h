@@ -22,7 +22,8 @@ struct MarkedTable {
 
 enum class TableFormat { text, markdown, latex };
 /// What is marked has a * in text and is bold elsewhere. Text is separated by tabs, which
-/// spreadsheets take; LaTeX is a tabular, with what is special to it escaped.
+/// spreadsheets take; LaTeX is a tabular with the lines
+/// of booktabs, with what is special to it escaped.
 std::string to_text(const MarkedTable& table, TableFormat format);
 
 }  // namespace fovea

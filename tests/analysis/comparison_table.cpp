@@ -84,7 +84,8 @@ TEST_CASE("a table is copied as text, Markdown and LaTeX") {
   CHECK(text.find("relative output error\t\t0.1*\t0.5\n") != std::string::npos);
   CHECK(markdown.starts_with("|  | Exact | A\\_1 | B |\n|---|---:|---:|---:|\n"));
   CHECK(markdown.find("| relative output error |  | **0.1** | 0.5 |\n") != std::string::npos);
-  CHECK(latex.starts_with("\\begin{tabular}{lrrr}\n & Exact & A\\_1 & B \\\\\n\\hline\n"));
+  CHECK(latex.starts_with(
+      "\\begin{tabular}{lrrr}\n\\toprule\n & Exact & A\\_1 & B \\\\\n\\midrule\n"));
   CHECK(latex.find("relative output error &  & \\textbf{0.1} & 0.5 \\\\\n") != std::string::npos);
   CHECK(latex.find("KL($P$") == std::string::npos);
   CHECK(latex.find("KL(P $\\|$ $\\tilde{P}$), nats &  & $\\infty$ in 12 rows") !=

@@ -3,6 +3,8 @@
 #include <QTemporaryDir>
 
 #include "figure/figure.h"
+#include "input/session_file.h"
+#include "temporary_directory.h"
 #include "window/pointer.h"
 
 using namespace fovea;
@@ -30,4 +32,46 @@ TEST_CASE("an exported figure names the tokens and has the output errors beside 
   const QString svg = QString::fromUtf8(file.readAll());
   for (const char* name : {">sees<", ">the<"}) CHECK(svg.contains(name));
   CHECK(svg.contains("strip: output error |z̃ − z|, at most "));
+}
+
+TEST_CASE("an exported figure is dropped on the window to continue from it") {
+  QTemporaryDir folder;
+  for (const char* name : {"f.png", "f.svg", "f.pdf"}) {
+    CAPTURE(name);
+    const QString path = folder.filePath(name);
+    Window window(small);
+    show(window, {View::heatmap, View::mask}, {"exact", "hyper"});
+    REQUIRE(window.settle());
+    REQUIRE(window.export_to(path, FigureStyle{}));
+    const Session before = window.study().session();
+    CHECK(read_session(path.toStdString()).session == before);
+    const std::string bytes = read_bytes(path.toStdString());
+    window->open("synthetic:golden");
+    REQUIRE(wait_until([&] { return window.study().session().source == "synthetic:golden"; }));
+    REQUIRE(drop(window, path));
+    REQUIRE(wait_until([&] { return window.study().session().source == before.source; }));
+    CHECK(window.study().session() == before);
+    CHECK(read_bytes(path.toStdString()) == bytes);
+  }
+}
+
+TEST_CASE("the numbers of a panel are written as the panel has them") {
+  QTemporaryDir folder;
+  Window window(small);
+  show(window, {View::heatmap}, {"exact", "hyper"});
+  REQUIRE(window.settle());
+  const QString path = folder.filePath("p.csv");
+  window->files().save_numbers_to(path, 0, 1);
+  REQUIRE(wait_until([&] { return QFile::exists(path); }));
+  const auto& raster = std::get<Raster>(panel(window, View::heatmap, 1).body);
+  QFile file(path);
+  REQUIRE(file.open(QIODevice::ReadOnly));
+  const QStringList lines = QString::fromUtf8(file.readAll()).split('\n', Qt::SkipEmptyParts);
+  REQUIRE(lines.size() == raster.values.rows() + 1);
+  for (Index r = 0; r < raster.values.rows(); ++r) {
+    const QStringList cells = lines[r + 1].split(',');
+    REQUIRE(cells.size() == raster.values.cols() + 1);
+    for (Index c = 0; c < raster.values.cols(); ++c)
+      CHECK(cells[c + 1].toFloat() == raster.values(r, c));
+  }
 }

@@ -15,6 +15,7 @@
 #include "report/settings_csv.h"
 #include "study/background.h"
 #include "sweep/sweep.h"
+#include "window/dialogs/export_dialog.h"
 #include "window/dialogs/heads_page.h"
 #include "window/dialogs/measuring_footer.h"
 #include "window/dialogs/pareto_page.h"
@@ -264,8 +265,8 @@ void ExploreDialog::copy() {
 
 void ExploreDialog::export_by_dialog() {
   if (pages_->currentIndex() == int(Page::plot)) {
-    if (const auto wanted = ask_export(*this, "Export the plot", "front.pdf"))
-      export_plot(wanted->path, wanted->style);
+    if (const auto wanted = ask_export(*this, "Export the plot", "front.pdf", true))
+      export_plot(wanted->path, wanted->style, wanted->carries_session);
     return;
   }
   const QString path = ask_new_file(*this, "Export the best choice for each head", "heads.json",
@@ -273,9 +274,11 @@ void ExploreDialog::export_by_dialog() {
   if (!path.isEmpty()) export_heads(path);
 }
 
-void ExploreDialog::export_plot(const QString& path, const FigureStyle& style) {
+void ExploreDialog::export_plot(const QString& path, const FigureStyle& style,
+                                bool carries_session) {
   Figure figure = pareto_->plot().figure_for(style);
   figure.footer = provenance().toStdString();
+  if (carries_session) figure.recipe.session = window_.files().session_text();
   footer_->write(window_.background(), path,
                  [path = path.toStdString(), figure] { write_figure(path, figure); });
 }

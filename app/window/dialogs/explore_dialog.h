@@ -32,7 +32,7 @@ class ExploreDialog : public QDialog {
   /// Tries settings, unless all were tried of the present heads.
   void open_dialog(Page page);
   /// In the background; the dialog then says how it ended.
-  void export_plot(const QString& path, const FigureStyle& style);
+  void export_plot(const QString& path, const FigureStyle& style, bool carries_session = true);
   /// The table of heads: .json or .csv.
   void export_heads(const QString& path);
   void copy();

@@ -2,19 +2,14 @@
 
 #include <QAction>
 #include <QComboBox>
-#include <QDialogButtonBox>
 #include <QFileDialog>
-#include <QFormLayout>
 #include <QInputDialog>
 #include <QLocale>
 #include <QMessageBox>
-#include <QPushButton>
 #include <QRegularExpression>
-#include <QSpinBox>
 #include <cmath>
 
 #include "window/main_window.h"
-#include "window/widgets/form.h"
 #include "window/widgets/text.h"
 
 namespace fovea {
@@ -170,39 +165,6 @@ QString ask_new_file(QWidget& parent, const QString& title, const QString& propo
       return path;
   }
   return {};
-}
-
-std::optional<Export> ask_export(QWidget& parent, const QString& title, const QString& proposed) {
-  QDialog dialog(&parent);
-  dialog.setWindowTitle(title);
-  auto* form = new QFormLayout(&dialog);
-  form->setSpacing(rhythm);
-  form->setContentsMargins(16, 16, 16, 16);
-  auto* width = new QComboBox;
-  width->addItem("7 in, two columns", 7 * 72.0);
-  width->addItem("3.5 in, one column", 3.5 * 72.0);
-  auto* resolution = new QSpinBox;
-  resolution->setRange(72, 1200);
-  resolution->setValue(300);
-  resolution->setSuffix(" dpi");
-  auto* look = new QComboBox;
-  look->addItems({"light, for print", "dark, for slides"});
-  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
-  buttons->button(QDialogButtonBox::Ok)->setText("Choose a file…");
-  QObject::connect(buttons, &QDialogButtonBox::accepted, &dialog, &QDialog::accept);
-  QObject::connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
-  form->addRow("&Width", width);
-  form->addRow("&Resolution", resolution);
-  form->addRow("&Look", look);
-  form->addRow(buttons);
-  if (dialog.exec() != QDialog::Accepted) return {};
-
-  const QString path =
-      ask_new_file(parent, title, proposed, {"PDF (*.pdf)", "SVG (*.svg)", "PNG (*.png)"});
-  if (path.isEmpty()) return {};
-  return Export{path, FigureStyle{.width = width->currentData().toDouble(),
-                                  .dpi = resolution->value(),
-                                  .dark = look->currentIndex() == 1}};
 }
 
 void show_about(QWidget& parent) {

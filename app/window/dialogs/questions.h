@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "figure/figure.h"
+#include "data/matrix.h"
 
 class QAction;
 class QWidget;
@@ -32,13 +32,6 @@ void ask_back_end(MainWindow& window, QAction& action);
 /// ending of the chosen one before it is asked whether to replace a file.
 QString ask_new_file(QWidget& parent, const QString& title, const QString& proposed,
                      const QStringList& filters);
-
-struct Export {
-  QString path;
-  FigureStyle style;
-};
-/// Asks for the size and resolution of a figure, and for its file.
-std::optional<Export> ask_export(QWidget& parent, const QString& title, const QString& proposed);
 
 void show_about(QWidget& parent);
 

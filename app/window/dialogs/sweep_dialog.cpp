@@ -9,6 +9,7 @@
 #include <QSettings>
 
 #include "study/background.h"
+#include "window/dialogs/export_dialog.h"
 #include "window/dialogs/measuring_footer.h"
 #include "window/dialogs/questions.h"
 #include "window/dialogs/sweep_plot.h"
@@ -205,14 +206,15 @@ void SweepDialog::copy_table() {
 }
 
 void SweepDialog::export_by_dialog() {
-  if (const auto wanted = ask_export(*this, "Export the sweep", "sweep.pdf"))
-    export_to(wanted->path, wanted->style);
+  if (const auto wanted = ask_export(*this, "Export the sweep", "sweep.pdf", true))
+    export_to(wanted->path, wanted->style, wanted->carries_session);
 }
 
-void SweepDialog::export_to(const QString& path, const FigureStyle& style) {
+void SweepDialog::export_to(const QString& path, const FigureStyle& style, bool carries_session) {
   SweepFigure figure = plot_->figure_for(style);
   figure.page.title = "Time, memory and error against n";
   figure.page.footer = run_.provenance().toStdString();
+  if (carries_session) figure.page.recipe.session = window_.files().session_text();
   footer_->write(window_.background(), path,
                  [path = path.toStdString(), figure] { write_figure(path, figure_of(figure)); });
 }

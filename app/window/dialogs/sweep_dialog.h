@@ -27,7 +27,7 @@ class SweepDialog : public QDialog {
   /// Measures, unless the sweep is complete and of the present head and columns.
   void open_dialog();
   /// In the background; the dialog then says how it ended.
-  void export_to(const QString& path, const FigureStyle& style);
+  void export_to(const QString& path, const FigureStyle& style, bool carries_session = true);
   void copy_table();
   SweepRun& run() { return run_; }
   SweepPlot& plot() { return *plot_; }

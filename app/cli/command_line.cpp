@@ -1,0 +1,36 @@
+#include "cli/command_line.h"
+
+#include <algorithm>
+
+namespace fovea {
+namespace {
+
+bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("-_./:,=+@%").find(c) != std::string_view::npos;
+}
+
+std::string quoted_word(const std::string& word) {
+  if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
+std::string command_line(const std::vector<std::string>& words, const std::string& output) {
+  std::string line = "fovea";
+  for (std::size_t w = 1; w < words.size(); ++w) {
+    std::string word = words[w];
+    const bool names_output = words[w - 1] == "-o" || words[w - 1] == "--output" ||
+                              word.starts_with("-o") || word.starts_with("--output=");
+    if (!output.empty() && names_output && word.ends_with(output))
+      word =
+          word.substr(0, word.size() - output.size()) + "figure" + output.substr(output.rfind('.'));
+    line += " " + quoted_word(word);
+  }
+  return line;
+}
+
+}  // namespace fovea

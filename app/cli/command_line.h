@@ -1,0 +1,13 @@
+// A command line as a person can type it again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace fovea {
+
+/// Quoted for a shell. The program is called fovea wherever it lies, and `output` figure.png or the
+/// like: the same figure is the same file whatever it is called.
+std::string command_line(const std::vector<std::string>& words, const std::string& output);
+
+}  // namespace fovea

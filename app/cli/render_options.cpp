@@ -1,0 +1,163 @@
+#include "cli/render_options.h"
+
+#include <sstream>
+#include <utility>
+
+#include "cli/length.h"
+#include "cli/painting.h"
+#include "cli/preset_list.h"
+#include "drawing/colormap.h"
+#include "figure/preset.h"
+
+namespace fovea {
+namespace {
+
+/// The name `list` ends the command line with the table of all, as --help does with its own.
+std::string check_preset(const std::string& name) {
+  if (name == "list") {
+    std::ostringstream out;
+    print_presets(out);
+    throw CLI::CallForVersion(out.str(), 0);
+  }
+  if (preset_named(name)) return {};
+  return "unknown preset '" + name + "'; expected list or one of " + preset_names();
+}
+
+}  // namespace
+
+void take_up(RenderOptions& options, const Session& session, const CLI::App& command) {
+  const auto left_open = [&](const char* name) { return command.count(name) == 0; };
+  options.source.what = session.source;
+  if (left_open("--patch")) options.source.open.patch = session.patch;
+  options.settings = session.settings;
+  if (!left_open("--colormap"))
+    options.settings.colormap = command.get_option("--colormap")->as<std::string>();
+  if (left_open("--norm")) options.norm = to_text(session.settings.norm);
+  if (left_open("--error")) options.error = to_text(session.settings.error);
+  if (left_open("--layer")) options.heads.layer_index = session.layer;
+  if (left_open("--head")) options.heads.head = std::to_string(session.head);
+  if (left_open("--scale")) options.heads.scale = session.scale;
+  if (left_open("--window")) options.heads.window = session.window;
+  if (left_open("--softcap")) options.heads.soft_cap = session.soft_cap;
+  if (left_open("--causal") && left_open("--no-causal") && session.causal) {
+    options.heads.causal = *session.causal;
+    options.heads.no_causal = !*session.causal;
+  }
+  if (left_open("--view")) {
+    options.views.clear();
+    for (const View view : session.views) options.views.push_back(to_text(view));
+  }
+  options.session = session;
+  if (!left_open("--variant")) options.session->columns.clear();
+  if (!left_open("--seed"))
+    for (Column& column : options.session->columns) column.seed = options.parameters.seed;
+}
+
+FigureStyle style_of(const RenderOptions& options, const CLI::App& command) {
+  FigureStyle style;
+  style.dpi = options.dpi;
+  const Preset* preset = preset_named(options.preset);
+  if (preset) put_into(style, *preset);
+  if (!preset || command.count("--width") > 0)
+    style.width = points_of("--width", options.width, options.dpi);
+  if (!options.height.empty()) style.height = points_of("--height", options.height, options.dpi);
+  if (options.font_size > 0) style.font_size = options.font_size;
+  if (!options.font.empty()) style.font = installed_font(options.font);
+  style.letters = options.letters;
+  style.settings = options.settings;
+  return style;
+}
+
+std::vector<Column> columns_of(const RenderOptions& options, const Problem& head) {
+  std::vector<Column> columns;
+  if (options.session) columns = options.session->columns;
+  if (columns.empty())
+    for (const Variant* variant : variants_named(
+             options.variants.empty() ? std::vector<std::string>{"papers"} : options.variants,
+             &head))
+      columns.push_back(
+          {variant->id, values_for_length(*variant, head.n()), options.parameters.seed});
+  options.parameters.apply_to(columns);
+  return columns;
+}
+
+std::optional<Session> session_of(const RenderOptions& options, const Source& source,
+                                  std::vector<Column> columns, Index n) {
+  const OpenOptions& open = options.source.open;
+  const bool read_specially = !options.source.layout.empty() || !open.tensors.empty() ||
+                              open.one_token_per_line || open.as_bfloat16 || open.max_side > 0;
+  if (read_specially) return {};
+  const Session standard = standard_session(source.path, n);
+  Session session = options.session.value_or(standard);
+  session.source = source.path;
+  session.patch = open.patch;
+  session.layer = options.heads.layer_in(source);
+  session.head = options.heads.heads_in(source).front();
+  session.causal = options.heads.chosen_causal();
+  session.scale = options.heads.scale;
+  session.window = options.heads.window;
+  session.soft_cap = options.heads.soft_cap;
+  session.columns = columns.empty() ? standard.columns : std::move(columns);
+  session.settings = options.settings;
+  session.views.clear();
+  for (const auto& view : options.views)
+    if (const auto one = view_from(view)) session.views.push_back(*one);
+  if (session.views.empty()) session.views = {View::heatmap};  // times alone
+  const Viewport& seen = session.viewport;
+  if (!(seen.row_begin < seen.row_end && seen.col_begin < seen.col_end))
+    session.viewport = {0, double(n), 0, double(n)};
+  return session;
+}
+
+void add_look(CLI::App& command, RenderOptions& options) {
+  const std::string group = "How it looks";
+  command.add_option("--width", options.width, "Width in in, cm, mm, pt or px")
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--height", options.height, "Height, as --width (default: what the panels need)")
+      ->group(group);
+  command
+      .add_option("--dpi", options.dpi,
+                  "Dots per inch of PNG files and of images inside SVG and PDF files")
+      ->check(CLI::Range(10, 2400))
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--preset", options.preset,
+                  "Width and letters of a venue, such as neurips or icml; list shows them all")
+      ->check(check_preset)
+      ->type_name("NAME")
+      ->group(group);
+  command.add_option("--font", options.font, "A font that is installed (default: DejaVu Sans)")
+      ->check(refuse_empty)
+      ->type_name("NAME")
+      ->group(group);
+  command
+      .add_option("--font-size", options.font_size,
+                  "Points of titles as printed; with a preset the other letters are smaller "
+                  "(default: 7, or of the preset)")
+      ->check(CLI::Range(3.0, 96.0))
+      ->type_name("PT")
+      ->group(group);
+  command
+      .add_flag("--no-session", options.no_session,
+                "Write no session, command and paths into the file, as for anonymous review")
+      ->group(group);
+  command.add_flag("--letters", options.letters, "(a), (b), ... at the panels")->group(group);
+  command.add_option("--title", options.title, "A line above everything")->group(group);
+  command.add_option("--colormap", options.settings.colormap, "Colour map of the weights")
+      ->check(CLI::IsMember(colormap_ids()))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--norm", options.norm, "How weights become colours")
+      ->check(CLI::IsMember({"linear", "log", "row-max"}))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--error", options.error, "Which error the error view shows")
+      ->check(CLI::IsMember({"signed", "absolute", "squared", "relative", "log10"}))
+      ->capture_default_str()
+      ->group(group);
+}
+
+}  // namespace fovea

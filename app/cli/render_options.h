@@ -1,0 +1,43 @@
+// RenderOptions say what `fovea render` draws and how; a session given as SOURCE says what the
+// command line leaves open.
+#pragma once
+
+#include "cli/options.h"
+#include "figure/figure.h"
+#include "input/session_file.h"
+
+namespace fovea {
+
+inline constexpr const char* timing_view =
+    "timing";  // not a View: the window shows timing in a dock
+
+struct RenderOptions {
+  SourceOptions source;
+  HeadOptions heads;
+  BackendOptions backend;
+  ParameterOptions parameters;
+  std::vector<std::string> variants, views{"heatmap"};
+  std::string data;  // where the numbers of the panels go; empty: nowhere
+  std::string output, width = "3.5in", height, title, preset, font;
+  double font_size = 0;  // 0: of the preset
+  bool letters = false, no_session = false;
+  int dpi = 300;
+  bool estimate = false;
+  ViewSettings settings;
+  std::string norm = "log", error = "signed";
+  std::optional<Session>
+      session;  // of a session file given as SOURCE: values that the command line does not set
+};
+
+/// Takes from the session whatever the command line does not set.
+void take_up(RenderOptions& options, const Session& session, const CLI::App& command);
+FigureStyle style_of(const RenderOptions& options, const CLI::App& command);
+/// The columns of the session, or of the command line's variants, with the --set values applied.
+std::vector<Column> columns_of(const RenderOptions& options, const Problem& head);
+/// What a figure of these columns carries; nothing where a session cannot say how the source is
+/// read.
+std::optional<Session> session_of(const RenderOptions& options, const Source& source,
+                                  std::vector<Column> columns, Index n);
+void add_look(CLI::App& command, RenderOptions& options);
+
+}  // namespace fovea

@@ -1,0 +1,50 @@
+#include "figure/preset.h"
+
+#include <algorithm>
+
+namespace fovea {
+
+// Widths of lines and sizes of letters as tueplots 0.2 has them: a point below the text, legends
+// and numbers two points smaller.
+const std::vector<Preset>& presets() {
+  static const std::vector<Preset> all{
+      {"neurips", "NeurIPS", 5.5, 9, 2},
+      {"iclr", "ICLR", 5.5, 9, 2},
+      {"icml", "ICML, one column", 3.25, 8, 2},
+      {"icml-full", "ICML, both columns", 6.75, 8, 2},
+      {"aistats", "AISTATS, one column", 3.25, 9, 2},
+      {"aistats-full", "AISTATS, both columns", 6.75, 9, 2},
+      {"uai", "UAI, one column", 3.25, 9, 2},
+      {"uai-full", "UAI, both columns", 6.75, 9, 2},
+      {"cvpr", "CVPR, one column", 3.25, 8, 2},
+      {"cvpr-full", "CVPR, both columns", 6.875, 8, 2},
+      {"aaai", "AAAI, one column", 3.3, 9, 2},
+      {"aaai-full", "AAAI, both columns", 6.975, 9, 2},
+      {"eccv", "ECCV", 4.8, 8, 2},
+      {"jmlr", "JMLR", 6.0, 9, 2},
+      {"tmlr", "TMLR", 6.5, 9, 2},
+      {"slides", "a slide, 16:9", 40.0 / 3, 20, 4, 7.5},
+  };
+  return all;
+}
+
+const Preset* preset_named(const std::string& id) {
+  const auto it = std::ranges::find(presets(), id, &Preset::id);
+  return it == presets().end() ? nullptr : &*it;
+}
+
+std::string preset_names() {
+  std::string names;
+  for (const Preset& preset : presets()) names += (names.empty() ? "" : ", ") + preset.id;
+  return names;
+}
+
+void put_into(FigureStyle& style, const Preset& preset) {
+  style.width = preset.width * points_per_inch;
+  style.height.reset();
+  if (preset.height) style.height = *preset.height * points_per_inch;
+  style.font_size = preset.font_size;
+  style.smaller = preset.smaller;
+}
+
+}  // namespace fovea

@@ -1,0 +1,129 @@
+#include "figure/recipe.h"
+
+#include <QXmlStreamReader>
+#include <QtEndian>
+#include <array>
+#include <cstdint>
+
+#include "figure/recipe_in_pdf.h"
+
+namespace fovea {
+namespace {
+
+constexpr char png_signature[] = "\x89PNG\r\n\x1a\n";
+constexpr int png_begin = 8;
+constexpr const char* xml_names = "urn:fovea:figure";
+
+/// The checksum of PNG chunks (PNG specification, annex D).
+std::uint32_t crc_of(const QByteArray& bytes) {
+  static const auto table = [] {
+    std::array<std::uint32_t, 256> t{};
+    for (std::uint32_t n = 0; n < 256; ++n) {
+      t[n] = n;
+      for (int bit = 0; bit < 8; ++bit) t[n] = t[n] & 1 ? 0xEDB88320u ^ (t[n] >> 1) : t[n] >> 1;
+    }
+    return t;
+  }();
+  std::uint32_t crc = 0xFFFFFFFFu;
+  for (const char c : bytes) crc = table[(crc ^ std::uint8_t(c)) & 0xFF] ^ (crc >> 8);
+  return crc ^ 0xFFFFFFFFu;
+}
+
+QByteArray big_endian(std::uint32_t value) {
+  QByteArray bytes(4, 0);
+  qToBigEndian(value, bytes.data());
+  return bytes;
+}
+
+/// Text in UTF-8, not compressed.
+QByteArray text_chunk(const char* keyword, const std::string& text) {
+  QByteArray body = "iTXt";
+  body += keyword;
+  body += QByteArray(5, 0);  // end of the keyword; not compressed; no language and translation
+  body += QByteArray::fromStdString(text);
+  return big_endian(std::uint32_t(body.size() - 4)) + body + big_endian(crc_of(body));
+}
+
+struct Chunk {
+  QByteArray type, data;
+  qsizetype end = 0;  // in the file
+};
+
+/// Nothing: the file ends before the chunk does.
+std::optional<Chunk> chunk_at(const QByteArray& png, qsizetype at) {
+  if (at + 12 > png.size()) return {};
+  const qsizetype length = qFromBigEndian<std::uint32_t>(png.constData() + at);
+  if (length > png.size() - at - 12) return {};
+  return Chunk{png.mid(at + 4, 4), png.mid(at + 8, length), at + 12 + length};
+}
+
+std::optional<Recipe> recipe_in_png(const QByteArray& png) {
+  std::optional<Recipe> recipe;
+  for (auto chunk = chunk_at(png, png_begin); chunk; chunk = chunk_at(png, chunk->end)) {
+    const QByteArray keyword = chunk->data.left(chunk->data.indexOf('\0'));
+    const bool is_text = chunk->type == "iTXt" || chunk->type == "tEXt";
+    if (is_text && keyword == "Software" && chunk->data.endsWith("Fovea") && !recipe)
+      recipe.emplace();
+    if (chunk->type != "iTXt" || !keyword.startsWith("fovea:")) continue;
+    if (!recipe) recipe.emplace();
+    const std::string text = chunk->data.mid(keyword.size() + 5).toStdString();
+    if (keyword == "fovea:session") recipe->session = text;
+    if (keyword == "fovea:command") recipe->command = text;
+  }
+  return recipe;
+}
+
+/// Without the characters that XML has no place for.
+QString xml_text(const std::string& text) {
+  QString out = QString::fromStdString(text);
+  for (QChar& c : out)
+    if (c.unicode() < 0x20 && c != '\n' && c != '\t') c = QChar::ReplacementCharacter;
+  return out.toHtmlEscaped();
+}
+
+std::optional<Recipe> recipe_in_svg(const QByteArray& svg) {
+  QXmlStreamReader reader(svg);
+  std::optional<Recipe> recipe;
+  while (!reader.atEnd()) {
+    if (reader.readNext() != QXmlStreamReader::StartElement) continue;
+    if (reader.namespaceUri() == u"http://www.w3.org/2000/svg" && reader.name() == u"g") break;
+    if (reader.namespaceUri() != QLatin1String(xml_names)) continue;
+    if (!recipe) recipe.emplace();
+    const QString name = reader.name().toString();
+    if (name == "session") recipe->session = reader.readElementText().toStdString();
+    if (name == "command") recipe->command = reader.readElementText().toStdString();
+  }
+  return recipe;
+}
+
+}  // namespace
+
+QByteArray with_recipe_in_png(const QByteArray& png, const Recipe& recipe) {
+  QByteArray chunks;
+  if (!recipe.session.empty()) chunks += text_chunk("fovea:session", recipe.session);
+  if (!recipe.command.empty()) chunks += text_chunk("fovea:command", recipe.command);
+  const auto header = chunk_at(png, png_begin);  // which must stay the first chunk
+  return header ? png.left(header->end) + chunks + png.mid(header->end) : png;
+}
+
+QByteArray with_recipe_in_svg(const QByteArray& svg, const Recipe& recipe) {
+  const qsizetype root = svg.indexOf("<svg");
+  const qsizetype inside = svg.indexOf('>', root) + 1;
+  if (root < 0 || inside <= 0) return svg;
+  QString text = QString("\n<metadata><fovea:figure xmlns:fovea=\"%1\">").arg(xml_names);
+  if (!recipe.session.empty())
+    text += "\n<fovea:session>" + xml_text(recipe.session) + "</fovea:session>";
+  if (!recipe.command.empty())
+    text += "\n<fovea:command>" + xml_text(recipe.command) + "</fovea:command>";
+  text += "\n</fovea:figure></metadata>";
+  return svg.left(inside) + text.toUtf8() + svg.mid(inside);
+}
+
+std::optional<Recipe> recipe_in(const QByteArray& file) {
+  if (file.startsWith(QByteArray(png_signature, png_begin))) return recipe_in_png(file);
+  if (file.startsWith("%PDF-")) return recipe_in_pdf(file);
+  if (file.left(1024).contains("<svg")) return recipe_in_svg(file);
+  return {};
+}
+
+}  // namespace fovea

@@ -1,0 +1,19 @@
+// A Recipe in a PDF file: its attached files, as QPdfWriter writes them.
+#pragma once
+
+#include <QByteArray>
+#include <optional>
+
+#include "figure/recipe.h"
+
+class QPdfWriter;
+
+namespace fovea {
+
+/// To be called before anything is drawn.
+void attach(QPdfWriter& writer, const Recipe& recipe);
+
+/// Empty: the file has no such attachments. Files that other programs wrote again are not read.
+std::optional<Recipe> recipe_in_pdf(const QByteArray& pdf);
+
+}  // namespace fovea
