@@ -11,6 +11,7 @@
 #include "batch/item_queue.h"
 #include "batch/item_runner.h"
 #include "batch/results_trials.h"
+#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/painting.h"
@@ -178,7 +179,8 @@ void check_axes(const PlotAxes& axes, const BatchPlan& plan) {
                      plan.path);
 }
 
-void draw_results(const ResultsTable& table, const PlotAxes& axes, const SweepOptions& options) {
+void draw_results(const ResultsTable& table, const PlotAxes& axes, const SweepOptions& options,
+                  const Console& console) {
   const std::vector<Trial> trials = trials_of(table);
   std::vector<const Variant*> tried;
   for (const Trial& trial : trials)
@@ -187,9 +189,10 @@ void draw_results(const ResultsTable& table, const PlotAxes& axes, const SweepOp
   const auto settings = drawable_settings(trials, x, y);
   const std::string where = options.merge.empty() ? options.output : options.merge;
   const Painting painting;
-  write_figure(
-      options.figure,
-      pareto_figure(settings, x, y, where + ", " + count_text(table.rows().size(), "item")));
+  Figure figure =
+      pareto_figure(settings, x, y, where + ", " + count_text(table.rows().size(), "item"));
+  figure.recipe.command = command_line(console.words, options.figure);
+  write_figure(options.figure, figure);
 }
 
 void print_results(const ResultsTable& table, const ResultsFolder& folder, std::ostream& out) {
@@ -227,7 +230,7 @@ void run_merge(const SweepOptions& options, const Console& console) {
   ResultsFolder folder(options.merge);
   folder.open();
   const ResultsTable table = merge_results(folder);
-  if (axes) draw_results(table, *axes, options);
+  if (axes) draw_results(table, *axes, options, console);
   print_results(table, folder, console.out);
 }
 
@@ -260,7 +263,7 @@ void run_plan(const SweepOptions& options, const Console& console) {
     throw UnavailableError(error.what() + std::string("; results until now are kept in ") +
                            folder.path() + ": the same command goes on");
   }
-  if (axes) draw_results(table ? *table : folder.read(), *axes, options);
+  if (axes) draw_results(table ? *table : folder.read(), *axes, options, console);
   if (table)
     print_results(*table, folder, console.out);
   else if (!is_later_rank())
