@@ -93,7 +93,7 @@ TEST_CASE("a table is copied as text, Markdown and LaTeX") {
   CHECK(latex.find("token error, 90 \\%") != std::string::npos);
   CHECK(latex.ends_with("\\end{tabular}\n"));
   // Whatever is in LaTeX's tables is one line a measure.
-  CHECK(std::ranges::count(latex, '\n') == std::ssize(example.table.rows) + 4);
+  CHECK(std::ranges::count(latex, '\n') == std::ssize(example.table.rows) + 6);
 }
 
 TEST_CASE("what is found from sampled rows says of how many") {
