@@ -296,18 +296,15 @@ class Actions : public QObject {
     });
     refreshers_.push_back(
         [this, stated] { stated->setEnabled(study_.session().causal.has_value()); });
-    add(menu, "scale", "&Scale…", {}, [this] {
-      if (const auto scale = ask_scale(window_))
-        editor_.change("scale", [&](Session& s) { s.scale = *scale; });
-    });
-    add(menu, "sliding_window", "Sliding &window…", {}, [this] {
-      if (const auto keys = ask_window(window_))
-        editor_.change("window", [&](Session& s) { s.window = *keys; });
-    });
-    add(menu, "soft_cap", "So&ft cap…", {}, [this] {
-      if (const auto cap = ask_soft_cap(window_))
-        editor_.change("soft_cap", [&](Session& s) { s.soft_cap = *cap; });
-    });
+    const auto add_number = [&](const char* id, const char* text, auto ask, auto number) {
+      add(menu, id, text, {}, [this, id, ask, number] {
+        if (const auto by_hand = ask(window_))
+          editor_.change(id, [&](Session& s) { s.*number = *by_hand; });
+      });
+    };
+    add_number("scale", "&Scale…", ask_scale, &Session::scale);
+    add_number("sliding_window", "Sliding &window…", ask_window, &Session::window);
+    add_number("soft_cap", "So&ft cap…", ask_soft_cap, &Session::soft_cap);
     add(menu, "back_end", "&Back end…", {},
         [this] { ask_back_end(window_, *window_.findChild<QAction*>("back_end")); });
   }
