@@ -365,5 +365,7 @@ TEST_CASE("what cannot be learned is refused with what was found and expected") 
   k(7, 1) = std::numeric_limits<float>::infinity();
   CHECK_SAYS(learning_set(make_problem(Matrix::copy_of(problem.q), std::move(k),
                                        Matrix::copy_of(problem.v))),
-             "head 0", "NaN or Inf", "finite numbers only");
+             "head 0", "no tree can be learned", "NaN or Inf");
+  problem.window = 5;
+  CHECK_SAYS(learning_set(problem), "head 0", "learning knows no window");
 }
