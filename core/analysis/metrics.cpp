@@ -75,6 +75,19 @@ double mass_on_support(const Support& support, Index i, const float* exact) {
   return mass;
 }
 
+/// The share of a row's sum that its sink takes.
+double sink_share(double sink, const Output& output, Index i) {
+  return std::min(1.0,
+                  std::exp(sink - static_cast<double>(output.lse[static_cast<std::size_t>(i)])));
+}
+
+/// The sink is one more outcome of a row: p of P, q of P~.
+void count_sink(double q, double p, RowDifference& row) {
+  row.variation += 0.5 * std::abs(q - p);
+  if (p > 0) row.kl += q > 0 ? p * std::log(p / q) : infinite;
+  if (q > 0) row.reverse_kl += p > 0 ? q * std::log(q / p) : infinite;
+}
+
 // Sums of the weights of a row differ from 1 by rounding, which is not dropped mass.
 float dropped(double kept) {
   constexpr double rounding = 1e-5;  // at worst about n 2^-24, usually sqrt(n) 2^-24
@@ -116,9 +129,13 @@ Estimate relative_norm(const std::vector<RowDifference>& rows, double correction
   return {std::sqrt(ratio), ratio_error / (2 * std::sqrt(ratio))};
 }
 
-void compare_attention(const Operator& approximate, const Operator& exact, const Support& support,
+void compare_attention(const Operator& approximate, const Output& approximate_output,
+                       const Operator& exact, const Output& exact_output, const Support& support,
                        const RowBands& sample, Metrics& m, Run& run) {
   const Index n = exact.plan().n;
+  const auto& rule = exact.problem().rule;
+  const bool has_sink = rule && rule->sink;
+  const double sink = has_sink ? *rule->sink : 0;
   const bool complete = support.complete();
   std::vector<RowDifference> rows;
   if (!complete)
@@ -135,10 +152,19 @@ void compare_attention(const Operator& approximate, const Operator& exact, const
         rows.push_back(row);
       }
     }
-    if (!complete)
-      for (Index i = band.begin; i < band.end; ++i)
-        m.dropped_mass[i] =
-            dropped(rows[rows.size() - static_cast<std::size_t>(band.end - i)].mass);
+    for (Index i = band.begin; i < band.end; ++i) {
+      RowDifference& row = rows[rows.size() - static_cast<std::size_t>(band.end - i)];
+      double sum = 1;  // of the row of P
+      if (has_sink) {
+        const double p = sink_share(sink, exact_output, i);
+        count_sink(sink_share(sink, approximate_output, i), p, row);
+        sum -= p;
+      }
+      if (exact_output.lse[static_cast<std::size_t>(i)] == -infinite) sum = 0;  // no key
+      if (sum <= 0) row.top_recall.fill(1);
+      if (sum < 1) row.mass = sum > 0 ? std::min(1.0, row.mass / sum) : 1;
+      if (!complete) m.dropped_mass[i] = dropped(row.mass);
+    }
     run.reached(static_cast<double>(rows.size()) / static_cast<double>(sample.rows));
   }
   const double correction = sample.population_correction();
@@ -192,7 +218,7 @@ Metrics compare(const Operator& approximate, const Output& approximate_output,
   }
   const RowBands sample = row_bands(n, max_entries, seed);
   m.rows = sample.rows;
-  compare_attention(approximate, exact, support, sample, m, run);
+  compare_attention(approximate, approximate_output, exact, exact_output, support, sample, m, run);
   return m;
 }
 

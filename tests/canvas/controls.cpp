@@ -260,7 +260,7 @@ TEST_CASE("a right click opens a menu, which has all input until it is closed") 
   CHECK(actions[0][0].toString() == "copy");
   CHECK(pins.isEmpty());  // the clicks were the menu's
   shown.click(at, Qt::RightButton);
-  shown.click(item(at, 4) + QPoint(0, 9));  // below a line between two groups: Pin query
+  shown.click(item(at, 5) + QPoint(0, 9));  // below a line between two groups: Pin query
   REQUIRE(pins.count() == 1);
   CHECK(pins[0][0].value<Index>() == 4);
   pins.clear();

@@ -2,9 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/block_mask.h"
 #include "analysis/cost.h"
+#include "analysis/metrics.h"
 #include "analysis/support.h"
 #include "data/error.h"
 #include "laws/conditions.h"
@@ -90,4 +92,42 @@ TEST_CASE("a prefix of a head has the conditions of its first tokens") {
     // The mask is causal: later tokens have no say in the first rows.
     CHECK(distance(b.all(), a.all(), 23, 23) <= 2 * floor_of(a));
   }
+}
+
+TEST_CASE("metrics take the sink for one more outcome, and mass of the keys alone") {
+  Problem problem = make_data(Data::gaussian, 40, 4, 3, true);
+  problem.window = 12;
+  std::vector<std::int32_t> keys(40);
+  for (std::size_t j = 0; j < 5; ++j) keys[j] = PairMask::padding;  // the first queries have no key
+  set_mask(problem, std::vector<std::int32_t>(40), keys);
+  change_rule(problem, [](LogitRule& rule) { rule.sink = 0.5; });
+  const Instance exact = make_instance(*backends().front(), problem, "exact", {}),
+                 other = make_instance(*backends().front(), problem, "window", {{"width", "4"}});
+  Profile profile;
+  Run run{profile};
+  const Metrics m =
+      compare(*other.bound, other.apply(problem.v), *exact.bound, exact.apply(problem.v), run);
+  const Matrix p = exact.all(), q = other.all();
+  double variation = 0, kl = 0, kept = 0;
+  for (Index i = 0; i < 40; ++i) {
+    double p_sum = 0, q_sum = 0, both = 0;
+    for (Index j = 0; j < 40; ++j) {
+      const auto a = static_cast<double>(p(i, j)), b = static_cast<double>(q(i, j));
+      p_sum += a;
+      q_sum += b;
+      both += b > 0 ? a : 0;
+      variation += std::abs(a - b) / 2;
+      if (a > 0) kl += b > 0 ? a * std::log(a / b) : HUGE_VAL;
+    }
+    variation += std::abs(p_sum - q_sum) / 2;
+    kl += (1 - p_sum) * std::log((1 - p_sum) / (1 - q_sum));
+    kept += p_sum > 0 ? both / p_sum : 1;
+    if (p_sum == 0) CHECK(m.dropped_mass[static_cast<std::size_t>(i)] == 0.0f);
+  }
+  CHECK(m.attention_tv.value == doctest::Approx(variation / 40).epsilon(1e-5));
+  CHECK(m.mass_kept.value == doctest::Approx(kept / 40).epsilon(1e-5));
+  CHECK(kept / 40 < 0.99);
+  for (const Estimate& recall : m.top_recall) CHECK(std::isfinite(recall.value));
+  CHECK(std::isinf(kl));
+  CHECK(m.attention_reverse_kl->value >= 0);
 }
