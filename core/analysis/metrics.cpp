@@ -83,7 +83,7 @@ double sink_share(double sink, const Output& output, Index i) {
 
 /// The sink is one more outcome of a row: p of P, q of P~.
 void count_sink(double q, double p, RowDifference& row) {
-  row.variation += 0.5 * std::abs(q - p);
+  row.variation += std::abs(q - p) / 2;
   if (p > 0) row.kl += q > 0 ? p * std::log(p / q) : infinite;
   if (q > 0) row.reverse_kl += p > 0 ? q * std::log(q / p) : infinite;
 }
