@@ -82,6 +82,13 @@ inline std::vector<ConditionCase> condition_cases() {
        }},
       {"padding",
        [zeros](Problem& p) { set_mask(p, zeros(p.q.rows), padded_at_both_ends(p.k.rows)); }},
+      {"padding of queries and keys",
+       [](Problem& p) {
+         std::vector<std::int32_t> queries(static_cast<std::size_t>(p.q.rows));
+         for (std::size_t i = queries.size() / 2; i < queries.size(); ++i)
+           queries[i] = PairMask::padding;
+         set_mask(p, queries, padded_at_both_ends(p.k.rows));
+       }},
       {"pairs", [](Problem& p) { set_mask(p, {}, {}, random_pairs(p.q.rows, p.k.rows)); }},
       {"distances", set_distances},
       {"biases", set_bias},
