@@ -131,3 +131,24 @@ TEST_CASE("metrics take the sink for one more outcome, and mass of the keys alon
   CHECK(std::isinf(kl));
   CHECK(m.attention_reverse_kl->value >= 0);
 }
+
+TEST_CASE(
+    "a pair counts within one document, and padding meets nothing, whatever the numbers are") {
+  const std::vector<std::int32_t> queries{5, 5, PairMask::padding, 2'000'000'000, 0, 3},
+      keys{5, PairMask::padding, 0, 5, 2'000'000'000, 4};
+  const PairMask mask(queries, keys, {});
+  for (Index i = 0; i < 6; ++i) {
+    Index count = 0;
+    for (Index j = 0; j < 6; ++j) {
+      const std::int32_t query = queries[static_cast<std::size_t>(i)],
+                         key = keys[static_cast<std::size_t>(j)];
+      const bool expected = query == key && key != PairMask::padding;
+      CHECK(mask.admits(i, j) == expected);
+      count += expected;
+    }
+    CHECK(mask.count(i, {0, 6}) == count);
+  }
+  CHECK_THROWS_AS(PairMask({0}, {}, {}), const InputError&);
+  CHECK_THROWS_AS(PairMask({0}, {-2}, {}), const InputError&);
+  CHECK_THROWS_AS(PairMask({0, 0}, {0, 0}, BitMatrix(2, 3)), const InputError&);
+}
