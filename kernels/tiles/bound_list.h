@@ -1,6 +1,8 @@
 // A BoundList is a TileList on the device, with Q and K in the precision of Z, and in fp32.
 #pragma once
 
+#include <cmath>
+
 #include "data/problem.h"
 #include "device/buffer.h"
 #include "device/device_matrix.h"
