@@ -85,8 +85,8 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   OtherSource before{std::move(subject_.source), subject_.source_number};
   const std::string path_before = session().source;
   const int patch_before = session().patch;
-  const Index n = source->layers[static_cast<std::size_t>(next.layer)].n();
-  if (next.viewport == Viewport{}) next.viewport = {0, double(n), 0, double(n)};
+  const Lengths lengths = source->layers[static_cast<std::size_t>(next.layer)].lengths();
+  if (next.viewport == Viewport{}) next.viewport = whole(lengths);
 
   subject_.source = std::move(source);
   subject_.source_number = next_source_number();
@@ -104,7 +104,7 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
     results_.keep_source(path_before, patch_before, std::move(before));
   else if (before.source)
     requests_.discard(std::move(before.source));
-  results_.set_length(n);
+  results_.set_length(lengths.keys);
   cards_.choose({});
   choose_leaves(0, {0, 0});
   choose_block({});
@@ -143,8 +143,7 @@ void Study::keep_patches() {
 
 void Study::set_session(Session next) {
   const Session& session = subject_.session;
-  if (next.viewport == Viewport{} && next.patch == session.patch)
-    next.viewport = {0, double(length()), 0, double(length())};
+  if (next.viewport == Viewport{} && next.patch == session.patch) next.viewport = whole(lengths());
   if (next == session) return update_later();
   const bool same_source = subject_.source && next.source == session.source;
   if (same_source && subject_.source->kind == "image" && next.patch != session.patch) {
@@ -159,7 +158,7 @@ void Study::set_session(Session next) {
 
 void Study::apply(Session next) {
   const Session& session = subject_.session;
-  const Index length_before = length();
+  const Lengths lengths_before = lengths();
   const std::vector<int> from = continued_columns(session.columns, next.columns);
   cells_.continue_cells(next, from);
   results_.continue_columns(next.columns, from);
@@ -178,7 +177,7 @@ void Study::apply(Session next) {
   subject_.session = std::move(next);
   subject_.selected_column =
       std::clamp(subject_.selected_column, 0, std::max(0, int(columns().size()) - 1));
-  if (length() != length_before) {  // a layer of other tokens
+  if (lengths() != lengths_before) {  // a layer of other tokens
     select({0, 0}, {0, 0});
     choose_block({});
   }

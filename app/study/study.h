@@ -50,11 +50,16 @@ class Study : public QObject {
   std::shared_ptr<const Source> source() const { return subject_.source; }
   /// Whether the source was opened with the columns, views and look of the one before.
   bool continued() const { return continued_; }
-  /// What the positions of the opened layer are; a source is open.
+  /// What the queries of the opened layer are, and its keys; a source is open.
   const Sequence& sequence() const { return sequence_of(*subject_.source, subject_.session.layer); }
+  const Sequence& key_sequence() const {
+    return key_sequence_of(*subject_.source, subject_.session.layer);
+  }
   bool shows_matrix() const { return subject_.shows_matrix(); }
-  /// Tokens of the opened source; 0: nothing is open.
-  Index length() const { return subject_.length(); }
+  /// Of the opened layer; 0: nothing is open.
+  Lengths lengths() const { return subject_.lengths(); }
+  /// The length for which parameters are chosen: that of the keys.
+  Index length() const { return lengths().keys; }
 
   /// Of the opened head.
   std::shared_ptr<const Problem> problem() const { return results_.opened().problem; }

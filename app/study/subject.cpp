@@ -12,8 +12,8 @@ std::uint64_t next_source_number() {
   return ++number;
 }
 
-Index Subject::length() const {
-  return source ? source->layers[static_cast<std::size_t>(session.layer)].n() : 0;
+Lengths Subject::lengths() const {
+  return source ? source->layers[static_cast<std::size_t>(session.layer)].lengths() : Lengths{};
 }
 
 bool Subject::shows_matrix() const {
@@ -25,7 +25,7 @@ HeadKey Subject::head() const {
 }
 
 Index Subject::shown_query() const {
-  const Index n = length();
+  const Index n = lengths().queries;
   if (pointed.query >= 0 && pointed.query < n) return pointed.query;
   if (session.pinned_query)
     return std::clamp<Index>(*session.pinned_query, 0, std::max<Index>(n - 1, 0));

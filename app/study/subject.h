@@ -55,8 +55,8 @@ struct Subject {
   int panel_pixels = 256;  // the side of a panel on screen: finer rasters show no more
   bool dark = true;
 
-  /// Tokens of the layer; 0: nothing is open.
-  Index length() const;
+  /// Of the layer; 0: nothing is open.
+  Lengths lengths() const;
   /// The source holds an attention matrix alone: there is nothing to compute, only to look at.
   bool shows_matrix() const;
   HeadKey head() const;

@@ -141,7 +141,10 @@ void MainWindow::show_model() {
   if (!model) return;
   if (exact_in_place_) model = with_exact_in_place(model);
   canvas_.set_model(model);
-  docks_.sequence->set_marked(study_.marks().queries(), study_.marks().keys());
+  docks_.key_sequence->set_marked({}, study_.marks().keys());
+  docks_.sequence->set_marked(study_.marks().queries(), study_.lengths().equal()
+                                                            ? study_.marks().keys()
+                                                            : std::vector<Index>());
 }
 
 void MainWindow::show_exact(bool on) {

@@ -76,8 +76,7 @@ void count_tiles(const TilePlan& plan, const PairMask* mask, Lengths lengths, do
   for (const Pass& pass : plan.passes) {
     query_top = std::max(query_top, pass.query_level);
     key_top = std::max(key_top, pass.key_level);
-    const Side rows(pass.rows, pass.query_level, queries),
-        cols(pass.cols, pass.key_level, keys);
+    const Side rows(pass.rows, pass.query_level, queries), cols(pass.cols, pass.key_level, keys);
     for (const Tile& tile : pass.tiles)
       cost.pairs += mask || !pass.earlier.empty() ? new_pairs(pass, tile, mask)
                     : is_banded(pass, tile)       ? merged_pairs(rows, cols, tile)
@@ -117,8 +116,8 @@ void count_nodes(const NodePlan& plan, bool causal, Lengths lengths, double dv, 
 
 void count_projected(const ProjectedPlan& plan, Index keys, double dv, Cost& cost) {
   const Index positions = plan.queries.rows();
-  count_tiles(plan.tiles, nullptr, {positions, positions},
-              static_cast<double>(plan.queries.cols()), dv, cost);
+  count_tiles(plan.tiles, nullptr, {positions, positions}, static_cast<double>(plan.queries.cols()),
+              dv, cost);
   const double mixes = static_cast<double>(plan.mix.rows()) * static_cast<double>(keys);
   cost.multiply_adds += mixes * dv;  // each mixture is one of the same place of all blocks
   cost.bytes += sizeof(float) * (static_cast<double>(plan.queries.rows()) * 2 *
@@ -153,8 +152,8 @@ Cost count_cost(const Plan& plan, Index d, Index dv) {
   cost.multiply_adds = plan.planning_multiply_adds;
   cost.bytes = plan.planning_bytes;
   if (const auto* tiles = std::get_if<TilePlan>(&plan.form))
-    count_tiles(*tiles, plan.mask.get(), plan.lengths, static_cast<double>(d), static_cast<double>(dv),
-                cost);
+    count_tiles(*tiles, plan.mask.get(), plan.lengths, static_cast<double>(d),
+                static_cast<double>(dv), cost);
   else if (const auto* projected = std::get_if<ProjectedPlan>(&plan.form))
     count_projected(*projected, plan.keys(), static_cast<double>(dv), cost);
   else if (const auto* features = std::get_if<FeaturePlan>(&plan.form))

@@ -139,7 +139,8 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
   const bool complete = support.complete();
   std::vector<RowDifference> rows;
   if (!complete)
-    m.dropped_mass.assign(static_cast<std::size_t>(queries), std::numeric_limits<float>::quiet_NaN());
+    m.dropped_mass.assign(static_cast<std::size_t>(queries),
+                          std::numeric_limits<float>::quiet_NaN());
   Run quiet = run.quiet();  // progress counts rows
   for (const IndexRange& band : sample.bands) {
     if (const auto there = approximate.compare_rows(exact, band, quiet)) {

@@ -32,7 +32,8 @@ void add_hierarchy(RankMap& map, Index leaf) {
 
 void add_grid(RankMap& map, Index leaf) {
   for (Index i = 0; i < map.lengths.queries; i += leaf)
-    for (Index j = 0; j < map.lengths.keys; j += leaf) add_block(map, {i, i + leaf}, {j, j + leaf}, 0);
+    for (Index j = 0; j < map.lengths.keys; j += leaf)
+      add_block(map, {i, i + leaf}, {j, j + leaf}, 0);
 }
 
 // Memory of the blocks that the back end decomposes at once: eight of the largest.

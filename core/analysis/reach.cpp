@@ -98,8 +98,8 @@ bool TwoHops::one_is_enough(const std::stop_token& stop) const {
 
 Reach two_hop_reach(const Plan& plan, std::stop_token stop, Index max_rows, std::uint64_t seed) {
   const TwoHops hops(plan);
-  const RowBands rows =
-      row_bands(plan.lengths, static_cast<double>(max_rows) * static_cast<double>(plan.keys()), seed);
+  const RowBands rows = row_bands(
+      plan.lengths, static_cast<double>(max_rows) * static_cast<double>(plan.keys()), seed);
   double reached = 0, admissible = 0;
   for (const IndexRange& band : rows.bands)
     for (Index i = band.begin; i < band.end; ++i) {

@@ -92,9 +92,8 @@ Pass support_of_nodes(const NodePlan& nodes, const Band& band) {
   pass.rows = order_by_node(nodes.query_leaf, query_start);
   pass.cols = order_by_node(nodes.key_leaf, key_start);
   for (std::size_t node = 0; node < static_cast<std::size_t>(count); ++node) {
-    const Tile tile{{query_start[node], query_start[node + 1]},
-                    {key_start[node], key_start[node + 1]},
-                    band};
+    const Tile tile{
+        {query_start[node], query_start[node + 1]}, {key_start[node], key_start[node + 1]}, band};
     if (tile.rows.size() > 0 && tile.cols.size() > 0) pass.tiles.push_back(tile);
   }
   return pass;
@@ -119,7 +118,8 @@ Support::Layer layer_of(const Pass& pass, Lengths lengths) {
   }
   std::ranges::sort(layer.groups, {}, [](const auto& g) { return g.rows.begin; });
   if (!pass.rows.empty()) {
-    layer.position.assign(static_cast<std::size_t>(clusters(lengths.queries, pass.query_level)), -1);
+    layer.position.assign(static_cast<std::size_t>(clusters(lengths.queries, pass.query_level)),
+                          -1);
     for (std::size_t p = 0; p < pass.rows.size(); ++p)
       layer.position[pass.rows[p]] = static_cast<std::int32_t>(p);
   }

@@ -84,7 +84,8 @@ BoundPass BoundTiles::bind_pass(FlatPass flat) const {
   find_ascending(bound);
   const std::vector<std::int32_t>& rows = bound.pass->rows;
   if (rows.empty()) return bound;
-  bound.position.assign(static_cast<std::size_t>(clusters(problem_.queries(), bound.pass->query_level)), -1);
+  bound.position.assign(
+      static_cast<std::size_t>(clusters(problem_.queries(), bound.pass->query_level)), -1);
   for (std::size_t p = 0; p < rows.size(); ++p)
     bound.position[rows[p]] = static_cast<std::int32_t>(p);
   return bound;

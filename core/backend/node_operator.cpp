@@ -87,9 +87,9 @@ class NodeOperator final : public Operator {
   // ---- Z = P V ----------------------------------------------------------------------------------
 
   Output do_apply(MatrixView v, Run& run) const override {
-    Output out{v.cols % 16 == 0 ? Matrix::uninitialised(queries(), v.cols)
-                                : Matrix(queries(), v.cols),
-               {}};
+    Output out{
+        v.cols % 16 == 0 ? Matrix::uninitialised(queries(), v.cols) : Matrix(queries(), v.cols),
+        {}};
     if (plan().causal)
       look_up_prefixes(v, out.z, run);
     else

@@ -70,7 +70,8 @@ class Operator {
   /// Z = P V. v is [nk, dv], any dv >= 1. Records its stages in the run's profile.
   Output apply(MatrixView v, Run& run) const;
 
-  /// P over rows x cols (within [0, nq) and [0, nk)): [rows, cols], or [pool.rows, pool.cols] pooled.
+  /// P over rows x cols (within [0, nq) and [0, nk)): [rows, cols], or [pool.rows, pool.cols]
+  /// pooled.
   Matrix tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const;
   Matrix tile(IndexRange rows, IndexRange cols, Run& run) const {
     return tile(rows, cols, {}, run);

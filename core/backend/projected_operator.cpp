@@ -21,7 +21,8 @@ std::shared_ptr<const Plan> inner_plan(const Plan& plan) {
   const auto& projected = std::get<ProjectedPlan>(plan.form);
   return std::make_shared<const Plan>(
       Plan{.lengths = {projected.queries.rows(), projected.queries.rows()},
-           .causal = plan.causal, .form = projected.tiles});
+           .causal = plan.causal,
+           .form = projected.tiles});
 }
 
 // V as [blocks, block * dv], so that one product mixes all places of a block.

@@ -22,7 +22,8 @@ void RowSums::find(const BoundTiles& tiles, std::span<const std::int32_t> querie
                    Run& run) {
   if (unknown_of(queries) == 0) return;
   if (!tiles.dense()) {
-    keep_all(TileSweep(tiles, {nullptr, tiles.lengths().keys, 0, 0}, workers, run).attend().log2_sums);
+    keep_all(
+        TileSweep(tiles, {nullptr, tiles.lengths().keys, 0, 0}, workers, run).attend().log2_sums);
     return;
   }
   std::vector<std::int32_t> unknown;

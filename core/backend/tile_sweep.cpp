@@ -99,8 +99,8 @@ void TileSweep::attend_level(int level, const SoftmaxState* parent, SoftmaxState
 
 void TileSweep::attend_spans(const SoftmaxState* parent) {
   workers_.loop(clusters(queries(), BoundTiles::span_log2), run_.stop, [&](Index span, int worker) {
-    const Index strips =
-        attend_span(cluster_tokens(span, BoundTiles::span_log2, queries()), parent, threads_[worker]);
+    const Index strips = attend_span(cluster_tokens(span, BoundTiles::span_log2, queries()), parent,
+                                     threads_[worker]);
     count_done(strips, worker);
   });
 }

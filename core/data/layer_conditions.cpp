@@ -63,8 +63,7 @@ void add_slope(float slope, const Problem& problem, LogitRule& rule) {
 /// What a head's mask is made from: the pairs that count of some kind.
 class MaskMaker {
  public:
-  explicit MaskMaker(const Problem& problem)
-      : queries_(problem.queries()), keys_(problem.keys()) {}
+  explicit MaskMaker(const Problem& problem) : queries_(problem.queries()), keys_(problem.keys()) {}
 
   void add_documents(const std::vector<std::int32_t>& documents) {
     if (documents.empty()) return;

@@ -183,8 +183,8 @@ class ConditionReader {
 
   void read_segments(const NamedTensor& tensor) {
     const Index keys = keys_with_documents(tensor);
-    layer_.conditions.documents = whole_numbers(
-        tensor, keys, "[" + std::to_string(keys) + "], the document of each token");
+    layer_.conditions.documents =
+        whole_numbers(tensor, keys, "[" + std::to_string(keys) + "], the document of each token");
   }
 
   void read_cumulative(const NamedTensor& tensor) {

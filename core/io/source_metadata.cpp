@@ -76,8 +76,8 @@ ImageGrid read_image(const Source& source, const std::string& text) {
 
 void set_grid(Source& source, const ImageGrid& grid) {
   const Index positions = grid.prefix + grid.rows * grid.cols;
-  const auto layer = std::ranges::find_if(
-      source.layers, [&](const Layer& l) { return l.queries() < positions; });
+  const auto layer =
+      std::ranges::find_if(source.layers, [&](const Layer& l) { return l.queries() < positions; });
   if (layer != source.layers.end()) {
     source.notes.push_back("The image grid of " + std::to_string(grid.rows) + " x " +
                            std::to_string(grid.cols) + " patches after " +

@@ -130,7 +130,8 @@ Reading SourceReader::usual_reading(Reading reading, Role role) {
 
 /// A doubt about one of q, k and v remains if all three can be read otherwise.
 void SourceReader::guess_together(std::span<const Reading> qkv) {
-  const auto doubted = std::ranges::find_if(qkv, [](const Reading& r) { return r.other; });
+  const auto doubted =
+      std::ranges::find_if(qkv, [](const Reading& r) { return r.other.has_value(); });
   if (doubted == qkv.end()) return;
   std::vector<Reading> others(qkv.begin(), qkv.end());
   for (Reading& other : others) {

@@ -53,8 +53,8 @@ RankWindow rank_window(Lengths lengths, IndexRange rows, IndexRange cols) {
 }
 
 Body rank_body(const RankWindow& window, bool causal, const Entries& entries,
-               const ViewSettings& settings,
-               const std::string& name, const Backend& backend, std::string& caption, Run& run) {
+               const ViewSettings& settings, const std::string& name, const Backend& backend,
+               std::string& caption, Run& run) {
   const auto& [lengths, window_rows, window_cols] = window;
   const Index side = std::max(window_rows.size(), window_cols.size());
   if (side > largest_window)

@@ -87,9 +87,10 @@ std::string why_nothing(const Plan& plan) {
 Body reach(const PanelInputs& in, std::string& caption, Run& run) {
   const Plan& plan = in.computation.op->plan();
   if (!plan.lengths.equal())
-    return Message{"Two layers are followed in self-attention, where keys are the queries of the "
-                   "layer below: this head has " +
-                   plan.lengths.text() + "."};
+    return Message{
+        "Two layers are followed in self-attention, where keys are the queries of the "
+        "layer below: this head has " +
+        plan.lengths.text() + "."};
   const TwoHops hops(plan);
   if (hops.one_is_enough(run.stop)) return Message{why_nothing(plan)};
   const Grid grid(in.rows, in.cols, in.max_pixels);

@@ -24,7 +24,8 @@ void add_weights(FlatPass& flat, Index keys) {
   flat.log2_weight.reserve(static_cast<std::size_t>(count));
   if (!pass.weight.empty()) flat.log2_pair_weight.reserve(static_cast<std::size_t>(count));
   for (Index p = 0; p < count; ++p) {
-    const auto tokens = static_cast<float>(cluster_tokens(flat.col(p), pass.key_level, keys).size());
+    const auto tokens =
+        static_cast<float>(cluster_tokens(flat.col(p), pass.key_level, keys).size());
     const float weight = pass.weight.empty() ? tokens : pass.weight[p];
     flat.log2_weight.push_back(std::log2(weight));
     if (!pass.weight.empty()) flat.log2_pair_weight.push_back(std::log2(weight / tokens));

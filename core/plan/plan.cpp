@@ -50,7 +50,8 @@ void cover(const Pass& pass, Lengths lengths, std::vector<bool>& covered) {
   for (const Tile& tile : pass.tiles)
     for (Index r = tile.rows.begin; r < tile.rows.end; ++r)
       for (Index c = tile.cols.begin; c < tile.cols.end; ++c) {
-        const IndexRange queries = cluster_tokens(at(pass.rows, r), pass.query_level, lengths.queries);
+        const IndexRange queries =
+            cluster_tokens(at(pass.rows, r), pass.query_level, lengths.queries);
         const IndexRange keys = cluster_tokens(at(pass.cols, c), pass.key_level, lengths.keys);
         for (Index i = queries.begin; i < queries.end; ++i)
           for (Index j = keys.begin; j < keys.end; ++j) {
@@ -76,9 +77,9 @@ void check_tiles(const TilePlan& tiles, Lengths lengths) {
                 (pass.query_level == 0 && pass.key_level == 0 && !pass.cols.empty()),
             "pairs left out above level 0, or without an order of columns");
     for (const auto& chunks : pass.earlier)
-      require(std::ssize(chunks->query) == lengths.queries &&
-                  std::ssize(chunks->key) == lengths.keys,
-              "chunks of another size");
+      require(
+          std::ssize(chunks->query) == lengths.queries && std::ssize(chunks->key) == lengths.keys,
+          "chunks of another size");
     check_ranges(pass, rows, cols);
     cover(pass, lengths, covered);
   }

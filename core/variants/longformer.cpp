@@ -37,7 +37,8 @@ Plan plan_longformer(const Problem& problem, const LongformerParameters& p, Plan
     if (globals > 0) pass.tiles.push_back({tile.rows, {0, globals}, {}});
     pass.tiles.push_back(tile);
   }
-  return {.lengths = {n, n}, .causal = problem.causal, .form = TilePlan{.passes = {std::move(pass)}}};
+  return {
+      .lengths = {n, n}, .causal = problem.causal, .form = TilePlan{.passes = {std::move(pass)}}};
 }
 
 }  // namespace

@@ -59,11 +59,10 @@ FirstQuery first_queries(const Tree& tree, const std::vector<Index>& key_start, 
   FirstQuery first(static_cast<std::size_t>(height) + 1);
   auto& leaf = first.back();
   for (std::size_t l = 0; l + 1 < key_start.size(); ++l)
-    leaf.push_back(
-        key_start[l] == key_start[l + 1] ? problem.queries()
-        : problem.causal
-            ? pass.cols[static_cast<std::size_t>(key_start[l])] - problem.lengths().offset()
-            : 0);
+    leaf.push_back(key_start[l] == key_start[l + 1] ? problem.queries()
+                   : problem.causal ? pass.cols[static_cast<std::size_t>(key_start[l])] -
+                                          problem.lengths().offset()
+                                    : 0);
   for (int depth = height - 1; depth >= 0; --depth) {
     const auto& below = first[static_cast<std::size_t>(depth) + 1];
     auto& here = first[static_cast<std::size_t>(depth)];

@@ -284,12 +284,10 @@ Tree random_tree(Index d, const TreeShape& shape, std::uint64_t seed, Index head
 
 std::vector<TensorField> routed_tree_tensors() {
   std::vector<TensorField> fields = tree_tensors();
-  fields.push_back({.name = "query_leaf",
-                    .shapes = {{"nq"}},
-                    .meaning = "Leaf of every query, from the left."});
-  fields.push_back({.name = "key_leaf",
-                    .shapes = {{"nk"}},
-                    .meaning = "Leaf of every key, from the left."});
+  fields.push_back(
+      {.name = "query_leaf", .shapes = {{"nq"}}, .meaning = "Leaf of every query, from the left."});
+  fields.push_back(
+      {.name = "key_leaf", .shapes = {{"nk"}}, .meaning = "Leaf of every key, from the left."});
   return fields;
 }
 

@@ -90,8 +90,8 @@ struct Variant {
 
   bool has_causal_form() const { return mask != Mask::bidirectional_only; }
 
-  /// Whether it has a form for a head with so many queries and keys.
-  bool has_form_of(const Problem& problem) const;
+  /// Whether it has a form for heads with so many queries and keys.
+  bool has_form_of(Lengths lengths, bool causal) const;
 
   /// Why there is no form for such a head, in a sentence; empty: there is one.
   std::string refusal(const Problem& problem) const;

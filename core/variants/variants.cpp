@@ -109,16 +109,16 @@ const std::vector<float>& Planning::reals(std::string_view name, const SymbolicS
   return given.reals(name);
 }
 
-bool Variant::has_form_of(const Problem& problem) const {
-  const bool last = problem.causal && problem.queries() < problem.keys();
-  return problem.lengths().equal() || unequal_lengths == UnequalLengths::all ||
+bool Variant::has_form_of(Lengths lengths, bool causal) const {
+  const bool last = causal && lengths.queries < lengths.keys;
+  return lengths.equal() || unequal_lengths == UnequalLengths::all ||
          (unequal_lengths == UnequalLengths::last_queries && last);
 }
 
 std::string Variant::refusal(const Problem& problem) const {
   if (problem.causal && !has_causal_form())
     return label + " has no causal form; expected a head without a causal mask";
-  if (!problem.lengths().equal() && !has_form_of(problem))
+  if (!has_form_of(problem.lengths(), problem.causal))
     return label + " has no form for " + problem.lengths().text() +
            ": it pairs the positions of one sequence";
   const LogitRule rule = problem.rule ? *problem.rule : LogitRule{};

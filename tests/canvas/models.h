@@ -139,7 +139,7 @@ inline std::shared_ptr<CanvasModel> base_model(Index n, int columns) {
   for (Index i = 0; i < n; ++i) sequence.tokens.push_back(words[i % 16]);
   model->sequence = std::make_shared<const Sequence>(std::move(sequence));
   model->exact_columns.assign(model->column_titles.size(), 0);
-  model->n = n;
+  model->lengths = {n, n};
   model->viewport = {0, static_cast<double>(n), 0, static_cast<double>(n)};
   return model;
 }

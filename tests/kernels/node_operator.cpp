@@ -31,7 +31,7 @@ Plan draw_plan(Index n, bool causal, std::vector<int> branching, Index used, std
   for (std::size_t depth = 0; depth <= nodes.branching.size(); ++depth)
     nodes.alpha.push_back(0.25f + static_cast<float>(random.uniform()));
   Plan plan;
-  plan.n = n;
+  plan.lengths = {n, n};
   plan.causal = causal;
   plan.form = std::move(nodes);
   return plan;

@@ -86,7 +86,8 @@ QString mask_warning(const Source& source, const Session& session, const HeadCar
   QString text = "⚠ The file does not state a mask: bidirectional is assumed.";
   constexpr double little = 0.05;
   constexpr Index enough = 16;  // tokens for a share to mean anything
-  if (card && card->future_mass < little && source.layers[std::size_t(session.layer)].n() >= enough)
+  if (card && card->future_mass < little &&
+      source.layers[std::size_t(session.layer)].queries() >= enough)
     text += " Only " + to_qt(format_percent(card->future_mass, 2)) +
             " of this head's attention falls on later keys, as if it were causal.";
   return text + " <a href=\"causal\">Set causal</a> or <a href=\"both\">bidirectional</a>.";
@@ -147,7 +148,11 @@ class InputDock : public QWidget {
     column->addLayout(shading);
     column->addWidget(query_note_ = make_note());
     query_note_->setObjectName("query_note");
-    column->addWidget(sequence_ = new SequenceView(study, editor));
+    column->addWidget(sequence_ = new SequenceView(study, editor, SequenceView::Side::queries));
+    sequence_->setObjectName("tokens");
+    column->addWidget(keys_heading_ = make_heading("Keys"));
+    column->addWidget(keys_ = new SequenceView(study, editor, SequenceView::Side::keys));
+    keys_->setObjectName("key_tokens");
     column->addStretch(1);
     for (QLabel* text : {name_, facts_, conditions_, warning_, content_, query_note_})
       make_selectable(*text);
@@ -220,7 +225,7 @@ class InputDock : public QWidget {
     head_chooser_->setVisible(source->layers.size() > 1 || source->layers.front().heads() > 1);
     patch_chooser_->setVisible(source->kind == "image");
     sequence_->set_source(source);
-    sequence_heading_->setText(sequence_->shows_image() ? "Image" : "Tokens");
+    keys_->set_source(source);
     refresh();
   }
 
@@ -235,6 +240,11 @@ class InputDock : public QWidget {
     head_->setValue(int(session.head));
     facts_->setText(facts_of(*source, session.layer));
     sequence_->set_layer(session.layer);
+    keys_->set_layer(session.layer);
+    const bool others = !study_.lengths().equal();
+    sequence_heading_->setText(sequence_->shows_image() ? "Image" : others ? "Queries" : "Tokens");
+    for (QWidget* part : std::initializer_list<QWidget*>{keys_heading_, keys_})
+      part->setVisible(others);
     gallery_->set_layer(all_layers_->isChecked() ? std::nullopt : std::optional(session.layer));
     show_conditions();
   }
@@ -257,6 +267,7 @@ class InputDock : public QWidget {
     const bool reference = column && is_reference(column->column.variant);
     const bool known = errors && column && !reference && column->metrics && !column->stale;
     sequence_->set_row(errors && !known ? nullptr : row_);
+    keys_->set_row(row_);
     sequence_->set_numbers(known ? column->metrics->token_error : std::vector<float>());
     const QString title = to_qt(study_.title_of(int(c)));
     if (known)
@@ -274,14 +285,14 @@ class InputDock : public QWidget {
   Study& study_;
   SessionEditor& editor_;
   QLabel *name_, *facts_, *conditions_, *mask_warning_, *warning_, *content_, *sequence_heading_,
-      *query_note_;
+      *keys_heading_, *query_note_;
   QWidget *head_chooser_, *patch_chooser_;
   QComboBox *layer_, *order_, *shade_;
   std::shared_ptr<const RowReading> row_;
   QCheckBox* all_layers_;
   QSpinBox *head_, *patch_;
   HeadGallery* gallery_;
-  SequenceView* sequence_;
+  SequenceView *sequence_, *keys_;
 };
 
 }  // namespace
