@@ -87,7 +87,8 @@ std::optional<Session> session_of(const RenderOptions& options, const Source& so
   const bool read_specially = !options.source.layout.empty() || !open.tensors.empty() ||
                               open.one_token_per_line || open.as_bfloat16 || open.max_side > 0;
   if (read_specially) return {};
-  const Session standard = standard_session(source.path, lengths.keys);
+  Session standard = standard_session(source.path, lengths.keys);
+  standard.viewport = whole(lengths);
   Session session = options.session.value_or(standard);
   session.source = source.path;
   session.patch = open.patch;

@@ -37,6 +37,7 @@ Session first_session(const Source& source) {
   const auto [layer, head] = first_head(source);
   const Layer& its = source.layers[static_cast<std::size_t>(layer)];
   Session session = standard_session(source.path, its.keys());
+  session.viewport = whole(its.lengths());
   const bool causal = stated_causal(source, layer).value_or(false);
   std::erase_if(session.columns, [&](const Column& column) {
     return !find_variant(column.variant).has_form_of(its.lengths(), causal);

@@ -22,12 +22,25 @@ QString shape_text(const char* name, const HeadTensor& t) {
       .arg(to_qt(to_text(t.type)).toUpper());
 }
 
+/// "341 tokens"; of other queries than keys both.
+QStringList tokens_of(const Source& source, Index layer) {
+  QStringList lines;
+  const auto add = [&](const Sequence& sequence, const char* noun) {
+    if (!sequence.tokens.empty()) lines << to_qt(plural(std::ssize(sequence.tokens), noun));
+  };
+  const bool same = source.layers[std::size_t(layer)].lengths().equal();
+  add(sequence_of(source, layer), same ? "token" : "query token");
+  if (!same) add(key_sequence_of(source, layer), "key token");
+  return lines;
+}
+
 QString facts_of(const Source& source, Index opened) {
   const Layer& layer = source.layers[std::size_t(opened)];
   QStringList lines;
   lines << to_qt(source.kind) +
                (source.layers.size() > 1 ? QString(", %1 layers").arg(source.layers.size()) : "");
-  const bool alike = layer.k.heads == layer.q.heads && layer.v.cols == layer.q.cols;
+  const bool alike =
+      layer.k.heads == layer.q.heads && layer.v.cols == layer.q.cols && layer.lengths().equal();
   if (!layer.has_qkv())
     lines << shape_text("attention", layer.attention);
   else if (alike)
@@ -36,8 +49,8 @@ QString facts_of(const Source& source, Index opened) {
     lines << shape_text("q", layer.q) << shape_text("k", layer.k) << shape_text("v", layer.v);
   if (const auto& grid = source.sequence.grid)
     lines << QString("image grid %1 × %2").arg(grid->rows).arg(grid->cols);
-  else if (const auto& tokens = sequence_of(source, opened).tokens; !tokens.empty())
-    lines << to_qt(plural(std::ssize(tokens), "token"));
+  else
+    lines += tokens_of(source, opened);
   if (!source.layout.empty()) lines << "layout " + to_qt(source.layout);
   return lines.join("\n");
 }
