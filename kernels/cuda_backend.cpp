@@ -2,6 +2,7 @@
 #include "backend/backend.h"
 #include "backend/factored_operator.h"
 #include "device/device.h"
+#include "features/feature_operator.h"
 #include "nodes/node_operator.h"
 #include "planning/planning.h"
 #include "spectra/spectra.h"
@@ -39,9 +40,9 @@ class CudaBackend final : public Backend {
     if (std::holds_alternative<ProjectedPlan>(plan->form))
       return make_projected_operator(std::move(plan), problem, *this, host_product, run);
     if (std::holds_alternative<FeaturePlan>(plan->form)) {
-      // Prefix sums are the CPU's; so are logarithms of sums, for which 16 bits are too few.
-      if (plan->causal || precision_ != Precision::fp32)
-        return host_->bind(std::move(plan), problem, run);
+      if (plan->causal) return make_feature_operator(std::move(plan), problem, device_, run);
+      // Without a mask logarithms of sums are logits of tiles, for which 16 bits are too few.
+      if (precision_ != Precision::fp32) return host_->bind(std::move(plan), problem, run);
       return make_factored_operator(std::move(plan), problem, *this, host_product, run);
     }
     return make_node_operator(std::move(plan), problem, device_, run);
