@@ -1,4 +1,6 @@
 // The CUDA back end.
+#include <mutex>
+
 #include "backend/backend.h"
 #include "backend/factored_operator.h"
 #include "device/device.h"
@@ -8,6 +10,7 @@
 #include "spectra/spectra.h"
 #include "tiles/attend_mma.h"
 #include "tiles/tile_operator.h"
+#include "training/leaf_loss.h"
 
 namespace fovea {
 namespace cuda {
@@ -67,6 +70,11 @@ class CudaBackend final : public Backend {
     return cuda::stable_order(*device_, keys, key_count);
   }
 
+  std::optional<MembershipGradient> leaf_loss(const TokenBatch& batch, Run& run) const override {
+    const std::scoped_lock lock(learning_);  // heads that learn side by side share the stream
+    return cuda::leaf_loss(*device_, batch, run);
+  }
+
   Spectra singular_values(std::span<const MatrixView> blocks, Run& run) const override {
     return cuda::singular_values(blocks, *device_, *host_, run);
   }
@@ -77,6 +85,7 @@ class CudaBackend final : public Backend {
   // Builds trees, decomposes blocks whose rank is too high for the device, and multiplies plain
   // matrices.
   std::shared_ptr<const Backend> host_;
+  mutable std::mutex learning_;
 };
 
 }  // namespace
