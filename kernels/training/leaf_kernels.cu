@@ -214,22 +214,14 @@ __device__ float loss_without(const LeafArgs& a, int query, int key, int begin, 
 __global__ void __launch_bounds__(threads) losses_without_kernel(const LeafArgs a) {
   const int query = static_cast<int>(blockIdx.x), leaf = a.query_leaf[query];
   const int begin = a.leaf_begin[leaf], end = a.leaf_begin[leaf + 1];
-  int first = end, last = -1;  // two keys of equal shares may both have half the weight
+  int key = end;
   for (int j = begin + static_cast<int>(threadIdx.x); j < end; j += threads)
-    if (share(a, query, j) >= 0.5f) {
-      first = min(first, j);
-      last = max(last, j);
-    }
-  first = block_least(first);
-  last = -block_least(-last);
-  const int keys[2] = {last < 0 ? -1 : first, last == first ? -1 : last};
-  for (int which = 0; which < 2; ++which) {
-    float loss = 0;
-    if (keys[which] >= 0) loss = loss_without(a, query, keys[which], begin, end);
-    if (threadIdx.x > 0) continue;
-    a.dominant[2 * query + which] = keys[which];
-    a.loss_without[2 * query + which] = loss;
-  }
+    if (share(a, query, j) >= 0.5f) key = min(key, j);
+  key = block_least(key);
+  const float loss = key < end ? loss_without(a, query, key, begin, end) : 0.0f;
+  if (threadIdx.x > 0) return;
+  a.dominant[query] = key < end ? key : -1;
+  a.loss_without[query] = loss;
 }
 
 constexpr int together = 4;  // queries
@@ -292,10 +284,8 @@ class KeyChanges {
       const float c = 1 / (expf(fminf(a_.lse[query] - logit, 80.0f)) + 1);
       return c * fmaf(c, apart, 2 * along);
     }
-    for (int which = 0; which < 2; ++which)
-      if (a_.dominant[2 * query + which] == key_)
-        return a_.by_query[static_cast<Index>(query) * a_.leaves + leaf_] -
-               a_.loss_without[2 * query + which];
+    if (a_.dominant[query] == key_)
+      return a_.by_query[static_cast<Index>(query) * a_.leaves + leaf_] - a_.loss_without[query];
     const float p = share(a_, query, key_), c = -p / (1 - p);
     return -c * fmaf(c, apart, 2 * along);
   }

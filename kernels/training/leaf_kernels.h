@@ -25,8 +25,8 @@ struct LeafArgs {
   float* logits = nullptr;  // [queries, keys] S_ij, or no_pair
   float* z = nullptr;       // [queries, v_stride] the output in the query's own leaf
   float* lse = nullptr;     // [queries] log of the sum there; no_pair: no key
-  /// [queries, 2] the keys with at least half the weight of the query's leaf, or -1, and the loss
-  /// of the query without each.
+  /// [queries] the first key with half the weight of the query's leaf or more, or -1, and the loss
+  /// of the query without it. (Where there is another, 1 - 1/2 is exact enough.)
   std::int32_t* dominant = nullptr;
   float* loss_without = nullptr;
   float* by_query = nullptr;  // [queries, leaves] dE/da

@@ -65,9 +65,9 @@ MembershipGradient leaf_loss(const Device& device, const TokenBatch& batch, Run&
   z.clear();
   const std::vector<float> no_sums(static_cast<std::size_t>(queries), -1e30f);
   const Buffer<float> lse(device, std::span<const float>(no_sums)),
-      logits = floats(queries * keys), loss_without = floats(2 * queries),
+      logits = floats(queries * keys), loss_without = floats(queries),
       by_query = floats(queries * leaves), by_key = floats(keys * leaves);
-  const Buffer<std::int32_t> dominant(device, static_cast<std::size_t>(2 * queries));
+  const Buffer<std::int32_t> dominant(device, static_cast<std::size_t>(queries));
   const LeafArgs args{.queries = static_cast<int>(queries),
                       .keys = static_cast<int>(keys),
                       .leaves = static_cast<int>(leaves),

@@ -123,18 +123,18 @@ TEST_CASE("cuda: learning: the gradient of a step is that of plain C++") {
     }
 }
 
-// Of a key with all the weight of its leaf, and of two that share it, 1 - p says nothing of what
-// the others give.
+// Of a key with all the weight of its leaf 1 - p says nothing of what the others give: beside it
+// they are 0 in float32. Two keys of another leaf share its weight.
 TEST_CASE("cuda: learning: keys that hold the weight of their leaf") {
   Batch batch({.queries = 20, .d = 2, .dv = 5, .leaf_sizes = {6, 9, 2}});
   for (Index i = 0; i < 20; ++i) {
-    batch.queries(i, 0) = 60;
+    batch.queries(i, 0) = 400;
     batch.queries(i, 1) = 0;
   }
   for (Index j = 0; j < 17; ++j) batch.keys(j, 0) = j == 2 || j == 7 || j == 12 ? 1.0f : 0.0f;
   const MembershipGradient ours = on_device(batch.view()), theirs = leaf_loss(batch.view());
   const double square = std::pow(largest_norm(batch.values) + largest_norm(batch.targets), 2);
-  // Logits are 30 or 0, both exact: sums of 17 weights, of 5 columns and of 20 queries.
+  // Logits are 200 or 0, both exact: sums of 17 weights, of 5 columns and of 20 queries.
   CHECK(distance(ours.keys, theirs.keys) <= 20 * 0x1p-23 * (17 + 5 + 8) * square);
   double moved = 0;
   for (Index j : {2, 7, 12})
