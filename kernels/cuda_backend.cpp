@@ -1,12 +1,16 @@
 // The CUDA back end.
+#include <mutex>
+
 #include "backend/backend.h"
 #include "backend/factored_operator.h"
 #include "device/device.h"
+#include "features/feature_operator.h"
 #include "nodes/node_operator.h"
 #include "planning/planning.h"
 #include "spectra/spectra.h"
 #include "tiles/attend_mma.h"
 #include "tiles/tile_operator.h"
+#include "training/leaf_loss.h"
 
 namespace fovea {
 namespace cuda {
@@ -39,9 +43,9 @@ class CudaBackend final : public Backend {
     if (std::holds_alternative<ProjectedPlan>(plan->form))
       return make_projected_operator(std::move(plan), problem, *this, host_product, run);
     if (std::holds_alternative<FeaturePlan>(plan->form)) {
-      // Prefix sums are the CPU's; so are logarithms of sums, for which 16 bits are too few.
-      if (plan->causal || precision_ != Precision::fp32)
-        return host_->bind(std::move(plan), problem, run);
+      if (plan->causal) return make_feature_operator(std::move(plan), problem, device_, run);
+      // Without a mask logarithms of sums are logits of tiles, for which 16 bits are too few.
+      if (precision_ != Precision::fp32) return host_->bind(std::move(plan), problem, run);
       return make_factored_operator(std::move(plan), problem, *this, host_product, run);
     }
     return make_node_operator(std::move(plan), problem, device_, run);
@@ -66,6 +70,11 @@ class CudaBackend final : public Backend {
     return cuda::stable_order(*device_, keys, key_count);
   }
 
+  std::optional<MembershipGradient> leaf_loss(const TokenBatch& batch, Run& run) const override {
+    const std::scoped_lock lock(learning_);  // heads that learn side by side share the stream
+    return cuda::leaf_loss(*device_, batch, run);
+  }
+
   Spectra singular_values(std::span<const MatrixView> blocks, Run& run) const override {
     return cuda::singular_values(blocks, *device_, *host_, run);
   }
@@ -76,6 +85,7 @@ class CudaBackend final : public Backend {
   // Builds trees, decomposes blocks whose rank is too high for the device, and multiplies plain
   // matrices.
   std::shared_ptr<const Backend> host_;
+  mutable std::mutex learning_;
 };
 
 }  // namespace

@@ -182,7 +182,7 @@ class Fitting {
       Run of_head{own, console_.stop};
       Trainer& trainer = trainers_[static_cast<std::size_t>(h)];
       // After Ctrl-C some heads are behind others. They catch up.
-      trainer.learn(std::min(target_, trainer.steps() + steps_a_round), of_head);
+      trainer.learn(std::min(target_, trainer.steps() + steps_a_round), of_head, &backend);
     });
   }
 

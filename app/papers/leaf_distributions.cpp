@@ -43,7 +43,7 @@ PaperResult leaves_while_learning(const PaperTask& task, Run& run) {
                         .curve = {},
                         .snapshots = {}};
   for (Index done = 0;; done += steps_between) {
-    trainer.learn(done, quiet);
+    trainer.learn(done, quiet, &task.backend);
     record.add(snapshot_of(trainer.current(quiet), problem, task.backend, quiet));
     run.reached(double(done) / double(all_steps));
     if (done >= all_steps) break;

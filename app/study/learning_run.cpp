@@ -70,7 +70,7 @@ struct LearningRun::Work {
   }
   /// Some steps, and the best tree so far where it is another one.
   Step advance(const Backend& backend, Run& run);
-  void learn_for(std::chrono::milliseconds time, Run& run);
+  void learn_for(std::chrono::milliseconds time, const Backend& backend, Run& run);
 };
 
 struct LearningRun::Step {
@@ -93,7 +93,7 @@ LearningRun::Step LearningRun::Work::advance(const Backend& backend, Run& run) {
     const auto start = prepare(*problem, request(trainer->start(), 1), backend, quiet);
     first = snapshot_of(start.op->plan(), 0, quiet);
   }
-  learn_for(step_time, quiet);
+  learn_for(step_time, backend, quiet);
   Step step{.steps = trainer->steps(), .diverged = trainer->diverged()};
   step.column = after(std::max<Index>(1, step.steps));
   step.curve = trainer->curve();
@@ -111,7 +111,8 @@ LearningRun::Step LearningRun::Work::advance(const Backend& backend, Run& run) {
   return step;
 }
 
-void LearningRun::Work::learn_for(std::chrono::milliseconds time, Run& run) {
+void LearningRun::Work::learn_for(std::chrono::milliseconds time, const Backend& backend,
+                                  Run& run) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   const auto count = [&] {
@@ -120,7 +121,7 @@ void LearningRun::Work::learn_for(std::chrono::milliseconds time, Run& run) {
   try {
     do {
       const Index next = trainer->steps() - trainer->steps() % steps_together + steps_together;
-      trainer->learn(std::min(next, most_learning_steps), run);
+      trainer->learn(std::min(next, most_learning_steps), run, &backend);
     } while (!trainer->diverged() && trainer->steps() < most_learning_steps &&
              Clock::now() - start < time);
   } catch (const Cancelled&) {

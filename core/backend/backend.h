@@ -3,10 +3,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "backend/leaf_gradient.h"
 #include "backend/operator.h"
 #include "plan/tree.h"
 
@@ -57,6 +59,13 @@ class Backend {
   /// Every key is in [0, key_count).
   virtual std::vector<std::int32_t> stable_order(std::span<const std::int32_t> keys,
                                                  std::int32_t key_count, Run& run) const = 0;
+
+  /// The loss of a step of learning a tree, and its gradient (core/learning/leaf_loss.h). Nothing
+  /// where the back end has no loops of its own for it. Unlike all else callable from several
+  /// threads.
+  virtual std::optional<MembershipGradient> leaf_loss(const TokenBatch&, Run&) const {
+    return std::nullopt;
+  }
 
   /// Singular values of each block, within 2e-7 |A|_F (CUDA: 1e-6 in blocks of at most 64 a side,
   /// which are decomposed in float). The sum of the values after any one is at most negligibly too

@@ -132,7 +132,28 @@ void find_key_changes(const LeafBatch& batch, const Outputs& own, Index l,
   }
 }
 
+/// [queries, keys] S_ij, or no_pair.
+Matrix logits_of(const TokenBatch& batch) {
+  Matrix out(batch.queries.rows, batch.keys.rows);
+  Eigen::Map<RowMajor>(out.data(), out.rows(), out.cols()).noalias() =
+      batch.scale * rows_of(batch.queries) * rows_of(batch.keys).transpose();
+  for (Index i = 0; !batch.admissible.empty() && i < out.rows(); ++i)
+    for (Index j = 0; j < out.cols(); ++j)
+      if (batch.place[static_cast<std::size_t>(j)] >= batch.admissible[static_cast<std::size_t>(i)])
+        out(i, j) = LeafBatch::no_pair;
+  return out;
+}
+
 }  // namespace
+
+MembershipGradient leaf_loss(const TokenBatch& batch) {
+  const Matrix logits = logits_of(batch);
+  return leaf_loss({.logits = logits,
+                    .values = batch.values,
+                    .leaf_begin = batch.leaf_begin,
+                    .targets = batch.targets,
+                    .query_leaf = batch.query_leaf});
+}
 
 MembershipGradient leaf_loss(const LeafBatch& batch) {
   MembershipGradient out{.queries = Matrix(batch.logits.rows, batch.leaves()),

@@ -23,11 +23,11 @@
 #include <cstdint>
 #include <span>
 
-#include "data/matrix.h"
+#include "backend/leaf_gradient.h"
 
 namespace fovea {
 
-/// Plain data, so that the step can run on a device. Keys are in the order of their leaves.
+/// Keys are in the order of their leaves.
 struct LeafBatch {
   static constexpr float no_pair = -1e30f;  // logit of a pair that the mask forbids
 
@@ -40,14 +40,11 @@ struct LeafBatch {
   Index leaves() const { return static_cast<Index>(leaf_begin.size()) - 1; }
 };
 
-struct MembershipGradient {
-  double loss = 0;  // E
-  Matrix queries;   // [queries, leaves] dE/da
-  Matrix keys;      // [keys, leaves] dE/dg
-};
-
 /// Work: products of [queries, keys] by dv: one for the outputs in all leaves, and two for the keys
 /// of each query's own leaf.
 MembershipGradient leaf_loss(const LeafBatch& batch);
+
+/// The same from queries and keys: one product of [queries, keys] by d more.
+MembershipGradient leaf_loss(const TokenBatch& batch);
 
 }  // namespace fovea

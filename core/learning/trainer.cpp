@@ -117,8 +117,8 @@ std::vector<Index> Trainer::batch_of_step() const {
   return drawn<Index>(set_->learned_from, count, random);
 }
 
-MembershipGradient Trainer::fine_gradient(const std::vector<Index>& batch,
-                                          const Routed& leaf) const {
+MembershipGradient Trainer::fine_gradient(const std::vector<Index>& batch, const Routed& leaf,
+                                          Run& run, const Backend* backend) const {
   const Index keys = set_->keys.rows(), leaves = weights_.leaves();
   std::vector<Index> order(static_cast<std::size_t>(keys));
   std::iota(order.begin(), order.end(), 0);
@@ -129,16 +129,21 @@ MembershipGradient Trainer::fine_gradient(const std::vector<Index>& batch,
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
   const Matrix q = gathered(set_->queries, batch), k = gathered(set_->keys, order),
                v = gathered(set_->values, order), t = gathered(set_->targets, batch);
-  Matrix logits(q.rows(), keys);
-  Eigen::Map<RowMajor>(logits.data(), q.rows(), keys).noalias() =
-      static_cast<float>(set_->scale) * rows_of(q) * rows_of(k).transpose();
-  for (Index i = 0; set_->causal && i < q.rows(); ++i) {
-    const Index admissible = set_->admissible(batch[static_cast<std::size_t>(i)]);
-    for (Index p = 0; p < keys; ++p)
-      if (order[static_cast<std::size_t>(p)] >= admissible) logits(i, p) = LeafBatch::no_pair;
-  }
-  MembershipGradient out = leaf_loss(
-      {.logits = logits, .values = v, .leaf_begin = begin, .targets = t, .query_leaf = leaf.batch});
+  std::vector<Index> admissible;
+  for (const Index i : batch)
+    if (set_->causal) admissible.push_back(set_->admissible(i));
+  const TokenBatch tokens{.queries = q,
+                          .targets = t,
+                          .query_leaf = leaf.batch,
+                          .admissible = admissible,
+                          .keys = k,
+                          .values = v,
+                          .place = order,
+                          .leaf_begin = begin,
+                          .scale = static_cast<float>(set_->scale)};
+  std::optional<MembershipGradient> found;
+  if (backend) found = backend->leaf_loss(tokens, run);
+  MembershipGradient out = found ? std::move(*found) : leaf_loss(tokens);
   Matrix in_sequence(keys, leaves);
   for (Index p = 0; p < keys; ++p)
     std::copy_n(out.keys.row(p), leaves, in_sequence.row(order[static_cast<std::size_t>(p)]));
@@ -165,13 +170,13 @@ NodeGradient Trainer::coarse_gradient(const std::vector<Index>& batch, const Rou
                    run.stop);
 }
 
-NodeGradient Trainer::loss_gradient(const std::vector<Index>& batch, const Routed& leaf,
-                                    Run& run) const {
+NodeGradient Trainer::loss_gradient(const std::vector<Index>& batch, const Routed& leaf, Run& run,
+                                    const Backend* backend) const {
   if (options_.coarse) return coarse_gradient(batch, leaf, run);
-  return {.by_leaf = fine_gradient(batch, leaf), .alpha = {}};
+  return {.by_leaf = fine_gradient(batch, leaf, run, backend), .alpha = {}};
 }
 
-Trainer::Gradient Trainer::gradient_of_step(Run& run) const {
+Trainer::Gradient Trainer::gradient_of_step(Run& run, const Backend* backend) const {
   const std::vector<Index> batch = batch_of_step();
   const auto count = static_cast<float>(batch.size());
   const Matrix points = stacked(gathered(set_->query_points, batch), set_->key_points);
@@ -183,7 +188,7 @@ Trainer::Gradient Trainer::gradient_of_step(Run& run) const {
       .batch = {all.begin(), middle},
       .keys = {middle, all.end()}};
   run.check();
-  NodeGradient change = loss_gradient(batch, leaf, run);
+  NodeGradient change = loss_gradient(batch, leaf, run, backend);
   run.check();
   const auto norm = static_cast<float>(1 / (static_cast<double>(count) * set_->target_square));
   MembershipGradient& by_leaf = change.by_leaf;
@@ -213,17 +218,17 @@ Trainer::Gradient Trainer::gradient_of_step(Run& run) const {
   return out;
 }
 
-void Trainer::step(Run& run) {
+void Trainer::step(Run& run, const Backend* backend) {
   if (diverged()) return;
   Trainer next = *this;
-  next.take_step(run);
+  next.take_step(run, backend);
   *this = std::move(next);
 }
 
-void Trainer::take_step(Run& run) {
+void Trainer::take_step(Run& run, const Backend* backend) {
   run.check();
   if (options_.bootstrap > 0) grow();
-  const Gradient gradient = gradient_of_step(run);
+  const Gradient gradient = gradient_of_step(run, backend);
   std::vector<float> parameters = state_.parameters;
   Adam adam = adam_;
   adam.step(parameters, gradient.by_parameter, options_.rate);
@@ -237,10 +242,10 @@ void Trainer::take_step(Run& run) {
   if (state_.step % options_.measured_every == 0) measure(run);
 }
 
-void Trainer::learn(Index steps, Run& run) {
+void Trainer::learn(Index steps, Run& run, const Backend* backend) {
   const Index begin = state_.step;
   while (state_.step < steps && !diverged()) {
-    step(run);
+    step(run, backend);
     run.reached(static_cast<double>(state_.step - begin) /
                 static_cast<double>(std::max<Index>(steps - begin, 1)));
   }

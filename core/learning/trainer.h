@@ -6,7 +6,8 @@
 // to the mean square of exact outputs, plus multiplier * chi * leaves. The multiplier grows while
 // chi * leaves is above 0.97 times the limit `cost`, and shrinks, never below 0, while it is below:
 // leaves become as full as the limit allows where that lowers the error. A query whose leaf holds
-// no key has Z = 0. One thread; the same seed gives the same tree.
+// no key has Z = 0. One thread; the same seed gives the same tree,
+// on each back end: two back ends add in different orders.
 #pragma once
 
 #include <memory>
@@ -76,11 +77,11 @@ class Trainer {
   Trainer(std::shared_ptr<const LearningSet> set, Tree start, LearningOptions options, Run& run);
 
   /// One step. When it throws Cancelled, the trainer is as it was before. Nothing happens once
-  /// learning has diverged.
-  void step(Run& run);
+  /// learning has diverged. The sums over the keys are left to the back end where it has them.
+  void step(Run& run, const Backend* backend = nullptr);
   /// Steps until so many are done; progress is reported to the run. When it throws Cancelled, whole
   /// steps have been done.
-  void learn(Index steps, Run& run);
+  void learn(Index steps, Run& run, const Backend* backend = nullptr);
 
   Index steps() const { return state_.step; }
   /// The loss became NaN or infinite, or a weight NaN or larger than 1e15. The best tree is of
@@ -117,11 +118,13 @@ class Trainer {
   std::vector<float> alpha_of(const std::vector<float>& parameters, int height) const;
   LearnedTree learned(const std::vector<float>& parameters, int height, Index step, Run& run) const;
   std::vector<Index> batch_of_step() const;
-  Gradient gradient_of_step(Run& run) const;
-  NodeGradient loss_gradient(const std::vector<Index>& batch, const Routed& leaf, Run& run) const;
-  MembershipGradient fine_gradient(const std::vector<Index>& batch, const Routed& leaf) const;
+  Gradient gradient_of_step(Run& run, const Backend* backend) const;
+  NodeGradient loss_gradient(const std::vector<Index>& batch, const Routed& leaf, Run& run,
+                             const Backend* backend) const;
+  MembershipGradient fine_gradient(const std::vector<Index>& batch, const Routed& leaf, Run& run,
+                                   const Backend* backend) const;
   NodeGradient coarse_gradient(const std::vector<Index>& batch, const Routed& leaf, Run& run) const;
-  void take_step(Run& run);
+  void take_step(Run& run, const Backend* backend);
   void grow();
   void measure(Run& run);
   void consider(const LearnedTree& tree);

@@ -81,7 +81,7 @@ LearnedTree learn_tree(const Problem& problem, const TreeParameters& parameters,
   Trainer trainer = make_trainer({.parameters = parameters, .shape = shape, .goal = goal},
                                  learning_options(parameters, goal, planning.seed, problem.head),
                                  problem, planning.seed, planning.backend, planning.run);
-  trainer.learn(parameters.steps, planning.run);
+  trainer.learn(parameters.steps, planning.run, &planning.backend);
   notes.push_back("tree learned in " + plural(trainer.steps(), "step") + ": " +
                   errors_text(trainer));
   if (const std::string sample = sample_text(problem.n()); !sample.empty())

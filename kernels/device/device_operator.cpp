@@ -17,6 +17,11 @@ DenseTile dense(const DeviceMatrix& tile) {
   return {tile.data(), tile.stride()};
 }
 
+// Rows of a tile that are held at once, of at most `most`.
+Index rows_at_once(Index cols, Index most) {
+  return std::clamp<Index>(part_entries / cols, 1, most);
+}
+
 // The part of a run that makes some of `count` places.
 Run part_of(const Run& run, IndexRange places, Index count) {
   const auto share = [&](Index place) {
@@ -45,7 +50,7 @@ void in_parts(Index count, Index at_once, Make make) {
 
 Matrix DeviceOperator::entries(IndexRange rows, IndexRange cols, Run& run) const {
   Matrix out(rows.size(), cols.size());
-  in_parts(rows.size(), rows.size(), [&](IndexRange places) {
+  in_parts(rows.size(), rows_at_once(cols.size(), rows.size()), [&](IndexRange places) {
     Run its_part = part_of(run, places, rows.size());
     const DeviceMatrix part = device_tile(EntryRows{rows}.part(places), cols, 0.0f, its_part);
     part.download(*device_, out.row(places.begin), out.stride(), places.size());
@@ -60,22 +65,33 @@ std::optional<Matrix> DeviceOperator::do_difference(const Operator& exact, Index
   const auto* other = dynamic_cast<const DeviceOperator*>(&exact);
   if (!other || other->device_ != device_) return std::nullopt;
   if (pool.kind == Pool::Kind::none) pool = {Pool::Kind::mean, rows.size(), cols.size()};
+  return pool_parts(other, rows, cols, pool, kind, run);
+}
+
+Matrix DeviceOperator::pooled(IndexRange rows, IndexRange cols, Pool pool, Run& run) const {
+  return pool_parts(nullptr, rows, cols, pool, Difference::signed_difference, run);
+}
+
+Matrix DeviceOperator::pool_parts(const DeviceOperator* other, IndexRange rows, IndexRange cols,
+                                  Pool pool, Difference kind, Run& run) const {
   const bool mean = pool.kind == Pool::Kind::mean;
   const EntryRows wanted = entry_rows(rows, pool);
   const Index height = wanted.size();
   Buffer<double> pixels(*device_, static_cast<std::size_t>(pool.rows * pool.cols));
   pixels.clear();
+  DeviceMatrix zeros(*device_, other ? 0 : 1, cols.size());  // a row that stands for all
+  zeros.clear();
   Run quiet = run.quiet();
-  in_parts(height, std::clamp<Index>(part_entries / cols.size(), 1, height), [&](IndexRange down) {
+  in_parts(height, rows_at_once(cols.size(), height), [&](IndexRange down) {
     run.check();
     const EntryRows its_rows = wanted.part(down);
     const DeviceMatrix q = device_tile(its_rows, cols, 0.0f, quiet),
-                       p = other->device_tile(its_rows, cols, 0.0f, quiet);
+                       p = other ? other->device_tile(its_rows, cols, 0.0f, quiet) : DeviceMatrix();
     Timeline timeline(*device_);
     {
-      const auto stage = timeline.stage("compare");
+      const auto stage = timeline.stage(other ? "compare" : "entries");
       pool_difference({.approximate = dense(q),
-                       .exact = dense(p),
+                       .exact = other ? dense(p) : DenseTile{zeros.data(), 0},
                        .rows = down,
                        .cols = {0, cols.size()},
                        .rectangle_rows = height,
@@ -111,7 +127,7 @@ std::optional<std::vector<RowDifference>> DeviceOperator::do_compare_rows(const 
   if (!other || other->device_ != device_) return std::nullopt;
   const Index n = plan().keys();
   std::vector<RowDifference> out(static_cast<std::size_t>(rows.size()));
-  in_parts(rows.size(), rows.size(), [&](IndexRange places) {
+  in_parts(rows.size(), rows_at_once(n, rows.size()), [&](IndexRange places) {
     const EntryRows part = EntryRows{rows}.part(places);
     const Run its_part = part_of(run, places, rows.size());
     Run first = its_part.part(0, 0.5), second = its_part.part(0.5, 1);

@@ -23,6 +23,9 @@ class DeviceOperator : public Operator {
   /// All entries, in several parts where the device has too little memory for them at once.
   Matrix entries(IndexRange rows, IndexRange cols, Run& run) const;
 
+  /// A pooled tile, from all entries, in such parts.
+  Matrix pooled(IndexRange rows, IndexRange cols, Pool pool, Run& run) const;
+
   /// P over rows x cols. Pairs to which the plan gives no weight hold `elsewhere`.
   virtual DeviceMatrix device_tile(const EntryRows& rows, IndexRange cols, float elsewhere,
                                    Run& run) const = 0;
@@ -32,6 +35,10 @@ class DeviceOperator : public Operator {
                                       Pool pool, Difference kind, Run& run) const final;
   std::optional<std::vector<RowDifference>> do_compare_rows(const Operator& exact, IndexRange rows,
                                                             Run& run) const final;
+
+  // P~ - P pooled, or P~ alone where there is no `other`.
+  Matrix pool_parts(const DeviceOperator* other, IndexRange rows, IndexRange cols, Pool pool,
+                    Difference kind, Run& run) const;
 
   std::shared_ptr<const Device> device_;
 };

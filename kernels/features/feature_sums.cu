@@ -1,0 +1,205 @@
+// sum_chunks and scan_sums are bound by memory, sum_rows by exp2: one for each feature of a pair of
+// tokens of one chunk, 16 and a half for each feature of a query.
+#include "device/launch.h"
+#include "features/feature_sums.h"
+#include "features/running_sum.cuh"
+#include "ptx.h"
+
+namespace fovea::cuda {
+namespace {
+
+constexpr int chunk = feature_chunk, threads = 128;
+
+LaunchShape cells(Index count, cudaStream_t stream) {
+  return {.grid = dim3(static_cast<unsigned>((count + threads - 1) / threads)),
+          .block = dim3(threads),
+          .stream = stream};
+}
+
+__device__ Index own_cell() {
+  return static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
+}
+
+// One thread for each chunk and feature.
+__global__ void __launch_bounds__(threads)
+    sum_chunks_kernel(const FeatureChunks a, const KeySums sums) {
+  const Index at = own_cell() / a.features, r = own_cell() % a.features;
+  if (at >= a.count) return;
+  const int keys = static_cast<int>(min(Index{chunk}, a.n - (a.first + at) * chunk));
+  const float* key = a.key + at * chunk * a.stride + r;
+  float top = -INFINITY, sum = 0;
+#pragma unroll 8
+  for (int j = 0; j < keys; ++j) top = fmaxf(top, key[static_cast<Index>(j) * a.stride]);
+  const float reference = finite_reference(top);
+#pragma unroll 8
+  for (int j = 0; j < keys; ++j)
+    sum += exp2_fast(key[static_cast<Index>(j) * a.stride] - reference);
+  sums.own_maximum[(a.first + at) * a.stride + r] = top;
+  sums.own_sum[(a.first + at) * a.stride + r] = sum;
+}
+
+// One thread for each feature: chunk after chunk, in double.
+__global__ void __launch_bounds__(threads)
+    scan_sums_kernel(const FeatureChunks a, const KeySums sums) {
+  const Index r = own_cell();
+  if (r >= a.features) return;
+  double total = sums.carry[r];
+  float top = a.first == 0 ? -INFINITY : sums.maximum[a.first * a.stride + r];
+  constexpr int batch = 8;  // read together, so that there is one wait for all
+  for (Index begin = a.first; begin < a.first + a.count; begin += batch) {
+    float maximum[batch], sum[batch];
+#pragma unroll
+    for (int b = 0; b < batch; ++b) {
+      const bool exists = begin + b < a.first + a.count;
+      maximum[b] = exists ? sums.own_maximum[(begin + b) * a.stride + r] : -INFINITY;
+      sum[b] = exists ? sums.own_sum[(begin + b) * a.stride + r] : 0.0f;
+    }
+#pragma unroll
+    for (int b = 0; b < batch; ++b) {
+      if (begin + b >= a.first + a.count) break;
+      sums.maximum[(begin + b) * a.stride + r] = top;
+      sums.sum[(begin + b) * a.stride + r] = static_cast<float>(total);
+      const float next = fmaxf(top, maximum[b]), reference = finite_reference(next);
+      total = total * static_cast<double>(exp2_fast(top - reference)) +
+              static_cast<double>(sum[b]) * static_cast<double>(exp2_fast(maximum[b] - reference));
+      top = next;
+    }
+  }
+  sums.maximum[(a.first + a.count) * a.stride + r] = top;
+  sums.carry[r] = total;
+}
+
+constexpr int tile = 32;  // features at a time
+constexpr int lanes = 16, bands = threads / lanes;
+constexpr int rows_each = chunk / bands, keys_each = chunk / lanes;
+constexpr int threads_per_row = threads / chunk;
+
+// One block for each chunk.
+class RowSums {
+ public:
+  __device__ RowSums(const FeatureChunks& chunks, const KeySums& sums, const FeatureRowSums& rows)
+      : a_(chunks),
+        sums_(sums),
+        rows_(rows),
+        chunk_(chunks.first + blockIdx.x),
+        tokens_(static_cast<int>(min(Index{chunk}, chunks.n - chunk_ * chunk))) {}
+
+  __device__ void run() {
+    __shared__ float query[chunk][tile + 1], key[chunk][tile + 1], pair[chunk][chunk + 1];
+    RunningSum pairs[rows_each][keys_each], before;
+    for (int begin = 0; begin < a_.features; begin += tile) {
+      __syncthreads();
+      load(query, a_.query, begin);
+      load(key, a_.key, begin);
+      __syncthreads();
+      add_pairs(query, key, pairs);
+      add_before(query, begin, before);
+    }
+#pragma unroll
+    for (int i = 0; i < rows_each; ++i)
+#pragma unroll
+      for (int j = 0; j < keys_each; ++j)
+        pair[row_of(i)][key_of(j)] = is_past(i, j) ? pairs[i][j].log2() : -INFINITY;
+    __syncthreads();
+    finish(pair, before);
+  }
+
+ private:
+  __device__ int row_of(int i) const {
+    return static_cast<int>(threadIdx.x) / lanes + bands * i;
+  }
+  __device__ int key_of(int j) const {
+    return static_cast<int>(threadIdx.x) % lanes + lanes * j;
+  }
+  __device__ bool is_past(int i, int j) const {
+    return key_of(j) <= row_of(i);
+  }
+
+  // -inf beyond the last token and the last feature.
+  __device__ void load(float (&to)[chunk][tile + 1], const float* from, int begin) const {
+    for (int at = static_cast<int>(threadIdx.x); at < chunk * tile; at += threads) {
+      const int row = at / tile, r = begin + at % tile;
+      const Index place = (static_cast<Index>(blockIdx.x) * chunk + row) * a_.stride + r;
+      to[row][at % tile] = row < tokens_ && r < a_.features ? from[place] : -INFINITY;
+    }
+  }
+
+  __device__ void add_pairs(const float (&query)[chunk][tile + 1],
+                            const float (&key)[chunk][tile + 1],
+                            RunningSum (&pairs)[rows_each][keys_each]) const {
+#pragma unroll
+    for (int i = 0; i < rows_each; ++i)
+#pragma unroll
+      for (int j = 0; j < keys_each; ++j) {
+        if (!is_past(i, j)) continue;
+        constexpr int batch = 8;
+        for (int r = 0; r < tile; r += batch) {
+          float x[batch];
+#pragma unroll
+          for (int b = 0; b < batch; ++b) x[b] = query[row_of(i)][r + b] + key[key_of(j)][r + b];
+          pairs[i][j].add(x);
+        }
+      }
+  }
+
+  // Four threads share the features of a query.
+  __device__ void add_before(const float (&query)[chunk][tile + 1], int begin,
+                             RunningSum& before) const {
+    const int row = static_cast<int>(threadIdx.x) / threads_per_row;
+    for (int r = static_cast<int>(threadIdx.x) % threads_per_row;
+         r < min(tile, a_.features - begin); r += threads_per_row) {
+      const Index place = chunk_ * a_.stride + begin + r;
+      before.add(query[row][r] + sums_.maximum[place], sums_.sum[place]);
+    }
+  }
+
+  __device__ void finish(const float (&pair)[chunk][chunk + 1], RunningSum sum) const {
+    const int row = static_cast<int>(threadIdx.x) / threads_per_row,
+              part = static_cast<int>(threadIdx.x) % threads_per_row;
+    const Index token = chunk_ * chunk + row;
+    for (int j = part; j < chunk; j += threads_per_row) {
+      sum.add(pair[row][j], 1.0f);
+      if (row < tokens_) rows_.pairs[token * chunk + j] = pair[row][j];
+    }
+    for (int flip = 1; flip < threads_per_row; flip *= 2) {
+      const float top = __shfl_xor_sync(0xffffffffu, sum.top, flip),
+                  of_top = __shfl_xor_sync(0xffffffffu, sum.sum, flip);
+      sum.add(top, of_top);
+    }
+    if (part > 0 || row >= tokens_) return;
+    rows_.maximum[token] = sum.top;
+    rows_.sum[token] = sum.sum;
+    rows_.log2_sum[token] = sum.log2();
+  }
+
+  const FeatureChunks& a_;
+  const KeySums& sums_;
+  const FeatureRowSums& rows_;
+  const Index chunk_;
+  const int tokens_;
+};
+
+__global__ void __launch_bounds__(threads)
+    sum_rows_kernel(const FeatureChunks chunks, const KeySums sums, const FeatureRowSums rows) {
+  RowSums(chunks, sums, rows).run();
+}
+
+}  // namespace
+
+void sum_chunks(const FeatureChunks& chunks, const KeySums& sums, cudaStream_t stream) {
+  launch(sum_chunks_kernel, cells(chunks.count * chunks.features, stream), chunks, sums);
+}
+
+void scan_sums(const FeatureChunks& chunks, const KeySums& sums, cudaStream_t stream) {
+  launch(scan_sums_kernel, cells(chunks.features, stream), chunks, sums);
+}
+
+void sum_rows(const FeatureChunks& chunks, const KeySums& sums, const FeatureRowSums& rows,
+              cudaStream_t stream) {
+  launch(
+      sum_rows_kernel,
+      {.grid = dim3(static_cast<unsigned>(chunks.count)), .block = dim3(threads), .stream = stream},
+      chunks, sums, rows);
+}
+
+}  // namespace fovea::cuda
