@@ -48,7 +48,30 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
 
 void Study::open(const std::string& what, std::optional<Session> session,
                  const std::string& expected_hash) {
-  opening_.open({what, std::move(session), expected_hash, true});
+  auto known = find_source ? find_source(what) : nullptr;
+  opening_.open({what, std::move(session), expected_hash, true, std::move(known)});
+}
+
+void Study::open(std::shared_ptr<const Source> source) {
+  const std::string what = source->path;
+  opening_.open({.what = what, .session = {}, .expected_hash = {}, .source = std::move(source)});
+}
+
+// As when another head is chosen: results are asked for by the source's number.
+void Study::continue_source(std::shared_ptr<const Source> source) {
+  if (source == subject_.source) return;
+  if (!same_shape(*source, *subject_.source)) {
+    const std::string what = source->path;
+    Session next = session_going_on(session(), length(), *source);
+    return opening_.open({what, std::move(next), {}, false, std::move(source)});
+  }
+  requests_.discard(std::exchange(subject_.source, source));
+  subject_.source_number = numbers_.of(source);
+  unseen_ = true;
+  if (paused()) resume();
+  emit source_continued();
+  emit session_changed();
+  update_later();
 }
 
 void Study::use_backend(std::unique_ptr<Backend> backend) {
@@ -89,7 +112,7 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   if (next.viewport == Viewport{}) next.viewport = {0, double(n), 0, double(n)};
 
   subject_.source = std::move(source);
-  subject_.source_number = next_source_number();
+  subject_.source_number = numbers_.of(subject_.source);
   subject_.session = {};
   subject_.pointed = {};
   subject_.selection.reset();
@@ -267,6 +290,7 @@ void Study::measure_again() {
 
 void Study::update() {
   updated_ = Clock::now();
+  unseen_ = false;
   if (!subject_.source) return update_model();  // an empty canvas, in the window's look
   const auto problem_before = problem();
   opening_.find_hash(subject_);

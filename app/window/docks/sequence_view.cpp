@@ -5,6 +5,7 @@
 #include <QScrollArea>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "drawing/colormap.h"
 #include "figure/painter_ink.h"
@@ -47,6 +48,12 @@ void SequenceView::set_source(std::shared_ptr<const Source> source) {
   setAccessibleName(shows_image() ? "Image" : "Tokens");
   layer_ = 0;
   forget_tokens(source_->layers.front().n());
+}
+
+void SequenceView::continue_source(std::shared_ptr<const Source> source) {
+  const auto before = std::exchange(source_, std::move(source));
+  if (sequence_of(*source_, layer_).tokens != sequence_of(*before, layer_).tokens)
+    forget_tokens(n_);
 }
 
 void SequenceView::set_layer(Index layer) {
