@@ -13,6 +13,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto together = 80ms;            // results that arrive within it are shown together
+constexpr auto longest_hold = 400ms;       // of a step that is shown as a whole
 constexpr auto progress_interval = 100ms;  // between two reports of progress in the cells
 
 }  // namespace
@@ -67,7 +68,7 @@ void Study::continue_source(std::shared_ptr<const Source> source) {
   }
   requests_.discard(std::exchange(subject_.source, source));
   subject_.source_number = numbers_.of(source);
-  unseen_ = true;
+  held_since_ = Clock::now();
   if (paused()) resume();
   emit source_continued();
   emit session_changed();
@@ -113,6 +114,7 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
 
   subject_.source = std::move(source);
   subject_.source_number = numbers_.of(subject_.source);
+  held_since_.reset();
   subject_.session = {};
   subject_.pointed = {};
   subject_.selection.reset();
@@ -181,6 +183,7 @@ void Study::set_session(Session next) {
 }
 
 void Study::apply(Session next) {
+  held_since_.reset();  // what a person changes is shown at once
   const Session& session = subject_.session;
   const Index length_before = length();
   const std::vector<int> from = continued_columns(session.columns, next.columns);
@@ -290,7 +293,6 @@ void Study::measure_again() {
 
 void Study::update() {
   updated_ = Clock::now();
-  unseen_ = false;
   if (!subject_.source) return update_model();  // an empty canvas, in the window's look
   const auto problem_before = problem();
   opening_.find_hash(subject_);
@@ -342,7 +344,21 @@ void Study::forget_readings() {
   emit selection_read(nullptr);
 }
 
+// Pictures of one step beside those of another, and lines of text that come and go, would flicker.
+bool Study::step_is_whole() const {
+  return pictures_ready() && std::ranges::all_of(columns(), [this](const ColumnState& column) {
+           return column.metrics || !column.error.empty() || is_reference(column.column.variant) ||
+                  shows_matrix();
+         });
+}
+
 void Study::update_model() {
+  if (held_since_ && !paused()) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(*held_since_ + longest_hold - Clock::now());
+    if (!step_is_whole() && left > 0ms) return update_within(left);
+  }
+  held_since_.reset();
   auto model = make_canvas_model(subject_, results_, cells_.cells(), marks_);
   if (model_ && *model == *model_) return;
   // A frame takes the cores that compute: not every step of progress is shown.

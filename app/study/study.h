@@ -90,9 +90,10 @@ class Study : public QObject {
   /// Every panel of the Session is there and up to date, or failed.
   bool panels_ready() const { return !opening() && subject_.source && cells_.ready(); }
   /// The same but for panels that take long: ranks, and reach.
-  bool pictures_ready() const {
-    return !opening() && subject_.source && !unseen_ && cells_.ready(false);
-  }
+  bool pictures_ready() const { return !opening() && subject_.source && cells_.ready(false); }
+  /// Whether the model is still that of the step before continue_source(): a step is shown as a
+  /// whole, unless it takes long.
+  bool holds_step() const { return held_since_.has_value(); }
   /// The panels are ready, and no change waits for an update.
   bool settled() const { return !update_timer_.isActive() && panels_ready(); }
   /// A map becomes finer or exact, or exact attention of a long head is being computed.
@@ -194,6 +195,7 @@ class Study : public QObject {
   void update();
   void update_results();
   void update_model();
+  bool step_is_whole() const;
   void update_readings();
   void forget_readings();
   void update_within(std::chrono::milliseconds time);
@@ -210,7 +212,8 @@ class Study : public QObject {
   SpanReadings spans_{requests_, subject_, results_};
   HeadMaps maps_{requests_, subject_, results_};
   PanelCells cells_{requests_, subject_, results_, maps_, probe_};
-  bool continued_ = false, unseen_ = false;  // unseen_: since it went on nothing is requested yet
+  bool continued_ = false;
+  std::optional<std::chrono::steady_clock::time_point> held_since_;  // see holds_step()
   Timings timings_{requests_};
   LeafMarks marks_{results_};
   HeadCards cards_{requests_, subject_};

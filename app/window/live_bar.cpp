@@ -68,7 +68,10 @@ void LiveBar::make_widgets() {
   row->addStretch(0);
   row->addWidget(show_ = new QPushButton("Show"));
   show_->setObjectName("live_show");
-  connect(show_, &QPushButton::clicked, this, [this] { open_stream(name_); });
+  connect(show_, &QPushButton::clicked, this, [this] {
+    window_.canvas().setFocus();
+    open_stream(name_);
+  });
   const auto add_button = [&](const QString& text, const QString& name, const QString& tip) {
     QToolButton* button = make_sign_button(text, name, tip);
     button->setFocusPolicy(Qt::TabFocus);
@@ -166,7 +169,8 @@ void LiveBar::advance() {
   if (stream_.steps.empty()) return;
   const LiveStep& newest = stream_.steps.back();
   if (newest.source == study.source()) return refresh();
-  const bool seen = study.pictures_ready() && std::chrono::milliseconds(since_.elapsed()) >= frame;
+  const bool seen = !study.holds_step() && study.pictures_ready() &&
+                    std::chrono::milliseconds(since_.elapsed()) >= frame;
   if (!seen) return later_.start(frame);
   show_step(newest);
 }

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <memory>
+#include <random>
 #include <string>
 
 #include "io/safetensors.h"
@@ -21,6 +22,30 @@ inline std::string blob(const std::string& stream, const std::string& step, floa
   std::string data(48, '\0');
   for (std::size_t i = 0; i < data.size(); i += sizeof value)
     std::memcpy(data.data() + i, &value, sizeof value);
+  return safetensors_bytes(header, data);
+}
+
+/// Random heads [heads, n, d] of a causal model.
+inline std::string heads_blob(const std::string& stream, Index number, Index heads, Index n,
+                              Index d) {
+  const std::string shape =
+      "[" + std::to_string(heads) + "," + std::to_string(n) + "," + std::to_string(d) + "]";
+  const auto size = static_cast<std::size_t>(heads * n * d) * sizeof(float);
+  const auto place = [size](std::size_t i) {
+    return "[" + std::to_string(i * size) + "," + std::to_string((i + 1) * size) + "]";
+  };
+  const std::string header = R"({"__metadata__":{"causal":"true","stream":")" + stream +
+                             R"(","step":")" + std::to_string(number) + "\"}," +
+                             entry("layer0.q", "F32", shape, place(0)) + "," +
+                             entry("layer0.k", "F32", shape, place(1)) + "," +
+                             entry("layer0.v", "F32", shape, place(2)) + "}";
+  std::mt19937 random(static_cast<unsigned>(number) + 1);
+  std::normal_distribution<float> normal;
+  std::string data(3 * size, '\0');
+  for (std::size_t i = 0; i < data.size(); i += sizeof(float)) {
+    const float value = normal(random);
+    std::memcpy(data.data() + i, &value, sizeof value);
+  }
   return safetensors_bytes(header, data);
 }
 
