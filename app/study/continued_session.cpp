@@ -78,6 +78,20 @@ Session continued_session(const Session& before, Index n_before, const Source& s
   return session;
 }
 
+Session session_going_on(const Session& before, Index n_before, const Source& source) {
+  Session session = continued_session(before, n_before, source);
+  session.causal = before.causal;
+  session.scale = before.scale;
+  session.window = before.window;
+  session.soft_cap = before.soft_cap;
+  if (before.layer < std::ssize(source.layers) &&
+      before.head < source.layers[static_cast<std::size_t>(before.layer)].heads()) {
+    session.layer = before.layer;
+    session.head = before.head;
+  }
+  return session;
+}
+
 std::vector<Span> continued_spans(const Session& before, const Source& of_before,
                                   const Session& next, const Source& source) {
   const auto lengths = [](const Source& of, const Session& session) {

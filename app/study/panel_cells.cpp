@@ -267,9 +267,10 @@ std::vector<std::vector<CanvasCell>> PanelCells::cells() const {
   return cells;
 }
 
-bool PanelCells::ready() const {
-  const auto is_ready = [](const Cell& cell) {
-    return cell.failed || (cell.panel && !cell.stale && !cell.other_part);
+bool PanelCells::ready(bool all) const {
+  const auto is_ready = [all](const Cell& cell) {
+    const bool takes_long = cell.key.view == View::rank || cell.key.view == View::reach;
+    return cell.failed || (cell.panel && !cell.stale && !cell.other_part) || (takes_long && !all);
   };
   return std::ranges::all_of(cells_,
                              [&](const auto& row) { return std::ranges::all_of(row, is_ready); });

@@ -13,6 +13,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto together = 80ms;            // results that arrive within it are shown together
+constexpr auto longest_hold = 400ms;       // of a step that is shown as a whole
 constexpr auto progress_interval = 100ms;  // between two reports of progress in the cells
 
 }  // namespace
@@ -48,7 +49,30 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
 
 void Study::open(const std::string& what, std::optional<Session> session,
                  const std::string& expected_hash) {
-  opening_.open({what, std::move(session), expected_hash, true});
+  auto known = find_source ? find_source(what) : nullptr;
+  opening_.open({what, std::move(session), expected_hash, true, std::move(known)});
+}
+
+void Study::open(std::shared_ptr<const Source> source) {
+  const std::string what = source->path;
+  opening_.open({.what = what, .session = {}, .expected_hash = {}, .source = std::move(source)});
+}
+
+// As when another head is chosen: results are asked for by the source's number.
+void Study::continue_source(std::shared_ptr<const Source> source) {
+  if (source == subject_.source) return;
+  if (!same_shape(*source, *subject_.source)) {
+    const std::string what = source->path;
+    Session next = session_going_on(session(), length(), *source);
+    return opening_.open({what, std::move(next), {}, false, std::move(source)});
+  }
+  requests_.discard(std::exchange(subject_.source, source));
+  subject_.source_number = numbers_.of(source);
+  held_since_ = Clock::now();
+  if (paused()) resume();
+  emit source_continued();
+  emit session_changed();
+  update_later();
 }
 
 void Study::use_backend(std::unique_ptr<Backend> backend) {
@@ -89,7 +113,8 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   if (next.viewport == Viewport{}) next.viewport = whole(lengths);
 
   subject_.source = std::move(source);
-  subject_.source_number = next_source_number();
+  subject_.source_number = numbers_.of(subject_.source);
+  held_since_.reset();
   subject_.session = {};
   subject_.pointed = {};
   subject_.selection.reset();
@@ -157,6 +182,7 @@ void Study::set_session(Session next) {
 }
 
 void Study::apply(Session next) {
+  held_since_.reset();  // what a person changes is shown at once
   const Session& session = subject_.session;
   const Lengths lengths_before = lengths();
   const std::vector<int> from = continued_columns(session.columns, next.columns);
@@ -317,7 +343,21 @@ void Study::forget_readings() {
   emit selection_read(nullptr);
 }
 
+// Pictures of one step beside those of another, and lines of text that come and go, would flicker.
+bool Study::step_is_whole() const {
+  return pictures_ready() && std::ranges::all_of(columns(), [this](const ColumnState& column) {
+           return column.metrics || !column.error.empty() || is_reference(column.column.variant) ||
+                  shows_matrix();
+         });
+}
+
 void Study::update_model() {
+  if (held_since_ && !paused()) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(*held_since_ + longest_hold - Clock::now());
+    if (!step_is_whole() && left > 0ms) return update_within(left);
+  }
+  held_since_.reset();
   auto model = make_canvas_model(subject_, results_, cells_.cells(), marks_);
   if (model_ && *model == *model_) return;
   // A frame takes the cores that compute: not every step of progress is shown.

@@ -12,6 +12,19 @@ std::uint64_t next_source_number() {
   return ++number;
 }
 
+std::uint64_t SourceNumbers::of(const std::shared_ptr<const Source>& source) {
+  std::erase_if(known_, [](const auto& known) { return known.first.expired(); });
+  for (const auto& [known, number] : known_)
+    if (known.lock() == source) return number;
+  return known_.emplace_back(source, next_source_number()).second;
+}
+
+bool same_shape(const Source& a, const Source& b) {
+  return std::ranges::equal(a.layers, b.layers, [](const Layer& one, const Layer& other) {
+    return one.heads() == other.heads() && one.lengths() == other.lengths() && one.has_qkv() == other.has_qkv();
+  });
+}
+
 Lengths Subject::lengths() const {
   return source ? source->layers[static_cast<std::size_t>(session.layer)].lengths() : Lengths{};
 }

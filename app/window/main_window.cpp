@@ -59,7 +59,8 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
       info_bar_(*new InfoBar(this)),
       canvas_(*new Canvas(this)),
       docks_(*this),
-      find_bar_(*new FindBar(*this)) {
+      find_bar_(*new FindBar(*this)),
+      live_bar_(*new LiveBar(*this)) {
   setWindowTitle("Fovea");
   setAcceptDrops(true);
   auto* centre = new QWidget(this);
@@ -67,6 +68,7 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(&info_bar_);
+  column->addWidget(&live_bar_);
   column->addWidget(&find_bar_);
   column->addWidget(&canvas_, 1);
   canvas_.setAccessibleName("Canvas");

@@ -4,6 +4,7 @@
 #include <QSignalBlocker>
 #include <QSpinBox>
 
+#include "data/address.h"
 #include "window/docks/docks.h"
 #include "window/docks/head_gallery.h"
 #include "window/docks/sequence_view.h"
@@ -171,6 +172,10 @@ class InputDock : public QWidget {
       make_selectable(*text);
     connect(&study, &Study::opened, this, &InputDock::source_opened);
     connect(&study, &Study::session_changed, this, &InputDock::refresh);
+    connect(&study, &Study::source_continued, this, [this] {
+      sequence_->continue_source(study_.source());
+      set_text_or_hide(*warning_, warnings_of(*study_.source()));
+    });
     connect(&study, &Study::cards_changed, this, &InputDock::show_conditions);
     connect(&study, &Study::row_read, this, [this](const auto& row) {
       row_ = row;
@@ -226,7 +231,7 @@ class InputDock : public QWidget {
   void source_opened() {
     const auto source = study_.source();
     const QString path = to_qt(source->path);
-    name_->setText(path.startsWith("synthetic:") ? path : QFileInfo(path).fileName());
+    name_->setText(is_address(source->path) ? path : QFileInfo(path).fileName());
     name_->setToolTip(path);
     set_text_or_hide(*content_, to_qt(source->content));
     set_text_or_hide(*warning_, warnings_of(*source));

@@ -5,6 +5,7 @@
 #include <QScrollArea>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "drawing/colormap.h"
 #include "figure/painter_ink.h"
@@ -57,6 +58,12 @@ Index SequenceView::count_in(Index layer) const {
 
 const Sequence& SequenceView::sequence_in(Index layer) const {
   return side_ == Side::queries ? sequence_of(*source_, layer) : key_sequence_of(*source_, layer);
+}
+
+void SequenceView::continue_source(std::shared_ptr<const Source> source) {
+  const auto before = std::exchange(source_, std::move(source));
+  if (sequence_of(*source_, layer_).tokens != sequence_of(*before, layer_).tokens)
+    forget_tokens(n_);
 }
 
 void SequenceView::set_layer(Index layer) {

@@ -19,6 +19,9 @@ class SequenceView : public QWidget {
 
   SequenceView(Study& study, SessionEditor& editor, Side side);
   void set_source(std::shared_ptr<const Source> source);
+  /// Another step of the same source, of the same shape: where its tokens are the same nothing
+  /// moves.
+  void continue_source(std::shared_ptr<const Source> source);
   /// Of the layer that is shown: layers may have different ones.
   void set_layer(Index layer);
   void set_row(std::shared_ptr<const RowReading> row);
