@@ -57,8 +57,8 @@ def figure(source_or_q: Any, k: Any = None, v: Any = None, *, variants: Sequence
     `source_or_q` is a file, or any other SOURCE of the program; or the queries q, with k and v, as `fovea.save`
     takes them together with its other arguments (`tokens`, `causal`, `scale`, `mask`, ...). `variants` and
     `views` are columns and rows. `parameters` are those of variants (--set), `options` more words of the command
-    line. Sizes are such as "3.5in". The program is $FOVEA, or `fovea` on the PATH, or in the sources. Raises FoveaError if it is not
-    there, or with its message if it refuses.
+    line. Sizes are such as "3.5in". The program is $FOVEA, or `fovea` on the PATH, or what app/run.sh built in the
+    sources of this package. Raises FoveaError if it is not there, or with its message if it refuses.
     """
     if format not in FORMATS:
         raise FoveaError(f"format is '{format}'; expected {', '.join(FORMATS)}")

@@ -65,7 +65,7 @@ def show(q: Any, k: Any, v: Any, *, name: str = "live", step: Optional[int] = No
 def _send(where: Address, pieces: List[Any], name: str, start: bool, strict: bool, timeout: float) -> bool:
     link = _links.get(where)
     if link is not None and link.process != os.getpid():  # of the process before a fork
-        _links.pop(where)
+        _drop(where)
         link = None
     try:
         if link is not None:
