@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "backend/factored_operator.h"
+#include "backend/imported_operator.h"
 #include "device/device.h"
 #include "features/feature_operator.h"
 #include "nodes/node_operator.h"
@@ -42,6 +43,8 @@ class CudaBackend final : public Backend {
     };
     if (std::holds_alternative<ProjectedPlan>(plan->form))
       return make_projected_operator(std::move(plan), problem, *this, host_product, run);
+    if (std::holds_alternative<ImportedPlan>(plan->form))
+      return make_imported_operator(std::move(plan), problem, *this, run);
     if (std::holds_alternative<FeaturePlan>(plan->form)) {
       if (plan->causal) return make_feature_operator(std::move(plan), problem, device_, run);
       // Without a mask logarithms of sums are logits of tiles, for which 16 bits are too few.

@@ -51,7 +51,11 @@ std::string curve_words(const RowCurve& row, Index key) {
 }
 
 std::string strip_words(const Strip& strip, Index query) {
-  return query >= 0 && query < std::ssize(strip.values) ? format_drawn(strip.values[query]) : "";
+  if (query < 0 || query >= std::ssize(strip.values)) return "";
+  std::string words = format_drawn(strip.values[query]);
+  if (query < std::ssize(strip.bounds))
+    words += ", " + strip.bounds_name + " " + format_drawn(strip.bounds[query]);
+  return words;
 }
 
 std::string leaf_words(const LeafSizes& leaves, IndexRange chosen) {

@@ -70,6 +70,7 @@ std::vector<Contender> contenders_of(const BenchOptions& options, const Problem&
   std::vector<std::string> ids{reference_variant().id};
   ids.insert(ids.end(), options.variants.begin(), options.variants.end());
   const auto chosen = variants_named(ids, &head);
+  refuse_imported(chosen);
   const auto values = options.parameters.applied(chosen, head.keys());
   std::vector<Contender> contenders;
   for (std::size_t i = 0; i < chosen.size(); ++i) contenders.push_back({chosen[i], values[i]});

@@ -111,11 +111,12 @@ std::string overflow_note(const Output& output) {
                         ": q.k or v exceeds the range of fp32";
 }
 
-/// Largest |Z - z| over the largest |z|, z being the output that the file holds; rows without a key
-/// aside, where models leave anything.
+/// Largest |Z - z| over the largest |z|, z being the model's output that the file holds; rows
+/// without a key aside, where models leave anything.
 std::optional<double> from_own_output(const Output& ours, const Layer& layer, Index head) {
-  if (!layer.output.present()) return {};
-  const Matrix own = layer.output.read(head);
+  const auto result = std::ranges::find(layer.imported, "", &ImportedTensors::name);
+  if (result == layer.imported.end() || !result->z.present()) return {};
+  const Matrix own = result->z.read(head);
   double apart = 0, largest = 0;
   for (Index i = 0; i < own.rows(); ++i) {
     if (!ours.lse.empty() && std::isinf(ours.lse[static_cast<std::size_t>(i)])) continue;

@@ -56,6 +56,7 @@ std::string Exploration::time_text() const {
 
 Exploration explore(const ExplorationOptions& options, const Console& console) {
   const std::vector<const Variant*> variants = variants_named(options.variants);
+  refuse_imported(variants);
   Exploration out{.source = options.source.load(), .seed = options.explore.seed};
   out.heads = heads_of(options.heads, out.source);
   const auto backend = options.backend.make();

@@ -19,7 +19,7 @@ Document shape_json(const HeadTensor& tensor) {
 
 Document layer_json(const Layer& layer) {
   Document tensors = Document::object();
-  const auto put = [&](const char* name, const HeadTensor& tensor) {
+  const auto put = [&](const std::string& name, const HeadTensor& tensor) {
     if (tensor.present()) tensors[name] = shape_json(tensor);
   };
   put("q", layer.q);
@@ -36,7 +36,14 @@ Document layer_json(const Layer& layer) {
   }
   put("mask", layer.conditions.mask);
   put("bias", layer.conditions.bias);
-  put("z", layer.output);
+  for (const ImportedTensors& result : layer.imported) {
+    const std::string prefix = result.name.empty() ? "" : result.name + ".";
+    put(prefix + "z", result.z);
+    put(prefix + "lse", result.lse);
+    if (result.p.bytes != layer.attention.bytes || result.p.begin != layer.attention.begin)
+      put(prefix + "p", result.p);
+    put(prefix + "kept", result.kept);
+  }
   out["tensors"] = tensors;
   const LayerConditions& its = layer.conditions;
   Document conditions = Document::object();

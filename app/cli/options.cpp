@@ -279,6 +279,14 @@ std::vector<const Variant*> variants_named(const std::vector<std::string>& ids,
   return chosen;
 }
 
+void refuse_imported(const std::vector<const Variant*>& variants) {
+  for (const Variant* variant : variants)
+    if (variant->imported)
+      throw UsageError("--variant " + variant->id +
+                       ": what another program computed is read, not computed; expected variants "
+                       "that are. `fovea compute` compares it with exact attention");
+}
+
 void tell_left_out(const std::vector<std::string>& ids, const Problem& head, std::ostream& out) {
   const auto chosen = variants_named(ids, &head);
   std::string not_causal;

@@ -83,6 +83,10 @@ struct ParameterOptions {
   void apply_to(std::vector<Column>& columns) const;
 };
 
+/// Throws UsageError where one of them is not computed but read from the source: there is nothing
+/// to time, and no parameter to vary.
+void refuse_imported(const std::vector<const Variant*>& variants);
+
 /// The variants with these ids, in this order; the name of a group stands for its variants,
 /// "all" for every variant. Of a group those without a form for `head` are left out.
 std::vector<const Variant*> variants_named(const std::vector<std::string>& ids,

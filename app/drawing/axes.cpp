@@ -192,7 +192,9 @@ std::optional<double> amount_of(const Panel& panel) {
       [](const RowCurve& row) -> Amount {
         return std::max(highest(row.exact), highest(row.approximate));
       },
-      [](const Strip& strip) -> Amount { return highest(strip.values); },
+      [](const Strip& strip) -> Amount {
+        return std::max(highest(strip.values), highest(strip.bounds));
+      },
       [](const LeafSizes& leaves) -> Amount {
         return std::max(highest(leaves.queries), highest(leaves.keys));
       },

@@ -74,6 +74,25 @@ void draw_filled(const BodyDrawing& d, const Spread& spread, bool upright) {
   d.ink.fill_all(bars, d.ink.style.exact);
 }
 
+/// A line across each token of a strip.
+void draw_bounds(const BodyDrawing& d, const Spread& spread) {
+  const PanelAxis &tokens = *d.plot.axes.y, &amounts = *d.plot.axes.x;
+  const Rect& where = d.plot.where;
+  const double thick = std::max(d.ink.style.finest, 0.12 * d.ink.letters.size());
+  const Steps steps(tokens, where.height, d.ink.style.finest);
+  std::vector<Rect> lines;
+  for (int s = 0; s < steps.count; ++s) {
+    const double from = std::max(steps.at(s), tokens.low),
+                 to = std::min(steps.at(s + 1), tokens.high);
+    const double x =
+        height_of(spread.largest(steps.at(s), steps.at(s + 1)), amounts, where.width, 0);
+    if (!(x > 0)) continue;
+    const double a = tokens.place(from, 0, where.height), b = tokens.place(to, 0, where.height);
+    lines.push_back({std::min(where.x + x, where.right()) - thick, where.y + a, thick, b - a});
+  }
+  d.ink.fill_all(lines, d.ink.style.approximate);
+}
+
 bool shows_exact(const BodyDrawing& d) {
   return !d.settings.hides("exact");
 }
@@ -209,6 +228,7 @@ void draw(const BodyDrawing& d, const Strip& strip) {
     return draw_message(d.ink, d.plot.where, strip.quantity + " is 0 for every token");
   draw_grid_lines(d.ink, d.plot);
   draw_filled(d, {strip.values, {0, std::ssize(strip.values)}}, false);
+  if (!strip.bounds.empty()) draw_bounds(d, {strip.bounds, {0, std::ssize(strip.bounds)}});
 }
 
 }  // namespace fovea::drawing

@@ -42,6 +42,10 @@ Session first_session(const Source& source) {
   std::erase_if(session.columns, [&](const Column& column) {
     return !find_variant(column.variant).has_form_of(its.lengths(), causal);
   });
+  // A capture holds the model's own output, which is no column unless it is asked for.
+  if (!source.metadata.contains("model"))
+    for (const ImportedTensors& result : its.imported)
+      session.columns.push_back({.variant = imported_variant().id, .values = {result.name}});
   session.layer = layer;
   session.head = head;
   if (!its.has_qkv()) {

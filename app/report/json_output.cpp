@@ -79,14 +79,8 @@ Document timing_json(const Timing& timing) {
   return out;
 }
 
-Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& diagnostics) {
+void put_attention(Document& out, const Metrics& metrics) {
   const bool sampled = metrics.sampled();
-  Document out;
-  out["output_rel_fro"] = number_json(metrics.output_rel_fro);
-  out["output_max_abs"] = number_json(metrics.output_max_abs);
-  out["row_rel_error"] = {{"p50", number_json(metrics.row_rel_error_p50)},
-                          {"p90", number_json(metrics.row_rel_error_p90)},
-                          {"max", number_json(metrics.row_rel_error_max)}};
   put_estimate(out, "attention_rel_fro", metrics.attention_rel_fro, sampled);
   out["attention_tv"] = {{"mean", number_json(metrics.attention_tv.value)}};
   if (sampled)
@@ -102,6 +96,16 @@ Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& dia
                  sampled);
   out["density"] = number_json(metrics.density);
   if (sampled) out["sampled_rows"] = metrics.rows;
+}
+
+Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& diagnostics) {
+  Document out;
+  out["output_rel_fro"] = number_json(metrics.output_rel_fro);
+  out["output_max_abs"] = number_json(metrics.output_max_abs);
+  out["row_rel_error"] = {{"p50", number_json(metrics.row_rel_error_p50)},
+                          {"p90", number_json(metrics.row_rel_error_p90)},
+                          {"max", number_json(metrics.row_rel_error_max)}};
+  if (metrics.of_attention()) put_attention(out, metrics);
   Document from_sample = Document::array();
   for (const auto& diagnostic : diagnostics) {
     out[diagnostic.id] = number_json(diagnostic.value);

@@ -108,7 +108,11 @@ struct BodyJson {
             {"top_approximate", top_json(row.top_approximate)}};
   }
   Document operator()(const Strip& strip) const {
-    return {{"kind", "tokens"}, {"quantity", strip.quantity}, {"values", list_json(strip.values)}};
+    Document out = {
+        {"kind", "tokens"}, {"quantity", strip.quantity}, {"values", list_json(strip.values)}};
+    if (!strip.bounds.empty())
+      out["bounds"] = {{"name", strip.bounds_name}, {"values", list_json(strip.bounds)}};
+    return out;
   }
   Document operator()(const SeriesPlot& plot) const {
     Document series = Document::array();
@@ -185,9 +189,12 @@ std::string csv_of(const RowCurve& row) {
 }
 
 std::string csv_of(const Strip& strip) {
-  std::string text = "token," + in_csv(strip.quantity) + '\n';
+  const bool bounded = !strip.bounds.empty();
+  std::string text = "token," + in_csv(strip.quantity) +
+                     (bounded ? ',' + in_csv(strip.bounds_name) : std::string()) + '\n';
   for (std::size_t t = 0; t < strip.values.size(); ++t)
-    text += std::to_string(t) + ',' + format_exactly(strip.values[t]) + '\n';
+    text += std::to_string(t) + ',' + format_exactly(strip.values[t]) +
+            (bounded ? ',' + format_exactly(strip.bounds[t]) : std::string()) + '\n';
   return text;
 }
 

@@ -74,6 +74,9 @@ Session continued_session(const Session& before, Index n_before, const Source& s
     auto columns = continued_columns(before, n_before, session.source, layer.keys());
     if (compares(columns)) session.columns = std::move(columns);
   }
+  std::erase_if(session.columns, [&](const Column& column) {
+    return !column.held && find_variant(column.variant).imported && layer.imported.empty();
+  });
   if (before.views != untouched.views) session.views = continued_views(before.views, session.views);
   return session;
 }

@@ -76,6 +76,7 @@ void Timings::measure_next(const Results& results, std::function<void()> done) {
   std::size_t fewest = 0;
   for (const ColumnState& state : results.columns()) {
     if (!state.computation || state.stale || !state.computation->applied()) continue;
+    if (state.computation->variant->imported) continue;
     if (!can_be_repeated(without_learning(*state.computation), nullptr, timing_ms)) continue;
     const Cache::Answer* known = runs_.find(state.key);
     if (!known) known = &runs_.put({.key = state.key, .result = std::make_shared<Measured>()});

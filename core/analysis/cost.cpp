@@ -102,6 +102,12 @@ void count_tiles(const TilePlan& plan, const PairMask* mask, Lengths lengths, do
                                  2 * static_cast<double>(queries));
 }
 
+// Those of the pairs that count; how another program found its result is not known.
+void count_imported(const Plan& plan, double width, Cost& cost) {
+  cost.pairs = Support(plan).pairs();
+  cost.multiply_adds += cost.pairs * width;
+}
+
 void count_nodes(const NodePlan& plan, bool causal, Lengths lengths, double dv, Cost& cost) {
   double nodes = 1, width = 1;
   for (const int b : plan.branching) nodes += width *= b;
@@ -158,6 +164,8 @@ Cost count_cost(const Plan& plan, Index d, Index dv) {
     count_projected(*projected, plan.keys(), static_cast<double>(dv), cost);
   else if (const auto* features = std::get_if<FeaturePlan>(&plan.form))
     count_features(*features, plan.lengths, static_cast<double>(d), static_cast<double>(dv), cost);
+  else if (std::holds_alternative<ImportedPlan>(plan.form))
+    count_imported(plan, static_cast<double>(d + dv), cost);
   else
     count_nodes(std::get<NodePlan>(plan.form), plan.causal, plan.lengths, static_cast<double>(dv),
                 cost);

@@ -16,6 +16,7 @@ Value of_metrics(Member member) {
   return [member](const Evaluation& e) -> std::optional<Measured> {
     if (!e.metrics) return {};
     if constexpr (std::is_same_v<Member, Estimate Metrics::*>) {
+      if (!e.metrics->of_attention()) return {};
       const Estimate& estimate = e.metrics->*member;
       return Measured{estimate.value, estimate.standard_error};
     } else {
@@ -34,7 +35,7 @@ Measure recall_of_top(std::size_t which) {
                         "number of keys that the query attends where that is smaller.",
           .better = Better::more,
           .of = [which](const Evaluation& e) -> std::optional<Measured> {
-            if (!e.metrics) return {};
+            if (!e.metrics || !e.metrics->of_attention()) return {};
             const Estimate& recall = e.metrics->top_recall[which];
             return Measured{recall.value, recall.standard_error};
           }};
@@ -58,7 +59,7 @@ Measured measured(const Divergence& divergence, const Metrics& metrics) {
 /// A quantile or an extreme over rows: of a sample it is not that of all rows.
 Value over_rows(double Metrics::*member) {
   return [member](const Evaluation& e) -> std::optional<Measured> {
-    if (!e.metrics) return {};
+    if (!e.metrics || !e.metrics->of_attention()) return {};
     return Measured{.value = e.metrics->*member, .note = sample_note(*e.metrics)};
   };
 }
@@ -127,7 +128,7 @@ std::vector<Measure> make_measures() {
        .definition = "Σⱼ Pᵢⱼ ln(Pᵢⱼ / P̃ᵢⱼ), the mean over rows. Infinite in rows where P̃ is 0 on a "
                      "key that P attends, and so is the mean then.",
        .of = [](const Evaluation& e) -> std::optional<Measured> {
-         if (!e.metrics) return {};
+         if (!e.metrics || !e.metrics->of_attention()) return {};
          return measured(e.metrics->attention_kl, *e.metrics);
        }},
       {.id = "attention_reverse_kl",
@@ -153,7 +154,10 @@ std::vector<Measure> make_measures() {
        .label = "density",
        .definition = "Pairs to which the variant gives weight / n².",
        .better = Better::neither,
-       .of = of_metrics(&Metrics::density)},
+       .of = [](const Evaluation& e) -> std::optional<Measured> {
+         if (!e.metrics || !e.metrics->of_attention()) return {};
+         return Measured{e.metrics->density};
+       }},
       {.id = "multiply_adds",
        .label = "multiply-adds",
        .definition =

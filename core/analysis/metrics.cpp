@@ -209,6 +209,7 @@ Metrics compare(const Operator& approximate, const Output& approximate_output,
   const auto [queries, keys] = exact.plan().lengths;
   Metrics m;
   compare_outputs(approximate_output.z, exact_output.z, m);
+  if (!has_entries(approximate.plan())) return m;
   const Support support(approximate.plan());
   m.density = support.pairs() / (static_cast<double>(queries) * static_cast<double>(keys));
   if (&approximate == &exact) {

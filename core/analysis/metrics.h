@@ -35,8 +35,10 @@ struct Metrics {
   std::array<Estimate, top_counts.size()> top_recall;  // mean over rows of the share of the top k
                                                        // keys of P that are in those of P~
   double density = 0;                                  // nnz(P~) / n^2
-  Index rows = 0;                                      // that the metrics of P~ were found from
-  bool sampled() const { return rows < static_cast<Index>(token_error.size()); }
+  /// That the metrics of P~ were found from; 0: its entries are not known, nor what follows of P~.
+  Index rows = 0;
+  bool of_attention() const { return rows > 0; }
+  bool sampled() const { return of_attention() && rows < static_cast<Index>(token_error.size()); }
   std::vector<float> token_error;   // [n] |z~_i - z_i|
   std::vector<float> dropped_mass;  // [n] exact mass of a row off the support of P~; NaN: a row
                                     // that was not sampled; empty: the support is everything

@@ -131,11 +131,12 @@ Support::Layer layer_of(const Pass& pass, Lengths lengths) {
 Index admissible_keys(const Plan& plan, Index query, IndexRange keys) {
   const Band band = plan.band();
   keys = {std::max(keys.begin, query - band.hi), std::min(keys.end, query - band.lo + 1)};
-  return plan.mask ? plan.mask->count(query, keys) : std::max<Index>(0, keys.size());
+  const PairMask* mask = head_mask(plan);
+  return mask ? mask->count(query, keys) : std::max<Index>(0, keys.size());
 }
 
 double admissible_pairs(const Plan& plan) {
-  if (!plan.mask) return pairs_in_band({0, plan.queries()}, {0, plan.keys()}, plan.band());
+  if (!head_mask(plan)) return pairs_in_band({0, plan.queries()}, {0, plan.keys()}, plan.band());
   double sum = 0;
   for (Index i = 0; i < plan.queries(); ++i) sum += static_cast<double>(admissible_keys(plan, i));
   return sum;

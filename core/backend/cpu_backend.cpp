@@ -7,6 +7,7 @@
 
 #include "backend/backend.h"
 #include "backend/feature_operator.h"
+#include "backend/imported_operator.h"
 #include "backend/isa/attend.h"
 #include "backend/node_operator.h"
 #include "backend/product.h"
@@ -71,6 +72,8 @@ class CpuBackend final : public Backend {
           run);
     if (std::holds_alternative<FeaturePlan>(plan->form))
       return make_feature_operator(std::move(plan), problem, loops_, workers_, run);
+    if (std::holds_alternative<ImportedPlan>(plan->form))
+      return make_imported_operator(std::move(plan), problem, *this, run);
     return make_node_operator(std::move(plan), problem, loops_, workers_, run);
   }
 

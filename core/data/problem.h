@@ -6,6 +6,7 @@
 #include <string>
 
 #include "data/band.h"
+#include "data/imported_result.h"
 #include "data/lengths.h"
 #include "data/logit_rule.h"
 #include "data/matrix.h"
@@ -25,6 +26,7 @@ struct Problem {
   Index head = 0;       // index within its layer: some variants give heads different sets
   std::shared_ptr<const PairMask> mask = {};   // null: all pairs
   std::shared_ptr<const LogitRule> rule = {};  // null: logits are only scaled
+  std::shared_ptr<const ImportedResults> imported = {};  // null: the source has none
   std::shared_ptr<const void> owner;           // keeps q, k, v alive
 
   Lengths lengths() const { return {q.rows, k.rows}; }

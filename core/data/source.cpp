@@ -94,6 +94,9 @@ Problem problem_of(const Source& source, const HeadChoice& choice) {
   problem.window = choice.window.value_or(conditions.window.value_or(0));
   add_conditions(problem, conditions, choice.soft_cap.value_or(conditions.soft_cap.value_or(0)),
                  where);
+  if (!layer.imported.empty())
+    problem.imported =
+        std::make_shared<const ImportedResults>(ImportedResults{layer.imported, choice.head});
   if (!choice.allow_non_finite) require_finite(problem, where);
   return problem;
 }

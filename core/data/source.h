@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/head_tensor.h"
+#include "data/imported_result.h"
 #include "data/layer_conditions.h"
 #include "data/problem.h"
 #include "data/sequence.h"
@@ -21,7 +22,7 @@ struct Layer {
   std::string name;      // "layer3", or "" when the file has one
   HeadTensor q, k, v;    // [H, nq, d], [Hkv, nk, d], [Hkv, nk, dv]
   HeadTensor attention;  // [H, nq, nk]
-  HeadTensor output;     // [H, nq, dv], the model's own, before its output projection
+  std::vector<ImportedTensors> imported = {};  // what others computed from q, k and v
   LayerConditions conditions;
   std::optional<Sequence> sequence = {};      // of its queries, where it is not the source's
   std::optional<Sequence> key_sequence = {};  // of its keys, where it is not that of its queries

@@ -1,19 +1,13 @@
 // Condition tensors stand beside the q, k and v of a layer and say how the model computes its
-// heads: mask, bias, alibi, sinks, segments or cu_seqlens; and z, the output that it computed.
+// heads: mask, bias, alibi, sinks, segments or cu_seqlens.
 #pragma once
 
 #include <string>
 
 #include "data/source.h"
-#include "io/tensor_file.h"
+#include "io/layer_tensors.h"
 
 namespace fovea {
-
-/// Which layer, and which member of a batch of it.
-struct LayerPlace {
-  std::string prefix;  // of its tensors' names; those without one are of every layer
-  Index batches = 1, batch = 0;
-};
 
 /// Whether a tensor of this name may be one, after a prefix or without.
 bool may_be_condition(const std::string& name);
@@ -25,7 +19,6 @@ bool may_be_condition(const std::string& name);
 ///   sinks, s_aux           [H]
 ///   segments, segment_ids  [nk] the document of each key
 ///   cu_seqlens             [documents + 1] where documents begin, and the end
-///   z, attn_output         [H, nq, dv]
 /// with the axis of the batch before, where there is one. Throws InputError for other shapes and
 /// types.
 void add_condition_tensors(const TensorFile& file, const LayerPlace& place, Layer& layer);

@@ -7,6 +7,7 @@
 
 #include "data/error.h"
 #include "io/condition_tensors.h"
+#include "io/imported_tensors.h"
 #include "io/layout.h"
 #include "io/source_metadata.h"
 #include "io/tensor_groups.h"
@@ -229,7 +230,11 @@ void SourceReader::add_layers(const TensorGroup& group) {
     }
     if (group[Role::attention]) layer.attention = matrices_of(readings.back(), b);
     if (b == 0) check_layer(layer, readings);  // before any other member of the batch is addressed
-    if (whole) add_condition_tensors(file_, {group.prefix, batch, b}, layer);
+    if (whole) {
+      const LayerPlace place{group.prefix, batch, b};
+      add_condition_tensors(file_, place, layer);
+      add_imported_tensors(file_, place, layer);
+    }
     source_.layers.push_back(std::move(layer));
   }
 }

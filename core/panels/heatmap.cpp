@@ -42,7 +42,7 @@ std::vector<float> row_maxima(const MapPyramid& map, MapView view) {
 
 bool admits_any(const Plan& plan, IndexRange queries, IndexRange keys) {
   if (pairs_in_band(queries, keys, plan.band()) == 0) return false;
-  if (!plan.mask) return true;
+  if (!head_mask(plan)) return true;
   for (Index i = queries.begin; i < queries.end; ++i)
     if (admissible_keys(plan, i, keys) > 0) return true;
   return false;
@@ -71,7 +71,7 @@ Raster weight_raster(Matrix pixels, const std::vector<float>& maxima, const Matr
     for (Index c = 0; c < pixels.cols(); ++c)
       if (const float top = maxima[static_cast<std::size_t>(r)]; top > 0) pixels(r, c) /= top;
   if (!maxima.empty()) raster.quantity = "P / largest of its row";
-  if (frame.plan && (frame.plan->mask || !frame.plan->band().everything()))
+  if (frame.plan && (head_mask(*frame.plan) || !frame.plan->band().everything()))
     for (Index r = 0; r < pixels.rows(); ++r)
       for (Index c = 0; c < pixels.cols(); ++c)
         if (!admits_any(*frame.plan, grid.row_tokens(r), grid.col_tokens(c))) pixels(r, c) = masked;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/rounding_budget.h"
 #include "panels/panels.h"
 
 namespace fovea::panels {
@@ -24,6 +25,18 @@ OutputPicture picture_of(const Matrix& z, const ImageGrid& grid) {
   return out;
 }
 
+void add_rounding(const PanelInputs& in, ElementType type, Strip& strip, std::string& caption,
+                  Run& run) {
+  strip.bounds = rounding_budget(*in.exact.op, in.exact.output, type, run);
+  strip.bounds_name = "at most by rounding to " + to_text(type);
+  Index beyond = 0;
+  for (std::size_t i = 0; i < strip.values.size(); ++i)
+    beyond += !(strip.values[i] <= strip.bounds[i]);
+  add(caption, beyond == 0 ? "rounding to " + to_text(type) + " can explain every row"
+                           : plural(beyond, "row") + " beyond what rounding to " + to_text(type) +
+                                 " can explain");
+}
+
 }  // namespace
 
 Body output(const PanelInputs& in, std::string& caption, Run& run) {
@@ -45,6 +58,9 @@ Body output(const PanelInputs& in, std::string& caption, Run& run) {
     }
     strip.values.push_back(static_cast<float>(std::sqrt(sum)));
   }
+  if (const auto* imported = std::get_if<ImportedPlan>(&in.computation.op->plan().form);
+      imported && !imported->result->z.empty())
+    add_rounding(in, imported->result->type, strip, caption, run);
   const auto worst = std::ranges::max_element(strip.values);
   const Index token = worst - strip.values.begin();
   add(caption, "largest " + format_number(*worst) + " at " + named(in.sequence, token));

@@ -30,7 +30,14 @@ void add(std::string& caption, const std::string& text) {
 
 namespace {
 
+bool needs_entries(View view) {
+  return view == View::heatmap || view == View::error || view == View::rank ||
+         view == View::level || view == View::row;
+}
+
 panels::Body body_of(View view, const PanelInputs& in, std::string& caption, Run& run) {
+  if (needs_entries(view) && !has_entries(in.computation.op->plan()))
+    return Message{"The file holds z of this result, not its weights p."};
   switch (view) {
     case View::heatmap:
       return panels::heatmap(in, caption, run);

@@ -75,8 +75,10 @@ struct RowCurve {
 
 /// One number a token: |z~ - z| and the like.
 struct Strip {
-  std::vector<float> values;  // [n]
+  std::vector<float> values;  // [nq]
   std::string quantity;
+  std::vector<float> bounds = {};  // [nq] of the values; empty: there are none
+  std::string bounds_name = {};    // "rounding to BF16 explains at most"
 };
 
 /// Curves of several series against n, or their points against another amount; both axes

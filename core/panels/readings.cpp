@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace fovea {
 
@@ -11,12 +12,18 @@ PairReading read_pair(const Computation& approximate, const Computation& exact, 
   return {.query = query,
           .key = key,
           .exact = exact.op->tile(row, col, run)(0, 0),
-          .approximate = approximate.op->tile(row, col, run)(0, 0),
+          .approximate = has_entries(approximate.op->plan())
+                             ? approximate.op->tile(row, col, run)(0, 0)
+                             : std::numeric_limits<float>::quiet_NaN(),
           .info = pair_info(approximate.op->plan(), query, key)};
 }
 
 RowReading read_row(const Computation& computation, Index query, Run& run) {
   const Index keys = computation.op->problem().keys();
+  if (!has_entries(computation.op->plan()))
+    return {.query = query,
+            .values = std::vector<float>(static_cast<std::size_t>(keys),
+                                         std::numeric_limits<float>::quiet_NaN())};
   const Matrix row = computation.op->tile({query, query + 1}, {0, keys}, run);
   return {.query = query, .values = {row.row(0), row.row(0) + keys}};
 }

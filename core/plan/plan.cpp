@@ -87,7 +87,23 @@ void check_tiles(const TilePlan& tiles, Lengths lengths) {
 
 }  // namespace
 
+const PairMask* head_mask(const Plan& plan) {
+  const auto* imported = std::get_if<ImportedPlan>(&plan.form);
+  return imported ? imported->head_mask.get() : plan.mask.get();
+}
+
+bool has_entries(const Plan& plan) {
+  const auto* imported = std::get_if<ImportedPlan>(&plan.form);
+  return !imported || imported->kept || !imported->result->p.empty();
+}
+
 bool may_be_negative(const Plan& plan) {
+  if (const auto* imported = std::get_if<ImportedPlan>(&plan.form)) {
+    const Matrix& p = imported->result->p;
+    for (Index i = 0; i < p.rows(); ++i)
+      if (std::any_of(p.row(i), p.row(i) + p.cols(), [](float x) { return x < 0; })) return true;
+    return false;
+  }
   if (const auto* nodes = std::get_if<NodePlan>(&plan.form))
     return std::ranges::any_of(nodes->alpha, [](float alpha) { return alpha < 0; });
   const auto* projected = std::get_if<ProjectedPlan>(&plan.form);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "data/band.h"
+#include "data/imported_result.h"
 #include "data/lengths.h"
 #include "data/pair_mask.h"
 #include "plan/chunks.h"
@@ -116,6 +117,14 @@ struct FeaturePlan {
   Index features(Index d) const { return map == FeatureMap::elu ? d : directions.rows(); }
 };
 
+/// What another program computed, of which Z is known, or P, or both. Where the pairs to which it
+/// gives weight are known they are the mask of the Plan; without P it is softmax over those.
+struct ImportedPlan {
+  std::shared_ptr<const ImportedResult> result;
+  std::shared_ptr<const PairMask> head_mask;  // of the head itself
+  bool kept = false;                          // those pairs are known
+};
+
 /// Which tensors of the structure say into which group (a leaf, a bucket) each token was sorted.
 struct TokenGroups {
   std::string kind;  // "leaf", "bucket"; empty: tokens are not sorted into groups
@@ -130,8 +139,9 @@ struct Plan {
   bool causal = false;
   Index window = 0;  // of the head: the bands of all tiles lie in it; 0: none
   /// Of the head: pairs that it does not admit count in no tile. Only where every level is 0.
+  /// Of an ImportedPlan also the pairs without weight.
   std::shared_ptr<const PairMask> mask = {};
-  std::variant<TilePlan, NodePlan, ProjectedPlan, FeaturePlan> form;
+  std::variant<TilePlan, NodePlan, ProjectedPlan, FeaturePlan, ImportedPlan> form;
   Structure structure = {};
   TokenGroups groups = {};
   /// Name of the integer tensor that lists the keys behind the weighted columns, as often as each
@@ -163,6 +173,12 @@ constexpr IndexRange cluster_tokens(Index index, int level, Index n) {
   const Index begin = index << level, end = (index + 1) << level;
   return {begin, end < n ? end : n};
 }
+
+/// The mask of the head; null: it admits all pairs.
+const PairMask* head_mask(const Plan& plan);
+
+/// Whether entries of P are known: of Z that another program computed alone they are not.
+bool has_entries(const Plan& plan);
 
 /// Whether entries of P may be negative: a mixture, or a weight of TC-attention, is.
 bool may_be_negative(const Plan& plan);

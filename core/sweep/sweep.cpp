@@ -92,6 +92,7 @@ Problem prefix_of(const Problem& head, Index n) {
   Problem prefix = head;
   for (MatrixView Problem::*m : {&Problem::q, &Problem::k, &Problem::v})
     prefix.*m = (head.*m).slice({0, n});
+  prefix.imported = nullptr;  // of all tokens
   if (head.mask) prefix.mask = std::make_shared<const PairMask>(head.mask->prefix(n, n));
   if (head.rule)
     prefix.rule =

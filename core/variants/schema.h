@@ -151,6 +151,15 @@ requires std::is_enum_v<Enum> TypedField<P> choice_field(std::string id, std::st
       [member, index_of](P& p, const Value& v) { p.*member = index_of(std::get<std::string>(v)); }};
 }
 
+/// Any text; empty: none.
+template <class P>
+TypedField<P> text_field(std::string id, std::string label, std::string P::*member,
+                         std::string meaning) {
+  return {
+      {std::move(id), std::move(label), "", std::move(meaning), P{}.*member, 0, 0, Axis::linear, {}},
+      [member](P& p, const Value& v) { p.*member = std::get<std::string>(v); }};
+}
+
 template <class P>
 TypedField<P> list_field(std::string id, std::string label, std::string unit,
                          std::vector<double> P::*member, double min, double max,

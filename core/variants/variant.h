@@ -78,6 +78,9 @@ struct Variant {
   /// says so; empty: there are none.
   std::string other_sums_with = {};
   bool signed_entries = false;  // entries of P may be negative
+  /// Not computed, but read from the source: for heads beside which it holds results. Nothing of it
+  /// is timed.
+  bool imported = false;
   /// Tensors that its plans hold, all of which may be given instead of being derived.
   std::vector<TensorField> structure = {};
   /// Stages of planning that are learning, which the paper does once and beforehand: the benchmark
@@ -102,7 +105,8 @@ struct Variant {
   Plan plan(const Problem& problem, const Values& values, Planning& planning) const;
 };
 
-/// THE table, in the order in which variants are shown; the reference is first.
+/// THE table, in the order in which variants are shown; the reference is first. Imported results
+/// are not in it.
 std::span<const Variant> variants();
 
 /// Those of one group, in the order of the table.
@@ -110,6 +114,9 @@ std::vector<const Variant*> variants_of(Group group);
 
 /// Throws UsageError naming the known ids.
 const Variant& find_variant(std::string_view id);
+
+/// What other programs computed, as the file holds it.
+const Variant& imported_variant();
 
 /// Exact attention.
 const Variant& reference_variant();
@@ -137,6 +144,7 @@ Variant make_variant(Variant row, Plan (*planner)(const Problem&, const P&, Plan
   return row;
 }
 
+Variant make_imported_variant();
 // One function a file: the rows of the table.
 Variant exact_variant();
 Variant h1d_variant();

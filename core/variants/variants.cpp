@@ -39,6 +39,11 @@ void add_variant(Variant row) {
   table().push_back(std::move(row));
 }
 
+const Variant& imported_variant() {
+  static const Variant imported = make_imported_variant();
+  return imported;
+}
+
 const Variant& reference_variant() {
   return *std::ranges::find_if(table(), &Variant::reference);
 }
@@ -49,6 +54,7 @@ const Variant& find_variant(std::string_view id) {
     if (variant.id == id) return variant;
     known += (known.empty() ? "" : ", ") + variant.id;
   }
+  if (id == imported_variant().id) return imported_variant();
   throw UsageError("unknown variant '" + std::string(id) + "'; expected one of " + known);
 }
 
@@ -80,7 +86,7 @@ std::vector<std::string> left_over(const Variant& variant, const Structure& give
 /// to all variants.
 void set_conditions(Plan& plan, const Problem& problem) {
   plan.window = problem.window;
-  plan.mask = problem.mask;
+  if (!std::holds_alternative<ImportedPlan>(plan.form)) plan.mask = problem.mask;
   auto* tiles = std::get_if<TilePlan>(&plan.form);
   if (!tiles || problem.window == 0) return;
   for (Pass& pass : tiles->passes)
@@ -116,6 +122,9 @@ bool Variant::has_form_of(Lengths lengths, bool causal) const {
 }
 
 std::string Variant::refusal(const Problem& problem) const {
+  if (imported && !problem.imported)
+    return label + " shows what another program computed; the source holds no z or p beside q, k "
+                   "and v of this head";
   if (problem.causal && !has_causal_form())
     return label + " has no causal form; expected a head without a causal mask";
   if (!has_form_of(problem.lengths(), problem.causal))

@@ -165,13 +165,18 @@ void AddColumnDialog::fill() {
   for (const Group group : all_groups) {
     auto* heading = new QListWidgetItem(title_of(group), list_);
     heading->setFlags(Qt::NoItemFlags);
-    for (const Variant* variant : variants_of(group)) {
-      auto* item = new QListWidgetItem(to_qt(variant->label), list_);
-      item->setData(variant_role, to_qt(variant->id));
-      item->setData(Qt::AccessibleTextRole, to_qt(variant->label + ". " + variant->summary));
-      item->setToolTip(to_qt(variant->formula));
-    }
+    for (const Variant* variant : variants_of(group)) add_item(*variant);
   }
+  auto* heading = new QListWidgetItem("In the file", list_);
+  heading->setFlags(Qt::NoItemFlags);
+  add_item(imported_variant());
+}
+
+void AddColumnDialog::add_item(const Variant& variant) {
+  auto* item = new QListWidgetItem(to_qt(variant.label), list_);
+  item->setData(variant_role, to_qt(variant.id));
+  item->setData(Qt::AccessibleTextRole, to_qt(variant.label + ". " + variant.summary));
+  item->setToolTip(to_qt(variant.formula));
 }
 
 void AddColumnDialog::open_dialog() {
@@ -189,8 +194,10 @@ const VariantCard* AddColumnDialog::card(const Variant& variant) const {
   return found == cards_.end() ? nullptr : &found->second;
 }
 
-/// Every word must occur in what is said of a variant. A heading without variants is hidden.
+/// Every word must occur in what is said of a variant. A heading without variants is hidden, and so
+/// are imported results where the file holds none.
 void AddColumnDialog::filter(const QString& words) {
+  const auto head = study_.problem();
   const QStringList wanted = words.split(' ', Qt::SkipEmptyParts);
   QListWidgetItem *heading = nullptr, *first = nullptr;
   for (int row = 0; row < list_->count(); ++row) {
@@ -205,8 +212,9 @@ void AddColumnDialog::filter(const QString& words) {
                                 variant->summary + " " + title_of(variant->group));
     const bool fits = std::ranges::all_of(
         wanted, [&](const QString& word) { return about.contains(word, Qt::CaseInsensitive); });
-    item->setHidden(!fits);
-    if (!fits) continue;
+    const bool shown = fits && (!variant->imported || (head && head->imported));
+    item->setHidden(!shown);
+    if (!shown) continue;
     heading->setHidden(false);
     if (!first && item->flags().testFlag(Qt::ItemIsEnabled)) first = item;
   }

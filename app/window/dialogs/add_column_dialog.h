@@ -43,6 +43,7 @@ class AddColumnDialog : public QDialog {
   struct Work;
 
   void fill();
+  void add_item(const Variant& variant);
   void filter(const QString& words);
   void draw_pictures();
   void take(VariantCard card);

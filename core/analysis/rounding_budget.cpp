@@ -1,0 +1,112 @@
+#include "analysis/rounding_budget.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace fovea {
+namespace {
+
+constexpr double fp32 = 0x1p-24;
+
+double norm_of(MatrixView m, Index row) {
+  double sum = 0;
+  for (Index c = 0; c < m.cols; ++c)
+    sum += static_cast<double>(m(row, c)) * static_cast<double>(m(row, c));
+  return std::sqrt(sum);
+}
+
+double distance(MatrixView a, MatrixView b, Index row) {
+  double sum = 0;
+  for (Index c = 0; c < a.cols; ++c) {
+    const double difference = static_cast<double>(a(row, c)) - static_cast<double>(b(row, c));
+    sum += difference * difference;
+  }
+  return std::sqrt(sum);
+}
+
+Diagnostic largest_lse_difference(const std::vector<float>& theirs,
+                                  const std::vector<float>& exact) {
+  double largest = 0;
+  for (std::size_t i = 0; i < theirs.size(); ++i) {
+    if (theirs[i] == exact[i]) continue;  // both may be infinite
+    const double apart = std::abs(static_cast<double>(theirs[i]) - static_cast<double>(exact[i]));
+    largest = apart <= largest ? largest : apart;  // a NaN stays
+  }
+  return {.id = "lse_max_abs",
+          .label = "Largest difference of a log-sum-exp",
+          .value = largest,
+          .meaning = "max over rows of |lse of the file − that of exact attention|: what a kernel "
+                     "divides its rows by."};
+}
+
+}  // namespace
+
+double unit_roundoff(ElementType type) {
+  switch (type) {
+    case ElementType::bf16:
+      return 0x1p-8;
+    case ElementType::f16:
+      return 0x1p-11;
+    case ElementType::f64:
+      return 0x1p-53;
+    default:
+      return fp32;
+  }
+}
+
+std::vector<float> rounding_budget(const Operator& exact, const Output& exact_output,
+                                   ElementType type, Run& run) {
+  const Problem& problem = exact.problem();
+  Matrix norms(problem.keys(), 1);
+  double longest = 0;
+  for (Index j = 0; j < problem.keys(); ++j) {
+    norms(j, 0) = static_cast<float>(norm_of(problem.v, j));
+    longest = std::max(longest, norm_of(problem.k, j));
+  }
+  const Matrix spread = exact.apply(norms, run).z;
+  const double u = unit_roundoff(type), sums = 2 * static_cast<double>(problem.keys()) * fp32;
+  std::vector<float> budget;
+  for (Index i = 0; i < problem.queries(); ++i) {
+    const double logit = static_cast<double>(problem.d()) * fp32 * problem.scale *
+                         norm_of(problem.q, i) * longest;
+    budget.push_back(static_cast<float>((2 * u + 4 * logit + sums) * static_cast<double>(spread(i, 0)) +
+                                        u * norm_of(exact_output.z, i)));
+  }
+  return budget;
+}
+
+std::vector<Diagnostic> imported_figures(const Diagnosis& of, Run& run) {
+  const auto* plan = std::get_if<ImportedPlan>(&of.approximate.plan().form);
+  if (!plan) return {};
+  const ImportedResult& result = *plan->result;
+  std::vector<Diagnostic> figures;
+  if (!result.z.empty()) {
+    const std::vector<float> budget =
+        rounding_budget(of.exact, of.exact_output, result.type, run);
+    const std::string type = to_text(result.type);
+    Index beyond = 0;
+    double largest = 0;
+    for (Index i = 0; i < of.exact_output.z.rows(); ++i) {
+      const double error = distance(of.approximate_output.z, of.exact_output.z, i);
+      const double share = error == 0 ? 0 : error / static_cast<double>(budget[static_cast<std::size_t>(i)]);
+      beyond += !(share <= 1);
+      largest = share <= largest ? largest : share;
+    }
+    figures.push_back({.id = "rows_beyond_rounding",
+                       .label = "Rows that rounding does not explain",
+                       .value = static_cast<double>(beyond),
+                       .meaning = "Queries whose |z̃ − z| is larger than rounding weights and output "
+                                  "to " + type + ", and logits and sums to fp32, can make it."});
+    figures.push_back({.id = "largest_share_of_rounding",
+                       .label = "Largest error over what rounding explains",
+                       .value = std::isnan(largest) ? std::numeric_limits<double>::infinity() : largest,
+                       .meaning = "max over rows of |z̃ − z| over the bound of rounding to " + type +
+                                  ". Above 1 there is a mistake, or arithmetic of fewer bits."});
+  }
+  if (!result.lse.empty() && !of.exact_output.lse.empty())
+    figures.push_back(largest_lse_difference(result.lse, of.exact_output.lse));
+  return figures;
+}
+
+}  // namespace fovea

@@ -1,0 +1,50 @@
+// Imported results are what another program computed from the queries, keys and values of a layer:
+// the output of a kernel or of the model itself, and what is known of its weights.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/head_tensor.h"
+#include "data/pair_mask.h"
+
+namespace fovea {
+
+/// As the file holds it. Without z there is no result.
+struct ImportedTensors {
+  std::string name;      // "flash" of layer3.flash.z; empty: of layer3.z
+  HeadTensor z;          // [H, nq, dv]
+  HeadTensor lse;        // [H, nq, 1], natural logarithms
+  HeadTensor p;          // [H, nq, nk]
+  HeadTensor kept;       // [1 or H, ceil(nq / block), ceil(nk / block)]: 0 where no pair counts
+  Index kept_block = 1;  // queries and keys a side of one entry of `kept`
+};
+
+/// The results of one head. They are read when they are asked for.
+struct ImportedResults {
+  std::vector<ImportedTensors> all;  // at least one
+  Index head = 0;
+
+  /// Throws UsageError that names the results there are; an empty name is the first one.
+  const ImportedTensors& named(const std::string& name) const;
+};
+
+/// One result of one head, read.
+struct ImportedResult {
+  std::string name;
+  ElementType type = ElementType::f32;  // of z in its file
+  Matrix z;                             // [nq, dv]
+  std::vector<float> lse;               // [nq]; empty: not known
+  Matrix p;                             // [nq, nk]; empty: not known
+};
+
+ImportedResult read_imported(const ImportedTensors& tensors, Index head);
+
+/// The pairs that `tensors.kept` keeps and `mask` (null: none) admits, of so many queries and keys.
+/// Throws UnavailableError when they do not fit into memory.
+std::shared_ptr<const PairMask> kept_pairs(const ImportedTensors& tensors, Index head,
+                                           Index queries, Index keys,
+                                           const std::shared_ptr<const PairMask>& mask);
+
+}  // namespace fovea
