@@ -54,7 +54,7 @@ inline Raster mask_map(Index n, Index pixels) {
 
 inline BlockMap ranks(Index n) {
   BlockMap blocks;
-  blocks.map.n = n;
+  blocks.map.lengths = {n, n};
   blocks.quantity = "numerical rank of P at ε = 0.01";
   const auto split = [&](auto&& self, IndexRange rows, IndexRange cols, bool diagonal) -> void {
     const Index size = rows.size();
