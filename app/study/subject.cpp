@@ -21,7 +21,8 @@ std::uint64_t SourceNumbers::of(const std::shared_ptr<const Source>& source) {
 
 bool same_shape(const Source& a, const Source& b) {
   return std::ranges::equal(a.layers, b.layers, [](const Layer& one, const Layer& other) {
-    return one.heads() == other.heads() && one.lengths() == other.lengths() && one.has_qkv() == other.has_qkv();
+    return one.heads() == other.heads() && one.lengths() == other.lengths() &&
+           one.has_qkv() == other.has_qkv();
   });
 }
 

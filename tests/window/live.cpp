@@ -109,7 +109,9 @@ TEST_CASE("new steps replace the shown one, and everything that was chosen stays
   CHECK(window.study().selected_column() == 2);
   CHECK(first_query(window) != value);
   CHECK(window->findChild<QAction*>("undo")->text() == undo);
-  CHECK(std::get<Raster>(panel(window, View::heatmap, 0).body).rows > 0);
+  const Raster& raster = std::get<Raster>(panel(window, View::heatmap, 0).body);
+  CHECK(raster.rows.begin == 10);
+  CHECK(raster.cols.end == 60);
 }
 
 TEST_CASE("the slider goes back to earlier steps, and its last place follows again") {
@@ -225,7 +227,7 @@ TEST_CASE("a session of a stream is not saved, but the step is, byte by byte, an
                                      [&] { then = true; });
   REQUIRE(wait_until([&] { return then; }));
   CHECK(read_bytes(dir / "step.safetensors") == heads_blob("train", 0, 2, 64, 16));
-  CHECK(open_source(dir / "step.safetensors").layers.front().n() == 64);
+  CHECK(open_source(dir / "step.safetensors").layers.front().lengths() == Lengths{64, 64});
   window->open(QString::fromStdString(dir / "step.safetensors"));
   REQUIRE(wait_until([&] {
     return window.study().session().source == dir / "step.safetensors" && window.settle();
@@ -271,9 +273,9 @@ TEST_CASE("timing: from a step of 12 x 512 x 64 that is sent to its picture") {
   const auto put = [program](const std::string& text) {
     std::size_t at = 0;
     while (at < text.size()) {
-      const ssize_t put = ::write(program, text.data() + at, text.size() - at);
-      if (put <= 0) return;
-      at += static_cast<std::size_t>(put);
+      const ssize_t written = ::write(program, text.data() + at, text.size() - at);
+      if (written <= 0) return;
+      at += static_cast<std::size_t>(written);
     }
   };
   put(wire_greeting("") + frame(heads_blob("train", 0, 12, 512, 64)));
