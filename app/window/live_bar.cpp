@@ -117,7 +117,7 @@ std::shared_ptr<const Source> LiveBar::find(const std::string& what) {
   return step.source;
 }
 
-void LiveBar::open_stream(const std::string& name) {
+void LiveBar::open_stream(std::string name) {
   hidden_.erase(name);
   awaited_.clear();
   if (name_ != name) step_.reset();

@@ -34,7 +34,7 @@ class LiveBar : public QFrame {
   /// The streams of this program; before, there are none.
   void watch(std::shared_ptr<LiveStreams> streams);
   /// Opens the stream, or waits until a program sends it and opens it then.
-  void open_stream(const std::string& name);
+  void open_stream(std::string name);
   /// Whether new steps of the shown stream are shown as they come.
   bool follows() const { return follow_; }
   void set_following(bool on);
