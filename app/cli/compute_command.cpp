@@ -141,9 +141,10 @@ HeadReport compute_head(const ComputeOptions& options, const Source& source, Ind
                     .notes = computation.op->plan().notes};
   if (const auto note = overflow_note(computation.output); !note.empty())
     report.notes.push_back(note);
-  report.from_own_output = from_own_output(
-      computation.output, source.layers[static_cast<std::size_t>(options.heads.layer_in(source))],
-      head);
+  if (!computation.variant->imported)
+    report.from_own_output = from_own_output(
+        computation.output, source.layers[static_cast<std::size_t>(options.heads.layer_in(source))],
+        head);
   if (!options.output.empty()) tensors.add(computation, run);
   std::optional<Computation> exact;
   if (!options.no_metrics) {

@@ -90,6 +90,19 @@ std::string shape_text(const HeadTensor& tensor) {
          std::to_string(tensor.cols) + " " + to_text(tensor.type);
 }
 
+/// "results z lse, flash: z p"; empty: the file holds none.
+std::string text_of_results(const Layer& layer) {
+  std::string text;
+  for (const ImportedTensors& result : layer.imported) {
+    text += text.empty() ? "results" : ",";
+    if (!result.name.empty()) text += " " + result.name + ":";
+    for (const auto& [name, tensor] : {std::pair{"z", &result.z}, std::pair{"lse", &result.lse},
+                                       std::pair{"p", &result.p}, std::pair{"kept", &result.kept}})
+      if (tensor->present()) text += std::string(" ") + name;
+  }
+  return text;
+}
+
 /// What is stated of the layer alone, and its conditions.
 std::string text_of_conditions(const Source& source, const Layer& layer) {
   std::string text;
@@ -97,8 +110,8 @@ std::string text_of_conditions(const Source& source, const Layer& layer) {
     text = *causal ? "causal" : "bidirectional";
   if (const auto& scale = layer.conditions.scale; scale && scale != source.scale)
     text += (text.empty() ? "scale " : ", scale ") + format_plain(*scale);
-  if (const std::string more = layer.conditions.text(); !more.empty())
-    text += (text.empty() ? "" : ", ") + more;
+  for (const std::string& more : {layer.conditions.text(), text_of_results(layer)})
+    if (!more.empty()) text += (text.empty() ? "" : ", ") + more;
   return text;
 }
 

@@ -32,11 +32,11 @@ Cost total_cost(const ComputeReport& report) {
   return total;
 }
 
-/// Of one head: the rounds of all heads together.
-MeasuredTime time_of_a_head(const ComputeReport& report) {
+/// Of one head: the rounds of all heads together. Nothing of what was not computed, but imported.
+std::optional<MeasuredTime> time_of_a_head(const ComputeReport& report) {
   TimedRuns all;
   for (const HeadReport& head : report.heads) all.append(head.rounds);
-  return *summarise(all, all.best_pace_ms());
+  return summarise(all, all.best_pace_ms());
 }
 
 /// Of the cold runs, the mean over the heads.
@@ -74,7 +74,9 @@ std::string stages_text(const StageSummary& total, const std::vector<StageSummar
 }
 
 void print_timing(std::ostream& out, const ComputeReport& report) {
-  const MeasuredTime time = time_of_a_head(report);
+  const std::optional<MeasuredTime> measured = time_of_a_head(report);
+  if (!measured) return;
+  const MeasuredTime& time = *measured;
   const Timing& timing = time.timing;
   const auto line = [](const StageSummary& total, const std::vector<StageSummary>& stages) {
     return format_time(total.median_ms) + stages_text(total, stages);
@@ -143,7 +145,9 @@ void print_comparison(std::ostream& out, const ComputeReport& report) {
 }
 
 Document timings_json(const ComputeReport& report) {
-  const MeasuredTime time = time_of_a_head(report);
+  const std::optional<MeasuredTime> measured = time_of_a_head(report);
+  if (!measured) return nullptr;
+  const MeasuredTime& time = *measured;
   Document out = timing_json(time.timing);
   out["first_run"] = first_run_ms(report);
   if (time.total_speed_up) {

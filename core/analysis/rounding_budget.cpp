@@ -59,19 +59,23 @@ std::vector<float> rounding_budget(const Operator& exact, const Output& exact_ou
                                    ElementType type, Run& run) {
   const Problem& problem = exact.problem();
   Matrix norms(problem.keys(), 1);
-  double longest = 0;
+  double longest = 0, all_norms = 0;
   for (Index j = 0; j < problem.keys(); ++j) {
     norms(j, 0) = static_cast<float>(norm_of(problem.v, j));
     longest = std::max(longest, norm_of(problem.k, j));
+    all_norms += static_cast<double>(norms(j, 0));
   }
   const Matrix spread = exact.apply(norms, run).z;
+  const double smallest = type == ElementType::f16 ? 0x1p-25 : 0;
+  const double of_smallest =
+      smallest * (all_norms + std::sqrt(static_cast<double>(problem.dv())));
   const double u = unit_roundoff(type), sums = 2 * static_cast<double>(problem.keys()) * fp32;
   std::vector<float> budget;
   for (Index i = 0; i < problem.queries(); ++i) {
     const double logit = static_cast<double>(problem.d()) * fp32 * problem.scale *
                          norm_of(problem.q, i) * longest;
     budget.push_back(static_cast<float>((2 * u + 4 * logit + sums) * static_cast<double>(spread(i, 0)) +
-                                        u * norm_of(exact_output.z, i)));
+                                        u * norm_of(exact_output.z, i) + of_smallest));
   }
   return budget;
 }

@@ -28,7 +28,7 @@ double error_of(const Source& source, Index at, HeadChoice choice) {
     choice.head = h;
     const Problem problem = problem_of(source, choice);
     const Matrix z = make_instance(*backends().front(), problem, "exact", {}).apply(problem.v).z,
-                 own = layer.output.read(h);
+                 own = layer.imported.front().z.read(h);
     for (Index i = 0; i < z.rows(); ++i)
       for (Index c = 0; c < z.cols(); ++c) {
         error = larger_error(error, static_cast<double>(z(i, c)) - static_cast<double>(own(i, c)));
@@ -54,7 +54,8 @@ TEST_CASE("exact attention of recorded heads is the output of their models") {
     for (Index l = 0; l < std::ssize(source.layers); ++l, ++layers) {
       const Layer& layer = source.layers[static_cast<std::size_t>(l)];
       INFO(name << ", " << layer.name);
-      REQUIRE(layer.output.present());
+      REQUIRE(layer.imported.size() == 1);
+      REQUIRE(layer.imported.front().z.present());
       CHECK(error_of(source, l, {}) <= tolerance_of(layer));
     }
   }

@@ -1,0 +1,125 @@
+// Results of other programs beside q, k and v: found by their names, and refused where they do not
+// fit.
+#include <doctest/doctest.h>
+
+#include <span>
+
+#include "io/tensor_source.h"
+#include "messages.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+NamedTensor floats(const std::string& name, std::vector<Index> shape, float first = 0) {
+  Index size = 1;
+  for (const Index extent : shape) size *= extent;
+  auto kept = std::make_shared<std::vector<float>>();
+  for (Index i = 0; i < size; ++i) kept->push_back(first + static_cast<float>(i));
+  return {.name = name,
+          .dtype = "F32",
+          .type = ElementType::f32,
+          .shape = shape,
+          .strides = packed_strides(shape, 4),
+          .bytes = bytes_in_memory(std::as_bytes(std::span(*kept)), kept)};
+}
+
+/// Two heads of six tokens, d = dv = 3, in a layer, with more.
+Source source_with(std::vector<NamedTensor> more, const std::string& prefix = "layer3.") {
+  std::vector<NamedTensor> tensors;
+  for (const char* name : {"q", "k", "v"}) tensors.push_back(floats(prefix + name, {2, 6, 3}));
+  tensors.insert(tensors.end(), more.begin(), more.end());
+  return source_from_tensors({"x.safetensors", "safetensors", std::move(tensors), {}, {}}, {});
+}
+
+std::string names_of(const Layer& layer) {
+  std::string text;
+  for (const ImportedTensors& result : layer.imported)
+    text += (text.empty() ? "" : "|") + result.name + ":" + (result.z.present() ? "z" : "") +
+            (result.lse.present() ? "l" : "") + (result.p.present() ? "p" : "") +
+            (result.kept.present() ? "k" + std::to_string(result.kept_block) : "");
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("results are found by their names, with a prefix and without") {
+  CHECK(names_of(source_with({}).layers[0]).empty());
+  CHECK(names_of(source_with({floats("layer3.z", {2, 6, 3})}).layers[0]) == ":z");
+  CHECK(names_of(source_with({floats("layer3.attn_output", {2, 6, 3})}).layers[0]) == ":z");
+  CHECK(names_of(source_with({floats("z", {2, 6, 3})}, "").layers[0]) == ":z");
+  CHECK(names_of(source_with({floats("flash.z", {2, 6, 3})}, "").layers[0]) == "flash:z");
+  CHECK(names_of(source_with({floats("layer3.flash.z", {2, 6, 3}),
+                              floats("layer3.flash.lse", {2, 6}),
+                              floats("layer3.mine.p", {2, 6, 6}),
+                              floats("layer3.mine.kept", {6, 6}), floats("layer3.z", {2, 6, 3})})
+                     .layers[0]) == ":z|flash:zl|mine:pk1");
+  // Neither z nor p, no name, or two names: no result.
+  CHECK(names_of(source_with({floats("layer3.flash.lse", {2, 6}), floats("layer3.a.b.z", {2, 6, 3}),
+                              floats("layer3..z", {2, 6, 3}), floats("flash.z", {2, 6, 3})})
+                     .layers[0]) == "");
+  CHECK(names_of(source_with({floats("layer3.attention", {2, 6, 6})}).layers[0]) == ":p");
+}
+
+TEST_CASE("a layer beside another one is no result of it") {
+  std::vector<NamedTensor> more;
+  for (const char* name : {"q", "k", "v", "z"})
+    more.push_back(floats(std::string("layer3.step1.") + name, {2, 6, 3}));
+  const Source source = source_with(more);
+  REQUIRE(source.layers.size() == 2);
+  CHECK(names_of(source.layers[0]).empty());
+  CHECK(names_of(source.layers[1]) == ":z");
+}
+
+TEST_CASE("the numbers of a result are those of its head") {
+  const Source source =
+      source_with({floats("layer3.z", {2, 6, 3}, 100), floats("layer3.lse", {2, 6}, 50)});
+  const Problem head = problem_of(source, {.head = 1});
+  REQUIRE(head.imported);
+  const ImportedResult result = read_imported(head.imported->named(""), head.imported->head);
+  CHECK(result.z(0, 0) == 118);
+  CHECK(result.z(5, 2) == 135);
+  CHECK(result.lse == std::vector<float>{56, 57, 58, 59, 60, 61});
+}
+
+TEST_CASE("blocks of pairs are as long as they must be to cover the head") {
+  const auto block = [](Index down, Index across) {
+    return names_of(source_with({floats("layer3.z", {2, 6, 3}),
+                                 floats("layer3.kept", {down, across}, 1)})
+                        .layers[0]);
+  };
+  CHECK(block(6, 6) == ":zk1");
+  CHECK(block(3, 3) == ":zk2");
+  CHECK(block(2, 2) == ":zk4");  // 3 would do, too
+  CHECK(block(1, 1) == ":zk8");
+  CHECK_SAYS(block(5, 5), "layer3.kept", "[5,5]", "expected [6,6] or [2,6,6]", "blocks");
+  CHECK_SAYS(block(3, 6), "[3,6]");
+  const auto mask = std::make_shared<const PairMask>(std::vector<std::int32_t>{},
+                                                     std::vector<std::int32_t>{}, [] {
+                                                       BitMatrix pairs(3, 5);
+                                                       for (Index i = 0; i < 3; ++i)
+                                                         for (Index j = 0; j < 5; ++j)
+                                                           if (j != 1) pairs.set(i, j);
+                                                       return pairs;
+                                                     }());
+  Matrix blocks(2, 3);
+  for (Index r = 0; r < 2; ++r)
+    for (Index c = 0; c < 3; ++c) blocks(r, c) = r == 0 || c > 0 ? 1.0f : 0.0f;
+  std::vector<Matrix> heads;
+  heads.push_back(std::move(blocks));
+  const auto kept =
+      kept_pairs({.kept = make_head_tensor(std::move(heads)), .kept_block = 2}, 0, 3, 5, mask);
+  std::string text;
+  for (Index i = 0; i < 3; ++i)
+    for (Index j = 0; j < 5; ++j) text += kept->admits(i, j) ? '1' : '0';
+  CHECK(text == "101111011100111");
+}
+
+TEST_CASE("results that do not fit their head are refused with both shapes") {
+  CHECK_SAYS(source_with({floats("layer3.z", {2, 5, 3})}), "x.safetensors", "layer3.z", "[2,5,3]",
+             "expected [2,6,3]");
+  CHECK_SAYS(source_with({floats("layer3.f.p", {2, 6, 5})}), "layer3.f.p", "expected [2,6,6]");
+  CHECK_SAYS(source_with({floats("layer3.z", {2, 6, 3}), floats("layer3.lse", {6, 2})}),
+             "layer3.lse", "expected [2,6]");
+}
