@@ -98,7 +98,7 @@ void BatchItems::add_source(std::size_t place) {
                    .d = of.d(),
                    .dv = of.dv(),
                    .causal = plan_.causal.value_or(stated_causal(source, layer).value_or(false))};
-    head.settings = settings_for(head.n, head.causal);
+    head.settings = settings_for(of.lengths(), head.causal);
     head.items = settings_[head.settings].settings.size() * plan_.seeds.size();
     const Index count = plan_.heads ? static_cast<Index>(plan_.heads->size()) : of.heads();
     for (Index h = 0; h < count; ++h) {
@@ -114,17 +114,19 @@ void BatchItems::add_source(std::size_t place) {
   }
 }
 
-std::size_t BatchItems::settings_for(Index n, bool causal) {
+std::size_t BatchItems::settings_for(Lengths lengths, bool causal) {
   for (std::size_t s = 0; s < settings_.size(); ++s)
-    if (settings_[s].n == n && settings_[s].causal == causal) return s;
-  SettingList list{.n = n, .causal = causal, .settings = {}};
+    if (settings_[s].lengths == lengths && settings_[s].causal == causal) return s;
+  SettingList list{.lengths = lengths, .causal = causal, .settings = {}};
   for (const PlannedVariant& planned : plan_.variants) {
-    if (planned.of_group && causal && !planned.variant->has_causal_form()) {
+    const bool has_form = (!causal || planned.variant->has_causal_form()) &&
+                          planned.variant->has_form_of(lengths, causal);
+    if (planned.of_group && !has_form) {
       if (std::ranges::find(left_out_, planned.variant) == left_out_.end())
         left_out_.push_back(planned.variant);
       continue;
     }
-    for (Values& values : crossed_settings(planned, n)) {
+    for (Values& values : crossed_settings(planned, lengths.keys)) {
       const auto same = [&](const BatchSetting& other) {
         return other.variant == planned.variant && other.values == values;
       };

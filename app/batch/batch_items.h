@@ -53,7 +53,7 @@ class BatchItems {
   BatchItem item(std::size_t number) const;
   /// "minilm-l6.safetensors layer0, head 3: hyper block=32 samples=32, seed 0".
   std::string text_of(std::size_t number) const;
-  /// Variants of groups that were left out of some head, as they have no causal form.
+  /// Variants of groups that were left out of some head, as they have no form for it.
   const std::vector<const Variant*>& left_out() const { return left_out_; }
 
   /// A hash of all items, of the content of the sources, and of how is measured: 16 hexadecimal
@@ -63,10 +63,10 @@ class BatchItems {
  private:
   void add_source(std::size_t source);
   std::vector<Index> layers_of(const Source& source) const;
-  std::size_t settings_for(Index n, bool causal);
+  std::size_t settings_for(Lengths lengths, bool causal);
 
   struct SettingList {
-    Index n = 0;
+    Lengths lengths = {};
     bool causal = false;
     std::vector<BatchSetting> settings;
   };

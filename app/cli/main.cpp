@@ -77,7 +77,7 @@ int run(int argc, char** argv) {
   program
       .add_option("--listen", port,
                   "Take what programs send (fovea.show) on this TCP port of this machine, too, "
-                  "with the token in the file that is named; 0: any free port")
+                  "with a token: the window prints which file holds it; 0: any free port")
       ->type_name("PORT")
       ->check(CLI::Range(0, 65535));
   program.require_subcommand(0, 1);
@@ -101,7 +101,7 @@ int run(int argc, char** argv) {
     return complain(wrong_command_line, error.what());
   }
   if (chosen && port)
-    return complain(wrong_command_line, "--listen is of the window, and no command has one");
+    return complain(wrong_command_line, "--listen applies to the window; commands do not take it");
   for (const char* name : {"--backend", "--precision", "--threads"})
     if (chosen && program.count(name) > 0)
       return complain(wrong_command_line, std::string(name) + " belongs after its command");

@@ -73,13 +73,20 @@ double highest(const std::vector<T>& amounts) {
   return std::max<double>(0, most.value_or(0));
 }
 
-/// The tokens that a rank map is of: of a long head only a part.
-IndexRange tokens_of(const BlockMap& blocks) {
-  if (blocks.map.blocks.empty()) return {0, blocks.map.lengths.queries};
-  IndexRange all = blocks.map.blocks.front().rows;
-  for (const RankBlock& block : blocks.map.blocks)
-    all = {std::min(all.begin, block.rows.begin), std::max(all.end, block.rows.end)};
-  return all;
+IndexRange joined(IndexRange a, IndexRange b) {
+  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+/// The queries and keys that a rank map is of: of a long head only a part.
+std::pair<IndexRange, IndexRange> tokens_of(const BlockMap& blocks) {
+  const auto& [lengths, all] = std::tie(blocks.map.lengths, blocks.map.blocks);
+  if (all.empty()) return {{0, lengths.queries}, {0, lengths.keys}};
+  IndexRange queries = all.front().rows, keys = all.front().cols;
+  for (const RankBlock& block : all) {
+    queries = joined(queries, block.rows);
+    keys = joined(keys, block.cols);
+  }
+  return {queries, keys};
 }
 
 struct Maker {
@@ -96,7 +103,8 @@ struct Maker {
   }
   Axes operator()(const Raster& raster) const { return {across(raster.cols), down(raster.rows)}; }
   Axes operator()(const BlockMap& blocks) const {
-    return {across(tokens_of(blocks)), down(tokens_of(blocks))};
+    const auto [queries, keys] = tokens_of(blocks);
+    return {across(keys), down(queries)};
   }
   Axes operator()(const LeafSizes& leaves) const {
     PanelAxis x = key_axis(span_of({0, leaf_count(leaves)}), size.x, letters, {});

@@ -3,6 +3,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QPointer>
+#include <new>
 #include <utility>
 
 #include "data/error.h"
@@ -17,7 +18,28 @@ QByteArray json_of(const QJsonObject& object) {
   return QJsonDocument(object).toJson(QJsonDocument::Compact);
 }
 
+void write_answer(QIODevice& socket, const QByteArray& json) {
+  socket.write(QByteArray::fromStdString(wire_length(static_cast<std::uint64_t>(json.size()))));
+  socket.write(json);
+}
+
+QByteArray error_json(const std::string& why) {
+  return json_of({{"error", QString::fromStdString(why)}});
+}
+
+// The last answer goes out as far as the other end takes it at once.
+void close_after_answer(QIODevice& socket) {
+  constexpr int moment_ms = 10;
+  socket.waitForBytesWritten(moment_ms);
+  socket.close();
+}
+
 }  // namespace
+
+void turn_away(QIODevice& socket, const std::string& why) {
+  write_answer(socket, error_json(why));
+  close_after_answer(socket);
+}
 
 LiveConnection::LiveConnection(QIODevice* socket, std::string token,
                                std::shared_ptr<LiveStreams> streams,
@@ -69,6 +91,8 @@ void LiveConnection::read() {
     }
   } catch (const Error& error) {
     refuse(error.what());
+  } catch (const std::bad_alloc&) {
+    refuse("The window has too little memory for a step of this size: send fewer heads or tokens.");
   }
 }
 
@@ -82,25 +106,21 @@ void LiveConnection::take_frame(std::shared_ptr<const WireBytes> frame) {
 }
 
 void LiveConnection::answer(const QByteArray& json) {
-  socket_->write(QByteArray::fromStdString(wire_length(static_cast<std::uint64_t>(json.size()))));
-  socket_->write(json);
+  write_answer(*socket_, json);
   if (socket_->bytesToWrite() > most_unread) end();
 }
 
 void LiveConnection::refuse(const std::string& why) {
   if (ended_) return;
-  answer(json_of({{"error", QString::fromStdString(why)}}));
+  answer(error_json(why));
   end();
 }
 
-// The last answer goes out as far as the other end takes it at once.
 void LiveConnection::end() {
   if (std::exchange(ended_, true)) return;
   silence_.stop();
   socket_->disconnect(this);
-  constexpr int moment_ms = 10;
-  socket_->waitForBytesWritten(moment_ms);
-  socket_->close();
+  close_after_answer(*socket_);
   deleteLater();
 }
 

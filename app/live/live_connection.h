@@ -12,6 +12,9 @@
 
 namespace fovea {
 
+/// Says why, as an answer, and closes the socket.
+void turn_away(QIODevice& socket, const std::string& why);
+
 class LiveConnection : public QObject {
   Q_OBJECT
 

@@ -11,6 +11,8 @@
 #include <QTcpSocket>
 #include <QTimer>
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "data/error.h"
@@ -33,17 +35,21 @@ class OwnLock {
  public:
   explicit OwnLock(const std::string& path)
       : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)),
-        held_(file_ >= 0 && ::flock(file_, LOCK_EX | LOCK_NB) == 0) {}
+        held_(file_ >= 0 && ::flock(file_, LOCK_EX | LOCK_NB) == 0),
+        error_(held_ ? 0 : errno) {}
   ~OwnLock() {
     if (file_ >= 0) ::close(file_);
   }
   OwnLock(const OwnLock&) = delete;
   OwnLock& operator=(const OwnLock&) = delete;
   bool held() const { return held_; }
+  bool held_by_another() const { return error_ == EWOULDBLOCK; }
+  int error() const { return error_; }
 
  private:
   int file_;
   bool held_;
+  int error_;
 };
 
 /// Lets in programs of this user alone.
@@ -81,7 +87,7 @@ class LiveServer::Listener : public QObject {
       while (QTcpSocket* socket = tcp_->nextPendingConnection()) {
         socket->setSocketOption(QAbstractSocket::LowDelayOption, 1);
         socket->setReadBufferSize(read_ahead);
-        take(socket, options_.token, SIGNAL(disconnected()));
+        take(socket, options_.token, SIGNAL(disconnected()), from_port_);
       }
     });
     if (!tcp_->listen(QHostAddress::LocalHost, *options_.port)) return tcp_->errorString();
@@ -95,7 +101,10 @@ class LiveServer::Listener : public QObject {
  private:
   void take_socket() {
     auto lock = std::make_unique<OwnLock>(options_.socket + ".lock");
-    if (!lock->held()) return try_later();
+    if (lock->held_by_another()) return try_later();
+    if (!lock->held())
+      return qWarning("fovea: %s.lock cannot be locked: %s; programs cannot send to this window",
+                      options_.socket.c_str(), std::strerror(lock->error()));
     lock_ = std::move(lock);
     const QString path = QString::fromStdString(options_.socket);
     QLocalServer::removeServer(path);  // of a program that has died: the lock would be held
@@ -104,7 +113,7 @@ class LiveServer::Listener : public QObject {
     connect(local_, &QLocalServer::newConnection, this, [this] {
       while (QLocalSocket* socket = local_->nextPendingConnection()) {
         socket->setReadBufferSize(read_ahead);
-        take(socket, {}, SIGNAL(disconnected()));
+        take(socket, {}, SIGNAL(disconnected()), from_socket_);
       }
     });
     if (local_->listen(path)) {
@@ -121,15 +130,20 @@ class LiveServer::Listener : public QObject {
     QTimer::singleShot(options_.takeover_ms, this, [this] { take_socket(); });
   }
 
-  void take(QIODevice* socket, const std::string& token, const char* disconnected) {
-    if (connections_ >= options_.most_connections) {
-      socket->close();
+  /// `connections`: those of its kind. Anybody on this machine may connect to the port, and must
+  /// not keep the user's programs from the socket.
+  void take(QIODevice* socket, const std::string& token, const char* disconnected,
+            int& connections) {
+    if (connections >= options_.most_connections) {
+      turn_away(*socket, std::to_string(connections) +
+                             " programs are connected already: close one of them, or send from "
+                             "fewer processes.");
       return socket->deleteLater();
     }
-    ++connections_;
+    ++connections;
     auto* connection = new LiveConnection(socket, token, streams_, options_, this);
     connect(socket, disconnected, connection, SLOT(deleteLater()));
-    connect(connection, &QObject::destroyed, this, [this] { --connections_; });
+    connect(connection, &QObject::destroyed, this, [&connections] { --connections; });
   }
 
   std::shared_ptr<LiveStreams> streams_;
@@ -137,7 +151,7 @@ class LiveServer::Listener : public QObject {
   std::unique_ptr<OwnLock> lock_;
   QLocalServer* local_ = nullptr;
   QTcpServer* tcp_ = nullptr;
-  int connections_ = 0;
+  int from_socket_ = 0, from_port_ = 0;  // connections
 };
 
 LiveServer::LiveServer(std::shared_ptr<LiveStreams> streams, LiveServerOptions options)

@@ -29,9 +29,9 @@ struct LiveServerOptions {
   std::optional<std::uint16_t> port;  // of 127.0.0.1; 0: any that is free
   std::string token;                  // which TCP asks for; not empty where there is a port
   std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of a frame
-  int most_connections = 32;
-  int greeting_ms = 5000;  // until the whole greeting must be there
-  int silence_ms = 20000;  // that may pass in the middle of a frame
+  int most_connections = 32;                          // to the socket, and as many to the port
+  int greeting_ms = 5000;                             // until the whole greeting must be there
+  int silence_ms = 20000;                             // that may pass in the middle of a frame
   int takeover_ms = 3000;  // between two looks whether another window still listens
   /// The user at the other end of a Unix socket; nothing: unknown. Tests replace it.
   std::function<std::optional<uid_t>(int descriptor)> peer = {};

@@ -28,13 +28,13 @@ struct CanvasCell {
   friend bool operator==(const CanvasCell&, const CanvasCell&) = default;
 };
 
-/// Everything the canvas shows; a value, replaced as a whole.
 /// Tokens that a search found, ascending.
 struct FoundTokens {
   std::vector<Index> queries, keys;
   std::size_t size() const { return queries.size() + keys.size(); }
 };
 
+/// Everything the canvas shows; a value, replaced as a whole.
 struct CanvasModel {
   std::vector<View> views;                     // rows
   std::vector<std::string> column_titles;      // columns: "Exact"

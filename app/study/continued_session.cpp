@@ -82,16 +82,22 @@ Session continued_session(const Session& before, Index n_before, const Source& s
 }
 
 Session session_going_on(const Session& before, Index n_before, const Source& source) {
-  Session session = continued_session(before, n_before, source);
-  session.causal = before.causal;
-  session.scale = before.scale;
-  session.window = before.window;
-  session.soft_cap = before.soft_cap;
-  if (before.layer < std::ssize(source.layers) &&
-      before.head < source.layers[static_cast<std::size_t>(before.layer)].heads()) {
-    session.layer = before.layer;
-    session.head = before.head;
-  }
+  const Session first = first_session(source);
+  const bool same_head =
+      before.layer < std::ssize(source.layers) &&
+      before.head < source.layers[static_cast<std::size_t>(before.layer)].heads();
+  Session session = before;
+  session.source = first.source;
+  session.layer = same_head ? before.layer : first.layer;
+  session.head = same_head ? before.head : first.head;
+  const Layer& layer = source.layers[static_cast<std::size_t>(session.layer)];
+  session.columns = continued_columns(before, n_before, session.source, layer.keys());
+  if (!layer.has_qkv() || session.columns.empty()) session.columns = first.columns;
+  if (!layer.has_qkv()) session.views = first.views;
+  session.settings.ranges.clear();
+  session.viewport = whole(layer.lengths());
+  session.pinned_query.reset();
+  session.spans.clear();
   return session;
 }
 

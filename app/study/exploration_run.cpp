@@ -17,7 +17,7 @@ std::vector<ExploredHead> heads_in(const Source& source, HeadScope scope,
     for (Index h = 0; h < layer.heads(); ++h)
       if (scope != HeadScope::head || h == choice.head)
         heads.push_back(
-            {.layer = l, .head = h, .n = layer.keys(), .d = layer.d(), .dv = layer.dv()});
+            {.layer = l, .head = h, .lengths = layer.lengths(), .d = layer.d(), .dv = layer.dv()});
   }
   return heads;
 }

@@ -66,7 +66,10 @@ void Study::continue_source(std::shared_ptr<const Source> source) {
     Session next = session_going_on(session(), length(), *source);
     return opening_.open({what, std::move(next), {}, false, std::move(source)});
   }
-  requests_.discard(std::exchange(subject_.source, source));
+  const auto before = std::exchange(subject_.source, source);
+  subject_.session.spans =
+      continued_spans(subject_.session, *before, subject_.session, *subject_.source);
+  requests_.discard(before);
   subject_.source_number = numbers_.of(source);
   held_since_ = Clock::now();
   if (paused()) resume();

@@ -68,6 +68,8 @@ class Study : public QObject {
   Lengths lengths() const { return subject_.lengths(); }
   /// The length for which parameters are chosen: that of the keys.
   Index length() const { return lengths().keys; }
+  /// Whether the keys of the opened head are other tokens than its queries.
+  bool has_own_keys() const { return source() && fovea::has_own_keys(*source(), session().layer); }
 
   /// Of the opened head.
   std::shared_ptr<const Problem> problem() const { return results_.opened().problem; }

@@ -78,11 +78,11 @@ bool is_figure_name(const QString& path) {
   return ending == "png" || ending == "svg" || ending == "pdf";
 }
 
+}  // namespace
+
 QString in_last_directory(const QString& name) {
   return last_directory().isEmpty() ? name : QDir(last_directory()).filePath(name);
 }
-
-}  // namespace
 
 Files::Files(MainWindow& window) : window_(window) {
   ask_for_source = [&window](const QString& missing, bool directory) {
@@ -306,8 +306,9 @@ std::string Files::session_text() const {
   return text_of(file);
 }
 
-/// The figure can be made again from itself.
+/// The figure can be made again from itself, but not of what a program has sent.
 Recipe Files::recipe_for(const QString& path, const FigureStyle& style) const {
+  if (is_live(window_.study().session().source)) return {};
   const std::string ending = "." + QFileInfo(path).suffix().toLower().toStdString();
   const QString look = QString(" --width %1pt --font-size %2 --dpi %3")
                            .arg(style.width)

@@ -14,6 +14,9 @@ namespace fovea {
 class MainWindow;
 struct CanvasModel;
 
+/// Where a file dialog begins: the name in the folder that was used last.
+QString in_last_directory(const QString& name);
+
 class Files {
  public:
   explicit Files(MainWindow& window);

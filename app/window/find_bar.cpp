@@ -41,6 +41,7 @@ FindBar::FindBar(MainWindow& window)
   hide();
   const auto search_again = [this] { mark(isVisible() ? line_->text() : QString()); };
   connect(&window.study(), &Study::opened, this, search_again);
+  connect(&window.study(), &Study::source_continued, this, search_again);
   connect(&window.study(), &Study::session_changed, this, [this, search_again] {
     if (window_.study().lengths() != lengths_) search_again();  // a layer of other tokens
   });
@@ -73,9 +74,10 @@ void FindBar::mark(const QString& text) {
     };
     tokens.queries = matches(window_.study().sequence(), lengths_.queries);
     for (const Index query : tokens.queries) found_.push_back({false, query});
+    const bool own_keys = window_.study().has_own_keys();
     tokens.keys =
-        lengths_.equal() ? tokens.queries : matches(window_.study().key_sequence(), lengths_.keys);
-    if (!lengths_.equal())
+        own_keys ? matches(window_.study().key_sequence(), lengths_.keys) : tokens.queries;
+    if (own_keys)
       for (const Index key : tokens.keys) found_.push_back({true, key});
   }
   window_.docks().sequence->set_found(tokens.queries);

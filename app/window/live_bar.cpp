@@ -38,7 +38,7 @@ LiveBar::LiveBar(MainWindow& window) : QFrame(&window), window_(window) {
   connect(&later_, &QTimer::timeout, this, &LiveBar::advance);
   Study& study = window.study();
   study.find_source = [this](const std::string& what) { return find(what); };
-  connect(&study, &Study::opened, this, &LiveBar::refresh);
+  connect(&study, &Study::opened, this, &LiveBar::source_opened);
   connect(&study, &Study::not_opened, this, &LiveBar::refresh);
   connect(&study, &Study::session_changed, this, &LiveBar::refresh);
   hide();
@@ -113,6 +113,7 @@ std::shared_ptr<const Source> LiveBar::find(const std::string& what) {
   const auto same = std::ranges::find(stream_.steps, step_.value_or(-1), &LiveStep::step);
   const LiveStep& step = follow_ || same == stream_.steps.end() ? stream_.steps.back() : *same;
   step_ = step.step;
+  shown_ = step;
   since_.start();
   return step.source;
 }
@@ -129,6 +130,12 @@ void LiveBar::open_stream(std::string name) {
   if (source && !shown) window_.study().open(source);
   refresh();
   if (shown) advance();
+}
+
+// What a person opens meanwhile is not replaced by the stream that was waited for.
+void LiveBar::source_opened() {
+  if (!is_live(window_.study().session().source)) awaited_.clear();
+  refresh();
 }
 
 void LiveBar::choose(const std::string& name) {
@@ -152,7 +159,7 @@ void LiveBar::take_news() {
         std::ranges::find_if(names, [&](const auto& n) { return !hidden_.contains(n); });
     if (fresh != names.end()) return open_stream(*fresh);
   }
-  if (!is_shown() && !is_there(name_)) {
+  if (!is_shown() && (!is_there(name_) || hidden_.contains(name_))) {
     const auto fresh =
         std::ranges::find_if(names, [&](const auto& n) { return !hidden_.contains(n); });
     if (fresh != names.end() && awaited_.empty()) name_ = *fresh;
@@ -177,6 +184,7 @@ void LiveBar::advance() {
 
 void LiveBar::show_step(const LiveStep& step) {
   step_ = step.step;
+  shown_ = step;
   since_.start();
   window_.study().continue_source(step.source);
   refresh();
@@ -199,6 +207,7 @@ void LiveBar::set_following(bool on) {
 void LiveBar::dismiss() {
   hidden_.insert(name_);
   awaited_.clear();
+  if (is_shown()) follow_ = false;  // a picture does not change without a bar that says why
   refresh();
 }
 
@@ -219,7 +228,11 @@ void LiveBar::refresh() {
   refresh_names();
   const QString name = to_qt(name_);
   const Index last = there ? stream_.steps.back().step : 0;
-  title_->setText(shown   ? "live: " + name
+  title_->setText(shown ? "live: " + name
+                  : waits && listens_ && !listens_()
+                      ? QString("Another Fovea takes what programs send: look for “%1” in its "
+                                "windows, or close them.")
+                            .arg(name)
                   : waits ? QString("Waiting for a program to send “%1”…").arg(name)
                           : QString("A program sends “%1”, step %2.").arg(name).arg(last));
   set_style(*title_, shown ? "link" : "");
@@ -235,7 +248,10 @@ void LiveBar::refresh() {
   const auto at = std::ranges::lower_bound(steps, step_.value_or(last), {}, &LiveStep::step);
   slider_->setRange(0, int(steps.size()) - 1);
   slider_->setValue(int(std::min<std::ptrdiff_t>(at - steps.begin(), std::ssize(steps) - 1)));
-  place_->setText(QString("step %1 of %2").arg(step_.value_or(last)).arg(last));
+  const Index shown_step = step_.value_or(last);
+  place_->setText(shown_step == last
+                      ? QString("step %1").arg(last)
+                      : QString("step %1, the last is %2").arg(shown_step).arg(last));
   QString tip = to_qt(plural(std::ssize(steps), "step")) + " kept";
   if (stream_.thinned_out > 0)
     tip += QString("; %1 older ones were dropped to save memory").arg(stream_.thinned_out);
@@ -248,9 +264,12 @@ void LiveBar::refresh_names() {
   const auto names = streams_ ? streams_->names() : std::vector<std::string>();
   names_->setVisible(names.size() > 1);
   const QSignalBlocker quiet(names_);
-  if (names_->count() != int(names.size())) {
+  QStringList texts, listed;
+  for (const std::string& name : names) texts << to_qt(name);
+  for (int at = 0; at < names_->count(); ++at) listed << names_->itemText(at);
+  if (texts != listed) {
     names_->clear();
-    for (const std::string& name : names) names_->addItem(to_qt(name), to_qt(name));
+    for (const QString& text : texts) names_->addItem(text, text);
   }
   names_->setCurrentIndex(names_->findData(to_qt(name_)));
 }
@@ -261,37 +280,53 @@ bool LiveBar::offer_capture() {
       "What is shown is sent by a running program and is no file, so a session of it could not be "
       "opened again. Save the shown step as a file first.",
       "Save the capture…", [this] {
-        const QString path =
-            ask_new_file(window_, "Save the capture", to_qt(name_) + ".safetensors",
-                         {"Tensors (*.safetensors)"});
-        if (path.isEmpty()) return;
-        save_capture_to(path, [this, path] {
-          Study& study = window_.study();
-          Session session = study.session();
-          session.source = path.toStdString();
-          connect(
-              &study, &Study::opened, this, [this] { window_.files().save_session_by_dialog(); },
-              Qt::ConnectionType(Qt::SingleShotConnection | Qt::QueuedConnection));
-          study.open(session.source, session);
-        });
+        const LiveStep step = shown_;  // the stream goes on while the dialog is open
+        const QString path = ask_capture_path();
+        if (!path.isEmpty())
+          write_capture(path, step, [this, path] { open_and_save_session(path.toStdString()); });
       });
   return true;
 }
 
+void LiveBar::open_and_save_session(const std::string& path) {
+  Study& study = window_.study();
+  Session session = study.session();
+  session.source = path;
+  auto* once = new QObject(this);
+  connect(&study, &Study::not_opened, once, &QObject::deleteLater);
+  connect(
+      &study, &Study::opened, once,
+      [this, once, path] {
+        once->deleteLater();
+        if (window_.study().session().source == path) window_.files().save_session_by_dialog();
+      },
+      Qt::QueuedConnection);
+  study.open(path, session);
+}
+
 void LiveBar::save_capture_by_dialog() {
-  const QString path = ask_new_file(window_, "Save the capture", to_qt(name_) + ".safetensors",
-                                    {"Tensors (*.safetensors)"});
-  if (!path.isEmpty()) save_capture_to(path);
+  const LiveStep step = shown_;
+  if (const QString path = ask_capture_path(); !path.isEmpty()) write_capture(path, step, {});
+}
+
+// A stream may have any name.
+QString LiveBar::ask_capture_path() {
+  QString name = to_qt(name_).replace('/', '_');
+  while (name.startsWith('.')) name.remove(0, 1);
+  return ask_new_file(window_, "Save the capture",
+                      in_last_directory((name.isEmpty() ? QString("live") : name) + ".safetensors"),
+                      {"Tensors (*.safetensors)"});
 }
 
 void LiveBar::save_capture_to(const QString& path, std::function<void()> then) {
-  const auto step = std::ranges::find(stream_.steps, window_.study().source(), &LiveStep::source);
-  if (step == stream_.steps.end())
-    return window_.info_bar().show_message(
-        "This step is no longer kept. Choose another one, and save that.");
+  write_capture(path, shown_, std::move(then));
+}
+
+void LiveBar::write_capture(const QString& path, const LiveStep& step, std::function<void()> then) {
+  if (!step.bytes) return;
   window_.files().write(
       path,
-      [path = path.toStdString(), bytes = step->bytes] {
+      [path = path.toStdString(), bytes = step.bytes] {
         write_atomically(path, [&](std::ostream& out) {
           out.write(reinterpret_cast<const char*>(bytes->data()),
                     static_cast<std::streamsize>(bytes->size()));

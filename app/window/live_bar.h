@@ -49,6 +49,8 @@ class LiveBar : public QFrame {
   void save_capture_by_dialog();
   /// Writes the bytes of the shown step as they came; then calls `then` if that is done.
   void save_capture_to(const QString& path, std::function<void()> then = {});
+  /// The program's other windows listen instead of this one: it says so while it waits.
+  void set_listening(std::function<bool()> listens) { listens_ = std::move(listens); }
 
  private:
   void make_widgets();
@@ -61,6 +63,10 @@ class LiveBar : public QFrame {
   void dismiss();
   void refresh();
   void refresh_names();
+  void source_opened();
+  QString ask_capture_path();
+  void open_and_save_session(const std::string& path);
+  void write_capture(const QString& path, const LiveStep& step, std::function<void()> then);
   std::shared_ptr<const Source> find(const std::string& what);
 
   MainWindow& window_;
@@ -70,7 +76,9 @@ class LiveBar : public QFrame {
   std::string awaited_;           // is opened when it comes
   std::set<std::string> hidden_;  // were dismissed
   std::optional<Index> step_;     // that was shown last
+  LiveStep shown_;                // the same with its bytes, which may no longer be kept
   bool follow_ = true;
+  std::function<bool()> listens_;  // whether programs reach this window; empty: they do
   QTimer later_;
   QElapsedTimer since_;  // the last step was shown
   QComboBox* names_;

@@ -144,9 +144,8 @@ void MainWindow::show_model() {
   if (exact_in_place_) model = with_exact_in_place(model);
   canvas_.set_model(model);
   docks_.key_sequence->set_marked({}, study_.marks().keys());
-  docks_.sequence->set_marked(study_.marks().queries(), study_.lengths().equal()
-                                                            ? study_.marks().keys()
-                                                            : std::vector<Index>());
+  docks_.sequence->set_marked(study_.marks().queries(),
+                              study_.has_own_keys() ? std::vector<Index>() : study_.marks().keys());
 }
 
 void MainWindow::show_exact(bool on) {

@@ -71,7 +71,7 @@ std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
 namespace {
 
 /// Listens for programs. Without a folder for its socket the window works all the same.
-std::unique_ptr<LiveServer> listen(std::shared_ptr<LiveStreams> streams,
+std::shared_ptr<LiveServer> listen(std::shared_ptr<LiveStreams> streams,
                                    std::optional<std::uint16_t> port) {
   LiveServerOptions options{.port = port};
   std::string folder;
@@ -83,7 +83,7 @@ std::unique_ptr<LiveServer> listen(std::shared_ptr<LiveStreams> streams,
     std::cerr << "fovea: " << error.what() << std::endl;
   }
   if (port) options.token = make_live_token();
-  auto server = std::make_unique<LiveServer>(std::move(streams), options);
+  auto server = std::make_shared<LiveServer>(std::move(streams), options);
   if (port)
     std::cerr << "fovea: programs may send to tcp:127.0.0.1:" << server->port()
               << " with the token in " << write_live_token(folder, server->port(), options.token)
@@ -102,7 +102,8 @@ int run_window(int argc, char** argv, const std::vector<std::string>& files,
   auto background = std::make_shared<Background>();
   const auto streams = std::make_shared<LiveStreams>();
   const auto server = listen(streams, port);
-  open_windows(files, backend, background, streams);
+  for (MainWindow* window : open_windows(files, backend, background, streams))
+    window->live_bar().set_listening([server] { return server->has_socket(); });
   const int status = QApplication::exec();
   end_background(std::move(background));
   return status;

@@ -29,11 +29,10 @@ struct LayerConditions {
 /// The same of a head, as it is computed: ", sliding window 4096, soft cap 50, sink".
 std::string conditions_text(const Problem& problem);
 
-/// Gives the head its mask and its rule; window and soft cap are set by the caller. Queries are of
-/// the documents of the last keys. `where` names
-/// the layer in messages. Entries of the bias of -65504 and less exclude their pairs: this is how
-/// models write a mask as a bias. Throws InputError for biases that are not numbers,
-/// UnavailableError when there is too little memory.
+/// Gives the head its mask and its rule; window and soft cap are set by the caller. Query i belongs
+/// to the document of key i + nk - nq. `where` names the layer in messages. Entries of the bias of
+/// -65504 and less exclude their pairs: this is how models write a mask as a bias. Throws
+/// InputError for biases that are not numbers, UnavailableError when there is too little memory.
 void add_conditions(Problem& problem, const LayerConditions& conditions, double soft_cap,
                     const std::string& where);
 

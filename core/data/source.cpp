@@ -38,6 +38,12 @@ const Sequence& key_sequence_of(const Source& source, Index layer) {
   return of.lengths().equal() ? sequence_of(source, layer) : unknown;
 }
 
+bool has_own_keys(const Source& source, Index layer) {
+  const Layer& of = source.layers[static_cast<std::size_t>(layer)];
+  return !of.lengths().equal() ||
+         (of.key_sequence && of.key_sequence->tokens != sequence_of(source, layer).tokens);
+}
+
 std::optional<double> stated_scale(const Source& source, Index layer) {
   const auto& own = source.layers[static_cast<std::size_t>(layer)].conditions.scale;
   return own ? own : source.scale;

@@ -63,6 +63,9 @@ struct Source {
 /// What the queries of a layer are, and what its keys are.
 const Sequence& sequence_of(const Source& source, Index layer);
 const Sequence& key_sequence_of(const Source& source, Index layer);
+/// Whether the keys are other tokens than the queries: there are not as many, or the file names
+/// them apart, as in cross attention.
+bool has_own_keys(const Source& source, Index layer);
 
 /// What the layer, or else the source, states.
 std::optional<double> stated_scale(const Source& source, Index layer);

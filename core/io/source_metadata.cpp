@@ -89,9 +89,9 @@ void set_grid(Source& source, const ImageGrid& grid) {
   source.sequence.grid = grid;
 }
 
-/// Tokens of the queries; or of the keys, whose last tokens the queries then are. Those that were
-/// set before stay. Whether they fit.
-bool set_layer_tokens(Layer& layer, const std::vector<std::string>& tokens) {
+/// Tokens of the queries; or of the keys, whose last tokens the queries are where a causal mask or
+/// a window says that both are of one sequence. Those that were set before stay. Whether they fit.
+bool set_layer_tokens(Layer& layer, const std::vector<std::string>& tokens, bool causal) {
   const auto count = std::ssize(tokens);
   if (count == layer.queries()) {
     if (!layer.sequence) layer.sequence = Sequence{tokens, {}};
@@ -99,13 +99,14 @@ bool set_layer_tokens(Layer& layer, const std::vector<std::string>& tokens) {
   }
   if (count != layer.keys()) return false;
   if (!layer.key_sequence) layer.key_sequence = Sequence{tokens, {}};
-  if (!layer.sequence && layer.queries() < layer.keys())
+  const bool one_sequence = causal || layer.conditions.window.has_value();
+  if (!layer.sequence && one_sequence && layer.queries() < layer.keys())
     layer.sequence = Sequence{{tokens.end() - layer.queries(), tokens.end()}, {}};
   return true;
 }
 
 /// What the metadata says of one layer, as "layer3.window", or of all.
-void apply_to_layer(const Source& source, Layer& layer) {
+void apply_to_layer(Source& source, Layer& layer) {
   const auto use = [&](const char* key, bool of_all, auto take) {
     const std::string own = layer.name + "." + key;
     for (const std::string& name : {own, std::string(of_all ? key : "")})
@@ -114,6 +115,10 @@ void apply_to_layer(const Source& source, Layer& layer) {
         return take(name, found->second);
   };
   LayerConditions& to = layer.conditions;
+  const auto misfit = [&](const std::string& key, Index count) {
+    source.notes.push_back("Metadata " + fovea::quoted(key) + " lists " + std::to_string(count) +
+                           " tokens, but " + layer.lengths().text() + ": they are left out.");
+  };
   use("scale", false, [&](const std::string& key, const std::string& text) {
     to.scale = read_positive(source, key, text);
   });
@@ -122,11 +127,15 @@ void apply_to_layer(const Source& source, Layer& layer) {
   });
   use("tokens", false, [&](const std::string& key, const std::string& text) {
     std::vector<std::string> tokens = read_tokens(source, key, text);
-    set_layer_tokens(layer, tokens);
+    const bool causal = to.causal.value_or(source.causal.value_or(false));
+    if (!set_layer_tokens(layer, tokens, causal)) misfit(key, std::ssize(tokens));
   });
   use("key_tokens", true, [&](const std::string& key, const std::string& text) {
     std::vector<std::string> tokens = read_tokens(source, key, text);
-    if (std::ssize(tokens) == layer.keys()) layer.key_sequence = Sequence{std::move(tokens), {}};
+    if (std::ssize(tokens) == layer.keys())
+      layer.key_sequence = Sequence{std::move(tokens), {}};
+    else if (key.starts_with(layer.name + "."))
+      misfit(key, std::ssize(tokens));
   });
   use("window", true, [&](const std::string& key, const std::string& text) {
     to.window = read_window(source, key, text);
@@ -146,7 +155,10 @@ void set_tokens(Source& source, std::vector<std::string> tokens) {
   }
   const Layer* misfit = nullptr;
   for (Layer& layer : source.layers)
-    if (!set_layer_tokens(layer, tokens) && !layer.sequence && !misfit) misfit = &layer;
+    if (!set_layer_tokens(layer, tokens,
+                          layer.conditions.causal.value_or(source.causal.value_or(false))) &&
+        !layer.sequence && !misfit)
+      misfit = &layer;
   if (misfit)
     source.notes.push_back(std::to_string(count) + " tokens but " + misfit->lengths().text() +
                            (source.layers.size() > 1 ? " in " + misfit->name : std::string()) +

@@ -83,10 +83,11 @@ Body rank_body(const RankWindow& window, bool causal, const Entries& entries,
   const auto from_to = [](IndexRange r) {
     return std::to_string(r.begin) + " to " + std::to_string(r.end - 1);
   };
-  if (window_rows != window_cols && side < std::max(lengths.queries, lengths.keys))
-    add(caption, "queries " + from_to(window_rows) + ", keys " + from_to(window_cols));
-  else if (window_rows.begin > 0)
+  const bool part = window_rows.size() < lengths.queries || window_cols.size() < lengths.keys;
+  if (part && lengths.equal() && window_rows == window_cols)
     add(caption, "tokens " + from_to(window_rows));
+  else if (part)
+    add(caption, "queries " + from_to(window_rows) + ", keys " + from_to(window_cols));
   if (options.partition != settings.rank_partition)
     add(caption, "uniform blocks: a hierarchy needs as many queries as keys");
   if (const std::string note = note_of(body.map); !note.empty()) add(caption, note);

@@ -14,8 +14,9 @@ VariantCard make_variant_card(const Variant& variant, const Problem& head, const
   const Lengths all = head.lengths();
   const Index n = std::min(all.keys, VariantCard::most_tokens);
   if (!all.equal() && std::max(all.queries, all.keys) > VariantCard::most_tokens) {
+    // A part of the queries may have no keys in a part of the keys.
     card.refused = variant.refusal(head);
-    return card;  // a part of the queries may have no keys in a part of the keys
+    return card;
   }
   const Problem first = all.equal() ? prefix_of(head, n) : head;
   try {

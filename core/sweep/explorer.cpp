@@ -13,8 +13,9 @@ namespace {
 
 // Q, K, V and Z, and what the back end makes of Q, K and V for itself, counted as much again.
 double bytes_of(const ExploredHead& head) {
-  return 2.0 * static_cast<double>(sizeof(float)) * static_cast<double>(head.n) *
-         static_cast<double>(2 * head.d + 2 * head.dv);
+  return 2.0 * static_cast<double>(sizeof(float)) *
+         static_cast<double>(head.lengths.queries + head.lengths.keys) *
+         static_cast<double>(head.d + head.dv);
 }
 
 /// What the evaluation says; the rest stays.
@@ -29,12 +30,13 @@ std::string to_text(const std::vector<ExploredHead>& heads, const Source& source
   const ExploredHead& first = heads.front();
   const bool one_layer = std::ranges::all_of(
       heads, [&](const ExploredHead& head) { return head.layer == first.layer; });
-  const bool one_size = std::ranges::all_of(
-      heads, [&](const ExploredHead& head) { return head.n == first.n && head.d == first.d; });
+  const bool one_size = std::ranges::all_of(heads, [&](const ExploredHead& head) {
+    return head.lengths == first.lengths && head.d == first.d;
+  });
   const auto count = static_cast<Index>(heads.size());
   return (one_layer ? layer_label(source, first.layer) : "all layers") + ", " +
          (count == 1 ? "head " + std::to_string(first.head) : plural(count, "head")) +
-         (one_size ? ", n = " + std::to_string(first.n) + ", d = " + std::to_string(first.d) : "");
+         (one_size ? ", " + first.lengths.text() + ", d = " + std::to_string(first.d) : "");
 }
 
 Explorer::Explorer(std::vector<ExploredHead> heads, OpenHead open,
@@ -48,10 +50,11 @@ Explorer::Explorer(std::vector<ExploredHead> heads, OpenHead open,
   std::size_t rounds = 0;
   for (const ExploredHead& head : heads_) {
     bytes += bytes_of(head);
-    auto& of_length = settings[head.n];
+    auto& of_length = settings[head.lengths.keys];
     if (!of_length.empty()) continue;
     for (const Variant* variant : variants_) {
-      of_length.push_back(settings_worth_trying(*variant, head.n, options_.most_settings));
+      of_length.push_back(
+          settings_worth_trying(*variant, head.lengths.keys, options_.most_settings));
       rounds = std::max(rounds, of_length.back().size());
     }
   }
@@ -66,7 +69,7 @@ Explorer::Explorer(std::vector<ExploredHead> heads, OpenHead open,
 
 void Explorer::add_round(std::size_t head, std::size_t round,
                          const std::map<Index, std::vector<std::vector<Values>>>& settings) {
-  const auto& of_length = settings.at(heads_[head].n);
+  const auto& of_length = settings.at(heads_[head].lengths.keys);
   for (std::size_t v = 0; v < variants_.size(); ++v)
     if (round < of_length[v].size())
       tasks_.push_back({.head = head, .variant = variants_[v], .values = of_length[v][round]});
@@ -81,7 +84,7 @@ bool Explorer::step(const Backend& backend, Run& run) {
               .values = task.values,
               .layer = head.layer,
               .head = head.head,
-              .n = head.n};
+              .n = head.lengths.keys};
   try {
     const Reference& exact = reference(task.head, backend, run);
     trial.scale = exact.problem.scale;
@@ -134,13 +137,13 @@ void Explorer::measure_time(Trial& trial, std::size_t head, const Problem& probl
       problem, request, {.beside_exact = !request.variant->reference, .time = options_.round_time},
       backend, run);
   const auto [best, first] =
-      best_pace_ms_.try_emplace(problem.keys(), std::numeric_limits<double>::infinity());
+      best_pace_ms_.try_emplace(runs.paced, std::numeric_limits<double>::infinity());
   const bool faster = runs.best_pace_ms() < best->second;
   best->second = std::min(best->second, runs.best_pace_ms());
   trial.time = summarise(runs, best->second);
   // What the best pace is, later trials tell: whether earlier ones were slowed down, too.
   for (auto& [place, earlier] : runs_) {
-    if (!faster || trials_[place].n != problem.keys() || !trials_[place].time) continue;
+    if (!faster || earlier.paced != runs.paced || !trials_[place].time) continue;
     if (trials_[place].variant->reference) continue;
     trials_[place].time = summarise(earlier, best->second);
     put(trials_[place], {.time = &*trials_[place].time});

@@ -15,7 +15,8 @@ namespace fovea {
 /// One head of a source, by its place and its size: it is opened when its turn comes.
 struct ExploredHead {
   Index layer = 0, head = 0;
-  Index n = 0, d = 0, dv = 0;
+  Lengths lengths = {};
+  Index d = 0, dv = 0;
 };
 /// "layer0, 12 heads, n = 197, d = 32"; of at least one head.
 std::string to_text(const std::vector<ExploredHead>& heads, const Source& source);
@@ -79,8 +80,8 @@ class Explorer {
   std::map<std::size_t, TimedRuns> runs_;            // by trial
   std::map<std::size_t, std::size_t> exact_trials_;  // by head
   std::map<std::size_t, TimedRuns> exact_runs_;      // by head: those beside the other trials
-  std::map<Index, double> best_pace_ms_;             // by length: the machine's, over all trials
-  std::map<std::size_t, Reference> known_;           // by head
+  std::map<Index, double> best_pace_ms_;    // by paced tokens: the machine's, over all trials
+  std::map<std::size_t, Reference> known_;  // by head
 };
 
 }  // namespace fovea

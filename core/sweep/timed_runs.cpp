@@ -77,8 +77,8 @@ TimedRuns measure_rounds(const Problem& problem, const ComputeRequest& request,
   else
     do runs.rounds.push_back(round());
     while (Clock::now() - start < options.time && runs.rounds.size() < options.most_rounds);
-  const Index paced = std::min({problem.queries(), problem.keys(), pace_length});
-  const double pace = pace_ms(prefix_of(problem, paced), backend, run);
+  runs.paced = std::min({problem.queries(), problem.keys(), pace_length});
+  const double pace = pace_ms(prefix_of(problem, runs.paced), backend, run);
   for (TimedRuns::Round& timed : runs.rounds) timed.pace_ms = pace;
   return runs;
 }

@@ -20,6 +20,7 @@ struct TimedRuns {
     bool cold = false;                   // the first run, which took too long to be repeated
   };
   std::vector<Round> rounds;
+  Index paced = 0;                    // tokens of the head by which the pace was measured
   std::optional<ResidentUse> memory;  // of planning, binding and one run, where it was measured
 
   void append(const TimedRuns& more);

@@ -129,7 +129,10 @@ std::string Variant::refusal(const Problem& problem) const {
     return label + " has no causal form; expected a head without a causal mask";
   if (!has_form_of(problem.lengths(), problem.causal))
     return label + " has no form for " + problem.lengths().text() +
-           ": it pairs the positions of one sequence";
+           ": it pairs the positions of one sequence" +
+           (unequal_lengths == UnequalLengths::last_queries
+                ? "; expected fewer queries than keys under a causal mask, or as many"
+                : "");
   const LogitRule rule = problem.rule ? *problem.rule : LogitRule{};
   const char* found = conditions == Conditions::all            ? nullptr
                       : problem.window > 0                     ? "a sliding window"

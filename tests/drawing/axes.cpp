@@ -28,6 +28,18 @@ TEST_CASE("tokens are named where there is room for their names") {
   CHECK_FALSE(key_axis({0, 4}, 320, letters, {}).named);
 }
 
+TEST_CASE("the axes of a rank map are those of its queries and of its keys") {
+  const FixedLettering letters;
+  BlockMap blocks;
+  blocks.map.lengths = {7, 24};
+  blocks.map.blocks = {{{0, 7}, {0, 12}, 0, 1, {}}, {{0, 7}, {12, 24}, 0, 2, {}}};
+  Panel panel;
+  panel.body = blocks;
+  const Axes axes = axes_of(panel, {.size = {240, 70}, .letters = letters});
+  CHECK(axes.x->high == 24);
+  CHECK(axes.y->high == 7);
+}
+
 TEST_CASE("an axis of amounts has at least two numbers, however little room there is") {
   const FixedLettering letters;
   for (const double top : {1.0, 4.1, 9.0, 61.0, 2100.0, 0.003})

@@ -205,7 +205,10 @@ TEST_CASE(
       source_with({{"tokens", R"(["x","y"])"}, {"key_tokens", R"(["a","b","c","d"])"}});
   CHECK(sequence_of(both, 0).tokens == Tokens{"x", "y"});
   CHECK(key_sequence_of(both, 0).tokens == Tokens{"a", "b", "c", "d"});
-  const Source steps = source_with({{"tokens", R"(["a","b","c","d"])"}});
+  const Source crossed = source_with({{"tokens", R"(["a","b","c","d"])"}});
+  CHECK(sequence_of(crossed, 0).tokens.empty());  // nothing says that both are of one sequence
+  CHECK(key_sequence_of(crossed, 0).tokens == Tokens{"a", "b", "c", "d"});
+  const Source steps = source_with({{"tokens", R"(["a","b","c","d"])"}, {"causal", "true"}});
   CHECK(sequence_of(steps, 0).tokens == Tokens{"c", "d"});
   CHECK(key_sequence_of(steps, 0).tokens == Tokens{"a", "b", "c", "d"});
   CHECK(steps.notes.empty());

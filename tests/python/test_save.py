@@ -51,6 +51,20 @@ class Save(InFolder):
         self.assertEqual(content.types["layer0.segments"], "I32")
         with self.assertRaisesRegex(self.fovea.FoveaError, "segments has the shape"):
             self.fovea.save(self.path(), q, q, q, segments=[0, 0, 1])
+        with self.assertRaisesRegex(self.fovea.FoveaError, "segments has the shape"):
+            self.fovea.save(self.path(), q, q, q, segments=[0, 0, 1], bias=self.np.ones((5, 5)))
+
+    def test_segments_of_more_keys_than_queries(self):
+        content = self.save(segments=[0, 0, 0, 1, 1, 1, 1])
+        self.assertEqual(content.arrays["layer0.segments"].tolist(), [0, 0, 0, 1, 1, 1, 1])
+        with self.assertRaisesRegex(self.fovea.FoveaError, r"segments has the shape \[5\]; expected \[7\]"):
+            self.save(segments=[0, 0, 1, 1, 1])
+        with self.assertRaisesRegex(self.fovea.FoveaError, r"at least as many keys \(4\) as queries \(5\)"):
+            self.fovea.save(self.path(), self.q, self.k[:, :4], self.v[:, :4], segments=[0, 0, 1, 1])
+        from fovea.conditions import Conditions, seen_pairs
+
+        seen = seen_pairs(Conditions(segments=self.np.array([0, 0, 0, 1])), 2, 4)
+        self.assertEqual(seen.tolist(), [[True, True, True, False], [False, False, False, True]])
 
     def test_a_causal_mask_is_recorded_as_such(self):
         mask = self.np.tril(self.np.ones((5, 7), bool), 2)

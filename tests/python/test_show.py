@@ -2,9 +2,11 @@
 import json
 import os
 import pathlib
+import signal
 import socket
 import stat
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -12,82 +14,49 @@ import unittest
 import warnings
 from unittest import mock
 
-from package import InFolder, needs
+from package import ROOT, InFolder, needs
+from stand_in import StandIn
 
 PROGRAM = """#!{python}
-import json, os, socket, struct, sys
-if "refuse" in os.environ.get("MODE", ""):
+import json, os, sys, time
+mode = os.environ.get("MODE", "")
+folder = os.environ["XDG_RUNTIME_DIR"] + "/fovea"
+with open(os.environ["XDG_RUNTIME_DIR"] + "/starts", "a") as file:
+    file.write("started\\n")
+if "refuse" in mode:
     print("fovea: no screen is named", file=sys.stderr)
     sys.exit(4)
+if "slow" in mode:
+    print("building", flush=True)
+    print("one of two", file=sys.stderr, flush=True)
+    time.sleep(2)
 sys.path.insert(0, {tests!r})
-from test_show import StandIn
-folder = os.environ["XDG_RUNTIME_DIR"] + "/fovea"
+from stand_in import StandIn
 os.makedirs(folder, mode=0o700, exist_ok=True)
 window = StandIn(folder + "/live.sock")
-while not window.frames:
+end = time.monotonic() + 20
+while time.monotonic() < end and window.answered < int(os.environ.get("FRAMES", 1)):
     window.wait(0.05)
 open(folder + "/words", "w").write(json.dumps(sys.argv[1:]))
 window.close()
 """
 
-
-class StandIn:
-    """Listens like a window: keeps greetings and frames, and answers with `answer`."""
-
-    def __init__(self, path="", silent=False):
-        self.frames, self.greetings = [], []
-        self.silent = silent
-        self.answer = None  # of the next frames; None: they are taken
-        self.most_bytes = 1 << 30
-        self._arrived = threading.Condition()
-        self._open = []
-        self._server = socket.socket(socket.AF_UNIX if path else socket.AF_INET)
-        self._server.bind(path or ("127.0.0.1", 0))
-        self.port = 0 if path else self._server.getsockname()[1]
-        self._server.listen()
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def wait(self, seconds):
-        with self._arrived:
-            self._arrived.wait(seconds)
-
-    def close(self):
-        for each in [self._server, *self._open]:
-            try:
-                each.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-            each.close()
-
-    def _accept(self):
-        while True:
-            try:
-                connection, _ = self._server.accept()
-            except OSError:
-                return
-            self._open.append(connection)
-            threading.Thread(target=self._serve, args=[connection], daemon=True).start()
-
-    def _serve(self, connection):
-        try:
-            with connection.makefile("rb") as file:
-                magic, version, length = struct.unpack("<8sII", file.read(16))
-                self.greetings.append((magic, version, file.read(length).decode()))
-                self._say(connection, {"version": version, "most_bytes": self.most_bytes})
-                while head := file.read(8):
-                    frame = file.read(struct.unpack("<Q", head)[0])
-                    with self._arrived:
-                        self.frames.append(frame)
-                        self._arrived.notify()
-                    self._say(connection, self.answer or {"step": len(self.frames) - 1})
-        except (OSError, ValueError, struct.error):
-            pass
-
-    def _say(self, connection, answer):
-        if self.silent:
-            return
-        text = json.dumps(answer).encode()
-        connection.sendall(struct.pack("<Q", len(text)) + text)
+CALLER = """
+import sys, time
+sys.path[:0] = [{tests!r}, {package!r}]
+import fovea, numpy
+starting = sys.modules.get("fovea.starting") or sys.modules["fovea.show"]
+starting.START_SECONDS = float(sys.argv[1])
+q = numpy.ones((1, 2, 3), "f4")
+end = time.monotonic() + 15
+while time.monotonic() < end:
+    try:
+        sys.exit(0 if fovea.show(q, q, q, name="rank") else 1)
+    except fovea.FoveaError as error:
+        if "give up" in sys.argv:
+            sys.exit(3)
+sys.exit(2)
+"""
 
 
 def metadata_of(frame):
@@ -266,6 +235,184 @@ class Show(InFolder):
             with self.assertRaisesRegex(self.fovea.FoveaError, "no window is at"):
                 self.show("given", address=f"unix:{self.folder}/other.sock")
 
+    def starts(self):
+        path = self.folder / "starts"
+        return len(path.read_text().split()) if path.exists() else 0
+
+    def waits_for_starts(self, seconds):
+        show = sys.modules["fovea.show"]
+        patch = mock.patch.object(sys.modules.get("fovea.starting", show), "START_SECONDS", seconds)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def callers(self, count, *words):
+        code = CALLER.format(tests=str(pathlib.Path(__file__).parent), package=str(ROOT / "app" / "python"))
+        return [subprocess.Popen([sys.executable, "-W", "ignore", "-c", code, *words]) for _ in range(count)]
+
+    def test_a_window_that_takes_long_to_start_is_started_once(self):
+        self.waits_for_starts(1)
+        with mock.patch.dict(os.environ, FOVEA=self.program(), MODE="slow"):
+            with self.assertRaisesRegex(self.fovea.FoveaError, "does not listen at .* yet(.|\n)*building\none of two"):
+                self.show("slow", timeout=0.1)
+            begin = time.monotonic()
+            with self.assertRaisesRegex(self.fovea.FoveaError, "does not listen at .* yet"):
+                self.show("slow", timeout=0.1)
+            self.assertLess(time.monotonic() - begin, 0.8)
+            self.assertTrue(self.show("slow", timeout=10))
+        self.assertEqual(self.starts(), 1)
+
+    def test_many_processes_start_one_window(self):
+        with mock.patch.dict(os.environ, FOVEA=self.program(), MODE="slow", FRAMES="4"):
+            callers = self.callers(4, "30")
+            self.assertEqual([caller.wait() for caller in callers], [0] * 4)
+        self.assertEqual(self.starts(), 1)
+
+    def test_a_window_that_a_process_started_which_has_ended_is_waited_for(self):
+        with mock.patch.dict(os.environ, FOVEA=self.program(), MODE="slow"):
+            self.assertEqual(self.callers(1, "0.5", "give up")[0].wait(), 3)
+            self.assertEqual(self.callers(1, "30")[0].wait(), 0)
+        self.assertEqual(self.starts(), 1)
+
+    def test_a_window_that_ended_is_started_again(self):
+        with mock.patch.dict(os.environ, FOVEA=self.program(), MODE="refuse"):
+            for _ in range(2):
+                with self.assertRaisesRegex(self.fovea.FoveaError, "no screen is named"):
+                    self.show("again")
+        self.assertEqual(self.starts(), 2)
+
+    def test_a_window_is_started_in_a_folder_of_its_own(self):
+        folder = self.folder / "fovea"
+        folder.rmdir()
+        with mock.patch.dict(os.environ, FOVEA=self.program()):
+            self.assertTrue(self.show("folder"))
+        self.assertEqual(stat.S_IMODE(folder.stat().st_mode), 0o700)
+
+    def test_no_window_is_started_in_a_folder_of_others(self):
+        self.folder.joinpath("fovea").chmod(0o755)
+        with mock.patch.dict(os.environ, FOVEA=self.program()):
+            with self.assertRaisesRegex(self.fovea.FoveaError, "nobody else can enter"):
+                self.show("entered")
+        self.assertEqual(self.starts(), 0)
+
+    def test_one_deadline_for_a_connection_that_is_gone_and_the_next(self):
+        window = self.window()
+        self.assertTrue(self.show("deadline"))
+        window.delay, window.hangs_up = 0.6, True
+        begin = time.monotonic()
+        with self.assertWarnsRegex(self.fovea.FoveaWarning, "did not answer within 1 s"):
+            self.assertFalse(self.show("deadline", timeout=1))
+        self.assertLess(time.monotonic() - begin, 1.15)
+
+    def test_a_call_waits_no_longer_than_its_time_for_another_thread(self):
+        window = self.window()
+        self.assertTrue(self.show("threads"))
+        window.delay = 2
+        other = threading.Thread(target=self.show, args=["threads"], kwargs={"timeout": 10})
+        other.start()
+        self.addCleanup(other.join)
+        while len(window.frames) < 2:
+            time.sleep(0.01)
+        begin = time.monotonic()
+        with self.assertWarnsRegex(self.fovea.FoveaWarning, "another thread did not finish .* within 0.2 s") as warned:
+            self.assertFalse(self.show("threads", timeout=0.2))
+        self.assertEqual(warned.filename, __file__)
+        with self.assertRaisesRegex(self.fovea.FoveaError, "another thread"):
+            self.show("threads", timeout=0.2, strict=True)
+        self.assertLess(time.monotonic() - begin, 1.5)
+        other.join()
+        window.delay = 0
+        self.assertTrue(self.show("threads"))
+        self.assertEqual([metadata_of(frame)["step"] for frame in window.frames], ["0", "1", "4"])
+        self.closed(window)
+        with self.assertWarnsRegex(self.fovea.FoveaWarning, "no window is at"):  # it is news
+            self.assertFalse(self.show("threads"))
+
+    def test_a_call_that_is_interrupted_leaves_no_half_step(self):
+        window = self.window()
+        self.assertTrue(self.show("interrupted"))
+        link = sys.modules["fovea.link"].Link
+        with mock.patch.object(link, "_answer", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
+            self.show("interrupted")
+        self.assertTrue(self.show("interrupted"))
+        self.assertEqual(len(window.greetings), 2)
+
+    def large(self, **more):
+        import numpy
+
+        q = numpy.zeros((1, 1000, 1000), "f4")
+        return self.fovea.show(q, q, q, **more)
+
+    def test_a_step_that_is_sent_too_slowly_is_told_from_a_window_that_does_not_answer(self):
+        window = self.window()
+        window.pace = 1 << 16
+        words = "sending 12 MB to unix:.*took longer than 0.3 s: pass a larger timeout=, or send fewer heads or tokens"
+        with self.assertWarnsRegex(self.fovea.FoveaWarning, words) as warned:
+            self.assertFalse(self.large(name="large", timeout=0.3))
+        self.assertNotIn("until there is one again", str(warned.warning))
+        with self.assertRaisesRegex(self.fovea.FoveaError, "took longer"):
+            self.large(name="large", timeout=0.3, strict=True)
+        self.assertTrue(self.large(name="large", timeout=30, strict=True))
+
+    def test_a_window_that_reads_nothing_does_not_answer(self):
+        window = self.window()
+        window.pace = 0
+        with self.assertWarnsRegex(self.fovea.FoveaWarning, "did not answer within 0.3 s"):
+            self.assertFalse(self.large(name="stuck", timeout=0.3))
+
+    def test_a_window_that_turns_programs_away_says_why(self):
+        window = self.window()
+        window.turns_away = "32 programs are connected already"
+        for _ in range(20):  # the window may close before the greeting is sent, or after
+            with self.assertRaisesRegex(self.fovea.FoveaError, "^32 programs are connected already$"):
+                self.show("turned away")
+
+    def test_the_words_of_a_window_that_has_closed_already_are_read(self):
+        window = self.window()
+        link = sys.modules["fovea.link"]
+        window.turns_away = "32 programs are connected already"
+        connected = link._connected
+
+        def later(*arguments):
+            connection = connected(*arguments)
+            time.sleep(0.2)
+            return connection
+
+        with mock.patch.object(link, "_connected", later):
+            with self.assertRaisesRegex(self.fovea.FoveaError, "^32 programs are connected already$"):
+                self.show("turned away")
+
+    def test_a_socket_that_another_user_listens_on_is_left_alone(self):
+        window = self.window()
+        taken = socket.socket.getsockopt
+
+        def as_another(connection, level, option, *size):
+            if option != socket.SO_PEERCRED:
+                return taken(connection, level, option, *size)
+            return struct.pack("iII", 1, os.getuid() + 1, 0)
+
+        with mock.patch.object(socket.socket, "getsockopt", as_another):
+            with self.assertRaisesRegex(self.fovea.FoveaError, "listened on by another user"):
+                self.show("another")
+        self.assertEqual(window.greetings, [])
+
+    def test_all_keywords_are_named(self):
+        import inspect
+
+        named = inspect.signature(self.fovea.show).parameters
+        saved = set(inspect.signature(self.fovea.save).parameters) - {"path", "stream"}
+        self.assertEqual(saved - set(named), set())
+        self.assertNotIn(inspect.Parameter.VAR_KEYWORD, {each.kind for each in named.values()})
+        window = self.window()
+        self.assertTrue(self.show("named", key_tokens=list("abcd"), model="mine", z=self.q))
+        self.assertEqual(metadata_of(window.frames[0])["model"], "mine")
+
+    def test_addresses_are_named_alike(self):
+        with self.assertRaises(self.fovea.FoveaError) as raised:
+            self.show("alike", address="elsewhere")
+        for form in ("unix:PATH", "tcp:HOST:PORT"):
+            self.assertIn(form, str(raised.exception))
+            self.assertIn(form, self.fovea.show.__doc__)
+
     def test_after_a_fork_the_child_has_a_connection_of_its_own(self):
         window = self.window()
         self.assertTrue(self.show("forked"))
@@ -279,6 +426,19 @@ class Show(InFolder):
         self.assertTrue(self.show("forked"))
         self.assertEqual(len(window.greetings), 2)
         self.assertEqual(len(window.frames), 3)
+
+    def test_after_a_fork_the_child_does_not_wait_for_threads_that_it_lacks(self):
+        self.window()
+        module = sys.modules["fovea.show"]
+        with module._lock:
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                try:
+                    os._exit(0 if self.show("lacking") else 1)
+                finally:
+                    os._exit(2)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
 
 
 if __name__ == "__main__":

@@ -23,12 +23,16 @@ std::vector<ExploredHead> some_heads() {
   std::vector<ExploredHead> heads;
   for (const Index layer : {0, 1})
     for (const Index head : {0, 1, 2})
-      heads.push_back({.layer = layer, .head = head, .n = tokens, .d = features, .dv = features});
+      heads.push_back({.layer = layer,
+                       .head = head,
+                       .lengths = {tokens, tokens},
+                       .d = features,
+                       .dv = features});
   return heads;
 }
 
 Problem open_head(const ExploredHead& head) {
-  return make_data(Data::gaussian, head.n, head.d, head.dv, false, head.head,
+  return make_data(Data::gaussian, head.lengths.n(), head.d, head.dv, false, head.head,
                    static_cast<std::uint64_t>(10 * head.layer + head.head + 1));
 }
 

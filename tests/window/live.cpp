@@ -75,7 +75,7 @@ TEST_CASE("a stream is offered and what is open stays until a person asks for th
   CHECK(window.study().session().source == small.toStdString());
   part<QPushButton>(window, "live_show").click();
   REQUIRE(shows(window, "train", 3));
-  CHECK(window->live_bar().text() == "live: train step 3 of 3");
+  CHECK(window->live_bar().text() == "live: train step 3");
   CHECK(window.study().problem()->causal);
 
   window.trigger("undo");  // brings back what was open, and the stream is offered again
@@ -130,7 +130,7 @@ TEST_CASE("the slider goes back to earlier steps, and its last place follows aga
   CHECK_FALSE(part<QToolButton>(window, "live_follow").isChecked());
   send(watching.streams, "train", 6);
   wait_until([] { return false; }, 200);
-  CHECK(window->live_bar().text() == "live: train step 0 of 6");
+  CHECK(window->live_bar().text() == "live: train step 0, the last is 6");
   part<QToolButton>(window, "live_follow").click();
   REQUIRE(shows(window, "train", 6));
   slider.setValue(1);
@@ -187,7 +187,7 @@ TEST_CASE("a window with nothing open waits for its stream, and shows it at once
   send(streams, "train", 0);
   REQUIRE(wait_until([&] { return window.study().settled(); }));
   CHECK(window.study().session().source == "live:train");
-  CHECK(window.live_bar().text() == "live: train step 0 of 0");
+  CHECK(window.live_bar().text() == "live: train step 0");
   auto& names = *window.findChild<QComboBox*>("live_names");
   CHECK(names.isVisible());
   names.setCurrentIndex(0);
@@ -212,6 +212,81 @@ TEST_CASE(
   window->open("live:train");
   REQUIRE(shows(window, "train", 1));
   CHECK_FALSE(window->live_bar().text().isEmpty());
+}
+
+TEST_CASE(
+    "another stream is offered after one was dismissed, and a shown one that is hidden stops") {
+  const auto streams = std::make_shared<LiveStreams>();
+  Window window(small);
+  window->live_bar().watch(streams);
+  const auto hide = [&] {
+    for (auto* button : window->live_bar().findChildren<QToolButton*>())
+      if (button->accessibleName() == "Hide the stream") button->click();
+  };
+  send(streams, "first", 0);
+  REQUIRE(wait_until([&] { return !window->live_bar().text().isEmpty(); }));
+  hide();
+  send(streams, "second", 0);
+  REQUIRE(wait_until([&] { return !window->live_bar().text().isEmpty(); }));
+  CHECK(window->live_bar().text() == "A program sends “second”, step 0.");
+  window->live_bar().open_stream("second");
+  REQUIRE(shows(window, "second", 0));
+  hide();
+  send(streams, "second", 1);
+  wait_until([] { return false; }, 200);
+  CHECK(window->live_bar().shown_step() == 0);
+}
+
+TEST_CASE("what was opened while a stream was waited for is not replaced by it") {
+  const auto streams = std::make_shared<LiveStreams>();
+  MainWindow window(make_low_priority_backend());
+  window.live_bar().watch(streams);
+  window.show();
+  window.open("live:train");
+  window.open(small);
+  REQUIRE(wait_until([&] { return window.study().source() && window.study().settled(); }));
+  send(streams, "train", 0);
+  REQUIRE(wait_until([&] { return window.live_bar().text().startsWith("A program sends"); }));
+  CHECK(window.study().session().source == small.toStdString());
+}
+
+TEST_CASE("a window that programs do not reach says so while it waits") {
+  MainWindow window(make_low_priority_backend());
+  window.live_bar().watch(std::make_shared<LiveStreams>());
+  window.live_bar().set_listening([] { return false; });
+  window.show();
+  window.open("live:train");
+  CHECK(window.live_bar().text().startsWith("Another Fovea takes what programs send"));
+}
+
+TEST_CASE("the shown step is saved although it is no longer kept") {
+  const TemporaryDirectory dir;
+  const auto streams = std::make_shared<LiveStreams>(LiveLimits{.most_steps = 3});
+  Window window(small);
+  window->live_bar().watch(streams);
+  send(streams, "train", 0);
+  window->live_bar().open_stream("train");
+  REQUIRE(shows(window, "train", 0));
+  send(streams, "train", 1);
+  REQUIRE(shows(window, "train", 1));
+  window->live_bar().set_following(false);
+  for (const Index number : {2, 3, 4, 5, 6}) send(streams, "train", number);
+  bool then = false;
+  window->live_bar().save_capture_to(QString::fromStdString(dir / "step.safetensors"),
+                                     [&] { then = true; });
+  REQUIRE(wait_until([&] { return then; }));
+  CHECK(read_bytes(dir / "step.safetensors") == heads_blob("train", 1, 2, 64, 16));
+}
+
+TEST_CASE("views that were chosen stay in a stream that grows, whatever its columns are") {
+  Watching watching;
+  Window& window = watching.window;
+  show(window, {View::row, View::output}, {"exact"});
+  REQUIRE(window.settle());
+  send(watching.streams, "train", 1, 65);
+  REQUIRE(shows(window, "train", 1));
+  CHECK(window.study().session().views == std::vector<View>{View::row, View::output});
+  CHECK(window.study().session().columns.size() == 1);
 }
 
 TEST_CASE("a session of a stream is not saved, but the step is, byte by byte, and then opened") {

@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any, Dict, List, Optional, Sequence, Union
 
-from .conditions import Conditions
+from .conditions import Conditions, check_segments
 from .errors import FoveaError, need
 from .writer import TensorBytes, TensorWriter
 
@@ -55,12 +55,10 @@ class Call:
                 raise FoveaError(f"{name} has the shape {list(array.shape)}; expected {pairs[2:]}, {pairs[1:]} or "
                                  f"{pairs}")
         for name, array, count in (("alibi", self.conditions.alibi, self.heads),
-                                   ("sinks", self.conditions.sinks, self.heads),
-                                   ("segments", self.conditions.segments, self.keys)):
+                                   ("sinks", self.conditions.sinks, self.heads)):
             if array is not None and list(array.shape) != [count]:
                 raise FoveaError(f"{name} has the shape {list(array.shape)}; expected [{count}]")
-        if self.conditions.segments is not None and self.queries != self.keys:
-            raise FoveaError(f"segments need as many queries ({self.queries}) as keys ({self.keys})")
+        check_segments(self.conditions.segments, self.queries, self.keys)
         for name, tokens, count in (("tokens", self.tokens, self.queries),
                                     ("key_tokens", self.key_tokens, self.keys)):
             if tokens is not None and len(tokens) != count:

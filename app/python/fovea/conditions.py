@@ -25,7 +25,7 @@ class Conditions:
     bias: Any = None  # float [nk], [nq, nk] or [H, nq, nk], added after the soft cap
     alibi: Any = None  # float32 [H]: adds slope (j - (i + nk - nq))
     sinks: Any = None  # float32 [H]: exp(sink) is added to the sum of a row
-    segments: Any = None  # int32 [n]: tokens of different segments do not meet
+    segments: Any = None  # int32 [nk]: tokens of different segments do not meet; query i is token i + nk - nq
 
     def of_heads(self, heads: List[int]) -> "Conditions":
         """The conditions of some of the heads, in this order."""
@@ -47,6 +47,7 @@ def recognised(conditions: Conditions, nq: int, nk: int, heads: int, mask: Any =
     as ALiBi. `ends_causal` says that a single query which sees all keys belongs to causal attention.
     Raises FoveaError for a shape that does not fit.
     """
+    check_segments(conditions.segments, nq, nk)
     result = replace(conditions)
     allow = None
     added = None
@@ -71,6 +72,17 @@ def recognised(conditions: Conditions, nq: int, nk: int, heads: int, mask: Any =
     return result
 
 
+def check_segments(segments: Any, nq: int, nk: int) -> None:
+    """Raises FoveaError unless each key has a segment, and each query is one of their tokens."""
+    if segments is None:
+        return
+    if list(segments.shape) != [nk]:
+        raise FoveaError(f"segments has the shape {list(segments.shape)}; expected [{nk}], one for each key")
+    if nq > nk:
+        raise FoveaError(f"segments need at least as many keys ({nk}) as queries ({nq}): query i belongs to the "
+                         "segment of key i + nk - nq")
+
+
 def seen_pairs(conditions: Conditions, nq: int, nk: int, rows: Any = None) -> Any:
     """Which queries may attend to which keys: bool [nq, nk] or [H, nq, nk], for all or some rows."""
     numpy = need("numpy", "Checking a mask")
@@ -83,7 +95,7 @@ def seen_pairs(conditions: Conditions, nq: int, nk: int, rows: Any = None) -> An
     if conditions.window is not None:
         seen &= keys > place - conditions.window
     if conditions.segments is not None:
-        seen &= conditions.segments[rows][:, None] == conditions.segments[None, :]
+        seen &= conditions.segments[rows + (nk - nq)][:, None] == conditions.segments[None, :]
     if conditions.mask is not None:
         seen = seen & (conditions.mask if conditions.mask.ndim == 1 else conditions.mask[..., rows, :])
     return seen

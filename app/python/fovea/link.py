@@ -24,6 +24,10 @@ class Refused(FoveaError):
     """The window is there and does not take what was sent."""
 
 
+class TooSlow(OSError):
+    """The window takes what is sent, but not all of it until the deadline."""
+
+
 class Address(NamedTuple):
     """Where a window listens: a path, or a port of a host with a token."""
 
@@ -48,8 +52,8 @@ def address_of(address: Optional[str], token: Optional[str]) -> Address:
         return Address(path=rest)
     if kind == "tcp" and host and port.isdigit() and 0 < int(port) < 65536:
         if not token:
-            raise FoveaError(f"{address} needs a token: pass token=, or set FOVEA_TOKEN to the content of the file that "
-                             "the window named when it was started with --listen")
+            raise FoveaError(f"{address} needs a token: pass token=, or set FOVEA_TOKEN to the content of the file "
+                             "that the window named when it was started with --listen")
         if len(token.encode()) > 256:
             raise FoveaError("the token is too long; expected the content of the file that the window named")
         return Address(host=host.strip("[]"), port=int(port), token=token.strip())
@@ -63,54 +67,60 @@ def runtime_folder() -> str:
 
 
 class Link:
-    """An open connection. Every function ends after `timeout` seconds: OSError."""
+    """An open connection. Every function ends at its deadline, a time of time.monotonic(): OSError."""
 
-    def __init__(self, address: Address, timeout: float) -> None:
+    def __init__(self, address: Address, deadline: float) -> None:
         self.address = address
         self.process = os.getpid()
-        self._deadline = time.monotonic() + timeout
-        self._socket = _connected(address, timeout)
+        self._deadline = deadline
+        self._socket = _connected(address, deadline)
         try:
             greeting = MAGIC + struct.pack("<II", VERSION, len(address.token.encode())) + address.token.encode()
-            self._send([greeting])
-            answer = self._answer()
+            answer = self._answer_to([greeting])
             self._most_bytes = int(answer.get("most_bytes", 1 << 30))
         except BaseException:
             self.close()
             raise
 
-    def send(self, pieces: List[Any], timeout: float) -> int:
+    def send(self, pieces: List[Any], deadline: float) -> int:
         """Sends a step and waits until the window has it. Returns its number. Raises Refused and OSError."""
-        self._deadline = time.monotonic() + timeout
+        self._deadline = deadline
         length = sum(memoryview(piece).nbytes for piece in pieces)
         if length > self._most_bytes:
-            raise Refused(f"a step has {length} bytes, and the window takes at most {self._most_bytes}: send fewer heads "
-                          "or tokens")
-        try:
-            self._send([struct.pack("<Q", length), *pieces])
-        except (BrokenPipeError, ConnectionResetError):
-            self._answer()  # which says why, if the window had anything to say
-            raise
-        return int(self._answer().get("step", 0))
+            raise Refused(f"a step has {length} bytes, and the window takes at most {self._most_bytes}: send fewer "
+                          "heads or tokens")
+        return int(self._answer_to([struct.pack("<Q", length), *pieces]).get("step", 0))
 
     def close(self) -> None:
         self._socket.close()
 
-    def _send(self, pieces: List[Any]) -> None:
-        for piece in pieces:
-            self._socket.settimeout(self._left())
-            self._socket.sendall(piece)
+    def _answer_to(self, pieces: List[Any]) -> Dict[str, Any]:
+        try:
+            self._send(pieces)
+        except (BrokenPipeError, ConnectionResetError):
+            self._answer()  # which says why, if the window had anything to say
+            raise
+        return self._answer()
 
-    def _left(self) -> float:
-        left = self._deadline - time.monotonic()
-        if left <= 0:
-            raise socket.timeout("timed out")
-        return left
+    def _send(self, pieces: List[Any]) -> None:
+        begin = moved = time.monotonic()  # when the window last took something
+        try:
+            for piece in pieces:
+                rest = memoryview(piece)
+                while rest.nbytes:
+                    self._socket.settimeout(left_until(self._deadline))
+                    rest = rest[self._socket.send(rest):]
+                    moved = time.monotonic()
+        except socket.timeout:
+            now = time.monotonic()
+            if 2 * (now - moved) > now - begin:
+                raise  # it does not take anything any more
+            raise TooSlow("timed out") from None
 
     def _receive(self, count: int) -> bytes:
         content = b""
         while len(content) < count:
-            self._socket.settimeout(self._left())
+            self._socket.settimeout(left_until(self._deadline))
             piece = self._socket.recv(count - len(content))
             if not piece:
                 raise ConnectionResetError("the window has closed the connection")
@@ -130,18 +140,60 @@ class Link:
         return answer
 
 
-def _connected(address: Address, timeout: float) -> socket.socket:
-    if not address.path:
-        connection = socket.create_connection((address.host, address.port), timeout)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return connection
-    status = os.lstat(address.path)  # in a folder that others can write to, it could be anybody's
+def left_until(deadline: float) -> float:
+    """Seconds. Raises OSError if there are none."""
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise socket.timeout("timed out")
+    return left
+
+
+def user_of(connection: socket.socket) -> int:
+    """The user at the other end of a socket of this machine, where the system says so (Linux)."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return os.getuid()
+    _, user, _ = struct.unpack("iII", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    return int(user)
+
+
+def _connected(address: Address, deadline: float) -> socket.socket:
+    return _to_path(address.path, deadline) if address.path else _to_port(address, deadline)
+
+
+def _to_port(address: Address, deadline: float) -> socket.socket:
+    error: OSError = ConnectionRefusedError(f"{address.host} has no address")
+    for family, kind, protocol, _, place in socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM):
+        try:
+            connection = socket.socket(family, kind, protocol)
+        except OSError as refused:
+            error = refused
+            continue
+        try:
+            connection.settimeout(left_until(deadline))
+            connection.connect(place)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return connection
+        except OSError as refused:
+            connection.close()
+            error = refused
+    raise error
+
+
+def _to_path(path: str, deadline: float) -> socket.socket:
+    status = os.lstat(path)  # in a folder that others can write to, it could be anybody's
     if not stat.S_ISSOCK(status.st_mode) or status.st_uid != os.getuid():
-        raise ConnectionRefusedError(f"{address.path} is not a socket of this user")
+        raise ConnectionRefusedError(f"{path} is not a socket of this user")
     connection = socket.socket(socket.AF_UNIX)
     try:
-        connection.settimeout(timeout)
-        connection.connect(address.path)
+        while True:
+            try:
+                connection.settimeout(left_until(deadline))
+                connection.connect(path)
+                break
+            except BlockingIOError:  # many programs connect at once
+                time.sleep(0.01)
+        if user_of(connection) != os.getuid():  # the path may lead elsewhere by now
+            raise PermissionError(f"{path} is listened on by another user")
     except BaseException:
         connection.close()
         raise

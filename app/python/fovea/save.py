@@ -20,7 +20,8 @@ def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Opti
 
     q is [H, nq, d], k [Hkv, nk, d] and v [Hkv, nk, dv]; [n, d] is one head, [1, H, n, d] a batch of one. z, the
     output of a model, is [H, nq, dv]. `mask` is Boolean (True: may attend) or float (added to the logits), [nk],
-    [nq, nk] or [H, nq, nk]; `bias` likewise, float; `alibi` and `sinks` are [H], `segments` [n]. `name` is that of
+    [nq, nk] or [H, nq, nk]; `bias` likewise, float; `alibi` and `sinks` are [H]. `segments` is [nk]:
+    tokens of different segments do not meet; query i belongs to the segment of key i + nk - nq. `name` is that of
     the call in the file, "layer0" by default. What is not given is left to Fovea: the scale 1 / sqrt(d), no mask.
     `stream` and `step` are what `fovea.show` writes of its name and step; then both make the same bytes.
     An existing file is replaced when the new one is complete. Raises FoveaError for shapes that do not fit.

@@ -2,44 +2,46 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import tempfile
+import socket
 import threading
 import time
 import warnings
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from .errors import FoveaError, FoveaWarning
-from .figure import program
-from .link import Address, Link, Refused, address_of
+from .link import Address, Link, TooSlow, address_of
 from .save import call_of, write_call
+from .starting import started_link
 from .writer import TensorBytes
 
-START_SECONDS = 30.0  # that a window may take to start
 PAUSE_SECONDS = 10.0  # after a window that did not answer in time, before it is tried again
 
 _lock = threading.Lock()
 _links: Dict[Address, Link] = {}
 _steps: Dict[str, int] = {}  # of streams whose steps are counted here
+_missed: Dict[str, int] = {}  # calls since then that did not get the lock in time
 _known: set = set()  # addresses where a window was
 _warned: set = set()
 _paused: Dict[Address, float] = {}  # until when an address is left alone
-_started: List[subprocess.Popen] = []  # windows, which outlive this program
 
 
 def show(q: Any, k: Any, v: Any, *, name: str = "live", step: Optional[int] = None,
-         tokens: Optional[Sequence[str]] = None, address: Optional[str] = None, token: Optional[str] = None,
-         start: bool = True, strict: bool = False, timeout: float = 2.0, **conditions: Any) -> bool:
+         tokens: Optional[Sequence[str]] = None, key_tokens: Optional[Sequence[str]] = None,
+         scale: Optional[float] = None, causal: Optional[bool] = None, window: Optional[int] = None,
+         softcap: Optional[float] = None, z: Any = None, mask: Any = None, bias: Any = None, alibi: Any = None,
+         sinks: Any = None, segments: Any = None, model: Optional[str] = None, address: Optional[str] = None,
+         token: Optional[str] = None, start: bool = True, strict: bool = False, timeout: float = 2.0) -> bool:
     """Shows q, k and v in the window of Fovea. Returns whether the window has them.
 
     A training loop may call it at every step: the window follows the stream called `name`, and earlier steps can be
     looked at again. `step` is a whole number; without it calls are counted from 0. A step that does not come after
-    the last one begins the stream anew from there. q, k, v, `tokens` and the other arguments are as in `fovea.save`.
+    the last one drops the kept steps from that number on: give each program a `name` of its own. q, k, v, `tokens`
+    to `model` are as in `fovea.save`.
 
     The first call connects to the window that runs, or starts one (`start`): $FOVEA, or `fovea` on the PATH. Later
-    calls use the same connection. `address` is "unix:PATH", or "tcp:127.0.0.1:PORT" with the `token` of a window that
-    was started with --listen; else $FOVEA_ADDRESS and $FOVEA_TOKEN. No call takes longer than `timeout` seconds, but
-    for the start of a window.
+    calls use the same connection. `address` is "unix:PATH", or "tcp:HOST:PORT" with the `token` of a window that was
+    started with --listen; else $FOVEA_ADDRESS and $FOVEA_TOKEN. No call waits longer than `timeout` seconds, but the
+    first ones for a window that starts, 30 s together.
 
     Raises FoveaError for arrays that do not fit or that the window refuses, and where no window was found at first.
     A window that is closed later, or does not answer, is no error: a FoveaWarning says so once, the call returns
@@ -50,19 +52,34 @@ def show(q: Any, k: Any, v: Any, *, name: str = "live", step: Optional[int] = No
         raise FoveaError("name is empty or too long; expected the name of a stream, of at most 200 bytes")
     if step is not None and int(step) < 0:
         raise FoveaError(f"step is {step}; expected a whole number from 0")
-    call = call_of(q, k, v, tokens=tokens, **conditions)
+    call = call_of(q, k, v, tokens=tokens, key_tokens=key_tokens, scale=scale, causal=causal, window=window,
+                   softcap=softcap, z=z, mask=mask, bias=bias, alibi=alibi, sinks=sinks, segments=segments,
+                   model=model)
     call.check()
-    with _lock:
-        number = _steps.get(name, -1) + 1 if step is None else int(step)
+    deadline = time.monotonic() + timeout
+    lock = _lock
+    if not lock.acquire(timeout=max(0.0, timeout)):
+        _missed[name] = _missed.get(name, 0) + 1
+        return _not_shown(where, f"another thread did not finish sending to the window at {where} within {timeout:g} s",
+                          "this step is not shown", strict)
+    try:
+        missed = _missed.pop(name, 0)
+        number = _steps.get(name, -1) + missed + 1 if step is None else int(step)
         _steps[name] = number
         if _paused.get(where, 0) > time.monotonic() and not strict:
             return False
+        begin = time.monotonic()
         content = TensorBytes()
         pieces = content.pieces(write_call(content, call, None, name, number))
-        return _send(where, pieces, name, start and not (address or os.environ.get("FOVEA_ADDRESS")), strict, timeout)
+        deadline += time.monotonic() - begin  # `timeout` is for the window, and not for the arrays
+        may_start = start and not (address or os.environ.get("FOVEA_ADDRESS")) and where not in _known
+        return _send(where, pieces, name, may_start, strict, deadline, timeout)
+    finally:
+        lock.release()
 
 
-def _send(where: Address, pieces: List[Any], name: str, start: bool, strict: bool, timeout: float) -> bool:
+def _send(where: Address, pieces: List[Any], name: str, start: bool, strict: bool, deadline: float,
+          timeout: float) -> bool:
     link = _links.get(where)
     if link is not None and link.process != os.getpid():  # of the process before a fork
         _drop(where)
@@ -70,31 +87,45 @@ def _send(where: Address, pieces: List[Any], name: str, start: bool, strict: boo
     try:
         if link is not None:
             try:
-                link.send(pieces, timeout)
+                link.send(pieces, deadline)
+                _warned.discard(where)
                 return True
             except (BrokenPipeError, ConnectionResetError):
                 _drop(where)  # the window was closed; another one may run
-        _links[where] = _connect(where, name, start and where not in _known, timeout)
+        _links[where], deadline = _connect(where, name, start, deadline, timeout)
         _known.add(where)
-        _links[where].send(pieces, timeout)
+        _links[where].send(pieces, deadline)
         _warned.discard(where)
         return True
-    except Refused:
-        _drop(where)
-        raise
     except OSError as error:
         _drop(where)
-        timed_out = isinstance(error, TimeoutError) or "timed out" in str(error)
-        if timed_out:
+        if isinstance(error, (TooSlow, socket.timeout, TimeoutError)):
             _paused[where] = time.monotonic() + PAUSE_SECONDS
-        message = (f"the window at {where} did not answer within {timeout:g} s" if timed_out
-                   else f"no window is at {where} ({error.strerror or error})")
+        if isinstance(error, TooSlow):
+            size = sum(memoryview(piece).nbytes for piece in pieces)
+            message = (f"sending {max(1, round(size / 1e6))} MB to {where} took longer than {timeout:g} s: pass a "
+                       "larger timeout=, or send fewer heads or tokens")
+            return _not_shown(where, message, "this step is not shown", strict, error)
+        if isinstance(error, (socket.timeout, TimeoutError)):
+            message = f"the window at {where} did not answer within {timeout:g} s"
+        else:
+            message = f"no window is at {where} ({error.strerror or error})"
         if strict or where not in _known:
             raise FoveaError(f"{message}: start fovea, or call with another address") from error
-        if where not in _warned:
-            _warned.add(where)
-            warnings.warn(f"{message}; nothing is shown until there is one again", FoveaWarning, stacklevel=3)
-        return False
+        return _not_shown(where, message, "nothing is shown until there is one again", strict, error)
+    except BaseException:  # refused, or interrupted in the middle of a step
+        _drop(where)
+        raise
+
+
+def _not_shown(where: Address, message: str, then: str, strict: bool, error: Optional[OSError] = None) -> bool:
+    """Says so once, or raises FoveaError."""
+    if strict:
+        raise FoveaError(message) from error
+    if where not in _warned:
+        _warned.add(where)
+        warnings.warn(f"{message}; {then}", FoveaWarning, stacklevel=4 if error else 3)
+    return False
 
 
 def _drop(where: Address) -> None:
@@ -103,35 +134,21 @@ def _drop(where: Address) -> None:
         link.close()
 
 
-def _connect(where: Address, name: str, start: bool, timeout: float) -> Link:
+def _connect(where: Address, name: str, start: bool, deadline: float, timeout: float) -> Tuple[Link, float]:
+    """The connection, and the deadline of what is sent: a window that was started has its own time to answer."""
     try:
-        return Link(where, timeout)
+        return Link(where, deadline), deadline
     except (FileNotFoundError, ConnectionRefusedError):
         if not start:
             raise
-    return _start(where, name, timeout)
+    return started_link(where, name, timeout, deadline), time.monotonic() + timeout
 
 
-def _start(where: Address, name: str, timeout: float) -> Link:
-    """Starts the program, which outlives this one, and waits until it listens."""
-    words = [*program(), f"live:{name}"]
-    with tempfile.TemporaryFile() as said:
-        try:
-            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
-                                       start_new_session=True)
-        except OSError as error:
-            raise FoveaError(f"{words[0]} cannot be started: {error.strerror}") from error
-        _started.append(process)
-        end = time.monotonic() + START_SECONDS
-        while time.monotonic() < end:
-            try:
-                return Link(where, timeout)
-            except (FileNotFoundError, ConnectionRefusedError):
-                pass
-            if process.poll() is not None:
-                said.seek(0)
-                message = said.read().decode("utf-8", "replace").strip()
-                raise FoveaError(f"no window can be started: {message or f'{words[0]} ended with {process.returncode}'}. "
-                                 "On a machine without a screen, send to a window elsewhere: see address=")
-            time.sleep(0.02)
-    raise FoveaError(f"{' '.join(words)} was started and does not listen at {where}")
+def _after_fork() -> None:
+    """In the child another thread may have held the lock, and does not run."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

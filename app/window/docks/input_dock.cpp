@@ -173,7 +173,7 @@ class InputDock : public QWidget {
     connect(&study, &Study::opened, this, &InputDock::source_opened);
     connect(&study, &Study::session_changed, this, &InputDock::refresh);
     connect(&study, &Study::source_continued, this, [this] {
-      sequence_->continue_source(study_.source());
+      for (SequenceView* view : {sequence_, keys_}) view->continue_source(study_.source());
       set_text_or_hide(*warning_, warnings_of(*study_.source()));
     });
     connect(&study, &Study::cards_changed, this, &InputDock::show_conditions);
@@ -259,7 +259,7 @@ class InputDock : public QWidget {
     facts_->setText(facts_of(*source, session.layer));
     sequence_->set_layer(session.layer);
     keys_->set_layer(session.layer);
-    const bool others = !study_.lengths().equal();
+    const bool others = study_.has_own_keys();
     sequence_heading_->setText(sequence_->shows_image() ? "Image" : others ? "Queries" : "Tokens");
     for (QWidget* part : std::initializer_list<QWidget*>{keys_heading_, keys_})
       part->setVisible(others);
@@ -284,18 +284,22 @@ class InputDock : public QWidget {
     const ColumnState* column = c < study_.columns().size() ? &study_.columns()[c] : nullptr;
     const bool reference = column && is_reference(column->column.variant);
     const bool known = errors && column && !reference && column->metrics && !column->stale;
-    sequence_->set_row(errors && !known ? nullptr : row_);
+    const bool own_keys = study_.has_own_keys();
+    sequence_->set_row(own_keys || (errors && !known) ? nullptr : row_);
     keys_->set_row(row_);
     sequence_->set_numbers(known ? column->metrics->token_error : std::vector<float>());
     const QString title = to_qt(study_.title_of(int(c)));
     if (known)
-      query_note_->setText("shaded by the output error |z̃ − z| of " + title);
+      query_note_->setText((own_keys ? "Queries are shaded by the output error |z̃ − z| of "
+                                     : "shaded by the output error |z̃ − z| of ") +
+                           title);
     else if (errors && column)
       query_note_->setText(reference ? "Exact attention makes no error: select another column"
                                      : "The output errors of " + title + " are not known yet");
     else if (row_ && study_.source())
-      query_note_->setText(QString("shaded by the attention of query %1, %2")
-                               .arg(to_qt(study_.sequence().numbered(row_->query)), title));
+      query_note_->setText(QString("%1haded by the attention of query %2, %3")
+                               .arg(own_keys ? "Keys are s" : "s",
+                                    to_qt(study_.sequence().numbered(row_->query)), title));
     else
       query_note_->clear();
   }

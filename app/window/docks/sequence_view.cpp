@@ -61,9 +61,10 @@ const Sequence& SequenceView::sequence_in(Index layer) const {
 }
 
 void SequenceView::continue_source(std::shared_ptr<const Source> source) {
-  const auto before = std::exchange(source_, std::move(source));
-  if (sequence_of(*source_, layer_).tokens != sequence_of(*before, layer_).tokens)
-    forget_tokens(n_);
+  const auto before = source_;
+  const Sequence& tokens_before = sequence_in(layer_);
+  source_ = std::move(source);
+  if (sequence_in(layer_).tokens != tokens_before.tokens) forget_tokens(n_);
 }
 
 void SequenceView::set_layer(Index layer) {

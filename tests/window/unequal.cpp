@@ -1,0 +1,76 @@
+// Heads with other numbers of keys than of queries, as in cross attention.
+#include <doctest/doctest.h>
+
+#include <QLineEdit>
+#include <algorithm>
+
+#include "data/source.h"
+#include "window/harness.h"
+
+namespace fovea::test {
+namespace {
+
+const QString cross = QString(FOVEA_TESTS) + "/captures/t5.safetensors";
+
+/// The first layer of cross attention: 7 queries, 13 keys.
+struct Opened {
+  Window window{cross};
+
+  Opened() {
+    const auto& layers = window.study().source()->layers;
+    for (Index l = 0; l < std::ssize(layers); ++l)
+      if (layers[static_cast<std::size_t>(l)].name == "cross.layer0")
+        window->change({}, [l](Session& s) { s.layer = l; });
+    REQUIRE(window.settle());
+    REQUIRE(window.study().lengths() == Lengths{7, 13});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a head of cross attention is shown whole, with its queries and its keys") {
+  Opened opened;
+  Window& window = opened.window;
+  CHECK(window.study().session().viewport == Viewport{0, 7, 0, 13});
+  const Raster& raster = std::get<Raster>(panel(window, View::heatmap, 0).body);
+  CHECK(raster.values.rows() == 7);
+  CHECK(raster.values.cols() == 13);
+  CHECK(window->findChild<QWidget*>("key_tokens")->isVisible());
+  const auto& model = *window.study().model();
+  CHECK(std::ssize(model.sequence->tokens) == 7);
+  CHECK(std::ssize(model.key_sequence->tokens) == 13);
+  window.shoot("unequal");
+}
+
+TEST_CASE("each variant that has no form for cross attention says so, and the others go on") {
+  Opened opened;
+  Window& window = opened.window;
+  show(window, {View::heatmap, View::error, View::mask, View::rank, View::row, View::output},
+       {"exact", "tf", "tc", "h1d", "window"});
+  window->change({}, [](Session& s) { s.pinned_query = 6; });
+  REQUIRE(window.settle());
+  for (const auto& row : window.study().model()->cells) {
+    for (const std::size_t c : {0, 1, 2}) CHECK_FALSE(row[c].failed);
+    CHECK(row[3].status.find("has no form for 7 queries, 13 keys") != std::string::npos);
+    CHECK(row[4].status.find("expected fewer queries than keys under a causal mask") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("a search finds queries and keys by their own tokens") {
+  Opened opened;
+  Window& window = opened.window;
+  window.trigger("find");
+  auto* line = window->findChild<QLineEdit*>("find_text");
+  line->setText(QString::fromStdString(window.study().key_sequence().label(12)));
+  QStringList seen;
+  for (int step = 0; step < 20; ++step, window->find_bar().step(1))
+    seen << line->accessibleDescription().section(": ", 1);
+  CHECK(seen.contains("key 12"));
+  for (const QString& match : seen)
+    if (match.startsWith("query"))
+      CHECK(window.study().sequence().label(match.section(' ', 1).toLongLong()) ==
+            window.study().key_sequence().label(12));
+}
+
+}  // namespace fovea::test
