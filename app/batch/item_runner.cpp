@@ -48,7 +48,8 @@ void put_measures(const Evaluation& evaluation, Document& row) {
 void put_metrics(const Metrics& metrics, const std::vector<Diagnostic>& diagnostics,
                  Document& row) {
   put_measures({.metrics = &metrics}, row);
-  if (metrics.of_attention()) row["attention_kl_infinite_rows"] = metrics.attention_kl.infinite_rows;
+  if (metrics.of_attention())
+    row["attention_kl_infinite_rows"] = metrics.attention_kl.infinite_rows;
   if (metrics.attention_reverse_kl)
     row["attention_reverse_kl_infinite_rows"] = metrics.attention_reverse_kl->infinite_rows;
   if (metrics.sampled()) row["sampled_rows"] = metrics.rows;

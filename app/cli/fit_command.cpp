@@ -92,7 +92,12 @@ class Fitting {
       console_.err << "learning from and measuring on " << sample << '\n';
     set_about(hash);
     if (!options_.resume.empty()) resume(run);
-    first_ = trainers_.front().steps();
+    first_ = 0;
+    for (const Trainer& trainer : trainers_)
+      if (!trainer.diverged()) first_ = std::max(first_, trainer.steps());
+    if (std::ranges::all_of(trainers_, &Trainer::diverged))
+      console_.err << "learning has diverged in every head: the file keeps the best trees before "
+                      "that; try a smaller rate\n";
     target_ = first_ + steps_;
   }
 

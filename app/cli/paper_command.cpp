@@ -1,7 +1,9 @@
 // fovea paper: figures and numbers of the papers, computed again beside what the papers state.
 #include <algorithm>
+#include <cmath>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "cli/command_line.h"
@@ -21,11 +23,12 @@ namespace {
 
 constexpr double paper_width = 6.75;  // inches
 constexpr const char* list_name = "list";
+constexpr Index standard_longest = 16384;  // tokens
 constexpr std::chrono::seconds shown_every{3};
 
 struct PaperOptions {
   std::string name = list_name, output;
-  Index longest = 16384;
+  std::optional<Index> longest;
   BackendOptions backend;
   bool json = false;
 };
@@ -71,7 +74,10 @@ Document result_json(const PaperFigure& figure, const PaperResult& result, const
          {"what", number.what},
          {"published", number.published ? number_json(*number.published) : Document(nullptr)},
          {"found", number_json(number.found)},
-         {"apart", number.apart}});
+         {"apart", number.apart},
+         {"expected", number.expected ? number_json(*number.expected) : Document(nullptr)},
+         {"standard_error",
+          number.standard_error ? number_json(*number.standard_error) : Document(nullptr)}});
   return {{"id", figure.id},
           {"paper", figure.paper},
           {"title", figure.title},
@@ -82,12 +88,28 @@ Document result_json(const PaperFigure& figure, const PaperResult& result, const
           {"notes", result.notes}};
 }
 
+/// A count in full.
+std::string text_of(std::optional<double> number) {
+  if (!number) return "-";
+  const bool count = *number == std::floor(*number) && std::abs(*number) < 1e9;
+  return count ? std::to_string(static_cast<std::int64_t>(*number)) : format_number(*number);
+}
+
 void print_result(std::ostream& out, const PaperFigure& figure, const PaperResult& result) {
   out << figure.title << "\n" << figure.paper << "\n\n";
-  TextTable table{{"<", "paper", "here", "<"}, {}};
-  for (const PaperNumber& number : result.numbers)
-    table.rows.push_back({number.what, number.published ? format_number(*number.published) : "-",
-                          format_number(number.found), number.apart});
+  const bool expects = std::ranges::any_of(
+      result.numbers, [](const PaperNumber& number) { return number.expected.has_value(); });
+  TextTable table{{"<", "paper"}, {}};
+  if (expects) table.header.push_back("theory");
+  table.header.insert(table.header.end(), {"here", "<"});
+  for (const PaperNumber& number : result.numbers) {
+    std::vector<std::string> row{number.what, text_of(number.published)};
+    if (expects) row.push_back(text_of(number.expected));
+    row.push_back(text_of(number.found) +
+                  (number.standard_error ? " ± " + format_number(*number.standard_error, 2) : ""));
+    row.push_back(number.apart);
+    table.rows.push_back(std::move(row));
+  }
   print(out, table);
   out << '\n';
   for (const std::string& note : result.notes) out << "  note: " << note << '\n';
@@ -100,6 +122,8 @@ void run_paper(const PaperOptions& options, const Console& console) {
     return print_list(console.out);
   }
   const PaperFigure& figure = find_paper_figure(options.name);
+  if (options.longest && !figure.timed)
+    throw UsageError("--longest is of running-time; " + figure.id + " has no such length");
   if (!options.output.empty()) {
     check_figure_name(options.output);
     require_writable(options.output);
@@ -113,7 +137,7 @@ void run_paper(const PaperOptions& options, const Console& console) {
   PaperResult result;
   {
     const ProgressLine told(progress, console.err);
-    result = figure.make({*backend, example, options.longest}, run);
+    result = figure.make({*backend, example, options.longest.value_or(standard_longest)}, run);
   }
   if (!options.output.empty()) {
     Figure drawn{.title = figure.title,
@@ -139,9 +163,9 @@ void add_paper_command(CLI::App& program, Work& chosen) {
   command->add_option("NAME", options->name, "A figure, or list")->capture_default_str();
   command
       ->add_option("--longest", options->longest,
-                   "Of running-time: the longest head, in tokens; 131072 takes minutes")
-      ->check(CLI::Range(Index{256}, Index{1} << 20))
-      ->capture_default_str();
+                   "Of running-time: the longest head, in tokens (default 16384); 131072 takes "
+                   "minutes")
+      ->check(CLI::Range(Index{256}, Index{1} << 20));
   options->backend.add_to(*command);
   command->add_option("-o,--output", options->output, "Write the figure: .png, .svg or .pdf")
       ->check(refuse_empty);

@@ -19,6 +19,8 @@ struct PaperNumber {
   std::optional<double> published;  // nothing: the paper states no number
   double found = 0;
   std::string apart = {};  // why the two cannot be equal; empty: they are of the same thing
+  std::optional<double> expected = {};        // what theory demands, which no paper states
+  std::optional<double> standard_error = {};  // of what was found
 };
 
 struct PaperResult {
@@ -38,6 +40,7 @@ struct PaperFigure {
   std::string paper;  // "H-Transformer-1D (Zhu & Soricut 2021), Eq. 11-13"
   std::string title;
   std::string sentence;  // what it shows
+  bool timed = false;    // takes PaperTask::longest
   /// Throws Cancelled.
   std::function<PaperResult(const PaperTask& task, Run& run)> make;
 };

@@ -18,8 +18,9 @@ const PaperFigure& find_paper_figure(const std::string& id) {
   const auto found = std::ranges::find(figures, id, &PaperFigure::id);
   if (found != figures.end()) return *found;
   std::string known;
-  for (const PaperFigure& figure : figures) known += ", " + figure.id;
-  throw UsageError("there is no figure '" + id + "'; expected list" + known);
+  for (const PaperFigure& figure : figures) known += (known.empty() ? "" : ", ") + figure.id;
+  throw UsageError("there is no figure '" + id + "'; expected one of " + known +
+                   "; `fovea paper list` describes them");
 }
 
 }  // namespace fovea

@@ -72,9 +72,10 @@ PaperResult times_against_length(const PaperTask& task, Run& run) {
 PaperFigure running_time_figure() {
   return {.id = "running-time",
           .paper = "HyperAttention (Han et al. 2023), Figure 4",
-          .title = "Time against n, and from where on HyperAttention is faster",
+          .title = "Time against n, and the length from which HyperAttention is faster",
           .sentence =
               "How long exact attention and HyperAttention take, with and without a causal mask.",
+          .timed = true,
           .make = times_against_length};
 }
 

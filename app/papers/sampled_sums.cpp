@@ -104,8 +104,12 @@ PaperResult estimates_of_row_sums(const PaperTask& task, Run& run) {
     const Estimates found = estimates_of(ratio);
     const std::string m = "m = " + std::to_string(samples);
     result.numbers.push_back({"mean_" + std::to_string(samples),
-                              m + ": mean of D̃ / D over rows and seeds", 1, found.mean,
-                              "± " + format_number(found.mean_error) + ", standard error"});
+                              m + ": mean of D̃ / D over rows and seeds",
+                              {},
+                              found.mean,
+                              {},
+                              1,
+                              found.mean_error});
     result.numbers.push_back(
         {"covered_" + std::to_string(samples),
          m + ": share of rows whose mean over seeds is within 1.96 standard errors of D",
@@ -126,7 +130,7 @@ PaperResult estimates_of_row_sums(const PaperTask& task, Run& run) {
         {.n = m, .value = expected, .low = expected, .high = expected, .weak = true});
   }
   result.numbers.push_back(
-      {"slope", "Slope of log deviation against log m", -0.5, slope_of(points)});
+      {"slope", "Slope of log deviation against log m", {}, slope_of(points), {}, -0.5});
   result.notes = {
       task.example.name + ", " + layer_label(task.example, session.layer) + ", head " +
           std::to_string(session.head) + ", n = " + std::to_string(problem.n()) + ", " +

@@ -36,8 +36,9 @@ Diagnostic largest_lse_difference(const std::vector<float>& theirs,
   return {.id = "lse_max_abs",
           .label = "Largest difference of a log-sum-exp",
           .value = largest,
-          .meaning = "max over rows of |lse of the file − that of exact attention|: what a kernel "
-                     "divides its rows by."};
+          .meaning =
+              "max over rows of |lse of the file − that of exact attention|: what a kernel "
+              "divides its rows by."};
 }
 
 }  // namespace
@@ -67,15 +68,15 @@ std::vector<float> rounding_budget(const Operator& exact, const Output& exact_ou
   }
   const Matrix spread = exact.apply(norms, run).z;
   const double smallest = type == ElementType::f16 ? 0x1p-25 : 0;
-  const double of_smallest =
-      smallest * (all_norms + std::sqrt(static_cast<double>(problem.dv())));
+  const double of_smallest = smallest * (all_norms + std::sqrt(static_cast<double>(problem.dv())));
   const double u = unit_roundoff(type), sums = 2 * static_cast<double>(problem.keys()) * fp32;
   std::vector<float> budget;
   for (Index i = 0; i < problem.queries(); ++i) {
-    const double logit = static_cast<double>(problem.d()) * fp32 * problem.scale *
-                         norm_of(problem.q, i) * longest;
-    budget.push_back(static_cast<float>((2 * u + 4 * logit + sums) * static_cast<double>(spread(i, 0)) +
-                                        u * norm_of(exact_output.z, i) + of_smallest));
+    const double logit =
+        static_cast<double>(problem.d()) * fp32 * problem.scale * norm_of(problem.q, i) * longest;
+    budget.push_back(
+        static_cast<float>((2 * u + 4 * logit + sums) * static_cast<double>(spread(i, 0)) +
+                           u * norm_of(exact_output.z, i) + of_smallest));
   }
   return budget;
 }
@@ -86,27 +87,30 @@ std::vector<Diagnostic> imported_figures(const Diagnosis& of, Run& run) {
   const ImportedResult& result = *plan->result;
   std::vector<Diagnostic> figures;
   if (!result.z.empty()) {
-    const std::vector<float> budget =
-        rounding_budget(of.exact, of.exact_output, result.type, run);
+    const std::vector<float> budget = rounding_budget(of.exact, of.exact_output, result.type, run);
     const std::string type = to_text(result.type);
     Index beyond = 0;
     double largest = 0;
     for (Index i = 0; i < of.exact_output.z.rows(); ++i) {
       const double error = distance(of.approximate_output.z, of.exact_output.z, i);
-      const double share = error == 0 ? 0 : error / static_cast<double>(budget[static_cast<std::size_t>(i)]);
+      const double share =
+          error == 0 ? 0 : error / static_cast<double>(budget[static_cast<std::size_t>(i)]);
       beyond += !(share <= 1);
       largest = share <= largest ? largest : share;
     }
-    figures.push_back({.id = "rows_beyond_rounding",
-                       .label = "Rows that rounding does not explain",
-                       .value = static_cast<double>(beyond),
-                       .meaning = "Queries whose |z̃ − z| is larger than rounding weights and output "
-                                  "to " + type + ", and logits and sums to fp32, can make it."});
-    figures.push_back({.id = "largest_share_of_rounding",
-                       .label = "Largest error over what rounding explains",
-                       .value = std::isnan(largest) ? std::numeric_limits<double>::infinity() : largest,
-                       .meaning = "max over rows of |z̃ − z| over the bound of rounding to " + type +
-                                  ". Above 1 there is a mistake, or arithmetic of fewer bits."});
+    figures.push_back(
+        {.id = "rows_beyond_rounding",
+         .label = "Rows that rounding does not explain",
+         .value = static_cast<double>(beyond),
+         .meaning = "Queries whose |z̃ − z| is larger than rounding weights and output "
+                    "to " +
+                    type + ", and logits and sums to fp32, can make it."});
+    figures.push_back(
+        {.id = "largest_share_of_rounding",
+         .label = "Largest error over what rounding explains",
+         .value = std::isnan(largest) ? std::numeric_limits<double>::infinity() : largest,
+         .meaning = "max over rows of |z̃ − z| over the bound of rounding to " + type +
+                    ". Above 1 there is a mistake, or arithmetic of fewer bits."});
   }
   if (!result.lse.empty() && !of.exact_output.lse.empty())
     figures.push_back(largest_lse_difference(result.lse, of.exact_output.lse));

@@ -18,12 +18,27 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // What one look at the rows of exact P gives.
 struct RowLook {
   std::vector<double> column_squares;
-  double block_mass = 0;    // summed over rows
-  double least = infinity;  // of log <1 - M_i, A_i>
-  double most = -std::numeric_limits<double>::infinity();
+  double block_mass = 0;                      // summed over rows
+  Index rows = 0;                             // that attend any key
+  double least = infinity, most = -infinity;  // of log <1 - M_i, A_i>
 };
 
-void look_at(const float* p, Index i, double lse, const Support& support, RowLook& look) {
+// The log of the sum of A over the keys outside the blocks, whose weights are all too small for a
+// float.
+double log_sum_outside(const Problem& problem, Index i, const std::vector<char>& blocked) {
+  double most = -infinity, sum = 0;
+  const auto for_outside = [&](const auto& take) {
+    for (Index j = 0; j < problem.keys(); ++j)
+      if (!blocked[static_cast<std::size_t>(j)] && problem.admits(i, j)) take(problem.logit(i, j));
+  };
+  for_outside([&](double logit) { most = std::max(most, logit); });
+  if (most == -infinity) return most;  // wholly covered
+  for_outside([&](double logit) { sum += std::exp(logit - most); });
+  return most + std::log(sum);
+}
+
+void look_at(const float* p, Index i, double lse, const Problem& problem, const Support& support,
+             RowLook& look) {
   const Index n = support.plan().lengths.n();
   double all = 0, outside = 0, inside = 0;
   std::vector<char> blocked(static_cast<std::size_t>(n));
@@ -36,18 +51,24 @@ void look_at(const float* p, Index i, double lse, const Support& support, RowLoo
     all += x;
     (blocked[static_cast<std::size_t>(j)] ? inside : outside) += x;
   }
+  if (!(all > 0)) return;  // the query attends no key
+  ++look.rows;
   look.block_mass += inside / all;
-  const double log_outside = std::log(outside) + lse;  // -inf: wholly covered
+  const double log_outside =
+      outside > 0 ? std::log(outside) + lse : log_sum_outside(problem, i, blocked);
   look.least = std::min(look.least, log_outside);
   look.most = std::max(look.most, log_outside);
 }
 
 double row_sum_error(const Output& approximate, const Output& exact) {
-  double sum = 0;
-  for (std::size_t i = 0; i < exact.lse.size(); ++i)
+  double sum = 0, rows = 0;
+  for (std::size_t i = 0; i < exact.lse.size(); ++i) {
+    if (std::isinf(exact.lse[i])) continue;  // the query attends no key
+    ++rows;
     sum += std::abs(
         std::expm1(static_cast<double>(approximate.lse[i]) - static_cast<double>(exact.lse[i])));
-  return sum / static_cast<double>(exact.lse.size());
+  }
+  return sum / rows;
 }
 
 Matrix difference(MatrixView a, MatrixView b) {
@@ -131,11 +152,11 @@ std::vector<Diagnostic> sampling_figures(const Diagnosis& of, Run& run, double m
   for (const IndexRange& band : rows.bands) {
     const Matrix p = exact.tile(band, {0, n}, quiet);
     for (Index i = band.begin; i < band.end; ++i)
-      look_at(p.row(i - band.begin), i, exact_output.lse[static_cast<std::size_t>(i)], support,
-              look);
+      look_at(p.row(i - band.begin), i, exact_output.lse[static_cast<std::size_t>(i)],
+              exact.problem(), support, look);
   }
   const bool sampled = rows.sampled();
-  const double taken = static_cast<double>(rows.rows), share = taken / static_cast<double>(n);
+  const double share = static_cast<double>(rows.rows) / static_cast<double>(n);
   const double top = std::ranges::max(look.column_squares) / share;
   std::vector<Diagnostic> out{
       {"alpha", "Column spread α", static_cast<double>(n) * top,
@@ -150,10 +171,16 @@ std::vector<Diagnostic> sampling_figures(const Diagnosis& of, Run& run, double m
        "wholly covered. The paper assumes κ = n^o(1): the blocks take what is large, and the rest "
        "differs little between rows.",
        sampled},
-      {"block_mass", "Mass in the blocks", look.block_mass / taken,
+      {"block_mass", "Mass in the blocks", look.block_mass / static_cast<double>(look.rows),
        "Exact attention that falls into the sorted blocks M, mean over rows: the more, the less is "
        "left to the samples.",
        sampled}};
+  if (exact.plan().causal) {
+    Diagnostic& kappa = out[1];
+    kappa.value = std::numeric_limits<double>::quiet_NaN();
+    kappa.left_out = true;
+    kappa.meaning += " Left out: under a causal mask the blocks cover all keys of the first rows.";
+  }
   if (!approximate_output.lse.empty())
     out.push_back({"row_sum_error", "Row-sum error",
                    row_sum_error(approximate_output, exact_output),

@@ -33,14 +33,16 @@ class ImportedOperator final : public Operator {
  public:
   ImportedOperator(std::shared_ptr<const Plan> plan, const Problem& problem, const Backend& backend,
                    Run& run)
-      : Operator(std::move(plan), problem), result_(*std::get<ImportedPlan>(this->plan().form).result) {
+      : Operator(std::move(plan), problem),
+        result_(*std::get<ImportedPlan>(this->plan().form).result) {
     if (result_.p.empty() && has_entries(this->plan()))
       kept_ = backend.bind(kept_plan(this->plan()), problem, run);
   }
 
  private:
   Output do_apply(MatrixView v, Run& run) const override {
-    if (!result_.z.empty() && same_values(v, problem().v)) return {Matrix::copy_of(result_.z), result_.lse};
+    if (!result_.z.empty() && same_values(v, problem().v))
+      return {Matrix::copy_of(result_.z), result_.lse};
     if (kept_) return kept_->apply(v, run);
     require_entries();
     return {product(v, run), result_.lse};
@@ -55,8 +57,10 @@ class ImportedOperator final : public Operator {
       std::ranges::fill(sums, 0.0);
       for (Index j = 0; j < v.rows; ++j)
         if (const double p = result_.p(i, j); p != 0)
-          for (Index c = 0; c < v.cols; ++c) sums[static_cast<std::size_t>(c)] += p * static_cast<double>(v(j, c));
-      for (Index c = 0; c < v.cols; ++c) z(i, c) = static_cast<float>(sums[static_cast<std::size_t>(c)]);
+          for (Index c = 0; c < v.cols; ++c)
+            sums[static_cast<std::size_t>(c)] += p * static_cast<double>(v(j, c));
+      for (Index c = 0; c < v.cols; ++c)
+        z(i, c) = static_cast<float>(sums[static_cast<std::size_t>(c)]);
     }
     return z;
   }
@@ -77,7 +81,8 @@ class ImportedOperator final : public Operator {
 
   void require_entries() const {
     if (!has_entries(plan()))
-      throw UsageError("the file holds z alone of this result, not its weights p nor the pairs it kept");
+      throw UsageError(
+          "the file holds z alone of this result, not its weights p nor the pairs it kept");
   }
 
   const ImportedResult& result_;

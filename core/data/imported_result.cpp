@@ -19,11 +19,8 @@ const ImportedTensors& ImportedResults::named(const std::string& name) const {
 }
 
 ImportedResult read_imported(const ImportedTensors& tensors, Index head) {
-  ImportedResult result{.name = tensors.name,
-                        .type = tensors.z.type,
-                        .z = tensors.z.read(head),
-                        .lse = {},
-                        .p = {}};
+  ImportedResult result{
+      .name = tensors.name, .type = tensors.z.type, .z = tensors.z.read(head), .lse = {}, .p = {}};
   if (tensors.lse.present()) {
     const Matrix lse = tensors.lse.read(head);
     result.lse.reserve(static_cast<std::size_t>(lse.rows()));
@@ -46,8 +43,9 @@ std::shared_ptr<const PairMask> kept_pairs(const ImportedTensors& tensors, Index
     for (Index j = 0; j < keys; ++j)
       if (kept(i / block, j / block) != 0 && (!mask || !mask->has_pairs() || mask->pairs()(i, j)))
         pairs.set(i, j);
-  if (!mask) return std::make_shared<const PairMask>(std::vector<std::int32_t>(),
-                                                     std::vector<std::int32_t>(), std::move(pairs));
+  if (!mask)
+    return std::make_shared<const PairMask>(std::vector<std::int32_t>(),
+                                            std::vector<std::int32_t>(), std::move(pairs));
   return std::make_shared<const PairMask>(mask->query_document(), mask->key_document(),
                                           std::move(pairs));
 }

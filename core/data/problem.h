@@ -24,10 +24,10 @@ struct Problem {
   bool causal = false;  // only j <= t
   Index window = 0;     // only j > t - window, as in Mistral's sliding window; 0: none
   Index head = 0;       // index within its layer: some variants give heads different sets
-  std::shared_ptr<const PairMask> mask = {};   // null: all pairs
-  std::shared_ptr<const LogitRule> rule = {};  // null: logits are only scaled
+  std::shared_ptr<const PairMask> mask = {};             // null: all pairs
+  std::shared_ptr<const LogitRule> rule = {};            // null: logits are only scaled
   std::shared_ptr<const ImportedResults> imported = {};  // null: the source has none
-  std::shared_ptr<const void> owner;           // keeps q, k, v alive
+  std::shared_ptr<const void> owner;                     // keeps q, k, v alive
 
   Lengths lengths() const { return {q.rows, k.rows}; }
   Index queries() const { return q.rows; }

@@ -19,9 +19,9 @@ namespace fovea {
 
 /// One layer: either q, k, v (key/value heads may be fewer: grouped) or attention alone.
 struct Layer {
-  std::string name;      // "layer3", or "" when the file has one
-  HeadTensor q, k, v;    // [H, nq, d], [Hkv, nk, d], [Hkv, nk, dv]
-  HeadTensor attention;  // [H, nq, nk]
+  std::string name;                            // "layer3", or "" when the file has one
+  HeadTensor q, k, v;                          // [H, nq, d], [Hkv, nk, d], [Hkv, nk, dv]
+  HeadTensor attention;                        // [H, nq, nk]
   std::vector<ImportedTensors> imported = {};  // what others computed from q, k and v
   LayerConditions conditions;
   std::optional<Sequence> sequence = {};      // of its queries, where it is not the source's

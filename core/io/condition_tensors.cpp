@@ -17,7 +17,8 @@ constexpr std::string_view sinks_names[] = {"sinks", "s_aux"};
 constexpr std::string_view segments_names[] = {"segments", "segment_ids"};
 constexpr std::string_view cumulative[] = {"cu_seqlens"};
 
-constexpr Names all_names[] = {masks, biases, slopes_names, sinks_names, segments_names, cumulative};
+constexpr Names all_names[] = {masks,       biases,         slopes_names,
+                               sinks_names, segments_names, cumulative};
 
 /// Reads the tensors of one layer.
 class ConditionReader : LayerTensors {
@@ -32,8 +33,8 @@ class ConditionReader : LayerTensors {
     if (const auto* bias = find(biases)) {
       if (out.bias.present())
         throw InputError(file().path, fovea::quoted(bias->name) +
-                                         " beside a mask of a floating type, which is a bias too; "
-                                         "expected one of them");
+                                          " beside a mask of a floating type, which is a bias too; "
+                                          "expected one of them");
       require_float(file(), *bias);
       out.bias = pairs(*bias);
     }
@@ -110,7 +111,7 @@ class ConditionReader : LayerTensors {
     for (const float x : list(tensor, length, expected)) {
       if (!(x >= 0 && x <= 0x1p24f) || x != std::floor(x))
         throw InputError(file().path, fovea::quoted(tensor.name) + " holds " + std::to_string(x) +
-                                         "; expected whole numbers from 0 to 2^24");
+                                          "; expected whole numbers from 0 to 2^24");
       out.push_back(static_cast<std::int32_t>(x));
     }
     return out;
@@ -120,8 +121,8 @@ class ConditionReader : LayerTensors {
   Index keys_with_documents(const NamedTensor& tensor) const {
     if (layer_.queries() > layer_.keys())
       throw InputError(file().path, fovea::quoted(tensor.name) + " beside " +
-                                       layer_.lengths().text() +
-                                       "; expected at most as many queries as keys");
+                                        layer_.lengths().text() +
+                                        "; expected at most as many queries as keys");
     return layer_.keys();
   }
 
@@ -140,8 +141,8 @@ class ConditionReader : LayerTensors {
     if (begins.size() < 2 || begins.front() != 0 || begins.back() != n ||
         !std::ranges::is_sorted(begins))
       throw InputError(file().path, fovea::quoted(tensor.name) + " goes from " +
-                                       std::to_string(begins.front()) + " to " +
-                                       std::to_string(begins.back()) + "; expected " + expected);
+                                        std::to_string(begins.front()) + " to " +
+                                        std::to_string(begins.back()) + "; expected " + expected);
     auto& documents = layer_.conditions.documents;
     documents.clear();
     for (std::size_t d = 0; d + 1 < begins.size(); ++d)

@@ -110,10 +110,9 @@ class ImportedReader : LayerTensors {
     const std::vector<Index>& shape = tensor.shape;
     const std::size_t rank = shape.size();
     const Index heads = rank == 3 ? shape[0] : 1;
-    const auto block = rank == 2 || rank == 3
-                           ? block_of(layer_.queries(), layer_.keys(), shape[rank - 2],
-                                      shape[rank - 1])
-                           : std::nullopt;
+    const auto block = rank == 2 || rank == 3 ? block_of(layer_.queries(), layer_.keys(),
+                                                         shape[rank - 2], shape[rank - 1])
+                                              : std::nullopt;
     if (!block || (heads != 1 && heads != layer_.heads()))
       refuse(whole, shape_text({layer_.queries(), layer_.keys()}) + " or " +
                         shape_text({layer_.heads(), layer_.queries(), layer_.keys()}) +

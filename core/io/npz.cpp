@@ -10,8 +10,8 @@
 #include "data/error.h"
 #include "data/memory.h"
 #include "io/condition_tensors.h"
-#include "io/imported_tensors.h"
 #include "io/file_bytes.h"
+#include "io/imported_tensors.h"
 #include "io/npy.h"
 
 namespace fovea {
@@ -93,7 +93,9 @@ NamedTensor read_array(Member& member, const std::string& name, bool as_bfloat16
   NamedTensor tensor = std::move(parsed.tensor);
   tensor.name = name;
   // Others are only listed: their data cannot be used.
-  if (!tensor.type || (!is_float(*tensor.type) && !may_be_condition(name) && !may_be_kept_pairs(name))) return tensor;
+  if (!tensor.type ||
+      (!is_float(*tensor.type) && !may_be_condition(name) && !may_be_kept_pairs(name)))
+    return tensor;
   const std::size_t bytes = member.left();
   const auto data = allocate_bytes(bytes, member.where());
   member.read({data.get(), bytes});

@@ -41,7 +41,8 @@ class Slice {
   }
 
   StructureTensor read(const TensorField& field) const {
-    if (field.element == Element::integer) return {field.name, shape_, integers()};
+    if (field.element == Element::integer)
+      return {field.name, shape_, integers(field.minus_one ? -1 : 0)};
     std::vector<float> values = reals();
     require_finite(values, field.minus_infinity);
     return {field.name, shape_, std::move(values)};
@@ -52,21 +53,22 @@ class Slice {
     return InputError(file_.path, "'" + tensor_.name + "' " + found + "; expected " + expected);
   }
 
-  std::vector<std::int32_t> integers() const {
-    if (tensor_.dtype == "I32") return integers_of<std::int32_t>();
-    if (tensor_.dtype == "I64") return integers_of<std::int64_t>();
+  std::vector<std::int32_t> integers(int least) const {
+    if (tensor_.dtype == "I32") return integers_of<std::int32_t>(least);
+    if (tensor_.dtype == "I64") return integers_of<std::int64_t>(least);
     throw refusal("has dtype " + tensor_.dtype, "I32 or I64");
   }
 
   template <class Word>
-  std::vector<std::int32_t> integers_of() const {
+  std::vector<std::int32_t> integers_of(int least) const {
     std::vector<Word> words(static_cast<std::size_t>(count_));
     tensor_.bytes->read(tensor_.begin + begin_ * Index{sizeof(Word)},
                         std::as_writable_bytes(std::span(words)));
     std::vector<std::int32_t> out;
     for (const Word word : words) {
-      if (word < 0 || word > std::numeric_limits<std::int32_t>::max())
-        throw refusal("holds " + std::to_string(word), "indices from 0 to 2147483647");
+      if (word < least || word > std::numeric_limits<std::int32_t>::max())
+        throw refusal("holds " + std::to_string(word),
+                      "indices from " + std::to_string(least) + " to 2147483647");
       out.push_back(static_cast<std::int32_t>(word));
     }
     return out;

@@ -79,14 +79,15 @@ Trainer::Trainer(std::shared_ptr<const LearningSet> set, Tree start, LearningOpt
   parameters.insert(parameters.end(), full_.values().begin(), full_.values().end());
   start_ = best_ = learned(parameters, full_.height(), 0, run);
   state_.best = parameters;
-  state_.loss = std::pow(start_.measured.error, 2);
   state_.height = options_.bootstrap > 0 ? std::min(1, full_.height()) : full_.height();
   const TreeWeights first = full_.top(state_.height);
   parameters = alpha;
   parameters.insert(parameters.end(), first.values().begin(), first.values().end());
   take(parameters, state_.height);
   adam_ = Adam(parameters.size());
-  measure(run);
+  const LearnedTree now = current(run);
+  state_.loss = std::pow(now.measured.error, 2);
+  add_to_curve(now);
 }
 
 /// Of a tree that is still growing the first values: it does not use the others yet.
@@ -236,10 +237,12 @@ void Trainer::take_step(Run& run, const Backend* backend) {
   if (diverged()) return;
   adam_ = std::move(adam);
   take(parameters, state_.height);
+  last_.reset();
+  if (!is_scheduled(state_.curve.back().step)) state_.curve.pop_back();
   state_.loss = gradient.loss;
   state_.multiplier = gradient.multiplier;
   ++state_.step;
-  if (state_.step % options_.measured_every == 0) measure(run);
+  if (is_scheduled(state_.step)) measure(run);
 }
 
 void Trainer::learn(Index steps, Run& run, const Backend* backend) {
@@ -249,8 +252,8 @@ void Trainer::learn(Index steps, Run& run, const Backend* backend) {
     run.reached(static_cast<double>(state_.step - begin) /
                 static_cast<double>(std::max<Index>(steps - begin, 1)));
   }
-  if (!diverged() && (state_.curve.empty() || state_.curve.back().step != state_.step))
-    measure(run);
+  if (!diverged() && !is_scheduled(state_.step) && state_.curve.back().step != state_.step)
+    measure_end(run);
 }
 
 /// The moments of Adam begin anew with the new weights.
@@ -267,25 +270,37 @@ void Trainer::grow() {
 
 void Trainer::measure(Run& run) {
   const LearnedTree now = current(run);
+  add_to_curve(now);
+  if (state_.height == full_.height()) consider(now);
+}
+
+void Trainer::measure_end(Run& run) {
+  LearnedTree now = current(run);
+  add_to_curve(now);
+  if (state_.height == full_.height()) last_ = std::move(now);
+}
+
+void Trainer::add_to_curve(const LearnedTree& now) {
   state_.curve.push_back({.step = state_.step,
                           .loss = state_.loss,
                           .error = now.measured.error,
                           .held_out_error = now.measured.held_out_error,
                           .chi = now.measured.skew.chi,
                           .effective_leaves = now.measured.skew.keys.effective_leaves});
-  if (state_.height == full_.height()) consider(now);
 }
 
-void Trainer::consider(const LearnedTree& tree) {
+bool Trainer::better(const LearnedTree& tree, const LearnedTree& than) const {
   const Index leaves = full_.leaves();
   const auto within = [&](const LearnedTree& x) {
     return x.measured.cost(leaves) <= options_.cost;
   };
-  const bool better = within(tree) != within(best_)
-                          ? within(tree)
-                          : (within(tree) ? tree.measured.error < best_.measured.error
-                                          : tree.measured.skew.chi < best_.measured.skew.chi);
-  if (!better) return;
+  if (within(tree) != within(than)) return within(tree);
+  return within(tree) ? tree.measured.error < than.measured.error
+                      : tree.measured.skew.chi < than.measured.skew.chi;
+}
+
+void Trainer::consider(const LearnedTree& tree) {
+  if (!better(tree, best_)) return;
   best_ = tree;
   state_.best = state_.parameters;
   state_.best_step = tree.step;
@@ -320,6 +335,9 @@ void Trainer::restore(const TrainerState& state, Run& run) {
   take(state.parameters, state.height);
   adam_ = Adam(state.first, state.second, state.adam_steps);
   best_ = std::move(best_tree);
+  last_.reset();
+  if (!is_scheduled(state_.step) && state_.height == full_.height() && !diverged())
+    last_ = current(run);
 }
 
 }  // namespace fovea

@@ -79,18 +79,19 @@ class Trainer {
   /// One step. When it throws Cancelled, the trainer is as it was before. Nothing happens once
   /// learning has diverged. The sums over the keys are left to the back end where it has them.
   void step(Run& run, const Backend* backend = nullptr);
-  /// Steps until so many are done; progress is reported to the run. When it throws Cancelled, whole
-  /// steps have been done.
+  /// Steps until `steps` are done in all; progress is reported to the run. When it throws
+  /// Cancelled, whole steps have been done. Learning in parts gives the same trees as at once: what
+  /// is measured at the end of a part alone is forgotten when learning goes on.
   void learn(Index steps, Run& run, const Backend* backend = nullptr);
 
   Index steps() const { return state_.step; }
-  /// The loss became NaN or infinite, or a weight NaN or larger than 1e15. The best tree is of
-  /// before.
+  /// The loss became NaN or infinite, or a weight NaN or larger than 1e15. The best tree
+  /// before that is kept.
   bool diverged() const { return state_.diverged; }
   /// The tree of least error over the rows learned from, among those within the cost that were
   /// measured; if none is, the one of least chi. Of full height. Errors of rows held out have no
   /// say; chi, which needs no exact attention, is of all rows.
-  const LearnedTree& best() const { return best_; }
+  const LearnedTree& best() const { return last_ && better(*last_, best_) ? *last_ : best_; }
   /// What learning began with.
   const LearnedTree& start() const { return start_; }
   /// As it is now. Throws Cancelled.
@@ -127,6 +128,10 @@ class Trainer {
   void take_step(Run& run, const Backend* backend);
   void grow();
   void measure(Run& run);
+  void measure_end(Run& run);
+  void add_to_curve(const LearnedTree& now);
+  bool is_scheduled(Index step) const { return step % options_.measured_every == 0; }
+  bool better(const LearnedTree& tree, const LearnedTree& than) const;
   void consider(const LearnedTree& tree);
   void take(const std::vector<float>& parameters, int height);
 
@@ -136,7 +141,8 @@ class Trainer {
   TreeWeights weights_;  // those among the parameters
   Adam adam_;
   TrainerState state_;
-  LearnedTree start_, best_;
+  LearnedTree start_, best_;         // best_: of the steps at which all runs measure
+  std::optional<LearnedTree> last_;  // of the end, where it is no such step
 };
 
 }  // namespace fovea

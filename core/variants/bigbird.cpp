@@ -180,7 +180,8 @@ Variant bigbird_variant() {
        .structure = {{.name = "random_blocks",
                       .shapes = {{"blocks", "r"}},
                       .meaning = "The random blocks that each block of queries attends, ascending; "
-                                 "-1 where there are no more to draw."}},
+                                 "-1 where there are no more to draw.",
+                      .minus_one = true}},
        .diagnostics = {key_set_figures}},
       plan_bigbird);
 }

@@ -39,13 +39,14 @@ Plan plan_imported(const Problem& problem, const ImportedParameters& parameters,
   if (form.kept) {
     plan.mask = kept_pairs(tensors, problem.imported->head, problem.queries(), problem.keys(),
                            problem.mask);
-    if (result->p.empty()) 
+    if (result->p.empty())
       plan.notes.push_back("weights are softmax over the pairs that the file says were kept");
   } else if (!result->p.empty()) {
     plan.mask = pairs_with_weight(result->p, problem);
     form.kept = true;
   } else {
-    plan.notes.push_back("the file holds z alone: weights are not known, and multiply-adds are those of all pairs");
+    plan.notes.push_back(
+        "the file holds z alone: weights are not known, and multiply-adds are those of all pairs");
   }
   if (result->z.empty()) plan.notes.push_back("the file holds p alone: z is P V, computed here");
   plan.form = std::move(form);

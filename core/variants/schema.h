@@ -155,9 +155,16 @@ requires std::is_enum_v<Enum> TypedField<P> choice_field(std::string id, std::st
 template <class P>
 TypedField<P> text_field(std::string id, std::string label, std::string P::*member,
                          std::string meaning) {
-  return {
-      {std::move(id), std::move(label), "", std::move(meaning), P{}.*member, 0, 0, Axis::linear, {}},
-      [member](P& p, const Value& v) { p.*member = std::get<std::string>(v); }};
+  return {{std::move(id),
+           std::move(label),
+           "",
+           std::move(meaning),
+           P{}.*member,
+           0,
+           0,
+           Axis::linear,
+           {}},
+          [member](P& p, const Value& v) { p.*member = std::get<std::string>(v); }};
 }
 
 template <class P>

@@ -40,14 +40,17 @@ class SinkhornPlanner {
         blocks_((problem.n() + block_ - 1) / block_) {}
 
   Plan plan() {
-    const Index n = problem_.n(), d = problem_.d(), positions = n + blocks_ * block_;
+    const Index n = problem_.n(), d = problem_.d();
+    Matrix r = mixtures();
+    Matrix mix = with_ragged_rows(r);
+    const Index positions = n + mix.rows() * block_;
     ProjectedPlan projected{.tiles = {.passes = {tiles()}},
                             .queries = Matrix(positions, d),
                             .keys = Matrix(positions, d),
                             .scale = problem_.scale,
                             .own = n,
                             .block = block_};
-    projected.mix = mixtures();
+    projected.mix = std::move(mix);
     const auto stage = planning_.run.profile.stage("mix keys");
     Matrix blocks(blocks_, block_ * d);
     for (Index i = 0; i < n; ++i) {
@@ -56,32 +59,59 @@ class SinkhornPlanner {
       std::copy_n(problem_.k.row(i), d, blocks.row(i / block_) + i % block_ * d);
     }
     const Matrix mixed = planning_.backend.product(projected.mix, blocks, planning_.run);
-    for (Index b = 0; b < blocks_; ++b)
+    for (Index b = 0; b < mixed.rows(); ++b)
       std::copy_n(mixed.row(b), block_ * d, projected.keys.row(n + b * block_));
     Plan plan{.lengths = {n, n}, .form = {}};
-    plan.structure.set(
-        {"block_mix",
-         {blocks_, blocks_},
-         std::vector<float>(projected.mix.data(), projected.mix.data() + blocks_ * blocks_)});
+    plan.structure.set({"block_mix",
+                        {blocks_, blocks_},
+                        std::vector<float>(r.data(), r.data() + blocks_ * blocks_)});
     plan.form = std::move(projected);
-    const double b = static_cast<double>(blocks_), tokens = static_cast<double>(n);
+    const double b = static_cast<double>(blocks_), tokens = static_cast<double>(n),
+                 mixed_rows = static_cast<double>(mixed.rows());
     plan.planning_multiply_adds = 2 * tokens * static_cast<double>(d) +
                                   b * b * static_cast<double>(d) + 2 * b * b * p_.iterations +
-                                  b * tokens * static_cast<double>(d);
+                                  mixed_rows * tokens * static_cast<double>(d);
     plan.fitted_to_all_tokens = true;
     return plan;
   }
 
  private:
+  /// Places that the last block has.
+  Index last_places() const { return problem_.n() - (blocks_ - 1) * block_; }
+  bool ragged() const { return last_places() < block_; }
+
+  // Places that the last block lacks are mixed from the others alone, with as much weight in all:
+  // a second row of mixtures for each block, which is used at those places.
+  Matrix with_ragged_rows(const Matrix& r) const {
+    if (!ragged()) return Matrix::copy_of(r);
+    Matrix mix(2 * blocks_, blocks_);
+    for (Index row = 0; row < blocks_; ++row) {
+      double all = 0, others = 0;
+      for (Index col = 0; col < blocks_; ++col) {
+        all += static_cast<double>(r(row, col));
+        if (col < blocks_ - 1) others += static_cast<double>(r(row, col));
+      }
+      const double factor = others > 0 ? all / others : 0;
+      for (Index col = 0; col < blocks_; ++col) {
+        mix(row, col) = r(row, col);
+        if (col < blocks_ - 1)
+          mix(blocks_ + row, col) = static_cast<float>(factor * static_cast<double>(r(row, col)));
+      }
+    }
+    return mix;
+  }
+
   Index tokens_end(Index b) const { return std::min((b + 1) * block_, problem_.n()); }
 
   Pass tiles() const {
     Pass pass{.unit = "block"};
     for (Index b = 0; b < blocks_; ++b) {
       const IndexRange own{b * block_, tokens_end(b)};
-      const Index first = problem_.n() + b * block_;
+      const Index first = problem_.n() + b * block_, of_others = first + blocks_ * block_;
       pass.tiles.push_back({own, own, {}});
-      pass.tiles.push_back({own, {first, first + block_}, {}});
+      pass.tiles.push_back({own, {first, first + (ragged() ? last_places() : block_)}, {}});
+      if (ragged())
+        pass.tiles.push_back({own, {of_others + last_places(), of_others + block_}, {}});
     }
     return pass;
   }

@@ -24,6 +24,7 @@ struct TensorField {
   std::vector<SymbolicShape> shapes;  // it has one of these
   std::string meaning;
   bool minus_infinity = false;  // of reals: -inf is allowed, for what is not there
+  bool minus_one = false;       // of integers: the same with -1
 };
 
 /// What symbols stand for, as far as it is known.

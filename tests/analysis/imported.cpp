@@ -37,7 +37,8 @@ struct Kernel {
 };
 template <class Keeps>
 Kernel run_kernel(const Problem& problem, Rounding round, Keeps keeps) {
-  Kernel out{Matrix(problem.queries(), problem.dv()), Matrix(problem.queries(), problem.keys()), {}};
+  Kernel out{
+      Matrix(problem.queries(), problem.dv()), Matrix(problem.queries(), problem.keys()), {}};
   for (Index i = 0; i < problem.queries(); ++i) {
     double sum = 0, largest = -std::numeric_limits<double>::infinity();
     const auto counts = [&](Index j) { return problem.admits(i, j) && keeps(i, j); };
@@ -106,8 +107,8 @@ TEST_CASE("imported weights are drawn and applied as they are") {
   for (const bool causal : {false, true}) {
     const Problem problem = make_data(Data::gaussian, 37, 8, 5, causal);
     const Kernel kernel = run_kernel(problem, through_bf16, everything);
-    const Problem head = with(problem, {.z = tensor(Matrix::copy_of(kernel.z)),
-                                        .p = tensor(Matrix::copy_of(kernel.p))});
+    const Problem head = with(
+        problem, {.z = tensor(Matrix::copy_of(kernel.z)), .p = tensor(Matrix::copy_of(kernel.p))});
     const Instance x = make_instance(*backends().front(), head, "imported", {});
     const Matrix p = x.all();
     float most = 0;
@@ -145,9 +146,9 @@ TEST_CASE("the pairs that a kernel keeps are the mask, and softmax over them its
   Matrix kept(5, 5);
   for (Index r = 0; r < 5; ++r)
     for (Index c = 0; c < 5; ++c) kept(r, c) = (r + c) % 2 == 0 ? 1.0f : 0.0f;
-  const Compared compared(with(problem, {.z = tensor(Matrix::copy_of(kernel.z)),
-                                         .kept = tensor(std::move(kept)),
-                                         .kept_block = 8}));
+  const Compared compared(with(
+      problem,
+      {.z = tensor(Matrix::copy_of(kernel.z)), .kept = tensor(std::move(kept)), .kept_block = 8}));
   const Matrix p = compared.imported.all(), exact = compared.exact.all();
   double pairs = 0, mass = 0;
   for (Index i = 0; i < 40; ++i)
@@ -201,7 +202,8 @@ TEST_CASE("rounding explains what rounding does, for every type, and not much mo
                 static_cast<double>(kernel.z(i, c)) - static_cast<double>(out.z(i, c));
             error += apart * apart;
           }
-          const double share = std::sqrt(error) / static_cast<double>(budget[static_cast<std::size_t>(i)]);
+          const double share =
+              std::sqrt(error) / static_cast<double>(budget[static_cast<std::size_t>(i)]);
           CHECK(share <= 1);
           largest = std::max(largest, share);
         }
@@ -221,8 +223,8 @@ TEST_CASE("a tile that a kernel skips is beyond rounding in its rows alone, and 
       most = std::max(most, std::abs(static_cast<double>(whole.lse[i] - kernel.lse[i])));
     return most;
   }();
-  const Compared compared(with(
-      problem, {.z = tensor(std::move(kernel.z)), .lse = tensor(column_of(kernel.lse))}));
+  const Compared compared(
+      with(problem, {.z = tensor(std::move(kernel.z)), .lse = tensor(column_of(kernel.lse))}));
   // The numbers are stored in fp32 here: rounding to bf16 is beyond what fp32 explains everywhere.
   CHECK(compared.figure("rows_beyond_rounding") == 64);
   CHECK(compared.figure("lse_max_abs") == doctest::Approx(lse).epsilon(1e-3));
@@ -236,7 +238,8 @@ TEST_CASE("a tile that a kernel skips is beyond rounding in its rows alone, and 
     double error = 0;
     for (Index c = 0; c < 6; ++c)
       error += std::pow(static_cast<double>(own.z(i, c)) - static_cast<double>(exact.z(i, c)), 2);
-    const bool explained = std::sqrt(error) <= static_cast<double>(budget[static_cast<std::size_t>(i)]);
+    const bool explained =
+        std::sqrt(error) <= static_cast<double>(budget[static_cast<std::size_t>(i)]);
     CHECK((explained || (i >= 32 && i < 48)));
     beyond += !explained;
   }
@@ -245,9 +248,8 @@ TEST_CASE("a tile that a kernel skips is beyond rounding in its rows alone, and 
 
 TEST_CASE("what is not there is refused with what there is") {
   const Problem problem = make_data(Data::gaussian, 12, 4, 3, false);
-  CHECK(contains(message_of<UsageError>([&] {
-                   (void)make_instance(*backends().front(), problem, "imported", {});
-                 }),
+  CHECK(contains(message_of<UsageError>(
+                     [&] { (void)make_instance(*backends().front(), problem, "imported", {}); }),
                  "no z or p beside q, k and v"));
   Kernel kernel = run_kernel(problem, to_fp32, everything);
   const Problem head = with(problem, {.name = "flash", .z = tensor(std::move(kernel.z))});

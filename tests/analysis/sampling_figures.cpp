@@ -114,6 +114,54 @@ TEST_CASE("figures of sampling: both modes agree with dense matrices") {
     }
 }
 
+TEST_CASE("figures of sampling: kappa is finite where weights outside the blocks underflow") {
+  Problem problem = make_data(Data::gaussian, 90, 6, 4, false);
+  problem.scale *= 25;
+  const Instance x = make_instance(*backends().front(), problem, "hyper", settings_of("practical"));
+  std::vector<Index> block_of_query(90), block_of_key(90);
+  for (std::size_t at = 0; at < 90; ++at) {
+    const auto place = [&](const char* order) {
+      return static_cast<std::size_t>(x.plan->structure.integers(order)[at]);
+    };
+    block_of_query[place("query_order")] = block_of_key[place("key_order")] = Index(at) / 12;
+  }
+  double least = 1e300, most = -1e300;
+  for (Index i = 0; i < 90; ++i) {
+    double top = -1e300, sum = 0;
+    const auto for_outside = [&](auto take) {
+      for (Index j = 0; j < 90; ++j)
+        if (block_of_query[static_cast<std::size_t>(i)] !=
+            block_of_key[static_cast<std::size_t>(j)])
+          take(problem.logit(i, j));
+    };
+    for_outside([&](double logit) { top = std::max(top, logit); });
+    for_outside([&](double logit) { sum += std::exp(logit - top); });
+    least = std::min(least, top + std::log(sum));
+    most = std::max(most, top + std::log(sum));
+  }
+  REQUIRE(most - least < 600);
+  REQUIRE(most - least > 50);
+  CHECK(std::log(figures_of(x).at("kappa").value) == doctest::Approx(most - least).epsilon(1e-4));
+}
+
+TEST_CASE("figures of sampling: a row without keys has no say in any of them") {
+  Problem problem = make_data(Data::gaussian, 90, 6, 4, false);
+  BitMatrix pairs(90, 90);
+  for (Index i = 0; i < 90; ++i)
+    for (Index j = 0; j < 90; ++j)
+      if (i != 5) pairs.set(i, j);
+  problem.mask = std::make_shared<const PairMask>(std::vector<std::int32_t>(),
+                                                  std::vector<std::int32_t>(), std::move(pairs));
+  auto figures =
+      figures_of(make_instance(*backends().front(), problem, "hyper", settings_of("practical")));
+  for (const char* id : {"block_mass", "row_sum_error", "kappa"}) {
+    CAPTURE(id);
+    CHECK(std::isfinite(figures.at(id).value));
+    CHECK(figures.at(id).value > 0);
+  }
+  CHECK(figures.at("block_mass").value < 1);
+}
+
 TEST_CASE("figures of sampling: shares of rows at the floor and of entries at their cap") {
   const Problem problem = make_data(Data::gaussian, 90, 6, 4, false);
   for (const auto& [epsilon, kappa] : {std::pair{"1.5", "2"}, {"0.01", "1"}, {"1000", "1e12"}}) {

@@ -86,6 +86,21 @@ TEST_CASE("k-ary trees are fitted too, for the leaves that were asked for") {
         doctest::Approx(fit["heads"][0]["best"]["chi"].get<double>()));
 }
 
+TEST_CASE("a fit that is resumed goes on in the heads that can, and says so where none can") {
+  const TemporaryDirectory directory;
+  const std::string half = directory / "half.safetensors", whole = directory / "whole.safetensors";
+  fitted(half, {});
+  FitFile file = read_fit(half);
+  REQUIRE(file.states.size() == 1);
+  file.states[0].diverged = true;
+  file.states[0].step = 3;
+  write_fit(half, file);
+  const Ended ended = run_program({"fit", source, "--variant", "tf", "--set", "height=3", "--steps",
+                                   "20", "--resume", half, "-o", whole});
+  CHECK(ended.status == 0);
+  CHECK(ended.err.find("diverged in every head") != std::string::npos);
+}
+
 TEST_CASE("a fit that is resumed ends as one that was not interrupted, for any number of threads") {
   const TemporaryDirectory directory;
   const std::string half = directory / "half.safetensors", whole = directory / "whole.safetensors",

@@ -50,11 +50,11 @@ TEST_CASE("results are found by their names, with a prefix and without") {
   CHECK(names_of(source_with({floats("layer3.attn_output", {2, 6, 3})}).layers[0]) == ":z");
   CHECK(names_of(source_with({floats("z", {2, 6, 3})}, "").layers[0]) == ":z");
   CHECK(names_of(source_with({floats("flash.z", {2, 6, 3})}, "").layers[0]) == "flash:z");
-  CHECK(names_of(source_with({floats("layer3.flash.z", {2, 6, 3}),
-                              floats("layer3.flash.lse", {2, 6}),
-                              floats("layer3.mine.p", {2, 6, 6}),
-                              floats("layer3.mine.kept", {6, 6}), floats("layer3.z", {2, 6, 3})})
-                     .layers[0]) == ":z|flash:zl|mine:pk1");
+  CHECK(
+      names_of(source_with({floats("layer3.flash.z", {2, 6, 3}), floats("layer3.flash.lse", {2, 6}),
+                            floats("layer3.mine.p", {2, 6, 6}), floats("layer3.mine.kept", {6, 6}),
+                            floats("layer3.z", {2, 6, 3})})
+                   .layers[0]) == ":z|flash:zl|mine:pk1");
   // Neither z nor p, no name, or two names: no result.
   CHECK(names_of(source_with({floats("layer3.flash.lse", {2, 6}), floats("layer3.a.b.z", {2, 6, 3}),
                               floats("layer3..z", {2, 6, 3}), floats("flash.z", {2, 6, 3})})
@@ -85,9 +85,9 @@ TEST_CASE("the numbers of a result are those of its head") {
 
 TEST_CASE("blocks of pairs are as long as they must be to cover the head") {
   const auto block = [](Index down, Index across) {
-    return names_of(source_with({floats("layer3.z", {2, 6, 3}),
-                                 floats("layer3.kept", {down, across}, 1)})
-                        .layers[0]);
+    return names_of(
+        source_with({floats("layer3.z", {2, 6, 3}), floats("layer3.kept", {down, across}, 1)})
+            .layers[0]);
   };
   CHECK(block(6, 6) == ":zk1");
   CHECK(block(3, 3) == ":zk2");

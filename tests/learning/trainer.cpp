@@ -203,7 +203,7 @@ TEST_CASE("rows held out have no say in the tree") {
 TEST_CASE("a trainer that is restored goes on as if it had not stopped") {
   const LearningSet set = learning_set(100, 5, 3);
   for (const LearningOptions& way : all_ways())
-    for (const Index stopped : {5, 10, 20}) {
+    for (const Index stopped : {5, 7, 10, 13, 20}) {
       Trainer straight = make_trainer(set, way), first = make_trainer(set, way),
               second = make_trainer(set, way);
       learn(straight, 40);

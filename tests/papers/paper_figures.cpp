@@ -90,7 +90,7 @@ TEST_CASE("multiply-adds on the arena's shapes follow their formulas") {
     // Two halves under no mask: h1d's levels hold at most 5 n N_r pairs.
     CHECK(fewer("h1d") > n / (5 * 16) * 0.9);
   }
-  CHECK(number(result, "fewer_tf_4096").published == 30);
+  CHECK_FALSE(number(result, "fewer_tf_4096").published);  // 30 is of a layer, not of this length
   CHECK_FALSE(number(result, "fewer_h1d_4096").published);
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("a length that the paper does not state has no published number beside
 
 TEST_CASE("a figure that does not exist is refused with those that do") {
   const std::string said = message_of<UsageError>([] { find_paper_figure("figure-9"); });
-  CHECK(said.starts_with("there is no figure 'figure-9'; expected list, rank-map"));
+  CHECK(said.starts_with("there is no figure 'figure-9'; expected one of rank-map"));
 }
 
 TEST_CASE("a figure of the papers can be cancelled") {

@@ -100,7 +100,18 @@ template <class Real>
 Dense<Real> sinkhorn(const Instance& x) {
   const Problem& problem = x.problem;
   const Index n = problem.n(), b = std::min(n, Parameters{x}.integer("block"));
-  const Rows<Real> mix = sinkhorn_mix<Real>(x, b);
+  const Rows<Real> all = sinkhorn_mix<Real>(x, b);
+  // At the places that the last block lacks the others have all of its weight.
+  const Index last = n - (n - 1) / b * b;
+  Rows<Real> others = all;
+  for (auto& row : others) {
+    Real sum = 0;
+    for (const Real share : row) sum += share;
+    const Real rest = sum - row.back();
+    row.back() = 0;
+    for (Real& share : row) share *= rest > 0 ? sum / rest : 0;
+  }
+  const auto mix_at = [&](Index t) -> const Rows<Real>& { return t < last ? all : others; };
   const Logits<Real> logits{problem};
   Dense<Real> p(n);
   for (Index i = 0; i < n; ++i) {
@@ -114,15 +125,15 @@ Dense<Real> sinkhorn(const Instance& x) {
       std::vector<Real> key(static_cast<std::size_t>(problem.d()));
       for (Index j = t; j < n; j += b)
         for (Index c = 0; c < problem.d(); ++c)
-          key[static_cast<std::size_t>(c)] +=
-              mix[block][static_cast<std::size_t>(j / b)] * static_cast<Real>(problem.k(j, c));
+          key[static_cast<std::size_t>(c)] += mix_at(t)[block][static_cast<std::size_t>(j / b)] *
+                                              static_cast<Real>(problem.k(j, c));
       weight.push_back(logits.dot(q, key));
     }
     softmax_of(weight);
     for (Index t = 0; t < own; ++t) p(i, begin + t) += weight[static_cast<std::size_t>(t)];
     for (Index j = 0; j < n; ++j)
       p(i, j) += weight[static_cast<std::size_t>(own + j % b)] *
-                 mix[block][static_cast<std::size_t>(j / b)];
+                 mix_at(j % b)[block][static_cast<std::size_t>(j / b)];
   }
   return p;
 }
@@ -164,6 +175,7 @@ VariantLaws sinkhorn_laws() {
       "sinkhorn", [](auto real, const Instance& x) { return sinkhorn<decltype(real)>(x); },
       {{.settings = {{"block", "8"}}, .rows_sum_to_one = false},
        {.settings = {{"block", "1"}, {"iterations", "1"}}, .rows_sum_to_one = false},
+       {.settings = {{"block", "8"}, {"iterations", "500"}, {"temperature", "10"}}},
        {.settings = {{"block", "50"}, {"temperature", "0.3"}}, .rows_sum_to_one = false}});
   laws.exact_settings = {{.settings = {{"block", "63"}}, .same_sums = false}};
   return laws;
