@@ -152,36 +152,39 @@ class Attention {
     }
   }
 
-  // z += P V for 64 columns of V; the thread owns columns 4 tx and 4 tx + 32, four each.
+  // Registers cannot be indexed at run time: the part of z is chosen once for a tile of V.
   __device__ void accumulate_values(const float* values, int part) {
-    if constexpr (ValueChunks > 0) {
-      for (int key = 0; key < step_keys; key += 4) {
-        float4 p[RowsPerThread];
 #pragma unroll
-        for (int i = 0; i < RowsPerThread; ++i)
-          p[i] = *reinterpret_cast<const float4*>(p_ + (ty_ + row_threads * i) * padded + key);
+    for (int at = 0; at < ValueChunks; ++at)
+      if (at == part) accumulate_part(values, at * keys_per_thread);
+  }
+
+  // z += P V for 64 columns of V; the thread owns columns 4 tx and 4 tx + 32, four each. Chained
+  // fmaf: left to the compiler, the instances of the kernel would round differently.
+  __device__ __forceinline__ void accumulate_part(const float* values, int first) {
+#pragma unroll(RowsPerThread == 1 ? 2 : 1)
+    for (int key = 0; key < step_keys; key += 4) {
+      float4 p[RowsPerThread];
 #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          const float* row = values + (key + k) * padded + 4 * tx_;
-          const float4 low = *reinterpret_cast<const float4*>(row),
-                       high = *reinterpret_cast<const float4*>(row + 32);
+      for (int i = 0; i < RowsPerThread; ++i)
+        p[i] = *reinterpret_cast<const float4*>(p_ + (ty_ + row_threads * i) * padded + key);
 #pragma unroll
-          for (int i = 0; i < RowsPerThread; ++i) {
-            const float weight = k == 0 ? p[i].x : k == 1 ? p[i].y : k == 2 ? p[i].z : p[i].w;
+      for (int k = 0; k < 4; ++k) {
+        const float* row = values + (key + k) * padded + 4 * tx_;
+        const float4 low = *reinterpret_cast<const float4*>(row),
+                     high = *reinterpret_cast<const float4*>(row + 32);
 #pragma unroll
-            for (int at = 0; at < ValueChunks; ++at)  // registers cannot be indexed at run time
-              if (at == part) {
-                float* z = z_[i] + at * keys_per_thread;
-                z[0] += weight * low.x;
-                z[1] += weight * low.y;
-                z[2] += weight * low.z;
-                z[3] += weight * low.w;
-                z[4] += weight * high.x;
-                z[5] += weight * high.y;
-                z[6] += weight * high.z;
-                z[7] += weight * high.w;
-              }
-          }
+        for (int i = 0; i < RowsPerThread; ++i) {
+          const float weight = k == 0 ? p[i].x : k == 1 ? p[i].y : k == 2 ? p[i].z : p[i].w;
+          float* z = z_[i] + first;
+          z[0] = fmaf(weight, low.x, z[0]);
+          z[1] = fmaf(weight, low.y, z[1]);
+          z[2] = fmaf(weight, low.z, z[2]);
+          z[3] = fmaf(weight, low.w, z[3]);
+          z[4] = fmaf(weight, high.x, z[4]);
+          z[5] = fmaf(weight, high.y, z[5]);
+          z[6] = fmaf(weight, high.z, z[6]);
+          z[7] = fmaf(weight, high.w, z[7]);
         }
       }
     }
@@ -213,13 +216,16 @@ class Attention {
           const int column = part * chunk + half * 32 + 4 * tx_;
           if (column >= a_.dv) continue;
           const float* z = z_[i] + part * keys_per_thread + half * 4;
-          float4 value = make_float4(z[0] * state.ours, z[1] * state.ours, z[2] * state.ours,
-                                     z[3] * state.ours);
+          float4 value =
+              make_float4(__fmul_rn(z[0], state.ours), __fmul_rn(z[1], state.ours),
+                          __fmul_rn(z[2], state.ours), __fmul_rn(z[3], state.ours));
           float4* at = reinterpret_cast<float4*>(out + column);
           if (state.joined) {
             const float4 old = *at;
-            value = make_float4(value.x + old.x * state.theirs, value.y + old.y * state.theirs,
-                                value.z + old.z * state.theirs, value.w + old.w * state.theirs);
+            value = make_float4(fmaf(old.x, state.theirs, value.x),
+                                fmaf(old.y, state.theirs, value.y),
+                                fmaf(old.z, state.theirs, value.z),
+                                fmaf(old.w, state.theirs, value.w));
           }
           *at = value;
         }
@@ -242,7 +248,7 @@ class Attention {
 };
 
 template <int RowsPerThread, int ValueChunks, bool Maps>
-__global__ void __launch_bounds__(block_threads, Maps ? 2 : 0)
+__global__ void __launch_bounds__(block_threads, Maps ? 2 : 1)
     attend_kernel(const AttendArgs args) {
   Attention<RowsPerThread, ValueChunks, Maps>(args).run();
 }
