@@ -41,7 +41,7 @@ struct Instance {
   Output apply(MatrixView v) const;
   RowsOutput apply_rows(IndexRange rows, Index pixel) const;  // of the problem's own v
   Matrix tile(IndexRange rows, IndexRange cols, Pool pool = {}) const;
-  Matrix all() const { return tile({0, plan->n}, {0, plan->n}); }
+  Matrix all() const { return tile({0, plan->queries()}, {0, plan->keys()}); }
 };
 
 Values values_of(const Variant& variant, const Settings& settings);

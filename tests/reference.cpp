@@ -36,8 +36,14 @@ std::vector<Real> times(const Dense<Real>& p, MatrixView v) {
 }
 
 double largest_logit(const Problem& problem) {
+  const Logits<double> logits{problem};
   double largest = 0;
-  for (double s : fine_logits<double>(problem).values) largest = std::max(largest, std::abs(s));
+  for (Index i = 0; i < problem.q.rows; ++i) {
+    const std::vector<double> q = logits.mean(problem.q, i, 0);
+    for (Index j = 0; j < problem.k.rows; ++j)
+      largest = std::max(
+          largest, std::abs(ruled(problem, logits.dot(q, logits.mean(problem.k, j, 0)), i, j)));
+  }
   return largest;
 }
 

@@ -94,7 +94,7 @@ void BatchItems::add_source(std::size_t place) {
     BatchHead head{.source = place,
                    .layer = layer,
                    .layer_name = layer_label(source, layer),
-                   .n = of.n(),
+                   .n = of.keys(),
                    .d = of.d(),
                    .dv = of.dv(),
                    .causal = plan_.causal.value_or(stated_causal(source, layer).value_or(false))};

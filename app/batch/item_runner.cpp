@@ -179,7 +179,7 @@ void ItemRunner::measure(const BatchItem& item, Document& row, Run& run) {
 }
 
 void ItemRunner::put_times(const TimedRuns& runs, Document& row) {
-  const Index n = opened_->problem->n();
+  const Index n = opened_->problem->keys();
   const auto [best, first] = best_pace_ms_.try_emplace(n, std::numeric_limits<double>::infinity());
   best->second = std::min(best->second, runs.best_pace_ms());
   const auto time = summarise(runs, best->second);

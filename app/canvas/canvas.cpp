@@ -58,7 +58,7 @@ struct Canvas::Impl {
   double drawn_factor = 1;         // of the last frame's panels
   std::vector<int> rows, columns;  // of the model, that are shown
   std::optional<std::pair<int, IndexRange>> chosen_leaves;
-  std::vector<Index> found;
+  FoundTokens found;
   PreparedPanels prepared;
   int current_view = -1;
   QTimer blink_timer;        // runs only while two columns blink and can be seen
@@ -145,7 +145,7 @@ void Canvas::point_to(Index query, Index key) {
   impl_->wake();
 }
 
-void Canvas::set_found(std::vector<Index> tokens) {
+void Canvas::set_found(FoundTokens tokens) {
   impl_->found = std::move(tokens);
   impl_->wake();
 }

@@ -41,8 +41,8 @@ class Canvas : public GlWidget {
   /// The crosshair stands at a pair that keys or another widget point at, until the pointer moves
   /// over the canvas; -1: nowhere along that axis.
   void point_to(Index query, Index key);
-  /// Tokens a search found, ascending: marked at the edges of all panels.
-  void set_found(std::vector<Index> tokens);
+  /// Tokens a search found: marked at the edges of all panels.
+  void set_found(FoundTokens tokens);
   /// The leaves whose tokens the model marks; an empty range: none.
   void set_chosen_leaves(int column, IndexRange leaves);
   /// The panel that keys act on: the name of its row is highlighted, and it is scrolled into view.

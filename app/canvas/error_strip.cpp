@@ -13,7 +13,7 @@ std::optional<drawing::RowStrip> strip_of(const Scene& scene, int row, int colum
   const CanvasCell* cell = scene.cell(row, column);
   if (!cell || !cell->panel) return std::nullopt;
   const auto& errors = cell->token_errors;
-  const bool known = errors && std::ssize(*errors) == scene.model.n;
+  const bool known = errors && std::ssize(*errors) == scene.model.lengths.queries;
   return drawing::row_strip_of(*cell->panel, known ? std::span(*errors) : std::span<const float>());
 }
 

@@ -49,13 +49,12 @@ Gestures::Shown Gestures::shown_in(const Scene& scene) {
 }
 
 std::pair<IndexRange, IndexRange> Gestures::rectangle(const Scene& scene, Point at) const {
-  const Index n = scene.model.n;
-  const auto span = [&](const TokenAxis& axis, double a, double b) {
+  const auto span = [](const TokenAxis& axis, double a, double b, Index n) {
     b = std::clamp(b, axis.from, axis.to - 0.5);
     return IndexRange{axis.token_at(std::min(a, b), n), axis.token_at(std::max(a, b), n) + 1};
   };
-  return {span(scene.queries(pressed_panel_), pressed_at_.y, at.y),
-          span(scene.keys(pressed_panel_), pressed_at_.x, at.x)};
+  return {span(scene.queries(pressed_panel_), pressed_at_.y, at.y, scene.model.lengths.queries),
+          span(scene.keys(pressed_panel_), pressed_at_.x, at.x, scene.model.lengths.keys)};
 }
 
 void Gestures::press(const ImGuiBridge& bridge, const Scene& scene, Point at) {
@@ -88,7 +87,7 @@ void Gestures::drag(Scene& scene, Point at) {
     else if (has_query_axis(panel) && has_key_axis(panel))
       drag_ = Drag::rectangle;
   }
-  if (drag_ == Drag::rectangle && scene.model.n > 0) scene.dragged = rectangle(scene, at);
+  if (drag_ == Drag::rectangle && !scene.model.is_empty()) scene.dragged = rectangle(scene, at);
   if (drag_ == Drag::header) scene.dragged_column = {header_, at.x};
   if (drag_ == Drag::pan && !(scene.viewport == panned_to_)) {
     // A key or the wheel has moved the view: the pan goes on from there.
@@ -98,7 +97,7 @@ void Gestures::drag(Scene& scene, Point at) {
   if (drag_ == Drag::pan && (moved.x != 0 || moved.y != 0)) {
     const double rows = (panned_from_.y - at.y) / scene.queries(pressed_panel_).cell();
     const double cols = (panned_from_.x - at.x) / scene.keys(pressed_panel_).cell();
-    request(scene, panned(viewport_before_, rows, cols, scene.model.n));
+    request(scene, panned(viewport_before_, rows, cols, scene.model.lengths));
     panned_to_ = scene.viewport;
   }
   const Point most = scene.grid.furthest();
@@ -181,7 +180,7 @@ void Gestures::turn_wheel(const ImGuiBridge& bridge, Scene& scene, Point at) {
     });
     return;
   }
-  if (bridge.shift() || !(rows || cols) || scene.model.n <= 0) {
+  if (bridge.shift() || !(rows || cols) || scene.model.is_empty()) {
     // Nothing to zoom here: the grid scrolls.
     (bridge.shift() ? scroll_.x : scroll_.y) -= 60 * wheel.y;
     scroll_.x -= 60 * wheel.x;
@@ -191,7 +190,7 @@ void Gestures::turn_wheel(const ImGuiBridge& bridge, Scene& scene, Point at) {
   const Viewport& v = scene.viewport;
   const double row = rows ? scene.queries(where).token(at.y) : (v.row_begin + v.row_end) / 2;
   const double col = cols ? scene.keys(where).token(at.x) : (v.col_begin + v.col_end) / 2;
-  request(scene, zoomed(v, std::pow(0.8, wheel.y), row, col, scene.model.n));
+  request(scene, zoomed(v, std::pow(0.8, wheel.y), row, col, scene.model.lengths));
 }
 
 void Gestures::keep_place(Point at, double side) {

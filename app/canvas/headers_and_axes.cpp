@@ -10,11 +10,14 @@ namespace {
 /// The token of the crosshair or of the pinned row, over the ticks of its axis.
 void draw_token_label(Ink& ink, const Scene& scene, const Rect& where, bool down, Index token,
                       Rgba edge) {
-  if (token < 0 || token >= scene.model.n) return;
+  const Lengths& lengths = scene.model.lengths;
+  if (token < 0 || token >= (down ? lengths.queries : lengths.keys)) return;
   const TokenAxis axis = down ? scene.queries(where) : scene.keys(where);
   const double at = std::round(axis.pixel(token + 0.5));
   if (at < axis.from || at > axis.to) return;
-  const std::string name = scene.names().numbered(token, ink.letters, where.width - 10);
+  const drawing::TokenNames names = scene.names();
+  const std::string name =
+      (down ? names.queries : names.keys).numbered(token, ink.letters, where.width - 10);
   const double width = ink.letters.width(name) + 8;
   const double left = std::clamp(at - width / 2, where.x - 2, where.right() - width + 2);
   const Rect pill = down ? Rect{where.right() - width - 2, std::round(at - 7), width, 14}
@@ -133,7 +136,7 @@ void draw_axes(Ink& ink, const Scene& scene, int row) {
       draw_key_axis(ink, scene, row, c);
   }
   const Clip clip(ink, {0, window.y - 4, window.right() + 200, window.height + 4});
-  if (queries && scene.model.n > 0) draw_query_axis(ink, scene, row);
+  if (queries && !scene.model.is_empty()) draw_query_axis(ink, scene, row);
   const bool current = !scene.enlarged && row == scene.current_row && scene.grid.rows() > 1;
   ink.text_upwards(scene.grid.row_label(row).centre(), label_of(scene.view(row)),
                    current ? ink.style.accent : ink.style.text, body_face);

@@ -169,11 +169,11 @@ std::vector<Line> card_lines(const Scene& scene, const Panel& panel) {
   const auto say = [&](const std::string& words, bool faint) {
     if (!words.empty()) lines.push_back({.words = {words}, .faint = faint});
   };
-  const auto token = [&](const std::string& what, Index index) {
-    if (index >= 0) say(what + " " + scene.names().numbered(index, scene.fonts, 180), false);
+  const auto token = [&](const std::string& what, Index index, const drawing::AxisNames& names) {
+    if (index >= 0) say(what + " " + names.numbered(index, scene.fonts, 180), false);
   };
-  token("query", p.query);
-  token("key", p.key);
+  token("query", p.query, scene.names().queries);
+  token("key", p.key, scene.names().keys);
   if (lines.empty() || p.query < 0) return lines;
   const View view = scene.view(p.row);
   const bool in_table =

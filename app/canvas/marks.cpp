@@ -118,15 +118,15 @@ void draw_marks(Ink& ink, const Scene& scene, int row, int column) {
   if (scene.body<LeafSizes>(row, column)) draw_marked_leaves(ink, scene, row, column);
   if (scene.body<OutputPicture>(row, column))
     draw_patches(ink, scene, scene.placed(row, column).plot);
-  if (scene.model.n <= 0) return;
+  if (scene.model.is_empty()) return;
   const CanvasModel& model = scene.model;
   const bool down = has_query_axis(panel), over = has_key_axis(panel);
   const Edge queries{true, where, scene.queries(where)}, keys{false, where, scene.keys(where)};
   if (down) draw_marked(ink, queries, model.marked_queries, ink.style.marked, true);
   if (over) draw_marked(ink, keys, model.marked_keys, ink.style.marked, true);
   if (down && over) draw_marked_tiles(ink, scene, queries, keys);
-  if (down) draw_marked(ink, queries, scene.found, ink.style.key, false);
-  if (over) draw_marked(ink, keys, scene.found, ink.style.key, false);
+  if (down) draw_marked(ink, queries, scene.found.queries, ink.style.key, false);
+  if (over) draw_marked(ink, keys, scene.found.keys, ink.style.key, false);
   if (down && over) draw_pairs(ink, scene, queries, keys);
   if (down && model.pinned_query) mark_line(ink, queries, *model.pinned_query, ink.style.pinned);
   if (down && scene.pointer.query >= 0) mark_line(ink, queries, scene.pointer.query, light);

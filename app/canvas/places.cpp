@@ -91,9 +91,10 @@ Pointer Scene::point_at(Point at) const {
   std::tie(under.row, under.column) = *cell_at;
   const Rect where = grid.panel(under.row, under.column);
   const Panel* in = panel(under.row, under.column);
-  if (model.n <= 0 || !in) return under;
-  if (has_query_axis(in)) under.query = queries(where).token_at(at.y, model.n);
-  if (has_key_axis(in) && where.contains(at)) under.key = keys(where).token_at(at.x, model.n);
+  if (model.is_empty() || !in) return under;
+  if (has_query_axis(in)) under.query = queries(where).token_at(at.y, model.lengths.queries);
+  if (has_key_axis(in) && where.contains(at))
+    under.key = keys(where).token_at(at.x, model.lengths.keys);
   if (const auto* row = std::get_if<RowCurve>(&in->body)) under.query = row->query;
   if (is_one_of<LeafSizes>(in))
     under.leaves = drawing::leaves_at(leaf_place(under.row, under.column), at);
@@ -103,7 +104,7 @@ Pointer Scene::point_at(Point at) const {
     if (plot.contains(at))
       under.query = std::min(model.sequence->grid->token_at((at.y - plot.y) / plot.height,
                                                             (at.x - plot.x) / plot.width),
-                             model.n - 1);
+                             model.lengths.queries - 1);
   }
   return under;
 }

@@ -137,7 +137,7 @@ GridShape shape_of(const Scene& scene) {
   if (const auto& comparison = scene.model.comparison)  // whichever of two that blink is seen
     for (const int column : {comparison->column, comparison->with})
       make_subtitle_room(words_of(comparison->mode, "", scene.model.column_titles[column]).second);
-  if (const auto names = scene.names(); names.known()) {
+  if (const auto names = scene.names(); names.keys.known()) {
     const auto axis = drawing::key_axis({scene.viewport.col_begin, scene.viewport.col_end}, side,
                                         scene.fonts, names);
     if (axis.named)
@@ -194,7 +194,8 @@ void Scene::lay_out(Point canvas) {
   size = canvas;
   viewport = model.viewport;
   if (!(viewport.row_end > viewport.row_begin) || !(viewport.col_end > viewport.col_begin))
-    viewport = whole(std::max<Index>(model.n, 1));
+    viewport =
+        whole({std::max<Index>(model.lengths.queries, 1), std::max<Index>(model.lengths.keys, 1)});
   scales.clear();
   for (int r = 0; r < std::ssize(rows); ++r) scales.push_back(scales_of(*this, r));
   captions.clear();

@@ -84,7 +84,7 @@ struct Scene {
   std::vector<std::vector<double>> strip_tops = {};     // as strip_tops_of has them
   Pointer pointer = {};
   std::optional<std::pair<int, IndexRange>> chosen_leaves = {};   // column of the model, leaves
-  std::vector<Index> found = {};                                  // by a search, ascending
+  FoundTokens found = {};                                         // by a search
   int current_row = -1;                                           // the one that keys act on
   std::optional<std::pair<IndexRange, IndexRange>> dragged = {};  // rectangle being selected
   std::optional<std::pair<int, double>> dragged_column = {};      // column, pointer's x
@@ -118,7 +118,7 @@ struct Scene {
   TokenAxis keys(const Rect& panel) const {  // to the right
     return {viewport.col_begin, viewport.col_end, panel.x, panel.right()};
   }
-  drawing::TokenNames names() const { return drawing::TokenNames(*model.sequence); }
+  drawing::TokenNames names() const { return {*model.sequence, *model.key_sequence}; }
   /// Of a cell that has a panel.
   PlacedPanel placed(int row, int column) const;
   PlacedPanel placed(int row, int column, const PanelPart& part) const;

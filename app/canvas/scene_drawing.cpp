@@ -148,7 +148,8 @@ void draw_pill(Ink& ink, const Rect& where, Rgba edge, double rounding) {
 void draw_scene(Ink& ink, const Scene& scene) {
   if (scene.grid.empty()) {
     ink.write_paragraph({20, 0, scene.size.x - 40, scene.size.y},
-                        scene.model.n == 0 ? "Nothing is open: drop a file here, or File > Open."
+                        scene.model.is_empty()
+                            ? "Nothing is open: drop a file here, or File > Open."
                         : scene.grid.columns() == 0 ? "No variants to show: add a column."
                                                     : "No views to show: add a row.",
                         ink.style.faint, body_face);

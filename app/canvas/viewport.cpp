@@ -23,30 +23,27 @@ double missing(double begin, double end, Index token) {
 
 }  // namespace
 
-Viewport whole(Index n) {
-  return {0, double(n), 0, double(n)};
-}
-
-Viewport panned(const Viewport& v, double rows, double cols, Index n) {
-  rows = std::clamp(rows, -v.row_begin, std::max(0.0, n - v.row_end));
-  cols = std::clamp(cols, -v.col_begin, std::max(0.0, n - v.col_end));
+Viewport panned(const Viewport& v, double rows, double cols, Lengths lengths) {
+  rows = std::clamp(rows, -v.row_begin, std::max(0.0, lengths.queries - v.row_end));
+  cols = std::clamp(cols, -v.col_begin, std::max(0.0, lengths.keys - v.col_end));
   return {v.row_begin + rows, v.row_end + rows, v.col_begin + cols, v.col_end + cols};
 }
 
-Viewport zoomed(const Viewport& v, double factor, double row, double col, Index n) {
-  const double all = n, least = std::min(least_tokens, all);
+Viewport zoomed(const Viewport& v, double factor, double row, double col, Lengths lengths) {
   const double rows = v.row_end - v.row_begin, cols = v.col_end - v.col_begin;
-  // The same factor for both axes, stopped where the wider one reaches its limit.
-  factor = std::max(factor, least / std::max(rows, cols));
+  // The same factor for both axes, stopped where the one that can go further reaches its limit.
+  const auto least = [](Index n) { return std::min(least_tokens, double(n)); };
+  factor = std::max(factor, std::min(least(lengths.queries) / rows, least(lengths.keys) / cols));
   Viewport out{row + (v.row_begin - row) * factor, row + (v.row_end - row) * factor,
                col + (v.col_begin - col) * factor, col + (v.col_end - col) * factor};
-  clamp_axis(out.row_begin, out.row_end, all);
-  clamp_axis(out.col_begin, out.col_end, all);
+  clamp_axis(out.row_begin, out.row_end, double(lengths.queries));
+  clamp_axis(out.col_begin, out.col_end, double(lengths.keys));
   return out;
 }
 
-Viewport showing(const Viewport& v, Index query, Index key, Index n) {
-  return panned(v, missing(v.row_begin, v.row_end, query), missing(v.col_begin, v.col_end, key), n);
+Viewport showing(const Viewport& v, Index query, Index key, Lengths lengths) {
+  return panned(v, missing(v.row_begin, v.row_end, query), missing(v.col_begin, v.col_end, key),
+                lengths);
 }
 
 Index TokenAxis::token_at(double pixel, Index n) const {

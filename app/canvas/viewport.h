@@ -1,5 +1,5 @@
-// A Viewport moved or scaled, kept within n tokens and at least a few of them; and its axes, which
-// map tokens to pixels.
+// A Viewport moved or scaled, kept within the matrix and at least a few of them; and its axes,
+// which map tokens to pixels.
 #pragma once
 
 #include <utility>
@@ -10,13 +10,12 @@
 namespace fovea::canvas {
 
 /// By so many tokens, as far as there are any.
-Viewport panned(const Viewport& v, double rows, double cols, Index n);
+Viewport panned(const Viewport& v, double rows, double cols, Lengths lengths);
 /// Both axes become `factor` times as long about (row, col), which stays where it is: row_begin
 /// becomes row + factor (row_begin - row), and so on.
-Viewport zoomed(const Viewport& v, double factor, double row, double col, Index n);
-Viewport whole(Index n);
+Viewport zoomed(const Viewport& v, double factor, double row, double col, Lengths lengths);
 /// Moved by the least that brings the pair into it.
-Viewport showing(const Viewport& v, Index query, Index key, Index n);
+Viewport showing(const Viewport& v, Index query, Index key, Lengths lengths);
 
 /// Maps the visible tokens [begin, end) to the pixels [from, to).
 struct TokenAxis {

@@ -70,7 +70,7 @@ std::vector<Contender> contenders_of(const BenchOptions& options, const Problem&
   std::vector<std::string> ids{reference_variant().id};
   ids.insert(ids.end(), options.variants.begin(), options.variants.end());
   const auto chosen = variants_named(ids, &head);
-  const auto values = options.parameters.applied(chosen, head.n());
+  const auto values = options.parameters.applied(chosen, head.keys());
   std::vector<Contender> contenders;
   for (std::size_t i = 0; i < chosen.size(); ++i) contenders.push_back({chosen[i], values[i]});
   return contenders;
@@ -90,7 +90,7 @@ BenchOutcome run(const BenchOptions& options, const Console& console) {
       .device = backend->device(),
       .precision = backend->precision(),
       .backend = backend->id(),
-      .n = first.n(),
+      .n = first.keys(),
       .d = first.d(),
       .heads = static_cast<Index>(problems.size()),
       .causal = first.causal};
@@ -99,7 +99,7 @@ BenchOutcome run(const BenchOptions& options, const Console& console) {
               {.rounds = options.repeat, .seed = options.parameters.seed}, console.stop);
   outcome.peak_bytes = peak_memory();
   outcome.gemm_gflops = gemm_rate(gemm_size, threads, 5);
-  outcome.memory_pass = memory_pass_ms(first.n(), first.d(), threads, 5);
+  outcome.memory_pass = memory_pass_ms(first.keys(), first.d(), threads, 5);
   return outcome;
 }
 

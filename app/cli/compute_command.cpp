@@ -26,15 +26,15 @@ struct ComputeOptions {
   bool dense = false, no_metrics = false, json = false;
 };
 
-void require_room(const ComputeOptions& options, Index heads, Index n) {
+void require_room(const ComputeOptions& options, Index heads, Lengths lengths) {
   if (!options.dense) return;
   if (options.output.empty())
     throw UsageError("--dense writes P to a file; expected -o OUT.safetensors");
-  const double bytes =
-      4.0 * static_cast<double>(heads) * static_cast<double>(n) * static_cast<double>(n);
+  const double bytes = 4.0 * static_cast<double>(heads) * static_cast<double>(lengths.queries) *
+                       static_cast<double>(lengths.keys);
   if (bytes > dense_limit)
-    throw UnavailableError("--dense: P of " + plural(heads, "head") + " of " + std::to_string(n) +
-                           " tokens takes " + format_bytes(bytes) + ", at most " +
+    throw UnavailableError("--dense: P of " + plural(heads, "head") + ", " + lengths.text() +
+                           ", takes " + format_bytes(bytes) + ", at most " +
                            format_bytes(dense_limit) + " are written");
 }
 
@@ -48,19 +48,20 @@ class OutTensors {
     append(z_, output.z);
     lse_.insert(lse_.end(), output.lse.begin(), output.lse.end());
     structures_.push_back(computation.op->plan().structure);
-    n_ = output.z.rows();
+    lengths_ = computation.op->plan().lengths;
     dv_ = output.z.cols();
     ++heads_;
     constexpr Index band = 256;
-    for (Index begin = 0; dense_ && begin < n_; begin += band)
-      append(p_, computation.op->tile({begin, std::min(n_, begin + band)}, {0, n_}, run));
+    for (Index begin = 0; dense_ && begin < lengths_.queries; begin += band)
+      append(p_, computation.op->tile({begin, std::min(lengths_.queries, begin + band)},
+                                      {0, lengths_.keys}, run));
   }
 
   std::vector<OutTensor> take() {
     std::vector<OutTensor> tensors;
-    tensors.push_back({"z", {heads_, n_, dv_}, std::move(z_)});
-    if (!lse_.empty()) tensors.push_back({"lse", {heads_, n_}, std::move(lse_)});
-    if (dense_) tensors.push_back({"p", {heads_, n_, n_}, std::move(p_)});
+    tensors.push_back({"z", {heads_, lengths_.queries, dv_}, std::move(z_)});
+    if (!lse_.empty()) tensors.push_back({"lse", {heads_, lengths_.queries}, std::move(lse_)});
+    if (dense_) tensors.push_back({"p", {heads_, lengths_.queries, lengths_.keys}, std::move(p_)});
     for (auto& tensor : structure_tensors(structures_)) tensors.push_back(std::move(tensor));
     return tensors;
   }
@@ -71,7 +72,8 @@ class OutTensors {
   }
 
   bool dense_;
-  Index heads_ = 0, n_ = 0, dv_ = 0;
+  Index heads_ = 0, dv_ = 0;
+  Lengths lengths_;
   std::vector<float> z_, lse_, p_;
   std::vector<Structure> structures_;
 };
@@ -80,7 +82,7 @@ ComputeRequest request_of(const ComputeOptions& options, const Source& source, I
   const Variant& variant = find_variant(options.variant);
   const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
   ComputeRequest request{.variant = &variant,
-                         .values = options.parameters.applied(variant, layer.n()),
+                         .values = options.parameters.applied(variant, layer.keys()),
                          .seed = options.parameters.seed};
   if (!options.structure.empty())
     request.given = read_structure(options.structure, head, layer.heads());
@@ -164,12 +166,12 @@ ComputeReport begin_report(const ComputeOptions& options, const Source& source,
           .layer = layer,
           .layer_label = layer_label(source, layer),
           .variant = &variant,
-          .values = options.parameters.applied(variant, of.n()),
+          .values = options.parameters.applied(variant, of.keys()),
           .seed = options.parameters.seed,
           .backend = backend.id(),
           .device = backend.device(),
           .precision = backend.precision(),
-          .n = of.n(),
+          .lengths = of.lengths(),
           .d = of.d(),
           .dv = of.dv()};
 }
@@ -186,7 +188,7 @@ void run_compute(const ComputeOptions& options, const Console& console) {
   const std::vector<Index> heads = options.heads.heads_in(source);
   const auto backend = options.backend.make();
   ComputeReport report = begin_report(options, source, *backend);
-  require_room(options, static_cast<Index>(heads.size()), report.n);
+  require_room(options, static_cast<Index>(heads.size()), report.lengths);
   const Problem first = options.heads.problem(source, heads.front());
   report.scale = first.scale;
   report.causal = first.causal;

@@ -24,7 +24,7 @@ std::vector<ExploredHead> heads_of(const HeadOptions& options, const Source& sou
     const Layer& of = source.layers[static_cast<std::size_t>(layer)];
     if (!of.has_qkv() && options.layer == "all") continue;
     for (const Index head : options.heads_of(source, layer))
-      heads.push_back({.layer = layer, .head = head, .n = of.n(), .d = of.d(), .dv = of.dv()});
+      heads.push_back({.layer = layer, .head = head, .n = of.keys(), .d = of.d(), .dv = of.dv()});
   }
   return heads;
 }

@@ -58,9 +58,9 @@ class Fitting {
   Fitting(const FitOptions& options, const Source& source, const Console& console)
       : options_(options), console_(console), variant_(find_variant(options.variant)) {
     const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
-    n_ = layer.n();
+    n_ = layer.keys();
     report_.variant = &variant_;
-    report_.values = options.parameters.applied(variant_, layer.n());
+    report_.values = options.parameters.applied(variant_, layer.keys());
     fit_ = fit_of(variant_, report_.values);
     steps_ = options.steps.value_or(fit_.parameters.steps);
     report_.source = source.path;

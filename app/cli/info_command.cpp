@@ -26,7 +26,9 @@ Document layer_json(const Layer& layer) {
   put("k", layer.k);
   put("v", layer.v);
   put("attention", layer.attention);
-  Document out{{"name", layer.name}, {"heads", layer.heads()}, {"n", layer.n()}};
+  Document out{{"name", layer.name}, {"heads", layer.heads()}, {"n", layer.keys()}};
+  out["queries"] = layer.queries();
+  out["keys"] = layer.keys();
   if (layer.has_qkv()) {
     out["key_value_heads"] = layer.k.heads;
     out["d"] = layer.d();
@@ -93,6 +95,12 @@ std::string text_of_conditions(const Source& source, const Layer& layer) {
   return text;
 }
 
+/// "341"; of other queries than keys "7 × 24".
+std::string length_text(Lengths lengths) {
+  const std::string keys = std::to_string(lengths.keys);
+  return lengths.equal() ? keys : std::to_string(lengths.queries) + " × " + keys;
+}
+
 void print_layers(std::ostream& out, const Source& source) {
   const bool conditions = std::ranges::any_of(source.layers, [&](const Layer& layer) {
     return !text_of_conditions(source, layer).empty();
@@ -102,7 +110,7 @@ void print_layers(std::ostream& out, const Source& source) {
   for (std::size_t l = 0; l < source.layers.size(); ++l) {
     const Layer& layer = source.layers[l];
     table.rows.push_back({std::to_string(l), layer.name, std::to_string(layer.heads()),
-                          std::to_string(layer.n()), shape_text(layer.q), shape_text(layer.k),
+                          length_text(layer.lengths()), shape_text(layer.q), shape_text(layer.k),
                           shape_text(layer.v), shape_text(layer.attention)});
     if (conditions) table.rows.back().push_back(text_of_conditions(source, layer));
   }

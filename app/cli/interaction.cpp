@@ -106,7 +106,7 @@ class Path {
 
   bool has_map() {
     const auto model = study().model();
-    if (!model || model->n != study().length() || model->n == 0) return false;
+    if (!model || model->lengths != study().lengths() || model->is_empty()) return false;
     for (const auto& row : model->cells)
       for (const CanvasCell& cell : row)
         if (cell.panel && std::holds_alternative<Raster>(cell.panel->body)) return true;

@@ -69,10 +69,17 @@ int run(int argc, char** argv) {
   std::vector<std::string> files;
   program.add_option(
       "FILE", files,
-      "Files to open, each in a window of its own (default: the last session, or the "
-      "bundled example)");
+      "Files to open, each in a window of its own; live:NAME waits for a program that sends NAME "
+      "(default: the last session, or the bundled example)");
   BackendOptions backend;
   backend.add_to(program);
+  std::optional<std::uint16_t> port;
+  program
+      .add_option("--listen", port,
+                  "Take what programs send (fovea.show) on this TCP port of this machine, too, "
+                  "with the token in the file that is named; 0: any free port")
+      ->type_name("PORT")
+      ->check(CLI::Range(0, 65535));
   program.require_subcommand(0, 1);
   Work chosen;
   add_info_command(program, chosen);
@@ -93,6 +100,8 @@ int run(int argc, char** argv) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
     return complain(wrong_command_line, error.what());
   }
+  if (chosen && port)
+    return complain(wrong_command_line, "--listen is of the window, and no command has one");
   for (const char* name : {"--backend", "--precision", "--threads"})
     if (chosen && program.count(name) > 0)
       return complain(wrong_command_line, std::string(name) + " belongs after its command");
@@ -102,7 +111,7 @@ int run(int argc, char** argv) {
   if (chosen) return run_command(chosen, {argv, argv + argc});
   return guarded([&] {
     check_files(files);
-    return run_window(argc, argv, files, backend);
+    return run_window(argc, argv, files, backend, port);
   });
 }
 

@@ -27,10 +27,10 @@ PanelGrid::PanelGrid(const PanelGridRequest& request, Run& run) : request_(reque
 }
 
 void PanelGrid::look_at(const Viewport& view) {
-  const Index n = request_.problem.n();
-  rows_ = visible_tokens(view.row_begin, view.row_end, n);
-  cols_ = visible_tokens(view.col_begin, view.col_end, n);
-  query_ = std::min(n - 1, request_.query.value_or(n / 2));
+  const auto [queries, keys] = request_.problem.lengths();
+  rows_ = visible_tokens(view.row_begin, view.row_end, queries);
+  cols_ = visible_tokens(view.col_begin, view.col_end, keys);
+  query_ = std::min(queries - 1, request_.query.value_or(queries / 2));
 }
 
 // Plans every column first: what a planner refuses is reported before the long run of exact
@@ -123,7 +123,7 @@ Panel PanelGrid::panel(View view, const Drawn& column, Run& run) const {
   // The overview of a map has no more pixels than this.
   const Index pixels =
       its_map ? std::min(request_.max_pixels, MapPyramid::overview_side) : request_.max_pixels;
-  if (its_map && (!request_.estimate || rows_.size() < request_.problem.n())) {
+  if (its_map && (!request_.estimate || rows_.size() < request_.problem.queries())) {
     const MapView seen = map_view(rows_, cols_, pixels);
     if (seen.pixel >= its_map->overview_pixel())
       while (its_map->exact_share() < 1 && !request_.estimate) {

@@ -62,7 +62,7 @@ class PanelGrid {
   }
   std::size_t head_of(std::size_t column);
   std::string title_of(std::size_t column) const;
-  bool is_long() const { return request_.problem.n() > long_head; }
+  bool is_long() const { return fovea::is_long(request_.problem.lengths()); }
   void look_at(const Viewport& view);
   void prepare_all(Run& run);
   void find_exact(Head& head, Run& run) const;

@@ -55,8 +55,10 @@ std::vector<NamedMap> maps_of_matrix(const RankMapOptions& options, const Source
   const Entries entries = [&](IndexRange rows, IndexRange cols) {
     return part_of(matrix, rows, cols);
   };
-  return {
-      {nullptr, {}, map_ranks(matrix.rows(), entries, options.rank, *options.backend.make(), run)}};
+  return {{nullptr,
+           {},
+           map_ranks({matrix.rows(), matrix.cols()}, entries, options.rank, *options.backend.make(),
+                     run)}};
 }
 
 std::vector<NamedMap> maps_of_variants(const RankMapOptions& options, const Source& source,
@@ -67,10 +69,10 @@ std::vector<NamedMap> maps_of_variants(const RankMapOptions& options, const Sour
                                               : options.variants,
                      &problem);
   tell_left_out(options.variants, problem, console.err);
-  const auto values = options.parameters.applied(chosen, problem.n());
+  const auto values = options.parameters.applied(chosen, problem.keys());
   RankOptions rank = options.rank;
   rank.causal = problem.causal && options.of != RankSubject::logits;
-  require_decomposable(problem.n(), rank);
+  require_decomposable(problem.lengths(), rank);
   const auto backend = options.backend.make();
   // Only P is needed, not Z. All plans are made before any block is decomposed, so that what a
   // planner refuses is reported at once.
@@ -83,8 +85,8 @@ std::vector<NamedMap> maps_of_variants(const RankMapOptions& options, const Sour
   std::vector<NamedMap> maps;
   for (const Computation& computation : prepared)
     maps.push_back({computation.variant, computation.values,
-                    map_ranks(problem.n(), entries_of(computation, exact, options.of, run), rank,
-                              *backend, run)});
+                    map_ranks(problem.lengths(), entries_of(computation, exact, options.of, run),
+                              rank, *backend, run)});
   return maps;
 }
 
@@ -106,7 +108,9 @@ Document block_json(const RankBlock& block) {
 Document map_json(const RankMapOptions& options, const NamedMap& named) {
   Document blocks = Document::array();
   for (const RankBlock& block : named.map.blocks) blocks.push_back(block_json(block));
-  return {{"n", named.map.n},
+  return {{"n", named.map.lengths.keys},
+          {"queries", named.map.lengths.queries},
+          {"keys", named.map.lengths.keys},
           {"of", to_text(options.of)},
           {"variant", named.variant ? Document(named.variant->id) : Document(nullptr)},
           {"parameters",
@@ -129,7 +133,7 @@ void print_map(std::ostream& out, const RankMapOptions& options, const NamedMap&
                         : "the attention matrix")
       << "\n";
   print_facts(out,
-              {{"n", std::to_string(named.map.n)},
+              {{"size", named.map.lengths.text()},
                {"tolerance", format_plain(options.rank.tolerance) +
                                  (options.rank.relative ? " of the largest singular value"
                                                         : ", sum of the singular values left out")},

@@ -73,7 +73,8 @@ std::string head_text(const RenderOptions& options, const Source& source) {
 /// The heads that columns of the session hold.
 std::vector<std::shared_ptr<const HeldProblem>> held_problems(const RenderOptions& options,
                                                               const std::vector<Column>& columns,
-                                                              const Source& source, Index n) {
+                                                              const Source& source,
+                                                              Lengths lengths) {
   std::vector<std::shared_ptr<const HeldProblem>> problems(columns.size());
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (!columns[c].held) continue;
@@ -94,7 +95,7 @@ std::vector<std::shared_ptr<const HeldProblem>> held_problems(const RenderOption
     choice.allow_non_finite = options.heads.allow_non_finite;
     const auto problem =
         std::make_shared<const HeldProblem>(HeldProblem{held, its, problem_of(its, choice)});
-    require_tokens(problem->problem, its, held, n);
+    require_tokens(problem->problem, its, held, lengths);
     problems[c] = problem;
   }
   return problems;
@@ -109,7 +110,7 @@ std::vector<std::vector<Panel>> panels_of(const RenderOptions& options, const So
   tell_left_out(options.variants, problem, console.err);
   const auto backend = options.backend.make();
   const std::vector<Column> columns = columns_of(options, problem);
-  session = session_of(options, source, columns, problem.n());
+  session = session_of(options, source, columns, problem.lengths());
   if (!options.data.empty())
     check_numbers_name(options.data, columns.size() * options.views.size());
   const PanelGrid grid({.problem = problem,
@@ -118,13 +119,13 @@ std::vector<std::vector<Panel>> panels_of(const RenderOptions& options, const So
                         .backend = *backend,
                         .settings = options.settings,
                         .columns = columns,
-                        .held = held_problems(options, columns, source, problem.n()),
+                        .held = held_problems(options, columns, source, problem.lengths()),
                         .viewport = options.session ? options.session->viewport : Viewport{},
                         .query = options.session ? options.session->pinned_query : std::nullopt,
                         .max_pixels = pixels_of_a_panel(options, style, columns.size()),
                         .estimate = options.estimate},
                        run);
-  figure.footer = head_text(options, source) + ", n = " + std::to_string(problem.n()) +
+  figure.footer = head_text(options, source) + ", " + problem.lengths().text() +
                   ", d = " + std::to_string(problem.d()) + (problem.causal ? ", causal; " : "; ") +
                   backend->device() + ", " + backend->precision();
   std::vector<std::vector<Panel>> rows;
@@ -144,7 +145,7 @@ std::vector<std::vector<Panel>> panels_of_matrix(const RenderOptions& options, c
   if (!options.variants.empty()) throw only("--variant " + options.variants.front());
   const Layer& layer = source.layers[static_cast<std::size_t>(options.heads.layer_in(source))];
   const Matrix attention = layer.attention.read(options.heads.heads_in(source).front());
-  session = session_of(options, source, {}, attention.rows());
+  session = session_of(options, source, {}, layer.lengths());
   const Viewport seen = options.session ? options.session->viewport : Viewport{};
   const auto backend = options.backend.make();
   std::vector<std::vector<Panel>> rows;
@@ -177,11 +178,14 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
   check_estimate(options);  // a session has views of its own
   options.settings.norm = *norm_from(options.norm);
   options.settings.error = *error_kind_from(options.error);
-  Figure figure{.title = options.title,
-                .style = style_of(options, command),
-                .sequence = std::make_shared<const Sequence>(
-                    sequence_of(source, options.heads.layer_in(source))),
-                .pinned_query = options.session ? options.session->pinned_query : std::nullopt};
+  Figure figure{
+      .title = options.title,
+      .style = style_of(options, command),
+      .sequence =
+          std::make_shared<const Sequence>(sequence_of(source, options.heads.layer_in(source))),
+      .key_sequence =
+          std::make_shared<const Sequence>(key_sequence_of(source, options.heads.layer_in(source))),
+      .pinned_query = options.session ? options.session->pinned_query : std::nullopt};
   std::optional<Session> session;
   Profile profile;
   Run run{profile, console.stop};

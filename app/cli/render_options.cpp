@@ -76,18 +76,19 @@ std::vector<Column> columns_of(const RenderOptions& options, const Problem& head
              options.variants.empty() ? std::vector<std::string>{"papers"} : options.variants,
              &head))
       columns.push_back(
-          {variant->id, values_for_length(*variant, head.n()), options.parameters.seed});
+          {variant->id, values_for_length(*variant, head.keys()), options.parameters.seed});
   options.parameters.apply_to(columns);
   return columns;
 }
 
 std::optional<Session> session_of(const RenderOptions& options, const Source& source,
-                                  std::vector<Column> columns, Index n) {
+                                  std::vector<Column> columns, Lengths lengths) {
   const OpenOptions& open = options.source.open;
   const bool read_specially = !options.source.layout.empty() || !open.tensors.empty() ||
                               open.one_token_per_line || open.as_bfloat16 || open.max_side > 0;
   if (read_specially) return {};
-  const Session standard = standard_session(source.path, n);
+  Session standard = standard_session(source.path, lengths.keys);
+  standard.viewport = whole(lengths);
   Session session = options.session.value_or(standard);
   session.source = source.path;
   session.patch = open.patch;
@@ -105,7 +106,7 @@ std::optional<Session> session_of(const RenderOptions& options, const Source& so
   if (session.views.empty()) session.views = {View::heatmap};  // times alone
   const Viewport& seen = session.viewport;
   if (!(seen.row_begin < seen.row_end && seen.col_begin < seen.col_end))
-    session.viewport = {0, double(n), 0, double(n)};
+    session.viewport = whole(lengths);
   return session;
 }
 

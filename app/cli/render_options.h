@@ -37,7 +37,7 @@ std::vector<Column> columns_of(const RenderOptions& options, const Problem& head
 /// What a figure of these columns carries; nothing where a session cannot say how the source is
 /// read.
 std::optional<Session> session_of(const RenderOptions& options, const Source& source,
-                                  std::vector<Column> columns, Index n);
+                                  std::vector<Column> columns, Lengths lengths);
 void add_look(CLI::App& command, RenderOptions& options);
 
 }  // namespace fovea

@@ -60,7 +60,7 @@ std::string layer_text(const ComputeReport& report) {
   const std::string heads = report.heads.size() == 1
                                 ? "head " + std::to_string(report.heads.front().head)
                                 : plural(static_cast<Index>(report.heads.size()), "head");
-  return report.layer_label + ", " + heads + ", n = " + std::to_string(report.n) +
+  return report.layer_label + ", " + heads + ", " + report.lengths.text() +
          ", d = " + std::to_string(report.d) +
          (report.dv == report.d ? "" : ", values " + std::to_string(report.dv));
 }
@@ -138,7 +138,7 @@ void print_comparison(std::ostream& out, const ComputeReport& report) {
     const Metrics& metrics = *heads.front().metrics;
     if (metrics.sampled())
       out << "  what concerns P is estimated from " << plural(metrics.rows, "row") << " of "
-          << report.n << "\n";
+          << report.lengths.queries << "\n";
   }
 }
 
@@ -191,7 +191,9 @@ Document to_json(const ComputeReport& report) {
                {"scale", number_json(report.scale)},
                {"causal", report.causal},
                {"conditions", report.conditions.empty() ? "" : report.conditions.substr(2)},
-               {"n", report.n},
+               {"n", report.lengths.keys},
+               {"queries", report.lengths.queries},
+               {"keys", report.lengths.keys},
                {"d", report.d},
                {"dv", report.dv},
                {"heads", report.heads.size()},

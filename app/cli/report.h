@@ -37,7 +37,8 @@ struct ComputeReport {
   double scale = 0;
   bool causal = false;
   std::string conditions;  // ", sliding window 4096"; empty: none beside the mask
-  Index n = 0, d = 0, dv = 0;
+  Lengths lengths;
+  Index d = 0, dv = 0;
   std::vector<HeadReport> heads;  // in the order computed
   std::string output;             // the file written, if any
 };

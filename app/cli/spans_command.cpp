@@ -114,6 +114,9 @@ void run_spans(const SpansOptions& options, const Console& console) {
   const Problem problem = options.heads.problem(source, head);
   const auto chosen = variants_named(options.variants, &problem);
   tell_left_out(options.variants, problem, console.err);
+  if (!problem.lengths().equal())
+    throw UsageError("spans are of one sequence; found " + problem.lengths().text() +
+                     ", expected as many queries as keys");
   const auto values = options.parameters.applied(chosen, problem.n());
   SpansOutcome outcome;
   outcome.head = source.name + ", " + layer_label(source, options.heads.layer_in(source)) +

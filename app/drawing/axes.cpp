@@ -25,7 +25,7 @@ TokenSpan span_of(IndexRange tokens) {
 }
 
 PanelAxis token_axis(TokenSpan tokens, const char* label, double length, double spacing,
-                     const Lettering& letters, const TokenNames& names) {
+                     const Lettering& letters, const AxisNames& names) {
   PanelAxis axis{.low = tokens.begin, .high = tokens.end, .label = label};
   const double cell = length / (tokens.end - tokens.begin), size = letters.size();
   axis.named = names.known() && cell >= kNamedToken * size;
@@ -75,7 +75,7 @@ double highest(const std::vector<T>& amounts) {
 
 /// The tokens that a rank map is of: of a long head only a part.
 IndexRange tokens_of(const BlockMap& blocks) {
-  if (blocks.map.blocks.empty()) return {0, blocks.map.n};
+  if (blocks.map.blocks.empty()) return {0, blocks.map.lengths.queries};
   IndexRange all = blocks.map.blocks.front().rows;
   for (const RankBlock& block : blocks.map.blocks)
     all = {std::min(all.begin, block.rows.begin), std::max(all.end, block.rows.end)};
@@ -153,14 +153,14 @@ double within(Edges edges, double middle, double half) {
 
 }  // namespace
 
-std::string TokenNames::name(Index token, const Lettering& letters) const {
+std::string AxisNames::name(Index token, const Lettering& letters) const {
   if (!known()) return std::to_string(token);
   std::string name = sequence_->label(token);
   if (sequence_->tokens.empty() && name.starts_with("patch ")) name = name.substr(6);
   return letters.readable(name);
 }
 
-std::string TokenNames::numbered(Index token, const Lettering& letters, double room) const {
+std::string AxisNames::numbered(Index token, const Lettering& letters, double room) const {
   std::string index = std::to_string(token);
   const std::string own = name(token, letters);
   if (own == index) return index;
@@ -173,7 +173,8 @@ std::string TokenNames::numbered(Index token, const Lettering& letters, double r
 
 PanelAxis query_axis(TokenSpan tokens, double height, const Lettering& letters,
                      const TokenNames& names) {
-  PanelAxis axis = token_axis(tokens, "query", height, 2.7 * letters.size(), letters, names);
+  PanelAxis axis =
+      token_axis(tokens, "query", height, 2.7 * letters.size(), letters, names.queries);
   axis.downward = true;
   return axis;
 }
@@ -181,7 +182,7 @@ PanelAxis query_axis(TokenSpan tokens, double height, const Lettering& letters,
 PanelAxis key_axis(TokenSpan tokens, double width, const Lettering& letters,
                    const TokenNames& names) {
   const double widest = letters.width(std::to_string(Index(tokens.end)));
-  return token_axis(tokens, "key", width, widest + letters.size(), letters, names);
+  return token_axis(tokens, "key", width, widest + letters.size(), letters, names.keys);
 }
 
 std::optional<double> amount_of(const Panel& panel) {

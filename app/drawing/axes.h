@@ -10,12 +10,12 @@
 
 namespace fovea::drawing {
 
-/// The names of tokens, where a source has any.
-class TokenNames {
+/// The names of the tokens along an axis, where a source has any.
+class AxisNames {
  public:
-  TokenNames() = default;
+  AxisNames() = default;
   /// `sequence` must outlive it.
-  explicit TokenNames(const Sequence& sequence) : sequence_(&sequence) {}
+  explicit AxisNames(const Sequence& sequence) : sequence_(&sequence) {}
   bool known() const { return sequence_ && (!sequence_->tokens.empty() || sequence_->grid); }
   /// "12 “everything”", shortened to `room`; the bare number where there is no room, and of a token
   /// without a name.
@@ -25,6 +25,16 @@ class TokenNames {
 
  private:
   const Sequence* sequence_ = nullptr;
+};
+
+struct TokenNames {
+  AxisNames queries = {}, keys = {};
+
+  TokenNames() = default;
+  /// Sequences must outlive it.
+  explicit TokenNames(const Sequence& both) : queries(both), keys(both) {}
+  TokenNames(const Sequence& of_queries, const Sequence& of_keys)
+      : queries(of_queries), keys(of_keys) {}
 };
 
 struct PanelAxis {

@@ -119,7 +119,7 @@ void name_peaks(const BodyDrawing& d, const RowCurve& row) {
     if (x < where.x || x > where.right()) continue;
     const double gap = 0.3 * size;
     const std::string name =
-        d.names.numbered(key, d.ink.letters, std::min(6 * size, where.width - 2 * gap));
+        d.names.keys.numbered(key, d.ink.letters, std::min(6 * size, where.width - 2 * gap));
     const double width = d.ink.letters.width(name);
     const double left =
         std::max(where.x + gap / 2, std::min(x - width / 2, where.right() - width - gap / 2));
@@ -151,7 +151,7 @@ void list_keys(const BodyDrawing& d, const std::vector<std::pair<Index, float>>&
     const auto& [key, weight] = keys[i];
     const std::string amount = format_drawn(weight);
     const double room = at.width - d.ink.letters.width(amount) - 0.6 * size;
-    d.ink.write(at, d.names.numbered(key, d.ink.letters, room), Align::left, colour);
+    d.ink.write(at, d.names.keys.numbered(key, d.ink.letters, room), Align::left, colour);
     d.ink.write(at, amount, Align::right, d.ink.style.text);
   }
 }
@@ -169,7 +169,7 @@ void list_top_keys(const BodyDrawing& d, const RowCurve& row) {
 Legend legend_of(const RowCurve& row, const Style& style, const Lettering& letters, double width,
                  const TokenNames& names, const ViewSettings& settings) {
   const double size = letters.size();
-  const std::string query = "query " + names.numbered(row.query, letters, 8 * size);
+  const std::string query = "query " + names.queries.numbered(row.query, letters, 8 * size);
   const bool narrow = width < letters.width("exact approximate " + query) + 4 * size;
   std::vector<LegendItem> items{{"exact", style.exact, false, "exact", settings.hides("exact")}};
   if (has_approximate(row))

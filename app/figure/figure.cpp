@@ -100,7 +100,7 @@ void draw_cell(Ink& ink, const CellLayout& cell, const Figure& figure, const Tok
 void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout) {
   ink.write_lines(layout.title_box, layout.title, Align::left, ink.style.text, layout.title_face);
   layout.legend.draw(ink, layout.legend_at);
-  const TokenNames names = figure.sequence ? TokenNames(*figure.sequence) : TokenNames();
+  const TokenNames names = names_of(figure);
   for (const RowLayout& row : layout.rows) {
     for (const CellLayout& cell : row.cells) {
       draw_words(ink, cell, layout.panel_title_face);

@@ -35,7 +35,8 @@ struct Figure {
   std::vector<std::vector<Panel>> rows;  // [view][variant]
   FigureStyle style;
   std::shared_ptr<const Sequence> sequence = nullptr;  // names of tokens for the axes; may be null
-  std::optional<Index> pinned_query = {};              // framed in every panel of tokens
+  std::shared_ptr<const Sequence> key_sequence = nullptr;  // where keys have other ones
+  std::optional<Index> pinned_query = {};                  // framed in every panel of tokens
   std::optional<std::pair<IndexRange, IndexRange>> selection = {};  // queries, keys; the same
   Recipe recipe = {};                                               // in its file
 };

@@ -29,7 +29,7 @@ class Layouter {
  public:
   Layouter(const Figure& figure, const PaperLettering& letters)
       : figure_(figure), letters_(letters) {
-    if (figure.sequence) names_ = TokenNames(*figure.sequence);
+    names_ = names_of(figure);
     layout_.width = figure.style.width;
     for (const auto& row : figure.rows) {
       columns_ = std::max(columns_, row.size());
@@ -365,6 +365,11 @@ class Layouter {
 };
 
 }  // namespace
+
+TokenNames names_of(const Figure& figure) {
+  if (!figure.sequence) return {};
+  return {*figure.sequence, figure.key_sequence ? *figure.key_sequence : *figure.sequence};
+}
 
 FigureLayout lay_out(const Figure& figure, const PaperLettering& letters) {
   return Layouter(figure, letters).run();

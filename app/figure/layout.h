@@ -44,6 +44,9 @@ struct FigureLayout {
   std::vector<RowLayout> rows;
 };
 
+/// Of the tokens on its axes; the figure must outlive them.
+drawing::TokenNames names_of(const Figure& figure);
+
 /// The figure must outlive it.
 FigureLayout lay_out(const Figure& figure, const PaperLettering& letters);
 

@@ -36,7 +36,12 @@ std::string assets_directory() {
 Session first_session(const Source& source) {
   const auto [layer, head] = first_head(source);
   const Layer& its = source.layers[static_cast<std::size_t>(layer)];
-  Session session = standard_session(source.path, its.n());
+  Session session = standard_session(source.path, its.keys());
+  session.viewport = whole(its.lengths());
+  const bool causal = stated_causal(source, layer).value_or(false);
+  std::erase_if(session.columns, [&](const Column& column) {
+    return !find_variant(column.variant).has_form_of(its.lengths(), causal);
+  });
   session.layer = layer;
   session.head = head;
   if (!its.has_qkv()) {

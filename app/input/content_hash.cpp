@@ -3,8 +3,8 @@
 #include <QDir>
 #include <QFileInfo>
 
+#include "data/address.h"
 #include "data/error.h"
-#include "data/synthetic.h"
 
 namespace fovea {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 constexpr qint64 piece_bytes = 4 << 20;  // some 10 ms of hashing, for which other work waits
 
 bool has_content(const std::string& source) {
-  return !source.empty() && !source.starts_with(synthetic_prefix);
+  return !source.empty() && !is_address(source);
 }
 
 }  // namespace

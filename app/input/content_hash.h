@@ -11,7 +11,7 @@ namespace fovea {
 
 class ContentHash {
  public:
-  /// Of a file; of a directory, of its .npy files by name. A synthetic: source has no content.
+  /// Of a file; of a directory, of its .npy files by name. An address has no content.
   explicit ContentHash(const std::string& source);
 
   /// Reads a piece; false: that was all. Throws InputError when a file cannot be read.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "data/address.h"
 #include "data/content_features.h"
 #include "data/error.h"
 #include "data/synthetic.h"
@@ -192,6 +193,10 @@ Loader loader_of(const std::string& path) {
 }  // namespace
 
 Source open_source(const std::string& what, const OpenOptions& options) {
+  if (is_live(what))
+    throw InputError(what,
+                     "is a stream that a program sends to the window while it runs; expected one "
+                     "that is being sent, or a capture of it (File > Save capture)");
   const bool synthetic = what.starts_with(synthetic_prefix);
   const Loader loader = synthetic ? Loader{} : loader_of(what);
   if (!options.tensors.empty() && !loader.takes_tensors)

@@ -12,7 +12,7 @@ constexpr Index n_of_t2t_vit = 3136;
 
 /// alpha = n max_j sum_i P_ij^2 of exact attention.
 double alpha_of(const Computation& exact, Run& run) {
-  const Index n = exact.op->plan().n;
+  const Index n = exact.op->plan().lengths.n();
   std::vector<double> squares(static_cast<std::size_t>(n));
   constexpr Index together = 256;
   for (Index begin = 0; begin < n; begin += together) {

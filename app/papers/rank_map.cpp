@@ -27,8 +27,9 @@ PaperResult ranks_of_equation_13(const PaperTask& task, Run& run) {
     return Matrix::copy_of({a.row(rows.begin) + cols.begin, rows.size(), cols.size(), a.stride()});
   };
   const RankMap map =
-      map_ranks(n, entries, {.leaf = leaf_side, .tolerance = sum_left_out}, task.backend, run);
-  const RankMap whole = map_ranks(n, entries, {.leaf = n, .tolerance = 0.1}, task.backend, run);
+      map_ranks({n, n}, entries, {.leaf = leaf_side, .tolerance = sum_left_out}, task.backend, run);
+  const RankMap whole =
+      map_ranks({n, n}, entries, {.leaf = n, .tolerance = 0.1}, task.backend, run);
   PaperResult result{
       .numbers = {{"rank_diagonal", "Rank of the 4 × 4 blocks on the diagonal", 4, rank_at(map, 0)},
                   {"rank_level_1", "Rank of the 4 × 4 blocks beside it", 2, rank_at(map, 1)},

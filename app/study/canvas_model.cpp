@@ -29,7 +29,7 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Res
         model->cells[r][c].token_errors = {its, &its->token_error};
   model->settings = session.settings;
   model->viewport = session.viewport;
-  model->n = subject.length();
+  model->lengths = subject.lengths();
   model->pinned_query = session.pinned_query;
   model->selection = subject.selection;
   model->selected_column = subject.selected_column;
@@ -38,8 +38,10 @@ std::shared_ptr<CanvasModel> make_canvas_model(const Subject& subject, const Res
   model->comparison = subject.comparison;
   model->causal = subject.source && is_causal(session, *subject.source);
   model->dark = subject.dark;
-  if (subject.source)
-    model->sequence = {subject.source, &sequence_of(*subject.source, subject.session.layer)};
+  if (subject.source) {
+    model->sequence = {subject.source, &sequence_of(*subject.source, session.layer)};
+    model->key_sequence = {subject.source, &key_sequence_of(*subject.source, session.layer)};
+  }
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const ColumnState& state = columns[c];
     const Problem* problem = results.head_of(state).problem.get();

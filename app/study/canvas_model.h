@@ -29,6 +29,12 @@ struct CanvasCell {
 };
 
 /// Everything the canvas shows; a value, replaced as a whole.
+/// Tokens that a search found, ascending.
+struct FoundTokens {
+  std::vector<Index> queries, keys;
+  std::size_t size() const { return queries.size() + keys.size(); }
+};
+
 struct CanvasModel {
   std::vector<View> views;                     // rows
   std::vector<std::string> column_titles;      // columns: "Exact"
@@ -36,8 +42,10 @@ struct CanvasModel {
   std::vector<std::vector<CanvasCell>> cells;  // [view][column]
   ViewSettings settings;
   Viewport viewport;
-  Index n = 0;
-  std::shared_ptr<const Sequence> sequence = std::make_shared<const Sequence>();  // never null
+  Lengths lengths;
+  // Of queries and of keys; never null.
+  std::shared_ptr<const Sequence> sequence = std::make_shared<const Sequence>();
+  std::shared_ptr<const Sequence> key_sequence = std::make_shared<const Sequence>();
   std::optional<Index> pinned_query;
   std::optional<std::pair<IndexRange, IndexRange>> selection;  // queries, keys
   std::optional<int> selected_column;
@@ -54,6 +62,7 @@ struct CanvasModel {
     const auto c = static_cast<std::size_t>(column);
     return c < exact_columns.size() ? exact_columns[c] : std::nullopt;
   }
+  bool is_empty() const { return lengths.queries <= 0 || lengths.keys <= 0; }
   bool holds_head(int column) const {
     const auto c = static_cast<std::size_t>(column);
     return c < held.size() && held[c];

@@ -71,20 +71,34 @@ Session continued_session(const Session& before, Index n_before, const Source& s
   };
   if (!layer.has_qkv() || !compares(before.columns)) return session;
   if (before.columns != untouched.columns) {
-    auto columns = continued_columns(before, n_before, session.source, layer.n());
+    auto columns = continued_columns(before, n_before, session.source, layer.keys());
     if (compares(columns)) session.columns = std::move(columns);
   }
   if (before.views != untouched.views) session.views = continued_views(before.views, session.views);
   return session;
 }
 
+Session session_going_on(const Session& before, Index n_before, const Source& source) {
+  Session session = continued_session(before, n_before, source);
+  session.causal = before.causal;
+  session.scale = before.scale;
+  session.window = before.window;
+  session.soft_cap = before.soft_cap;
+  if (before.layer < std::ssize(source.layers) &&
+      before.head < source.layers[static_cast<std::size_t>(before.layer)].heads()) {
+    session.layer = before.layer;
+    session.head = before.head;
+  }
+  return session;
+}
+
 std::vector<Span> continued_spans(const Session& before, const Source& of_before,
                                   const Session& next, const Source& source) {
-  const auto n = [](const Source& of, const Session& session) {
-    return of.layers[static_cast<std::size_t>(session.layer)].n();
+  const auto lengths = [](const Source& of, const Session& session) {
+    return of.layers[static_cast<std::size_t>(session.layer)].lengths();
   };
   const bool same =
-      n(of_before, before) == n(source, next) &&
+      lengths(of_before, before) == lengths(source, next) &&
       sequence_of(of_before, before.layer).tokens == sequence_of(source, next.layer).tokens &&
       of_before.sequence.grid == source.sequence.grid;
   return same ? before.spans : std::vector<Span>{};

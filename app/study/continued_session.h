@@ -14,6 +14,11 @@ namespace fovea {
 /// the tokens are as many.
 Session continued_session(const Session& before, Index n_before, const Source& source);
 
+/// The Session with which the same source goes on with other heads or tokens: as above, with what
+/// was set by hand of mask, scale, window and soft cap, and the same layer and head where there are
+/// so many.
+Session session_going_on(const Session& before, Index n_before, const Source& source);
+
 /// The named spans that stay: all where the tokens are the same, else none. Tokens are the same
 /// where their texts are, and where no text is known but there are as many, in the same grid.
 std::vector<Span> continued_spans(const Session& before, const Source& of_before,

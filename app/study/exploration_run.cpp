@@ -16,7 +16,8 @@ std::vector<ExploredHead> heads_in(const Source& source, HeadScope scope,
     if (!layer.has_qkv() || (scope != HeadScope::source && l != choice.layer)) continue;
     for (Index h = 0; h < layer.heads(); ++h)
       if (scope != HeadScope::head || h == choice.head)
-        heads.push_back({.layer = l, .head = h, .n = layer.n(), .d = layer.d(), .dv = layer.dv()});
+        heads.push_back(
+            {.layer = l, .head = h, .n = layer.keys(), .d = layer.d(), .dv = layer.dv()});
   }
   return heads;
 }

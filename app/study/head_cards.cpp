@@ -22,7 +22,13 @@ ComputeKey HeadCards::key_of(Index layer, Index head) const {
 }
 
 std::shared_ptr<const HeadCard> HeadCards::card(Index layer, Index head) {
-  return cards_.result(key_of(layer, head));
+  const ComputeKey key = key_of(layer, head);
+  if (auto known = cards_.result(key)) return known;
+  for (const auto& answer : cards_.answers())  // the last used first
+    if (answer.result && answer.key.head.choice == key.head.choice &&
+        answer.key.column == key.column)
+      return answer.result;
+  return nullptr;
 }
 
 // One at a time: the next is requested when it arrives.

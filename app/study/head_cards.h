@@ -18,7 +18,8 @@ class HeadCards {
   using Heads = std::vector<std::pair<Index, Index>>;  // layer, head
   /// Chooses the heads whose cards are requested. False: they are the same as before.
   bool choose(const Heads& heads);
-  /// With the error of the selected column, unless its tree is learned; null: not there yet.
+  /// With the error of the selected column, unless its tree is learned; null: not there yet. Of a
+  /// source that went on that of an earlier step, until there is a newer one.
   std::shared_ptr<const HeadCard> card(Index layer, Index head);
   /// Requests the next missing card, when `idle`. Returns whether any card may have changed.
   bool update(bool idle);

@@ -25,7 +25,7 @@ PanelKey map_key(const PanelKey& panel) {
 
 bool HeadMaps::shows(View view, const Column& column) const {
   const auto problem = results_.opened().problem;
-  return problem && problem->n() > long_head &&
+  return problem && is_long(problem->lengths()) &&
          (view == View::heatmap || (view == View::error && !is_reference(column.variant)));
 }
 

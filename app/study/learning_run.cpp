@@ -213,7 +213,7 @@ void LearningRun::begin(std::size_t column) {
 // The column changes only when the computation that belongs to it is there: it never waits.
 void LearningRun::take(const Step& step) {
   for (const LeafSnapshot& snapshot : step.snapshots) record_.add(snapshot);
-  record_.tokens = work_->problem->n();
+  record_.tokens = work_->problem->queries();
   record_.leaves = work_->leaves();
   record_.cost_limit = work_->options.cost;
   record_.start = step.start;

@@ -117,18 +117,21 @@ bool PanelCells::lacks_results(View view, int column, Cell& cell) const {
 }
 
 PanelKey PanelCells::panel_key(View view, const ColumnState& state) const {
-  const Index n = subject_.length();
+  const auto [queries, keys] = subject_.lengths();
   const Viewport& seen = subject_.session.viewport;
   PanelKey key;
   key.view = view;
   key.settings = settings_for(view, subject_.session.settings);
-  key.rows = visible_tokens(seen.row_begin, seen.row_end, n);
-  key.cols = visible_tokens(seen.col_begin, seen.col_end, n);
+  key.rows = visible_tokens(seen.row_begin, seen.row_end, queries);
+  key.cols = visible_tokens(seen.col_begin, seen.col_end, keys);
   if (view == View::row) key.query = subject_.shown_query();
   key.approximate = subject_.shows_matrix() ? ComputeKey{subject_.head(), state.column} : state.key;
   key.exact = needs_exact(view) ? results_.exact_of(state).key : key.approximate;
   // The error of exact attention is zero wherever one looks.
-  if (view == View::error && is_reference(state.column.variant)) key.rows = key.cols = {0, n};
+  if (view == View::error && is_reference(state.column.variant)) {
+    key.rows = {0, queries};
+    key.cols = {0, keys};
+  }
   key.max_pixels = std::max(key.rows.size(), key.cols.size()) <= unpooled_span
                        ? unpooled_span
                        : static_cast<Index>(std::bit_ceil(unsigned(subject_.panel_pixels)));
@@ -264,9 +267,10 @@ std::vector<std::vector<CanvasCell>> PanelCells::cells() const {
   return cells;
 }
 
-bool PanelCells::ready() const {
-  const auto is_ready = [](const Cell& cell) {
-    return cell.failed || (cell.panel && !cell.stale && !cell.other_part);
+bool PanelCells::ready(bool all) const {
+  const auto is_ready = [all](const Cell& cell) {
+    const bool takes_long = cell.key.view == View::rank || cell.key.view == View::reach;
+    return cell.failed || (cell.panel && !cell.stale && !cell.other_part) || (takes_long && !all);
   };
   return std::ranges::all_of(cells_,
                              [&](const auto& row) { return std::ranges::all_of(row, is_ready); });

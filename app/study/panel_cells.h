@@ -21,7 +21,8 @@ class PanelCells {
   void update();
   std::vector<std::vector<CanvasCell>> cells() const;  // [view][column]
   /// Every panel is there and up to date, or failed.
-  bool ready() const;
+  /// `all`: also those that take long, of ranks and reach.
+  bool ready(bool all = true) const;
   /// A map that is shown becomes finer or exact.
   bool refining() const;
 

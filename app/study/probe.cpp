@@ -31,9 +31,11 @@ const Probe::RowCache::Answer* Probe::read(const ColumnState& its, int place) {
 }
 
 std::shared_ptr<const PairReading> Probe::pair(int column) {
-  const auto inside = [n = subject_.length()](Index i) { return i >= 0 && i < n; };
+  const auto inside = [](Index i, Index n) { return i >= 0 && i < n; };
+  const auto [queries, keys] = subject_.lengths();
   const Index query = subject_.pointed.query, key = subject_.pointed.key;
-  if (!inside(query) || !inside(key) || column >= std::ssize(results_.columns())) return nullptr;
+  if (!inside(query, queries) || !inside(key, keys) || column >= std::ssize(results_.columns()))
+    return nullptr;
   const ColumnState& its = results_.columns()[static_cast<std::size_t>(column)];
   const ColumnState& exact = results_.exact_of(its);
   if (!its.computation || !exact.computation) return nullptr;

@@ -13,7 +13,7 @@ namespace {
 Computation computed(const Problem& problem, const Column& column, const Backend& backend,
                      Run& run) {
   const ComputeRequest request = request_of(column);
-  if (is_reference(column.variant) && problem.n() > long_head)
+  if (is_reference(column.variant) && is_long(problem.lengths()))
     if (Computation prepared = prepare(problem, request, backend, run); prepared.op->has_rows())
       return prepared;  // its output is computed piece by piece
   return compute(problem, request, backend, run);
@@ -117,7 +117,7 @@ void Results::update_head(std::size_t h) {
   head.error = answer->error;
   if (!head.problem || !head.held) return;
   try {
-    require_tokens(*head.problem, *head.source, *head.held, subject_.length());
+    require_tokens(*head.problem, *head.source, *head.held, subject_.lengths());
   } catch (const InputError& error) {
     head.problem.reset();
     head.error = error.what();

@@ -285,11 +285,11 @@ void SessionEditor::reset_column() {
 
 void SessionEditor::choose_head(Index layer, Index head) {
   change("head", [&](Session& s) {
-    const auto length_of = [&](Index l) {
-      return study_.source()->layers[static_cast<std::size_t>(l)].n();
+    const auto lengths_of = [&](Index l) {
+      return study_.source()->layers[static_cast<std::size_t>(l)].lengths();
     };
-    if (const Index n = length_of(layer); n != length_of(s.layer)) {  // other tokens
-      s.viewport = {0, double(n), 0, double(n)};
+    if (const Lengths lengths = lengths_of(layer); lengths != lengths_of(s.layer)) {
+      s.viewport = whole(lengths);
       s.pinned_query.reset();
       s.spans.clear();
     }

@@ -13,7 +13,8 @@ namespace {
 std::shared_ptr<const Source> read(const SourceToOpen& from) {
   OpenOptions options;
   if (from.session) options.patch = from.session->patch;
-  auto source = std::make_shared<const Source>(open_source(from.what, options));
+  auto source =
+      from.source ? from.source : std::make_shared<const Source>(open_source(from.what, options));
   if (source->layers.empty()) throw InputError(from.what, "found no layer, expected at least one");
   if (from.session) check_session(*from.session, *source);
   return source;

@@ -17,7 +17,8 @@ struct SourceToOpen {
   std::string what;                // a path, or synthetic:
   std::optional<Session> session;  // to restore; nullopt: the standard one
   std::string expected_hash;       // of the content the session was made with; empty: unknown
-  bool new_source = true;          // false: the same image in other patches
+  bool new_source = true;          // false: the same image in other patches, or a later step
+  std::shared_ptr<const Source> source = {};  // it is there already; null: it is to be read
 };
 
 /// The Session in the patches of another one, and with what is seen of them.

@@ -44,7 +44,10 @@ std::vector<Span> spans_of(const Sequence& sequence, SpanChoice choice,
 
 SpanReading read_spans(const Sequence& sequence, SpanChoice choice, const std::vector<Span>& named,
                        const Operator& approximate, const Operator& exact, Run& run) {
-  const Index n = exact.plan().n;
+  const Lengths lengths = exact.plan().lengths;
+  if (!lengths.equal())
+    throw InputError("", "Spans are of one sequence; this head has " + lengths.text());
+  const Index n = lengths.n();
   const std::vector<Span> spans = spans_of(sequence, choice, named, n);
   if (spans.size() > most_groups)
     throw InputError("", "There are " + std::to_string(spans.size()) +

@@ -13,6 +13,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto together = 80ms;            // results that arrive within it are shown together
+constexpr auto longest_hold = 400ms;       // of a step that is shown as a whole
 constexpr auto progress_interval = 100ms;  // between two reports of progress in the cells
 
 }  // namespace
@@ -48,7 +49,30 @@ Study::Study(std::unique_ptr<Backend> backend, std::shared_ptr<Background> backg
 
 void Study::open(const std::string& what, std::optional<Session> session,
                  const std::string& expected_hash) {
-  opening_.open({what, std::move(session), expected_hash, true});
+  auto known = find_source ? find_source(what) : nullptr;
+  opening_.open({what, std::move(session), expected_hash, true, std::move(known)});
+}
+
+void Study::open(std::shared_ptr<const Source> source) {
+  const std::string what = source->path;
+  opening_.open({.what = what, .session = {}, .expected_hash = {}, .source = std::move(source)});
+}
+
+// As when another head is chosen: results are asked for by the source's number.
+void Study::continue_source(std::shared_ptr<const Source> source) {
+  if (source == subject_.source) return;
+  if (!same_shape(*source, *subject_.source)) {
+    const std::string what = source->path;
+    Session next = session_going_on(session(), length(), *source);
+    return opening_.open({what, std::move(next), {}, false, std::move(source)});
+  }
+  requests_.discard(std::exchange(subject_.source, source));
+  subject_.source_number = numbers_.of(source);
+  held_since_ = Clock::now();
+  if (paused()) resume();
+  emit source_continued();
+  emit session_changed();
+  update_later();
 }
 
 void Study::use_backend(std::unique_ptr<Backend> backend) {
@@ -85,11 +109,12 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   OtherSource before{std::move(subject_.source), subject_.source_number};
   const std::string path_before = session().source;
   const int patch_before = session().patch;
-  const Index n = source->layers[static_cast<std::size_t>(next.layer)].n();
-  if (next.viewport == Viewport{}) next.viewport = {0, double(n), 0, double(n)};
+  const Lengths lengths = source->layers[static_cast<std::size_t>(next.layer)].lengths();
+  if (next.viewport == Viewport{}) next.viewport = whole(lengths);
 
   subject_.source = std::move(source);
-  subject_.source_number = next_source_number();
+  subject_.source_number = numbers_.of(subject_.source);
+  held_since_.reset();
   subject_.session = {};
   subject_.pointed = {};
   subject_.selection.reset();
@@ -104,7 +129,7 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
     results_.keep_source(path_before, patch_before, std::move(before));
   else if (before.source)
     requests_.discard(std::move(before.source));
-  results_.set_length(n);
+  results_.set_length(lengths.keys);
   cards_.choose({});
   choose_leaves(0, {0, 0});
   choose_block({});
@@ -143,8 +168,7 @@ void Study::keep_patches() {
 
 void Study::set_session(Session next) {
   const Session& session = subject_.session;
-  if (next.viewport == Viewport{} && next.patch == session.patch)
-    next.viewport = {0, double(length()), 0, double(length())};
+  if (next.viewport == Viewport{} && next.patch == session.patch) next.viewport = whole(lengths());
   if (next == session) return update_later();
   const bool same_source = subject_.source && next.source == session.source;
   if (same_source && subject_.source->kind == "image" && next.patch != session.patch) {
@@ -158,8 +182,9 @@ void Study::set_session(Session next) {
 }
 
 void Study::apply(Session next) {
+  held_since_.reset();  // what a person changes is shown at once
   const Session& session = subject_.session;
-  const Index length_before = length();
+  const Lengths lengths_before = lengths();
   const std::vector<int> from = continued_columns(session.columns, next.columns);
   cells_.continue_cells(next, from);
   results_.continue_columns(next.columns, from);
@@ -178,7 +203,7 @@ void Study::apply(Session next) {
   subject_.session = std::move(next);
   subject_.selected_column =
       std::clamp(subject_.selected_column, 0, std::max(0, int(columns().size()) - 1));
-  if (length() != length_before) {  // a layer of other tokens
+  if (lengths() != lengths_before) {  // a layer of other tokens
     select({0, 0}, {0, 0});
     choose_block({});
   }
@@ -318,7 +343,21 @@ void Study::forget_readings() {
   emit selection_read(nullptr);
 }
 
+// Pictures of one step beside those of another, and lines of text that come and go, would flicker.
+bool Study::step_is_whole() const {
+  return pictures_ready() && std::ranges::all_of(columns(), [this](const ColumnState& column) {
+           return column.metrics || !column.error.empty() || is_reference(column.column.variant) ||
+                  shows_matrix();
+         });
+}
+
 void Study::update_model() {
+  if (held_since_ && !paused()) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(*held_since_ + longest_hold - Clock::now());
+    if (!step_is_whole() && left > 0ms) return update_within(left);
+  }
+  held_since_.reset();
   auto model = make_canvas_model(subject_, results_, cells_.cells(), marks_);
   if (model_ && *model == *model_) return;
   // A frame takes the cores that compute: not every step of progress is shown.

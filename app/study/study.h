@@ -29,6 +29,14 @@ class Study : public QObject {
   /// was made with; another one is reported.
   void open(const std::string& what, std::optional<Session> session = {},
             const std::string& expected_hash = {});
+  /// Opens a source that is there already, by its path.
+  void open(std::shared_ptr<const Source> source);
+  /// The opened source goes on, as a live stream does with another step: this is no step of undo.
+  /// The Session stays, and pictures stay until there are newer ones; where heads or tokens are not
+  /// as many, the columns, views and look stay.
+  void continue_source(std::shared_ptr<const Source> source);
+  /// The source of a path that is there already; null: it is to be read. The window sets it.
+  std::function<std::shared_ptr<const Source>(const std::string& what)> find_source;
   bool opening() const { return opening_.pending().has_value(); }
   /// Whether a source is being opened with this Session.
   bool is_opening(const Session& session) const {
@@ -50,11 +58,16 @@ class Study : public QObject {
   std::shared_ptr<const Source> source() const { return subject_.source; }
   /// Whether the source was opened with the columns, views and look of the one before.
   bool continued() const { return continued_; }
-  /// What the positions of the opened layer are; a source is open.
+  /// What the queries of the opened layer are, and its keys; a source is open.
   const Sequence& sequence() const { return sequence_of(*subject_.source, subject_.session.layer); }
+  const Sequence& key_sequence() const {
+    return key_sequence_of(*subject_.source, subject_.session.layer);
+  }
   bool shows_matrix() const { return subject_.shows_matrix(); }
-  /// Tokens of the opened source; 0: nothing is open.
-  Index length() const { return subject_.length(); }
+  /// Of the opened layer; 0: nothing is open.
+  Lengths lengths() const { return subject_.lengths(); }
+  /// The length for which parameters are chosen: that of the keys.
+  Index length() const { return lengths().keys; }
 
   /// Of the opened head.
   std::shared_ptr<const Problem> problem() const { return results_.opened().problem; }
@@ -81,6 +94,11 @@ class Study : public QObject {
 
   /// Every panel of the Session is there and up to date, or failed.
   bool panels_ready() const { return !opening() && subject_.source && cells_.ready(); }
+  /// The same but for panels that take long: ranks, and reach.
+  bool pictures_ready() const { return !opening() && subject_.source && cells_.ready(false); }
+  /// Whether the model is still that of the step before continue_source(): a step is shown as a
+  /// whole, unless it takes long.
+  bool holds_step() const { return held_since_.has_value(); }
   /// The panels are ready, and no change waits for an update.
   bool settled() const { return !update_timer_.isActive() && panels_ready(); }
   /// A map becomes finer or exact, or exact attention of a long head is being computed.
@@ -153,6 +171,8 @@ class Study : public QObject {
   void opened(bool new_source);
   /// Another source is there: the last moment of this one.
   void leaving();
+  /// The source went on, with a Session that stayed.
+  void source_continued();
   /// What was to be opened could not be, or was cancelled: source and Session stay as they are.
   void not_opened();
   /// The Session, the selected column, the head's problem or what is compared.
@@ -180,6 +200,7 @@ class Study : public QObject {
   void update();
   void update_results();
   void update_model();
+  bool step_is_whole() const;
   void update_readings();
   void forget_readings();
   void update_within(std::chrono::milliseconds time);
@@ -188,6 +209,7 @@ class Study : public QObject {
 
   std::shared_ptr<Background> background_;
   Subject subject_;
+  SourceNumbers numbers_;
   Requests requests_;
   SourceOpening opening_{requests_};
   Results results_{requests_, subject_};
@@ -196,6 +218,7 @@ class Study : public QObject {
   HeadMaps maps_{requests_, subject_, results_};
   PanelCells cells_{requests_, subject_, results_, maps_, probe_};
   bool continued_ = false;
+  std::optional<std::chrono::steady_clock::time_point> held_since_;  // see holds_step()
   Timings timings_{requests_};
   LeafMarks marks_{results_};
   HeadCards cards_{requests_, subject_};

@@ -12,8 +12,22 @@ std::uint64_t next_source_number() {
   return ++number;
 }
 
-Index Subject::length() const {
-  return source ? source->layers[static_cast<std::size_t>(session.layer)].n() : 0;
+std::uint64_t SourceNumbers::of(const std::shared_ptr<const Source>& source) {
+  std::erase_if(known_, [](const auto& known) { return known.first.expired(); });
+  for (const auto& [known, number] : known_)
+    if (known.lock() == source) return number;
+  return known_.emplace_back(source, next_source_number()).second;
+}
+
+bool same_shape(const Source& a, const Source& b) {
+  return std::ranges::equal(a.layers, b.layers, [](const Layer& one, const Layer& other) {
+    return one.heads() == other.heads() && one.lengths() == other.lengths() &&
+           one.has_qkv() == other.has_qkv();
+  });
+}
+
+Lengths Subject::lengths() const {
+  return source ? source->layers[static_cast<std::size_t>(session.layer)].lengths() : Lengths{};
 }
 
 bool Subject::shows_matrix() const {
@@ -25,7 +39,7 @@ HeadKey Subject::head() const {
 }
 
 Index Subject::shown_query() const {
-  const Index n = length();
+  const Index n = lengths().queries;
   if (pointed.query >= 0 && pointed.query < n) return pointed.query;
   if (session.pinned_query)
     return std::clamp<Index>(*session.pinned_query, 0, std::max<Index>(n - 1, 0));

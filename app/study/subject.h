@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "data/source.h"
 #include "session/session.h"
@@ -22,6 +23,20 @@ struct HeadKey {
 
 /// Another number for each source that is read, also for the same file.
 std::uint64_t next_source_number();
+
+/// The numbers of sources that may come back, as the steps of a live stream do: what is known of
+/// them is found again.
+class SourceNumbers {
+ public:
+  std::uint64_t of(const std::shared_ptr<const Source>& source);
+
+ private:
+  std::vector<std::pair<std::weak_ptr<const Source>, std::uint64_t>> known_;
+};
+
+/// Whether a Session of one source is one of the other too: as many layers, and in each as many
+/// heads and tokens, of Q, K and V or of an attention matrix.
+bool same_shape(const Source& a, const Source& b);
 
 /// Of a computation, or of what is found of a head for a column.
 struct ComputeKey {
@@ -55,8 +70,8 @@ struct Subject {
   int panel_pixels = 256;  // the side of a panel on screen: finer rasters show no more
   bool dark = true;
 
-  /// Tokens of the layer; 0: nothing is open.
-  Index length() const;
+  /// Of the layer; 0: nothing is open.
+  Lengths lengths() const;
   /// The source holds an attention matrix alone: there is nothing to compute, only to look at.
   bool shows_matrix() const;
   HeadKey head() const;

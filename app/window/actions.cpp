@@ -9,6 +9,7 @@
 #include <QSettings>
 #include <algorithm>
 
+#include "data/address.h"
 #include "input/assets.h"
 #include "window/dialogs/keys_dialog.h"
 #include "window/dialogs/questions.h"
@@ -25,7 +26,7 @@ using Command = std::function<void()>;
 QString opening_text(const std::optional<std::string>& source) {
   if (!source) return {};
   const QString path = to_qt(*source);
-  return ": open " + escaped(path.startsWith("synthetic:") ? path : QFileInfo(path).fileName());
+  return ": open " + escaped(is_address(*source) ? path : QFileInfo(path).fileName());
 }
 
 struct Keys : QKeySequence {
@@ -91,6 +92,11 @@ class Actions : public QObject {
     add(menu, "save", "&Save session", QKeySequence::Save, [this] { files_.save_session(); });
     add(menu, "save_as", "Save session &as…", "Ctrl+Shift+S",
         [this] { files_.save_session_by_dialog(); });
+    QAction* capture = add(menu, "save_capture", "Save &capture…", {},
+                           [this] { window_.live_bar().save_capture_by_dialog(); });
+    capture->setToolTip("The step that a live stream shows, as a file");
+    refreshers_.push_back(
+        [this, capture] { capture->setEnabled(is_live(study_.session().source)); });
     add(menu, "export", "&Export…", "Ctrl+E", [this] { files_.export_by_dialog(); });
     add(menu, "export_panel", "Export &panel…", {},
         [this] { files_.export_panel_by_dialog(navigation_.view(), navigation_.column()); });

@@ -45,6 +45,7 @@ Figure figure_of(const CanvasModel& model, double border, const QString& footer,
   Figure figure{.footer = footer.toStdString(),
                 .style = style,
                 .sequence = model.sequence,
+                .key_sequence = model.key_sequence,
                 .pinned_query = model.pinned_query,
                 .selection = model.selection};
   figure.style.settings = model.settings;

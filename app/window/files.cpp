@@ -11,6 +11,7 @@
 #include <QStandardPaths>
 #include <QStatusBar>
 
+#include "data/address.h"
 #include "data/error.h"
 #include "input/open_source.h"
 #include "report/panel_numbers.h"
@@ -38,7 +39,8 @@ bool is_there(const QString& source) {
 // A source, or the session file in which it was opened or saved.
 void remember(QString source) {
   QSettings settings;
-  if (!source.startsWith("synthetic:")) {
+  if (is_live(source.toStdString())) return;  // gone with its program
+  if (!is_address(source.toStdString())) {
     source = QFileInfo(source).absoluteFilePath();
     settings.setValue("directory", QFileInfo(source).path());
   }
@@ -56,7 +58,7 @@ QString last_directory() {
 /// Of a file wherever it is opened from.
 QString conditions_key(const Session& session) {
   QString source = to_qt(session.source);
-  if (!source.startsWith("synthetic:")) source = QFileInfo(source).absoluteFilePath();
+  if (!is_address(session.source)) source = QFileInfo(source).absoluteFilePath();
   return "conditions/" +
          QCryptographicHash::hash(source.toUtf8(), QCryptographicHash::Sha1).toHex();
 }
@@ -169,6 +171,7 @@ void Files::open_address_by_dialog() {
 void Files::open(const QString& what) {
   const std::string path = what.toStdString();
   try {
+    if (is_live(path)) return window_.live_bar().open_stream(path.substr(live_prefix.size()));
     if (is_session_file(path)) return open_session(what, read_session(path));
     opening_ = {};
     window_.study().open(path);
@@ -226,11 +229,13 @@ SessionFile Files::session_file() const {
 }
 
 void Files::save_session() {
+  if (window_.live_bar().offer_capture()) return;
   if (session_path_.isEmpty()) return save_session_by_dialog();
   save_session_to(session_path_);
 }
 
 void Files::save_session_by_dialog() {
+  if (window_.live_bar().offer_capture()) return;
   const QString proposed =
       session_path_.isEmpty() ? in_last_directory("session.fovea.json") : session_path_;
   const QString path =
@@ -251,7 +256,7 @@ void Files::save_session_to(const QString& path) {
 }
 
 void Files::keep_last() {
-  if (!window_.study().source()) return;
+  if (!window_.study().source() || is_live(window_.study().session().source)) return;
   QDir().mkpath(QFileInfo(last_session()).path());
   write(last_session(),
         [file = session_file()] { write_session(last_session().toStdString(), file); });

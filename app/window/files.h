@@ -35,6 +35,9 @@ class Files {
   /// Writes the canvas as a figure.
   void export_by_dialog();
   void export_to(const QString& path, const FigureStyle& style, bool carries_session = true);
+  /// Writes in the background; then the status bar or a message says how it ended.
+  void write(const QString& path, std::function<void()> work,
+             std::function<void(bool written)> then = {});
   /// Writes one panel as a figure.
   void export_panel_by_dialog(std::size_t row, std::size_t column);
   void export_panel_to(const QString& path, std::size_t row, std::size_t column,
@@ -68,9 +71,6 @@ class Files {
   Recipe recipe_for(const QString& path, const FigureStyle& style) const;
   std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;
   void write(const QString& path, Figure figure);
-  /// Writes in the background; then the status bar or a message says how it ended.
-  void write(const QString& path, std::function<void()> work,
-             std::function<void(bool written)> then = {});
 
   MainWindow& window_;
   Opening opening_;

@@ -42,7 +42,7 @@ FindBar::FindBar(MainWindow& window)
   const auto search_again = [this] { mark(isVisible() ? line_->text() : QString()); };
   connect(&window.study(), &Study::opened, this, search_again);
   connect(&window.study(), &Study::session_changed, this, [this, search_again] {
-    if (window_.study().length() != length_) search_again();  // a layer of other tokens
+    if (window_.study().lengths() != lengths_) search_again();  // a layer of other tokens
   });
 }
 
@@ -62,14 +62,25 @@ void FindBar::close_bar() {
 void FindBar::mark(const QString& text) {
   found_.clear();
   at_.reset();
-  length_ = window_.study().length();
+  lengths_ = window_.study().lengths();
+  FoundTokens tokens;
   if (window_.study().source() && !text.isEmpty()) {
-    const Sequence& sequence = window_.study().sequence();
-    for (Index i = 0; i < length_; ++i)
-      if (to_qt(sequence.label(i)).contains(text, Qt::CaseInsensitive)) found_.push_back(i);
+    const auto matches = [&](const Sequence& sequence, Index count) {
+      std::vector<Index> found;
+      for (Index i = 0; i < count; ++i)
+        if (to_qt(sequence.label(i)).contains(text, Qt::CaseInsensitive)) found.push_back(i);
+      return found;
+    };
+    tokens.queries = matches(window_.study().sequence(), lengths_.queries);
+    for (const Index query : tokens.queries) found_.push_back({false, query});
+    tokens.keys =
+        lengths_.equal() ? tokens.queries : matches(window_.study().key_sequence(), lengths_.keys);
+    if (!lengths_.equal())
+      for (const Index key : tokens.keys) found_.push_back({true, key});
   }
-  window_.canvas().set_found(found_);
-  window_.docks().sequence->set_found(found_);
+  window_.docks().sequence->set_found(tokens.queries);
+  window_.docks().key_sequence->set_found(tokens.keys);
+  window_.canvas().set_found(std::move(tokens));
   const auto count = std::ssize(found_);
   show_result(text.isEmpty() ? QString()
               : count == 0   ? "No matches"
@@ -86,7 +97,8 @@ void FindBar::start(const QString& text) {
 
 std::size_t FindBar::first_match() const {
   const Index from = window_.study().session().pinned_query.value_or(0);
-  const auto next = std::ranges::lower_bound(found_, from);
+  const auto next = std::ranges::find_if(
+      found_, [from](const Match& match) { return !match.is_key && match.token >= from; });
   return next == found_.end() ? 0 : next - found_.begin();
 }
 
@@ -99,18 +111,27 @@ void FindBar::step(int by) {
   show_match();
 }
 
-// Pins its row and moves it into view.
+// Moves it into view, and pins the row of a query.
 void FindBar::show_match() {
-  const Index token = found_[*at_];
+  const auto [is_key, token] = found_[*at_];
   window_.change("find", [&](Session& s) {
     Viewport& v = s.viewport;
-    const double row = double(token) + 0.5;
-    s.pinned_query = token;
-    if (row < v.row_begin || row >= v.row_end)
-      v = canvas::panned(v, row - (v.row_begin + v.row_end) / 2, 0, window_.study().length());
+    const double place = double(token) + 0.5;
+    const double rows = is_key || (place >= v.row_begin && place < v.row_end)
+                            ? 0
+                            : place - (v.row_begin + v.row_end) / 2;
+    const double cols = !is_key || (place >= v.col_begin && place < v.col_end)
+                            ? 0
+                            : place - (v.col_begin + v.col_end) / 2;
+    if (!is_key) s.pinned_query = token;
+    v = canvas::panned(v, rows, cols, window_.study().lengths());
   });
-  window_.docks().sequence->show_token(token);
-  show_result(QString("Match %1 of %2: query %3").arg(*at_ + 1).arg(found_.size()).arg(token));
+  (is_key ? window_.docks().key_sequence : window_.docks().sequence)->show_token(token);
+  show_result(QString("Match %1 of %2: %3 %4")
+                  .arg(*at_ + 1)
+                  .arg(found_.size())
+                  .arg(is_key ? "key" : "query")
+                  .arg(token));
 }
 
 void FindBar::show_result(const QString& result) {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "data/matrix.h"
+#include "data/lengths.h"
 
 class QLabel;
 class QLineEdit;
@@ -40,8 +40,13 @@ class FindBar : public QFrame {
   MainWindow& window_;
   QLineEdit* line_;
   QLabel* result_;
-  Index length_ = 0;               // of the tokens that were searched
-  std::vector<Index> found_;       // tokens that match
+  Lengths lengths_;  // of the tokens that were searched
+  /// A token that matches: a query, or a key where keys are other tokens.
+  struct Match {
+    bool is_key = false;
+    Index token = 0;
+  };
+  std::vector<Match> found_;       // queries, then keys
   std::optional<std::size_t> at_;  // the match that was shown last
 };
 

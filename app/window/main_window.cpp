@@ -59,7 +59,8 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
       info_bar_(*new InfoBar(this)),
       canvas_(*new Canvas(this)),
       docks_(*this),
-      find_bar_(*new FindBar(*this)) {
+      find_bar_(*new FindBar(*this)),
+      live_bar_(*new LiveBar(*this)) {
   setWindowTitle("Fovea");
   setAcceptDrops(true);
   auto* centre = new QWidget(this);
@@ -67,6 +68,7 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(&info_bar_);
+  column->addWidget(&live_bar_);
   column->addWidget(&find_bar_);
   column->addWidget(&canvas_, 1);
   canvas_.setAccessibleName("Canvas");
@@ -141,7 +143,10 @@ void MainWindow::show_model() {
   if (!model) return;
   if (exact_in_place_) model = with_exact_in_place(model);
   canvas_.set_model(model);
-  docks_.sequence->set_marked(study_.marks().queries(), study_.marks().keys());
+  docks_.key_sequence->set_marked({}, study_.marks().keys());
+  docks_.sequence->set_marked(study_.marks().queries(), study_.lengths().equal()
+                                                            ? study_.marks().keys()
+                                                            : std::vector<Index>());
 }
 
 void MainWindow::show_exact(bool on) {

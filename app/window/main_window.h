@@ -10,6 +10,7 @@
 #include "window/docks/docks.h"
 #include "window/files.h"
 #include "window/find_bar.h"
+#include "window/live_bar.h"
 #include "window/navigation.h"
 #include "window/widgets/info_bar.h"
 
@@ -36,6 +37,7 @@ class MainWindow : public QMainWindow {
   Docks& docks() { return docks_; }
   InfoBar& info_bar() { return info_bar_; }
   FindBar& find_bar() { return find_bar_; }
+  LiveBar& live_bar() { return live_bar_; }
   Files& files() { return files_; }
   Navigation& navigation() { return navigation_; }
   SweepDialog* sweep() { return sweep_; }                  // nullptr: never opened
@@ -84,6 +86,7 @@ class MainWindow : public QMainWindow {
   Canvas& canvas_;
   Docks docks_;
   FindBar& find_bar_;
+  LiveBar& live_bar_;
   Files files_{*this};
   Navigation navigation_{*this};
   Comparing comparing_{*this};

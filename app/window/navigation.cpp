@@ -55,20 +55,20 @@ bool Navigation::has_crosshair() const {
 }
 
 void Navigation::pan(double rows, double cols) {
-  const Index n = study_.length();
-  if (n == 0) return;
+  const Lengths lengths = study_.lengths();
+  if (lengths.queries == 0) return;
   const Viewport& v = study_.session().viewport;
   const double height = v.row_end - v.row_begin, width = v.col_end - v.col_begin;
-  const bool all = rows != 0 ? height >= double(n) : width >= double(n);
+  const bool all = rows != 0 ? height >= double(lengths.queries) : width >= double(lengths.keys);
   if (all) return move_crosshair(rows * height, cols * width);
   editor_.change("viewport", [&](Session& s) {
-    s.viewport = canvas::panned(s.viewport, rows * height, cols * width, n);
+    s.viewport = canvas::panned(s.viewport, rows * height, cols * width, lengths);
   });
 }
 
 void Navigation::zoom(double factor) {
-  const Index n = study_.length();
-  if (n == 0) return;
+  const Lengths lengths = study_.lengths();
+  if (lengths.queries == 0) return;
   // The crosshair stays where it is, or the middle if it is not visible.
   const auto fixed_point = [](double begin, double end, Index token) {
     const double place = double(token) + 0.5;
@@ -78,20 +78,20 @@ void Navigation::zoom(double factor) {
     const Viewport& v = s.viewport;
     s.viewport =
         canvas::zoomed(v, factor, fixed_point(v.row_begin, v.row_end, study_.hovered_query()),
-                       fixed_point(v.col_begin, v.col_end, study_.hovered_key()), n);
+                       fixed_point(v.col_begin, v.col_end, study_.hovered_key()), lengths);
   });
 }
 
 void Navigation::fit() {
-  if (study_.length() == 0) return;
-  editor_.change("viewport", [&](Session& s) { s.viewport = canvas::whole(study_.length()); });
+  if (study_.lengths().queries == 0) return;
+  editor_.change("viewport", [&](Session& s) { s.viewport = whole(study_.lengths()); });
 }
 
 void Navigation::go_to(Index query, Index key) {
   editor_.change("go", [&](Session& s) {
     const Viewport& v = s.viewport;
     s.viewport = canvas::panned(v, double(query) - middle(v.row_begin, v.row_end),
-                                double(key) - middle(v.col_begin, v.col_end), study_.length());
+                                double(key) - middle(v.col_begin, v.col_end), study_.lengths());
     s.pinned_query = query;
   });
   point_to(query, key);
@@ -104,21 +104,22 @@ void Navigation::point_to(Index query, Index key) {
 
 // A new crosshair starts at the pinned row, else in the middle of the visible part.
 void Navigation::move_crosshair(double rows, double cols) {
-  const Index n = study_.length();
-  if (n == 0) return;
+  const Lengths lengths = study_.lengths();
+  if (lengths.queries == 0) return;
   const Viewport& v = study_.session().viewport;
-  const auto whole = [](double by) {
+  const auto tokens = [](double by) {
     return by == 0 ? 0 : std::max<Index>(1, std::llround(std::abs(by))) * (by < 0 ? -1 : 1);
   };
-  Index query = study_.hovered_query() + whole(rows), key = study_.hovered_key() + whole(cols);
+  Index query = study_.hovered_query() + tokens(rows), key = study_.hovered_key() + tokens(cols);
   if (!has_crosshair()) {
     query = study_.session().pinned_query.value_or(Index(middle(v.row_begin, v.row_end)));
     key = Index(middle(v.col_begin, v.col_end));
   }
-  query = std::clamp<Index>(query, 0, n - 1);
-  key = std::clamp<Index>(key, 0, n - 1);
-  editor_.change("viewport",
-                 [&](Session& s) { s.viewport = canvas::showing(s.viewport, query, key, n); });
+  query = std::clamp<Index>(query, 0, lengths.queries - 1);
+  key = std::clamp<Index>(key, 0, lengths.keys - 1);
+  editor_.change("viewport", [&](Session& s) {
+    s.viewport = canvas::showing(s.viewport, query, key, lengths);
+  });
   point_to(query, key);
 }
 

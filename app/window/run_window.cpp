@@ -8,6 +8,8 @@
 #include "canvas/gl_widget.h"
 #include "data/error.h"
 #include "input/assets.h"
+#include "live/live_address.h"
+#include "live/live_server.h"
 #include "study/background.h"
 #include "window/main_window.h"
 #include "window/widgets/text.h"
@@ -49,11 +51,13 @@ std::unique_ptr<QApplication> start_application(int& argc, char** argv) {
 
 std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
                                       const BackendChoice& choice,
-                                      std::shared_ptr<Background> background) {
+                                      std::shared_ptr<Background> background,
+                                      std::shared_ptr<LiveStreams> streams) {
   std::vector<MainWindow*> windows;
   const auto make = [&]() -> MainWindow& {
     windows.push_back(new MainWindow(make_low_priority_backend(choice), background));
     windows.back()->setAttribute(Qt::WA_DeleteOnClose);
+    if (streams) windows.back()->live_bar().watch(streams);
     return *windows.back();
   };
   for (const std::string& file : files) make().open(to_qt(file));
@@ -64,14 +68,41 @@ std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
   return windows;
 }
 
+namespace {
+
+/// Listens for programs. Without a folder for its socket the window works all the same.
+std::unique_ptr<LiveServer> listen(std::shared_ptr<LiveStreams> streams,
+                                   std::optional<std::uint16_t> port) {
+  LiveServerOptions options{.port = port};
+  std::string folder;
+  try {
+    folder = live_folder();
+    options.socket = live_socket_path(folder);
+  } catch (const UnavailableError& error) {
+    if (port) throw;  // there is no place for its token
+    std::cerr << "fovea: " << error.what() << std::endl;
+  }
+  if (port) options.token = make_live_token();
+  auto server = std::make_unique<LiveServer>(std::move(streams), options);
+  if (port)
+    std::cerr << "fovea: programs may send to tcp:127.0.0.1:" << server->port()
+              << " with the token in " << write_live_token(folder, server->port(), options.token)
+              << std::endl;
+  return server;
+}
+
+}  // namespace
+
 int run_window(int argc, char** argv, const std::vector<std::string>& files,
-               const BackendChoice& backend) {
+               const BackendChoice& backend, std::optional<std::uint16_t> port) {
   const auto application = start_application(argc, argv);
   QApplication::setOrganizationName("Fovea");
   QApplication::setApplicationName("Fovea");
   QApplication::setWindowIcon(QIcon(to_qt(assets_directory() + "/fovea.svg")));
   auto background = std::make_shared<Background>();
-  open_windows(files, backend, background);
+  const auto streams = std::make_shared<LiveStreams>();
+  const auto server = listen(streams, port);
+  open_windows(files, backend, background, streams);
   const int status = QApplication::exec();
   end_background(std::move(background));
   return status;

@@ -1,7 +1,9 @@
 // The program without a command: the window.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@ class QApplication;
 namespace fovea {
 
 class Background;
+class LiveStreams;
 class MainWindow;
 
 /// Qt's application, ready for windows. Throws UnavailableError when no screen is named; where one
@@ -20,17 +23,21 @@ class MainWindow;
 std::unique_ptr<QApplication> start_application(int& argc, char** argv);
 
 /// A window for each source or session; without any one window, on what was open last, else on the
-/// bundled example. Each deletes itself when it is closed.
+/// bundled example. Each deletes itself when it is closed. `streams`: what programs send; null:
+/// nothing.
 std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
                                       const BackendChoice& choice,
-                                      std::shared_ptr<Background> background);
+                                      std::shared_ptr<Background> background,
+                                      std::shared_ptr<LiveStreams> streams = {});
 
 /// Waits for all files that are being written. Errors that no window can show any more go to the
 /// standard error stream.
 void end_background(std::shared_ptr<Background> background);
 
-/// Runs until the last window is closed. Returns the exit status.
+/// Runs until the last window is closed, and takes what other programs of this user send. Returns
+/// the exit status. `port`: programs may send to this port of this machine, too, with the token
+/// that is written to a file; 0: to any free port. Throws UnavailableError when it cannot be had.
 int run_window(int argc, char** argv, const std::vector<std::string>& files,
-               const BackendChoice& backend = {});
+               const BackendChoice& backend = {}, std::optional<std::uint16_t> port = {});
 
 }  // namespace fovea

@@ -89,8 +89,8 @@ QString provenance_of(const Study& study) {
     parts
         << QString("%1, head %2").arg(to_qt(layer_label(*source, session.layer))).arg(session.head);
   if (const auto problem = study.problem())
-    parts << QString("n %1, d %2, scale %3%4%5")
-                 .arg(problem->n())
+    parts << QString("%1, d %2, scale %3%4%5")
+                 .arg(to_qt(problem->lengths().text()).replace("n = ", "n "))
                  .arg(problem->d())
                  .arg(problem->scale, 0, 'g', 4)
                  .arg(problem->causal ? ", causal"

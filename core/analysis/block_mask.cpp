@@ -111,7 +111,7 @@ Matrix block_fill(const Plan& plan, IndexRange rows, IndexRange cols, Index bloc
 PairInfo pair_info(const Plan& plan, Index i, Index j) {
   PairInfo info;
   Support(plan).for_parts(i, {j, j + 1}, [&](const Support::Part& part) {
-    info = {true, part.pass->key_level, part.weight(plan.n), place_of(plan, part, i, j)};
+    info = {true, part.pass->key_level, part.weight(plan.keys()), place_of(plan, part, i, j)};
   });
   return info;
 }

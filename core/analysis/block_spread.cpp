@@ -70,7 +70,8 @@ std::vector<BlockSpread> block_spread(const Plan& plan, const Problem& problem,
   for (const Pass& pass : tiles->passes) {
     if (pass.key_level == 0) continue;
     const PairSampler sampler(pass);
-    const Side rows(pass.rows, pass.query_level, plan.n), cols(pass.cols, pass.key_level, plan.n);
+    const Side rows(pass.rows, pass.query_level, plan.queries()),
+        cols(pass.cols, pass.key_level, plan.keys());
     const bool all = sampler.total() <= blocks;
     for (Index b = 0; b < (all ? sampler.total() : blocks); ++b) {
       if (stop.stop_requested()) throw Cancelled();

@@ -68,14 +68,15 @@ double bytes_of(const Pass& pass) {
                              sizeof(float) * pass.weight.size() + sizeof(Tile) * pass.tiles.size());
 }
 
-void count_tiles(const TilePlan& plan, const PairMask* mask, Index n, double d, double dv,
+void count_tiles(const TilePlan& plan, const PairMask* mask, Lengths lengths, double d, double dv,
                  Cost& cost) {
+  const auto [queries, keys] = lengths;
   int query_top = 0, key_top = 0;
   std::set<const Chunks*> counted;  // passes share them
   for (const Pass& pass : plan.passes) {
     query_top = std::max(query_top, pass.query_level);
     key_top = std::max(key_top, pass.key_level);
-    const Side rows(pass.rows, pass.query_level, n), cols(pass.cols, pass.key_level, n);
+    const Side rows(pass.rows, pass.query_level, queries), cols(pass.cols, pass.key_level, keys);
     for (const Tile& tile : pass.tiles)
       cost.pairs += mask || !pass.earlier.empty() ? new_pairs(pass, tile, mask)
                     : is_banded(pass, tile)       ? merged_pairs(rows, cols, tile)
@@ -85,36 +86,39 @@ void count_tiles(const TilePlan& plan, const PairMask* mask, Index n, double d, 
   }
   for (const Pass& pass : plan.row_estimates.exactly) cost.bytes += bytes_of(pass);
   cost.bytes += static_cast<double>(sizeof(double) * plan.row_estimates.log_sums.size());
-  cost.bytes +=
-      static_cast<double>(2 * sizeof(std::int32_t) * counted.size()) * static_cast<double>(n);
+  cost.bytes += static_cast<double>(sizeof(std::int32_t) * counted.size()) *
+                static_cast<double>(queries + keys);
   cost.multiply_adds += cost.pairs * (d + dv);
   // A mean adds each row of the level below once; the state of a coarse query goes to both
   // children.
   const double query_width = plan.coarse_query == CoarseQuery::mean ? d : 0;
-  cost.multiply_adds += total_clusters(n, 0, key_top - 1) * (d + dv);
-  cost.multiply_adds += total_clusters(n, 0, query_top - 1) * (query_width + dv);
+  cost.multiply_adds += total_clusters(keys, 0, key_top - 1) * (d + dv);
+  cost.multiply_adds += total_clusters(queries, 0, query_top - 1) * (query_width + dv);
   // The pyramids of K, V and (means) Q; running maximum and sum of every query, and Z of coarse
   // ones.
-  const double coarse_keys = total_clusters(n, 1, key_top),
-               coarse_queries = total_clusters(n, 1, query_top);
+  const double coarse_keys = total_clusters(keys, 1, key_top),
+               coarse_queries = total_clusters(queries, 1, query_top);
   cost.bytes += sizeof(float) * (coarse_keys * (d + dv) + coarse_queries * (query_width + dv + 2) +
-                                 2 * static_cast<double>(n));
+                                 2 * static_cast<double>(queries));
 }
 
-void count_nodes(const NodePlan& plan, bool causal, Index n, double dv, Cost& cost) {
+void count_nodes(const NodePlan& plan, bool causal, Lengths lengths, double dv, Cost& cost) {
   double nodes = 1, width = 1;
   for (const int b : plan.branching) nodes += width *= b;
-  const double depths = static_cast<double>(plan.alpha.size()), tokens = static_cast<double>(n);
+  const double depths = static_cast<double>(plan.alpha.size()),
+               queries = static_cast<double>(lengths.queries),
+               keys = static_cast<double>(lengths.keys);
   // Sums: each value into its leaf, each node into its parent; then one look-up per depth and
   // query. Prefix sums of a causal mask add each value at every depth instead.
-  cost.multiply_adds += (causal ? tokens * depths : tokens + nodes) * dv + tokens * depths * dv;
-  cost.bytes += sizeof(float) * nodes * (dv + 1) + 2 * sizeof(std::int32_t) * tokens;
+  cost.multiply_adds += (causal ? keys * depths : keys + nodes) * dv + queries * depths * dv;
+  cost.bytes += sizeof(float) * nodes * (dv + 1) + sizeof(std::int32_t) * (queries + keys);
 }
 
-void count_projected(const ProjectedPlan& plan, Index n, double dv, Cost& cost) {
-  count_tiles(plan.tiles, nullptr, plan.queries.rows(), static_cast<double>(plan.queries.cols()),
+void count_projected(const ProjectedPlan& plan, Index keys, double dv, Cost& cost) {
+  const Index positions = plan.queries.rows();
+  count_tiles(plan.tiles, nullptr, {positions, positions}, static_cast<double>(plan.queries.cols()),
               dv, cost);
-  const double mixes = static_cast<double>(plan.mix.rows()) * static_cast<double>(n);
+  const double mixes = static_cast<double>(plan.mix.rows()) * static_cast<double>(keys);
   cost.multiply_adds += mixes * dv;  // each mixture is one of the same place of all blocks
   cost.bytes += sizeof(float) * (static_cast<double>(plan.queries.rows()) * 2 *
                                      static_cast<double>(plan.queries.cols()) +
@@ -123,11 +127,11 @@ void count_projected(const ProjectedPlan& plan, Index n, double dv, Cost& cost) 
 
 // Features of keys and queries (n m d each, if they are products), their sums with the values (n m
 // dv) and what each query reads of those; under a causal mask sums are made twice, once to be read.
-void count_features(const FeaturePlan& plan, Index n, double d, double dv, Cost& cost) {
+void count_features(const FeaturePlan& plan, Lengths lengths, double d, double dv, Cost& cost) {
   const double features = static_cast<double>(plan.features(static_cast<Index>(d)));
-  const double each = static_cast<double>(n) * features;
-  const double made = plan.map == FeatureMap::exponential ? 2 * each * d : 0;
-  cost.multiply_adds += made + 2 * each * (dv + 1);
+  const double both = static_cast<double>(lengths.queries + lengths.keys) * features;
+  const double made = plan.map == FeatureMap::exponential ? both * d : 0;
+  cost.multiply_adds += made + both * (dv + 1);
   cost.bytes +=
       sizeof(float) *
       (features * (dv + 2) + static_cast<double>(plan.directions.rows() * plan.directions.cols()));
@@ -148,14 +152,15 @@ Cost count_cost(const Plan& plan, Index d, Index dv) {
   cost.multiply_adds = plan.planning_multiply_adds;
   cost.bytes = plan.planning_bytes;
   if (const auto* tiles = std::get_if<TilePlan>(&plan.form))
-    count_tiles(*tiles, plan.mask.get(), plan.n, static_cast<double>(d), static_cast<double>(dv),
-                cost);
+    count_tiles(*tiles, plan.mask.get(), plan.lengths, static_cast<double>(d),
+                static_cast<double>(dv), cost);
   else if (const auto* projected = std::get_if<ProjectedPlan>(&plan.form))
-    count_projected(*projected, plan.n, static_cast<double>(dv), cost);
+    count_projected(*projected, plan.keys(), static_cast<double>(dv), cost);
   else if (const auto* features = std::get_if<FeaturePlan>(&plan.form))
-    count_features(*features, plan.n, static_cast<double>(d), static_cast<double>(dv), cost);
+    count_features(*features, plan.lengths, static_cast<double>(d), static_cast<double>(dv), cost);
   else
-    count_nodes(std::get<NodePlan>(plan.form), plan.causal, plan.n, static_cast<double>(dv), cost);
+    count_nodes(std::get<NodePlan>(plan.form), plan.causal, plan.lengths, static_cast<double>(dv),
+                cost);
   return cost;
 }
 

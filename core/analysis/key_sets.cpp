@@ -13,17 +13,22 @@ std::vector<Diagnostic> key_set_figures(const Diagnosis& of, Run& run) {
   if (support.complete()) return {};
   double sum = 0;
   Index largest = 0;
-  for (Index i = 0; i < plan.n; ++i) {
+  for (Index i = 0; i < plan.queries(); ++i) {
     const Index size = support.count(i);
     sum += static_cast<double>(size);
     largest = std::max(largest, size);
   }
+  std::vector<Diagnostic> figures{
+      {"row_size_mean", "Keys a query, mean", sum / static_cast<double>(plan.queries()),
+       "Mean |S_i|."},
+      {"row_size_max", "Keys a query, most", static_cast<double>(largest), "Largest |S_i|."}};
+  if (!plan.lengths.equal()) return figures;  // keys are not queries of the layer below
   const Reach reach = two_hop_reach(plan, run.stop);
-  return {{"row_size_mean", "Keys a query, mean", sum / static_cast<double>(plan.n), "Mean |S_i|."},
-          {"row_size_max", "Keys a query, most", static_cast<double>(largest), "Largest |S_i|."},
-          {"two_hop_reach", "Two-hop reach", reach.share,
-           "Share of the admissible pairs between which information travels in two layers.",
-           reach.sampled_rows > 0}};
+  figures.push_back(
+      {"two_hop_reach", "Two-hop reach", reach.share,
+       "Share of the admissible pairs between which information travels in two layers.",
+       reach.sampled_rows > 0});
+  return figures;
 }
 
 }  // namespace fovea

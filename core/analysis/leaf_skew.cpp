@@ -79,7 +79,7 @@ std::vector<Diagnostic> skew_diagnostics(const LeafSkew& skew, const std::string
   const std::string even = "0: evenly over the " + leaves + "; towards 1: all in one.";
   const auto count = [](Index tokens) { return static_cast<double>(tokens); };
   return {{"chi", "Collision fraction χ", skew.chi,
-           "Share of all pairs whose query and key meet in a " + kind + ": Σ |Q||K| / n²."},
+           "Share of all pairs whose query and key meet in a " + kind + ": Σ |Q||K| / (nq nk)."},
           {"effective_leaves_of_queries", "Effective " + leaves + ", queries",
            skew.queries.effective_leaves, effective},
           {"effective_leaves_of_keys", "Effective " + leaves + ", keys", skew.keys.effective_leaves,
@@ -104,7 +104,7 @@ LeafSkew leaf_skew(const Plan& plan, const Leaves& leaves, Run& run) {
   const Support support(plan);
   skew.queries_without_keys = 0;
   constexpr Index often = 4096;
-  for (Index i = 0; i < plan.n; ++i) {
+  for (Index i = 0; i < plan.queries(); ++i) {
     if (i % often == 0) run.check();
     skew.queries_without_keys += support.count(i) == 0;
   }

@@ -50,8 +50,8 @@ std::vector<LevelMass> level_mass(const Operator& approximate, const Operator& e
   const auto levels = static_cast<std::size_t>(top_level(plan)) + 1;
   if (levels == 1) return {};
   const Support support(plan);
-  const IndexRange all{0, plan.n};
-  const RowBands rows = row_bands(plan.n, max_entries, seed);
+  const IndexRange all{0, plan.keys()};
+  const RowBands rows = row_bands(plan.lengths, max_entries, seed);
   std::vector<RowMean> of_exact(levels), of_approximate(levels);
   Run quiet = run.quiet();  // progress counts rows
   Index done = 0;

@@ -44,9 +44,9 @@ void compare_outputs(MatrixView approximate, MatrixView exact, Metrics& m) {
   m.row_rel_error_max = relative.back();
 }
 
-RowDifference compare_rows(const float* approximate, const float* exact, Index n) {
+RowDifference compare_rows(const float* approximate, const float* exact, Index keys) {
   RowDifference row;
-  for (Index j = 0; j < n; ++j) {
+  for (Index j = 0; j < keys; ++j) {
     const double p = exact[j], q = approximate[j];
     row.error += (q - p) * (q - p);
     row.norm += p * p;
@@ -62,14 +62,14 @@ RowDifference compare_rows(const float* approximate, const float* exact, Index n
     }
     if (q < 0) row.reverse_kl = std::numeric_limits<double>::quiet_NaN();
   }
-  const auto size = static_cast<std::size_t>(n);
+  const auto size = static_cast<std::size_t>(keys);
   row.top_recall = top_recall({approximate, size}, {exact, size});
   return row;
 }
 
 double mass_on_support(const Support& support, Index i, const float* exact) {
   double mass = 0;
-  support.for_parts(i, {0, support.plan().n}, [&](const Support::Part& part) {
+  support.for_parts(i, {0, support.plan().keys()}, [&](const Support::Part& part) {
     for (Index j = part.keys.begin; j < part.keys.end; ++j) mass += exact[j];
   });
   return mass;
@@ -132,22 +132,24 @@ Estimate relative_norm(const std::vector<RowDifference>& rows, double correction
 void compare_attention(const Operator& approximate, const Output& approximate_output,
                        const Operator& exact, const Output& exact_output, const Support& support,
                        const RowBands& sample, Metrics& m, Run& run) {
-  const Index n = exact.plan().n;
+  const auto [queries, keys] = exact.plan().lengths;
   const auto& rule = exact.problem().rule;
   const bool has_sink = rule && rule->sink;
   const double sink = has_sink ? *rule->sink : 0;
   const bool complete = support.complete();
   std::vector<RowDifference> rows;
   if (!complete)
-    m.dropped_mass.assign(static_cast<std::size_t>(n), std::numeric_limits<float>::quiet_NaN());
+    m.dropped_mass.assign(static_cast<std::size_t>(queries),
+                          std::numeric_limits<float>::quiet_NaN());
   Run quiet = run.quiet();  // progress counts rows
   for (const IndexRange& band : sample.bands) {
     if (const auto there = approximate.compare_rows(exact, band, quiet)) {
       rows.insert(rows.end(), there->begin(), there->end());
     } else {
-      const Matrix p = exact.tile(band, {0, n}, quiet), q = approximate.tile(band, {0, n}, quiet);
+      const Matrix p = exact.tile(band, {0, keys}, quiet),
+                   q = approximate.tile(band, {0, keys}, quiet);
       for (Index i = band.begin; i < band.end; ++i) {
-        RowDifference row = compare_rows(q.row(i - band.begin), p.row(i - band.begin), n);
+        RowDifference row = compare_rows(q.row(i - band.begin), p.row(i - band.begin), keys);
         if (!complete) row.mass = mass_on_support(support, i, p.row(i - band.begin));
         rows.push_back(row);
       }
@@ -204,19 +206,19 @@ double output_rel_fro(MatrixView approximate, MatrixView exact) {
 Metrics compare(const Operator& approximate, const Output& approximate_output,
                 const Operator& exact, const Output& exact_output, Run& run, double max_entries,
                 std::uint64_t seed) {
-  const Index n = exact.plan().n;
+  const auto [queries, keys] = exact.plan().lengths;
   Metrics m;
   compare_outputs(approximate_output.z, exact_output.z, m);
   const Support support(approximate.plan());
-  m.density = support.pairs() / (static_cast<double>(n) * static_cast<double>(n));
+  m.density = support.pairs() / (static_cast<double>(queries) * static_cast<double>(keys));
   if (&approximate == &exact) {
-    m.rows = n;
+    m.rows = queries;
     m.attention_reverse_kl = Divergence{};
     m.mass_kept = {1.0, 0.0};
     m.top_recall.fill({1.0, 0.0});
     return m;
   }
-  const RowBands sample = row_bands(n, max_entries, seed);
+  const RowBands sample = row_bands(exact.plan().lengths, max_entries, seed);
   m.rows = sample.rows;
   compare_attention(approximate, approximate_output, exact, exact_output, support, sample, m, run);
   return m;

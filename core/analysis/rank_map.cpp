@@ -12,17 +12,18 @@ namespace fovea {
 namespace {
 
 void add_block(RankMap& map, IndexRange rows, IndexRange cols, int level) {
-  const auto cut = [&](IndexRange r) { return IndexRange{r.begin, std::min(r.end, map.n)}; };
-  if (rows.begin < map.n && cols.begin < map.n)
-    map.blocks.push_back({cut(rows), cut(cols), level, 0, {}, 0});
+  rows.end = std::min(rows.end, map.lengths.queries);
+  cols.end = std::min(cols.end, map.lengths.keys);
+  if (rows.size() > 0 && cols.size() > 0) map.blocks.push_back({rows, cols, level, 0, {}, 0});
 }
 
 // Diagonal leaves, then the two off-diagonal blocks between siblings of 2^(level - 1) leaves each.
 void add_hierarchy(RankMap& map, Index leaf) {
-  for (Index i = 0; i < map.n; i += leaf) add_block(map, {i, i + leaf}, {i, i + leaf}, 0);
+  const Index n = map.lengths.n();
+  for (Index i = 0; i < n; i += leaf) add_block(map, {i, i + leaf}, {i, i + leaf}, 0);
   int level = 1;
-  for (Index side = leaf; side < map.n; side *= 2, ++level)
-    for (Index i = 0; i + side < map.n; i += 2 * side) {
+  for (Index side = leaf; side < n; side *= 2, ++level)
+    for (Index i = 0; i + side < n; i += 2 * side) {
       const IndexRange first{i, i + side}, second{i + side, i + 2 * side};
       add_block(map, first, second, level);
       add_block(map, second, first, level);
@@ -30,8 +31,9 @@ void add_hierarchy(RankMap& map, Index leaf) {
 }
 
 void add_grid(RankMap& map, Index leaf) {
-  for (Index i = 0; i < map.n; i += leaf)
-    for (Index j = 0; j < map.n; j += leaf) add_block(map, {i, i + leaf}, {j, j + leaf}, 0);
+  for (Index i = 0; i < map.lengths.queries; i += leaf)
+    for (Index j = 0; j < map.lengths.keys; j += leaf)
+      add_block(map, {i, i + leaf}, {j, j + leaf}, 0);
 }
 
 // Memory of the blocks that the back end decomposes at once: eight of the largest.
@@ -92,9 +94,13 @@ std::string to_text(RankSubject subject) {
   return "";
 }
 
-void require_decomposable(Index n, const RankOptions& options) {
+void require_decomposable(Lengths lengths, const RankOptions& options) {
   if (options.leaf < 1)
     throw UsageError("rank map: leaf is " + std::to_string(options.leaf) + "; expected at least 1");
+  if (options.partition == Partition::hierarchy && !lengths.equal())
+    throw UsageError("rank map: a hierarchy of " + lengths.text() +
+                     "; expected as many queries as keys, or the uniform partition");
+  const Index n = std::max(lengths.queries, lengths.keys);
   Index side = std::min(options.leaf, n);
   if (options.partition == Partition::hierarchy)
     while (2 * side < n) side *= 2;
@@ -104,10 +110,10 @@ void require_decomposable(Index n, const RankOptions& options) {
                            std::to_string(largest_rank_block) + " a side");
 }
 
-RankMap map_ranks(Index n, const Entries& entries, const RankOptions& options,
+RankMap map_ranks(Lengths lengths, const Entries& entries, const RankOptions& options,
                   const Backend& backend, Run& run) {
-  require_decomposable(n, options);
-  RankMap map{.n = n, .partition = options.partition, .causal = options.causal};
+  require_decomposable(lengths, options);
+  RankMap map{.lengths = lengths, .partition = options.partition, .causal = options.causal};
   if (options.partition == Partition::hierarchy)
     add_hierarchy(map, options.leaf);
   else
@@ -142,7 +148,7 @@ int numerical_rank(const std::vector<float>& values, double tolerance, bool rela
 }
 
 double dense_entries(const RankMap& map, const RankBlock& block) {
-  return pairs_in_band(block.rows, block.cols, map.causal ? Band{.lo = 0} : Band{});
+  return pairs_in_band(block.rows, block.cols, band_of(map.causal, 0, map.lengths.offset()));
 }
 
 double dense_entries(const RankMap& map) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "data/lengths.h"
 #include "data/matrix.h"
 
 namespace fovea {
@@ -25,10 +26,10 @@ struct RankBlock {
 };
 
 struct RankMap {
-  Index n = 0;
+  Lengths lengths;
   Partition partition = Partition::hierarchy;
-  bool causal = false;            // dense storage has the pairs j <= i alone
-  std::vector<RankBlock> blocks;  // tile [0, n) x [0, n)
+  bool causal = false;            // dense storage has the pairs of the mask alone
+  std::vector<RankBlock> blocks;  // tile [0, nq) x [0, nk)
   Index left_to_cpu = 0;          // blocks that the device could not decompose
 };
 
@@ -37,7 +38,7 @@ struct RankOptions {
   double tolerance = 1e-3;
   bool relative = false;  // sigma_i > eps sigma_1; else the paper's tail sum
   Partition partition = Partition::hierarchy;
-  bool causal = false;  // the matrix is 0 where j > i
+  bool causal = false;  // the matrix is 0 where j > i + nk - nq
 };
 
 /// Any matrix, read by rectangles: P, A, the logits, an error.
@@ -46,12 +47,13 @@ using Entries = std::function<Matrix(IndexRange rows, IndexRange cols)>;
 /// Larger blocks are an error: their decomposition would take minutes.
 inline constexpr Index largest_rank_block = 2048;
 
-/// Throws UnavailableError if a block would be larger, before anything is computed.
-void require_decomposable(Index n, const RankOptions& options);
+/// Throws UnavailableError if a block would be larger, and UsageError for a hierarchy of unequal
+/// lengths, before anything is computed.
+void require_decomposable(Lengths lengths, const RankOptions& options);
 
 /// Singular values of every block by the back end, a batch of bounded memory at a time; `entries`
 /// is called on this thread. Then ranks at the tolerance. Throws as require_decomposable does.
-RankMap map_ranks(Index n, const Entries& entries, const RankOptions& options,
+RankMap map_ranks(Lengths lengths, const Entries& entries, const RankOptions& options,
                   const Backend& backend, Run& run);
 
 /// A note for the reader of the map about blocks left to the CPU. Empty: there are none.
@@ -63,7 +65,7 @@ void set_tolerance(RankMap& map, double tolerance, bool relative);
 /// r = min{ r : sum_{i>r} sigma_i < eps }, or the count of sigma_i > eps sigma_1.
 int numerical_rank(const std::vector<float>& singular_values, double tolerance, bool relative);
 
-/// Entries that a dense matrix stores: of a causal one those of the pairs j <= i.
+/// Entries that a dense matrix stores: of a causal one those of the pairs of its mask.
 double dense_entries(const RankMap& map);
 double dense_entries(const RankMap& map, const RankBlock& block);
 

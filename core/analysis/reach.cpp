@@ -49,7 +49,7 @@ void leave_from(Index key, const Support::Layer& layer, Index n, Arrivals& arriv
 
 /// Under a mask positions in a row are not reached together, so the keys of each key are counted.
 std::vector<std::int32_t> TwoHops::paths_under_mask(Index query) const {
-  const Index n = support_.plan().n;
+  const Index n = support_.plan().lengths.n();
   Arrivals arrivals(static_cast<std::size_t>(n) + 1);
   support_.for_parts(query, {0, n}, [&](const Support::Part& first) {
     for (Index k = first.keys.begin; k < first.keys.end; ++k)
@@ -65,7 +65,7 @@ std::vector<std::int32_t> TwoHops::paths_under_mask(Index query) const {
 
 std::vector<std::int32_t> TwoHops::paths_from(Index query) const {
   if (support_.plan().mask) return paths_under_mask(query);
-  const Index n = support_.plan().n;
+  const Index n = support_.plan().lengths.n();
   const auto& layers = support_.layers();
   std::vector<Arrivals> arrivals;
   for (const auto& layer : layers)
@@ -89,7 +89,7 @@ std::vector<std::int32_t> TwoHops::paths_from(Index query) const {
 
 bool TwoHops::one_is_enough(const std::stop_token& stop) const {
   const Plan& plan = support_.plan();
-  for (Index i = 0; i < plan.n; ++i) {
+  for (Index i = 0; i < plan.queries(); ++i) {
     if (stop.stop_requested()) throw Cancelled();
     if (support_.count(i) < admissible_keys(plan, i)) return false;
   }
@@ -98,8 +98,8 @@ bool TwoHops::one_is_enough(const std::stop_token& stop) const {
 
 Reach two_hop_reach(const Plan& plan, std::stop_token stop, Index max_rows, std::uint64_t seed) {
   const TwoHops hops(plan);
-  const RowBands rows =
-      row_bands(plan.n, static_cast<double>(max_rows) * static_cast<double>(plan.n), seed);
+  const RowBands rows = row_bands(
+      plan.lengths, static_cast<double>(max_rows) * static_cast<double>(plan.keys()), seed);
   double reached = 0, admissible = 0;
   for (const IndexRange& band : rows.bands)
     for (Index i = band.begin; i < band.end; ++i) {

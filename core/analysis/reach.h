@@ -12,7 +12,7 @@ namespace fovea {
 /// Paths of two hops, when both layers attend the pairs of one plan: query i attends key k in the
 /// second layer, and k attended j in the first. With M_ij = [j in S_i] there are (M M)_ij of them,
 /// one for each key k between (Child et al. 2019, section 4.2, ask for at least one from every
-/// query to every earlier position).
+/// query to every earlier position). Of self-attention: as many queries as keys.
 class TwoHops {
  public:
   /// The plan must outlive it. O(tiles + positions).

@@ -11,9 +11,10 @@ constexpr std::uint32_t row_sample_purpose =
     0x726f7773;  // "rows": different from every variant's streams
 }  // namespace
 
-RowBands row_bands(Index n, double max_entries, std::uint64_t seed) {
-  RowBands out{.bands = {}, .rows = n, .n = n};
-  const double wanted = max_entries / static_cast<double>(n);
+RowBands row_bands(Lengths lengths, double max_entries, std::uint64_t seed) {
+  const Index n = lengths.queries;
+  RowBands out{.bands = {}, .rows = n, .queries = n};
+  const double wanted = max_entries / static_cast<double>(lengths.keys);
   if (wanted < static_cast<double>(n)) {
     Random random(seed, stream_of(row_sample_purpose, 0));
     out.rows = std::min(n, std::max<Index>(16, static_cast<Index>(wanted)));
@@ -25,7 +26,7 @@ RowBands row_bands(Index n, double max_entries, std::uint64_t seed) {
       }
     return out;
   }
-  const Index height = std::clamp<Index>(band_entries / n, 1, 1024);
+  const Index height = std::clamp<Index>(band_entries / lengths.keys, 1, 1024);
   for (Index i = 0; i < n; i += height) out.bands.push_back({i, std::min(n, i + height)});
   return out;
 }

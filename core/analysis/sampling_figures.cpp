@@ -24,7 +24,7 @@ struct RowLook {
 };
 
 void look_at(const float* p, Index i, double lse, const Support& support, RowLook& look) {
-  const Index n = support.plan().n;
+  const Index n = support.plan().lengths.n();
   double all = 0, outside = 0, inside = 0;
   std::vector<char> blocked(static_cast<std::size_t>(n));
   support.for_parts(i, {0, n}, [&](const Support::Part& part) {
@@ -60,7 +60,7 @@ Matrix difference(MatrixView a, MatrixView b) {
 // The blocks M, as a plan of their own.
 Plan blocks_of(const Plan& plan) {
   const auto& tiles = std::get<TilePlan>(plan.form);
-  Plan blocks{.n = plan.n, .causal = plan.causal, .form = TilePlan{}};
+  Plan blocks{.lengths = plan.lengths, .causal = plan.causal, .form = TilePlan{}};
   auto& passes = std::get<TilePlan>(blocks.form).passes;
   passes = tiles.row_estimates.exactly;
   if (tiles.row_estimates.empty())
@@ -122,10 +122,10 @@ void add_spectral_figures(const Diagnosis& of, double squares, Run* run,
 
 std::vector<Diagnostic> sampling_figures(const Diagnosis& of, Run& run, double max_entries) {
   const auto& [approximate, approximate_output, exact, exact_output] = of;
-  const Index n = exact.plan().n;
+  const Index n = exact.plan().lengths.n();
   const Plan blocks = blocks_of(approximate.plan());
   const Support support(blocks);
-  const RowBands rows = row_bands(n, max_entries, 0);
+  const RowBands rows = row_bands({n, n}, max_entries, 0);
   RowLook look{.column_squares = std::vector<double>(static_cast<std::size_t>(n))};
   Run quiet = run.quiet();
   for (const IndexRange& band : rows.bands) {

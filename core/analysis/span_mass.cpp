@@ -15,7 +15,8 @@ constexpr std::uint32_t query_sample_purpose = 0x7370616e;  // "span": unlike ot
 void require_tokens(const Grouping& groups, const std::string& which, Index n) {
   if (groups.n() != n)
     throw InputError("", "groups of " + which + " for " + std::to_string(groups.n()) +
-                             " tokens; expected the " + std::to_string(n) + " of the head");
+                             " tokens; expected the " + std::to_string(n) + " " + which +
+                             " of the head");
 }
 
 std::vector<Index> sizes(const Grouping& groups) {
@@ -114,8 +115,8 @@ class Means {
 
 /// Calls use(band) for adjacent queries at a time, few enough for one band of P.
 template <class Use>
-void for_bands(const std::vector<Index>& queries, Index n, Use use) {
-  const Index height = std::clamp<Index>(entries_of_a_band / n, 1, 1024);
+void for_bands(const std::vector<Index>& queries, Index keys, Use use) {
+  const Index height = std::clamp<Index>(entries_of_a_band / keys, 1, 1024);
   for (std::size_t i = 0; i < queries.size();) {
     IndexRange band{queries[i], queries[i] + 1};
     while (++i < queries.size() && queries[i] == band.end && band.size() < height) ++band.end;
@@ -127,22 +128,23 @@ void for_bands(const std::vector<Index>& queries, Index n, Use use) {
 
 SpanMass span_mass(const Operator& approximate, const Operator& exact, const Grouping& queries,
                    const Grouping& keys, Run& run, double max_entries, std::uint64_t seed) {
-  const Index n = exact.plan().n;
-  require_tokens(queries, "queries", n);
-  require_tokens(keys, "keys", n);
+  const auto [query_count, key_count] = exact.plan().lengths;
+  require_tokens(queries, "queries", query_count);
+  require_tokens(keys, "keys", key_count);
   const std::vector<Index> population = sizes(queries);
   SpanMass out{.query_groups = queries.count(),
                .key_groups = keys.count(),
-               .rows = sample_sizes(population, max_entries / static_cast<double>(n))};
+               .rows = sample_sizes(population, max_entries / static_cast<double>(key_count))};
   const std::vector<Index> used = sample(queries, population, out.rows, seed);
-  out.sampled = std::ssize(used) < n;
+  out.sampled = std::ssize(used) < query_count;
   const std::vector<Stretch> key_stretches = stretches(keys);
   std::vector<Means> of_exact(population.size(), Means(keys.count())), of_approximate = of_exact;
   Run quiet = run.quiet();  // progress counts queries
   Index done = 0;
-  for_bands(used, n, [&](IndexRange band) {
+  for_bands(used, key_count, [&](IndexRange band) {
     run.check();
-    const Matrix p = exact.tile(band, {0, n}, quiet), q = approximate.tile(band, {0, n}, quiet);
+    const Matrix p = exact.tile(band, {0, keys.n()}, quiet),
+                 q = approximate.tile(band, {0, keys.n()}, quiet);
     for (Index i = band.begin; i < band.end; ++i) {
       of_exact[queries.group[i]].add(p.row(i - band.begin), key_stretches);
       of_approximate[queries.group[i]].add(q.row(i - band.begin), key_stretches);

@@ -27,7 +27,8 @@ struct SpanMass {
 /// The cells of a row sum to 1 where the rows of P do. Beyond `max_entries` entries of P a uniform
 /// sample of the queries of each group is used, drawn from `seed`: all groups get as many, and at
 /// least 16, up to their size. Holds [query_groups, key_groups] numbers and a band of rows of P,
-/// never n x n. Throws InputError when groups are not of n tokens, and Cancelled.
+/// never all of P. Throws InputError when groups are not of all queries and of all keys, and
+/// Cancelled.
 SpanMass span_mass(const Operator& approximate, const Operator& exact, const Grouping& queries,
                    const Grouping& keys, Run& run, double max_entries = 6.7e7,
                    std::uint64_t seed = 0);

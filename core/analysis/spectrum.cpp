@@ -39,7 +39,7 @@ VectorXd normal_product(const ReadRows& read, const RowBands& all, const VectorX
 // |M|_op from this start, until the square changes by no more than `settled` of itself in a step.
 double largest_singular_value(const ReadRows& read, VectorXd x, double settled, Run& run) {
   const Index n = x.size();
-  const RowBands all = row_bands(n, static_cast<double>(n) * static_cast<double>(n), 0);
+  const RowBands all = row_bands({n, n}, static_cast<double>(n) * static_cast<double>(n), 0);
   const int steps = static_cast<int>(std::min<Index>(most_steps, n));
   Run quiet = run.quiet();
   MatrixXd basis(n, steps);
@@ -69,7 +69,7 @@ double largest_singular_value(const ReadRows& read, VectorXd x, double settled, 
 }  // namespace
 
 double operator_norm(const Operator& op, Run& run) {
-  const Index n = op.plan().n;
+  const Index n = op.plan().lengths.n();
   Random random(0, 0);
   VectorXd start(n);
   // Weights are positive: so is the leading vector, and this start is never orthogonal to it.
@@ -82,7 +82,7 @@ double operator_norm(const Operator& op, Run& run) {
 }
 
 double difference_norm(const Operator& approximate, const Operator& exact, Run& run) {
-  const Index n = exact.plan().n;
+  const Index n = exact.plan().lengths.n();
   Random random(0, 1);
   VectorXd start(n);
   for (Index i = 0; i < n; ++i) start(i) = random.normal();

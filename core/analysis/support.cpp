@@ -70,7 +70,7 @@ namespace {
 
 // Queries and keys share a node at some depth with alpha != 0 iff they share the one nearest the
 // root, since nodes are nested. So the support is one set of tiles over the two orders by leaf.
-Pass support_of_nodes(const NodePlan& nodes, Index n, bool causal) {
+Pass support_of_nodes(const NodePlan& nodes, const Band& band) {
   std::size_t depth = 0;
   while (depth < nodes.alpha.size() && nodes.alpha[depth] == 0) ++depth;
   Pass pass;
@@ -83,25 +83,29 @@ Pass support_of_nodes(const NodePlan& nodes, Index n, bool causal) {
     for (const std::int32_t l : leaf) ++start[l / below + 1];
     std::partial_sum(start.begin(), start.end(), start.begin());
     std::vector<Index> next = start;
-    std::vector<std::int32_t> order(static_cast<std::size_t>(n));
-    for (Index i = 0; i < n; ++i) order[next[leaf[i] / below]++] = static_cast<std::int32_t>(i);
+    std::vector<std::int32_t> order(leaf.size());
+    for (std::size_t i = 0; i < leaf.size(); ++i)
+      order[next[leaf[i] / below]++] = static_cast<std::int32_t>(i);
     return order;
   };
   std::vector<Index> query_start, key_start;
   pass.rows = order_by_node(nodes.query_leaf, query_start);
   pass.cols = order_by_node(nodes.key_leaf, key_start);
   for (std::size_t node = 0; node < static_cast<std::size_t>(count); ++node) {
-    const Tile tile{{query_start[node], query_start[node + 1]},
-                    {key_start[node], key_start[node + 1]},
-                    causal ? Band{.lo = 0} : Band{}};
+    const Tile tile{
+        {query_start[node], query_start[node + 1]}, {key_start[node], key_start[node + 1]}, band};
     if (tile.rows.size() > 0 && tile.cols.size() > 0) pass.tiles.push_back(tile);
   }
   return pass;
 }
 
-Support::Layer layer_of(const Pass& pass, Index n) {
-  Support::Layer layer{
-      &pass, Side(pass.rows, pass.query_level, n), Side(pass.cols, pass.key_level, n), {}, {}, {}};
+Support::Layer layer_of(const Pass& pass, Lengths lengths) {
+  Support::Layer layer{&pass,
+                       Side(pass.rows, pass.query_level, lengths.queries),
+                       Side(pass.cols, pass.key_level, lengths.keys),
+                       {},
+                       {},
+                       {}};
   for (std::size_t t = 0; t < pass.tiles.size(); ++t) {
     const Tile& tile = pass.tiles[t];
     layer.tile_tokens.push_back(layer.cols.token_count(tile.cols));
@@ -114,7 +118,8 @@ Support::Layer layer_of(const Pass& pass, Index n) {
   }
   std::ranges::sort(layer.groups, {}, [](const auto& g) { return g.rows.begin; });
   if (!pass.rows.empty()) {
-    layer.position.assign(static_cast<std::size_t>(clusters(n, pass.query_level)), -1);
+    layer.position.assign(static_cast<std::size_t>(clusters(lengths.queries, pass.query_level)),
+                          -1);
     for (std::size_t p = 0; p < pass.rows.size(); ++p)
       layer.position[pass.rows[p]] = static_cast<std::int32_t>(p);
   }
@@ -130,27 +135,28 @@ Index admissible_keys(const Plan& plan, Index query, IndexRange keys) {
 }
 
 double admissible_pairs(const Plan& plan) {
-  if (!plan.mask) return pairs_in_band({0, plan.n}, {0, plan.n}, plan.band());
+  if (!plan.mask) return pairs_in_band({0, plan.queries()}, {0, plan.keys()}, plan.band());
   double sum = 0;
-  for (Index i = 0; i < plan.n; ++i) sum += static_cast<double>(admissible_keys(plan, i));
+  for (Index i = 0; i < plan.queries(); ++i) sum += static_cast<double>(admissible_keys(plan, i));
   return sum;
 }
 
 Support::Support(const Plan& plan) : plan_(&plan) {
   if (const auto* tiles = std::get_if<TilePlan>(&plan.form)) {
-    for (const Pass& pass : tiles->passes) layers_.push_back(layer_of(pass, plan.n));
+    for (const Pass& pass : tiles->passes) layers_.push_back(layer_of(pass, plan.lengths));
     return;
   }
   if (const auto* projected = std::get_if<ProjectedPlan>(&plan.form);
       projected && projected->mix.empty()) {
-    for (const Pass& pass : projected->tiles.passes) layers_.push_back(layer_of(pass, plan.n));
+    for (const Pass& pass : projected->tiles.passes)
+      layers_.push_back(layer_of(pass, plan.lengths));
     return;
   }
   if (const auto* nodes = std::get_if<NodePlan>(&plan.form))
-    own_ = support_of_nodes(*nodes, plan.n, plan.causal);
+    own_ = support_of_nodes(*nodes, plan.band());
   else  // mixtures are of all tokens
-    own_.tiles = {{{0, plan.n}, {0, plan.n}, plan.causal ? Band{.lo = 0} : Band{}}};
-  layers_.push_back(layer_of(own_, plan.n));
+    own_.tiles = {{{0, plan.queries()}, {0, plan.keys()}, plan.band()}};
+  layers_.push_back(layer_of(own_, plan.lengths));
 }
 
 const Support::Layer::Group* Support::Layer::group_of(Index query) const {
@@ -162,11 +168,11 @@ const Support::Layer::Group* Support::Layer::group_of(Index query) const {
   return found != groups.end() && found->rows.contains(p) ? &*found : nullptr;
 }
 
-float Support::Part::weight(Index n) const {
+float Support::Part::weight(Index key_count) const {
   if (pass->weight.empty()) return 1;
   const Index cluster = pass->cols.empty() ? column : pass->cols[column];
   return pass->weight[column] /
-         static_cast<float>(cluster_tokens(cluster, pass->key_level, n).size());
+         static_cast<float>(cluster_tokens(cluster, pass->key_level, key_count).size());
 }
 
 Index Support::count(Index query) const {
@@ -194,7 +200,7 @@ Index Support::count(Index query) const {
         continue;
       }
       const IndexRange band{std::max<Index>(0, query - tile.band.hi),
-                            std::min(plan_->n, query - tile.band.lo + 1)};
+                            std::min(plan_->keys(), query - tile.band.lo + 1)};
       if (band.size() <= 0) continue;
       const IndexRange near = layer.cols.near(tile.cols, band);
       if (layer.cols.ascending(tile.cols))
@@ -208,7 +214,7 @@ Index Support::count(Index query) const {
 
 double Support::pairs() const {
   double sum = 0;
-  for (Index i = 0; i < plan_->n; ++i) sum += static_cast<double>(count(i));
+  for (Index i = 0; i < plan_->queries(); ++i) sum += static_cast<double>(count(i));
   return sum;
 }
 

@@ -47,7 +47,7 @@ double pairs_in_band(IndexRange rows, IndexRange cols, const Band& band);
 /// Keys that exact attention gives to a query, and all its pairs.
 Index admissible_keys(const Plan& plan, Index query, IndexRange keys);
 inline Index admissible_keys(const Plan& plan, Index query) {
-  return admissible_keys(plan, query, {0, plan.n});
+  return admissible_keys(plan, query, {0, plan.keys()});
 }
 double admissible_pairs(const Plan& plan);
 
@@ -70,7 +70,7 @@ class Support {
     Index column;
     /// The weight of a pair: 1, or that of the sampled key, divided among the tokens of its
     /// cluster.
-    float weight(Index n) const;
+    float weight(Index key_count) const;
   };
 
   /// Calls use(Part) for all keys of `keys` that `query` attends, each once.

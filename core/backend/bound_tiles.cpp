@@ -22,7 +22,7 @@ std::span<const TileGroup> BoundPass::strips_in(IndexRange rows) const {
 
 BoundTiles::BoundTiles(const Plan& plan, const Problem& problem, const isa::Loops& loops,
                        Workers& workers, const std::stop_token& stop)
-    : problem_(problem), loops_(loops), n_(plan.n) {
+    : problem_(problem), loops_(loops) {
   FlatTiles flat = flatten_tiles(plan);
   query_top_ = flat.query_top;
   key_top_ = flat.key_top;
@@ -84,7 +84,8 @@ BoundPass BoundTiles::bind_pass(FlatPass flat) const {
   find_ascending(bound);
   const std::vector<std::int32_t>& rows = bound.pass->rows;
   if (rows.empty()) return bound;
-  bound.position.assign(static_cast<std::size_t>(clusters(n_, bound.pass->query_level)), -1);
+  bound.position.assign(
+      static_cast<std::size_t>(clusters(problem_.queries(), bound.pass->query_level)), -1);
   for (std::size_t p = 0; p < rows.size(); ++p)
     bound.position[rows[p]] = static_cast<std::int32_t>(p);
   return bound;
@@ -92,7 +93,7 @@ BoundPass BoundTiles::bind_pass(FlatPass flat) const {
 
 void BoundTiles::cut_strips(BoundPass& bound) const {
   const int level = bound.pass->query_level;
-  const Index span = level <= span_top_ ? span_tokens >> level : n_;
+  const Index span = level <= span_top_ ? span_tokens >> level : problem_.queries();
   for (const TileGroup& g : bound.groups) {
     const bool many = g.rows.size() >= 64 * isa::max_lanes;  // enough to keep any machine busy
     const Index longest = many ? isa::max_lanes : isa::usual_lanes;

@@ -36,7 +36,7 @@ class BoundTiles {
              const std::stop_token& stop);
 
   const std::vector<BoundPass>& passes() const { return passes_; }
-  Index n() const { return n_; }
+  Lengths lengths() const { return problem_.lengths(); }
   int d() const { return static_cast<int>(problem_.d()); }
   int query_top() const { return query_top_; }  // highest level of any pass
   int key_top() const { return key_top_; }
@@ -97,7 +97,6 @@ class BoundTiles {
 
   const Problem& problem_;
   const isa::Loops& loops_;
-  Index n_;
   bool mean_queries_, dense_, own_sums_;
   int query_top_ = 0, key_top_ = 0, span_top_ = -1, span_key_levels_ = 0;
   std::vector<BoundPass> passes_;

@@ -75,8 +75,8 @@ class DenseSweep::Worker {
     clear_segments();
     const BoundPass& pass = tiles_.passes().front();
     first_ = true;
-    strip_.for_steps(pass, pass.groups.front(), tiles_.keys(0), {0, tiles_.n()}, {}, stop_,
-                     [this] { take_step(); });
+    strip_.for_steps(pass, pass.groups.front(), tiles_.keys(0), {0, tiles_.lengths().keys}, {},
+                     stop_, [this] { take_step(); });
     write(queries);
   }
 

@@ -15,7 +15,7 @@ class DenseSweep {
  public:
   struct Request {
     std::span<const std::int32_t> queries = {};  // any, in any order
-    MatrixView values = {};  // [n, dv], rows readable up to a multiple of 16; no columns: no Z
+    MatrixView values = {};  // [nk, dv], rows readable up to a multiple of 16; no columns: no Z
     // Row r of the maps is of queries [map_rows[r], map_rows[r + 1]) of the list, column c of keys
     // [map_cols[c], map_cols[c + 1]). No columns: no maps.
     std::span<const Index> map_rows = {}, map_cols = {};

@@ -84,7 +84,7 @@ class LogFeatures {
 std::unique_ptr<Operator> bind_softmax(Matrix queries, Matrix keys, Index rows, Index cols,
                                        const Backend& backend, Run& run) {
   const Index positions = queries.rows();
-  Plan plan{.n = positions, .form = TilePlan{}};
+  Plan plan{.lengths = {positions, positions}, .form = TilePlan{}};
   std::get<TilePlan>(plan.form).passes = {{.tiles = {{{0, rows}, {0, cols}}}}};
   Matrix values(positions, 1);
   return backend.bind(

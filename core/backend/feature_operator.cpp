@@ -36,7 +36,7 @@ class FeatureOperator final : public Operator {
     const auto stage = run.profile.stage("upload");
     return FeatureRows(std::get<FeaturePlan>(self.plan().form), self.problem(), loops);
   }
-  Index n() const { return plan().n; }
+  Index n() const { return plan().lengths.n(); }
   Index segments() const { return (n() + segment_ - 1) / segment_; }
   IndexRange tokens_of(Index segment) const {
     return {segment * segment_, std::min((segment + 1) * segment_, n())};

@@ -17,7 +17,7 @@ constexpr Index columns_per_turn = 8;
 
 // A NodePlan's tree.
 struct NodeTables {
-  std::vector<std::int32_t> key_order;  // [n] by leaf
+  std::vector<std::int32_t> key_order;  // [nk] by leaf
   NodeSlots slots;
   NodePaths paths;
   Pieces pieces;  // of the leaves
@@ -49,7 +49,11 @@ class NodeOperator final : public Operator {
     const auto stage = run.profile.stage("upload");
     return NodeTables(nodes);
   }
-  Index n() const { return plan().n; }
+  Index queries() const { return plan().queries(); }
+  /// One past the last key that query i may attend.
+  Index end_of_keys(Index i) const {
+    return plan().causal ? std::max<Index>(0, i + plan().lengths.offset() + 1) : plan().keys();
+  }
   Index slots() const { return tables_.slots.size(); }
   const NodePaths& paths() const { return tables_.paths; }
   const std::int32_t* key_slots(Index j) const { return paths().path(nodes_.key_leaf[j]); }
@@ -68,10 +72,12 @@ class NodeOperator final : public Operator {
   }
 
   void share_prefixes() {
-    share_.assign(n() * depths_, 0.0f);
+    share_.assign(queries() * depths_, 0.0f);
     std::vector<std::int32_t> count(slots() + 1, 0);
-    for (Index i = 0; i < n(); ++i) {
-      for (Index depth = 0; depth < depths_; ++depth) ++count[key_slots(i)[depth]];
+    Index j = 0;
+    for (Index i = 0; i < queries(); ++i) {
+      for (; j < end_of_keys(i); ++j)
+        for (Index depth = 0; depth < depths_; ++depth) ++count[key_slots(j)[depth]];
       for (Index depth = 0; depth < depths_; ++depth)
         if (const std::int32_t keys = count[query_slots(i)[depth]]; keys > 0)
           share_[i * depths_ + depth] = nodes_.alpha[depth] / static_cast<float>(keys);
@@ -81,7 +87,9 @@ class NodeOperator final : public Operator {
   // ---- Z = P V ----------------------------------------------------------------------------------
 
   Output do_apply(MatrixView v, Run& run) const override {
-    Output out{v.cols % 16 == 0 ? Matrix::uninitialised(n(), v.cols) : Matrix(n(), v.cols), {}};
+    Output out{
+        v.cols % 16 == 0 ? Matrix::uninitialised(queries(), v.cols) : Matrix(queries(), v.cols),
+        {}};
     if (plan().causal)
       look_up_prefixes(v, out.z, run);
     else
@@ -127,7 +135,7 @@ class NodeOperator final : public Operator {
         rows(slot, c) = static_cast<float>(path[slot * dv + c]);
       }
     }
-    for_tokens(n(), run, [&](Index i) {
+    for_tokens(queries(), run, [&](Index i) {
       std::copy_n(rows.row(paths().deepest(nodes_.query_leaf[i])), dv, z.row(i));
     });
   }
@@ -140,13 +148,19 @@ class NodeOperator final : public Operator {
           const Index first = turn * columns_per_turn,
                       width = std::min(columns_per_turn, v.cols - first);
           std::vector<double> sums((slots() + 1) * columns_per_turn, 0.0);
-          for (Index i = 0; i < n(); ++i) {
-            if (i % tokens_per_turn == 0 && run.stop.stop_requested()) throw Cancelled();
-            const float* value = v.row(i) + first;
+          const auto add_key = [&](Index j) {
+            if (j % tokens_per_turn == 0 && run.stop.stop_requested()) throw Cancelled();
+            const float* value = v.row(j) + first;
+            for (Index depth = 0; depth < depths_; ++depth) {
+              double* sum = sums.data() + key_slots(j)[depth] * columns_per_turn;
+              for (Index c = 0; c < width; ++c) sum[c] += static_cast<double>(value[c]);
+            }
+          };
+          Index j = 0;
+          for (Index i = 0; i < queries(); ++i) {
+            for (; j < end_of_keys(i); ++j) add_key(j);
             double total[columns_per_turn] = {};
             for (Index depth = 0; depth < depths_; ++depth) {
-              double* sum = sums.data() + key_slots(i)[depth] * columns_per_turn;
-              for (Index c = 0; c < width; ++c) sum[c] += static_cast<double>(value[c]);
               const double* found = sums.data() + query_slots(i)[depth] * columns_per_turn;
               for (Index c = 0; c < width; ++c)
                 total[c] += static_cast<double>(share(i, depth)) * found[c];
@@ -170,7 +184,7 @@ class NodeOperator final : public Operator {
     Matrix out(pool.rows, cols.size());
     for_tokens(pool.rows, run, [&](Index r) {
       const Index i = pool.one_row ? drawn_row(rows, pool, r) : rows.begin + r;
-      const Index end = plan().causal ? std::min(cols.end, i + 1) : cols.end;
+      const Index end = std::min(cols.end, end_of_keys(i));
       for (Index j = cols.begin; j < end; ++j) {
         double value = 0;
         for (Index depth = 0; depth < depths_ && key_slots(j)[depth] == query_slots(i)[depth];
@@ -212,7 +226,7 @@ class NodeOperator final : public Operator {
       }
       double sum = 0, largest = -std::numeric_limits<double>::infinity();
       for (Index i = queries.begin; i < queries.end; ++i) {
-        const Index end = plan().causal ? std::min(keys.end, i + 1) : keys.end;
+        const Index end = std::min(keys.end, end_of_keys(i));
         for (; next < end; ++next)
           for (Index depth = 0; depth < depths_; ++depth) ++count[key_slots(next)[depth]];
         if (pool.kind == Pool::Kind::mean)
@@ -253,7 +267,7 @@ class NodeOperator final : public Operator {
   std::shared_ptr<Workers> workers_;
   const NodeTables tables_;
   const Index depths_;        // h + 1
-  std::vector<float> share_;  // [n, depths] with a causal mask
+  std::vector<float> share_;  // [nq, depths] with a causal mask
 };
 
 }  // namespace

@@ -8,10 +8,10 @@
 namespace fovea {
 namespace {
 
-void check_values(MatrixView v, Index n) {
-  if (v.rows != n || v.cols < 1)
+void check_values(MatrixView v, Index keys) {
+  if (v.rows != keys || v.cols < 1)
     throw InputError("", "v is [" + std::to_string(v.rows) + "," + std::to_string(v.cols) +
-                             "]; expected [" + std::to_string(n) + ",dv >= 1]");
+                             "]; expected [" + std::to_string(keys) + ",dv >= 1]");
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ Index drawn_row(IndexRange rows, const Pool& pool, Index pixel) {
 }
 
 Output Operator::apply(MatrixView v, Run& run) const {
-  check_values(v, plan_->n);
+  check_values(v, plan_->keys());
   run.check();
   Output out = do_apply(v, run);
   run.reached(1);
@@ -32,11 +32,11 @@ Output Operator::apply(MatrixView v, Run& run) const {
 }
 
 RowsOutput Operator::apply_rows(MatrixView v, IndexRange rows, Index pixel, Run& run) const {
-  check_values(v, plan_->n);
+  check_values(v, plan_->keys());
   if (!has_rows()) throw UsageError("this operator has no rows by themselves");
   if (pixel < 1 || rows.begin < 0 || rows.begin % pixel != 0 || rows.begin >= rows.end ||
-      rows.end > plan_->n || (rows.end % pixel != 0 && rows.end != plan_->n))
-    throw UsageError("rows must lie within [0, n), and begin and end with a pixel");
+      rows.end > plan_->queries() || (rows.end % pixel != 0 && rows.end != plan_->queries()))
+    throw UsageError("rows must lie within the queries, and begin and end with a pixel");
   run.check();
   RowsOutput out = do_apply_rows(v, rows, pixel, run);
   run.reached(1);
@@ -44,11 +44,11 @@ RowsOutput Operator::apply_rows(MatrixView v, IndexRange rows, Index pixel, Run&
 }
 
 Matrix Operator::tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const {
-  const auto inside = [&](IndexRange r) {
-    return 0 <= r.begin && r.begin < r.end && r.end <= plan_->n;
+  const auto inside = [](IndexRange r, Index count) {
+    return 0 <= r.begin && r.begin < r.end && r.end <= count;
   };
-  if (!inside(rows) || !inside(cols))
-    throw UsageError("a tile must lie within [0, n) and not be empty");
+  if (!inside(rows, plan_->queries()) || !inside(cols, plan_->keys()))
+    throw UsageError("a tile must lie within the queries and keys and not be empty");
   if (pool.kind == Pool::Kind::none) {
     pool.rows = rows.size();
     pool.cols = cols.size();

@@ -13,8 +13,8 @@
 namespace fovea {
 
 struct Output {
-  Matrix z;  // [n, dv]
-  /// [n] natural log of what each row is divided by: the row sum of w_ij exp(S_ij), or the plan's
+  Matrix z;  // [nq, dv]
+  /// [nq] natural log of what each row is divided by: the row sum of w_ij exp(S_ij), or the plan's
   /// estimate of it; empty for NodePlan.
   std::vector<float> lse;
 };
@@ -67,10 +67,11 @@ class Operator {
   Operator(const Operator&) = delete;  // bound data points into plan and problem
   Operator& operator=(const Operator&) = delete;
 
-  /// Z = P V. v is [n, dv], any dv >= 1. Records its stages in the run's profile.
+  /// Z = P V. v is [nk, dv], any dv >= 1. Records its stages in the run's profile.
   Output apply(MatrixView v, Run& run) const;
 
-  /// P over rows x cols (within [0, n)): [rows, cols], or [pool.rows, pool.cols] pooled.
+  /// P over rows x cols (within [0, nq) and [0, nk)): [rows, cols], or [pool.rows, pool.cols]
+  /// pooled.
   Matrix tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) const;
   Matrix tile(IndexRange rows, IndexRange cols, Run& run) const {
     return tile(rows, cols, {}, run);
@@ -79,7 +80,7 @@ class Operator {
   /// Whether apply_rows exists: then a part of the rows costs no more than its share of the whole.
   bool has_rows() const { return do_has_rows(); }
   /// Some rows of P V, and P pooled in the same pass: squares begin at multiples of `pixel`, and so
-  /// does `rows`; its end does too, or is n. Only where has_rows().
+  /// does `rows`; its end does too, or is nq. Only where has_rows().
   RowsOutput apply_rows(MatrixView v, IndexRange rows, Index pixel, Run& run) const;
 
   /// P~ - P over rows x cols, this being P~: pooled, where max is the entry of largest magnitude

@@ -20,7 +20,9 @@ Problem inner_problem(const Plan& plan, const Problem& outer) {
 std::shared_ptr<const Plan> inner_plan(const Plan& plan) {
   const auto& projected = std::get<ProjectedPlan>(plan.form);
   return std::make_shared<const Plan>(
-      Plan{.n = projected.queries.rows(), .causal = plan.causal, .form = projected.tiles});
+      Plan{.lengths = {projected.queries.rows(), projected.queries.rows()},
+           .causal = plan.causal,
+           .form = projected.tiles});
 }
 
 // V as [blocks, block * dv], so that one product mixes all places of a block.
@@ -49,7 +51,7 @@ class ProjectedOperator final : public Operator {
     if (!mixed()) return inner_->apply(v, run);
     const Matrix values = mixed_values(v, run);
     const Output inner = inner_->apply(values, run);
-    return {Matrix::copy_of(inner.z.view().slice({0, plan().n})), {}};
+    return {Matrix::copy_of(inner.z.view().slice({0, plan().queries()})), {}};
   }
 
   // [N, dv]: the tokens, if they are columns, then the mixtures.

@@ -54,13 +54,13 @@ IndexRange QueryStrip::columns_of(const BoundPass& bound, std::size_t t, IndexRa
 Index QueryStrip::fill(const BoundPass& bound, IndexRange cols, const ClusterRows& rows,
                        IndexRange tokens, const std::vector<float>& log2_weight) {
   const int level = bound.pass->key_level;
-  const bool everything = tokens.begin == 0 && tokens.end == tiles_.n();
+  const bool everything = tokens.begin == 0 && tokens.end == tiles_.lengths().keys;
   const bool copies = tiles_.copies_rows(bound, count);
   Index p = cols.begin;
   for (; p < cols.end && keys < isa::max_keys; ++p) {
     const Index cluster = bound.col(p);
     if (!everything) {
-      const IndexRange its = cluster_tokens(cluster, level, tiles_.n());
+      const IndexRange its = cluster_tokens(cluster, level, tiles_.lengths().keys);
       if (its.end <= tokens.begin || its.begin >= tokens.end) continue;
     }
     column[keys] = cluster;

@@ -22,7 +22,8 @@ void RowSums::find(const BoundTiles& tiles, std::span<const std::int32_t> querie
                    Run& run) {
   if (unknown_of(queries) == 0) return;
   if (!tiles.dense()) {
-    keep_all(TileSweep(tiles, {nullptr, tiles.n(), 0, 0}, workers, run).attend().log2_sums);
+    keep_all(
+        TileSweep(tiles, {nullptr, tiles.lengths().keys, 0, 0}, workers, run).attend().log2_sums);
     return;
   }
   std::vector<std::int32_t> unknown;
@@ -36,7 +37,7 @@ void RowSums::find(const BoundTiles& tiles, std::span<const std::int32_t> querie
 void RowSums::find_in_pieces(const BoundTiles& tiles, std::span<const std::int32_t> queries,
                              Workers& workers, Run& run) {
   const Index piece = isa::usual_lanes * workers.threads(), count = std::ssize(queries);
-  const Index work = isa::usual_lanes * tiles.n() * tiles.d();
+  const Index work = isa::usual_lanes * tiles.lengths().keys * tiles.d();
   Run quiet = run.quiet();
   if (work <= work_to_end) quiet.stop = {};
   const auto stage = run.profile.stage("sums");

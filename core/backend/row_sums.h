@@ -12,7 +12,8 @@ namespace fovea {
 
 class RowSums {
  public:
-  explicit RowSums(Index n) : log2_sums_(n), known_(n, false), unknown_(n) {}
+  explicit RowSums(Index queries)
+      : log2_sums_(queries), known_(queries, false), unknown_(queries) {}
 
   bool mostly_unknown() const { return 2 * unknown_ > std::ssize(known_); }
   /// How many of these queries have no sum yet.
@@ -26,15 +27,15 @@ class RowSums {
   void keep_all(std::vector<float> log2_sums);
   void keep(std::span<const std::int32_t> queries, std::span<const float> log2_sums);
 
-  /// [n], valid for the queries whose sums were found.
+  /// [nq], valid for the queries whose sums were found.
   const std::vector<float>& log2() const { return log2_sums_; }
 
  private:
   void find_in_pieces(const BoundTiles& tiles, std::span<const std::int32_t> queries,
                       Workers& workers, Run& run);
 
-  std::vector<float> log2_sums_;  // [n]
-  std::vector<bool> known_;       // [n]
+  std::vector<float> log2_sums_;  // [nq]
+  std::vector<bool> known_;       // [nq]
   Index unknown_;
 };
 

@@ -210,7 +210,7 @@ class RowBand {
 
   // The tokens of a key within the rectangle.
   IndexRange tokens_of_key(int k, int level) const {
-    const IndexRange its = cluster_tokens(strip_.column[k], level, tiles_.n());
+    const IndexRange its = cluster_tokens(strip_.column[k], level, tiles_.lengths().keys);
     return {std::max(its.begin, canvas_.cols.begin), std::min(its.end, canvas_.cols.end)};
   }
 

@@ -23,7 +23,7 @@ class TileOperator final : public Operator {
       : Operator(std::move(plan), problem),
         workers_(std::move(workers)),
         tiles_(bind(*this, loops, *workers_, run)),
-        sums_(this->plan().n) {
+        sums_(this->plan().queries()) {
     if (estimated()) sums_.keep_all(log2_row_sums(this->plan()));
   }
 
@@ -53,7 +53,7 @@ class TileOperator final : public Operator {
     const std::vector<std::int32_t> queries = tokens_in(rows);
     std::vector<Index> map_rows = bounds(rows, pixel);
     for (Index& row : map_rows) row -= rows.begin;
-    const std::vector<Index> map_cols = bounds({0, plan().n}, pixel);
+    const std::vector<Index> map_cols = bounds({0, plan().keys()}, pixel);
     const DenseSweep::Request request{queries, values.view, map_rows, map_cols};
     const auto stage = run.profile.stage("attend");
     DenseSweep::Found found = DenseSweep(tiles_, request, *workers_, run).attend();
@@ -70,7 +70,7 @@ class TileOperator final : public Operator {
       return drawn_pixels(rows, cols, pool, run);
     const std::vector<std::int32_t> queries = pool.one_row ? drawn_in(rows, pool) : tokens_in(rows);
     // In proportion to the pairs of query and key, as if all of them were evaluated.
-    const double missing = static_cast<double>(sums_.unknown_of(queries) * plan().n),
+    const double missing = static_cast<double>(sums_.unknown_of(queries) * plan().keys()),
                  own = static_cast<double>(std::ssize(queries) * cols.size());
     Run summing = run.part(0, missing / (missing + own)),
         evaluating = run.part(missing / (missing + own), 1);

@@ -43,8 +43,8 @@ TileSweep::TileSweep(const BoundTiles& tiles, MatrixView values, Workers& worker
       values_(values),
       workers_(workers),
       run_(run),
-      tokens_(tiles.n(), values.cols),
-      log2_sums_(static_cast<std::size_t>(tiles.n())) {
+      tokens_(tiles.lengths().queries, values.cols),
+      log2_sums_(static_cast<std::size_t>(tiles.lengths().queries)) {
   for (const BoundPass& bound : tiles.passes()) strips_ += std::ssize(bound.strips);
   for (int i = 0; i < workers.threads(); ++i) threads_.emplace_back(tiles, values.cols);
 }
@@ -63,7 +63,7 @@ TileSweep::Result TileSweep::attend() {
     const SoftmaxState* parent = nullptr;
     levels.reserve(static_cast<std::size_t>(tiles_.query_top()));
     for (int level = tiles_.query_top(); level > std::max(tiles_.span_top(), 0); --level) {
-      levels.emplace_back(clusters(n(), level), values_.cols);
+      levels.emplace_back(clusters(queries(), level), values_.cols);
       attend_level(level, parent, levels.back());
       parent = &levels.back();
     }
@@ -75,14 +75,14 @@ TileSweep::Result TileSweep::attend() {
   }
   const auto stage = run_.profile.stage("divide");
   constexpr Index piece = 512;
-  workers_.loop((n() + piece - 1) / piece, run_.stop, [&](Index turn, int) {
-    divide({turn * piece, std::min(n(), (turn + 1) * piece)});
+  workers_.loop((queries() + piece - 1) / piece, run_.stop, [&](Index turn, int) {
+    divide({turn * piece, std::min(queries(), (turn + 1) * piece)});
   });
   return {std::move(tokens_.z), std::move(log2_sums_)};
 }
 
 void TileSweep::attend_level(int level, const SoftmaxState* parent, SoftmaxState& state) {
-  const IndexRange all{0, clusters(n(), level)};
+  const IndexRange all{0, clusters(queries(), level)};
   state.clear(all);
   for (const BoundPass& bound : tiles_.passes()) {
     if (bound.pass->query_level != level) continue;
@@ -98,18 +98,19 @@ void TileSweep::attend_level(int level, const SoftmaxState* parent, SoftmaxState
 }
 
 void TileSweep::attend_spans(const SoftmaxState* parent) {
-  workers_.loop(clusters(n(), BoundTiles::span_log2), run_.stop, [&](Index span, int worker) {
-    const Index strips =
-        attend_span(cluster_tokens(span, BoundTiles::span_log2, n()), parent, threads_[worker]);
+  workers_.loop(clusters(queries(), BoundTiles::span_log2), run_.stop, [&](Index span, int worker) {
+    const Index strips = attend_span(cluster_tokens(span, BoundTiles::span_log2, queries()), parent,
+                                     threads_[worker]);
     count_done(strips, worker);
   });
 }
 
-// All levels of the tokens of a span, while they are in the cache.
+// All levels of the tokens of a span, while they are in the cache. Only of hierarchies, which have
+// as many queries as keys.
 Index TileSweep::attend_span(IndexRange tokens, const SoftmaxState* parent, Worker& worker) {
   Index count = 0;
   const IndexRange around{std::max<Index>(tokens.begin - BoundTiles::span_margin, 0),
-                          std::min(tokens.end + BoundTiles::span_margin, n())};
+                          std::min(tokens.end + BoundTiles::span_margin, keys())};
   const isa::Loops& loops = tiles_.loops();
   worker.queries.make(tiles_.problem().q, tokens, loops);
   worker.keys.make(tiles_.problem().k, around, loops);
@@ -165,7 +166,7 @@ void TileSweep::attend_strip(const BoundPass& bound, const TileGroup& group, con
   QueryStrip& queries = x.queries;
   const int width = static_cast<int>(level.state.z.stride());
   bool first = true;
-  queries.for_steps(bound, group, level.keys, {0, n()}, bound.log2_weight, run_.stop, [&] {
+  queries.for_steps(bound, group, level.keys, {0, keys()}, bound.log2_weight, run_.stop, [&] {
     float* s = queries.s.data();
     const int lanes = queries.lanes();
     queries.loops().softmax(s, lanes, queries.keys, x.maximum, x.sum, x.rescale);

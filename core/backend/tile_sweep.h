@@ -21,8 +21,8 @@ class TileSweep {
   ~TileSweep();
 
   struct Result {
-    Matrix z;                      // [n, dv] means of the values; 0 for a query without keys
-    std::vector<float> log2_sums;  // [n] log2 of every row's softmax sum
+    Matrix z;                      // [nq, dv] means of the values; 0 for a query without keys
+    std::vector<float> log2_sums;  // [nq] log2 of every row's softmax sum
   };
   Result attend();
 
@@ -36,7 +36,8 @@ class TileSweep {
     SoftmaxState& state;
   };
 
-  Index n() const { return tiles_.n(); }
+  Index queries() const { return tiles_.lengths().queries; }
+  Index keys() const { return tiles_.lengths().keys; }
   ClusterRows values_at(int level) const {
     return level == 0 || values_.cols == 0 ? ClusterRows(values_) : coarse_.level(level);
   }

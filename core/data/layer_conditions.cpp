@@ -34,8 +34,8 @@ bool depends_on_distance(const Matrix& bias) {
 }
 
 void add_bias(const Matrix& bias, const Problem& problem, LogitRule& rule) {
-  const Index queries = problem.q.rows, keys = problem.k.rows;
-  if (bias.rows() == 1 && queries > 1) {
+  const Index queries = problem.queries(), keys = problem.keys();
+  if (bias.rows() == 1) {
     rule.by_key.assign(bias.row(0), bias.row(0) + keys);
     return;
   }
@@ -53,7 +53,7 @@ void add_bias(const Matrix& bias, const Problem& problem, LogitRule& rule) {
 }
 
 void add_slope(float slope, const Problem& problem, LogitRule& rule) {
-  const Index queries = problem.q.rows, keys = problem.k.rows;
+  const Index queries = problem.queries(), keys = problem.keys();
   rule.by_distance.resize(static_cast<std::size_t>(queries + keys - 1));
   for (Index x = 0; x < queries + keys - 1; ++x)
     rule.by_distance[static_cast<std::size_t>(x)] -=
@@ -63,15 +63,17 @@ void add_slope(float slope, const Problem& problem, LogitRule& rule) {
 /// What a head's mask is made from: the pairs that count of some kind.
 class MaskMaker {
  public:
-  explicit MaskMaker(const Problem& problem) : queries_(problem.q.rows), keys_(problem.k.rows) {}
+  explicit MaskMaker(const Problem& problem) : queries_(problem.queries()), keys_(problem.keys()) {}
 
   void add_documents(const std::vector<std::int32_t>& documents) {
-    if (!documents.empty()) query_document_ = key_document_ = documents;
+    if (documents.empty()) return;
+    key_document_ = documents;
+    query_document_.assign(documents.end() - queries_, documents.end());
   }
   /// excluded(i, j) of a matrix with one row for all queries, or one for each.
   template <class Excluded>
   void exclude(Index rows, Excluded excluded) {
-    if (rows == 1 && queries_ > 1) {
+    if (rows == 1) {
       for (Index j = 0; j < keys_; ++j)
         if (excluded(Index{0}, j)) pad(j);
       return;

@@ -16,10 +16,10 @@ struct LayerConditions {
   std::optional<bool> causal;
   std::optional<Index> window;  // 1 or more
   std::optional<double> soft_cap;
-  std::vector<std::int32_t> documents;  // [n] of each token, 0 or more
-  std::vector<float> alibi;             // [H] slopes: S_ij += slope (j - i)
+  std::vector<std::int32_t> documents;  // [nk] of each key, 0 or more
+  std::vector<float> alibi;             // [H] slopes: S_ij += slope (j - t), t = i + nk - nq
   std::vector<float> sinks;             // [H]
-  HeadTensor mask;                      // [1 or H, 1 or n, n]: 0 where a pair does not count
+  HeadTensor mask;                      // [1 or H, 1 or nq, nk]: 0 where a pair does not count
   HeadTensor bias;                      // the same shapes, added to the logits
 
   /// "a sliding window of 4096, a mask of pairs, sinks"; empty: none of them.
@@ -29,7 +29,8 @@ struct LayerConditions {
 /// The same of a head, as it is computed: ", sliding window 4096, soft cap 50, sink".
 std::string conditions_text(const Problem& problem);
 
-/// Gives the head its mask and its rule; window and soft cap are set by the caller. `where` names
+/// Gives the head its mask and its rule; window and soft cap are set by the caller. Queries are of
+/// the documents of the last keys. `where` names
 /// the layer in messages. Entries of the bias of -65504 and less exclude their pairs: this is how
 /// models write a mask as a bias. Throws InputError for biases that are not numbers,
 /// UnavailableError when there is too little memory.

@@ -17,9 +17,9 @@ std::string shape(MatrixView m) {
 
 Problem make_problem(Matrix q, Matrix k, Matrix v, double scale, bool causal, Index head) {
   const std::string found = "q is " + shape(q) + ", k is " + shape(k) + ", v is " + shape(v);
-  if (q.rows() == 0 || q.cols() == 0) throw InputError("", found + "; expected n >= 1 and d >= 1");
-  if (q.rows() != k.rows() || q.rows() != v.rows())
-    throw InputError("", found + "; expected the same n");
+  if (q.rows() == 0 || k.rows() == 0 || q.cols() == 0)
+    throw InputError("", found + "; expected n >= 1 and d >= 1");
+  if (k.rows() != v.rows()) throw InputError("", found + "; expected as many keys as values");
   if (q.cols() != k.cols()) throw InputError("", found + "; expected the same d for q and k");
   if (v.cols() == 0) throw InputError("", found + "; expected dv >= 1");
   auto owner = std::make_shared<std::array<Matrix, 3>>(
@@ -37,7 +37,7 @@ double Problem::logit(Index i, Index j) const {
   for (Index c = 0; c < d(); ++c)
     sum += static_cast<double>(q(i, c)) * static_cast<double>(k(j, c));
   sum *= scale;
-  return rule ? rule->capped(sum) + rule->bias_of(i, j, k.rows) : sum;
+  return rule ? rule->capped(sum) + rule->bias_of(i, j, keys()) : sum;
 }
 
 void require_finite(const Problem& problem, const std::string& where) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "data/band.h"
+#include "data/lengths.h"
 #include "data/logit_rule.h"
 #include "data/matrix.h"
 #include "data/pair_mask.h"
@@ -13,25 +14,29 @@
 namespace fovea {
 
 /// Logits are S_ij = scale q_i . k_j, changed by the rule. Queries, keys and values are in sequence
-/// order.
+/// order; query i is at the place t = i + nk - nq of the keys.
 struct Problem {
-  MatrixView q;  // [n, d]
-  MatrixView k;  // [n, d]
-  MatrixView v;  // [n, dv]
+  MatrixView q;  // [nq, d]
+  MatrixView k;  // [nk, d]
+  MatrixView v;  // [nk, dv]
   double scale = 1.0;
-  bool causal = false;  // only j <= i
-  Index window = 0;     // only j > i - window, as in Mistral's sliding window; 0: none
+  bool causal = false;  // only j <= t
+  Index window = 0;     // only j > t - window, as in Mistral's sliding window; 0: none
   Index head = 0;       // index within its layer: some variants give heads different sets
   std::shared_ptr<const PairMask> mask = {};   // null: all pairs
   std::shared_ptr<const LogitRule> rule = {};  // null: logits are only scaled
   std::shared_ptr<const void> owner;           // keeps q, k, v alive
 
-  Index n() const { return q.rows; }
+  Lengths lengths() const { return {q.rows, k.rows}; }
+  Index queries() const { return q.rows; }
+  Index keys() const { return k.rows; }
+  /// Of queries and of keys, where they are known to be as many.
+  Index n() const { return lengths().n(); }
   Index d() const { return q.cols; }
   Index dv() const { return v.cols; }
 
   /// The pairs that the causal mask and the window admit.
-  Band band() const { return band_of(causal, window); }
+  Band band() const { return band_of(causal, window, lengths().offset()); }
   bool admits(Index i, Index j) const {
     return band().contains(i, j) && (!mask || mask->admits(i, j));
   }
@@ -39,7 +44,7 @@ struct Problem {
   double logit(Index i, Index j) const;
 };
 
-/// Owns copies of q, k, v. Throws InputError when shapes disagree, n = 0 or d = 0.
+/// Owns copies of q, k, v. Throws InputError when shapes disagree or one of them is 0.
 /// A scale of 0 or less means the default, 1/sqrt(d).
 Problem make_problem(Matrix q, Matrix k, Matrix v, double scale = 0.0, bool causal = false,
                      Index head = 0);

@@ -31,6 +31,13 @@ const Sequence& sequence_of(const Source& source, Index layer) {
   return own ? *own : source.sequence;
 }
 
+const Sequence& key_sequence_of(const Source& source, Index layer) {
+  static const Sequence unknown;
+  const Layer& of = source.layers[static_cast<std::size_t>(layer)];
+  if (of.key_sequence) return *of.key_sequence;
+  return of.lengths().equal() ? sequence_of(source, layer) : unknown;
+}
+
 std::optional<double> stated_scale(const Source& source, Index layer) {
   const auto& own = source.layers[static_cast<std::size_t>(layer)].conditions.scale;
   return own ? own : source.scale;
@@ -75,8 +82,9 @@ Problem problem_of(const Source& source, const HeadChoice& choice) {
   if (choice.soft_cap && !(*choice.soft_cap >= 0 && std::isfinite(*choice.soft_cap)))
     throw UsageError("soft cap is " + std::to_string(*choice.soft_cap) +
                      "; expected a number above 0, or 0 for none");
-  require_memory(float_bytes(layer.n(), 2 * layer.d() + layer.dv()),
-                 where + ": Q, K and V of a head of " + std::to_string(layer.n()) + " tokens");
+  require_memory(
+      float_bytes(layer.queries(), layer.d()) + float_bytes(layer.keys(), layer.d() + layer.dv()),
+      where + ": Q, K and V of a head, " + layer.lengths().text());
   const Index group = choice.head / (layer.heads() / layer.k.heads);
   Problem problem = make_problem(
       layer.q.read(choice.head), layer.k.read(group), layer.v.read(group),

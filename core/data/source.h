@@ -19,15 +19,20 @@ namespace fovea {
 /// One layer: either q, k, v (key/value heads may be fewer: grouped) or attention alone.
 struct Layer {
   std::string name;      // "layer3", or "" when the file has one
-  HeadTensor q, k, v;    // [H, n, d], [Hkv, n, d], [Hkv, n, dv]
-  HeadTensor attention;  // [H, n, n]
-  HeadTensor output;     // [H, n, dv], the model's own, before its output projection
+  HeadTensor q, k, v;    // [H, nq, d], [Hkv, nk, d], [Hkv, nk, dv]
+  HeadTensor attention;  // [H, nq, nk]
+  HeadTensor output;     // [H, nq, dv], the model's own, before its output projection
   LayerConditions conditions;
-  std::optional<Sequence> sequence = {};  // where it is not the source's
+  std::optional<Sequence> sequence = {};      // of its queries, where it is not the source's
+  std::optional<Sequence> key_sequence = {};  // of its keys, where it is not that of its queries
 
   bool has_qkv() const { return q.present(); }
   Index heads() const { return has_qkv() ? q.heads : attention.heads; }
-  Index n() const { return has_qkv() ? q.rows : attention.rows; }
+  Lengths lengths() const {
+    return has_qkv() ? Lengths{q.rows, k.rows} : Lengths{attention.rows, attention.cols};
+  }
+  Index queries() const { return lengths().queries; }
+  Index keys() const { return lengths().keys; }
   Index d() const { return has_qkv() ? q.cols : 0; }
   Index dv() const { return has_qkv() ? v.cols : 0; }
 };
@@ -54,8 +59,9 @@ struct Source {
   std::shared_ptr<const Picture> picture;
 };
 
-/// What the positions of a layer are.
+/// What the queries of a layer are, and what its keys are.
 const Sequence& sequence_of(const Source& source, Index layer);
+const Sequence& key_sequence_of(const Source& source, Index layer);
 
 /// What the layer, or else the source, states.
 std::optional<double> stated_scale(const Source& source, Index layer);

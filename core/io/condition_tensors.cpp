@@ -103,7 +103,7 @@ class ConditionReader {
   HeadTensor pairs(const NamedTensor& whole) const {
     const NamedTensor tensor = of_batch(whole, 3);
     const std::vector<Index>& shape = tensor.shape;
-    const Index heads = layer_.heads(), queries = layer_.n(), keys = layer_.k.rows;
+    const Index heads = layer_.heads(), queries = layer_.queries(), keys = layer_.keys();
     const std::size_t rank = shape.size();
     const auto extent = [&](std::size_t from_end) {
       return rank > from_end ? shape[rank - 1 - from_end] : Index{1};
@@ -172,13 +172,23 @@ class ConditionReader {
     return out;
   }
 
+  /// Queries are of the documents of the last keys.
+  Index keys_with_documents(const NamedTensor& tensor) const {
+    if (layer_.queries() > layer_.keys())
+      throw InputError(file_.path, fovea::quoted(tensor.name) + " beside " +
+                                       layer_.lengths().text() +
+                                       "; expected at most as many queries as keys");
+    return layer_.keys();
+  }
+
   void read_segments(const NamedTensor& tensor) {
-    layer_.conditions.documents = whole_numbers(
-        tensor, layer_.n(), "[" + std::to_string(layer_.n()) + "], the document of each token");
+    const Index keys = keys_with_documents(tensor);
+    layer_.conditions.documents =
+        whole_numbers(tensor, keys, "[" + std::to_string(keys) + "], the document of each token");
   }
 
   void read_cumulative(const NamedTensor& tensor) {
-    const Index n = layer_.n();
+    const Index n = keys_with_documents(tensor);
     const std::string expected =
         "[documents + 1] ascending numbers from 0 to n = " + std::to_string(n) +
         ", where documents begin";
@@ -197,7 +207,7 @@ class ConditionReader {
   void read_output(const NamedTensor& whole) {
     const NamedTensor tensor = of_batch(whole, 3);
     require_float(file_, tensor);
-    const std::vector<Index> expected{layer_.heads(), layer_.n(), layer_.dv()};
+    const std::vector<Index> expected{layer_.heads(), layer_.queries(), layer_.dv()};
     const bool one_head = layer_.heads() == 1 && tensor.shape.size() == 2 &&
                           tensor.shape[0] == expected[1] && tensor.shape[1] == expected[2];
     if (!one_head && tensor.shape != expected) refuse(whole, shape_text(expected));
@@ -207,7 +217,7 @@ class ConditionReader {
                      .bytes = tensor.bytes,
                      .begin = tensor.begin,
                      .heads = layer_.heads(),
-                     .rows = layer_.n(),
+                     .rows = layer_.queries(),
                      .cols = layer_.dv(),
                      .head_stride = one_head ? 0 : tensor.strides[0],
                      .row_stride = tensor.strides[rank - 2],

@@ -19,13 +19,13 @@ struct LayerPlace {
 bool may_be_condition(const std::string& name);
 
 /// Adds to a layer that has its q, k and v what the file holds for it:
-///   mask, attention_mask   [n], [n, n] or [H, n, n]: 0 or false where a pair does not count
+///   mask, attention_mask   [nk], [nq, nk] or [H, nq, nk]: 0 or false where a pair does not count
 ///   bias, position_bias    the same shapes, added to the logits; a mask of a floating type is one
 ///   alibi, alibi_slopes    [H]
 ///   sinks, s_aux           [H]
-///   segments, segment_ids  [n] the document of each token
+///   segments, segment_ids  [nk] the document of each key
 ///   cu_seqlens             [documents + 1] where documents begin, and the end
-///   z, attn_output         [H, n, dv]
+///   z, attn_output         [H, nq, dv]
 /// with the axis of the batch before, where there is one. Throws InputError for other shapes and
 /// types.
 void add_condition_tensors(const TensorFile& file, const LayerPlace& place, Layer& layer);

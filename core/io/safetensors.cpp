@@ -49,10 +49,9 @@ struct Extent {
   std::string name;
 };
 
-std::string header_text(const FileBytes& file) {
-  const std::string& path = file.path();
-  if (file.size() < 8)
-    throw InputError(path, std::to_string(file.size()) +
+std::string header_text(const std::string& path, const Bytes& file, Index size) {
+  if (size < 8)
+    throw InputError(path, std::to_string(size) +
                                " bytes: too short for a safetensors file, which begins with 8 "
                                "bytes of header length");
   std::array<std::byte, 8> begin;
@@ -63,9 +62,9 @@ std::string header_text(const FileBytes& file) {
   if (length > longest_json_header)
     throw InputError(path, "its header would have " + std::to_string(length) +
                                " bytes; expected a safetensors file, with at most 100000000");
-  if (static_cast<Index>(length) > file.size() - 8)
+  if (static_cast<Index>(length) > size - 8)
     throw InputError(path, "a header of " + std::to_string(length) + " bytes in a file of " +
-                               std::to_string(file.size()) + " bytes: the file is cut off");
+                               std::to_string(size) + " bytes: the file is cut off");
   std::string text(static_cast<std::size_t>(length), '\0');
   file.read(8, std::as_writable_bytes(std::span(text)));
   return text;
@@ -160,14 +159,19 @@ void read_metadata(const std::string& path, const Json& entry, TensorFile& file)
 
 TensorFile read_safetensors(const std::string& path) {
   const auto bytes = std::make_shared<const FileBytes>(path);
-  const std::string text = header_text(*bytes);
+  return read_safetensors(path, bytes, bytes->size());
+}
+
+TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes> bytes,
+                            Index size) {
+  const std::string text = header_text(path, *bytes, size);
   const Json header = parse_json(path + ", header", text);
   if (!header.is_object())
     throw InputError(path, "the header is " + kind_of(header) + "; expected an object");
 
   TensorFile file{.path = path, .kind = "safetensors"};
   const auto data_begin = static_cast<Index>(8 + text.size());
-  const Index available = bytes->size() - data_begin;
+  const Index available = size - data_begin;
   std::vector<Extent> extents;
   for (const auto& [name, entry] : header.items()) {
     if (name == "__metadata__") {

@@ -74,24 +74,34 @@ ImageGrid read_image(const Source& source, const std::string& text) {
   return grid;
 }
 
-/// The first layer for whose n `fits` does not hold.
-template <class Fits>
-const Layer* misfit(const Source& source, Fits fits) {
-  const auto layer = std::ranges::find_if_not(source.layers, fits, &Layer::n);
-  return layer == source.layers.end() ? nullptr : &*layer;
-}
-
 void set_grid(Source& source, const ImageGrid& grid) {
   const Index positions = grid.prefix + grid.rows * grid.cols;
-  if (const Layer* layer = misfit(source, [&](Index n) { return positions <= n; })) {
+  const auto layer =
+      std::ranges::find_if(source.layers, [&](const Layer& l) { return l.queries() < positions; });
+  if (layer != source.layers.end()) {
     source.notes.push_back("The image grid of " + std::to_string(grid.rows) + " x " +
                            std::to_string(grid.cols) + " patches after " +
                            std::to_string(grid.prefix) + " tokens needs " +
-                           std::to_string(positions) + " positions, n is " +
-                           std::to_string(layer->n()) + ": the grid is left out.");
+                           std::to_string(positions) + " positions, but " +
+                           layer->lengths().text() + ": the grid is left out.");
     return;
   }
   source.sequence.grid = grid;
+}
+
+/// Tokens of the queries; or of the keys, whose last tokens the queries then are. Those that were
+/// set before stay. Whether they fit.
+bool set_layer_tokens(Layer& layer, const std::vector<std::string>& tokens) {
+  const auto count = std::ssize(tokens);
+  if (count == layer.queries()) {
+    if (!layer.sequence) layer.sequence = Sequence{tokens, {}};
+    return true;
+  }
+  if (count != layer.keys()) return false;
+  if (!layer.key_sequence) layer.key_sequence = Sequence{tokens, {}};
+  if (!layer.sequence && layer.queries() < layer.keys())
+    layer.sequence = Sequence{{tokens.end() - layer.queries(), tokens.end()}, {}};
+  return true;
 }
 
 /// What the metadata says of one layer, as "layer3.window", or of all.
@@ -112,7 +122,11 @@ void apply_to_layer(const Source& source, Layer& layer) {
   });
   use("tokens", false, [&](const std::string& key, const std::string& text) {
     std::vector<std::string> tokens = read_tokens(source, key, text);
-    if (std::ssize(tokens) == layer.n()) layer.sequence = Sequence{std::move(tokens), {}};
+    set_layer_tokens(layer, tokens);
+  });
+  use("key_tokens", true, [&](const std::string& key, const std::string& text) {
+    std::vector<std::string> tokens = read_tokens(source, key, text);
+    if (std::ssize(tokens) == layer.keys()) layer.key_sequence = Sequence{std::move(tokens), {}};
   });
   use("window", true, [&](const std::string& key, const std::string& text) {
     to.window = read_window(source, key, text);
@@ -126,12 +140,17 @@ void apply_to_layer(const Source& source, Layer& layer) {
 
 void set_tokens(Source& source, std::vector<std::string> tokens) {
   const auto count = std::ssize(tokens);
-  if (const Layer* layer = misfit(source, [&](Index n) { return n == count; })) {
-    source.notes.push_back(std::to_string(count) + " tokens but n = " + std::to_string(layer->n()) +
-                           ": positions are labelled by index.");
+  if (std::ranges::all_of(source.layers, [&](const Layer& l) { return l.queries() == count; })) {
+    source.sequence.tokens = std::move(tokens);
     return;
   }
-  source.sequence.tokens = std::move(tokens);
+  const Layer* misfit = nullptr;
+  for (Layer& layer : source.layers)
+    if (!set_layer_tokens(layer, tokens) && !layer.sequence && !misfit) misfit = &layer;
+  if (misfit)
+    source.notes.push_back(std::to_string(count) + " tokens but " + misfit->lengths().text() +
+                           (source.layers.size() > 1 ? " in " + misfit->name : std::string()) +
+                           ": positions are labelled by index.");
 }
 
 void apply_metadata(Source& source) {

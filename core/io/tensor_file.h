@@ -37,6 +37,9 @@ struct TensorFile {
 /// Each checks every size against the file before it is used, and throws InputError for a file that
 /// is not well formed. Tensors of other types than ElementType are listed, and refused when used.
 TensorFile read_safetensors(const std::string& path);
+/// The same of `size` bytes that come from elsewhere; `path` is what messages call them.
+TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes> bytes,
+                            Index size);
 /// `as_bfloat16`: 16-bit arrays without a floating type (u2, V2) hold bfloat16.
 /// Throws UnavailableError when the arrays do not fit into memory.
 TensorFile read_npz(const std::string& path, bool as_bfloat16 = false);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 #include <utility>
 
 #include "data/error.h"
@@ -22,6 +23,8 @@ struct Reading {
   AxisExtent operator()(char axis, Index occurrence = 0) const {
     return extent_of(*tensor, layout, axis, occurrence);
   }
+  std::optional<Layout> other = {};  // as likely by the shape alone
+
   std::string text() const {
     return fovea::quoted(tensor->name) + " " + shape_text(tensor->shape) + " as " + layout.text();
   }
@@ -68,18 +71,17 @@ class SourceReader {
  private:
   Reading reading_of(const NamedTensor& tensor, Role role);
   Reading usual_reading(Reading reading, Role role);
-  void guess(const Reading& reading, const Layout& other);
+  void guess(const Reading& reading);
+  void guess_together(std::span<const Reading> qkv);
   void check(const Reading& reading) const;
   HeadTensor heads_of(const Reading& reading, Index batch, Index part = 0) const;
   HeadTensor matrices_of(const Reading& reading, Index batch) const;
-  bool is_rectangular(const Reading& q, const Reading& k);
   void add_layers(const TensorGroup& group);
   void check_layer(const Layer& layer, const std::vector<Reading>& readings) const;
 
   const TensorFile& file_;
   std::optional<Layout> stated_;
   Source source_;
-  std::string rectangular_;  // what was found of the last layer with other keys than queries
 };
 
 Reading SourceReader::reading_of(const NamedTensor& tensor, Role role) {
@@ -117,23 +119,39 @@ Reading SourceReader::usual_reading(Reading reading, Role role) {
   reading.layout = layouts.front();
   const Index heads = reading('H').size, n = reading('n').size;
   if (role == Role::qkv && layouts.size() > 1) {
-    guess(reading, layouts[1]);
+    reading.other = layouts[1];
   } else if (role != Role::attention && reading.layout.count('H') && heads >= n && heads > 1) {
     Layout other = reading.layout;  // more heads than tokens: the two may well be swapped
     for (char& axis : other.axes) axis = axis == 'H' ? 'n' : axis == 'n' ? 'H' : axis;
-    guess(reading, other);
+    reading.other = other;
   }
   return reading;
 }
 
-void SourceReader::guess(const Reading& reading, const Layout& other) {
+/// A doubt about one of q, k and v remains if all three can be read otherwise.
+void SourceReader::guess_together(std::span<const Reading> qkv) {
+  const auto doubted =
+      std::ranges::find_if(qkv, [](const Reading& r) { return r.other.has_value(); });
+  if (doubted == qkv.end()) return;
+  std::vector<Reading> others(qkv.begin(), qkv.end());
+  for (Reading& other : others) {
+    if (other.layout.axes.size() != doubted->layout.axes.size()) return;
+    other.layout = *doubted->other;
+  }
+  const Index key_heads = others[1]('H').size;
+  if (others[0]('H').size % std::max<Index>(1, key_heads) == 0 &&
+      others[2]('H').size == key_heads && others[1]('n').size == others[2]('n').size)
+    guess(*doubted);
+}
+
+void SourceReader::guess(const Reading& reading) {
   if (source_.layout_guessed) return;  // one note is enough
   source_.layout_guessed = true;
   source_.notes.push_back("Read " + reading.text() + " (" + std::to_string(reading('H').size) +
                           " heads of " + std::to_string(reading('n').size) +
                           " tokens), which is a guess: if it is wrong, state the layout, as in "
                           "--layout " +
-                          other.text() + ".");
+                          reading.other->text() + ".");
 }
 
 void SourceReader::check(const Reading& reading) const {
@@ -144,8 +162,6 @@ void SourceReader::check(const Reading& reading) const {
     throw InputError(file_.path,
                      "read " + reading.text() +
                          ": an empty tensor; expected at least one head, token and feature");
-  if (reading.layout.of_attention() && reading('n', 0).size != reading('n', 1).size)
-    throw InputError(file_.path, "read " + reading.text() + "; expected a square matrix");
 }
 
 HeadTensor SourceReader::heads_of(const Reading& reading, Index batch, Index part) const {
@@ -178,23 +194,16 @@ void SourceReader::check_layer(const Layer& layer, const std::vector<Reading>& r
   for (const Reading& reading : readings)
     require(reading('B').size == readings[0]('B').size, "the same batch");
   if (layer.has_qkv()) {
-    require(layer.k.rows == layer.n() && layer.v.rows == layer.n(), "the same n");
+    require(layer.k.rows == layer.v.rows, "as many values as keys");
     require(layer.k.cols == layer.d(), "the same d for q and k");
     require(layer.k.heads == layer.v.heads, "as many key as value heads");
     require(layer.heads() % layer.k.heads == 0, "key heads that divide the query heads");
   }
   if (layer.attention.present()) {
     require(layer.attention.heads == layer.heads(), "as many heads of attention");
-    require(layer.attention.rows == layer.n(), "attention of the same n");
+    require(layer.attention.rows == layer.queries() && layer.attention.cols == layer.keys(),
+            "attention of these queries and keys");
   }
-}
-
-/// Whether the layer has other keys than queries, as cross attention and cached steps do: such a
-/// layer is left out with a note where others remain.
-bool SourceReader::is_rectangular(const Reading& q, const Reading& k) {
-  if (q('n').size == k('n').size) return false;
-  rectangular_ = q.text() + ", " + k.text();
-  return true;
 }
 
 void SourceReader::add_layers(const TensorGroup& group) {
@@ -204,14 +213,11 @@ void SourceReader::add_layers(const TensorGroup& group) {
   if (whole && !packed)
     for (const Role role : {Role::q, Role::k, Role::v})
       readings.push_back(reading_of(*group[role], role));
+  if (packed && readings[0].other) guess(readings[0]);
+  if (whole && !packed) guess_together(readings);
   if (const NamedTensor* attention = group[Role::attention])
     readings.push_back(reading_of(*attention, Role::attention));
 
-  if (whole && !packed && is_rectangular(readings[0], readings[1])) {
-    source_.notes.push_back("Left out: " + rectangular_ +
-                            "; only heads with as many keys as queries can be shown.");
-    return;
-  }
   const Index batch = readings[0]('B').size;
   for (Index b = 0; b < batch; ++b) {
     Layer layer{.name = printable(group.prefix)};
@@ -247,8 +253,6 @@ Source SourceReader::read() {
       source_.notes.push_back("Left out: " + group.complaint() + ".");
     }
   }
-  if (source_.layers.empty())
-    throw InputError(file_.path, "read " + rectangular_ + "; expected the same n");
   apply_metadata(source_);
   return std::move(source_);
 }

@@ -88,6 +88,7 @@ std::string sample_text(Index n) {
 std::string why_not_learned_from(const Problem& problem) {
   if (!all_finite(problem.q) || !all_finite(problem.k) || !all_finite(problem.v))
     return "Q, K or V holds NaN or Inf";
+  if (!problem.lengths().equal()) return "learning expects as many queries as keys";
   if (problem.window > 0 || problem.mask || problem.rule)
     return "learning knows no window, mask of pairs, bias, soft cap or sink";
   return {};

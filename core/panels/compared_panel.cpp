@@ -54,7 +54,7 @@ std::optional<Raster> compared(const Raster& first, const Raster& second,
 
 std::optional<BlockMap> compared(const BlockMap& first, const BlockMap& second,
                                  const std::optional<WipeBorder>& border) {
-  if (first.map.n != second.map.n || first.quantity != second.quantity) return {};
+  if (first.map.lengths != second.map.lengths || first.quantity != second.quantity) return {};
   BlockMap both = first;
   both.map.blocks.clear();
   const auto take = [&](const BlockMap& of, bool wanted) {

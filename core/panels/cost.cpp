@@ -24,9 +24,10 @@ Body cost(const PanelInputs& in, std::string& caption, Run& run) {
       if (const auto measured = measure.of(known)) line(measure.label, to_text(measure, *measured));
   };
   lines_of({.cost = &in.computation.cost});
-  line("Q, K, V, Z", bytes(static_cast<double>(
-                         sizeof(float) * static_cast<std::size_t>(p.n() * 2 * (p.d() + p.dv())))));
-  line("n × n, stored", bytes(4.0 * static_cast<double>(p.n()) * static_cast<double>(p.n())));
+  line("Q, K, V, Z", bytes(sizeof(float) * static_cast<double>(p.queries() + p.keys()) *
+                           static_cast<double>(p.d() + p.dv())));
+  line(p.lengths().equal() ? "n × n, stored" : "nq × nk, stored",
+       bytes(sizeof(float) * static_cast<double>(p.queries()) * static_cast<double>(p.keys())));
   if (in.metrics && !is_exact(in)) {
     lines_of({.metrics = in.metrics});
     if (in.metrics->sampled()) add(caption, "P estimated from " + plural(in.metrics->rows, "row"));

@@ -12,33 +12,35 @@ constexpr Index card_side = 48;
 constexpr Index card_full_pooling = 2048;  // beyond, a card looks at sampled rows: n d work each
 constexpr Index card_error_limit = 4096;   // beyond, a whole exact run for every head is too dear
 
-Matrix sampled_picture(const Operator& op, Index n, Index side, Run& run) {
-  Matrix picture(side, side);
-  for (Index r = 0; r < side; ++r) {
-    const Index i = (2 * r + 1) * n / (2 * side);
-    const Matrix row = op.tile({i, i + 1}, {0, n}, {Pool::Kind::max, 1, side}, run);
-    std::copy_n(row.row(0), side, picture.row(r));
+Matrix sampled_picture(const Operator& op, Index down, Index across, Run& run) {
+  Matrix picture(down, across);
+  for (Index r = 0; r < down; ++r) {
+    const Index i = (2 * r + 1) * op.plan().queries() / (2 * down);
+    const Matrix row =
+        op.tile({i, i + 1}, {0, op.plan().keys()}, {Pool::Kind::max, 1, across}, run);
+    std::copy_n(row.row(0), across, picture.row(r));
   }
   return picture;
 }
 
 // Entropy, density and mass on later keys over at most 64 evenly spaced rows.
-void read_rows(const Operator& op, Index n, HeadCard& card, Run& run) {
-  const Index count = std::min<Index>(n, 64);
+void read_rows(const Operator& op, HeadCard& card, Run& run) {
+  const auto [queries, keys] = op.plan().lengths;
+  const Index count = std::min<Index>(queries, 64);
   double entropy = 0, dense = 0, future = 0;
   for (Index r = 0; r < count; ++r) {
-    const Index i = (2 * r + 1) * n / (2 * count);
-    const Matrix row = op.tile({i, i + 1}, {0, n}, run);
-    for (Index j = 0; j < n; ++j) {
+    const Index i = (2 * r + 1) * queries / (2 * count);
+    const Matrix row = op.tile({i, i + 1}, {0, keys}, run);
+    for (Index j = 0; j < keys; ++j) {
       const double p = row(0, j);
       if (p > 0) entropy -= p * std::log(p);
-      if (p * static_cast<double>(n) > 1) ++dense;
-      if (j > i) future += p;
+      if (p * static_cast<double>(keys) > 1) ++dense;
+      if (j > i + keys - queries) future += p;
     }
   }
-  card.entropy = entropy / static_cast<double>(count) / std::log(std::max(2.0, double(n)));
+  card.entropy = entropy / static_cast<double>(count) / std::log(std::max(2.0, double(keys)));
   card.future_mass = future / static_cast<double>(count);
-  card.density = dense / static_cast<double>(count) / static_cast<double>(n);
+  card.density = dense / static_cast<double>(count) / static_cast<double>(keys);
 }
 
 }  // namespace
@@ -47,14 +49,16 @@ HeadCard make_head_card(const Source& source, const HeadChoice& head, const Colu
                         const Backend& backend, Run& run) {
   HeadCard card{.layer = head.layer, .head = head.head};
   const Problem problem = problem_of(source, head);
-  const Index n = problem.n(), side = std::min(card_side, n);
+  const auto [queries, keys] = problem.lengths();
+  const Index down = std::min(card_side, queries), across = std::min(card_side, keys);
+  const Index n = std::max(queries, keys);
   const bool whole = n <= card_full_pooling;
   // Binding is enough for the picture; a run is only needed for the output error.
   const auto op = prepare(problem, {.variant = &reference_variant()}, backend, run).op;
   card.sampled = !whole;
-  card.picture = whole ? op->tile({0, n}, {0, n}, {Pool::Kind::max, side, side}, run)
-                       : sampled_picture(*op, n, side, run);
-  read_rows(*op, n, card, run);
+  card.picture = whole ? op->tile({0, queries}, {0, keys}, {Pool::Kind::max, down, across}, run)
+                       : sampled_picture(*op, down, across, run);
+  read_rows(*op, card, run);
   const bool has_form = find_variant(column.variant).refusal(problem).empty();
   if (n <= card_error_limit && !is_reference(column.variant) && has_form) {
     const Computation approximate = compute(problem, request_of(column), backend, run);

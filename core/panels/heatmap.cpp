@@ -13,7 +13,7 @@ constexpr float masked = -std::numeric_limits<float>::infinity();
 
 // The largest entry of the whole row of P (of all rows of a pixel).
 std::vector<float> row_maxima(const PanelInputs& in, const Grid& grid, Run& run) {
-  const IndexRange all{0, in.computation.op->plan().n};
+  const IndexRange all{0, in.computation.op->plan().keys()};
   const IndexRange rows{grid.rows.begin, std::min(grid.rows.end, all.end)};
   std::vector<float> maxima;
   // A last pixel that extends beyond the end is cut off there.

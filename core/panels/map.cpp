@@ -55,7 +55,7 @@ void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
 std::shared_ptr<MapPyramid> make_map(View view, const Computation& computation,
                                      const Computation& exact, const ViewSettings& settings,
                                      Index side) {
-  const Index n = computation.op->plan().n;
+  const Index n = computation.op->plan().lengths.n();
   if (view == View::error)
     return std::make_shared<MapPyramid>(
         n, settings.pool, panels::error_map(computation.op, exact.op, settings.error), side);

@@ -28,11 +28,14 @@ struct Tiles {
 // Tiles begin at multiples of their side, so that they stay put when the view moves.
 Tiles tiles_of(const PanelInputs& in, Index block, const std::stop_token& stop) {
   const Plan& plan = in.computation.op->plan();
-  const auto whole = [&](IndexRange r) {
+  const auto whole = [&](IndexRange r, Index count) {
     return IndexRange{r.begin / block * block,
-                      std::min(plan.n, (r.end + block - 1) / block * block)};
+                      std::min(count, (r.end + block - 1) / block * block)};
   };
-  Tiles tiles{.fill = {}, .block = block, .rows = whole(in.rows), .cols = whole(in.cols)};
+  Tiles tiles{.fill = {},
+              .block = block,
+              .rows = whole(in.rows, plan.queries()),
+              .cols = whole(in.cols, plan.keys())};
   tiles.fill = block_fill(plan, tiles.rows, tiles.cols, block, stop);
   for (Index r = 0; r < tiles.fill.rows(); ++r)
     for (Index c = 0; c < tiles.fill.cols(); ++c) {

@@ -39,9 +39,8 @@ panels::Body matrix_heatmap(MatrixView a, const panels::MatrixFrame& frame, Run&
 
 panels::Body matrix_rank(MatrixView a, const panels::MatrixFrame& frame, const Backend& backend,
                          std::string& caption, Run& run) {
-  if (a.rows != a.cols) return Message{"A rank map needs a square matrix."};
   return panels::rank_body(
-      panels::rank_window(a.rows, frame.grid.rows, frame.grid.cols), false,
+      panels::rank_window({a.rows, a.cols}, frame.grid.rows, frame.grid.cols), false,
       [&](IndexRange rows, IndexRange cols) {
         Matrix block(rows.size(), cols.size());
         for (Index i = 0; i < rows.size(); ++i)

@@ -113,10 +113,10 @@ std::string subtitle_of(const Variant& variant, const Values& values, bool causa
 }
 
 Panel make_panel(View view, const PanelInputs& inputs, Run& run) {
-  const Index n = inputs.computation.op->plan().n;
+  const auto [queries, keys] = inputs.computation.op->plan().lengths;
   PanelInputs in = inputs;
-  in.rows = within(inputs.rows, n);
-  in.cols = within(inputs.cols, n);
+  in.rows = within(inputs.rows, queries);
+  in.cols = within(inputs.cols, keys);
   in.max_pixels = std::max<Index>(1, inputs.max_pixels);
   Panel panel{.view = view,
               .title = in.computation.variant->label,

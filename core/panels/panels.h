@@ -89,14 +89,21 @@ struct MatrixFrame {
 /// the head admits no pair, divides by the largest of each row where asked, and finds the range.
 Raster weight_raster(Matrix pixels, const std::vector<float>& row_maxima, const MatrixFrame& frame);
 
-/// The part of the diagonal that a rank map covers: the whole matrix where that is possible, else
-/// what the view spans.
-IndexRange rank_window(Index n, IndexRange rows, IndexRange cols);
+/// The part of a matrix that a rank map covers.
+struct RankWindow {
+  Lengths lengths;  // of the matrix
+  IndexRange rows, cols;
+};
 
-/// The map of window x window (a principal part of the matrix, `causal`: 0 where j > i) as a body,
-/// or why there is none.
-Body rank_body(IndexRange window, bool causal, const Entries& entries, const ViewSettings& settings,
-               const std::string& name, const Backend& backend, std::string& caption, Run& run);
+/// The whole matrix where that is possible, else what the view spans: of as many queries as keys
+/// the part of the diagonal.
+RankWindow rank_window(Lengths lengths, IndexRange rows, IndexRange cols);
+
+/// The map of a window (`causal`: of a matrix that is 0 where its mask is) as a body, or why there
+/// is none. Of unequal lengths its blocks are uniform.
+Body rank_body(const RankWindow& window, bool causal, const Entries& entries,
+               const ViewSettings& settings, const std::string& name, const Backend& backend,
+               std::string& caption, Run& run);
 
 /// "12 “eye”"; of tokens without a name "12".
 inline std::string named(const Sequence& sequence, Index token) {

@@ -44,36 +44,51 @@ void replace_end(std::string& text, const std::string& end, const std::string& b
 
 }  // namespace
 
-IndexRange rank_window(Index n, IndexRange rows, IndexRange cols) {
-  if (n <= largest_window) return {0, n};
-  return {std::min(rows.begin, cols.begin), std::max(rows.end, cols.end)};
+RankWindow rank_window(Lengths lengths, IndexRange rows, IndexRange cols) {
+  if (std::max(lengths.queries, lengths.keys) <= largest_window)
+    return {lengths, {0, lengths.queries}, {0, lengths.keys}};
+  if (!lengths.equal()) return {lengths, rows, cols};
+  const IndexRange both{std::min(rows.begin, cols.begin), std::max(rows.end, cols.end)};
+  return {lengths, both, both};
 }
 
-Body rank_body(IndexRange window, bool causal, const Entries& entries, const ViewSettings& settings,
-               const std::string& name, const Backend& backend, std::string& caption, Run& run) {
-  if (window.size() > largest_window)
+Body rank_body(const RankWindow& window, bool causal, const Entries& entries,
+               const ViewSettings& settings, const std::string& name, const Backend& backend,
+               std::string& caption, Run& run) {
+  const auto& [lengths, window_rows, window_cols] = window;
+  const Index side = std::max(window_rows.size(), window_cols.size());
+  if (side > largest_window)
     return Message{"A rank map covers at most " + std::to_string(largest_window) +
-                   " tokens: zoom in (the view spans " + std::to_string(window.size()) + ")."};
-  const auto from = [&](IndexRange r) {
-    return IndexRange{r.begin + window.begin, r.end + window.begin};
+                   " tokens: zoom in (the view spans " + std::to_string(side) + ")."};
+  const auto from = [](IndexRange r, IndexRange all) {
+    return IndexRange{r.begin + all.begin, r.end + all.begin};
   };
   RankOptions options{.leaf = std::max<Index>(1, settings.rank_leaf),
                       .tolerance = settings.rank_tolerance,
                       .relative = false,
-                      .partition = settings.rank_partition,
+                      .partition = lengths.equal() ? settings.rank_partition : Partition::uniform,
                       .causal = causal};
   BlockMap body;
   body.map = map_ranks(
-      window.size(),
-      [&](IndexRange rows, IndexRange cols) { return entries(from(rows), from(cols)); }, options,
-      backend, run);
+      {window_rows.size(), window_cols.size()},
+      [&](IndexRange rows, IndexRange cols) {
+        return entries(from(rows, window_rows), from(cols, window_cols));
+      },
+      options, backend, run);
+  body.map.lengths = lengths;
+  for (RankBlock& b : body.map.blocks)
+    b.rows = from(b.rows, window_rows), b.cols = from(b.cols, window_cols);
   count_entries(body);
-  body.map.n = window.end;
-  for (RankBlock& b : body.map.blocks) b.rows = from(b.rows), b.cols = from(b.cols);
   body.quantity = "numerical rank of " + name + tolerance_words(settings.rank_tolerance);
-  if (window.begin > 0)
-    add(caption,
-        "tokens " + std::to_string(window.begin) + " to " + std::to_string(window.end - 1));
+  const auto from_to = [](IndexRange r) {
+    return std::to_string(r.begin) + " to " + std::to_string(r.end - 1);
+  };
+  if (window_rows != window_cols && side < std::max(lengths.queries, lengths.keys))
+    add(caption, "queries " + from_to(window_rows) + ", keys " + from_to(window_cols));
+  else if (window_rows.begin > 0)
+    add(caption, "tokens " + from_to(window_rows));
+  if (options.partition != settings.rank_partition)
+    add(caption, "uniform blocks: a hierarchy needs as many queries as keys");
   if (const std::string note = note_of(body.map); !note.empty()) add(caption, note);
   const auto bounded = std::ranges::count_if(body.map.blocks, [](const RankBlock& b) {
     return b.resolved < static_cast<Index>(b.singular_values.size());
@@ -89,8 +104,7 @@ Body rank(const PanelInputs& in, std::string& caption, Run& run) {
   const RankSubject what = in.settings.rank_of;
   if (what == RankSubject::error && is_exact(in))
     return Message{"The error of exact attention is zero by definition: every block has rank 0."};
-  const Index n = in.computation.op->plan().n;
-  const IndexRange window = rank_window(n, in.rows, in.cols);
+  const RankWindow window = rank_window(in.computation.op->plan().lengths, in.rows, in.cols);
   if (!is_exact(in) && (what == RankSubject::unnormalised || what == RankSubject::logits))
     add(caption, "of the head itself: the same for every variant");
   // The logits are there for every pair.

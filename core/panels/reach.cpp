@@ -86,6 +86,11 @@ std::string why_nothing(const Plan& plan) {
 
 Body reach(const PanelInputs& in, std::string& caption, Run& run) {
   const Plan& plan = in.computation.op->plan();
+  if (!plan.lengths.equal())
+    return Message{
+        "Two layers are followed in self-attention, where keys are the queries of the "
+        "layer below: this head has " +
+        plan.lengths.text() + "."};
   const TwoHops hops(plan);
   if (hops.one_is_enough(run.stop)) return Message{why_nothing(plan)};
   const Grid grid(in.rows, in.cols, in.max_pixels);
@@ -97,8 +102,8 @@ Body reach(const PanelInputs& in, std::string& caption, Run& run) {
   raster.quantity = "keys k with i → k → j";
   raster.under_name = "not reached in two layers";
   raster.values = Matrix(grid.down, grid.across);
-  const Index most = std::max<Index>(1, most_counts / plan.n / grid.down);
-  const bool all = grid.rows.size() * plan.n <= most_counts;
+  const Index most = std::max<Index>(1, most_counts / plan.keys() / grid.down);
+  const bool all = grid.rows.size() * plan.keys() <= most_counts;
   const Counting counting{hops, grid, raster.pooled == Pool::Kind::mean};
   std::vector<Counts> counts(static_cast<std::size_t>(grid.down));
   Index sampled = 0;

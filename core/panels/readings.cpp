@@ -16,9 +16,9 @@ PairReading read_pair(const Computation& approximate, const Computation& exact, 
 }
 
 RowReading read_row(const Computation& computation, Index query, Run& run) {
-  const Index n = computation.op->problem().n();
-  const Matrix row = computation.op->tile({query, query + 1}, {0, n}, run);
-  return {.query = query, .values = {row.row(0), row.row(0) + n}};
+  const Index keys = computation.op->problem().keys();
+  const Matrix row = computation.op->tile({query, query + 1}, {0, keys}, run);
+  return {.query = query, .values = {row.row(0), row.row(0) + keys}};
 }
 
 SelectionReading read_selection(const Computation& approximate, const Computation& exact,

@@ -10,12 +10,12 @@ namespace {
 constexpr std::size_t top_count = 8;
 constexpr Index longest_curve = 4096;  // values; longer rows are pooled by their maximum
 
-using Weights = std::vector<float>;  // [n]
+using Weights = std::vector<float>;  // [nk]
 
 std::shared_ptr<const Weights> row_of(const Operator& op, Index query, const Weights* known,
                                       Run& run) {
   if (known) return {std::shared_ptr<void>(), known};
-  const Matrix row = op.tile({query, query + 1}, {0, op.plan().n}, run);
+  const Matrix row = op.tile({query, query + 1}, {0, op.plan().keys()}, run);
   return std::make_shared<const Weights>(row.row(0), row.row(0) + row.cols());
 }
 
@@ -46,8 +46,7 @@ std::vector<std::pair<Index, float>> top_keys(const Weights& row) {
 }  // namespace
 
 Body row(const PanelInputs& in, std::string& caption, Run& run) {
-  const Index n = in.computation.op->plan().n;
-  if (in.query < 0 || in.query >= n)
+  if (in.query < 0 || in.query >= in.computation.op->plan().queries())
     return Message{"Click a row of the matrix to see its query here."};
   Run first = run.part(0, 0.5), second = run.part(0.5, 1);
   const auto exact = row_of(*in.exact.op, in.query, in.exact_row, first);

@@ -11,15 +11,22 @@ namespace fovea {
 VariantCard make_variant_card(const Variant& variant, const Problem& head, const Backend& backend,
                               Run& run) {
   VariantCard card{.variant = &variant, .picture = {}, .refused = {}};
-  const Index n = std::min(head.n(), VariantCard::most_tokens);
-  const Problem first = prefix_of(head, n);
+  const Lengths all = head.lengths();
+  const Index n = std::min(all.keys, VariantCard::most_tokens);
+  if (!all.equal() && std::max(all.queries, all.keys) > VariantCard::most_tokens) {
+    card.refused = variant.refusal(head);
+    return card;  // a part of the queries may have no keys in a part of the keys
+  }
+  const Problem first = all.equal() ? prefix_of(head, n) : head;
   try {
     const Computation prepared = prepare(
         first, {.variant = &variant, .values = values_for_length(variant, n)}, backend, run);
-    const Index side = std::min(n, VariantCard::side);
-    card.picture = prepared.op->tile({0, n}, {0, n}, {Pool::Kind::max, side, side}, run);
-    for (Index r = 0; r < side; ++r)
-      for (Index c = 0; c < side; ++c) card.picture(r, c) = std::abs(card.picture(r, c));
+    const Index down = std::min(first.queries(), VariantCard::side),
+                across = std::min(first.keys(), VariantCard::side);
+    card.picture = prepared.op->tile({0, first.queries()}, {0, first.keys()},
+                                     {Pool::Kind::max, down, across}, run);
+    for (Index r = 0; r < down; ++r)
+      for (Index c = 0; c < across; ++c) card.picture(r, c) = std::abs(card.picture(r, c));
   } catch (const UsageError& error) {
     card.refused = error.what();
   }

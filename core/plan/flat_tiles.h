@@ -41,7 +41,7 @@ struct FlatPass {
 };
 
 struct FlatTiles {
-  Index n = 0;
+  Lengths lengths;
   std::vector<FlatPass> passes;    // as in the plan
   int query_top = 0, key_top = 0;  // highest levels of any pass
   bool mean_queries = false;       // a cluster's query is the mean of its queries, else its first

@@ -8,9 +8,10 @@ std::optional<Leaves> leaves_of(const Plan& plan) {
   const auto& queries = plan.structure.integers(plan.groups.queries);
   const auto& keys = plan.structure.integers(plan.groups.keys);
   if (queries.empty() || keys.empty()) return std::nullopt;
-  const auto tokens = static_cast<std::size_t>(plan.n);  // of the first round, where there are more
-  Leaves leaves{plan.groups.kind, std::span(queries).first(tokens), std::span(keys).first(tokens),
-                plan.groups.branching, 1};
+  // Of the first round, where there are more.
+  Leaves leaves{
+      plan.groups.kind, std::span(queries).first(static_cast<std::size_t>(plan.queries())),
+      std::span(keys).first(static_cast<std::size_t>(plan.keys())), plan.groups.branching, 1};
   for (const int children : leaves.branching) leaves.count *= children;
   const Index last = std::max(std::ranges::max(leaves.queries), std::ranges::max(leaves.keys));
   // Without a tree, the codes of whole bits that hold every bucket that occurs.

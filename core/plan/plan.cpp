@@ -42,20 +42,21 @@ void check_ranges(const Pass& pass, Index rows, Index cols) {
     require(groups[g - 1].end <= groups[g].begin, "row ranges that overlap, or equal ones apart");
 }
 
-// Marks every pair of the pass in covered [n, n].
-void cover(const Pass& pass, Index n, std::vector<bool>& covered) {
+// Marks every pair of the pass in covered [nq, nk].
+void cover(const Pass& pass, Lengths lengths, std::vector<bool>& covered) {
   const auto at = [](const std::vector<std::int32_t>& order, Index p) {
     return order.empty() ? p : Index{order[static_cast<std::size_t>(p)]};
   };
   for (const Tile& tile : pass.tiles)
     for (Index r = tile.rows.begin; r < tile.rows.end; ++r)
       for (Index c = tile.cols.begin; c < tile.cols.end; ++c) {
-        const IndexRange queries = cluster_tokens(at(pass.rows, r), pass.query_level, n);
-        const IndexRange keys = cluster_tokens(at(pass.cols, c), pass.key_level, n);
+        const IndexRange queries =
+            cluster_tokens(at(pass.rows, r), pass.query_level, lengths.queries);
+        const IndexRange keys = cluster_tokens(at(pass.cols, c), pass.key_level, lengths.keys);
         for (Index i = queries.begin; i < queries.end; ++i)
           for (Index j = keys.begin; j < keys.end; ++j) {
             if (!tile.band.contains(i, j) || pass.leaves_out(i, j)) continue;
-            const auto pair = static_cast<std::size_t>(i * n + j);
+            const auto pair = static_cast<std::size_t>(i * lengths.keys + j);
             require(!covered[pair],
                     "pair (" + std::to_string(i) + ", " + std::to_string(j) + ") is covered twice");
             covered[pair] = true;
@@ -63,21 +64,24 @@ void cover(const Pass& pass, Index n, std::vector<bool>& covered) {
       }
 }
 
-void check_tiles(const TilePlan& tiles, Index n) {
-  std::vector<bool> covered(static_cast<std::size_t>(n * n));
+void check_tiles(const TilePlan& tiles, Lengths lengths) {
+  std::vector<bool> covered(static_cast<std::size_t>(lengths.queries * lengths.keys));
   for (const Pass& pass : tiles.passes) {
-    const Index rows = check_positions(pass.rows, clusters(n, pass.query_level), "query cluster");
-    const Index cols = check_positions(pass.cols, clusters(n, pass.key_level), "key cluster");
+    const Index rows =
+        check_positions(pass.rows, clusters(lengths.queries, pass.query_level), "query cluster");
+    const Index cols =
+        check_positions(pass.cols, clusters(lengths.keys, pass.key_level), "key cluster");
     require(pass.weight.empty() || static_cast<Index>(pass.weight.size()) == cols,
             "weights of another size");
     require(pass.earlier.empty() ||
                 (pass.query_level == 0 && pass.key_level == 0 && !pass.cols.empty()),
             "pairs left out above level 0, or without an order of columns");
     for (const auto& chunks : pass.earlier)
-      require(std::ssize(chunks->query) == n && std::ssize(chunks->key) == n,
-              "chunks of another size");
+      require(
+          std::ssize(chunks->query) == lengths.queries && std::ssize(chunks->key) == lengths.keys,
+          "chunks of another size");
     check_ranges(pass, rows, cols);
-    cover(pass, n, covered);
+    cover(pass, lengths, covered);
   }
 }
 
@@ -95,9 +99,9 @@ bool may_be_negative(const Plan& plan) {
 }
 
 void check_disjoint(const Plan& plan) {
-  if (const auto* tiles = std::get_if<TilePlan>(&plan.form)) check_tiles(*tiles, plan.n);
+  if (const auto* tiles = std::get_if<TilePlan>(&plan.form)) check_tiles(*tiles, plan.lengths);
   if (const auto* projected = std::get_if<ProjectedPlan>(&plan.form))
-    check_tiles(projected->tiles, projected->queries.rows());
+    check_tiles(projected->tiles, {projected->queries.rows(), projected->queries.rows()});
 }
 
 }  // namespace fovea

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "data/band.h"
+#include "data/lengths.h"
 #include "data/pair_mask.h"
 #include "plan/chunks.h"
 #include "plan/structure.h"
@@ -22,12 +23,12 @@ namespace fovea {
 /// the Pass does not leave out.
 struct Tile {
   IndexRange rows, cols;  // positions in Pass::rows and Pass::cols
-  Band band = {};         // on token indices, so only used at level 0
+  Band band = {};         // on indices of queries and keys, so only used at level 0
 };
 
 /// A Pass is one set of tiles over one ordering of queries and one of keys.
-/// At level l an index names the cluster of tokens [index << l, (index + 1) << l), cut off at n:
-/// its key is the mean of its keys, its value the mean of its values.
+/// At level l an index names the cluster of tokens [index << l, (index + 1) << l), cut off at their
+/// number: its key is the mean of its keys, its value the mean of its values.
 struct Pass {
   int query_level = 0, key_level = 0;
   std::vector<std::int32_t> rows;  // row position -> query or query cluster; empty: identity
@@ -55,7 +56,7 @@ enum class CoarseQuery { first, mean };
 
 /// What rows of P are divided by where it is not their own sum (HyperAttention, algorithm 2).
 struct RowEstimates {
-  std::vector<double> log_sums;  // [n] natural logarithms, finite; empty: rows have their own sums
+  std::vector<double> log_sums;  // [nq] natural logarithms, finite; empty: rows have their own sums
   double log_floor = -std::numeric_limits<double>::infinity();  // none of them is less
   double capped = 0;  // share in [0, 1] of the sampled weights that were cut off at a cap
   /// The pairs whose weights were summed exactly, each in one tile at level 0: the mask M of the
@@ -80,8 +81,8 @@ struct TilePlan {
 /// leaves below a node of that depth.
 struct NodePlan {
   std::vector<int> branching;            // [h]
-  std::vector<std::int32_t> query_leaf;  // [n]
-  std::vector<std::int32_t> key_leaf;    // [n]
+  std::vector<std::int32_t> query_leaf;  // [nq]
+  std::vector<std::int32_t> key_leaf;    // [nk]
   std::vector<float> alpha;              // [h + 1], root first
 };
 
@@ -94,10 +95,10 @@ struct NodePlan {
 /// with rows that need not sum to 1 and entries that may be negative, as those of `mix` are.
 struct ProjectedPlan {
   TilePlan tiles;        // of rows and columns that are positions below queries.rows()
-  Matrix queries, keys;  // [N, d'], N >= n and all columns; rows without a meaning are 0
+  Matrix queries, keys;  // [N, d'], N >= nq and all columns; rows without a meaning are 0
   double scale = 1;
   Index own = 0, block = 1;
-  Matrix mix = {};  // [blocks of mixtures, blocks of tokens]; empty: own = n
+  Matrix mix = {};  // [blocks of mixtures, blocks of tokens]; empty: own = nk
   Index mixtures() const { return mix.rows() * block; }
 };
 
@@ -108,7 +109,7 @@ enum class FeatureMap {
 };
 
 /// P_ij = phi(q_i) . phi(k_j) / sum over j of the same: of all keys, or under a causal mask of
-/// those with j <= i. Time and memory are linear in n.
+/// those with j <= i + nk - nq. Time and memory are linear in both numbers.
 struct FeaturePlan {
   FeatureMap map = FeatureMap::elu;
   Matrix directions = {};  // g [m, d] of exponential features
@@ -118,13 +119,14 @@ struct FeaturePlan {
 /// Which tensors of the structure say into which group (a leaf, a bucket) each token was sorted.
 struct TokenGroups {
   std::string kind;  // "leaf", "bucket"; empty: tokens are not sorted into groups
-  /// Names of integer tensors of the structure: [n], or [rounds, n], of which the first is shown.
+  /// Names of integer tensors of the structure: [nq] and [nk], or [rounds, n], of which the first
+  /// is shown.
   std::string queries, keys;
   std::vector<int> branching = {};  // of the tree above the groups, root first; empty: no tree
 };
 
 struct Plan {
-  Index n = 0;
+  Lengths lengths = {};  // of the head
   bool causal = false;
   Index window = 0;  // of the head: the bands of all tiles lie in it; 0: none
   /// Of the head: pairs that it does not admit count in no tile. Only where every level is 0.
@@ -146,7 +148,9 @@ struct Plan {
   std::vector<std::string> notes = {};  // what the user must know: "block >= n: computed exactly"
 
   /// The pairs that exact attention has, the mask aside.
-  Band band() const { return band_of(causal, window); }
+  Band band() const { return band_of(causal, window, lengths.offset()); }
+  Index queries() const { return lengths.queries; }
+  Index keys() const { return lengths.keys; }
 };
 
 /// Number of clusters of 2^level tokens that n tokens fill.

@@ -9,8 +9,8 @@ GradualOutput::GradualOutput(std::shared_ptr<const Computation> prepared,
                              std::shared_ptr<MapPyramid> most, std::shared_ptr<MapPyramid> mean)
     : prepared_(std::move(prepared)), most_(std::move(most)), mean_(std::move(mean)) {
   const Problem& problem = prepared_->op->problem();
-  output_ = {Matrix::uninitialised(problem.n(), problem.dv()),
-             std::vector<float>(static_cast<std::size_t>(problem.n()))};
+  output_ = {Matrix::uninitialised(problem.queries(), problem.dv()),
+             std::vector<float>(static_cast<std::size_t>(problem.queries()))};
   done_ = DoneRows(most_->overview_rows());
 }
 
@@ -20,7 +20,7 @@ bool GradualOutput::advance(Index focus_row, double budget_ms, Run& run) {
   const IndexRange band = done_.next(focus_row / pixel, band_);
   if (band.size() == 0) return false;
   const Problem& problem = prepared_->op->problem();
-  const IndexRange rows{band.begin * pixel, std::min(problem.n(), band.end * pixel)};
+  const IndexRange rows{band.begin * pixel, std::min(problem.queries(), band.end * pixel)};
   Profile its;  // that of a band that is stopped does not count
   Run part = run.quiet().in(its);
   const auto begin = Clock::now();

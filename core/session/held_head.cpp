@@ -31,11 +31,12 @@ HeadChoice choice_of(const HeldHead& held, const Session& session) {
           .soft_cap = own ? session.soft_cap : held.soft_cap};
 }
 
-void require_tokens(const Problem& problem, const Source& source, const HeldHead& held, Index n) {
-  if (problem.n() == n) return;
+void require_tokens(const Problem& problem, const Source& source, const HeldHead& held,
+                    Lengths lengths) {
+  if (problem.lengths() == lengths) return;
   throw InputError(source.path, layer_label(source, held.layer) + " has " +
-                                    std::to_string(problem.n()) + " tokens; expected " +
-                                    std::to_string(n) + ", as the opened head has");
+                                    problem.lengths().text() + "; expected " + lengths.text() +
+                                    ", as the opened head has");
 }
 
 std::string label_of(const HeldHead& held, const Source* its) {

@@ -19,8 +19,10 @@ bool is_opened(const HeldHead& held, const Session& session);
 /// the Session; a head of another one keeps those with which it was opened.
 HeadChoice choice_of(const HeldHead& held, const Session& session);
 
-/// Throws InputError when the problem of this head of `source` is not of `n` tokens.
-void require_tokens(const Problem& problem, const Source& source, const HeldHead& held, Index n);
+/// Throws InputError when the problem of this head of `source` has other numbers of
+/// queries and keys.
+void require_tokens(const Problem& problem, const Source& source, const HeldHead& held,
+                    Lengths lengths);
 
 /// "layer 5, head 2", with the name of its source where that is not the Session's. `its`: null
 /// while it is not read yet.

@@ -152,6 +152,10 @@ ComputeRequest request_of(const Column& column) {
   return {.variant = &find_variant(column.variant), .values = column.values, .seed = column.seed};
 }
 
+Viewport whole(Lengths lengths) {
+  return {0, static_cast<double>(lengths.queries), 0, static_cast<double>(lengths.keys)};
+}
+
 IndexRange visible_tokens(double begin, double end, Index n) {
   const IndexRange tokens{static_cast<Index>(std::clamp(std::floor(begin), 0.0, double(n))),
                           static_cast<Index>(std::clamp(std::ceil(end), 0.0, double(n)))};

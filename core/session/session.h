@@ -123,6 +123,9 @@ struct Viewport {
   friend bool operator==(const Viewport&, const Viewport&) = default;
 };
 
+/// All of a matrix.
+Viewport whole(Lengths lengths);
+
 /// The tokens in [begin, end) of a Viewport, of n; all of them where it shows none.
 IndexRange visible_tokens(double begin, double end, Index n);
 
@@ -151,6 +154,10 @@ Values values_for_length(const Variant& variant, Index n);
 /// From which length on matrices are looked at as maps (MapPyramid), and exact attention takes
 /// long.
 inline constexpr Index long_head = 8192;
+/// Only of as many queries as keys: others are computed as a whole.
+inline bool is_long(Lengths lengths) {
+  return lengths.equal() && lengths.queries > long_head;
+}
 
 /// The columns and views of a first start.
 Session standard_session(const std::string& source, Index n);

@@ -134,13 +134,13 @@ void Explorer::measure_time(Trial& trial, std::size_t head, const Problem& probl
       problem, request, {.beside_exact = !request.variant->reference, .time = options_.round_time},
       backend, run);
   const auto [best, first] =
-      best_pace_ms_.try_emplace(problem.n(), std::numeric_limits<double>::infinity());
+      best_pace_ms_.try_emplace(problem.keys(), std::numeric_limits<double>::infinity());
   const bool faster = runs.best_pace_ms() < best->second;
   best->second = std::min(best->second, runs.best_pace_ms());
   trial.time = summarise(runs, best->second);
   // What the best pace is, later trials tell: whether earlier ones were slowed down, too.
   for (auto& [place, earlier] : runs_) {
-    if (!faster || trials_[place].n != problem.n() || !trials_[place].time) continue;
+    if (!faster || trials_[place].n != problem.keys() || !trials_[place].time) continue;
     if (trials_[place].variant->reference) continue;
     trials_[place].time = summarise(earlier, best->second);
     put(trials_[place], {.time = &*trials_[place].time});

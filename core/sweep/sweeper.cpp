@@ -36,6 +36,9 @@ Column exact_column() {
 
 Sweeper::Sweeper(Problem head, std::vector<Column> columns, SweepLimits limits)
     : head_(std::move(head)), limits_(limits) {
+  if (!head_.lengths().equal())
+    throw UsageError("a sweep over n of a head with " + head_.lengths().text() +
+                     "; expected as many queries as keys");
   sweep_.lengths = sweep_lengths(head_.n());
   if (limits_.longest > 0)
     while (sweep_.lengths.size() > 1 && sweep_.lengths.back() > limits_.longest)

@@ -77,7 +77,8 @@ TimedRuns measure_rounds(const Problem& problem, const ComputeRequest& request,
   else
     do runs.rounds.push_back(round());
     while (Clock::now() - start < options.time && runs.rounds.size() < options.most_rounds);
-  const double pace = pace_ms(prefix_of(problem, std::min(problem.n(), pace_length)), backend, run);
+  const Index paced = std::min({problem.queries(), problem.keys(), pace_length});
+  const double pace = pace_ms(prefix_of(problem, paced), backend, run);
   for (TimedRuns::Round& timed : runs.rounds) timed.pace_ms = pace;
   return runs;
 }

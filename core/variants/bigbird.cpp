@@ -47,7 +47,7 @@ class BigBirdPlanner {
         blocks_((problem.n() + p_.block - 1) / p_.block) {}
 
   Plan plan() {
-    Plan plan{.n = problem_.n(), .causal = problem_.causal, .form = {}};
+    Plan plan{.lengths = problem_.lengths(), .causal = problem_.causal, .form = {}};
     std::vector<std::int32_t> random = given();
     if (random.empty()) random = draw();
     Pass pass{.unit = "block"};
@@ -174,6 +174,7 @@ Variant bigbird_variant() {
        .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  Sᵢ: window, first, last and r random blocks",
        .summary = "Blocks around each query, the first and the last block, and random blocks.",
        .mask = Mask::bidirectional_in_paper,
+       .unequal_lengths = UnequalLengths::last_queries,
        .group = Group::baselines,
        .quick = true,
        .structure = {{.name = "random_blocks",

@@ -9,11 +9,11 @@ struct ExactParameters {
 };
 
 Plan plan_exact(const Problem& problem, const ExactParameters&, Planning&) {
-  const Index n = problem.n();
-  const Band band = problem.causal ? Band{.lo = 0} : Band{};
   TilePlan tiles;
-  tiles.passes.push_back({.rows = {}, .cols = {}, .weight = {}, .tiles = {{{0, n}, {0, n}, band}}});
-  return {.n = n, .causal = problem.causal, .form = std::move(tiles)};
+  tiles.passes.push_back({.tiles = {{{0, problem.queries()},
+                                     {0, problem.keys()},
+                                     band_of(problem.causal, 0, problem.lengths().offset())}}});
+  return {.lengths = problem.lengths(), .causal = problem.causal, .form = std::move(tiles)};
 }
 
 }  // namespace
@@ -24,6 +24,7 @@ Variant exact_variant() {
                                         .paper = "Vaswani et al. 2017, Eq. 1",
                                         .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σⱼ exp(Sᵢⱼ),  S = s·q·k",
                                         .summary = "Every pair of query and key.",
+                                        .unequal_lengths = UnequalLengths::all,
                                         .reference = true,
                                         .quick = true},
                                        plan_exact);

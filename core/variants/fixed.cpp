@@ -102,7 +102,7 @@ Plan plan_fixed(const Problem& problem, const FixedParameters& p, Planning&) {
   const HeadSets sets = sets_of_head(p.heads, problem.head);
   Summaries summaries(n, p.stride,
                       {p.stride - (group + 1) * p.summary, p.stride - group * p.summary});
-  Plan plan{.n = n, .causal = causal, .form = {}};
+  Plan plan{.lengths = {n, n}, .causal = causal, .form = {}};
   if (sets == HeadSets::second) {
     const Index none = summaries.columns.empty() ? n : causal ? summaries.columns.front() : 0;
     if (none > 0)
@@ -131,6 +131,7 @@ Variant fixed_variant() {
        .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  Sᵢ = {⌊j/l⌋ = ⌊i/l⌋} ∪ {j mod l ≥ l−c},  j ≤ i",
        .summary = "The own block and the last columns of every earlier block.",
        .mask = Mask::causal_in_paper,
+       .unequal_lengths = UnequalLengths::last_queries,
        .diagnostics = {key_set_figures}},
       plan_fixed);
 }

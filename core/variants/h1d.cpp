@@ -110,7 +110,7 @@ Plan plan_h1d(const Problem& problem, const H1dParameters& p, Planning&) {
   for (int level = 1; level < planner.levels(); ++level)
     if (Pass pass = planner.level_up(level, p.structure); !pass.tiles.empty())
       tiles.passes.push_back(std::move(pass));
-  Plan plan{.n = problem.n(), .causal = causal, .form = {}};
+  Plan plan{.lengths = problem.lengths(), .causal = causal, .form = {}};
   if (causal && p.causal_query == CausalQuery::mean && tiles.passes.size() > 1)
     plan.notes.push_back(
         "causal_query = mean leaks the future: a coarse query averages later tokens");

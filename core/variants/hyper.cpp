@@ -78,7 +78,7 @@ Plan plan_hyper(const Problem& problem, const HyperParameters& p, Planning& plan
     throw UsageError(
         "mode is 'theory', which has no form with a window, a mask of pairs, a bias, a soft cap or "
         "a sink; expected mode = practical");
-  Plan plan{.n = n, .causal = causal, .form = TilePlan{}};
+  Plan plan{.lengths = {n, n}, .causal = causal, .form = TilePlan{}};
   auto& passes = std::get<TilePlan>(plan.form).passes;
   const bool is_short = causal ? n <= std::max<Index>(p.min_length, 1) : n < p.min_length;
   if (is_short || p.block >= n) {

@@ -63,7 +63,7 @@ std::vector<double> probabilities(MatrixView v, Run& run) {
 
 Plan plan_kde(const Problem& problem, const KdeParameters& p, Planning& planning) {
   const Index n = problem.n();
-  Plan plan{.n = n, .form = TilePlan{}};
+  Plan plan{.lengths = {n, n}, .form = TilePlan{}};
   if (p.block >= n) {
     plan.notes.push_back("block >= n: computed exactly");
     std::get<TilePlan>(plan.form).passes.push_back({.tiles = {{{0, n}, {0, n}}}, .unit = "block"});

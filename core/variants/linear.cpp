@@ -9,7 +9,7 @@ struct LinearParameters {
 };
 
 Plan plan_linear(const Problem& problem, const LinearParameters&, Planning&) {
-  return {.n = problem.n(), .causal = problem.causal, .form = FeaturePlan{}};
+  return {.lengths = problem.lengths(), .causal = problem.causal, .form = FeaturePlan{}};
 }
 
 }  // namespace

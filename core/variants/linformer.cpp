@@ -65,7 +65,7 @@ Index rank_of(const LinformerParameters& p, const Planning& planning, Index n) {
 Plan plan_linformer(const Problem& problem, const LinformerParameters& p, Planning& planning) {
   const Index n = problem.n(), d = problem.d();
   const Index rank = rank_of(p, planning, n);
-  Plan plan{.n = n, .form = {}};
+  Plan plan{.lengths = {n, n}, .form = {}};
   if (rank != p.rank) plan.notes.push_back("projections as given: rank = " + std::to_string(rank));
   if (!planning.given.has("project_k") || !planning.given.has("project_v"))
     plan.notes.push_back(

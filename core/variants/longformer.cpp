@@ -37,7 +37,8 @@ Plan plan_longformer(const Problem& problem, const LongformerParameters& p, Plan
     if (globals > 0) pass.tiles.push_back({tile.rows, {0, globals}, {}});
     pass.tiles.push_back(tile);
   }
-  return {.n = n, .causal = problem.causal, .form = TilePlan{.passes = {std::move(pass)}}};
+  return {
+      .lengths = {n, n}, .causal = problem.causal, .form = TilePlan{.passes = {std::move(pass)}}};
 }
 
 }  // namespace
@@ -50,6 +51,7 @@ Variant longformer_variant() {
        .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  |i−j| ≤ w or i < g or j < g",
        .summary = "The tokens around each query, and the first g tokens with all others.",
        .mask = Mask::bidirectional_in_paper,
+       .unequal_lengths = UnequalLengths::last_queries,
        .group = Group::baselines,
        .quick = true,
        .diagnostics = {key_set_figures}},

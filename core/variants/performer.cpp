@@ -79,7 +79,7 @@ Plan plan_performer(const Problem& problem, const PerformerParameters& p, Planni
   const Index d = problem.d();
   const auto& given = planning.reals("features", {"m", "d"});
   FeaturePlan features{.map = FeatureMap::exponential};
-  Plan plan{.n = problem.n(), .causal = problem.causal, .form = {}};
+  Plan plan{.lengths = problem.lengths(), .causal = problem.causal, .form = {}};
   if (given.empty()) {
     features.directions = draw(p.features, d, planning.seed, problem.head);
   } else {

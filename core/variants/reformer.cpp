@@ -71,7 +71,7 @@ class ReformerPlanner {
         chunks_((problem.n() + p_.chunk - 1) / p_.chunk) {}
 
   Plan plan() {
-    Plan plan{.n = n(), .causal = problem_.causal, .form = TilePlan{}};
+    Plan plan{.lengths = {n(), n()}, .causal = problem_.causal, .form = TilePlan{}};
     hash(plan);
     std::vector<bool> attends(static_cast<std::size_t>(n()));
     std::vector<std::shared_ptr<const Chunks>> earlier;
@@ -220,7 +220,7 @@ class ReformerPlanner {
 Plan plan_reformer(const Problem& problem, const ReformerParameters& p, Planning& planning) {
   const Index n = problem.n();
   if (p.chunk < n) return ReformerPlanner(problem, p, planning).plan();
-  Plan plan{.n = n, .causal = problem.causal, .form = TilePlan{}};
+  Plan plan{.lengths = {n, n}, .causal = problem.causal, .form = TilePlan{}};
   plan.notes.push_back("chunk >= n: computed exactly");
   std::get<TilePlan>(plan.form).passes.push_back(
       {.tiles = {{{0, n}, {0, n}, problem.causal ? Band{.lo = 0} : Band{}}}, .unit = "chunk"});

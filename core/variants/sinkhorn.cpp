@@ -58,7 +58,7 @@ class SinkhornPlanner {
     const Matrix mixed = planning_.backend.product(projected.mix, blocks, planning_.run);
     for (Index b = 0; b < blocks_; ++b)
       std::copy_n(mixed.row(b), block_ * d, projected.keys.row(n + b * block_));
-    Plan plan{.n = n, .form = {}};
+    Plan plan{.lengths = {n, n}, .form = {}};
     plan.structure.set(
         {"block_mix",
          {blocks_, blocks_},

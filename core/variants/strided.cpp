@@ -55,7 +55,7 @@ Plan plan_strided(const Problem& problem, const StridedParameters& p, Planning&)
   if (sets != HeadSets::first)
     tiles.passes.push_back(residue_classes(n, p.stride, problem.causal, sets == HeadSets::merged));
   std::erase_if(tiles.passes, [](const Pass& pass) { return pass.tiles.empty(); });
-  return {.n = n, .causal = problem.causal, .form = std::move(tiles)};
+  return {.lengths = {n, n}, .causal = problem.causal, .form = std::move(tiles)};
 }
 
 }  // namespace
@@ -68,6 +68,7 @@ Variant strided_variant() {
        .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{Sᵢ} exp,  Sᵢ = {i−l < j ≤ i} ∪ {(i−j) mod l = 0},  j ≤ i",
        .summary = "The last l tokens and every l-th token before them.",
        .mask = Mask::causal_in_paper,
+       .unequal_lengths = UnequalLengths::last_queries,
        .diagnostics = {key_set_figures}},
       plan_strided);
 }

@@ -14,7 +14,8 @@ namespace fovea {
 enum class Element { integer, real };
 
 /// A size for each axis, as a symbol: {"depths", "n"}. "n" and "d" are tokens and features of the
-/// head; what other symbols stand for, the tensor's meaning says.
+/// head, "nq" and "nk" its queries and keys; what other symbols stand for, the tensor's meaning
+/// says.
 using SymbolicShape = std::vector<std::string>;
 
 struct TensorField {

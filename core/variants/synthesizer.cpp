@@ -52,7 +52,7 @@ Plan plan_synthesizer(const Problem& problem, const SynthesizerParameters& p, Pl
   for (Index r = 0; r < k; ++r)
     for (Index j = 0; j < n; ++j)
       projected.keys(j, r) = of_keys[static_cast<std::size_t>(r * n + j)];
-  Plan plan{.n = n, .causal = problem.causal, .form = std::move(projected)};
+  Plan plan{.lengths = {n, n}, .causal = problem.causal, .form = std::move(projected)};
   if (!planning.given.has("query_factors") || !planning.given.has("key_factors"))
     plan.notes.push_back(
         "random factors, which Synthesizer learns: Z says little about a trained model");

@@ -49,19 +49,20 @@ std::vector<Index> leaf_starts(const std::vector<std::int32_t>& leaf, Index leav
   return start;
 }
 
-// From which query on a node at a depth has a key to attend: 0 if it has any, its first key if
-// causal; n if it has none. [depth][node]
+// From which query on a node at a depth has a key to attend: 0 if it has any, the query at its
+// first key if causal; beyond all queries if it has none. [depth][node]
 using FirstQuery = std::vector<std::vector<Index>>;
 
 FirstQuery first_queries(const Tree& tree, const std::vector<Index>& key_start, const Pass& pass,
-                         Index n, bool causal) {
+                         const Problem& problem) {
   const int height = tree.height();
   FirstQuery first(static_cast<std::size_t>(height) + 1);
   auto& leaf = first.back();
   for (std::size_t l = 0; l + 1 < key_start.size(); ++l)
-    leaf.push_back(key_start[l] == key_start[l + 1] ? n
-                   : causal ? pass.cols[static_cast<std::size_t>(key_start[l])]
-                            : 0);
+    leaf.push_back(key_start[l] == key_start[l + 1] ? problem.queries()
+                   : problem.causal ? pass.cols[static_cast<std::size_t>(key_start[l])] -
+                                          problem.lengths().offset()
+                                    : 0);
   for (int depth = height - 1; depth >= 0; --depth) {
     const auto& below = first[static_cast<std::size_t>(depth) + 1];
     auto& here = first[static_cast<std::size_t>(depth)];
@@ -97,8 +98,7 @@ Index add_leaf(Pass& pass, IndexRange queries, Index leaf, const Tree& tree,
 }
 
 Plan plan_tf(const Problem& problem, const TfParameters& p, Planning& planning) {
-  const Index n = problem.n();
-  Plan plan{.n = n, .causal = problem.causal, .form = {}};
+  Plan plan{.lengths = problem.lengths(), .causal = problem.causal, .form = {}};
   const RoutedTree routed = routed_tree(problem, p, {}, planning, plan);
   if (p.tree == TreeKind::learned && p.empty == EmptyLeaf::ancestor)
     plan.notes.push_back("learned as if an empty leaf gave Z = 0");
@@ -113,8 +113,8 @@ Plan plan_tf(const Problem& problem, const TfParameters& p, Planning& planning) 
   }
   const auto query_start = leaf_starts(routed.query_leaf, leaves),
              key_start = leaf_starts(routed.key_leaf, leaves);
-  const FirstQuery first = first_queries(routed.tree, key_start, pass, n, problem.causal);
-  const Band band = problem.causal ? Band{.lo = 0} : Band{};
+  const FirstQuery first = first_queries(routed.tree, key_start, pass, problem);
+  const Band band = band_of(problem.causal, 0, problem.lengths().offset());
   Index without = 0;
   for (Index leaf = 0; leaf < leaves; ++leaf)
     without += add_leaf(pass,
@@ -122,7 +122,7 @@ Plan plan_tf(const Problem& problem, const TfParameters& p, Planning& planning) 
                          query_start[static_cast<std::size_t>(leaf) + 1]},
                         leaf, routed.tree, first, key_start, band, p.empty);
   if (without > 0)
-    plan.notes.push_back(std::to_string(without) + " of " + std::to_string(n) +
+    plan.notes.push_back(std::to_string(without) + " of " + std::to_string(problem.queries()) +
                          " queries have no key in their leaf: Z = 0");
   TilePlan tiles;
   tiles.passes.push_back(std::move(pass));
@@ -144,7 +144,7 @@ std::vector<float> fixed_alphas(const std::vector<double>& chosen, int height,
 }
 
 Plan plan_tc(const Problem& problem, const TcParameters& p, Planning& planning) {
-  Plan plan{.n = problem.n(), .causal = problem.causal, .form = {}};
+  Plan plan{.lengths = problem.lengths(), .causal = problem.causal, .form = {}};
   LearningGoal goal{.coarse = true};
   if (p.tree == TreeKind::learned && !planning.given.has("tree_weight"))
     goal.alpha = fixed_alphas(p.alpha, static_cast<int>(tree_shape(p).branching.size()), planning);
@@ -181,6 +181,7 @@ Variant tf_variant() {
        .formula = "Pᵢⱼ = [leaf(qᵢ) = leaf(kⱼ)] exp(Sᵢⱼ) / Σ_{same leaf} exp",
        .summary = "The keys that a decision tree sends to the query's own leaf.",
        .mask = Mask::bidirectional_in_paper,
+       .unequal_lengths = UnequalLengths::all,
        .structure = routed_tree_tensors(),
        .learning_stages = {building_stage},
        .tree_attention = TreeAttention::fine,
@@ -198,6 +199,7 @@ Variant tc_variant() {
        .mask = Mask::bidirectional_in_paper,
        .conditions = Conditions::none,
        .why_not_all = "it averages the values of tree nodes and does not look at single pairs",
+       .unequal_lengths = UnequalLengths::all,
        .rows_sum_to_one = false,
        .signed_entries = true,
        .structure = tc_tensors(),

@@ -284,18 +284,18 @@ Tree random_tree(Index d, const TreeShape& shape, std::uint64_t seed, Index head
 
 std::vector<TensorField> routed_tree_tensors() {
   std::vector<TensorField> fields = tree_tensors();
-  for (const auto& [name, whose] : {std::pair{"query_leaf", "query"}, std::pair{"key_leaf", "key"}})
-    fields.push_back({.name = name,
-                      .shapes = {{"n"}},
-                      .meaning = "Leaf of every " + std::string(whose) + ", from the left."});
+  fields.push_back(
+      {.name = "query_leaf", .shapes = {{"nq"}}, .meaning = "Leaf of every query, from the left."});
+  fields.push_back(
+      {.name = "key_leaf", .shapes = {{"nk"}}, .meaning = "Leaf of every key, from the left."});
   return fields;
 }
 
 RoutedTree routed_tree(const Problem& problem, const TreeParameters& parameters,
                        const LearningGoal& goal, Planning& planning, Plan& plan) {
   const TreeShape shape = tree_shape(parameters);
-  const auto &query_leaf = planning.integers("query_leaf", {"n"}),
-             &key_leaf = planning.integers("key_leaf", {"n"});
+  const auto &query_leaf = planning.integers("query_leaf", {"nq"}),
+             &key_leaf = planning.integers("key_leaf", {"nk"});
   RoutedTree out{.tree = tree_of(planning.given)};
   if (out.tree.height() > 0) {
     check_tree(out.tree, problem.d());

@@ -47,7 +47,7 @@ Tree random_tree(Index d, const TreeShape& shape, std::uint64_t seed, Index head
 /// A tree and the leaves to which it routes the tokens of a head.
 struct RoutedTree {
   Tree tree;
-  std::vector<std::int32_t> query_leaf, key_leaf;  // [n]
+  std::vector<std::int32_t> query_leaf, key_leaf;  // [nq], [nk]
   std::vector<float> alpha = {};                   // learned with the tree; empty: it was not
 };
 

@@ -26,7 +26,7 @@ struct Planning {
   Sizes sizes = {};        // of the head, for the shapes of what is given; set by Variant::plan
 
   /// A given tensor; empty: derive it. Throws InputError unless it has the shape, in which `more`
-  /// says what symbols beside "n" and "d" stand for.
+  /// says what symbols beside "n", "nq", "nk" and "d" stand for.
   const std::vector<std::int32_t>& integers(std::string_view name, const SymbolicShape& shape,
                                             const Sizes& more = {}) const;
   const std::vector<float>& reals(std::string_view name, const SymbolicShape& shape,
@@ -44,6 +44,12 @@ enum class Conditions {
   cap_and_sink,  // no pairs
   none
 };
+
+/// Which heads it has a form for that have other numbers of queries than of keys: none, since its
+/// structure pairs the positions of one sequence; those whose queries are the last tokens of their
+/// keys, under a causal mask, as in the steps of a model that keeps its keys; or all, cross
+/// attention too.
+enum class UnequalLengths { none, last_queries, all };
 
 /// `papers`: exact attention and the variants of the four papers, which commands and the window
 /// take unless asked for others. `baselines`: what the papers' tables compare with.
@@ -63,6 +69,7 @@ struct Variant {
   Mask mask = Mask::either;
   Conditions conditions = Conditions::all;
   std::string why_not_all = {};  // clause: "its coarse levels attend clusters of keys"
+  UnequalLengths unequal_lengths = UnequalLengths::none;
   Group group = Group::papers;
   bool reference = false;       // exact attention, with which all others are compared
   bool quick = false;           // long heads take moments: the first start shows it for them too
@@ -82,6 +89,9 @@ struct Variant {
   std::function<Plan(const Problem&, const Values&, Planning&)> planner = {};
 
   bool has_causal_form() const { return mask != Mask::bidirectional_only; }
+
+  /// Whether it has a form for heads with so many queries and keys.
+  bool has_form_of(Lengths lengths, bool causal) const;
 
   /// Why there is no form for such a head, in a sentence; empty: there is one.
   std::string refusal(const Problem& problem) const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "data/error.h"
+#include "variants/last_queries.h"
 #include "variants/variant.h"
 
 namespace fovea {
@@ -108,9 +109,18 @@ const std::vector<float>& Planning::reals(std::string_view name, const SymbolicS
   return given.reals(name);
 }
 
+bool Variant::has_form_of(Lengths lengths, bool causal) const {
+  const bool last = causal && lengths.queries < lengths.keys;
+  return lengths.equal() || unequal_lengths == UnequalLengths::all ||
+         (unequal_lengths == UnequalLengths::last_queries && last);
+}
+
 std::string Variant::refusal(const Problem& problem) const {
   if (problem.causal && !has_causal_form())
     return label + " has no causal form; expected a head without a causal mask";
+  if (!has_form_of(problem.lengths(), problem.causal))
+    return label + " has no form for " + problem.lengths().text() +
+           ": it pairs the positions of one sequence";
   const LogitRule rule = problem.rule ? *problem.rule : LogitRule{};
   const char* found = conditions == Conditions::all            ? nullptr
                       : problem.window > 0                     ? "a sliding window"
@@ -128,9 +138,13 @@ Plan Variant::plan(const Problem& problem, const Values& values, Planning& plann
   if (const std::string why_not = refusal(problem); !why_not.empty()) throw UsageError(why_not);
   planning.run.check();
   const std::vector<std::string> unused = left_over(*this, planning.given);
-  planning.sizes = {{"n", problem.n()}, {"d", problem.d()}};
+  const Lengths lengths = problem.lengths();
+  planning.sizes = {
+      {"n", lengths.keys}, {"nq", lengths.queries}, {"nk", lengths.keys}, {"d", problem.d()}};
   check_given(planning.given, structure, planning.sizes);
-  Plan plan = planner(problem, values, planning);
+  const bool of_last = !lengths.equal() && unequal_lengths == UnequalLengths::last_queries;
+  Plan plan = planner(of_last ? with_all_queries(problem) : problem, values, planning);
+  if (of_last) keep_last_queries(plan, lengths.queries);
   set_conditions(plan, problem);
   if (!unused.empty())
     plan.notes.push_back("given, but not used by " + label + ": " + list_of(unused));

@@ -24,7 +24,7 @@ Plan plan_window(const Problem& problem, const WindowParameters& p, Planning&) {
   const Index n = problem.n();
   TilePlan tiles;
   tiles.passes.push_back({.tiles = window_tiles({0, n}, {0, n}, p.width, problem.causal)});
-  return {.n = n, .causal = problem.causal, .form = std::move(tiles)};
+  return {.lengths = {n, n}, .causal = problem.causal, .form = std::move(tiles)};
 }
 
 }  // namespace
@@ -36,6 +36,7 @@ Variant window_variant() {
        .paper = "Beltagy et al. 2020, section 3.1: sliding window",
        .formula = "Pᵢⱼ = exp(Sᵢⱼ) / Σ_{|i−j| ≤ w} exp,  |i−j| ≤ w",
        .summary = "The w tokens before and after each query.",
+       .unequal_lengths = UnequalLengths::last_queries,
        .group = Group::baselines,
        .quick = true,
        .diagnostics = {key_set_figures}},

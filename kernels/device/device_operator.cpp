@@ -125,7 +125,7 @@ std::optional<std::vector<RowDifference>> DeviceOperator::do_compare_rows(const 
                                                                           Run& run) const {
   const auto* other = dynamic_cast<const DeviceOperator*>(&exact);
   if (!other || other->device_ != device_) return std::nullopt;
-  const Index n = plan().n;
+  const Index n = plan().keys();
   std::vector<RowDifference> out(static_cast<std::size_t>(rows.size()));
   in_parts(rows.size(), rows_at_once(n, rows.size()), [&](IndexRange places) {
     const EntryRows part = EntryRows{rows}.part(places);

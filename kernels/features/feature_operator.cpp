@@ -78,7 +78,7 @@ class FeatureOperator final : public DeviceOperator {
     Buffer<double> carry;
   };
 
-  Index n() const { return plan().n; }
+  Index n() const { return plan().lengths.n(); }
   bool exponential() const { return features_.map == FeatureMap::exponential; }
 
   Output do_apply(MatrixView v, Run& run) const override {

@@ -24,15 +24,15 @@ __global__ void __launch_bounds__(threads) entries_kernel(const NodeEntriesArgs 
   const Index i = a.drawn ? a.drawn[row] : a.rows.begin + row;
   const NodePairs& p = a.pairs;
   float value = a.elsewhere;
-  if (!p.causal || j <= i) {
+  if (!p.causal || j <= i + p.offset) {
     const std::int32_t place = p.place[j];
     for (int depth = 0; depth < p.depths; ++depth) {
-      const Index at = static_cast<Index>(depth) * p.n + i;
-      const std::int32_t slot = p.queries.slot[at];
+      const Index at = static_cast<Index>(depth) * p.queries + i;
+      const std::int32_t slot = p.nodes.slot[at];
       if (slot < 0) break;
       const Range32 keys = p.keys[slot];
       if (place < keys.begin || place >= keys.end) break;
-      if (depth >= a.weighted) value = p.queries.path[at];
+      if (depth >= a.weighted) value = p.nodes.path[at];
     }
   }
   a.out[row * a.stride + cell % cols] = value;
@@ -76,17 +76,17 @@ __device__ void pool_row(const BandArgs& a, Index i, std::int32_t column, Pooled
   std::int32_t here = a.columns.boundary(column + 1) - a.columns.boundary(column);
   float value = 0;
   for (int depth = 0; depth < p.depths && here > 0; ++depth) {
-    const Index at = static_cast<Index>(depth) * p.n + i;
-    const std::int32_t slot = p.queries.slot[at];
+    const Index at = static_cast<Index>(depth) * p.queries + i;
+    const std::int32_t slot = p.nodes.slot[at];
     std::int32_t inside = 0;
     if (slot >= 0) {
-      const std::int32_t admissible = p.queries.count[at];
+      const std::int32_t admissible = p.nodes.count[at];
       const std::int32_t* bound =
           a.bound + static_cast<Index>(slot) * (a.columns.count + 1) + column;
       inside = min(bound[1], admissible) - min(bound[0], admissible);
     }
     pooled.take(value, here - inside);
-    value = p.queries.path[at];
+    value = p.nodes.path[at];
     here = inside;
   }
   pooled.take(value, here);

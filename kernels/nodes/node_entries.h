@@ -10,12 +10,12 @@ namespace fovea::cuda {
 
 /// Where every query and key is in the tree.
 struct NodePairs {
-  std::int32_t n = 0;
+  std::int32_t queries = 0, offset = 0;  // query i is token i + offset of the keys
   int depths = 1;
   bool causal = false;
   const Range32* keys = nullptr;        // of the slots, positions in leaf order
-  const std::int32_t* place = nullptr;  // [n] of every key its position in leaf order
-  QueryNodes queries;
+  const std::int32_t* place = nullptr;  // [nk] of every key its position in leaf order
+  QueryNodes nodes;
 };
 
 struct NodeEntriesArgs {
@@ -48,7 +48,7 @@ struct BoundArgs {
   PixelColumns columns;
   Range32 slots;
   const Range32* keys = nullptr;        // of the slots, positions in `order`
-  const std::int32_t* order = nullptr;  // [n] of the depth
+  const std::int32_t* order = nullptr;  // [nk] of the depth
   std::int32_t* bound = nullptr;        // [slots, columns.count + 1]
 };
 

@@ -55,7 +55,8 @@ class NodeOperator final : public DeviceOperator {
   }
 
  private:
-  Index n() const { return plan().n; }
+  Index queries() const { return plan().queries(); }
+  Index keys() const { return plan().keys(); }
   const NodeSlots& slots() const { return tables_->slots(); }
   float alpha(int depth) const { return nodes_.alpha[depth]; }
   Range32 slots_of(int depth) const {
@@ -67,11 +68,11 @@ class NodeOperator final : public DeviceOperator {
   }
 
   Output do_apply(MatrixView v, Run& run) const override {
-    Output out{Matrix(n(), v.cols), {}};
+    Output out{Matrix(queries(), v.cols), {}};
     for (Index first = 0; first < v.cols; first += most_columns) {
       const Index cols = std::min(most_columns, v.cols - first);
       Timeline timeline(device());
-      DeviceMatrix values(device(), n(), cols), z(device(), n(), cols);
+      DeviceMatrix values(device(), keys(), cols), z(device(), queries(), cols);
       {
         const auto stage = timeline.stage("upload");
         values.upload(device(), {v.data + first, v.rows, cols, v.stride});
@@ -82,7 +83,7 @@ class NodeOperator final : public DeviceOperator {
         look_up_nodes(values, z, timeline, run);
       {
         const auto stage = timeline.stage("download");
-        z.download(device(), out.z.data() + first, out.z.stride(), n());
+        z.download(device(), out.z.data() + first, out.z.stride(), queries());
       }
       timeline.finish(run.profile);
     }
@@ -111,7 +112,7 @@ class NodeOperator final : public DeviceOperator {
     look_up({.rows = sums.data(),
              .stride = values.stride(),
              .row = tables_->deepest(),
-             .n = static_cast<std::int32_t>(n()),
+             .n = static_cast<std::int32_t>(queries()),
              .z = z.data()},
             device().stream());
   }
@@ -145,7 +146,7 @@ class NodeOperator final : public DeviceOperator {
                               .order = tables_->order(depth),
                               .ranges = pieces.keys.data(),
                               .count = pieces.count(),
-                              .many_rows = n() > rows_of_a_thread * pieces.count(),
+                              .many_rows = keys() > rows_of_a_thread * pieces.count(),
                               .sums = sums.data()},
                device().stream());
   }
@@ -159,14 +160,14 @@ class NodeOperator final : public DeviceOperator {
   void look_up_prefixes(const DeviceMatrix& values, const DeviceMatrix& z, Timeline& timeline,
                         Run& run) const {
     const auto stage = timeline.stage("look-up");
-    const DeviceMatrix running(device(), n(), values.cols());
-    const Buffer<double> total = rows_of_doubles(n(), values);
+    const DeviceMatrix running(device(), keys(), values.cols());
+    const Buffer<double> total = rows_of_doubles(queries(), values);
     for (int depth = 0; depth < tables_->depths(); ++depth) {
       run.check();
       find_running_sums(values, depth, running);
       add_depth({.running = running.data(),
                  .stride = values.stride(),
-                 .n = static_cast<std::int32_t>(n()),
+                 .n = static_cast<std::int32_t>(queries()),
                  .keys = tables_->keys(),
                  .slot = tables_->query_slot(depth),
                  .count = tables_->query_count(depth),

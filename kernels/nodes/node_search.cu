@@ -36,7 +36,8 @@ __global__ void __launch_bounds__(threads) place_kernel(const PlaceArgs a) {
 // One thread per query follows its path from the root.
 __global__ void __launch_bounds__(threads) search_kernel(const SearchArgs a) {
   const auto i = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
-  if (i >= a.n) return;
+  if (i >= a.queries) return;
+  const std::int32_t token = i + a.keys_in_all - a.queries;  // the last key that it may attend
   const std::int64_t leaf = a.query_leaf[i];
   std::int32_t deepest = 0;  // the root holds every key
   bool shared = true;        // no node below one without keys has any
@@ -51,13 +52,14 @@ __global__ void __launch_bounds__(threads) search_kernel(const SearchArgs a) {
       shared = at < end && a.node[at] == node;
       if (shared) slot = deepest = at;
     }
-    const std::int64_t to = static_cast<std::int64_t>(depth) * a.n;
+    const std::int64_t to = static_cast<std::int64_t>(depth) * a.queries;
     if (slot >= 0) {
       const Range32 keys = a.keys[slot];
-      const std::int32_t* order = a.orders + to;
+      const std::int32_t* order = a.orders + static_cast<std::int64_t>(depth) * a.keys_in_all;
       const std::int32_t last =
-          a.causal ? first_not(keys.begin, keys.end, [&](std::int32_t p) { return order[p] <= i; })
-                   : keys.end;
+          a.causal
+              ? first_not(keys.begin, keys.end, [&](std::int32_t p) { return order[p] <= token; })
+              : keys.end;
       count = last - keys.begin;
     }
     if (count > 0) path += static_cast<double>(a.alpha[depth] / static_cast<float>(count));
@@ -75,7 +77,7 @@ void place_keys(const PlaceArgs& args, cudaStream_t stream) {
 }
 
 void find_queries(const SearchArgs& args, cudaStream_t stream) {
-  launch(search_kernel, {.grid = blocks_of(args.n), .block = dim3(threads), .stream = stream},
+  launch(search_kernel, {.grid = blocks_of(args.queries), .block = dim3(threads), .stream = stream},
          args);
 }
 

@@ -18,7 +18,7 @@ struct PlaceArgs {
 
 void place_keys(const PlaceArgs& args, cudaStream_t stream);
 
-/// What every query finds at every depth, [depths, n].
+/// What every query finds at every depth, [depths, nq].
 struct QueryNodes {
   std::int32_t* slot = nullptr;  // of its node; -1: no key shares the node
   std::int32_t* count =
@@ -28,7 +28,7 @@ struct QueryNodes {
 };
 
 struct SearchArgs {
-  std::int32_t n = 0;
+  std::int32_t queries = 0, keys_in_all = 0;
   int depths = 1;
   bool causal = false;
   const std::int32_t* first = nullptr;         // as in NodeSlots
@@ -36,10 +36,10 @@ struct SearchArgs {
   const Range32* keys = nullptr;               // as in NodeSlots
   const std::int64_t* leaves_below = nullptr;  // [depths]
   const float* alpha = nullptr;                // [depths]
-  const std::int32_t* orders = nullptr;  // [depths, n] keys by node, those of a node in sequence
-  const std::int32_t* query_leaf = nullptr;  // [n]
+  const std::int32_t* orders = nullptr;  // [depths, nk] keys by node, those of a node in sequence
+  const std::int32_t* query_leaf = nullptr;  // [nq]
   QueryNodes found;
-  std::int32_t* deepest = nullptr;  // [n] the last slot on the query's path
+  std::int32_t* deepest = nullptr;  // [nq] the last slot on the query's path
 };
 
 void find_queries(const SearchArgs& args, cudaStream_t stream);

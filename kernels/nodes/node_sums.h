@@ -40,8 +40,8 @@ void descend(const DescendArgs& args, cudaStream_t stream);
 struct LookUpArgs {
   const double* rows = nullptr;
   int stride = 0;
-  const std::int32_t* row = nullptr;  // [n]
-  std::int32_t n = 0;
+  const std::int32_t* row = nullptr;  // [nq]
+  std::int32_t n = 0;                 // nq
   float* z = nullptr;
 };
 
@@ -65,7 +65,7 @@ struct RunningArgs {
   const Range32* pieces = nullptr;  // of positions
   std::int32_t count = 0;
   const double* before = nullptr;  // [count, stride] by carry; null: every node is one piece
-  float* running = nullptr;        // [n, stride]
+  float* running = nullptr;        // [nk, stride]
 };
 
 void run_sums(const RunningArgs& args, cudaStream_t stream);
@@ -75,14 +75,14 @@ void run_sums(const RunningArgs& args, cudaStream_t stream);
 struct AddDepthArgs {
   const float* running = nullptr;
   int stride = 0;
-  std::int32_t n = 0;
+  std::int32_t n = 0;                   // nq
   const Range32* keys = nullptr;        // of the slots
-  const std::int32_t* slot = nullptr;   // [n], as in QueryNodes
-  const std::int32_t* count = nullptr;  // [n]
+  const std::int32_t* slot = nullptr;   // [nq], as in QueryNodes
+  const std::int32_t* count = nullptr;  // [nq]
   float alpha = 0;
   bool first = false, last = false;  // depth: total is not read; z is written
-  double* total = nullptr;           // [n, stride]
-  float* z = nullptr;                // [n, stride]
+  double* total = nullptr;           // [nq, stride]
+  float* z = nullptr;                // [nq, stride]
 };
 
 void add_depth(const AddDepthArgs& args, cudaStream_t stream);

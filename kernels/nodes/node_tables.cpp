@@ -16,27 +16,28 @@ Buffer<T> upload(const Device& device, const std::vector<T>& values) {
 }  // namespace
 
 NodeTables::NodeTables(const Device& device, const Plan& plan, Run& run)
-    : n_(plan.n), causal_(plan.causal) {
+    : lengths_(plan.lengths), causal_(plan.causal) {
   const auto& nodes = std::get<NodePlan>(plan.form);
   sort_keys(device, nodes, run);
   find(device, nodes, run);
 }
 
 NodePairs NodeTables::pairs() const {
-  return {.n = static_cast<std::int32_t>(n_),
+  return {.queries = static_cast<std::int32_t>(lengths_.queries),
+          .offset = static_cast<std::int32_t>(lengths_.offset()),
           .depths = depths(),
           .causal = causal_,
           .keys = keys_.data(),
           .place = place_.data(),
-          .queries = {query_slot_.data(), query_count_.data(), query_path_.data()}};
+          .nodes = {query_slot_.data(), query_count_.data(), query_path_.data()}};
 }
 
 // First in leaf order, from which the nodes are found, and from them the orders of all depths.
 void NodeTables::sort_keys(const Device& device, const NodePlan& nodes, Run& run) {
-  const auto n = static_cast<std::size_t>(n_);
+  const auto n = static_cast<std::size_t>(lengths_.keys);
   const int leaves = static_cast<int>(nodes.branching.size());
   orders_ = {device, n * nodes.alpha.size()};
-  std::int32_t* const leaf_order = orders_.data() + leaves * n_;
+  std::int32_t* const leaf_order = orders_.data() + leaves * lengths_.keys;
   Buffer<std::uint32_t> key(  // no leaf is negative, so the bits are the same
       device, {reinterpret_cast<const std::uint32_t*>(nodes.key_leaf.data()), n});
   const std::int64_t most = std::numeric_limits<std::int32_t>::max();
@@ -54,20 +55,21 @@ void NodeTables::sort_keys(const Device& device, const NodePlan& nodes, Run& run
   parent_ = upload(device, slots_.parent);
   place_ = {device, n};
   for (int depth = 0; depth <= leaves; ++depth) {
-    place_keys({.n = static_cast<std::int32_t>(n_),
+    place_keys({.n = static_cast<std::int32_t>(lengths_.keys),
                 .leaf_order = leaf_order,
                 .keys = keys_.data() + slots_.first[depth],
                 .slots = slots_.size(depth),
                 .slot = key.data(),
                 .place = place_.data()},
                device.stream());
-    if (depth < leaves) stable_order(device, key, slots_.size(depth), orders_.data() + depth * n_);
+    if (depth < leaves)
+      stable_order(device, key, slots_.size(depth), orders_.data() + depth * lengths_.keys);
   }
 }
 
 void NodeTables::find(const Device& device, const NodePlan& nodes, Run& run) {
   run.check();
-  const auto cells = static_cast<std::size_t>(n_ * depths());
+  const auto cells = static_cast<std::size_t>(lengths_.queries * depths());
   const auto first = upload(device, slots_.first);
   const auto node = upload(device, slots_.node);
   const std::vector<std::int64_t> leaves = leaves_below(nodes);
@@ -77,8 +79,9 @@ void NodeTables::find(const Device& device, const NodePlan& nodes, Run& run) {
   query_slot_ = {device, cells};
   query_count_ = {device, cells};
   query_path_ = {device, cells};
-  deepest_ = {device, static_cast<std::size_t>(n_)};
-  find_queries({.n = static_cast<std::int32_t>(n_),
+  deepest_ = {device, static_cast<std::size_t>(lengths_.queries)};
+  find_queries({.queries = static_cast<std::int32_t>(lengths_.queries),
+                .keys_in_all = static_cast<std::int32_t>(lengths_.keys),
                 .depths = depths(),
                 .causal = causal_,
                 .first = first.data(),

@@ -55,14 +55,14 @@ Lists BoundList::lists(const ColumnRun* runs) const {
           indices_.data(),
           weights_.data(),
           chunks_.data(),
-          static_cast<std::int32_t>(n()),
+          static_cast<std::int32_t>(lengths().queries),
           conditions_.head()};
 }
 
 DeviceMatrix BoundList::upload_pyramid(MatrixView rows, int top) const {
-  DeviceMatrix out(device_, pyramid_rows(n(), top + 1), rows.cols);
+  DeviceMatrix out(device_, pyramid_rows(rows.rows, top + 1), rows.cols);
   out.upload(device_, rows);
-  coarsen(out.data(), n(), out.stride(), top, device_.stream());
+  coarsen(out.data(), rows.rows, out.stride(), top, device_.stream());
   return out;
 }
 

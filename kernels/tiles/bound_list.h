@@ -22,7 +22,7 @@ class BoundList {
   const Device& device() const { return device_; }
   const TileList& list() const { return list_; }
   Precision precision() const { return precision_; }
-  Index n() const { return list_.n; }
+  Lengths lengths() const { return list_.lengths; }
   int d() const { return static_cast<int>(q_.cols()); }
 
   bool has_sink() const { return log2_sink_ != -INFINITY; }

@@ -86,7 +86,7 @@ class Entries {
     const Index cluster = shared_.slots.cluster[slot];
     if (shared_.slots.key_row[slot] < 0) return make_int2(0, 0);
     Index first = cluster << level, end = (cluster + 1) << level;
-    end = min(end, a_.n) - a_.grid.col_begin;
+    end = min(end, a_.keys) - a_.grid.col_begin;
     first -= a_.grid.col_begin;
     return make_int2(static_cast<int>(max(first, Index{0})),
                      static_cast<int>(min(end, static_cast<Index>(a_.grid.col_count))));

@@ -23,8 +23,8 @@ struct EntriesArgs {
   StripArgs strips;
   const std::int32_t* tokens = nullptr;
   const std::int32_t* query_level = nullptr;  // [strips]
-  const float* log2_sum = nullptr;            // [n]
-  Index n = 0;
+  const float* log2_sum = nullptr;            // [nq]
+  Index keys = 0;
   PixelGrid grid;
   /// The tokens, ascending, each of which stands for one pixel row; none: all rows of the grid.
   const std::int32_t* drawn = nullptr;

@@ -45,7 +45,7 @@ int choose_height(const TileList& tiles, Index d, Index dv, Precision precision,
 ResidentStrips::ResidentStrips(const TileList& tiles, Index d, Index dv, Precision its_precision,
                                const Device& device)
     : precision(its_precision),
-      rows{0, tiles.n},
+      rows{0, tiles.lengths.queries},
       height(choose_height(tiles, d, dv, precision, device)),
       list(cut_strips(tiles, height)),
       strips(device, std::span<const Strip>(list.strips)),

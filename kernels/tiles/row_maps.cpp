@@ -13,14 +13,14 @@ constexpr Index most_bytes = Index{288} << 20;
 
 }  // namespace
 
-RowMaps::RowMaps(const Device& device, const ResidentStrips& strips, Index n, Index pixel)
+RowMaps::RowMaps(const Device& device, const ResidentStrips& strips, Index keys, Index pixel)
     : device_(device),
       rows_(strips.rows),
       height_(strips.height),
       strips_(std::ssize(strips.list.strips)),
-      n_(n),
-      pixel_(std::min(pixel, n)),
-      columns_((n + pixel_ - 1) / pixel_),
+      keys_(keys),
+      pixel_(std::min(pixel, keys)),
+      columns_((keys + pixel_ - 1) / pixel_),
       map_rows_((rows_.size() + pixel_ - 1) / pixel_),
       most_(device, static_cast<std::size_t>(map_rows_ * columns_)),
       sum_(device, static_cast<std::size_t>(map_rows_ * columns_)) {
@@ -69,7 +69,7 @@ void RowMaps::download(RowsOutput& to) const {
     for (Index c = 0; c < columns_; ++c) {
       const double sum = sums[r * columns_ + c];
       to.mean(r, c) =
-          static_cast<float>(sum / static_cast<double>(extent(r, rows_.size()) * extent(c, n_)));
+          static_cast<float>(sum / static_cast<double>(extent(r, rows_.size()) * extent(c, keys_)));
       // A query is not finite, which both maps show.
       if (std::isnan(sum)) to.most(r, c) = static_cast<float>(sum);
     }

@@ -11,8 +11,8 @@ namespace fovea::cuda {
 
 class RowMaps {
  public:
-  /// For the queries of the strips, in sequence order, over keys [0, n).
-  RowMaps(const Device& device, const ResidentStrips& strips, Index n, Index pixel);
+  /// For the queries of the strips, in sequence order, over all keys.
+  RowMaps(const Device& device, const ResidentStrips& strips, Index keys, Index pixel);
 
   /// Allocates memory for the segments of a launch, of a smaller launch if there is too little. To
   /// be called after everything else was allocated. Returns how many strips a launch may have.
@@ -30,7 +30,7 @@ class RowMaps {
   const Device& device_;
   const IndexRange rows_;
   const int height_;
-  const Index strips_, n_, pixel_, columns_, map_rows_;
+  const Index strips_, keys_, pixel_, columns_, map_rows_;
   Buffer<float> most_;
   Buffer<double> sum_;
   Buffer<float2> found_;

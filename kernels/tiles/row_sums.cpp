@@ -11,12 +11,12 @@ namespace fovea::cuda {
 RowSums::RowSums(const BoundList& bound)
     : bound_(bound),
       dense_(bound.list().dense),
-      known_(static_cast<std::size_t>(bound.n())),
-      unknown_(bound.n()) {}
+      known_(static_cast<std::size_t>(bound.lengths().queries)),
+      unknown_(bound.lengths().queries) {}
 
 void RowSums::set_all(const std::vector<float>& log2_sums) {
   log2_sum_ = {bound_.device(), std::span<const float>(log2_sums)};
-  note({0, bound_.n()});
+  note({0, bound_.lengths().queries});
 }
 
 const float* RowSums::of(const EntryRows& rows, Run& run) {
@@ -34,13 +34,13 @@ void RowSums::find_all(Run& run) {
   const ResidentStrips strips(bound_.list(), bound_.d(), 0, Precision::fp32, bound_.device());
   Sweep swept = sweep(bound_, strips, {}, nullptr, timeline, run);
   timeline.finish(run.profile);
-  keep({0, bound_.n()}, std::move(swept));
+  keep({0, bound_.lengths().queries}, std::move(swept));
 }
 
 void RowSums::keep(IndexRange rows, Sweep swept) {
   if (unknown_ == 0) return;
   const Device& device = bound_.device();
-  if (rows.size() == bound_.n()) {
+  if (rows.size() == bound_.lengths().queries) {
     log2_sum_ = std::move(swept.log2_sum);
   } else {
     make_states();
@@ -79,7 +79,7 @@ void RowSums::find(const EntryRows& rows, Run& run) {
   make_states();
   const Device& device = bound_.device();
   const int height = strip_height(unknown.size(), bound_.d(), 0, Precision::fp32, device);
-  const EntryList cut = cut_entries(bound_.list(), unknown, {0, bound_.n()}, height);
+  const EntryList cut = cut_entries(bound_.list(), unknown, {0, bound_.lengths().keys}, height);
   Timeline timeline(device);
   {
     const auto stage = timeline.stage("sums");
@@ -104,7 +104,7 @@ void RowSums::find(const EntryRows& rows, Run& run) {
 
 void RowSums::make_states() {
   if (sum_.size() > 0) return;
-  const auto n = static_cast<std::size_t>(bound_.n());
+  const auto n = static_cast<std::size_t>(bound_.lengths().queries);
   log2_sum_ = {bound_.device(), n};
   maximum_ = {bound_.device(), n};
   sum_ = {bound_.device(), n};
@@ -112,7 +112,7 @@ void RowSums::make_states() {
 }
 
 void RowSums::finish_all() {
-  finish({.n = bound_.n(),
+  finish({.n = bound_.lengths().queries,
           .maximum = maximum_.data(),
           .sum = sum_.data(),
           .divided = true,

@@ -14,13 +14,13 @@ class RowSums {
   /// `bound` outlives this.
   explicit RowSums(const BoundList& bound);
 
-  /// What rows are divided by instead of their own sums: log2 of it, [n].
+  /// What rows are divided by instead of their own sums: log2 of it, [nq].
   void set_all(const std::vector<float>& log2_sums);
 
   /// How many of these rows have no sum yet.
   Index unknown_of(const EntryRows& rows) const;
 
-  /// log2 of the softmax sums: [n] on the device, valid for `rows`.
+  /// log2 of the softmax sums: [nq] on the device, valid for `rows`.
   const float* of(const EntryRows& rows, Run& run);
 
   /// Keeps the sums that another sweep in fp32 found: of all rows, or of some of a dense list.
@@ -36,9 +36,9 @@ class RowSums {
 
   const BoundList& bound_;
   const bool dense_;
-  Buffer<float> log2_sum_;       // [n]
-  Buffer<float> maximum_, sum_;  // [n], of a dense list while some are unknown; sum 0: unknown
-  std::vector<bool> known_;      // [n]
+  Buffer<float> log2_sum_;       // [nq]
+  Buffer<float> maximum_, sum_;  // [nq], of a dense list while some are unknown; sum 0: unknown
+  std::vector<bool> known_;      // [nq]
   Index unknown_;
 };
 

@@ -36,7 +36,7 @@ struct Lists {
   const std::int32_t* indices = nullptr;
   const float* weights = nullptr;
   const std::int32_t* chunks = nullptr;
-  std::int32_t n = 0;  // tokens
+  std::int32_t n = 0;  // queries: as many as keys where there are chunks
   HeadConditions head;
 };
 

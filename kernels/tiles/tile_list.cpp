@@ -13,7 +13,7 @@ class Layering {
   explicit Layering(const FlatTiles& flat) : flat_(flat) {}
 
   TileList run() {
-    list_.n = flat_.n;
+    list_.lengths = flat_.lengths;
     list_.query_top = flat_.query_top;
     list_.key_top = flat_.key_top;
     list_.mean_queries = flat_.mean_queries;
@@ -55,7 +55,7 @@ class Layering {
   std::vector<RowGroup> groups_of(const FlatPass& flat) {
     const int level = flat.pass->key_level;
     ColumnRun run{.cols = append(list_.indices, flat.pass->cols),
-                  .key_base = static_cast<std::int32_t>(pyramid_rows(flat_.n, level)),
+                  .key_base = static_cast<std::int32_t>(pyramid_rows(flat_.lengths.keys, level)),
                   .level = level,
                   .weight = append(list_.weights, flat.log2_weight),
                   .pair_weight = append(list_.weights, flat.log2_pair_weight),
@@ -121,7 +121,8 @@ class Layering {
 // A strip of the layer without its rows and runs. The query of a cluster is that of its first
 // token, or a row of the pyramid of means.
 Strip strip_of(const TileList& list, const Layer& layer) {
-  const auto base = static_cast<std::int32_t>(pyramid_rows(list.n, layer.query_level));
+  const auto base =
+      static_cast<std::int32_t>(pyramid_rows(list.lengths.queries, layer.query_level));
   return {.first_row = 0,
           .row_count = 0,
           .rows = layer.rows,
@@ -158,7 +159,8 @@ std::vector<Placed> placed_tokens(const TileList& list, const Layer& layer, cons
     const auto place = [&](Index i) {
       placed.push_back({static_cast<std::int32_t>(p), static_cast<std::int32_t>(i)});
     };
-    const IndexRange its = cluster_tokens((*layer.order)[p], layer.query_level, list.n);
+    const IndexRange its =
+        cluster_tokens((*layer.order)[p], layer.query_level, list.lengths.queries);
     if (rows.drawn.empty())
       for (Index i = std::max(its.begin, rows.range.begin); i < std::min(its.end, rows.range.end);
            ++i)
@@ -240,7 +242,7 @@ class EntryCut {
       const auto order = static_cast<std::int32_t>(out_.tokens.size());
       for (; at != placed.end() && at->position < group.rows.end; ++at)
         out_.tokens.push_back(at->token);
-      add(group, order, {0, std::ssize(out_.tokens) - order}, {0, list_.n});
+      add(group, order, {0, std::ssize(out_.tokens) - order}, {0, list_.lengths.queries});
     }
   }
 
@@ -275,7 +277,7 @@ bool TileList::complete() const {
     if (layer.round > 0 || layer.query_level > 0) return false;
     for (const RowGroup& group : layer.groups) covered += group.rows.size();
   }
-  return covered == n;
+  return covered == lengths.queries;
 }
 
 TileList tile_list(const Plan& plan) {

@@ -58,7 +58,7 @@ struct Layer {
 
 /// A plan for the device, to which orders and weights are uploaded once.
 struct TileList {
-  Index n = 0;
+  Lengths lengths;
   std::vector<Layer> layers;
   std::vector<ColumnRun> group_runs;
   std::vector<std::int32_t> indices;

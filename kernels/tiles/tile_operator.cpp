@@ -27,7 +27,6 @@ class TileOperator final : public DeviceOperator {
   }
 
  private:
-  Index n() const { return plan().n; }
   const TileList& list() const { return bound_.list(); }
   bool estimated() const { return !std::get<TilePlan>(plan().form).row_estimates.empty(); }
 
@@ -50,7 +49,7 @@ class TileOperator final : public DeviceOperator {
     RowsOutput out;
     const ResidentStrips strips = strips_for(v.cols, bound_.precision());
     if (bound_.precision() == Precision::fp32) {
-      RowMaps maps(device(), strips, n(), pixel);
+      RowMaps maps(device(), strips, plan().keys(), pixel);
       out.output = apply_strips(strips, v, &maps, run);
       maps.download(out);
       return out;
@@ -58,7 +57,7 @@ class TileOperator final : public DeviceOperator {
     Run values_run = run.part(0, 0.5), maps_run = run.part(0.5, 1);
     out.output = apply_strips(strips, v, nullptr, values_run);
     const ResidentStrips sums_alone = strips_for(0, Precision::fp32);
-    RowMaps maps(device(), sums_alone, n(), pixel);
+    RowMaps maps(device(), sums_alone, plan().keys(), pixel);
     Timeline timeline(device());
     Sweep swept = sweep(bound_, sums_alone, {}, &maps, timeline, maps_run);
     timeline.finish(run.profile);
@@ -78,7 +77,7 @@ class TileOperator final : public DeviceOperator {
       Timeline timeline(device());
       swept = {};  // its memory is needed again
       const std::shared_ptr<const Values> values =
-          values_of({v.data + first, v.rows, cols, v.stride}, rows < n(), timeline);
+          values_of({v.data + first, v.rows, cols, v.stride}, rows < plan().queries(), timeline);
       Run pass = run.part(share(first, v.cols), share(first + cols, v.cols));
       swept = sweep(bound_, strips, *values, maps, timeline, pass);
       {
@@ -134,7 +133,7 @@ class TileOperator final : public DeviceOperator {
 
   void deposit(const EntryRows& rows, IndexRange cols, Pool pool, const DeviceMatrix& pixels,
                Run& run) const {
-    const Index missing = sums_.unknown_of(rows) * n();  // pairs of query and key
+    const Index missing = sums_.unknown_of(rows) * plan().keys();  // pairs of query and key
     const double summed = share(missing, missing + rows.size() * cols.size());
     Run summing = run.part(0, summed), evaluating = run.part(summed, 1);
     const float* const log2_sum = sums_.of(rows, summing);
@@ -156,7 +155,7 @@ class TileOperator final : public DeviceOperator {
                        .tokens = tokens.data(),
                        .query_level = levels.data() + range.first,
                        .log2_sum = log2_sum,
-                       .n = n(),
+                       .keys = plan().keys(),
                        .grid = {.row_begin = static_cast<std::int32_t>(rows.range.begin),
                                 .row_count = static_cast<std::int32_t>(rows.range.size()),
                                 .col_begin = static_cast<std::int32_t>(cols.begin),

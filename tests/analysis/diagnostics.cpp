@@ -132,7 +132,7 @@ TEST_CASE("figures of sampled rows are those of the rows, in the scale of all") 
         sampling_figures({*x.bound, approximate, *exact.bound, reference_output}, run, entries);
     const auto p = reference<double>(exact);
     std::vector<double> squares(static_cast<std::size_t>(n));
-    for (const IndexRange& band : row_bands(n, entries, 0).bands)
+    for (const IndexRange& band : row_bands({n, n}, entries, 0).bands)
       for (Index i = band.begin; i < band.end; ++i)
         for (Index j = 0; j < n; ++j) squares[static_cast<std::size_t>(j)] += p(i, j) * p(i, j);
     // n sum_i P_ij^2, of which a third of the rows gives a third.
@@ -303,15 +303,17 @@ TEST_CASE("block spread is the deviation of the fine logits of each coarse block
 
 TEST_CASE("every variant offers its own figures") {
   for_small_instances([](const Instance& x) {
-    INFO(x.variant->id << " n=" << x.plan->n << " causal=" << x.plan->causal);
+    INFO(x.variant->id << " n=" << x.plan->lengths.n() << " causal=" << x.plan->causal);
     for (const Diagnostic& d : diagnostics_of(x)) {
       CHECK_FALSE(std::isnan(d.value));
       CHECK_FALSE(d.label.empty());
     }
     if (x.variant->id == "tf" || x.variant->id == "tc") value_of(diagnostics_of(x), "chi");
-    if (x.variant->id == "strided" && x.plan->n > 16) value_of(diagnostics_of(x), "two_hop_reach");
-    if (x.variant->id == "h1d" && x.plan->n > 16) value_of(diagnostics_of(x), "block_spread_1");
-    if (x.variant->id == "h1d" && x.plan->n > 16)
+    if (x.variant->id == "strided" && x.plan->lengths.n() > 16)
+      value_of(diagnostics_of(x), "two_hop_reach");
+    if (x.variant->id == "h1d" && x.plan->lengths.n() > 16)
+      value_of(diagnostics_of(x), "block_spread_1");
+    if (x.variant->id == "h1d" && x.plan->lengths.n() > 16)
       value_of(diagnostics_of(x), "level_mass_approximate_1");
   });
 }

@@ -77,10 +77,10 @@ TEST_CASE("a row that is kept has neither lost nor gained keys, and NaN is neith
 
 TEST_CASE("what a query loses is what the dense matrices say") {
   for_small_instances([](Instance x) {
-    const std::string which = x.variant->id + " n=" + std::to_string(x.plan->n);
+    const std::string which = x.variant->id + " n=" + std::to_string(x.plan->lengths.n());
     CAPTURE(which);
     const Instance exact = make_instance(*backends().front(), x.problem, "exact", {});
-    const Index n = x.plan->n, query = n / 2;
+    const Index n = x.plan->lengths.n(), query = n / 2;
     const Matrix p = exact.tile({query, query + 1}, {0, n}), q = x.tile({query, query + 1}, {0, n});
     const auto whole = std::size_t(n);
     const LostKeys found = lost_keys({p.row(0), whole}, {q.row(0), whole}, n);

@@ -53,7 +53,7 @@ struct Pair {
                    max_entries, seed);
   }
   Metrics of_rows(Index rows, std::uint64_t seed) const {
-    return metrics(static_cast<double>(rows * exact.plan->n), seed);
+    return metrics(static_cast<double>(rows * exact.plan->lengths.n()), seed);
   }
 };
 
@@ -94,11 +94,11 @@ doctest::Approx close(double x) {
 TEST_CASE("metrics equal those of the dense matrices") {
   for_small_instances([](Instance x) {
     // A message is formatted when a check fails: by then `x` has been moved from.
-    const std::string which =
-        x.variant->id + " n=" + std::to_string(x.plan->n) + (x.plan->causal ? " causal" : "");
+    const std::string which = x.variant->id + " n=" + std::to_string(x.plan->lengths.n()) +
+                              (x.plan->causal ? " causal" : "");
     CAPTURE(which);
     const Compared c = compared(std::move(x));
-    const Index n = c.exact.plan->n;
+    const Index n = c.exact.plan->lengths.n();
     const auto p = reference<double>(c.exact), q = reference<double>(c.approximate);
     const auto z = times(p, c.exact.problem.v), y = times(q, c.exact.problem.v);
     double error = 0, norm = 0, mass = 0, nonzero = 0, z_error = 0, z_norm = 0;

@@ -89,7 +89,7 @@ TEST_CASE("a rank map ends at the end of its part of the progress") {
   const Entries entries = [&](IndexRange rows, IndexRange cols) { return exact.tile(rows, cols); };
   for (const Partition partition : {Partition::hierarchy, Partition::uniform})
     CHECK(end_of_part([&](Run& run) {
-            map_ranks(96, entries, {.leaf = 16, .partition = partition}, backend(), run);
+            map_ranks({96, 96}, entries, {.leaf = 16, .partition = partition}, backend(), run);
           }) == doctest::Approx(0.5));
 }
 

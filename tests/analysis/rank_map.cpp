@@ -35,7 +35,7 @@ Matrix paper_block(IndexRange rows, IndexRange cols) {
 RankMap paper_map(const RankOptions& options) {
   Profile profile;
   Run run{profile};
-  return map_ranks(16, paper_block, options, *backends().front(), run);
+  return map_ranks({16, 16}, paper_block, options, *backends().front(), run);
 }
 
 std::vector<double> paper_values(IndexRange rows, IndexRange cols) {
@@ -94,8 +94,8 @@ TEST_CASE("blocks tile the matrix for any n, in both partitions") {
       CAPTURE(n);
       Profile profile;
       Run run{profile};
-      const RankMap map =
-          map_ranks(n, paper_block, {.leaf = 4, .partition = partition}, *backends().front(), run);
+      const RankMap map = map_ranks({n, n}, paper_block, {.leaf = 4, .partition = partition},
+                                    *backends().front(), run);
       Matrix seen(n, n);
       for (const RankBlock& b : map.blocks)
         for (Index i = b.rows.begin; i < b.rows.end; ++i)
@@ -220,7 +220,7 @@ TEST_CASE("timing: a rank map stops when asked, also inside a large block") {
     asked = std::chrono::steady_clock::now();
     stop.request_stop();
   });
-  CHECK_THROWS_AS(map_ranks(1500, entries, {.leaf = 1500, .partition = Partition::uniform},
+  CHECK_THROWS_AS(map_ranks({1500, 1500}, entries, {.leaf = 1500, .partition = Partition::uniform},
                             *backends().front(), run),
                   Cancelled);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - asked;
@@ -230,6 +230,6 @@ TEST_CASE("timing: a rank map stops when asked, also inside a large block") {
 TEST_CASE("a block that is too large is refused before work begins") {
   Profile profile;
   Run run{profile};
-  CHECK_THROWS_AS(map_ranks(131072, paper_block, {.leaf = 16}, *backends().front(), run),
+  CHECK_THROWS_AS(map_ranks({131072, 131072}, paper_block, {.leaf = 16}, *backends().front(), run),
                   UnavailableError);
 }

@@ -32,14 +32,15 @@ bool is_of_pairs(const Plan& plan) {
 }
 
 void check_squares(const Instance& x) {
-  INFO(x.variant->id << " n=" << x.plan->n << " causal=" << x.plan->causal);
+  INFO(x.variant->id << " n=" << x.plan->lengths.n() << " causal=" << x.plan->causal);
   const Matrix p = x.all();
   const Counts expected = square_of_pairs(p);
   const TwoHops hops(*x.plan);
   bool same = true, one_is_enough = true;
-  for (Index i = 0; i < x.plan->n; ++i) {
+  for (Index i = 0; i < x.plan->lengths.n(); ++i) {
     same &= hops.paths_from(i) == expected[static_cast<std::size_t>(i)];
-    for (Index j = 0; j < (x.plan->causal ? i + 1 : x.plan->n); ++j) one_is_enough &= p(i, j) != 0;
+    for (Index j = 0; j < (x.plan->causal ? i + 1 : x.plan->lengths.n()); ++j)
+      one_is_enough &= p(i, j) != 0;
   }
   CHECK(same);
   CHECK(hops.one_is_enough() == one_is_enough);

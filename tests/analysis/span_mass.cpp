@@ -67,7 +67,7 @@ constexpr double rounding = 1e-5;
 
 TEST_CASE("span mass is the mean of sums over the dense matrices, and rows sum to one") {
   for_small_instances([](Instance x) {
-    const Index n = x.plan->n;
+    const Index n = x.plan->lengths.n();
     const std::string which =
         x.variant->id + " n=" + std::to_string(n) + (x.plan->causal ? " causal" : "");
     CAPTURE(which);

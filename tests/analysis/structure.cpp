@@ -33,8 +33,8 @@ double pairs_of(const Plan& plan) {
 
 TEST_CASE("the element mask is where P is not 0, row sizes are its sums") {
   for_small_instances([](const Instance& x) {
-    INFO(x.variant->id << " n=" << x.plan->n << " causal=" << x.plan->causal);
-    const Index n = x.plan->n;
+    INFO(x.variant->id << " n=" << x.plan->lengths.n() << " causal=" << x.plan->causal);
+    const Index n = x.plan->lengths.n();
     const Matrix p = x.all(), mask = element_mask(*x.plan, {0, n}, {0, n});
     const Support support(*x.plan);
     bool same = true;
@@ -61,8 +61,8 @@ TEST_CASE("pairs of an exact segment of causal HyperAttention are of a block, no
 
 TEST_CASE("a block's fill is the mean of the element mask, for any view and block") {
   for_small_instances([](const Instance& x) {
-    INFO(x.variant->id << " n=" << x.plan->n << " causal=" << x.plan->causal);
-    const Index n = x.plan->n;
+    INFO(x.variant->id << " n=" << x.plan->lengths.n() << " causal=" << x.plan->causal);
+    const Index n = x.plan->lengths.n();
     for (const Index block : {1, 3, 8})
       for (const auto& [rows, cols] :
            {std::pair{IndexRange{0, n}, IndexRange{0, n}},
@@ -128,10 +128,10 @@ TEST_CASE("without coarse levels the pairs are the sum of the row sizes") {
     const auto* tiles = std::get_if<TilePlan>(&x.plan->form);
     if (!tiles || std::ranges::any_of(tiles->passes, [](const Pass& p) { return p.key_level > 0; }))
       return;
-    INFO(x.variant->id << " n=" << x.plan->n << " causal=" << x.plan->causal);
+    INFO(x.variant->id << " n=" << x.plan->lengths.n() << " causal=" << x.plan->causal);
     double sum = 0;
     const Support support(*x.plan);
-    for (Index i = 0; i < x.plan->n; ++i) sum += static_cast<double>(support.count(i));
+    for (Index i = 0; i < x.plan->lengths.n(); ++i) sum += static_cast<double>(support.count(i));
     CHECK(pairs_of(*x.plan) == sum);
     CHECK(count_cost(*x.plan, 3, 4).pairs == sum);
   });

@@ -89,15 +89,15 @@ TEST_CASE("the recall of the top keys is that of sorted rows, whatever is in the
 
 TEST_CASE("the recall of the top keys of a variant is that of the dense matrices") {
   for_small_instances([](Instance x) {
-    const std::string which =
-        x.variant->id + " n=" + std::to_string(x.plan->n) + (x.plan->causal ? " causal" : "");
+    const std::string which = x.variant->id + " n=" + std::to_string(x.plan->lengths.n()) +
+                              (x.plan->causal ? " causal" : "");
     CAPTURE(which);
     const Instance exact = make_instance(*backends().front(), x.problem, "exact", {});
     Profile profile;
     Run run{profile};
     const Metrics m =
         compare(*x.bound, x.apply(x.problem.v), *exact.bound, exact.apply(x.problem.v), run);
-    const Index n = x.plan->n;
+    const Index n = x.plan->lengths.n();
     const auto p = reference<double>(exact), q = reference<double>(x);
     TopRecall lowest{}, highest{};
     for (Index i = 0; i < n; ++i) {

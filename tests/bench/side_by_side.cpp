@@ -32,7 +32,7 @@ Pass merge(const std::vector<Plan>& heads, std::size_t p) {
     return std::get<TilePlan>(head.form).passes[p];
   };
   const Pass& first = pass_of(heads.front());
-  const Index n = heads.front().n;
+  const Index n = heads.front().lengths.n();
   const Index row_clusters = clusters(n, first.query_level),
               col_clusters = clusters(n, first.key_level);
   Pass out{.query_level = first.query_level, .key_level = first.key_level};
@@ -111,10 +111,12 @@ Problem side_by_side(const std::vector<Problem>& heads) {
 Plan side_by_side(const std::vector<Plan>& heads) {
   if (heads.size() == 1) return heads.front();
   Plan out;
-  out.n = heads.front().n * static_cast<Index>(heads.size());
+  const Index n = heads.front().lengths.n() * static_cast<Index>(heads.size());
+  out.lengths = {n, n};
   out.causal = heads.front().causal;
   for (const Plan& head : heads) {
-    require_same(head.n == heads.front().n && head.form.index() == heads.front().form.index());
+    require_same(head.lengths == heads.front().lengths &&
+                 head.form.index() == heads.front().form.index());
     out.planning_multiply_adds += head.planning_multiply_adds;
   }
   if (std::holds_alternative<TilePlan>(heads.front().form))

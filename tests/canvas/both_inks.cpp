@@ -35,7 +35,7 @@ Drawn on_screen(const Panel& panel, const ScreenLetters& letters) {
   model.views = {panel.view};
   model.column_titles = {panel.title};
   model.cells = {{{std::make_shared<const Panel>(panel)}}};
-  model.n = 64;
+  model.lengths = {64, 64};
   canvas::PreparedPanels prepared;
   prepared.try_emplace(model.cells[0][0].panel, *model.cells[0][0].panel);
   model.viewport = {0, 64, 0, 64};

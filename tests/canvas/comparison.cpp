@@ -33,7 +33,7 @@ Raster one_class(int category) {
 /// Blocks of four tokens a side, all of one rank.
 BlockMap flat_ranks(int rank) {
   BlockMap blocks;
-  blocks.map.n = n;
+  blocks.map.lengths = {n, n};
   for (Index i = 0; i < n; i += 4)
     for (Index j = 0; j < n; j += 4)
       blocks.map.blocks.push_back({{i, i + 4}, {j, j + 4}, 0, rank, {}});

@@ -54,7 +54,7 @@ inline Raster mask_map(Index n, Index pixels) {
 
 inline BlockMap ranks(Index n) {
   BlockMap blocks;
-  blocks.map.n = n;
+  blocks.map.lengths = {n, n};
   blocks.quantity = "numerical rank of P at ε = 0.01";
   const auto split = [&](auto&& self, IndexRange rows, IndexRange cols, bool diagonal) -> void {
     const Index size = rows.size();
@@ -139,7 +139,7 @@ inline std::shared_ptr<CanvasModel> base_model(Index n, int columns) {
   for (Index i = 0; i < n; ++i) sequence.tokens.push_back(words[i % 16]);
   model->sequence = std::make_shared<const Sequence>(std::move(sequence));
   model->exact_columns.assign(model->column_titles.size(), 0);
-  model->n = n;
+  model->lengths = {n, n};
   model->viewport = {0, static_cast<double>(n), 0, static_cast<double>(n)};
   return model;
 }

@@ -115,9 +115,9 @@ TEST_CASE("tensors that do not fit each other") {
   const auto refuse = [&](const std::string& bytes, std::initializer_list<std::string> says) {
     check_refused(directory, directory.write("odd.safetensors", bytes), says);
   };
-  refuse(tensors("[4,2]", 8, "[3,2]", 6, "[4,2]", 8), {"[4,2]", "[3,2]", "expected the same n"});
+  refuse(tensors("[4,2]", 8, "[3,2]", 6, "[4,2]", 8), {"[4,2]", "[3,2]", "as many values as keys"});
   refuse(tensors("[4,2]", 8, "[4,3]", 12, "[4,2]", 8), {"[4,2]", "[4,3]", "same d"});
-  refuse(tensors("[4,2]", 8, "[4,2]", 8, "[3,2]", 6), {"[3,2]", "expected the same n"});
+  refuse(tensors("[4,2]", 8, "[4,2]", 8, "[3,2]", 6), {"[3,2]", "as many values as keys"});
   refuse(tensors("[3,2,2]", 12, "[2,2,2]", 8, "[2,2,2]", 8), {"[3,2,2]", "divide"});
   refuse(tensors("[0,2]", 0, "[0,2]", 0, "[0,2]", 0), {"[0,2]", "at least one"});
   refuse(tensors("[4]", 4, "[4]", 4, "[4]", 4), {"[4]", "[n,d]", "--layout"});

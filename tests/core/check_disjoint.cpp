@@ -9,7 +9,7 @@ using namespace fovea;
 namespace {
 
 Plan plan_of(std::vector<Pass> passes) {
-  return {.n = 4, .causal = false, .form = TilePlan{std::move(passes)}};
+  return {.lengths = {4, 4}, .causal = false, .form = TilePlan{std::move(passes)}};
 }
 
 }  // namespace

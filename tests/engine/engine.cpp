@@ -117,19 +117,19 @@ TEST_CASE("timing: the end of the engine stops a long computation within 200 ms"
   // n large enough that the work would take tens of seconds on any machine.
   auto engine = std::make_unique<TestEngine>(make_cpu_backend());
   std::promise<void> started;
-  engine->submit({RequestKind::slow}, 0,
-                 [&](const Backend& backend, std::stop_token stop, Progress& progress) {
-                   const Index n = 65536, d = 64;
-                   const Problem problem =
-                       make_problem(Matrix(n, d, 0.1f), Matrix(n, d, 0.1f), Matrix(n, d, 0.1f));
-                   Plan plan{.n = n, .form = TilePlan{.passes = {{.tiles = {{{0, n}, {0, n}}}}}}};
-                   Profile profile;
-                   Run run{profile, stop, &progress};
-                   const auto op =
-                       backend.bind(std::make_shared<Plan>(std::move(plan)), problem, run);
-                   started.set_value();
-                   op->apply(problem.v, run);
-                 });
+  engine->submit(
+      {RequestKind::slow}, 0,
+      [&](const Backend& backend, std::stop_token stop, Progress& progress) {
+        const Index n = 65536, d = 64;
+        const Problem problem =
+            make_problem(Matrix(n, d, 0.1f), Matrix(n, d, 0.1f), Matrix(n, d, 0.1f));
+        Plan plan{.lengths = {n, n}, .form = TilePlan{.passes = {{.tiles = {{{0, n}, {0, n}}}}}}};
+        Profile profile;
+        Run run{profile, stop, &progress};
+        const auto op = backend.bind(std::make_shared<Plan>(std::move(plan)), problem, run);
+        started.set_value();
+        op->apply(problem.v, run);
+      });
   started.get_future().wait();
   std::this_thread::sleep_for(50ms);
   const auto before = Clock::now();
@@ -145,7 +145,7 @@ TEST_CASE("engine: progress of a computation is readable while it runs") {
         const Index n = 32768, d = 64;
         const Problem problem =
             make_problem(Matrix(n, d, 0.1f), Matrix(n, d, 0.1f), Matrix(n, d, 0.1f));
-        Plan plan{.n = n, .form = TilePlan{.passes = {{.tiles = {{{0, n}, {0, n}}}}}}};
+        Plan plan{.lengths = {n, n}, .form = TilePlan{.passes = {{.tiles = {{{0, n}, {0, n}}}}}}};
         Profile profile;
         Run run{profile, stop, &progress};
         backend.bind(std::make_shared<Plan>(std::move(plan)), problem, run)->apply(problem.v, run);

@@ -65,7 +65,7 @@ TEST_CASE("masked, NaN and out of range are drawn in their colours and named") {
 TEST_CASE("ranks are coloured by rank or by what is stored, and the bar says by which") {
   example::application();
   BlockMap blocks;
-  blocks.map.n = 16;
+  blocks.map.lengths = {16, 16};
   blocks.map.blocks = {{{0, 8}, {0, 8}, 0, 8, {}}, {{0, 8}, {8, 16}, 1, 2, {}}};
   const auto share = [&](std::size_t block, RankColour colour) {
     return rank_share(blocks, blocks.map.blocks[block], colour);

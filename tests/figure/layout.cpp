@@ -119,7 +119,7 @@ TEST_CASE("a rank map of a part of the tokens fills its panel, and its axes coun
   example::application();
   Panel all = example::ranks(64, 8, "a"), part = all;
   auto& map = std::get<BlockMap>(part.body).map;
-  map.n = 5064;
+  map.lengths = {5064, 5064};
   for (RankBlock& block : map.blocks)
     for (IndexRange* range : {&block.rows, &block.cols})
       *range = {range->begin + 5000, range->end + 5000};

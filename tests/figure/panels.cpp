@@ -176,7 +176,7 @@ Panel ranks(Index n, Index leaf, const std::string& title) {
   Panel made = panel(View::rank, title, "softmax, streaming");
   made.caption = "stored 41 % of the entries, 2.4 × smaller";
   BlockMap body;
-  body.map.n = n;
+  body.map.lengths = {n, n};
   Random random(5, 2);
   auto add = [&](IndexRange rows, IndexRange cols, int level) {
     RankBlock block{rows, cols, level, 0, {}};

@@ -75,7 +75,8 @@ TEST_CASE("bad texts are refused with name, place and what was expected") {
   for (int i = 0; i < 131073; ++i) many += "a ";
   check_says(refusal(folder.write("many.txt", many)), {"131073 tokens", "131072"});
   many.resize(many.size() - 2);
-  CHECK(open_source(folder.write("many.txt", many), {.features = 8}).layers[0].n() == 131072);
+  CHECK(open_source(folder.write("many.txt", many), {.features = 8}).layers[0].lengths().n() ==
+        131072);
 }
 
 TEST_CASE("a text becomes one head of content features that says what it is") {
@@ -124,12 +125,12 @@ TEST_CASE("images are cut to their middle patches, with a note") {
   const TemporaryDirectory folder;
   const Source source = open_source(save(folder, grey(45, 30), "i.png"), {.patch = 8});
   CHECK(source.sequence.grid == ImageGrid{3, 5, 0});
-  CHECK(source.layers[0].n() == 15);
+  CHECK(source.layers[0].lengths().n() == 15);
   CHECK(source.picture->width == 40);
   CHECK(source.picture->height == 24);
   REQUIRE(source.notes.size() == 1);
   check_says(source.notes[0], {"45 x 30", "40 x 24", "8"});
-  CHECK(open_source(folder / "i.png", {.patch = 1}).layers[0].n() == 1350);
+  CHECK(open_source(folder / "i.png", {.patch = 1}).layers[0].lengths().n() == 1350);
   // Columns 2 to 41 of 45 and rows 3 to 26 of 30: as much is left out on either side.
   QImage counted = grey(45, 30);
   for (int y = 0; y < 30; ++y)
@@ -171,7 +172,7 @@ TEST_CASE("bad images are refused before they are decoded") {
   const std::string wide = save(folder, grey(50000, 8), "wide.png");
   check_says(refusal(wide), {"50000 x 8", "16384", "--max-side"});
   check_says(refusal(wide, {.max_side = 1000}), {"no whole patch"});
-  CHECK(open_source(wide, {.patch = 1, .max_side = 1000}).layers[0].n() == 1000);
+  CHECK(open_source(wide, {.patch = 1, .max_side = 1000}).layers[0].lengths().n() == 1000);
   check_says(refusal(folder.write("text.png", "this is no picture")), {"text.png", "png"});
   std::ifstream in(assets + "/image/cat.jpg", std::ios::binary);
   std::string bytes(600, '\0');
@@ -204,7 +205,7 @@ TEST_CASE("the examples open, are finite and name every position") {
   CHECK(heads.notes.empty());
   CHECK(heads.scale == doctest::Approx(1 / std::sqrt(32.0)));
   CHECK(heads.causal == false);
-  CHECK(heads.sequence.tokens.size() == static_cast<std::size_t>(heads.layers[0].n()));
+  CHECK(heads.sequence.tokens.size() == static_cast<std::size_t>(heads.layers[0].lengths().n()));
   for (Index layer = 0; layer < 4; ++layer)
     for (Index head = 0; head < 12; ++head)
       CHECK_NOTHROW(problem_of(heads, {.layer = layer, .head = head}));  // refuses NaN and Inf

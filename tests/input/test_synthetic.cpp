@@ -61,12 +61,12 @@ TEST_CASE("hmatrix is exp(2 exp(-(i-j)^2) - 1), alone") {
   const Source source = make_synthetic("synthetic:hmatrix");
   REQUIRE(source.layers.size() == 1);
   CHECK(!source.layers[0].has_qkv());
-  CHECK(source.layers[0].n() == 16);
+  CHECK(source.layers[0].lengths().n() == 16);
   const Matrix a = source.layers[0].attention.read(0);
   CHECK(a(3, 3) == static_cast<float>(std::exp(1.0)));
   CHECK(a(3, 4) == static_cast<float>(std::exp(2 * std::exp(-1.0) - 1)));
   CHECK(a(0, 15) == static_cast<float>(std::exp(2 * std::exp(-225.0) - 1)));
-  CHECK(make_synthetic("synthetic:hmatrix?n=5").layers[0].n() == 5);
+  CHECK(make_synthetic("synthetic:hmatrix?n=5").layers[0].lengths().n() == 5);
 }
 
 TEST_CASE("a spec always gives the same numbers, another seed or head others") {

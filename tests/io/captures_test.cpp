@@ -48,8 +48,8 @@ double tolerance_of(const Layer& layer) {
 
 TEST_CASE("exact attention of recorded heads is the output of their models") {
   int layers = 0;
-  for (const char* name :
-       {"llama", "mistral", "gemma2", "t5", "bloom", "gpt_oss", "bert_padded", "vit", "masks"}) {
+  for (const char* name : {"llama", "mistral", "gemma2", "t5", "bloom", "gpt_oss", "whisper_cross",
+                           "bert_padded", "vit", "masks"}) {
     const Source source = capture(name);
     for (Index l = 0; l < std::ssize(source.layers); ++l, ++layers) {
       const Layer& layer = source.layers[static_cast<std::size_t>(l)];
@@ -58,7 +58,7 @@ TEST_CASE("exact attention of recorded heads is the output of their models") {
       CHECK(error_of(source, l, {}) <= tolerance_of(layer));
     }
   }
-  CHECK(layers == 24);
+  CHECK(layers == 32);
 }
 
 TEST_CASE("each condition of a recorded head matters: without it the output is another") {
@@ -74,16 +74,34 @@ TEST_CASE("each condition of a recorded head matters: without it the output is a
   far("mistral", 0, [](LayerConditions&, HeadChoice& c) { c.window = 4; });
   far("gemma2", 1, [](LayerConditions&, HeadChoice& c) { c.soft_cap = 0; });
   far("gemma2", 0, [](LayerConditions& its, HeadChoice&) { its.window.reset(); });
-  far("t5", 0, [](LayerConditions& its, HeadChoice&) { its.bias = {}; });
+  far("t5", 2, [](LayerConditions& its, HeadChoice&) { its.bias = {}; });
   far("bloom", 0, [](LayerConditions& its, HeadChoice&) { its.alibi.clear(); });
   far("gpt_oss", 0, [](LayerConditions& its, HeadChoice&) { its.sinks.clear(); });
   far("bert_padded", 1, [](LayerConditions& its, HeadChoice&) { its.mask = {}; });
   far("masks", 1, [](LayerConditions& its, HeadChoice&) { its.mask = {}; });
 }
 
+TEST_CASE("recorded cross attention and steps have the tokens of their queries and keys") {
+  const Source t5 = capture("t5");
+  REQUIRE(t5.layers[0].name == "cross.layer0");
+  CHECK(t5.layers[0].lengths() == Lengths{7, 13});
+  CHECK(sequence_of(t5, 0).label(0) == "w13");
+  CHECK(key_sequence_of(t5, 0).label(0) == "w33");
+  const Source llama = capture("llama");
+  REQUIRE(llama.layers[2].name == "layer0.step2");
+  CHECK(llama.layers[2].lengths() == Lengths{1, 12});
+  CHECK(llama.notes.empty());
+  const Problem step = problem_of(llama, {.layer = 2});
+  CHECK(step.causal);
+  CHECK(step.admits(0, 11));
+  CHECK(sequence_of(llama, 2).tokens == std::vector<std::string>{"w36"});
+  CHECK(key_sequence_of(llama, 2).tokens.back() == "w36");
+}
+
 TEST_CASE("biases that depend on the distance take no n x n numbers") {
   const Source source = capture("t5");
-  const Problem problem = problem_of(source, {});
+  REQUIRE(source.layers[2].name == "decoder.layer0");
+  const Problem problem = problem_of(source, {.layer = 2});
   REQUIRE(problem.rule);
   CHECK(problem.rule->bias.empty());
   CHECK(problem.rule->by_distance.size() == 13);  // of 7 tokens

@@ -54,7 +54,8 @@ std::string write_many(const TemporaryDirectory& directory) {
 }
 
 const Format formats[] = {
-    {"safetensors", write_safetensors_file, "x.safetensors", read_safetensors},
+    {"safetensors", write_safetensors_file, "x.safetensors",
+     [](const std::string& path) { return read_safetensors(path); }},
     {"directory", write_directory, "q.npy",
      [](const std::string& path) { return read_npy_directory(path); }},
     {"large directory", write_many, "q.npy",

@@ -51,7 +51,7 @@ TEST_CASE("usual shapes are read by rank, without a guess") {
   CHECK_FALSE(plain.layout_guessed);
   REQUIRE(plain.layers.size() == 1);
   CHECK(plain.layers[0].heads() == 1);
-  CHECK(plain.layers[0].n() == 5);
+  CHECK(plain.layers[0].lengths().n() == 5);
   CHECK(plain.layers[0].d() == 3);
 
   const Source heads = source_from_tensors(alike({2, 5, 3}));
@@ -136,7 +136,7 @@ TEST_CASE("an attention matrix alone, or beside q, k, v") {
   const Source alone = source_from_tensors(file_of({tensor("layer3.attention", {2, 5, 5})}));
   REQUIRE(alone.layers.size() == 1);
   CHECK_FALSE(alone.layers[0].has_qkv());
-  CHECK(alone.layers[0].n() == 5);
+  CHECK(alone.layers[0].lengths().n() == 5);
   CHECK(alone.layers[0].attention.read(1)(4, 3) == 25 + 23);
   CHECK(source_from_tensors(file_of({tensor("a", {5, 5})})).layers[0].heads() == 1);
   TensorFile both = alike({2, 5, 3});
@@ -144,8 +144,9 @@ TEST_CASE("an attention matrix alone, or beside q, k, v") {
   CHECK(source_from_tensors(both).layers.at(0).attention.present());
   both.tensors.back() = tensor("attention", {2, 4, 4});
   CHECK_SAYS(source_from_tensors(both), "'attention' [2,4,4] as [H,n,n]",
-             "attention of the same n");
-  CHECK_SAYS(source_from_tensors(file_of({tensor("a", {5, 4})})), "'a' [5,4]", "square");
+             "attention of these queries and keys");
+  const Source cross = source_from_tensors(file_of({tensor("a", {5, 4})}));
+  CHECK(cross.layers[0].lengths() == Lengths{5, 4});
 }
 
 TEST_CASE("fewer key heads are grouped, a number that does not divide is refused") {
@@ -165,8 +166,8 @@ TEST_CASE("shapes that disagree are refused with all of them") {
   };
   CHECK_SAYS(refuse({8, 3}, {8, 2}, {8, 3}), "'q' [8,3] as [n,d], 'k' [8,2]",
              "the same d for q and k");
-  CHECK_SAYS(refuse({8, 3}, {7, 3}, {8, 3}), "'k' [7,3]", "the same n");
-  CHECK_SAYS(refuse({8, 3}, {8, 3}, {7, 3}), "'v' [7,3]", "the same n");
+  CHECK_SAYS(refuse({8, 3}, {7, 3}, {8, 3}), "'k' [7,3]", "as many values as keys");
+  CHECK_SAYS(refuse({8, 3}, {8, 3}, {7, 3}), "'v' [7,3]", "as many values as keys");
   CHECK_SAYS(refuse({2, 8, 3}, {2, 8, 3}, {1, 8, 3}), "as many key as value heads");
   CHECK_SAYS(refuse({2, 1, 8, 3}, {1, 1, 8, 3}, {2, 1, 8, 3}), "the same batch");
   CHECK_SAYS(refuse({0, 3}, {0, 3}, {0, 3}), "'q' [0,3]", "an empty tensor");
@@ -174,6 +175,47 @@ TEST_CASE("shapes that disagree are refused with all of them") {
   CHECK_SAYS(refuse({8}, {8}, {8}), "'q' has shape [8]", "expected [n,d], [H,n,d] or [B,H,n,d]");
   CHECK_SAYS(refuse({1, 1, 1, 8, 3}, {8, 3}, {8, 3}), "[1,1,1,8,3]", "--layout");
   CHECK_SAYS(source_from_tensors(file_of({tensor("qkv", {7, 2, 4})})), "[7,2,4]", "[n,3,H,d]");
+}
+
+TEST_CASE("other numbers of queries than of keys are cross attention, or steps") {
+  const auto source_of = [](std::vector<Index> q, std::vector<Index> k) {
+    return source_from_tensors(file_of({tensor("q", q), tensor("k", k), tensor("v", k)}));
+  };
+  const Source cross = source_of({2, 5, 3}, {2, 9, 3});
+  REQUIRE(cross.layers.size() == 1);
+  CHECK(cross.layers[0].lengths() == Lengths{5, 9});
+  CHECK(cross.notes.empty());
+  const Problem problem = problem_of(cross, {.head = 1});
+  CHECK(problem.lengths() == Lengths{5, 9});
+  CHECK(problem.q(4, 2) == cross.layers[0].q.read(1)(4, 2));
+  // A step has fewer tokens than heads; read otherwise its key heads would not divide them.
+  CHECK_FALSE(source_of({4, 1, 8}, {2, 11, 8}).layout_guessed);
+  CHECK(source_of({4, 2, 8}, {4, 2, 8}).layout_guessed);
+}
+
+TEST_CASE(
+    "tokens are of the queries, of the keys, or of a sequence whose last tokens are queries") {
+  const auto source_with = [](std::map<std::string, std::string> metadata) {
+    TensorFile file = file_of({tensor("q", {2, 3}), tensor("k", {4, 3}), tensor("v", {4, 3})});
+    file.metadata = std::move(metadata);
+    return source_from_tensors(file);
+  };
+  using Tokens = std::vector<std::string>;
+  const Source both =
+      source_with({{"tokens", R"(["x","y"])"}, {"key_tokens", R"(["a","b","c","d"])"}});
+  CHECK(sequence_of(both, 0).tokens == Tokens{"x", "y"});
+  CHECK(key_sequence_of(both, 0).tokens == Tokens{"a", "b", "c", "d"});
+  const Source steps = source_with({{"tokens", R"(["a","b","c","d"])"}});
+  CHECK(sequence_of(steps, 0).tokens == Tokens{"c", "d"});
+  CHECK(key_sequence_of(steps, 0).tokens == Tokens{"a", "b", "c", "d"});
+  CHECK(steps.notes.empty());
+  const Source queries = source_with({{"tokens", R"(["x","y"])"}});
+  CHECK(sequence_of(queries, 0).tokens == Tokens{"x", "y"});
+  CHECK(key_sequence_of(queries, 0).tokens.empty());
+  const Source none = source_with({{"tokens", R"(["x","y","z"])"}});
+  CHECK(sequence_of(none, 0).tokens.empty());
+  REQUIRE(none.notes.size() == 1);
+  CHECK(contains(none.notes[0], "3 tokens but 2 queries, 4 keys"));
 }
 
 TEST_CASE("missing and ambiguous tensors are reported") {
@@ -238,7 +280,7 @@ TEST_CASE("metadata: tokens and grids of another n are left out with both number
   CHECK(!source.sequence.grid);
   REQUIRE(source.notes.size() == 2);
   CHECK(contains(source.notes[0], "2 tokens but n = 5"));
-  CHECK(contains(source.notes[1], "3 x 2 patches after 0 tokens needs 6 positions, n is 5"));
+  CHECK(contains(source.notes[1], "3 x 2 patches after 0 tokens needs 6 positions, but n = 5"));
 }
 
 TEST_CASE("metadata: one token too many, and a grid that fits only without its prefix") {
@@ -249,7 +291,7 @@ TEST_CASE("metadata: one token too many, and a grid that fits only without its p
   CHECK(!source.sequence.grid);
   REQUIRE(source.notes.size() == 2);
   CHECK(contains(source.notes[0], "6 tokens but n = 5"));
-  CHECK(contains(source.notes[1], "2 x 2 patches after 2 tokens needs 6 positions, n is 5"));
+  CHECK(contains(source.notes[1], "2 x 2 patches after 2 tokens needs 6 positions, but n = 5"));
   const Source fits =
       source_from_tensors(alike({5, 3}, {{"image", R"({"grid": [2, 2], "prefix": 1})"}}));
   CHECK(fits.sequence.grid == ImageGrid{2, 2, 1});

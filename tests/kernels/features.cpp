@@ -13,7 +13,7 @@ namespace {
 
 // No directions: elu features, one for each of the d columns.
 std::shared_ptr<const Plan> feature_plan(Index n, Index features, Index d) {
-  Plan plan{.n = n, .causal = true, .form = FeaturePlan{}};
+  Plan plan{.lengths = {n, n}, .causal = true, .form = FeaturePlan{}};
   if (features > 0)
     plan.form =
         FeaturePlan{.map = FeatureMap::exponential, .directions = gaussian(features, d, 11)};

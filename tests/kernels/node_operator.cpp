@@ -31,7 +31,7 @@ Plan draw_plan(Index n, bool causal, std::vector<int> branching, Index used, std
   for (std::size_t depth = 0; depth <= nodes.branching.size(); ++depth)
     nodes.alpha.push_back(0.25f + static_cast<float>(random.uniform()));
   Plan plan;
-  plan.n = n;
+  plan.lengths = {n, n};
   plan.causal = causal;
   plan.form = std::move(nodes);
   return plan;
@@ -47,7 +47,8 @@ struct Pair {
   std::unique_ptr<Operator> cpu, cuda;
   double alpha_mass = 0;
 
-  Pair(Plan drawn, Index dv) : problem(make_data(Data::gaussian, drawn.n, 2, dv, drawn.causal)) {
+  Pair(Plan drawn, Index dv)
+      : problem(make_data(Data::gaussian, drawn.lengths.n(), 2, dv, drawn.causal)) {
     const auto plan = std::make_shared<const Plan>(std::move(drawn));
     for (const float alpha : std::get<NodePlan>(plan->form).alpha)
       alpha_mass += std::abs(static_cast<double>(alpha));

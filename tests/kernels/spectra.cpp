@@ -214,8 +214,8 @@ void check_map(const RankOptions& options, Index left) {
   Profile profile;
   Progress progress;
   Run run{profile, {}, &progress};
-  RankMap found = map_ranks(n, entries, options, cuda(), run),
-          expected = map_ranks(n, entries, options, cpu(), run);
+  RankMap found = map_ranks({n, n}, entries, options, cuda(), run),
+          expected = map_ranks({n, n}, entries, options, cpu(), run);
   CHECK(progress.fraction == doctest::Approx(1));
   CHECK(note_of(expected).empty());
   CHECK(found.left_to_cpu == left);

@@ -18,7 +18,7 @@ using namespace fovea::test;
 
 TEST_CASE("law: masks, row sizes and costs under every condition are those of P") {
   for_all_conditions([](const Instance& x) {
-    const Index n = x.plan->n;
+    const Index n = x.plan->lengths.n();
     const Matrix p = x.all(), fill = block_fill(*x.plan, {0, n}, {0, n}, 5, {});
     const Support support(*x.plan);
     double pairs = 0, admissible = 0;

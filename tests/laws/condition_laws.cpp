@@ -33,14 +33,14 @@ TEST_CASE("law: under every condition rows of P sum to 1 less the share of the s
   for_all_conditions([](const Instance& x) {
     const Matrix p = x.all();
     const Output out = x.apply(x.problem.v);
-    const double slack =
-        floor_of(x) + 2e-6 * largest_logit(x.problem) + static_cast<double>(x.plan->n) * 0x1p-24;
+    const double slack = floor_of(x) + 2e-6 * largest_logit(x.problem) +
+                         static_cast<double>(x.plan->lengths.n()) * 0x1p-24;
     const bool has_sink = x.problem.rule && x.problem.rule->sink;
     const double sink = has_sink ? *x.problem.rule->sink : 0;
-    for (Index i = 0; i < x.plan->n; ++i) {
+    for (Index i = 0; i < x.plan->lengths.n(); ++i) {
       double sum = 0;
       bool any = false, seen = true;
-      for (Index j = 0; j < x.plan->n; ++j) {
+      for (Index j = 0; j < x.plan->lengths.n(); ++j) {
         sum += static_cast<double>(p(i, j));
         any |= p(i, j) != 0;
         seen &= p(i, j) == 0 || sees(x.problem, i, j);
@@ -57,7 +57,7 @@ TEST_CASE("law: under every condition rows of P sum to 1 less the share of the s
 
 TEST_CASE("law: under every condition rectangles and pools are those of the whole") {
   for_all_conditions([](const Instance& x) {
-    const Index n = x.plan->n;
+    const Index n = x.plan->lengths.n();
     const Matrix p = x.all();
     const IndexRange rows{n / 4, n}, cols{n / 3, n};
     const Matrix part = x.tile(rows, cols);

@@ -67,8 +67,9 @@ Real ruled(const Problem& problem, Real s, Index i, Index j) {
 
 // Whether the head lets query i see key j.
 inline bool sees(const Problem& problem, Index i, Index j) {
-  if (problem.causal && j > i) return false;
-  if (problem.window > 0 && j <= i - problem.window) return false;
+  const Index t = i + problem.k.rows - problem.q.rows;  // the place of the query
+  if (problem.causal && j > t) return false;
+  if (problem.window > 0 && j <= t - problem.window) return false;
   if (!problem.mask) return true;
   const PairMask& mask = *problem.mask;
   if (!mask.key_document().empty() && mask.query_document()[static_cast<std::size_t>(i)] !=

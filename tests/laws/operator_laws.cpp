@@ -236,7 +236,7 @@ TEST_CASE("law: one level may have several passes, below one that they all go on
   // Coarse queries meet coarse keys of the other half; then two passes of single tokens meet those
   // of the own half, one the first quarter of it, one the second.
   const Index n = 8;
-  Plan plan{.n = n, .causal = false, .form = {}, .structure = {}, .notes = {}};
+  Plan plan{.lengths = {n, n}, .causal = false, .form = {}, .structure = {}, .notes = {}};
   TilePlan tiles;
   tiles.passes.push_back({.query_level = 1, .key_level = 1});
   tiles.passes.back().tiles = {{{0, 2}, {2, 4}, {}}, {{2, 4}, {0, 2}, {}}};

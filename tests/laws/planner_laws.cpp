@@ -27,7 +27,7 @@ bool is_permutation_of_tokens(const std::int32_t* order, Index n) {
 
 // Pairs of positions that a tile plan covers, at level 0 of the tokens.
 std::vector<bool> covered_pairs(const Plan& plan) {
-  std::vector<bool> covered(static_cast<std::size_t>(plan.n * plan.n));
+  std::vector<bool> covered(static_cast<std::size_t>(plan.lengths.n() * plan.lengths.n()));
   const auto at = [](const std::vector<std::int32_t>& order, Index p) {
     return order.empty() ? p : Index{order[static_cast<std::size_t>(p)]};
   };
@@ -35,12 +35,14 @@ std::vector<bool> covered_pairs(const Plan& plan) {
     for (const Tile& tile : pass.tiles)
       for (Index r = tile.rows.begin; r < tile.rows.end; ++r)
         for (Index c = tile.cols.begin; c < tile.cols.end; ++c) {
-          const IndexRange rows = cluster_tokens(at(pass.rows, r), pass.query_level, plan.n);
-          const IndexRange cols = cluster_tokens(at(pass.cols, c), pass.key_level, plan.n);
+          const IndexRange rows =
+              cluster_tokens(at(pass.rows, r), pass.query_level, plan.lengths.n());
+          const IndexRange cols =
+              cluster_tokens(at(pass.cols, c), pass.key_level, plan.lengths.n());
           for (Index i = rows.begin; i < rows.end; ++i)
             for (Index j = cols.begin; j < cols.end; ++j)
               if (tile.band.contains(i, j) && !pass.leaves_out(i, j))
-                covered[static_cast<std::size_t>(i * plan.n + j)] = true;
+                covered[static_cast<std::size_t>(i * plan.lengths.n() + j)] = true;
         }
   return covered;
 }
@@ -129,7 +131,7 @@ TEST_CASE("law: tiles are disjoint, orders are permutations, and future keys are
         CAPTURE(causal);
         const Problem problem = make_data(static_cast<Data>(turn++ % 4), n, 5, 2, causal, c.head);
         const auto plan = make_plan(*backends().back(), problem, c.id, c.settings);
-        CHECK(plan->n == n);
+        CHECK(plan->lengths.n() == n);
         CHECK(plan->causal == causal);
         CHECK_NOTHROW(check_disjoint(*plan));
         for (const char* name : {"query_order", "key_order"}) {

@@ -48,7 +48,7 @@ TEST_CASE("a wiped matrix has the first panel left of the border") {
 TEST_CASE("a block of a rank map is of one panel, and a picture is split along its diagonal") {
   const auto blocks = [](int rank) {
     BlockMap map{.quantity = "rank"};
-    map.map.n = 8;
+    map.map.lengths = {8, 8};
     for (const Index i : {0, 4})
       for (const Index j : {0, 4}) map.map.blocks.push_back({{i, i + 4}, {j, j + 4}, 0, rank, {}});
     return Panel{.body = map};

@@ -192,7 +192,7 @@ TEST_CASE("the rank map covers the matrix and counts what it stores") {
   Scene scene = hyper_scene();
   const Panel panel = scene.panel(View::rank);
   const auto& map = std::get<BlockMap>(panel.body);
-  CHECK(map.map.n == 40);
+  CHECK(map.map.lengths.n() == 40);
   CHECK(map.stored == stored_entries(map.map));
   CHECK(map.compression == doctest::Approx(1600 / map.stored));
 }
@@ -270,7 +270,7 @@ TEST_CASE("a given attention matrix has a heatmap and a rank map, and no other v
   CHECK(raster.values(3, 4) == a(3, 4));
   const auto pooled = std::get<Raster>(make(View::heatmap, 20).body);
   CHECK(pooled.values(0, 0) == std::max({a(0, 0), a(0, 1), a(1, 0), a(1, 1)}));
-  CHECK(std::get<BlockMap>(make(View::rank, 512).body).map.n == 40);
+  CHECK(std::get<BlockMap>(make(View::rank, 512).body).map.lengths.n() == 40);
   CHECK(std::holds_alternative<Message>(make(View::error, 512).body));
 }
 

@@ -56,10 +56,10 @@ TEST_CASE("a rank map of a part of the tokens has its blocks where the part is")
       for (Index j = 0; j < cols.size(); ++j) part(i, j) = p(rows.begin + i, cols.begin + j);
     return part;
   };
-  const auto body =
-      panels::rank_body({24, 40}, false, entries, settings, "P", *backends().front(), caption, run);
+  const auto body = panels::rank_body({{64, 64}, {24, 40}, {24, 40}}, false, entries, settings, "P",
+                                      *backends().front(), caption, run);
   const RankMap& map = std::get<BlockMap>(body).map;
-  CHECK(map.n == 40);
+  CHECK(map.lengths == Lengths{64, 64});
   Matrix covered(64, 64);
   for (const RankBlock& block : map.blocks)
     for (Index i = block.rows.begin; i < block.rows.end; ++i)

@@ -74,7 +74,8 @@ class Figure(InFolder):
     def test_the_program_is_found_on_the_path(self):
         with mock.patch.dict(os.environ, FOVEA="", PATH=str(self.program.parent)):
             self.assertTrue(self.fovea.figure("run.safetensors").content)
-        with mock.patch.dict(os.environ, FOVEA="", PATH=str(self.folder)):
+        with mock.patch.dict(os.environ, FOVEA="", PATH=str(self.folder)), mock.patch(
+                "fovea.figure.SOURCES", str(self.folder)):
             with self.assertRaisesRegex(self.fovea.FoveaError, "not on the PATH"):
                 self.fovea.figure("run.safetensors")
         with mock.patch.dict(os.environ, FOVEA=f"{sys.executable} {self.program}"):

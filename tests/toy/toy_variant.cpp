@@ -64,7 +64,7 @@ std::vector<float> weights_of(Index n, const ToyParameters& p, const Problem& pr
 
 Plan plan_toy(const Problem& problem, const ToyParameters& p, Planning& planning) {
   const Index n = problem.n();
-  Plan plan{.n = n, .causal = problem.causal};
+  Plan plan{.lengths = problem.lengths(), .causal = problem.causal};
   const auto colour = colours_of(n, p, planning);
   const auto weight = weights_of(n, p, problem, planning);
   Pass pass;

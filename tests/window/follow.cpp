@@ -131,7 +131,7 @@ TEST_CASE("a layer of another length is shown whole, with nothing pinned or sele
   CHECK_FALSE(window.study().session().pinned_query);
   CHECK_FALSE(window.study().selection());
   REQUIRE(window.settle());
-  CHECK(window.study().model()->n == 32);
+  CHECK(window.study().model()->lengths == Lengths{32, 32});
   window->change("pin", [](Session& s) { s.pinned_query = 31; });
   QTest::keyClick(sequence(window), Qt::Key_Right);  // there is no token 32
   CHECK(window.study().session().pinned_query == 31);

@@ -209,7 +209,7 @@ TEST_CASE("a source that cannot be opened is reported over an empty canvas in th
            window.study().model();
   }));
   CHECK(!window.study().model()->dark);
-  CHECK(window.study().model()->n == 0);
+  CHECK(window.study().model()->is_empty());
   QSettings().setValue("look", "dark");
 }
 

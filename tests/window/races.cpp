@@ -241,7 +241,7 @@ TEST_CASE("a long head is first estimated from few rows, then from more") {
   window->open("synthetic:clusters?n=24000&d=32&seed=1");
   const auto says = [&](const char* rows) {
     const auto model = study.model();
-    if (!model || model->n != 24000 || !model->cells[0][0].panel) return false;
+    if (!model || model->lengths.keys != 24000 || !model->cells[0][0].panel) return false;
     return model->cells[0][0].panel->caption.find(rows) != std::string::npos;
   };
   CHECK(wait_until([&] { return says("estimate from 1 of 128 rows"); }, 20000));

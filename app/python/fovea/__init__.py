@@ -10,7 +10,8 @@ from .figure import Figure, figure
 from .reader import Tensors, read
 from .recording import Recording, record
 from .save import save
+from .show import show
 
 __all__ = ["Figure", "FoveaError", "FoveaWarning", "Recording", "Tensors", "figure", "read", "record", "save",
-           "tokens_of"]
+           "show", "tokens_of"]
 __version__ = "0.1.0"

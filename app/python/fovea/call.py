@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Union
 
 from .conditions import Conditions
 from .errors import FoveaError, need
-from .writer import TensorWriter
+from .writer import TensorBytes, TensorWriter
 
 
 @dataclass
@@ -76,7 +76,7 @@ class Call:
         return replace(self, q=self.q[heads], k=self.k[used], v=self.v[used],
                        z=None if self.z is None else self.z[heads], conditions=self.conditions.of_heads(heads))
 
-    def write(self, file: TensorWriter, prefix: str) -> Dict[str, str]:
+    def write(self, file: Union[TensorWriter, TensorBytes], prefix: str) -> Dict[str, str]:
         """Writes the tensors as PREFIX.q and so on. Returns the metadata of this call, without the prefix."""
         numpy = need("numpy", "Writing tensors")
         self.check()

@@ -14,7 +14,7 @@ import struct
 import tempfile
 from typing import Any, BinaryIO, Dict, List, Optional, Tuple
 
-from .arrays import SIZES, block_of
+from .arrays import SIZES, Block, block_of
 from .errors import FoveaError
 
 ROOM = 1 << 20  # bytes kept for the header
@@ -68,8 +68,8 @@ class TensorWriter:
         if self._file is None:
             return
         self._write_tail()
-        header = self._header(metadata or {})
-        if len(header) <= self._room and self._length >= WORTH_ROOM * self._room:
+        header = _header(self._body, metadata or {})
+        if _keeps_room(len(header), self._room, self._length):
             self._file.seek(0)
             _write_header(self._file, header, self._room)
         else:
@@ -115,16 +115,6 @@ class TensorWriter:
             self._length += size
         self._tail = []
 
-    def _header(self, metadata: Dict[str, str]) -> bytes:
-        entries: Dict[str, Any] = {}
-        if metadata:
-            entries["__metadata__"] = metadata
-        begin = 0
-        for name, dtype, shape, size in self._body:
-            entries[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [begin, begin + size]}
-            begin += size
-        return json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-
     def _copy_behind(self, header: bytes) -> None:
         assert self._file is not None
         name = _beside(self.path, "copy")
@@ -140,6 +130,44 @@ class TensorWriter:
         self._file.close()
         self._file = copy
         os.replace(name, self._partial)
+
+
+class TensorBytes:
+    """The bytes of the file that TensorWriter would write, in memory."""
+
+    def __init__(self) -> None:
+        self._blocks: Dict[str, Block] = {}
+
+    def add(self, name: str, array: Any) -> None:
+        """Adds a tensor of PyTorch or NumPy, which may change only after `pieces`. Names must be new: FoveaError."""
+        if name in self._blocks:
+            raise FoveaError(f"there is a tensor '{name}' already")
+        self._blocks[name] = block_of(array)
+
+    def pieces(self, metadata: Optional[Dict[str, str]] = None) -> List[Any]:
+        """The content, in pieces that follow each other."""
+        named = list(self._blocks.items())
+        body = [entry for entry in named if entry[1].data.nbytes % 8 == 0]
+        body += sorted((entry for entry in named if entry[1].data.nbytes % 8), key=lambda e: -SIZES[e[1].dtype])
+        header = _header([(name, block.dtype, block.shape, block.data.nbytes) for name, block in body], metadata or {})
+        length = sum(block.data.nbytes for _, block in body)
+        room = ROOM if _keeps_room(len(header), ROOM, length) else (len(header) + 7) // 8 * 8
+        return [struct.pack("<Q", room) + header.ljust(room), *(block.data for _, block in body)]
+
+
+def _keeps_room(header: int, room: int, length: int) -> bool:
+    return header <= room and length >= WORTH_ROOM * room
+
+
+def _header(body: List[Tuple[str, str, Tuple[int, ...], int]], metadata: Dict[str, str]) -> bytes:
+    entries: Dict[str, Any] = {}
+    if metadata:
+        entries["__metadata__"] = metadata
+    begin = 0
+    for name, dtype, shape, size in body:
+        entries[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [begin, begin + size]}
+        begin += size
+    return json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def _write_header(file: BinaryIO, header: bytes, room: int) -> None:

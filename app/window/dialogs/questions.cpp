@@ -50,22 +50,24 @@ QString ending_of(const QString& name, const QStringList& filters) {
 }  // namespace
 
 std::optional<std::pair<Index, Index>> ask_pair(MainWindow& window) {
-  const Index n = window.study().length();
-  if (n == 0) return {};
+  const Lengths lengths = window.study().lengths();
+  if (lengths.queries == 0) return {};
+  const auto [queries, keys] = lengths;
+  const QString range = lengths.equal()
+                            ? QString("from 0 to %1").arg(keys - 1)
+                            : QString("from 0 to %1 and to %2").arg(queries - 1).arg(keys - 1);
   bool ok = false;
-  const QString text = QInputDialog::getText(
-      &window, "Go to", QString("Query, key (0 to %1)").arg(n - 1), QLineEdit::Normal, {}, &ok);
+  const QString text = QInputDialog::getText(&window, "Go to", QString("Query, key, %1").arg(range),
+                                             QLineEdit::Normal, {}, &ok);
   if (!ok) return {};
   const QStringList parts = text.split(QRegularExpression("[,\\s]+"), Qt::SkipEmptyParts);
   bool good_query = false, good_key = true;
   const Index query = parts.isEmpty() ? -1 : parts[0].toLongLong(&good_query);
   const Index key = parts.size() > 1 ? parts[1].toLongLong(&good_key) : query;
-  if (good_query && good_key && query >= 0 && key >= 0 && query < n && key < n)
+  if (good_query && good_key && query >= 0 && key >= 0 && query < queries && key < keys)
     return std::pair{query, key};
   window.info_bar().show_message(
-      QString("Go to “%1”: expected a query and a key from 0 to %2, such as 13, 26")
-          .arg(text)
-          .arg(n - 1));
+      QString("Go to “%1”: expected a query and a key %2, such as 13, 26").arg(text, range));
   return {};
 }
 

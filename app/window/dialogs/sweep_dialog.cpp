@@ -130,7 +130,7 @@ void SweepDialog::measure() {
 // them.
 void SweepDialog::refresh_lengths() {
   QStringList lengths, shown;
-  if (const auto problem = study_.problem())
+  if (const auto problem = study_.problem(); problem && problem->lengths().equal())
     for (const Index n : sweep_lengths(problem->n())) lengths << QString::number(n);
   for (int i = 0; i < longest_->count(); ++i) shown << longest_->itemText(i);
   longest_->setEnabled(!lengths.isEmpty());
@@ -145,6 +145,9 @@ QString SweepDialog::message() const {
   if (study_.shows_matrix())
     return "This source holds only an attention matrix: without Q, K and V there is nothing to "
            "measure";
+  if (!study_.lengths().equal())
+    return "A sweep over n takes the first tokens of a sequence: this head has " +
+           to_qt(study_.lengths().text());
   if (run_.waiting()) return "Waiting until the window has computed what it shows";
   return run_.running() ? "Measuring…" : "Not measured";
 }

@@ -41,7 +41,8 @@ Docks::Docks(MainWindow& window)
       comparison_(new ComparisonDock(window.study())) {
   QWidget* input = make_input_dock(window.study(), window.editor());
   QWidget* variant = make_variant_dock(window.study(), window.editor(), window.learning());
-  sequence = input->findChild<SequenceView*>();
+  sequence = input->findChild<SequenceView*>("tokens");
+  key_sequence = input->findChild<SequenceView*>("key_tokens");
   head_order_ = input->findChild<QComboBox*>("head_order");
   all_layers_ = input->findChild<QCheckBox*>("all_layers");
   window.setDockOptions(QMainWindow::AnimatedDocks | QMainWindow::AllowNestedDocks |

@@ -47,7 +47,7 @@ struct Docks {
   SortOrders orders() const;
   void sort(const SortOrders& orders);
 
-  SequenceView* sequence;  // in the input dock
+  SequenceView *sequence, *key_sequence;  // in the input dock
   InspectorDock* inspector;
   QTableWidget* timing;  // a row for each column of the canvas
 

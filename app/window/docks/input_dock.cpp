@@ -4,6 +4,7 @@
 #include <QSignalBlocker>
 #include <QSpinBox>
 
+#include "data/address.h"
 #include "window/docks/docks.h"
 #include "window/docks/head_gallery.h"
 #include "window/docks/sequence_view.h"
@@ -22,12 +23,25 @@ QString shape_text(const char* name, const HeadTensor& t) {
       .arg(to_qt(to_text(t.type)).toUpper());
 }
 
+/// "341 tokens"; of other queries than keys both.
+QStringList tokens_of(const Source& source, Index layer) {
+  QStringList lines;
+  const auto add = [&](const Sequence& sequence, const char* noun) {
+    if (!sequence.tokens.empty()) lines << to_qt(plural(std::ssize(sequence.tokens), noun));
+  };
+  const bool same = source.layers[std::size_t(layer)].lengths().equal();
+  add(sequence_of(source, layer), same ? "token" : "query token");
+  if (!same) add(key_sequence_of(source, layer), "key token");
+  return lines;
+}
+
 QString facts_of(const Source& source, Index opened) {
   const Layer& layer = source.layers[std::size_t(opened)];
   QStringList lines;
   lines << to_qt(source.kind) +
                (source.layers.size() > 1 ? QString(", %1 layers").arg(source.layers.size()) : "");
-  const bool alike = layer.k.heads == layer.q.heads && layer.v.cols == layer.q.cols;
+  const bool alike =
+      layer.k.heads == layer.q.heads && layer.v.cols == layer.q.cols && layer.lengths().equal();
   if (!layer.has_qkv())
     lines << shape_text("attention", layer.attention);
   else if (alike)
@@ -36,8 +50,8 @@ QString facts_of(const Source& source, Index opened) {
     lines << shape_text("q", layer.q) << shape_text("k", layer.k) << shape_text("v", layer.v);
   if (const auto& grid = source.sequence.grid)
     lines << QString("image grid %1 × %2").arg(grid->rows).arg(grid->cols);
-  else if (const auto& tokens = sequence_of(source, opened).tokens; !tokens.empty())
-    lines << to_qt(plural(std::ssize(tokens), "token"));
+  else
+    lines += tokens_of(source, opened);
   if (!source.layout.empty()) lines << "layout " + to_qt(source.layout);
   return lines.join("\n");
 }
@@ -86,7 +100,8 @@ QString mask_warning(const Source& source, const Session& session, const HeadCar
   QString text = "⚠ The file does not state a mask: bidirectional is assumed.";
   constexpr double little = 0.05;
   constexpr Index enough = 16;  // tokens for a share to mean anything
-  if (card && card->future_mass < little && source.layers[std::size_t(session.layer)].n() >= enough)
+  if (card && card->future_mass < little &&
+      source.layers[std::size_t(session.layer)].queries() >= enough)
     text += " Only " + to_qt(format_percent(card->future_mass, 2)) +
             " of this head's attention falls on later keys, as if it were causal.";
   return text + " <a href=\"causal\">Set causal</a> or <a href=\"both\">bidirectional</a>.";
@@ -147,12 +162,20 @@ class InputDock : public QWidget {
     column->addLayout(shading);
     column->addWidget(query_note_ = make_note());
     query_note_->setObjectName("query_note");
-    column->addWidget(sequence_ = new SequenceView(study, editor));
+    column->addWidget(sequence_ = new SequenceView(study, editor, SequenceView::Side::queries));
+    sequence_->setObjectName("tokens");
+    column->addWidget(keys_heading_ = make_heading("Keys"));
+    column->addWidget(keys_ = new SequenceView(study, editor, SequenceView::Side::keys));
+    keys_->setObjectName("key_tokens");
     column->addStretch(1);
     for (QLabel* text : {name_, facts_, conditions_, warning_, content_, query_note_})
       make_selectable(*text);
     connect(&study, &Study::opened, this, &InputDock::source_opened);
     connect(&study, &Study::session_changed, this, &InputDock::refresh);
+    connect(&study, &Study::source_continued, this, [this] {
+      sequence_->continue_source(study_.source());
+      set_text_or_hide(*warning_, warnings_of(*study_.source()));
+    });
     connect(&study, &Study::cards_changed, this, &InputDock::show_conditions);
     connect(&study, &Study::row_read, this, [this](const auto& row) {
       row_ = row;
@@ -208,7 +231,7 @@ class InputDock : public QWidget {
   void source_opened() {
     const auto source = study_.source();
     const QString path = to_qt(source->path);
-    name_->setText(path.startsWith("synthetic:") ? path : QFileInfo(path).fileName());
+    name_->setText(is_address(source->path) ? path : QFileInfo(path).fileName());
     name_->setToolTip(path);
     set_text_or_hide(*content_, to_qt(source->content));
     set_text_or_hide(*warning_, warnings_of(*source));
@@ -220,7 +243,7 @@ class InputDock : public QWidget {
     head_chooser_->setVisible(source->layers.size() > 1 || source->layers.front().heads() > 1);
     patch_chooser_->setVisible(source->kind == "image");
     sequence_->set_source(source);
-    sequence_heading_->setText(sequence_->shows_image() ? "Image" : "Tokens");
+    keys_->set_source(source);
     refresh();
   }
 
@@ -235,6 +258,11 @@ class InputDock : public QWidget {
     head_->setValue(int(session.head));
     facts_->setText(facts_of(*source, session.layer));
     sequence_->set_layer(session.layer);
+    keys_->set_layer(session.layer);
+    const bool others = !study_.lengths().equal();
+    sequence_heading_->setText(sequence_->shows_image() ? "Image" : others ? "Queries" : "Tokens");
+    for (QWidget* part : std::initializer_list<QWidget*>{keys_heading_, keys_})
+      part->setVisible(others);
     gallery_->set_layer(all_layers_->isChecked() ? std::nullopt : std::optional(session.layer));
     show_conditions();
   }
@@ -257,6 +285,7 @@ class InputDock : public QWidget {
     const bool reference = column && is_reference(column->column.variant);
     const bool known = errors && column && !reference && column->metrics && !column->stale;
     sequence_->set_row(errors && !known ? nullptr : row_);
+    keys_->set_row(row_);
     sequence_->set_numbers(known ? column->metrics->token_error : std::vector<float>());
     const QString title = to_qt(study_.title_of(int(c)));
     if (known)
@@ -274,14 +303,14 @@ class InputDock : public QWidget {
   Study& study_;
   SessionEditor& editor_;
   QLabel *name_, *facts_, *conditions_, *mask_warning_, *warning_, *content_, *sequence_heading_,
-      *query_note_;
+      *keys_heading_, *query_note_;
   QWidget *head_chooser_, *patch_chooser_;
   QComboBox *layer_, *order_, *shade_;
   std::shared_ptr<const RowReading> row_;
   QCheckBox* all_layers_;
   QSpinBox *head_, *patch_;
   HeadGallery* gallery_;
-  SequenceView* sequence_;
+  SequenceView *sequence_, *keys_;
 };
 
 }  // namespace

@@ -172,8 +172,12 @@ QString InspectorDock::on_a_line(const QString& text) const {
   return fontMetrics().elidedText(text, Qt::ElideRight, room);
 }
 
-QString InspectorDock::position_text(Index i) const {
+QString InspectorDock::query_text(Index i) const {
   return study_.source() ? to_qt(study_.sequence().numbered(i)) : QString::number(i);
+}
+
+QString InspectorDock::key_text(Index j) const {
+  return study_.source() ? to_qt(study_.key_sequence().numbered(j)) : QString::number(j);
 }
 
 // What numbers are of: "exact", or "exact → HyperAttention".
@@ -215,7 +219,7 @@ void InspectorDock::show_top_keys() {
 
 // A key of the shown query with its weights; a click on it goes there.
 Reading InspectorDock::key_row(const ChangedKey& key, bool exact_only) const {
-  const QString position = position_text(key.key);
+  const QString position = key_text(key.key);
   QString name = position;
   if (name.size() > 18) name.remove("patch ");  // its row and column say more
   QString weights = number_text(key.exact, 3);
@@ -240,8 +244,8 @@ void InspectorDock::show_pair(const std::shared_ptr<const PairReading>& reading)
   if (reading) pair_hint_->hide();
   pair_reading_ = reading;
   if (pair_hint_->isVisibleTo(this)) return;
-  const QString query = reading ? position_text(reading->query) : none,
-                key = reading ? position_text(reading->key) : none;
+  const QString query = reading ? query_text(reading->query) : none,
+                key = reading ? key_text(reading->key) : none;
   std::vector<Reading> rows{{"query", on_a_line(query), query}, {"key", on_a_line(key), key}};
   std::ranges::move(rows_of_columns(), std::back_inserter(rows));
   std::ranges::move(details(reading ? *reading : PairReading{}), std::back_inserter(rows));

@@ -50,7 +50,8 @@ class InspectorDock : public QWidget {
   Reading key_row(const ChangedKey& key, bool exact_only) const;
   /// The chosen block of a rank map, with its singular values.
   void show_block();
-  QString position_text(Index i) const;
+  QString query_text(Index i) const;
+  QString key_text(Index j) const;
   QString on_a_line(const QString& text) const;
   QString compared() const;
 

@@ -5,6 +5,7 @@
 #include <QScrollArea>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "drawing/colormap.h"
 #include "figure/painter_ink.h"
@@ -30,7 +31,8 @@ bool holds(const std::vector<bool>& flags, Index token) {
 
 }  // namespace
 
-SequenceView::SequenceView(Study& study, SessionEditor& editor) : study_(study), editor_(editor) {
+SequenceView::SequenceView(Study& study, SessionEditor& editor, Side side)
+    : study_(study), editor_(editor), side_(side) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setAccessibleName("Tokens");
@@ -46,13 +48,27 @@ void SequenceView::set_source(std::shared_ptr<const Source> source) {
                    .copy();
   setAccessibleName(shows_image() ? "Image" : "Tokens");
   layer_ = 0;
-  forget_tokens(source_->layers.front().n());
+  forget_tokens(count_in(0));
+}
+
+Index SequenceView::count_in(Index layer) const {
+  const Lengths lengths = source_->layers[std::size_t(layer)].lengths();
+  return side_ == Side::queries ? lengths.queries : lengths.keys;
+}
+
+const Sequence& SequenceView::sequence_in(Index layer) const {
+  return side_ == Side::queries ? sequence_of(*source_, layer) : key_sequence_of(*source_, layer);
+}
+
+void SequenceView::continue_source(std::shared_ptr<const Source> source) {
+  const auto before = std::exchange(source_, std::move(source));
+  if (sequence_of(*source_, layer_).tokens != sequence_of(*before, layer_).tokens)
+    forget_tokens(n_);
 }
 
 void SequenceView::set_layer(Index layer) {
-  const Index n = source_->layers[std::size_t(layer)].n();
-  const bool same =
-      n == n_ && sequence_of(*source_, layer).tokens == sequence_of(*source_, layer_).tokens;
+  const Index n = count_in(layer);
+  const bool same = n == n_ && sequence_in(layer).tokens == sequence_in(layer_).tokens;
   layer_ = layer;
   if (!same) forget_tokens(n);
 }
@@ -117,7 +133,7 @@ std::vector<SequenceView::Chip> SequenceView::lay_out(int width) const {
   int x = 0, y = 0;
   const QFontMetrics metrics(font());
   for (Index i = first_; i < std::min(n_, first_ + most_chips); ++i) {
-    QString text = to_qt(sequence_of(*source_, layer_).label(i)).replace('\n', "↵").trimmed();
+    QString text = to_qt(sequence_in(layer_).label(i)).replace('\n', "↵").trimmed();
     if (text.isEmpty()) text = "␣";
     const int w = std::min(metrics.horizontalAdvance(text) + 10, width);
     if (x > 0 && x + w > width) {
@@ -168,7 +184,7 @@ double SequenceView::shade(Index key) const {
     const float number = numbers_[key];
     return std::isfinite(number) ? number / largest_number_ : 1;
   }
-  if (!row_ || key >= std::ssize(row_->values) || top_ <= 0) return 0;
+  if (!shows_row() || top_ <= 0) return 0;
   const double w = row_->values[key] / top_;
   const double t = std::pow(std::max(0.0, w), 0.35);
   return t < 0.09 ? 0 : t;
@@ -210,14 +226,14 @@ void SequenceView::paint_text(QPainter& painter) {
   for (const Chip& chip : chips_) {
     if (!chip.box.intersects(seen)) continue;
     const double t = shade(chip.token);
-    const bool query = row_ && row_->query == chip.token;
+    const bool query = side_ == Side::queries && row_ && row_->query == chip.token;
     const Rgb shaded = colour_of(t);
     painter.setBrush(qcolor(t > 0 ? drawing::opaque(shaded) : style.raised));
     painter.setPen(query ? QPen(qcolor(style.warning), 2) : QPen(Qt::NoPen));
     const QRectF box = chip.box.adjusted(1, 1, -1, -1);
     painter.drawRoundedRect(box, 3, 3);
     paint_marks(painter, box, chip.token);
-    const drawing::Rgba plain = row_ ? style.faint : style.text;
+    const drawing::Rgba plain = shows_row() ? style.faint : style.text;
     painter.setPen(qcolor(t > 0 ? drawing::readable_on(shaded) : plain));
     painter.drawText(chip.box, Qt::AlignCenter, chip.text);
   }
@@ -270,16 +286,20 @@ void SequenceView::paint_image(QPainter& painter) {
 }
 
 void SequenceView::mouseMoveEvent(QMouseEvent* event) {
+  if (side_ == Side::keys) return;
   emit query_hovered(at(event->pos()));
 }
 void SequenceView::leaveEvent(QEvent*) {
+  if (side_ == Side::keys) return;
   emit query_hovered(-1);
 }
 void SequenceView::mousePressEvent(QMouseEvent* event) {
+  if (side_ == Side::keys) return;
   if (const Index i = at(event->pos()); i >= 0) editor_.pin(i);
 }
 
 void SequenceView::keyPressEvent(QKeyEvent* event) {
+  if (side_ == Side::keys) return QWidget::keyPressEvent(event);
   const Index now = study_.session().pinned_query.value_or(study_.shown_query());
   const Index down = shows_image() ? source_->sequence.grid->cols : 1;
   Index next = -1;

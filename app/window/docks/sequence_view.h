@@ -14,8 +14,14 @@ class SequenceView : public QWidget {
   Q_OBJECT
 
  public:
-  SequenceView(Study& study, SessionEditor& editor);
+  /// Which tokens: of a head with as many keys as queries both are the same, and shown as queries.
+  enum class Side { queries, keys };
+
+  SequenceView(Study& study, SessionEditor& editor, Side side);
   void set_source(std::shared_ptr<const Source> source);
+  /// Another step of the same source, of the same shape: where its tokens are the same nothing
+  /// moves.
+  void continue_source(std::shared_ptr<const Source> source);
   /// Of the layer that is shown: layers may have different ones.
   void set_layer(Index layer);
   void set_row(std::shared_ptr<const RowReading> row);
@@ -26,7 +32,9 @@ class SequenceView : public QWidget {
   void set_found(const std::vector<Index>& tokens);
   /// Scrolls to it; of a long text the part that holds it is shown.
   void show_token(Index token);
-  bool shows_image() const { return source_ && source_->sequence.grid && !picture_.isNull(); }
+  bool shows_image() const {
+    return side_ == Side::queries && source_ && source_->sequence.grid && !picture_.isNull();
+  }
 
   int heightForWidth(int width) const override;
   QSize sizeHint() const override { return {240, heightForWidth(240)}; }
@@ -53,6 +61,10 @@ class SequenceView : public QWidget {
   /// Shows the part of the tokens that begins with this one.
   void show_part(Index first);
   void forget_tokens(Index n);
+  Index count_in(Index layer) const;
+  const Sequence& sequence_in(Index layer) const;
+  /// Whether the weights of the row are of these tokens.
+  bool shows_row() const { return row_ && n_ == std::ssize(row_->values); }
   std::vector<Chip> lay_out(int width) const;
   std::vector<Chip> lay_out_patches() const;
   QRect image_box() const;
@@ -65,6 +77,7 @@ class SequenceView : public QWidget {
 
   Study& study_;
   SessionEditor& editor_;
+  const Side side_;
   std::shared_ptr<const Source> source_;
   std::shared_ptr<const RowReading> row_;
   float top_ = 0;  // the row's largest weight

@@ -128,7 +128,8 @@ class SpanDock : public QWidget {
   void select(std::optional<int> row, std::optional<int> column) {
     const auto reading = table_.reading();
     if (!reading) return;
-    const TokenGroup all{.name = {}, .count = study_.length(), .tokens = {{0, study_.length()}}};
+    const Index n = study_.length();
+    const TokenGroup all{.name = {}, .count = n, .tokens = {{0, n}}};
     const TokenGroup& queries = row ? reading->queries[std::size_t(*row)] : all;
     const TokenGroup& keys = column ? reading->keys[std::size_t(*column)] : all;
     if (queries.tokens && keys.tokens) return study_.select(*queries.tokens, *keys.tokens);

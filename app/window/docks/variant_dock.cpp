@@ -97,7 +97,7 @@ class VariantDock : public QWidget {
     if (index >= study_.columns().size()) return;
     const ColumnState& state = study_.columns()[index];
     const Column& column = study_.session().columns[index];
-    const Index n = study_.problem() ? study_.problem()->n() : 0;
+    const Index n = study_.problem() ? study_.problem()->keys() : 0;
     const bool other_form =
         std::exchange(shown_column_, index) != index || column.variant != shown_variant_;
     if (other_form || (n != shown_n_ && n > 0)) {

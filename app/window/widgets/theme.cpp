@@ -70,7 +70,7 @@ QString style_sheet(const drawing::Style& style) {
     QLabel[style="link"] { color: %accent; font-weight: 600; }
     QLabel[style="formula"] { background: %raised; border-radius: 4px; padding: 8px; }
     QFrame#info_bar { background: %raised; border: 1px solid %error; border-radius: 4px; }
-    QFrame#find_bar { background: %paper; border: 1px solid %frame; border-radius: 4px; }
+    QFrame#find_bar, QFrame#live_bar { background: %paper; border: 1px solid %frame; border-radius: 4px; }
     QDoubleSpinBox, QLineEdit { background: %raised; border: 1px solid %frame; border-radius: 4px;
       padding: 2px 6px; min-height: 20px; selection-background-color: %accent; }
     QDoubleSpinBox:focus, QLineEdit:focus { border: 1px solid %accent; }

@@ -1,0 +1,75 @@
+#include "live/live_address.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <QRandomGenerator>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "data/error.h"
+
+namespace fovea {
+
+std::string live_folder() {
+  const char* given = std::getenv("XDG_RUNTIME_DIR");
+  const std::string folder = given && *given == '/' ? std::string(given) + "/fovea"
+                                                    : "/tmp/fovea-" + std::to_string(::getuid());
+  const auto refuse = [&](const std::string& why) {
+    return UnavailableError(folder + " " + why +
+                            ": programs cannot send to this window; a folder of your own that "
+                            "nobody else can enter is expected");
+  };
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    throw refuse(std::string("cannot be made (") + std::strerror(errno) + ")");
+  struct stat status {};
+  if (::lstat(folder.c_str(), &status) != 0)
+    throw refuse(std::string("cannot be read (") + std::strerror(errno) + ")");
+  if (!S_ISDIR(status.st_mode)) throw refuse("is not a folder");
+  if (status.st_uid != ::getuid()) throw refuse("belongs to another user");
+  if ((status.st_mode & 077) != 0) throw refuse("can be entered by others");
+  return folder;
+}
+
+std::string live_socket_path(const std::string& folder) {
+  return folder + "/live.sock";
+}
+
+std::string make_live_token() {
+  std::array<quint32, 8> words{};
+  QRandomGenerator::system()->fillRange(words.data(), words.size());
+  std::string token;
+  for (const quint32 word : words) {
+    std::array<char, 9> digits{};
+    std::snprintf(digits.data(), digits.size(), "%08x", word);
+    token += digits.data();
+  }
+  return token;
+}
+
+bool same_token(const std::string& a, const std::string& b) {
+  if (a.size() != b.size()) return false;
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
+  return difference == 0;
+}
+
+std::string write_live_token(const std::string& folder, int port, const std::string& token) {
+  const std::string path = folder + "/token-" + std::to_string(port);
+  ::unlink(path.c_str());
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const std::string line = token + "\n";
+  const bool written =
+      file >= 0 && ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  const int error = errno;
+  if (file >= 0) ::close(file);
+  if (!written) throw UnavailableError(path + " cannot be written: " + std::strerror(error));
+  return path;
+}
+
+}  // namespace fovea

@@ -1,0 +1,26 @@
+// Where programs find the window: a socket in a folder that only its user can enter, and for TCP a
+// token in a file there.
+#pragma once
+
+#include <string>
+
+namespace fovea {
+
+/// $XDG_RUNTIME_DIR/fovea, else /tmp/fovea-UID; made where it is missing. Throws UnavailableError
+/// when it is not a folder of this user that nobody else can enter.
+std::string live_folder();
+
+/// Of the window's socket, in live_folder().
+std::string live_socket_path(const std::string& folder);
+
+/// 64 random hexadecimal digits.
+std::string make_live_token();
+
+/// Whether they are equal, in a time that does not tell where they differ.
+bool same_token(const std::string& a, const std::string& b);
+
+/// Writes the token into a file of its own for this port, which only its user can read. Returns its
+/// path. Throws UnavailableError.
+std::string write_live_token(const std::string& folder, int port, const std::string& token);
+
+}  // namespace fovea

@@ -1,0 +1,25 @@
+// A LiveStep is what a program sent once: the heads of one step of a stream, such as of a training
+// loop. Its bytes are those of a .safetensors file, whose metadata names the stream and the step.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "data/source.h"
+#include "live/wire_reader.h"
+
+namespace fovea {
+
+inline constexpr std::size_t longest_stream_name = 200;  // bytes
+
+struct LiveStep {
+  std::string stream;  // its name; not empty
+  Index step = -1;     // 0 or more; -1: not said, the one after the last
+  std::shared_ptr<const WireBytes> bytes;
+  std::shared_ptr<const Source> source;  // reads from `bytes`; its path is the stream's address
+};
+
+/// Checks everything as for a file. A blob that names no stream is of "live". Throws InputError.
+LiveStep read_live_step(std::shared_ptr<const WireBytes> bytes);
+
+}  // namespace fovea

@@ -1,0 +1,65 @@
+// LiveStreams keep the steps that programs have sent, by the names of their streams, within a bound
+// of memory. Steps arrive on the server's thread and are looked at on the window's: any thread may
+// call any function.
+#pragma once
+
+#include <QObject>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "live/live_step.h"
+
+namespace fovea {
+
+/// The steps of one stream that are kept, in rising order.
+struct LiveStream {
+  std::vector<LiveStep> steps;  // at least one
+  Index thinned_out = 0;        // steps that were dropped to keep within the bound
+};
+
+struct LiveLimits {
+  std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of all steps together
+  std::size_t most_streams = 64;
+  std::size_t most_steps = 10000;  // of a stream
+};
+
+class LiveStreams : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit LiveStreams(LiveLimits limits = {}) : limits_(limits) {}
+
+  /// Adds a step. A step that is not after the last one begins anew: those from it on are dropped,
+  /// as by a program that starts again. Beyond the bound of memory older steps are thinned out, so
+  /// that the newest are all there and the older ones ever sparser; the newest step of a stream is
+  /// always kept. Throws InputError when there are too many streams.
+  /// Returns the number of the step.
+  Index add(LiveStep step);
+
+  std::vector<std::string> names() const;
+  /// Of the kept steps; without any step: there is no such stream.
+  LiveStream stream(const std::string& name) const;
+
+ signals:
+  /// Something was added since the last time; any number of steps at once. Emitted on the thread
+  /// of this object.
+  void changed();
+
+ private:
+  std::uint64_t bytes() const;
+  void keep_within_limits(const std::string& newest);
+
+  const LiveLimits limits_;
+  mutable std::mutex mutex_;
+  std::map<std::string, LiveStream> streams_;
+  std::atomic<bool> told_ = false;  // changed() is on its way
+};
+
+/// Drops the step that is missed least: not the first, nor the last, and where steps are closest
+/// together for their age. Returns false when there are fewer than three.
+bool thin_out(LiveStream& stream);
+
+}  // namespace fovea

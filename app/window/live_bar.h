@@ -1,0 +1,83 @@
+// The LiveBar is what a window does with the streams that programs send: it follows one step by
+// step, goes back to earlier steps, and offers a stream while the window shows something else. What
+// is open is never replaced before a person says so; a window with nothing open shows a stream at
+// once.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QFrame>
+#include <QTimer>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "live/live_streams.h"
+
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QToolButton;
+
+namespace fovea {
+
+class MainWindow;
+class Slider;
+
+class LiveBar : public QFrame {
+  Q_OBJECT
+
+ public:
+  explicit LiveBar(MainWindow& window);
+
+  /// The streams of this program; before, there are none.
+  void watch(std::shared_ptr<LiveStreams> streams);
+  /// Opens the stream, or waits until a program sends it and opens it then.
+  void open_stream(const std::string& name);
+  /// Whether new steps of the shown stream are shown as they come.
+  bool follows() const { return follow_; }
+  void set_following(bool on);
+  /// Of the shown stream; nothing: the window shows something else.
+  std::optional<Index> shown_step() const;
+  /// "live: train, step 12 of 40", or what the bar offers.
+  QString text() const;
+
+  /// A session of a stream could not be opened again. True: the window shows one, and the info bar
+  /// offers to save the shown step as a file, and then the session of that file.
+  bool offer_capture();
+  void save_capture_by_dialog();
+  /// Writes the bytes of the shown step as they came; then calls `then` if that is done.
+  void save_capture_to(const QString& path, std::function<void()> then = {});
+
+ private:
+  void make_widgets();
+  bool is_shown() const;
+  void take_news();
+  void advance();
+  void go_to(std::size_t kept);
+  void show_step(const LiveStep& step);
+  void choose(const std::string& name);
+  void dismiss();
+  void refresh();
+  void refresh_names();
+  std::shared_ptr<const Source> find(const std::string& what);
+
+  MainWindow& window_;
+  std::shared_ptr<LiveStreams> streams_;
+  std::string name_;              // of the stream in the bar; empty: none
+  LiveStream stream_;             // its kept steps, as they were last
+  std::string awaited_;           // is opened when it comes
+  std::set<std::string> hidden_;  // were dismissed
+  std::optional<Index> step_;     // that was shown last
+  bool follow_ = true;
+  QTimer later_;
+  QElapsedTimer since_;  // the last step was shown
+  QComboBox* names_;
+  QLabel *title_, *place_;
+  Slider* slider_;
+  QToolButton *follow_button_, *capture_;
+  QPushButton* show_;
+};
+
+}  // namespace fovea

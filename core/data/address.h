@@ -1,0 +1,22 @@
+// An address names a source that is no file: a head made by a formula, or what a program sends
+// while it runs.
+#pragma once
+
+#include <string_view>
+
+#include "data/synthetic.h"
+
+namespace fovea {
+
+/// Of a stream of a running program: "live:NAME".
+inline constexpr std::string_view live_prefix = "live:";
+
+inline bool is_live(std::string_view source) {
+  return source.starts_with(live_prefix);
+}
+
+inline bool is_address(std::string_view source) {
+  return source.starts_with(synthetic_prefix) || is_live(source);
+}
+
+}  // namespace fovea

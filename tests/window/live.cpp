@@ -1,0 +1,306 @@
+// Streams of running programs in the window: offered, followed, looked back at, and saved.
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <QAction>
+#include <QComboBox>
+#include <QElapsedTimer>
+#include <QPushButton>
+#include <QTemporaryDir>
+#include <QToolButton>
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <thread>
+
+#include "input/open_source.h"
+#include "live/blobs.h"
+#include "live/live_server.h"
+#include "study/background.h"
+#include "temporary_directory.h"
+#include "window/harness.h"
+#include "window/widgets/slider.h"
+
+namespace fovea::test {
+namespace {
+
+using Streams = std::shared_ptr<LiveStreams>;
+
+void send(const Streams& streams, const std::string& name, Index number, Index n = 64) {
+  streams->add(read_live_step(bytes(heads_blob(name, number, 2, n, 16))));
+}
+
+bool shows(Window& window, const std::string& name, Index number) {
+  return wait_until([&] {
+    return window.study().session().source == "live:" + name && !window.study().opening() &&
+           window->live_bar().shown_step() == number && window.study().settled();
+  });
+}
+
+template <class Widget>
+Widget& part(Window& window, const QString& name) {
+  return *window->findChild<Widget*>(name);
+}
+
+/// The window on `small`, with a stream that is shown.
+struct Watching {
+  Streams streams = std::make_shared<LiveStreams>();
+  Window window{small};
+
+  Watching() {
+    window->live_bar().watch(streams);
+    send(streams, "train", 0);
+    REQUIRE(wait_until([&] { return !window->live_bar().text().isEmpty(); }));
+    part<QPushButton>(window, "live_show").click();
+    REQUIRE(shows(window, "train", 0));
+  }
+};
+
+float first_query(Window& window) {
+  return window.study().problem()->q(0, 0);
+}
+
+}  // namespace
+
+TEST_CASE("a stream is offered and what is open stays until a person asks for the stream") {
+  const auto streams = std::make_shared<LiveStreams>();
+  Window window(small);
+  window->live_bar().watch(streams);
+  CHECK(window->live_bar().text().isEmpty());
+  send(streams, "train", 3);
+  REQUIRE(wait_until([&] { return !window->live_bar().text().isEmpty(); }));
+  CHECK(window->live_bar().text() == "A program sends “train”, step 3.");
+  CHECK(window.study().session().source == small.toStdString());
+  part<QPushButton>(window, "live_show").click();
+  REQUIRE(shows(window, "train", 3));
+  CHECK(window->live_bar().text() == "live: train step 3 of 3");
+  CHECK(window.study().problem()->causal);
+
+  window.trigger("undo");  // brings back what was open, and the stream is offered again
+  REQUIRE(wait_until([&] {
+    return window.study().session().source == small.toStdString() && window.study().settled();
+  }));
+  CHECK(window->live_bar().text().startsWith("A program sends"));
+  send(streams, "train", 4);
+  window.trigger("redo");
+  REQUIRE(shows(window, "train", 4));
+}
+
+TEST_CASE("new steps replace the shown one, and everything that was chosen stays") {
+  Watching watching;
+  Window& window = watching.window;
+  show(window, {View::heatmap, View::error}, {"exact", "h1d", "hyper"});
+  window->change({}, [](Session& s) {
+    s.head = 1;
+    s.viewport = {10, 50, 20, 60};
+    s.columns[2].seed = 7;
+    s.pinned_query = 12;
+  });
+  window.study().select_column(2);
+  REQUIRE(window.settle());
+  const Session before = window.study().session();
+  const float value = first_query(window);
+  const QString undo = window->findChild<QAction*>("undo")->text();
+  for (const Index number : {1, 2, 3}) send(watching.streams, "train", number);
+  REQUIRE(shows(window, "train", 3));
+  CHECK(window.study().session() == before);
+  CHECK(window.study().selected_column() == 2);
+  CHECK(first_query(window) != value);
+  CHECK(window->findChild<QAction*>("undo")->text() == undo);
+  const Raster& raster = std::get<Raster>(panel(window, View::heatmap, 0).body);
+  CHECK(raster.rows.begin == 10);
+  CHECK(raster.cols.end == 60);
+}
+
+TEST_CASE("the slider goes back to earlier steps, and its last place follows again") {
+  Watching watching;
+  Window& window = watching.window;
+  const float zeroth = first_query(window);
+  for (const Index number : {1, 2, 5}) send(watching.streams, "train", number);
+  REQUIRE(shows(window, "train", 5));
+  auto& slider = part<Slider>(window, "live_step");
+  CHECK(slider.maximum() == 3);
+  CHECK(slider.value() == 3);
+  slider.setValue(0);
+  REQUIRE(shows(window, "train", 0));
+  CHECK(first_query(window) == zeroth);
+  CHECK_FALSE(window->live_bar().follows());
+  CHECK_FALSE(part<QToolButton>(window, "live_follow").isChecked());
+  send(watching.streams, "train", 6);
+  wait_until([] { return false; }, 200);
+  CHECK(window->live_bar().text() == "live: train step 0 of 6");
+  part<QToolButton>(window, "live_follow").click();
+  REQUIRE(shows(window, "train", 6));
+  slider.setValue(1);
+  REQUIRE(shows(window, "train", 1));
+  slider.setValue(slider.maximum());
+  CHECK(window->live_bar().follows());
+  REQUIRE(shows(window, "train", 6));
+}
+
+TEST_CASE("a step of other tokens goes on with the columns, and without a step of undo") {
+  Watching watching;
+  Window& window = watching.window;
+  show(window, {View::heatmap, View::error}, {"exact", "h1d"});
+  window->change({}, [](Session& s) {
+    s.head = 1;
+    s.causal = false;
+    s.pinned_query = 60;
+  });
+  REQUIRE(window.settle());
+  const QString undo = window->findChild<QAction*>("undo")->text();
+  send(watching.streams, "train", 1, 40);
+  REQUIRE(shows(window, "train", 1));
+  CHECK(window.study().length() == 40);
+  CHECK(window.study().session().head == 1);
+  CHECK(window.study().session().causal == false);
+  CHECK(window.study().session().columns.size() == 2);
+  CHECK(window.study().session().viewport == Viewport{0, 40, 0, 40});
+  CHECK(window->findChild<QAction*>("undo")->text() == undo);
+  send(watching.streams, "train", 2, 80);
+  REQUIRE(shows(window, "train", 2));
+  CHECK(window.study().length() == 80);
+}
+
+TEST_CASE("a program that starts again begins its stream anew") {
+  Watching watching;
+  Window& window = watching.window;
+  for (const Index number : {1, 2, 3}) send(watching.streams, "train", number);
+  REQUIRE(shows(window, "train", 3));
+  send(watching.streams, "train", 0);
+  REQUIRE(shows(window, "train", 0));
+  CHECK(part<Slider>(window, "live_step").maximum() == 0);
+}
+
+TEST_CASE("a window with nothing open waits for its stream, and shows it at once") {
+  const auto streams = std::make_shared<LiveStreams>();
+  MainWindow window(make_low_priority_backend());
+  window.live_bar().watch(streams);
+  window.show();
+  window.open("live:train");
+  CHECK(window.live_bar().text() == "Waiting for a program to send “train”…");
+  send(streams, "other", 0);
+  wait_until([] { return false; }, 100);
+  CHECK_FALSE(window.study().source());
+  send(streams, "train", 0);
+  REQUIRE(wait_until([&] { return window.study().settled(); }));
+  CHECK(window.study().session().source == "live:train");
+  CHECK(window.live_bar().text() == "live: train step 0 of 0");
+  auto& names = *window.findChild<QComboBox*>("live_names");
+  CHECK(names.isVisible());
+  names.setCurrentIndex(0);
+  emit names.activated(0);
+  REQUIRE(wait_until(
+      [&] { return window.study().session().source == "live:other" && window.study().settled(); }));
+  CHECK(window.live_bar().shown_step() == 0);
+}
+
+TEST_CASE(
+    "a stream that was dismissed stays away, and what is hidden can be opened by its address") {
+  const auto streams = std::make_shared<LiveStreams>();
+  Window window(small);
+  window->live_bar().watch(streams);
+  send(streams, "train", 0);
+  REQUIRE(wait_until([&] { return !window->live_bar().text().isEmpty(); }));
+  for (auto* button : window->live_bar().findChildren<QToolButton*>())
+    if (button->accessibleName() == "Hide the stream") button->click();
+  send(streams, "train", 1);
+  wait_until([] { return false; }, 100);
+  CHECK(window->live_bar().text().isEmpty());
+  window->open("live:train");
+  REQUIRE(shows(window, "train", 1));
+  CHECK_FALSE(window->live_bar().text().isEmpty());
+}
+
+TEST_CASE("a session of a stream is not saved, but the step is, byte by byte, and then opened") {
+  const TemporaryDirectory dir;
+  Watching watching;
+  Window& window = watching.window;
+  show(window, {View::heatmap}, {"exact", "hyper"});
+  REQUIRE(window.settle());
+  window.trigger("save");
+  CHECK(window->info_bar().message().contains("is no file"));
+  bool then = false;
+  window->live_bar().save_capture_to(QString::fromStdString(dir / "step.safetensors"),
+                                     [&] { then = true; });
+  REQUIRE(wait_until([&] { return then; }));
+  CHECK(read_bytes(dir / "step.safetensors") == heads_blob("train", 0, 2, 64, 16));
+  CHECK(open_source(dir / "step.safetensors").layers.front().lengths() == Lengths{64, 64});
+  window->open(QString::fromStdString(dir / "step.safetensors"));
+  REQUIRE(wait_until([&] {
+    return window.study().session().source == dir / "step.safetensors" && window.settle();
+  }));
+  CHECK(window.study().session().columns.size() == 2);
+  CHECK(window.save(QString::fromStdString(dir / "s.fovea.json")));
+}
+
+TEST_CASE("a fast program does not keep pictures from being finished") {
+  Watching watching;
+  Window& window = watching.window;
+  std::set<Index> seen;
+  std::atomic<bool> done = false;
+  std::jthread program([&] {
+    for (Index number = 1; number <= 400; ++number) {
+      send(watching.streams, "train", number);
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    }
+    done = true;
+  });
+  wait_until([&] {
+    if (window.study().pictures_ready() && !window.study().holds_step())
+      seen.insert(window->live_bar().shown_step().value_or(0));
+    return done.load();
+  });
+  CHECK(shows(window, "train", 400));
+  CHECK(seen.size() >= 4);
+  CHECK(watching.streams->stream("train").steps.size() == 401);
+}
+
+TEST_CASE("timing: from a step of 12 x 512 x 64 that is sent to its picture") {
+  const QTemporaryDir folder;
+  const auto streams = std::make_shared<LiveStreams>();
+  LiveServerOptions options;
+  options.socket = folder.filePath("live.sock").toStdString();
+  LiveServer server(streams, options);
+  Window window(small);
+  window->live_bar().watch(streams);
+  const int program = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  options.socket.copy(address.sun_path, sizeof address.sun_path - 1);
+  REQUIRE(::connect(program, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+  const auto put = [program](const std::string& text) {
+    std::size_t at = 0;
+    while (at < text.size()) {
+      const ssize_t written = ::write(program, text.data() + at, text.size() - at);
+      if (written <= 0) return;
+      at += static_cast<std::size_t>(written);
+    }
+  };
+  put(wire_greeting("") + frame(heads_blob("train", 0, 12, 512, 64)));
+  REQUIRE(wait_until([&] { return !window->live_bar().text().isEmpty(); }));
+  window->live_bar().open_stream("train");
+  REQUIRE(shows(window, "train", 0));
+
+  std::vector<double> times;
+  for (Index number = 1; number <= 9; ++number) {
+    const std::string step = frame(heads_blob("train", number, 12, 512, 64));
+    QElapsedTimer clock;
+    clock.start();
+    std::jthread sender([&] { put(step); });
+    REQUIRE(wait_until([&] {
+      return window->live_bar().shown_step() == number && !window.study().holds_step() &&
+             window.study().pictures_ready();
+    }));
+    times.push_back(double(clock.nsecsElapsed()) * 1e-6);
+    REQUIRE(window.settle());
+  }
+  ::close(program);
+  std::ranges::sort(times);
+  std::printf("live: a step of 12 x 512 x 64 to its pictures: median %.1f ms, most %.1f ms\n",
+              times[times.size() / 2], times.back());
+  CHECK(times[times.size() / 2] < 150);
+}
+
+}  // namespace fovea::test
