@@ -118,6 +118,7 @@ __device__ __forceinline__ void accumulate_logits(float (&s)[RowsPerThread][keys
                                                   const float* q, const float* k, int depth) {
   const int tx = static_cast<int>(threadIdx.x) % key_threads,
             ty = static_cast<int>(threadIdx.x) / key_threads;
+#pragma unroll 1  // more would take the registers of a whole block of 16 queries
   for (int c = 0; c < depth; c += 4) {
     float4 key[keys_per_thread];
 #pragma unroll
@@ -186,8 +187,8 @@ __device__ __forceinline__ void weigh_and_mask(float (&s)[RowsPerThread][keys_pe
       const std::int32_t query = row_cluster[ty + row_threads * i];
       float logit = __fmul_rn(s[i][j], log2_scale);
       if (lists.head.changes) logit = changed(lists.head, query, slots.cluster[slot], logit);
-      s[i][j] = step.masked && !counts(lists, slots, slot, query) ? -INFINITY
-                                                                  : __fadd_rn(logit, weight);
+      s[i][j] =
+          step.masked && !counts(lists, slots, slot, query) ? -INFINITY : __fadd_rn(logit, weight);
     }
   }
 }

@@ -196,6 +196,11 @@ class TileOperator final : public DeviceOperator {
 std::unique_ptr<Operator> make_tile_operator(std::shared_ptr<const Plan> plan,
                                              const Problem& problem, Precision precision,
                                              std::shared_ptr<const Device> device, Run& run) {
+  if (const Index widest = widest_head(precision, *device); problem.d() > widest)
+    throw UnavailableError(
+        "CUDA: heads of d = " + std::to_string(problem.d()) + "; expected at most " +
+        std::to_string(widest) + " on " + device->name() + ", whose blocks have " +
+        std::to_string(device->shared_per_block() >> 10) + " KiB of shared memory");
   return std::make_unique<TileOperator>(std::move(plan), problem, precision, std::move(device),
                                         run);
 }
