@@ -182,6 +182,6 @@ TEST_CASE("span mass holds a band of rows, ends at the end of its progress and c
 TEST_CASE("groups of another length than the head are refused") {
   const Pair pair(20);
   CHECK_SAYS(pair.mass(spans(19), spans(20)), "groups of queries for 19 tokens",
-             "expected the 20 of the head");
+             "expected the 20 queries of the head");
   CHECK_SAYS(pair.mass(spans(20), spans(21)), "groups of keys for 21 tokens");
 }

@@ -137,7 +137,7 @@ inline std::shared_ptr<CanvasModel> base_model(Index n, int columns) {
                                       "everything", "is",    "softĠ", "∂α"};
   Sequence sequence;
   for (Index i = 0; i < n; ++i) sequence.tokens.push_back(words[i % 16]);
-  model->sequence = std::make_shared<const Sequence>(std::move(sequence));
+  model->sequence = model->key_sequence = std::make_shared<const Sequence>(std::move(sequence));
   model->exact_columns.assign(model->column_titles.size(), 0);
   model->lengths = {n, n};
   model->viewport = {0, static_cast<double>(n), 0, static_cast<double>(n)};

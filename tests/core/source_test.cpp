@@ -191,5 +191,5 @@ TEST_CASE("a head that does not fit is refused with what it would need, before m
                       .layers = {{.name = "", .q = huge, .k = huge, .v = huge}}};
   const std::string said = message_of(source, {});
   CHECK(said.find("huge.npz") != std::string::npos);
-  CHECK(said.find("8589934592 tokens: 6291456 MiB of memory needed") != std::string::npos);
+  CHECK(said.find("n = 8589934592: 6291456 MiB of memory needed") != std::string::npos);
 }

@@ -58,9 +58,9 @@ Source source_with(std::vector<NamedTensor> more, std::map<std::string, std::str
 
 std::string admitted(const Problem& problem) {
   std::string text;
-  for (Index i = 0; i < problem.n(); ++i) {
-    for (Index j = 0; j < problem.n(); ++j) text += problem.admits(i, j) ? '1' : '0';
-    text += i + 1 < problem.n() ? " " : "";
+  for (Index i = 0; i < problem.queries(); ++i) {
+    for (Index j = 0; j < problem.keys(); ++j) text += problem.admits(i, j) ? '1' : '0';
+    text += i + 1 < problem.queries() ? " " : "";
   }
   return text;
 }
@@ -123,6 +123,23 @@ TEST_CASE("ALiBi slopes, sinks and documents are those of the head") {
   CHECK(admitted(second) == "1000 0111 0111 0111");
   CHECK(admitted(problem_of(source_with({integers("segment_ids", {7, 3, 7, 3})}), {})) ==
         "1010 0101 1010 0101");
+}
+
+TEST_CASE("queries are the last tokens of their keys: documents, causal masks and windows") {
+  const auto source = [](std::vector<NamedTensor> more, std::map<std::string, std::string> says) {
+    std::vector<NamedTensor> tensors{floats("q", {1, 2, 3}, std::vector<float>(6, 0.5f)),
+                                     floats("k", {1, 5, 3}, std::vector<float>(15, 0.5f)),
+                                     floats("v", {1, 5, 3}, std::vector<float>(15, 0.5f))};
+    tensors.insert(tensors.end(), more.begin(), more.end());
+    return source_from_tensors({"x.npz", "npz", std::move(tensors), std::move(says), {}}, {});
+  };
+  const auto segments = integers("segments", {0, 0, 1, 1, 2});
+  CHECK(admitted(problem_of(source({segments}, {}), {})) == "00110 00001");
+  CHECK(admitted(problem_of(source({}, {{"causal", "true"}}), {})) == "11110 11111");
+  CHECK(admitted(problem_of(source({}, {{"causal", "true"}, {"window", "2"}}), {})) ==
+        "00110 00011");
+  CHECK(problem_of(source({floats("alibi", {1}, {0.5f})}, {}), {}).logit(0, 0) ==
+        doctest::Approx(0.75 / std::sqrt(3.0) - 0.5 * 3));
 }
 
 TEST_CASE("metadata of the file, of a layer, and what a person sets, in ascending order") {

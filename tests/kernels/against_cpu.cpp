@@ -30,6 +30,21 @@ double largest_entry(MatrixView m) {
   return largest;
 }
 
+/// Largest logarithm of an exponential feature, g . x - |x|^2 / 2, of which two meet in a weight:
+/// |g| is at most sqrt(d) and four standard deviations.
+double largest_feature_log(const Problem& problem) {
+  double square = 0;
+  for (const MatrixView m : {problem.q, problem.k})
+    for (Index i = 0; i < m.rows; ++i) {
+      double sum = 0;
+      for (Index c = 0; c < m.cols; ++c)
+        sum += static_cast<double>(m(i, c)) * static_cast<double>(m(i, c));
+      square = std::max(square, problem.scale * sum);
+    }
+  const double direction = std::sqrt(static_cast<double>(problem.d())) + 4;
+  return std::sqrt(square) * direction + square / 2;
+}
+
 void check_agreement(const Case& c, const Problem& problem) {
   static const std::unique_ptr<Backend> cpu = make_cpu_backend();
   const Index n = problem.n();
@@ -42,8 +57,9 @@ void check_agreement(const Case& c, const Problem& problem) {
       make_instance(*backends().front(), problem, c.id, c.settings, theirs.plan->structure);
   // Both round exponents in log2 units relative to their own size, and add up to n weights in
   // different orders; the rows of TC sum to at most 2.
-  const double unit =
-      0x1p-23 * (8 + 4 * largest_logit(problem)) + 2 * static_cast<double>(n) * 0x1p-24;
+  const double exponent =
+      c.id == "performer" ? 2 * largest_feature_log(problem) : largest_logit(problem);
+  const double unit = 0x1p-23 * (8 + 4 * exponent) + 2 * static_cast<double>(n) * 0x1p-24;
   // Rows of theory mode may sum to far more.
   const double mass = c.rows_sum_to_one ? 2 : std::max(2.0, row_mass(theirs.all()));
   const Output a = ours.apply(problem.v), b = theirs.apply(problem.v);

@@ -303,7 +303,7 @@ TEST_CASE(
           s.set({"features", {4, 3}, std::vector<float>(12)});
         }) == "3: features: shape [4,3] found; expected [m,d] = [m,2]");
   CHECK(refusal("tf", problem, [](Structure& s) { s.set("query_leaf", std::vector{0}); }) ==
-        "3: query_leaf: shape [1] found; expected [n] = [8]");
+        "3: query_leaf: shape [1] found; expected [nq] = [8]");
   CHECK(refusal("tf", problem, [](Structure& s) {
           s.set("key_leaf", std::vector{0, 0, 0, 0, 64, 0, 0, 0});
         }) == "3: key_leaf: [4] is 64; expected a leaf in [0, 64)");

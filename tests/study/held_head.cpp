@@ -193,7 +193,7 @@ TEST_CASE("a held head that cannot be compared says why in its column, and the o
     }
     CHECK_FALSE(study.columns()[2].time);
   };
-  refused({shorter, 0, 0}, "layer 0 has 64 tokens; expected 96, as the opened head has");
+  refused({shorter, 0, 0}, "layer 0 has n = 64; expected n = 96, as the opened head has");
   refused({{}, 0, 7}, "head 7; expected 0 to 2");
   refused({{}, 4, 0}, "layer 4; expected 0 to 0");
   refused({scratch / "not-there.npz", 0, 0}, "not-there.npz");
