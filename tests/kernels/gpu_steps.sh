@@ -3,6 +3,7 @@
 # leaves the rest, and another call goes on where the last one ended.
 #   gpu_steps.sh SCRATCH
 set -euo pipefail
+command -v python3 >/dev/null || exit 77  # results are merged by it
 root=$(cd "$(dirname "$0")/../.." && pwd)
 scratch=$1
 rm -rf "$scratch"
