@@ -50,12 +50,12 @@ measure() {
   "$folder/bin/bench_kernels" --seconds "$seconds" --out "$steps/figures-$name.json" "$@"
 }
 peers() {
-  python3 -c 'import torch; assert torch.cuda.is_available()' || { echo "no PyTorch for this device"; return 77; }
+  python3 -c 'import torch; assert torch.cuda.is_available()' || { echo "no PyTorch for this device"; return 66; }
   python3 tests/bench/torch_peers.py --out "$steps/peers.json" --seconds "$1"
 }
 check_memory() {
   local checker
-  checker=$(command -v compute-sanitizer) || { echo "no compute-sanitizer"; return 77; }
+  checker=$(command -v compute-sanitizer) || { echo "no compute-sanitizer"; return 66; }
   FOVEA_FEW_SHAPES=1 "$checker" --tool "$1" --error-exitcode 99 "$folder/bin/test_kernels_device" --no-colors \
     --test-case="cuda: *"
 }
@@ -141,7 +141,8 @@ step() {
   local took="$((SECONDS - start)) s"
   case $status in
     0) echo "passed in $took" >"$steps/$name.status" ;;
-    77) echo "skipped: $(tail -1 "$steps/$name.log")" >"$steps/$name.status" ;;
+    66) echo "skipped: $(tail -1 "$steps/$name.log")" >"$steps/$name.status" ;;
+    77) echo "failed: $(tail -1 "$steps/$name.log")" >"$steps/$name.status" ;;  # there is a GPU
     124 | 137) echo "time was up after $took" >"$steps/$name.status" ;;
     *) echo "failed ($status) after $took" >"$steps/$name.status" ;;
   esac
