@@ -50,4 +50,7 @@ TEST_CASE("cuda: a pixel's mean is that of its entries, however many there are")
   }
   const Problem large = make_data(Data::spike, 600, 8, 3, true);
   check_means(make_instance(backend, large, "exact", {}), 1);
+  // 1500 entries that are 1: words for fewer terms would overflow.
+  const Problem long_one = make_data(Data::gaussian, 1500, 2, 2, true);
+  check_means(make_instance(backend, long_one, "window", {{"width", "1"}}), 1);
 }
