@@ -105,7 +105,7 @@ TEST_CASE("a lost device is reported, and the operators on it can be destroyed")
   emulation::set_failure(cudaSuccess);
 }
 
-TEST_CASE("a launch that a device refuses is an error of that launch; the device is not lost") {
+TEST_CASE("a launch that a device refuses is an error of its own, and the device is not lost") {
   const Problem problem = make_data(Data::gaussian, 64, 8, 8, false);
   const Instance x = make_instance(*backends().front(), problem, "exact", {});
   const Output before = x.apply(problem.v);
