@@ -2,34 +2,95 @@
 # Builds the CUDA back end without Qt, tests it on this machine's GPU, measures it, and writes
 # tests/gpu/results/DEVICE.json:
 #
-#   bash tests/gpu.sh
+#   bash tests/gpu.sh            # all steps; those that an earlier call has ended are not repeated
+#   bash tests/gpu.sh --quick    # the first steps, up to the peers: under nine minutes
+#   bash tests/gpu.sh --list     # the steps, in their order, and how long each may take
 #
 # Needs CMake, nvcc, a C++20 compiler and the headers of Eigen and doctest: installed, or in folders
 # named by FOVEA_EIGEN_HEADERS (holds Eigen/Dense) and FOVEA_DOCTEST_HEADERS (holds doctest/doctest.h).
 # FOVEA_COMMIT names the commit if there is no repository, FOVEA_RESULTS another folder for the
-# result, FOVEA_SECONDS the time limit for all of it (540). Everything is built in build/gpu.
-# Exit status: 0 all passed, 77 no GPU; otherwise the last lines name what failed.
-set -euo pipefail
-cd "$(dirname "$0")/.."
+# result, FOVEA_BUILD another folder than build/gpu to build in, FOVEA_SECONDS the time limit for one
+# call (530). A step that fails or runs out of time does not keep the others from running, and the
+# results are written after every step. When sources, device or driver change, all steps are repeated.
+# Exit status: 0 all passed, 77 no GPU, 75 no time was left for some steps: call it again; 1 some
+# failed, which the last lines name.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
 
 began=$SECONDS
-limit=${FOVEA_SECONDS:-540}
-folder=$PWD/build/gpu
+limit=${FOVEA_SECONDS:-530}
+folder=${FOVEA_BUILD:-$PWD/build/gpu}
+steps=$folder/steps
 results=${FOVEA_RESULTS:-$PWD/tests/gpu/results}
 [ -x /usr/local/cuda/bin/nvcc ] && PATH=$PATH:/usr/local/cuda/bin
-failures=()
 
 left() { echo $((limit - (SECONDS - began))); }
 say() { echo "[$((SECONDS - began)) s] $*"; }
 
-# within SECONDS COMMAND...: runs it no longer than that, nor than the time left for all of it.
-within() {
-  local most=$1 rest
-  shift
-  rest=$(left)
-  [ "$rest" -lt 5 ] && { echo "no time left for: $*"; return 124; }
-  timeout -k 5 "$((most < rest ? most : rest))" "$@"
+# ---- What the steps do --------------------------------------------------------------------------
+
+build() { cmake --build "$folder" -j "$(nproc)" --target "$@"; }
+configure() {
+  local architecture options
+  architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d .)
+  options=(-S . -B "$folder" -DCMAKE_BUILD_TYPE=Release -DFOVEA_APP=OFF -DFOVEA_CUDA=ON
+    -DCMAKE_CUDA_ARCHITECTURES="$architecture-real")
+  command -v ninja >/dev/null && options+=(-G Ninja)
+  [ -n "${FOVEA_EIGEN_HEADERS:-}" ] && options+=(-DFOVEA_EIGEN_HEADERS="$FOVEA_EIGEN_HEADERS")
+  [ -n "${FOVEA_DOCTEST_HEADERS:-}" ] && options+=(-DFOVEA_DOCTEST_HEADERS="$FOVEA_DOCTEST_HEADERS")
+  cmake "${options[@]}" --log-level=WARNING
 }
+conformance() { "$folder/bin/test_ptx_device" --no-colors; }
+tests() { "$folder/bin/test_kernels_device" --no-colors "$@"; }
+few() { FOVEA_FEW_SHAPES=1 tests "$@"; }
+# measure NAME SECONDS OPTION...: figures-NAME.json.
+measure() {
+  local name=$1 seconds=$2
+  shift 2
+  "$folder/bin/bench_kernels" --seconds "$seconds" --out "$steps/figures-$name.json" "$@"
+}
+peers() {
+  python3 -c 'import torch; assert torch.cuda.is_available()' || { echo "no PyTorch for this device"; return 66; }
+  python3 tests/bench/torch_peers.py --out "$steps/peers.json" --seconds "$1"
+}
+check_memory() {
+  local checker
+  checker=$(command -v compute-sanitizer) || { echo "no compute-sanitizer"; return 66; }
+  FOVEA_FEW_SHAPES=1 "$checker" --tool "$1" --error-exitcode 99 "$folder/bin/test_kernels_device" --no-colors \
+    --test-case="cuda: *"
+}
+
+# ---- The steps, those first that say most about a new device: NAME SECONDS NEEDS COMMAND... --------
+
+plan=(
+  "configure            60  -                    configure"
+  "build-conformance    60  configure            build test_ptx_device"
+  "conformance          20  build-conformance    conformance"
+  "build-kernels       240  configure            build fovea_kernels"
+  "build-tests         120  build-kernels        build test_kernels_device"
+  "build-benchmark      60  build-kernels        build bench_kernels"
+  "laws-few-shapes      60  build-tests          few"
+  "attention-16k        70  build-benchmark      measure attention-16k 25 --only attention --lengths 16384 --heads 12"
+  "attention-4k         40  build-benchmark      measure attention-4k 15 --only attention --lengths 4096 --heads 12"
+  "maps                 60  build-benchmark      measure maps 50 --only maps --lengths 16384"
+  "attention-131k-1     60  build-benchmark      measure attention-131k-1 20 --only attention --lengths 131072 --heads 1"
+  "attention-131k       90  build-benchmark      measure attention-131k 40 --only attention --lengths 131072 --heads 12"
+  "peers                80  -                    peers 60"
+  "the-rest              0  -                    true"
+  "laws                300  build-tests          tests"
+  "memory-races         90  build-tests          check_memory racecheck"
+  "memory              120  build-tests          check_memory memcheck"
+  "maps-131k           150  build-benchmark      measure maps-131k 100 --only maps --lengths 131072"
+  "peaked               60  build-benchmark      measure peaked 20 --only peaked --lengths 4096"
+  "attention-others    200  build-benchmark      measure attention-others 120 --only attention --lengths 65536,16384,4096 --heads 1"
+  "attention-65k       120  build-benchmark      measure attention-65k 60 --only attention --lengths 65536 --heads 12"
+)
+
+case ${1:-} in
+  --list) printf '%s\n' "${plan[@]}" | grep -v '^the-rest'; exit 0 ;;
+  "" | --quick) ;;
+  *) echo "gpu.sh: unknown option $1; expected --quick or --list"; exit 2 ;;
+esac
 
 if ! command -v nvidia-smi >/dev/null || ! nvidia-smi -L 2>/dev/null | grep -q GPU; then
   echo "gpu.sh: no GPU here"
@@ -41,79 +102,90 @@ FOVEA_COMMIT=${FOVEA_COMMIT:-$(git describe --always --dirty --abbrev=12 2>/dev/
 export FOVEA_DRIVER FOVEA_COMMIT
 say "$device, driver $FOVEA_DRIVER, commit $FOVEA_COMMIT"
 
-architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d .)
-configure=(-S . -B "$folder" -DCMAKE_BUILD_TYPE=Release -DFOVEA_APP=OFF -DFOVEA_CUDA=ON
-  -DCMAKE_CUDA_ARCHITECTURES="$architecture-real")
-command -v ninja >/dev/null && configure+=(-G Ninja)
-[ -n "${FOVEA_EIGEN_HEADERS:-}" ] && configure+=(-DFOVEA_EIGEN_HEADERS="$FOVEA_EIGEN_HEADERS")
-[ -n "${FOVEA_DOCTEST_HEADERS:-}" ] && configure+=(-DFOVEA_DOCTEST_HEADERS="$FOVEA_DOCTEST_HEADERS")
-within 240 cmake "${configure[@]}" --log-level=WARNING
-within 240 cmake --build "$folder" -j "$(nproc)" --target test_kernels_device bench_kernels >"$folder/build.log" 2>&1 ||
-  { tail -40 "$folder/build.log"; echo "gpu.sh: the build failed"; exit 1; }
-say "built"
-
-tests=$folder/bin/test_kernels_device
-if within 120 "$tests" --no-colors >"$folder/tests.log" 2>&1; then
-  verdict=passed
-else
-  verdict="failed ($?)"
-  failures+=("tests")
+# What an earlier call has left counts for the same sources on the same device.
+mkdir -p "$steps" "$results"
+key="$(find CMakeLists.txt core kernels tests -type f ! -path "tests/gpu/*" ! -path "*/__pycache__/*" | sort | xargs -d '\n' cat | cksum), $device, $FOVEA_DRIVER"
+if [ "$(cat "$steps/key" 2>/dev/null)" != "$key" ]; then
+  rm -rf "$steps"
+  mkdir -p "$steps"
+  echo "$key" >"$steps/key"
 fi
-tail -30 "$folder/tests.log"
-say "tests $verdict"
+file=$(echo "$device" | tr '[:upper:] ' '[:lower:]-' | tr -cd 'a-z0-9.-')
 
-# The memory checker, if it can use the device on this machine.
-checked="not run"
-checker=$(command -v compute-sanitizer || true)
-probe=(--test-case="*every width*")
-if [ -n "$checker" ] && FOVEA_FEW_SHAPES=1 within 60 "$checker" "$tests" "${probe[@]}" >"$folder/probe.log" 2>&1 ||
-  grep -q "ERROR SUMMARY: [1-9]" "$folder/probe.log" 2>/dev/null; then
-  checked=""
-  for tool in memcheck racecheck; do
-    status=0
-    FOVEA_FEW_SHAPES=1 within 45 "$checker" --tool "$tool" --error-exitcode 99 "$tests" \
-      --test-case="cuda: *" >"$folder/$tool.log" 2>&1 || status=$?
-    case $status in
-      0) checked+="$tool clean; " ;;
-      124 | 137) checked+="$tool: time was up, nothing found; "
-        grep -q "========= \(Invalid\|Error: Race\)" "$folder/$tool.log" && failures+=("$tool") ;;
-      *) checked+="$tool: failed ($status); "
-        failures+=("$tool")
-        tail -30 "$folder/$tool.log" ;;
-    esac
-  done
-fi
-say "memory checker: $checked"
+write_results() {
+  command -v python3 >/dev/null || return 0
+  python3 tests/bench/merge_results.py "$steps" >"$results/$file.json.new" &&
+    mv "$results/$file.json.new" "$results/$file.json"
+}
 
-mkdir -p "$results"
-name=$(echo "$device" | tr '[:upper:] ' '[:lower:]-' | tr -cd 'a-z0-9.-')
-figures=$folder/figures.json
-# The time left, less a minute for the peers, the files and the end of the last round.
-seconds=$(($(left) - 100))
-[ "$seconds" -gt 170 ] && seconds=170
-if [ "$seconds" -lt 20 ] ||
-  ! within $((seconds + 60)) "$folder/bin/bench_kernels" --seconds "$seconds" --out "$figures"; then
-  failures+=("benchmark")
-fi
-say "measured"
+status_of() { cat "$steps/$1.status" 2>/dev/null; }
 
-# Peers, if PyTorch is installed, each with its name.
-peers=$folder/peers.json
-rm -f "$peers"
-if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
-  within 80 python3 tests/bench/torch_peers.py --out "$peers" --seconds $(($(left) - 10)) || say "peers stopped early"
-fi
-if [ -f "$figures" ]; then
-  if command -v python3 >/dev/null; then
-    python3 tests/bench/merge_results.py "$figures" "$peers" "$verdict" "$checked" >"$results/$name.json"
-  else
-    cp "$figures" "$results/$name.json"
+# step NAME SECONDS NEEDS COMMAND...
+step() {
+  local name=$1 seconds=$2 needs=$3 status=0 rest
+  shift 3
+  case $(status_of "$name") in passed* | failed* | skipped* | "time was up"*) return ;; esac
+  if [ "$needs" != - ] && [[ "$(status_of "$needs")" != passed* ]]; then
+    [ -n "$(status_of "$needs")" ] && echo "failed: needs $needs" >"$steps/$name.status"
+    return
   fi
-  say "wrote $results/$name.json"
-fi
+  rest=$(left)
+  if [ "$rest" -lt $((seconds < 20 ? seconds : 20)) ]; then return; fi
+  local limited=
+  if [ "$rest" -lt "$seconds" ]; then limited=yes seconds=$rest; fi
+  local start=$SECONDS
+  # In a process group of its own, so that nothing it started outlives it.
+  export -f build configure conformance tests few measure peers check_memory
+  folder=$folder steps=$steps timeout -k 5 "$seconds" bash -uo pipefail -c '"$@"' step "$@" \
+    >"$steps/$name.log" 2>&1 || status=$?
+  local took="$((SECONDS - start)) s"
+  case $status in
+    0) echo "passed in $took" >"$steps/$name.status" ;;
+    66) echo "skipped: $(tail -1 "$steps/$name.log")" >"$steps/$name.status" ;;
+    77) echo "failed: $(tail -1 "$steps/$name.log")" >"$steps/$name.status" ;;  # there is a GPU
+    124 | 137) echo "time was up after $took" >"$steps/$name.status" ;;
+    *) echo "failed ($status) after $took" >"$steps/$name.status" ;;
+  esac
+  say "$name: $(status_of "$name")"
+  # It gets all of its time in the next call.
+  if [ -n "$limited" ] && [[ $status == 124 || $status == 137 ]]; then rm "$steps/$name.status"; fi
+  case $(status_of "$name") in
+    passed*) [[ $name == build* || $name == configure ]] || tail -12 "$steps/$name.log" ;;
+    skipped*) ;;
+    *) tail -40 "$steps/$name.log" ;;
+  esac
+  write_results
+}
 
+for line in "${plan[@]}"; do
+  read -r -a words <<<"$line"
+  if [ "${words[0]}" = the-rest ]; then
+    [ "${1:-}" = --quick ] && break
+    continue
+  fi
+  step "${words[@]}"
+done
+say "wrote $results/$file.json"
+
+# What became of the steps that were wanted.
+failures=()
+waiting=()
+for line in "${plan[@]}"; do
+  read -r -a words <<<"$line"
+  if [ "${words[0]}" = the-rest ]; then
+    [ "${1:-}" = --quick ] && break
+    continue
+  fi
+  case $(status_of "${words[0]}") in
+    passed* | skipped*) ;;
+    "") waiting+=("${words[0]}") ;;
+    *) failures+=("${words[0]}") ;;
+  esac
+done
+if [ ${#waiting[@]} -gt 0 ]; then say "no time was left for: ${waiting[*]}"; fi
 if [ ${#failures[@]} -gt 0 ]; then
   say "FAILED: ${failures[*]}"
   exit 1
 fi
+[ ${#waiting[@]} -gt 0 ] && exit 75
 say "all passed"

@@ -8,11 +8,11 @@ namespace fovea::cuda {
 
 namespace {
 
-// Errors of a single call. All others are returned by every later call of this process as well.
-bool passes(cudaError_t error) {
-  return error == cudaErrorMemoryAllocation || error == cudaErrorInvalidValue ||
-         error == cudaErrorInvalidConfiguration || error == cudaErrorNoDevice ||
-         error == cudaErrorInsufficientDriver || error == cudaErrorNoKernelImageForDevice;
+// Whether later calls fail as well. An error of a single call (a launch that the device does not
+// support, or that asks for too much of it) is forgotten once it has been read.
+bool stays() {
+  cudaGetLastError();
+  return cudaDeviceSynchronize() != cudaSuccess;
 }
 
 }  // namespace
@@ -20,9 +20,12 @@ bool passes(cudaError_t error) {
 void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
   const std::string message = "CUDA: " + std::string(what) + ": " + cudaGetErrorString(error);
-  if (!passes(error)) throw DeviceLostError(message);
-  cudaGetLastError();  // otherwise the next call would report it again
+  if (stays()) throw DeviceLostError(message);
   throw UnavailableError(message);
+}
+
+void refuse(const std::string& what) {
+  throw UnavailableError("CUDA: there is no kernel for " + what);
 }
 
 }  // namespace fovea::cuda

@@ -2,6 +2,11 @@
 
 #include "data/error.h"
 #include "device/check.h"
+#include "device/image.h"
+
+#ifndef FOVEA_BUILT_FOR  // compute capabilities
+#define FOVEA_BUILT_FOR "this test"
+#endif
 
 namespace fovea::cuda {
 
@@ -18,10 +23,13 @@ Device::Device() {
   multiprocessors_ = properties.multiProcessorCount;
   architecture_ = 10 * properties.major + properties.minor;
   shared_per_block_ = properties.sharedMemPerBlockOptin;
-  if (architecture_ < 75)
-    throw UnavailableError("CUDA: " + name_ + " has compute capability " +
-                           std::to_string(properties.major) + "." +
-                           std::to_string(properties.minor) + "; expected 7.5 or more");
+  const std::string capability = "CUDA: " + name_ + " has compute capability " +
+                                 std::to_string(properties.major) + "." +
+                                 std::to_string(properties.minor);
+  if (architecture_ < 75) throw UnavailableError(capability + "; expected 7.5 or more");
+  if (const cudaError_t failed = load_image(); failed != cudaSuccess)
+    throw UnavailableError(capability + "; this program was built for " FOVEA_BUILT_FOR " (" +
+                           cudaGetErrorString(failed) + ")");
   check(cudaStreamCreate(&stream_), "creating a stream");
   keep_freed_memory();
 }

@@ -12,7 +12,8 @@ namespace fovea::cuda {
 
 class Device {
  public:
-  /// The first GPU. Throws UnavailableError when there is none.
+  /// The first GPU. Throws UnavailableError when there is none, or none that the kernels were
+  /// compiled for.
   Device();
   ~Device();
   Device(const Device&) = delete;

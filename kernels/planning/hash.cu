@@ -73,7 +73,8 @@ void launch_hash(const HashArgs& args, cudaStream_t stream) {
 void hash(const HashArgs& args, cudaStream_t stream) {
   if (args.count <= 8) return launch_hash<8>(args, stream);
   if (args.count <= 16) return launch_hash<16>(args, stream);
-  launch_hash<most_directions>(args, stream);
+  if (args.count <= most_directions) return launch_hash<most_directions>(args, stream);
+  refuse("hashes of " + std::to_string(args.count) + " directions");
 }
 
 }  // namespace fovea::cuda

@@ -224,8 +224,10 @@ void jacobi(const SmallBlocks& blocks, const float* entries, float* values, cuda
     launch_jacobi<float, 16>(blocks, entries, values, false, stream);
   else if (blocks.side <= 32)
     launch_jacobi<float, 32>(blocks, entries, values, false, stream);
-  else
+  else if (blocks.side <= 64)
     launch_jacobi<float, 64>(blocks, entries, values, false, stream);
+  else
+    refuse("singular values of blocks with " + std::to_string(blocks.side) + " rows");
 }
 
 void jacobi_of_gram(const SmallBlocks& blocks, const double* entries, float* values,

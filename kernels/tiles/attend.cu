@@ -1,3 +1,4 @@
+#include <string>
 #include <type_traits>
 
 #include "device/launch.h"
@@ -136,7 +137,7 @@ class Attention {
       const float reference = top == -INFINITY ? 0.0f : top;  // avoid (-inf) - (-inf)
       if (top != maximum_[i]) {
         const float factor = exp2_fast(maximum_[i] - reference);
-        sum_[i] *= factor;
+        sum_[i] = __fmul_rn(sum_[i], factor);
 #pragma unroll
         for (int c = 0; c < columns; ++c) z_[i][c] *= factor;
         maximum_[i] = top;
@@ -145,43 +146,47 @@ class Attention {
 #pragma unroll
       for (int j = 0; j < keys_per_thread; ++j) {
         const float weight = exp2_fast(s[i][j] - reference);
-        sum_[i] += weight;  // of this thread's keys only: the threads' sums are added at the end
+        // Of this thread's keys only: the threads' sums are added at the end.
+        sum_[i] = __fadd_rn(sum_[i], weight);
         if constexpr (ValueChunks > 0) p[tx_ + key_threads * j] = weight;
         if constexpr (Maps) s[i][j] = weight;
       }
     }
   }
 
-  // z += P V for 64 columns of V; the thread owns columns 4 tx and 4 tx + 32, four each.
+  // Registers cannot be indexed at run time: the part of z is chosen once for a tile of V.
   __device__ void accumulate_values(const float* values, int part) {
-    if constexpr (ValueChunks > 0) {
-      for (int key = 0; key < step_keys; key += 4) {
-        float4 p[RowsPerThread];
 #pragma unroll
-        for (int i = 0; i < RowsPerThread; ++i)
-          p[i] = *reinterpret_cast<const float4*>(p_ + (ty_ + row_threads * i) * padded + key);
+    for (int at = 0; at < ValueChunks; ++at)
+      if (at == part) accumulate_part(values, at * keys_per_thread);
+  }
+
+  // z += P V for 64 columns of V; the thread owns columns 4 tx and 4 tx + 32, four each. Chained
+  // fmaf: left to the compiler, the instances of the kernel would round differently.
+  __device__ __forceinline__ void accumulate_part(const float* values, int first) {
+#pragma unroll(RowsPerThread == 1 ? 2 : 1)
+    for (int key = 0; key < step_keys; key += 4) {
+      float4 p[RowsPerThread];
 #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          const float* row = values + (key + k) * padded + 4 * tx_;
-          const float4 low = *reinterpret_cast<const float4*>(row),
-                       high = *reinterpret_cast<const float4*>(row + 32);
+      for (int i = 0; i < RowsPerThread; ++i)
+        p[i] = *reinterpret_cast<const float4*>(p_ + (ty_ + row_threads * i) * padded + key);
 #pragma unroll
-          for (int i = 0; i < RowsPerThread; ++i) {
-            const float weight = k == 0 ? p[i].x : k == 1 ? p[i].y : k == 2 ? p[i].z : p[i].w;
+      for (int k = 0; k < 4; ++k) {
+        const float* row = values + (key + k) * padded + 4 * tx_;
+        const float4 low = *reinterpret_cast<const float4*>(row),
+                     high = *reinterpret_cast<const float4*>(row + 32);
 #pragma unroll
-            for (int at = 0; at < ValueChunks; ++at)  // registers cannot be indexed at run time
-              if (at == part) {
-                float* z = z_[i] + at * keys_per_thread;
-                z[0] += weight * low.x;
-                z[1] += weight * low.y;
-                z[2] += weight * low.z;
-                z[3] += weight * low.w;
-                z[4] += weight * high.x;
-                z[5] += weight * high.y;
-                z[6] += weight * high.z;
-                z[7] += weight * high.w;
-              }
-          }
+        for (int i = 0; i < RowsPerThread; ++i) {
+          const float weight = k == 0 ? p[i].x : k == 1 ? p[i].y : k == 2 ? p[i].z : p[i].w;
+          float* z = z_[i] + first;
+          z[0] = fmaf(weight, low.x, z[0]);
+          z[1] = fmaf(weight, low.y, z[1]);
+          z[2] = fmaf(weight, low.z, z[2]);
+          z[3] = fmaf(weight, low.w, z[3]);
+          z[4] = fmaf(weight, high.x, z[4]);
+          z[5] = fmaf(weight, high.y, z[5]);
+          z[6] = fmaf(weight, high.z, z[6]);
+          z[7] = fmaf(weight, high.w, z[7]);
         }
       }
     }
@@ -213,13 +218,14 @@ class Attention {
           const int column = part * chunk + half * 32 + 4 * tx_;
           if (column >= a_.dv) continue;
           const float* z = z_[i] + part * keys_per_thread + half * 4;
-          float4 value = make_float4(z[0] * state.ours, z[1] * state.ours, z[2] * state.ours,
-                                     z[3] * state.ours);
+          float4 value = make_float4(__fmul_rn(z[0], state.ours), __fmul_rn(z[1], state.ours),
+                                     __fmul_rn(z[2], state.ours), __fmul_rn(z[3], state.ours));
           float4* at = reinterpret_cast<float4*>(out + column);
           if (state.joined) {
             const float4 old = *at;
-            value = make_float4(value.x + old.x * state.theirs, value.y + old.y * state.theirs,
-                                value.z + old.z * state.theirs, value.w + old.w * state.theirs);
+            value =
+                make_float4(fmaf(old.x, state.theirs, value.x), fmaf(old.y, state.theirs, value.y),
+                            fmaf(old.z, state.theirs, value.z), fmaf(old.w, state.theirs, value.w));
           }
           *at = value;
         }
@@ -241,8 +247,16 @@ class Attention {
   std::conditional_t<Maps, SegmentTracker<RowsPerThread>, NoSegments> segments_;
 };
 
+// Blocks on a multiprocessor at once: with heads of up to 64 columns as many as shared memory
+// holds, 43 KiB a block of 16 queries and 104 KiB a block of 128, unless registers would spill.
+template <int RowsPerThread, int ValueChunks>
+constexpr int blocks_at_once = RowsPerThread > 1 ? 2
+                               : ValueChunks > 1 ? 4
+                                                 : 5;
+
 template <int RowsPerThread, int ValueChunks, bool Maps>
-__global__ void __launch_bounds__(block_threads, Maps ? 2 : 0)
+__global__ void __launch_bounds__(block_threads,
+                                  Maps ? 2 : blocks_at_once<RowsPerThread, ValueChunks>)
     attend_kernel(const AttendArgs args) {
   Attention<RowsPerThread, ValueChunks, Maps>(args).run();
 }
@@ -264,8 +278,11 @@ void choose_values(const AttendArgs& args, cudaStream_t stream) {
   if (args.dv <= chunk) return launch_attend<RowsPerThread, 1, Maps>(args, stream);
   if constexpr (RowsPerThread < 8) {  // registers cannot hold more columns of more rows
     if (args.dv <= 2 * chunk) return launch_attend<RowsPerThread, 2, Maps>(args, stream);
-    if constexpr (!Maps) return launch_attend<RowsPerThread, 4, Maps>(args, stream);
+    if constexpr (!Maps)
+      if (args.dv <= 4 * chunk) return launch_attend<RowsPerThread, 4, Maps>(args, stream);
   }
+  refuse("attention with " + std::to_string(args.dv) + " columns of values at once, strips of " +
+         std::to_string(row_threads * RowsPerThread) + " queries" + (Maps ? " and maps" : ""));
 }
 
 template <int RowsPerThread>
@@ -290,8 +307,10 @@ void attend(const AttendArgs& args, int height, cudaStream_t stream) {
     choose_maps<1>(args, stream);
   else if (height == 64)
     choose_maps<4>(args, stream);
-  else
+  else if (height == 128)
     choose_maps<8>(args, stream);
+  else
+    refuse("strips of " + std::to_string(height) + " queries");
 }
 
 }  // namespace fovea::cuda

@@ -3,7 +3,11 @@
 // tiles of keys and values with the other warps of the strip.
 #pragma once
 
+#include <algorithm>
+#include <string>
+
 #include "device/launch.h"
+#include "tiles/attend.h"
 #include "tiles/attend_mma.h"
 #include "tiles/merged_state.cuh"
 #include "tiles/strip.cuh"
@@ -334,6 +338,10 @@ void choose_mma_values(const AttendMmaArgs& args, int height, cudaStream_t strea
 
 template <Precision P>
 void attend_mma(const AttendMmaArgs& args, int height, cudaStream_t stream) {
+  if (std::ranges::find(strip_heights, height) == strip_heights.end())
+    refuse("strips of " + std::to_string(height) + " queries");
+  if (args.dv < 1 || args.dv > 4 * chunk)
+    refuse("attention on tensor cores with " + std::to_string(args.dv) + " columns of values");
   if (args.dv > 2 * chunk) return launch_attend_mma<P, 0, 4>(args, height, stream);
   if (args.d > 2 * chunk) return choose_mma_values<P, 0>(args, height, stream);
   if (args.d > chunk) return choose_mma_values<P, 2>(args, height, stream);

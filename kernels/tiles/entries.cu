@@ -1,6 +1,7 @@
 #include "data/pixels.h"
 #include "device/launch.h"
 #include "tiles/entries.h"
+#include "tiles/exact_sums.cuh"
 #include "tiles/strip.cuh"
 
 namespace fovea::cuda {
@@ -107,7 +108,7 @@ class Entries {
         if (total == -INFINITY || s[i][j] == -INFINITY) continue;
         const float p = exp2_fast(s[i][j] - total);
         if (p == 0 && a_.deposit != Deposit::entry) continue;  // the grid is 0 already
-        float* row = a_.pixels + shared_.pixel_row[r] * a_.stride;
+        const Index row = shared_.pixel_row[r] * a_.stride;
         for (std::int32_t pixel = first; pixel <= last; ++pixel) {
           const Index begin = max(pixel_begin(pixel, a_.grid.col_count, a_.grid.cols),
                                   static_cast<Index>(columns.x)),
@@ -119,13 +120,16 @@ class Entries {
     }
   }
 
-  __device__ void put(float* pixel, float p, float times) {
+  // p stands for that many entries.
+  __device__ void put(Index pixel, float p, float times) {
+    const float sum = __fmul_rn(p, times);
     if (a_.deposit == Deposit::entry)
-      *pixel = p;
-    else if (a_.deposit == Deposit::sum)
-      atomicAdd(pixel, p * times);
+      a_.pixels[pixel] = p;
+    else if (a_.deposit == Deposit::sum && sum < INFINITY)
+      add_exactly(a_.sums, pixel, sum);
     else  // p >= 0, or a NaN, which compares above every number: as integers
-      atomicMax(reinterpret_cast<int*>(pixel), __float_as_int(p));
+      atomicMax(reinterpret_cast<int*>(a_.pixels + pixel),
+                __float_as_int(a_.deposit == Deposit::sum ? sum : p));
   }
 
   const EntriesArgs& a_;

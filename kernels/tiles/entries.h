@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "tiles/exact_sums.h"
 #include "tiles/strip_args.h"
 
 namespace fovea::cuda {
@@ -30,7 +31,8 @@ struct EntriesArgs {
   const std::int32_t* drawn = nullptr;
   int drawn_count = 0;
   Deposit deposit = Deposit::entry;
-  float* pixels = nullptr;  // [grid.rows, stride]; only pairs with weight are written, or added
+  float* pixels = nullptr;  // [grid.rows, stride]; only pairs with weight are written
+  ExactWords sums;          // of the pixels; `pixels` takes the terms that are not finite
   Index stride = 0;
 };
 

@@ -22,7 +22,7 @@ struct MergedState {
       const float reference = maximum == -INFINITY ? 0.0f : maximum;  // avoid (-inf) - (-inf)
       ours = exp2_fast(found_maximum - reference);
       theirs = exp2_fast(*old_maximum - reference);
-      sum = found_sum * ours + before * theirs;
+      sum = fmaf(found_sum, ours, __fmul_rn(before, theirs));
     }
     if (last) ours = sum == 0 ? 0.0f : 1.0f / sum;
   }

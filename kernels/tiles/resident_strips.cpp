@@ -1,5 +1,7 @@
 #include "tiles/resident_strips.h"
 
+#include <algorithm>
+
 #include "tiles/attend.h"
 #include "tiles/attend_mma.h"
 
@@ -63,6 +65,16 @@ ResidentStrips::ResidentStrips(const TileList& tiles, IndexRange its_rows, Index
 int strip_height(Index rows, Index d, Index dv, Precision precision, const Device& device) {
   return choose_height(
       rows, [rows](int height) { return (rows + height - 1) / height; }, d, dv, precision, device);
+}
+
+Index widest_head(Precision precision, const Device& device) {
+  constexpr Index step = 64;  // shared memory grows by so many columns at once
+  const int least = strip_heights.front();
+  Index d = 0;
+  while (std::max(shared_bytes(least, d + step, Precision::fp32),
+                  shared_bytes(least, d + step, precision)) <= device.shared_per_block())
+    d += step;
+  return d;
 }
 
 // In fp32 the registers cannot hold more columns of a tall strip.

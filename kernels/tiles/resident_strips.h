@@ -31,6 +31,10 @@ struct ResidentStrips {
 /// The height for a number of queries that attend the same keys.
 int strip_height(Index rows, Index d, Index dv, Precision precision, const Device& device);
 
+/// The widest head for which a block of the device has enough shared memory. (Row sums are in fp32
+/// whatever the precision is.)
+Index widest_head(Precision precision, const Device& device);
+
 /// Most columns of V in one pass over P, with strips of that height.
 Index columns_per_pass(int height, Precision precision);
 

@@ -49,7 +49,7 @@ class SegmentTracker {
     for (int column = first / a_.pixel; column * a_.pixel < end_; ++column) {
       const float part =
           own_of(weights, column * a_.pixel - first, 0.0f, [](float a, float b) { return a + b; });
-      sum_ = sum_ == 0 ? part : sum_ * exp2_fast(reference_ - own) + part;
+      sum_ = sum_ == 0 ? part : fmaf(sum_, exp2_fast(reference_ - own), part);
       reference_ = own;
       if ((column + 1) * a_.pixel > end_) break;
       if (keeps()) found(column)->y = log2_sum();
@@ -80,7 +80,7 @@ class SegmentTracker {
   }
 
   __device__ float log2_sum() const {
-    return sum_ == 0 ? -INFINITY : reference_ + log2f(sum_);
+    return sum_ == 0 ? -INFINITY : __fadd_rn(reference_, log2f(sum_));
   }
 
   // For the row of this thread: x joined over the slots [begin, begin + pixel).

@@ -111,12 +111,14 @@ __device__ inline void load_rows(float* tile, Rows from, int column, const std::
   }
 }
 
-/// s[i][j] += the products of the first `depth` columns of rows ty + 16 i of q and tx + 8 j of k.
+/// s[i][j] += the products of the first `depth` columns of rows ty + 16 i of q and tx + 8 j of k,
+/// one after the other: the same bits in every kernel.
 template <int RowsPerThread>
 __device__ __forceinline__ void accumulate_logits(float (&s)[RowsPerThread][keys_per_thread],
                                                   const float* q, const float* k, int depth) {
   const int tx = static_cast<int>(threadIdx.x) % key_threads,
             ty = static_cast<int>(threadIdx.x) / key_threads;
+#pragma unroll 1  // more would take the registers of a whole block of 16 queries
   for (int c = 0; c < depth; c += 4) {
     float4 key[keys_per_thread];
 #pragma unroll
@@ -128,8 +130,9 @@ __device__ __forceinline__ void accumulate_logits(float (&s)[RowsPerThread][keys
           *reinterpret_cast<const float4*>(q + (ty + row_threads * i) * padded + c);
 #pragma unroll
       for (int j = 0; j < keys_per_thread; ++j)
-        s[i][j] +=
-            query.x * key[j].x + query.y * key[j].y + query.z * key[j].z + query.w * key[j].w;
+        s[i][j] = fmaf(
+            query.w, key[j].w,
+            fmaf(query.z, key[j].z, fmaf(query.y, key[j].y, fmaf(query.x, key[j].x, s[i][j]))));
     }
   }
 }
@@ -182,9 +185,10 @@ __device__ __forceinline__ void weigh_and_mask(float (&s)[RowsPerThread][keys_pe
 #pragma unroll
     for (int i = 0; i < RowsPerThread; ++i) {
       const std::int32_t query = row_cluster[ty + row_threads * i];
-      float logit = s[i][j] * log2_scale;
+      float logit = __fmul_rn(s[i][j], log2_scale);
       if (lists.head.changes) logit = changed(lists.head, query, slots.cluster[slot], logit);
-      s[i][j] = step.masked && !counts(lists, slots, slot, query) ? -INFINITY : logit + weight;
+      s[i][j] =
+          step.masked && !counts(lists, slots, slot, query) ? -INFINITY : __fadd_rn(logit, weight);
     }
   }
 }

@@ -115,7 +115,15 @@ class TileOperator final : public DeviceOperator {
     DeviceMatrix pixels(device(), pool.rows, pool.cols);
     pixels.clear();
     const EntryRows wanted = entry_rows(rows, pool);
-    deposit(wanted, cols, pool, pixels, run);
+    if (pool.kind == Pool::Kind::mean) {
+      const Index most =
+          largest_extent(wanted.size(), pool.rows) * largest_extent(cols.size(), pool.cols);
+      const ExactSums sums(device(), pixels, most);
+      deposit(wanted, cols, pool, pixels, sums.words(), run);
+      sums.round_to(pixels, device().stream());
+    } else {
+      deposit(wanted, cols, pool, pixels, {}, run);
+    }
     Matrix out(pool.rows, pool.cols);
     pixels.download(device(), out.data(), out.stride(), pool.rows);
     device().wait();
@@ -127,12 +135,14 @@ class TileOperator final : public DeviceOperator {
                            Run& run) const override {
     DeviceMatrix tile(device(), rows.size(), cols.size());
     fill(tile.data(), tile.rows() * tile.stride(), elsewhere, device().stream());
-    deposit(rows, cols, {Pool::Kind::none, rows.size(), cols.size()}, tile, run);
+    deposit(rows, cols, {Pool::Kind::none, rows.size(), cols.size()}, tile, {}, run);
     return tile;
   }
 
+  static Index largest_extent(Index tokens, Index pixels) { return (tokens + pixels - 1) / pixels; }
+
   void deposit(const EntryRows& rows, IndexRange cols, Pool pool, const DeviceMatrix& pixels,
-               Run& run) const {
+               const ExactWords& sums, Run& run) const {
     const Index missing = sums_.unknown_of(rows) * plan().keys();  // pairs of query and key
     const double summed = share(missing, missing + rows.size() * cols.size());
     Run summing = run.part(0, summed), evaluating = run.part(summed, 1);
@@ -168,6 +178,7 @@ class TileOperator final : public DeviceOperator {
                                   : pool.kind == Pool::Kind::max ? Deposit::maximum
                                                                  : Deposit::sum,
                        .pixels = pixels.data(),
+                       .sums = sums,
                        .stride = pixels.stride()},
                       device().stream());
     }
@@ -196,6 +207,11 @@ class TileOperator final : public DeviceOperator {
 std::unique_ptr<Operator> make_tile_operator(std::shared_ptr<const Plan> plan,
                                              const Problem& problem, Precision precision,
                                              std::shared_ptr<const Device> device, Run& run) {
+  if (const Index widest = widest_head(precision, *device); problem.d() > widest)
+    throw UnavailableError(
+        "CUDA: heads of d = " + std::to_string(problem.d()) + "; expected at most " +
+        std::to_string(widest) + " on " + device->name() + ", whose blocks have " +
+        std::to_string(device->shared_per_block() >> 10) + " KiB of shared memory");
   return std::make_unique<TileOperator>(std::move(plan), problem, precision, std::move(device),
                                         run);
 }

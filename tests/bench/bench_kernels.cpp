@@ -1,6 +1,6 @@
-// The kernels' benchmark:  bench_kernels [--out FILE] [--seconds S] [--lengths N,N..] [--heads
-// H,H..]
-//                                        [--rounds R]
+// The kernels' benchmark:
+//   bench_kernels [--out FILE] [--seconds S] [--lengths N,N..] [--heads H,H..] [--rounds R]
+//                 [--only attention|maps|peaked]
 // The contenders of a group (length, heads, mask) take turns, round after round, so that the device
 // is in the same state for all of them. Times are those of events on the device, of kernels only;
 // all heads are in one launch. FOVEA_COMMIT and FOVEA_DRIVER name the commit and the driver.
@@ -38,6 +38,7 @@ struct Options {
   std::string out;
   double seconds = 150;
   int rounds = 30;
+  std::string only;  // empty: everything
   std::vector<Index> lengths{131072, 4096, 16384, 65536}, heads{12, 1};
 };
 
@@ -125,16 +126,16 @@ class Bench {
   /// Calls `after_group` with all figures so far, so that they are not lost when the time is up.
   template <class AfterGroup>
   std::vector<Figure> run(AfterGroup after_group) {
-    double left_groups = 2.0 * static_cast<double>(options_.lengths.size() * options_.heads.size());
-    for (const Index heads : options_.heads)
-      for (const Index n : options_.lengths)
-        for (const bool causal : {false, true}) {
-          measure_group(n, heads, causal, (options_.seconds - elapsed()) / left_groups--);
-          after_group(figures_);
-        }
-    for (const std::string& precision : precisions())
-      measure_maps(*std::ranges::max_element(options_.lengths), precision);
-    check_peaked(*std::ranges::min_element(options_.lengths));
+    const auto wanted = [&](const char* part) {
+      return options_.only.empty() || options_.only == part;
+    };
+    if (wanted("attention")) measure_groups(after_group);
+    if (wanted("maps"))
+      for (const std::string& precision : precisions()) {
+        measure_maps(*std::ranges::max_element(options_.lengths), precision);
+        after_group(figures_);
+      }
+    if (wanted("peaked")) check_peaked(*std::ranges::min_element(options_.lengths));
     return std::move(figures_);
   }
 
@@ -142,6 +143,17 @@ class Bench {
 
  private:
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  template <class AfterGroup>
+  void measure_groups(AfterGroup after_group) {
+    double left_groups = 2.0 * static_cast<double>(options_.lengths.size() * options_.heads.size());
+    for (const Index heads : options_.heads)
+      for (const Index n : options_.lengths)
+        for (const bool causal : {false, true}) {
+          measure_group(n, heads, causal, (options_.seconds - elapsed()) / left_groups--);
+          after_group(figures_);
+        }
+  }
 
   void measure_group(Index n, Index heads, bool causal, double seconds) {
     const double until = elapsed() + seconds;
@@ -312,8 +324,10 @@ Options parse(int argc, char** argv) {
       options.lengths = numbers(value);
     else if (name == "--heads")
       options.heads = numbers(value);
+    else if (name == "--only" && (value == "attention" || value == "maps" || value == "peaked"))
+      options.only = value;
     else
-      throw UsageError("unknown option " + name);
+      throw UsageError("unknown option " + name + " " + value);
   }
   return options;
 }

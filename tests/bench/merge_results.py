@@ -1,33 +1,30 @@
-"""merge_results.py FIGURES PEERS TESTS CHECKER: one result file, on standard output.
+"""merge_results.py FOLDER: one result file, on standard output, of what tests/gpu.sh has left in FOLDER.
 
-FIGURES is bench_kernels' JSON; PEERS, torch_peers.py's, may be missing; TESTS and CHECKER say in words
-how the tests and the memory checker went.
+figures-*.json are bench_kernels', peers.json is torch_peers.py's, and NAME.status says in words how the
+step NAME went. Any of them may be missing.
 """
 
 import json
-import os
 import sys
+from pathlib import Path
 
 
 def main():
-    figures, peers, tests, checker = sys.argv[1:]
-    with open(figures) as file:
-        result = json.load(file)
-    rows = result.pop("figures")
-    result["tests"] = tests
-    result["memory_checker"] = checker.strip("; ")
-    result["peers"] = []
-    if os.path.exists(peers):
-        with open(peers) as file:
-            measured = json.load(file)
-        result["torch"] = measured["torch"]
-        result["peers"] = measured["peers"]
-    result["figures"] = rows
-    head = {key: value for key, value in result.items() if key not in ("peers", "figures")}
-    print(json.dumps(head, indent=1)[:-2] + ",")
-    for key in ("peers", "figures"):  # a row a line, so that results can be compared by eye
-        print(f' "{key}": [')
-        print(",\n".join("  " + json.dumps(row) for row in result[key]))
+    folder = Path(sys.argv[1])
+    result = {}
+    figures = []
+    for path in sorted(folder.glob("figures-*.json")):
+        measured = json.loads(path.read_text())
+        figures += measured.pop("figures")
+        result |= measured  # the commit, the device and its driver: the same in all
+    result["steps"] = {path.stem: path.read_text().strip() for path in sorted(folder.glob("*.status"))}
+    peers = folder / "peers.json"
+    measured = json.loads(peers.read_text()) if peers.exists() else {"peers": []}
+    result |= {key: value for key, value in measured.items() if key != "peers"}
+    print(json.dumps(result, indent=1)[:-2] + ",")
+    for key, rows in (("peers", measured["peers"]), ("figures", figures)):
+        print(f' "{key}": [')  # a row a line, so that results can be compared by eye
+        print(",\n".join("  " + json.dumps(row) for row in rows))
         print(" ]" + ("," if key == "peers" else ""))
     print("}")
 

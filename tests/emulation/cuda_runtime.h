@@ -233,9 +233,12 @@ enum cudaError_t {
   cudaErrorMemoryAllocation = 2,
   cudaErrorInvalidConfiguration = 9,
   cudaErrorInsufficientDriver = 35,
+  cudaErrorInvalidDeviceFunction = 98,
   cudaErrorNoDevice = 100,
   cudaErrorNoKernelImageForDevice = 209,
-  cudaErrorIllegalAddress = 700
+  cudaErrorIllegalAddress = 700,
+  cudaErrorLaunchOutOfResources = 701,
+  cudaErrorNotSupported = 801
 };
 enum cudaMemcpyKind {
   cudaMemcpyHostToDevice = 1,
@@ -243,6 +246,7 @@ enum cudaMemcpyKind {
   cudaMemcpyDeviceToDevice = 3
 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+struct cudaFuncAttributes {};
 using cudaStream_t = struct fovea_emulated_stream*;
 using cudaMemPool_t = struct fovea_emulated_pool*;
 enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
@@ -257,6 +261,7 @@ const char* cudaGetErrorString(cudaError_t);
 cudaError_t cudaGetLastError();
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaSetDevice(int);
+cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int);
 cudaError_t cudaDriverGetVersion(int*);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
@@ -306,6 +311,13 @@ void reset_peak();
 void set_compute_capability(int major, int minor);
 /// Makes every later call fail with `error`, as after a lost device, until called with cudaSuccess.
 void set_failure(cudaError_t error);
+/// Makes the next launch, and only that, fail with `error`.
+void fail_next_launch(cudaError_t error);
+/// What loading a kernel gives, cudaSuccess at first.
+void set_image(cudaError_t error);
+cudaError_t image();
+/// Whether the last block of a launch runs first, not the first.
+void set_descending_blocks(bool descending);
 
 }  // namespace fovea::emulation
 
@@ -315,6 +327,10 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   const std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
   return fovea::emulation::launch(*config, reinterpret_cast<const void*>(kernel),
                                   [&] { std::apply(kernel, copies); });
+}
+template <class Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, Kernel*) {
+  return fovea::emulation::image();
 }
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute, int bytes) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "crew.h"
 
@@ -38,8 +39,19 @@ constexpr unsigned char guard_byte = 0xA5;
 
 std::mutex launching;  // one launch at a time, because __shared__ variables are static
 std::map<const void*, std::size_t> allowed_shared;
+cudaError_t failure_of_next = cudaSuccess;
+bool descending_blocks = false;
 
 }  // namespace
+
+void fail_next_launch(cudaError_t error) {
+  const std::lock_guard lock(launching);
+  failure_of_next = error;
+}
+void set_descending_blocks(bool descending) {
+  const std::lock_guard lock(launching);
+  descending_blocks = descending;
+}
 
 void fault(const char* what) {
   std::fprintf(stderr, "emulated device: %s\n", what);
@@ -109,6 +121,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
       grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
     return cudaErrorInvalidValue;
   const std::lock_guard lock(launching);
+  if (failure_of_next != cudaSuccess) return std::exchange(failure_of_next, cudaSuccess);
   const auto allowed = allowed_shared.find(kernel);
   if (config.dynamicSmemBytes > (allowed == allowed_shared.end()
                                      ? shared_without_asking
@@ -135,6 +148,8 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
       for (unsigned y = 0; y < grid.y; ++y)
         for (unsigned x = 0; x < grid.x; ++x) {
           thread.block_index = {x, y, z};
+          if (descending_blocks)
+            thread.block_index = {grid.x - 1 - x, grid.y - 1 - y, grid.z - 1 - z};
           thread.parity = 0;
           body();
           if (!thread.open_copies.empty() || !thread.copy_groups.empty())

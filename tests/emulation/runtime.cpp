@@ -28,7 +28,7 @@ struct Memory {
   std::mutex mutex;
   std::map<void*, std::size_t> blocks;
   std::size_t limit = std::size_t{8} << 30, used = 0, peak = 0;
-  cudaError_t failure = cudaSuccess;
+  cudaError_t failure = cudaSuccess, image = cudaSuccess;
   int major = 8, minor = 0;  // compute capability
 };
 Memory& memory() {
@@ -78,6 +78,14 @@ void set_failure(cudaError_t error) {
   const std::lock_guard lock(memory().mutex);
   memory().failure = error;
 }
+void set_image(cudaError_t error) {
+  const std::lock_guard lock(memory().mutex);
+  memory().image = error;
+}
+cudaError_t image() {
+  const std::lock_guard lock(memory().mutex);
+  return memory().image;
+}
 
 }  // namespace fovea::emulation
 
@@ -95,6 +103,12 @@ const char* cudaGetErrorString(cudaError_t error) {
       return "CUDA driver version is insufficient";
     case cudaErrorNoKernelImageForDevice:
       return "no kernel image is available for the device";
+    case cudaErrorInvalidDeviceFunction:
+      return "invalid device function";
+    case cudaErrorLaunchOutOfResources:
+      return "too many resources requested for launch";
+    case cudaErrorNotSupported:
+      return "operation not supported";
     case cudaErrorNoDevice:
       return "no CUDA-capable device is detected";
     case cudaErrorIllegalAddress:
@@ -110,6 +124,9 @@ cudaError_t cudaGetDeviceCount(int* count) {
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int) {
+  return state();
+}
+cudaError_t cudaDeviceSynchronize() {
   return state();
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {

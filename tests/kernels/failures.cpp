@@ -3,7 +3,11 @@
 #include <cuda_runtime.h>
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "harness.h"
+#include "tiles/attend.h"
+#include "tiles/attend_mma.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -99,6 +103,63 @@ TEST_CASE("a lost device is reported, and the operators on it can be destroyed")
   CHECK(!make_cuda_backend({}, &why_not));
   CHECK_MESSAGE(why_not.find("illegal memory access") != std::string::npos, why_not);
   emulation::set_failure(cudaSuccess);
+}
+
+TEST_CASE("a launch that a device refuses is an error of its own, and the device is not lost") {
+  const Problem problem = make_data(Data::gaussian, 64, 8, 8, false);
+  const Instance x = make_instance(*backends().front(), problem, "exact", {});
+  const Output before = x.apply(problem.v);
+  for (const cudaError_t error :
+       {cudaErrorNotSupported, cudaErrorLaunchOutOfResources, cudaErrorInvalidDeviceFunction,
+        cudaErrorInvalidConfiguration, cudaErrorInvalidValue}) {
+    emulation::fail_next_launch(error);
+    const std::string message = message_of([&] { x.apply(problem.v); });
+    CHECK_MESSAGE(message == std::string("CUDA: launching a kernel: ") + cudaGetErrorString(error),
+                  message);
+    const Output after = x.apply(problem.v);
+    for (Index i = 0; i < 64; ++i) CHECK(after.z(i, 0) == before.z(i, 0));
+  }
+}
+
+TEST_CASE("a launcher without a kernel for its arguments says so") {
+  using namespace fovea::cuda;
+  const auto of = [](int dv, int height, int pixel) {
+    AttendArgs args{.dv = dv};
+    args.segments.pixel = pixel;
+    return message_of([&] { attend(args, height, nullptr); });
+  };
+  CHECK(of(64, 128, 0).empty());  // nothing to do: no strips
+  CHECK(of(256, 64, 0).empty());
+  CHECK(of(128, 16, 1).empty());
+  CHECK(of(68, 128, 0) ==
+        "CUDA: there is no kernel for attention with 68 columns of values at once, strips of 128 "
+        "queries");
+  CHECK(of(260, 64, 0).starts_with("CUDA: there is no kernel"));
+  CHECK(of(132, 16, 1).ends_with("strips of 16 queries and maps"));
+  CHECK(of(64, 32, 0) == "CUDA: there is no kernel for strips of 32 queries");
+  const auto of_mma = [](int dv, int height) {
+    return message_of([&] { attend_mma<Precision::bf16>({.dv = dv}, height, nullptr); });
+  };
+  CHECK(of_mma(256, 128).empty());
+  CHECK(of_mma(260, 128).starts_with("CUDA: there is no kernel"));
+  CHECK(of_mma(64, 256).starts_with("CUDA: there is no kernel"));
+}
+
+TEST_CASE("a head that is too wide for the device is refused before anything is uploaded") {
+  for (const char* precision : {"fp32", "bf16"}) {
+    CAPTURE(precision);
+    const auto backend = make_cuda_backend({.precision = precision}, nullptr);
+    const Problem widest = make_data(Data::gaussian, 4, 2752, 3, false),
+                  wider = make_data(Data::gaussian, 4, 2753, 3, false);
+    const Output out = make_instance(*backend, widest, "exact", {}).apply(widest.v);
+    CHECK(std::isfinite(out.z(3, 2)));
+    const std::size_t before = emulation::memory_in_use();
+    emulation::reset_peak();
+    const std::string message = message_of([&] { make_instance(*backend, wider, "exact", {}); });
+    CHECK_MESSAGE(message.starts_with("CUDA: heads of d = 2753; expected at most 2752 on emulated"),
+                  message);
+    CHECK(emulation::peak_memory() == before);
+  }
 }
 
 TEST_CASE("device memory: a head needs O(n), and frees all of it") {

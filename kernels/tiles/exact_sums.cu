@@ -1,0 +1,30 @@
+#include "device/launch.h"
+#include "tiles/exact_sums.cuh"
+
+namespace fovea::cuda {
+namespace {
+
+constexpr int threads = 128;
+
+__global__ void __launch_bounds__(threads)
+    round_sums_kernel(const ExactWords sums, Index count, float* totals) {
+  const Index at = static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
+  if (at >= count || totals[at] != 0) return;
+  const int words = 256 >> sums.log2_orders;
+  double total = 0;
+  for (int w = 0; w < words; ++w)  // from the smallest
+    total += ldexp(static_cast<double>(sums.words[at * words + w]), (w << sums.log2_orders) - 150);
+  totals[at] = static_cast<float>(total);
+}
+
+}  // namespace
+
+void round_sums(const ExactWords& sums, Index count, float* totals, cudaStream_t stream) {
+  launch(round_sums_kernel,
+         {.grid = dim3(static_cast<unsigned>((count + threads - 1) / threads)),
+          .block = dim3(threads),
+          .stream = stream},
+         sums, count, totals);
+}
+
+}  // namespace fovea::cuda

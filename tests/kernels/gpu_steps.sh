@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# ../gpu.sh with stand-ins for the GPU, CMake and everything that is built: what fails or takes too long
+# leaves the rest, and another call goes on where the last one ended.
+#   gpu_steps.sh SCRATCH
+set -euo pipefail
+command -v python3 >/dev/null || exit 77  # results are merged by it
+root=$(cd "$(dirname "$0")/../.." && pwd)
+scratch=$1
+rm -rf "$scratch"
+mkdir -p "$scratch/stand-ins"
+cd "$scratch"
+
+stand_in() { { echo '#!/usr/bin/env bash'; cat; } >"stand-ins/$1" && chmod +x "stand-ins/$1"; }
+stand_in nvidia-smi <<'END'
+case "$*" in
+  -L) echo "GPU 0: stand-in" ;;
+  *compute_cap*) echo 9.0 ;;
+  *driver*) echo 1.2 ;;
+  *) echo "Stand-in 1" ;;
+esac
+END
+# PyTorch there is none; whatever else Python does it does.
+real_python=$(command -v python3)
+export real_python
+stand_in python3 <<'END'
+[ "$1" = -c ] && exit 1
+exec "$real_python" "$@"
+END
+# Building a target writes a program of that name; test_kernels_device does not build.
+stand_in cmake <<'END'
+echo "cmake $*" >>"$SCRATCH/calls"
+case "$*" in
+  *test_kernels_device*) echo "error: no such header"; exit 1 ;;
+  *--build*) mkdir -p "$FOVEA_BUILD/bin" && cp "$SCRATCH/stand-ins/built" "$FOVEA_BUILD/bin/${*: -1}" ;;
+esac
+END
+# The benchmark of 4096 tokens writes figures, and then hangs as long as the file `slow` is there.
+stand_in built <<'END'
+echo "${0##*/} $*" >>"$SCRATCH/calls"
+while [ $# -gt 1 ]; do
+  if [ "$1" = --out ]; then echo '{"commit": "c", "figures": [{"what": "'"${2##*/}"'"}]}' >"$2"; fi
+  shift
+done
+if [[ ${0##*/} == test_ptx_device ]]; then echo "skipped: no driver"; exit 77; fi
+if [[ $(tail -1 "$SCRATCH/calls") == *"--lengths 4096 --heads 12"* && -f "$SCRATCH/slow" ]]; then sleep 60; fi
+END
+stand_in compute-sanitizer <<'END'
+exit 0
+END
+export SCRATCH=$scratch PATH=$scratch/stand-ins:$PATH FOVEA_BUILD=$scratch/build FOVEA_RESULTS=$scratch/results
+result=$FOVEA_RESULTS/stand-in-1.json
+
+expect() { # STATUS, then what gpu.sh is called with
+  local status=0
+  bash "$root/tests/gpu.sh" "${@:2}" >output 2>&1 || status=$?
+  if [ "$status" != "$1" ]; then
+    cat output
+    echo "gpu.sh ${*:2}: status $status, expected $1"
+    exit 1
+  fi
+}
+said() { grep -q -- "$2" "$1" || { cat "$1"; echo "not in $1: $2"; exit 1; }; }
+silent() { if grep -q -- "$2" "$1"; then cat "$1"; echo "in $1: $2"; exit 1; fi; }
+
+touch slow
+FOVEA_SECONDS=22 expect 1 --quick
+said output "build-tests: failed"
+said output "conformance: failed: skipped: no driver"
+said output "FAILED: conformance build-tests laws-few-shapes"
+said output "no time was left for: attention-4k"
+said calls "bench_kernels .*--lengths 16384"
+said "$result" "figures-attention-16k"
+said "$result" "figures-attention-4k"  # what there was when the time was up
+
+rm slow
+: >calls
+expect 1 --quick
+silent calls "--build"
+silent calls "--lengths 16384 --heads 12"
+said calls "--lengths 4096 --heads 12"
+said calls "--lengths 131072 --heads 12"
+silent calls "65536"
+said "$result" "failed: needs build-tests"
+
+: >calls
+expect 1
+silent calls "--lengths 4096 --heads 12"
+said calls "65536"
+said output "FAILED: conformance build-tests laws-few-shapes laws memory-races memory"
+said "$result" '"peers": "skipped: no PyTorch'
+echo "gpu.sh: all as expected"
