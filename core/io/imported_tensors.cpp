@@ -41,6 +41,7 @@ class ImportedReader : LayerTensors {
   void read() {
     for (const auto& [word, names] : unnamed_)
       if (const NamedTensor* tensor = find(names)) add({}, word, *tensor);
+    if (const NamedTensor* tensor = find(hook_names_)) add({}, "z", heads_first(*tensor));
     for (const NamedTensor& tensor : file().tensors) add_if_named(tensor);
     if (ImportedTensors& own = results_[{}]; layer_.attention.present() && !own.p.present())
       own.p = layer_.attention;
@@ -49,6 +50,16 @@ class ImportedReader : LayerTensors {
   }
 
  private:
+  /// [.., n, H, d] as [.., H, n, d].
+  static NamedTensor heads_first(NamedTensor tensor) {
+    const std::size_t rank = tensor.shape.size();
+    if (rank >= 3) {
+      std::swap(tensor.shape[rank - 2], tensor.shape[rank - 3]);
+      std::swap(tensor.strides[rank - 2], tensor.strides[rank - 3]);
+    }
+    return tensor;
+  }
+
   // P.NAME.z, unless P.NAME is a layer of its own.
   void add_if_named(const NamedTensor& tensor) {
     const std::string rest = name_in_layer(tensor.name, prefix_);
@@ -131,7 +142,7 @@ class ImportedReader : LayerTensors {
   }
 
   static constexpr std::string_view z_names_[] = {"z", "attn_output"}, lse_names_[] = {"lse"},
-                                    p_names_[] = {"p"};
+                                    p_names_[] = {"p"}, hook_names_[] = {"hook_z"};
   static constexpr std::pair<std::string_view, Names> unnamed_[] = {
       {"z", z_names_}, {"lse", lse_names_}, {"p", p_names_}, {"kept", kept_names}};
 

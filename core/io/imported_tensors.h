@@ -14,7 +14,7 @@ bool may_be_kept_pairs(const std::string& name);
 
 /// Adds to a layer that has its q, k and v the results that the file holds for it, those without a
 /// name first. P is the layer's prefix:
-///   P.z, P.attn_output, P.NAME.z   [H, nq, dv] outputs
+///   P.z, P.attn_output, P.NAME.z   [H, nq, dv] outputs; P.hook_z [nq, H, dv]
 ///   P.lse, P.NAME.lse              [H, nq] natural logarithms of the row sums
 ///   P.p, P.NAME.p                  [H, nq, nk] weights; an attention matrix beside q, k and v, too
 ///   P.kept, P.NAME.kept            [nq, nk] or [H, nq, nk] 0 where a pair was left out; or

@@ -29,6 +29,11 @@ std::vector<TensorGroup> groups_of(const TensorFile& file) {
     const auto [at, fresh] = place.try_emplace(name->prefix, groups.size());
     if (fresh) groups.push_back({.prefix = name->prefix});
     auto& slot = groups[at->second].tensors[static_cast<std::size_t>(name->role)];
+    const auto rotated = [](const NamedTensor& of) { return parse_tensor_name(of.name)->rotated; };
+    if (slot && rotated(*slot) != name->rotated) {
+      if (name->rotated) slot = &tensor;
+      continue;
+    }
     if (slot)
       throw InputError(file.path, fovea::quoted(slot->name) + " and " + fovea::quoted(tensor.name) +
                                       " could both be meant; expected one of them");

@@ -10,6 +10,7 @@ namespace {
 struct Ending {
   std::string_view word;
   Role role;
+  bool hook = false, rotated = false;
 };
 
 /// Longer endings first: query_key_value also ends in value.
@@ -18,14 +19,20 @@ constexpr Ending endings[] = {
     {"attention_probs", Role::attention},
     {"query_key_value", Role::qkv},
     {"attn_weights", Role::attention},
+    {"hook_pattern", Role::attention},
     {"query_states", Role::q},
     {"value_states", Role::v},
     {"query_layer", Role::q},
     {"value_layer", Role::v},
+    {"hook_rot_q", Role::q, true, true},
+    {"hook_rot_k", Role::k, true, true},
     {"key_states", Role::k},
     {"key_layer", Role::k},
     {"attention", Role::attention},
     {"qkv_proj", Role::qkv},
+    {"hook_q", Role::q, true},
+    {"hook_k", Role::k, true},
+    {"hook_v", Role::v, true},
     {"q_proj", Role::q},
     {"k_proj", Role::k},
     {"v_proj", Role::v},
@@ -57,14 +64,14 @@ std::string_view number_at(const std::string& text, std::size_t& at) {
 std::optional<TensorName> parse_tensor_name(const std::string& name) {
   std::string lower = name;
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  for (const auto& [word, role] : endings) {
+  for (const auto& [word, role, hook, rotated] : endings) {
     if (!lower.ends_with(word)) continue;
-    if (lower.size() == word.size()) return TensorName{role, ""};
+    if (lower.size() == word.size()) return TensorName{role, "", hook, rotated};
     const std::size_t mark = lower.size() - word.size() - 1;
     if (std::string_view("./:_-").find(lower[mark]) == std::string_view::npos) continue;
     // A final "a" may be an article or half of a LoRA pair, unless it is a component of its own.
     if (word == "a" && (lower[mark] == '_' || lower[mark] == '-')) continue;
-    return TensorName{role, name.substr(0, mark)};
+    return TensorName{role, name.substr(0, mark), hook, rotated};
   }
   return std::nullopt;
 }

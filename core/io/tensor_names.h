@@ -11,6 +11,9 @@ enum class Role { q, k, v, qkv, attention };
 struct TensorName {
   Role role = Role::q;
   std::string prefix;  // "layer3" of "layer3.q", "" of "q"
+  /// As TransformerLens writes it: the axis of the heads comes after that of the tokens.
+  bool hook = false;
+  bool rotated = false;  // after the rotary embedding: preferred to the same before it
 };
 
 /// Nothing when the name does not end in a known word.

@@ -106,7 +106,10 @@ Reading SourceReader::reading_of(const NamedTensor& tensor, Role role) {
 
 Reading SourceReader::usual_reading(Reading reading, Role role) {
   const std::vector<Index>& shape = reading.tensor->shape;
-  std::vector<Layout> layouts = usual_layouts(role, shape.size());
+  const bool hook = parse_tensor_name(reading.tensor->name)->hook;
+  std::vector<Layout> layouts = hook && shape.size() == 3   ? std::vector<Layout>{{"nHd"}}
+                                : hook && shape.size() == 4 ? std::vector<Layout>{{"BnHd"}}
+                                                            : usual_layouts(role, shape.size());
   if (role == Role::qkv)
     std::erase_if(layouts, [&](const Layout& layout) { return shape[layout.axes.find('3')] != 3; });
   if (layouts.empty()) {
@@ -121,7 +124,8 @@ Reading SourceReader::usual_reading(Reading reading, Role role) {
   const Index heads = reading('H').size, n = reading('n').size;
   if (role == Role::qkv && layouts.size() > 1) {
     reading.other = layouts[1];
-  } else if (role != Role::attention && reading.layout.count('H') && heads >= n && heads > 1) {
+  } else if (role != Role::attention && !hook && reading.layout.count('H') && heads >= n &&
+             heads > 1) {
     Layout other = reading.layout;  // more heads than tokens: the two may well be swapped
     for (char& axis : other.axes) axis = axis == 'H' ? 'n' : axis == 'n' ? 'H' : axis;
     reading.other = other;

@@ -62,6 +62,34 @@ TEST_CASE("results are found by their names, with a prefix and without") {
   CHECK(names_of(source_with({floats("layer3.attention", {2, 6, 6})}).layers[0]) == ":p");
 }
 
+TEST_CASE("tensors of TransformerLens have their heads after their tokens, and rotated ones win") {
+  std::vector<NamedTensor> tensors;
+  const auto add = [&](const std::string& name, float first) {
+    tensors.push_back(floats("blocks.0.attn." + name, {1, 6, 2, 3}, first));
+  };
+  add("hook_q", 0);
+  add("hook_k", 0);
+  add("hook_rot_k", 200);
+  add("hook_v", 300);
+  add("hook_rot_q", 100);
+  add("hook_z", 400);
+  tensors.push_back(floats("blocks.0.attn.hook_pattern", {1, 2, 6, 6}));
+  const Source source =
+      source_from_tensors({"x.safetensors", "safetensors", std::move(tensors), {}, {}}, {});
+  REQUIRE(source.layers.size() == 1);
+  const Layer& layer = source.layers[0];
+  CHECK(layer.name == "blocks.0.attn");
+  CHECK(layer.heads() == 2);
+  CHECK(layer.lengths() == Lengths{6, 6});
+  CHECK_FALSE(source.layout_guessed);
+  // Token 2 of head 1: 2 x 6 + 3.
+  CHECK(layer.q.read(1)(2, 0) == 115);
+  CHECK(layer.k.read(1)(2, 0) == 215);
+  CHECK(layer.v.read(1)(2, 0) == 315);
+  REQUIRE(names_of(layer) == ":zp");
+  CHECK(layer.imported[0].z.read(1)(2, 0) == 415);
+}
+
 TEST_CASE("a layer beside another one is no result of it") {
   std::vector<NamedTensor> more;
   for (const char* name : {"q", "k", "v", "z"})
