@@ -4,16 +4,16 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source app/setup.sh
 install_packages "${build_packages[@]}" "${run_packages[@]}" "${test_packages[@]}"
-build dev
+build tests
 
 # Tests labelled "timing" measure wall-clock times, which another program can spoil: they get a second try.
 failed=0
 options=()
 [ -t 1 ] && options=(--progress)
-ctest --preset dev "${options[@]}" -LE '^timing$' "$@" || failed=1
+ctest --preset tests "${options[@]}" -LE '^timing$' "$@" || failed=1
 echo
 echo "Tests that measure wall-clock times:"
-ctest --preset dev "${options[@]}" -L '^timing$' --repeat until-pass:2 "$@" || failed=1
+ctest --preset tests "${options[@]}" -L '^timing$' --repeat until-pass:2 "$@" || failed=1
 if [ $failed = 1 ]; then
   echo "fovea: some tests failed; they are listed above" >&2
   exit 1

@@ -14,7 +14,7 @@ namespace fovea::cuda {
 namespace {
 
 // Columns of V that are on the device at a time.
-constexpr Index most_columns = 256;
+constexpr Index columns_a_launch = 256;
 
 // The most keys of one partial sum.
 constexpr std::int32_t keys_per_piece = 128;
@@ -69,8 +69,8 @@ class NodeOperator final : public DeviceOperator {
 
   Output do_apply(MatrixView v, Run& run) const override {
     Output out{Matrix(queries(), v.cols), {}};
-    for (Index first = 0; first < v.cols; first += most_columns) {
-      const Index cols = std::min(most_columns, v.cols - first);
+    for (Index first = 0; first < v.cols; first += columns_a_launch) {
+      const Index cols = std::min(columns_a_launch, v.cols - first);
       Timeline timeline(device());
       DeviceMatrix values(device(), keys(), cols), z(device(), queries(), cols);
       {

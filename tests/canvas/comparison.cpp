@@ -61,11 +61,6 @@ std::shared_ptr<CanvasModel> flat_model(std::optional<Comparison> comparison) {
   return model;
 }
 
-QPoint within(const Shown& shown, int row, int column, double x, double y) {
-  const QRectF place = shown.canvas.panel_place(row, column);
-  return (place.topLeft() + QPointF(x * place.width(), y * place.height())).toPoint();
-}
-
 /// Places beside numbers of ranks and lines between blocks, on both sides of the diagonal.
 constexpr QPointF above[] = {{0.78, 0.28}, {0.95, 0.03}, {0.6, 0.53}, {0.53, 0.47}};
 QPointF mirrored(QPointF p) {

@@ -25,11 +25,6 @@ void double_click(Shown& shown, QPoint at) {
   shown.settle();
 }
 
-QPoint within(const Shown& shown, int row, int column, double x, double y) {
-  const QRectF place = shown.canvas.panel_place(row, column);
-  return (place.topLeft() + QPointF(x * place.width(), y * place.height())).toPoint();
-}
-
 }  // namespace
 
 TEST_CASE("a token's number is that of the pixel which covers it") {

@@ -17,8 +17,8 @@ using namespace fovea;
 namespace {
 
 /// All rows and columns of a model, laid out.
-struct LaidOut {
-  LaidOut(CanvasModel& model, const ScreenLetters& letters, drawing::Point size)
+struct SceneOfModel {
+  SceneOfModel(CanvasModel& model, const ScreenLetters& letters, drawing::Point size)
       : scene{.model = model,
               .settings = model.settings,
               .fonts = letters.fonts,
@@ -73,7 +73,7 @@ TEST_CASE("of two columns of one variant only that under the pointer stands out 
   model->column_titles = {"Exact", "HyperAttention", "HyperAttention"};
   const drawing::Style& style = drawing::screen_style(true);
   const auto titles_on_card = [&](drawing::Point canvas) {
-    LaidOut laid_out(*model, letters, canvas);
+    SceneOfModel laid_out(*model, letters, canvas);
     canvas::Scene& scene = laid_out.scene;
     scene.pointer = {.query = 4, .key = 5, .row = 0, .column = 2};
     ColouredInk ink(letters.fonts, style);
@@ -96,7 +96,7 @@ TEST_CASE("colour bar and card say how a pixel shows several entries") {
   model->settings.pool = Pool::Kind::mean;
   const auto said = [&](double width, bool shared) {
     model->settings.shared_range = shared;
-    LaidOut laid_out(*model, letters, {width, 900});
+    SceneOfModel laid_out(*model, letters, {width, 900});
     canvas::Scene& scene = laid_out.scene;
     scene.pointer = {.query = 4, .key = 5, .row = 0, .column = 1};
     const std::string title = scene.bars(0).back().bar.scale().title();
@@ -137,7 +137,7 @@ TEST_CASE(
   model->cells[1][1].token_errors = std::make_shared<const std::vector<float>>(errors);
   errors[40] = 1;
   model->cells[1][2].token_errors = std::make_shared<const std::vector<float>>(errors);
-  LaidOut laid_out(*model, letters, {1140, 900});
+  SceneOfModel laid_out(*model, letters, {1140, 900});
   canvas::Scene& scene = laid_out.scene;
   const std::string legend = "strip: output error |z̃ − z|, colours 0 to 1";  // both columns
   CHECK(scene.captions[1][1] == legend);
@@ -172,7 +172,7 @@ TEST_CASE("the card over a map of two-hop reach says in words whether the pair i
   panel->body = raster;
   model->views = {View::reach};
   model->cells = {{CanvasCell{panel, false, "", false}}};
-  LaidOut laid_out(*model, letters, {600, 600});
+  SceneOfModel laid_out(*model, letters, {600, 600});
   canvas::Scene& scene = laid_out.scene;
   const auto says = [&](Index query, Index key, const std::string& words) {
     scene.pointer = {.query = query, .key = key, .row = 0, .column = 0};

@@ -60,6 +60,11 @@ inline QPoint inside(const Shown& shown, int column, double x, double y) {
   const int s = side(shown);
   return {left + column * (s + 10) + static_cast<int>(x * s), top + static_cast<int>(y * s)};
 }
+/// At a part of a panel's width and height.
+inline QPoint within(const Shown& shown, int row, int column, double x, double y) {
+  const QRectF place = shown.canvas.panel_place(row, column);
+  return (place.topLeft() + QPointF(x * place.width(), y * place.height())).toPoint();
+}
 inline QRgb pixel(const Shown& shown, const QImage& image, QPoint at) {
   return image.pixel((QPointF(at) * shown.canvas.devicePixelRatioF()).toPoint()) & 0xffffff;
 }

@@ -17,8 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-const std::string bundled = std::string(FOVEA_ASSETS) + "/minilm/minilm-l6.safetensors";
-
 /// Of settings with numbers: whether no other is at most as large in both and smaller in one.
 bool on_front(const json& settings, const json& one) {
   const auto x = [](const json& s) { return s["x"]["median"].get<double>(); };

@@ -11,6 +11,8 @@
 
 namespace fovea::test {
 
+inline const std::string bundled = FOVEA_ASSETS "/minilm/minilm-l6.safetensors";
+
 struct Ended {
   int status = 0;  // 128 + signal when it was killed
   std::string out, err;

@@ -11,8 +11,6 @@ namespace {
 
 using nlohmann::json;
 
-const std::string bundled = std::string(FOVEA_ASSETS) + "/minilm/minilm-l6.safetensors";
-
 double mass(const json& variant, std::size_t queries, std::size_t keys) {
   return variant["mass"][queries][keys]["mass"].get<double>();
 }

@@ -22,8 +22,6 @@ namespace {
 
 using nlohmann::json;
 
-const std::string bundled = std::string(FOVEA_ASSETS) + "/minilm/minilm-l6.safetensors";
-
 std::vector<std::string> lines_of(const std::string& path) {
   std::istringstream in(read_bytes(path));
   std::vector<std::string> lines;

@@ -14,7 +14,7 @@ using namespace fovea;
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -47,7 +47,7 @@ TEST_CASE(
   CHECK(format_drawn(1.31072e6) == "1.31×10⁶");
   CHECK(format_drawn(infinity) == "∞");
   CHECK(format_drawn(-infinity) == "−∞");
-  CHECK(format_drawn(nan) == "NaN");
+  CHECK(format_drawn(quiet_nan) == "NaN");
   CHECK(format_fixed(-0.2, 2) == "−0.20");
   CHECK(format_fixed(-0.0, 1) == "0.0");
   CHECK(power_of_ten(-12) == "10⁻¹²");
@@ -95,7 +95,7 @@ TEST_CASE("numbers of a terminal have four digits, and NaN and infinities have w
   CHECK(format_plain(1e6) == "1.00e+06");
   CHECK(format_plain(infinity) == "infinite");
   CHECK(format_plain(-infinity) == "-infinite");
-  CHECK(format_plain(nan) == "-");
+  CHECK(format_plain(quiet_nan) == "-");
 }
 
 TEST_CASE("numbers that are read back keep what was typed") {
@@ -125,7 +125,7 @@ TEST_CASE("counts, bytes and times have three digits and a unit") {
   CHECK(format_time(1.234) == "1.23 ms");
   CHECK(format_time(2100) == "2.10 s");
   CHECK(format_time(90e3) == "1.5 min");
-  CHECK(format_time(nan) == "-");
+  CHECK(format_time(quiet_nan) == "-");
   CHECK(plural(1, "head") == "1 head");
   CHECK(plural(0, "head") == "0 heads");
   CHECK(plural(1, "leaf") == "1 leaf");

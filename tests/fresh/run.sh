@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the project in a bare Debian 12, a minimal root without any of its packages:
 #
-#   bash tests/fresh/run.sh          installs the packages and configures both presets (about 75 s)
+#   bash tests/fresh/run.sh          installs the packages and configures the presets (about 80 s)
 #   bash tests/fresh/run.sh --all    runs both commands of the README to the end
 #
 # Needs root, debootstrap and a Debian mirror; exit status 77 and a reason where one of them is missing.
@@ -46,7 +46,7 @@ tar -c --exclude=./build --exclude='./build-*' --exclude=./.git . | tar -x -C "$
 
 command='source app/setup.sh &&
   install_packages "${build_packages[@]}" "${run_packages[@]}" "${test_packages[@]}" &&
-  cmake --preset dev && cmake --preset release'
+  cmake --preset dev && cmake --preset tests && cmake --preset release'
 [ "${1:-}" = --all ] && command='bash tests/run.sh && bash app/run.sh variants'
 env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "${proxies[@]}" \
   chroot "$root" bash -o pipefail -c "cd /srv/fovea && $command"

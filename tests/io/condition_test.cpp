@@ -13,7 +13,8 @@ using namespace fovea::test;
 
 namespace {
 
-NamedTensor floats(const std::string& name, std::vector<Index> shape, std::vector<float> values) {
+NamedTensor real_tensor(const std::string& name, std::vector<Index> shape,
+                        std::vector<float> values) {
   auto kept = std::make_shared<std::vector<float>>(std::move(values));
   return {.name = name,
           .dtype = "F32",
@@ -51,7 +52,7 @@ Source source_with(std::vector<NamedTensor> more, std::map<std::string, std::str
   const std::vector<Index> shape{2, 4, 3};
   std::vector<NamedTensor> tensors;
   for (const char* name : {"q", "k", "v"})
-    tensors.push_back(floats(prefix + name, shape, std::vector<float>(24, 0.5f)));
+    tensors.push_back(real_tensor(prefix + name, shape, std::vector<float>(24, 0.5f)));
   tensors.insert(tensors.end(), more.begin(), more.end());
   return source_from_tensors({"dir/x.npz", "npz", std::move(tensors), std::move(metadata), {}}, {});
 }
@@ -86,7 +87,7 @@ TEST_CASE("masks of keys, of pairs and of each head are read, also of integers")
 
 TEST_CASE("a mask of a floating type is a bias, whose very negative numbers exclude") {
   const float low = std::numeric_limits<float>::lowest(), inf = HUGE_VALF;
-  const Source source = source_with({floats(
+  const Source source = source_with({real_tensor(
       "attention_mask", {4, 4}, {0, low, -inf, -65504, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 3})});
   const Problem problem = problem_of(source, {});
   CHECK(admitted(problem) == "1000 1111 1111 1111");
@@ -97,17 +98,17 @@ TEST_CASE("a mask of a floating type is a bias, whose very negative numbers excl
 }
 
 TEST_CASE("biases of keys and of distances take a number each, others one a pair") {
-  const Problem keys = problem_of(source_with({floats("bias", {4}, {0, 1, 2, 3})}), {});
+  const Problem keys = problem_of(source_with({real_tensor("bias", {4}, {0, 1, 2, 3})}), {});
   CHECK(keys.rule->by_key == std::vector<float>{0, 1, 2, 3});
   std::vector<float> apart;
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j) apart.push_back(static_cast<float>(10 * (i - j)));
-  const Problem distances = problem_of(source_with({floats("bias", {1, 4, 4}, apart)}), {});
+  const Problem distances = problem_of(source_with({real_tensor("bias", {1, 4, 4}, apart)}), {});
   CHECK(distances.rule->bias.empty());
   CHECK(distances.rule->bias_of(3, 0, 4) == 30);
   CHECK(distances.rule->bias_of(0, 3, 4) == -30);
   apart[5] = 7;
-  const Problem pairs = problem_of(source_with({floats("bias", {4, 4}, apart)}), {});
+  const Problem pairs = problem_of(source_with({real_tensor("bias", {4, 4}, apart)}), {});
   CHECK(pairs.rule->by_distance.empty());
   CHECK(pairs.rule->bias_of(1, 1, 4) == 7);
   CHECK(pairs.rule->bias_of(2, 0, 4) == 20);
@@ -115,7 +116,7 @@ TEST_CASE("biases of keys and of distances take a number each, others one a pair
 
 TEST_CASE("ALiBi slopes, sinks and documents are those of the head") {
   const Source source =
-      source_with({floats("alibi", {2}, {0.5, 0.25}), floats("s_aux", {2}, {1, -1}),
+      source_with({real_tensor("alibi", {2}, {0.5, 0.25}), real_tensor("s_aux", {2}, {1, -1}),
                    integers("cu_seqlens", {0, 1, 4})});
   const Problem second = problem_of(source, {.head = 1});
   CHECK(second.rule->bias_of(3, 1, 4) == -0.5);  // slope (j - i)
@@ -127,9 +128,9 @@ TEST_CASE("ALiBi slopes, sinks and documents are those of the head") {
 
 TEST_CASE("queries are the last tokens of their keys: documents, causal masks and windows") {
   const auto source = [](std::vector<NamedTensor> more, std::map<std::string, std::string> says) {
-    std::vector<NamedTensor> tensors{floats("q", {1, 2, 3}, std::vector<float>(6, 0.5f)),
-                                     floats("k", {1, 5, 3}, std::vector<float>(15, 0.5f)),
-                                     floats("v", {1, 5, 3}, std::vector<float>(15, 0.5f))};
+    std::vector<NamedTensor> tensors{real_tensor("q", {1, 2, 3}, std::vector<float>(6, 0.5f)),
+                                     real_tensor("k", {1, 5, 3}, std::vector<float>(15, 0.5f)),
+                                     real_tensor("v", {1, 5, 3}, std::vector<float>(15, 0.5f))};
     tensors.insert(tensors.end(), more.begin(), more.end());
     return source_from_tensors({"x.npz", "npz", std::move(tensors), std::move(says), {}}, {});
   };
@@ -138,7 +139,7 @@ TEST_CASE("queries are the last tokens of their keys: documents, causal masks an
   CHECK(admitted(problem_of(source({}, {{"causal", "true"}}), {})) == "11110 11111");
   CHECK(admitted(problem_of(source({}, {{"causal", "true"}, {"window", "2"}}), {})) ==
         "00110 00011");
-  CHECK(problem_of(source({floats("alibi", {1}, {0.5f})}, {}), {}).logit(0, 0) ==
+  CHECK(problem_of(source({real_tensor("alibi", {1}, {0.5f})}, {}), {}).logit(0, 0) ==
         doctest::Approx(0.75 / std::sqrt(3.0) - 0.5 * 3));
 }
 
@@ -174,20 +175,20 @@ TEST_CASE("tokens of a layer are its own") {
 TEST_CASE("conditions that are wrong are refused with what was found and expected") {
   CHECK_SAYS(source_with({bytes("mask", {3}, {1, 1, 1})}), "'mask' has shape [3]",
              "expected [4], [4,4] or [2,4,4]");
-  CHECK_SAYS(source_with({floats("bias", {3, 4, 4}, std::vector<float>(48))}), "[3,4,4]");
-  CHECK_SAYS(source_with({floats("alibi", {3}, {1, 2, 3})}), "'alibi' has shape [3]",
+  CHECK_SAYS(source_with({real_tensor("bias", {3, 4, 4}, std::vector<float>(48))}), "[3,4,4]");
+  CHECK_SAYS(source_with({real_tensor("alibi", {3}, {1, 2, 3})}), "'alibi' has shape [3]",
              "[2], one for each head");
-  CHECK_SAYS(source_with({floats("sinks", {2}, {1, NAN})}), "'sinks' holds NaN or Inf");
+  CHECK_SAYS(source_with({real_tensor("sinks", {2}, {1, NAN})}), "'sinks' holds NaN or Inf");
   CHECK_SAYS(source_with({integers("cu_seqlens", {0, 3})}), "goes from 0 to 3", "n = 4");
   CHECK_SAYS(source_with({integers("cu_seqlens", {0, 3, 2, 4})}), "ascending");
   CHECK_SAYS(source_with({integers("segments", {0, -1, 0, 0})}), "holds -1", "whole numbers");
-  CHECK_SAYS(source_with({floats("segments", {4}, {0, 0.5, 1, 1})}), "0.5", "whole numbers");
-  CHECK_SAYS(source_with({floats("z", {2, 4, 2}, std::vector<float>(16))}), "'z' has shape",
+  CHECK_SAYS(source_with({real_tensor("segments", {4}, {0, 0.5, 1, 1})}), "0.5", "whole numbers");
+  CHECK_SAYS(source_with({real_tensor("z", {2, 4, 2}, std::vector<float>(16))}), "'z' has shape",
              "expected [2,4,3]");
   CHECK_SAYS(source_with({bytes("z", {2, 4, 3}, std::vector<std::uint8_t>(24))}), "BOOL");
-  CHECK_SAYS(problem_of(source_with({floats("bias", {4}, {0, NAN, 0, 0})}), {}), "bias at [0,1]",
-             "NaN");
-  CHECK_SAYS(problem_of(source_with({floats("bias", {4}, {0, 0, HUGE_VALF, 0})}), {}), "Inf");
+  CHECK_SAYS(problem_of(source_with({real_tensor("bias", {4}, {0, NAN, 0, 0})}), {}),
+             "bias at [0,1]", "NaN");
+  CHECK_SAYS(problem_of(source_with({real_tensor("bias", {4}, {0, 0, HUGE_VALF, 0})}), {}), "Inf");
   for (const char* window : {"0", "-1", "2.5", "x", ""}) {
     CAPTURE(window);
     CHECK_SAYS(source_with({}, {{"window", window}}), "metadata 'window'", "1 or more");
@@ -201,8 +202,8 @@ TEST_CASE("conditions that are wrong are refused with what was found and expecte
 }
 
 TEST_CASE("other tensors of a layer than these are not taken for conditions") {
-  const Source source = source_with({floats("layer0.q_proj.bias", {7}, std::vector<float>(7)),
-                                     floats("layer0.masked", {7}, std::vector<float>(7))},
+  const Source source = source_with({real_tensor("layer0.q_proj.bias", {7}, std::vector<float>(7)),
+                                     real_tensor("layer0.masked", {7}, std::vector<float>(7))},
                                     {}, "layer0.");
   CHECK(source.layers[0].conditions.text().empty());
 }

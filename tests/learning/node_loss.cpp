@@ -11,7 +11,7 @@ using namespace fovea::test;
 namespace {
 
 /// Branchings 2 and 3: the root, nodes 1 and 2, leaves 3 to 8.
-struct Batch {
+struct TreeBatch {
   static constexpr Index nodes = 9, leaves = 6, keys = 14, queries = 8;
   Matrix values = gaussian(keys, 4, 1), targets = gaussian(queries, 4, 2);
   std::vector<std::int32_t> key_leaf, query_leaf;
@@ -19,7 +19,7 @@ struct Batch {
   std::vector<int> branching{2, 3};
   std::vector<float> alpha{0.25f, -0.75f, 1.5f};
 
-  explicit Batch(bool causal) {
+  explicit TreeBatch(bool causal) {
     // Leaf 1 holds no key, leaf 4 one, leaf 5 no query.
     const std::int32_t of_key[] = {0, 0, 2, 3, 3, 3, 0, 2, 5, 4, 5, 3, 2, 0};
     key_leaf.assign(std::begin(of_key), std::end(of_key));
@@ -60,17 +60,18 @@ struct Batch {
 TEST_CASE(
     "the gradient of TC by a query's leaf is its loss there, and outputs are of its own leaf") {
   for (const bool causal : {false, true}) {
-    const Batch batch(causal);
+    const TreeBatch batch(causal);
     const NodeGradient gradient = node_loss(batch.view());
     const Matrix z = node_outputs(batch.view());
-    for (Index i = 0; i < Batch::queries; ++i) {
-      for (Index l = 0; l < Batch::leaves; ++l)
+    for (Index i = 0; i < TreeBatch::queries; ++i) {
+      for (Index l = 0; l < TreeBatch::leaves; ++l)
         CHECK(at(gradient.by_leaf.queries, i, l) ==
               doctest::Approx(batch.loss(batch.members(), batch.depths(), i, l))
                   .epsilon(rounding(64, 1)));
       const std::vector<double> expected = coarse_output(
-          batch.values, batch.members(), Batch::path(batch.query_leaf[static_cast<std::size_t>(i)]),
-          batch.depths(), causal ? batch.admissible[static_cast<std::size_t>(i)] : Batch::keys);
+          batch.values, batch.members(),
+          TreeBatch::path(batch.query_leaf[static_cast<std::size_t>(i)]), batch.depths(),
+          causal ? batch.admissible[static_cast<std::size_t>(i)] : TreeBatch::keys);
       for (Index c = 0; c < 4; ++c)
         CHECK(std::abs(at(z, i, c) - expected[static_cast<std::size_t>(c)]) <= rounding(32, 4));
     }
@@ -82,14 +83,14 @@ TEST_CASE(
 TEST_CASE(
     "the gradient of TC by a key's leaf sums over its nodes the loss with less that without") {
   for (const bool causal : {false, true}) {
-    const Batch batch(causal);
+    const TreeBatch batch(causal);
     const NodeGradient gradient = node_loss(batch.view());
-    for (std::size_t j = 0; j < Batch::keys; ++j)
-      for (Index l = 0; l < Batch::leaves; ++l) {
+    for (std::size_t j = 0; j < TreeBatch::keys; ++j)
+      for (Index l = 0; l < TreeBatch::leaves; ++l) {
         CAPTURE(j);
         CAPTURE(l);
         double change = 0, losses = 0;
-        for (const Index node : Batch::path(l)) {
+        for (const Index node : TreeBatch::path(l)) {
           if (node == 0) continue;  // every key is at the root, wherever it goes
           Flags with = batch.members(), without = with;
           with[j][static_cast<std::size_t>(node)] = true;
@@ -107,7 +108,7 @@ TEST_CASE(
 
 TEST_CASE("the gradient of TC by alpha is the difference quotient of the loss") {
   for (const bool causal : {false, true}) {
-    const Batch batch(causal);
+    const TreeBatch batch(causal);
     const NodeGradient gradient = node_loss(batch.view());
     const double h = 1e-3;  // the loss is quadratic in alpha: a central difference is exact
     for (std::size_t l = 0; l < 3; ++l) {

@@ -17,7 +17,7 @@ namespace {
 
 const std::string heads = "synthetic:clusters?n=96&d=8&heads=3&seed=1",
                   other = "synthetic:clusters?n=96&d=16&heads=2&seed=9",
-                  shorter = "synthetic:clusters?n=64&d=8&seed=1";
+                  other_length = "synthetic:clusters?n=64&d=8&seed=1";
 
 /// Until every column is compared with exact attention of its head.
 bool settle(Study& study) {
@@ -173,8 +173,8 @@ TEST_CASE("opening another source leaves a held column with the head of the one 
   REQUIRE(wait_until([&] { return study.source()->path == heads; }));
   CHECK(study.session().columns[2].held == HeldHead{{}, 0, 1});
   // Other tokens cannot be compared.
-  study.open(shorter);
-  REQUIRE(wait_until([&] { return study.source()->path == shorter; }));
+  study.open(other_length);
+  REQUIRE(wait_until([&] { return study.source()->path == other_length; }));
   CHECK(study.session().columns.size() == 2);
 }
 
@@ -193,13 +193,13 @@ TEST_CASE("a held head that cannot be compared says why in its column, and the o
     }
     CHECK_FALSE(study.columns()[2].time);
   };
-  refused({shorter, 0, 0}, "layer 0 has n = 64; expected n = 96, as the opened head has");
+  refused({other_length, 0, 0}, "layer 0 has n = 64; expected n = 96, as the opened head has");
   refused({{}, 0, 7}, "head 7; expected 0 to 2");
   refused({{}, 4, 0}, "layer 4; expected 0 to 0");
   refused({scratch / "not-there.npz", 0, 0}, "not-there.npz");
   refused({"synthetic:hmatrix", 0, 0}, "an attention matrix without q and k");
   // What was refused beside one head is opened by itself without an error.
-  study.open(shorter);
+  study.open(other_length);
   REQUIRE(wait_until([&] { return study.length() == 64 && study.settled(); }));
   for (const ColumnState& column : study.columns()) CHECK(column.error.empty());
 }

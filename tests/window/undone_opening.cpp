@@ -10,7 +10,7 @@
 namespace fovea::test {
 namespace {
 
-QString text_of(Window& window, const QString& name) {
+QString text_of_action(Window& window, const QString& name) {
   return window->findChild<QAction*>(name)->text();
 }
 
@@ -38,19 +38,19 @@ TEST_CASE("Ctrl+Z brings the file before back, with its look and selection, and 
   window.study().select_column(0);
   REQUIRE(window.save(saved));
   const Session left = window.study().session();
-  CHECK(text_of(window, "undo") == "&Undo");
+  CHECK(text_of_action(window, "undo") == "&Undo");
 
   REQUIRE(drop(window, assets + "/minilm/minilm-l6.safetensors"));
   REQUIRE(shows(window, assets + "/minilm/minilm-l6.safetensors"));
-  CHECK(text_of(window, "undo") == "&Undo: open minilm-l6.safetensors");
-  CHECK(text_of(window, "redo") == "&Redo");
+  CHECK(text_of_action(window, "undo") == "&Undo: open minilm-l6.safetensors");
+  CHECK(text_of_action(window, "redo") == "&Redo");
   window.study().select_column(1);
   take_focus(window);
   press(window, Qt::Key_Z, Qt::ControlModifier);
   REQUIRE(shows(window, text));
   CHECK(window.study().session() == left);
   CHECK(window.study().selected_column() == 0);
-  CHECK(text_of(window, "redo") == "&Redo: open minilm-l6.safetensors");
+  CHECK(text_of_action(window, "redo") == "&Redo: open minilm-l6.safetensors");
   SUBCASE("saving writes its session file") {
     REQUIRE(QFile::remove(saved));
     window.trigger("save");
@@ -61,7 +61,7 @@ TEST_CASE("Ctrl+Z brings the file before back, with its look and selection, and 
     REQUIRE(shows(window, assets + "/minilm/minilm-l6.safetensors"));
     CHECK(window.study().selected_column() == 1);
     QFile::remove(saved);
-    CHECK(text_of(window, "undo") == "&Undo: open minilm-l6.safetensors");
+    CHECK(text_of_action(window, "undo") == "&Undo: open minilm-l6.safetensors");
   }
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("undo says where the file before has gone, and the window stays as it 
   window.trigger("undo");
   CHECK(wait_until([&] { return window->info_bar().message().contains("words.txt"); }));
   CHECK(window.study().session() == before);
-  CHECK(text_of(window, "undo").startsWith("&Undo: open synthetic:clusters?n=128"));
+  CHECK(text_of_action(window, "undo").startsWith("&Undo: open synthetic:clusters?n=128"));
 }
 
 }  // namespace fovea::test
