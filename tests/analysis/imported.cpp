@@ -246,6 +246,15 @@ TEST_CASE("a tile that a kernel skips is beyond rounding in its rows alone, and 
   CHECK(beyond == 16);
 }
 
+TEST_CASE("a row of NaN is none that rounding explains") {
+  const Problem problem = make_data(Data::gaussian, 24, 8, 6, false);
+  Kernel kernel = run_kernel(problem, to_fp32, everything);
+  kernel.z(7, 2) = std::numeric_limits<float>::quiet_NaN();
+  const Compared compared(with(problem, {.z = tensor(std::move(kernel.z))}));
+  CHECK(compared.figure("rows_beyond_rounding") == 1);
+  CHECK(compared.figure("largest_share_of_rounding") == std::numeric_limits<double>::infinity());
+}
+
 TEST_CASE("what is not there is refused with what there is") {
   const Problem problem = make_data(Data::gaussian, 12, 4, 3, false);
   CHECK(contains(message_of<UsageError>(
