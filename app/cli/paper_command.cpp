@@ -89,7 +89,7 @@ Document result_json(const PaperFigure& figure, const PaperResult& result, const
 }
 
 /// A count in full.
-std::string text_of(std::optional<double> number) {
+std::string cell_of(std::optional<double> number) {
   if (!number) return "-";
   const bool count = *number == std::floor(*number) && std::abs(*number) < 1e9;
   return count ? std::to_string(static_cast<std::int64_t>(*number)) : format_number(*number);
@@ -103,9 +103,9 @@ void print_result(std::ostream& out, const PaperFigure& figure, const PaperResul
   if (expects) table.header.push_back("theory");
   table.header.insert(table.header.end(), {"here", "<"});
   for (const PaperNumber& number : result.numbers) {
-    std::vector<std::string> row{number.what, text_of(number.published)};
-    if (expects) row.push_back(text_of(number.expected));
-    row.push_back(text_of(number.found) +
+    std::vector<std::string> row{number.what, cell_of(number.published)};
+    if (expects) row.push_back(cell_of(number.expected));
+    row.push_back(cell_of(number.found) +
                   (number.standard_error ? " ± " + format_number(*number.standard_error, 2) : ""));
     row.push_back(number.apart);
     table.rows.push_back(std::move(row));

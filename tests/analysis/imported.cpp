@@ -80,12 +80,12 @@ Problem with(Problem problem, ImportedTensors result) {
 
 constexpr auto everything = [](Index, Index) { return true; };
 
-struct Compared {
+struct AgainstExact {
   Instance imported, exact;
   Metrics metrics;
   std::vector<Diagnostic> figures;
 
-  explicit Compared(const Problem& problem)
+  explicit AgainstExact(const Problem& problem)
       : imported(make_instance(*backends().front(), problem, "imported", {})),
         exact(make_instance(*backends().front(), problem, "exact", {})) {
     Profile profile;
@@ -146,7 +146,7 @@ TEST_CASE("the pairs that a kernel keeps are the mask, and softmax over them its
   Matrix kept(5, 5);
   for (Index r = 0; r < 5; ++r)
     for (Index c = 0; c < 5; ++c) kept(r, c) = (r + c) % 2 == 0 ? 1.0f : 0.0f;
-  const Compared compared(with(
+  const AgainstExact compared(with(
       problem,
       {.z = tensor(Matrix::copy_of(kernel.z)), .kept = tensor(std::move(kept)), .kept_block = 8}));
   const Matrix p = compared.imported.all(), exact = compared.exact.all();
@@ -165,7 +165,7 @@ TEST_CASE("the pairs that a kernel keeps are the mask, and softmax over them its
 TEST_CASE("of z alone errors of the output are known, and nothing of weights is told") {
   const Problem problem = make_data(Data::gaussian, 24, 8, 6, false);
   Kernel kernel = run_kernel(problem, to_fp32, everything);
-  const Compared compared(with(problem, {.z = tensor(std::move(kernel.z))}));
+  const AgainstExact compared(with(problem, {.z = tensor(std::move(kernel.z))}));
   CHECK(compared.metrics.output_rel_fro < 1e-6);
   CHECK_FALSE(compared.metrics.of_attention());
   for (const Measure& measure : measures()) {
@@ -223,7 +223,7 @@ TEST_CASE("a tile that a kernel skips is beyond rounding in its rows alone, and 
       most = std::max(most, std::abs(static_cast<double>(whole.lse[i] - kernel.lse[i])));
     return most;
   }();
-  const Compared compared(
+  const AgainstExact compared(
       with(problem, {.z = tensor(std::move(kernel.z)), .lse = tensor(column_of(kernel.lse))}));
   // The numbers are stored in fp32 here: rounding to bf16 is beyond what fp32 explains everywhere.
   CHECK(compared.figure("rows_beyond_rounding") == 64);
@@ -250,7 +250,7 @@ TEST_CASE("a row of NaN is none that rounding explains") {
   const Problem problem = make_data(Data::gaussian, 24, 8, 6, false);
   Kernel kernel = run_kernel(problem, to_fp32, everything);
   kernel.z(7, 2) = std::numeric_limits<float>::quiet_NaN();
-  const Compared compared(with(problem, {.z = tensor(std::move(kernel.z))}));
+  const AgainstExact compared(with(problem, {.z = tensor(std::move(kernel.z))}));
   CHECK(compared.figure("rows_beyond_rounding") == 1);
   CHECK(compared.figure("largest_share_of_rounding") == std::numeric_limits<double>::infinity());
 }

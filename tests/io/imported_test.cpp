@@ -26,7 +26,7 @@ NamedTensor counted(const std::string& name, std::vector<Index> shape, float fir
 }
 
 /// Two heads of six tokens, d = dv = 3, in a layer, with more.
-Source source_with(std::vector<NamedTensor> more, const std::string& prefix = "layer3.") {
+Source source_with_results(std::vector<NamedTensor> more, const std::string& prefix = "layer3.") {
   std::vector<NamedTensor> tensors;
   for (const char* name : {"q", "k", "v"}) tensors.push_back(counted(prefix + name, {2, 6, 3}));
   tensors.insert(tensors.end(), more.begin(), more.end());
@@ -45,22 +45,22 @@ std::string names_of(const Layer& layer) {
 }  // namespace
 
 TEST_CASE("results are found by their names, with a prefix and without") {
-  CHECK(names_of(source_with({}).layers[0]).empty());
-  CHECK(names_of(source_with({counted("layer3.z", {2, 6, 3})}).layers[0]) == ":z");
-  CHECK(names_of(source_with({counted("layer3.attn_output", {2, 6, 3})}).layers[0]) == ":z");
-  CHECK(names_of(source_with({counted("z", {2, 6, 3})}, "").layers[0]) == ":z");
-  CHECK(names_of(source_with({counted("flash.z", {2, 6, 3})}, "").layers[0]) == "flash:z");
+  CHECK(names_of(source_with_results({}).layers[0]).empty());
+  CHECK(names_of(source_with_results({counted("layer3.z", {2, 6, 3})}).layers[0]) == ":z");
+  CHECK(names_of(source_with_results({counted("layer3.attn_output", {2, 6, 3})}).layers[0]) == ":z");
+  CHECK(names_of(source_with_results({counted("z", {2, 6, 3})}, "").layers[0]) == ":z");
+  CHECK(names_of(source_with_results({counted("flash.z", {2, 6, 3})}, "").layers[0]) == "flash:z");
   CHECK(names_of(
-            source_with({counted("layer3.flash.z", {2, 6, 3}), counted("layer3.flash.lse", {2, 6}),
+            source_with_results({counted("layer3.flash.z", {2, 6, 3}), counted("layer3.flash.lse", {2, 6}),
                          counted("layer3.mine.p", {2, 6, 6}), counted("layer3.mine.kept", {6, 6}),
                          counted("layer3.z", {2, 6, 3})})
                 .layers[0]) == ":z|flash:zl|mine:pk1");
   // Neither z nor p, no name, or two names: no result.
   CHECK(
-      names_of(source_with({counted("layer3.flash.lse", {2, 6}), counted("layer3.a.b.z", {2, 6, 3}),
+      names_of(source_with_results({counted("layer3.flash.lse", {2, 6}), counted("layer3.a.b.z", {2, 6, 3}),
                             counted("layer3..z", {2, 6, 3}), counted("flash.z", {2, 6, 3})})
                    .layers[0]) == "");
-  CHECK(names_of(source_with({counted("layer3.attention", {2, 6, 6})}).layers[0]) == ":p");
+  CHECK(names_of(source_with_results({counted("layer3.attention", {2, 6, 6})}).layers[0]) == ":p");
 }
 
 TEST_CASE("tensors of TransformerLens have their heads after their tokens, and rotated ones win") {
@@ -95,7 +95,7 @@ TEST_CASE("a layer beside another one is no result of it") {
   std::vector<NamedTensor> more;
   for (const char* name : {"q", "k", "v", "z"})
     more.push_back(counted(std::string("layer3.step1.") + name, {2, 6, 3}));
-  const Source source = source_with(more);
+  const Source source = source_with_results(more);
   REQUIRE(source.layers.size() == 2);
   CHECK(names_of(source.layers[0]).empty());
   CHECK(names_of(source.layers[1]) == ":z");
@@ -103,7 +103,7 @@ TEST_CASE("a layer beside another one is no result of it") {
 
 TEST_CASE("the numbers of a result are those of its head") {
   const Source source =
-      source_with({counted("layer3.z", {2, 6, 3}, 100), counted("layer3.lse", {2, 6}, 50)});
+      source_with_results({counted("layer3.z", {2, 6, 3}, 100), counted("layer3.lse", {2, 6}, 50)});
   const Problem head = problem_of(source, {.head = 1});
   REQUIRE(head.imported);
   const ImportedResult result = read_imported(head.imported->named(""), head.imported->head);
@@ -115,7 +115,7 @@ TEST_CASE("the numbers of a result are those of its head") {
 TEST_CASE("blocks of pairs are as long as they must be to cover the head") {
   const auto block = [](Index down, Index across) {
     return names_of(
-        source_with({counted("layer3.z", {2, 6, 3}), counted("layer3.kept", {down, across}, 1)})
+        source_with_results({counted("layer3.z", {2, 6, 3}), counted("layer3.kept", {down, across}, 1)})
             .layers[0]);
   };
   CHECK(block(6, 6) == ":zk1");
@@ -146,9 +146,9 @@ TEST_CASE("blocks of pairs are as long as they must be to cover the head") {
 }
 
 TEST_CASE("results that do not fit their head are refused with both shapes") {
-  CHECK_SAYS(source_with({counted("layer3.z", {2, 5, 3})}), "x.safetensors", "layer3.z", "[2,5,3]",
+  CHECK_SAYS(source_with_results({counted("layer3.z", {2, 5, 3})}), "x.safetensors", "layer3.z", "[2,5,3]",
              "expected [2,6,3]");
-  CHECK_SAYS(source_with({counted("layer3.f.p", {2, 6, 5})}), "layer3.f.p", "expected [2,6,6]");
-  CHECK_SAYS(source_with({counted("layer3.z", {2, 6, 3}), counted("layer3.lse", {6, 2})}),
+  CHECK_SAYS(source_with_results({counted("layer3.f.p", {2, 6, 5})}), "layer3.f.p", "expected [2,6,6]");
+  CHECK_SAYS(source_with_results({counted("layer3.z", {2, 6, 3}), counted("layer3.lse", {6, 2})}),
              "layer3.lse", "expected [2,6]");
 }
