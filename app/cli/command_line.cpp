@@ -19,15 +19,15 @@ std::string quoted_word(const std::string& word) {
 
 }  // namespace
 
-std::string command_line(const std::vector<std::string>& words, const std::string& output) {
+std::string command_line(const std::vector<std::string>& words, const std::string& output,
+                         const std::string& stem) {
   std::string line = "fovea";
   for (std::size_t w = 1; w < words.size(); ++w) {
     std::string word = words[w];
     const bool names_output = words[w - 1] == "-o" || words[w - 1] == "--output" ||
                               word.starts_with("-o") || word.starts_with("--output=");
     if (!output.empty() && names_output && word.ends_with(output))
-      word =
-          word.substr(0, word.size() - output.size()) + "figure" + output.substr(output.rfind('.'));
+      word = word.substr(0, word.size() - output.size()) + stem + output.substr(output.rfind('.'));
     line += " " + quoted_word(word);
   }
   return line;

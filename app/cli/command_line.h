@@ -7,7 +7,8 @@
 namespace fovea {
 
 /// Quoted for a shell. The program is called fovea wherever it lies, and `output` figure.png or the
-/// like: the same figure is the same file whatever it is called.
-std::string command_line(const std::vector<std::string>& words, const std::string& output);
+/// like, after `stem`: the same figure is the same file whatever it is called.
+std::string command_line(const std::vector<std::string>& words, const std::string& output,
+                         const std::string& stem = "figure");
 
 }  // namespace fovea

@@ -27,6 +27,7 @@ void add_compute_command(CLI::App& program, Work& chosen);
 void add_fit_command(CLI::App& program, Work& chosen);
 void add_rankmap_command(CLI::App& program, Work& chosen);
 void add_render_command(CLI::App& program, Work& chosen);
+void add_report_command(CLI::App& program, Work& chosen);
 void add_pareto_command(CLI::App& program, Work& chosen);
 void add_spans_command(CLI::App& program, Work& chosen);
 void add_heads_command(CLI::App& program, Work& chosen);

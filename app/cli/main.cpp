@@ -88,6 +88,7 @@ int run(int argc, char** argv) {
   add_fit_command(program, chosen);
   add_rankmap_command(program, chosen);
   add_render_command(program, chosen);
+  add_report_command(program, chosen);
   add_pareto_command(program, chosen);
   add_heads_command(program, chosen);
   add_spans_command(program, chosen);

@@ -96,25 +96,36 @@ void PanelGrid::find(Drawn& column, Run& run) const {
 
 std::vector<Panel> PanelGrid::row(View view, Run& run) const {
   std::vector<Panel> panels;
-  for (std::size_t c = 0; c < columns_.size(); ++c) {
-    panels.push_back(panel(view, columns_[c], run));
-    panels.back().title = title_of(c);
-  }
+  for (std::size_t c = 0; c < columns_.size(); ++c) panels.push_back(panel(view, c, run));
   return panels;
+}
+
+Panel PanelGrid::panel(View view, std::size_t column, Run& run) const {
+  Panel its = panel(view, columns_[column], run);
+  its.title = title_of(column);
+  return its;
 }
 
 std::vector<Panel> PanelGrid::timings(Run& run) const {
   std::vector<Panel> panels;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    const Computation& its = *columns_[c].computation;
-    const Head& head = heads_[columns_[c].head];
-    const TimedRuns runs =
-        measure_again(problem_of(head), request_of(request_.columns[c]), its,
-                      its.variant->reference ? nullptr : head.exact.get(), request_.backend, run);
-    panels.push_back(timing_panel(its, *summarise(runs, runs.best_pace_ms())));
+    const auto measured = time(c, run);
+    panels.push_back(measured ? timing_panel(computation(c), *measured)
+                              : Panel{.view = View::cost,
+                                      .body = Message{"read from the file: there is no time"}});
     panels.back().title = title_of(c);
   }
   return panels;
+}
+
+std::optional<MeasuredTime> PanelGrid::time(std::size_t column, Run& run) const {
+  const Computation& its = computation(column);
+  if (its.variant->imported) return {};
+  const Head& head = heads_[columns_[column].head];
+  const TimedRuns runs =
+      measure_again(problem_of(head), request_of(request_.columns[column]), its,
+                    its.variant->reference ? nullptr : head.exact.get(), request_.backend, run);
+  return summarise(runs, runs.best_pace_ms());
 }
 
 Panel PanelGrid::panel(View view, const Drawn& column, Run& run) const {

@@ -8,6 +8,7 @@
 #include "data/source.h"
 #include "panels/panel.h"
 #include "session/session.h"
+#include "sweep/timed_runs.h"
 
 namespace fovea {
 
@@ -40,8 +41,19 @@ class PanelGrid {
   PanelGrid(const PanelGridRequest& request, Run& run);
 
   std::vector<Panel> row(View view, Run& run) const;
+  Panel panel(View view, std::size_t column, Run& run) const;
   /// Measures some rounds of each column.
   std::vector<Panel> timings(Run& run) const;
+  /// Nothing for a column that is not computed, but read.
+  std::optional<MeasuredTime> time(std::size_t column, Run& run) const;
+
+  std::string title_of(std::size_t column) const;
+  const Computation& computation(std::size_t column) const { return *columns_[column].computation; }
+  /// Null in estimates.
+  const Metrics* metrics(std::size_t column) const { return columns_[column].metrics.get(); }
+  const std::vector<Diagnostic>* diagnostics(std::size_t column) const {
+    return columns_[column].diagnostics.get();
+  }
 
  private:
   struct Drawn {
@@ -61,7 +73,6 @@ class PanelGrid {
     return head.held ? head.held->problem : request_.problem;
   }
   std::size_t head_of(std::size_t column);
-  std::string title_of(std::size_t column) const;
   bool is_long() const { return fovea::is_long(request_.problem.lengths()); }
   void look_at(const Viewport& view);
   void prepare_all(Run& run);

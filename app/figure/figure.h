@@ -54,6 +54,9 @@ void draw_figure(QPainter& painter, const Figure& figure);
 /// it covers several; for an image of so many pixels a point.
 Figure with_pooling_named(const Figure& figure, double pixels_a_point);
 
+/// The bytes of an SVG file.
+QByteArray svg_of(const Figure& figure);
+
 /// By the ending of `path`: .png, .svg or .pdf. The same figure gives the same bytes: the only date
 /// in them is that of SOURCE_DATE_EPOCH in the environment, where it is set. Written to a temporary
 /// name, then renamed. Throws UsageError for another ending, UnavailableError when it cannot be

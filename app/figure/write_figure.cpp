@@ -1,8 +1,6 @@
 // Figures as PNG, SVG and PDF files.
 #include <QBuffer>
-#include <QDateTime>
 #include <QFileInfo>
-#include <QHashFunctions>
 #include <QImage>
 #include <QPageLayout>
 #include <QPainter>
@@ -14,6 +12,7 @@
 #include "data/error.h"
 #include "drawing/style.h"
 #include "figure/figure.h"
+#include "figure/pdf_bytes.h"
 #include "figure/recipe_in_pdf.h"
 #include "io/atomic_file.h"
 
@@ -94,11 +93,6 @@ void draw_svg(QBuffer& out, const Page& page) {
   svg = with_recipe_in_svg(svg, page.figure.recipe);
 }
 
-/// Writes over a part of a PDF file, whose offsets stay as they are: no more than was there.
-void overwrite(QByteArray& pdf, qsizetype begin, qsizetype end, const QByteArray& text) {
-  if (text.size() <= end - begin) pdf.replace(begin, end - begin, text.leftJustified(end - begin));
-}
-
 /// The figure lies at the top left of the page.
 void put_box(QByteArray& pdf, QSizeF page, QSizeF figure) {
   const qsizetype begin = pdf.indexOf("/MediaBox ["), end = pdf.indexOf(']', begin) + 1;
@@ -107,25 +101,8 @@ void put_box(QByteArray& pdf, QSizeF page, QSizeF figure) {
                           .arg(page.height() - figure.height(), 0, 'g', 4)
                           .arg(figure.width(), 0, 'g', 7)
                           .arg(page.height(), 0, 'g', 7);
-  overwrite(pdf, begin, end, box.toLatin1());
+  overwrite_in_pdf(pdf, begin, end, box.toLatin1());
 }
-
-/// As https://reproducible-builds.org/specs/source-date-epoch asks.
-void put_date(QByteArray& pdf) {
-  const qsizetype begin = pdf.indexOf("/CreationDate ("), end = pdf.indexOf(')', begin) + 1;
-  if (begin < 0 || end <= begin) return;
-  bool is_set = false;
-  const qint64 seconds = qEnvironmentVariable("SOURCE_DATE_EPOCH").toLongLong(&is_set);
-  const QString date = QDateTime::fromSecsSinceEpoch(seconds, Qt::UTC)
-                           .toString("'/CreationDate (D:'yyyyMMddHHmmss'Z)'");
-  overwrite(pdf, begin, end, is_set ? date.toLatin1() : QByteArray());
-}
-
-/// Qt writes fonts in the order of a hash table: the same one every time.
-struct SameHashes {
-  SameHashes() { QHashSeed::setDeterministicGlobalSeed(); }
-  ~SameHashes() { QHashSeed::resetRandomGlobalSeed(); }
-};
 
 void draw_pdf(QBuffer& out, const Page& page) {
   constexpr int resolution = 1200;
@@ -143,19 +120,30 @@ void draw_pdf(QBuffer& out, const Page& page) {
   painter.scale(resolution / points_per_inch, resolution / points_per_inch);
   draw_or_throw(painter, page);
   put_box(out.buffer(), whole, page.points);
-  put_date(out.buffer());
+  put_date_into_pdf(out.buffer());
+}
+
+Page page_of(const Figure& figure) {
+  return {figure,
+          QString::fromStdString(figure.title.empty() ? "Attention" : figure.title),
+          {figure.style.width, figure_height(figure)}};
 }
 
 }  // namespace
+
+QByteArray svg_of(const Figure& figure) {
+  QBuffer out;
+  out.open(QIODevice::WriteOnly);
+  draw_svg(out, page_of(figure));
+  return out.data();
+}
 
 void write_figure(const std::string& path, const Figure& figure) {
   const QString ending = QFileInfo(QString::fromStdString(path)).suffix().toLower();
   // SVG and PDF files hold all entries.
   const Figure named =
       ending == "png" ? with_pooling_named(figure, figure.style.dpi / points_per_inch) : figure;
-  const Page page{named,
-                  QString::fromStdString(figure.title.empty() ? "Attention" : figure.title),
-                  {figure.style.width, figure_height(named)}};
+  const Page page = page_of(named);
   QBuffer out;
   out.open(QIODevice::WriteOnly);
   if (ending == "png") {

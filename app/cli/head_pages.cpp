@@ -1,0 +1,237 @@
+#include "cli/head_pages.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "analysis/measures.h"
+#include "data/layer_conditions.h"
+#include "data/number_text.h"
+#include "figure/figure.h"
+
+namespace fovea {
+namespace {
+
+constexpr std::size_t columns_a_figure = 4;
+
+/// Of the table, in its order.
+constexpr std::array table_measures{"output_rel_fro", "row_rel_error_p90", "attention_tv",
+                                    "mass_kept",      "ratio_to_exact",    "bytes",
+                                    "total_ms",       "total_speed_up"};
+
+const Measure& measure_named(const std::string& id) {
+  return *std::ranges::find(measures(), id, &Measure::id);
+}
+
+std::string scale_text(const HeadPagesRequest& request) {
+  const double scale = request.problem.scale;
+  const bool stated = stated_scale(request.source, request.layer) == scale;
+  const bool standard =
+      format_plain(scale) == format_plain(1 / std::sqrt(static_cast<double>(request.problem.d())));
+  return format_plain(scale) + (stated     ? ", as the file states"
+                                : standard ? ", 1/√d"
+                                           : ", as chosen");
+}
+
+std::string mask_text(const HeadPagesRequest& request) {
+  const auto stated = stated_causal(request.source, request.layer);
+  const std::string how = stated == request.problem.causal ? ", as stated"
+                          : stated                         ? ", as chosen"
+                          : mask_is_assumed(request.source, request.layer)
+                              ? ", not stated by the file"
+                              : "";
+  return (request.problem.causal ? "causal" : "bidirectional") + how +
+         conditions_text(request.problem);
+}
+
+class HeadPages {
+ public:
+  HeadPages(const HeadPagesRequest& request, Run& run) : in_(request), run_(run) {}
+
+  Pages pages() {
+    pages_.title = "Attention of " + in_.source.name + ", " + layer_label(in_.source, in_.layer) +
+                   ", head " + std::to_string(in_.head);
+    pages_.recipe = in_.recipe;
+    add_input();
+    add_columns();
+    add_structure();
+    add_numbers();
+    add_methods();
+    add_again();
+    return std::move(pages_);
+  }
+
+ private:
+  void add(Block block) { pages_.blocks.push_back(std::move(block)); }
+
+  void add_input() {
+    const Problem& p = in_.problem;
+    Facts facts;
+    facts.rows = {
+        {"Source", in_.source.path},
+        {"SHA-256 of its content", in_.content_hash},
+        {"Queries, keys and values", in_.source.content},
+        {"Layer, head", layer_label(in_.source, in_.layer) + " of " +
+                            std::to_string(in_.source.layers.size()) + ", head " +
+                            std::to_string(in_.head) + " of " + std::to_string(layer().heads())},
+        {"Length", p.lengths().text()},
+        {"Features", "d = " + std::to_string(p.d()) + ", values " + std::to_string(p.dv())},
+        {"Mask", mask_text(in_)},
+        {"Scale", scale_text(in_)},
+        {"Computed on", in_.backend.device() + ", " + in_.backend.precision()},
+        {"Program", "Fovea " + in_.version}};
+    for (const std::string& note : in_.notes) facts.rows.emplace_back("Note", note);
+    add(std::move(facts));
+  }
+
+  Figure figure_of(std::vector<std::vector<Panel>> rows, std::size_t across) {
+    FigureStyle style = in_.style;
+    // Few panels are as large as those of a full row.
+    style.width *= std::max(across, std::size_t(1)) / static_cast<double>(columns_a_figure);
+    return {
+        .rows = std::move(rows),
+        .style = style,
+        .sequence = std::make_shared<const Sequence>(sequence_of(in_.source, in_.layer)),
+        .key_sequence = std::make_shared<const Sequence>(key_sequence_of(in_.source, in_.layer))};
+  }
+
+  void add_figure(std::vector<std::vector<Panel>> rows, const std::string& caption) {
+    const std::size_t across = rows.front().size();
+    add(Illustration{figure_of(std::move(rows), across),
+                     "Figure " + std::to_string(++figures_) + ". " + caption});
+  }
+
+  void add_columns() {
+    add(Heading{"Weights, errors and masks"});
+    const std::size_t count = in_.columns.size();
+    for (std::size_t begin = 0; begin < count; begin += columns_a_figure) {
+      std::vector<std::vector<Panel>> rows;
+      for (const View view : {View::heatmap, View::error, View::mask}) {
+        std::vector<Panel> row;
+        for (std::size_t c = begin; c < std::min(count, begin + columns_a_figure); ++c)
+          row.push_back(in_.grid.panel(view, c, run_));
+        rows.push_back(std::move(row));
+      }
+      add_figure(std::move(rows),
+                 begin == 0 ? "From above: the weights P, their error against exact attention, "
+                              "and the pairs that are computed. Rows are queries, columns keys."
+                            : "The same of further variants.");
+    }
+  }
+
+  /// Whether the panel shows something; else it says why there is nothing.
+  static bool shows(const Panel& panel) { return !std::holds_alternative<Message>(panel.body); }
+
+  void add_structure() {
+    std::vector<Panel> panels;
+    const auto take = [&](View view, std::size_t column) {
+      Panel panel = in_.grid.panel(view, column, run_);
+      if (shows(panel)) panels.push_back(std::move(panel));
+    };
+    take(View::rank, 0);
+    for (std::size_t c = 0; c < in_.columns.size(); ++c)
+      if (in_.grid.computation(c).variant->tree_attention != TreeAttention::none)
+        take(View::tree, c);
+    if (panels.empty()) return;
+    panels.resize(std::min(panels.size(), columns_a_figure));
+    add(Heading{"Ranks and leaves"});
+    add_figure({std::move(panels)},
+               "The numerical rank of the blocks of P, and how many tokens each leaf of a tree "
+               "holds.");
+  }
+
+  void add_numbers() {
+    NumberTable table{.header = {"attention"}, .rows = {}, .caption = {}};
+    std::vector<std::string> definitions;
+    for (const char* id : table_measures) {
+      const Measure& measure = measure_named(id);
+      table.header.push_back(measure.label);
+      definitions.push_back(measure.label + ": " + measure.definition);
+    }
+    bool few = false, slow = false;
+    int samples = 0;
+    for (std::size_t c = 0; c < in_.columns.size(); ++c) {
+      const auto time = in_.grid.time(c, run_);
+      run_.check();
+      if (time) {
+        few |= time->timing.few_samples();
+        slow |= time->slow;
+        samples = std::max(samples, time->timing.total.samples);
+      }
+      const Evaluation evaluation{.cost = &in_.grid.computation(c).cost,
+                                  .metrics = in_.grid.metrics(c),
+                                  .time = time ? &*time : nullptr};
+      table.rows.push_back({in_.grid.title_of(c)});
+      for (const char* id : table_measures) {
+        const Measure& measure = measure_named(id);
+        const auto found = measure.of(evaluation);
+        table.rows.back().push_back(found ? to_text(measure, *found) : "–");
+      }
+    }
+    for (const std::string& definition : definitions)
+      table.caption += (table.caption.empty() ? "" : " ") + definition;
+    table.caption += " Times are medians of up to " + std::to_string(samples) +
+                     " rounds after a warm-up, each beside a round of exact attention" +
+                     (few ? "; some of few rounds" : "") +
+                     (slow ? "; the machine was slowed down during some of them" : "") + ".";
+    add(Heading{"Errors, cost and time"});
+    add(std::move(table));
+  }
+
+  void add_methods() {
+    add(Heading{"Methods"});
+    add(
+        Paragraph{"Every variant is compared with exact attention of the same scale and mask: Z = "
+                  "P V, P = softmax(S), S = s Q Kᵀ. Exact attention and all entries that are "
+                  "shown are computed in fp32."});
+    for (std::size_t c = 0; c < in_.columns.size(); ++c) {
+      const Computation& its = in_.grid.computation(c);
+      const Variant& variant = *its.variant;
+      Facts facts{{{in_.grid.title_of(c), variant.paper},
+                   {"Formula", variant.formula},
+                   {"Parameters", parameters_text(variant, its.values, in_.columns[c].seed)},
+                   {"Cost", cost_text(its.cost)}}};
+      for (const std::string& note : its.op->plan().notes) facts.rows.emplace_back("Note", note);
+      if (const auto* figures = in_.grid.diagnostics(c))
+        for (const Diagnostic& figure : *figures)
+          if (!figure.left_out) facts.rows.emplace_back(figure.label, to_text(figure));
+      add(std::move(facts));
+    }
+  }
+
+  static std::string parameters_text(const Variant& variant, const Values& values,
+                                     std::uint64_t seed) {
+    std::string text;
+    for (std::size_t i = 0; i < variant.schema.size(); ++i) {
+      const std::string value = to_text(values[i]);
+      if (value.empty() || !is_used(variant.schema[i], variant.schema, values)) continue;
+      text += (text.empty() ? "" : ", ") + variant.schema[i].id + " = " + value;
+    }
+    return text.empty() ? text : text + ", seed = " + std::to_string(seed);
+  }
+
+  static std::string cost_text(const Cost& cost) {
+    return format_count(cost.pairs) + " pairs, " + format_count(cost.multiply_adds) +
+           " multiply-adds";
+  }
+
+  void add_again() {
+    add(Heading{"To make this again"});
+    add(Verbatim{in_.recipe.command});
+  }
+
+  const Layer& layer() const { return in_.source.layers[static_cast<std::size_t>(in_.layer)]; }
+
+  const HeadPagesRequest& in_;
+  Run& run_;
+  Pages pages_;
+  int figures_ = 0;
+};
+
+}  // namespace
+
+Pages head_pages(const HeadPagesRequest& request, Run& run) {
+  return HeadPages(request, run).pages();
+}
+
+}  // namespace fovea

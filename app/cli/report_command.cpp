@@ -1,0 +1,103 @@
+// fovea report: a document of one head, for print or a browser.
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/head_pages.h"
+#include "cli/painting.h"
+#include "cli/render_options.h"
+#include "cli/report.h"
+#include "data/error.h"
+#include "input/content_hash.h"
+#include "io/atomic_file.h"
+
+namespace fovea {
+namespace {
+
+constexpr Index pixels_of_a_panel = 512;  // enough for 4 cm at 300 dpi
+
+struct ReportOptions : RenderOptions {
+  ReportOptions() { views = {"heatmap", "error", "mask"}; }
+};
+
+/// Exact attention is the first column, whatever was asked for.
+void put_exact_first(std::vector<Column>& columns) {
+  std::erase_if(columns, [](const Column& column) { return is_reference(column.variant); });
+  columns.insert(columns.begin(), {reference_variant().id, {}, 0});
+}
+
+void run_report(const ReportOptions& options, const Console& console) {
+  check_pages_name(options.output);
+  variants_named(options.variants);
+  require_writable(options.output);
+  const Painting painting;
+  const Source source = options.source.load();
+  const Index layer = options.heads.layer_in(source);
+  if (!source.layers[static_cast<std::size_t>(layer)].has_qkv())
+    throw InputError(source.path,
+                     "holds only an attention matrix: a report compares variants, which need Q "
+                     "and K; 'fovea render' draws the matrix");
+  const Index head = options.heads.heads_in(source).front();
+  const Problem problem = options.heads.problem(source, head);
+  tell_left_out(options.variants, problem, console.err);
+  const auto backend = options.backend.make();
+  std::vector<Column> columns = columns_of(options, problem);
+  put_exact_first(columns);
+  Profile profile;
+  Run run{profile, console.stop};
+  const PanelGrid grid({.problem = problem,
+                        .source = source,
+                        .layer = layer,
+                        .backend = *backend,
+                        .settings = options.settings,
+                        .columns = columns,
+                        .viewport = {},
+                        .query = {},
+                        .max_pixels = pixels_of_a_panel},
+                       run);
+  Recipe recipe{.session = {}, .command = command_line(console.words, options.output, "report")};
+  const std::string hash = content_hash_of(source.path);
+  if (const auto session = session_of(options, source, columns, problem.lengths()))
+    recipe.session = text_of({.session = *session, .content_hash = hash});
+  FigureStyle style;
+  style.width = page_text_width;
+  style.settings = options.settings;
+  write_pages(options.output, head_pages({.grid = grid,
+                                          .problem = problem,
+                                          .source = source,
+                                          .layer = layer,
+                                          .head = head,
+                                          .backend = *backend,
+                                          .columns = columns,
+                                          .style = style,
+                                          .content_hash = hash,
+                                          .version = FOVEA_VERSION,
+                                          .notes = notes_of(source, layer),
+                                          .recipe = recipe},
+                                         run));
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& program, Work& chosen) {
+  auto* command = program.add_subcommand(
+      "report",
+      "Write a document of one head: its variants side by side, their errors, cost and "
+      "time, and how to compute them again");
+  auto options = std::make_shared<ReportOptions>();
+  options->source.add_to(*command);
+  command
+      ->add_option("--variant", options->variants,
+                   "A column, or papers, baselines, all; may be repeated (default: papers)")
+      ->allow_extra_args(false)
+      ->type_name("ID");
+  command->add_option("-o,--output", options->output, "A file ending in .pdf or .html")
+      ->check(refuse_empty)
+      ->required();
+  options->parameters.add_to(*command);
+  options->heads.add_to(*command, "0", false);
+  options->backend.add_to(*command);
+  command->callback([&chosen, options] {
+    chosen = [options](const Console& console) { run_report(*options, console); };
+  });
+}
+
+}  // namespace fovea

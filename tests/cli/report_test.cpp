@@ -1,0 +1,124 @@
+// `fovea report`: a document of one head, as HTML and as PDF.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <regex>
+
+#include "cli/program.h"
+#include "messages.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+const std::string reported = "synthetic:clusters?n=96&d=16&seed=2";
+
+std::string report_as(const TemporaryDirectory& scratch, const std::string& ending,
+                      std::vector<std::string> more = {}) {
+  const std::string path = scratch / ("written" + ending);
+  std::vector<std::string> words{"report", reported, "-o", path};
+  words.insert(words.end(), more.begin(), more.end());
+  const Ended ended = run_program(words);
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  return path;
+}
+
+std::size_t count_of(const std::string& text, const std::string& word) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    ++count;
+  return count;
+}
+
+/// What a program of the system writes; it is there or the test fails.
+std::string written_by(const std::string& command, const std::string& to) {
+  CAPTURE(command);
+  REQUIRE(std::system((command + " > '" + to + "'").c_str()) == 0);
+  return read_bytes(to);
+}
+
+/// The cells of the row of the table that begins with this.
+std::vector<std::string> row_of(const std::string& html, const std::string& name) {
+  const std::size_t table = html.find("class=\"numbers\""),
+                    begin = html.find("<td>" + name + "</td>", table);
+  REQUIRE(begin != std::string::npos);
+  const std::string row = html.substr(begin, html.find("</tr>", begin) - begin);
+  std::vector<std::string> cells;
+  const std::regex cell("<td>([^<]*)</td>");
+  for (std::sregex_iterator it(row.begin(), row.end(), cell), end; it != end; ++it)
+    cells.push_back((*it)[1]);
+  return cells;
+}
+
+}  // namespace
+
+TEST_CASE("a report as HTML is one file that names everything, and can be made again") {
+  const TemporaryDirectory scratch;
+  const std::string html = read_bytes(report_as(scratch, ".html", {"--seed", "7"}));
+  for (const char* words : {"<!DOCTYPE html>", "H-Transformer-1D", "HyperAttention", "Treeformer",
+                            "block = ", "seed = 7", "96", "bidirectional", "Fovea ", "SHA-256",
+                            "report.html", "relative output error"})
+    CHECK_MESSAGE(html.find(words) != std::string::npos, words);
+  CHECK(count_of(html, "data:image/svg+xml;base64,") == count_of(html, "<figure>"));
+  CHECK(count_of(html, "<figure>") >= 3);
+  for (const char* reference : {"src=\"http", "href=\"http", "@import", "<script", "<link"})
+    CHECK(html.find(reference) == std::string::npos);
+  CHECK(count_of(html, "download=\"session.fovea.json\"") == 1);
+}
+
+TEST_CASE("the numbers of a report are those of fovea compute") {
+  const TemporaryDirectory scratch;
+  const std::string html = read_bytes(report_as(scratch, ".html", {"--variant", "h1d"}));
+  const auto computed = document_of({"compute", reported, "--variant", "h1d", "--json"});
+  const auto& metrics = computed["heads"][0]["metrics"];
+  const auto cells = row_of(html, "H-Transformer-1D");
+  REQUIRE(cells.size() == 9);
+  CHECK(std::stod(cells[1]) ==
+        doctest::Approx(metrics["output_rel_fro"].get<double>()).epsilon(0.01));
+  CHECK(std::stod(cells[3]) ==
+        doctest::Approx(metrics["attention_tv"].get<double>()).epsilon(0.01));
+  const auto exact = row_of(html, "Exact");
+  CHECK(exact[1] == "0");
+}
+
+TEST_CASE("a report as PDF has two to four pages, within their margins, and its session") {
+  const TemporaryDirectory scratch;
+  const std::string pdf = report_as(scratch, ".pdf");
+  const std::string info = written_by("pdfinfo '" + pdf + "'", scratch / "info");
+  std::smatch pages;
+  REQUIRE(std::regex_search(info, pages, std::regex("Pages: +([0-9]+)")));
+  const int count = std::stoi(pages[1]);
+  CHECK(count >= 2);
+  CHECK(count <= 4);
+  CHECK(contains(info, "A4"));
+  const std::string text = written_by("pdftotext '" + pdf + "' -", scratch / "text");
+  for (const char* words : {"Strided", "Errors, cost and time", "Methods", "report.pdf"})
+    CHECK_MESSAGE(contains(text, words), words);
+  CHECK(contains(text, std::to_string(count) + " of " + std::to_string(count)));
+  const std::string boxes = written_by("pdftotext -bbox '" + pdf + "' -", scratch / "boxes");
+  const std::regex word(
+      "xMin=\"([0-9.-]+)\" yMin=\"([0-9.-]+)\" xMax=\"([0-9.-]+)\" yMax=\"([0-9.-]+)\"");
+  int words = 0;
+  for (std::sregex_iterator it(boxes.begin(), boxes.end(), word), end; it != end; ++it, ++words) {
+    CHECK(std::stod((*it)[1]) >= 50);
+    CHECK(std::stod((*it)[3]) <= 545);
+    CHECK(std::stod((*it)[4]) <= 830);
+  }
+  CHECK(words > 300);
+  const Ended again = run_program({"render", pdf, "-o", scratch / "again.png"});
+  CAPTURE(again.err);
+  CHECK(again.status == 0);
+}
+
+TEST_CASE("a report that cannot be written is refused before anything is computed") {
+  const TemporaryDirectory scratch;
+  const Ended ending = run_program({"report", reported, "-o", scratch / "report.doc"});
+  CHECK(ending.status == 2);
+  check_says(ending.err, {"report.doc", ".pdf or .html"});
+  const Ended folder = run_program({"report", reported, "-o", scratch / "no/report.pdf"});
+  CHECK(folder.status == 4);
+  check_says(folder.err, {"no/report.pdf"});
+  CHECK(scratch.files().empty());
+}
