@@ -142,11 +142,11 @@ class HeadPages {
 
   void add_numbers() {
     NumberTable table{.header = {"attention"}, .rows = {}, .caption = {}};
-    std::vector<std::string> definitions;
+    Facts definitions;
     for (const char* id : table_measures) {
       const Measure& measure = measure_named(id);
       table.header.push_back(measure.label);
-      definitions.push_back(measure.label + ": " + measure.definition);
+      definitions.rows.emplace_back(measure.label, measure.definition);
     }
     bool few = false, slow = false;
     int samples = 0;
@@ -168,14 +168,13 @@ class HeadPages {
         table.rows.back().push_back(found ? to_text(measure, *found) : "–");
       }
     }
-    for (const std::string& definition : definitions)
-      table.caption += (table.caption.empty() ? "" : " ") + definition;
-    table.caption += " Times are medians of up to " + std::to_string(samples) +
-                     " rounds after a warm-up, each beside a round of exact attention" +
-                     (few ? "; some of few rounds" : "") +
-                     (slow ? "; the machine was slowed down during some of them" : "") + ".";
+    table.caption = "Times are medians of up to " + std::to_string(samples) +
+                    " rounds after a warm-up, each beside a round of exact attention" +
+                    (few ? "; some of few rounds" : "") +
+                    (slow ? "; the machine was slowed down during some of them" : "") + ".";
     add(Heading{"Errors, cost and time"});
     add(std::move(table));
+    add(std::move(definitions));
   }
 
   void add_methods() {
@@ -187,14 +186,12 @@ class HeadPages {
     for (std::size_t c = 0; c < in_.columns.size(); ++c) {
       const Computation& its = in_.grid.computation(c);
       const Variant& variant = *its.variant;
-      Facts facts{{{in_.grid.title_of(c), variant.paper},
-                   {"Formula", variant.formula},
+      Facts facts{in_.grid.title_of(c) + " (" + variant.paper + ")",
+                  {{"Formula", variant.formula},
                    {"Parameters", parameters_text(variant, its.values, in_.columns[c].seed)},
                    {"Cost", cost_text(its.cost)}}};
       for (const std::string& note : its.op->plan().notes) facts.rows.emplace_back("Note", note);
-      if (const auto* figures = in_.grid.diagnostics(c))
-        for (const Diagnostic& figure : *figures)
-          if (!figure.left_out) facts.rows.emplace_back(figure.label, to_text(figure));
+      facts.rows.emplace_back("Its own figures", figures_text(in_.grid.diagnostics(c)));
       add(std::move(facts));
     }
   }
@@ -208,6 +205,15 @@ class HeadPages {
       text += (text.empty() ? "" : ", ") + variant.schema[i].id + " = " + value;
     }
     return text.empty() ? text : text + ", seed = " + std::to_string(seed);
+  }
+
+  static std::string figures_text(const std::vector<Diagnostic>* figures) {
+    std::string text;
+    if (!figures) return text;
+    for (const Diagnostic& figure : *figures)
+      if (!figure.left_out)
+        text += (text.empty() ? "" : "; ") + figure.label + ": " + to_text(figure);
+    return text;
   }
 
   static std::string cost_text(const Cost& cost) {

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* style = R"(
 body { font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; color: #1c1c1c; background: #fff;
        max-width: 60em; margin: 2em auto; padding: 0 1em; }
-h1 { font-size: 1.6em; line-height: 1.2; } h2 { font-size: 1.15em; margin-top: 2em; }
+h1 { font-size: 1.6em; line-height: 1.2; } h2 { font-size: 1.15em; margin-top: 2em; } h3 { font-size: 1em; margin: 1.2em 0 .2em; }
 figure { margin: 1.5em 0; } figure img { width: 100%; height: auto; }
 figcaption, caption { color: #555; font-size: .9em; text-align: left; }
 caption { caption-side: bottom; padding-top: .5em; }
@@ -55,7 +55,8 @@ struct Writer {
     return "<pre>" + escaped(block.text) + "</pre>\n";
   }
   std::string operator()(const Facts& block) const {
-    std::string html = "<table class=\"facts\">\n";
+    std::string html = block.title.empty() ? "" : "<h3>" + escaped(block.title) + "</h3>\n";
+    html += "<table class=\"facts\">\n";
     for (const auto& [name, value] : block.rows)
       if (!value.empty()) html += row({name, value}, "td");
     return html + "</table>\n";

@@ -22,8 +22,9 @@ struct Paragraph {
 struct Verbatim {
   std::string text;
 };
-/// Names and values; empty values are left out.
+/// Names and values, perhaps below a title of their own; empty values are left out.
 struct Facts {
+  std::string title = {};
   std::vector<std::pair<std::string, std::string>> rows;
 };
 /// The first column is text, the others are numbers.

@@ -19,7 +19,7 @@ constexpr double margin = (595 - page_text_width) / 2, text_height = 842 - 2 * m
 constexpr double gap = 8;
 constexpr int resolution = 1200;
 
-QString escaped(const std::string& text) {
+QString html_text(const std::string& text) {
   return QString::fromStdString(text).toHtmlEscaped();
 }
 
@@ -62,11 +62,16 @@ struct Piece {
   bool with_next = false;  // on one page with what follows
 };
 
+/// The first column has a fifth of the width, the others the rest in equal parts. The names in it
+/// are not broken at their hyphens.
 QString table_row(const std::vector<std::string>& cells, const char* tag) {
   QString html = "<tr>";
   for (std::size_t c = 0; c < cells.size(); ++c)
     html +=
-        QString("<%1 align=\"%2\">%3</%1>").arg(tag, c == 0 ? "left" : "right", escaped(cells[c]));
+        QString("<%1 align=\"%2\" width=\"%3%\">%4</%1>")
+            .arg(tag, c == 0 ? "left" : "right")
+            .arg(c == 0 ? 20 : 80.0 / static_cast<double>(cells.size() - 1))
+            .arg(c == 0 ? html_text(cells[c]).replace('-', QChar(0x2011)) : html_text(cells[c]));
   return html + "</tr>";
 }
 
@@ -74,22 +79,23 @@ QString html_of_table(const NumberTable& table) {
   QString html = "<table width=\"100%\" cellspacing=\"0\" cellpadding=\"20\">";
   html += "<thead>" + table_row(table.header, "th") + "</thead>";
   for (const auto& row : table.rows) html += table_row(row, "td");
-  return html + "</table><p class=\"faint\">" + escaped(table.caption) + "</p>";
+  return html + "</table><p class=\"faint\">" + html_text(table.caption) + "</p>";
 }
 
 QString html_of_facts(const Facts& facts) {
-  QString html = "<table cellspacing=\"0\" cellpadding=\"10\">";
+  QString html = facts.title.empty() ? QString() : "<p><b>" + html_text(facts.title) + "</b></p>";
+  html += "<table cellspacing=\"0\" cellpadding=\"10\">";
   for (const auto& [name, value] : facts.rows)
     if (!value.empty())
       html += QString("<tr><td class=\"faint\" width=\"22%\">%1</td><td>%2</td></tr>")
-                  .arg(escaped(name), escaped(value));
+                  .arg(html_text(name), html_text(value));
   return html + "</table>";
 }
 
 class PageWriter {
  public:
   explicit PageWriter(const Pages& pages) {
-    add_text("<h1>" + escaped(pages.title) + "</h1>", 8.5, true);
+    add_text("<h1>" + html_text(pages.title) + "</h1>", 8.5, true);
     for (const Block& block : pages.blocks) std::visit([&](const auto& one) { add(one); }, block);
   }
 
@@ -119,9 +125,9 @@ class PageWriter {
     piece.height = piece.text->height();
     pieces_.push_back(std::move(piece));
   }
-  void add(const Heading& block) { add_text("<h2>" + escaped(block.text) + "</h2>", 8.5, true); }
-  void add(const Paragraph& block) { add_text("<p>" + escaped(block.text) + "</p>"); }
-  void add(const Verbatim& block) { add_text("<pre>" + escaped(block.text) + "</pre>"); }
+  void add(const Heading& block) { add_text("<h2>" + html_text(block.text) + "</h2>", 8.5, true); }
+  void add(const Paragraph& block) { add_text("<p>" + html_text(block.text) + "</p>"); }
+  void add(const Verbatim& block) { add_text("<pre>" + html_text(block.text) + "</pre>"); }
   void add(const Facts& block) { add_text(html_of_facts(block)); }
   void add(const NumberTable& block) { add_text(html_of_table(block), 7); }
   void add(const Illustration& block) {
@@ -129,7 +135,7 @@ class PageWriter {
                        .height = figure_height(block.figure),
                        .with_next = !block.caption.empty()});
     if (!block.caption.empty())
-      add_text("<p class=\"faint\">" + escaped(block.caption) + "</p>", 7.5);
+      add_text("<p class=\"faint\">" + html_text(block.caption) + "</p>", 7.5);
   }
 
   static void draw_piece(QPainter& painter, Piece& piece, double y) {

@@ -25,17 +25,22 @@ double distance(MatrixView a, MatrixView b, Index row) {
   return std::sqrt(sum);
 }
 
+/// A NaN stays.
+double larger_or_nan(double a, double b) {
+  return a >= b || std::isnan(a) ? a : b;
+}
+
 Diagnostic largest_lse_difference(const std::vector<float>& theirs,
                                   const std::vector<float>& exact) {
   double largest = 0;
   for (std::size_t i = 0; i < theirs.size(); ++i) {
     if (theirs[i] == exact[i]) continue;  // both may be infinite
     const double apart = std::abs(static_cast<double>(theirs[i]) - static_cast<double>(exact[i]));
-    largest = apart <= largest ? largest : apart;  // a NaN stays
+    largest = larger_or_nan(largest, apart);
   }
   return {.id = "lse_max_abs",
           .label = "Largest difference of a log-sum-exp",
-          .value = largest,
+          .value = std::isnan(largest) ? std::numeric_limits<double>::infinity() : largest,
           .meaning =
               "max over rows of |lse of the file − that of exact attention|: what a kernel "
               "divides its rows by."};
@@ -96,7 +101,7 @@ std::vector<Diagnostic> imported_figures(const Diagnosis& of, Run& run) {
       const double share =
           error == 0 ? 0 : error / static_cast<double>(budget[static_cast<std::size_t>(i)]);
       beyond += !(share <= 1);
-      largest = share <= largest ? largest : share;
+      largest = larger_or_nan(largest, share);
     }
     figures.push_back(
         {.id = "rows_beyond_rounding",

@@ -35,8 +35,10 @@ class ImportedOperator final : public Operator {
                    Run& run)
       : Operator(std::move(plan), problem),
         result_(*std::get<ImportedPlan>(this->plan().form).result) {
-    if (result_.p.empty() && has_entries(this->plan()))
-      kept_ = backend.bind(kept_plan(this->plan()), problem, run);
+    if (!result_.p.empty() || !has_entries(this->plan())) return;
+    Problem kept = problem;
+    kept.mask = this->plan().mask;
+    kept_ = backend.bind(kept_plan(this->plan()), kept, run);
   }
 
  private:

@@ -25,6 +25,7 @@ struct Example {
   ComparisonTable table;
 
   Example() {
+    near.rows = far.rows = 100;
     near.output_rel_fro = 0.1;
     near.mass_kept = {0.9, 0};
     near.attention_kl = {{std::numeric_limits<double>::infinity(), 0}, 12};

@@ -47,19 +47,20 @@ std::string names_of(const Layer& layer) {
 TEST_CASE("results are found by their names, with a prefix and without") {
   CHECK(names_of(source_with_results({}).layers[0]).empty());
   CHECK(names_of(source_with_results({counted("layer3.z", {2, 6, 3})}).layers[0]) == ":z");
-  CHECK(names_of(source_with_results({counted("layer3.attn_output", {2, 6, 3})}).layers[0]) == ":z");
+  CHECK(names_of(source_with_results({counted("layer3.attn_output", {2, 6, 3})}).layers[0]) ==
+        ":z");
   CHECK(names_of(source_with_results({counted("z", {2, 6, 3})}, "").layers[0]) == ":z");
   CHECK(names_of(source_with_results({counted("flash.z", {2, 6, 3})}, "").layers[0]) == "flash:z");
-  CHECK(names_of(
-            source_with_results({counted("layer3.flash.z", {2, 6, 3}), counted("layer3.flash.lse", {2, 6}),
-                         counted("layer3.mine.p", {2, 6, 6}), counted("layer3.mine.kept", {6, 6}),
-                         counted("layer3.z", {2, 6, 3})})
-                .layers[0]) == ":z|flash:zl|mine:pk1");
+  CHECK(names_of(source_with_results(
+                     {counted("layer3.flash.z", {2, 6, 3}), counted("layer3.flash.lse", {2, 6}),
+                      counted("layer3.mine.p", {2, 6, 6}), counted("layer3.mine.kept", {6, 6}),
+                      counted("layer3.z", {2, 6, 3})})
+                     .layers[0]) == ":z|flash:zl|mine:pk1");
   // Neither z nor p, no name, or two names: no result.
-  CHECK(
-      names_of(source_with_results({counted("layer3.flash.lse", {2, 6}), counted("layer3.a.b.z", {2, 6, 3}),
-                            counted("layer3..z", {2, 6, 3}), counted("flash.z", {2, 6, 3})})
-                   .layers[0]) == "");
+  CHECK(names_of(source_with_results(
+                     {counted("layer3.flash.lse", {2, 6}), counted("layer3.a.b.z", {2, 6, 3}),
+                      counted("layer3..z", {2, 6, 3}), counted("flash.z", {2, 6, 3})})
+                     .layers[0]) == "");
   CHECK(names_of(source_with_results({counted("layer3.attention", {2, 6, 6})}).layers[0]) == ":p");
 }
 
@@ -114,9 +115,9 @@ TEST_CASE("the numbers of a result are those of its head") {
 
 TEST_CASE("blocks of pairs are as long as they must be to cover the head") {
   const auto block = [](Index down, Index across) {
-    return names_of(
-        source_with_results({counted("layer3.z", {2, 6, 3}), counted("layer3.kept", {down, across}, 1)})
-            .layers[0]);
+    return names_of(source_with_results(
+                        {counted("layer3.z", {2, 6, 3}), counted("layer3.kept", {down, across}, 1)})
+                        .layers[0]);
   };
   CHECK(block(6, 6) == ":zk1");
   CHECK(block(3, 3) == ":zk2");
@@ -146,9 +147,10 @@ TEST_CASE("blocks of pairs are as long as they must be to cover the head") {
 }
 
 TEST_CASE("results that do not fit their head are refused with both shapes") {
-  CHECK_SAYS(source_with_results({counted("layer3.z", {2, 5, 3})}), "x.safetensors", "layer3.z", "[2,5,3]",
-             "expected [2,6,3]");
-  CHECK_SAYS(source_with_results({counted("layer3.f.p", {2, 6, 5})}), "layer3.f.p", "expected [2,6,6]");
+  CHECK_SAYS(source_with_results({counted("layer3.z", {2, 5, 3})}), "x.safetensors", "layer3.z",
+             "[2,5,3]", "expected [2,6,3]");
+  CHECK_SAYS(source_with_results({counted("layer3.f.p", {2, 6, 5})}), "layer3.f.p",
+             "expected [2,6,6]");
   CHECK_SAYS(source_with_results({counted("layer3.z", {2, 6, 3}), counted("layer3.lse", {6, 2})}),
              "layer3.lse", "expected [2,6]");
 }

@@ -82,8 +82,8 @@ TEST_CASE("law: rows that need not sum to 1 have the sum that the paper states")
     const auto plain = reference<float>(x);
     // n entries of at most 2, each rounded to float32 after h + 1 additions. Of a formula of
     // logits, as in the first law.
-    const double slack = static_cast<double>(n) * 0x1p-22 +
-                         (stated ? 0 : floor_of(x) * std::max(1.0, row_mass(p)));
+    const double slack =
+        static_cast<double>(n) * 0x1p-22 + (stated ? 0 : floor_of(x) * std::max(1.0, row_mass(p)));
     for (Index i = 0; i < n; ++i) {
       double sum = 0, expected = 0, of_plain = 0;
       for (Index j = 0; j < n; ++j) {
