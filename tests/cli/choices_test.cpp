@@ -313,7 +313,7 @@ TEST_CASE("the papers' numbers are listed, computed, drawn, and refused by a wro
   CHECK(ranks["numbers"][3]["published"] == 192);
   CHECK(ranks["numbers"][3]["found"] == 192);
   CHECK(std::filesystem::exists(figure));
-  check_refused({"paper", "figure-9"}, 2, "expected list, rank-map");
+  check_refused({"paper", "figure-9"}, 2, "expected one of rank-map");
   check_refused({"paper", "list", "-o", figure}, 2, "name of a figure");
   check_refused({"paper", "rank-map", "-o", "ranks.doc"}, 2, "ranks.doc");
 }
