@@ -33,9 +33,9 @@ std::string installed_font(const std::string& name) {
 }
 
 void check_figure_name(const std::string& output) {
-  for (const char* ending : {".png", ".svg", ".pdf"})
+  for (const char* ending : {".png", ".svg", ".pdf", ".pgf"})
     if (output.size() > 4 && output.ends_with(ending)) return;
-  throw UsageError("-o " + output + "; expected a name that ends in .png, .svg or .pdf");
+  throw UsageError("-o " + output + "; expected a name that ends in .png, .svg, .pdf or .pgf");
 }
 
 }  // namespace fovea

@@ -167,7 +167,7 @@ void add_paper_command(CLI::App& program, Work& chosen) {
                    "minutes")
       ->check(CLI::Range(Index{256}, Index{1} << 20));
   options->backend.add_to(*command);
-  command->add_option("-o,--output", options->output, "Write the figure: .png, .svg or .pdf")
+  command->add_option("-o,--output", options->output, "Write the figure: .png, .svg, .pdf or .pgf")
       ->check(refuse_empty);
   command->add_flag("--json", options->json, "One JSON document on standard output");
   command->callback([&chosen, options] {

@@ -212,7 +212,7 @@ void add_pareto_command(CLI::App& program, Work& chosen) {
                    "that compute --json calls so")
       ->type_name("MEASURE")
       ->capture_default_str();
-  command->add_option("-o,--output", options->output, "Write a figure: .png, .svg or .pdf")
+  command->add_option("-o,--output", options->output, "Write a figure: .png, .svg, .pdf or .pgf")
       ->check(refuse_empty);
   command->add_flag("--json", options->json,
                     "One JSON document on standard output, with every trial; infinity is written "

@@ -226,7 +226,7 @@ void add_render_command(CLI::App& program, Work& chosen) {
       ->allow_extra_args(false)
       ->type_name("VIEW")
       ->capture_default_str();
-  command->add_option("-o,--output", options->output, "A file ending in .png, .svg or .pdf")
+  command->add_option("-o,--output", options->output, "A file ending in .png, .svg, .pdf or .pgf")
       ->check(refuse_empty)
       ->required();
   command->add_flag(

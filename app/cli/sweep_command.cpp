@@ -318,7 +318,7 @@ void add_sweep_command(CLI::App& program, Work& chosen) {
       ->add_option("--plot", options->plot,
                    "Draw the results: a cost or a parameter against an error, as fovea pareto does")
       ->type_name("X:Y");
-  command->add_option("--figure", options->figure, "The figure's file: .png, .svg or .pdf")
+  command->add_option("--figure", options->figure, "The figure's file: .png, .svg, .pdf or .pgf")
       ->check(refuse_empty);
   command->callback([&chosen, options] {
     chosen = [options](const Console& console) { run_sweep(*options, console); };

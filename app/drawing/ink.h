@@ -62,8 +62,8 @@ class Ink {
   virtual void within(const HalfPlane& where, const std::function<void()>& draw) = 0;
 
   /// One line, vertically centred in the rectangle; it is never cut: elide before.
-  void write(const Rect& where, const std::string& words, Align align, Rgba colour,
-             Letters face = {});
+  virtual void write(const Rect& where, const std::string& words, Align align, Rgba colour,
+                     Letters face = {});
   /// From the top of the rectangle downwards.
   void write_lines(const Rect& where, const std::vector<std::string>& lines, Align align,
                    Rgba colour, Letters face = {});

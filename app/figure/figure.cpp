@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "figure/layout.h"
+#include "figure/pgf_ink.h"
 #include "panels/pooling_text.h"
 
 namespace fovea {
@@ -111,6 +112,19 @@ void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout) {
   ink.write_lines(layout.footer_box, layout.footer, Align::left, ink.style.faint);
 }
 
+namespace {
+
+void draw_on(PainterInk& ink, const Figure& figure, const FigureLayout& layout) {
+  ink.painter.save();
+  ink.painter.setRenderHints(QPainter::Antialiasing | QPainter::TextAntialiasing |
+                             QPainter::LosslessImageRendering);
+  ink.fill({0, 0, layout.width, layout.height}, ink.style.paper);
+  draw_layout(ink, figure, layout);
+  ink.painter.restore();
+}
+
+}  // namespace
+
 std::string words_of_marks(const Figure& figure) {
   const auto range = [](IndexRange tokens) {
     return std::to_string(tokens.begin) + " to " + std::to_string(tokens.end - 1);
@@ -163,14 +177,15 @@ double figure_height(const Figure& figure) {
 
 void draw_figure(QPainter& painter, const Figure& figure) {
   const PaperLettering letters(figure.style);
-  const FigureLayout layout = lay_out(figure, letters);
   PainterInk ink(painter, letters, figure.style);
-  painter.save();
-  painter.setRenderHints(QPainter::Antialiasing | QPainter::TextAntialiasing |
-                         QPainter::LosslessImageRendering);
-  ink.fill({0, 0, layout.width, layout.height}, ink.style.paper);
-  draw_layout(ink, figure, layout);
-  painter.restore();
+  draw_on(ink, figure, lay_out(figure, letters));
+}
+
+std::string draw_without_words(QPainter& painter, const Figure& figure) {
+  const PaperLettering letters(figure.style);
+  PgfInk ink(painter, letters, figure.style);
+  draw_on(ink, figure, lay_out(figure, letters));
+  return ink.placed_words();
 }
 
 }  // namespace fovea

@@ -50,6 +50,10 @@ double figure_height(const Figure& figure);
 /// Draws in points, the figure's top left at the painter's origin.
 void draw_figure(QPainter& painter, const Figure& figure);
 
+/// The same without the words, which are returned as PGF places them from the top left, to be set
+/// by LaTeX.
+std::string draw_without_words(QPainter& painter, const Figure& figure);
+
 /// With captions that name the entries of a raster whose colours a pixel of an image mixes, where
 /// it covers several; for an image of so many pixels a point.
 Figure with_pooling_named(const Figure& figure, double pixels_a_point);
@@ -57,7 +61,8 @@ Figure with_pooling_named(const Figure& figure, double pixels_a_point);
 /// The bytes of an SVG file.
 QByteArray svg_of(const Figure& figure);
 
-/// By the ending of `path`: .png, .svg or .pdf. The same figure gives the same bytes: the only date
+/// By the ending of `path`: .png, .svg, .pdf or .pgf; NAME.pgf places words on NAME-body.pdf, which
+/// is written beside it. The same figure gives the same bytes: the only date
 /// in them is that of SOURCE_DATE_EPOCH in the environment, where it is set. Written to a temporary
 /// name, then renamed. Throws UsageError for another ending, UnavailableError when it cannot be
 /// written.

@@ -1,5 +1,6 @@
 // Figures as PNG, SVG and PDF files.
 #include <QBuffer>
+#include <QDir>
 #include <QFileInfo>
 #include <QImage>
 #include <QPageLayout>
@@ -7,11 +8,13 @@
 #include <QPdfWriter>
 #include <QSvgGenerator>
 #include <cmath>
+#include <functional>
 #include <ostream>
 
 #include "data/error.h"
 #include "drawing/style.h"
 #include "figure/figure.h"
+#include "figure/latex_text.h"
 #include "figure/pdf_bytes.h"
 #include "figure/recipe_in_pdf.h"
 #include "io/atomic_file.h"
@@ -104,7 +107,7 @@ void put_box(QByteArray& pdf, QSizeF page, QSizeF figure) {
   overwrite_in_pdf(pdf, begin, end, box.toLatin1());
 }
 
-void draw_pdf(QBuffer& out, const Page& page) {
+void draw_pdf(QBuffer& out, const Page& page, const std::function<void(QPainter&)>& draw) {
   constexpr int resolution = 1200;
   const SameHashes hashes;
   QPdfWriter writer(&out);
@@ -118,9 +121,51 @@ void draw_pdf(QBuffer& out, const Page& page) {
   attach(writer, page.figure.recipe);
   QPainter painter(&writer);
   painter.scale(resolution / points_per_inch, resolution / points_per_inch);
-  draw_or_throw(painter, page);
+  if (!painter.isActive()) throw UnavailableError("the figure is too large to be drawn");
+  draw(painter);
+  painter.end();
   put_box(out.buffer(), whole, page.points);
   put_date_into_pdf(out.buffer());
+}
+
+void write_bytes(const std::string& path, const QByteArray& bytes) {
+  write_atomically(path, [&](std::ostream& file) { file.write(bytes.data(), bytes.size()); });
+}
+
+/// What \\input takes. The body lies beside it, where \\graphicspath finds it.
+QByteArray pgf_text(const Page& page, const std::string& words, const QString& body) {
+  QString text =
+      "%% A figure of Fovea. In the preamble: \\usepackage{pgf}. Where it stands: \\input{this "
+      "file}.\n"
+      "%% Words are in the letters of the document; the rest is %1, found as by "
+      "\\includegraphics.\n";
+  text = text.arg(body);
+  if (!page.figure.recipe.command.empty())
+    text += "%% Made by: " + QString::fromStdString(page.figure.recipe.command).replace('\n', ' ') +
+            "\n";
+  text += foveachar_definition;
+  text += QString(
+              "\\begingroup%\n\\begin{pgfpicture}%\n"
+              "\\pgfpathrectangle{\\pgfpointorigin}{\\pgfqpoint{%1bp}{%2bp}}%\n"
+              "\\pgfusepath{use as bounding box}%\n"
+              "\\pgftext[left,bottom]{\\includegraphics[width=%1bp]{%3}}%\n"
+              "\\pgftransformshift{\\pgfqpoint{0bp}{%2bp}}%\n")
+              .arg(page.points.width(), 0, 'f', 3)
+              .arg(page.points.height(), 0, 'f', 3)
+              .arg(body);
+  text += QString::fromStdString(words);
+  return (text + "\\end{pgfpicture}%\n\\endgroup%\n").toUtf8();
+}
+
+void write_pgf(const std::string& path, const Page& page) {
+  const QFileInfo file(QString::fromStdString(path));
+  const QString body = file.completeBaseName() + "-body.pdf";
+  QBuffer out;
+  out.open(QIODevice::WriteOnly);
+  std::string words;
+  draw_pdf(out, page, [&](QPainter& painter) { words = draw_without_words(painter, page.figure); });
+  write_bytes(file.dir().filePath(body).toStdString(), out.data());
+  write_bytes(path, pgf_text(page, words, body));
 }
 
 Page page_of(const Figure& figure) {
@@ -144,6 +189,7 @@ void write_figure(const std::string& path, const Figure& figure) {
   const Figure named =
       ending == "png" ? with_pooling_named(figure, figure.style.dpi / points_per_inch) : figure;
   const Page page = page_of(named);
+  if (ending == "pgf") return write_pgf(path, page);
   QBuffer out;
   out.open(QIODevice::WriteOnly);
   if (ending == "png") {
@@ -151,12 +197,12 @@ void write_figure(const std::string& path, const Figure& figure) {
   } else if (ending == "svg") {
     draw_svg(out, page);
   } else if (ending == "pdf") {
-    draw_pdf(out, page);
+    draw_pdf(out, page, [&](QPainter& painter) { draw_figure(painter, page.figure); });
   } else {
-    throw UsageError(path + ": expected a name that ends in .png, .svg or .pdf");
+    throw UsageError(path + ": expected a name that ends in .png, .svg, .pdf or .pgf");
   }
   out.close();
-  write_atomically(path, [&](std::ostream& file) { file.write(out.data().data(), out.size()); });
+  write_bytes(path, out.data());
 }
 
 }  // namespace fovea

@@ -131,7 +131,7 @@ TEST_CASE("the sweep is read by mouse and keys, copied as a table and exported")
     CHECK(QFileInfo(folder.filePath(name)).size() > 5000);
   }
   dialog.export_to(folder.filePath("sweep.txt"), style);
-  CHECK(wait_until([&] { return dialog.message_text().contains(".png, .svg or .pdf"); }));
+  CHECK(wait_until([&] { return dialog.message_text().contains(".png, .svg, .pdf or .pgf"); }));
 
   // Apply alone is another picture of the same measurements.
   const QImage before = dialog.plot().grab().toImage();

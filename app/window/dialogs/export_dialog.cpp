@@ -84,7 +84,8 @@ std::optional<Export> ask_export(QWidget& parent, const QString& title, const QS
   if (dialog.exec() != QDialog::Accepted) return {};
 
   const QString path =
-      ask_new_file(parent, title, proposed, {"PDF (*.pdf)", "SVG (*.svg)", "PNG (*.png)"});
+      ask_new_file(parent, title, proposed,
+                   {"PDF (*.pdf)", "SVG (*.svg)", "PNG (*.png)", "PGF for LaTeX (*.pgf)"});
   if (path.isEmpty()) return {};
   Export wanted{path, chosen(), session->isChecked()};
   wanted.style.font_size = font_size->value();

@@ -1,0 +1,17 @@
+// Words of figures as LaTeX writes them.
+#pragma once
+
+#include <string>
+
+namespace fovea {
+
+/// In text mode, for pdflatex as for newer programs. Characters that pdflatex has no letters for
+/// are \foveachar{CHARACTER}{U+XXXX}, of which `foveachar_definition` takes what the program can
+/// write.
+std::string latex_text(const std::string& words);
+
+inline constexpr const char* foveachar_definition =
+    "\\providecommand\\foveachar[2]{\\ifdefined\\directlua#1\\else"
+    "\\ifdefined\\XeTeXversion#1\\else\\texttt{#2}\\fi\\fi}%\n";
+
+}  // namespace fovea
