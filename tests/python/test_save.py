@@ -25,7 +25,7 @@ class Save(InFolder):
 
     def test_only_what_is_given_is_said(self):
         content = self.save()
-        self.assertEqual(content.metadata, {})
+        self.assertEqual(content.metadata, {"layout": "[H,n,d]"})
         self.assertEqual(sorted(content.arrays), ["layer0.k", "layer0.q", "layer0.v"])
         self.assertTrue((content.arrays["layer0.q"] == self.q).all())
 
@@ -69,7 +69,7 @@ class Save(InFolder):
     def test_a_causal_mask_is_recorded_as_such(self):
         mask = self.np.tril(self.np.ones((5, 7), bool), 2)
         content = self.save(mask=mask)
-        self.assertEqual(content.metadata, {"causal": "true"})
+        self.assertEqual(content.metadata, {"causal": "true", "layout": "[H,n,d]"})
 
     def test_one_head_and_a_batch_of_one(self):
         self.fovea.save(self.path(), self.q[0], self.k[0], self.v[0])

@@ -106,7 +106,7 @@ class Call:
 
 def shared_metadata(calls: Dict[str, Dict[str, str]]) -> Dict[str, str]:
     """The metadata of a file: what all calls share is said once, the rest with the prefix of its call."""
-    result: Dict[str, str] = {}
+    result: Dict[str, str] = {"layout": "[H,n,d]"}  # or a few tokens of many heads would be read as a guess
     all_calls = list(calls.values())
     for key in sorted({key for call in all_calls for key in call}):
         values = {call.get(key) for call in all_calls}
