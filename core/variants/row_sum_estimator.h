@@ -25,7 +25,8 @@ struct EstimatedSums {
 ///   C_i = epsilon^2 m / (n log n) (<M_i, A_i> + tau / kappa),
 ///   d_i = max(<M_i, A_i> + n/m sum over drawn j with M_ij = 0 of min(A_ij, C_i), tau / kappa).
 /// Logits are products of the back end in float32, sums are in double and kept as logarithms, so
-/// that no logit overflows. O(n (block + m) + n |T|) products of length d, O(n + 256 d) memory.
+/// that no logit overflows. O(n (block + m) + n |T|) products of length d; beside
+/// O(n) numbers, 256 x 1024 logits and their rows and columns are in memory at a time.
 /// Stages "row sums" and "tau". Throws Cancelled.
 EstimatedSums estimate_row_sums(const Problem& problem, const RowSumSamples& samples,
                                 Planning& planning);
