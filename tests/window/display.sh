@@ -4,7 +4,7 @@
 #
 #   display.sh start FOLDER NAME WIDTHxHEIGHT   starts a server on a free display, noted in FOLDER/NAME
 #   display.sh stop FOLDER NAME
-#   display.sh run FOLDER COMMAND...            runs a command on the display named by FOVEA_DISPLAY (screen)
+#   display.sh run FOLDER NAME COMMAND...       runs a command on a display, on that of FOVEA_DISPLAY if it is set
 set -euo pipefail
 task=$1 folder=$2
 shift 2
@@ -43,9 +43,11 @@ case $task in
     ;;
   stop) stop "$1" ;;
   run)
+    name=${FOVEA_DISPLAY:-$1}
+    shift
     # Listing the test cases, while building, needs no display.
-    if [ -s "$folder/${FOVEA_DISPLAY:-screen}" ]; then
-      read -r DISPLAY _ <"$folder/${FOVEA_DISPLAY:-screen}"
+    if [ -s "$folder/$name" ]; then
+      read -r DISPLAY _ <"$folder/$name"
       export DISPLAY
     fi
     exec "$@"
