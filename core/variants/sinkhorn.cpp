@@ -44,12 +44,13 @@ class SinkhornPlanner {
     Matrix r = mixtures();
     Matrix mix = with_ragged_rows(r);
     const Index positions = n + mix.rows() * block_;
-    ProjectedPlan projected{.tiles = {.passes = {tiles()}},
-                            .queries = Matrix(positions, d),
-                            .keys = Matrix(positions, d),
-                            .scale = problem_.scale,
-                            .own = n,
-                            .block = block_};
+    ProjectedPlan projected;
+    projected.tiles.passes.push_back(tiles());
+    projected.queries = Matrix(positions, d);
+    projected.keys = Matrix(positions, d);
+    projected.scale = problem_.scale;
+    projected.own = n;
+    projected.block = block_;
     projected.mix = std::move(mix);
     const auto stage = planning_.run.profile.stage("mix keys");
     Matrix blocks(blocks_, block_ * d);

@@ -127,7 +127,9 @@ TimingRow row_of(const Study& study, int column) {
   TimingRow row{.stale = state.stale};
   row.texts << to_qt(study.title_of(column));
   row.tip = row.texts.front();
-  if (state.computation && state.computation->applied())
+  if (state.computation && state.computation->variant->imported)
+    row.texts << "read from the file: there is no time";
+  else if (state.computation && state.computation->applied())
     add_measurements(row, state, study.backend());
   else
     row.texts << (study.shows_matrix()  ? "nothing to time: an attention matrix alone"
