@@ -20,6 +20,11 @@ namespace {
 const QString none = "–";
 constexpr int two_numbers = 152, widest_name = 160;  // in the list of a pair
 
+/// A dash where the weights of a column are not known.
+QString known_text(double value, int digits = 4) {
+  return std::isnan(value) ? none : number_text(value, digits);
+}
+
 /// For the names of columns there, beside their numbers.
 int name_room(const QWidget& dock) {
   const int page = dock.parentWidget() ? dock.parentWidget()->width() : dock.width();
@@ -223,7 +228,7 @@ Reading InspectorDock::key_row(const ChangedKey& key, bool exact_only) const {
   QString name = position;
   if (name.size() > 18) name.remove("patch ");  // its row and column say more
   QString weights = number_text(key.exact, 3);
-  if (!exact_only) weights += " → " + number_text(key.approximate, 3);
+  if (!exact_only) weights += " → " + known_text(key.approximate, 3);
   return {shortened(name, 18), weights,
           position + ": weight, " + compared() + ". A click goes there.", QString::number(key.key)};
 }
@@ -328,7 +333,7 @@ void InspectorDock::show_selection(const std::shared_ptr<const SelectionReading>
   selection_heading_->setText(reading ? "Selection: " + compared() : "Selection");
   if (!reading) return selection_->set_rows({});
   const auto pair = [](double exact, double approximate) {
-    return number_text(exact) + " → " + number_text(approximate);
+    return number_text(exact) + " → " + known_text(approximate);
   };
   const double keys = double(reading->cols.size());
   selection_->set_rows(
