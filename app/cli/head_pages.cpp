@@ -44,6 +44,10 @@ std::string mask_text(const HeadPagesRequest& request) {
          conditions_text(request.problem);
 }
 
+std::string place(Index number, Index count) {
+  return std::to_string(number) + " of 0 to " + std::to_string(count - 1);
+}
+
 class HeadPages {
  public:
   HeadPages(const HeadPagesRequest& request, Run& run) : in_(request), run_(run) {}
@@ -71,9 +75,9 @@ class HeadPages {
         {"Source", in_.source.path},
         {"SHA-256 of its content", in_.content_hash},
         {"Queries, keys and values", in_.source.content},
-        {"Layer, head", layer_label(in_.source, in_.layer) + " of " +
-                            std::to_string(in_.source.layers.size()) + ", head " +
-                            std::to_string(in_.head) + " of " + std::to_string(layer().heads())},
+        {"Layer", layer_label(in_.source, in_.layer) + ", number " +
+                      place(in_.layer, std::ssize(in_.source.layers))},
+        {"Head", place(in_.head, layer().heads())},
         {"Length", p.lengths().text()},
         {"Features", "d = " + std::to_string(p.d()) + ", values " + std::to_string(p.dv())},
         {"Mask", mask_text(in_)},
@@ -115,7 +119,7 @@ class HeadPages {
       add_figure(std::move(rows),
                  begin == 0 ? "From above: the weights P, their error against exact attention, "
                               "and the pairs that are computed. Rows are queries, columns keys."
-                            : "The same of further variants.");
+                            : "The same for the other variants.");
     }
   }
 
@@ -186,7 +190,7 @@ class HeadPages {
     for (std::size_t c = 0; c < in_.columns.size(); ++c) {
       const Computation& its = in_.grid.computation(c);
       const Variant& variant = *its.variant;
-      Facts facts{in_.grid.title_of(c) + " (" + variant.paper + ")",
+      Facts facts{in_.grid.title_of(c) + ": " + variant.paper,
                   {{"Formula", variant.formula},
                    {"Parameters", parameters_text(variant, its.values, in_.columns[c].seed)},
                    {"Cost", cost_text(its.cost)}}};
@@ -222,7 +226,7 @@ class HeadPages {
   }
 
   void add_again() {
-    add(Heading{"To make this again"});
+    add(Heading{"To make this report again"});
     add(Verbatim{in_.recipe.command});
   }
 

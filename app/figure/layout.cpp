@@ -238,7 +238,7 @@ class Layouter {
       if (!above || panel(r - 1, c).subtitle != here.subtitle)
         cell(r, c).subtitle = letters_.wrapped(here.subtitle, panel_width_, 5);
       // On paper nothing else tells the rest.
-      cell(r, c).caption = letters_.wrapped(caption_with_pooling(here), panel_width_, 4);
+      cell(r, c).caption = letters_.wrapped(caption_with_pooling(here), panel_width_, 6);
     }
   }
 

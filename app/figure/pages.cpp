@@ -2,6 +2,8 @@
 
 #include <QFileInfo>
 #include <QString>
+#include <algorithm>
+#include <cmath>
 #include <ostream>
 
 #include "data/error.h"
@@ -14,7 +16,7 @@ constexpr const char* style = R"(
 body { font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; color: #1c1c1c; background: #fff;
        max-width: 60em; margin: 2em auto; padding: 0 1em; }
 h1 { font-size: 1.6em; line-height: 1.2; } h2 { font-size: 1.15em; margin-top: 2em; } h3 { font-size: 1em; margin: 1.2em 0 .2em; }
-figure { margin: 1.5em 0; } figure img { width: 100%; height: auto; }
+figure { margin: 1.5em 0; } figure img { height: auto; }
 figcaption, caption { color: #555; font-size: .9em; text-align: left; }
 caption { caption-side: bottom; padding-top: .5em; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
@@ -68,7 +70,9 @@ struct Writer {
     return html + "</table>\n";
   }
   std::string operator()(const Illustration& block) const {
-    return "<figure><img alt=\"" + escaped(block.caption) + "\" src=\"" +
+    const double share = std::min(1.0, block.figure.style.width / page_text_width);
+    return "<figure><img style=\"width: " + std::to_string(std::lround(100 * share)) +
+           "%\" alt=\"" + escaped(block.caption) + "\" src=\"" +
            data_url("image/svg+xml", svg_of(block.figure)) + "\">\n<figcaption>" +
            escaped(block.caption) + "</figcaption></figure>\n";
   }

@@ -67,7 +67,7 @@ Body error(const PanelInputs& in, std::string& caption, Run& run) {
     raster.norm = Norm::log;
   }
   if (in.metrics && in.metrics->attention_rel_fro.value > 0)
-    add(caption, "relative " + format_number(in.metrics->attention_rel_fro.value) +
+    add(caption, "relative error of P " + format_number(in.metrics->attention_rel_fro.value) +
                      (in.metrics->sampled()
                           ? " ± " + format_number(in.metrics->attention_rel_fro.standard_error)
                           : ""));

@@ -120,7 +120,7 @@ void add_dropped(const Metrics& metrics, Raster& raster, std::string& caption) {
                            metrics.dropped_mass.begin() + raster.rows.end);
   raster.row_quantity = "mass dropped of the row";
   add(caption, rounded_percent(1 - metrics.mass_kept.value) +
-                   " of mass dropped; strip: of each row, median " +
+                   " of mass dropped; strip: by row, median " +
                    rounded_percent(static_cast<double>(known[(known.size() - 1) / 2])) + ", most " +
                    rounded_percent(static_cast<double>(known.back())));
   if (metrics.sampled()) caption += " (" + std::to_string(metrics.rows) + " rows sampled)";
