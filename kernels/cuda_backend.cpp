@@ -19,10 +19,10 @@ namespace {
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(Precision precision, int threads)
+  CudaBackend(Precision precision, const CudaOptions& options)
       : precision_(precision),
-        device_(std::make_shared<const Device>()),
-        host_(make_cpu_backend({.threads = threads})) {
+        device_(std::make_shared<const Device>(options.poison)),
+        host_(make_cpu_backend({.threads = options.threads})) {
     if (precision != Precision::fp32 && device_->architecture() < mma_architecture)
       throw UnavailableError("CUDA: precision " + name_of(precision) +
                              " needs compute capability 8.0 or more; " + device_->name() + " has " +
@@ -94,10 +94,19 @@ class CudaBackend final : public Backend {
 }  // namespace
 }  // namespace cuda
 
+std::optional<CudaDevice> find_cuda_device(std::string* why_not) {
+  try {
+    return cuda::first_device();
+  } catch (const UnavailableError& error) {
+    if (why_not) *why_not = error.what();
+    return std::nullopt;
+  }
+}
+
 std::unique_ptr<Backend> make_cuda_backend(const CudaOptions& options, std::string* why_not) {
   const cuda::Precision precision = cuda::parse_precision(options.precision);
   try {
-    return std::make_unique<cuda::CudaBackend>(precision, options.threads);
+    return std::make_unique<cuda::CudaBackend>(precision, options);
   } catch (const UnavailableError& error) {
     if (why_not) *why_not = error.what();
     return nullptr;

@@ -69,6 +69,7 @@ plan=(
   "build-kernels       240  configure            build fovea_kernels"
   "build-tests         120  build-kernels        build test_kernels_device"
   "build-benchmark      60  build-kernels        build bench_kernels"
+  "self-test            30  build-tests          few --test-case=the?self-test*"
   "laws-few-shapes      60  build-tests          few"
   "attention-16k        70  build-benchmark      measure attention-16k 25 --only attention --lengths 16384 --heads 12"
   "attention-4k         40  build-benchmark      measure attention-4k 15 --only attention --lengths 4096 --heads 12"

@@ -80,7 +80,7 @@ std::vector<Contender> contenders_of(const BenchOptions& options, const Problem&
 BenchOutcome run(const BenchOptions& options, const Console& console) {
   variants_named(options.variants);
   const auto problems = problems_of(options);
-  const auto backend = options.backend.make();
+  const auto backend = options.backend.make(console.err);
   const int threads = options.backend.threads > 0
                           ? options.backend.threads
                           : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

@@ -188,7 +188,7 @@ void run_compute(const ComputeOptions& options, const Console& console) {
   }
   const Source source = options.source.load();
   const std::vector<Index> heads = options.heads.heads_in(source);
-  const auto backend = options.backend.make();
+  const auto backend = options.backend.make(console.err);
   ComputeReport report = begin_report(options, source, *backend);
   require_room(options, static_cast<Index>(heads.size()), report.lengths);
   const Problem first = options.heads.problem(source, heads.front());

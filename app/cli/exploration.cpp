@@ -60,7 +60,7 @@ Exploration explore(const ExplorationOptions& options, const Console& console) {
   refuse_imported(variants);
   Exploration out{.source = options.source.load(), .seed = options.explore.seed};
   out.heads = heads_of(options.heads, out.source);
-  const auto backend = options.backend.make();
+  const auto backend = options.backend.make(console.err);
   out.backend = backend->id();
   out.device = backend->device();
   out.precision = backend->precision();

@@ -250,7 +250,7 @@ void run_fit(const FitOptions& options, const Console& console) {
   require_writable(options.output);
   const Source source = options.source.load();
   Fitting fitting(options, source, console);
-  const auto backend = options.backend.make();
+  const auto backend = options.backend.make(console.err);
   fitting.begin(source, *backend);
   fitting.learn(*backend);
   if (options.json)

@@ -1,5 +1,6 @@
 // fovea info: lists what a source holds, as Fovea reads it.
 #include "cli/commands.h"
+#include "cli/devices_report.h"
 #include "cli/options.h"
 #include "cli/text_table.h"
 #include "report/json_output.h"
@@ -9,7 +10,7 @@ namespace {
 
 struct InfoOptions {
   SourceOptions source;
-  bool json = false;
+  bool json = false, devices = false, test_again = false;
 };
 
 Document shape_json(const HeadTensor& tensor) {
@@ -171,15 +172,36 @@ void print_info(std::ostream& out, const Source& source) {
   for (const auto& note : source.notes) out << "  note: " << note << '\n';
 }
 
+void list_devices(const InfoOptions& options, const Console& console) {
+  const DevicesReport report = report_devices(
+      SelfTests::of_this_program(), options.test_again, [&](const std::string& precision) {
+        console.err << "fovea: testing " << precision << " on the GPU" << std::endl;
+      });
+  if (options.json)
+    print(console.out, devices_json(report));
+  else
+    print(console.out, report);
+}
+
 }  // namespace
 
 void add_info_command(CLI::App& program, Work& chosen) {
   auto* command = program.add_subcommand("info", "List what a source holds, as Fovea reads it");
   auto options = std::make_shared<InfoOptions>();
-  options->source.add_to(*command);
+  options->source.add_to(*command, false);
   command->add_flag("--json", options->json, "One JSON document on standard output");
+  auto* devices = command->add_flag("--devices", options->devices,
+                                    "List what this machine computes on instead, and hold its GPU "
+                                    "against the CPU if that was not done yet");
+  command
+      ->add_flag("--test-again", options->test_again,
+                 "With --devices: repeat the self-test of the GPU")
+      ->needs(devices);
+  devices->excludes(command->get_option("SOURCE"));
   command->callback([&chosen, options] {
+    if (!options->devices && options->source.what.empty()) throw CLI::RequiredError("SOURCE");
     chosen = [options](const Console& console) {
+      if (options->devices) return list_devices(*options, console);
       const Source source = options->source.load();
       if (options->json)
         print(console.out, info_json(source));

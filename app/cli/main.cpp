@@ -95,6 +95,7 @@ int run(int argc, char** argv) {
   add_paper_command(program, chosen);
   add_sweep_command(program, chosen);
   add_bench_command(program, chosen);
+  add_self_test_command(program, chosen);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -201,6 +201,13 @@ void BackendOptions::add_to(CLI::App& command) {
       ->check(CLI::Range(0, 1024));
 }
 
+std::unique_ptr<Backend> BackendOptions::make(std::ostream& notes) const {
+  std::vector<std::string> sentences;
+  auto made = make_backend(*this, &sentences);
+  for (const std::string& sentence : sentences) notes << "fovea: " << sentence << '\n';
+  return made;
+}
+
 void ParameterOptions::add_to(CLI::App& command) {
   command
       .add_option(

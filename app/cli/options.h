@@ -65,7 +65,8 @@ void add_seed(CLI::App& command, std::uint64_t& seed);
 /// Where it is computed.
 struct BackendOptions : BackendChoice {
   void add_to(CLI::App& command);
-  std::unique_ptr<Backend> make() const { return make_backend(*this); }
+  /// Says on `notes` what was asked for and cannot be had.
+  std::unique_ptr<Backend> make(std::ostream& notes) const;
 };
 
 /// `--set KEY=VALUE` and `--seed`.

@@ -130,7 +130,7 @@ void run_paper(const PaperOptions& options, const Console& console) {
   }
   const Painting painting;  // also finds where the example lies
   const Source example = open_source(standard_example());
-  const auto backend = options.backend.make();
+  const auto backend = options.backend.make(console.err);
   Profile profile;
   Progress progress;
   Run run{profile, console.stop, &progress};

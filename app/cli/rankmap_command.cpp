@@ -46,7 +46,7 @@ std::string stored_text(const RankMap& map) {
 }
 
 std::vector<NamedMap> maps_of_matrix(const RankMapOptions& options, const Source& source,
-                                     Run& run) {
+                                     const Console& console, Run& run) {
   if (options.of != RankSubject::attention || !options.variants.empty())
     throw InputError(source.path,
                      "holds only an attention matrix: use --of attention and no --variant");
@@ -57,8 +57,8 @@ std::vector<NamedMap> maps_of_matrix(const RankMapOptions& options, const Source
   };
   return {{nullptr,
            {},
-           map_ranks({matrix.rows(), matrix.cols()}, entries, options.rank, *options.backend.make(),
-                     run)}};
+           map_ranks({matrix.rows(), matrix.cols()}, entries, options.rank,
+                     *options.backend.make(console.err), run)}};
 }
 
 std::vector<NamedMap> maps_of_variants(const RankMapOptions& options, const Source& source,
@@ -73,7 +73,7 @@ std::vector<NamedMap> maps_of_variants(const RankMapOptions& options, const Sour
   RankOptions rank = options.rank;
   rank.causal = problem.causal && options.of != RankSubject::logits;
   require_decomposable(problem.lengths(), rank);
-  const auto backend = options.backend.make();
+  const auto backend = options.backend.make(console.err);
   // Only P is needed, not Z. All plans are made before any block is decomposed, so that what a
   // planner refuses is reported at once.
   const Computation exact = prepare(problem, {.variant = &reference_variant()}, *backend, run);
@@ -161,7 +161,7 @@ void run_rankmap(const RankMapOptions& options, const Console& console) {
   Run run{profile, console.stop};
   const bool matrix =
       !source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qkv();
-  const std::vector<NamedMap> maps = matrix ? maps_of_matrix(options, source, run)
+  const std::vector<NamedMap> maps = matrix ? maps_of_matrix(options, source, console, run)
                                             : maps_of_variants(options, source, console, run);
   if (!options.json) {
     for (const auto& note : notes_of(source)) console.out << "note: " << note << '\n';

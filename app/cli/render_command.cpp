@@ -108,7 +108,7 @@ std::vector<std::vector<Panel>> panels_of(const RenderOptions& options, const So
   const Index head = options.heads.heads_in(source).front();
   const Problem problem = options.heads.problem(source, head);
   tell_left_out(options.variants, problem, console.err);
-  const auto backend = options.backend.make();
+  const auto backend = options.backend.make(console.err);
   const std::vector<Column> columns = columns_of(options, problem);
   session = session_of(options, source, columns, problem.lengths());
   if (!options.data.empty())
@@ -136,8 +136,8 @@ std::vector<std::vector<Panel>> panels_of(const RenderOptions& options, const So
 
 /// For a source that holds an attention matrix without Q and K: its heatmap and its rank map.
 std::vector<std::vector<Panel>> panels_of_matrix(const RenderOptions& options, const Source& source,
-                                                 const FigureStyle& style, Run& run,
-                                                 std::optional<Session>& session) {
+                                                 const FigureStyle& style, const Console& console,
+                                                 Run& run, std::optional<Session>& session) {
   const auto only = [&](const std::string& what) {
     return InputError(source.path, "holds only an attention matrix: " + what +
                                        " needs Q and K; the views heatmap and rank do not");
@@ -147,7 +147,7 @@ std::vector<std::vector<Panel>> panels_of_matrix(const RenderOptions& options, c
   const Matrix attention = layer.attention.read(options.heads.heads_in(source).front());
   session = session_of(options, source, {}, layer.lengths());
   const Viewport seen = options.session ? options.session->viewport : Viewport{};
-  const auto backend = options.backend.make();
+  const auto backend = options.backend.make(console.err);
   std::vector<std::vector<Panel>> rows;
   for (const auto& view : options.views) {
     if (view != "heatmap" && view != "rank") throw only("--view " + view);
@@ -190,7 +190,7 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
   Profile profile;
   Run run{profile, console.stop};
   if (!source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qkv()) {
-    figure.rows = panels_of_matrix(options, source, figure.style, run, session);
+    figure.rows = panels_of_matrix(options, source, figure.style, console, run, session);
     figure.footer = head_text(options, source);
   } else {
     figure.rows = panels_of(options, source, console, run, figure, session);

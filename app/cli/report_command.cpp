@@ -38,7 +38,7 @@ void run_report(const ReportOptions& options, const Console& console) {
   const Index head = options.heads.heads_in(source).front();
   const Problem problem = options.heads.problem(source, head);
   tell_left_out(options.variants, problem, console.err);
-  const auto backend = options.backend.make();
+  const auto backend = options.backend.make(console.err);
   std::vector<Column> columns = columns_of(options, problem);
   put_exact_first(columns);
   Profile profile;

@@ -125,7 +125,7 @@ void run_spans(const SpansOptions& options, const Console& console) {
   outcome.queries = outcome.keys =
       grouping_of_spans(problem.n(), spans_of(options, sequence, problem.n()));
   if (options.sinks) outcome.keys = standard_sinks(problem.n(), sequence);
-  const auto backend = options.backend.make();
+  const auto backend = options.backend.make(console.err);
   Profile profile;
   Run run{profile, console.stop};
   const Computation exact = prepare(problem, {.variant = &reference_variant()}, *backend, run);

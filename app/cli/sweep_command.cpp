@@ -127,7 +127,7 @@ class SweepTable {
 void work_through(ItemQueue& queue, const BatchItems& items, const Console& console) {
   BackendChoice choice = items.plan().backend;
   choice.threads = threads_of_rank(choice.threads);
-  const auto backend = make_backend(choice);
+  const auto backend = BackendOptions{choice}.make(console.err);
   ItemRunner runner(items, queue.folder().plan(), *backend);
   SweepProgress progress(queue, console.err);
   SweepTable table(queue.folder());

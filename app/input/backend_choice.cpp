@@ -3,17 +3,77 @@
 #include "data/error.h"
 
 namespace fovea {
+namespace {
 
-std::unique_ptr<Backend> make_backend(const BackendChoice& choice) {
-  std::string why_not;
-  if (choice.backend != "cpu")
-    if (auto cuda =
-            make_cuda_backend({.precision = choice.precision, .threads = choice.threads}, &why_not))
-      return cuda;
-  if (choice.backend == "cuda") throw UnavailableError("back end cuda: " + why_not);
+void refuse_16_bits(const BackendChoice& choice, const std::string& why_not) {
   if (choice.precision != "fp32")
     throw UnavailableError("precision " + choice.precision + ": the CPU computes in fp32" +
                            (why_not.empty() ? "" : "; back end cuda: " + why_not));
+}
+
+std::string failure(const CudaDevice& device, const std::string& precision,
+                    const Verdict& verdict) {
+  return device.name + " failed the self-test of " + precision + ". " + verdict.finding;
+}
+
+}  // namespace
+
+DeviceReport report_device(const SelfTests& tests, bool only_remembered) {
+  DeviceReport report;
+  report.device = find_cuda_device(&report.why_not);
+  report.verdict = [tests, only_remembered, device = report.device](const std::string& precision) {
+    return only_remembered ? tests.remembered(*device, precision)
+                           : std::optional(tests.verdict(*device, precision));
+  };
+  return report;
+}
+
+ChosenBackend choose_backend(const BackendChoice& choice, const DeviceReport& report) {
+  ChosenBackend chosen{.backend = "cpu", .precision = "fp32"};
+  if (choice.backend == "cpu" || (choice.backend == "auto" && !report.device)) {
+    refuse_16_bits(choice, choice.backend == "cpu" ? "" : report.why_not);
+    return chosen;
+  }
+  if (choice.backend == "cuda") {
+    if (!report.device) throw UnavailableError("back end cuda: " + report.why_not);
+    return {.backend = "cuda", .precision = choice.precision};
+  }
+  for (const std::string& precision : {choice.precision, std::string("fp32")}) {
+    const auto verdict = report.verdict(precision);
+    if (!verdict) {
+      chosen.untested = true;
+      return chosen;
+    }
+    if (verdict->passed) {
+      chosen.backend = "cuda";
+      chosen.precision = precision;
+      return chosen;
+    }
+    chosen.notes.push_back(failure(*report.device, precision, *verdict));
+    if (choice.precision == "fp32") break;
+  }
+  chosen.notes.push_back("The CPU computes in fp32; --backend cuda uses the GPU all the same.");
+  return chosen;
+}
+
+std::unique_ptr<Backend> make_backend(const BackendChoice& choice,
+                                      std::vector<std::string>* notes) {
+  const DeviceReport report = choice.backend == "cpu"
+                                  ? DeviceReport()
+                                  : report_device(SelfTests::of_this_program(), choice.at_once);
+  ChosenBackend chosen = choose_backend(choice, report);
+  if (chosen.backend == "cuda") {
+    std::string why_not;
+    if (auto cuda = make_cuda_backend({.precision = chosen.precision, .threads = choice.threads},
+                                      &why_not)) {
+      if (notes) *notes = std::move(chosen.notes);
+      return cuda;
+    }
+    if (choice.backend == "cuda") throw UnavailableError("back end cuda: " + why_not);
+    refuse_16_bits(choice, why_not);
+    chosen.notes.push_back("The CPU computes. Back end cuda: " + why_not);
+  }
+  if (notes) *notes = std::move(chosen.notes);
   return make_cpu_backend({.threads = choice.threads});
 }
 

@@ -36,13 +36,14 @@ void lower_thread_priority() {
 #endif
 }
 
-std::unique_ptr<Backend> make_low_priority_backend(const BackendChoice& choice) {
+std::unique_ptr<Backend> make_low_priority_backend(const BackendChoice& choice,
+                                                   std::vector<std::string>* notes) {
   std::unique_ptr<Backend> backend;
   std::exception_ptr error;
   std::jthread([&] {
     lower_thread_priority();
     try {
-      backend = make_backend(choice);
+      backend = make_backend(choice, notes);
     } catch (...) {
       error = std::current_exception();
     }

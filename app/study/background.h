@@ -49,6 +49,7 @@ void lower_thread_priority();
 
 /// A back end whose threads have this niceness. Throws as make_backend does. Any thread may call
 /// it.
-std::unique_ptr<Backend> make_low_priority_backend(const BackendChoice& choice = {});
+std::unique_ptr<Backend> make_low_priority_backend(const BackendChoice& choice = {},
+                                                   std::vector<std::string>* notes = nullptr);
 
 }  // namespace fovea

@@ -87,12 +87,22 @@ void Study::use_backend(std::unique_ptr<Backend> backend) {
 }
 
 void Study::use_backend(const BackendChoice& choice) {
-  const auto made = std::make_shared<std::unique_ptr<Backend>>();
-  background_->devices.run([made, choice] { *made = make_low_priority_backend(choice); }, this,
-                           [this, made](const std::string& error) {
-                             if (error.empty()) return use_backend(std::move(*made));
-                             emit reported(QString::fromStdString(error));
-                           });
+  struct Made {
+    std::unique_ptr<Backend> backend;
+    std::vector<std::string> notes;
+  };
+  const auto made = std::make_shared<Made>();
+  background_->devices.run(
+      [made, choice] { made->backend = make_low_priority_backend(choice, &made->notes); }, this,
+      [this, made](const std::string& error) {
+        if (!error.empty()) return void(emit reported(QString::fromStdString(error)));
+        const bool same = made->backend->id() == backend().id() &&
+                          made->backend->precision() == backend().precision();
+        if (!same) use_backend(std::move(made->backend));
+        QStringList notes;
+        for (const std::string& note : made->notes) notes << QString::fromStdString(note);
+        if (!notes.isEmpty()) emit reported(notes.join(' '));
+      });
 }
 
 // Pictures stay until there are newer ones.

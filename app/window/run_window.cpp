@@ -54,8 +54,14 @@ std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
                                       std::shared_ptr<Background> background,
                                       std::shared_ptr<LiveStreams> streams) {
   std::vector<MainWindow*> windows;
+  // A GPU that was not tested yet is tested while the window is used on the CPU.
+  BackendChoice at_once = choice;
+  at_once.at_once = true;
   const auto make = [&]() -> MainWindow& {
-    windows.push_back(new MainWindow(make_low_priority_backend(choice), background));
+    windows.push_back(new MainWindow(make_low_priority_backend(at_once), background));
+    if (windows.back()->study().backend().id() == "cpu" && choice.backend == "auto" &&
+        find_cuda_device(nullptr))
+      windows.back()->study().use_backend(choice);
     windows.back()->setAttribute(Qt::WA_DeleteOnClose);
     if (streams) windows.back()->live_bar().watch(streams);
     return *windows.back();

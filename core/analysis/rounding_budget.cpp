@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "data/larger.h"
+
 namespace fovea {
 namespace {
 
@@ -23,11 +25,6 @@ double distance(MatrixView a, MatrixView b, Index row) {
     sum += difference * difference;
   }
   return std::sqrt(sum);
-}
-
-/// A NaN stays.
-double larger_or_nan(double a, double b) {
-  return a >= b || std::isnan(a) ? a : b;
 }
 
 Diagnostic largest_lse_difference(const std::vector<float>& theirs,

@@ -92,7 +92,23 @@ struct CudaOptions {
   /// those entries: with tensor cores they take a second pass over P, in fp32.
   std::string precision = "fp32";
   int threads = 0;  // for the work that is left to the CPU; 0: as many as the machine has
+  /// Device memory is filled with NaN when it is allocated, so that a result which a kernel leaves
+  /// out is seen. For tests.
+  bool poison = false;
 };
+
+/// The GPU on which the CUDA back end computes.
+struct CudaDevice {
+  std::string name;       // "NVIDIA H100 80GB HBM3"
+  int capability = 0;     // 90: compute capability 9.0
+  std::size_t bytes = 0;  // of its memory
+  std::string driver;     // version
+  std::string id;         // another for every single GPU
+};
+
+/// Nothing, with the reason, when the back end was not built or there is no device. Computes
+/// nothing on it.
+std::optional<CudaDevice> find_cuda_device(std::string* why_not);
 
 /// The CUDA back end, or nullptr with the reason when it was not built, there is no device or the
 /// device lacks the precision. Throws UsageError for an unknown precision.

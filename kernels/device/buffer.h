@@ -32,6 +32,8 @@ class Buffer {
                              std::to_string((count * sizeof(T) >> 20) + 1) + " MiB needed");
     }
     check(error, "allocating memory");
+    if (device.poison())
+      check(cudaMemsetAsync(data_, 0xFF, bytes(), stream_), "filling memory");  // NaN
   }
   /// A copy of `values`.
   Buffer(const Device& device, std::span<const T> values) : Buffer(device, values.size()) {

@@ -1,5 +1,7 @@
 #include "device/device.h"
 
+#include <fstream>
+
 #include "data/error.h"
 #include "device/check.h"
 #include "device/image.h"
@@ -10,12 +12,59 @@
 
 namespace fovea::cuda {
 
-Device::Device() {
+namespace {
+
+void require_device() {
   int count = 0;
-  const cudaError_t error = cudaGetDeviceCount(&count);  // also fails without a driver
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  int driver = 0;
+  if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess &&
+      driver == 0)
+    throw UnavailableError("CUDA: no driver of a GPU is installed");
   if (error != cudaSuccess || count == 0)
     throw UnavailableError(std::string("CUDA: ") +
                            (error != cudaSuccess ? cudaGetErrorString(error) : "no device"));
+}
+
+/// "580.65.06" of the line "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun ...",
+/// or where there is no such file the version of CUDA that the driver supports.
+std::string driver_version() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  std::string word;
+  while (file >> word)
+    if (word.find('.') != std::string::npos &&
+        word.find_first_not_of("0123456789.") == std::string::npos)
+      return word;
+  int version = 0;
+  check(cudaDriverGetVersion(&version), "reading the version of the driver");
+  return "for CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+std::string hexadecimal(const char* bytes, std::size_t count) {
+  constexpr const char* digits = "0123456789abcdef";
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto byte = static_cast<unsigned char>(bytes[i]);
+    text += {digits[byte >> 4], digits[byte & 15]};
+  }
+  return text;
+}
+
+}  // namespace
+
+CudaDevice first_device() {
+  require_device();
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, 0), "reading the properties of the device");
+  return {.name = properties.name,
+          .capability = 10 * properties.major + properties.minor,
+          .bytes = properties.totalGlobalMem,
+          .driver = driver_version(),
+          .id = hexadecimal(properties.uuid.bytes, sizeof properties.uuid.bytes)};
+}
+
+Device::Device(bool poison) : poison_(poison) {
+  require_device();
   check(cudaSetDevice(0), "selecting the device");
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, 0), "reading the properties of the device");

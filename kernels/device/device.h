@@ -8,13 +8,19 @@
 #include <cstdint>
 #include <string>
 
+#include "backend/backend.h"
+
 namespace fovea::cuda {
+
+/// Throws UnavailableError when there is none.
+CudaDevice first_device();
 
 class Device {
  public:
   /// The first GPU. Throws UnavailableError when there is none, or none that the kernels were
   /// compiled for.
-  Device();
+  /// `poison`: see CudaOptions.
+  explicit Device(bool poison = false);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -24,6 +30,7 @@ class Device {
   int architecture() const { return architecture_; }                  // 90: compute capability 9.0
   std::size_t shared_per_block() const { return shared_per_block_; }  // bytes, at most
   cudaStream_t stream() const { return stream_; }
+  bool poison() const { return poison_; }
 
   /// Waits until all work is done. Throws UnavailableError or DeviceLostError if some of it failed.
   void wait() const;
@@ -33,6 +40,7 @@ class Device {
 
   void keep_freed_memory() const;
 
+  bool poison_ = false;
   std::string name_;
   int multiprocessors_ = 0, architecture_ = 0;
   std::size_t shared_per_block_ = 0;

@@ -34,6 +34,16 @@ std::string session_text(const std::string& source) {
 
 }  // namespace
 
+TEST_CASE("devices are listed instead of a source") {
+  const Ended listed = run_program({"info", "--devices"});
+  CHECK(listed.status == 0);
+  CHECK(listed.out.find("Processor  CPU") != std::string::npos);
+  CHECK(listed.out.find("GPU") != std::string::npos);
+  check_ends_with({"info"}, 2, "SOURCE");
+  check_ends_with({"info", "synthetic:golden", "--devices"}, 2, "--devices");
+  check_ends_with({"info", "synthetic:golden", "--test-again"}, 2, "--devices");
+}
+
 TEST_CASE("a wrong command line ends with status 2 and says what is wrong") {
   check_ends_with({"compute", "synthetic:golden"}, 2, "--variant");
   check_ends_with({"compute", "synthetic:golden", "--variant", "nonesuch"}, 2, "nonesuch");

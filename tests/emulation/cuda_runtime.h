@@ -251,8 +251,12 @@ using cudaStream_t = struct fovea_emulated_stream*;
 using cudaMemPool_t = struct fovea_emulated_pool*;
 enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
 using cudaEvent_t = struct fovea_emulated_event*;
+struct cudaUUID_t {
+  char bytes[16];
+};
 struct cudaDeviceProp {
   char name[256];
+  cudaUUID_t uuid;
   int major, minor, multiProcessorCount;
   std::size_t totalGlobalMem, sharedMemPerBlockOptin;
 };

@@ -17,7 +17,7 @@ double distance(MatrixView a, MatrixView b) {
   for (Index i = 0; i < a.rows; ++i)
     for (Index c = 0; c < a.cols; ++c) {
       const double apart = std::abs(static_cast<double>(a(i, c)) - static_cast<double>(b(i, c)));
-      worst = apart <= worst ? worst : apart;  // a NaN is the worst
+      worst = larger_error(worst, apart);
     }
   return worst;
 }
@@ -69,7 +69,7 @@ void check_agreement(const Case& c, const Problem& problem) {
   for (std::size_t i = 0; i < a.lse.size(); ++i)
     if (a.lse[i] != b.lse[i]) {
       const double apart = std::abs(static_cast<double>(a.lse[i]) - static_cast<double>(b.lse[i]));
-      worst = apart <= worst ? worst : apart;
+      worst = larger_error(worst, apart);
     }
   CHECK(worst <= unit * (1 + std::log(static_cast<double>(n))));
   const IndexRange rows{n / 3, std::min(n, n / 3 + 300)}, cols{0, n - n / 4};

@@ -66,7 +66,7 @@ touch slow
 FOVEA_SECONDS=22 expect 1 --quick
 said output "build-tests: failed"
 said output "conformance: failed: skipped: no driver"
-said output "FAILED: conformance build-tests laws-few-shapes"
+said output "FAILED: conformance build-tests self-test laws-few-shapes"
 said output "no time was left for: attention-4k"
 said calls "bench_kernels .*--lengths 16384"
 said "$result" "figures-attention-16k"
@@ -86,6 +86,6 @@ said "$result" "failed: needs build-tests"
 expect 1
 silent calls "--lengths 4096 --heads 12"
 said calls "65536"
-said output "FAILED: conformance build-tests laws-few-shapes laws memory-races memory"
+said output "FAILED: conformance build-tests self-test laws-few-shapes laws memory-races memory"
 said "$result" '"peers": "skipped: no PyTorch'
 echo "gpu.sh: all as expected"

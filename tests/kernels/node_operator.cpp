@@ -64,7 +64,7 @@ struct Pair {
     for (Index i = 0; i < found.rows(); ++i)
       for (Index c = 0; c < found.cols(); ++c) {
         const double gap = static_cast<double>(found(i, c)) - static_cast<double>(expected(i, c));
-        if (!(std::abs(gap) <= largest)) largest = std::abs(gap);  // NaN, too
+        largest = larger_error(largest, gap);
         values = std::max(values, std::abs(static_cast<double>(problem.v(i, c))));
       }
     return largest / (3 * 0x1p-24 * alpha_mass * values);

@@ -33,7 +33,7 @@ void check_means(const Instance& x, Index pixels) {
       const double mean =
           sum_over(entries, rows, cols) / static_cast<double>(rows.size() * cols.size());
       const double off = std::abs(static_cast<double>(means(r, c)) - mean) / (mean + 0x1p-140);
-      worst = off <= worst ? worst : off;
+      worst = larger_error(worst, off);
     }
   CHECK(worst <= 0x1p-22);
 }

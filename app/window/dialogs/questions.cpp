@@ -15,15 +15,21 @@
 namespace fovea {
 namespace {
 
-void choose_back_end(MainWindow& window, const std::string& why_no_cuda) {
+void choose_back_end(MainWindow& window, const DeviceReport& report) {
   const Backend& backend = window.study().backend();
-  const bool cuda = why_no_cuda.empty();
-  const QString text =
-      QString("Computing on %1: %2, %3.\nCUDA: %4\n\nCompute on:")
+  QString text =
+      QString("Computing on %1: %2, %3.\n\nGPU: %4\n")
           .arg(to_qt(backend.id()).toUpper(), to_qt(backend.device()), to_qt(backend.precision()),
-               cuda ? "available" : to_qt(why_no_cuda));
+               to_qt(report.device ? report.device->name : report.why_not));
   QStringList choices{"cpu fp32"};
-  if (cuda) choices << QStringList{"cuda fp32", "cuda bf16", "cuda fp16"};
+  for (const char* precision : {"fp32", "bf16", "fp16"}) {
+    if (!report.device) break;
+    const auto verdict = report.verdict(precision);
+    if (!verdict) continue;
+    text += QString("%1 %2\n").arg(precision, to_qt(verdict_text(*verdict)));
+    if (verdict->passed) choices << QString("cuda %1").arg(precision);
+  }
+  text += "\nCompute on:";
   const QString now = to_qt(backend.id() + " " + backend.precision());
   bool accepted = false;
   const QString chosen = QInputDialog::getItem(&window, "Back end", text, choices,
@@ -128,17 +134,20 @@ std::optional<std::optional<double>> ask_soft_cap(MainWindow& window) {
 
 void ask_back_end(MainWindow& window, QAction& action) {
   action.setEnabled(false);
-  window.show_status("Looking for CUDA devices…");
-  const auto why_no_cuda = std::make_shared<std::string>();
-  const bool on_cuda = window.study().backend().id() == "cuda";
+  window.show_status("Looking for a GPU, and testing it if that was not done yet…");
+  const auto report = std::make_shared<DeviceReport>();
   window.background().devices.run(
-      [why_no_cuda, on_cuda] {
-        std::string why;
-        if (!on_cuda && !make_cuda_backend({}, &why)) *why_no_cuda = why.empty() ? "absent" : why;
+      [report] {
+        const SelfTests tests = SelfTests::of_this_program();
+        *report = report_device(tests, true);
+        if (!report->device) return;
+        for (const char* precision : {"fp32", "bf16", "fp16"})
+          tests.verdict(*report->device, precision);
       },
       &window,
-      [&window, &action, why_no_cuda](const std::string& error) {
-        choose_back_end(window, error.empty() ? *why_no_cuda : error);
+      [&window, &action, report](const std::string& error) {
+        if (!error.empty()) report->why_not = error;
+        choose_back_end(window, *report);
         action.setEnabled(true);
       });
 }

@@ -1,0 +1,137 @@
+#include "input/self_tests.h"
+
+#include <QDate>
+#include <QDir>
+#include <QFileInfo>
+#include <QProcess>
+#include <QStandardPaths>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <sstream>
+
+#include "data/error.h"
+#include "data/number_text.h"
+#include "io/atomic_file.h"
+#include "io/json.h"
+
+namespace fovea {
+namespace {
+
+QString to_qt(const std::string& text) {
+  return QString::fromStdString(text);
+}
+
+/// Nothing where there is no such file, or one that something else has written.
+Json verdicts_in(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  try {
+    Json verdicts = parse_json(path, text.str());
+    if (verdicts.is_object()) return verdicts;
+  } catch (const InputError&) {
+  }
+  return Json::object();
+}
+
+/// Of the program that ran, as it wrote it.
+Verdict verdict_in(const std::string& output) {
+  const Json json = parse_json("self-test", output);
+  if (!json.is_object() || !json.contains("finding") || !json["finding"].is_string() ||
+      !json.contains("seconds") || !json["seconds"].is_number())
+    throw InputError("self-test", "expected a finding and seconds");
+  Verdict verdict{.finding = json["finding"], .seconds = json["seconds"]};
+  verdict.passed = verdict.finding.empty();
+  return verdict;
+}
+
+}  // namespace
+
+std::string verdict_text(const Verdict& verdict) {
+  if (verdict.passed)
+    return "passed the self-test (" + verdict.date + ", " + format_number(verdict.seconds) + " s)";
+  return "failed the self-test (" + verdict.date + "): " + verdict.finding;
+}
+
+SelfTests::SelfTests(std::string program, std::string file, std::chrono::milliseconds limit)
+    : program_(std::move(program)), file_(std::move(file)), limit_(limit) {}
+
+SelfTests SelfTests::of_this_program() {
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+  const QString cache = QStandardPaths::writableLocation(QStandardPaths::GenericCacheLocation);
+  return {(program.parent_path() / "fovea").string(),
+          (cache + "/fovea/self-tests.json").toStdString()};
+}
+
+std::string SelfTests::key(const CudaDevice& device, const std::string& precision) const {
+  const QFileInfo program(to_qt(program_));
+  return device.name + " " + device.id + ", driver " + device.driver + ", program of " +
+         std::to_string(program.size()) + " bytes from " +
+         program.lastModified().toUTC().toString(Qt::ISODateWithMs).toStdString() + ", " +
+         precision;
+}
+
+std::optional<Verdict> SelfTests::remembered(const CudaDevice& device,
+                                             const std::string& precision) const {
+  const Json verdicts = verdicts_in(file_);
+  const auto found = verdicts.find(key(device, precision));
+  if (found == verdicts.end()) return std::nullopt;
+  try {
+    Verdict verdict = verdict_in(found->dump());
+    verdict.date = found->value("date", "");
+    return verdict;
+  } catch (const std::exception&) {
+    return std::nullopt;  // tested again
+  }
+}
+
+Verdict SelfTests::test(const CudaDevice& device, const std::string& precision) const {
+  QProcess process;
+  process.start(to_qt(program_), {"self-test", "--precision", to_qt(precision)});
+  Verdict verdict;
+  const auto refuse = [&](const std::string& finding) { verdict = {.finding = finding}; };
+  if (!process.waitForStarted()) {
+    refuse("It could not be started: " + program_ + ": " + process.errorString().toStdString() +
+           ".");
+    return verdict;  // says nothing of the GPU
+  }
+  if (!process.waitForFinished(static_cast<int>(limit_.count()))) {
+    process.kill();
+    process.waitForFinished();
+    refuse("It did not end within " + std::to_string(limit_.count() / 1000) + " s.");
+  } else if (process.exitStatus() == QProcess::CrashExit) {
+    refuse("It crashed.");
+  } else if (process.exitCode() != 0) {
+    const QString said = QString::fromUtf8(process.readAllStandardError()).trimmed();
+    refuse("It failed: " + said.section('\n', -1).toStdString());
+  } else {
+    try {
+      verdict = verdict_in(process.readAllStandardOutput().toStdString());
+    } catch (const InputError& error) {
+      refuse(std::string("What it wrote cannot be read: ") + error.what());
+    }
+  }
+  verdict.date = QDate::currentDate().toString(Qt::ISODate).toStdString();
+  remember(key(device, precision), verdict);
+  return verdict;
+}
+
+Verdict SelfTests::verdict(const CudaDevice& device, const std::string& precision) const {
+  const auto known = remembered(device, precision);
+  return known ? *known : test(device, precision);
+}
+
+// A folder that cannot be written costs a test at each start and nothing else.
+void SelfTests::remember(const std::string& key, const Verdict& verdict) const {
+  Json verdicts = verdicts_in(file_);
+  verdicts[key] = {
+      {"finding", verdict.finding}, {"seconds", verdict.seconds}, {"date", verdict.date}};
+  QDir().mkpath(QFileInfo(to_qt(file_)).path());
+  try {
+    write_atomically(file_, [&](std::ostream& file) { file << verdicts.dump(2) << '\n'; });
+  } catch (const UnavailableError&) {
+  }
+}
+
+}  // namespace fovea

@@ -1,0 +1,171 @@
+// Verdicts of the self-test: how it is run and remembered, and which back end they lead to.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "data/error.h"
+#include "input/backend_choice.h"
+#include "input/self_tests.h"
+#include "messages.h"
+#include "temporary_directory.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+const CudaDevice gpu{.name = "GPU", .capability = 90, .bytes = 1, .driver = "1.2", .id = "ab"};
+
+/// A program in place of `fovea`; what it was called with is in the file `calls`.
+struct Stand {
+  TemporaryDirectory folder;
+  std::string program = folder.path() + "/fovea", file = folder.path() + "/cache/verdicts.json",
+              calls = folder.path() + "/calls";
+
+  explicit Stand(const std::string& body) {
+    std::ofstream(program) << "#!/bin/sh\necho \"$@\" >> '" << calls << "'\n" << body << '\n';
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  }
+  SelfTests tests(std::chrono::milliseconds limit = std::chrono::seconds(20)) const {
+    return {program, file, limit};
+  }
+  std::string called() const {
+    std::ostringstream text;
+    text << std::ifstream(calls).rdbuf();
+    return text.str();
+  }
+};
+
+constexpr const char* passes = R"(echo '{"finding": "", "seconds": 1.5}')";
+constexpr const char* finds = R"(echo '{"finding": "Exact: wrong.", "seconds": 1}')";
+
+DeviceReport verdicts_of(const std::vector<std::pair<std::string, Verdict>>& verdicts) {
+  DeviceReport report{.device = gpu};
+  report.verdict = [verdicts](const std::string& precision) -> std::optional<Verdict> {
+    for (const auto& [of, verdict] : verdicts)
+      if (of == precision) return verdict;
+    return std::nullopt;
+  };
+  return report;
+}
+
+const Verdict passed{.passed = true}, failed{.finding = "Exact: wrong."};
+
+}  // namespace
+
+TEST_CASE("a verdict is found once for each precision and remembered") {
+  const Stand stand(passes);
+  const SelfTests tests = stand.tests();
+  CHECK_FALSE(tests.remembered(gpu, "fp32"));
+  const Verdict first = tests.verdict(gpu, "fp32");
+  CHECK(first.passed);
+  CHECK(first.seconds == 1.5);
+  CHECK(first.date.size() == 10);
+  CHECK(tests.verdict(gpu, "fp32").passed);
+  CHECK(stand.called() == "self-test --precision fp32\n");
+  CHECK(tests.verdict(gpu, "bf16").passed);
+  CHECK(stand.called() == "self-test --precision fp32\nself-test --precision bf16\n");
+  CHECK(tests.remembered(gpu, "fp32")->seconds == 1.5);
+  CHECK(tests.remembered(gpu, "fp32")->date == first.date);
+  CHECK(contains(verdict_text(first), "passed the self-test (" + first.date + ", 1.5 s)"));
+}
+
+TEST_CASE("another GPU or driver or build of the program has no verdict yet") {
+  const Stand stand(passes);
+  const SelfTests tests = stand.tests();
+  tests.test(gpu, "fp32");
+  REQUIRE(tests.remembered(gpu, "fp32"));
+  CudaDevice other = gpu;
+  other.id = "cd";
+  CHECK_FALSE(tests.remembered(other, "fp32"));
+  other = gpu;
+  other.driver = "1.3";
+  CHECK_FALSE(tests.remembered(other, "fp32"));
+  std::ofstream(stand.program, std::ios::app) << "# another build\n";
+  CHECK_FALSE(tests.remembered(gpu, "fp32"));
+}
+
+TEST_CASE("a self-test that finds something or crashes or hangs or writes nonsense has failed") {
+  const auto verdict_of = [](const char* body, std::chrono::milliseconds limit) {
+    const Stand stand(body);
+    const Verdict verdict = stand.tests(limit).test(gpu, "fp32");
+    CHECK_FALSE(verdict.passed);
+    CHECK(stand.tests().remembered(gpu, "fp32"));  // and is not tried again at each start
+    CHECK_FALSE(stand.tests().remembered(gpu, "fp32")->passed);
+    return verdict.finding;
+  };
+  using std::chrono::seconds;
+  CHECK(verdict_of(finds, seconds(20)) == "Exact: wrong.");
+  CHECK(verdict_of("kill -SEGV $$", seconds(20)) == "It crashed.");
+  CHECK(verdict_of("exec sleep 60", seconds(1)) == "It did not end within 1 s.");
+  CHECK(contains(verdict_of("echo nonsense", seconds(20)), "cannot be read"));
+  CHECK(contains(verdict_of("echo '{}'", seconds(20)), "cannot be read"));
+  CHECK(verdict_of("echo first >&2; echo 'fovea: no memory' >&2; exit 4", seconds(20)) ==
+        "It failed: fovea: no memory");
+}
+
+TEST_CASE("without the program nothing is known of the GPU") {
+  const Stand stand(passes);
+  const SelfTests tests(stand.program + "-gone", stand.file);
+  const Verdict verdict = tests.test(gpu, "fp32");
+  CHECK_FALSE(verdict.passed);
+  CHECK(contains(verdict.finding, "could not be started"));
+  CHECK_FALSE(tests.remembered(gpu, "fp32"));
+}
+
+TEST_CASE("a file of verdicts that is damaged is written anew") {
+  const Stand stand(passes);
+  const SelfTests tests = stand.tests();
+  tests.test(gpu, "fp32");
+  std::ofstream(stand.file) << "{ nonsense";
+  CHECK_FALSE(tests.remembered(gpu, "fp32"));
+  CHECK(tests.verdict(gpu, "fp32").passed);
+  CHECK(tests.remembered(gpu, "fp32"));
+}
+
+TEST_CASE("auto takes the GPU only where it has passed") {
+  const BackendChoice choice;
+  CHECK(choose_backend(choice, verdicts_of({{"fp32", passed}})).backend == "cuda");
+  const ChosenBackend cpu = choose_backend(choice, verdicts_of({{"fp32", failed}}));
+  CHECK(cpu.backend == "cpu");
+  REQUIRE(cpu.notes.size() == 2);
+  CHECK(cpu.notes[0] == "GPU failed the self-test of fp32. Exact: wrong.");
+  const ChosenBackend untested = choose_backend(choice, verdicts_of({}));
+  CHECK(untested.backend == "cpu");
+  CHECK(untested.untested);
+  CHECK(choose_backend(choice, DeviceReport{.why_not = "none"}).backend == "cpu");
+}
+
+TEST_CASE("16 bits fall back to fp32 and to the CPU, and a note says so") {
+  const BackendChoice choice{.precision = "bf16"};
+  const ChosenBackend best = choose_backend(choice, verdicts_of({{"bf16", passed}}));
+  CHECK(best.precision == "bf16");
+  CHECK(best.notes.empty());
+  const ChosenBackend fp32 =
+      choose_backend(choice, verdicts_of({{"bf16", failed}, {"fp32", passed}}));
+  CHECK(fp32.backend == "cuda");
+  CHECK(fp32.precision == "fp32");
+  REQUIRE(fp32.notes.size() == 1);
+  CHECK(contains(fp32.notes[0], "self-test of bf16"));
+  const ChosenBackend cpu =
+      choose_backend(choice, verdicts_of({{"bf16", failed}, {"fp32", failed}}));
+  CHECK(cpu.backend == "cpu");
+  CHECK(cpu.precision == "fp32");
+  CHECK(cpu.notes.size() == 3);
+  CHECK_THROWS_AS(choose_backend(choice, DeviceReport{.why_not = "none"}), UnavailableError);
+}
+
+TEST_CASE("who asks for cuda or cpu gets it, whatever the verdict") {
+  const ChosenBackend cuda =
+      choose_backend({.backend = "cuda", .precision = "bf16"}, verdicts_of({{"bf16", failed}}));
+  CHECK(cuda.backend == "cuda");
+  CHECK(cuda.precision == "bf16");
+  CHECK_THROWS_AS(choose_backend({.backend = "cuda"}, DeviceReport{.why_not = "none"}),
+                  UnavailableError);
+  CHECK(choose_backend({.backend = "cpu"}, verdicts_of({{"fp32", passed}})).backend == "cpu");
+  CHECK_THROWS_AS(choose_backend({.backend = "cpu", .precision = "bf16"}, DeviceReport()),
+                  UnavailableError);
+}
