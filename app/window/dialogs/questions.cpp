@@ -18,9 +18,9 @@ namespace {
 void choose_back_end(MainWindow& window, const DeviceReport& report) {
   const Backend& backend = window.study().backend();
   QString text =
-      QString("Computing on %1: %2, %3.\n\nGPU: %4\n")
-          .arg(to_qt(backend.id()).toUpper(), to_qt(backend.device()), to_qt(backend.precision()),
-               to_qt(report.device ? report.device->name : report.why_not));
+      QString("Computing on %1, %2.\n\nGPU: %3\n")
+          .arg(to_qt(backend.device()), to_qt(backend.precision()),
+               to_qt(report.device ? report.device->name : "none (" + report.why_not + ")"));
   QStringList choices{"cpu fp32"};
   for (const char* precision : {"fp32", "bf16", "fp16"}) {
     if (!report.device) break;
