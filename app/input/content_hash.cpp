@@ -1,7 +1,10 @@
 #include "input/content_hash.h"
 
+#include <openssl/evp.h>
+
 #include <QDir>
 #include <QFileInfo>
+#include <new>
 
 #include "data/address.h"
 #include "data/error.h"
@@ -9,7 +12,7 @@
 namespace fovea {
 namespace {
 
-constexpr qint64 piece_bytes = 4 << 20;  // some 10 ms of hashing, for which other work waits
+constexpr qint64 piece_bytes = 4 << 20;  // some ms of hashing, for which other work waits
 
 bool has_content(const std::string& source) {
   return !source.empty() && !is_address(source);
@@ -17,7 +20,10 @@ bool has_content(const std::string& source) {
 
 }  // namespace
 
-ContentHash::ContentHash(const std::string& source) : source_(source) {}
+ContentHash::ContentHash(const std::string& source)
+    : source_(source), hash_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
+  if (!hash_ || EVP_DigestInit_ex(hash_.get(), EVP_sha256(), nullptr) != 1) throw std::bad_alloc();
+}
 
 void ContentHash::list_files() {
   listed_ = true;
@@ -50,13 +56,22 @@ bool ContentHash::advance() {
     throw InputError(file_.fileName().toStdString(), "cannot be read for its hash (" +
                                                          file_.errorString().toStdString() +
                                                          "); expected a whole file");
-  hash_.addData(QByteArrayView(piece_.constData(), read));
+  EVP_DigestUpdate(hash_.get(), piece_.constData(), static_cast<std::size_t>(read));
   if (read == 0) file_.close();
   return file_.isOpen() || !files_.isEmpty();
 }
 
 std::string ContentHash::text() const {
-  return has_content(source_) ? hash_.result().toHex().toStdString() : "";
+  if (!has_content(source_)) return "";
+  // A copy, since finding the result ends a hash.
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> copy(EVP_MD_CTX_new(),
+                                                                     EVP_MD_CTX_free);
+  QByteArray bytes(EVP_MAX_MD_SIZE, 0);
+  unsigned size = 0;
+  if (!copy || EVP_MD_CTX_copy_ex(copy.get(), hash_.get()) != 1 ||
+      EVP_DigestFinal_ex(copy.get(), reinterpret_cast<unsigned char*>(bytes.data()), &size) != 1)
+    throw std::bad_alloc();
+  return bytes.left(size).toHex().toStdString();
 }
 
 std::string content_hash_of(const std::string& source) {

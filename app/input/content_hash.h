@@ -2,10 +2,12 @@
 #pragma once
 
 #include <QByteArray>
-#include <QCryptographicHash>
 #include <QFile>
 #include <QStringList>
+#include <memory>
 #include <string>
+
+struct evp_md_ctx_st;  // of OpenSSL
 
 namespace fovea {
 
@@ -28,7 +30,7 @@ class ContentHash {
   QStringList files_;  // not opened yet
   QFile file_;
   QByteArray piece_;
-  QCryptographicHash hash_{QCryptographicHash::Sha256};
+  std::shared_ptr<evp_md_ctx_st> hash_;  // OpenSSL has the instructions of the processor for it
 };
 
 /// The same in one go.
