@@ -54,8 +54,7 @@ Document to_json(const FitReport& report) {
 }
 
 void print(std::ostream& out, const FitReport& report) {
-  TextTable table{{"head", "steps", "best at", "error", "held out", "at the start", "χ × leaves",
-                   "at the start"},
+  TextTable table{{"head", "steps", "best at", "error", "held out", "before", "χ × leaves", "before"},
                   {}};
   for (const FittedHead& h : report.heads)
     table.rows.push_back(
@@ -65,7 +64,7 @@ void print(std::ostream& out, const FitReport& report) {
          format_plain(h.start.cost(report.leaves))});
   print(out, table);
   out << "\n  error: relative output error, of the rows learned from and of those held out; "
-         "exact attention has 0, Z = 0 has 1\n"
+         "exact attention has 0, Z = 0 has 1; before: of the tree that learning began with\n"
       << "  learned in " << format_time(1e3 * report.seconds) << "; written to " << report.output
       << '\n';
 }

@@ -181,6 +181,14 @@ Problem HeadOptions::problem(const Source& source, Index of_layer, Index head_in
   return problem_of(source, choice);
 }
 
+void add_columns(CLI::App& command, std::vector<std::string>& variants) {
+  command
+      .add_option("--variant", variants,
+                  "A column, or papers, baselines, all; may be repeated (default: papers)")
+      ->allow_extra_args(false)
+      ->type_name("ID");
+}
+
 void add_seed(CLI::App& command, std::uint64_t& seed) {
   command.add_option("--seed", seed, "Seed of every random choice")
       ->check(check_seed)

@@ -59,6 +59,9 @@ struct HeadOptions {
   bool all_allowed_ = false;
 };
 
+/// `--variant` of commands that show several.
+void add_columns(CLI::App& command, std::vector<std::string>& variants);
+
 /// `--seed`.
 void add_seed(CLI::App& command, std::uint64_t& seed);
 

@@ -214,11 +214,7 @@ void add_render_command(CLI::App& program, Work& chosen) {
       "render", "Write panels of variants and views, or of a saved session, as PNG, SVG or PDF");
   auto options = std::make_shared<RenderOptions>();
   options->source.add_to(*command);
-  command
-      ->add_option("--variant", options->variants,
-                   "A column, or papers, baselines, all; may be repeated (default: papers)")
-      ->allow_extra_args(false)
-      ->type_name("ID");
+  add_columns(*command, options->variants);
   command
       ->add_option("--view", options->views,
                    "A row; may be repeated: heatmap, error, mask, reach, rank, level, tree, row, "

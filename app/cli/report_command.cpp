@@ -84,11 +84,7 @@ void add_report_command(CLI::App& program, Work& chosen) {
       "time, and how to compute them again");
   auto options = std::make_shared<ReportOptions>();
   options->source.add_to(*command);
-  command
-      ->add_option("--variant", options->variants,
-                   "A column, or papers, baselines, all; may be repeated (default: papers)")
-      ->allow_extra_args(false)
-      ->type_name("ID");
+  add_columns(*command, options->variants);
   command->add_option("-o,--output", options->output, "A file ending in .pdf or .html")
       ->check(refuse_empty)
       ->required();

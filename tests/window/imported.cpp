@@ -9,7 +9,7 @@
 
 namespace fovea::test {
 
-TEST_CASE("what a file holds of another program is a column, and no time is told of it") {
+TEST_CASE("results of another program are a column, without times") {
   const QTemporaryDir folder;
   const QString path = folder.filePath("run.safetensors");
   const std::vector<float> numbers(48 * 8, 0.5f);
