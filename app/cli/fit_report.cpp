@@ -54,8 +54,8 @@ Document to_json(const FitReport& report) {
 }
 
 void print(std::ostream& out, const FitReport& report) {
-  TextTable table{{"head", "steps", "best at", "error", "held out", "before", "χ × leaves", "before"},
-                  {}};
+  TextTable table{
+      {"head", "steps", "best at", "error", "held out", "before", "χ × leaves", "before"}, {}};
   for (const FittedHead& h : report.heads)
     table.rows.push_back(
         {std::to_string(h.head), std::to_string(h.steps), std::to_string(h.best.step),

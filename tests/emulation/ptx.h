@@ -17,8 +17,15 @@ inline float exp2_fast(float x) {
   return std::exp2(x);
 }
 
-// A copy is made when it is waited for, not before, so that code that does not wait reads poison.
+// A copy is made when it is waited for, not before, and its destination is poisoned until then, so
+// that code that does not wait, or that still reads what was there, reads NaN.
 inline void copy_16_async(void* shared, const void* global, bool valid) {
+  const auto aligned = [](const void* at) {
+    return reinterpret_cast<std::uintptr_t>(at) % 16 == 0;
+  };
+  if (!aligned(shared) || (valid && !aligned(global)))
+    fovea::emulation::fault("an asynchronous copy of 16 bytes that are not aligned");
+  std::memset(shared, 0xFF, 16);
   fovea::emulation::self->open_copies.push_back({shared, valid ? global : nullptr});
 }
 inline void commit_copies() {

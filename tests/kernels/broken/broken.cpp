@@ -62,6 +62,37 @@ __global__ void copy(const float* in, float* out) {
   if (!Waits) cuda::wait_copies<0>();
 }
 
+// Reads what an earlier copy brought while the next one is under way to the same place.
+template <bool Reads>
+__global__ void copy_over(const float* in, float* out) {
+  float* shared = cuda::dynamic_shared<float>();
+  const int t = static_cast<int>(threadIdx.x);
+  cuda::copy_16_async(shared + 4 * t, in + 4 * t, true);
+  cuda::commit_copies();
+  cuda::wait_copies<0>();
+  const float first = shared[4 * t];
+  cuda::copy_16_async(shared + 4 * t, in + 4 * t, true);
+  cuda::commit_copies();
+  out[t] = Reads ? shared[4 * t] : first;
+  cuda::wait_copies<0>();
+}
+
+__global__ void copy_from(const float* in, float* out, int to, int from) {
+  cuda::copy_16_async(cuda::dynamic_shared<float>() + to, in + from, true);
+  cuda::commit_copies();
+  cuda::wait_copies<0>();
+  out[threadIdx.x] = 1;
+}
+
+// A shuffle passes a value, but does not order what lanes do in memory.
+__global__ void shift_by_shuffle(const float* in, float* out) {
+  __shared__ float shared[threads];
+  const int t = static_cast<int>(threadIdx.x);
+  shared[t] = in[t];
+  const float same = __shfl_sync(0xffffffffu, in[t], t % 32);
+  out[t] = same * shared[t / 32 * 32 + (t + 1) % 32];
+}
+
 __global__ void never_wait(const float* in, float* out) {
   cuda::copy_16_async(cuda::dynamic_shared<float>(), in, true);
   cuda::commit_copies();
@@ -103,6 +134,11 @@ bool run_named(const std::string& name, const Arrays& a) {
     return run(write_shared, a.out, 4 * threads - threads + 1), true;
   if (name == "wait") return run(copy<true>, a.in, a.out), true;
   if (name == "late-wait") return run(copy<false>, a.in, a.out), true;
+  if (name == "next-copy") return run(copy_over<false>, a.in, a.out), true;
+  if (name == "copy-over") return run(copy_over<true>, a.in, a.out), true;
+  if (name == "shared-not-aligned") return run(copy_from, a.in, a.out, 1, 0), true;
+  if (name == "global-not-aligned") return run(copy_from, a.in, a.out, 0, 2), true;
+  if (name == "shuffle-for-barrier") return run(shift_by_shuffle, a.in, a.out), true;
   if (name == "never-wait") return run(never_wait, a.in, a.out), true;
   if (name == "barrier-of-some") return run(half_at_barrier, a.out), true;
   return false;
