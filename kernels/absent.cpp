@@ -8,4 +8,8 @@ std::unique_ptr<Backend> make_cuda_backend(const CudaOptions&, std::string* why_
   return nullptr;
 }
 
+std::string cuda_capabilities() {
+  return {};
+}
+
 }  // namespace fovea

@@ -34,5 +34,6 @@ void add_heads_command(CLI::App& program, Work& chosen);
 void add_paper_command(CLI::App& program, Work& chosen);
 void add_sweep_command(CLI::App& program, Work& chosen);
 void add_bench_command(CLI::App& program, Work& chosen);
+void add_describe_command(CLI::App& program, Work& chosen);
 
 }  // namespace fovea

@@ -4,8 +4,8 @@
 #include "device/check.h"
 #include "device/image.h"
 
-#ifndef FOVEA_BUILT_FOR  // compute capabilities
-#define FOVEA_BUILT_FOR "this test"
+#ifndef FOVEA_BUILT_FOR  // compute capabilities; tests need no device
+#define FOVEA_BUILT_FOR "none"
 #endif
 
 namespace fovea::cuda {
@@ -28,7 +28,8 @@ Device::Device() {
                                  std::to_string(properties.minor);
   if (architecture_ < 75) throw UnavailableError(capability + "; expected 7.5 or more");
   if (const cudaError_t failed = load_image(); failed != cudaSuccess)
-    throw UnavailableError(capability + "; this program was built for " FOVEA_BUILT_FOR " (" +
+    throw UnavailableError(capability +
+                           "; this program was built for compute capability " FOVEA_BUILT_FOR " (" +
                            cudaGetErrorString(failed) + ")");
   check(cudaStreamCreate(&stream_), "creating a stream");
   keep_freed_memory();
@@ -53,3 +54,11 @@ void Device::wait() const {
 }
 
 }  // namespace fovea::cuda
+
+namespace fovea {
+
+std::string cuda_capabilities() {
+  return FOVEA_BUILT_FOR;
+}
+
+}  // namespace fovea
