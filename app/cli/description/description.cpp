@@ -26,12 +26,15 @@ std::vector<std::string> listed_values(const std::string& command, const std::st
   return values;
 }
 
-/// CLI11 writes "TEXT:{auto,cpu,cuda}" and "INT:INT in [0 - 1024]".
+/// CLI11 writes "TEXT:{auto,cpu,cuda}", "MATRIX:{attention->0,error->3}" and
+/// "INT:INT in [0 - 1024]".
 void read_type(const std::string& type, OptionDescription& option) {
   option.value = type.substr(0, type.find(':'));
-  const std::size_t brace = type.find(":{"), range = type.find(" in [");
-  if (brace != std::string::npos && type.ends_with('}'))
-    option.choices = CLI::detail::split(type.substr(brace + 2, type.size() - brace - 3), ',');
+  const std::size_t open = type.find('{'), close = type.find('}'), range = type.find(" in [");
+  if (open != std::string::npos && close != std::string::npos && open < close)
+    for (const std::string& choice :
+         CLI::detail::split(type.substr(open + 1, close - open - 1), ','))
+      option.choices.push_back(choice.substr(0, choice.find("->")));
   if (range != std::string::npos && type.ends_with(']'))
     option.range = type.substr(range + 5, type.size() - range - 6);
 }
