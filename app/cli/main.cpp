@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/version.h"
 #include "data/error.h"
+#include "input/own_files.h"
 #include "window/run_window.h"
 
 namespace fovea {
@@ -58,6 +59,7 @@ void check_files(const std::vector<std::string>& files) {
 }  // namespace
 
 int run(int argc, char** argv) {
+  use_own_plugins();
   CLI::App program("Fovea, a microscope for attention. Without a command it opens the window.",
                    "fovea");
   program.set_version_flag("--version", std::function<std::string()>(version_text),

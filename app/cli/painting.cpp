@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "data/error.h"
-#include "input/own_fonts.h"
+#include "input/own_files.h"
 
 namespace fovea {
 namespace {

@@ -20,6 +20,11 @@ QString program_folder() {
   return QFileInfo(QFileInfo("/proc/self/exe").symLinkTarget()).path();
 }
 
+std::string folder_if_there(const QString& path) {
+  const QFileInfo folder(path);
+  return folder.isDir() ? folder.canonicalFilePath().toStdString() : std::string();
+}
+
 }  // namespace
 
 std::string assets_directory() {
@@ -35,8 +40,12 @@ std::string assets_directory() {
 }
 
 std::string own_fonts_directory() {
-  const QFileInfo folder(program_folder() + "/" FOVEA_DATA_FROM_PROGRAM "/fonts");
-  return folder.isDir() ? folder.canonicalFilePath().toStdString() : std::string();
+  return folder_if_there(program_folder() + "/" FOVEA_DATA_FROM_PROGRAM "/fonts");
+}
+
+std::string own_plugins_directory() {
+  return folder_if_there(program_folder() +
+                         "/../lib/fovea/plugins");  // as app/install/bundle.cmake
 }
 
 Session first_session(const Source& source) {

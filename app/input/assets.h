@@ -1,4 +1,4 @@
-// Where the bundled examples and fonts lie.
+// Where the bundled examples lie, and what else was packed with the program.
 #pragma once
 
 #include <string>
@@ -12,8 +12,9 @@ namespace fovea {
 /// nowhere.
 std::string assets_directory();
 
-/// Fonts that were packed with the program, for systems without them; empty: none were.
+/// What was packed with the program, for systems that lack it; empty: nothing was.
 std::string own_fonts_directory();
+std::string own_plugins_directory();
 
 /// What is shown of a source at first: of the bundled encoder the head that its provenance
 /// recommends, else the first head; of an attention matrix alone only what can be seen of it.

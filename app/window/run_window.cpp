@@ -8,7 +8,7 @@
 #include "canvas/gl_widget.h"
 #include "data/error.h"
 #include "input/assets.h"
-#include "input/own_fonts.h"
+#include "input/own_files.h"
 #include "live/live_address.h"
 #include "live/live_server.h"
 #include "study/background.h"

@@ -1,5 +1,6 @@
-#include "input/own_fonts.h"
+#include "input/own_files.h"
 
+#include <QCoreApplication>
 #include <QDir>
 #include <QFontDatabase>
 #include <cstdlib>
@@ -7,6 +8,11 @@
 #include "input/assets.h"
 
 namespace fovea {
+
+void use_own_plugins() {
+  const std::string plugins = own_plugins_directory();
+  if (!plugins.empty()) QCoreApplication::setLibraryPaths({QString::fromStdString(plugins)});
+}
 
 void configure_fonts() {
   const std::string fonts = own_fonts_directory();
