@@ -35,6 +35,7 @@ find_path(FOVEA_DEJAVU DejaVuSans.ttf PATHS /usr/share/fonts/truetype/dejavu REQ
           DOC "Folder of the fonts DejaVu, which are bundled")
 install(FILES ${FOVEA_DEJAVU}/DejaVuSans.ttf ${FOVEA_DEJAVU}/DejaVuSans-Bold.ttf ${FOVEA_DEJAVU}/DejaVuSansMono.ttf
         fonts.conf DESTINATION share/fovea/fonts COMPONENT bundle EXCLUDE_FROM_ALL)
+find_library(FOVEA_LIBGL libGL.so.1 REQUIRED DOC "libGL.so.1, which Dear ImGui opens when the program runs")
 install(FILES qt.conf DESTINATION bin COMPONENT bundle EXCLUDE_FROM_ALL)
 
 configure_file(libraries.cmake.in libraries.cmake @ONLY)

@@ -20,7 +20,8 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "fonts-dejavu-core")  # and what dpkg-shlibdeps finds
+# And what dpkg-shlibdeps finds; Dear ImGui opens libGL.so.1 when the program runs.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "fonts-dejavu-core, libgl1")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libgl1-mesa-dri | libgl1-nvidia-glvnd-glx, qt6-image-formats-plugins")
 
 set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
