@@ -24,7 +24,7 @@ if command -v desktop-file-validate >/dev/null; then
   desktop-file-validate "$tree/share/applications/fovea.desktop"
 fi
 if command -v update-mime-database >/dev/null; then
-  update-mime-database "$tree/share/mime" >/dev/null
+  XDG_DATA_DIRS=$tree/share update-mime-database "$tree/share/mime"
   grep -q ':application/x-safetensors:\*.safetensors' "$tree/share/mime/globs2"
 fi
 if command -v man >/dev/null; then
