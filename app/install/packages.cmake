@@ -4,8 +4,9 @@ set(CPACK_PACKAGE_VENDOR "The Fovea authors")
 set(CPACK_PACKAGE_CONTACT "The Fovea authors <authors@fovea.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "microscope for attention")
 set(CPACK_PACKAGE_DESCRIPTION
-    "Fovea computes exact softmax attention and efficient attentions of a head side by side, and shows
-what each of them keeps and loses: heatmaps, errors, masks, numerical ranks, cost and time.")
+    "Fovea computes exact softmax attention and efficient attentions of a head
+side by side, and shows what each of them keeps and loses: heatmaps, errors,
+masks, numerical ranks, cost and time.")
 set(CPACK_GENERATOR DEB)
 if(FOVEA_BUNDLE)
   list(APPEND CPACK_GENERATOR TGZ)

@@ -54,7 +54,7 @@ show_window() {
   read -r -t 30 display <"$folder/number" || fail "Xvfb does not start: $(cat "$folder/log")"
   display=:$display in_root "$1" bash /srv/try_window.sh >"$folder/window.log" 2>&1 &
   program=$!
-  for ((second = 0; second < 60; ++second)); do
+  for ((second = 0; second < 150; ++second)); do
     sleep 1
     kill -0 $program 2>/dev/null || break
     python3 tests/packages/picture.py "$folder/Xvfb_screen0" "$2" 2000 >/dev/null 2>&1 && ((second >= 15)) && break

@@ -5,4 +5,5 @@ set -euo pipefail
   apt-get -qq install -y --no-install-recommends libglx-mesa0 libgl1-mesa-dri >/dev/null
 }
 cd /
+export MESA_SHADER_CACHE_DISABLE=true  # which would lie in the home of root
 exec "$(command -v fovea || echo /opt/venv/bin/fovea)"
