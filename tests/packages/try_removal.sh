@@ -2,4 +2,4 @@
 set -euo pipefail
 apt-get -qq purge -y fovea >/dev/null 2>&1
 bash /srv/try_listing.sh >/srv/after
-diff /srv/before /srv/after && echo "nothing is left of $(wc -l </srv/before) files, links and folders of the system but themselves"
+diff /srv/before /srv/after && echo "nothing is left: $(wc -l </srv/before) files, links and folders of the system are as they were"
