@@ -13,4 +13,8 @@ std::unique_ptr<Backend> make_cuda_backend(const CudaOptions&, std::string* why_
   return nullptr;
 }
 
+std::string cuda_capabilities() {
+  return {};
+}
+
 }  // namespace fovea

@@ -6,6 +6,8 @@
 #include <QString>
 #include <array>
 
+#include "input/assets.h"
+
 namespace fovea::canvas {
 namespace {
 
@@ -24,7 +26,8 @@ QString font_path(bool bold) {
        {"/usr/share/fonts/truetype/dejavu/", "/usr/share/fonts/dejavu-sans-fonts/",
         "/usr/share/fonts/TTF/", "/usr/share/fonts/dejavu/"})
     if (QFile::exists(folder + name)) return folder + name;
-  return {};
+  const QString own = QString::fromStdString(own_fonts_directory()) + "/" + name;
+  return QFile::exists(own) ? own : QString();
 }
 
 // The tilde of P̃ lies where it tops small letters, in the upper bow of the P: nothing here places

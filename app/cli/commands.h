@@ -35,5 +35,6 @@ void add_paper_command(CLI::App& program, Work& chosen);
 void add_sweep_command(CLI::App& program, Work& chosen);
 void add_bench_command(CLI::App& program, Work& chosen);
 void add_self_test_command(CLI::App& program, Work& chosen);
+void add_describe_command(CLI::App& program, Work& chosen);
 
 }  // namespace fovea

@@ -7,7 +7,9 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
+#include "cli/version.h"
 #include "data/error.h"
+#include "input/own_files.h"
 #include "window/run_window.h"
 
 namespace fovea {
@@ -57,9 +59,11 @@ void check_files(const std::vector<std::string>& files) {
 }  // namespace
 
 int run(int argc, char** argv) {
+  use_own_plugins();
   CLI::App program("Fovea, a microscope for attention. Without a command it opens the window.",
                    "fovea");
-  program.set_version_flag("--version", "fovea " FOVEA_VERSION);
+  program.set_version_flag("--version", std::function<std::string()>(version_text),
+                           "Print version, commit, compiler and back ends");
   program.set_help_all_flag("--help-all", "The options of every command");
   program.footer(
       "Exit status: 0 done, 1 internal error, 2 wrong command line, 3 bad input, 4 unavailable "
@@ -96,6 +100,7 @@ int run(int argc, char** argv) {
   add_sweep_command(program, chosen);
   add_bench_command(program, chosen);
   add_self_test_command(program, chosen);
+  add_describe_command(program, chosen);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "data/error.h"
+#include "input/own_files.h"
 
 namespace fovea {
 namespace {
@@ -21,7 +22,9 @@ Painting::Painting() {
   if (QGuiApplication::instance()) return;
   setenv("QT_QPA_PLATFORM", "offscreen", 1);
   qInstallMessageHandler(only_serious);
+  configure_fonts();
   application_.emplace(argc_, argv_.data());
+  add_own_fonts();
 }
 
 std::string installed_font(const std::string& name) {

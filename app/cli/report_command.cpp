@@ -12,7 +12,7 @@
 namespace fovea {
 namespace {
 
-constexpr Index pixels_of_a_panel = 512;  // enough for 4 cm at 300 dpi
+constexpr Index pixels_a_side = 512;  // enough for 4 cm at 300 dpi
 
 struct ReportOptions : RenderOptions {
   ReportOptions() { views = {"heatmap", "error", "mask"}; }
@@ -51,7 +51,7 @@ void run_report(const ReportOptions& options, const Console& console) {
                         .columns = columns,
                         .viewport = {},
                         .query = {},
-                        .max_pixels = pixels_of_a_panel},
+                        .max_pixels = pixels_a_side},
                        run);
   Recipe recipe{.session = {}, .command = command_line(console.words, options.output, "report")};
   const std::string hash = content_hash_of(source.path);

@@ -1,6 +1,5 @@
 #include "input/assets.h"
 
-#include <QCoreApplication>
 #include <QFileInfo>
 #include <utility>
 
@@ -16,21 +15,37 @@ std::pair<Index, Index> first_head(const Source& source) {
   return known ? recommended : std::pair<Index, Index>{0, 0};
 }
 
+/// Where the program lies, also when it was started by a link; Qt knows it only once it has begun.
+QString program_folder() {
+  return QFileInfo(QFileInfo("/proc/self/exe").symLinkTarget()).path();
+}
+
+std::string folder_if_there(const QString& path) {
+  const QFileInfo folder(path);
+  return folder.isDir() ? folder.canonicalFilePath().toStdString() : std::string();
+}
+
 }  // namespace
 
 std::string assets_directory() {
-  const QString here = QCoreApplication::applicationDirPath();
-  QStringList candidates{here + "/assets", here + "/../share/fovea/assets"};
+  const QString here = program_folder();
+  QStringList candidates{here + "/assets", here + "/" FOVEA_DATA_FROM_PROGRAM "/assets"};
   // A build tree lies a few folders below its source tree.
   QString up = here;
   for (int level = 0; level < 5; ++level) candidates << (up += "/..") + "/assets";
-#ifdef FOVEA_SOURCE_ASSETS
-  candidates << FOVEA_SOURCE_ASSETS;
-#endif
   for (const QString& candidate : candidates)
     if (QFileInfo::exists(candidate + "/minilm"))
       return QFileInfo(candidate).canonicalFilePath().toStdString();
   return {};
+}
+
+std::string own_fonts_directory() {
+  return folder_if_there(program_folder() + "/" FOVEA_DATA_FROM_PROGRAM "/fonts");
+}
+
+std::string own_plugins_directory() {
+  return folder_if_there(program_folder() +
+                         "/../lib/fovea/plugins");  // as app/install/bundle.cmake
 }
 
 Session first_session(const Source& source) {

@@ -1,4 +1,4 @@
-// Where the bundled examples lie.
+// Where the bundled examples lie, and what else was packed with the program.
 #pragma once
 
 #include <string>
@@ -11,6 +11,10 @@ namespace fovea {
 /// Beside the executable, under an installation's share/fovea, or in the source tree; empty:
 /// nowhere.
 std::string assets_directory();
+
+/// What was packed with the program, for systems that lack it; empty: nothing was.
+std::string own_fonts_directory();
+std::string own_plugins_directory();
 
 /// What is shown of a source at first: of the bundled encoder the head that its provenance
 /// recommends, else the first head; of an attention matrix alone only what can be seen of it.

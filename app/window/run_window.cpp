@@ -8,6 +8,7 @@
 #include "canvas/gl_widget.h"
 #include "data/error.h"
 #include "input/assets.h"
+#include "input/own_files.h"
 #include "live/live_address.h"
 #include "live/live_server.h"
 #include "study/background.h"
@@ -44,7 +45,9 @@ std::unique_ptr<QApplication> start_application(int& argc, char** argv) {
         "`fovea --help` lists the commands that do not");
   const QtMessageHandler before = qInstallMessageHandler(end_where_fatal);
   allow_native_composition();
+  configure_fonts();
   auto application = std::make_unique<QApplication>(argc, argv);
+  add_own_fonts();
   qInstallMessageHandler(before);
   return application;
 }
@@ -104,6 +107,7 @@ int run_window(int argc, char** argv, const std::vector<std::string>& files,
   const auto application = start_application(argc, argv);
   QApplication::setOrganizationName("Fovea");
   QApplication::setApplicationName("Fovea");
+  QApplication::setDesktopFileName("fovea");
   QApplication::setWindowIcon(QIcon(to_qt(assets_directory() + "/fovea.svg")));
   auto background = std::make_shared<Background>();
   const auto streams = std::make_shared<LiveStreams>();

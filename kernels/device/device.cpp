@@ -6,8 +6,8 @@
 #include "device/check.h"
 #include "device/image.h"
 
-#ifndef FOVEA_BUILT_FOR  // compute capabilities
-#define FOVEA_BUILT_FOR "this test"
+#ifndef FOVEA_BUILT_FOR  // compute capabilities; tests need no device
+#define FOVEA_BUILT_FOR "none"
 #endif
 
 namespace fovea::cuda {
@@ -77,7 +77,8 @@ Device::Device(bool poison) : poison_(poison) {
                                  std::to_string(properties.minor);
   if (architecture_ < 75) throw UnavailableError(capability + "; expected 7.5 or more");
   if (const cudaError_t failed = load_image(); failed != cudaSuccess)
-    throw UnavailableError(capability + "; this program was built for " FOVEA_BUILT_FOR " (" +
+    throw UnavailableError(capability +
+                           "; this program was built for compute capability " FOVEA_BUILT_FOR " (" +
                            cudaGetErrorString(failed) + ")");
   check(cudaStreamCreate(&stream_), "creating a stream");
   keep_freed_memory();
@@ -102,3 +103,11 @@ void Device::wait() const {
 }
 
 }  // namespace fovea::cuda
+
+namespace fovea {
+
+std::string cuda_capabilities() {
+  return FOVEA_BUILT_FOR;
+}
+
+}  // namespace fovea

@@ -71,6 +71,11 @@ class Figure(InFolder):
         with self.assertRaisesRegex(self.fovea.FoveaError, "heads.safetensors: refused"):
             self.draw("run.safetensors", options=["refuse"])
 
+    def test_the_program_that_a_wheel_carries_comes_first(self):
+        with mock.patch.dict(os.environ, FOVEA="", PATH="/none"), mock.patch.object(
+                sys.modules["fovea.carried"], "PROGRAM", str(self.program)):
+            self.assertTrue(self.fovea.figure("run.safetensors").content)
+
     def test_the_program_is_found_on_the_path(self):
         with mock.patch.dict(os.environ, FOVEA="", PATH=str(self.program.parent)):
             self.assertTrue(self.fovea.figure("run.safetensors").content)

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
+from .carried import carried_program
 from .errors import FoveaError
 from .save import save
 
@@ -57,8 +58,8 @@ def figure(source_or_q: Any, k: Any = None, v: Any = None, *, variants: Sequence
     `source_or_q` is a file, or any other SOURCE of the program; or the queries q, with k and v, as `fovea.save`
     takes them together with its other arguments (`tokens`, `causal`, `scale`, `mask`, ...). `variants` and
     `views` are columns and rows. `parameters` are those of variants (--set), `options` more words of the command
-    line. Sizes are such as "3.5in". The program is $FOVEA, or `fovea` on the PATH, or what app/run.sh built in the
-    sources of this package. Raises FoveaError if it is not there, or with its message if it refuses.
+    line. Sizes are such as "3.5in". The program is $FOVEA, or what the wheel carries, or `fovea` on the PATH, or what
+    app/run.sh built in the sources of this package. Raises FoveaError if it is not there, or with its message if it refuses.
     """
     if format not in FORMATS:
         raise FoveaError(f"format is '{format}'; expected {', '.join(FORMATS)}")
@@ -86,12 +87,12 @@ def figure(source_or_q: Any, k: Any = None, v: Any = None, *, variants: Sequence
 
 
 def program() -> List[str]:
-    """The words that start the program: $FOVEA, which may hold arguments too, `fovea` on the PATH, or what
-    app/run.sh built in the sources that this package belongs to."""
+    """The words that start the program: $FOVEA, which may hold arguments too, what the wheel carries, `fovea` on the
+    PATH, or what app/run.sh built in the sources that this package belongs to."""
     given = os.environ.get("FOVEA", "")
     if given:
         return [given] if os.path.exists(given) else shlex.split(given)
-    found = shutil.which("fovea") or _built()
+    found = carried_program() or shutil.which("fovea") or _built()
     if found is None:
         raise FoveaError("the program fovea is not on the PATH: set the environment variable FOVEA to "
                          "build/release/bin/fovea of its sources, or to \"bash app/run.sh\"")

@@ -1,0 +1,10 @@
+# Read by CPack for each format: what is packed, and where it goes.
+if(CPACK_GENERATOR STREQUAL DEB)
+  set(CPACK_COMPONENTS_ALL common program debian)
+  set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+else()
+  set(CPACK_COMPONENTS_ALL common bundle local)
+  set(CPACK_PACKAGING_INSTALL_PREFIX /${CPACK_PACKAGE_FILE_NAME})
+  set(CPACK_INCLUDE_TOPLEVEL_DIRECTORY OFF)
+  set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY OFF)
+endif()
