@@ -79,7 +79,8 @@ class HeadPages {
                       place(in_.layer, std::ssize(in_.source.layers))},
         {"Head", place(in_.head, layer().heads())},
         {"Length", p.lengths().text()},
-        {"Features", "d = " + std::to_string(p.d()) + ", values " + std::to_string(p.dv())},
+        {"Features", "d = " + std::to_string(p.d()) + ", " +
+                         (p.has_values() ? "values " + std::to_string(p.dv()) : "no values")},
         {"Mask", mask_text(in_)},
         {"Scale", scale_text(in_)},
         {"Computed on", in_.backend.device() + ", " + in_.backend.precision()},

@@ -39,6 +39,10 @@ std::string to_text(const std::vector<ExploredHead>& heads, const Source& source
          (one_size ? ", " + first.lengths.text() + ", d = " + std::to_string(first.d) : "");
 }
 
+bool any_values(const std::vector<ExploredHead>& heads) {
+  return std::ranges::any_of(heads, [](const ExploredHead& head) { return head.dv > 0; });
+}
+
 Explorer::Explorer(std::vector<ExploredHead> heads, OpenHead open,
                    std::vector<const Variant*> variants, ExploreOptions options)
     : heads_(std::move(heads)), open_(std::move(open)), options_(options) {
