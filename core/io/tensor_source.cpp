@@ -276,8 +276,8 @@ void SourceReader::note_missing_values() {
       all ? std::string()
           : " in " + first->name + (others > 0 ? " and " + plural(others, "other layer") : "");
   source_.notes.push_back("There are no values v" + where +
-                          ": weights are shown, outputs are not known, and costs and times are "
-                          "those of the weights, without the product P V.");
+                          ": weights are shown, outputs are not known. Costs are without the "
+                          "product P V, times with that of one column.");
 }
 
 Source SourceReader::read() {

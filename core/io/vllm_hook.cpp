@@ -42,39 +42,38 @@ class Entry {
     if (const Json* value = find(key)) return *value;
     throw InputError(path_, place(key) + " is missing; expected " + expected);
   }
-  Index count(const char* key) const { return whole(place(key), at(key, number_), 1); }
+  Index count(const char* key) const { return whole(path(key), at(key, number_)); }
   std::string text(const char* key) const {
     const Json& value = at(key, "a string");
-    if (!value.is_string()) refuse(place(key), value, "a string");
+    if (!value.is_string()) refuse(path(key), value, "a string");
     return value.get<std::string>();
   }
   /// Empty: it is absent.
   std::vector<Index> lengths(const char* key) const {
     const Json* value = find(key);
-    return value ? whole_numbers(place(key), *value) : std::vector<Index>();
+    return value ? whole_numbers(path(key), *value) : std::vector<Index>();
   }
   std::vector<std::vector<Index>> lists(const char* key) const {
     constexpr const char* expected = "a list of lists of lengths";
     const Json& all = at(key, expected);
-    if (!all.is_array()) refuse(place(key), all, expected);
+    if (!all.is_array()) refuse(path(key), all, expected);
     std::vector<std::vector<Index>> out;
     for (const Json& list : all)
-      out.push_back(whole_numbers(place(key) + "[" + std::to_string(out.size()) + "]", list));
+      out.push_back(whole_numbers(path(key) + "[" + std::to_string(out.size()) + "]", list));
     return out;
   }
   [[noreturn]] void refuse(const std::string& what, const Json& found, const char* expected) const {
-    throw InputError(path_, what + " is " + excerpt(found) + "; expected " + expected);
+    throw InputError(path_, "'" + what + "' is " + excerpt(found) + "; expected " + expected);
   }
-  std::string place(const char* key) const {
-    return "'" + (name_.empty() ? key : name_ + "." + key) + "'";
-  }
+  std::string path(const char* key) const { return name_.empty() ? key : name_ + "." + key; }
+  std::string place(const char* key) const { return "'" + path(key) + "'"; }
 
  private:
   static constexpr const char* number_ = "a whole number above 0";
 
-  Index whole(const std::string& what, const Json& value, Index least) const {
+  Index whole(const std::string& what, const Json& value) const {
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() > INT32_MAX ||
-        value.get<Index>() < least)
+        value.get<Index>() < 1)
       refuse(what, value, number_);
     return value.get<Index>();
   }
@@ -82,7 +81,7 @@ class Entry {
     if (!list.is_array()) refuse(what, list, "a list of lengths");
     std::vector<Index> out;
     for (const Json& value : list)
-      out.push_back(whole(what + "[" + std::to_string(out.size()) + "]", value, 1));
+      out.push_back(whole(what + "[" + std::to_string(out.size()) + "]", value));
     return out;
   }
 
@@ -113,7 +112,7 @@ class HookReader {
     const Entry root(path_, "", document);
     constexpr const char* layers = "a list of layers";
     const Json& order = root.at("layer_order", layers);
-    if (!order.is_array() || order.empty()) root.refuse("'layer_order'", order, layers);
+    if (!order.is_array() || order.empty()) root.refuse("layer_order", order, layers);
     const Entry config(path_, "config", root.at("config", "an object"));
     std::map<std::string, Index> numbered;  // layers of one number
     for (const Json& item : order) ++numbered[number_of(item)];
@@ -317,7 +316,7 @@ class HookReader {
     if (!factor) return;
     if (!factor->is_number() || !(factor->get<double>() > 0) ||
         !std::isfinite(factor->get<double>()))
-      config.refuse(config.place("attention_multiplier"), *factor, "a number above 0");
+      config.refuse(config.path("attention_multiplier"), *factor, "a number above 0");
     const double scale = factor->get<double>();
     const double of_stated =
         config.find("head_dim") ? 1 / std::sqrt(static_cast<double>(config.count("head_dim"))) : 0;

@@ -42,7 +42,7 @@ struct Sweep {
   double best_pace_ms = 0;
   double allowed_seconds = 0;  // runs expected to go beyond are left out
   bool complete = false;       // nothing is left to measure
-  bool has_values = true;      // else there is no error, and times are without the product P V
+  bool has_values = true;      // else there is no error
   std::string backend, device, precision;
 };
 

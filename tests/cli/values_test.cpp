@@ -65,7 +65,7 @@ TEST_CASE("without values: info, compute and render say it, and tell what is kno
     return document_of(words);
   };
   const json bare = computed(file), its = computed(whole);
-  CHECK(contains(bare["notes"][0].get<std::string>(), no_values_note));
+  CHECK(contains(bare["notes"].dump(), no_values_note));
   for (std::size_t h = 0; h < 2; ++h) {
     const json &found = bare["metrics"][h], &known = its["metrics"][h];
     for (const char* id : {"output_rel_fro", "output_max_abs"}) {
@@ -160,7 +160,7 @@ TEST_CASE("without values: spans, pareto, reports and sweeps go on with the weig
   for (std::string line; std::getline(lines, line); ++rows) {
     const json row = json::parse(line);
     CAPTURE(line);
-    CHECK_FALSE(row.contains("error"));
+    CHECK(row["error"].is_null());
     CHECK_FALSE(row.contains("output_rel_fro"));
     CHECK(row["attention_tv"].is_number());
   }

@@ -304,7 +304,7 @@ TEST_CASE("vLLM-Hook: a missing sidecar is named, and a stated layout does witho
   const TemporaryDirectory folder;
   const std::string path = folder / "qk.safetensors";
   const TwoMembers two;
-  write_safetensors(path, two.tensors(), {});
+  write_safetensors(path, {padded_batch(key_q, two.k), padded_batch(key_k, two.k)}, {});
   const TensorFile file = read_safetensors(path);
   CHECK_SAYS(source_from_tensors(file),
              "qk.safetensors: tensors are called as vLLM-Hook calls them", "qk.json is not there",
