@@ -146,6 +146,7 @@ TEST_CASE("without values: spans, pareto, reports and sweeps go on with the weig
   std::ifstream html(report);
   const std::string text(std::istreambuf_iterator<char>(html), {});
   check_says(text, {no_values_note, "no values", "total variation, mean"});
+  CHECK_FALSE(contains(text, "output error"));
 
   folder.write("plan.json", json{{"sources", {file}},
                                  {"layers", {0}},
