@@ -100,6 +100,7 @@ TEST_CASE("a table is copied as text, Markdown and LaTeX") {
 TEST_CASE("what is found from sampled rows says of how many") {
   Metrics metrics;
   metrics.token_error.resize(4096);
+  metrics.queries = 4096;
   metrics.rows = 512;
   metrics.attention_tv_p90 = 0.25;
   metrics.attention_tv_max = 0.5;
