@@ -60,7 +60,7 @@ Exploration explore(const ExplorationOptions& options, const Console& console) {
   refuse_imported(variants);
   Exploration out{.source = options.source.load(), .seed = options.explore.seed};
   out.heads = heads_of(options.heads, out.source);
-  if (options.of_outputs && !any_values(out.heads))
+  if (options.of_outputs && lack_values(out.heads))
     throw InputError(out.source.path,
                      std::string(no_values) +
                          ", so output errors are not known; expected an error of the weights, as "

@@ -25,7 +25,9 @@ struct Example {
   ComparisonTable table;
 
   Example() {
-    near.rows = far.rows = 100;
+    near.rows = far.rows = near.queries = far.queries = 100;
+    near.token_error.resize(100);
+    far.token_error.resize(100);
     near.output_rel_fro = 0.1;
     near.mass_kept = {0.9, 0};
     near.attention_kl = {{std::numeric_limits<double>::infinity(), 0}, 12};

@@ -76,7 +76,7 @@ void HeadsPage::show_trials(const ExplorationRun& run, bool of_this_source,
   const auto trials = run.trials();
   HeadTable table = fovea::head_table(*trials, run.heads(), budget());
   if (!of_this_source) table.rows.clear();
-  const bool no_errors = of_this_source && !run.heads().empty() && !any_values(run.heads());
+  const bool no_errors = of_this_source && lack_values(run.heads());
   if (no_errors) table.rows.clear();
   sum_->setText(no_errors ? QString("Heads are not compared by their output errors: ") + no_values
                 : table.rows.empty() ? message

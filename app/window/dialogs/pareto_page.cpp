@@ -84,7 +84,7 @@ Quantity ParetoPage::y() const {
 
 void ParetoPage::show_trials(const ExplorationRun& run, bool of_this_source,
                              const QString& message) {
-  offer_errors(run.heads().empty() || !of_this_source || any_values(run.heads()));
+  offer_errors(!of_this_source || !lack_values(run.heads()));
   const auto& trials = of_this_source ? *run.trials() : std::vector<Trial>();
   plot_->show_settings(settings_over_heads(trials, x(), y()), x(), y(), message);
   read_setting();
