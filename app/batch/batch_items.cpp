@@ -60,7 +60,7 @@ std::vector<Index> BatchItems::layers_of(const Source& source) const {
   const auto count = static_cast<Index>(source.layers.size());
   if (!plan_.layers) {
     for (Index layer = 0; layer < count; ++layer)
-      if (source.layers[static_cast<std::size_t>(layer)].has_qkv()) layers.push_back(layer);
+      if (source.layers[static_cast<std::size_t>(layer)].has_qk()) layers.push_back(layer);
     if (layers.empty())
       throw InputError(source.path, "holds only attention matrices; expected Q, K and V");
     return layers;
@@ -73,7 +73,7 @@ std::vector<Index> BatchItems::layers_of(const Source& source) const {
       throw InputError(plan_.path, where + source.path + " has the layers 0 to " +
                                        std::to_string(count - 1) + ", " + layer_label(source, 0) +
                                        " and so on");
-    if (!source.layers[static_cast<std::size_t>(*layer)].has_qkv())
+    if (!source.layers[static_cast<std::size_t>(*layer)].has_qk())
       throw InputError(plan_.path, where + "there " + source.path +
                                        " holds only an attention matrix; expected Q, K and V");
     layers.push_back(*layer);

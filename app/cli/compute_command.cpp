@@ -59,7 +59,7 @@ class OutTensors {
 
   std::vector<OutTensor> take() {
     std::vector<OutTensor> tensors;
-    tensors.push_back({"z", {heads_, lengths_.queries, dv_}, std::move(z_)});
+    if (dv_ > 0) tensors.push_back({"z", {heads_, lengths_.queries, dv_}, std::move(z_)});
     if (!lse_.empty()) tensors.push_back({"lse", {heads_, lengths_.queries}, std::move(lse_)});
     if (dense_) tensors.push_back({"p", {heads_, lengths_.queries, lengths_.keys}, std::move(p_)});
     for (auto& tensor : structure_tensors(structures_)) tensors.push_back(std::move(tensor));

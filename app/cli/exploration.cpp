@@ -22,7 +22,7 @@ std::vector<ExploredHead> heads_of(const HeadOptions& options, const Source& sou
   std::vector<ExploredHead> heads;
   for (const Index layer : options.layers_in(source)) {
     const Layer& of = source.layers[static_cast<std::size_t>(layer)];
-    if (!of.has_qkv() && options.layer == "all") continue;
+    if (!of.has_qk() && options.layer == "all") continue;
     for (const Index head : options.heads_of(source, layer))
       heads.push_back(
           {.layer = layer, .head = head, .lengths = of.lengths(), .d = of.d(), .dv = of.dv()});
@@ -60,6 +60,11 @@ Exploration explore(const ExplorationOptions& options, const Console& console) {
   refuse_imported(variants);
   Exploration out{.source = options.source.load(), .seed = options.explore.seed};
   out.heads = heads_of(options.heads, out.source);
+  if (options.of_outputs && lack_values(out.heads))
+    throw InputError(out.source.path,
+                     std::string(no_values) +
+                         ", so output errors are not known; expected an error of the weights, as "
+                         "in fovea pareto --y attention_tv");
   const auto backend = options.backend.make(console.err);
   out.backend = backend->id();
   out.device = backend->device();

@@ -17,6 +17,7 @@ struct ExplorationOptions {
   BackendOptions backend;
   std::vector<std::string> variants{"papers"};
   ExploreOptions explore;
+  bool of_outputs = false;  // what is asked for needs values
 
   /// `standard_layer`: the default of --layer.
   void add_to(CLI::App& command, const std::string& standard_layer);
@@ -34,7 +35,8 @@ struct Exploration {
   std::string time_text() const;
 };
 
-/// Tries everything. Beside a long run it tells on the console how far it is.
+/// Tries everything. Beside a long run it tells on the console how far it is. Throws InputError
+/// where no head has the values that are needed.
 Exploration explore(const ExplorationOptions& options, const Console& console);
 
 /// What every document begins with: source, back end, device, precision, seed, seconds, notes.

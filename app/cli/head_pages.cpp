@@ -79,7 +79,8 @@ class HeadPages {
                       place(in_.layer, std::ssize(in_.source.layers))},
         {"Head", place(in_.head, layer().heads())},
         {"Length", p.lengths().text()},
-        {"Features", "d = " + std::to_string(p.d()) + ", values " + std::to_string(p.dv())},
+        {"Features", "d = " + std::to_string(p.d()) + ", " +
+                         (p.has_values() ? "values " + std::to_string(p.dv()) : "no values")},
         {"Mask", mask_text(in_)},
         {"Scale", scale_text(in_)},
         {"Computed on", in_.backend.device() + ", " + in_.backend.precision()},
@@ -147,10 +148,14 @@ class HeadPages {
   void add_numbers() {
     NumberTable table{.header = {"attention"}, .rows = {}, .caption = {}};
     Facts definitions;
-    for (const char* id : table_measures) {
-      const Measure& measure = measure_named(id);
-      table.header.push_back(measure.label);
-      definitions.rows.emplace_back(measure.label, measure.definition);
+    std::vector<const Measure*> shown;
+    for (const char* id : table_measures)
+      if (const Measure& measure = measure_named(id);
+          in_.problem.has_values() || !measure.of_outputs)
+        shown.push_back(&measure);
+    for (const Measure* measure : shown) {
+      table.header.push_back(measure->label);
+      definitions.rows.emplace_back(measure->label, measure->definition);
     }
     bool few = false, slow = false;
     int samples = 0;
@@ -166,10 +171,9 @@ class HeadPages {
                                   .metrics = in_.grid.metrics(c),
                                   .time = time ? &*time : nullptr};
       table.rows.push_back({in_.grid.title_of(c)});
-      for (const char* id : table_measures) {
-        const Measure& measure = measure_named(id);
-        const auto found = measure.of(evaluation);
-        table.rows.back().push_back(found ? to_text(measure, *found) : "–");
+      for (const Measure* measure : shown) {
+        const auto found = measure->of(evaluation);
+        table.rows.back().push_back(found ? to_text(*measure, *found) : "–");
       }
     }
     table.caption = "Times are medians of up to " + std::to_string(samples) +

@@ -43,7 +43,8 @@ void print_heads(std::ostream& out, const Exploration& tried, const HeadTable& c
   for (const std::string& note : notes_of(tried.source)) out << "  note: " << note << '\n';
 }
 
-void run_heads(const HeadsOptions& options, const Console& console) {
+void run_heads(HeadsOptions options, const Console& console) {
+  options.of_outputs = true;
   const Exploration tried = explore(options, console);
   const HeadTable table = head_table(tried.trials, tried.heads, options.budget());
   if (options.json) {

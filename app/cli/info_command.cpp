@@ -30,7 +30,7 @@ Document layer_json(const Layer& layer) {
   Document out{{"name", layer.name}, {"heads", layer.heads()}, {"n", layer.keys()}};
   out["queries"] = layer.queries();
   out["keys"] = layer.keys();
-  if (layer.has_qkv()) {
+  if (layer.has_qk()) {
     out["key_value_heads"] = layer.k.heads;
     out["d"] = layer.d();
     out["dv"] = layer.dv();
@@ -141,7 +141,7 @@ void print_layers(std::ostream& out, const Source& source) {
 void print_info(std::ostream& out, const Source& source) {
   const auto& grid = source.sequence.grid;
   const Layer& first = source.layers.front();
-  const bool grouped = first.has_qkv() && first.k.heads != first.heads();
+  const bool grouped = first.has_qk() && first.k.heads != first.heads();
   out << source.name << '\n';
   print_facts(
       out,
@@ -152,12 +152,12 @@ void print_info(std::ostream& out, const Source& source) {
         source.layout.empty()
             ? ""
             : source.layout + (source.layout_guessed ? "  GUESSED: state it with --layout" : "")},
-       {"scale", source.scale      ? format_plain(*source.scale)
-                 : first.has_qkv() ? "1/sqrt(d), as none is stated"
-                                   : ""},
-       {"mask", source.causal     ? (*source.causal ? "causal" : "bidirectional")
-                : first.has_qkv() ? "bidirectional, as none is stated"
+       {"scale", source.scale     ? format_plain(*source.scale)
+                 : first.has_qk() ? "1/sqrt(d), as none is stated"
                                   : ""},
+       {"mask", source.causal    ? (*source.causal ? "causal" : "bidirectional")
+                : first.has_qk() ? "bidirectional, as none is stated"
+                                 : ""},
        {"grouped", grouped ? plural(first.k.heads, "key/value head") + " for " +
                                  plural(first.heads(), "query head")
                            : ""},

@@ -172,6 +172,7 @@ void run_pareto(ParetoOptions options, const Console& console) {
   const Quantity x = cost_axis(options.x, variants_named(options.variants), "--x");
   const Quantity y = measured_axis(options.y, "--y");
   options.explore.timed = x.is_timed() || y.is_timed();
+  options.of_outputs = x.measure().of_outputs || y.measure().of_outputs;
   if (!options.output.empty()) {
     check_figure_name(options.output);
     require_writable(options.output);

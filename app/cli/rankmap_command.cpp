@@ -160,7 +160,7 @@ void run_rankmap(const RankMapOptions& options, const Console& console) {
   Profile profile;
   Run run{profile, console.stop};
   const bool matrix =
-      !source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qkv();
+      !source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qk();
   const std::vector<NamedMap> maps = matrix ? maps_of_matrix(options, source, console, run)
                                             : maps_of_variants(options, source, console, run);
   if (!options.json) {

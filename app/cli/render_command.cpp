@@ -189,7 +189,7 @@ void run_render(RenderOptions options, const CLI::App& command, const Console& c
   std::optional<Session> session;
   Profile profile;
   Run run{profile, console.stop};
-  if (!source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qkv()) {
+  if (!source.layers[static_cast<std::size_t>(options.heads.layer_in(source))].has_qk()) {
     figure.rows = panels_of_matrix(options, source, figure.style, console, run, session);
     figure.footer = head_text(options, source);
   } else {

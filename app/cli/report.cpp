@@ -62,7 +62,9 @@ std::string layer_text(const ComputeReport& report) {
                                 : plural(static_cast<Index>(report.heads.size()), "head");
   return report.layer_label + ", " + heads + ", " + report.lengths.text() +
          ", d = " + std::to_string(report.d) +
-         (report.dv == report.d ? "" : ", values " + std::to_string(report.dv));
+         (report.dv == report.d ? ""
+          : report.dv == 0      ? ", no values"
+                                : ", values " + std::to_string(report.dv));
 }
 
 std::string stages_text(const StageSummary& total, const std::vector<StageSummary>& stages) {
@@ -230,7 +232,8 @@ void print(std::ostream& out, const ComputeReport& report) {
   out << '\n';
   print_facts(out, {{"cost", format_count(cost.multiply_adds) + " multiply-adds, " +
                                  format_plain(cost.ratio_to_exact()) + " of exact; " +
-                                 format_bytes(cost.bytes) + " beside Q, K, V, Z"}});
+                                 format_bytes(cost.bytes) + " beside " +
+                                 (report.dv > 0 ? "Q, K, V, Z" : "Q, K")}});
   if (const std::string text = own_output_text(report); !text.empty())
     print_facts(out, {{"model", text}});
   out << (report.heads.size() > 1 ? "\nTime of a head (median)\n" : "\nTime\n");

@@ -31,7 +31,7 @@ void run_report(const ReportOptions& options, const Console& console) {
   const Painting painting;
   const Source source = options.source.load();
   const Index layer = options.heads.layer_in(source);
-  if (!source.layers[static_cast<std::size_t>(layer)].has_qkv())
+  if (!source.layers[static_cast<std::size_t>(layer)].has_qk())
     throw InputError(source.path,
                      "holds only an attention matrix: a report compares variants, which need Q "
                      "and K; 'fovea render' draws the matrix");

@@ -63,7 +63,7 @@ Session first_session(const Source& source) {
       session.columns.push_back({.variant = imported_variant().id, .values = {result.name}});
   session.layer = layer;
   session.head = head;
-  if (!its.has_qkv()) {
+  if (!its.has_qk()) {
     std::erase_if(session.columns, [](const Column& c) { return !is_reference(c.variant); });
     session.views = {View::heatmap, View::rank};
   }

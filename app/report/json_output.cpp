@@ -100,11 +100,14 @@ void put_attention(Document& out, const Metrics& metrics) {
 
 Document metrics_json(const Metrics& metrics, const std::vector<Diagnostic>& diagnostics) {
   Document out;
-  out["output_rel_fro"] = number_json(metrics.output_rel_fro);
-  out["output_max_abs"] = number_json(metrics.output_max_abs);
-  out["row_rel_error"] = {{"p50", number_json(metrics.row_rel_error_p50)},
-                          {"p90", number_json(metrics.row_rel_error_p90)},
-                          {"max", number_json(metrics.row_rel_error_max)}};
+  const auto of_output = [&](double error) {
+    return metrics.of_outputs() ? number_json(error) : Document();
+  };
+  out["output_rel_fro"] = of_output(metrics.output_rel_fro);
+  out["output_max_abs"] = of_output(metrics.output_max_abs);
+  out["row_rel_error"] = {{"p50", of_output(metrics.row_rel_error_p50)},
+                          {"p90", of_output(metrics.row_rel_error_p90)},
+                          {"max", of_output(metrics.row_rel_error_max)}};
   if (metrics.of_attention()) put_attention(out, metrics);
   Document from_sample = Document::array();
   for (const auto& diagnostic : diagnostics) {

@@ -69,7 +69,7 @@ Session continued_session(const Session& before, Index n_before, const Source& s
   const auto compares = [](const std::vector<Column>& columns) {
     return std::ranges::any_of(columns, [](const Column& c) { return !is_reference(c.variant); });
   };
-  if (!layer.has_qkv() || !compares(before.columns)) return session;
+  if (!layer.has_qk() || !compares(before.columns)) return session;
   if (before.columns != untouched.columns) {
     auto columns = continued_columns(before, n_before, session.source, layer.keys());
     if (compares(columns)) session.columns = std::move(columns);
@@ -92,8 +92,8 @@ Session session_going_on(const Session& before, Index n_before, const Source& so
   session.head = same_head ? before.head : first.head;
   const Layer& layer = source.layers[static_cast<std::size_t>(session.layer)];
   session.columns = continued_columns(before, n_before, session.source, layer.keys());
-  if (!layer.has_qkv() || session.columns.empty()) session.columns = first.columns;
-  if (!layer.has_qkv()) session.views = first.views;
+  if (!layer.has_qk() || session.columns.empty()) session.columns = first.columns;
+  if (!layer.has_qk()) session.views = first.views;
   session.settings.ranges.clear();
   session.viewport = whole(layer.lengths());
   session.pinned_query.reset();

@@ -22,7 +22,7 @@ std::uint64_t SourceNumbers::of(const std::shared_ptr<const Source>& source) {
 bool same_shape(const Source& a, const Source& b) {
   return std::ranges::equal(a.layers, b.layers, [](const Layer& one, const Layer& other) {
     return one.heads() == other.heads() && one.lengths() == other.lengths() &&
-           one.has_qkv() == other.has_qkv();
+           one.has_qk() == other.has_qk();
   });
 }
 
@@ -31,7 +31,7 @@ Lengths Subject::lengths() const {
 }
 
 bool Subject::shows_matrix() const {
-  return source && !source->layers[static_cast<std::size_t>(session.layer)].has_qkv();
+  return source && !source->layers[static_cast<std::size_t>(session.layer)].has_qk();
 }
 
 HeadKey Subject::head() const {

@@ -135,7 +135,9 @@ void Navigation::step_worst(int by) {
   const QString title = to_qt(study_.title_of(int(c)));
   if (is_reference(column.column.variant))
     return window_.show_status("Exact attention makes no error: select another column");
-  if (!column.metrics || column.stale || column.metrics->token_error.empty())
+  if (column.metrics && !column.metrics->of_outputs())
+    return window_.show_status(QString("Output errors are not known: ") + no_values);
+  if (!column.metrics || column.stale)
     return window_.show_status("The output errors of " + title + " are not known yet");
   const std::vector<float>& errors = column.metrics->token_error;
   std::vector<Index> order(errors.size());

@@ -20,6 +20,7 @@ Value of_metrics(Member member) {
       const Estimate& estimate = e.metrics->*member;
       return Measured{estimate.value, estimate.standard_error};
     } else {
+      if (!e.metrics->of_outputs()) return {};
       return Measured{e.metrics->*member};
     }
   };
@@ -87,24 +88,29 @@ std::vector<Measure> make_measures() {
        .label = "relative output error",
        .definition = "‖Z̃ − Z‖ / ‖Z‖ in the Frobenius norm, over all tokens. 0: the same output; "
                      "1: as bad as zeros.",
+       .of_outputs = true,
        .of = of_metrics(&Metrics::output_rel_fro)},
       {.id = "row_rel_error_p50",
        .label = "token error, median",
        .definition = "The median over tokens of ‖z̃ᵢ − zᵢ‖ / ‖zᵢ‖: each token by its own norm.",
+       .of_outputs = true,
        .of = of_metrics(&Metrics::row_rel_error_p50)},
       {.id = "row_rel_error_p90",
        .label = "token error, 90 %",
        .definition = "Nine of ten tokens have at most this ‖z̃ᵢ − zᵢ‖ / ‖zᵢ‖: each token by its own "
                      "norm.",
+       .of_outputs = true,
        .of = of_metrics(&Metrics::row_rel_error_p90)},
       {.id = "row_rel_error_max",
        .label = "token error, worst",
        .definition = "The largest ‖z̃ᵢ − zᵢ‖ / ‖zᵢ‖ of a token: each token by its own norm, so that "
                      "a token with a small output can have a large one.",
+       .of_outputs = true,
        .of = of_metrics(&Metrics::row_rel_error_max)},
       {.id = "output_max_abs",
        .label = "largest output difference",
        .definition = "The largest |z̃ − z| of a single component of the output.",
+       .of_outputs = true,
        .of = of_metrics(&Metrics::output_max_abs)},
       {.id = "attention_rel_fro",
        .label = "relative attention error",

@@ -36,6 +36,7 @@ struct Measure {
   std::string definition;  // formula and meaning, a sentence or two
   Unit unit = Unit::none;
   Better better = Better::less;
+  bool of_outputs = false;  // only heads with values have it
   /// Nothing where the evaluation does not have it.
   std::function<std::optional<Measured>(const Evaluation&)> of;
 };

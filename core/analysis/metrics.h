@@ -21,12 +21,14 @@ struct Divergence : Estimate {
 };
 
 struct Metrics {
+  // Of outputs, where the head has values.
   double output_rel_fro = 0;  // |Z~ - Z|_F / |Z|_F
   double output_max_abs = 0;
   double row_rel_error_p50 = 0, row_rel_error_p90 = 0,
          row_rel_error_max = 0;  // |z~_i - z_i| / |z_i|
-  Estimate attention_rel_fro;    // |P~ - P|_F / |P|_F
-  Estimate attention_tv;         // mean over rows of half the sum of |P~_i - P_i|
+  // Of weights, where those of P~ are known.
+  Estimate attention_rel_fro;  // |P~ - P|_F / |P|_F
+  Estimate attention_tv;       // mean over rows of half the sum of |P~_i - P_i|
   double attention_tv_p90 = 0, attention_tv_max = 0;  // over the rows that were used
   Divergence attention_kl;                            // KL(P_i || P~_i)
   std::optional<Divergence> attention_reverse_kl;     // KL(P~_i || P_i); absent where an entry of
@@ -37,15 +39,18 @@ struct Metrics {
   double density = 0;                                  // nnz(P~) / n^2
   /// That the metrics of P~ were found from; 0: its entries are not known, nor what follows of P~.
   Index rows = 0;
+  Index queries = 0;  // of the head
   bool of_attention() const { return rows > 0; }
-  bool sampled() const { return of_attention() && rows < static_cast<Index>(token_error.size()); }
-  std::vector<float> token_error;   // [n] |z~_i - z_i|
+  bool sampled() const { return of_attention() && rows < queries; }
+  std::vector<float> token_error;  // [n] |z~_i - z_i|; empty: the head has no values
+  bool of_outputs() const { return !token_error.empty(); }
   std::vector<float> dropped_mass;  // [n] exact mass of a row off the support of P~; NaN: a row
                                     // that was not sampled; empty: the support is everything
 };
 
-/// |Z~ - Z|_F / |Z|_F; 0 for equal outputs, whatever their norm.
-double output_rel_fro(MatrixView approximate, MatrixView exact);
+/// |Z~ - Z|_F / |Z|_F; 0 for equal outputs, whatever their norm; nothing where there are none, for
+/// lack of values.
+std::optional<double> output_rel_fro(MatrixView approximate, MatrixView exact);
 
 /// Never holds n x n numbers: rows are compared in bands. Beyond `max_entries` entries of P a
 /// uniform sample of rows (from `seed`) is used for the attention metrics.

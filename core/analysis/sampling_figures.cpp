@@ -121,7 +121,8 @@ void add_spectral_figures(const Diagnosis& of, double squares, Run* run,
   if (run) {
     const auto& [approximate, approximate_output, exact, exact_output] = of;
     Run of_exact = run->part(0, 0.3), of_difference = run->part(0.3, 1);
-    const double norm = operator_norm(exact, of_exact), value_norm = thin_norm(exact.problem().v);
+    const MatrixView v = exact.problem().v;
+    const double norm = operator_norm(exact, of_exact), value_norm = v.empty() ? 0 : thin_norm(v);
     rank.value = squares / (norm * norm);
     of_p.value = difference_norm(approximate, exact, of_difference) / norm;
     // V = 0: both sides of Eq. 1 are 0, which every epsilon solves, 0 too.
@@ -129,8 +130,13 @@ void add_spectral_figures(const Diagnosis& of, double squares, Run* run,
       of_z.value =
           thin_norm(difference(approximate_output.z, exact_output.z)) / (norm * value_norm);
   }
+  if (!of.exact.problem().has_values()) {
+    of_z.value = std::numeric_limits<double>::quiet_NaN();
+    of_z.left_out = true;
+    of_z.meaning += std::string(" Left out: ") + no_values + ".";
+  }
   for (Diagnostic* figure : figures) {
-    if (!run) {
+    if (!run && !figure->left_out) {
       figure->value = std::numeric_limits<double>::quiet_NaN();
       figure->left_out = true;
       figure->meaning += " Left out: it needs every row of P, and the head is too long for that.";

@@ -9,9 +9,9 @@ namespace fovea {
 namespace {
 
 void check_values(MatrixView v, Index keys) {
-  if (v.rows != keys || v.cols < 1)
+  if (v.rows != keys)
     throw InputError("", "v is [" + std::to_string(v.rows) + "," + std::to_string(v.cols) +
-                             "]; expected [" + std::to_string(keys) + ",dv >= 1]");
+                             "]; expected [" + std::to_string(keys) + ",dv]");
 }
 
 }  // namespace
@@ -23,8 +23,13 @@ Index drawn_row(IndexRange rows, const Pool& pool, Index pixel) {
   return range.begin + static_cast<Index>(random.below(range.size()));
 }
 
+// Back ends apply P to one column at least: to zeros where only the row sums are wanted.
 Output Operator::apply(MatrixView v, Run& run) const {
   check_values(v, plan_->keys());
+  if (v.cols == 0) {
+    Output sums = apply(Matrix(v.rows, 1), run);
+    return {Matrix(plan_->queries(), 0), std::move(sums.lse)};
+  }
   run.check();
   Output out = do_apply(v, run);
   run.reached(1);
@@ -37,6 +42,11 @@ RowsOutput Operator::apply_rows(MatrixView v, IndexRange rows, Index pixel, Run&
   if (pixel < 1 || rows.begin < 0 || rows.begin % pixel != 0 || rows.begin >= rows.end ||
       rows.end > plan_->queries() || (rows.end % pixel != 0 && rows.end != plan_->queries()))
     throw UsageError("rows must lie within the queries, and begin and end with a pixel");
+  if (v.cols == 0) {
+    RowsOutput sums = apply_rows(Matrix(v.rows, 1), rows, pixel, run);
+    sums.output.z = Matrix(rows.size(), 0);
+    return sums;
+  }
   run.check();
   RowsOutput out = do_apply_rows(v, rows, pixel, run);
   run.reached(1);

@@ -67,7 +67,8 @@ class Operator {
   Operator(const Operator&) = delete;  // bound data points into plan and problem
   Operator& operator=(const Operator&) = delete;
 
-  /// Z = P V. v is [nk, dv], any dv >= 1. Records its stages in the run's profile.
+  /// Z = P V. v is [nk, dv]; with dv = 0 Z is [nq, 0] and the row sums are found alone. Records
+  /// its stages in the run's profile.
   Output apply(MatrixView v, Run& run) const;
 
   /// P over rows x cols (within [0, nq) and [0, nk)): [rows, cols], or [pool.rows, pool.cols]

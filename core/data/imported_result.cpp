@@ -19,8 +19,8 @@ const ImportedTensors& ImportedResults::named(const std::string& name) const {
 }
 
 ImportedResult read_imported(const ImportedTensors& tensors, Index head) {
-  ImportedResult result{
-      .name = tensors.name, .type = tensors.z.type, .z = tensors.z.read(head), .lse = {}, .p = {}};
+  ImportedResult result{.name = tensors.name, .type = tensors.z.type, .z = {}, .lse = {}, .p = {}};
+  if (tensors.z.present()) result.z = tensors.z.read(head);
   if (tensors.lse.present()) {
     const Matrix lse = tensors.lse.read(head);
     result.lse.reserve(static_cast<std::size_t>(lse.rows()));

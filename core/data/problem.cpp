@@ -21,7 +21,6 @@ Problem make_problem(Matrix q, Matrix k, Matrix v, double scale, bool causal, In
     throw InputError("", found + "; expected n >= 1 and d >= 1");
   if (k.rows() != v.rows()) throw InputError("", found + "; expected as many keys as values");
   if (q.cols() != k.cols()) throw InputError("", found + "; expected the same d for q and k");
-  if (v.cols() == 0) throw InputError("", found + "; expected dv >= 1");
   auto owner = std::make_shared<std::array<Matrix, 3>>(
       std::array<Matrix, 3>{std::move(q), std::move(k), std::move(v)});
   Problem problem{.q = (*owner)[0], .k = (*owner)[1], .v = (*owner)[2]};

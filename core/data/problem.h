@@ -19,7 +19,7 @@ namespace fovea {
 struct Problem {
   MatrixView q;  // [nq, d]
   MatrixView k;  // [nk, d]
-  MatrixView v;  // [nk, dv]
+  MatrixView v;  // [nk, dv]; dv = 0: there are none, and Z is not known
   double scale = 1.0;
   bool causal = false;  // only j <= t
   Index window = 0;     // only j > t - window, as in Mistral's sliding window; 0: none
@@ -36,6 +36,7 @@ struct Problem {
   Index n() const { return lengths().n(); }
   Index d() const { return q.cols; }
   Index dv() const { return v.cols; }
+  bool has_values() const { return v.cols > 0; }
 
   /// The pairs that the causal mask and the window admit.
   Band band() const { return band_of(causal, window, lengths().offset()); }
@@ -46,7 +47,10 @@ struct Problem {
   double logit(Index i, Index j) const;
 };
 
-/// Owns copies of q, k, v. Throws InputError when shapes disagree or one of them is 0.
+/// What is said where something needs the values of a head that has none.
+inline constexpr const char* no_values = "the file has no values v";
+
+/// Owns copies of q, k, v. Throws InputError when shapes disagree or one of them is 0, dv aside.
 /// A scale of 0 or less means the default, 1/sqrt(d).
 Problem make_problem(Matrix q, Matrix k, Matrix v, double scale = 0.0, bool causal = false,
                      Index head = 0);

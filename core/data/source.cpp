@@ -56,7 +56,7 @@ std::optional<bool> stated_causal(const Source& source, Index layer) {
 
 bool mask_is_assumed(const Source& source, Index layer) {
   return !stated_causal(source, layer) && source.content.empty() && source.kind != "synthetic" &&
-         source.layers[static_cast<std::size_t>(layer)].has_qkv();
+         source.layers[static_cast<std::size_t>(layer)].has_qk();
 }
 
 std::string layer_label(const Source& source, Index layer) {
@@ -70,11 +70,12 @@ Problem problem_of(const Source& source, const HeadChoice& choice) {
   check_index("layer", choice.layer, std::ssize(source.layers));
   const Layer& layer = source.layers[choice.layer];
   const std::string where = where_of(source, layer);
-  if (!layer.has_qkv())
+  if (!layer.has_qk())
     throw InputError(
         where, "an attention matrix without q and k; expected them, to compute attention from");
   check_index("head", choice.head, layer.heads());
-  if (!layer.k.present() || layer.heads() % layer.k.heads != 0 || layer.v.heads != layer.k.heads)
+  if (!layer.k.present() || layer.heads() % layer.k.heads != 0 ||
+      (layer.has_values() && layer.v.heads != layer.k.heads))
     throw InputError(where, std::to_string(layer.heads()) + " query heads, " +
                                 std::to_string(layer.k.heads) + " key heads and " +
                                 std::to_string(layer.v.heads) +
@@ -93,7 +94,8 @@ Problem problem_of(const Source& source, const HeadChoice& choice) {
       where + ": Q, K and V of a head, " + layer.lengths().text());
   const Index group = choice.head / (layer.heads() / layer.k.heads);
   Problem problem = make_problem(
-      layer.q.read(choice.head), layer.k.read(group), layer.v.read(group),
+      layer.q.read(choice.head), layer.k.read(group),
+      layer.has_values() ? layer.v.read(group) : Matrix(layer.keys(), 0),
       choice.scale.value_or(stated_scale(source, choice.layer).value_or(0)),
       choice.causal.value_or(stated_causal(source, choice.layer).value_or(false)), choice.head);
   const LayerConditions& conditions = layer.conditions;

@@ -17,25 +17,26 @@
 
 namespace fovea {
 
-/// One layer: either q, k, v (key/value heads may be fewer: grouped) or attention alone.
+/// One layer: q and k, usually with v (key/value heads may be fewer: grouped), or attention alone.
 struct Layer {
   std::string name;                            // "layer3", or "" when the file has one
-  HeadTensor q, k, v;                          // [H, nq, d], [Hkv, nk, d], [Hkv, nk, dv]
+  HeadTensor q, k, v;                          // [H, nq, d], [Hkv, nk, d], [Hkv, nk, dv] or none
   HeadTensor attention;                        // [H, nq, nk]
   std::vector<ImportedTensors> imported = {};  // what others computed from q, k and v
   LayerConditions conditions;
   std::optional<Sequence> sequence = {};      // of its queries, where it is not the source's
   std::optional<Sequence> key_sequence = {};  // of its keys, where it is not that of its queries
 
-  bool has_qkv() const { return q.present(); }
-  Index heads() const { return has_qkv() ? q.heads : attention.heads; }
+  bool has_qk() const { return q.present(); }
+  bool has_values() const { return v.present(); }
+  Index heads() const { return has_qk() ? q.heads : attention.heads; }
   Lengths lengths() const {
-    return has_qkv() ? Lengths{q.rows, k.rows} : Lengths{attention.rows, attention.cols};
+    return has_qk() ? Lengths{q.rows, k.rows} : Lengths{attention.rows, attention.cols};
   }
   Index queries() const { return lengths().queries; }
   Index keys() const { return lengths().keys; }
-  Index d() const { return has_qkv() ? q.cols : 0; }
-  Index dv() const { return has_qkv() ? v.cols : 0; }
+  Index d() const { return has_qk() ? q.cols : 0; }
+  Index dv() const { return v.cols; }
 };
 
 /// The pixels of an opened image, 8 bits per channel, for the overlay and the output view.
@@ -79,7 +80,8 @@ bool mask_is_assumed(const Source& source, Index layer);
 /// them.
 std::string layer_label(const Source& source, Index layer);
 
-/// The head as a Problem. A grouped key/value head is shared by its query heads, not repeated.
+/// The head as a Problem, with dv = 0 where the layer has no values. A grouped key/value head is
+/// shared by its query heads, not repeated.
 /// `scale`, `causal`, `window` and `soft_cap` (0: none) are the caller's if given, else the layer's
 /// or the source's, else 1/sqrt(d), not causal, and none. Throws InputError when the layer holds
 /// only an attention matrix and for a mask or bias that cannot be used, UsageError for an index or

@@ -87,6 +87,7 @@ class ImportedReader : LayerTensors {
     ImportedTensors& result = results_[name];
     result.name = name;
     const Index heads = layer_.heads(), queries = layer_.queries(), keys = layer_.keys();
+    if (word == "z" && !layer_.has_values()) return;  // nothing to compare it with
     if (word == "z")
       result.z = matrices(tensor, heads, queries, layer_.dv());
     else if (word == "p")

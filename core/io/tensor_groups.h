@@ -15,10 +15,8 @@ struct TensorGroup {
   std::array<const NamedTensor*, 5> tensors{};
 
   const NamedTensor* operator[](Role role) const { return tensors[static_cast<std::size_t>(role)]; }
-  bool has_qkv() const {
-    return (*this)[Role::qkv] || ((*this)[Role::q] && (*this)[Role::k] && (*this)[Role::v]);
-  }
-  bool usable() const { return has_qkv() || (*this)[Role::attention]; }
+  bool has_qk() const { return (*this)[Role::qkv] || ((*this)[Role::q] && (*this)[Role::k]); }
+  bool usable() const { return has_qk() || (*this)[Role::attention]; }
   /// "'q' without k, v"
   std::string complaint() const;
 };

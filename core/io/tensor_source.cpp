@@ -6,11 +6,13 @@
 #include <utility>
 
 #include "data/error.h"
+#include "data/number_text.h"
 #include "io/condition_tensors.h"
 #include "io/imported_tensors.h"
 #include "io/layout.h"
 #include "io/source_metadata.h"
 #include "io/tensor_groups.h"
+#include "io/vllm_hook.h"
 
 namespace fovea {
 namespace {
@@ -73,11 +75,13 @@ class SourceReader {
   Reading reading_of(const NamedTensor& tensor, Role role);
   Reading usual_reading(Reading reading, Role role);
   void guess(const Reading& reading);
-  void guess_together(std::span<const Reading> qkv);
+  void guess_together(std::span<const Reading> readings);
   void check(const Reading& reading) const;
   HeadTensor heads_of(const Reading& reading, Index batch, Index part = 0) const;
   HeadTensor matrices_of(const Reading& reading, Index batch) const;
   void add_layers(const TensorGroup& group);
+  void add_groups();
+  void note_missing_values();
   void check_layer(const Layer& layer, const std::vector<Reading>& readings) const;
 
   const TensorFile& file_;
@@ -133,19 +137,20 @@ Reading SourceReader::usual_reading(Reading reading, Role role) {
   return reading;
 }
 
-/// A doubt about one of q, k and v remains if all three can be read otherwise.
-void SourceReader::guess_together(std::span<const Reading> qkv) {
+/// A doubt about one of q, k and, if there are any, v remains if all of them can be read otherwise.
+void SourceReader::guess_together(std::span<const Reading> readings) {
   const auto doubted =
-      std::ranges::find_if(qkv, [](const Reading& r) { return r.other.has_value(); });
-  if (doubted == qkv.end()) return;
-  std::vector<Reading> others(qkv.begin(), qkv.end());
+      std::ranges::find_if(readings, [](const Reading& r) { return r.other.has_value(); });
+  if (doubted == readings.end()) return;
+  std::vector<Reading> others(readings.begin(), readings.end());
   for (Reading& other : others) {
     if (other.layout.axes.size() != doubted->layout.axes.size()) return;
     other.layout = *doubted->other;
   }
-  const Index key_heads = others[1]('H').size;
-  if (others[0]('H').size % std::max<Index>(1, key_heads) == 0 &&
-      others[2]('H').size == key_heads && others[1]('n').size == others[2]('n').size)
+  const Reading &keys = others[1], &values = others.back();
+  const Index key_heads = keys('H').size;
+  if (others[0]('H').size % std::max<Index>(1, key_heads) == 0 && values('H').size == key_heads &&
+      keys('n').size == values('n').size)
     guess(*doubted);
 }
 
@@ -198,10 +203,10 @@ void SourceReader::check_layer(const Layer& layer, const std::vector<Reading>& r
   };
   for (const Reading& reading : readings)
     require(reading('B').size == readings[0]('B').size, "the same batch");
-  if (layer.has_qkv()) {
-    require(layer.k.rows == layer.v.rows, "as many values as keys");
+  if (layer.has_qk()) {
+    require(!layer.has_values() || layer.k.rows == layer.v.rows, "as many values as keys");
     require(layer.k.cols == layer.d(), "the same d for q and k");
-    require(layer.k.heads == layer.v.heads, "as many key as value heads");
+    require(!layer.has_values() || layer.k.heads == layer.v.heads, "as many key as value heads");
     require(layer.heads() % layer.k.heads == 0, "key heads that divide the query heads");
   }
   if (layer.attention.present()) {
@@ -212,14 +217,15 @@ void SourceReader::check_layer(const Layer& layer, const std::vector<Reading>& r
 }
 
 void SourceReader::add_layers(const TensorGroup& group) {
-  const bool packed = group[Role::qkv] != nullptr, whole = group.has_qkv();
+  const bool packed = group[Role::qkv] != nullptr, whole = group.has_qk();
   std::vector<Reading> readings;
   if (packed) readings.push_back(reading_of(*group[Role::qkv], Role::qkv));
   if (whole && !packed)
     for (const Role role : {Role::q, Role::k, Role::v})
-      readings.push_back(reading_of(*group[role], role));
+      if (group[role]) readings.push_back(reading_of(*group[role], role));
   if (packed && readings[0].other) guess(readings[0]);
   if (whole && !packed) guess_together(readings);
+  const bool values = packed || group[Role::v];
   if (const NamedTensor* attention = group[Role::attention])
     readings.push_back(reading_of(*attention, Role::attention));
 
@@ -230,7 +236,7 @@ void SourceReader::add_layers(const TensorGroup& group) {
     if (whole) {
       layer.q = heads_of(readings[0], b, 0);
       layer.k = heads_of(readings[packed ? 0 : 1], b, packed ? 1 : 0);
-      layer.v = heads_of(readings[packed ? 0 : 2], b, packed ? 2 : 0);
+      if (values) layer.v = heads_of(readings[packed ? 0 : 2], b, packed ? 2 : 0);
     }
     if (group[Role::attention]) layer.attention = matrices_of(readings.back(), b);
     if (b == 0) check_layer(layer, readings);  // before any other member of the batch is addressed
@@ -243,12 +249,7 @@ void SourceReader::add_layers(const TensorGroup& group) {
   }
 }
 
-Source SourceReader::read() {
-  source_.name = printable(std::filesystem::path(file_.path).stem().string());
-  source_.path = file_.path;
-  source_.kind = file_.kind;
-  source_.metadata = file_.metadata;
-  source_.notes = file_.notes;
+void SourceReader::add_groups() {
   const std::vector<TensorGroup> groups = groups_of(file_);
   if (groups.empty())
     throw InputError(file_.path, "neither q, k, v nor attention: found " + list_of(file_));
@@ -257,11 +258,39 @@ Source SourceReader::read() {
     if (group.usable()) {
       add_layers(group);
     } else if (!any) {
-      throw InputError(file_.path, group.complaint() + "; expected q, k and v");
+      throw InputError(file_.path, group.complaint() + "; expected q and k, and v for outputs");
     } else {
       source_.notes.push_back("Left out: " + group.complaint() + ".");
     }
   }
+}
+
+/// Says it of all layers, or of those that have none.
+void SourceReader::note_missing_values() {
+  const auto without = [](const Layer& layer) { return layer.has_qk() && !layer.has_values(); };
+  const auto first = std::ranges::find_if(source_.layers, without);
+  if (first == source_.layers.end()) return;
+  const auto others = std::ranges::count_if(source_.layers, without) - 1;
+  const bool all = others + 1 == std::ssize(source_.layers);
+  const std::string where =
+      all ? std::string()
+          : " in " + first->name + (others > 0 ? " and " + plural(others, "other layer") : "");
+  source_.notes.push_back("There are no values v" + where +
+                          ": weights are shown, outputs are not known. Costs are without the "
+                          "product P V, times with that of one column.");
+}
+
+Source SourceReader::read() {
+  source_.name = printable(std::filesystem::path(file_.path).stem().string());
+  source_.path = file_.path;
+  source_.kind = file_.kind;
+  source_.metadata = file_.metadata;
+  source_.notes = file_.notes;
+  if (is_vllm_hook(file_) && !stated_)
+    add_vllm_hook_layers(file_, source_);
+  else
+    add_groups();
+  note_missing_values();
   apply_metadata(source_);
   return std::move(source_);
 }

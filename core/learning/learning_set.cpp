@@ -86,6 +86,7 @@ std::string sample_text(Index n) {
 }
 
 std::string why_not_learned_from(const Problem& problem) {
+  if (!problem.has_values()) return no_values;
   if (!all_finite(problem.q) || !all_finite(problem.k) || !all_finite(problem.v))
     return "Q, K or V holds NaN or Inf";
   if (!problem.lengths().equal()) return "learning expects as many queries as keys";

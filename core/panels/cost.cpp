@@ -24,8 +24,9 @@ Body cost(const PanelInputs& in, std::string& caption, Run& run) {
       if (const auto measured = measure.of(known)) line(measure.label, to_text(measure, *measured));
   };
   lines_of({.cost = &in.computation.cost});
-  line("Q, K, V, Z", bytes(sizeof(float) * static_cast<double>(p.queries() + p.keys()) *
-                           static_cast<double>(p.d() + p.dv())));
+  line(p.has_values() ? "Q, K, V, Z" : "Q, K",
+       bytes(sizeof(float) * static_cast<double>(p.queries() + p.keys()) *
+             static_cast<double>(p.d() + p.dv())));
   line(p.lengths().equal() ? "n × n, stored" : "nq × nk, stored",
        bytes(sizeof(float) * static_cast<double>(p.queries()) * static_cast<double>(p.keys())));
   if (in.metrics && !is_exact(in)) {

@@ -60,7 +60,8 @@ HeadCard make_head_card(const Source& source, const HeadChoice& head, const Colu
                        : sampled_picture(*op, down, across, run);
   read_rows(*op, card, run);
   const bool has_form = find_variant(column.variant).refusal(problem).empty();
-  if (n <= card_error_limit && !is_reference(column.variant) && has_form) {
+  const bool has_error = problem.has_values() && !is_reference(column.variant) && has_form;
+  if (n <= card_error_limit && has_error) {
     const Computation approximate = compute(problem, request_of(column), backend, run);
     card.error = output_rel_fro(approximate.output.z, op->apply(problem.v, run).z);
   }

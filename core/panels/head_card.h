@@ -12,10 +12,11 @@ struct HeadCard {
   Index layer = 0, head = 0;
   Matrix picture;  // P, max-pooled over columns; rows pooled too, or sampled when long
   bool sampled = false;
-  double entropy = 0;           // mean over rows, nats, relative to log n: 1 is uniform
-  double density = 0;           // share of the entries above 1/n
-  double future_mass = 0;       // mean over rows of the mass on later keys; 0 under a causal mask
-  std::optional<double> error;  // |Z~ - Z|_F / |Z|_F of a column; not of exact, nor of long heads
+  double entropy = 0;      // mean over rows, nats, relative to log n: 1 is uniform
+  double density = 0;      // share of the entries above 1/n
+  double future_mass = 0;  // mean over rows of the mass on later keys; 0 under a causal mask
+  // |Z~ - Z|_F / |Z|_F of a column; not of exact, nor of long heads, nor without values.
+  std::optional<double> error;
 };
 
 /// `column`: whose error is found. Throws what problem_of does.

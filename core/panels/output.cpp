@@ -41,6 +41,8 @@ void add_rounding(const PanelInputs& in, ElementType type, Strip& strip, std::st
 
 Body output(const PanelInputs& in, std::string& caption, Run& run) {
   run.check();
+  if (!in.exact.op->problem().has_values())
+    return Message{"There are no outputs Z = P V: " + std::string(no_values) + "."};
   if (!in.computation.applied() || !in.exact.applied())
     return Message{"Z is not computed yet: only P is known, as far as it is looked at."};
   const Matrix &z = in.computation.output.z, &reference = in.exact.output.z;

@@ -63,6 +63,14 @@ panels::Body body_of(View view, const PanelInputs& in, std::string& caption, Run
   return Message{"Unknown view."};
 }
 
+/// Of the output, or of P where outputs are not known; empty: neither is.
+std::string headline_error(const Metrics& metrics) {
+  if (metrics.of_outputs()) return format_number(metrics.output_rel_fro) + " relative output error";
+  if (metrics.of_attention())
+    return format_number(metrics.attention_rel_fro.value) + " relative attention error";
+  return {};
+}
+
 IndexRange within(IndexRange r, Index n) {
   return {std::clamp<Index>(r.begin, 0, n), std::clamp<Index>(r.end, 0, n)};
 }
@@ -115,7 +123,8 @@ std::string subtitle_of(const Variant& variant, const Values& values, bool causa
     text += (text.empty() ? "" : ", ") + (field.choices.empty() ? field.id + " " : "") + value;
     ++shown;
   }
-  if (metrics) panels::add(text, format_number(metrics->output_rel_fro) + " relative output error");
+  if (const std::string error = metrics ? headline_error(*metrics) : ""; !error.empty())
+    panels::add(text, error);
   return text;
 }
 

@@ -191,7 +191,8 @@ std::shared_ptr<MapPyramid> make_map(View view, const Computation& computation,
 Panel make_panel(View view, const PanelInputs& inputs, Run& run);
 
 /// "block 16, banded · 0.275 relative output error": the first two parameters that say something,
-/// and the error of the output; null: not known. The canvas and figures head their columns with it.
+/// and the error of the output, or of P where the head has no values; null: not known. The canvas
+/// and figures head their columns with it.
 std::string subtitle_of(const Variant& variant, const Values& values, bool causal,
                         const Metrics* metrics);
 

@@ -59,14 +59,20 @@ SeriesPlot::Series series_of(const SweepPanels& in, std::size_t s, SweptNumber n
 
 Panel panel_of(const SweepPanels& in, SweptNumber number) {
   using Unit = SeriesPlot::Unit;
-  const std::string time = in.time == SweepTime::total ? "Time from Q, K, V to Z" : "Time of apply";
+  const bool values = in.sweep.has_values;
+  const std::string time = in.time == SweepTime::apply ? "Time of apply"
+                           : values                    ? "Time from Q, K, V to Z"
+                                                       : "Time from Q and K to row sums";
   const auto [title, unit] =
       number == SweptNumber::time ? std::pair{time, Unit::milliseconds}
       : number == SweptNumber::memory
-          ? std::pair{std::string("Memory beside Q, K, V, Z, counted"), Unit::bytes}
+          ? std::pair{std::string("Memory beside Q, K") + (values ? ", V, Z" : "") + ", counted",
+                      Unit::bytes}
           : std::pair{std::string("Output error ‖Z̃ − Z‖ / ‖Z‖"), Unit::none};
   SeriesPlot plot{
       .x_label = "n, tokens", .lengths = in.sweep.lengths, .unit = unit, .empty = in.message};
+  if (number == SweptNumber::error && !values)
+    plot.empty = "Output errors are not known: " + std::string(no_values) + ".";
   for (std::size_t s = 0; s < in.sweep.series.size(); ++s)
     plot.series.push_back(series_of(in, s, number));
   return {.title = title, .body = std::move(plot)};

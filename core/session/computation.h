@@ -19,7 +19,7 @@ struct Computation {
   Cost cost;
   std::string backend, device, precision;
 
-  bool applied() const { return !output.z.empty(); }
+  bool applied() const { return output.z.rows() > 0; }
 };
 
 struct ComputeRequest {
@@ -35,7 +35,7 @@ std::shared_ptr<const Operator> plan_and_bind(const Problem& problem, const Comp
                                               const Backend& backend, const Run& run,
                                               TimedRun& timed);
 
-/// One more run from Q, K and V to Z.
+/// One more run from Q, K and V to Z; without values from Q and K to the row sums.
 TimedRun time_run(const Problem& problem, const ComputeRequest& request, const Backend& backend,
                   const Run& run);
 

@@ -39,6 +39,11 @@ std::string to_text(const std::vector<ExploredHead>& heads, const Source& source
          (one_size ? ", " + first.lengths.text() + ", d = " + std::to_string(first.d) : "");
 }
 
+bool lack_values(const std::vector<ExploredHead>& heads) {
+  const auto lacks = [](const ExploredHead& head) { return head.d > 0 && head.dv == 0; };
+  return !heads.empty() && std::ranges::all_of(heads, lacks);
+}
+
 Explorer::Explorer(std::vector<ExploredHead> heads, OpenHead open,
                    std::vector<const Variant*> variants, ExploreOptions options)
     : heads_(std::move(heads)), open_(std::move(open)), options_(options) {

@@ -20,6 +20,8 @@ struct ExploredHead {
 };
 /// "layer0, 12 heads, n = 197, d = 32"; of at least one head.
 std::string to_text(const std::vector<ExploredHead>& heads, const Source& source);
+/// Whether they have queries and keys, but none has values: then output errors are not known.
+bool lack_values(const std::vector<ExploredHead>& heads);
 using OpenHead = std::function<Problem(const ExploredHead&)>;
 
 struct ExploreOptions {

@@ -21,7 +21,8 @@ struct SweepPoint {
   StageSummary total;              // of the runs' sums: from Q, K and V to Z
   double pace_ms = 0;              // a small run of exact at that time, always the same one
   double bytes = 0;                // counted from the plan, beside Q, K, V and Z
-  std::optional<double> error;     // |Z~ - Z|_F / |Z|_F; absent where exact was not measured
+  std::optional<double> error;     // |Z~ - Z|_F / |Z|_F; absent where exact was not
+                                   // measured, or the head has no values
   std::vector<std::string> notes;  // the planner's
 
   bool few_samples() const { return total.samples < enough_samples; }
@@ -41,6 +42,7 @@ struct Sweep {
   double best_pace_ms = 0;
   double allowed_seconds = 0;  // runs expected to go beyond are left out
   bool complete = false;       // nothing is left to measure
+  bool has_values = true;      // else there is no error
   std::string backend, device, precision;
 };
 

@@ -44,6 +44,7 @@ Sweeper::Sweeper(Problem head, std::vector<Column> columns, SweepLimits limits)
     while (sweep_.lengths.size() > 1 && sweep_.lengths.back() > limits_.longest)
       sweep_.lengths.pop_back();
   sweep_.allowed_seconds = limits_.seconds;
+  sweep_.has_values = head_.has_values();
   sweep_.series.push_back({.column = exact_column(), .points = {}, .refusals = {}});
   for (Column& column : columns) {
     const auto same = [&](const SweepSeries& s) { return s.column == column; };

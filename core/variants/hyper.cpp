@@ -91,6 +91,10 @@ Plan plan_hyper(const Problem& problem, const HyperParameters& p, Planning& plan
   }
   const SampledBlocks sizes{p.block, p.samples, p.projections};
   if (p.mode == Mode::theory) {
+    if (!problem.has_values())
+      throw UsageError(
+          std::string("mode is 'theory', which samples keys by the norms of their values, but ") +
+          no_values + "; expected mode = practical");
     plan_hyper_theory(problem, {sizes, p.epsilon, p.kappa}, planning, plan);
     return plan;
   }

@@ -48,7 +48,8 @@ Plan plan_imported(const Problem& problem, const ImportedParameters& parameters,
     plan.notes.push_back(
         "the file holds z alone: weights are not known, and multiply-adds are those of all pairs");
   }
-  if (result->z.empty()) plan.notes.push_back("the file holds p alone: z is P V, computed here");
+  if (result->z.empty() && problem.has_values())
+    plan.notes.push_back("the file holds p alone: z is P V, computed here");
   plan.form = std::move(form);
   return plan;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analysis/leaf_skew.h"
+#include "data/error.h"
 #include "variants/sampled_blocks.h"
 #include "variants/variant.h"
 
@@ -69,6 +70,9 @@ Plan plan_kde(const Problem& problem, const KdeParameters& p, Planning& planning
     std::get<TilePlan>(plan.form).passes.push_back({.tiles = {{{0, n}, {0, n}}}, .unit = "block"});
     return plan;
   }
+  if (!problem.has_values())
+    throw UsageError(std::string("KDEformer samples keys by the norms of their values, but ") +
+                     no_values);
   plan_sampled_blocks(problem, {p.block, p.samples, p.projections}, {{{{0, n}, {0, n}}}},
                       probabilities(problem.v, planning.run), planning, plan);
   const double tokens = static_cast<double>(n), width = static_cast<double>(problem.dv());

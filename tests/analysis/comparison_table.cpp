@@ -25,7 +25,9 @@ struct Example {
   ComparisonTable table;
 
   Example() {
-    near.rows = far.rows = 100;
+    near.rows = far.rows = near.queries = far.queries = 100;
+    near.token_error.resize(100);
+    far.token_error.resize(100);
     near.output_rel_fro = 0.1;
     near.mass_kept = {0.9, 0};
     near.attention_kl = {{std::numeric_limits<double>::infinity(), 0}, 12};
@@ -100,6 +102,7 @@ TEST_CASE("a table is copied as text, Markdown and LaTeX") {
 TEST_CASE("what is found from sampled rows says of how many") {
   Metrics metrics;
   metrics.token_error.resize(4096);
+  metrics.queries = 4096;
   metrics.rows = 512;
   metrics.attention_tv_p90 = 0.25;
   metrics.attention_tv_max = 0.5;

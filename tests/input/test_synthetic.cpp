@@ -60,7 +60,7 @@ TEST_CASE("golden: Z and checksum are those of the variants reference") {
 TEST_CASE("hmatrix is exp(2 exp(-(i-j)^2) - 1), alone") {
   const Source source = make_synthetic("synthetic:hmatrix");
   REQUIRE(source.layers.size() == 1);
-  CHECK(!source.layers[0].has_qkv());
+  CHECK(!source.layers[0].has_qk());
   CHECK(source.layers[0].lengths().n() == 16);
   const Matrix a = source.layers[0].attention.read(0);
   CHECK(a(3, 3) == static_cast<float>(std::exp(1.0)));

@@ -140,3 +140,21 @@ TEST_CASE("fuzz: structures") {
   const auto load = [](const std::string& path) { (void)tree_of(read_structure(path, 0, 1)); };
   CHECK(fuzz(read_bytes(directory / "s.safetensors"), "s.safetensors", 6, load) < rounds);
 }
+
+TEST_CASE("fuzz: what vLLM-Hook says beside its tensors") {
+  const TemporaryDirectory directory;
+  write_safetensors(
+      directory / "seed.safetensors",
+      {{"a__q", {3, 4}, std::vector<float>(12)}, {"a__k", {5, 2}, std::vector<float>(10)}}, {});
+  TensorFile file = read_safetensors(directory / "seed.safetensors");
+  const std::string sidecar =
+      R"({"config":{"num_attention_heads":2,"num_key_value_heads":1,"head_dim":2,)"
+      R"("attention_multiplier":0.5},"layer_order":[{"key_q":"a__q","key_k":"a__k",)"
+      R"("module_name":"a","layer_num":0,"hookq_mode":"all_tokens"}],"compact_all_tokens":true,)"
+      R"("q_seq_lens":[1,1,1],"k_full_lens":[3,2],"k_prefix_ends":[[1,2],[2]]})";
+  const auto load = [&](const std::string& path) {
+    file.path = std::filesystem::path(path).replace_extension(".safetensors").string();
+    use(source_from_tensors(file));
+  };
+  CHECK(fuzz(sidecar, "qk.json", 7, load) < rounds);
+}

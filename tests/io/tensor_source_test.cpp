@@ -135,7 +135,7 @@ TEST_CASE("more heads than tokens is a guess, shown with the other reading") {
 TEST_CASE("an attention matrix alone, or beside q, k, v") {
   const Source alone = source_from_tensors(file_of({tensor("layer3.attention", {2, 5, 5})}));
   REQUIRE(alone.layers.size() == 1);
-  CHECK_FALSE(alone.layers[0].has_qkv());
+  CHECK_FALSE(alone.layers[0].has_qk());
   CHECK(alone.layers[0].lengths().n() == 5);
   CHECK(alone.layers[0].attention.read(1)(4, 3) == 25 + 23);
   CHECK(source_from_tensors(file_of({tensor("a", {5, 5})})).layers[0].heads() == 1);
@@ -223,7 +223,7 @@ TEST_CASE(
 
 TEST_CASE("missing and ambiguous tensors are reported") {
   CHECK_SAYS(source_from_tensors(file_of({tensor("q", {8, 3})})), "x.npz: 'q' without k, v",
-             "expected q, k and v");
+             "expected q and k, and v for outputs");
   CHECK_SAYS(source_from_tensors(file_of({tensor("z", {8, 3}), tensor("lse", {8})})),
              "neither q, k, v nor attention", "'z' [8,3], 'lse' [8]");
   CHECK_SAYS(source_from_tensors(file_of({})), "no tensors");

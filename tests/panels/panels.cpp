@@ -284,6 +284,12 @@ TEST_CASE("a subtitle has two parameters, and leaves out what only a causal mask
   CHECK(subtitle_of(variant, values, true, nullptr) == "mean, block 4");
   CHECK(subtitle_of(variant, values, false, nullptr) == "block 4, samples 8");
   Metrics metrics;
+  CHECK(subtitle_of(variant, values, false, &metrics) == "block 4, samples 8");  // none is known
+  metrics.rows = 64;
+  metrics.attention_rel_fro = {0.8125, 0};
+  CHECK(subtitle_of(variant, values, false, &metrics) ==
+        "block 4, samples 8 · 0.812 relative attention error");
+  metrics.token_error.resize(64);
   metrics.output_rel_fro = 0.27512;
   CHECK(subtitle_of(variant, values, false, &metrics) ==
         "block 4, samples 8 · 0.275 relative output error");

@@ -91,7 +91,7 @@ class Figure(InFolder):
 
     def test_arguments_are_checked(self):
         for arguments, words in ((dict(format="bmp"), "expected png"), (dict(causal=True), "not of a file"),
-                                 (dict(k=1), "both k and v")):
+                                 (dict(v=1), "q needs k")):
             with self.assertRaisesRegex(self.fovea.FoveaError, words):
                 self.draw("run.safetensors", **arguments)
         with self.assertRaisesRegex(self.fovea.FoveaError, "expected a file"):

@@ -77,6 +77,15 @@ class Save(InFolder):
         self.fovea.save(self.path(), self.q[None], self.k[None], self.v[None])
         self.assertEqual(self.fovea.read(self.path()).arrays["layer0.q"].shape, (4, 5, 3))
 
+    def test_values_may_be_unknown(self):
+        self.fovea.save(self.path(), self.q, self.k, None, causal=True)
+        content = self.fovea.read(self.path())
+        self.assertEqual(sorted(content.arrays), ["layer0.k", "layer0.q"])
+        with self.assertRaisesRegex(self.fovea.FoveaError, "z without v"):
+            self.fovea.save(self.path(), self.q, self.k, None, z=self.q)
+        with self.assertRaisesRegex(self.fovea.FoveaError, r"q \[4, 5, 3\], k \[2, 7, 2\] do not fit"):
+            self.fovea.save(self.path(), self.q, self.k[..., :2], None)
+
     def test_what_does_not_fit_is_refused_and_nothing_replaced(self):
         self.path().write_bytes(b"before")
         for wrong, words in ((dict(tokens=["a"]), "1 tokens for 5 places"), (dict(z=self.q), "z has the shape"),

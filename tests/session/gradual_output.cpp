@@ -103,3 +103,21 @@ TEST_CASE("gradual output: the time of a band that was stopped does not count") 
   CHECK(gradual.share() == 0);
   CHECK(gradual.finish()->first_run.apply.total_ms() == 0);
 }
+
+TEST_CASE("gradual output: a head without values has its row sums and maps band by band") {
+  const Index n = 2500;
+  const Problem with_values = make_data(Data::gaussian, n, 20, 17, false);
+  Prepared exact(
+      make_problem(Matrix::copy_of(with_values.q), Matrix::copy_of(with_values.k), Matrix(n, 0)),
+      2);
+  GradualOutput gradual(exact.computation, exact.most, exact.mean);
+  while (gradual.advance(0, 5, exact.run)) {
+  }
+  const Computation parts = *gradual.finish();
+  CHECK(parts.applied());
+  CHECK(parts.output.z.rows() == n);
+  CHECK(parts.output.z.cols() == 0);
+  CHECK(parts.output.lse ==
+        compute(exact.problem, exact.request, *exact.backend, exact.run).output.lse);
+  CHECK(exact.most->picture(map_view({0, n}, {0, n}, 1024)).complete);
+}

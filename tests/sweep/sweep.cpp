@@ -187,7 +187,7 @@ TEST_CASE("sweep: every point is a measurement of a prefix of the head") {
                    backend, run)
         .output.z;
   };
-  CHECK(*sweep.series[2].points[1].error == doctest::Approx(output_rel_fro(z(2), z(0))));
+  CHECK(*sweep.series[2].points[1].error == doctest::Approx(*output_rel_fro(z(2), z(0))));
   CHECK(*sweep.series[2].points[1].error > 0);
 }
 

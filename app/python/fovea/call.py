@@ -16,7 +16,7 @@ class Call:
 
     q: Any  # [H, nq, d], after rotary embedding
     k: Any  # [Hkv, nk, d], not repeated: query head h uses head h // (H / Hkv)
-    v: Any  # [Hkv, nk, dv]
+    v: Any  # [Hkv, nk, dv]; None: not known, so Fovea shows weights alone
     z: Any = None  # [H, nq, dv], the model's own output, before the output projection
     conditions: Conditions = field(default_factory=Conditions)
     tokens: Optional[Sequence[str]] = None  # of the queries
@@ -38,17 +38,20 @@ class Call:
 
     def check(self) -> None:
         """Raises FoveaError where shapes do not fit each other."""
-        for name, array in (("q", self.q), ("k", self.k), ("v", self.v)):
+        given = [(name, array) for name, array in (("q", self.q), ("k", self.k), ("v", self.v)) if array is not None]
+        for name, array in given:
             if len(array.shape) != 3:
                 raise FoveaError(f"{name} has the shape {list(array.shape)}; expected [H, n, d]")
-        if self.k.shape[:2] != self.v.shape[:2] or self.q.shape[2] != self.k.shape[2]:
-            raise FoveaError(f"q {list(self.q.shape)}, k {list(self.k.shape)} and v {list(self.v.shape)} do not "
-                             "fit; expected [H, nq, d], [Hkv, nk, d] and [Hkv, nk, dv]")
+        if self.q.shape[2] != self.k.shape[2] or any(array.shape[:2] != self.k.shape[:2] for _, array in given[1:]):
+            raise FoveaError(", ".join(f"{name} {list(array.shape)}" for name, array in given) + " do not fit; "
+                             "expected q [H, nq, d], k [Hkv, nk, d] and v [Hkv, nk, dv]")
         if self.heads % max(1, int(self.k.shape[0])):
             raise FoveaError(f"{self.heads} query heads cannot share {int(self.k.shape[0])} key heads evenly")
-        output = [self.heads, self.queries, int(self.v.shape[2])]
-        if self.z is not None and list(self.z.shape) != output:
-            raise FoveaError(f"z has the shape {list(self.z.shape)}; expected {output}")
+        if self.z is not None and self.v is None:
+            raise FoveaError("z without v: there is nothing to compare it with")
+        if self.z is not None and list(self.z.shape) != [self.heads, self.queries, int(self.v.shape[2])]:
+            raise FoveaError(f"z has the shape {list(self.z.shape)}; expected "
+                             f"{[self.heads, self.queries, int(self.v.shape[2])]}")
         pairs = [self.heads, self.queries, self.keys]
         for name, array in (("mask", self.conditions.mask), ("bias", self.conditions.bias)):
             if array is not None and list(array.shape) not in (pairs[2:], pairs[1:], pairs):
@@ -71,7 +74,7 @@ class Call:
         shares = [[head for head in heads if head // group == one] for one in used]
         if heads != [head for share in shares for head in share] or len({len(s) for s in shares}) > 1:
             used = [head // group for head in heads]  # uneven shares: one for each query head
-        return replace(self, q=self.q[heads], k=self.k[used], v=self.v[used],
+        return replace(self, q=self.q[heads], k=self.k[used], v=None if self.v is None else self.v[used],
                        z=None if self.z is None else self.z[heads], conditions=self.conditions.of_heads(heads))
 
     def write(self, file: Union[TensorWriter, TensorBytes], prefix: str) -> Dict[str, str]:

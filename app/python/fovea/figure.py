@@ -55,17 +55,17 @@ def figure(source_or_q: Any, k: Any = None, v: Any = None, *, variants: Sequence
            options: Sequence[str] = (), **conditions: Any) -> Figure:
     """Draws attention with `fovea render`, as PNG, SVG or PDF.
 
-    `source_or_q` is a file, or any other SOURCE of the program; or the queries q, with k and v, as `fovea.save`
-    takes them together with its other arguments (`tokens`, `causal`, `scale`, `mask`, ...). `variants` and
-    `views` are columns and rows. `parameters` are those of variants (--set), `options` more words of the command
+    `source_or_q` is a file, or any other SOURCE of the program; or the queries q, with k and, if known, v, as
+    `fovea.save` takes them together with its other arguments (`tokens`, `causal`, `scale`, `mask`, ...). `variants`
+    and `views` are columns and rows. `parameters` are those of variants (--set), `options` more words of the command
     line. Sizes are such as "3.5in". The program is $FOVEA, or what the wheel carries, or `fovea` on the PATH, or what
     app/run.sh built in the sources of this package. Raises FoveaError if it is not there, or with its message if it refuses.
     """
     if format not in FORMATS:
         raise FoveaError(f"format is '{format}'; expected {', '.join(FORMATS)}")
     by_arrays = k is not None or v is not None
-    if by_arrays and (k is None or v is None):
-        raise FoveaError("q needs both k and v")
+    if by_arrays and k is None:
+        raise FoveaError("q needs k")
     if not by_arrays and conditions:
         raise FoveaError(f"{', '.join(sorted(conditions))}: of q, k and v only, not of a file")
     if not by_arrays and not isinstance(source_or_q, (str, os.PathLike)):

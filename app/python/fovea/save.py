@@ -18,11 +18,12 @@ def save(path: "str | os.PathLike[str]", q: Any, k: Any, v: Any, *, tokens: Opti
          model: Optional[str] = None, stream: Optional[str] = None, step: Optional[int] = None) -> None:
     """Writes q, k and v, tensors of PyTorch or NumPy, to a .safetensors file that Fovea opens.
 
-    q is [H, nq, d], k [Hkv, nk, d] and v [Hkv, nk, dv]; [n, d] is one head, [1, H, n, d] a batch of one. z, the
-    output of a model, is [H, nq, dv]. `mask` is Boolean (True: may attend) or float (added to the logits), [nk],
-    [nq, nk] or [H, nq, nk]; `bias` likewise, float; `alibi` and `sinks` are [H]. `segments` is [nk]:
-    tokens of different segments do not meet; query i belongs to the segment of key i + nk - nq. `name` is that of
-    the call in the file, "layer0" by default. What is not given is left to Fovea: the scale 1 / sqrt(d), no mask.
+    q is [H, nq, d], k [Hkv, nk, d] and v [Hkv, nk, dv]; [n, d] is one head, [1, H, n, d] a batch of one. v may be
+    None: then Fovea shows weights, and outputs are not known. z, the output of a model, is [H, nq, dv]. `mask` is
+    Boolean (True: may attend) or float (added to the logits), [nk], [nq, nk] or [H, nq, nk]; `bias` likewise, float;
+    `alibi` and `sinks` are [H]. `segments` is [nk]: tokens of different segments do not meet; query i belongs to the
+    segment of key i + nk - nq. `name` is that of the call in the file, "layer0" by default. What is not given is left
+    to Fovea: the scale 1 / sqrt(d), no mask.
     `stream` and `step` are what `fovea.show` writes of its name and step; then both make the same bytes.
     An existing file is replaced when the new one is complete. Raises FoveaError for shapes that do not fit.
     """
@@ -51,7 +52,7 @@ def call_of(q: Any, k: Any, v: Any, *, tokens: Optional[Sequence[str]] = None,
             bias: Any = None, alibi: Any = None, sinks: Any = None, segments: Any = None,
             model: Optional[str] = None) -> Call:
     """The call of the arrays that `save` takes. Raises FoveaError for shapes that do not fit."""
-    q, k, v = (_heads(array, what) for array, what in ((q, "q"), (k, "k"), (v, "v")))
+    q, k, v = _heads(q, "q"), _heads(k, "k"), None if v is None else _heads(v, "v")
     heads, nq, nk = int(q.shape[0]), int(q.shape[1]), int(k.shape[1])
     given = [None if array is None else numbers_of(array) if is_torch(array) else _array(array)
              for array in (alibi, sinks, segments)]

@@ -202,7 +202,7 @@ void ExploreDialog::refresh() {
 // Of another source nothing is shown: its settings would become columns of this one.
 void ExploreDialog::refresh_page() {
   if (pages_->currentIndex() == int(Page::plot))
-    pareto_->show_trials(is_of_this_source() ? *run_.trials() : std::vector<Trial>(), message());
+    pareto_->show_trials(run_, is_of_this_source(), message());
   else
     heads_->show_trials(run_, is_of_this_source(), message());
 }

@@ -76,7 +76,11 @@ void HeadsPage::show_trials(const ExplorationRun& run, bool of_this_source,
   const auto trials = run.trials();
   HeadTable table = fovea::head_table(*trials, run.heads(), budget());
   if (!of_this_source) table.rows.clear();
-  sum_->setText(table.rows.empty() ? message : to_qt(sum_text(table)));
+  const bool no_errors = of_this_source && lack_values(run.heads());
+  if (no_errors) table.rows.clear();
+  sum_->setText(no_errors ? QString("Heads are not compared by their output errors: ") + no_values
+                : table.rows.empty() ? message
+                                     : to_qt(sum_text(table)));
   const bool was_empty = model_->columnCount() == 0 || model_->rowCount() == 0;
   model_->show_table(trials, std::move(table), run.source());
   if (was_empty || std::exchange(fits_complete_, run.complete()) != run.complete())

@@ -2,8 +2,11 @@
 
 #include <QComboBox>
 #include <QLabel>
+#include <QSignalBlocker>
+#include <QStandardItemModel>
 
 #include "session/settings.h"
+#include "study/exploration_run.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
 
@@ -79,9 +82,27 @@ Quantity ParetoPage::y() const {
   return chosen_quantity(*y_);
 }
 
-void ParetoPage::show_trials(const std::vector<Trial>& trials, const QString& message) {
+void ParetoPage::show_trials(const ExplorationRun& run, bool of_this_source,
+                             const QString& message) {
+  offer_errors(!of_this_source || !lack_values(run.heads()));
+  const auto& trials = of_this_source ? *run.trials() : std::vector<Trial>();
   plot_->show_settings(settings_over_heads(trials, x(), y()), x(), y(), message);
   read_setting();
+}
+
+/// Those of outputs only where heads have values; else another one is chosen.
+void ParetoPage::offer_errors(bool of_outputs) {
+  auto* items = qobject_cast<QStandardItemModel*>(y_->model());
+  for (int place = 0; place < y_->count(); ++place) {
+    const Measure& measure = Quantity(y_->itemData(place).toString().toStdString(), "").measure();
+    const bool known = of_outputs || !measure.of_outputs;
+    items->item(place)->setEnabled(known);
+    items->item(place)->setToolTip(to_qt(
+        known ? measure.definition : "Output errors are not known: " + std::string(no_values)));
+  }
+  if (of_outputs || !y().measure().of_outputs) return;
+  const QSignalBlocker quiet(y_);
+  y_->setCurrentIndex(y_->findData("attention_tv"));
 }
 
 QString ParetoPage::reading() const {

@@ -13,6 +13,8 @@ class QLabel;
 
 namespace fovea {
 
+class ExplorationRun;
+
 class ParetoPage : public QWidget {
   Q_OBJECT
 
@@ -24,7 +26,7 @@ class ParetoPage : public QWidget {
   Quantity y() const;
   ParetoPlot& plot() { return *plot_; }
   /// `message`: why there is nothing to plot.
-  void show_trials(const std::vector<Trial>& trials, const QString& message);
+  void show_trials(const ExplorationRun& run, bool of_this_source, const QString& message);
   /// What the chosen setting says.
   QString reading() const;
 
@@ -32,6 +34,7 @@ class ParetoPage : public QWidget {
   void quantities_chosen();
 
  private:
+  void offer_errors(bool of_outputs);
   void read_setting();
 
   QComboBox *x_, *y_;

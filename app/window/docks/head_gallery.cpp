@@ -162,7 +162,7 @@ void HeadGallery::contextMenuEvent(QContextMenuEvent* event) {
 
 bool HeadGallery::can_be_beside(const Head& head) const {
   const Layer& layer = study_.source()->layers[head.first];
-  return !study_.shows_matrix() && layer.has_qkv() && layer.lengths() == study_.lengths();
+  return !study_.shows_matrix() && layer.has_qk() && layer.lengths() == study_.lengths();
 }
 
 void HeadGallery::show_beside(const Head& head) {

@@ -40,14 +40,15 @@ QString facts_of(const Source& source, Index opened) {
   QStringList lines;
   lines << to_qt(source.kind) +
                (source.layers.size() > 1 ? QString(", %1 layers").arg(source.layers.size()) : "");
-  const bool alike =
-      layer.k.heads == layer.q.heads && layer.v.cols == layer.q.cols && layer.lengths().equal();
-  if (!layer.has_qkv())
+  const bool alike = layer.k.heads == layer.q.heads && layer.lengths().equal() &&
+                     (!layer.has_values() || layer.v.cols == layer.q.cols);
+  if (!layer.has_qk())
     lines << shape_text("attention", layer.attention);
   else if (alike)
-    lines << shape_text("q k v", layer.q);
+    lines << shape_text(layer.has_values() ? "q k v" : "q k", layer.q);
   else
-    lines << shape_text("q", layer.q) << shape_text("k", layer.k) << shape_text("v", layer.v);
+    lines << shape_text("q", layer.q) << shape_text("k", layer.k);
+  if (layer.has_values() && !alike) lines << shape_text("v", layer.v);
   if (const auto& grid = source.sequence.grid)
     lines << QString("image grid %1 × %2").arg(grid->rows).arg(grid->cols);
   else
@@ -283,7 +284,9 @@ class InputDock : public QWidget {
     const auto c = std::size_t(std::max(0, study_.selected_column()));
     const ColumnState* column = c < study_.columns().size() ? &study_.columns()[c] : nullptr;
     const bool reference = column && is_reference(column->column.variant);
-    const bool known = errors && column && !reference && column->metrics && !column->stale;
+    const bool no_outputs = column && column->metrics && !column->metrics->of_outputs();
+    const bool known =
+        errors && column && !reference && column->metrics && !column->stale && !no_outputs;
     const bool own_keys = study_.has_own_keys();
     sequence_->set_row(own_keys || (errors && !known) ? nullptr : row_);
     keys_->set_row(row_);
@@ -294,8 +297,9 @@ class InputDock : public QWidget {
                                      : "shaded by the output error |z̃ − z| of ") +
                            title);
     else if (errors && column)
-      query_note_->setText(reference ? "Exact attention makes no error: select another column"
-                                     : "The output errors of " + title + " are not known yet");
+      query_note_->setText(reference    ? "Exact attention makes no error: select another column"
+                           : no_outputs ? QString("Output errors are not known: ") + no_values
+                                        : "The output errors of " + title + " are not known yet");
     else if (row_ && study_.source())
       query_note_->setText(QString("%1haded by the attention of query %2, %3")
                                .arg(own_keys ? "Keys are s" : "s",

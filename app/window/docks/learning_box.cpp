@@ -53,7 +53,11 @@ void LearningBox::refresh() {
                   : its_own && run_.can_resume() ? "&Resume learning"
                                                  : "&Learn the tree");
   revert_->setVisible(its_own && run_.can_revert());
-  progress_->setText(its_own ? text() : QString());
+  const bool values = study_.head_of(study_.columns()[column]).problem->has_values();
+  learn_->setEnabled(values);
+  progress_->setText(!values   ? QString("No tree can be learned: ") + no_values
+                     : its_own ? text()
+                               : QString());
   progress_->setVisible(!progress_->text().isEmpty());
 }
 

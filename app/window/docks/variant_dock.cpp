@@ -209,7 +209,7 @@ class VariantDock : public QWidget {
     else if (sampled)
       note = QString("What concerns P is estimated from %1 of %2 rows, ± standard error.")
                  .arg(state.metrics->rows)
-                 .arg(state.metrics->token_error.size());
+                 .arg(state.metrics->queries);
     comparison_note_->setText(note);
     comparison_note_->setVisible(!note.isEmpty());
   }

@@ -1,0 +1,19 @@
+// Files of vLLM-Hook (also named mia): the queries and keys that a served model computed, after the
+// rotary embedding, and beside them a JSON sidecar of the same stem that says how they are laid
+// out.
+#pragma once
+
+#include "data/source.h"
+#include "io/tensor_file.h"
+
+namespace fovea {
+
+/// Whether all tensors are called as such a file calls them, MODULE__NAME__q and MODULE__NAME__k.
+bool is_vllm_hook(const TensorFile& file);
+
+/// Adds a layer without values for each module and each member of the batch, with the padding cut
+/// off, and states scale and mask. Query pieces of a member that follow each other are one layer.
+/// Throws InputError where the sidecar is missing, is not valid or contradicts the tensors.
+void add_vllm_hook_layers(const TensorFile& file, Source& source);
+
+}  // namespace fovea
