@@ -75,16 +75,15 @@ class HeadPages {
         {"Source", in_.source.path},
         {"SHA-256 of its content", in_.content_hash},
         {"Queries, keys and values", in_.source.content},
-        {"Layer", layer_label(in_.source, in_.layer) + ", number " +
-                      place(in_.layer, std::ssize(in_.source.layers))},
-        {"Head", place(in_.head, layer().heads())},
-        {"Length", p.lengths().text()},
-        {"Features", "d = " + std::to_string(p.d()) + ", " +
-                         (p.has_values() ? "values " + std::to_string(p.dv()) : "no values")},
+        {"Head", layer_label(in_.source, in_.layer) + " (number " +
+                     place(in_.layer, std::ssize(in_.source.layers)) + "), head " +
+                     place(in_.head, layer().heads())},
+        {"Shape", p.lengths().text() + ", d = " + std::to_string(p.d()) + ", " +
+                      (p.has_values() ? "values " + std::to_string(p.dv()) : "no values")},
         {"Mask", mask_text(in_)},
         {"Scale", scale_text(in_)},
-        {"Computed on", in_.backend.device() + ", " + in_.backend.precision()},
-        {"Program", "Fovea " + in_.version}};
+        {"Computed by",
+         "Fovea " + in_.version + ", on " + in_.backend.device() + ", " + in_.backend.precision()}};
     for (const std::string& note : in_.notes) facts.rows.emplace_back("Note", note);
     add(std::move(facts));
   }

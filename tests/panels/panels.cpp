@@ -364,7 +364,7 @@ TEST_CASE("beside the mask is the exact mass that each row drops") {
   }
   CHECK(most > 0.01f);
   const std::string caption = scene.panel(View::mask).caption;
-  CHECK(caption.find("of each row, median ") != std::string::npos);
+  CHECK(caption.find("by row, median ") != std::string::npos);
   CHECK(caption.find("most ") != std::string::npos);
   scene.metrics.dropped_mass.assign(40, 0.9999f);  // "10² %" to two digits
   CHECK(scene.panel(View::mask).caption.find("most 100 %") != std::string::npos);
