@@ -96,9 +96,7 @@ void Study::use_backend(const BackendChoice& choice) {
       [made, choice] { made->backend = make_low_priority_backend(choice, &made->notes); }, this,
       [this, made](const std::string& error) {
         if (!error.empty()) return void(emit reported(QString::fromStdString(error)));
-        const bool same = made->backend->id() == backend().id() &&
-                          made->backend->precision() == backend().precision();
-        if (!same) use_backend(std::move(made->backend));
+        use_backend(std::move(made->backend));
         QStringList notes;
         for (const std::string& note : made->notes) notes << QString::fromStdString(note);
         if (!notes.isEmpty()) emit reported(notes.join(' '));
