@@ -51,7 +51,8 @@ Verdict verdict_in(const std::string& output) {
 std::string verdict_text(const Verdict& verdict) {
   if (verdict.passed)
     return "passed the self-test (" + verdict.date + ", " + format_number(verdict.seconds) + " s)";
-  return "failed the self-test (" + verdict.date + "): " + verdict.finding;
+  return "failed the self-test" + (verdict.date.empty() ? "" : " (" + verdict.date + ")") + ": " +
+         verdict.finding;
 }
 
 SelfTests::SelfTests(std::string program, std::string file, std::chrono::milliseconds limit)
@@ -94,7 +95,7 @@ Verdict SelfTests::test(const CudaDevice& device, const std::string& precision) 
   if (!process.waitForStarted()) {
     refuse("It could not be started: " + program_ + ": " + process.errorString().toStdString() +
            ".");
-    return verdict;  // says nothing of the GPU
+    return verdict;  // says nothing of the GPU, and is not remembered
   }
   if (!process.waitForFinished(static_cast<int>(limit_.count()))) {
     process.kill();
@@ -104,7 +105,8 @@ Verdict SelfTests::test(const CudaDevice& device, const std::string& precision) 
     refuse("It crashed.");
   } else if (process.exitCode() != 0) {
     const QString said = QString::fromUtf8(process.readAllStandardError()).trimmed();
-    refuse("It failed: " + said.section('\n', -1).toStdString());
+    refuse("It was not finished: " + said.section('\n', -1).toStdString());
+    return verdict;  // stopped by Ctrl-C, or no memory was left: the next time may be another
   } else {
     try {
       verdict = verdict_in(process.readAllStandardOutput().toStdString());

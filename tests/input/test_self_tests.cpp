@@ -103,8 +103,17 @@ TEST_CASE("a self-test that finds something or crashes or hangs or writes nonsen
   CHECK(verdict_of("exec sleep 60", seconds(1)) == "It did not end within 1 s.");
   CHECK(contains(verdict_of("echo nonsense", seconds(20)), "cannot be read"));
   CHECK(contains(verdict_of("echo '{}'", seconds(20)), "cannot be read"));
-  CHECK(verdict_of("echo first >&2; echo 'fovea: no memory' >&2; exit 4", seconds(20)) ==
-        "It failed: fovea: no memory");
+}
+
+TEST_CASE("a self-test that was stopped or found no memory is made again the next time") {
+  for (const char* body : {"echo first >&2; echo 'fovea: no memory' >&2; exit 4",
+                           "echo 'fovea: stopped' >&2; exit 130"}) {
+    const Stand stand(body);
+    const Verdict verdict = stand.tests().test(gpu, "fp32");
+    CHECK_FALSE(verdict.passed);
+    CHECK(contains(verdict.finding, "It was not finished: fovea: "));
+    CHECK_FALSE(stand.tests().remembered(gpu, "fp32"));
+  }
 }
 
 TEST_CASE("without the program nothing is known of the GPU") {

@@ -8,6 +8,7 @@
 #include <QMessageBox>
 #include <QRegularExpression>
 #include <cmath>
+#include <map>
 
 #include "window/main_window.h"
 #include "window/widgets/text.h"
@@ -25,7 +26,6 @@ void choose_back_end(MainWindow& window, const DeviceReport& report) {
   for (const char* precision : {"fp32", "bf16", "fp16"}) {
     if (!report.device) break;
     const auto verdict = report.verdict(precision);
-    if (!verdict) continue;
     text += QString("%1 %2\n").arg(precision, to_qt(verdict_text(*verdict)));
     if (verdict->passed) choices << QString("cuda %1").arg(precision);
   }
@@ -141,12 +141,16 @@ void ask_back_end(MainWindow& window, QAction& action) {
         const SelfTests tests = SelfTests::of_this_program();
         *report = report_device(tests, true);
         if (!report->device) return;
+        std::map<std::string, Verdict> verdicts;
         for (const char* precision : {"fp32", "bf16", "fp16"})
-          tests.verdict(*report->device, precision);
+          verdicts[precision] = tests.verdict(*report->device, precision);
+        report->verdict = [verdicts](const std::string& precision) {
+          return std::optional(verdicts.at(precision));
+        };
       },
       &window,
       [&window, &action, report](const std::string& error) {
-        if (!error.empty()) report->why_not = error;
+        if (!error.empty()) *report = {.device = {}, .why_not = error, .verdict = {}};
         choose_back_end(window, *report);
         action.setEnabled(true);
       });
