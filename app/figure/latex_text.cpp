@@ -1,5 +1,6 @@
 #include "figure/latex_text.h"
 
+#include <QList>
 #include <QString>
 #include <cctype>
 #include <map>
