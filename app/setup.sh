@@ -8,6 +8,7 @@ build_packages=(
 )
 run_packages=(libgl1-mesa-dri qt6-image-formats-plugins fonts-dejavu-core)
 test_packages=(doctest-dev xvfb xauth poppler-utils clang-format clang-tidy python3-numpy)
+fuzz_packages=(clang-14 libclang-rt-14-dev)  # what only tests/fuzz/run.py needs
 
 missing_packages() {
   local package

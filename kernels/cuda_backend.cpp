@@ -4,6 +4,8 @@
 #include "backend/backend.h"
 #include "backend/factored_operator.h"
 #include "backend/imported_operator.h"
+#include "backend/memory_need.h"
+#include "data/memory.h"
 #include "device/device.h"
 #include "features/feature_operator.h"
 #include "nodes/node_operator.h"
@@ -21,7 +23,7 @@ class CudaBackend final : public Backend {
  public:
   CudaBackend(Precision precision, const CudaOptions& options)
       : precision_(precision),
-        device_(std::make_shared<const Device>(options.poison)),
+        device_(std::make_shared<const Device>(options.poison, options.wgmma)),
         host_(make_cpu_backend({.threads = options.threads})) {
     if (precision != Precision::fp32 && device_->architecture() < mma_architecture)
       throw UnavailableError("CUDA: precision " + name_of(precision) +
@@ -36,6 +38,7 @@ class CudaBackend final : public Backend {
 
   std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
                                  Run& run) const override {
+    require_room(*plan, problem);
     if (std::holds_alternative<TilePlan>(plan->form))
       return make_tile_operator(std::move(plan), problem, precision_, device_, run);
     const Product host_product = [host = host_](MatrixView a, MatrixView b, Run& its) {
@@ -48,7 +51,7 @@ class CudaBackend final : public Backend {
     if (std::holds_alternative<FeaturePlan>(plan->form)) {
       if (plan->causal) return make_feature_operator(std::move(plan), problem, device_, run);
       // Without a mask logarithms of sums are logits of tiles, for which 16 bits are too few.
-      if (precision_ != Precision::fp32) return host_->bind(std::move(plan), problem, run);
+      if (of_16_bits(precision_)) return host_->bind(std::move(plan), problem, run);
       return make_factored_operator(std::move(plan), problem, *this, host_product, run);
     }
     return make_node_operator(std::move(plan), problem, device_, run);
@@ -83,6 +86,13 @@ class CudaBackend final : public Backend {
   }
 
  private:
+  /// On the device there are Q, K and V beside what is bound to them.
+  void require_room(const Plan& plan, const Problem& problem) const {
+    const double bytes = head_bytes(problem) + memory_need(plan, problem, 0).total();
+    if (bytes < static_cast<double>(asked_memory)) return;
+    require_device_memory(bytes, device_->free_bytes(), need_text(plan), device_->name());
+  }
+
   Precision precision_;
   std::shared_ptr<const Device> device_;
   // Builds trees, decomposes blocks whose rank is too high for the device, and multiplies plain

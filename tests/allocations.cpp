@@ -1,5 +1,7 @@
 #include "allocations.h"
 
+#include <malloc.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -7,19 +9,68 @@
 namespace {
 
 std::atomic<std::size_t> largest = 0;
+std::atomic<std::size_t> least_refused = 0;
+std::atomic<std::ptrdiff_t> until_refused = 0;  // 0 and less: none is
+std::atomic<std::ptrdiff_t> living = 0, peak = 0, at_begin = 0;
+
+template <class T>
+void raise(std::atomic<T>& most, T value) {
+  T known = most;
+  while (value > known && !most.compare_exchange_weak(known, value)) continue;
+}
+
+void* count(void* memory, std::size_t size) {
+  if (!memory) throw std::bad_alloc();
+  raise(largest, size);
+  const auto bytes = static_cast<std::ptrdiff_t>(malloc_usable_size(memory));
+  raise(peak, living.fetch_add(bytes) + bytes);
+  return memory;
+}
+
+void release(void* memory) {
+  if (memory) living -= static_cast<std::ptrdiff_t>(malloc_usable_size(memory));
+  std::free(memory);
+}
+
+bool is_refused(std::size_t size) {
+  return until_refused > 0 && size >= least_refused && --until_refused == 0;
+}
 
 }  // namespace
+
+fovea::test::RefusedAllocation::RefusedAllocation(std::size_t number, std::size_t least) {
+  least_refused = least;
+  until_refused = static_cast<std::ptrdiff_t>(number);
+}
+fovea::test::RefusedAllocation::~RefusedAllocation() {
+  until_refused = 0;
+}
+bool fovea::test::RefusedAllocation::reached() const {
+  return until_refused <= 0;
+}
 
 std::size_t fovea::test::largest_allocation() {
   return largest.exchange(0);
 }
 
-// The other forms of new come down to this one; that of a sanitizer without exceptions does not.
+void fovea::test::begin_peak() {
+  at_begin = living.load();
+  peak = living.load();
+}
+
+std::size_t fovea::test::peak_bytes() {
+  return static_cast<std::size_t>(peak - at_begin);
+}
+
+// The other forms of new come down to these; those of a sanitizer without exceptions do not.
 void* operator new(std::size_t size) {
-  std::size_t known = largest;
-  while (size > known && !largest.compare_exchange_weak(known, size)) continue;
-  if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
-  throw std::bad_alloc();
+  return count(is_refused(size) ? nullptr : std::malloc(size > 0 ? size : 1), size);
+}
+
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  const auto step = static_cast<std::size_t>(alignment);
+  return count(
+      is_refused(size) ? nullptr : std::aligned_alloc(step, (size + step - 1) / step * step), size);
 }
 
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
@@ -30,10 +81,26 @@ void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   }
 }
 
+void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(size, alignment);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 void operator delete(void* memory) noexcept {
-  std::free(memory);
+  release(memory);
 }
 
 void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
+  release(memory);
+}
+
+void operator delete(void* memory, std::align_val_t) noexcept {
+  release(memory);
+}
+
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  release(memory);
 }

@@ -23,5 +23,8 @@ const std::vector<Case>& cases() {
 const std::vector<Shape>& shapes() {
   return all_shapes();
 }
+RandomHeads random_heads() {
+  return {3000, 150};
+}
 
 }  // namespace fovea::test

@@ -3,7 +3,7 @@
 # tests/gpu/results/DEVICE.json:
 #
 #   bash tests/gpu.sh            # all steps; those that an earlier call has ended are not repeated
-#   bash tests/gpu.sh --quick    # the first steps, up to the peers: under nine minutes
+#   bash tests/gpu.sh --quick    # the first steps, up to the first peers: about nine minutes
 #   bash tests/gpu.sh --list     # the steps, in their order, and how long each may take
 #
 # Needs CMake, nvcc, a C++20 compiler and the headers of Eigen and doctest: installed, or in folders
@@ -34,7 +34,7 @@ configure() {
   local architecture options
   architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d .)
   options=(-S . -B "$folder" -DCMAKE_BUILD_TYPE=Release -DFOVEA_APP=OFF -DFOVEA_CUDA=ON
-    -DCMAKE_CUDA_ARCHITECTURES="$architecture-real")
+    -DCMAKE_CUDA_ARCHITECTURES="$architecture-real" -DCMAKE_POSITION_INDEPENDENT_CODE=ON)
   command -v ninja >/dev/null && options+=(-G Ninja)
   [ -n "${FOVEA_EIGEN_HEADERS:-}" ] && options+=(-DFOVEA_EIGEN_HEADERS="$FOVEA_EIGEN_HEADERS")
   [ -n "${FOVEA_DOCTEST_HEADERS:-}" ] && options+=(-DFOVEA_DOCTEST_HEADERS="$FOVEA_DOCTEST_HEADERS")
@@ -43,15 +43,33 @@ configure() {
 conformance() { "$folder/bin/test_ptx_device" --no-colors; }
 tests() { "$folder/bin/test_kernels_device" --no-colors "$@"; }
 few() { FOVEA_FEW_SHAPES=1 tests "$@"; }
+# note_clocks NAME WHEN: a line of clocks.csv, as merge_results.py reads it.
+note_clocks() {
+  local asked=clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,power.limit,temperature.gpu
+  asked+=,clocks_throttle_reasons.active
+  echo "$1, $2, $(nvidia-smi --query-gpu="$asked" --format=csv,noheader,nounits | head -1)" >>"$steps/clocks.csv"
+}
+# between_clocks NAME COMMAND...
+between_clocks() {
+  local status=0
+  note_clocks "$1" before
+  "${@:2}" || status=$?
+  note_clocks "$1" after
+  return $status
+}
 # measure NAME SECONDS OPTION...: figures-NAME.json.
 measure() {
   local name=$1 seconds=$2
   shift 2
-  "$folder/bin/bench_kernels" --seconds "$seconds" --out "$steps/figures-$name.json" "$@"
+  between_clocks "$name" "$folder/bin/bench_kernels" --seconds "$seconds" --out "$steps/figures-$name.json" "$@"
 }
+# peers NAME SECONDS LENGTHS: peers-NAME.json; ours beside them where the library was built.
 peers() {
   python3 -c 'import torch; assert torch.cuda.is_available()' || { echo "no PyTorch for this device"; return 66; }
-  python3 tests/bench/torch_peers.py --out "$steps/peers.json" --seconds "$1"
+  local library
+  library=$(find "$folder" -name libfovea_bench.so | head -1)
+  between_clocks "$1" python3 tests/bench/torch_peers.py --out "$steps/peers-$1.json" --seconds "$2" --lengths "$3" \
+    ${library:+--library "$library"}
 }
 check_memory() {
   local checker
@@ -69,6 +87,7 @@ plan=(
   "build-kernels       240  configure            build fovea_kernels"
   "build-tests         120  build-kernels        build test_kernels_device"
   "build-benchmark      60  build-kernels        build bench_kernels"
+  "build-library        30  build-kernels        build fovea_bench"
   "self-test            30  build-tests          few --test-case=the?self-test*"
   "laws-few-shapes      60  build-tests          few"
   "attention-16k        70  build-benchmark      measure attention-16k 25 --only attention --lengths 16384 --heads 12"
@@ -76,13 +95,13 @@ plan=(
   "maps                 60  build-benchmark      measure maps 50 --only maps --lengths 16384"
   "attention-131k-1     60  build-benchmark      measure attention-131k-1 20 --only attention --lengths 131072 --heads 1"
   "attention-131k       90  build-benchmark      measure attention-131k 40 --only attention --lengths 131072 --heads 12"
-  "peers                80  -                    peers 60"
+  "peers                90  -                    peers peers 70 16384,4096"
   "the-rest              0  -                    true"
   "laws                300  build-tests          tests"
   "memory-races         90  build-tests          check_memory racecheck"
   "memory              120  build-tests          check_memory memcheck"
   "maps-131k           150  build-benchmark      measure maps-131k 100 --only maps --lengths 131072"
-  "peaked               60  build-benchmark      measure peaked 20 --only peaked --lengths 4096"
+  "peers-long          300  -                    peers peers-long 240 131072,65536"
   "attention-others    200  build-benchmark      measure attention-others 120 --only attention --lengths 65536,16384,4096 --heads 1"
   "attention-65k       120  build-benchmark      measure attention-65k 60 --only attention --lengths 65536 --heads 12"
 )
@@ -136,7 +155,7 @@ step() {
   if [ "$rest" -lt "$seconds" ]; then limited=yes seconds=$rest; fi
   local start=$SECONDS
   # In a process group of its own, so that nothing it started outlives it.
-  export -f build configure conformance tests few measure peers check_memory
+  export -f build configure conformance tests few note_clocks between_clocks measure peers check_memory
   folder=$folder steps=$steps timeout -k 5 "$seconds" bash -uo pipefail -c '"$@"' step "$@" \
     >"$steps/$name.log" 2>&1 || status=$?
   local took="$((SECONDS - start)) s"

@@ -236,7 +236,7 @@ const std::vector<std::pair<std::string, Reader>>& readers() {
        }},
       {"precision",
        [](BatchPlan& plan, const Place& place) {
-         plan.backend.precision = one_of(place, {"fp32", "bf16", "fp16"});
+         plan.backend.precision = one_of(place, {"fp32", "fp32-split", "bf16", "fp16"});
        }},
       {"threads",
        [](BatchPlan& plan, const Place& place) {

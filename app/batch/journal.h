@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "batch/file_locks.h"
+#include "io/file_locks.h"
 
 namespace fovea {
 

@@ -5,15 +5,29 @@
 #include <limits>
 #include <map>
 #include <tuple>
+#include <type_traits>
 
 #include "data/error.h"
 
 namespace fovea {
 namespace {
 
+constexpr Index most_runs = 1000000;  // more are not believed
+
+/// What the row has there, where it is of this type.
+template <class T>
+T read_or(const Document& row, const char* key, T otherwise) {
+  const auto value = row.find(key);
+  if (value == row.end()) return otherwise;
+  if constexpr (std::is_same_v<T, std::string>)
+    return value->is_string() ? value->get<T>() : otherwise;
+  if constexpr (std::is_same_v<T, bool>) return value->is_boolean() ? value->get<T>() : otherwise;
+  return value->is_number_integer() ? value->get<T>() : otherwise;
+}
+
 /// Nothing: an id or a value is not known.
 std::optional<std::pair<const Variant*, Values>> setting_of(const Document& row) {
-  const std::string id = row.value("variant", "");
+  const std::string id = read_or<std::string>(row, "variant", "");
   const auto variant = std::ranges::find(variants(), id, &Variant::id);
   if (variant == variants().end()) return std::nullopt;
   Values values = defaults(variant->schema);
@@ -56,12 +70,12 @@ void measure_over(const std::vector<Document>& seeds, Trial& trial) {
     if (!found.empty()) measured = Measured{.value = median_of(std::move(found))};
   }
   for (const Document& row : seeds) {
-    const auto runs = number_in(row, "runs");
-    if (!runs) continue;
+    const auto runs = static_cast<int>(std::min(read_or(row, "runs", Index{-1}), most_runs));
+    if (runs < 0) continue;
     MeasuredTime time = trial.time.value_or(MeasuredTime{});
-    const int before = trial.time ? time.timing.total.samples : static_cast<int>(*runs);
-    time.timing.total.samples = std::min(before, static_cast<int>(*runs));
-    time.slow = time.slow || row.value("slow_machine", false);
+    const int before = trial.time ? time.timing.total.samples : runs;
+    time.timing.total.samples = std::min(before, runs);
+    time.slow = time.slow || read_or(row, "slow_machine", false);
     trial.time = time;
   }
 }
@@ -80,13 +94,14 @@ std::vector<Trial> trials_of(const ResultsTable& table) {
     if (!setting) continue;
     Trial trial{.variant = setting->first,
                 .values = setting->second,
-                .layer = row.value("layer", Index{0}),
-                .head = row.value("head", Index{0}),
-                .n = row.value("n", Index{0}),
-                .causal = row.value("causal", false)};
-    const auto [place, added] = places.try_emplace(
-        {row.value("source", ""), trial.layer, trial.head, trial.variant, trial.values},
-        trials.size());
+                .layer = read_or(row, "layer", Index{0}),
+                .head = read_or(row, "head", Index{0}),
+                .n = read_or(row, "n", Index{0}),
+                .causal = read_or(row, "causal", false)};
+    const auto [place, added] =
+        places.try_emplace({read_or<std::string>(row, "source", ""), trial.layer, trial.head,
+                            trial.variant, trial.values},
+                           trials.size());
     if (added) {
       trials.push_back(std::move(trial));
       rows.emplace_back();

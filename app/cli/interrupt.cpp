@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "data/error.h"
+#include "io/atomic_file.h"
 
 namespace fovea {
 namespace {
@@ -50,6 +51,7 @@ void Interrupt::watch() {
   if (ended_.wait_for(lock, std::chrono::milliseconds(100), [&] { return over_; })) return;
   constexpr std::string_view said = "fovea: stopped\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, said.data(), said.size());
+  remove_unfinished_files();
   _exit(Cancelled().status());
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <iostream>
 #include <new>
+#include <system_error>
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
@@ -33,14 +34,17 @@ int guarded(const std::function<int()>& work) {
   } catch (const std::bad_alloc&) {
     return complain(unavailable, "not enough memory");
   } catch (const std::exception& error) {
+    const auto* system = dynamic_cast<const std::system_error*>(&error);
+    if (system && system->code() == std::errc::resource_unavailable_try_again)  // of std::thread
+      return complain(unavailable, "not enough memory, or too many threads, to start a thread");
     return complain(internal_error, std::string("internal error: ") + error.what());
   }
 }
 
 int run_command(const Work& work, std::vector<std::string> words) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is reported like a full disk
-  Interrupt interrupt;
   return guarded([&] {
+    Interrupt interrupt;
     work(
         {.out = std::cout, .err = std::cerr, .stop = interrupt.token(), .words = std::move(words)});
     if (!std::cout.flush()) throw UnavailableError("standard output: cannot be written");
@@ -100,6 +104,7 @@ int run(int argc, char** argv) {
   add_sweep_command(program, chosen);
   add_bench_command(program, chosen);
   add_self_test_command(program, chosen);
+  add_memory(program);
   add_describe_command(program, chosen);
   try {
     program.parse(argc, argv);
@@ -109,7 +114,7 @@ int run(int argc, char** argv) {
   }
   if (chosen && port)
     return complain(wrong_command_line, "--listen applies to the window; commands do not take it");
-  for (const char* name : {"--backend", "--precision", "--threads"})
+  for (const char* name : {"--backend", "--precision", "--threads", "--memory"})
     if (chosen && program.count(name) > 0)
       return complain(wrong_command_line, std::string(name) + " belongs after its command");
   if (chosen && !files.empty())
@@ -124,6 +129,14 @@ int run(int argc, char** argv) {
 
 }  // namespace fovea
 
+/// Uses half a megabyte of the main thread's stack. It grows when it is used, and where memory is
+/// limited and has run out by then, the process would end without a message.
+[[gnu::noinline]] static void use_stack() {
+  volatile char pages[512 << 10];
+  for (std::size_t at = 0; at < sizeof pages; at += 4096) pages[at] = 0;
+}
+
 int main(int argc, char** argv) {
+  use_stack();
   return fovea::run(argc, argv);
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "data/error.h"
+#include "data/memory.h"
 
 namespace fovea {
 namespace {
@@ -195,14 +196,36 @@ void add_seed(CLI::App& command, std::uint64_t& seed) {
       ->capture_default_str();
 }
 
+void add_memory(CLI::App& command) {
+  const auto check = [](const std::string& text) {
+    try {
+      parse_memory_budget(text);
+      return std::string();
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+  };
+  command
+      .add_option_function<std::string>(
+          "--memory", [](const std::string& text) { set_memory_budget(parse_memory_budget(text)); },
+          "Memory that one action may take, such as 16G; what needs more is refused before it "
+          "begins (default: half of what is free)")
+      ->check(check)
+      ->type_name("SIZE");
+  for (CLI::App* below : command.get_subcommands([](CLI::App*) { return true; }))
+    add_memory(*below);
+}
+
 void BackendOptions::add_to(CLI::App& command) {
   command.add_option("--backend", backend, "auto, cpu or cuda")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->capture_default_str();
   command
-      .add_option("--precision", precision,
-                  "Precision of products: fp32; with CUDA also bf16 and fp16, on tensor cores")
-      ->check(CLI::IsMember({"fp32", "bf16", "fp16"}))
+      .add_option(
+          "--precision", precision,
+          "Precision of products: fp32; with CUDA also, on tensor cores, bf16, fp16 and "
+          "fp32-split, which has the errors of fp32; auto takes it for fp32 where it is faster")
+      ->check(CLI::IsMember({"fp32", "fp32-split", "bf16", "fp16"}))
       ->capture_default_str();
   command
       .add_option("--threads", threads, "CPU threads, also used beside CUDA; 0: one for each core")

@@ -65,6 +65,9 @@ void add_columns(CLI::App& command, std::vector<std::string>& variants);
 /// `--seed`.
 void add_seed(CLI::App& command, std::uint64_t& seed);
 
+/// `--memory` of a command, and of the commands below it. It holds for the process.
+void add_memory(CLI::App& command);
+
 /// Where it is computed.
 struct BackendOptions : BackendChoice {
   void add_to(CLI::App& command);

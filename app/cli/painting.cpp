@@ -3,6 +3,7 @@
 #include <QFontDatabase>
 #include <cstdlib>
 #include <iostream>
+#include <new>
 
 #include "data/error.h"
 #include "input/own_files.h"
@@ -10,16 +11,29 @@
 namespace fovea {
 namespace {
 
-/// Suppresses Qt's remarks on the desktop, which does not matter here.
+constexpr int unavailable = 4;
+
+/// Suppresses Qt's remarks on the desktop, which does not matter here. After a fatal message Qt
+/// would abort: it cannot start.
 void only_serious(QtMsgType type, const QMessageLogContext&, const QString& message) {
   if (type == QtCriticalMsg || type == QtFatalMsg)
-    std::cerr << "fovea: " << message.toStdString() << '\n';
+    std::cerr << "fovea: " << message.toStdString() << std::endl;
+  if (type == QtFatalMsg) std::_Exit(unavailable);
+}
+
+/// Throws std::bad_alloc where there is not enough memory for Qt to start and for fontconfig to
+/// read fonts: one may crash without, the other writes a cache that lacks fonts.
+void require_room_to_start() {
+  void* volatile room = std::malloc(std::size_t{32} << 20);
+  if (!room) throw std::bad_alloc();
+  std::free(room);
 }
 
 }  // namespace
 
 Painting::Painting() {
   if (QGuiApplication::instance()) return;
+  require_room_to_start();
   setenv("QT_QPA_PLATFORM", "offscreen", 1);
   qInstallMessageHandler(only_serious);
   configure_fonts();

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <chrono>
 
 #include "cli/commands.h"
 #include "data/error.h"
+#include "input/self_tests.h"
 #include "io/json.h"
 #include "session/self_test.h"
 
@@ -12,11 +14,18 @@ void add_self_test_command(CLI::App& program, Work& chosen) {
   auto* command = program.add_subcommand("self-test", "Hold the GPU against the CPU");
   command->group("");  // not in the list of commands
   auto precision = std::make_shared<std::string>("fp32");
-  command->add_option("--precision", *precision)->check(CLI::IsMember({"fp32", "bf16", "fp16"}));
+  command->add_option("--precision", *precision)->check([](const std::string& name) {
+    const auto known = [&](const char* precision) {
+      return tested_options(name).precision == precision;
+    };
+    return std::ranges::any_of(precisions, known) ? "" : "no precision of this name";
+  });
   command->callback([&chosen, precision] {
     chosen = [precision](const Console& console) {
       std::string why_not;
-      const auto cuda = make_cuda_backend({.precision = *precision, .poison = true}, &why_not);
+      CudaOptions options = tested_options(*precision);
+      options.poison = true;
+      const auto cuda = make_cuda_backend(options, &why_not);
       if (!cuda) throw UnavailableError(why_not);
       const auto cpu = make_cpu_backend();
       Profile profile;

@@ -1,12 +1,11 @@
 // Pages as PDF: blocks one below the other; what does not fit begins on the next page.
 #include <QBuffer>
-#include <QPainter>
 #include <QPdfWriter>
 #include <QTextDocument>
 #include <memory>
 
-#include "data/error.h"
 #include "figure/pages.h"
+#include "figure/painting.h"
 #include "figure/pdf_bytes.h"
 #include "figure/recipe_in_pdf.h"
 
@@ -176,18 +175,17 @@ QByteArray pdf_of(const Pages& pages) {
   {
     const SameHashes hashes;
     const QString title = QString::fromStdString(pages.title);
-    QPdfWriter writer(&out);
-    writer.setTitle(title);
-    writer.setCreator("Fovea");
-    writer.setResolution(resolution);
-    writer.setPageSize(QPageSize(paper, QPageSize::Point, "A4", QPageSize::FuzzyMatch));
-    writer.setPageMargins(QMarginsF(0, 0, 0, 0));
-    attach(writer, pages.recipe);
-    PageWriter page_writer(pages);
-    QPainter painter(&writer);
-    if (!painter.isActive()) throw UnavailableError("the report could not be drawn");
-    painter.scale(resolution / points_per_inch, resolution / points_per_inch);
-    page_writer.draw(writer, painter, title);
+    auto writer = std::make_unique<QPdfWriter>(&out);
+    writer->setTitle(title);
+    writer->setCreator("Fovea");
+    writer->setResolution(resolution);
+    writer->setPageSize(QPageSize(paper, QPageSize::Point, "A4", QPageSize::FuzzyMatch));
+    writer->setPageMargins(QMarginsF(0, 0, 0, 0));
+    attach(*writer, pages.recipe);
+    paint(std::move(writer), [&](QPainter& painter, QPdfWriter& device) {
+      painter.scale(resolution / points_per_inch, resolution / points_per_inch);
+      PageWriter(pages).draw(device, painter, title);
+    });
   }
   put_date_into_pdf(out.buffer());
   return out.data();

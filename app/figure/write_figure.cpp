@@ -12,9 +12,11 @@
 #include <ostream>
 
 #include "data/error.h"
+#include "data/memory.h"
 #include "drawing/style.h"
 #include "figure/figure.h"
 #include "figure/latex_text.h"
+#include "figure/painting.h"
 #include "figure/pdf_bytes.h"
 #include "figure/recipe_in_pdf.h"
 #include "io/atomic_file.h"
@@ -32,12 +34,6 @@ struct Page {
   QSizeF points;
 };
 
-void draw_or_throw(QPainter& painter, const Page& page) {
-  if (!painter.isActive()) throw UnavailableError("the figure is too large to be drawn");
-  draw_figure(painter, page.figure);
-  painter.end();
-}
-
 void draw_png(QBuffer& out, const Page& page) {
   const double scale = page.figure.style.dpi / points_per_inch;
   const double wide = std::ceil(page.points.width() * scale - 1e-6),
@@ -53,13 +49,19 @@ void draw_png(QBuffer& out, const Page& page) {
     throw refusal(
         QString("at most %1 a side and 2 GiB can be drawn; fewer dots an inch, or PDF or SVG")
             .arg(kMostSide));
+  constexpr double copies = 2;  // the picture, and what is encoded of it
+  require_memory(copies * 4 * wide * high,
+                 QString("a picture of %1 x %2 pixels").arg(wide).arg(high).toStdString());
   QImage image(wide, high, QImage::Format_RGB32);
   if (image.isNull()) throw refusal("no memory for it");
   const drawing::Rgba paper = drawing::paper_style(page.figure.style.dark).paper;
   image.fill(QColor(paper.r, paper.g, paper.b));  // the last pixels may be covered in part
-  QPainter painter(&image);
-  painter.scale(scale, scale);
-  draw_or_throw(painter, page);
+  {
+    QPainter painter(&image);
+    if (!painter.isActive()) throw refusal("it could not be drawn");
+    painter.scale(scale, scale);
+    draw_figure(painter, page.figure);
+  }
   image.setDotsPerMeterX(std::lround(page.figure.style.dpi / 0.0254));
   image.setDotsPerMeterY(image.dotsPerMeterX());
   image.setText("Title", page.title);
@@ -79,15 +81,15 @@ QByteArray with_exact_size(const QByteArray& svg, QSizeF points) {
 }
 
 void draw_svg(QBuffer& out, const Page& page) {
-  QSvgGenerator generator;
-  generator.setOutputDevice(&out);
-  generator.setResolution(points_per_inch);  // a point is a unit
-  generator.setSize(page.points.toSize());
-  generator.setViewBox(QRectF(QPointF(0, 0), page.points));
-  generator.setTitle(page.title);
-  generator.setDescription(QString::fromStdString(page.figure.footer));
-  QPainter painter(&generator);
-  draw_or_throw(painter, page);
+  auto generator = std::make_unique<QSvgGenerator>();
+  generator->setOutputDevice(&out);
+  generator->setResolution(points_per_inch);  // a point is a unit
+  generator->setSize(page.points.toSize());
+  generator->setViewBox(QRectF(QPointF(0, 0), page.points));
+  generator->setTitle(page.title);
+  generator->setDescription(QString::fromStdString(page.figure.footer));
+  paint(std::move(generator),
+        [&](QPainter& painter, QSvgGenerator&) { draw_figure(painter, page.figure); });
   QByteArray& svg = out.buffer();
   svg = with_exact_size(svg, page.points);
   // A program that has not the font takes one that is as wide.
@@ -110,20 +112,19 @@ void put_box(QByteArray& pdf, QSizeF page, QSizeF figure) {
 void draw_pdf(QBuffer& out, const Page& page, const std::function<void(QPainter&)>& draw) {
   constexpr int resolution = 1200;
   const SameHashes hashes;
-  QPdfWriter writer(&out);
-  writer.setTitle(page.title);
-  writer.setCreator("Fovea");
-  writer.setResolution(resolution);
+  auto writer = std::make_unique<QPdfWriter>(&out);
+  writer->setTitle(page.title);
+  writer->setCreator("Fovea");
+  writer->setResolution(resolution);
   // Qt takes whole points: the box is cut to the figure below.
   const QSizeF whole(std::ceil(page.points.width()), std::ceil(page.points.height()));
-  writer.setPageSize(QPageSize(whole, QPageSize::Point, QString(), QPageSize::ExactMatch));
-  writer.setPageMargins(QMarginsF(0, 0, 0, 0));
-  attach(writer, page.figure.recipe);
-  QPainter painter(&writer);
-  painter.scale(resolution / points_per_inch, resolution / points_per_inch);
-  if (!painter.isActive()) throw UnavailableError("the figure is too large to be drawn");
-  draw(painter);
-  painter.end();
+  writer->setPageSize(QPageSize(whole, QPageSize::Point, QString(), QPageSize::ExactMatch));
+  writer->setPageMargins(QMarginsF(0, 0, 0, 0));
+  attach(*writer, page.figure.recipe);
+  paint(std::move(writer), [&](QPainter& painter, QPdfWriter&) {
+    painter.scale(resolution / points_per_inch, resolution / points_per_inch);
+    draw(painter);
+  });
   put_box(out.buffer(), whole, page.points);
   put_date_into_pdf(out.buffer());
 }

@@ -16,6 +16,15 @@ std::string failure(const CudaDevice& device, const std::string& precision,
   return device.name + " failed the self-test of " + precision + ". " + verdict.finding;
 }
 
+// What stands for a precision on a device, in the order in which it is tried.
+std::vector<std::string> candidates(const std::string& precision, const CudaDevice& device) {
+  std::vector<std::string> names{precision};
+  if (precision == "fp32") names.clear();
+  if (precision != "fp32-split" && device.split_is_faster) names.push_back("fp32-split");
+  names.push_back("fp32");
+  return names;
+}
+
 }  // namespace
 
 DeviceReport report_device(const SelfTests& tests, bool only_remembered) {
@@ -34,11 +43,21 @@ ChosenBackend choose_backend(const BackendChoice& choice, const DeviceReport& re
     refuse_16_bits(choice, choice.backend == "cpu" ? "" : report.why_not);
     return chosen;
   }
-  if (choice.backend == "cuda") {
-    if (!report.device) throw UnavailableError("back end cuda: " + report.why_not);
-    return {.backend = "cuda", .precision = choice.precision};
+  if (!report.device) throw UnavailableError("back end cuda: " + report.why_not);
+  const std::string by_warpgroups = with_wgmma(*report.device, choice.precision);
+  if (!by_warpgroups.empty()) {
+    const auto verdict = report.verdict(by_warpgroups);
+    chosen.wgmma = verdict && verdict->passed;
+    if (verdict && !verdict->passed)
+      chosen.notes.push_back(failure(*report.device, by_warpgroups, *verdict));
+    if (chosen.wgmma || choice.backend == "cuda") {
+      chosen.backend = "cuda";
+      chosen.precision = choice.precision;
+      return chosen;
+    }
   }
-  for (const std::string& precision : {choice.precision, std::string("fp32")}) {
+  if (choice.backend == "cuda") return {.backend = "cuda", .precision = choice.precision};
+  for (const std::string& precision : candidates(choice.precision, *report.device)) {
     const auto verdict = report.verdict(precision);
     if (!verdict) {
       chosen.untested = true;
@@ -50,7 +69,6 @@ ChosenBackend choose_backend(const BackendChoice& choice, const DeviceReport& re
       return chosen;
     }
     chosen.notes.push_back(failure(*report.device, precision, *verdict));
-    if (choice.precision == "fp32") break;
   }
   chosen.notes.push_back("The CPU computes in fp32; --backend cuda uses the GPU all the same.");
   return chosen;
@@ -64,8 +82,9 @@ std::unique_ptr<Backend> make_backend(const BackendChoice& choice,
   ChosenBackend chosen = choose_backend(choice, report);
   if (chosen.backend == "cuda") {
     std::string why_not;
-    if (auto cuda = make_cuda_backend({.precision = chosen.precision, .threads = choice.threads},
-                                      &why_not)) {
+    if (auto cuda = make_cuda_backend(
+            {.precision = chosen.precision, .threads = choice.threads, .wgmma = chosen.wgmma},
+            &why_not)) {
       if (notes) *notes = std::move(chosen.notes);
       return cuda;
     }

@@ -15,8 +15,9 @@ namespace fovea {
 struct BackendChoice {
   /// "cpu", "cuda", or "auto": CUDA where there is a device that has passed the self-test.
   std::string backend = "auto";
-  std::string precision = "fp32";  // on CUDA also "bf16" and "fp16"
-  int threads = 0;                 // of the CPU, beside CUDA too; 0: as many as there are
+  /// "fp32"; on CUDA also "fp32-split", "bf16" and "fp16" (see CudaOptions).
+  std::string precision = "fp32";
+  int threads = 0;  // of the CPU, beside CUDA too; 0: as many as there are
   /// A device without a verdict is not tested: the CPU computes. For the first moments of a window.
   bool at_once = false;
 };
@@ -31,12 +32,15 @@ DeviceReport report_device(const SelfTests& tests, bool only_remembered);
 
 struct ChosenBackend {
   std::string backend, precision;
+  bool wgmma = false;              // as in CudaOptions
   std::vector<std::string> notes;  // sentences: what was asked for and cannot be had
   bool untested = false;           // a device without a verdict was passed over
 };
 
-/// Precisions fall back: 16 bits to fp32 to the CPU, and a note says why. "cuda" is taken untested.
-/// Throws UnavailableError with the reason when what was asked for is not to be had.
+/// On "auto", fp32 is computed as fp32-split where that is faster, and precisions fall back: 16
+/// bits by warpgroups to 16 bits to fp32-split to fp32 to the CPU, and a note says why. "cuda" is
+/// taken as it is named, untested but for products of warpgroups. Throws UnavailableError with the
+/// reason when what was asked for is not available.
 ChosenBackend choose_backend(const BackendChoice& choice, const DeviceReport& report);
 
 /// What was chosen; adds the notes to `notes`. Throws as choose_backend does.

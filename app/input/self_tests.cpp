@@ -18,6 +18,8 @@
 namespace fovea {
 namespace {
 
+constexpr const char wgmma_ending[] = "-wgmma";
+
 QString to_qt(const std::string& text) {
   return QString::fromStdString(text);
 }
@@ -53,6 +55,26 @@ std::string verdict_text(const Verdict& verdict) {
     return "passed the self-test (" + verdict.date + ", " + format_number(verdict.seconds) + " s)";
   return "failed the self-test" + (verdict.date.empty() ? "" : " (" + verdict.date + ")") + ": " +
          verdict.finding;
+}
+
+std::vector<std::string> tested_on(const CudaDevice& device) {
+  std::vector<std::string> names;
+  for (const char* precision : precisions) {
+    if (const std::string name = with_wgmma(device, precision); !name.empty())
+      names.push_back(name);
+    names.emplace_back(precision);
+  }
+  return names;
+}
+
+std::string with_wgmma(const CudaDevice& device, const std::string& precision) {
+  return device.wgmma && !precision.starts_with("fp32") ? precision + wgmma_ending : "";
+}
+
+CudaOptions tested_options(const std::string& name) {
+  const bool wgmma = name.ends_with(wgmma_ending);
+  return {.precision = wgmma ? name.substr(0, name.size() - std::size(wgmma_ending) + 1) : name,
+          .wgmma = wgmma};
 }
 
 SelfTests::SelfTests(std::string program, std::string file, std::chrono::milliseconds limit)

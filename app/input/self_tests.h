@@ -2,13 +2,26 @@
 // machine. They are remembered for each GPU, driver, build of the program and precision.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/backend.h"
 
 namespace fovea {
+
+/// In which products can be computed on a GPU.
+inline constexpr std::array precisions{"fp32", "fp32-split", "bf16", "fp16"};
+
+/// What has a verdict of its own: each precision and, on GPUs that multiply 16 bits by warpgroups
+/// (CudaDevice::wgmma), also "bf16-wgmma" and "fp16-wgmma".
+std::vector<std::string> tested_on(const CudaDevice& device);
+/// The name of a precision's verdict where warpgroups multiply; empty: they do not.
+std::string with_wgmma(const CudaDevice& device, const std::string& precision);
+/// How the back end is made to which the verdict of that name applies.
+CudaOptions tested_options(const std::string& name);
 
 struct Verdict {
   bool passed = false;

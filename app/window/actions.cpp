@@ -311,6 +311,7 @@ class Actions : public QObject {
     add_number("scale", "&Scale…", ask_scale, &Session::scale);
     add_number("sliding_window", "Sliding &window…", ask_window, &Session::window);
     add_number("soft_cap", "So&ft cap…", ask_soft_cap, &Session::soft_cap);
+    add(menu, "memory_budget", "&Memory budget…", {}, [this] { ask_memory_budget(window_); });
     add(menu, "back_end", "&Back end…", {},
         [this] { ask_back_end(window_, *window_.findChild<QAction*>("back_end")); });
   }

@@ -116,6 +116,7 @@ void Files::source_opened(bool new_source) {
     window_.restoreState(QByteArray::fromBase64(QByteArray::fromStdString(opened.layout)));
   if (opened.orders) window_.docks().sort(*opened.orders);
   if (opened.selected_column) window_.study().select_column(*opened.selected_column);
+  if (opened.then) opened.then();
 }
 
 // What was set by hand of mask, scale, window and soft cap belongs to its file.
@@ -180,21 +181,25 @@ void Files::open(const QString& what) {
   }
 }
 
-void Files::open_session(const QString& path, const SessionFile& file) {
+void Files::open_recovered(const SessionFile& file, std::function<void()> then) {
+  open_session({}, file, std::move(then));
+}
+
+void Files::open_session(const QString& path, const SessionFile& file, std::function<void()> then) {
   const QString source = to_qt(file.session.source);
   if (is_there(source)) {
-    opening_ = {path, file.layout, {}, file.orders, true};
+    opening_ = {path, file.layout, {}, file.orders, true, std::move(then)};
     if (!file.layout.empty()) opening_.selected_column = file.selected_column;
     return window_.study().open(file.session.source, file.session, file.content_hash);
   }
   window_.info_bar().offer(source + ": the session's source is no longer there", "Locate it…",
-                           [this, path, file, source] {
+                           [this, path, file, source, then = std::move(then)] {
                              const QString found = ask_for_source(source, file.directory);
                              if (found.isEmpty()) return;
                              window_.info_bar().hide();
                              SessionFile moved = file;
                              moved.session.source = found.toStdString();
-                             open_session(path, moved);
+                             open_session(path, moved, then);
                            });
 }
 
@@ -228,14 +233,22 @@ SessionFile Files::session_file() const {
           .orders = window_.docks().orders()};
 }
 
+// False, and it is said why.
+bool Files::can_save_session() {
+  if (window_.live_bar().offer_capture()) return false;
+  if (window_.study().source()) return true;
+  window_.show_status("There is nothing to save yet");
+  return false;
+}
+
 void Files::save_session() {
-  if (window_.live_bar().offer_capture()) return;
+  if (!can_save_session()) return;
   if (session_path_.isEmpty()) return save_session_by_dialog();
   save_session_to(session_path_);
 }
 
 void Files::save_session_by_dialog() {
-  if (window_.live_bar().offer_capture()) return;
+  if (!can_save_session()) return;
   const QString proposed =
       session_path_.isEmpty() ? in_last_directory("session.fovea.json") : session_path_;
   const QString path =

@@ -32,6 +32,10 @@ class Files {
   void save_session();
   void save_session_by_dialog();
   void save_session_to(const QString& path);
+  /// A session that another window left behind; then, once its source is there, calls `then`.
+  void open_recovered(const SessionFile& file, std::function<void()> then);
+  /// Of what is shown, with the docks' layout.
+  SessionFile session_file() const;
   /// Remembers the session for open_last().
   void keep_last();
 
@@ -64,13 +68,14 @@ class Files {
     std::optional<int> selected_column = {};
     std::optional<SortOrders> orders = {};
     bool is_session = false;
+    std::function<void()> then = {};
   };
 
-  void open_session(const QString& path, const SessionFile& file);
+  bool can_save_session();
+  void open_session(const QString& path, const SessionFile& file, std::function<void()> then = {});
   void source_opened(bool new_source);
   void restore_conditions();
   void keep_conditions();
-  SessionFile session_file() const;
   Recipe recipe_for(const QString& path, const FigureStyle& style) const;
   std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;
   void write(const QString& path, Figure figure);

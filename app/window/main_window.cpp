@@ -60,13 +60,16 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
       canvas_(*new Canvas(this)),
       docks_(*this),
       find_bar_(*new FindBar(*this)),
-      live_bar_(*new LiveBar(*this)) {
+      live_bar_(*new LiveBar(*this)),
+      recovery_bar_(*new RecoveryBar(*this)),
+      recovery_(*new Recovery(*this)) {
   setWindowTitle("Fovea");
   setAcceptDrops(true);
   auto* centre = new QWidget(this);
   auto* column = new QVBoxLayout(centre);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
+  column->addWidget(&recovery_bar_);
   column->addWidget(&info_bar_);
   column->addWidget(&live_bar_);
   column->addWidget(&find_bar_);
@@ -118,13 +121,26 @@ void MainWindow::connect_study() {
 }
 
 void MainWindow::connect_canvas() {
-  connect(&canvas_, &Canvas::viewport_requested, this, [this](const Viewport& viewport) {
-    change("viewport", [&](Session& s) { s.viewport = viewport; });
-  });
-  connect(&canvas_, &Canvas::query_pinned, this, [this](Index query) { editor_.pin(query); });
-  connect(&canvas_, &Canvas::block_chosen, this, [this](int column, Index query, Index key) {
-    study_.choose_block(PointedPair{query, key, column});
-  });
+  // After another head was opened the canvas shows the one before until there is a picture of the
+  // new one: what is done to tokens there goes to neither, where there are not as many.
+  const auto on_shown_tokens = [this](auto act) {
+    return [this, act](const auto&... tokens) {
+      const auto model = study_.model();
+      if (model && model->lengths == study_.lengths()) act(tokens...);
+    };
+  };
+  connect(&canvas_, &Canvas::viewport_requested, this,
+          on_shown_tokens([this](const Viewport& viewport) {
+            change("viewport", [&](Session& s) { s.viewport = viewport; });
+          }));
+  connect(&canvas_, &Canvas::query_pinned, this,
+          on_shown_tokens([this](Index query) { editor_.pin(query); }));
+  connect(&canvas_, &Canvas::block_chosen, this,
+          on_shown_tokens([this](int column, Index query, Index key) {
+            study_.choose_block(PointedPair{query, key, column});
+          }));
+  connect(&canvas_, &Canvas::rectangle_selected, this,
+          on_shown_tokens([this](IndexRange rows, IndexRange cols) { study_.select(rows, cols); }));
   connect(&canvas_, &Canvas::settings_requested, this, [this](const ViewSettings& settings) {
     editor_.change_settings([&](ViewSettings& s) { s = settings; });
   });
@@ -132,7 +148,6 @@ void MainWindow::connect_canvas() {
           [this](int row, View view) { editor_.replace_view(row, view); });
   connect(&canvas_, &Canvas::action_requested, this,
           [this](const QString& name) { findChild<QAction*>(name)->trigger(); });
-  connect(&canvas_, &Canvas::rectangle_selected, &study_, &Study::select);
   connect(&canvas_, &Canvas::column_chosen, &study_, &Study::select_column);
   connect(&canvas_, &Canvas::leaves_chosen, &study_, &Study::choose_leaves);
   connect(&canvas_, &Canvas::panel_pixels_changed, &study_, &Study::set_panel_pixels);
@@ -233,6 +248,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   settings.setValue("window/geometry", saveGeometry());
   settings.setValue("window/state", saveState());
   files_.keep_last();
+  recovery_.end();
   event->accept();
 }
 

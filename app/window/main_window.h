@@ -12,6 +12,7 @@
 #include "window/find_bar.h"
 #include "window/live_bar.h"
 #include "window/navigation.h"
+#include "window/recovery.h"
 #include "window/widgets/info_bar.h"
 
 namespace fovea {
@@ -40,6 +41,8 @@ class MainWindow : public QMainWindow {
   LiveBar& live_bar() { return live_bar_; }
   Files& files() { return files_; }
   Navigation& navigation() { return navigation_; }
+  Recovery& recovery() { return recovery_; }
+  RecoveryBar& recovery_bar() { return recovery_bar_; }
   SweepDialog* sweep() { return sweep_; }                  // nullptr: never opened
   ExploreDialog* exploration() { return exploration_; }    // nullptr: never opened
   AddColumnDialog* add_columns() { return add_columns_; }  // nullptr: never opened
@@ -87,6 +90,8 @@ class MainWindow : public QMainWindow {
   Docks docks_;
   FindBar& find_bar_;
   LiveBar& live_bar_;
+  RecoveryBar& recovery_bar_;
+  Recovery& recovery_;
   Files files_{*this};
   Navigation navigation_{*this};
   Comparing comparing_{*this};

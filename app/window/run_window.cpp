@@ -2,6 +2,7 @@
 
 #include <QApplication>
 #include <QIcon>
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 
@@ -9,9 +10,12 @@
 #include "data/error.h"
 #include "input/assets.h"
 #include "input/own_files.h"
+#include "input/recovery_file.h"
 #include "live/live_address.h"
 #include "live/live_server.h"
 #include "study/background.h"
+#include "window/application.h"
+#include "window/dialogs/questions.h"
 #include "window/main_window.h"
 #include "window/widgets/text.h"
 
@@ -46,7 +50,7 @@ std::unique_ptr<QApplication> start_application(int& argc, char** argv) {
   const QtMessageHandler before = qInstallMessageHandler(end_where_fatal);
   allow_native_composition();
   configure_fonts();
-  auto application = std::make_unique<QApplication>(argc, argv);
+  auto application = std::make_unique<Application>(argc, argv);
   add_own_fonts();
   qInstallMessageHandler(before);
   return application;
@@ -55,24 +59,39 @@ std::unique_ptr<QApplication> start_application(int& argc, char** argv) {
 std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
                                       const BackendChoice& choice,
                                       std::shared_ptr<Background> background,
-                                      std::shared_ptr<LiveStreams> streams) {
+                                      std::shared_ptr<LiveStreams> streams,
+                                      const std::string& recovery) {
   std::vector<MainWindow*> windows;
   // A GPU that was not tested yet is tested while the window is used on the CPU.
   BackendChoice at_once = choice;
   at_once.at_once = true;
-  const auto make = [&]() -> MainWindow& {
-    windows.push_back(new MainWindow(make_low_priority_backend(at_once), background));
-    if (windows.back()->study().backend().id() == "cpu" && choice.backend == "auto" &&
+  const auto make = [=]() -> MainWindow& {
+    auto* window = new MainWindow(make_low_priority_backend(at_once), background);
+    if (window->study().backend().id() == "cpu" && choice.backend == "auto" &&
         find_cuda_device(nullptr))
-      windows.back()->study().use_backend(choice);
-    windows.back()->setAttribute(Qt::WA_DeleteOnClose);
-    if (streams) windows.back()->live_bar().watch(streams);
-    return *windows.back();
+      window->study().use_backend(choice);
+    window->setAttribute(Qt::WA_DeleteOnClose);
+    if (streams) window->live_bar().watch(streams);
+    if (!recovery.empty()) window->recovery().keep_in(recovery);
+    return *window;
   };
-  for (const std::string& file : files) make().open(to_qt(file));
-  if (files.empty())
-    if (MainWindow& window = make(); !window.files().open_last())
-      window.open(to_qt(standard_example()));
+  RecoverySearch left;
+  if (!recovery.empty()) left = RecoverySearch::of(recovery);
+  for (const std::string& file : files) {
+    windows.push_back(&make());
+    windows.back()->open(to_qt(file));
+  }
+  if (files.empty()) {
+    windows.push_back(&make());
+    if (!windows.back()->files().open_last()) windows.back()->open(to_qt(standard_example()));
+  }
+  RecoveryBar& bar = windows.front()->recovery_bar();
+  bar.make_window = [make]() -> MainWindow& {
+    MainWindow& window = make();
+    window.show();
+    return window;
+  };
+  bar.offer(std::move(left));
   for (MainWindow* window : windows) window->show();
   return windows;
 }
@@ -104,19 +123,22 @@ std::shared_ptr<LiveServer> listen(std::shared_ptr<LiveStreams> streams,
 
 int run_window(int argc, char** argv, const std::vector<std::string>& files,
                const BackendChoice& backend, std::optional<std::uint16_t> port) {
+  const CloseOnSignal closing;
   const auto application = start_application(argc, argv);
+  say_why_it_ends();
   QApplication::setOrganizationName("Fovea");
   QApplication::setApplicationName("Fovea");
   QApplication::setDesktopFileName("fovea");
   QApplication::setWindowIcon(QIcon(to_qt(assets_directory() + "/fovea.svg")));
+  use_kept_memory_budget();
   auto background = std::make_shared<Background>();
   const auto streams = std::make_shared<LiveStreams>();
   const auto server = listen(streams, port);
-  for (MainWindow* window : open_windows(files, backend, background, streams))
+  for (MainWindow* window : open_windows(files, backend, background, streams, recovery_folder()))
     window->live_bar().set_listening([server] { return server->has_socket(); });
   const int status = QApplication::exec();
   end_background(std::move(background));
-  return status;
+  return closing.came() == SIGINT ? Cancelled().status() : status;
 }
 
 void end_background(std::shared_ptr<Background> background) {

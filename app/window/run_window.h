@@ -24,11 +24,13 @@ std::unique_ptr<QApplication> start_application(int& argc, char** argv);
 
 /// A window for each source or session; without any one window, on what was open last, else on the
 /// bundled example. Each deletes itself when it is closed. `streams`: what programs send; null:
-/// nothing.
+/// nothing. `recovery`: the folder where sessions are kept, and offered that were left behind;
+/// empty: none.
 std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
                                       const BackendChoice& choice,
                                       std::shared_ptr<Background> background,
-                                      std::shared_ptr<LiveStreams> streams = {});
+                                      std::shared_ptr<LiveStreams> streams = {},
+                                      const std::string& recovery = {});
 
 /// Waits for all files that are being written. Errors that no window can show any more go to the
 /// standard error stream.

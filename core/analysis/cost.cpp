@@ -3,6 +3,7 @@
 #include <set>
 
 #include "analysis/support.h"
+#include "data/error.h"
 
 namespace fovea {
 namespace {
@@ -37,12 +38,14 @@ double merged_pairs(const Side& rows, const Side& cols, const Tile& tile) {
 }
 
 // Pairs that the mask admits and no earlier pass has counted.
-double new_pairs(const Pass& pass, const Tile& tile, const PairMask* mask) {
+double new_pairs(const Pass& pass, const Tile& tile, const PairMask* mask,
+                 const std::stop_token& stop) {
   const auto token = [](const std::vector<std::int32_t>& order, Index p) {
     return order.empty() ? p : Index{order[static_cast<std::size_t>(p)]};
   };
   Index count = 0;
   for (Index r = tile.rows.begin; r < tile.rows.end; ++r) {
+    if (stop.stop_requested()) throw Cancelled();
     const Index i = token(pass.rows, r);
     if (mask && pass.cols.empty()) {
       count += mask->count(i, {std::max(tile.cols.begin, i - tile.band.hi),
@@ -69,7 +72,7 @@ double bytes_of(const Pass& pass) {
 }
 
 void count_tiles(const TilePlan& plan, const PairMask* mask, Lengths lengths, double d, double dv,
-                 Cost& cost) {
+                 Cost& cost, const std::stop_token& stop) {
   const auto [queries, keys] = lengths;
   int query_top = 0, key_top = 0;
   std::set<const Chunks*> counted;  // passes share them
@@ -77,10 +80,12 @@ void count_tiles(const TilePlan& plan, const PairMask* mask, Lengths lengths, do
     query_top = std::max(query_top, pass.query_level);
     key_top = std::max(key_top, pass.key_level);
     const Side rows(pass.rows, pass.query_level, queries), cols(pass.cols, pass.key_level, keys);
-    for (const Tile& tile : pass.tiles)
-      cost.pairs += mask || !pass.earlier.empty() ? new_pairs(pass, tile, mask)
+    for (const Tile& tile : pass.tiles) {
+      if (stop.stop_requested()) throw Cancelled();
+      cost.pairs += mask || !pass.earlier.empty() ? new_pairs(pass, tile, mask, stop)
                     : is_banded(pass, tile)       ? merged_pairs(rows, cols, tile)
                                                   : product(tile.rows, tile.cols);
+    }
     cost.bytes += bytes_of(pass);
     for (const auto& chunks : pass.earlier) counted.insert(chunks.get());
   }
@@ -120,10 +125,11 @@ void count_nodes(const NodePlan& plan, bool causal, Lengths lengths, double dv, 
   cost.bytes += sizeof(float) * nodes * (dv + 1) + sizeof(std::int32_t) * (queries + keys);
 }
 
-void count_projected(const ProjectedPlan& plan, Index keys, double dv, Cost& cost) {
+void count_projected(const ProjectedPlan& plan, Index keys, double dv, Cost& cost,
+                     const std::stop_token& stop) {
   const Index positions = plan.queries.rows();
   count_tiles(plan.tiles, nullptr, {positions, positions}, static_cast<double>(plan.queries.cols()),
-              dv, cost);
+              dv, cost, stop);
   const double mixes = static_cast<double>(plan.mix.rows()) * static_cast<double>(keys);
   cost.multiply_adds += mixes * dv;  // each mixture is one of the same place of all blocks
   cost.bytes += sizeof(float) * (static_cast<double>(plan.queries.rows()) * 2 *
@@ -146,22 +152,22 @@ void count_features(const FeaturePlan& plan, Lengths lengths, double d, double d
 }  // namespace
 
 double count_pairs(const Pass& pass, const Tile& tile, const PairMask* mask) {
-  if (mask || !pass.earlier.empty()) return new_pairs(pass, tile, mask);
+  if (mask || !pass.earlier.empty()) return new_pairs(pass, tile, mask, {});
   if (!is_banded(pass, tile)) return product(tile.rows, tile.cols);
   const Index n = Band::unbounded;  // level 0: no cluster is cut off
   return merged_pairs(Side(pass.rows, 0, n), Side(pass.cols, 0, n), tile);
 }
 
-Cost count_cost(const Plan& plan, Index d, Index dv) {
+Cost count_cost(const Plan& plan, Index d, Index dv, const std::stop_token& stop) {
   Cost cost;
   cost.exact_multiply_adds = admissible_pairs(plan) * static_cast<double>(d + dv);
   cost.multiply_adds = plan.planning_multiply_adds;
   cost.bytes = plan.planning_bytes;
   if (const auto* tiles = std::get_if<TilePlan>(&plan.form))
     count_tiles(*tiles, plan.mask.get(), plan.lengths, static_cast<double>(d),
-                static_cast<double>(dv), cost);
+                static_cast<double>(dv), cost, stop);
   else if (const auto* projected = std::get_if<ProjectedPlan>(&plan.form))
-    count_projected(*projected, plan.keys(), static_cast<double>(dv), cost);
+    count_projected(*projected, plan.keys(), static_cast<double>(dv), cost, stop);
   else if (const auto* features = std::get_if<FeaturePlan>(&plan.form))
     count_features(*features, plan.lengths, static_cast<double>(d), static_cast<double>(dv), cost);
   else if (std::holds_alternative<ImportedPlan>(plan.form))

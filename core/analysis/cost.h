@@ -1,6 +1,8 @@
 // The Cost of a Plan: multiply-adds and bytes, counted from its actual structure.
 #pragma once
 
+#include <stop_token>
+
 #include "plan/plan.h"
 
 namespace fovea {
@@ -13,7 +15,8 @@ struct Cost {
   double ratio_to_exact() const { return multiply_adds / exact_multiply_adds; }
 };
 
-Cost count_cost(const Plan& plan, Index d, Index dv);
+/// Takes long where the pass leaves out pairs. Throws Cancelled soon after `stop` is requested.
+Cost count_cost(const Plan& plan, Index d, Index dv, const std::stop_token& stop = {});
 
 /// Pairs of a tile that lie in its band, that its pass does not leave out and that the mask, if
 /// any, admits: in O(tile rows) or better for ordered positions; in O(pairs) where the pass leaves

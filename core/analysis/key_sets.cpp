@@ -10,10 +10,12 @@ namespace fovea {
 std::vector<Diagnostic> key_set_figures(const Diagnosis& of, Run& run) {
   const Plan& plan = of.approximate.plan();
   const Support support(plan);
-  if (support.complete()) return {};
+  if (support.complete(run.stop)) return {};
   double sum = 0;
   Index largest = 0;
+  constexpr Index often = 512;
   for (Index i = 0; i < plan.queries(); ++i) {
+    if (i % often == 0) run.check();
     const Index size = support.count(i);
     sum += static_cast<double>(size);
     largest = std::max(largest, size);

@@ -103,7 +103,7 @@ LeafSkew leaf_skew(const Plan& plan, const Leaves& leaves, Run& run) {
   LeafSkew skew = leaf_skew(leaves, run);
   const Support support(plan);
   skew.queries_without_keys = 0;
-  constexpr Index often = 4096;
+  constexpr Index often = 512;
   for (Index i = 0; i < plan.queries(); ++i) {
     if (i % often == 0) run.check();
     skew.queries_without_keys += support.count(i) == 0;

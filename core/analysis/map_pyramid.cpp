@@ -139,7 +139,8 @@ void MapPyramid::fill(IndexRange pixel_rows, Run& run) {
   put(pixel_rows, pool(tokens(pixel_rows, pixel_), {0, n_}, pixel_, run));
 }
 
-void MapPyramid::put(IndexRange pixel_rows, const Matrix& values) {
+void MapPyramid::put(IndexRange pixel_rows, const Matrix& values, bool rounded) {
+  rounded_ |= rounded;
   if (overview_.empty()) overview_ = Matrix(side_, side_, std::numeric_limits<float>::quiet_NaN());
   for (Index p = pixel_rows.begin; p < pixel_rows.end; ++p) {
     std::copy_n(values.row(p - pixel_rows.begin), side_, overview_.row(p));

@@ -33,6 +33,7 @@ struct MapPicture {
   Matrix standard_error;  // of estimated means, the same shape; empty: there are none
   bool complete = false;  // all pixels are exact and of the view's own size
   double estimated = 0;   // share of the pixel rows that are estimates
+  bool rounded = false;   // some pixels are of logits whose factors were rounded to 16 bits
 };
 
 /// Used from one thread at a time, except for the functions that say otherwise.
@@ -68,8 +69,9 @@ class MapPyramid {
   IndexRange next_band(Index focus_row, Index most) const;
   /// Makes them exact.
   void fill(IndexRange pixel_rows, Run& run);
-  /// Takes exact values that were found elsewhere: [pixel_rows.size(), overview_rows()].
-  void put(IndexRange pixel_rows, const Matrix& values);
+  /// Takes exact values that were found elsewhere: [pixel_rows.size(), overview_rows()]. `rounded`:
+  /// of logits whose factors were rounded to 16 bits.
+  void put(IndexRange pixel_rows, const Matrix& values, bool rounded = false);
 
   /// Makes the missing tile of the view that is nearest to its focus; false: none is missing.
   bool refine(const MapView& view, Run& run);
@@ -105,6 +107,7 @@ class MapPyramid {
   std::atomic<std::uint64_t> version_ = 0;
   std::atomic<double> exact_share_ = 0;
   std::atomic<bool> begun_ = false;
+  bool rounded_ = false;  // some rows of the overview
 };
 
 }  // namespace fovea

@@ -100,6 +100,7 @@ MapPicture MapPyramid::picture(const MapView& view) const {
   Index estimated = 0;
   for (Index p = under.begin; p < under.end; ++p) estimated += !exact_.has(p);
   out.estimated = static_cast<double>(estimated) / static_cast<double>(under.size());
+  out.rounded = rounded_;
   if (estimated > 0 && !standard_error_.empty())
     out.standard_error = Matrix(view.rows.size(), view.cols.size());
   if (view.pixel >= pixel_) {
@@ -125,6 +126,7 @@ MapPicture MapPyramid::picture(const MapView& view) const {
   // A picture of tiles alone is not an estimate.
   if (out.complete) {
     out.estimated = 0;
+    out.rounded = false;
     out.standard_error = {};
   }
   return out;

@@ -136,7 +136,7 @@ void compare_attention(const Operator& approximate, const Output& approximate_ou
   const auto& rule = exact.problem().rule;
   const bool has_sink = rule && rule->sink;
   const double sink = has_sink ? *rule->sink : 0;
-  const bool complete = support.complete();
+  const bool complete = support.complete(run.stop);
   std::vector<RowDifference> rows;
   if (!complete)
     m.dropped_mass.assign(static_cast<std::size_t>(queries),
@@ -211,8 +211,9 @@ Metrics compare(const Operator& approximate, const Output& approximate_output,
   Metrics m{.queries = queries};
   if (!exact_output.z.empty()) compare_outputs(approximate_output.z, exact_output.z, m);
   if (!has_entries(approximate.plan())) return m;
+  run.check();
   const Support support(approximate.plan());
-  m.density = support.pairs() / (static_cast<double>(queries) * static_cast<double>(keys));
+  m.density = support.pairs(run.stop) / (static_cast<double>(queries) * static_cast<double>(keys));
   if (&approximate == &exact) {
     m.rows = queries;
     m.attention_reverse_kl = Divergence{};

@@ -150,6 +150,7 @@ void add_spectral_figures(const Diagnosis& of, double squares, Run* run,
 std::vector<Diagnostic> sampling_figures(const Diagnosis& of, Run& run, double max_entries) {
   const auto& [approximate, approximate_output, exact, exact_output] = of;
   const Index n = exact.plan().lengths.n();
+  run.check();
   const Plan blocks = blocks_of(approximate.plan());
   const Support support(blocks);
   const RowBands rows = row_bands({n, n}, max_entries, 0);

@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "data/error.h"
+
 namespace fovea {
 
 Side::Side(const std::vector<std::int32_t>& order, int level, Index n)
@@ -213,14 +215,18 @@ Index Support::count(Index query) const {
   return sum;
 }
 
-double Support::pairs() const {
+double Support::pairs(const std::stop_token& stop) const {
+  constexpr Index often = 512;
   double sum = 0;
-  for (Index i = 0; i < plan_->queries(); ++i) sum += static_cast<double>(count(i));
+  for (Index i = 0; i < plan_->queries(); ++i) {
+    if (i % often == 0 && stop.stop_requested()) throw Cancelled();
+    sum += static_cast<double>(count(i));
+  }
   return sum;
 }
 
-bool Support::complete() const {
-  return pairs() >= admissible_pairs(*plan_);
+bool Support::complete(const std::stop_token& stop) const {
+  return pairs(stop) >= admissible_pairs(*plan_);
 }
 
 }  // namespace fovea

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <stop_token>
 #include <vector>
 
 #include "plan/plan.h"
@@ -80,9 +81,9 @@ class Support {
   /// |S_i|.
   Index count(Index query) const;
   /// Sum of |S_i|: the pairs (i, j) with weight.
-  double pairs() const;
+  double pairs(const std::stop_token& stop = {}) const;
   /// Whether every pair that exact attention has has weight.
-  bool complete() const;
+  bool complete(const std::stop_token& stop = {}) const;
   const Plan& plan() const { return *plan_; }
 
   /// One pass with its sides, and which tiles cover a row position.

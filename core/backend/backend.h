@@ -27,7 +27,7 @@ class Backend {
 
   virtual std::string id() const = 0;         // "cpu", "cuda"
   virtual std::string device() const = 0;     // "AVX-512, 2 threads"
-  virtual std::string precision() const = 0;  // "fp32", "bf16", "fp16"
+  virtual std::string precision() const = 0;  // "fp32", "fp32-split", "bf16", "fp16"
 
   /// Uploads what the plan needs of q and k (stage "upload"). Throws UnavailableError when there is
   /// too little memory.
@@ -85,13 +85,19 @@ struct CpuOptions {
 std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options = {});
 
 struct CudaOptions {
-  /// The precision of Z = P V: "fp32", or, on tensor cores, "bf16" or "fp16" (inputs and weights
-  /// are rounded to it, sums of products and the softmax are in fp32). Entries of P are always in
+  /// The precision of Z = P V: "fp32"; or, on tensor cores, "bf16" or "fp16" (inputs and weights
+  /// are rounded to it, sums of products and the softmax are in fp32), or "fp32-split": errors of
+  /// the size of fp32's, from three products of numbers that are sums of two of fp16. Heads that
+  /// cannot be split so, since a row is 2^26 times smaller than another, are computed in fp32.
+  /// Entries of P are always in
   /// fp32 and divided by their own sums in fp32, so that rows of P sum to 1 on every back end, and
   /// Z differs from P V by the rounding. Output::lse belongs to Z. The maps of apply_rows are of
-  /// those entries: with tensor cores they take a second pass over P, in fp32.
+  /// the logits of Z: in 16 bits they have its rounding, too.
   std::string precision = "fp32";
   int threads = 0;  // for the work that is left to the CPU; 0: as many as the machine has
+  /// 16 bits are multiplied by warpgroups (the instructions wgmma) where the device has them
+  /// (CudaDevice::wgmma); false: by warps (mma), as on other devices.
+  bool wgmma = true;
   /// Device memory is filled with NaN when it is allocated, so that a result which a kernel leaves
   /// out is seen. For tests.
   bool poison = false;
@@ -104,6 +110,10 @@ struct CudaDevice {
   std::size_t bytes = 0;  // of its memory
   std::string driver;     // version
   std::string id;         // another for every single GPU
+  /// "fp32-split" is expected to be faster than "fp32": three products on tensor cores take less
+  /// time than one on the fp32 lanes.
+  bool split_is_faster = false;
+  bool wgmma = false;  // it multiplies 16 bits by warpgroups, and so does this program
 };
 
 /// Nothing, with the reason, when the back end was not built or there is no device. Computes

@@ -9,6 +9,7 @@
 #include "backend/feature_operator.h"
 #include "backend/imported_operator.h"
 #include "backend/isa/attend.h"
+#include "backend/memory_need.h"
 #include "backend/node_operator.h"
 #include "backend/product.h"
 #include "backend/projected_operator.h"
@@ -16,6 +17,7 @@
 #include "backend/singular_values.h"
 #include "backend/tile_operator.h"
 #include "backend/workers.h"
+#include "data/memory.h"
 #include "data/number_text.h"
 
 namespace fovea {
@@ -61,6 +63,7 @@ class CpuBackend final : public Backend {
 
   std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
                                  Run& run) const override {
+    require_memory(memory_need(*plan, problem, workers_->threads()).total(), need_text(*plan));
     if (std::holds_alternative<TilePlan>(plan->form))
       return make_tile_operator(std::move(plan), problem, loops_, workers_, run);
     if (std::holds_alternative<ProjectedPlan>(plan->form))

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "data/memory.h"
 #include "data/pixels.h"
 #include "data/random.h"
 
@@ -65,6 +66,9 @@ Matrix Operator::tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) con
   }
   if (pool.rows < 1 || pool.cols < 1 || pool.rows > rows.size() || pool.cols > cols.size())
     throw UsageError("a pooled tile has between 1 and as many pixels as entries a side");
+  require_memory(
+      sizeof(float) * static_cast<double>(pool.rows) * static_cast<double>(pool.cols),
+      "a matrix of " + std::to_string(pool.rows) + " x " + std::to_string(pool.cols) + " weights");
   run.check();
   Matrix out = do_tile(rows, cols, pool, run);
   run.reached(1);

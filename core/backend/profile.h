@@ -6,6 +6,7 @@
 #include <chrono>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/error.h"
@@ -23,13 +24,15 @@ class Profile {
   class Stage {
    public:
     Stage(Profile& profile, std::string name)
-        : profile_(profile), name_(std::move(name)), start_(std::chrono::steady_clock::now()) {}
+        : profile_(profile), name_(std::move(name)), start_(std::chrono::steady_clock::now()) {
+      profile_.begin_stage();
+    }
     Stage(const Stage&) = delete;
     Stage& operator=(const Stage&) = delete;
     ~Stage() {
       const std::chrono::duration<double, std::milli> took =
           std::chrono::steady_clock::now() - start_;
-      profile_.add(name_, took.count());
+      profile_.end_stage(std::move(name_), took.count());
     }
 
    private:
@@ -45,7 +48,12 @@ class Profile {
   double total_ms() const;
 
  private:
-  std::vector<StageTime> stages_;
+  void begin_stage();
+  void end_stage(std::string name, double milliseconds) noexcept;
+
+  std::vector<StageTime>
+      stages_;  // with room for those that have begun: their ends allocate nothing
+  std::size_t begun_ = 0;
 };
 
 /// How far a long piece of work is, readable from any thread.

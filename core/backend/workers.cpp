@@ -1,5 +1,6 @@
 #include "backend/workers.h"
 
+#include <chrono>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -9,11 +10,21 @@
 namespace fovea {
 namespace {
 
-// A loop often follows another within microseconds, sooner than a sleeping thread wakes.
+using Clock = std::chrono::steady_clock;
+
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+// A loop often follows another within microseconds, sooner than a sleeping thread wakes. The thread
+// does not yield: where other programs run, it would get its processor back only milliseconds
+// later.
 template <class Condition>
 void wait_a_little(Condition condition) {
-  constexpr int looks = 64;
-  for (int look = 0; look < looks && !condition(); ++look) std::this_thread::yield();
+  const auto end = Clock::now() + std::chrono::microseconds(30);
+  while (!condition() && Clock::now() < end) pause();
 }
 
 }  // namespace
@@ -38,10 +49,12 @@ void Workers::serve(int worker) {
     start_.wait(lock, [&] { return quit_ || generation_ != seen; });
     if (quit_) return;
     seen = generation_;
+    if (!open_) continue;
+    ++active_;
     lock.unlock();
     take_turns(worker);
     lock.lock();
-    if (--running_ == 0) done_.notify_one();
+    if (--active_ == 0) done_.notify_one();
   }
 }
 
@@ -80,14 +93,19 @@ void Workers::loop(Index count, std::stop_token stop, const std::function<void(I
     next_ = 0;
     stop_ = std::move(stop);
     error_ = nullptr;
-    running_ = static_cast<int>(threads_.size());
+    open_ = true;
     ++generation_;
   }
-  start_.notify_all();
+  if (count > 1) start_.notify_all();
   take_turns(0);
-  wait_a_little([&] { return running_ == 0; });
   std::unique_lock lock(mutex_);
-  done_.wait(lock, [&] { return running_ == 0; });
+  open_ = false;
+  if (active_ > 0) {
+    lock.unlock();
+    wait_a_little([&] { return active_ == 0; });
+    lock.lock();
+    done_.wait(lock, [&] { return active_ == 0; });
+  }
   body_ = nullptr;
   stop_ = {};
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));

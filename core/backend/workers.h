@@ -26,8 +26,9 @@ class Workers {
   int threads() const { return static_cast<int>(threads_.size()) + 1; }
 
   /// body(turn, worker) for every turn in [0, count), in any order, worker in [0, threads()). The
-  /// caller takes part. Throws Cancelled soon after `stop` is requested, and the first exception of
-  /// a body. One loop at a time: concurrent callers wait for each other.
+  /// caller takes part, and does not wait for threads that have not woken by the end. Throws
+  /// Cancelled soon after `stop` is requested, and the first exception of a body. One loop at a
+  /// time: concurrent callers wait for each other.
   void loop(Index count, std::stop_token stop,
             const std::function<void(Index turn, int worker)>& body);
 
@@ -39,8 +40,8 @@ class Workers {
   std::mutex one_loop_, mutex_;
   std::condition_variable start_, done_;
   std::atomic<std::uint64_t> generation_ = 0;
-  std::atomic<int> running_ = 0;
-  bool quit_ = false;
+  std::atomic<int> active_ = 0;       // threads that take turns, without the caller
+  bool open_ = false, quit_ = false;  // a loop may be joined; there are no more loops
   const std::function<void(Index, int)>* body_ = nullptr;
   Index count_ = 0;
   std::atomic<Index> next_{0};

@@ -130,7 +130,7 @@ Matrix HeadTensor::read(Index head) const {
   if (head < 0 || head >= heads)
     throw UsageError("head " + std::to_string(head) + "; expected 0 to " +
                      std::to_string(heads - 1));
-  require_memory(sizeof(float) * static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols),
+  require_memory(sizeof(float) * static_cast<double>(rows) * static_cast<double>(cols),
                  "a head of " + std::to_string(rows) + " x " + std::to_string(cols) + " numbers");
   Matrix out(rows, cols);
   switch (type) {

@@ -35,7 +35,7 @@ std::shared_ptr<const PairMask> kept_pairs(const ImportedTensors& tensors, Index
                                            const std::shared_ptr<const PairMask>& mask) {
   const Matrix kept = tensors.kept.read(tensors.kept.heads == 1 ? 0 : head);
   const Index block = tensors.kept_block;
-  require_memory(static_cast<std::size_t>(queries) * static_cast<std::size_t>(keys) / 8,
+  require_memory(static_cast<double>(queries) * static_cast<double>(keys) / 8,
                  "the kept pairs of " + std::to_string(queries) + " queries and " +
                      std::to_string(keys) + " keys");
   BitMatrix pairs(queries, keys);

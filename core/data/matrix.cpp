@@ -4,6 +4,9 @@
 
 #include <mutex>
 
+#include "data/kept_blocks.h"
+#include "data/memory.h"
+
 namespace fovea {
 namespace {
 
@@ -81,6 +84,7 @@ void* allocate_aligned(std::size_t bytes) {
   const std::align_val_t alignment{alignment_of(bytes)};
   if (bytes < huge_page) return ::operator new(bytes, alignment);
   if (void* spare = spare_blocks().take(bytes)) return spare;
+  require_memory(static_cast<double>(bytes), "one array");  // where nobody has asked for more
   void* block = ::operator new(bytes, alignment, std::nothrow);
   if (!block) {
     spare_blocks().drop_all();
@@ -95,6 +99,10 @@ void free_aligned(void* block, std::size_t bytes) {
     release(block, bytes);
   else
     spare_blocks().give(block, bytes);
+}
+
+void free_kept_blocks() {
+  spare_blocks().drop_all();
 }
 
 }  // namespace fovea

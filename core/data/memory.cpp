@@ -1,46 +1,162 @@
 #include "data/memory.h"
 
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cmath>
 #include <fstream>
 #include <limits>
 #include <new>
 
 #include "data/error.h"
+#include "data/number_text.h"
 
 namespace fovea {
 namespace {
 
-/// Bytes that can be used without swapping; no limit where the system does not report it.
-std::size_t available_bytes() {
-  std::ifstream in("/proc/meminfo");
-  std::string key;
-  std::size_t kibibytes = 0;
-  while (in >> key >> kibibytes) {
-    if (key == "MemAvailable:") return kibibytes * 1024;
-    in.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-  }
-  return std::numeric_limits<std::size_t>::max();
+constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+std::atomic<std::size_t> chosen = 0;  // 0: half of what is free
+
+/// The number in a file; nothing: there is no such file, or it says "max".
+std::optional<std::size_t> number_in(const std::string& path) {
+  std::ifstream in(path);
+  std::size_t number = 0;
+  if (in >> number) return number;
+  return {};
 }
 
-UnavailableError refusal(std::size_t bytes, std::size_t available, const std::string& what) {
-  return UnavailableError(what + ": " + std::to_string(bytes >> 20) + " MiB of memory needed, " +
-                          std::to_string(available >> 20) + " MiB available");
+/// The number after `key` in a file of lines "key number"; 0: there is none.
+std::size_t number_of(const std::string& key, const std::string& path) {
+  std::ifstream in(path);
+  std::string word;
+  std::size_t number = 0;
+  while (in >> word >> number) {
+    if (word == key) return number;
+    in.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return 0;
+}
+
+/// What the two versions of control groups call the same things.
+struct GroupFiles {
+  std::string limit, used, cache;
+};
+
+/// Of a group and of all groups around it. Pages of files count as used, and are given up first.
+std::size_t free_in_groups(const std::string& mount, std::string group, const GroupFiles& files) {
+  std::size_t least = unlimited;
+  while (true) {
+    const std::string folder = mount + group + "/";
+    const auto limit = number_in(folder + files.limit), used = number_in(folder + files.used);
+    if (limit && used) {
+      const std::size_t cache = number_of(files.cache, folder + "memory.stat");
+      const std::size_t held = *used - std::min(*used, cache);
+      least = std::min(least, *limit - std::min(*limit, held));
+    }
+    if (group.empty()) return least;
+    group.resize(group.find_last_of('/'));
+  }
+}
+
+/// Lines "hierarchy:controllers:/group"; of version 2 "0::/group".
+std::size_t free_in_groups(const std::string& root) {
+  std::ifstream in(root + "/proc/self/cgroup");
+  std::size_t least = unlimited;
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos || line.compare(second + 1, 1, "/") != 0) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    std::string group = line.substr(second + 1);
+    if (group == "/") group.clear();
+    if (controllers == ",,")
+      least = std::min(least, free_in_groups(root + "/sys/fs/cgroup", group,
+                                             {"memory.max", "memory.current", "inactive_file"}));
+    else if (controllers.find(",memory,") != std::string::npos)
+      least = std::min(least, free_in_groups(root + "/sys/fs/cgroup/memory", group,
+                                             {"memory.limit_in_bytes", "memory.usage_in_bytes",
+                                              "total_inactive_file"}));
+  }
+  return least;
+}
+
+/// "--memory 16G" that allows so many bytes.
+std::string option_for(double bytes) {
+  constexpr double gibibyte = 1 << 30;
+  return "--memory " + std::to_string(static_cast<long long>(std::ceil(bytes / gibibyte))) + "G";
+}
+
+void require(double bytes, double free, const std::string& what, const std::string& of) {
+  if (bytes < static_cast<double>(asked_memory)) return;
+  const auto budget = memory_budget();
+  const double allowed = std::min(free, budget ? static_cast<double>(*budget) : free / 2);
+  if (bytes <= allowed) return;
+  const std::string needs = what + ": " + format_bytes(bytes) + " of memory needed" + of;
+  const std::string less = " Fewer tokens or a smaller view need less";
+  if (bytes > free)
+    throw UnavailableError(needs + ", " + format_bytes(free) + " free." + less + ".");
+  throw UnavailableError(needs + "; the budget is " + format_bytes(allowed) +
+                         (budget ? "" : ", half of what is free") + "." + less + "; " +
+                         option_for(bytes) +
+                         ", or Compute > Memory budget in the window, allows more.");
 }
 
 }  // namespace
 
-void require_memory(std::size_t bytes, const std::string& what) {
-  constexpr std::size_t worth_asking = std::size_t{64} << 20;
-  if (bytes < worth_asking) return;
-  const std::size_t available = available_bytes();
-  if (bytes > available) throw refusal(bytes, available, what);
+void set_memory_budget(std::optional<std::size_t> bytes) {
+  chosen = bytes ? std::max<std::size_t>(*bytes, 1) : 0;
+}
+
+std::optional<std::size_t> memory_budget() {
+  const std::size_t bytes = chosen;
+  return bytes > 0 ? std::optional(bytes) : std::nullopt;
+}
+
+std::optional<std::size_t> parse_memory_budget(std::string_view text) {
+  const UsageError bad("memory budget '" + std::string(text) +
+                       "'; expected a size such as 16G or 800M, or half: half of what is free");
+  if (text == "half") return {};
+  double number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::string unit(rest, text.data() + text.size());
+  std::erase(unit, ' ');
+  for (char& c : unit)
+    if ('a' <= c && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  for (const char* ending : {"IB", "B"})
+    if (unit.ends_with(ending)) {
+      unit.resize(unit.size() - std::string_view(ending).size());
+      break;
+    }
+  const std::size_t power = std::string_view("KMGT").find(unit) + 1;
+  if (error != std::errc() || unit.size() > 1 || (!unit.empty() && power == 0)) throw bad;
+  const double bytes = number * std::pow(1024.0, unit.empty() ? 0.0 : static_cast<double>(power));
+  if (!(bytes >= 1 && bytes < 0x1p60)) throw bad;
+  return static_cast<std::size_t>(bytes);
+}
+
+std::size_t free_memory(const std::string& root) {
+  const std::size_t kibibytes = number_of("MemAvailable:", root + "/proc/meminfo");
+  const std::size_t of_machine = kibibytes > 0 ? kibibytes * 1024 : unlimited;
+  return std::min(of_machine, free_in_groups(root));
+}
+
+void require_memory(double bytes, const std::string& what) {
+  if (bytes < static_cast<double>(asked_memory)) return;
+  require(bytes, static_cast<double>(free_memory()), what, "");
+}
+
+void require_device_memory(double bytes, double free, const std::string& what,
+                           const std::string& device) {
+  require(bytes, free, what, " on " + device);
 }
 
 std::shared_ptr<std::byte[]> allocate_bytes(std::size_t bytes, const std::string& what) {
-  require_memory(bytes, what);
+  require_memory(static_cast<double>(bytes), what);
   try {
     return std::shared_ptr<std::byte[]>(new std::byte[bytes]);
   } catch (const std::bad_alloc&) {
-    throw refusal(bytes, available_bytes(), what);
+    throw UnavailableError(what + ": " + format_bytes(static_cast<double>(bytes)) +
+                           " of memory needed, which the system refuses");
   }
 }
 

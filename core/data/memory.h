@@ -1,16 +1,39 @@
-// Memory whose size a file determines. It is checked first, because the system grants any amount
-// and ends the program when it is used.
+// The memory budget: what one action (computing attention, a matrix, a figure, opening a file) may
+// take. Whoever is about to allocate much asks first, because the system grants any amount and ends
+// the program when it is used. Like the memory, the budget belongs to the process.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace fovea {
 
-/// Throws UnavailableError with `what` it is for, the memory needed and the memory available, if
-/// that is less.
-void require_memory(std::size_t bytes, const std::string& what);
+/// Bytes that one action may take of the memory of the machine, and of that of a device, each.
+/// Nothing, the default: half of what is free when it asks. Never more than what is free. Any
+/// thread may call these.
+void set_memory_budget(std::optional<std::size_t> bytes);
+std::optional<std::size_t> memory_budget();
+
+/// "16G", "800M", "1.5 GiB": bytes, in units of 1024. "half": nothing. Throws UsageError.
+std::optional<std::size_t> parse_memory_budget(std::string_view text);
+
+/// Bytes that can be used without swapping, also of the control groups of the process; no limit
+/// where the system does not report it. `root`: of the file system where the system reports it.
+std::size_t free_memory(const std::string& root = "");
+
+/// Bytes of which asking is worth the time; less is granted.
+inline constexpr std::size_t asked_memory = std::size_t{64} << 20;
+
+/// Throws UnavailableError unless the budget, and what is free, allow this many bytes: with `what`
+/// needs them ("exact attention of 131072 tokens"), how much is allowed, and what to do.
+void require_memory(double bytes, const std::string& what);
+
+/// The same of a device called `device` with so many bytes free.
+void require_device_memory(double bytes, double free, const std::string& what,
+                           const std::string& device);
 
 /// Uninitialised; throws as require_memory.
 std::shared_ptr<std::byte[]> allocate_bytes(std::size_t bytes, const std::string& what);

@@ -19,7 +19,7 @@ std::int32_t renumber(std::vector<std::int32_t>& queries, std::vector<std::int32
       if (document != PairMask::padding) known.push_back(document);
     }
   std::ranges::sort(known);
-  known.erase(std::ranges::unique(known).begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
   for (auto* list : {&queries, &keys})
     for (std::int32_t& document : *list)
       if (document != PairMask::padding)

@@ -20,8 +20,8 @@ void check_index(const char* what, Index found, Index count) {
                      std::to_string(count - 1));
 }
 
-std::size_t float_bytes(Index rows, Index cols) {
-  return sizeof(float) * static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
+double float_bytes(Index rows, Index cols) {
+  return sizeof(float) * static_cast<double>(rows) * static_cast<double>(cols);
 }
 
 }  // namespace

@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <functional>
 #include <map>
 #include <numbers>
 #include <numeric>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "data/error.h"
+#include "data/memory.h"
 #include "data/random.h"
 #include "data/row_length.h"
 
@@ -39,13 +42,18 @@ void for_each_chunk(Index rows, const std::function<void(Index chunk, IndexRange
   const Index chunks = (rows + chunk_rows - 1) / chunk_rows;
   const Index threads =
       std::clamp<Index>(static_cast<Index>(std::thread::hardware_concurrency()), 1, chunks);
-  auto work = [&](Index thread) {
-    for (Index c = thread; c < chunks; c += threads)
+  std::atomic<Index> next = 0;
+  const auto work = [&] {
+    for (Index c = next++; c < chunks; c = next++)
       body(c, {c * chunk_rows, std::min(rows, (c + 1) * chunk_rows)});
   };
   std::vector<std::jthread> others;
-  for (Index t = 1; t < threads; ++t) others.emplace_back(work, t);
-  work(0);
+  try {
+    for (Index t = 1; t < threads; ++t) others.emplace_back(work);
+  } catch (const std::system_error&) {
+    // No more threads can be started: those that were do all of the work.
+  }
+  work();
 }
 
 Random stream(const Spec& spec, Purpose purpose, Index head, Index chunk = 0) {
@@ -275,6 +283,10 @@ Source make_synthetic(const std::string& spec) {
   const std::string_view name = rest.substr(0, rest.find('?'));
   const Recipe& recipe = recipe_of(spec, name);
   const Spec s = parse(spec, rest.substr(std::min(name.size() + 1, rest.size())), recipe);
+
+  const double numbers = recipe.make ? static_cast<double>(s.heads * s.n * (2 * s.d + s.dv))
+                                     : static_cast<double>(s.n * s.n);
+  require_memory(2 * sizeof(float) * numbers, spec);  // as matrices, and as tensors of all heads
 
   Source source;
   source.name = s.name;

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
+#include <set>
 #include <system_error>
 
 #include "data/error.h"
@@ -22,9 +24,29 @@ UnavailableError refusal(const std::string& path) {
   return UnavailableError(path + " cannot be written: " + std::strerror(errno));
 }
 
+/// The temporary files that have a name. Never destroyed: a process may end while it writes.
+struct Unfinished {
+  std::mutex mutex;
+  std::set<std::string> names;
+
+  void add(const std::string& name) {
+    const std::scoped_lock lock(mutex);
+    names.insert(name);
+  }
+  void forget(const std::string& name) {
+    const std::scoped_lock lock(mutex);
+    names.erase(name);
+  }
+};
+
+Unfinished& unfinished() {
+  static Unfinished& files = *new Unfinished;
+  return files;
+}
+
 /// A file on the target's disk that is deleted unless it becomes the target. If the file system
-/// supports it, the file has no name until then, so that nothing is left even when the process is
-/// killed; otherwise it is beside the target.
+/// supports it, the file has no name until then, so that nothing is left when the process is killed
+/// while it writes; otherwise it is beside the target.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& target)
@@ -38,10 +60,12 @@ class TemporaryFile {
     descriptor_ = ::mkstemp(name_.data());
     if (descriptor_ < 0) throw refusal(target_);
     named_ = true;
+    unfinished().add(name_);
   }
   ~TemporaryFile() {
     if (descriptor_ >= 0) ::close(descriptor_);
     if (named_) ::unlink(name_.c_str());
+    unfinished().forget(name_);
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -52,10 +76,15 @@ class TemporaryFile {
 
   void become_target() {
     if (::fsync(descriptor_) != 0 || ::fchmod(descriptor_, mode()) != 0) throw refusal(target_);
-    if (nameless_) take_name();
+    if (nameless_ && take_name()) return;
     const int closed = ::close(descriptor_);
     descriptor_ = -1;
-    if (closed != 0 || ::rename(name_.c_str(), target_.c_str()) != 0) throw refusal(target_);
+    if (closed != 0) throw refusal(target_);
+    if (::rename(name_.c_str(), target_.c_str()) != 0) {
+      // Another writer of the same target may have replaced this file by its own, which is whole.
+      const bool replaced = nameless_ && errno == ENOENT && fs::exists(target_);
+      if (!replaced) throw refusal(target_);
+    }
     named_ = false;
   }
 
@@ -69,16 +98,24 @@ class TemporaryFile {
     return 0666 & ~mask;
   }
 
-  /// A file without a name cannot replace another, so it gets a temporary, unused name first.
-  void take_name() {
+  /// Whether it has taken the target's name. A file without a name cannot replace another: then it
+  /// takes a name of its own first, always the same, so that a process that is killed before the
+  /// renaming leaves at most this one, which the next writing replaces.
+  bool take_name() {
     const std::string unnamed = path();
-    const int taken = ::mkstemp(name_.data());
-    if (taken < 0) throw refusal(target_);
-    ::close(taken);
-    if (::unlink(name_.c_str()) != 0 ||
-        ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name_.c_str(), AT_SYMLINK_FOLLOW) != 0)
-      throw refusal(target_);
+    const auto link_as = [&](const std::string& name) {
+      return ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    };
+    if (link_as(target_)) return true;
+    if (errno != EEXIST) throw refusal(target_);
+    const fs::path target(target_);
+    name_ = (target.parent_path() / ("." + target.filename().string() + ".fovea-part")).string();
+    while (!link_as(name_))
+      if (errno != EEXIST || (::unlink(name_.c_str()) != 0 && errno != ENOENT))
+        throw refusal(target_);
     named_ = true;
+    unfinished().add(name_);
+    return false;
   }
 
   std::string target_, name_;
@@ -96,6 +133,11 @@ void write_to(const std::string& path, const std::string& shown,
 }
 
 }  // namespace
+
+void remove_unfinished_files() {
+  const std::scoped_lock lock(unfinished().mutex);
+  for (const std::string& name : unfinished().names) ::unlink(name.c_str());
+}
 
 void require_writable(const std::string& path) {
   std::error_code error;

@@ -106,7 +106,7 @@ void FileBytes::read_from(int descriptor, Index begin, std::span<std::byte> out)
 }
 
 std::string FileBytes::text() const {
-  require_memory(static_cast<std::size_t>(size()), path_);
+  require_memory(static_cast<double>(size()), path_);
   std::string content(static_cast<std::size_t>(size()), '\0');
   read(0, std::as_writable_bytes(std::span(content)));
   return content;

@@ -53,7 +53,7 @@ class ImportedReader : LayerTensors {
   /// [.., n, H, d] as [.., H, n, d].
   static NamedTensor heads_first(NamedTensor tensor) {
     const std::size_t rank = tensor.shape.size();
-    if (rank >= 3) {
+    if (rank >= 3 && tensor.strides.size() == rank) {  // else its type is refused
       std::swap(tensor.shape[rank - 2], tensor.shape[rank - 3]);
       std::swap(tensor.strides[rank - 2], tensor.strides[rank - 3]);
     }

@@ -78,7 +78,8 @@ class Member {
   std::unique_ptr<zip_file_t, Close> file_;
 };
 
-NamedTensor read_array(Member& member, const std::string& name, bool as_bfloat16) {
+/// The array without its data.
+NamedTensor read_header(Member& member, const std::string& name, bool as_bfloat16) {
   std::vector<std::byte> header(std::min(npy_preamble, member.left()));
   member.read(header);
   const std::size_t begin = npy_header_bytes(member.where(), header);
@@ -92,10 +93,18 @@ NamedTensor read_array(Member& member, const std::string& name, bool as_bfloat16
   check_npy_size(member.where(), parsed, member.left());
   NamedTensor tensor = std::move(parsed.tensor);
   tensor.name = name;
-  // Others are only listed: their data cannot be used.
-  if (!tensor.type ||
-      (!is_float(*tensor.type) && !may_be_condition(name) && !may_be_kept_pairs(name)))
-    return tensor;
+  return tensor;
+}
+
+/// Others are only listed: their data cannot be used.
+bool has_use(const NamedTensor& tensor) {
+  return tensor.type && (is_float(*tensor.type) || may_be_condition(tensor.name) ||
+                         may_be_kept_pairs(tensor.name));
+}
+
+NamedTensor read_array(Member& member, const std::string& name, bool as_bfloat16) {
+  NamedTensor tensor = read_header(member, name, as_bfloat16);
+  if (!has_use(tensor)) return tensor;
   const std::size_t bytes = member.left();
   const auto data = allocate_bytes(bytes, member.where());
   member.read({data.get(), bytes});
@@ -104,29 +113,61 @@ NamedTensor read_array(Member& member, const std::string& name, bool as_bfloat16
   return tensor;
 }
 
-}  // namespace
+/// A member that is an array.
+struct Listed {
+  zip_uint64_t index;
+  std::string where, name;
+  std::size_t size;
+  Member open(zip_t* archive) const { return Member(archive, index, where, size); }
+};
 
-TensorFile read_npz(const std::string& path, bool as_bfloat16) {
-  const Archive archive = open_archive(path);
-  TensorFile out{.path = path, .kind = "npz"};
+/// The arrays of an archive. What is not an array is noted in `out`.
+std::vector<Listed> list_arrays(zip_t* archive, const std::string& path, TensorFile& out) {
+  std::vector<Listed> arrays;
   std::set<std::string> names;
-  const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
+  const zip_int64_t count = zip_get_num_entries(archive, 0);
   for (zip_int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<zip_uint64_t>(i);
     zip_stat_t status;
-    if (zip_stat_index(archive.get(), index, 0, &status) != 0)
-      throw InputError(path, std::string("a damaged archive: ") + zip_strerror(archive.get()));
+    if (zip_stat_index(archive, index, 0, &status) != 0)
+      throw InputError(path, std::string("a damaged archive: ") + zip_strerror(archive));
     if (!(status.valid & ZIP_STAT_NAME) || !(status.valid & ZIP_STAT_SIZE))
       throw InputError(path, "a member without name or size");
-    std::string name = status.name;
+    const std::string name = status.name;
     if (!name.ends_with(".npy")) {
       out.notes.push_back("Ignored: " + fovea::quoted(name) + ", which is not a .npy array.");
       continue;
     }
     if (!names.insert(name).second)
       throw InputError(path, fovea::quoted(name) + " occurs twice; expected once");
-    Member member(archive.get(), index, path + ", " + fovea::quoted(name), status.size);
-    out.tensors.push_back(read_array(member, name.substr(0, name.size() - 4), as_bfloat16));
+    arrays.push_back({index, path + ", " + fovea::quoted(name), name.substr(0, name.size() - 4),
+                      static_cast<std::size_t>(status.size)});
+  }
+  return arrays;
+}
+
+/// All arrays together, before the first is unpacked.
+void require_room(zip_t* archive, const std::vector<Listed>& arrays, const std::string& path,
+                  bool as_bfloat16) {
+  double bytes = 0;
+  for (const Listed& array : arrays) {
+    Member member = array.open(archive);
+    if (has_use(read_header(member, array.name, as_bfloat16)))
+      bytes += static_cast<double>(member.left());
+  }
+  require_memory(bytes, path);
+}
+
+}  // namespace
+
+TensorFile read_npz(const std::string& path, bool as_bfloat16) {
+  const Archive archive = open_archive(path);
+  TensorFile out{.path = path, .kind = "npz"};
+  const std::vector<Listed> arrays = list_arrays(archive.get(), path, out);
+  require_room(archive.get(), arrays, path, as_bfloat16);
+  for (const Listed& array : arrays) {
+    Member member = array.open(archive.get());
+    out.tensors.push_back(read_array(member, array.name, as_bfloat16));
   }
   return out;
 }

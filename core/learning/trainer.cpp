@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "data/error.h"
+#include "data/memory.h"
+#include "data/number_text.h"
 #include "learning/rows.h"
 
 namespace fovea {
@@ -23,6 +25,21 @@ std::uint64_t seed_of_step(std::uint64_t seed, Index step) {
       philox({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at >> 32)},
              {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
   return (static_cast<std::uint64_t>(words[0]) << 32) | words[1];
+}
+
+/// What a step holds at once: the tokens of a batch and of all keys beside each other, their scores
+/// at each node, three gradients by their membership of each leaf, and the logits.
+double step_bytes(const LearningSet& set, const Tree& tree, const LearningOptions& options) {
+  const auto count = [](Index n) { return static_cast<double>(n); };
+  double nodes = 0, weights = 0;
+  for (const TreeLevel& level : tree.levels) {
+    nodes += count(level.weight.rows());
+    weights += count(level.weight.rows() * (set.d() + 1));
+  }
+  const double batch = count(std::min(options.batch, set.learned_from)),
+               keys = count(set.keys.rows()), leaves = count(tree.leaves());
+  return sizeof(float) * ((batch + keys) * (count(3 * set.d() + set.dv()) + nodes + 3 * leaves) +
+                          4 * batch * keys + 12 * weights);
 }
 
 Matrix stacked(const Matrix& above, const Matrix& below) {
@@ -71,6 +88,8 @@ Trainer::Trainer(std::shared_ptr<const LearningSet> set, Tree start, LearningOpt
     : set_(std::move(set)), options_(std::move(options)) {
   const auto depths = static_cast<std::size_t>(start.height()) + 1;
   check_learnable(start.leaves(), depths, options_.alpha);
+  require_memory(step_bytes(*set_, start, options_),
+                 "learning a tree of " + plural(start.leaves(), "leaf"));
   full_ = TreeWeights(start, *set_);
   std::vector<float> parameters(static_cast<std::size_t>(alphas()),
                                 1.0f / static_cast<float>(depths));

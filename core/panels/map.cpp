@@ -44,6 +44,7 @@ void take_picture(const MapPyramid& map, const PanelInputs& in, Raster& raster,
     add(caption, text);
     if (picture.estimated < 1) add(caption, format_percent(1 - picture.estimated) + " exact");
   }
+  if (picture.rounded) add(caption, "logits of 16-bit factors");
   raster.values = std::move(picture.values);
   raster.standard_error = std::move(picture.standard_error);
   raster.complete = picture.complete;

@@ -55,7 +55,8 @@ RankWindow rank_window(Lengths lengths, IndexRange rows, IndexRange cols) {
 Body rank_body(const RankWindow& window, bool causal, const Entries& entries,
                const ViewSettings& settings, const std::string& name, const Backend& backend,
                std::string& caption, Run& run) {
-  const auto& [lengths, window_rows, window_cols] = window;
+  const Lengths lengths = window.lengths;
+  const IndexRange window_rows = window.rows, window_cols = window.cols;
   const Index side = std::max(window_rows.size(), window_cols.size());
   if (side > largest_window)
     return Message{"A rank map covers at most " + std::to_string(largest_window) +

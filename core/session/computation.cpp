@@ -41,7 +41,7 @@ Computation prepare(const Problem& problem, const ComputeRequest& request, const
                        .device = backend.device(),
                        .precision = backend.precision()};
   prepared.op = plan_and_bind(problem, request, backend, run, prepared.first_run);
-  prepared.cost = count_cost(prepared.op->plan(), problem.d(), problem.dv());
+  prepared.cost = count_cost(prepared.op->plan(), problem.d(), problem.dv(), run.stop);
   return prepared;
 }
 

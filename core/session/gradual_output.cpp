@@ -31,8 +31,10 @@ bool GradualOutput::advance(Index focus_row, double budget_ms, Run& run) {
   std::ranges::copy(found.output.lse, output_.lse.begin() + rows.begin);
   profile_.add(its);
   done_.add(band);
-  most_->put(band, found.most);
-  mean_->put(band, found.mean);
+  // The maps are of the logits of the output (CudaOptions), whose factors may have 16 bits.
+  const bool rounded = prepared_->precision == "bf16" || prepared_->precision == "fp16";
+  most_->put(band, found.most, rounded);
+  mean_->put(band, found.mean, rounded);
   run.reached(share());
   // At least two rows of pixels, so that two threads have work.
   const double target = static_cast<double>(band.size()) * budget_ms / std::max(took.count(), 0.1);

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <thread>
 
+#include "data/kept_blocks.h"
+
 namespace fovea {
 namespace {
 
@@ -25,6 +27,7 @@ double resident_bytes() {
 }  // namespace
 
 std::optional<ResidentUse> resident_use_of(const std::function<void()>& work) {
+  free_kept_blocks();
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif

@@ -13,9 +13,10 @@ struct ResidentUse {
 };
 
 /// Samples about every millisecond while `work` runs on this thread, and at its beginning and end:
-/// a shorter peak is missed. Memory that was freed earlier is returned to the system first where
-/// the C library can do that; what it keeps can be used again unseen. Returns nothing where the
-/// system does not report its memory. Rethrows what `work` throws.
+/// a shorter peak is missed. Memory that was freed earlier is returned to the system first, blocks
+/// of matrices that are kept for the next too, where the C library can do that; what it keeps can
+/// be used again unseen. Returns nothing where the system does not report its memory. Rethrows what
+/// `work` throws.
 std::optional<ResidentUse> resident_use_of(const std::function<void()>& work);
 
 }  // namespace fovea

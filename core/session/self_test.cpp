@@ -123,9 +123,11 @@ class SelfTest {
           TestHead{ragged, 64, 64, true, 1, true}})
       compare(exact, head);
     if (const Index many = lengths.many_queries; many > 0) {
-      compare(exact, {{many, 96}});      // tiles of 128 queries
-      compare(exact, {{many / 2, 96}});  // of 64
+      // Tiles of 64 and of 128 queries, whatever the GPU; and keys that are divided among blocks.
+      for (const Index queries : {many / 24, many / 10, many / 4, many})
+        compare(exact, {{queries, 96}});
       compare(exact, {{many, 96}, 128, 128});
+      compare(exact, {{many / 12, many / 12}});
     }
     for (const Variant& variant : variants())
       for (const bool causal : {false, true}) compare(variant, {{n, n}, 32, 32, causal});
@@ -262,8 +264,9 @@ class SelfTest {
     const Index pixel = 7, begin = rows.begin / pixel * pixel;
     const RowsOutput some = ours->apply_rows(problem.v, {begin, problem.queries()}, pixel, run_),
                      same = theirs->apply_rows(problem.v, {begin, problem.queries()}, pixel, run_);
-    expect("maps of maxima are", difference(some.most, same.most), 4 * fp32, "");
-    expect("maps of means are", difference(some.mean, same.mean), 4 * fp32, "");
+    const double maps = 4 * fp32 + factors;  // of the logits of Z
+    expect("maps of maxima are", difference(some.most, same.most), maps, "");
+    expect("maps of means are", difference(some.mean, same.mean), maps, "");
   }
 
   void expect(const char* what, double found, double most, const char* unit) {

@@ -10,8 +10,8 @@ namespace fovea {
 
 struct SelfTestLengths {
   Index tokens = 500;  // of most heads
-  /// Of heads with few keys: so many that tiles of 64 and of 128 queries keep a GPU of 148
-  /// multiprocessors busy, which is when its kernels for them are used. 0: without these heads.
+  /// Of heads with few keys: so many, and 4 to 24 times fewer, that the kernels for tiles of 64 and
+  /// of 128 queries are used on GPUs of 20 to 150 multiprocessors. 0: without these heads.
   Index many_queries = 40000;
 };
 

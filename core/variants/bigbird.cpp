@@ -87,7 +87,7 @@ class BigBirdPlanner {
       const Index count = before.size() + after.size();
       std::set<std::int32_t> drawn;
       for (Index top = count - std::min(p_.random, count); top < count; ++top) {
-        const auto place = [&](Index k) {
+        const auto place = [&before = before, &after = after](Index k) {
           return static_cast<std::int32_t>(k < before.size() ? before.begin + k
                                                              : after.begin + k - before.size());
         };

@@ -34,13 +34,19 @@ struct KdeParameters {
 };
 
 // |V|_2, the largest singular value: the root of the largest eigenvalue of the smaller Gram matrix.
-double spectral_norm(MatrixView v) {
+double spectral_norm(MatrixView v, const Run& run) {
   using Wide = Eigen::MatrixXd;
-  Wide wide(v.rows, v.cols);
-  for (Index i = 0; i < v.rows; ++i)
-    for (Index c = 0; c < v.cols; ++c) wide(i, c) = static_cast<double>(v(i, c));
-  const Wide gram =
-      v.cols <= v.rows ? Wide(wide.transpose() * wide) : Wide(wide * wide.transpose());
+  const bool tall = v.cols <= v.rows;
+  const Index side = tall ? v.cols : v.rows, together = tall ? 2048 : v.rows;
+  Wide gram = Wide::Zero(side, side);
+  for (Index begin = 0; begin < v.rows; begin += together) {
+    run.check();
+    const Index count = std::min(together, v.rows - begin);
+    Wide wide(count, v.cols);
+    for (Index i = 0; i < count; ++i)
+      for (Index c = 0; c < v.cols; ++c) wide(i, c) = static_cast<double>(v(begin + i, c));
+    gram += tall ? Wide(wide.transpose() * wide) : Wide(wide * wide.transpose());
+  }
   const Eigen::SelfAdjointEigenSolver<Wide> solver(gram, Eigen::EigenvaluesOnly);
   return std::sqrt(std::max(0.0, solver.eigenvalues().maxCoeff()));
 }
@@ -48,7 +54,7 @@ double spectral_norm(MatrixView v) {
 // p_j proportional to |v_j| / |V|_2 + 1/n, of sum 1.
 std::vector<double> probabilities(MatrixView v, Run& run) {
   const auto stage = run.profile.stage("sample");
-  const double norm = spectral_norm(v), n = static_cast<double>(v.rows);
+  const double norm = spectral_norm(v, run), n = static_cast<double>(v.rows);
   std::vector<double> p(static_cast<std::size_t>(v.rows), 1 / n);
   double sum = 0;
   for (Index j = 0; j < v.rows; ++j) {

@@ -2,6 +2,8 @@
 #include <cmath>
 
 #include "data/error.h"
+#include "data/memory.h"
+#include "data/number_text.h"
 #include "data/random.h"
 #include "variants/variant.h"
 
@@ -27,12 +29,14 @@ struct LinformerParameters {
 };
 
 // [k, n], each entry normal with variance 1/k.
-Matrix draw(Index k, Index n, std::uint64_t seed, std::uint64_t stream) {
+Matrix draw(Index k, Index n, std::uint64_t seed, std::uint64_t stream, const Run& run) {
   Random random(seed, stream);
   Matrix m(k, n);
   const double size = 1 / std::sqrt(static_cast<double>(k));
-  for (Index r = 0; r < k; ++r)
+  for (Index r = 0; r < k; ++r) {
+    run.check();
     for (Index j = 0; j < n; ++j) m(r, j) = static_cast<float>(size * random.normal());
+  }
   return m;
 }
 
@@ -42,7 +46,8 @@ Matrix projection(const char* name, std::uint32_t purpose, Index& k, const Probl
   const Index n = problem.n();
   const auto& given = planning.reals(name, {"k", "n"});
   planning.run.check();
-  if (given.empty()) return draw(k, n, planning.seed, stream_of(purpose, problem.head));
+  if (given.empty())
+    return draw(k, n, planning.seed, stream_of(purpose, problem.head), planning.run);
   k = static_cast<Index>(given.size()) / n;
   Matrix m(k, n);
   std::ranges::copy(given, m.data());
@@ -65,6 +70,8 @@ Index rank_of(const LinformerParameters& p, const Planning& planning, Index n) {
 Plan plan_linformer(const Problem& problem, const LinformerParameters& p, Planning& planning) {
   const Index n = problem.n(), d = problem.d();
   const Index rank = rank_of(p, planning, n);
+  require_memory(16.0 * static_cast<double>(rank) * static_cast<double>(n),  // two, in two copies
+                 "projections of Linformer of " + plural(n, "token"));
   Plan plan{.lengths = {n, n}, .form = {}};
   if (rank != p.rank) plan.notes.push_back("projections as given: rank = " + std::to_string(rank));
   if (!planning.given.has("project_k") || !planning.given.has("project_v"))
@@ -79,17 +86,19 @@ Plan plan_linformer(const Problem& problem, const LinformerParameters& p, Planni
   const auto stage = planning.run.profile.stage("project");
   const Matrix keys = planning.backend.product(of_keys, problem.k, planning.run);
   const Index positions = std::max(n, rank);
-  ProjectedPlan projected{.tiles = {.passes = {{.tiles = {{{0, n}, {0, rank}, {}}}}}},
-                          .queries = Matrix(positions, d),
-                          .keys = Matrix(positions, d),
-                          .scale = problem.scale,
-                          .mix = {}};
-  for (Index i = 0; i < n; ++i) std::copy_n(problem.q.row(i), d, projected.queries.row(i));
-  for (Index r = 0; r < rank; ++r) std::copy_n(keys.row(r), d, projected.keys.row(r));
+  Matrix projected_queries(positions, d), projected_keys(positions, d);
+  for (Index i = 0; i < n; ++i) std::copy_n(problem.q.row(i), d, projected_queries.row(i));
+  for (Index r = 0; r < rank; ++r) std::copy_n(keys.row(r), d, projected_keys.row(r));
+  planning.run.check();
   plan.structure.set({"project_k", {rank, n}, values_of(of_keys)});
+  planning.run.check();
   plan.structure.set({"project_v", {rank, n}, values_of(of_values)});
-  projected.mix = std::move(of_values);
-  plan.form = std::move(projected);
+  // Nothing after the tiles may throw here: GCC 12 would destroy their passes twice.
+  plan.form = ProjectedPlan{.tiles = {.passes = {{.tiles = {{{0, n}, {0, rank}, {}}}}}},
+                            .queries = std::move(projected_queries),
+                            .keys = std::move(projected_keys),
+                            .scale = problem.scale,
+                            .mix = std::move(of_values)};
   plan.planning_multiply_adds = static_cast<double>(rank) * static_cast<double>(n * d);
   plan.planning_bytes = sizeof(float) * static_cast<double>(rank) * static_cast<double>(n);
   return plan;

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <vector>
 
+#include "data/memory.h"
+#include "data/number_text.h"
 #include "variants/variant.h"
 
 namespace fovea {
@@ -41,6 +43,9 @@ class SinkhornPlanner {
 
   Plan plan() {
     const Index n = problem_.n(), d = problem_.d();
+    // The mixtures: logarithms in double, then up to four copies in float.
+    require_memory(24.0 * static_cast<double>(blocks_) * static_cast<double>(blocks_),
+                   "mixtures of Sinkhorn of " + plural(blocks_, "block"));
     Matrix r = mixtures();
     Matrix mix = with_ragged_rows(r);
     const Index positions = n + mix.rows() * block_;
@@ -127,6 +132,7 @@ class SinkhornPlanner {
       return mix;
     }
     const Wide q = means(problem_.q), k = means(problem_.k);
+    planning_.run.check();
     const Index d = problem_.d();
     Wide logs(static_cast<std::size_t>(blocks_ * blocks_));
     planning_.backend.share_out(blocks_, planning_.run, [&](Index row) {

@@ -1,6 +1,8 @@
 // Synthesizer, factorized random: attention that does not look at the input.
 #include <cmath>
 
+#include "data/memory.h"
+#include "data/number_text.h"
 #include "data/random.h"
 #include "variants/variant.h"
 
@@ -33,26 +35,34 @@ std::vector<float> factors(const char* name, const SymbolicShape& shape, Index r
   Random random(planning.seed, stream_of(purpose, problem.head));
   const double size = std::pow(static_cast<double>(rank), -0.25);
   values.resize(static_cast<std::size_t>(problem.n() * rank));
-  for (float& value : values) value = static_cast<float>(size * random.normal());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i % 4096 == 0) planning.run.check();
+    values[i] = static_cast<float>(size * random.normal());
+  }
   return values;
 }
 
 Plan plan_synthesizer(const Problem& problem, const SynthesizerParameters& p, Planning& planning) {
   const Index n = problem.n(), k = p.rank;
+  require_memory(16.0 * static_cast<double>(n) * static_cast<double>(k),  // two, in two copies
+                 "factors of Synthesizer of " + plural(n, "token"));
   std::vector<float> of_queries =
                          factors("query_factors", {"n", "k"}, k, query_purpose, problem, planning),
                      of_keys =
                          factors("key_factors", {"k", "n"}, k, key_purpose, problem, planning);
-  ProjectedPlan projected{
+  Matrix queries(n, k), keys(n, k);
+  std::ranges::copy(of_queries, queries.data());
+  for (Index r = 0; r < k; ++r) {
+    planning.run.check();
+    for (Index j = 0; j < n; ++j) keys(j, r) = of_keys[static_cast<std::size_t>(r * n + j)];
+  }
+  Plan plan{.lengths = {n, n}, .causal = problem.causal, .form = {}};
+  // Nothing after the tiles may throw here: GCC 12 would destroy their passes twice.
+  plan.form = ProjectedPlan{
       .tiles = {.passes = {{.tiles = {{{0, n}, {0, n}, problem.causal ? Band{.lo = 0} : Band{}}}}}},
-      .queries = Matrix(n, k),
-      .keys = Matrix(n, k),
+      .queries = std::move(queries),
+      .keys = std::move(keys),
       .own = n};
-  std::ranges::copy(of_queries, projected.queries.data());
-  for (Index r = 0; r < k; ++r)
-    for (Index j = 0; j < n; ++j)
-      projected.keys(j, r) = of_keys[static_cast<std::size_t>(r * n + j)];
-  Plan plan{.lengths = {n, n}, .causal = problem.causal, .form = std::move(projected)};
   if (!planning.given.has("query_factors") || !planning.given.has("key_factors"))
     plan.notes.push_back(
         "random factors, which Synthesizer learns: Z says little about a trained model");

@@ -47,7 +47,8 @@ __device__ double difference_of(Difference kind, float approximate, float exact)
   return exact > 0 ? difference / p : copysign(static_cast<double>(INFINITY), difference);
 }
 
-// One block for each pixel that the part touches.
+// One block for each pixel that the part touches: 40 registers, 64 bytes of shared memory. Bound by
+// memory, and on GPUs with few units for double by these.
 __global__ void __launch_bounds__(threads)
     pool_difference_kernel(const PoolDifferenceArgs a, Index first_row, Index first_col,
                            Index pixels_across) {
@@ -57,14 +58,25 @@ __global__ void __launch_bounds__(threads)
               row_end = min(a.rows.end, pixel_begin(r + 1, a.rectangle_rows, a.grid_rows)),
               col_begin = max(a.cols.begin, pixel_begin(c, a.rectangle_cols, a.grid_cols)),
               col_end = min(a.cols.end, pixel_begin(c + 1, a.rectangle_cols, a.grid_cols));
-  const Index width = col_end - col_begin, count = (row_end - row_begin) * width;
+  const auto width = static_cast<int>(col_end - col_begin);
   double value = 0;
-  for (Index at = threadIdx.x; at < count; at += threads) {
-    const Index i = row_begin + at / width - a.rows.begin,
-                j = col_begin + at % width - a.cols.begin;
-    const double x = difference_of(a.kind, a.approximate.data[i * a.approximate.stride + j],
-                                   a.exact.data[i * a.exact.stride + j]);
-    value = a.mean ? value + x : larger(value, x);
+  if (width > 0) {
+    // Entries one after the other, row by row; divisions only here.
+    const int down = threads / width, across = threads % width;
+    Index i = row_begin + static_cast<int>(threadIdx.x) / width;
+    int j = static_cast<int>(threadIdx.x) % width;
+    while (i < row_end) {
+      const Index row = i - a.rows.begin, col = col_begin + j - a.cols.begin;
+      const double x = difference_of(a.kind, a.approximate.data[row * a.approximate.stride + col],
+                                     a.exact.data[row * a.exact.stride + col]);
+      value = a.mean ? value + x : larger(value, x);
+      i += down;
+      j += across;
+      if (j >= width) {
+        j -= width;
+        ++i;
+      }
+    }
   }
   value = a.mean ? block_sum(value) : block_extreme(value);
   if (threadIdx.x != 0) return;

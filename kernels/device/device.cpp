@@ -1,10 +1,12 @@
 #include "device/device.h"
 
+#include <cstdlib>
 #include <fstream>
 
 #include "data/error.h"
 #include "device/check.h"
 #include "device/image.h"
+#include "device/wgmma.h"
 
 #ifndef FOVEA_BUILT_FOR  // compute capabilities; tests need no device
 #define FOVEA_BUILT_FOR "none"
@@ -13,6 +15,13 @@
 namespace fovea::cuda {
 
 namespace {
+
+// GPUs for data centres have 16 times as many products of fp16 in a clock as of fp32 (8.0: 1024 and
+// 64 for each multiprocessor; 9.0: 2048 and 128; 10.0: more); the others, down to GeForce, whose
+// tensor cores add to fp32 at half the rate, 2 or 4 times: those take less than three products.
+bool split_is_faster(int capability) {
+  return capability == 80 || capability == 90 || capability == 100 || capability == 103;
+}
 
 void require_device() {
   int count = 0;
@@ -50,6 +59,15 @@ std::string hexadecimal(const char* bytes, std::size_t count) {
   return text;
 }
 
+// Later compute capabilities have other instructions. FOVEA_WGMMA=0 leaves them out, to compare.
+bool has_wgmma(int capability) {
+  if constexpr (wgmma_built) {
+    const char* wanted = std::getenv("FOVEA_WGMMA");
+    return capability == 90 && (!wanted || *wanted != '0') && has_tensor_maps();
+  }
+  return false;
+}
+
 }  // namespace
 
 CudaDevice first_device() {
@@ -60,10 +78,12 @@ CudaDevice first_device() {
           .capability = 10 * properties.major + properties.minor,
           .bytes = properties.totalGlobalMem,
           .driver = driver_version(),
-          .id = hexadecimal(properties.uuid.bytes, sizeof properties.uuid.bytes)};
+          .id = hexadecimal(properties.uuid.bytes, sizeof properties.uuid.bytes),
+          .split_is_faster = split_is_faster(10 * properties.major + properties.minor),
+          .wgmma = has_wgmma(10 * properties.major + properties.minor)};
 }
 
-Device::Device(bool poison) : poison_(poison) {
+Device::Device(bool poison, bool wgmma) : poison_(poison) {
   require_device();
   check(cudaSetDevice(0), "selecting the device");
   cudaDeviceProp properties{};
@@ -80,6 +100,7 @@ Device::Device(bool poison) : poison_(poison) {
     throw UnavailableError(capability +
                            "; this program was built for compute capability " FOVEA_BUILT_FOR " (" +
                            cudaGetErrorString(failed) + ")");
+  wgmma_ = wgmma && has_wgmma(architecture_);
   check(cudaStreamCreate(&stream_), "creating a stream");
   keep_freed_memory();
 }
@@ -96,6 +117,12 @@ void Device::keep_freed_memory() const {
 
 Device::~Device() {
   cudaStreamDestroy(stream_);
+}
+
+double Device::free_bytes() const {
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "reading how much memory is free");
+  return static_cast<double>(free);
 }
 
 void Device::wait() const {

@@ -19,28 +19,45 @@ class Device {
  public:
   /// The first GPU. Throws UnavailableError when there is none, or none that the kernels were
   /// compiled for.
-  /// `poison`: see CudaOptions.
-  explicit Device(bool poison = false);
+  /// `poison`, `wgmma`: see CudaOptions.
+  explicit Device(bool poison = false, bool wgmma = true);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
   const std::string& name() const { return name_; }
   int multiprocessors() const { return multiprocessors_; }
-  int architecture() const { return architecture_; }                  // 90: compute capability 9.0
+  int architecture() const { return architecture_; }  // 90: compute capability 9.0
+  /// Products of warpgroups are to be used: the device and the program have them.
+  bool wgmma() const { return wgmma_; }
   std::size_t shared_per_block() const { return shared_per_block_; }  // bytes, at most
   cudaStream_t stream() const { return stream_; }
   bool poison() const { return poison_; }
+  /// Of its memory, now: what this process freed and keeps counts as used.
+  double free_bytes() const;
 
   /// Waits until all work is done. Throws UnavailableError or DeviceLostError if some of it failed.
   void wait() const;
+
+  /// Waits when it ends, in whatever way its scope does: what was declared before it outlives the
+  /// work on the device.
+  class WaitAtEnd {
+   public:
+    explicit WaitAtEnd(const Device& device) : stream_(device.stream()) {}
+    WaitAtEnd(const WaitAtEnd&) = delete;
+    WaitAtEnd& operator=(const WaitAtEnd&) = delete;
+    ~WaitAtEnd() { cudaStreamSynchronize(stream_); }
+
+   private:
+    cudaStream_t stream_;
+  };
 
  private:
   static constexpr std::uint64_t kept_bytes = std::uint64_t{1} << 30;  // of freed memory, at most
 
   void keep_freed_memory() const;
 
-  bool poison_ = false;
+  bool poison_ = false, wgmma_ = false;
   std::string name_;
   int multiprocessors_ = 0, architecture_ = 0;
   std::size_t shared_per_block_ = 0;

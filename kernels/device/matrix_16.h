@@ -16,6 +16,7 @@ namespace fovea::cuda {
 struct Rows16 {
   const std::uint16_t* data = nullptr;
   int stride = 0;
+  std::int64_t low = 0;  // of a split matrix: how far behind the high part of a row its low part is
 };
 
 struct RoundArgs {
@@ -49,16 +50,18 @@ class Overflow {
 class Matrix16 {
  public:
   Matrix16() = default;
-  /// Uninitialised.
-  Matrix16(const Device& device, Index rows, Index cols)
-      : stride_((cols + 7) / 8 * 8), values_(device, static_cast<std::size_t>(rows * stride_)) {}
+  /// Uninitialised. `parts`: 2 for a split matrix, whose low parts follow all high parts.
+  Matrix16(const Device& device, Index rows, Index cols, int parts = 1)
+      : stride_((cols + 7) / 8 * 8),
+        low_(parts > 1 ? rows * stride_ : 0),
+        values_(device, static_cast<std::size_t>(parts * rows * stride_)) {}
 
   int stride() const { return static_cast<int>(stride_); }
   std::uint16_t* data() const { return values_.data(); }
-  Rows16 rows() const { return {data(), stride()}; }
+  Rows16 rows() const { return {data(), stride(), low_}; }
 
  private:
-  Index stride_ = 0;
+  Index stride_ = 0, low_ = 0;
   Buffer<std::uint16_t> values_;
 };
 

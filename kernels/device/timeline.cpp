@@ -1,10 +1,12 @@
 #include "device/timeline.h"
 
 #include "device/check.h"
+#include "device/head_start.h"
 
 namespace fovea::cuda {
 
 Timeline::~Timeline() {
+  if (!finished_) cudaStreamSynchronize(device_.stream());
   for (const Span& span : spans_) {
     if (span.begin) cudaEventDestroy(span.begin);
     if (span.end) cudaEventDestroy(span.end);
@@ -13,23 +15,31 @@ Timeline::~Timeline() {
 
 Timeline::Stage::Stage(Timeline& timeline, std::string name)
     : timeline_(timeline), index_(timeline.spans_.size()) {
+  timeline.finished_ = false;
   Span& span = timeline.spans_.emplace_back(Span{std::move(name)});
   check(cudaEventCreate(&span.begin), "making an event");
   check(cudaEventCreate(&span.end), "making an event");
+  if (head_start() > 0) pass_time(head_start(), timeline.device_.stream());
   check(cudaEventRecord(span.begin, timeline.device_.stream()), "recording an event");
 }
 
 // An error here is reported again by the next wait for the device.
 Timeline::Stage::~Stage() {
-  cudaEventRecord(timeline_.spans_[index_].end, timeline_.device_.stream());
+  Span& span = timeline_.spans_[index_];
+  cudaEventRecord(span.end, timeline_.device_.stream());
+  span.late = head_start() > 0 && cudaEventQuery(span.begin) == cudaSuccess;
 }
 
 void Timeline::finish(Profile& profile) {
+  finished_ = true;
   device_.wait();
   for (const Span& span : spans_) {
     float milliseconds = 0;
     check(cudaEventElapsedTime(&milliseconds, span.begin, span.end), "reading an event");
-    profile.add(span.name, static_cast<double>(milliseconds));
+    const auto took = static_cast<double>(milliseconds);
+    profile.add(span.name, took);
+    // Work that takes longer than the head start is launched while it runs.
+    if (span.late && took < head_start()) profile.add("late", took);
   }
 }
 

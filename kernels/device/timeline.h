@@ -1,6 +1,7 @@
 // A Timeline measures the stages of one run on the device, each by a pair of events: they are
 // recorded as the work is launched and read when all of it is done, so that measuring does not
-// wait.
+// wait. Where it ends before that, by an error or because the run is cancelled, it waits: what was
+// declared before it outlives the work.
 #pragma once
 
 #include <string>
@@ -32,17 +33,20 @@ class Timeline {
   };
   [[nodiscard]] Stage stage(std::string name) { return Stage(*this, std::move(name)); }
 
-  /// Waits for the device, then adds the stages to the profile.
+  /// Waits for the device, then adds the stages to the profile. With a head start (head_start.h)
+  /// "late" is the time of stages that may hold some of the host.
   void finish(Profile& profile);
 
  private:
   struct Span {
     std::string name;
     cudaEvent_t begin = nullptr, end = nullptr;
+    bool late = false;  // it began before all of it was launched, in spite of a head start
   };
 
   const Device& device_;
   std::vector<Span> spans_;
+  bool finished_ = true;  // nothing has been launched since the last wait
 };
 
 }  // namespace fovea::cuda

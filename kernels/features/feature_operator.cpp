@@ -38,8 +38,8 @@ class FeatureOperator final : public DeviceOperator {
         chunks_((n() + feature_chunk - 1) / feature_chunk),
         q_(device(), n(), problem.d()),
         k_(device(), n(), problem.d()) {
-    Timeline timeline(device());
     Matrix directions;  // until it is uploaded
+    Timeline timeline(device());
     {
       const auto stage = timeline.stage("upload");
       q_.upload(device(), problem.q);

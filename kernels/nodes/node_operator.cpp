@@ -36,8 +36,8 @@ class NodeOperator final : public DeviceOperator {
                std::shared_ptr<const Device> on, Run& run)
       : DeviceOperator(std::move(plan), problem, std::move(on)),
         nodes_(std::get<NodePlan>(this->plan().form)) {
-    Timeline timeline(device());
     std::vector<Pieces> cut;  // until they are uploaded
+    Timeline timeline(device());
     {
       const auto stage = timeline.stage("upload");
       tables_ = std::make_unique<NodeTables>(device(), this->plan(), run);

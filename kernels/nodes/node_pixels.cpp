@@ -49,6 +49,7 @@ Index columns_at_once(const NodeTables& tables, Index rows, Index bands) {
 void pool_nodes(const Device& device, const NodeTables& tables, IndexRange rows, Range32 cols,
                 Pool pool, const DeviceMatrix& pixels, Run& run) {
   const Bands bands = cut_bands(rows, pool);
+  const Device::WaitAtEnd uploaded(device);
   const auto band_count = std::ssize(bands.queries);
   const Buffer<Range32> queries(device, std::span<const Range32>(bands.queries)),
       bands_of(device, std::span<const Range32>(bands.of));

@@ -18,6 +18,7 @@ Buffer<T> upload(const Device& device, const std::vector<T>& values) {
 NodeTables::NodeTables(const Device& device, const Plan& plan, Run& run)
     : lengths_(plan.lengths), causal_(plan.causal) {
   const auto& nodes = std::get<NodePlan>(plan.form);
+  const Device::WaitAtEnd uploaded(device);
   sort_keys(device, nodes, run);
   find(device, nodes, run);
 }
@@ -73,6 +74,7 @@ void NodeTables::find(const Device& device, const NodePlan& nodes, Run& run) {
   const auto first = upload(device, slots_.first);
   const auto node = upload(device, slots_.node);
   const std::vector<std::int64_t> leaves = leaves_below(nodes);
+  const Device::WaitAtEnd uploaded(device);
   const auto below = upload(device, leaves);
   const auto alpha = upload(device, nodes.alpha);
   const auto query_leaf = upload(device, nodes.query_leaf);
@@ -94,7 +96,6 @@ void NodeTables::find(const Device& device, const NodePlan& nodes, Run& run) {
                 .found = {query_slot_.data(), query_count_.data(), query_path_.data()},
                 .deepest = deepest_.data()},
                device.stream());
-  device.wait();  // the buffers of this function end here
 }
 
 }  // namespace fovea::cuda

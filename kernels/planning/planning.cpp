@@ -38,6 +38,7 @@ struct DeviceTree {
   DeviceTree(const Device& device, const Tree& tree, Index d) {
     std::vector<RouteLevel> list;
     std::vector<float> biases;
+    const Device::WaitAtEnd uploaded(device);
     Index rows = 0;
     for (const TreeLevel& level : tree.levels) {
       list.push_back({rows, level.branching, level.by_sign});
@@ -50,7 +51,6 @@ struct DeviceTree {
       weight.upload(device, tree.levels[l].weight, list[l].first_row);
     bias = {device, std::span<const float>(biases)};
     levels = {device, std::span<const RouteLevel>(list)};
-    device.wait();  // the lists end with this scope
   }
 };
 
@@ -73,6 +73,7 @@ std::vector<std::int32_t> lsh_buckets(const Device& device, MatrixView x, Matrix
 
 std::vector<std::int32_t> route(const Device& device, MatrixView x, const Tree& tree, Run& run) {
   if (x.rows == 0) return {};
+  const Device::WaitAtEnd uploaded(device);  // where it is cancelled, x may end with it
   const DeviceTree below(device, tree, x.cols);
   const DeviceMatrix rows = upload(device, x);
   const Buffer<std::int32_t> leaf(device, static_cast<std::size_t>(x.rows));

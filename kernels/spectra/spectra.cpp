@@ -112,8 +112,8 @@ class Decomposition {
       value += std::min(b.rows, b.cols);
       side = std::max(side, longer_side(b));
     }
-    Timeline timeline(device_);
     std::vector<float> host_entries, found(static_cast<std::size_t>(value));
+    Timeline timeline(device_);
     const Buffer<float> values(device_, found.size());
     const Buffer<float> entries = [&] {
       const auto stage = timeline.stage("upload");
@@ -153,8 +153,8 @@ class Decomposition {
       args.rows = std::max(args.rows, places.back().rows);
       args.cols = std::max(args.cols, places.back().cols);
     }
-    Timeline timeline(device_);
     std::vector<float> host_entries, found(ids.size() * most_rank);
+    Timeline timeline(device_);
     const Buffer<float> values(device_, found.size());
     const Buffer<double> workspace(device_, static_cast<std::size_t>(work)),
         gram(device_, ids.size() * most_rank * most_rank);

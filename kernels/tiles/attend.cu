@@ -201,9 +201,10 @@ class Attention {
         sum_[i] += __shfl_xor_sync(0xffffffffu, sum_[i], flip);
       const int r = ty_ + row_threads * i;
       const bool present = r < strip_.row_count;
-      const std::int32_t row = strip_.state_base + shared_.cluster[r];
-      const MergedState state(maximum_[i], sum_[i], present && !a_.last, a_.sum + row,
-                              a_.maximum + row, a_.last);
+      const std::int32_t row = strip_.state_base + (strip_.part ? r : shared_.cluster[r]);
+      const bool last = a_.last && !strip_.part;
+      const MergedState state(maximum_[i], sum_[i], present && !a_.last && !strip_.part,
+                              a_.sum + row, a_.maximum + row, last);
       __syncwarp();  // all eight threads of the row have read the state
       if (!present) continue;
       if (tx_ == 0) {
@@ -244,7 +245,7 @@ class Attention {
   int tile_of_part_ = 0;
   float maximum_[RowsPerThread], sum_[RowsPerThread];
   float z_[RowsPerThread][columns];
-  std::conditional_t<Maps, SegmentTracker<RowsPerThread>, NoSegments> segments_;
+  std::conditional_t<Maps, SegmentTracker<LaneLayout<RowsPerThread>>, NoSegments> segments_;
 };
 
 // Blocks on a multiprocessor at once: with heads of up to 64 columns as many as shared memory

@@ -19,7 +19,7 @@ struct AttendArgs {
   int z_stride = 0;          // a multiple of 4
   float* maximum = nullptr;  // [state rows], log2 units
   float* sum = nullptr;      // [state rows]; 0: no key so far; then z and maximum are not read
-  bool last = false;         // this is each row's only strip: z is divided by its sum
+  bool last = false;         // each row's only strip, unless it is a part: z is divided by its sum
   /// Written if `pixel` is not 0. Then dv <= 128, and the keys are in sequence order without gaps.
   SegmentArgs segments = {};
 };

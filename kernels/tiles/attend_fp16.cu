@@ -1,4 +1,4 @@
-#include "tiles/attend_mma.cuh"
+#include "tiles/launch_mma.cuh"
 
 namespace fovea::cuda {
 

@@ -1,55 +1,30 @@
 // The kernel of attend_mma, after FlashAttention-2 (Dao 2023): a warp goes through the keys of 16
-// queries, holds logits, weights and Z in registers in the layout of the instructions, and shares
-// tiles of keys and values with the other warps of the strip.
+// or 32 queries, holds logits, weights and Z in registers in the layout of the instructions, and
+// shares tiles of keys and values with the other warps of the strip.
 #pragma once
 
-#include <algorithm>
-#include <string>
+#include <type_traits>
 
-#include "device/launch.h"
-#include "tiles/attend.h"
 #include "tiles/attend_mma.h"
-#include "tiles/merged_state.cuh"
+#include "tiles/fragments.cuh"
+#include "tiles/mma_products.cuh"
+#include "tiles/segment_tracker.cuh"
 #include "tiles/strip.cuh"
 
 namespace fovea::cuda {
 
-constexpr int warp_rows = 16;  // queries of a warp
-constexpr int tile_ring = 3;   // tiles: one is read while two are copied
-constexpr int tile_ahead = tile_ring - 1;
-constexpr int row_bytes = 2 * chunk;  // of a tile: 64 values, which take every bank once
-constexpr int tile_bytes = step_keys * row_bytes;
-constexpr int group_bytes = 16 * row_bytes;  // 16 rows, as one instruction takes them
-
-// Shared memory: this, Q of the strip, the ring of tiles of 64 keys and 64 columns of K or V. The
-// eight 16-byte pieces of a row are permuted by the row's number, so that eight rows of one column
-// of pieces lie in different banks.
-struct MmaShared {
-  Slots slots[2];
-  std::int32_t query_row[128], cluster[128];
-};
-
-/// Starts copying columns [column, column + 64) of the named rows; zeros for rows of -1 and beyond
-/// the matrix.
-__device__ inline void load_rows_16(char* tile, Rows16 from, int column, const std::int32_t* row,
-                                    int count) {
-  constexpr int pieces = row_bytes / 16, values = 8;
-  for (int i = static_cast<int>(threadIdx.x); i < count * pieces;
-       i += static_cast<int>(blockDim.x)) {
-    const int r = i / pieces, piece = i % pieces, at = column + piece * values;
-    const bool valid = row[r] >= 0 && at < from.stride;
-    const std::uint16_t* source =
-        valid ? from.data + static_cast<std::size_t>(row[r]) * from.stride + at : from.data;
-    copy_16_async(tile + r * row_bytes + (piece ^ (r % pieces)) * 16, source, valid);
-  }
-}
-
-// DepthChunks: of 64 columns of Q and K, with Q in registers; 0: any number of them, with Q read
-// from shared memory each time, since registers cannot hold it.
-template <Precision P, int DepthChunks, int ValueChunks>
+template <Precision P, int DepthChunks, int ValueChunks, int Groups, bool Maps>
 class MmaAttention {
-  static constexpr int key_groups = step_keys / 8;  // columns of an instruction's result: 8
-  static constexpr int value_groups = ValueChunks * chunk / 8;
+  using Products = MmaProducts<P, DepthChunks, ValueChunks, Groups>;
+  using Logits = typename Products::Logits;
+  using Weights = typename Products::Weights;
+  static constexpr int copies = Products::copies, depth_tiles = Products::depth_tiles,
+                       value_tiles = Products::value_tiles, warp_rows = Products::warp_rows,
+                       key_groups = Products::key_groups, value_groups = Products::value_groups;
+  static constexpr bool split = Products::split;
+  static constexpr float shift = Products::shift;
+  // The largest weight: so that those 2^29 times smaller keep their bits.
+  static constexpr float one = split ? 0x1p15f : 1.0f;
 
  public:
   __device__ explicit MmaAttention(const AttendMmaArgs& args)
@@ -57,16 +32,14 @@ class MmaAttention {
         strip_(args.strips[blockIdx.x]),
         shared_(*dynamic_shared<MmaShared>()),
         height_(static_cast<int>(blockDim.x) / 32 * warp_rows),
-        depth_chunks_(DepthChunks > 0 ? DepthChunks : (args.d + chunk - 1) / chunk),
+        depth_tiles_(DepthChunks > 0 ? depth_tiles : (args.d + chunk - 1) / chunk * copies),
         queries_(dynamic_shared<char>() + sizeof(MmaShared)),
-        tiles_(queries_ + depth_chunks_ * height_ * row_bytes) {
-    const int lane = static_cast<int>(threadIdx.x) % 32, matrix = lane / 8, row = lane % 8;
-    down_ = (matrix % 2 * 8 + row) * row_bytes + (matrix / 2 ^ row) * 16;
-    across_ = (matrix / 2 * 8 + row) * row_bytes + (matrix % 2 ^ row) * 16;
-    warp_queries_ = queries_ + static_cast<int>(threadIdx.x) / 32 * group_bytes;
-    row_ = static_cast<int>(threadIdx.x) / 32 * warp_rows + lane / 4;
-    column_ = lane % 4 * 2;
-  }
+        tiles_(queries_ + depth_tiles_ * height_ * row_bytes),
+        row_(static_cast<int>(threadIdx.x) / 32 * warp_rows +
+             static_cast<int>(threadIdx.x) % 32 / 4),
+        column_(static_cast<int>(threadIdx.x) % 4 * 2),
+        products_(queries_, height_),
+        segments_(make_segments(args.segments, row_, height_)) {}
 
   __device__ void run() {
     begin();
@@ -76,31 +49,50 @@ class MmaAttention {
     __syncthreads();
     start();
     while (step_.keys > 0) {
-      float s[key_groups][4] = {};
+      Logits s = {};
+      find_logits(s);
+      Weights p[Groups];
 #pragma unroll
-      for (int part = 0; part < (DepthChunks > 0 ? DepthChunks : depth_chunks_); ++part)
-        add_logits(s, part, arrive(part));
-      weigh_and_mask(s);
-      std::uint32_t p[step_keys / 16][4];
-      soften(s, p);
+      for (int g = 0; g < Groups; ++g) {
+        weigh_and_mask<true>(s[g], cluster_ + 2 * g, column_, step_, shared_.slots[parity_],
+                             a_.lists);
+        take_logits(s[g], g);
+        soften(s[g], p[g], maximum_ + 2 * g, sum_ + 2 * g, products_.z[g]);
+        take_weights(s[g], g);
+      }
       Step after{};
 #pragma unroll
-      for (int part = 0; part < ValueChunks; ++part) {
-        const char* tile = arrive(depth_chunks_ + part);
+      for (int part = 0; part < value_tiles; ++part) {
+        const char* tile = arrive(depth_tiles_ + part);
         // All threads have read the slots of this step.
-        if (part + 1 == ValueChunks)
+        if (part + 1 == value_tiles)
           after = next_step(walk, a_.lists, false, shared_.slots[parity_]);
-        add_values(p, tile, part);
+        if constexpr (split)
+          products_.add_split_values(p, tile, part);
+        else
+          products_.add_values(p, tile, part);
       }
       step_ = next_;
       next_ = after;
       parity_ ^= 1;
     }
     wait_copies<0>();
+    if constexpr (Maps)
+#pragma unroll
+      for (int g = 0; g < Groups; ++g) segments_[g].finish();
+    if constexpr (split) unscale();
     write();
   }
 
  private:
+  using Segments = std::conditional_t<Maps, MmaSegments, NoSegments>;
+  __device__ static Segments make_segments(const SegmentArgs& args, int row, int height) {
+    if constexpr (Maps)
+      return Segments(args, row, height);
+    else
+      return Segments(args);
+  }
+
   __device__ void begin() {
     for (int r = static_cast<int>(threadIdx.x); r < height_; r += static_cast<int>(blockDim.x)) {
       std::int32_t cluster = 0, row = -1;
@@ -113,29 +105,30 @@ class MmaAttention {
       shared_.query_row[r] = row;
     }
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
+    for (int h = 0; h < 2 * Groups; ++h) {
       maximum_[h] = -INFINITY;
       sum_[h] = 0;
     }
 #pragma unroll
-    for (int j = 0; j < value_groups; ++j)
+    for (int g = 0; g < Groups; ++g)
 #pragma unroll
-      for (int c = 0; c < 4; ++c) z_[j][c] = 0;
+      for (int j = 0; j < value_groups; ++j)
+#pragma unroll
+        for (int c = 0; c < 4; ++c) products_.z[g][j][c] = 0;
   }
 
   // Q and the first tiles; all threads have met.
   __device__ void start() {
-    cluster_[0] = shared_.cluster[row_];
-    cluster_[1] = shared_.cluster[row_ + 8];
-    for (int part = 0; part < depth_chunks_; ++part)
-      load_rows_16(queries_ + part * height_ * row_bytes, a_.q, part * chunk, shared_.query_row,
-                   height_);
+#pragma unroll
+    for (int h = 0; h < 2 * Groups; ++h) cluster_[h] = shared_.cluster[row_ + 8 * h];
+    for (int part = 0; part < depth_tiles_; ++part)
+      load_part<copies>(queries_ + part * height_ * row_bytes, a_.q, part, shared_.query_row,
+                        height_);
     for (int part = 0; part < tile_ahead; ++part) load(part, part, 0, step_.keys > 0);
     if constexpr (DepthChunks > 0) {
       wait_copies<tile_ahead - 1>();
       __syncthreads();
-#pragma unroll
-      for (int i = 0; i < 4 * DepthChunks; ++i) load_query(q_[i], i / 4, i % 4);
+      products_.take_queries();
     }
   }
 
@@ -144,10 +137,10 @@ class MmaAttention {
     if (any) {
       char* tile = tiles_ + place * tile_bytes;
       const std::int32_t* rows = shared_.slots[parity].key_row;
-      if (part < depth_chunks_)
-        load_rows_16(tile, a_.k, part * chunk, rows, step_keys);
+      if (part < depth_tiles_)
+        load_part<copies>(tile, a_.k, part, rows, step_keys);
       else
-        load_rows_16(tile, a_.v, (part - depth_chunks_) * chunk, rows, step_keys);
+        load_part<copies>(tile, a_.v, part - depth_tiles_, rows, step_keys);
     }
     commit_copies();
   }
@@ -157,7 +150,7 @@ class MmaAttention {
   __device__ const char* arrive(int part) {
     wait_copies<tile_ahead - 1>();
     __syncthreads();
-    const int ahead = part + tile_ahead, parts = depth_chunks_ + ValueChunks;
+    const int ahead = part + tile_ahead, parts = depth_tiles_ + value_tiles;
     const bool here = ahead < parts;
     load(place_ == 0 ? tile_ring - 1 : place_ - 1, here ? ahead : ahead - parts,
          here ? parity_ : parity_ ^ 1, here || next_.keys > 0);
@@ -166,186 +159,140 @@ class MmaAttention {
     return tile;
   }
 
-  // Columns [16 i, 16 i + 16) of a chunk of the warp's queries.
-  __device__ void load_query(std::uint32_t (&a)[4], int part, int i) const {
-    load_matrices(a, warp_queries_ + part * height_ * row_bytes + (down_ ^ i * 32));
+  // The logits of a step, in log2 units; s is 0.
+  __device__ void find_logits(Logits& s) {
+    float low[split ? Groups : 1][key_groups][4] = {};
+#pragma unroll
+    for (int part = 0; part < (DepthChunks > 0 ? depth_tiles : depth_tiles_); part += copies) {
+      products_.add_logits(s, low, part, arrive(part));
+      if constexpr (split) products_.add_low_logits(low, part, arrive(part + 1));
+    }
+    if constexpr (split)
+#pragma unroll
+      for (int g = 0; g < Groups; ++g)
+#pragma unroll
+        for (int j = 0; j < key_groups; ++j)
+#pragma unroll
+          for (int c = 0; c < 4; ++c)
+            s[g][j][c] = fmaf(low[g][j][c], 1 / shift, s[g][j][c]) * a_.logit_factor;
   }
 
-  __device__ void add_logits(float (&s)[key_groups][4], int part, const char* tile) const {
-#pragma unroll
-    for (int i = 0; i < chunk / 16; ++i) {
-      std::uint32_t q[4];
-      if constexpr (DepthChunks > 0) {
-#pragma unroll
-        for (int r = 0; r < 4; ++r) q[r] = q_[part * 4 + i][r];
-      } else {
-        load_query(q, part, i);
-      }
-#pragma unroll
-      for (int j = 0; j < step_keys / 16; ++j) {
-        std::uint32_t k[4];
-        load_matrices(k, tile + j * group_bytes + (across_ ^ i * 32));
-        multiply_add<P>(s[2 * j], q, k[0], k[1]);
-        multiply_add<P>(s[2 * j + 1], q, k[2], k[3]);
-      }
+  // What maps need of a group, before and after it is softened.
+  __device__ void take_logits(const float (&s)[key_groups][4], int group) {
+    if constexpr (Maps) {
+      const int first = shared_.slots[parity_].cluster[0];
+      whole_ = segments_[group].in_one_column(first, step_.keys);
+      if (!whole_) segments_[group].take_logits(s, first, step_.keys);
+    }
+  }
+  __device__ void take_weights(const float (&weights)[key_groups][4], int group) {
+    if constexpr (Maps) {
+      const int first = shared_.slots[parity_].cluster[0];
+      const float* reference = maximum_ + 2 * group;
+      if (whole_)
+        segments_[group].take_step(step_most_, step_sum_, reference, first);
+      else
+        segments_[group].take_weights(weights, reference, first, step_.keys);
     }
   }
 
-  // s[j][c] is the logit of row row_ + 8 (c / 2) and the key in slot 8 j + column_ + c % 2.
-  __device__ void weigh_and_mask(float (&s)[key_groups][4]) const {
-    if (step_.even && !step_.masked) return;
-    const Slots& slots = shared_.slots[parity_];
-#pragma unroll
-    for (int j = 0; j < key_groups; ++j)
-#pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        const int slot = 8 * j + column_ + e;
-        const float weight = slots.weight[slot];
-#pragma unroll
-        for (int h = 0; h < 2; ++h) {
-          float& logit = s[j][2 * h + e];
-          if (a_.lists.head.changes)
-            logit = changed(a_.lists.head, cluster_[h], slots.cluster[slot], logit);
-          logit += weight;
-          if (step_.masked && !counts(a_.lists, slots, slot, cluster_[h])) logit = -INFINITY;
-        }
-      }
-  }
-
-  // One step of the streaming softmax. The logits are where the second product expects the weights.
-  __device__ void soften(const float (&s)[key_groups][4], std::uint32_t (&p)[step_keys / 16][4]) {
-    float top[2] = {maximum_[0], maximum_[1]};
+  // One step of the streaming softmax of a group. The logits are where the second product expects
+  // the weights; for maps they become weights.
+  __device__ void soften(float (&s)[key_groups][4], Weights& p, float* maximum, float* sum,
+                         float (&z)[value_groups][4]) {
+    float top[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
+      top[h] = Maps ? -INFINITY : maximum[h];
 #pragma unroll
       for (int j = 0; j < key_groups; ++j)
         top[h] = fmaxf(top[h], fmaxf(s[j][2 * h], s[j][2 * h + 1]));
 #pragma unroll
       for (int flip = 1; flip < 4; flip *= 2)
         top[h] = fmaxf(top[h], __shfl_xor_sync(0xffffffffu, top[h], flip));
+      if constexpr (Maps) {
+        step_most_[h] = top[h];
+        step_sum_[h] = 0;
+        top[h] = fmaxf(top[h], maximum[h]);
+      }
     }
     const float reference[2] = {top[0] == -INFINITY ? 0.0f : top[0],  // avoid (-inf) - (-inf)
                                 top[1] == -INFINITY ? 0.0f : top[1]};
-    if (__any_sync(0xffffffffu, top[0] != maximum_[0] || top[1] != maximum_[1])) {
+    if (__any_sync(0xffffffffu, top[0] != maximum[0] || top[1] != maximum[1])) {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        const float factor = exp2_fast(maximum_[h] - reference[h]);
-        sum_[h] *= factor;
+        const float factor = exp2_fast(maximum[h] - reference[h]);
+        sum[h] *= factor;
 #pragma unroll
         for (int j = 0; j < value_groups; ++j) {
-          z_[j][2 * h] *= factor;
-          z_[j][2 * h + 1] *= factor;
+          z[j][2 * h] *= factor;
+          z[j][2 * h + 1] *= factor;
         }
-        maximum_[h] = top[h];
+        maximum[h] = top[h];
       }
     }
 #pragma unroll
     for (int j = 0; j < key_groups; ++j)
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        const float first = exp2_fast(s[j][2 * h] - reference[h]),
-                    second = exp2_fast(s[j][2 * h + 1] - reference[h]);
-        sum_[h] +=
+        float first = exp2_fast(s[j][2 * h] - reference[h]),
+              second = exp2_fast(s[j][2 * h + 1] - reference[h]);
+        if constexpr (Maps) {
+          step_sum_[h] += first + second;
+          s[j][2 * h] = first;
+          s[j][2 * h + 1] = second;
+        }
+        first *= one;
+        second *= one;
+        sum[h] +=
             first + second;  // of this thread's keys only: the threads' sums are added at the end
-        p[j / 2][j % 2 * 2 + h] = pack_16<P>(first, second);
+        const std::uint32_t high = pack_16<Products::factors>(first, second);
+        p[0][j / 2][j % 2 * 2 + h] = high;
+        if constexpr (split) {
+          const float2 kept = unpack_fp16(high);
+          p[1][j / 2][j % 2 * 2 + h] =
+              pack_16<Products::factors>((first - kept.x) * shift, (second - kept.y) * shift);
+        }
       }
   }
 
-  __device__ void add_values(const std::uint32_t (&p)[step_keys / 16][4], const char* tile,
-                             int part) {
+  // Weights were times `one` so far, and values divided by the value factor.
+  __device__ void unscale() {
 #pragma unroll
-    for (int i = 0; i < step_keys / 16; ++i)
+    for (int h = 0; h < 2 * Groups; ++h) {
+      sum_[h] *= 1 / one;
 #pragma unroll
-      for (int j = 0; j < chunk / 16; ++j) {
-        std::uint32_t v[4];
-        load_transposed(v, tile + i * group_bytes + (down_ ^ j * 32));
-        multiply_add<P>(z_[part * 8 + 2 * j], p[i], v[0], v[1]);
-        multiply_add<P>(z_[part * 8 + 2 * j + 1], p[i], v[2], v[3]);
-      }
+      for (int j = 0; j < value_groups; ++j)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          float& z = products_.z[h / 2][j][2 * (h % 2) + e];
+          z = z * (1 / one) * a_.value_factor;
+        }
+    }
   }
 
   // Merges the result into the state of each query.
   __device__ void write() {
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-#pragma unroll
-      for (int flip = 1; flip < 4; flip *= 2)
-        sum_[h] += __shfl_xor_sync(0xffffffffu, sum_[h], flip);
-      const bool present = row_ + 8 * h < strip_.row_count;
-      const std::int32_t row = strip_.state_base + cluster_[h];
-      const MergedState state(maximum_[h], sum_[h], present && !a_.last, a_.sum + row,
-                              a_.maximum + row, a_.last);
-      __syncwarp();  // all four threads of the row have read the state
-      if (!present) continue;
-      if (column_ == 0) {
-        a_.sum[row] = state.sum;
-        a_.maximum[row] = state.maximum;
-      }
-      float* out = a_.z + static_cast<std::size_t>(row) * a_.z_stride;
-#pragma unroll
-      for (int j = 0; j < value_groups; ++j) {
-        const int column = 8 * j + column_;
-        if (column >= a_.dv) continue;
-        float2 value = make_float2(z_[j][2 * h] * state.ours, z_[j][2 * h + 1] * state.ours);
-        float2* at = reinterpret_cast<float2*>(out + column);
-        if (state.joined) {
-          const float2 old = *at;
-          value = make_float2(value.x + old.x * state.theirs, value.y + old.y * state.theirs);
-        }
-        *at = value;
-      }
-    }
+    for (int g = 0; g < Groups; ++g)
+      write_rows(a_, strip_, row_ + group_rows * g, column_, cluster_ + 2 * g, maximum_ + 2 * g,
+                 sum_ + 2 * g, products_.z[g]);
   }
 
   const AttendMmaArgs& a_;
   const Strip& strip_;  // read again where needed, to save registers
   MmaShared& shared_;
-  const int height_, depth_chunks_;
-  char *const queries_, *const tiles_;  // [depth chunks][height][64], [ring][64][64]
-  const char* warp_queries_;
-  int down_, across_;  // where this lane's row of four matrices lies in 16 rows: the first two
-                       // below each other, or beside each other
-  int row_, column_;   // of the strip and of 8 columns: what this thread's results are
-  std::int32_t cluster_[2];
+  const int height_, depth_tiles_;
+  char *const queries_, *const tiles_;  // [depth tiles][height][64], [ring][64][64]
+  const int row_, column_;  // of the strip and of 8 columns: what this thread's results are
+  std::int32_t cluster_[2 * Groups];  // of rows row_ + 8 h
   Step step_, next_;
+  Products products_;
   int parity_ = 0, place_ = 0;
-  std::uint32_t q_[DepthChunks > 0 ? 4 * DepthChunks : 1][4];
-  float maximum_[2], sum_[2], z_[value_groups][4];
+  float maximum_[2 * Groups], sum_[2 * Groups];
+  Segments segments_;
+  bool whole_ = false;                // for maps: the step's keys lie in one column
+  float step_most_[2], step_sum_[2];  // and what soften has found of it
 };
-
-template <Precision P, int DepthChunks, int ValueChunks>
-__global__ void __launch_bounds__(256) attend_mma_kernel(const AttendMmaArgs args) {
-  MmaAttention<P, DepthChunks, ValueChunks>(args).run();
-}
-
-template <Precision P, int DepthChunks, int ValueChunks>
-void launch_attend_mma(const AttendMmaArgs& args, int height, cudaStream_t stream) {
-  launch(attend_mma_kernel<P, DepthChunks, ValueChunks>,
-         {.grid = dim3(static_cast<unsigned>(args.count)),
-          .block = dim3(static_cast<unsigned>(height / warp_rows * 32)),
-          .shared_bytes = attend_mma_shared_bytes(height, args.d),
-          .stream = stream},
-         args);
-}
-
-template <Precision P, int DepthChunks>
-void choose_mma_values(const AttendMmaArgs& args, int height, cudaStream_t stream) {
-  if (args.dv <= chunk)
-    launch_attend_mma<P, DepthChunks, 1>(args, height, stream);
-  else
-    launch_attend_mma<P, DepthChunks, 2>(args, height, stream);
-}
-
-template <Precision P>
-void attend_mma(const AttendMmaArgs& args, int height, cudaStream_t stream) {
-  if (std::ranges::find(strip_heights, height) == strip_heights.end())
-    refuse("strips of " + std::to_string(height) + " queries");
-  if (args.dv < 1 || args.dv > 4 * chunk)
-    refuse("attention on tensor cores with " + std::to_string(args.dv) + " columns of values");
-  if (args.dv > 2 * chunk) return launch_attend_mma<P, 0, 4>(args, height, stream);
-  if (args.d > 2 * chunk) return choose_mma_values<P, 0>(args, height, stream);
-  if (args.d > chunk) return choose_mma_values<P, 2>(args, height, stream);
-  choose_mma_values<P, 1>(args, height, stream);
-}
 
 }  // namespace fovea::cuda

@@ -1,7 +1,9 @@
 #include "tiles/bound_list.h"
 
+#include <cmath>
 #include <numbers>
 
+#include "device/split_matrix.h"
 #include "device/timeline.h"
 #include "tiles/pyramid.h"
 
@@ -22,7 +24,8 @@ BoundList::BoundList(const Plan& plan, const Problem& problem, Precision precisi
     const auto stage = timeline.stage("upload");
     k_ = upload_pyramid(problem.k, list_.key_top);
     q_ = upload_pyramid(problem.q, list_.mean_queries ? list_.query_top : 0);
-    if (precision != Precision::fp32) {
+    if (precision == Precision::fp32_split) split_queries_and_keys();
+    if (of_16_bits(precision)) {
       k16_ = rounded(k_, 1, overflow);
       q16_ = rounded(q_, log2_scale_, overflow);
     }
@@ -35,6 +38,18 @@ BoundList::BoundList(const Plan& plan, const Problem& problem, Precision precisi
   }
   timeline.finish(run.profile);
   overflow.require_none(precision, "q, times its scale, or k");
+}
+
+void BoundList::split_queries_and_keys() {
+  std::optional<SplitMatrix> q = split(device_, q_), k = split(device_, k_);
+  if (!q || !k) {
+    precision_ = Precision::fp32;
+    return;
+  }
+  logit_factor_ = static_cast<float>(
+      std::ldexp(static_cast<double>(log2_scale_), -(q->exponent + k->exponent)));
+  q16_ = std::move(q->parts);
+  k16_ = std::move(k->parts);
 }
 
 StripArgs BoundList::strip_args(const Strip* strips, Index count, const ColumnRun* runs,

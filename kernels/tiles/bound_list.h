@@ -21,6 +21,7 @@ class BoundList {
 
   const Device& device() const { return device_; }
   const TileList& list() const { return list_; }
+  /// fp32 instead of fp32_split where the rows of Q or K are too unlike to be split.
   Precision precision() const { return precision_; }
   Lengths lengths() const { return list_.lengths; }
   int d() const { return static_cast<int>(q_.cols()); }
@@ -33,8 +34,9 @@ class BoundList {
                        const std::int32_t* orders = nullptr) const;
   Lists lists(const ColumnRun* runs) const;
 
-  const Matrix16& q16() const { return q16_; }  // times the scale of logits in log2 units
+  const Matrix16& q16() const { return q16_; }  // see AttendMmaArgs
   const Matrix16& k16() const { return k16_; }
+  float logit_factor() const { return logit_factor_; }
 
   /// Rows of tokens and of the means of their clusters, up to level `top`.
   DeviceMatrix upload_pyramid(MatrixView rows, int top) const;
@@ -42,11 +44,14 @@ class BoundList {
 
  private:
   const Device& device_;
-  const Precision precision_;
+  void split_queries_and_keys();
+
+  Precision precision_;
   const float log2_scale_;
   TileList list_;
   DeviceMatrix q_, k_;
   Matrix16 q16_, k16_;
+  float logit_factor_ = 1;
   Buffer<std::int32_t> indices_, chunks_;
   Buffer<float> weights_;
   float log2_sink_ = -INFINITY;

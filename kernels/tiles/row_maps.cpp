@@ -17,26 +17,35 @@ RowMaps::RowMaps(const Device& device, const ResidentStrips& strips, Index keys,
     : device_(device),
       rows_(strips.rows),
       height_(strips.height),
-      strips_(std::ssize(strips.list.strips)),
+      blocks_(std::ssize(strips.list.strips)),
       keys_(keys),
       pixel_(std::min(pixel, std::max(strips.rows.end, keys))),
       columns_((keys + pixel_ - 1) / pixel_),
       map_rows_((rows_.size() + pixel_ - 1) / pixel_),
       most_(device, static_cast<std::size_t>(map_rows_ * columns_)),
-      sum_(device, static_cast<std::size_t>(map_rows_ * columns_)) {
+      sum_(device, static_cast<std::size_t>(map_rows_ * columns_)),
+      uploaded_(device) {
   most_.clear();
   sum_.clear();
+  for (Index block = 0; block < blocks_;) {
+    const Index after = strips.list.after(block);
+    first_blocks_.push_back(static_cast<std::int32_t>(block));
+    most_parts_ = std::max(most_parts_, after - block);
+    block = after;
+  }
+  first_blocks_.push_back(static_cast<std::int32_t>(blocks_));
+  first_block_ = {device, std::span<const std::int32_t>(first_blocks_)};
 }
 
 Index RowMaps::reserve() {
-  const Index of_strip = height_ * columns_, most = most_bytes / Index{sizeof(float2)} / of_strip;
-  Index strips = std::clamp<Index>(most, 1, std::min(strips_, busy_strips(device_)));
-  for (;; strips /= 2) try {
-      found_ = {device_, static_cast<std::size_t>(strips * of_strip)};
-      seen_ = {device_, static_cast<std::size_t>(strips)};
-      return strips;
+  const Index of_block = height_ * columns_, most = most_bytes / Index{sizeof(float2)} / of_block;
+  Index blocks = std::max(most_parts_, std::min({most, blocks_, busy_strips(device_)}));
+  for (;; blocks = std::max(blocks / 2, most_parts_)) try {
+      found_ = {device_, static_cast<std::size_t>(blocks * of_block)};
+      seen_ = {device_, static_cast<std::size_t>(blocks)};
+      return blocks;
     } catch (const UnavailableError&) {
-      if (strips == 1) throw;
+      if (blocks == most_parts_) throw;
     }
 }
 
@@ -44,8 +53,10 @@ SegmentArgs RowMaps::segments() const {
   return {static_cast<int>(pixel_), static_cast<int>(columns_), found_.data(), seen_.data()};
 }
 
-void RowMaps::add(Index first, Index rows, const float* log2_sum) {
+void RowMaps::add(Index strip, Index first, Index rows, const float* log2_sum) {
+  const auto at = std::ranges::lower_bound(first_blocks_, strip) - first_blocks_.begin();
   pool_segments({.segments = segments(),
+                 .first_block = first_block_.data() + at,
                  .height = height_,
                  .first = first,
                  .rows = rows,

@@ -20,8 +20,8 @@ class RowMaps {
   SegmentArgs segments() const;
 
   /// Adds the segments of a launch: those of the queries [first, first + rows), counted from the
-  /// first of all, with their sums.
-  void add(Index first, Index rows, const float* log2_sum);
+  /// first of all, with their sums. `strip`: the first one of the launch.
+  void add(Index strip, Index first, Index rows, const float* log2_sum);
 
   /// Waits for the device.
   void download(RowsOutput& to) const;
@@ -30,11 +30,15 @@ class RowMaps {
   const Device& device_;
   const IndexRange rows_;
   const int height_;
-  const Index strips_, keys_, pixel_, columns_, map_rows_;
+  const Index blocks_, keys_, pixel_, columns_, map_rows_;
+  std::vector<std::int32_t> first_blocks_;  // of each strip in the list, its parts taken together
+  Index most_parts_ = 1;
+  Buffer<std::int32_t> first_block_;
   Buffer<float> most_;
   Buffer<double> sum_;
   Buffer<float2> found_;
   Buffer<int2> seen_;
+  const Device::WaitAtEnd uploaded_;  // from first_blocks_, so this ends first
 };
 
 }  // namespace fovea::cuda

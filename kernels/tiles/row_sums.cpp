@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "tiles/attend.h"
+#include "tiles/divided_strips.h"
 #include "tiles/finish.h"
+#include "tiles/join_parts.h"
 #include "tiles/slices.h"
 
 namespace fovea::cuda {
@@ -16,6 +18,7 @@ RowSums::RowSums(const BoundList& bound)
 
 void RowSums::set_all(const std::vector<float>& log2_sums) {
   log2_sum_ = {bound_.device(), std::span<const float>(log2_sums)};
+  bound_.device().wait();  // the caller's sums may end now
   note({0, bound_.lengths().queries});
 }
 
@@ -39,19 +42,13 @@ void RowSums::find_all(Run& run) {
 
 void RowSums::keep(IndexRange rows, Sweep swept) {
   if (unknown_ == 0) return;
-  const Device& device = bound_.device();
   if (rows.size() == bound_.lengths().queries) {
     log2_sum_ = std::move(swept.log2_sum);
   } else {
     make_states();
-    const auto copy = [&](const Buffer<float>& from, const Buffer<float>& to) {
-      check(cudaMemcpyAsync(to.data() + rows.begin, from.data(),
-                            static_cast<std::size_t>(rows.size()) * sizeof(float),
-                            cudaMemcpyDeviceToDevice, device.stream()),
-            "copying sums");
-    };
-    copy(swept.maximum, maximum_);
-    copy(swept.sum, sum_);
+    const auto count = static_cast<std::size_t>(rows.size());
+    copy(swept.maximum.data(), maximum_.data() + rows.begin, count);
+    copy(swept.sum.data(), sum_.data() + rows.begin, count);
     finish_all();
   }
   note(rows);
@@ -76,25 +73,42 @@ EntryRows RowSums::unknown_rows(const EntryRows& rows) const {
 void RowSums::find(const EntryRows& rows, Run& run) {
   const EntryRows unknown = unknown_rows(rows);
   if (unknown.size() == 0) return;
-  make_states();
   const Device& device = bound_.device();
-  const int height = strip_height(unknown.size(), bound_.d(), 0, Precision::fp32, device);
-  const EntryList cut = cut_entries(bound_.list(), unknown, {0, bound_.lengths().keys}, height);
+  const IndexRange all_keys{0, bound_.lengths().keys};
+  const StripShape shape = choose_shape(
+      [&](int height) {
+        const Index strips = (unknown.size() + height - 1) / height;
+        return std::vector<Index>(static_cast<std::size_t>(strips), all_keys.size());
+      },
+      bound_.d(), 0, Precision::fp32, device);
+  EntryList cut = cut_entries(bound_.list(), unknown, all_keys, shape.height);
+  StripList list{std::move(cut.strips), std::move(cut.runs), {}};
+  list.rounds = {{0, std::ssize(list.strips)}};
+  divide_strips(list, shape.most_keys, bound_.lengths().queries);
+  make_states(list.part_states);
   Timeline timeline(device);
   {
     const auto stage = timeline.stage("sums");
-    const Buffer<Strip> strips(device, std::span<const Strip>(cut.strips));
-    const Buffer<ColumnRun> runs(device, std::span<const ColumnRun>(cut.runs));
+    const Buffer<Strip> strips(device, std::span<const Strip>(list.strips));
+    const Buffer<ColumnRun> runs(device, std::span<const ColumnRun>(list.runs));
+    const Buffer<DividedStrip> divided(device, std::span<const DividedStrip>(list.divided));
     const Buffer<std::int32_t> tokens(device, std::span<const std::int32_t>(cut.tokens));
-    const StripList all{cut.strips, cut.runs, {{0, std::ssize(cut.strips)}}};
-    Slices slices(device, all, run);
+    Slices slices(device, list, run);
     for (StripRange range = slices.next(); range.first < range.last; range = slices.next())
       attend({.strips = bound_.strip_args(strips.data() + range.first, range.last - range.first,
                                           runs.data(), tokens.data()),
               .maximum = maximum_.data(),
               .sum = sum_.data(),
               .last = true},
-             height, device.stream());
+             shape.height, device.stream());
+    join_parts({.divided = divided.data(),
+                .count = static_cast<int>(list.divided.size()),
+                .strips = strips.data(),
+                .indices = tokens.data(),
+                .maximum = maximum_.data(),
+                .sum = sum_.data(),
+                .last = true},
+               device.stream());
     finish_all();
   }
   timeline.finish(run.profile);
@@ -102,13 +116,27 @@ void RowSums::find(const EntryRows& rows, Run& run) {
   for (const Index i : unknown.drawn) note({i, i + 1});
 }
 
-void RowSums::make_states() {
-  if (sum_.size() > 0) return;
-  const auto n = static_cast<std::size_t>(bound_.lengths().queries);
-  log2_sum_ = {bound_.device(), n};
-  maximum_ = {bound_.device(), n};
-  sum_ = {bound_.device(), n};
-  sum_.clear();
+void RowSums::make_states(Index more) {
+  const Device& device = bound_.device();
+  const auto n = static_cast<std::size_t>(bound_.lengths().queries),
+             states = n + static_cast<std::size_t>(more);
+  if (sum_.size() >= states) return;
+  Buffer<float> maximum(device, states), sum(device, states);
+  sum.clear();
+  if (sum_.size() > 0) {
+    copy(maximum_.data(), maximum.data(), n);
+    copy(sum_.data(), sum.data(), n);
+  } else {
+    log2_sum_ = {device, n};
+  }
+  maximum_ = std::move(maximum);
+  sum_ = std::move(sum);
+}
+
+void RowSums::copy(const float* from, float* to, std::size_t count) const {
+  check(cudaMemcpyAsync(to, from, count * sizeof(float), cudaMemcpyDeviceToDevice,
+                        bound_.device().stream()),
+        "copying sums");
 }
 
 void RowSums::finish_all() {

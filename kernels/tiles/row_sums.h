@@ -30,15 +30,18 @@ class RowSums {
   EntryRows unknown_rows(const EntryRows& rows) const;
   void find_all(Run& run);
   void find(const EntryRows& rows, Run& run);
-  void make_states();
+  /// With rows for `more` states than those of the queries.
+  void make_states(Index more = 0);
+  void copy(const float* from, float* to, std::size_t count) const;
   void finish_all();
   void note(IndexRange rows);
 
   const BoundList& bound_;
   const bool dense_;
-  Buffer<float> log2_sum_;       // [nq]
-  Buffer<float> maximum_, sum_;  // [nq], of a dense list while some are unknown; sum 0: unknown
-  std::vector<bool> known_;      // [nq]
+  Buffer<float> log2_sum_;  // [nq]
+  // [nq or more], of a dense list while some are unknown; sum 0: unknown.
+  Buffer<float> maximum_, sum_;
+  std::vector<bool> known_;  // [nq]
   Index unknown_;
 };
 

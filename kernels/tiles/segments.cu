@@ -7,30 +7,35 @@ namespace {
 
 constexpr int threads = 128;
 
-// One thread for each pixel that the launch touches.
+// One thread for each pixel that the launch touches. Bound by memory: each segment is read once.
 __global__ void __launch_bounds__(threads) pool_segments_kernel(const PoolSegmentsArgs a) {
-  const Index cell = static_cast<Index>(blockIdx.x) * threads + threadIdx.x;
+  const unsigned cell = blockIdx.x * threads + threadIdx.x,
+                 its_columns = static_cast<unsigned>(a.segments.columns);
   const Index columns = a.segments.columns, pixel = a.segments.pixel,
-              map_row = a.first / pixel + cell / columns;
+              map_row = a.first_map_row + cell / its_columns;
   const Index begin = max(map_row * pixel - a.first, Index{0}),
               end = min((map_row + 1) * pixel - a.first, a.rows);
-  const auto column = static_cast<int>(cell % columns);
+  const auto column = static_cast<int>(cell % its_columns);
   if (begin >= end) return;
   float& most_so_far = a.most[map_row * columns + column];
   double& sum_so_far = a.sum[map_row * columns + column];
   float most = most_so_far;
   double sum = sum_so_far;
-  for (Index strip = begin / a.height; strip * a.height < end; ++strip) {
-    const int2 seen = a.segments.seen[strip];
-    if (column < seen.x || column >= seen.y) continue;
-    const Index last = min((strip + 1) * a.height, end);
+  for (Index strip = static_cast<unsigned>(begin) / static_cast<unsigned>(a.height);
+       strip * a.height < end; ++strip) {
+    const Index first = strip * a.height, last = min(first + a.height, end);
+    for (Index block = a.first_block[strip]; block < a.first_block[strip + 1]; ++block) {
+      const Index its = block - a.first_block[0];
+      const int2 seen = a.segments.seen[its];
+      if (column < seen.x || column >= seen.y) continue;
 #pragma unroll 4
-    for (Index row = max(strip * a.height, begin); row < last; ++row) {
-      const float2 segment = a.segments.found[row * columns + column];
-      const float total = a.log2_sum[row];
-      const bool none = segment.y == -INFINITY;  // no key, even where the total is -inf or NaN
-      most = fmaxf(most, none ? 0.0f : exp2_fast(segment.x - total));
-      sum += none ? 0.0f : exp2_fast(segment.y - total);
+      for (Index row = max(first, begin); row < last; ++row) {
+        const float2 segment = a.segments.found[(its * a.height + row - first) * columns + column];
+        const float total = a.log2_sum[row];
+        const bool none = segment.y == -INFINITY;  // no key, even where the total is -inf or NaN
+        most = fmaxf(most, none ? 0.0f : exp2_fast(segment.x - total));
+        sum += none ? 0.0f : exp2_fast(segment.y - total);
+      }
     }
   }
   most_so_far = most;
@@ -39,9 +44,10 @@ __global__ void __launch_bounds__(threads) pool_segments_kernel(const PoolSegmen
 
 }  // namespace
 
-void pool_segments(const PoolSegmentsArgs& args, cudaStream_t stream) {
-  const Index pixel = args.segments.pixel,
-              map_rows = (args.first + args.rows - 1) / pixel - args.first / pixel + 1,
+void pool_segments(PoolSegmentsArgs args, cudaStream_t stream) {
+  const Index pixel = args.segments.pixel;
+  args.first_map_row = args.first / pixel;
+  const Index map_rows = (args.first + args.rows - 1) / pixel - args.first_map_row + 1,
               cells = map_rows * args.segments.columns;
   launch(pool_segments_kernel,
          {.grid = dim3(static_cast<unsigned>((cells + threads - 1) / threads)),

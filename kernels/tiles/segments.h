@@ -21,15 +21,19 @@ struct SegmentArgs {
 /// queries [r pixel, (r + 1) pixel).
 struct PoolSegmentsArgs {
   SegmentArgs segments;
+  /// Where the blocks of each strip begin, of which one that is divided has several, and those of
+  /// the next strip. The launch begins with the first one of these.
+  const std::int32_t* first_block = nullptr;
   int height = 0;  // queries of a strip
   Index first = 0, rows = 0;
   const float* log2_sum = nullptr;  // [rows]
   float* most = nullptr;            // [map rows, columns] largest entries of P so far, 0 at first
   double* sum = nullptr;            // and their sums. NaN: a query is not finite
+  Index first_map_row = 0;          // of the launch; set by pool_segments
 };
 
 /// Adds the launch to the maps query by query, so that the result does not depend on how the
-/// queries were cut into launches and strips.
-void pool_segments(const PoolSegmentsArgs& args, cudaStream_t stream);
+/// queries were cut into launches and strips, as long as their keys were not divided.
+void pool_segments(PoolSegmentsArgs args, cudaStream_t stream);
 
 }  // namespace fovea::cuda

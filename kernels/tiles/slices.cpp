@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "device/check.h"
+#include "tiles/divided_strips.h"
 
 namespace fovea::cuda {
 namespace {
@@ -29,15 +30,6 @@ Slices::~Slices() {
   for (const Launched& launched : launched_) cudaEventDestroy(launched.done);
 }
 
-double Slices::pairs(const Strip& strip) const {
-  double keys = 0;
-  for (std::int32_t r = strip.first_run; r < strip.last_run; ++r) {
-    const ColumnRun& run = strips_.runs[r];
-    keys += run.end - run.begin;
-  }
-  return keys * strip.row_count;
-}
-
 void Slices::wait_for_oldest() {
   const Launched oldest = launched_.front();
   launched_.pop_front();
@@ -61,10 +53,15 @@ StripRange Slices::next() {
   if (round_ == strips_.rounds.size()) return {};
   StripRange range{at_, at_};
   double work = 0;
-  const Index last = std::min(strips_.rounds[round_].last, at_ + most_strips_),
-              busy = std::min(last, at_ + busy_strips(device_));
-  while (range.last < last && (work < pairs_per_launch || range.last < busy))
-    work += pairs(strips_.strips[range.last++]);
+  const Index last = strips_.rounds[round_].last, busy = at_ + busy_strips(device_);
+  while (range.last < last && (work < pairs_per_launch || range.last < busy)) {
+    const Index after = strips_.after(range.last);
+    if (after > at_ + most_strips_ && range.last > at_) break;
+    for (; range.last < after; ++range.last) {
+      const Strip& strip = strips_.strips[range.last];
+      work += static_cast<double>(keys_of(strip, strips_.runs)) * strip.row_count;
+    }
+  }
   at_ = range.last;
   open_ = true;
   return range;

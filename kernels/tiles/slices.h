@@ -15,7 +15,8 @@ Index busy_strips(const Device& device);
 
 class Slices {
  public:
-  /// `strips` and `run` outlive this. At most `most_strips` in a launch; 0: any number.
+  /// `strips` and `run` outlive this. At most `most_strips` in a launch, or the parts of one; 0:
+  /// any number.
   Slices(const Device& device, const StripList& strips, Run& run, Index most_strips = 0);
   ~Slices();
   Slices(const Slices&) = delete;
@@ -25,7 +26,6 @@ class Slices {
   StripRange next();
 
  private:
-  double pairs(const Strip& strip) const;
   void wait_for_oldest();
 
   const Device& device_;

@@ -11,17 +11,19 @@
 namespace fovea::cuda {
 
 constexpr int block_threads = 128, row_threads = 16, key_threads = 8;
-constexpr int step_keys = 64, keys_per_thread = step_keys / key_threads;
+constexpr int keys_per_thread = step_keys / key_threads;
 constexpr int chunk = 64;          // columns of a tile in shared memory
 constexpr int padded = chunk + 4;  // floats from row to row: no bank conflicts
 
 /// The keys of a step. A slot without a key has row -1 and weight -inf.
-struct Slots {
-  std::int32_t key_row[step_keys], cluster[step_keys], level[step_keys];
-  std::int32_t lo[step_keys], hi[step_keys];
-  std::int32_t earlier[step_keys], rounds[step_keys];  // as in the slot's ColumnRun
-  float weight[step_keys];
+template <int Keys>
+struct KeySlots {
+  std::int32_t key_row[Keys], cluster[Keys], level[Keys];
+  std::int32_t lo[Keys], hi[Keys];
+  std::int32_t earlier[Keys], rounds[Keys];  // as in the slot's ColumnRun
+  float weight[Keys];
 };
+using Slots = KeySlots<step_keys>;
 
 /// Where a strip is in its runs; the same in all threads of the block.
 struct Walk {
@@ -42,15 +44,19 @@ __device__ inline Walk begin_walk(const Strip& strip, const Lists& lists) {
 struct Step {
   int keys;     // 0: there are no more
   bool masked;  // some pair may not count
-  bool even;    // 64 keys, all weights 1, logits only scaled
+  bool even;    // no slot is without a key, all weights 1, logits only scaled
+  bool banded;  // only bands exclude pairs, and logits are only scaled
+  // The keys are this row and those that follow it, one for each slot; -1: others.
+  std::int32_t first_row;
 };
 
-/// Takes the next keys. All threads of the block call it together; the slots can be read after a
-/// barrier.
-__device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weights, Slots& slots) {
-  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-  Step step{0, false, true};
-  while (step.keys < step_keys && walk.run < walk.last_run) {
+/// Takes the next keys. Threads 0 to `threads` - 1 call it together; the slots can be read after
+/// these have met.
+template <int Keys>
+__device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weights,
+                                 KeySlots<Keys>& slots, int thread, int threads) {
+  Step step{0, false, true, !lists.head.changes && !lists.head.excludes, -1};
+  while (step.keys < Keys && walk.run < walk.last_run) {
     const ColumnRun run = lists.runs[walk.run];
     std::int32_t begin = walk.at, end = run.end;
     const bool ordered = walk.ordered && run.cols < 0;
@@ -60,13 +66,15 @@ __device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weigh
       if (first > begin) begin = static_cast<std::int32_t>(first < end ? first : end);
       if (last + 1 < end) end = static_cast<std::int32_t>(last + 1 > begin ? last + 1 : begin);
     }
-    const int taken = min(step_keys - step.keys, end - begin);
+    const int taken = min(Keys - step.keys, end - begin);
     if (taken > 0) {
+      if (taken == Keys && run.cols < 0) step.first_row = run.key_base + begin;
       const std::int32_t unbounded = static_cast<std::int32_t>(Band::unbounded);
       if (run.lo != -unbounded || run.hi != unbounded)
         step.masked |= !ordered || walk.least_row - (begin + taken - 1) < run.lo ||
                        walk.greatest_row - begin > run.hi;
       step.masked |= run.rounds > 0 || lists.head.excludes;
+      step.banded &= run.rounds == 0;
       const std::int32_t weight = pair_weights ? run.pair_weight : run.weight;
       step.even &= weight < 0;
       for (int slot = thread; slot < step.keys + taken; slot += threads) {
@@ -87,8 +95,8 @@ __device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weigh
     walk.at = begin + max(taken, 0);
     if (walk.at >= end && ++walk.run < walk.last_run) walk.at = lists.runs[walk.run].begin;
   }
-  step.even &= step.keys == step_keys && !lists.head.changes;
-  for (int slot = thread; slot < step_keys; slot += threads) {
+  step.even &= step.keys == Keys && !lists.head.changes;
+  for (int slot = thread; slot < Keys; slot += threads) {
     if (slot < step.keys) continue;
     slots.key_row[slot] = -1;
     slots.cluster[slot] = slots.level[slot] = slots.lo[slot] = slots.hi[slot] = 0;
@@ -98,16 +106,25 @@ __device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weigh
   return step;
 }
 
+/// The same by all threads of the block, whose slots can be read after a barrier.
+__device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weights, Slots& slots) {
+  return next_step(walk, lists, pair_weights, slots, static_cast<int>(threadIdx.x),
+                   static_cast<int>(blockDim.x));
+}
+
 /// Starts copying columns [column, column + 64) of the named rows to shared memory; zeros for rows
 /// of -1 and beyond the matrix.
 __device__ inline void load_rows(float* tile, Rows from, int column, const std::int32_t* row,
                                  int count) {
-  for (int i = static_cast<int>(threadIdx.x); i < count * (chunk / 4); i += block_threads) {
-    const int r = i / (chunk / 4), c = i % (chunk / 4) * 4;
-    const bool valid = row[r] >= 0 && column + c < from.stride;
-    const float* source =
-        valid ? from.data + static_cast<std::size_t>(row[r]) * from.stride + column + c : from.data;
-    copy_16_async(tile + r * padded + c, source, valid);
+  constexpr int pieces = chunk / 4, rows_at_once = block_threads / pieces;
+  const int c = static_cast<int>(threadIdx.x) % pieces * 4;
+  const bool inside = column + c < from.stride;
+  const float* const first = from.data + (inside ? column + c : 0);
+#pragma unroll 2
+  for (int r = static_cast<int>(threadIdx.x) / pieces; r < count; r += rows_at_once) {
+    const std::int32_t its = row[r];
+    copy_16_async(tile + r * padded + c,
+                  first + static_cast<std::int64_t>(max(its, 0)) * from.stride, inside && its >= 0);
   }
 }
 
@@ -156,7 +173,8 @@ __device__ inline bool admits(const HeadConditions& head, std::int32_t query, st
 
 /// Whether a pair counts: it lies in the band of the slot's run, the head's mask admits it and no
 /// earlier pass has counted it.
-__device__ inline bool counts(const Lists& lists, const Slots& slots, int slot,
+template <int Keys>
+__device__ inline bool counts(const Lists& lists, const KeySlots<Keys>& slots, int slot,
                               std::int32_t query) {
   const std::int32_t apart = query - slots.cluster[slot];
   if (apart < slots.lo[slot] || apart > slots.hi[slot]) return false;
@@ -178,6 +196,21 @@ __device__ __forceinline__ void weigh_and_mask(float (&s)[RowsPerThread][keys_pe
                                                const std::int32_t* row_cluster) {
   const int tx = static_cast<int>(threadIdx.x) % key_threads,
             ty = static_cast<int>(threadIdx.x) / key_threads;
+  if (step.banded) {
+#pragma unroll
+    for (int j = 0; j < keys_per_thread; ++j) {
+      const int slot = tx + key_threads * j;
+      const float weight = slots.weight[slot];
+      const std::int32_t cluster = slots.cluster[slot], lo = slots.lo[slot], hi = slots.hi[slot];
+#pragma unroll
+      for (int i = 0; i < RowsPerThread; ++i) {
+        const std::int32_t apart = row_cluster[ty + row_threads * i] - cluster;
+        const float logit = __fadd_rn(__fmul_rn(s[i][j], log2_scale), weight);
+        s[i][j] = step.masked && (apart < lo || apart > hi) ? -INFINITY : logit;
+      }
+    }
+    return;
+  }
 #pragma unroll
   for (int j = 0; j < keys_per_thread; ++j) {
     const int slot = tx + key_threads * j;

@@ -1,8 +1,15 @@
 #include "tiles/sweep.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "device/split_matrix.h"
+#include "device/wgmma.h"
 #include "tiles/attend.h"
 #include "tiles/attend_mma.h"
+#include "tiles/attend_wgmma.h"
 #include "tiles/finish.h"
+#include "tiles/join_parts.h"
 #include "tiles/slices.h"
 
 namespace fovea::cuda {
@@ -19,10 +26,9 @@ class Sweeping {
         run_(run),
         complete_(bound.list().complete() && !bound.has_sink()) {
     const Device& device = bound.device();
-    const Index rows = pyramid_rows(strips.rows.size(), bound.list().query_top + 1);
-    found_ = {.z = {device, rows, dv},
-              .maximum = {device, static_cast<std::size_t>(rows)},
-              .sum = {device, static_cast<std::size_t>(rows)},
+    found_ = {.z = {device, strips.states, dv},
+              .maximum = {device, static_cast<std::size_t>(strips.states)},
+              .sum = {device, static_cast<std::size_t>(strips.states)},
               .log2_sum = {device, static_cast<std::size_t>(strips.rows.size())}};
   }
 
@@ -42,29 +48,60 @@ class Sweeping {
     return std::move(found_);
   }
 
-  Sweep in_16_bits(const Matrix16& v) {
-    const auto launch = strips_.precision == Precision::bf16 ? attend_mma<Precision::bf16>
-                                                             : attend_mma<Precision::fp16>;
+  Sweep on_tensor_cores(const Values& values) {
+    if constexpr (wgmma_built)
+      if (of_16_bits(strips_.precision) && !maps_ && bound_.device().wgmma() &&
+          !bound_.lists(nullptr).head.changes &&
+          wgmma_takes(strips_.height, bound_.d(), found_.z.stride()))
+        return by_warpgroups(values);
+    const auto launch = strips_.precision == Precision::bf16   ? attend_mma<Precision::bf16>
+                        : strips_.precision == Precision::fp16 ? attend_mma<Precision::fp16>
+                                                               : attend_mma<Precision::fp32_split>;
     attend_all([&](const Strip* first, Index count) {
-      launch({.q = bound_.q16().rows(),
-              .k = bound_.k16().rows(),
-              .v = v.rows(),
-              .d = bound_.d(),
-              .dv = found_.z.stride(),
-              .strips = first,
-              .count = static_cast<int>(count),
-              .lists = bound_.lists(strips_.runs.data()),
-              .z = found_.z.data(),
-              .z_stride = found_.z.stride(),
-              .maximum = found_.maximum.data(),
-              .sum = found_.sum.data(),
-              .last = complete_},
-             strips_.height, stream());
+      launch(mma_args(values, first, count), strips_.height, stream());
     });
     return std::move(found_);
   }
 
  private:
+  Sweep by_warpgroups(const Values& values) {
+    const auto launch = strips_.precision == Precision::bf16 ? attend_wgmma<Precision::bf16>
+                                                             : attend_wgmma<Precision::fp16>;
+    Buffer<int> stuck(bound_.device(), 1);
+    stuck.clear();
+    const Index keys = pyramid_rows(bound_.lengths().keys, bound_.list().key_top + 1);
+    attend_all([&](const Strip* first, Index count) {
+      launch(mma_args(values, first, count), keys, strips_.height, stuck.data(), stream());
+    });
+    int found = 0;
+    stuck.download(&found, 1);
+    bound_.device().wait();
+    if (found != 0)
+      throw UnavailableError(
+          "CUDA: attention by products of warpgroups has waited in vain for a copy; with the "
+          "environment variable FOVEA_WGMMA=0 it is computed without them");
+    return std::move(found_);
+  }
+
+  AttendMmaArgs mma_args(const Values& values, const Strip* first, Index count) const {
+    return {.q = bound_.q16().rows(),
+            .k = bound_.k16().rows(),
+            .v = values.rounded.rows(),
+            .logit_factor = bound_.logit_factor(),
+            .value_factor = values.factor,
+            .d = bound_.d(),
+            .dv = found_.z.stride(),
+            .strips = first,
+            .count = static_cast<int>(count),
+            .lists = bound_.lists(strips_.runs.data()),
+            .z = found_.z.data(),
+            .z_stride = found_.z.stride(),
+            .maximum = found_.maximum.data(),
+            .sum = found_.sum.data(),
+            .last = complete_,
+            .segments = maps_ ? maps_->segments() : SegmentArgs{}};
+  }
+
   cudaStream_t stream() const { return bound_.device().stream(); }
 
   // `launch` launches a range of the strips.
@@ -76,6 +113,7 @@ class Sweeping {
       Slices slices(bound_.device(), strips_.list, run_, maps_ ? maps_->reserve() : 0);
       for (StripRange range = slices.next(); range.first < range.last; range = slices.next()) {
         launch(strips_.strips.data() + range.first, range.last - range.first);
+        join(range);
         if (maps_) add_to_maps(range);
       }
     }
@@ -84,13 +122,32 @@ class Sweeping {
     finish_rows({0, strips_.rows.size()});
   }
 
+  void join(StripRange range) {
+    const auto& divided = strips_.list.divided;
+    const auto at = [&](Index strip) {
+      return std::ranges::lower_bound(divided, strip, {}, &DividedStrip::first) - divided.begin();
+    };
+    const auto first = at(range.first), last = at(range.last);
+    join_parts({.divided = strips_.divided.data() + first,
+                .count = static_cast<int>(last - first),
+                .strips = strips_.strips.data(),
+                .indices = bound_.lists(nullptr).indices,
+                .dv = found_.z.stride(),
+                .z = found_.z.data(),
+                .z_stride = found_.z.stride(),
+                .maximum = found_.maximum.data(),
+                .sum = found_.sum.data(),
+                .last = complete_},
+               stream());
+  }
+
   void add_to_maps(StripRange range) {
     const Strip &first = strips_.list.strips[range.first],
                 &last = strips_.list.strips[range.last - 1];
     const IndexRange rows{first.first_row - strips_.rows.begin,
                           last.first_row + last.row_count - strips_.rows.begin};
     finish_rows(rows);
-    maps_->add(rows.begin, rows.size(), found_.log2_sum.data() + rows.begin);
+    maps_->add(range.first, rows.begin, rows.size(), found_.log2_sum.data() + rows.begin);
   }
 
   // With levels, all rows at once.
@@ -121,12 +178,22 @@ class Sweeping {
 
 Values upload_values(const BoundList& bound, MatrixView values, Precision precision,
                      Timeline& timeline) {
-  Values out{values.cols};
+  Values out{values.cols, precision};
   const Overflow overflow(bound.device());
   {
     const auto stage = timeline.stage("upload");
     out.fp32 = bound.upload_pyramid(values, bound.list().key_top);
     if (precision == Precision::fp32) return out;
+    if (precision == Precision::fp32_split) {
+      if (auto parts = split(bound.device(), out.fp32)) {
+        out.rounded = std::move(parts->parts);
+        out.factor = std::ldexp(1.0f, -parts->exponent);
+        out.fp32 = {};
+      } else {
+        out.precision = Precision::fp32;
+      }
+      return out;
+    }
     out.rounded = bound.rounded(out.fp32, 1, overflow);
   }
   out.fp32 = {};
@@ -138,7 +205,7 @@ Sweep sweep(const BoundList& bound, const ResidentStrips& strips, const Values& 
             RowMaps* maps, Timeline& timeline, Run& run) {
   Sweeping sweeping(bound, strips, values.cols, maps, timeline, run);
   return strips.precision == Precision::fp32 ? sweeping.in_fp32(values.fp32)
-                                             : sweeping.in_16_bits(values.rounded);
+                                             : sweeping.on_tensor_cores(values);
 }
 
 }  // namespace fovea::cuda

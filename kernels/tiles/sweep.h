@@ -17,16 +17,19 @@ struct Sweep {
 /// Columns of V, with the means of clusters, in one precision.
 struct Values {
   Index cols = 0;  // 0: only the sums are needed, in fp32
+  Precision precision = Precision::fp32;
   DeviceMatrix fp32 = {};
-  Matrix16 rounded = {};  // of 16 bits
+  Matrix16 rounded = {};  // to 16 bits, or split
+  float factor = 1;       // see AttendMmaArgs
 };
 
-/// Throws UnavailableError for values beyond the range of the precision.
+/// In fp32 instead of fp32_split where the rows are too unlike to be split. Throws UnavailableError
+/// for values beyond the range of 16 bits.
 Values upload_values(const BoundList& bound, MatrixView values, Precision precision,
                      Timeline& timeline);
 
 /// In the precision of the strips and of the values, which have at most columns_per_pass columns,
-/// and at most map_values with `maps`, which need fp32.
+/// and at most map_values with `maps`, which are of the logits of that precision.
 Sweep sweep(const BoundList& bound, const ResidentStrips& strips, const Values& values,
             RowMaps* maps, Timeline& timeline, Run& run);
 

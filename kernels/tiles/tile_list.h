@@ -10,6 +10,9 @@
 
 namespace fovea::cuda {
 
+/// Keys that a block takes at a time.
+inline constexpr int step_keys = 64;
+
 /// Up to 128 queries that attend the same keys. A position p of the strip's order names the query
 /// cluster c = indices[rows + p] (c = p where rows < 0); its query is row query_base +
 /// (c << query_shift) of Q's pyramid, its softmax state row state_base + c.
@@ -19,6 +22,9 @@ struct Strip {
   std::int32_t query_base, query_shift;
   std::int32_t state_base;
   std::int32_t first_run, last_run;  // of `runs`
+  /// The strip has some of its queries' keys only. Its softmax states are rows state_base + r for
+  /// its queries r = 0, 1, ..., and no other strip's.
+  bool part = false;
 };
 
 /// Keys at positions [begin, end): the cluster at p is indices[cols + p] (p where cols < 0), and
@@ -71,11 +77,22 @@ struct TileList {
   bool complete() const;
 };
 
+/// A strip whose keys are divided among `parts` strips, from `first` on in the list.
+struct DividedStrip {
+  Strip whole;  // without runs
+  std::int32_t first, parts;
+};
+
 /// Strips for the kernels.
 struct StripList {
   std::vector<Strip> strips;
   std::vector<ColumnRun> runs;
   std::vector<StripRange> rounds;  // run one after another: a query may have a strip in each
+  std::vector<DividedStrip> divided = {};  // in the order of the list
+  Index part_states = 0;                   // state rows of parts, which follow all others
+
+  /// Where the strip after `strip` begins, of which all parts are taken together.
+  Index after(Index strip) const;
 };
 
 /// Rows of the levels [0, level) of a pyramid over n tokens, one level after another.

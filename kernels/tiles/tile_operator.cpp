@@ -21,7 +21,7 @@ class TileOperator final : public DeviceOperator {
                std::shared_ptr<const Device> its_device, Run& run)
       : DeviceOperator(std::move(plan), problem, std::move(its_device)),
         bound_(this->plan(), problem, precision, device(), run),
-        strips_(list(), problem.d(), problem.dv(), precision, device()),
+        strips_(list(), problem.d(), problem.dv(), bound_.precision(), device()),
         sums_(bound_) {
     if (estimated()) sums_.set_all(log2_row_sums(this->plan()));
   }
@@ -35,51 +35,47 @@ class TileOperator final : public DeviceOperator {
   }
 
   Output do_apply(MatrixView v, Run& run) const override {
-    return apply_strips(strips_, v, nullptr, run);
+    return apply_strips(strips_, v, {}, run);
   }
 
   bool do_has_rows() const override { return list().dense; }
 
-  // In fp32 the maps are made in the same pass as Z. Tensor cores round logits, so with them the
-  // maps take a pass of their own.
   RowsOutput do_apply_rows(MatrixView v, IndexRange rows, Index pixel, Run& run) const override {
-    const auto strips_for = [&](Index dv, Precision precision) {
-      return ResidentStrips(list(), rows, problem().d(), dv, precision, device());
-    };
     RowsOutput out;
-    const ResidentStrips strips = strips_for(v.cols, bound_.precision());
-    if (bound_.precision() == Precision::fp32) {
-      RowMaps maps(device(), strips, plan().keys(), pixel);
-      out.output = apply_strips(strips, v, &maps, run);
-      maps.download(out);
-      return out;
-    }
-    Run values_run = run.part(0, 0.5), maps_run = run.part(0.5, 1);
-    out.output = apply_strips(strips, v, nullptr, values_run);
-    const ResidentStrips sums_alone = strips_for(0, Precision::fp32);
-    RowMaps maps(device(), sums_alone, plan().keys(), pixel);
-    Timeline timeline(device());
-    Sweep swept = sweep(bound_, sums_alone, {}, &maps, timeline, maps_run);
-    timeline.finish(run.profile);
-    maps.download(out);
-    sums_.keep(rows, std::move(swept));
+    out.output = apply_strips({list(), rows, problem().d(), v.cols, bound_.precision(), device()},
+                              v, {&out, pixel}, run);
     return out;
   }
 
-  // As many passes over P as V's columns need. The first one makes the maps.
-  Output apply_strips(const ResidentStrips& strips, MatrixView v, RowMaps* maps, Run& run) const {
+  struct WantedMaps {
+    RowsOutput* to = nullptr;  // null: none are wanted
+    Index pixel = 0;
+  };
+
+  // As many passes over P as V's columns need. The first one makes the maps, of its own logits.
+  Output apply_strips(const ResidentStrips& strips, MatrixView v, WantedMaps wanted,
+                      Run& run) const {
     const Index rows = strips.rows.size();
+    std::optional<RowMaps> maps;
+    if (wanted.to) maps.emplace(device(), strips, plan().keys(), wanted.pixel);
     Output out{Matrix(rows, v.cols), std::vector<float>(static_cast<std::size_t>(rows))};
     Sweep swept;
-    for (Index first = 0, cols = 0; first < v.cols; first += cols, maps = nullptr) {
+    for (Index first = 0, cols = 0; first < v.cols; first += cols) {
       cols = std::min(v.cols - first, columns_per_pass(strips.height, strips.precision));
       if (maps) cols = std::min(cols, map_values);
       Timeline timeline(device());
       swept = {};  // its memory is needed again
       const std::shared_ptr<const Values> values =
-          values_of({v.data + first, v.rows, cols, v.stride}, rows < plan().queries(), timeline);
+          values_of({v.data + first, v.rows, cols, v.stride}, rows < plan().queries(), timeline,
+                    strips.precision);
+      if (values->precision != strips.precision) {
+        timeline.finish(run.profile);
+        return apply_strips(strips_in_fp32(strips.rows, v.cols, wanted.to), v, wanted, run);
+      }
       Run pass = run.part(share(first, v.cols), share(first + cols, v.cols));
-      swept = sweep(bound_, strips, *values, maps, timeline, pass);
+      swept = sweep(bound_, strips, *values, maps ? &*maps : nullptr, timeline, pass);
+      if (maps) maps->download(*wanted.to);
+      maps.reset();
       {
         const auto stage = timeline.stage("download");
         swept.z.download(device(), out.z.data() + first, out.z.stride(), rows);
@@ -95,14 +91,23 @@ class TileOperator final : public DeviceOperator {
     return out;
   }
 
+  // For values that cannot be split.
+  ResidentStrips strips_in_fp32(IndexRange rows, Index dv, bool in_order) const {
+    if (rows.size() == plan().queries() && !in_order)
+      return {list(), problem().d(), dv, Precision::fp32, device()};
+    return {list(), rows, problem().d(), dv, Precision::fp32, device()};
+  }
+
   // The problem's own values do not change, so they are kept for the rows that are requested next.
-  std::shared_ptr<const Values> values_of(MatrixView part, bool keep, Timeline& timeline) const {
+  std::shared_ptr<const Values> values_of(MatrixView part, bool keep, Timeline& timeline,
+                                          Precision precision) const {
     const MatrixView own = problem().v;
     keep = keep && problem().owner && part.stride == own.stride && part.data >= own.data &&
            part.data + part.cols <= own.data + own.cols;
-    if (keep && kept_ && kept_from_ == part.data && kept_->cols == part.cols) return kept_;
-    auto values =
-        std::make_shared<const Values>(upload_values(bound_, part, bound_.precision(), timeline));
+    if (keep && kept_ && kept_from_ == part.data && kept_->cols == part.cols &&
+        kept_->precision == precision)
+      return kept_;
+    auto values = std::make_shared<const Values>(upload_values(bound_, part, precision, timeline));
     if (keep) {
       kept_ = values;
       kept_from_ = part.data;

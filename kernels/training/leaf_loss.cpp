@@ -48,6 +48,8 @@ MembershipGradient leaf_loss(const Device& device, const TokenBatch& batch, Run&
   const LeafOrder order = order_of(batch);
   const std::vector<std::int32_t> admissible = narrow(batch.admissible),
                                   place = narrow(batch.place), begin = narrow(batch.leaf_begin);
+  const std::vector<float> no_sums(static_cast<std::size_t>(queries), -1e30f);
+  const Device::WaitAtEnd done(device);
   const auto integers = [&](std::span<const std::int32_t> values) {
     return Buffer<std::int32_t>(device, values);
   };
@@ -63,7 +65,6 @@ MembershipGradient leaf_loss(const Device& device, const TokenBatch& batch, Run&
   // What a query without a key leaves unwritten: Z = 0 and, as in LeafBatch, no_pair.
   DeviceMatrix z(device, queries, batch.values.cols);
   z.clear();
-  const std::vector<float> no_sums(static_cast<std::size_t>(queries), -1e30f);
   const Buffer<float> lse(device, std::span<const float>(no_sums)),
       logits = floats(queries * keys), loss_without = floats(queries),
       by_query = floats(queries * leaves), by_key = floats(keys * leaves);

@@ -1,15 +1,18 @@
 // The kernels' benchmark:
 //   bench_kernels [--out FILE] [--seconds S] [--lengths N,N..] [--heads H,H..] [--rounds R]
-//                 [--only attention|maps|peaked]
-// The contenders of a group (length, heads, mask) take turns, round after round, so that the device
-// is in the same state for all of them. Times are those of events on the device, of kernels only;
-// all heads are in one launch. FOVEA_COMMIT and FOVEA_DRIVER name the commit and the driver.
+//                 [--only attention|maps] [--head-start MS] [--sets N]
+// What is not accurate, on random and on peaked logits, is not timed. The contenders of a group
+// (length, heads, mask) take turns, round after round, so that the device is in the same state for
+// all of them. Times of kernels are those of events on the device, without the time of launching
+// (device/head_start.h); all heads are in one launch. End to end is from Q, K and V in the memory
+// of the host to Z in it. FOVEA_COMMIT and FOVEA_DRIVER name the commit and the driver.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <deque>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -17,12 +20,12 @@
 
 #include "analysis/cost.h"
 #include "bench/contenders.h"
+#include "bench/entry.h"
 #include "bench/figures.h"
 #include "bench/map_errors.h"
 #include "bench/side_by_side.h"
 #include "data/random.h"
-#include "device/device_operator.h"
-#include "variants/variant.h"
+#include "device/head_start.h"
 
 using namespace fovea;
 using namespace fovea::bench;
@@ -30,6 +33,7 @@ using namespace fovea::bench;
 namespace {
 
 constexpr int sampled_rows = 16, sampled_map_rows = 2;
+constexpr int least_end_to_end = 3;      // samples, as it takes long
 constexpr double beyond_caches = 128e6;  // bytes between two uses of an input
 
 using Clock = std::chrono::steady_clock;
@@ -38,7 +42,9 @@ struct Options {
   std::string out;
   double seconds = 150;
   int rounds = 30;
-  std::string only;  // empty: everything
+  double head_start = 2;  // ms: more than launching a stage takes
+  double sets = 16;       // of inputs, at most
+  std::string only;       // empty: everything
   std::vector<Index> lengths{131072, 4096, 16384, 65536}, heads{12, 1};
 };
 
@@ -65,48 +71,27 @@ std::vector<Problem> random_heads(Index n, Index heads, bool causal, std::uint64
   return out;
 }
 
-std::unique_ptr<Operator> plan_and_bind(const Backend& backend, const Contender& c,
-                                        const std::vector<Problem>& heads,
-                                        const Problem& together) {
-  const Variant& variant = find_variant(c.id);
-  Values values = defaults(variant.schema);
-  for (const auto& [id, text] : c.settings) set_value(variant.schema, values, id, text);
-  Profile profile;
-  Run run{profile};
-  const Structure derive_all;
-  std::vector<Plan> plans;
-  for (const Problem& head : heads) {
-    Planning planning{backend, run, 0, derive_all};
-    plans.push_back(variant.plan(head, values, planning));
-  }
-  return backend.bind(std::make_shared<const Plan>(side_by_side(plans)), together, run);
-}
-
-bool moves_data(const std::string& stage) {
-  return stage == "upload" || stage == "download" || stage == "flatten";
-}
-
-double device_ms(const Profile& profile) {
-  double sum = 0;
-  for (const StageTime& stage : profile.stages())
-    if (!moves_data(stage.name)) sum += stage.milliseconds;
-  return sum;
-}
-
-/// A contender with its operators, one for each set of inputs, and what was measured of it.
+/// A contender with its entries, one for each set of inputs, and what was measured of it.
 struct Entrant {
   Contender contender;
-  std::vector<std::unique_ptr<Operator>> operators = {};
-  std::vector<double> device = {};
+  std::vector<std::unique_ptr<const Entry>> entries = {};
+  std::vector<double> kernels = {}, end_to_end = {};
+  double late = 0;  // the largest share of a run
   std::map<std::string, std::vector<double>> stages = {};
-  RowErrors error = {};
-  bool left_out = false;  // not on this device, or not in its memory
+  Gate gate = {};
+  bool left_out = false;  // not on this device, not in its memory, or not accurate
 
-  void record(const Profile& profile) {
-    device.push_back(device_ms(profile));
-    for (const StageTime& stage : profile.stages())
-      stages[stage.name].push_back(stage.milliseconds);
+  void record(const Times& times) {
+    kernels.push_back(times.kernels);
+    if (times.kernels > 0) late = std::max(late, times.late / times.kernels);
+    for (const auto& [name, milliseconds] : times.stages) stages[name].push_back(milliseconds);
   }
+};
+
+/// One more set of inputs.
+struct Inputs {
+  std::vector<Problem> heads;
+  Problem together;
 };
 
 // ---- Groups ----------------------------------------------------------------------------------
@@ -135,10 +120,10 @@ class Bench {
         measure_maps(*std::ranges::max_element(options_.lengths), precision);
         after_group(figures_);
       }
-    if (wanted("peaked")) check_peaked(*std::ranges::min_element(options_.lengths));
     return std::move(figures_);
   }
 
+  const std::vector<Refused>& refused() const { return refused_; }
   std::string device() const { return backends_.at(precisions().front())->device(); }
 
  private:
@@ -159,20 +144,27 @@ class Bench {
     const double until = elapsed() + seconds;
     const std::vector<Contender> list = contenders(n, causal);
     const double set_bytes = 16.0 * static_cast<double>(n * heads * d);
-    const int sets = static_cast<int>(std::clamp(
-        std::ceil(beyond_caches / (set_bytes * static_cast<double>(list.size()))), 1.0, 16.0));
+    const int sets = static_cast<int>(
+        std::clamp(std::ceil(beyond_caches / (set_bytes * static_cast<double>(list.size()))), 1.0,
+                   options_.sets));
+    std::deque<Inputs> inputs;  // entries refer to them
     std::vector<Entrant> entrants;
     for (const Contender& c : list) entrants.push_back({c});
-    std::vector<Problem> inputs;
     for (int set = 0; set < sets; ++set) {
-      const auto problems = random_heads(n, heads, causal, static_cast<std::uint64_t>(set));
-      inputs.push_back(side_by_side(problems));
-      for (Entrant& entrant : entrants) enter(entrant, problems, inputs.back());
+      auto problems = random_heads(n, heads, causal, static_cast<std::uint64_t>(set));
+      Problem together = side_by_side(problems);
+      inputs.push_back({std::move(problems), std::move(together)});
+      for (Entrant& entrant : entrants) enter(entrant, inputs.back());
     }
     std::erase_if(entrants, [](const Entrant& e) { return e.left_out; });
     int rounds = 0;
     for (; rounds < options_.rounds && (rounds < 3 || elapsed() < until); ++rounds)
-      for (Entrant& entrant : entrants) run_once(entrant, inputs, rounds % sets);
+      for (Entrant& entrant : entrants) {
+        const Entry& entry = *entrant.entries[static_cast<std::size_t>(rounds % sets)];
+        entrant.record(entry.run());
+        if (rounds < least_end_to_end || elapsed() < until - seconds / 2)
+          entrant.end_to_end.push_back(entry.end_to_end());
+      }
     for (const Entrant& entrant : entrants) {
       const auto exact = std::ranges::find_if(entrants, [&](const Entrant& e) {
         return e.contender.id == "exact" && e.contender.precision == entrant.contender.precision;
@@ -183,36 +175,31 @@ class Bench {
               << rounds << " rounds, " << elapsed() << " s\n";
   }
 
-  // Binds one more set of inputs; the first also warms up and is checked against float64.
-  void enter(Entrant& entrant, const std::vector<Problem>& heads, const Problem& together) {
+  // Binds one more set of inputs; the first also warms up and is held against float64.
+  void enter(Entrant& entrant, const Inputs& inputs) {
     const Contender& c = entrant.contender;
     entrant.left_out |= !backends_[c.precision];
     if (entrant.left_out) return;
+    std::string reason;
     try {
-      auto bound = plan_and_bind(*backends_[c.precision], c, heads, together);
-      if (!dynamic_cast<const cuda::DeviceOperator*>(bound.get()))
-        throw UnavailableError("does not run on the device");
-      if (entrant.operators.empty()) {
-        Profile profile;
-        Run run{profile};
-        const Output out = bound->apply(together.v, run);
-        entrant.error = errors_of(bound->plan(), together, out.z, sampled_rows);
+      auto entry =
+          std::make_unique<const Entry>(*backends_[c.precision], c, inputs.heads, inputs.together);
+      if (entrant.entries.empty()) {
+        entrant.gate = entry->gate(sampled_rows);
+        reason = entrant.gate.reason();
       }
-      entrant.operators.push_back(std::move(bound));
+      entrant.entries.push_back(std::move(entry));
     } catch (const Error& error) {
-      entrant.left_out = true;
-      entrant.operators.clear();
-      std::cerr << "left out: " << c.id << ", " << c.precision << ", n = " << heads.front().n()
-                << ": " << error.what() << "\n";
+      reason = error.what();
     }
-  }
-
-  static void run_once(Entrant& entrant, const std::vector<Problem>& inputs, int set) {
-    Profile profile;
-    Run run{profile};
-    const auto at = static_cast<std::size_t>(set);
-    entrant.operators[at]->apply(inputs[at].v, run);
-    entrant.record(profile);
+    if (reason.empty()) return;
+    entrant.left_out = true;
+    entrant.entries.clear();
+    const Problem& head = inputs.heads.front();
+    refused_.push_back(
+        {c.id, c.precision, head.n(), std::ssize(inputs.heads), head.causal, reason});
+    std::cerr << "left out: " << c.id << ", " << c.precision << ", n = " << head.n() << ": "
+              << reason << "\n";
   }
 
   Figure figure_of(const Entrant& entrant, Index n, Index heads, bool causal) const {
@@ -224,79 +211,78 @@ class Bench {
              .heads = heads,
              .d = d,
              .causal = causal,
-             .device_ms = spread_of(entrant.device)};
+             .kernel_ms = spread_of(entrant.kernels),
+             .end_to_end_ms = spread_of(entrant.end_to_end)};
     for (const auto& [name, samples] : entrant.stages) f.stages[name] = spread_of(samples);
     f.floor_ms = floor_of(f.what, f.precision, causal, n, heads);
-    f.error = entrant.error;
-    if (f.device_ms.samples < 30) f.note = "fewer than 30 samples";
+    f.error = entrant.gate.random;
+    f.error_peaked = entrant.gate.peaked;
+    if (f.kernel_ms.samples < 30) f.note = "fewer than 30 samples";
+    if (entrant.late > 0.01)
+      f.note +=
+          std::string(f.note.empty() ? "" : "; ") + "launches came late: holds time of the host";
     return f;
   }
 
   void add_figure(const Entrant& entrant, const Entrant* exact, Index n, Index heads, bool causal) {
     Figure f = figure_of(entrant, n, heads, causal);
     std::vector<double> ratios;
-    for (std::size_t i = 0; i < entrant.device.size() && exact && exact != &entrant; ++i)
-      ratios.push_back(exact->device[i] / entrant.device[i]);
+    for (std::size_t i = 0; i < entrant.kernels.size() && exact && exact != &entrant; ++i)
+      ratios.push_back(exact->kernels[i] / entrant.kernels[i]);
     f.speed_up = spread_of(ratios);
-    f.multiply_adds = count_cost(entrant.operators.front()->plan(), d, d).multiply_adds;
+    f.multiply_adds = count_cost(entrant.entries.front()->bound().plan(), d, d).multiply_adds;
     figures_.push_back(std::move(f));
   }
 
   // One head: Z alone, then with the maps of maxima and of means from the same pass, in turn.
   void measure_maps(Index n, const std::string& precision) {
-    const auto heads = random_heads(n, 1, false, 0);
-    const Problem& head = heads.front();
+    Inputs inputs{random_heads(n, 1, false, 0), {}};
+    const Problem& head = inputs.together = inputs.heads.front();
     Entrant z{{"exact", precision, {}}}, maps{{"maps", precision, {}}};
-    enter(z, heads, head);
-    if (z.operators.empty()) return;
-    const Operator& op = *z.operators.front();
+    enter(z, inputs);
+    if (z.left_out) return;
+    const Entry& entry = *z.entries.front();
     const Index pixel = (n + 1023) / 1024;
     const double until = elapsed() + std::max(5.0, options_.seconds / 10);
-    RowsOutput found;
-    for (int round = 0; round < options_.rounds && (round < 3 || elapsed() < until); ++round) {
-      run_once(z, heads, 0);
-      Profile profile;
-      Run run{profile};
-      found = op.apply_rows(head.v, {0, n}, pixel, run);
-      maps.record(profile);
-    }
+    RowsOutput found = maps_of(entry, head, pixel, maps);
     const MapErrors errors = map_errors_of(head, found, pixel, sampled_map_rows);
-    maps.error = errors.most.ours > errors.mean.ours ? errors.most : errors.mean;
+    for (const RowErrors& each : {errors.most, errors.mean})
+      if (!accurate(each)) {
+        refused_.push_back({"maps", precision, n, 1, false, "maps are not accurate"});
+        return;
+      }
+    maps.gate = {errors.most, errors.mean};
+    maps.kernels.clear();
+    maps.stages.clear();
+    for (int round = 0; round < options_.rounds && (round < 3 || elapsed() < until); ++round) {
+      z.record(entry.run());
+      maps_of(entry, head, pixel, maps);
+    }
     Figure f = figure_of(maps, n, 1, false);
     std::vector<double> ratios;
-    for (std::size_t i = 0; i < z.device.size(); ++i)
-      ratios.push_back(z.device[i] / maps.device[i]);
+    for (std::size_t i = 0; i < z.kernels.size(); ++i)
+      ratios.push_back(z.kernels[i] / maps.kernels[i]);
     f.speed_up = spread_of(ratios);
     f.note += std::string(f.note.empty() ? "" : "; ") +
               "Z and, in fp32, the maps of maxima and of means over squares of " +
               std::to_string(pixel) +
-              " tokens; the speed-up is over Z alone, the error the larger of the two maps'";
+              " tokens; the speed-up is over Z alone, the errors are of the two maps'";
     figures_.push_back(std::move(f));
   }
 
-  // Logits with a standard deviation of 16 instead of 1: only for the errors.
-  void check_peaked(Index n) {
-    const Problem head = random_heads(n, 1, false, 0).front();
-    Matrix q = Matrix::copy_of(head.q);
-    for (Index i = 0; i < n; ++i)
-      for (Index c = 0; c < d; ++c) q(i, c) *= 16;
-    const Problem peaked =
-        make_problem(std::move(q), Matrix::copy_of(head.k), Matrix::copy_of(head.v), head.scale);
-    for (const std::string& precision : precisions()) {
-      Entrant entrant{{"exact", precision, {}}};
-      enter(entrant, {peaked}, peaked);
-      if (entrant.left_out) continue;
-      entrant.contender.id = "exact, peaked";
-      Figure f = figure_of(entrant, n, 1, false);
-      f.note = "error on peaked logits; not timed";
-      figures_.push_back(std::move(f));
-    }
+  static RowsOutput maps_of(const Entry& entry, const Problem& head, Index pixel, Entrant& maps) {
+    Profile profile;
+    Run run{profile};
+    RowsOutput found = entry.bound().apply_rows(head.v, {0, head.n()}, pixel, run);
+    maps.record(times_of(profile));
+    return found;
   }
 
   const Options options_;
   const Clock::time_point start_;
   std::map<std::string, std::unique_ptr<Backend>> backends_;
   std::vector<Figure> figures_;
+  std::vector<Refused> refused_;
 };
 
 // ---- The program -----------------------------------------------------------------------------
@@ -320,11 +306,15 @@ Options parse(int argc, char** argv) {
       options.seconds = std::stod(value);
     else if (name == "--rounds")
       options.rounds = std::stoi(value);
+    else if (name == "--head-start")
+      options.head_start = std::stod(value);
+    else if (name == "--sets")
+      options.sets = std::stod(value);
     else if (name == "--lengths")
       options.lengths = numbers(value);
     else if (name == "--heads")
       options.heads = numbers(value);
-    else if (name == "--only" && (value == "attention" || value == "maps" || value == "peaked"))
+    else if (name == "--only" && (value == "attention" || value == "maps"))
       options.only = value;
     else
       throw UsageError("unknown option " + name + " " + value);
@@ -348,13 +338,14 @@ std::string today() {
 
 int main(int argc, char** argv) try {
   const Options options = parse(argc, argv);
+  cuda::set_head_start(options.head_start);
   Bench bench(options);
   const std::string device = bench.device();
   const auto save = [&](const std::vector<Figure>& figures) {
     if (options.out.empty()) return;
     std::ofstream out(options.out);
     out << to_json({environment("FOVEA_COMMIT"), today(), device, environment("FOVEA_DRIVER")},
-                   figures);
+                   figures, bench.refused());
     out.flush();
     if (!out) throw InputError(options.out, "cannot be written");
   };

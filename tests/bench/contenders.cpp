@@ -47,18 +47,19 @@ std::vector<Contender> contenders(Index n, bool causal) {
   const Index root = std::max<Index>(2, std::lround(std::sqrt(static_cast<double>(n))));
   const Index block = std::min<Index>(256, n / 4), height = std::max<Index>(1, log2_n - 7);
   std::vector<Contender> out;
-  for (const std::string& precision : precisions()) out.push_back({"exact", precision, {}});
-  for (const std::string& precision : precisions())
-    out.push_back({"hyper",
-                   precision,
-                   {{"block", text(block)},
-                    {"samples", text(block)},
-                    {"min_length", causal ? "4096" : "0"}}});
-  out.push_back({"h1d", precisions().front(), {{"block", "16"}}});
-  out.push_back({"strided", precisions().front(), {{"stride", text(root)}}});
-  out.push_back({"fixed", precisions().front(), {{"stride", text(root)}, {"summary", "8"}}});
-  out.push_back({"tf", precisions().front(), {{"height", text(height)}}});
-  out.push_back({"tc", precisions().front(), {{"height", text(height)}}});
+  for (const std::string& precision : precisions()) {
+    const auto add = [&](const char* id, decltype(Contender::settings) settings) {
+      out.push_back({id, precision, std::move(settings)});
+    };
+    add("exact", {});
+    add("hyper",
+        {{"block", text(block)}, {"samples", text(block)}, {"min_length", causal ? "4096" : "0"}});
+    add("h1d", {{"block", "16"}});
+    add("strided", {{"stride", text(root)}});
+    add("fixed", {{"stride", text(root)}, {"summary", "8"}});
+    add("tf", {{"height", text(height)}});
+    add("tc", {{"height", text(height)}});
+  }
   return out;
 }
 

@@ -17,7 +17,7 @@ struct Contender {
   std::vector<std::pair<std::string, std::string>> settings;
 };
 
-/// Precisions of the back end, the first for every variant, the others for exact and hyper.
+/// Precisions of the back end, in which every variant is measured.
 const std::vector<std::string>& precisions();
 
 std::vector<Contender> contenders(Index n, bool causal);

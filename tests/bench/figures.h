@@ -19,12 +19,21 @@ struct Figure {
   std::string what, precision, settings, note;
   Index n = 0, heads = 0, d = 0;
   bool causal = false;
-  Spread device_ms;                      // kernels alone, by events on the device
+  Spread kernel_ms;                      // kernels alone, by events on the device
+  Spread end_to_end_ms;                  // from Q, K, V to Z in the memory of the host
   std::map<std::string, Spread> stages;  // ms, transfers too
   Spread speed_up;                       // over exact of the same group, pair by pair; 0: unknown
   double multiply_adds = 0;
-  double floor_ms = 0;  // on an H200 (bench_kernels.cpp: floors); 0: none known
-  RowErrors error;
+  double floor_ms = 0;            // on an H200 (bench_kernels.cpp: floors); 0: none known
+  RowErrors error, error_peaked;  // on random and on peaked logits
+};
+
+/// What was not timed, and why.
+struct Refused {
+  std::string what, precision;
+  Index n = 0, heads = 0;
+  bool causal = false;
+  std::string reason;
 };
 
 struct About {
@@ -32,7 +41,8 @@ struct About {
 };
 
 /// JSON, one line for each figure.
-std::string to_json(const About& about, const std::vector<Figure>& figures);
+std::string to_json(const About& about, const std::vector<Figure>& figures,
+                    const std::vector<Refused>& refused);
 /// A table as text.
 std::string to_table(const std::vector<Figure>& figures);
 

@@ -61,7 +61,7 @@ struct Sums {
     }
     ++errors.rows;
     errors.ours = std::sqrt(ours / norm);
-    errors.plain_fp32 = std::sqrt(plain / norm);
+    errors.plain = std::sqrt(plain / norm);
   }
 };
 

@@ -1,6 +1,9 @@
 #include "bench/sampled_rows.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include "kernels/round_16.h"
 
 namespace fovea::bench {
 namespace {
@@ -60,8 +63,26 @@ void add_entries(const Pass& pass, CoarseQuery kind, const Problem& problem, Ind
   });
 }
 
+// What the plain formula does to a number before it is multiplied.
+using Rounding = float (*)(float);
+float round_to_bf16(float x) {
+  return test::from_bf16(test::to_bf16(x));
+}
+
+Problem rounded(const Problem& problem, Rounding round) {
+  const auto all = [&](MatrixView from) {
+    Matrix out = Matrix::copy_of(from);
+    for (Index i = 0; i < out.rows(); ++i)
+      for (Index c = 0; c < out.cols(); ++c) out(i, c) = round(out(i, c));
+    return out;
+  };
+  return make_problem(all(problem.q), all(problem.k), all(problem.v), problem.scale, problem.causal,
+                      problem.head);
+}
+
 template <class Real>
-std::vector<Real> softmax_row(const TilePlan& plan, const Problem& problem, Index query) {
+std::vector<Real> softmax_row(const TilePlan& plan, const Problem& problem, Index query,
+                              Rounding round) {
   std::vector<Entry<Real>> entries;
   for (const Pass& pass : plan.passes)
     add_entries(pass, plan.coarse_query, problem, query, entries);
@@ -71,8 +92,9 @@ std::vector<Real> softmax_row(const TilePlan& plan, const Problem& problem, Inde
   for (const auto& entry : entries) {
     const Real weight = entry.weight * std::exp(entry.logit - top);
     sum += weight;
+    const Real factor = round ? static_cast<Real>(round(static_cast<float>(weight))) : weight;
     const std::vector<Real> v = mean<Real>(problem.v, entry.tokens);
-    for (std::size_t c = 0; c < z.size(); ++c) z[c] += weight * v[c];
+    for (std::size_t c = 0; c < z.size(); ++c) z[c] += factor * v[c];
   }
   if (sum > 0)
     for (Real& x : z) x /= sum;
@@ -100,25 +122,33 @@ std::vector<Real> tree_row(const NodePlan& plan, const Problem& problem, bool ca
   return z;
 }
 
+template <class Real>
+std::vector<Real> row(const Plan& plan, const Problem& problem, Index query, Rounding round) {
+  if (const auto* tiles = std::get_if<TilePlan>(&plan.form))
+    return softmax_row<Real>(*tiles, problem, query, round);
+  return tree_row<Real>(std::get<NodePlan>(plan.form), problem, plan.causal, query);
+}
+
 }  // namespace
 
 template <class Real>
 std::vector<Real> row_of_z(const Plan& plan, const Problem& problem, Index query) {
-  if (const auto* tiles = std::get_if<TilePlan>(&plan.form))
-    return softmax_row<Real>(*tiles, problem, query);
-  return tree_row<Real>(std::get<NodePlan>(plan.form), problem, plan.causal, query);
+  return row<Real>(plan, problem, query, nullptr);
 }
 
 template std::vector<float> row_of_z<float>(const Plan&, const Problem&, Index);
 template std::vector<double> row_of_z<double>(const Plan&, const Problem&, Index);
 
-RowErrors errors_of(const Plan& plan, const Problem& problem, MatrixView z, int count) {
+RowErrors errors_of(const Plan& plan, const Problem& problem, MatrixView z, int count,
+                    const std::string& precision) {
+  const Rounding round = precision == "bf16" ? round_to_bf16 : nullptr;
+  const Problem simple_problem = round ? rounded(problem, round) : problem;
   RowErrors out{count};
   double ours = 0, plain = 0, norm = 0;
   for (int sample = 0; sample < count; ++sample) {
     const Index query = (2 * sample + 1) * problem.n() / (2 * count);
     const auto truth = row_of_z<double>(plan, problem, query);
-    const auto simple = row_of_z<float>(plan, problem, query);
+    const auto simple = row<float>(plan, simple_problem, query, round);
     for (std::size_t c = 0; c < truth.size(); ++c) {
       const double apart = static_cast<double>(z.row(query)[c]) - truth[c];
       const double plain_apart = static_cast<double>(simple[c]) - truth[c];
@@ -129,8 +159,12 @@ RowErrors errors_of(const Plan& plan, const Problem& problem, MatrixView z, int 
     }
   }
   out.ours = std::sqrt(ours / norm);
-  out.plain_fp32 = std::sqrt(plain / norm);
+  out.plain = std::sqrt(plain / norm);
   return out;
+}
+
+bool accurate(const RowErrors& errors) {
+  return errors.ours <= std::max(2 * errors.plain, 0x1p-23);
 }
 
 }  // namespace fovea::bench

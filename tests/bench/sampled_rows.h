@@ -2,6 +2,7 @@
 // length: double is the reference, float the plain formula in single precision.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "data/problem.h"
@@ -16,13 +17,20 @@ std::vector<Real> row_of_z(const Plan& plan, const Problem& problem, Index query
 extern template std::vector<float> row_of_z<float>(const Plan&, const Problem&, Index);
 extern template std::vector<double> row_of_z<double>(const Plan&, const Problem&, Index);
 
+/// |Z - truth| / |truth|, Frobenius, over sampled rows: of what is measured, and of the plain
+/// formula in the same precision. In 16 bits the plain formula rounds Q, K, V and the weights
+/// before they are multiplied, and adds in fp32.
 struct RowErrors {
   int rows = 0;
-  double ours = 0, plain_fp32 = 0;  // |Z - truth| / |truth|, Frobenius, over the sampled rows
-  double largest = 0;               // |Z - truth| of an entry; NaN stays
+  double ours = 0, plain = 0;
+  double largest = 0;  // |Z - truth| of an entry; NaN stays
 };
 
-/// For `count` rows of z, spread over the sequence.
-RowErrors errors_of(const Plan& plan, const Problem& problem, MatrixView z, int count);
+/// For `count` rows of z, spread over the sequence. `precision`: "fp32" or "bf16".
+RowErrors errors_of(const Plan& plan, const Problem& problem, MatrixView z, int count,
+                    const std::string& precision);
+
+/// At most twice the error of the plain formula, or of one rounding to fp32. Not so for NaN.
+bool accurate(const RowErrors& errors);
 
 }  // namespace fovea::bench

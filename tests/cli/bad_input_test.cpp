@@ -10,6 +10,7 @@
 #include "cli/program.h"
 #include "io/npy.h"
 #include "io/safetensors.h"
+#include "messages.h"
 
 using namespace fovea::test;
 

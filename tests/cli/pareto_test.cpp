@@ -27,7 +27,7 @@ bool on_front(const json& settings, const json& one) {
   });
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> lines_in(const std::string& text) {
   std::istringstream in(text);
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) lines.push_back(line);
@@ -97,7 +97,7 @@ TEST_CASE("pareto: one head as a table by cost, with a mark for the front") {
   CHECK(ended.err.empty());
   check_says(ended.out, {"head 3", "multiply-adds", "relative output error", "stride 32",
                          "Pareto front", "6 trials in"});
-  const auto lines = lines_of(ended.out);
+  const auto lines = lines_in(ended.out);
   CHECK(std::ranges::count_if(lines, [](const auto& l) { return l.starts_with("  *  "); }) >= 1);
   CHECK(ended.out.find("p10") == std::string::npos);  // of one head
 }
@@ -134,7 +134,7 @@ TEST_CASE("pareto: error against a parameter is a curve in table, document and f
   CHECK(table.out.find("Pareto front") == std::string::npos);
   CHECK(table.out.find("exact") == std::string::npos);
   double before = 0;
-  for (const std::string& line : lines_of(table.out))
+  for (const std::string& line : lines_in(table.out))
     if (const auto at = line.find("  block "); at != std::string::npos) {
       const double block = std::stod(line.substr(at + 8));
       CHECK(block > before);  // the rows are sorted by it
@@ -218,7 +218,7 @@ TEST_CASE("heads: under a cost that nothing keeps it says so, and takes exact at
     CHECK(head["within_budget"] == false);
     CHECK(head["ratio_to_exact"] == 1);
   }
-  const auto lines = lines_of(with("--csv").out);
+  const auto lines = lines_in(with("--csv").out);
   REQUIRE(lines.size() == 13);
   for (const std::string& line : lines) CHECK(std::ranges::count(line, ',') == 11);
   const Ended text = run_program(common);

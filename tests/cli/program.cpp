@@ -18,10 +18,7 @@ extern char** environ;
 namespace fovea::test {
 namespace {
 
-pid_t spawn(const std::vector<std::string>& arguments, const std::string& out,
-            const std::string& err) {
-  std::vector<std::string> words{FOVEA_PROGRAM};
-  words.insert(words.end(), arguments.begin(), arguments.end());
+pid_t spawn(std::vector<std::string> words, const std::string& out, const std::string& err) {
   std::vector<char*> argv;
   for (auto& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -33,17 +30,17 @@ pid_t spawn(const std::vector<std::string>& arguments, const std::string& out,
   posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawnattr_t attributes;  // a test may ignore them; the program must not
   posix_spawnattr_init(&attributes);
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGXFSZ);
-  posix_spawnattr_setsigdefault(&attributes, &signals);
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  sigaddset(&defaults, SIGINT);
+  sigaddset(&defaults, SIGXFSZ);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   pid_t child = 0;
-  const int error = posix_spawn(&child, FOVEA_PROGRAM, &files, &attributes, argv.data(), environ);
+  const int error = posix_spawnp(&child, argv[0], &files, &attributes, argv.data(), environ);
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
-  if (error != 0) throw std::runtime_error(std::string("cannot start ") + FOVEA_PROGRAM);
+  if (error != 0) throw std::runtime_error("cannot start " + words.front());
   return child;
 }
 
@@ -64,9 +61,14 @@ double seconds_of(const timeval& time) {
 
 }  // namespace
 
-Running::Running(const std::vector<std::string>& arguments, const std::string& output)
-    : output_(output),
-      child_(spawn(arguments, output.empty() ? scratch_ / "out" : output, scratch_ / "err")) {}
+Running::Running(const std::vector<std::string>& arguments, const std::string& output,
+                 std::vector<std::string> starter)
+    : output_(output) {
+  std::vector<std::string> words = std::move(starter);
+  words.push_back(FOVEA_PROGRAM);
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  child_ = spawn(std::move(words), output.empty() ? scratch_ / "out" : output, scratch_ / "err");
+}
 
 Running::~Running() {
   if (ended_) return;

@@ -27,7 +27,10 @@ struct Ended {
 /// One that runs beside the test. It is killed at the end of the scope unless it has ended.
 class Running {
  public:
-  explicit Running(const std::vector<std::string>& arguments, const std::string& output = "");
+  /// `output`: where standard output goes instead of into Ended::out. `starter`: the program that
+  /// starts it, with its arguments.
+  explicit Running(const std::vector<std::string>& arguments, const std::string& output = "",
+                   std::vector<std::string> starter = {});
   ~Running();
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;

@@ -185,11 +185,11 @@ TEST_CASE("a head that cannot be computed is refused by name") {
 
 TEST_CASE("a head that does not fit is refused with what it would need, before memory is taken") {
   HeadTensor huge{.heads = 1, .rows = Index{1} << 33, .cols = 64};  // 2 TiB
-  CHECK_THROWS_WITH_AS(huge.read(0), doctest::Contains("2097152 MiB of memory needed"),
+  CHECK_THROWS_WITH_AS(huge.read(0), doctest::Contains("2.00 TiB of memory needed"),
                        UnavailableError);
   const Source source{.path = "huge.npz",
                       .layers = {{.name = "", .q = huge, .k = huge, .v = huge}}};
   const std::string said = message_of(source, {});
   CHECK(said.find("huge.npz") != std::string::npos);
-  CHECK(said.find("n = 8589934592: 6291456 MiB of memory needed") != std::string::npos);
+  CHECK(said.find("n = 8589934592: 6.00 TiB of memory needed") != std::string::npos);
 }

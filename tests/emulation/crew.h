@@ -31,6 +31,13 @@ class Barrier {
 
 #endif
 
+/// For a thread that waits for something other than a Barrier: lets others run. False: it waits in
+/// vain, and waits may be given up; otherwise the program ends when no thread makes progress.
+bool pause();
+/// What others may wait for has happened.
+void note_progress();
+void give_up_waits(bool may);
+
 /// Runs body(0) .. body(count - 1) side by side.
 void run_crew(unsigned count, const std::function<void(unsigned)>& body);
 

@@ -3,7 +3,9 @@
 // device has barriers. It replaces the toolkit's header of the same name, so that the kernels
 // compile unchanged. Under the thread sanitizer each thread of a block is a thread of the operating
 // system, so that a missing __syncthreads is reported as a race; otherwise it is a fibre, which is
-// much faster. Device memory has guard bands and is poisoned (NaN) at first.
+// much faster. Device memory has guard bands and is poisoned (NaN) at first. No block sees what
+// another one of its launch writes (isolation.h), and launches and copies are done when the host
+// waits for them (queue.cpp).
 #pragma once
 
 #include <atomic>
@@ -12,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -63,6 +66,7 @@ namespace fovea::emulation {
 
 struct Warp;
 struct Block;
+struct Products;
 /// A thread of the current block.
 struct Thread {
   uint3 index{}, block_index{};
@@ -76,6 +80,12 @@ struct Thread {
   };
   std::vector<Copy> open_copies;  // asynchronous copies, not yet in a group
   std::vector<std::vector<Copy>> copy_groups;
+  struct AtomicUse {
+    void* at;
+    std::size_t bytes;
+  };
+  std::vector<AtomicUse> atomics;      // of this block
+  std::shared_ptr<Products> products;  // of warpgroups, null: none so far
 };
 inline thread_local Thread* self = nullptr;
 
@@ -111,6 +121,10 @@ T value_of(std::uint64_t bits) {
   T value;
   std::memcpy(&value, &bits, sizeof(T));
   return value;
+}
+inline void note_atomic(void* at, std::size_t bytes) {
+  auto& noted = self->atomics;
+  if (noted.empty() || noted.back().at != at) noted.push_back({at, bytes});
 }
 inline void require_whole_warp(unsigned mask) {
   if (mask != 0xffffffffu) fault("a warp operation with a partial mask");
@@ -169,10 +183,12 @@ inline int __all_sync(unsigned mask, int predicate) {
 
 template <class T>
 T atomicAdd(T* at, T value) {
+  fovea::emulation::note_atomic(at, sizeof(T));
   return std::atomic_ref<T>(*at).fetch_add(value, std::memory_order_relaxed);
 }
 template <class T>
 T atomicMax(T* at, T value) {
+  fovea::emulation::note_atomic(at, sizeof(T));
   std::atomic_ref<T> ref(*at);
   T old = ref.load(std::memory_order_relaxed);
   while (old < value && !ref.compare_exchange_weak(old, value, std::memory_order_relaxed)) {
@@ -181,6 +197,7 @@ T atomicMax(T* at, T value) {
 }
 template <class T>
 T atomicMin(T* at, T value) {
+  fovea::emulation::note_atomic(at, sizeof(T));
   std::atomic_ref<T> ref(*at);
   T old = ref.load(std::memory_order_relaxed);
   while (value < old && !ref.compare_exchange_weak(old, value, std::memory_order_relaxed)) {
@@ -206,12 +223,20 @@ inline float __uint_as_float(unsigned x) {
 inline int __popc(unsigned x) {
   return __builtin_popcount(x);
 }
-// Never fused with another operation.
+// Never fused with another operation, also where the compiler is told to fuse others.
 inline float __fmul_rn(float x, float y) {
-  return x * y;
+  float product = x * y;
+#ifdef FOVEA_LIKE_HARDWARE
+  asm("" : "+x"(product));
+#endif
+  return product;
 }
 inline float __fadd_rn(float x, float y) {
-  return x + y;
+  float sum = x + y;
+#ifdef FOVEA_LIKE_HARDWARE
+  asm("" : "+x"(sum));
+#endif
+  return sum;
 }
 inline float rsqrtf(float x) {
   return 1.0f / std::sqrt(x);
@@ -236,6 +261,8 @@ enum cudaError_t {
   cudaErrorInvalidDeviceFunction = 98,
   cudaErrorNoDevice = 100,
   cudaErrorNoKernelImageForDevice = 209,
+  cudaErrorInvalidResourceHandle = 400,
+  cudaErrorNotReady = 600,
   cudaErrorIllegalAddress = 700,
   cudaErrorLaunchOutOfResources = 701,
   cudaErrorNotSupported = 801
@@ -288,6 +315,7 @@ cudaError_t cudaEventCreate(cudaEvent_t*);
 cudaError_t cudaEventDestroy(cudaEvent_t);
 cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);
 cudaError_t cudaEventSynchronize(cudaEvent_t);
+cudaError_t cudaEventQuery(cudaEvent_t);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t);
 
 struct cudaLaunchConfig_t {
@@ -300,11 +328,16 @@ struct cudaLaunchConfig_t {
 
 namespace fovea::emulation {
 
-/// Runs body once per thread of the grid.
+/// Does `work` when the host waits for the stream, after what was asked of the stream before.
+void enqueue(cudaStream_t stream, std::function<void()> work);
+
+/// Queues a launch, which runs body once per thread of the grid.
 cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
                    const std::function<void()>& body);
 cudaError_t allow_shared_memory(const void* kernel, std::size_t bytes);
 
+/// Of devices that are opened from now on; 2 unless told otherwise.
+void set_multiprocessors(int count);
 /// Bytes of device memory that can be allocated, for tests of running out of memory.
 void set_device_memory(std::size_t bytes);
 /// Bytes that are allocated, and the most since the last call of reset_peak().
@@ -315,6 +348,7 @@ void reset_peak();
 void set_compute_capability(int major, int minor);
 /// Makes every later call fail with `error`, as after a lost device, until called with cudaSuccess.
 void set_failure(cudaError_t error);
+cudaError_t failure();
 /// Makes the next launch, and only that, fail with `error`.
 void fail_next_launch(cudaError_t error);
 /// What loading a kernel gives, cudaSuccess at first.
@@ -330,7 +364,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                                Arguments&&... arguments) {
   const std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
   return fovea::emulation::launch(*config, reinterpret_cast<const void*>(kernel),
-                                  [&] { std::apply(kernel, copies); });
+                                  [kernel, copies] { std::apply(kernel, copies); });
 }
 template <class Kernel>
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, Kernel*) {

@@ -1,4 +1,5 @@
-// Launches: blocks one after another, threads of a block side by side.
+// Launches: blocks one after another, each isolated from the others, threads of a block side by
+// side.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -10,7 +11,10 @@
 #include <optional>
 #include <utility>
 
+#include "async.h"
 #include "crew.h"
+#include "isolation.h"
+#include "unseen.h"
 
 namespace fovea::emulation {
 
@@ -24,6 +28,8 @@ struct Block {
   std::deque<Warp> warps;
   std::vector<unsigned char> shared;
   std::size_t shared_bytes = 0;
+  std::mutex ending;  // guards `atomics`
+  std::vector<Thread::AtomicUse> atomics;
 
   unsigned char* shared_begin();
   void begin(unsigned threads);
@@ -70,6 +76,7 @@ void Block::begin(unsigned threads) {
     warps[w].barrier.emplace(std::min(warp_size, threads - w * warp_size));
   std::memset(shared_begin(), 0xFF, shared_bytes);
   std::memset(shared_begin() + shared_bytes, guard_byte, guard);
+  begin_async(shared_begin(), shared_bytes, threads);
 }
 
 void Block::check_guard() {
@@ -88,43 +95,10 @@ void* dynamic_shared_memory() {
   return self->block->shared_begin();
 }
 
-#ifdef FOVEA_CREW_OF_THREADS
-extern "C" {
-void AnnotateIgnoreSyncBegin(const char* file, int line);
-void AnnotateIgnoreSyncEnd(const char* file, int line);
-void AnnotateIgnoreReadsBegin(const char* file, int line);
-void AnnotateIgnoreReadsEnd(const char* file, int line);
-void AnnotateIgnoreWritesBegin(const char* file, int line);
-void AnnotateIgnoreWritesEnd(const char* file, int line);
-}
-#endif
-
-namespace {
-
-/// Lanes pass values in registers: that does not order what they do in memory, as a barrier would.
-/// During its lifetime the thread sanitizer sees neither the barrier nor the slots of an exchange.
-struct InRegisters {
-#ifdef FOVEA_CREW_OF_THREADS
-  InRegisters() {
-    AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
-    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
-    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
-  }
-  ~InRegisters() {
-    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
-    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
-    AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
-  }
-#else
-  InRegisters() {}
-#endif
-  InRegisters(const InRegisters&) = delete;
-};
-
-}  // namespace
-
+// Lanes pass values in registers: that does not order what they do in memory, as a barrier would.
+// The thread sanitizer therefore sees neither the barrier nor the slots of an exchange.
 Lanes gather(std::uint64_t value) {
-  const InRegisters unseen;
+  const Unseen unseen;
   std::uint64_t* slot = self->warp->slot[self->parity];
   self->parity ^= 1;
   slot[self->lane] = value;
@@ -135,7 +109,7 @@ Lanes gather(std::uint64_t value) {
 }
 
 std::uint64_t exchange(std::uint64_t value, int source) {
-  const InRegisters unseen;
+  const Unseen unseen;
   std::uint64_t* slot = self->warp->slot[self->parity];
   self->parity ^= 1;
   slot[self->lane] = value;
@@ -150,26 +124,42 @@ cudaError_t allow_shared_memory(const void* kernel, std::size_t bytes) {
   return cudaSuccess;
 }
 
-cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
-                   const std::function<void()>& body) {
+namespace {
+
+// Bytes of device memory that are compared for each block: about as long as a block takes.
+constexpr std::size_t compared_for_a_block = 64 << 10;
+
+// What a thread does after its part of a block.
+void end_thread(Block& block, Thread& thread) {
+  if (!thread.open_copies.empty() || !thread.copy_groups.empty())
+    fault("a block ended before its asynchronous copies were waited for");
+  end_products();
+  if (!thread.atomics.empty()) {
+    const std::lock_guard lock(block.ending);
+    block.atomics.insert(block.atomics.end(), thread.atomics.begin(), thread.atomics.end());
+    thread.atomics.clear();
+  }
+  // A thread that has returned is not waited for at the barriers of the others.
+  block.barrier->arrive_and_drop();
+  thread.warp->barrier->arrive_and_drop();
+}
+
+uint3 place_in(const dim3& grid, std::uint64_t number) {
+  return {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
+          static_cast<unsigned>(number / grid.x / grid.y)};
+}
+
+void run(const cudaLaunchConfig_t& config, const std::function<void()>& body) {
+  const std::lock_guard lock(launching);
   const dim3 grid = config.gridDim, threads_of = config.blockDim;
   const unsigned threads = threads_of.x * threads_of.y * threads_of.z;
-  if (threads < 1 || threads > 1024 || grid.x < 1 || grid.y < 1 || grid.z < 1 ||
-      grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
-    return cudaErrorInvalidValue;
-  const std::lock_guard lock(launching);
-  if (failure_of_next != cudaSuccess) return std::exchange(failure_of_next, cudaSuccess);
-  const auto allowed = allowed_shared.find(kernel);
-  if (config.dynamicSmemBytes > (allowed == allowed_shared.end()
-                                     ? shared_without_asking
-                                     : std::max(shared_without_asking, allowed->second)))
-    return cudaErrorInvalidValue;
-
+  const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   Block block;
   block.shared_bytes = config.dynamicSmemBytes;
   block.shared.resize(config.dynamicSmemBytes + guard + 128);
   block.warps.resize((threads + warp_size - 1) / warp_size);
   block.begin(threads);
+  Isolation isolation(blocks, compared_for_a_block);
   Barrier ended(threads), begun(threads);
   run_crew(threads, [&](unsigned t) {
     Thread thread;
@@ -181,27 +171,44 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
     thread.block = &block;
     thread.warp = &block.warps[t / warp_size];
     thread.lane = static_cast<int>(t % warp_size);
-    for (unsigned z = 0; z < grid.z; ++z)
-      for (unsigned y = 0; y < grid.y; ++y)
-        for (unsigned x = 0; x < grid.x; ++x) {
-          thread.block_index = {x, y, z};
-          if (descending_blocks)
-            thread.block_index = {grid.x - 1 - x, grid.y - 1 - y, grid.z - 1 - z};
-          thread.parity = 0;
-          body();
-          if (!thread.open_copies.empty() || !thread.copy_groups.empty())
-            fault("a block ended before its asynchronous copies were waited for");
-          // A thread that has returned is not waited for at the barriers of the others.
-          block.barrier->arrive_and_drop();
-          thread.warp->barrier->arrive_and_drop();
-          ended.arrive_and_wait();
-          if (t == 0) {
-            block.check_guard();
-            block.begin(threads);
-          }
-          begun.arrive_and_wait();
-        }
+    for (std::uint64_t number = 0; number < blocks; ++number) {
+      thread.block_index = place_in(grid, descending_blocks ? blocks - 1 - number : number);
+      thread.parity = 0;
+      body();
+      end_thread(block, thread);
+      ended.arrive_and_wait();
+      if (t == 0) {
+        block.check_guard();
+        end_async();
+        isolation.end_block(block.atomics);
+        block.atomics.clear();
+        block.begin(threads);
+      }
+      begun.arrive_and_wait();
+    }
   });
+}
+
+}  // namespace
+
+cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
+                   const std::function<void()>& body) {
+  const dim3 grid = config.gridDim, threads_of = config.blockDim;
+  const unsigned threads = threads_of.x * threads_of.y * threads_of.z;
+  if (threads < 1 || threads > 1024 || grid.x < 1 || grid.y < 1 || grid.z < 1 ||
+      grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
+    return cudaErrorInvalidValue;
+  if (failure() != cudaSuccess) return failure();
+  {
+    const std::lock_guard lock(launching);
+    if (failure_of_next != cudaSuccess) return std::exchange(failure_of_next, cudaSuccess);
+    const auto allowed = allowed_shared.find(kernel);
+    if (config.dynamicSmemBytes > (allowed == allowed_shared.end()
+                                       ? shared_without_asking
+                                       : std::max(shared_without_asking, allowed->second)))
+      return cudaErrorInvalidValue;
+  }
+  enqueue(config.stream, [config, body] { run(config, body); });
   return cudaSuccess;
 }
 

@@ -1,10 +1,16 @@
-// The instructions of kernels/device/ptx/ptx.h, for the host.
+// The instructions of kernels/device/ptx/ptx.h, for the host. With FOVEA_LIKE_HARDWARE they round
+// as hardware may: exp2 is off by up to 2 ulps, and tensor cores cut bits off instead of rounding.
 #pragma once
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
 #include "../kernels/round_16.h"
 #include "device/precision.h"
+#include "truncated_sum.h"
 
 namespace fovea::cuda {
 
@@ -14,16 +20,29 @@ T* dynamic_shared() {
 }
 
 inline float exp2_fast(float x) {
-  return std::exp2(x);
+  const float y = std::exp2(x);
+#ifdef FOVEA_LIKE_HARDWARE
+  if (!(y >= 0x1p-100f && y < 0x1p100f) || x == std::floor(x)) return y;
+  const unsigned hash = __float_as_uint(x) * 2654435761u >> 16;
+  return __uint_as_float(__float_as_uint(y) + hash % 5 - 2);
+#else
+  return y;
+#endif
+}
+
+inline std::uint64_t nanoseconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
+}
+
+inline bool aligned_to_16(const void* at) {
+  return reinterpret_cast<std::uintptr_t>(at) % 16 == 0;
 }
 
 // A copy is made when it is waited for, not before, and its destination is poisoned until then, so
 // that code that does not wait, or that still reads what was there, reads NaN.
 inline void copy_16_async(void* shared, const void* global, bool valid) {
-  const auto aligned = [](const void* at) {
-    return reinterpret_cast<std::uintptr_t>(at) % 16 == 0;
-  };
-  if (!aligned(shared) || (valid && !aligned(global)))
+  if (!aligned_to_16(shared) || (valid && !aligned_to_16(global)))
     fovea::emulation::fault("an asynchronous copy of 16 bytes that are not aligned");
   std::memset(shared, 0xFF, 16);
   fovea::emulation::self->open_copies.push_back({shared, valid ? global : nullptr});
@@ -53,6 +72,11 @@ std::uint32_t pack_16(float low, float high) {
   return round(low) | static_cast<std::uint32_t>(round(high)) << 16;
 }
 
+inline float2 unpack_fp16(std::uint32_t pair) {
+  return make_float2(test::from_fp16(static_cast<std::uint16_t>(pair)),
+                     test::from_fp16(static_cast<std::uint16_t>(pair >> 16)));
+}
+
 namespace emulated {
 
 inline std::uint16_t element(std::uint64_t row, int column) {
@@ -61,11 +85,17 @@ inline std::uint16_t element(std::uint64_t row, int column) {
   return value;
 }
 
+inline fovea::emulation::Lanes rows_of_matrices(const void* row) {
+  if (!aligned_to_16(row))
+    fovea::emulation::fault("a row of a matrix of 16 bytes that are not aligned");
+  return fovea::emulation::gather(reinterpret_cast<std::uintptr_t>(row));
+}
+
 }  // namespace emulated
 
 inline void load_matrices(std::uint32_t (&of)[4], const void* row) {
   namespace e = fovea::emulation;
-  const e::Lanes rows = e::gather(reinterpret_cast<std::uintptr_t>(row));
+  const e::Lanes rows = emulated::rows_of_matrices(row);
   for (int m = 0; m < 4; ++m)
     std::memcpy(
         &of[m],
@@ -73,7 +103,7 @@ inline void load_matrices(std::uint32_t (&of)[4], const void* row) {
 }
 inline void load_transposed(std::uint32_t (&of)[4], const void* row) {
   namespace e = fovea::emulation;
-  const e::Lanes rows = e::gather(reinterpret_cast<std::uintptr_t>(row));
+  const e::Lanes rows = emulated::rows_of_matrices(row);
   const int column = e::lane() / 4, first = 2 * (e::lane() % 4);
   for (int m = 0; m < 4; ++m)
     of[m] = emulated::element(rows.value[8 * m + first], column) |
@@ -93,6 +123,9 @@ void multiply_add(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0, 
   const e::Lanes left[2] = {e::gather(pair(a[0], a[1])), e::gather(pair(a[2], a[3]))};
   const e::Lanes right = e::gather(pair(b0, b1));
   const int g = e::lane() / 4, t = 2 * (e::lane() % 4);
+#ifdef FOVEA_LIKE_HARDWARE
+  float products[4][16];
+#endif
   for (int k = 0; k < 16; ++k) {
     const int quad = k % 8 / 2, odd = k % 2, half = k / 8;
     const auto part = [&](std::uint64_t bits, int word) {
@@ -102,11 +135,21 @@ void multiply_add(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0, 
     const float above = part(rows, 0), below = part(rows, 1);
     const float first = part(right.value[4 * t + quad], half),
                 second = part(right.value[4 * (t + 1) + quad], half);
+#ifdef FOVEA_LIKE_HARDWARE
+    products[0][k] = above * first;
+    products[1][k] = above * second;
+    products[2][k] = below * first;
+    products[3][k] = below * second;
+  }
+  for (int i = 0; i < 4; ++i) c[i] = e::truncated_sum(c[i], products[i]);
+}
+#else
     c[0] += above * first;
     c[1] += above * second;
     c[2] += below * first;
     c[3] += below * second;
   }
 }
+#endif
 
 }  // namespace fovea::cuda

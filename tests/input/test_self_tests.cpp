@@ -125,7 +125,7 @@ TEST_CASE("without the program nothing is known of the GPU") {
   CHECK_FALSE(tests.remembered(gpu, "fp32"));
 }
 
-TEST_CASE("a file of verdicts that is damaged is written anew") {
+TEST_CASE("a damaged file of verdicts is replaced") {
   const Stand stand(passes);
   const SelfTests tests = stand.tests();
   tests.test(gpu, "fp32");
@@ -148,6 +148,33 @@ TEST_CASE("auto takes the GPU only where it has passed") {
   CHECK(choose_backend(choice, DeviceReport{.why_not = "none"}).backend == "cpu");
 }
 
+TEST_CASE(
+    "auto computes fp32 from split numbers where that is faster and passed, and says where not") {
+  const auto chosen = [](bool faster, const std::string& asked,
+                         const std::vector<std::pair<std::string, Verdict>>& verdicts) {
+    DeviceReport report = verdicts_of(verdicts);
+    report.device->split_is_faster = faster;
+    return choose_backend({.precision = asked}, report);
+  };
+  CHECK(chosen(true, "fp32", {{"fp32-split", passed}}).precision == "fp32-split");
+  CHECK(chosen(true, "fp32", {{"fp32-split", passed}}).notes.empty());
+  CHECK(chosen(false, "fp32", {{"fp32-split", passed}, {"fp32", passed}}).precision == "fp32");
+  const ChosenBackend lanes = chosen(true, "fp32", {{"fp32-split", failed}, {"fp32", passed}});
+  CHECK(lanes.backend == "cuda");
+  CHECK(lanes.precision == "fp32");
+  REQUIRE(lanes.notes.size() == 1);
+  CHECK(lanes.notes[0] == "GPU failed the self-test of fp32-split. Exact: wrong.");
+  CHECK(chosen(true, "bf16", {{"bf16", failed}, {"fp32-split", passed}}).precision == "fp32-split");
+  CHECK(chosen(false, "fp32-split", {{"fp32-split", failed}, {"fp32", passed}}).precision ==
+        "fp32");
+  const ChosenBackend cpu = chosen(true, "fp32", {{"fp32-split", failed}, {"fp32", failed}});
+  CHECK(cpu.backend == "cpu");
+  CHECK(cpu.precision == "fp32");
+  CHECK(cpu.notes.size() == 3);
+  CHECK(choose_backend({.backend = "cuda"}, verdicts_of({})).precision ==
+        "fp32");  // as it is named
+}
+
 TEST_CASE("16 bits fall back to fp32 and to the CPU, and a note says so") {
   const BackendChoice choice{.precision = "bf16"};
   const ChosenBackend best = choose_backend(choice, verdicts_of({{"bf16", passed}}));
@@ -165,6 +192,42 @@ TEST_CASE("16 bits fall back to fp32 and to the CPU, and a note says so") {
   CHECK(cpu.precision == "fp32");
   CHECK(cpu.notes.size() == 3);
   CHECK_THROWS_AS(choose_backend(choice, DeviceReport{.why_not = "none"}), UnavailableError);
+}
+
+TEST_CASE("16 bits by warpgroups have a verdict of their own, and fall back to warps") {
+  DeviceReport report = verdicts_of({{"bf16-wgmma", passed}, {"bf16", failed}});
+  report.device->wgmma = true;
+  CHECK(tested_on(*report.device) ==
+        std::vector<std::string>{"fp32", "fp32-split", "bf16-wgmma", "bf16", "fp16-wgmma", "fp16"});
+  CHECK(tested_on(gpu) == std::vector<std::string>{"fp32", "fp32-split", "bf16", "fp16"});
+  CHECK(tested_options("bf16-wgmma").precision == "bf16");
+  CHECK(tested_options("bf16-wgmma").wgmma);
+  CHECK(tested_options("bf16").precision == "bf16");
+  CHECK_FALSE(tested_options("bf16").wgmma);
+  for (const char* backend : {"auto", "cuda"}) {
+    const BackendChoice choice{.backend = backend, .precision = "bf16"};
+    const ChosenBackend best = choose_backend(choice, report);
+    CHECK(best.backend == "cuda");
+    CHECK(best.precision == "bf16");
+    CHECK(best.wgmma);
+    CHECK(best.notes.empty());
+    DeviceReport failing = verdicts_of({{"bf16-wgmma", failed}, {"bf16", passed}});
+    failing.device->wgmma = true;
+    const ChosenBackend warps = choose_backend(choice, failing);
+    CHECK(warps.precision == "bf16");
+    CHECK_FALSE(warps.wgmma);
+    REQUIRE(warps.notes.size() == 1);
+    CHECK(warps.notes[0] == "GPU failed the self-test of bf16-wgmma. Exact: wrong.");
+    DeviceReport untested = verdicts_of({{"bf16", passed}});
+    untested.device->wgmma = true;
+    CHECK_FALSE(choose_backend(choice, untested).wgmma);
+  }
+  // All the way down.
+  DeviceReport none = verdicts_of({{"bf16-wgmma", failed}, {"bf16", failed}, {"fp32", failed}});
+  none.device->wgmma = true;
+  const ChosenBackend cpu = choose_backend({.precision = "bf16"}, none);
+  CHECK(cpu.backend == "cpu");
+  CHECK(cpu.notes.size() == 4);
 }
 
 TEST_CASE("who asks for cuda or cpu gets it, whatever the verdict") {

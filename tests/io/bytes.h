@@ -6,7 +6,6 @@
 #include <string>
 
 #include "io/tensor_file.h"
-#include "messages.h"
 #include "temporary_directory.h"
 
 namespace fovea::test {

@@ -11,6 +11,7 @@
 #include "io/npy.h"
 #include "io/safetensors.h"
 #include "io/tensor_source.h"
+#include "messages.h"
 
 using namespace fovea;
 using namespace fovea::test;

@@ -9,6 +9,7 @@
 #include "io/safetensors.h"
 #include "io/tensor_source.h"
 #include "io/token_file.h"
+#include "messages.h"
 
 using namespace fovea;
 using namespace fovea::test;

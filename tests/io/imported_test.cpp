@@ -154,3 +154,9 @@ TEST_CASE("results that do not fit their head are refused with both shapes") {
   CHECK_SAYS(source_with_results({counted("layer3.z", {2, 6, 3}), counted("layer3.lse", {6, 2})}),
              "layer3.lse", "expected [2,6]");
 }
+
+TEST_CASE("results of a type that cannot be read are refused, whatever the order of their axes") {
+  for (const char* name : {"layer3.z", "layer3.hook_z"})
+    CHECK_SAYS(source_with_results({{.name = name, .dtype = "F8_E4M3", .shape = {1, 6, 2, 3}}}),
+               name, "F8_E4M3");
+}

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "io/tensor_file.h"
+#include "messages.h"
 
 using namespace fovea;
 using namespace fovea::test;

@@ -7,6 +7,7 @@
 #include "io/bytes.h"
 #include "io/safetensors.h"
 #include "io/structure_file.h"
+#include "messages.h"
 #include "variants/tree_tensors.h"
 
 using namespace fovea;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "io/bytes.h"
+#include "messages.h"
 
 using namespace fovea;
 using namespace fovea::test;

@@ -4,6 +4,7 @@
 #include "io/bytes.h"
 #include "io/token_file.h"
 #include "io/token_marks.h"
+#include "messages.h"
 
 using namespace fovea;
 using namespace fovea::test;

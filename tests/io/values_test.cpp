@@ -4,6 +4,7 @@
 #include "harness.h"
 #include "io/bytes.h"
 #include "io/tensor_source.h"
+#include "messages.h"
 
 using namespace fovea;
 using namespace fovea::test;

@@ -8,6 +8,7 @@
 #include "io/bytes.h"
 #include "io/safetensors_writer.h"
 #include "io/tensor_source.h"
+#include "messages.h"
 #include "temporary_directory.h"
 
 using namespace fovea;
@@ -243,7 +244,7 @@ TEST_CASE("vLLM-Hook: the heads of one rank of a tensor-parallel model are count
   }
 }
 
-TEST_CASE("vLLM-Hook: what the sidecar lacks, or says against the tensors, is told") {
+TEST_CASE("vLLM-Hook: a sidecar that is incomplete or contradicts the tensors is an error") {
   const TwoMembers two;
   const auto check = [&](const auto& change, std::initializer_list<std::string> parts) {
     Sidecar sidecar = two.sidecar();

@@ -5,13 +5,17 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "full_disk.h"
 #include "io/atomic_file.h"
 #include "io/bytes.h"
 #include "io/safetensors_writer.h"
 #include "io/tensor_file.h"
+#include "messages.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -87,6 +91,31 @@ TEST_CASE("a process that is killed while it writes leaves the old file and noth
   REQUIRE(::waitpid(child, &status, 0) == child);
   CHECK(WEXITSTATUS(status) == 7);
   CHECK(read_bytes(path) == "old");
+  CHECK(directory.files().size() == 1);
+}
+
+TEST_CASE("what a killed process left just before renaming is replaced by the next writing" *
+          doctest::skip(!has_nameless_files())) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("out.txt", "old");
+  directory.write(".out.txt.fovea-part", "of a killed process, longer than what is new");
+  write_text(path, "new");
+  CHECK(read_bytes(path) == "new");
+  CHECK(directory.files().size() == 1);
+}
+
+TEST_CASE("several who write one file at once leave the whole of one, and nothing else") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "out.txt";
+  std::vector<std::jthread> writers;
+  for (const char letter : {'a', 'b', 'c'})
+    writers.emplace_back([&path, letter] {
+      for (int time = 0; time < 30; ++time) write_text(path, std::string(5000, letter));
+    });
+  writers.clear();
+  const std::string left = read_bytes(path);
+  CHECK(left.size() == 5000);
+  CHECK(left == std::string(5000, left.front()));
   CHECK(directory.files().size() == 1);
 }
 

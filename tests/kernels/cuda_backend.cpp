@@ -46,6 +46,9 @@ const std::vector<Shape>& shapes() {
   static const std::vector<Shape> few{{1, 3, 5}, {65, 80, 5}, {127, 3, 80}};
   return std::getenv("FOVEA_FEW_SHAPES") ? few : all_shapes();
 }
+RandomHeads random_heads() {
+  return {1000, 300};
+}
 const std::vector<Shape>& strip_shapes() {
   // Strips of 128 queries on devices with up to 150 multiprocessors.
   static const std::vector<Shape> list{{150, 1, 1},      {150, 256, 256}, {20000, 64, 64},
@@ -65,6 +68,9 @@ const std::vector<Shape>& shapes() {
   static const std::vector<Shape> list{{35, 3, 5}};
   return list;
 }
+RandomHeads random_heads() {
+  return {20, 40};
+}
 const std::vector<Shape>& strip_shapes() {
   static const std::vector<Shape> list{{200, 3, 3}, {390, 3, 3}};
   return list;
@@ -82,6 +88,9 @@ const std::vector<Shape>& shapes() {
   static const std::vector<Shape> list{{1, 3, 5}, {41, 68, 5}};
   return list;
 }
+RandomHeads random_heads() {
+  return {60, 60};
+}
 const std::vector<Shape>& strip_shapes() {
   static const std::vector<Shape> list{{50, 256, 256}, {200, 100, 70}, {390, 65, 33}};
   return list;
@@ -96,6 +105,9 @@ const std::vector<Shape>& shapes() {
   static const std::vector<Shape> list{{1, 3, 5},    {2, 1, 1},     {17, 80, 17}, {63, 1, 64},
                                        {64, 64, 64}, {127, 80, 80}, {200, 64, 31}};
   return list;
+}
+RandomHeads random_heads() {
+  return {200, 90};
 }
 const std::vector<Shape>& strip_shapes() {
   static const std::vector<Shape> list{{50, 1, 1},    {50, 256, 256}, {33, 17, 300},

@@ -15,15 +15,21 @@ stand_in nvidia-smi <<'END'
 case "$*" in
   -L) echo "GPU 0: stand-in" ;;
   *compute_cap*) echo 9.0 ;;
+  *clocks.sm*) echo "1980, 2619, 1980, 2619, 700.00, 41, 0x0000000000000000" ;;
   *driver*) echo 1.2 ;;
   *) echo "Stand-in 1" ;;
 esac
 END
-# PyTorch there is none; whatever else Python does it does.
+# PyTorch is there if the file `torch` is; whatever else Python does it does.
 real_python=$(command -v python3)
 export real_python
 stand_in python3 <<'END'
-[ "$1" = -c ] && exit 1
+if [ "$1" = -c ]; then [ -f "$SCRATCH/torch" ]; exit; fi
+if [[ $1 == *torch_peers.py ]]; then
+  echo "$*" >>"$SCRATCH/calls"
+  echo '{"torch": "t", "peers": [{"what": "sdpa flash"}], "refused_peers": [{"reason": "none such"}]}' >"$3"
+  exit
+fi
 exec "$real_python" "$@"
 END
 # Building a target writes a program of that name; test_kernels_device does not build.
@@ -31,6 +37,7 @@ stand_in cmake <<'END'
 echo "cmake $*" >>"$SCRATCH/calls"
 case "$*" in
   *test_kernels_device*) echo "error: no such header"; exit 1 ;;
+  *fovea_bench) mkdir -p "$FOVEA_BUILD/tests/kernels" && touch "$FOVEA_BUILD/tests/kernels/libfovea_bench.so" ;;
   *--build*) mkdir -p "$FOVEA_BUILD/bin" && cp "$SCRATCH/stand-ins/built" "$FOVEA_BUILD/bin/${*: -1}" ;;
 esac
 END
@@ -63,14 +70,17 @@ said() { grep -q -- "$2" "$1" || { cat "$1"; echo "not in $1: $2"; exit 1; }; }
 silent() { if grep -q -- "$2" "$1"; then cat "$1"; echo "in $1: $2"; exit 1; fi; }
 
 touch slow
-FOVEA_SECONDS=22 expect 1 --quick
+FOVEA_SECONDS=30 expect 1 --quick
 said output "build-tests: failed"
 said output "conformance: failed: skipped: no driver"
 said output "FAILED: conformance build-tests self-test laws-few-shapes"
 said output "no time was left for: attention-4k"
+said calls "cmake --build .*--target fovea_bench"
+said calls "CMAKE_POSITION_INDEPENDENT_CODE=ON"
 said calls "bench_kernels .*--lengths 16384"
 said "$result" "figures-attention-16k"
 said "$result" "figures-attention-4k"  # what there was when the time was up
+said "$result" '"step": "attention-16k", "when": "after", "sm_mhz": 1980.0'
 
 rm slow
 : >calls
@@ -88,4 +98,16 @@ silent calls "--lengths 4096 --heads 12"
 said calls "65536"
 said output "FAILED: conformance build-tests self-test laws-few-shapes laws memory-races memory"
 said "$result" '"peers": "skipped: no PyTorch'
+said "$result" '"peers-long": "skipped: no PyTorch'
+
+# With PyTorch, and another commit's sources: from the beginning.
+touch torch
+echo changed >"$FOVEA_BUILD/steps/key"
+: >calls
+expect 1
+said calls "torch_peers.py --out .*peers-peers.json --seconds 70 --lengths 16384,4096 --library .*/libfovea_bench.so"
+said calls "--lengths 131072,65536"
+said "$result" '"step": "peers", "when": "before"'
+said "$result" '"what": "sdpa flash"'
+said "$result" '"reason": "none such"'
 echo "gpu.sh: all as expected"

@@ -33,6 +33,7 @@ TEST_CASE("the self-test passes in fp32") {
 }
 
 TEST_CASE("the self-test passes on tensor cores") {
+  CHECK(self_test_of("fp32-split", lengths) == "");
   CHECK(self_test_of("bf16", lengths) == "");
   CHECK(self_test_of("fp16", lengths) == "");
 }

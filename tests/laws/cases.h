@@ -38,5 +38,11 @@ const std::vector<Shape>& all_shapes();
 /// What a program tests, of its back ends: all of it, or less where they are slow.
 const std::vector<Case>& cases();
 const std::vector<Shape>& shapes();
+/// How many heads a program draws at random, and the most tokens they have.
+struct RandomHeads {
+  std::uint64_t count;
+  Index longest;
+};
+RandomHeads random_heads();
 
 }  // namespace fovea::test

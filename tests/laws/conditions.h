@@ -1,6 +1,8 @@
 // What models do to a head beside a causal mask: windows, documents, masks, biases, caps, sinks.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <cmath>
 #include <functional>
 #include <string>

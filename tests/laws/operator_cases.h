@@ -1,6 +1,8 @@
 // What the laws of operators share: every case on every back end, and how far two results differ.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>

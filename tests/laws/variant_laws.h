@@ -31,6 +31,8 @@ struct VariantLaws {
   /// Of row i of P, where the cases say that rows need not sum to 1; empty: only the formula
   /// knows.
   std::function<double(const Instance&, Index i)> row_sum = {};
+  /// The largest magnitude of what is added up in an exponent; empty: that of the logits.
+  std::function<double(const Instance&)> largest_exponent = {};
 };
 
 /// Those of the built-in variants, and then those that were added.

@@ -285,6 +285,8 @@ class Show(InFolder):
         folder.rmdir()
         with mock.patch.dict(os.environ, FOVEA=self.program()):
             self.assertTrue(self.show("folder"))
+        while not (folder / "words").exists():  # the last that it writes
+            time.sleep(0.01)
         self.assertEqual(stat.S_IMODE(folder.stat().st_mode), 0o700)
 
     def test_no_window_is_started_in_a_folder_of_others(self):

@@ -121,3 +121,26 @@ TEST_CASE("gradual output: a head without values has its row sums and maps band 
         compute(exact.problem, exact.request, *exact.backend, exact.run).output.lse);
   CHECK(exact.most->picture(map_view({0, n}, {0, n}, 1024)).complete);
 }
+
+TEST_CASE("gradual output: maps of logits of 16-bit factors say so, and zoomed views do not") {
+  const Index n = 1100;  // pixels of 2
+  for (const char* precision : {"fp32", "fp32-split", "bf16", "fp16"}) {
+    CAPTURE(precision);
+    Prepared exact(make_data(Data::gaussian, n, 8, 3, true), 2);
+    Computation its = *exact.computation;
+    its.precision = precision;
+    GradualOutput gradual(std::make_shared<const Computation>(its), exact.most, exact.mean);
+    while (gradual.advance(0, 1000, exact.run)) {
+    }
+    const bool rounded = std::string(precision).ends_with("16");
+    const MapView whole = map_view({0, n}, {0, n}, 1024),
+                  zoomed = map_view({0, 100}, {0, 100}, 100);
+    for (const auto& map : {exact.most, exact.mean}) {
+      CHECK(map->picture(whole).rounded == rounded);
+      CHECK(map->picture(zoomed).rounded == rounded);  // the overview, until there is more
+      while (map->refine(zoomed, exact.run)) {
+      }
+      CHECK_FALSE(map->picture(zoomed).rounded);
+    }
+  }
+}

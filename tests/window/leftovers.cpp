@@ -29,6 +29,19 @@ void type_seed(QLineEdit& field, const QString& text) {
   QTest::keyClicks(&field, text);
 }
 
+/// How often a widget was told that its style or its palette is another one.
+class Polished : public QObject {
+ public:
+  explicit Polished(QWidget& widget) { widget.installEventFilter(this); }
+  int count = 0;
+
+ protected:
+  bool eventFilter(QObject*, QEvent* event) override {
+    count += event->type() == QEvent::StyleChange || event->type() == QEvent::PaletteChange;
+    return false;
+  }
+};
+
 }  // namespace
 
 TEST_CASE("a seed that is being typed belongs to the column whose form shows it") {
@@ -138,6 +151,17 @@ TEST_CASE("theme and keys are those of all windows") {
   keys.findChild<QKeySequenceEdit*>("key_fit")->setKeySequence(Qt::Key_J);
   keys.accept();
   CHECK(other->findChild<QAction*>("fit")->shortcut() == QKeySequence(Qt::Key_J));
+  QSettings().clear();
+}
+
+TEST_CASE("a theme that is there already polishes no widget again, nor does another window") {
+  Window window(small, {1200, 800}, "dark");
+  Polished polished(*window->docks().timing);
+  window->set_look("dark");
+  { Window other("synthetic:golden", {800, 600}, "dark"); }
+  CHECK(polished.count == 0);
+  window->set_look("light");
+  CHECK(polished.count > 0);
   QSettings().clear();
 }
 

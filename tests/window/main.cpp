@@ -1,9 +1,8 @@
 // The tests of the window: one application, on a display of its own.
 #define DOCTEST_CONFIG_IMPLEMENT
-#include <QApplication>
-
 #include "run_tests.h"
 #include "temporary_directory.h"
+#include "window/application.h"
 
 int main(int argc, char** argv) {
   QApplication::setOrganizationName("Fovea tests");
@@ -12,7 +11,8 @@ int main(int argc, char** argv) {
   if (context.shouldExit()) return context.run();  // listing the cases needs no display
   // Neither a person's settings nor those of a run that was interrupted.
   const fovea::test::TemporaryDirectory settings;
-  qputenv("XDG_CONFIG_HOME", settings.path().c_str());
-  QApplication application(argc, argv);
+  for (const char* folder : {"XDG_CONFIG_HOME", "XDG_STATE_HOME"})
+    qputenv(folder, settings.path().c_str());
+  const fovea::Application application(argc, argv);
   return fovea::test::run_tests(context);
 }

@@ -119,6 +119,26 @@ TEST_CASE("a patch size that is undone while it opens does not appear") {
   CHECK(patch->value() == 8);
 }
 
+TEST_CASE("what is done to the picture of a longer head does not go to the head that was opened") {
+  Window window(small);
+  Study& study = window.study();
+  // The canvas still shows 128 tokens.
+  QObject::connect(&study, &Study::opened, &*window, [&window] {
+    Canvas& canvas = window->canvas();
+    emit canvas.query_pinned(100);
+    emit canvas.rectangle_selected({90, 120}, {90, 120});
+    emit canvas.viewport_requested({0, 128, 0, 128});
+    emit canvas.block_chosen(0, 100, 100);
+  });
+  window->open("synthetic:clusters?n=64&d=32&seed=1");
+  REQUIRE(wait_until([&] { return study.length() == 64; }));
+  REQUIRE(window.settle());
+  CHECK_FALSE(study.session().pinned_query);
+  CHECK_FALSE(study.selection());
+  CHECK_FALSE(study.chosen_block());
+  CHECK(study.session().viewport == whole({64, 64}));
+}
+
 TEST_CASE("a session of a source that is being opened is restored") {
   Window window(small);
   Session wanted = window.study().session();

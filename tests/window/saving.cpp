@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <QAbstractButton>
+#include <QAction>
 #include <QApplication>
 #include <QComboBox>
 #include <QDialogButtonBox>
@@ -12,6 +13,7 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSettings>
+#include <QStatusBar>
 #include <QTemporaryDir>
 #include <QTimer>
 
@@ -95,6 +97,22 @@ TEST_CASE("while a session opens, saving writes the one that is still shown to i
   REQUIRE(QFile::remove(second));
   window.trigger("save");
   CHECK(wait_until([&] { return QFile::exists(second); }, 5000));
+}
+
+TEST_CASE("where nothing is open no session is saved, and the window says so") {
+  MainWindow window(make_low_priority_backend({.backend = "cpu", .threads = 1}));
+  window.show();
+  bool asked = false;
+  Answers answers([&](QWidget& dialog) {
+    asked = true;
+    dialog.close();
+  });
+  for (const char* action : {"save", "save_as"}) {
+    window.statusBar()->clearMessage();
+    window.findChild<QAction*>(action)->trigger();
+    CHECK(window.statusBar()->currentMessage() == "There is nothing to save yet");
+  }
+  CHECK_FALSE(asked);
 }
 
 TEST_CASE("a name without an ending gets it before it is asked whether to replace a file") {

@@ -71,7 +71,7 @@ void check_words(const QStringList& words) {
 
 }  // namespace
 
-TEST_CASE("a head without values is shown in every view, and nothing is told of its outputs") {
+TEST_CASE("every view shows a head without values, and no number stands for its outputs") {
   OpenedWithoutValues opened;
   Window& window = opened.window;
   show(window, all_views(), {"exact", "h1d", "tf", "hyper", "kde"});

@@ -4,16 +4,10 @@
 namespace fovea {
 namespace {
 
-std::string spaced(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
-  return out;
-}
-
 std::string names_of(const CommandDescription& command) {
   std::string out;
   for (const OptionDescription& option : command.options)
-    out += (out.empty() ? "" : " ") + spaced(option.names);
+    out += (out.empty() ? "" : " ") + joined(option.names, " ");
   return out;
 }
 
@@ -25,7 +19,7 @@ std::string values_in_bash(const CommandDescription& command, const std::string&
     std::string pattern;
     for (const std::string& one : option.names)
       pattern += (pattern.empty() ? "" : "|") + name + ":" + one;
-    out += "    " + pattern + ") words='" + spaced(option.choices) + "' ;;\n";
+    out += "    " + pattern + ") words='" + joined(option.choices, " ") + "' ;;\n";
   }
   return out;
 }
@@ -33,7 +27,7 @@ std::string values_in_bash(const CommandDescription& command, const std::string&
 std::string positionals_in_bash(const CommandDescription& command) {
   std::string out;
   for (const OptionDescription& one : command.positionals)
-    if (!one.choices.empty()) out += (out.empty() ? "" : " ") + spaced(one.choices);
+    if (!one.choices.empty()) out += (out.empty() ? "" : " ") + joined(one.choices, " ");
   return out;
 }
 

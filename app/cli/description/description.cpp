@@ -13,9 +13,10 @@ namespace {
 /// Values that are looked up in tables, not by the command line itself.
 std::vector<std::string> listed_values(const std::string& command, const std::string& option) {
   std::vector<std::string> values;
-  if (option == "--variant" && command == "fit") return {"tf", "tc"};
   if (option == "--variant")
-    for (const Variant& variant : variants()) values.push_back(variant.id);
+    for (const Variant& variant : variants())
+      if (command != "fit" || variant.tree_attention != TreeAttention::none)
+        values.push_back(variant.id);
   if (option == "--view")
     for (const View view : all_views()) values.push_back(to_text(view));
   if (option == "--preset")
@@ -80,6 +81,12 @@ Description describe(const CLI::App& program, const std::string& version) {
     if (!command->get_group().empty()) out.commands.push_back(describe(*command, false));
   out.footer = program.get_footer();
   std::ranges::replace(out.footer, '\n', ' ');
+  return out;
+}
+
+std::string joined(const std::vector<std::string>& words, const std::string& between) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : between) + word;
   return out;
 }
 

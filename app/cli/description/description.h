@@ -36,6 +36,9 @@ struct Description {
 /// --help is left out.
 Description describe(const CLI::App& program, const std::string& version);
 
+/// "a, b, c".
+std::string joined(const std::vector<std::string>& words, const std::string& between);
+
 /// A text's beginning, as short as a list in a shell needs it.
 std::string brief(const std::string& text);
 

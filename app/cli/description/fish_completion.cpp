@@ -11,9 +11,7 @@ std::string fish_quoted(const std::string& text) {
 }
 
 std::string choices_in_fish(const OptionDescription& option) {
-  std::string words;
-  for (const std::string& choice : option.choices) words += (words.empty() ? "" : " ") + choice;
-  return fish_quoted(words);
+  return fish_quoted(joined(option.choices, " "));
 }
 
 std::string fish_line(const OptionDescription& option, const std::string& condition) {

@@ -13,12 +13,6 @@ std::string roff_text(const std::string& text) {
   return out.starts_with('.') || out.starts_with('\'') ? "\\&" + out : out;
 }
 
-std::string joined(const std::vector<std::string>& words, const std::string& between) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : between) + word;
-  return out;
-}
-
 std::string bold(const std::string& text) {
   return "\\fB" + roff_text(text) + "\\fR";
 }

@@ -21,14 +21,11 @@ std::string in_specification(const std::string& text) {
 
 std::string action_in_zsh(const OptionDescription& option) {
   if (option.choices.empty()) return option.file ? "_files" : " ";
-  std::string words;
-  for (const std::string& choice : option.choices) words += (words.empty() ? "" : " ") + choice;
-  return "(" + words + ")";
+  return "(" + joined(option.choices, " ") + ")";
 }
 
 std::string zsh_line(const OptionDescription& option) {
-  std::string all;
-  for (const std::string& name : option.names) all += (all.empty() ? "" : " ") + name;
+  const std::string all = joined(option.names, " ");
   std::string value;
   if (!option.value.empty())
     value = ":" + in_specification(option.value) + ":" + action_in_zsh(option);

@@ -7,9 +7,13 @@
 #include <QLocale>
 #include <QMessageBox>
 #include <QRegularExpression>
+#include <QSettings>
 #include <cmath>
 #include <map>
 
+#include "data/error.h"
+#include "data/memory.h"
+#include "data/number_text.h"
 #include "window/main_window.h"
 #include "window/widgets/text.h"
 
@@ -23,11 +27,17 @@ void choose_back_end(MainWindow& window, const DeviceReport& report) {
           .arg(to_qt(backend.device()), to_qt(backend.precision()),
                to_qt(report.device ? report.device->name : "none (" + report.why_not + ")"));
   QStringList choices{"cpu fp32"};
-  for (const char* precision : {"fp32", "bf16", "fp16"}) {
+  for (const char* precision : precisions) {
     if (!report.device) break;
-    const auto verdict = report.verdict(precision);
-    text += QString("%1 %2\n").arg(precision, to_qt(verdict_text(*verdict)));
-    if (verdict->passed) choices << QString("cuda %1").arg(precision);
+    bool passed = false;
+    for (const std::string& name :
+         {with_wgmma(*report.device, precision), std::string(precision)}) {
+      if (name.empty()) continue;
+      const auto verdict = report.verdict(name);
+      text += QString("%1 %2\n").arg(to_qt(name), to_qt(verdict_text(*verdict)));
+      passed = passed || verdict->passed;
+    }
+    if (passed) choices << QString("cuda %1").arg(precision);
   }
   text += "\nCompute on:";
   const QString now = to_qt(backend.id() + " " + backend.precision());
@@ -132,6 +142,37 @@ std::optional<std::optional<double>> ask_soft_cap(MainWindow& window) {
   return {};
 }
 
+void use_kept_memory_budget() {
+  if (memory_budget()) return;
+  try {
+    set_memory_budget(
+        parse_memory_budget(QSettings().value("memory", "half").toString().toStdString()));
+  } catch (const UsageError&) {  // written by another version: the default holds
+  }
+}
+
+void ask_memory_budget(MainWindow& window) {
+  const auto bytes = [](std::size_t count) {
+    return to_qt(format_bytes(static_cast<double>(count), Zeros::drop));
+  };
+  const auto budget = memory_budget();
+  bool ok = false;
+  const QString text = QInputDialog::getText(
+      &window, "Memory budget",
+      QString("What needs more memory is refused before it begins.\n"
+              "A size such as 16G or 800M; half: half of what is free. Free now: %1.")
+          .arg(bytes(free_memory())),
+      QLineEdit::Normal, budget ? bytes(*budget) : QString("half"), &ok);
+  if (!ok) return;
+  try {
+    set_memory_budget(parse_memory_budget(text.trimmed().toStdString()));
+  } catch (const UsageError& error) {
+    return window.info_bar().show_message(to_qt(error.what()));
+  }
+  QSettings().setValue("memory", text.trimmed());
+  window.study().resume();
+}
+
 void ask_back_end(MainWindow& window, QAction& action) {
   action.setEnabled(false);
   window.show_status("Looking for a GPU, and testing it if that was not done yet…");
@@ -142,8 +183,8 @@ void ask_back_end(MainWindow& window, QAction& action) {
         *report = report_device(tests, true);
         if (!report->device) return;
         std::map<std::string, Verdict> verdicts;
-        for (const char* precision : {"fp32", "bf16", "fp16"})
-          verdicts[precision] = tests.verdict(*report->device, precision);
+        for (const std::string& name : tested_on(*report->device))
+          verdicts[name] = tests.verdict(*report->device, name);
         report->verdict = [verdicts](const std::string& precision) {
           return std::optional(verdicts.at(precision));
         };

@@ -24,6 +24,11 @@ std::optional<std::optional<double>> ask_scale(MainWindow& window);
 std::optional<std::optional<Index>> ask_window(MainWindow& window);
 std::optional<std::optional<double>> ask_soft_cap(MainWindow& window);
 
+/// Asks for the memory budget, keeps it for later starts, and computes again what was refused.
+void ask_memory_budget(MainWindow& window);
+/// Takes the budget that was kept, unless the command line has set one.
+void use_kept_memory_budget();
+
 /// Looks for CUDA devices in the background, then asks what to compute on and has the study use it.
 /// `action` is disabled until it is answered: there must not be two such questions at a time.
 void ask_back_end(MainWindow& window, QAction& action);

@@ -70,7 +70,7 @@ QString style_sheet(const drawing::Style& style) {
     QLabel[style="link"] { color: %accent; font-weight: 600; }
     QLabel[style="formula"] { background: %raised; border-radius: 4px; padding: 8px; }
     QFrame#info_bar { background: %raised; border: 1px solid %error; border-radius: 4px; }
-    QFrame#find_bar, QFrame#live_bar { background: %paper; border: 1px solid %frame; border-radius: 4px; }
+    QFrame#find_bar, QFrame#live_bar, QFrame#recovery_bar { background: %paper; border: 1px solid %frame; border-radius: 4px; }
     QDoubleSpinBox, QLineEdit { background: %raised; border: 1px solid %frame; border-radius: 4px;
       padding: 2px 6px; min-height: 20px; selection-background-color: %accent; }
     QDoubleSpinBox:focus, QLineEdit:focus { border: 1px solid %accent; }
@@ -124,9 +124,15 @@ bool desktop_is_dark() {
 
 void apply_theme(QApplication& application, bool dark) {
   dark_now = dark;
-  application.setStyle(QStyleFactory::create("Fusion"));
+  // Each of these polishes every widget of every window: what is there already is not set again.
+  static QPalette applied;
+  const QString sheet = style_sheet(window_style());
+  const bool same_sheet = application.styleSheet() == sheet;
+  if (same_sheet && application.palette() == applied) return;
+  if (!same_sheet) application.setStyle(QStyleFactory::create("Fusion"));
   application.setPalette(palette_of(window_style()));
-  application.setStyleSheet(style_sheet(window_style()));
+  applied = application.palette();
+  if (!same_sheet) application.setStyleSheet(sheet);
 }
 
 }  // namespace fovea

@@ -54,20 +54,19 @@ inline Vec log2_elu_of(Vec x) {
 
 typedef float Four __attribute__((vector_size(16)));
 typedef float UnalignedFour __attribute__((vector_size(16), aligned(4), may_alias));
-typedef std::int32_t FourInt __attribute__((vector_size(16)));
 
 // Transposes four columns of four rows in registers.
 inline void pack_block(const float* const* rows, int c, float scale, int lanes, float* packed) {
   Four r[4];
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) r[i] = *reinterpret_cast<const UnalignedFour*>(rows[i] + c) * scale;
-  const Four a = __builtin_shuffle(r[0], r[1], FourInt{0, 4, 1, 5}),
-             b = __builtin_shuffle(r[2], r[3], FourInt{0, 4, 1, 5}),
-             e = __builtin_shuffle(r[0], r[1], FourInt{2, 6, 3, 7}),
-             f = __builtin_shuffle(r[2], r[3], FourInt{2, 6, 3, 7});
+  const Four a = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5),
+             b = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5),
+             e = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7),
+             f = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
   const Four columns[4] = {
-      __builtin_shuffle(a, b, FourInt{0, 1, 4, 5}), __builtin_shuffle(a, b, FourInt{2, 3, 6, 7}),
-      __builtin_shuffle(e, f, FourInt{0, 1, 4, 5}), __builtin_shuffle(e, f, FourInt{2, 3, 6, 7})};
+      __builtin_shufflevector(a, b, 0, 1, 4, 5), __builtin_shufflevector(a, b, 2, 3, 6, 7),
+      __builtin_shufflevector(e, f, 0, 1, 4, 5), __builtin_shufflevector(e, f, 2, 3, 6, 7)};
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) *reinterpret_cast<UnalignedFour*>(packed + i * lanes) = columns[i];
 }
@@ -368,7 +367,7 @@ void reduce(const float* s, int lanes, int count, int key_count, bool maximum, f
     int lane = 0;
     for (; lane + width <= count; lane += width) {
       const Vec x = load(row + lane);
-      total = maximum ? ((x > total) | (x != x) ? x : total) : total + x;
+      total = maximum ? (((x > total) | (x != x)) ? x : total) : total + x;
     }
     float result = 0.0f;
     const auto add = [&](float x) {

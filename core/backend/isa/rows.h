@@ -1,6 +1,8 @@
 // The loops over single rows: means, quotients, routing, node sums. See attend.h and vector.h.
 #pragma once
 
+#include <utility>
+
 #include "backend/isa/attend.h"
 #include "backend/isa/vector.h"
 
@@ -21,15 +23,13 @@ void scale(float* row, int columns, float factor) {
   for (; c < columns; ++c) row[c] *= factor;
 }
 
+template <int... I>
+inline Vec add_neighbours(Vec a, Vec b, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(a, b, 2 * I...) + __builtin_shufflevector(a, b, 2 * I + 1 ...);
+}
 // Sums of neighbouring lanes: those of a, then those of b.
 inline Vec add_neighbours(Vec a, Vec b) {
-  IntVec even{}, odd{};
-#pragma GCC unroll 16
-  for (int i = 0; i < width; ++i) {
-    even[i] = 2 * i;
-    odd[i] = 2 * i + 1;
-  }
-  return __builtin_shuffle(a, b, even) + __builtin_shuffle(a, b, odd);
+  return add_neighbours(a, b, std::make_integer_sequence<int, width>());
 }
 
 // `width` scores side by side.

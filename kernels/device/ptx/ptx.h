@@ -22,6 +22,13 @@ __device__ __forceinline__ float exp2_fast(float x) {
   return y;
 }
 
+/// A clock of the device, in steps of at most some microseconds.
+__device__ __forceinline__ std::uint64_t nanoseconds() {
+  std::uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
 /// Copies 16 bytes from global to shared memory, or writes zeros; both are 16-byte aligned. The
 /// copy is complete after `wait_copies`, and visible to other threads after a barrier that follows
 /// it.
@@ -58,7 +65,7 @@ __device__ __forceinline__ void wait_copies() {
 /// beyond the range of fp16.
 template <Precision P>
 __device__ __forceinline__ std::uint32_t pack_16(float low, float high) {
-  static_assert(P != Precision::fp32);
+  static_assert(of_16_bits(P));
   std::uint32_t pair = 0;
 #if __CUDA_ARCH__ >= 800
   if constexpr (P == Precision::bf16)
@@ -69,6 +76,19 @@ __device__ __forceinline__ std::uint32_t pack_16(float low, float high) {
   asm volatile("trap;");
 #endif
   return pair;
+}
+
+/// The two numbers of fp16 that pack_16 has packed.
+__device__ __forceinline__ float2 unpack_fp16(std::uint32_t pair) {
+  float2 of = make_float2(0, 0);
+#if __CUDA_ARCH__ >= 800
+  asm("{.reg .b16 low, high; mov.b32 {low, high}, %2; cvt.f32.f16 %0, low; cvt.f32.f16 %1, high;}"
+      : "=f"(of.x), "=f"(of.y)
+      : "r"(pair));
+#else
+  asm volatile("trap;");
+#endif
+  return of;
 }
 
 /// Four 8 x 8 matrices of 16-bit values from shared memory, by the whole warp: lane l names row
@@ -104,7 +124,7 @@ __device__ __forceinline__ void load_transposed(std::uint32_t (&of)[4], const vo
 template <Precision P>
 __device__ __forceinline__ void multiply_add(float (&c)[4], const std::uint32_t (&a)[4],
                                              std::uint32_t b0, std::uint32_t b1) {
-  static_assert(P != Precision::fp32);
+  static_assert(of_16_bits(P));
 #if __CUDA_ARCH__ >= 800
   if constexpr (P == Precision::bf16)
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "

@@ -1,20 +1,18 @@
-// Kernels with one mistake each, chosen by the argument: does the emulated device report it? Built
-// without and with each sanitizer; CTest checks the output. Without a mistake it prints "right".
-#include <cuda_runtime.h>
+// Kernels and uses of the device with one mistake each, chosen by the argument: does the emulated
+// device report it? Built without and with each sanitizer; CTest checks the output. Without a
+// mistake it prints "right". Here are mistakes within a block.
+#include "broken.h"
 
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
-#include <string>
-#include <vector>
+#include <map>
 
 #include "ptx.h"
 
 using namespace fovea;
+using namespace fovea::broken;
 
 namespace {
-
-constexpr int threads = 64;
 
 // Each thread reads the value of its neighbour, which another warp may have written.
 template <bool WithBarrier>
@@ -93,6 +91,29 @@ __global__ void shift_by_shuffle(const float* in, float* out) {
   out[t] = same * shared[t / 32 * 32 + (t + 1) % 32];
 }
 
+// Nor does a vote.
+__global__ void shift_by_vote(const float* in, float* out) {
+  __shared__ float shared[threads];
+  const int t = static_cast<int>(threadIdx.x);
+  shared[t] = in[t];
+  const bool all = __all_sync(0xffffffffu, in[t] == 1);
+  out[t] = all ? shared[t / 32 * 32 + (t + 1) % 32] : 0;
+}
+
+// A quarter of a row of 16 bytes, as tensor cores get it.
+__global__ void read_matrix(float* out, int from) {
+  float* shared = cuda::dynamic_shared<float>();
+  for (int i = static_cast<int>(threadIdx.x); i < 4 * threads; i += threads) shared[i] = 1;
+  __syncthreads();
+  std::uint32_t rows[4];
+  cuda::load_matrices(rows, shared + from + 4 * (threadIdx.x % 32));
+  out[threadIdx.x] = __uint_as_float(rows[0]);
+}
+
+__global__ void read_four(const float* in, float* out, int from) {
+  out[threadIdx.x] = reinterpret_cast<const float4*>(in + from)[threadIdx.x % 32].x;
+}
+
 __global__ void never_wait(const float* in, float* out) {
   cuda::copy_16_async(cuda::dynamic_shared<float>(), in, true);
   cuda::commit_copies();
@@ -109,51 +130,53 @@ __global__ void half_at_barrier(float* out) {
   __syncthreads();
 }
 
-struct Arrays {
-  float *in = nullptr, *out = nullptr;
-};
-
-template <class... Parameters, class... Arguments>
-void run(void (*kernel)(Parameters...), Arguments... arguments) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(1);
-  config.blockDim = dim3(threads);
-  config.dynamicSmemBytes = 16 * threads;
-  if (cudaLaunchKernelEx(&config, kernel, arguments...) != cudaSuccess) std::puts("not launched");
-}
-
-bool run_named(const std::string& name, const Arrays& a) {
-  if (name == "barrier") return run(shift<true>, a.in, a.out), true;
-  if (name == "no-barrier") return run(shift<false>, a.in, a.out), true;
-  if (name == "warp-barrier") return run(shift_in_warp<true>, a.in, a.out), true;
-  if (name == "no-warp-barrier") return run(shift_in_warp<false>, a.in, a.out), true;
-  if (name == "write-behind") return run(write_at, a.out, 1), true;
-  if (name == "write-before") return run(write_at, a.out, -1), true;
-  if (name == "read-behind") return run(read_at, a.in, a.out, 4 * threads - threads + 1), true;
-  if (name == "write-behind-shared")
-    return run(write_shared, a.out, 4 * threads - threads + 1), true;
-  if (name == "wait") return run(copy<true>, a.in, a.out), true;
-  if (name == "late-wait") return run(copy<false>, a.in, a.out), true;
-  if (name == "next-copy") return run(copy_over<false>, a.in, a.out), true;
-  if (name == "copy-over") return run(copy_over<true>, a.in, a.out), true;
-  if (name == "shared-not-aligned") return run(copy_from, a.in, a.out, 1, 0), true;
-  if (name == "global-not-aligned") return run(copy_from, a.in, a.out, 0, 2), true;
-  if (name == "shuffle-for-barrier") return run(shift_by_shuffle, a.in, a.out), true;
-  if (name == "never-wait") return run(never_wait, a.in, a.out), true;
-  if (name == "barrier-of-some") return run(half_at_barrier, a.out), true;
-  return false;
+Mistakes within_a_block() {
+  const auto at = [](auto kernel, auto... more) {
+    return [=](const Arrays& a) { run(1, kernel, a.in, a.out, more...); };
+  };
+  const auto to = [](auto kernel, auto... more) {
+    return [=](const Arrays& a) { run(1, kernel, a.out, more...); };
+  };
+  return {{"barrier", at(shift<true>)},
+          {"no-barrier", at(shift<false>)},
+          {"warp-barrier", at(shift_in_warp<true>)},
+          {"no-warp-barrier", at(shift_in_warp<false>)},
+          {"write-behind", to(write_at, 1)},
+          {"write-before", to(write_at, -1)},
+          {"read-behind", at(read_at, 4 * threads - threads + 1)},
+          {"write-behind-shared", to(write_shared, 4 * threads - threads + 1)},
+          {"wait", at(copy<true>)},
+          {"late-wait", at(copy<false>)},
+          {"next-copy", at(copy_over<false>)},
+          {"copy-over", at(copy_over<true>)},
+          {"shared-not-aligned", at(copy_from, 1, 0)},
+          {"global-not-aligned", at(copy_from, 0, 2)},
+          {"matrix", to(read_matrix, 0)},
+          {"matrix-not-aligned", to(read_matrix, 2)},
+          {"four-not-aligned", at(read_four, 1)},
+          {"shuffle-for-barrier", at(shift_by_shuffle)},
+          {"vote-for-barrier", at(shift_by_vote)},
+          {"never-wait", at(never_wait)},
+          {"barrier-of-some", to(half_at_barrier)}};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   std::signal(SIGABRT, [](int) { std::_Exit(EXIT_FAILURE); });  // a fault only ends the program
+  Mistakes all = within_a_block();
+  all.merge(between_blocks());
+  all.merge(of_the_host());
+  all.merge(of_arithmetic());
+  const auto chosen = argc == 2 ? all.find(argv[1]) : all.end();
+  if (chosen == all.end()) return EXIT_FAILURE;
   Arrays a;
+  const std::vector<float> ones(4 * threads, 1.0f);
   cudaMalloc(reinterpret_cast<void**>(&a.in), 4 * threads * sizeof(float));
   cudaMalloc(reinterpret_cast<void**>(&a.out), threads * sizeof(float));
-  const std::vector<float> ones(4 * threads, 1.0f);
   cudaMemcpyAsync(a.in, ones.data(), ones.size() * sizeof(float), cudaMemcpyHostToDevice, nullptr);
-  if (argc != 2 || !run_named(argv[1], a)) return EXIT_FAILURE;
+  chosen->second(a);
+  cudaDeviceSynchronize();
   bool right = true;
   for (int t = 0; t < threads; ++t) right = right && a.out[t] == 1;
   cudaFree(a.in);

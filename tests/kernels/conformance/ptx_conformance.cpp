@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -141,6 +142,25 @@ TEST_CASE("ptx: pack_16 rounds to nearest, ties to even, the first number in the
   check_packing<Precision::fp16>();
 }
 
+TEST_CASE("ptx: unpack_fp16 gives back every number of fp16") {
+  std::vector<std::uint32_t> pairs;
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits)
+    pairs.push_back(bits | (bits ^ 0x55aa) << 16);
+  const std::vector<float> found = run_unpack(pairs);
+  int wrong = 0;
+  const auto check = [&](float its, std::uint32_t bits) {
+    const float right = from_fp16(static_cast<std::uint16_t>(bits));
+    wrong += std::isnan(right)
+                 ? !std::isnan(its)
+                 : std::bit_cast<std::uint32_t>(its) != std::bit_cast<std::uint32_t>(right);
+  };
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    check(found[2 * bits], bits);
+    check(found[2 * bits + 1], bits ^ 0x55aa);
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("ptx: asynchronous copies arrive in their groups, or are zeros") {
   Random random;
   Copies copies;
@@ -159,6 +179,14 @@ TEST_CASE("ptx: asynchronous copies arrive in their groups, or are zeros") {
                  (copies.valid[at] != 0 ? copies.from[from] : 0);
       }
   CHECK(wrong == 0);
+}
+
+TEST_CASE("ptx: the clock passes as that of the host does") {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::uint64_t waited = run_wait(3'000'000);
+  const auto took = std::chrono::steady_clock::now() - begin;
+  CHECK(waited >= 3'000'000);
+  CHECK(took >= std::chrono::nanoseconds(waited) - std::chrono::microseconds(50));
 }
 
 TEST_CASE("ptx: load_matrices and load_transposed give each lane its elements") {

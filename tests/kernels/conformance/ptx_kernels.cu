@@ -1,8 +1,6 @@
 #include <cuda_runtime.h>
 
-#include <cstdio>
-#include <cstdlib>
-
+#include "kernels/conformance/on_device.h"
 #include "kernels/conformance/ptx_kernels.h"
 #include "ptx.h"
 
@@ -10,52 +8,6 @@ namespace fovea::test {
 namespace {
 
 using cuda::Precision;
-
-void require(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
-
-// Device memory with a copy of `values`, or for `count` results.
-template <class T>
-class OnDevice {
- public:
-  explicit OnDevice(const std::vector<T>& values) : OnDevice(values.size()) {
-    require(
-        cudaMemcpyAsync(data_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice, nullptr),
-        "uploading");
-  }
-  explicit OnDevice(std::size_t count) : count_(count) {
-    require(cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T)), "allocating");
-  }
-  OnDevice(const OnDevice&) = delete;
-  OnDevice& operator=(const OnDevice&) = delete;
-  ~OnDevice() { cudaFree(data_); }
-
-  T* data() const { return data_; }
-  std::vector<T> download() const {
-    std::vector<T> out(count_);
-    require(cudaMemcpyAsync(out.data(), data_, count_ * sizeof(T), cudaMemcpyDeviceToHost, nullptr),
-            "downloading");
-    require(cudaStreamSynchronize(nullptr), "running a kernel");
-    return out;
-  }
-
- private:
-  T* data_ = nullptr;
-  std::size_t count_ = 0;
-};
-
-template <class... Parameters, class... Arguments>
-void launch(void (*kernel)(Parameters...), int blocks, int threads, std::size_t shared_bytes,
-            Arguments... arguments) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.dynamicSmemBytes = shared_bytes;
-  require(cudaLaunchKernelEx(&config, kernel, arguments...), "launching a kernel");
-}
 
 constexpr int threads = 128;
 
@@ -68,10 +20,24 @@ __global__ void exp2_kernel(const float* x, int count, float* y) {
   if (i < count) y[i] = cuda::exp2_fast(x[i]);
 }
 
+__global__ void wait_kernel(std::uint64_t least, std::uint64_t* waited) {
+  const std::uint64_t begin = cuda::nanoseconds();
+  do *waited = cuda::nanoseconds() - begin;
+  while (*waited < least);
+}
+
 template <Precision P>
 __global__ void pack_kernel(const float* pairs, int count, std::uint32_t* out) {
   const int i = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
   if (i < count) out[i] = cuda::pack_16<P>(pairs[2 * i], pairs[2 * i + 1]);
+}
+
+__global__ void unpack_kernel(const std::uint32_t* pairs, int count, float* out) {
+  const int i = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
+  if (i >= count) return;
+  const float2 of = cuda::unpack_fp16(pairs[i]);
+  out[2 * i] = of.x;
+  out[2 * i + 1] = of.y;
 }
 
 // Each thread copies for itself, and reads what the thread after it has copied.
@@ -133,6 +99,12 @@ std::vector<float> run_exp2(const std::vector<float>& x) {
   return to.download();
 }
 
+std::uint64_t run_wait(std::uint64_t least) {
+  const OnDevice<std::uint64_t> waited(std::size_t{1});
+  launch(wait_kernel, 1, 1, 0, least, waited.data());
+  return waited.download().front();
+}
+
 template <Precision P>
 std::vector<std::uint32_t> run_pack(const std::vector<float>& pairs) {
   const std::size_t count = pairs.size() / 2;
@@ -144,6 +116,14 @@ std::vector<std::uint32_t> run_pack(const std::vector<float>& pairs) {
 }
 template std::vector<std::uint32_t> run_pack<Precision::bf16>(const std::vector<float>&);
 template std::vector<std::uint32_t> run_pack<Precision::fp16>(const std::vector<float>&);
+
+std::vector<float> run_unpack(const std::vector<std::uint32_t>& pairs) {
+  const OnDevice<std::uint32_t> from(pairs);
+  const OnDevice<float> to(2 * pairs.size());
+  launch(unpack_kernel, blocks_for(pairs.size()), threads, 0,
+         static_cast<const std::uint32_t*>(from.data()), static_cast<int>(pairs.size()), to.data());
+  return to.download();
+}
 
 std::vector<std::uint32_t> run_copies(const Copies& copies) {
   const OnDevice<std::uint32_t> from(copies.from), to(copies.from.size());

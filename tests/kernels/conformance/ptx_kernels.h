@@ -13,9 +13,15 @@ namespace fovea::test {
 /// exp2_fast of each.
 std::vector<float> run_exp2(const std::vector<float>& x);
 
+/// How many nanoseconds a thread finds that it has waited, at least `least`.
+std::uint64_t run_wait(std::uint64_t least);
+
 /// pack_16 of each pair: low, high, low, high, ...
 template <cuda::Precision P>
 std::vector<std::uint32_t> run_pack(const std::vector<float>& pairs);
+
+/// unpack_fp16 of each: low, high, low, high, ...
+std::vector<float> run_unpack(const std::vector<std::uint32_t>& pairs);
 
 /// Three groups of asynchronous copies, 16 bytes for each of 128 threads: word w of thread t in
 /// group g becomes from[4 from_slot(g, t) + w], or 0 where valid[128 g + t] is 0. The first group

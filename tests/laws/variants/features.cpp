@@ -80,6 +80,17 @@ VariantLaws performer_laws() {
        {.settings = {{"features", "1"}}, .random = true},
        {.settings = {{"features", "150"}}, .random = true}});
   laws.never_exact = true;
+  laws.largest_exponent = [](const Instance& x) {
+    double largest = 0;  // |x|^2 of the scaled rows
+    for (const MatrixView m : {x.problem.q, x.problem.k})
+      for (Index i = 0; i < m.rows; ++i) {
+        double squares = 0;
+        for (Index c = 0; c < m.cols; ++c) squares += std::pow(static_cast<double>(m(i, c)), 2);
+        largest = std::max(largest, x.problem.scale * squares);
+      }
+    return largest / 2 +
+           std::sqrt(largest * static_cast<double>(x.problem.d()));  // |g| is about root d
+  };
   return laws;
 }
 

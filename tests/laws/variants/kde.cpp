@@ -45,7 +45,8 @@ Dense<Real> kde(const Instance& x) {
     double squares = 0;
     for (Index c = 0; c < x.problem.dv(); ++c)
       squares += std::pow(static_cast<double>(x.problem.v(j, c)), 2);
-    p.push_back(std::sqrt(squares) / norm + 1 / static_cast<double>(n));
+    // Where all values are 0, no key is larger than another.
+    p.push_back((norm > 0 ? std::sqrt(squares) / norm : 0) + 1 / static_cast<double>(n));
     sum += p.back();
   }
   const auto& drawn = s.integers("sampled_keys");

@@ -1,4 +1,6 @@
 // Linformer, Sinkhorn and Synthesizer: other keys than the head's own, and mixtures of values.
+#include <utility>
+
 #include "laws/formulas.h"
 
 namespace fovea::test {
@@ -101,15 +103,15 @@ Dense<Real> sinkhorn(const Instance& x) {
   const Problem& problem = x.problem;
   const Index n = problem.n(), b = std::min(n, Parameters{x}.integer("block"));
   const Rows<Real> all = sinkhorn_mix<Real>(x, b);
-  // At the places that the last block lacks the others have all of its weight.
+  // At the places that the last block lacks the others have all of its weight. R is kept in
+  // float32, whose digits matter there when they have next to none.
   const Index last = n - (n - 1) / b * b;
-  Rows<Real> others = all;
+  Rows<Real> others = tensor<Real>(x, "block_mix", std::ssize(all), std::ssize(all));
   for (auto& row : others) {
-    Real sum = 0;
-    for (const Real share : row) sum += share;
-    const Real rest = sum - row.back();
-    row.back() = 0;
-    for (Real& share : row) share *= rest > 0 ? sum / rest : 0;
+    const Real of_last = std::exchange(row.back(), Real(0));
+    Real rest = 0;
+    for (const Real share : row) rest += share;
+    for (Real& share : row) share *= rest > 0 ? (rest + of_last) / rest : 0;
   }
   const auto mix_at = [&](Index t) -> const Rows<Real>& { return t < last ? all : others; };
   const Logits<Real> logits{problem};
@@ -178,6 +180,9 @@ VariantLaws sinkhorn_laws() {
        {.settings = {{"block", "8"}, {"iterations", "500"}, {"temperature", "10"}}},
        {.settings = {{"block", "50"}, {"temperature", "0.3"}}, .rows_sum_to_one = false}});
   laws.exact_settings = {{.settings = {{"block", "63"}}, .same_sums = false}};
+  laws.largest_exponent = [](const Instance& x) {
+    return largest_logit(x.problem) / Parameters{x}.real("temperature");
+  };
   return laws;
 }
 

@@ -1,4 +1,4 @@
-#include "batch/file_locks.h"
+#include "io/file_locks.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,0 +1,29 @@
+// Drawing on a device of Qt's that makes the bytes of a file, such as QPdfWriter.
+#pragma once
+
+#include <QPainter>
+#include <memory>
+
+#include "data/error.h"
+
+namespace fovea {
+
+/// Calls draw(painter, device) and ends the painter. Throws UnavailableError when the device cannot
+/// be drawn on, and what `draw` throws. The destructor of an active painter ends its page, which
+/// needs memory, and an exception from a destructor would end the program: after an error both
+/// objects are left as they are.
+template <class Device, class Draw>
+void paint(std::unique_ptr<Device> device, Draw draw) {
+  auto painter = std::make_unique<QPainter>(device.get());
+  try {
+    if (!painter->isActive()) throw UnavailableError("the figure is too large to be drawn");
+    draw(*painter, *device);
+    painter->end();
+  } catch (...) {
+    (void)painter.release();
+    (void)device.release();
+    throw;
+  }
+}
+
+}  // namespace fovea

@@ -1,0 +1,122 @@
+#include "input/recovery_file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <ostream>
+#include <random>
+
+#include "data/error.h"
+#include "io/atomic_file.h"
+
+namespace fovea {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view session_ending = ".fovea.json";
+
+std::string lock_of(const std::string& path) {
+  return path.substr(0, path.size() - session_ending.size()) + ".lock";
+}
+
+/// Of this window alone, on all machines that share the folder.
+std::string new_name() {
+  std::random_device random;
+  std::string name = std::to_string(::getpid());
+  for (int word = 0; word < 2; ++word) name += "-" + std::to_string(random());
+  return name;
+}
+
+std::string new_path(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw UnavailableError(folder + " cannot be made: " + error.message());
+  return folder + "/" + new_name() + std::string(session_ending);
+}
+
+std::unique_ptr<FileLocks> taken_lock(const std::string& path) {
+  auto lock = std::make_unique<FileLocks>(lock_of(path));
+  lock->try_lock(0, FileLocks::Kind::exclusive);
+  return lock;
+}
+
+std::time_t time_of(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? status.st_mtime : 0;
+}
+
+}  // namespace
+
+std::string recovery_folder() {
+  const char* given = std::getenv("XDG_STATE_HOME");
+  if (given && *given == '/') return std::string(given) + "/fovea/recovery";
+  const char* home = std::getenv("HOME");
+  return std::string(home ? home : "") + "/.local/state/fovea/recovery";
+}
+
+RecoveryFile::RecoveryFile(const std::string& folder)
+    : path_(new_path(folder)), lock_(taken_lock(path_)) {}
+
+RecoveryFile::RecoveryFile(std::string path, std::unique_ptr<FileLocks> lock)
+    : path_(std::move(path)), lock_(std::move(lock)), exists_(true) {}
+
+RecoveryFile::~RecoveryFile() {
+  if (!exists_ && !removed_) ::unlink(lock_of(path_).c_str());
+}
+
+void RecoveryFile::write(const SessionFile& file) {
+  const std::scoped_lock lock(mutex_);
+  if (removed_) return;
+  std::string text = text_of(file);
+  if (text == written_) return;
+  write_atomically(path_, [&](std::ostream& out) { out << text; });
+  written_ = std::move(text);
+  exists_ = true;
+}
+
+// The lock's file last: who holds a lock on it and finds no session beside it has found nothing.
+void RecoveryFile::remove() {
+  const std::scoped_lock lock(mutex_);
+  removed_ = true;
+  ::unlink(path_.c_str());
+  ::unlink(lock_of(path_).c_str());
+}
+
+RecoverySearch RecoverySearch::of(const std::string& folder) {
+  RecoverySearch found;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder, none)) {
+    const std::string path = entry.path().string();
+    if (!path.ends_with(session_ending)) continue;
+    try {
+      auto lock = std::make_unique<FileLocks>(lock_of(path));
+      // On a file system without locks nobody knows whose window still runs.
+      if (!lock->try_lock(0, FileLocks::Kind::exclusive) || lock->are_missing()) continue;
+      if (!fs::exists(path, none)) {  // it was removed meanwhile
+        ::unlink(lock_of(path).c_str());
+        continue;
+      }
+      LeftBehind left{.session = read_session(path), .written = time_of(path)};
+      left.file.reset(new RecoveryFile(path, std::move(lock)));
+      found.sessions.push_back(std::move(left));
+    } catch (const InputError& error) {
+      const std::string aside = path + ".damaged";
+      fs::rename(path, aside, none);
+      ::unlink(lock_of(path).c_str());
+      found.problems.push_back(
+          "A session of a window that ended unexpectedly cannot be read; it "
+          "was kept as " +
+          (none ? path : aside) + ". " + error.what());
+    } catch (const UnavailableError& error) {  // a folder that cannot be written: nothing is taken
+      found.problems.push_back(error.what());
+    }
+  }
+  std::ranges::sort(found.sessions, std::greater{}, &LeftBehind::written);
+  return found;
+}
+
+}  // namespace fovea

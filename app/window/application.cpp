@@ -1,0 +1,151 @@
+#include "window/application.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <QElapsedTimer>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <new>
+#include <string_view>
+
+#include "io/atomic_file.h"
+#include "window/main_window.h"
+#include "window/widgets/text.h"
+
+namespace fovea {
+namespace {
+
+std::vector<MainWindow*> all_windows() {
+  std::vector<MainWindow*> windows;
+  for (QWidget* widget : QApplication::topLevelWidgets())
+    if (auto* window = qobject_cast<MainWindow*>(widget)) windows.push_back(window);
+  return windows;
+}
+
+/// What is drawn may throw at every frame: the sessions are not written each time.
+void report(const QString& what) {
+  static QElapsedTimer since;
+  static QString kept;
+  if (!since.isValid() || since.hasExpired(1000)) {
+    kept = to_qt(keep_sessions());
+    since.start();
+  }
+  const QString message =
+      "An internal error: " + what +
+      (kept.isEmpty() ? ". The window goes on; save your session to be safe."
+                      : ". The window goes on; the session was kept in " + kept +
+                            ", and is offered at the next start if Fovea ends now.");
+  std::cerr << "fovea: " << message.toStdString() << std::endl;
+  for (MainWindow* window : all_windows()) window->info_bar().show_message(message);
+}
+
+/// Of the libraries that reach the display. Afterwards Qt ends the program, with threads that run.
+bool says_display_is_gone(const QString& message) {
+  return message.contains("connection broke");
+}
+
+QtMessageHandler before = nullptr;
+
+void look_for_end(QtMsgType type, const QMessageLogContext& context, const QString& message) {
+  if (!says_display_is_gone(message)) {
+    if (before) before(type, context, message);
+    return;
+  }
+  const std::string kept = keep_sessions();
+  std::cerr << "fovea: the display is gone (" << message.trimmed().toStdString() << ")"
+            << (kept.empty() ? ""
+                             : "; the session was kept in " + kept +
+                                   ", and the next start of the window offers it")
+            << std::endl;
+  std::_Exit(4);  // threads compute: nothing that they use may be destroyed
+}
+
+// Only what a signal handler may call. Its own signal waits until it returns, and then ends the
+// program as it would have done.
+void say_crash(int signal) {
+  constexpr std::string_view said =
+      "fovea: it crashed. The session was kept, and the next start of the window offers it.\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, said.data(), said.size());
+  ::raise(signal);
+}
+
+sigset_t closing_signals() {
+  sigset_t closing;
+  sigemptyset(&closing);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR2}) sigaddset(&closing, signal);
+  return closing;
+}
+
+}  // namespace
+
+bool Application::notify(QObject* receiver, QEvent* event) {
+  try {
+    return QApplication::notify(receiver, event);
+  } catch (const std::bad_alloc&) {
+    report("not enough memory");
+  } catch (const std::exception& error) {
+    report(error.what());
+  } catch (...) {
+    report("an exception of an unknown type");
+  }
+  return true;
+}
+
+std::string keep_sessions() {
+  std::string first;
+  for (MainWindow* window : all_windows()) {
+    const std::string path = window->recovery().write_now();
+    if (first.empty()) first = path;
+  }
+  return first;
+}
+
+void say_why_it_ends() {
+  before = qInstallMessageHandler(look_for_end);
+  for (const int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL}) {
+    struct sigaction action {};
+    action.sa_handler = say_crash;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    ::sigaction(signal, &action, nullptr);
+  }
+}
+
+CloseOnSignal::CloseOnSignal() {
+  const sigset_t closing = closing_signals();
+  pthread_sigmask(SIG_BLOCK, &closing, nullptr);
+  watcher_ = std::thread([this] { watch(); });
+}
+
+CloseOnSignal::~CloseOnSignal() {
+  {
+    const std::scoped_lock lock(mutex_);
+    over_ = true;
+  }
+  ended_.notify_all();
+  pthread_kill(watcher_.native_handle(), SIGUSR2);
+  watcher_.join();
+}
+
+void CloseOnSignal::watch() {
+  const sigset_t closing = closing_signals();
+  int signal = 0;
+  sigwait(&closing, &signal);
+  std::unique_lock lock(mutex_);
+  if (over_) return;
+  came_ = signal;
+  QMetaObject::invokeMethod(
+      QCoreApplication::instance(),
+      [] {
+        QApplication::closeAllWindows();
+        QCoreApplication::quit();  // where a question was open
+      },
+      Qt::QueuedConnection);
+  if (ended_.wait_for(lock, std::chrono::seconds(3), [this] { return over_; })) return;
+  remove_unfinished_files();
+  _exit(128 + signal);
+}
+
+}  // namespace fovea

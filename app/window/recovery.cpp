@@ -1,0 +1,189 @@
+#include "window/recovery.h"
+
+#include <QDateTime>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLocale>
+#include <QPushButton>
+#include <chrono>
+
+#include "data/address.h"
+#include "data/error.h"
+#include "data/number_text.h"
+#include "study/background.h"
+#include "window/main_window.h"
+#include "window/widgets/form.h"
+#include "window/widgets/text.h"
+
+namespace fovea {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto between_writes = 500ms;  // at least
+constexpr auto after_change = 50ms;     // changes within it are written together
+constexpr auto layout_check = 5s;       // docks are moved without a signal
+
+/// "at 14:03 today", "on 23 November at 14:03".
+QString time_text(std::time_t time) {
+  const QDateTime then = QDateTime::fromSecsSinceEpoch(time);
+  const QString clock = "at " + then.toString("HH:mm");
+  if (then.date() == QDate::currentDate()) return clock;
+  return "on " + QLocale(QLocale::English).toString(then.date(), "d MMMM") + " " + clock;
+}
+
+/// Opening a source hides messages: this one is shown again.
+void show_message(MainWindow& window, const QString& message) {
+  const auto show = [&window, message] { window.info_bar().show_message(message); };
+  show();
+  if (window.study().source()) return;
+  QObject::connect(&window.study(), &Study::opened, &window, show, Qt::SingleShotConnection);
+}
+
+}  // namespace
+
+Recovery::Recovery(MainWindow& window) : QObject(&window), window_(window) {
+  soon_.setSingleShot(true);
+  connect(&soon_, &QTimer::timeout, this, &Recovery::write);
+  regularly_.setInterval(layout_check);
+  connect(&regularly_, &QTimer::timeout, this, &Recovery::ask_to_write);
+  for (const auto signal : {&Study::session_changed, &Study::columns_changed})
+    connect(&window.study(), signal, this, &Recovery::ask_to_write);
+}
+
+Recovery::~Recovery() = default;
+
+void Recovery::keep_in(const std::string& folder) {
+  try {
+    take_over(std::make_shared<RecoveryFile>(folder));
+  } catch (const UnavailableError& error) {
+    report(error.what());
+  }
+}
+
+void Recovery::take_over(std::shared_ptr<RecoveryFile> file) {
+  const auto before = std::exchange(file_, std::move(file));
+  if (before) before->remove();
+  regularly_.start();
+  ask_to_write();
+}
+
+// What a program has sent is gone with it.
+bool Recovery::has_session() const {
+  return file_ && window_.study().source() && !is_live(window_.study().session().source);
+}
+
+void Recovery::ask_to_write() {
+  if (soon_.isActive() || !has_session()) return;
+  const auto since =
+      since_.isValid() ? std::chrono::milliseconds(since_.elapsed()) : between_writes;
+  soon_.start(std::max<std::chrono::milliseconds>(after_change, between_writes - since));
+}
+
+void Recovery::write() {
+  if (!has_session()) return;
+  since_.start();
+  window_.background().files.run(
+      [file = file_, session = window_.files().session_file()] { file->write(session); }, this,
+      [this](const std::string& error) {
+        if (!error.empty()) report(error);
+      });
+}
+
+std::string Recovery::write_now() {
+  if (!has_session()) return {};
+  try {
+    file_->write(window_.files().session_file());
+    return file_->path();
+  } catch (const std::exception&) {  // what is there already stays
+    return {};
+  }
+}
+
+void Recovery::report(const std::string& error) {
+  if (std::exchange(reported_, true)) return;
+  show_message(window_, "If Fovea should end unexpectedly, this session is lost: " + to_qt(error));
+}
+
+void Recovery::end() {
+  soon_.stop();
+  regularly_.stop();
+  if (file_) file_->remove();
+  file_.reset();
+}
+
+RecoveryBar::RecoveryBar(MainWindow& window)
+    : QFrame(&window), window_(window), label_(new QLabel) {
+  setObjectName("recovery_bar");
+  setAccessibleName("Sessions to restore");
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(12, rhythm / 2, rhythm, rhythm / 2);
+  row->setSpacing(rhythm);
+  label_->setWordWrap(true);
+  label_->setTextFormat(Qt::PlainText);
+  make_selectable(*label_);
+  row->addWidget(label_, 1);
+  const auto add = [&](const char* name, const QString& text, const QString& tip, auto act) {
+    auto* button = new QPushButton(text);
+    button->setObjectName(name);
+    button->setToolTip(tip);
+    connect(button, &QPushButton::clicked, this, act);
+    row->addWidget(button);
+  };
+  add("restore", "Restore", "Open what was open; undo brings back what is shown now",
+      &RecoveryBar::restore);
+  add("discard", "Discard", "Forget the session", &RecoveryBar::discard);
+  add("keep", "Keep for later", "Offer the session again when Fovea starts the next time",
+      &RecoveryBar::keep);
+  hide();
+}
+
+void RecoveryBar::offer(RecoverySearch found) {
+  for (LeftBehind& left : found.sessions) left_.push_back(std::move(left));
+  QStringList problems;
+  for (const std::string& problem : found.problems) problems << to_qt(problem);
+  if (!problems.isEmpty()) show_message(window_, problems.join('\n'));
+  show_next();
+}
+
+QString RecoveryBar::text() const {
+  return isHidden() ? QString() : label_->text();
+}
+
+void RecoveryBar::show_next() {
+  setVisible(!left_.empty());
+  if (left_.empty()) return;
+  const LeftBehind& left = left_.front();
+  const Session& session = left.session.session;
+  const QString source = to_qt(session.source);
+  const QString name = is_address(session.source) ? source : QFileInfo(source).fileName();
+  label_->setText(
+      QString("Fovea ended unexpectedly %1. Restore the session of %2, %3?%4")
+          .arg(time_text(left.written), name, to_qt(plural(std::ssize(session.columns), "column")),
+               left_.size() > 1 ? QString(" (%1 more)").arg(left_.size() - 1) : QString()));
+}
+
+void RecoveryBar::restore() {
+  const LeftBehind left = std::move(left_.front());
+  left_.erase(left_.begin());
+  MainWindow& to = restored_ && make_window ? make_window() : window_;
+  restored_ = true;
+  to.files().open_recovered(left.session,
+                            [&to, file = left.file] { to.recovery().take_over(file); });
+  show_next();
+  to.canvas().setFocus();
+}
+
+void RecoveryBar::discard() {
+  left_.front().file->remove();
+  left_.erase(left_.begin());
+  show_next();
+}
+
+void RecoveryBar::keep() {
+  left_.erase(left_.begin());
+  show_next();
+}
+
+}  // namespace fovea

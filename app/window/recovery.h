@@ -1,0 +1,75 @@
+// Recovery keeps a window's session in a RecoveryFile while one works, and removes it at a clean
+// end. What other windows left behind is offered by the RecoveryBar.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QFrame>
+#include <QTimer>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "input/recovery_file.h"
+
+class QLabel;
+
+namespace fovea {
+
+class MainWindow;
+
+class Recovery : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit Recovery(MainWindow& window);
+  ~Recovery() override;
+
+  /// Begins to keep the session in a file of its own in `folder`. Where that cannot be, the window
+  /// says so once and works without.
+  void keep_in(const std::string& folder);
+  /// Goes on in the file of a session that this window takes over.
+  void take_over(std::shared_ptr<RecoveryFile> file);
+  /// Writes at once, on this thread, what is not written yet. Returns where it is; empty: nowhere.
+  std::string write_now();
+  /// The window ends as it should.
+  void end();
+
+ private:
+  void ask_to_write();
+  void write();
+  void report(const std::string& error);
+  bool has_session() const;
+
+  MainWindow& window_;
+  std::shared_ptr<RecoveryFile> file_;  // null: nothing is kept
+  QTimer soon_, regularly_;
+  QElapsedTimer since_;  // a session was given to be written
+  bool reported_ = false;
+};
+
+/// "Fovea ended unexpectedly ... . Restore the session?", one session after the other.
+class RecoveryBar : public QFrame {
+  Q_OBJECT
+
+ public:
+  explicit RecoveryBar(MainWindow& window);
+
+  void offer(RecoverySearch found);
+  QString text() const;
+  /// A window for the second session and those after it; without, this one shows each.
+  std::function<MainWindow&()> make_window;
+
+ private:
+  void restore();
+  void discard();
+  void keep();
+  void show_next();
+
+  MainWindow& window_;
+  std::vector<LeftBehind> left_;  // the next one first
+  bool restored_ = false;         // this window shows one
+  QLabel* label_;
+};
+
+}  // namespace fovea

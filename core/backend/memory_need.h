@@ -1,0 +1,27 @@
+// The MemoryNeed of a Plan: how much memory binding it and computing Z take, counted from the plan
+// before anything is allocated. An upper bound that is at most a few times what is used.
+#pragma once
+
+#include <string>
+
+#include "data/problem.h"
+#include "plan/plan.h"
+
+namespace fovea {
+
+struct MemoryNeed {
+  double bound = 0;    // bytes of what is bound: the tiles cut into strips, pyramids, tables
+  double applied = 0;  // bytes beside it while Z is computed, Z included
+  double total() const { return bound + applied; }
+};
+
+/// `threads`: that compute; each has memory of its own.
+MemoryNeed memory_need(const Plan& plan, const Problem& problem, int threads);
+
+/// Of what a device holds of the head: Q, K and V, padded.
+double head_bytes(const Problem& problem);
+
+/// "attention, n = 131072", for a message.
+std::string need_text(const Plan& plan);
+
+}  // namespace fovea

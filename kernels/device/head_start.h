@@ -1,0 +1,17 @@
+// A head start keeps the device busy while the host launches, so that what is measured holds no
+// time of the host: every stage of a Timeline then begins with a kernel that does nothing for so
+// long, and its events are behind it. For benchmarks.
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace fovea::cuda {
+
+/// Of all stages from now on, in ms; 0, as at first: none. Not to be changed while others measure.
+void set_head_start(double milliseconds);
+double head_start();
+
+/// A kernel that does nothing for so long.
+void pass_time(double milliseconds, cudaStream_t stream);
+
+}  // namespace fovea::cuda

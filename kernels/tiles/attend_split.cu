@@ -1,0 +1,7 @@
+#include "tiles/launch_mma.cuh"
+
+namespace fovea::cuda {
+
+template void attend_mma<Precision::fp32_split>(const AttendMmaArgs&, int, cudaStream_t);
+
+}  // namespace fovea::cuda

@@ -1,0 +1,385 @@
+// The kernel of attend_wgmma, after FlashAttention-3 (Shah et al. 2024): one warpgroup copies tiles
+// of 128 keys and values to a ring in shared memory, and each of the others takes them to its 64
+// queries. While the softmax of one step is computed, the tensor cores have the next product of Q
+// and K, the last one of P and V, and those of the other warpgroup.
+//
+// Counted by nvcc 13.0 for sm_90a, not measured: see budgets.toml for registers. With d = dv = 64
+// and 128 queries a block has 384 threads and 93 KiB of shared memory, one block on a
+// multiprocessor; a step of 128 x 128 pairs takes the tensor cores 1024 clocks and the exponentials
+// as many, which bound it together.
+#pragma once
+
+#include <string>
+
+#include "device/launch.h"
+#include "ptx_hopper.h"
+#include "tiles/attend_wgmma.h"
+#include "tiles/fragments.cuh"
+#include "tiles/wgmma_shape.cuh"
+
+namespace fovea::cuda {
+
+template <Precision P, class Shape>
+class WgmmaAttention {
+  static constexpr int DepthChunks = Shape::depth_chunks, ValueChunks = Shape::value_chunks,
+                       Consumers = Shape::consumers;
+  static constexpr int key_groups = wide_step / 8, value_groups = ValueChunks * chunk / 8;
+  // log2 by which weights may exceed 1 before Z is rescaled: fp16 holds 2^8 times 2^7.
+  static constexpr float most_log2 = 8;
+
+ public:
+  __device__ explicit WgmmaAttention(const WgmmaArgs& args)
+      : a_(args.attend), args_(args), strip_(args.attend.strips[blockIdx.x]) {
+    char* const shared = dynamic_shared<char>();
+    queries_ = shared + (tile_alignment - shared_address(shared) % tile_alignment) % tile_alignment;
+    keys_ = queries_ + Shape::queries_bytes;
+    values_ = keys_ + tile_stages * DepthChunks * wide_tile;
+    shared_ = reinterpret_cast<WgmmaShared<Consumers>*>(queries_ + Shape::queries_bytes +
+                                                        Shape::tiles_bytes);
+    thread_ = static_cast<int>(threadIdx.x) % warpgroup;
+    group_ = uniform(static_cast<int>(threadIdx.x) / warpgroup);
+  }
+
+  __device__ void run() {
+    if (threadIdx.x == 0) begin();
+    __syncthreads();
+    if (*args_.stuck != 0) return;  // another block has waited in vain, and this one would as well
+    if (group_ == Consumers) {
+      if constexpr (Shape::shares) set_registers<Shape::registers, Shape::copying>();
+      copy_all();
+    } else {
+      if constexpr (Shape::shares) set_registers<Shape::registers, Shape::multiplying>();
+      multiply_all();
+    }
+  }
+
+ private:
+  __device__ void begin() {
+    constexpr int warps = Consumers * warpgroup / 32;
+    for (int i = 0; i < tile_stages; ++i) {
+      // Each thread that copies arrives with its copies, and for K with its slot.
+      init_barrier(&shared_->keys_full[i], 2 * warpgroup);
+      init_barrier(&shared_->values_full[i], warpgroup);
+      init_barrier(&shared_->keys_empty[i], warps);
+      init_barrier(&shared_->values_empty[i], warps);
+    }
+    for (int i = 0; i < Consumers; ++i) {
+      init_barrier(&shared_->queries[i], warpgroup);
+      init_barrier(&shared_->turn[i], warpgroup / 32);
+    }
+    publish_barriers();
+  }
+
+  // The same value in all lanes of a warp, which the compiler cannot know: products must not be
+  // started where lanes may have parted.
+  __device__ static int uniform(int value) { return __shfl_sync(0xffffffffu, value, 0); }
+
+  // After the first wait in vain none waits any more, so that the block ends.
+  __device__ void wait(PhaseBarrier& barrier, int parity) {
+    if (stuck_ || wait_for_phase(&barrier, static_cast<unsigned>(parity & 1))) return;
+    stuck_ = true;
+    atomicMax(args_.stuck, 1);
+  }
+
+  // ---- The warpgroup that copies ----------------------------------------------------------------
+
+  __device__ void copy_all() {
+    Walk walk = begin_walk(strip_, a_.lists);
+    for (int at = 0, place = 0; !stuck_; ++at, place = place + 1 == slot_stages ? 0 : place + 1) {
+      const int stage = at % tile_stages, before = at / tile_stages - 1;
+      // Whoever has left the keys of this stage has left the slots of this place too.
+      if (before >= 0) wait(shared_->keys_empty[stage], before);
+      auto& slots = shared_->slots[place];
+      const Step step = next_step(walk, a_.lists, false, slots, thread_, warpgroup);
+      const std::int32_t row = slots.key_row[thread_];  // wide_step == warpgroup: its own slot
+      if (thread_ == 0) shared_->step[place] = step;
+      arrive(&shared_->keys_full[stage]);
+      if (step.keys == 0) {
+        arrive(&shared_->keys_full[stage]);
+        return;
+      }
+      copy_tile<DepthChunks>(keys_ + stage * DepthChunks * wide_tile, args_.keys, a_.k,
+                             step.first_row, row, shared_->keys_full[stage]);
+      if (before >= 0) wait(shared_->values_empty[stage], before);
+      copy_tile<ValueChunks>(values_ + stage * ValueChunks * wide_tile, args_.values, a_.v,
+                             step.first_row, row, shared_->values_full[stage]);
+    }
+  }
+
+  // `row`: that of the thread's slot.
+  template <int Chunks>
+  __device__ void copy_tile(char* tile, const CUtensorMap& map, Rows16 from, std::int32_t first_row,
+                            std::int32_t row, PhaseBarrier& full) {
+    if (first_row < 0) {
+      gather<Chunks>(tile, from, row);
+      return arrive_after_copies(&full);
+    }
+    if (thread_ > 0) return arrive(&full);
+    arrive_expecting(&full, Chunks * wide_tile);
+#pragma unroll
+    for (int part = 0; part < Chunks; ++part)
+      copy_box_async(tile + part * wide_tile, &map, part * chunk, first_row, &full);
+  }
+
+  // Each warp copies the rows of its slots, four at a time.
+  template <int Chunks>
+  __device__ void gather(char* tile, Rows16 from, std::int32_t row) {
+    constexpr int pieces = swizzled_row / 16, rows_at_once = 32 / pieces;
+    const int lane = thread_ % 32, piece = lane % pieces;
+#pragma unroll 2
+    for (int i = lane / pieces; i < 32; i += rows_at_once) {
+      const std::int32_t its = __shfl_sync(0xffffffffu, row, i);
+      char* const to = tile + (thread_ / 32 * 32 + i) * swizzled_row + (piece ^ i % pieces) * 16;
+#pragma unroll
+      for (int part = 0; part < Chunks; ++part) {
+        const int column = part * chunk + piece * 8;
+        const bool inside = its >= 0 && column < from.stride;
+        copy_16_async(to + part * wide_tile,
+                      from.data + (inside ? static_cast<std::int64_t>(its) * from.stride + column
+                                          : std::int64_t{0}),
+                      inside);
+      }
+    }
+  }
+
+  // ---- The warpgroups that multiply -------------------------------------------------------------
+
+  __device__ void multiply_all() {
+    const int lane = thread_ % 32;
+    row_ = group_ * group_queries + thread_ / 32 * 16 + lane / 4;
+    column_ = lane % 4 * 2;
+    load_queries();
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      maximum_[h] = -INFINITY;
+      sum_[h] = 0;
+      const int r = row_ + 8 * h;
+      cluster_[h] = r < strip_.row_count ? cluster_of(r) : 0;
+    }
+#pragma unroll
+    for (int j = 0; j < value_groups; ++j)
+#pragma unroll
+      for (int c = 0; c < 4; ++c) z_[j][c] = 0;
+
+    float s[key_groups][4];
+    std::uint32_t p[wide_step / 16][4];
+    Step step = meet_step(0);
+    if (step.keys > 0) {
+      take_turn(0);
+      fence_products();
+      start_logits(s, 0);
+      pass_turn();
+      wait_products<0>(s);
+      leave(shared_->keys_empty, 0);
+      soften(s, step, 0);
+      pack(s, p);
+      int at = 1;
+      for (step = meet_step(at); step.keys > 0; step = meet_step(++at)) {
+        take_turn(at);
+        fence_products();
+        start_logits(s, at);
+        start_values(p, at - 1);
+        pass_turn();
+        wait_products<1>(s);
+        leave(shared_->keys_empty, at);
+        soften(s, step, at);
+        wait_products<0>(z_);
+        leave(shared_->values_empty, at - 1);
+        rescale();
+        pack(s, p);
+      }
+      fence_products();
+      start_values(p, at - 1);
+      wait_products<0>(z_);
+    }
+    if (!stuck_) write_rows(a_, strip_, row_, column_, cluster_, maximum_, sum_, z_);
+  }
+
+  __device__ std::int32_t cluster_of(int row) const {
+    const std::int32_t position = strip_.first_row + row;
+    return strip_.rows < 0 ? position : a_.lists.indices[strip_.rows + position];
+  }
+
+  // Those of this warpgroup.
+  __device__ void load_queries() {
+    constexpr int pieces = swizzled_row / 16, rows_at_once = warpgroup / pieces;
+    const int piece = thread_ % pieces;
+    char* const tile = queries_ + group_ * query_tile;
+    for (int i = thread_ / pieces; i < group_queries; i += rows_at_once) {
+      const int r = group_ * group_queries + i;
+      const bool present = r < strip_.row_count;
+      const std::int64_t row =
+          present ? strip_.query_base + (cluster_of(r) << strip_.query_shift) : 0;
+#pragma unroll
+      for (int part = 0; part < DepthChunks; ++part) {
+        const int column = part * chunk + piece * 8;
+        const bool inside = present && column < a_.q.stride;
+        copy_16_async(
+            tile + part * Consumers * query_tile + i * swizzled_row + (piece ^ i % pieces) * 16,
+            a_.q.data + (inside ? row * a_.q.stride + column : std::int64_t{0}), inside);
+      }
+    }
+    commit_copies();
+    wait_copies<0>();
+    fence_async_proxy();
+    arrive(&shared_->queries[group_]);
+    wait(shared_->queries[group_], 0);
+  }
+
+  // Waits for the values of the step before, and the keys of a step.
+  __device__ Step meet_step(int at) {
+    if (at > 0) wait(shared_->values_full[(at - 1) % tile_stages], (at - 1) / tile_stages);
+    wait(shared_->keys_full[at % tile_stages], at / tile_stages);
+    Step step = shared_->step[at % slot_stages];
+    step.keys = uniform(__any_sync(0xffffffffu, stuck_) ? 0 : step.keys);
+    fence_async_proxy();  // for what was gathered
+    return step;
+  }
+
+  // The warpgroups take turns with the tensor cores.
+  __device__ void take_turn(int at) {
+    if constexpr (Consumers > 1) wait(shared_->turn[group_], group_ == 0 ? at - 1 : at);
+  }
+  __device__ void pass_turn() {
+    if constexpr (Consumers > 1)
+      arrive_as_warp(shared_->turn[group_ + 1 == Consumers ? 0 : group_ + 1]);
+  }
+  __device__ void leave(PhaseBarrier (&empty)[tile_stages], int at) {
+    arrive_as_warp(empty[at % tile_stages]);
+  }
+  __device__ void arrive_as_warp(PhaseBarrier& barrier) {
+    __syncwarp();
+    if (thread_ % 32 == 0) arrive(&barrier);
+  }
+
+  __device__ void start_logits(float (&s)[key_groups][4], int at) const {
+    const std::uint32_t queries = shared_address(queries_ + group_ * query_tile),
+                        keys = shared_address(keys_ + at % tile_stages * DepthChunks * wide_tile);
+#pragma unroll
+    for (int part = 0; part < DepthChunks; ++part)
+#pragma unroll
+      for (int i = 0; i < chunk / 16; ++i)
+        multiply_columns<P>(
+            s, columns_of(queries + static_cast<unsigned>(part * Consumers * query_tile + i * 32)),
+            columns_of(keys + static_cast<unsigned>(part * wide_tile + i * 32)), part + i > 0);
+    commit_products();
+  }
+
+  __device__ void start_values(const std::uint32_t (&p)[wide_step / 16][4], int at) {
+    const std::uint32_t values =
+        shared_address(values_ + at % tile_stages * ValueChunks * wide_tile);
+#pragma unroll
+    for (int i = 0; i < wide_step / 16; ++i)
+      multiply_rows<P>(z_, p[i],
+                       rows_of(values + static_cast<unsigned>(i * 16 * swizzled_row), wide_tile));
+    commit_products();
+  }
+
+  // One step of the streaming softmax: logits become weights. What they are relative to follows the
+  // maximum only when that has moved far, since then Z must be rescaled.
+  __device__ void soften(float (&s)[key_groups][4], const Step& step, int at) {
+    weigh_and_mask<false>(s, cluster_, column_, step, shared_->slots[at % slot_stages], a_.lists);
+    float top[2] = {maximum_[0], maximum_[1]};
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+#pragma unroll
+      for (int j = 0; j < key_groups; ++j)
+        top[h] = fmaxf(top[h], fmaxf(s[j][2 * h], s[j][2 * h + 1]));
+#pragma unroll
+      for (int flip = 1; flip < 4; flip *= 2)
+        top[h] = fmaxf(top[h], __shfl_xor_sync(0xffffffffu, top[h], flip));
+    }
+    float reference[2];
+    bool moved[2];
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      moved[h] = top[h] - most_log2 > maximum_[h];  // whatever happens in other rows
+      const float now = moved[h] ? top[h] : maximum_[h];
+      reference[h] = now == -INFINITY ? 0.0f : now;  // avoid (-inf) - (-inf)
+      factor_[h] = moved[h] ? exp2_fast(maximum_[h] - reference[h]) : 1.0f;
+      sum_[h] *= factor_[h];
+      maximum_[h] = now;
+    }
+    moved_ = __any_sync(0xffffffffu, moved[0] || moved[1]) != 0;
+#pragma unroll
+    for (int j = 0; j < key_groups; ++j)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        float &first = s[j][2 * h], &second = s[j][2 * h + 1];
+        first = exp2_fast(first - reference[h]);
+        second = exp2_fast(second - reference[h]);
+        sum_[h] += first + second;  // of this thread's keys only
+      }
+  }
+
+  __device__ void rescale() {
+    if (!moved_) return;  // the same in all lanes of a warp
+#pragma unroll
+    for (int j = 0; j < value_groups; ++j)
+#pragma unroll
+      for (int c = 0; c < 4; ++c) z_[j][c] *= factor_[c / 2];
+  }
+
+  // The weights are where the second product expects them.
+  __device__ static void pack(const float (&s)[key_groups][4],
+                              std::uint32_t (&p)[wide_step / 16][4]) {
+#pragma unroll
+    for (int j = 0; j < key_groups; ++j)
+#pragma unroll
+      for (int h = 0; h < 2; ++h)
+        p[j / 2][j % 2 * 2 + h] = pack_16<P>(s[j][2 * h], s[j][2 * h + 1]);
+  }
+
+  const AttendMmaArgs& a_;
+  const WgmmaArgs& args_;
+  const Strip& strip_;               // read again where needed, to save registers
+  char *queries_, *keys_, *values_;  // [chunk][64 a warpgroup], [stage][chunk][128], the same
+  WgmmaShared<Consumers>* shared_;
+  int thread_, group_;  // of the warpgroup; of the block
+  bool stuck_ = false;
+  int row_, column_;         // of the strip and of 8 columns: what this thread's sums are
+  std::int32_t cluster_[2];  // of rows row_ and row_ + 8
+  bool moved_;
+  float maximum_[2], factor_[2], sum_[2], z_[value_groups][4];
+};
+
+template <Precision P, class Shape>
+__global__ void __launch_bounds__(Shape::threads, Shape::blocks)
+    attend_wgmma_kernel(const __grid_constant__ WgmmaArgs args) {
+  WgmmaAttention<P, Shape>(args).run();
+}
+
+template <int DepthChunks, int ValueChunks, class Use>
+auto with_consumers(int height, Use use) {
+  return height > group_queries ? use(WgmmaShape<DepthChunks, ValueChunks, 2>())
+                                : use(WgmmaShape<DepthChunks, ValueChunks, 1>());
+}
+
+/// use(WgmmaShape) for strips of that height and heads of that width.
+template <class Use>
+auto with_wgmma_shape(int height, int d, int dv, Use use) {
+  if (d <= chunk)
+    return dv <= chunk ? with_consumers<1, 1>(height, use) : with_consumers<1, 2>(height, use);
+  return dv <= chunk ? with_consumers<2, 1>(height, use) : with_consumers<2, 2>(height, use);
+}
+
+template <Precision P>
+void attend_wgmma(const AttendMmaArgs& args, Index key_rows, int height, int* stuck,
+                  cudaStream_t stream) {
+  if (!wgmma_takes(height, args.d, args.dv) || args.dv < 1 || args.lists.head.changes)
+    refuse("attention by products of warpgroups with strips of " + std::to_string(height) +
+           " queries, d = " + std::to_string(args.d) + " and dv = " + std::to_string(args.dv));
+  const WgmmaArgs all{args, tensor_map(args.k, key_rows, P, wide_step),
+                      tensor_map(args.v, key_rows, P, wide_step), stuck};
+  with_wgmma_shape(height, args.d, args.dv, [&](auto shape) {
+    using Shape = decltype(shape);
+    launch(attend_wgmma_kernel<P, Shape>,
+           {.grid = dim3(static_cast<unsigned>(args.count)),
+            .block = dim3(static_cast<unsigned>(Shape::threads)),
+            .shared_bytes = Shape::shared_bytes,
+            .stream = stream},
+           all);
+  });
+}
+
+}  // namespace fovea::cuda

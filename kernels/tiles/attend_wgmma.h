@@ -1,0 +1,33 @@
+// attend_wgmma is attend_mma by the products of warpgroups, which compute capability 9.0 alone has
+// (target sm_90a), for heads of up to 128 columns whose logits no rule changes.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+#include "tiles/attend_mma.h"
+
+namespace fovea::cuda {
+
+/// Whether there is a kernel for strips of `height` queries, d columns of keys and dv of values.
+constexpr bool wgmma_takes(int height, Index d, Index dv) {
+  return (height == 64 || height == 128) && d <= 128 && dv <= 128;
+}
+
+/// Dynamic shared memory of a block.
+std::size_t attend_wgmma_shared_bytes(int height, int d, int dv);
+
+/// As attend_mma, for what wgmma_takes and heads without HeadConditions::changes. `key_rows`: of K
+/// and of V. `*stuck` is set to 1, and the results are nonsense, if a block has waited in vain for
+/// its copies or products.
+template <Precision P>
+void attend_wgmma(const AttendMmaArgs& args, Index key_rows, int height, int* stuck,
+                  cudaStream_t stream);
+
+extern template void attend_wgmma<Precision::bf16>(const AttendMmaArgs&, Index, int, int*,
+                                                   cudaStream_t);
+extern template void attend_wgmma<Precision::fp16>(const AttendMmaArgs&, Index, int, int*,
+                                                   cudaStream_t);
+
+}  // namespace fovea::cuda

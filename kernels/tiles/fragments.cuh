@@ -1,0 +1,93 @@
+// What the kernels of attention on tensor cores do with the sums of products that a thread holds:
+// of two queries, h = 0 and 1, and of columns 8 j + column + e, e = 0 and 1, in x[j][2 h + e].
+#pragma once
+
+#include "tiles/attend_mma.h"
+#include "tiles/merged_state.cuh"
+#include "tiles/strip.cuh"
+
+namespace fovea::cuda {
+
+/// Logits of the keys of a step, weighted; -inf where a pair does not count. query: the clusters.
+/// `Changes`: the rule of a head may change logits.
+template <bool Changes, int Groups>
+__device__ __forceinline__ void weigh_and_mask(float (&s)[Groups][4], const std::int32_t* query,
+                                               int column, const Step& step,
+                                               const KeySlots<8 * Groups>& slots,
+                                               const Lists& lists) {
+  if (step.even && !step.masked) return;
+  if (step.banded) {
+#pragma unroll
+    for (int j = 0; j < Groups; ++j)
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const int slot = 8 * j + column + e;
+        const float weight = slots.weight[slot];
+        const std::int32_t cluster = slots.cluster[slot], lo = slots.lo[slot], hi = slots.hi[slot];
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          const std::int32_t apart = query[h] - cluster;
+          float& logit = s[j][2 * h + e];
+          logit = apart < lo || apart > hi ? -INFINITY : logit + weight;
+        }
+      }
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < Groups; ++j)
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      const int slot = 8 * j + column + e;
+      const float weight = slots.weight[slot];
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        float& logit = s[j][2 * h + e];
+        if (Changes && lists.head.changes)
+          logit = changed(lists.head, query[h], slots.cluster[slot], logit);
+        logit += weight;
+        if (step.masked && !counts(lists, slots, slot, query[h])) logit = -INFINITY;
+      }
+    }
+}
+
+/// Merges the results of rows `row` and `row` + 8 of a strip into the states of their queries. The
+/// sums are those of this thread's keys; the four threads of a row have the others. By all lanes of
+/// the warp.
+template <int Groups>
+__device__ __forceinline__ void write_rows(const AttendMmaArgs& a, const Strip& strip, int row,
+                                           int column, const std::int32_t* query,
+                                           const float* maximum, const float* sum,
+                                           const float (&z)[Groups][4]) {
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    float its_sum = sum[h];
+#pragma unroll
+    for (int flip = 1; flip < 4; flip *= 2) its_sum += __shfl_xor_sync(0xffffffffu, its_sum, flip);
+    const int r = row + 8 * h;
+    const bool present = r < strip.row_count, last = a.last && !strip.part;
+    const std::int32_t at_state = strip.state_base + (strip.part ? r : query[h]);
+    const MergedState state(maximum[h], its_sum, present && !a.last && !strip.part,
+                            a.sum + at_state, a.maximum + at_state, last);
+    __syncwarp();  // all four threads of the row have read the state
+    if (!present) continue;
+    if (column == 0) {
+      a.sum[at_state] = state.sum;
+      a.maximum[at_state] = state.maximum;
+    }
+    float* out = a.z + static_cast<std::size_t>(at_state) * a.z_stride;
+#pragma unroll
+    for (int j = 0; j < Groups; ++j) {
+      const int its_column = 8 * j + column;
+      if (its_column >= a.dv) continue;
+      float2 value = make_float2(z[j][2 * h] * state.ours, z[j][2 * h + 1] * state.ours);
+      float2* at = reinterpret_cast<float2*>(out + its_column);
+      if (state.joined) {
+        const float2 old = *at;
+        value = make_float2(value.x + old.x * state.theirs, value.y + old.y * state.theirs);
+      }
+      *at = value;
+    }
+  }
+}
+
+}  // namespace fovea::cuda

@@ -1,0 +1,86 @@
+// Which kernel of attend_mma.cuh runs, with how many threads.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "device/launch.h"
+#include "tiles/attend.h"
+#include "tiles/attend_mma.cuh"
+
+namespace fovea::cuda {
+
+// Strips of 128 queries of narrow heads have 4 warps of 32, others, and all of split numbers, 8 of
+// 16. Registers allow two blocks of the former and four of 64 queries on a multiprocessor. With
+// split numbers (d, dv <= 64; counted for 9.0): 235 registers, 61 KiB of shared memory, one block
+// of 128 queries or two of 64; bound by tensor cores, with 192 products among 867 instructions.
+// Maps cost 249 registers in place of 243 with 16 bits and 128 queries, and 125 instructions beside
+// 551 and the copies.
+template <Precision P, int DepthChunks, int ValueChunks, int Groups, bool Maps>
+struct MmaBlocks {
+  static constexpr bool narrow = P != Precision::fp32_split && DepthChunks == 1 && ValueChunks == 1;
+  static constexpr int threads = narrow ? 128 : 256, at_once = !narrow                ? 1
+                                                               : Groups == 1 && !Maps ? 4
+                                                                                      : 2;
+};
+
+template <Precision P, int DepthChunks, int ValueChunks, int Groups, bool Maps>
+__global__ void __launch_bounds__(MmaBlocks<P, DepthChunks, ValueChunks, Groups, Maps>::threads,
+                                  MmaBlocks<P, DepthChunks, ValueChunks, Groups, Maps>::at_once)
+    attend_mma_kernel(const AttendMmaArgs args) {
+  MmaAttention<P, DepthChunks, ValueChunks, Groups, Maps>(args).run();
+}
+
+template <Precision P, int DepthChunks, int ValueChunks, int Groups = 1, bool Maps = false>
+void launch_attend_mma(const AttendMmaArgs& args, int height, cudaStream_t stream) {
+  launch(attend_mma_kernel<P, DepthChunks, ValueChunks, Groups, Maps>,
+         {.grid = dim3(static_cast<unsigned>(args.count)),
+          .block = dim3(static_cast<unsigned>(height / (Groups * group_rows) * 32)),
+          .shared_bytes = attend_mma_shared_bytes(height, args.d, P),
+          .stream = stream},
+         args);
+}
+
+template <Precision P, int DepthChunks>
+void choose_mma_values(const AttendMmaArgs& args, int height, cudaStream_t stream) {
+  if (args.dv <= chunk)
+    launch_attend_mma<P, DepthChunks, 1>(args, height, stream);
+  else
+    launch_attend_mma<P, DepthChunks, 2>(args, height, stream);
+}
+
+// Fewer kernels: heads wider than 64 columns read Q from shared memory.
+template <Precision P>
+void attend_mma_with_maps(const AttendMmaArgs& args, int height, cudaStream_t stream) {
+  if (args.dv > 2 * chunk)
+    refuse("maps on tensor cores with " + std::to_string(args.dv) + " columns of values");
+  if constexpr (P != Precision::fp32_split)
+    if (height == 128 && args.d <= chunk && args.dv <= chunk)
+      return launch_attend_mma<P, 1, 1, 2, true>(args, height, stream);
+  if (args.d <= chunk && args.dv <= chunk)
+    return launch_attend_mma<P, 1, 1, 1, true>(args, height, stream);
+  if (args.dv <= chunk) return launch_attend_mma<P, 0, 1, 1, true>(args, height, stream);
+  launch_attend_mma<P, 0, 2, 1, true>(args, height, stream);
+}
+
+template <Precision P>
+void attend_mma(const AttendMmaArgs& args, int height, cudaStream_t stream) {
+  if (std::ranges::find(strip_heights, height) == strip_heights.end())
+    refuse("strips of " + std::to_string(height) + " queries");
+  if (args.segments.pixel > 0) return attend_mma_with_maps<P>(args, height, stream);
+  constexpr int chunks = P == Precision::fp32_split ? 2 : 4;
+  if (args.dv < 1 || args.dv > chunks * chunk)
+    refuse("attention on tensor cores with " + std::to_string(args.dv) + " columns of values");
+  if constexpr (P == Precision::fp32_split) {  // registers hold the parts of Q of one chunk
+    if (args.d > chunk) return choose_mma_values<P, 0>(args, height, stream);
+  } else {
+    if (args.dv > 2 * chunk) return launch_attend_mma<P, 0, 4>(args, height, stream);
+    if (args.d > 2 * chunk) return choose_mma_values<P, 0>(args, height, stream);
+    if (args.d > chunk) return choose_mma_values<P, 2>(args, height, stream);
+    if (height == 128 && args.dv <= chunk)
+      return launch_attend_mma<P, 1, 1, 2>(args, height, stream);
+  }
+  choose_mma_values<P, 1>(args, height, stream);
+}
+
+}  // namespace fovea::cuda

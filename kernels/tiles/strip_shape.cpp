@@ -1,0 +1,164 @@
+#include "tiles/strip_shape.h"
+
+#include <algorithm>
+#include <numeric>
+#include <queue>
+
+#include "device/wgmma.h"
+#include "tiles/attend.h"
+#include "tiles/attend_mma.h"
+#include "tiles/attend_wgmma.h"
+
+namespace fovea::cuda {
+namespace {
+
+// The model of a device. A block takes `clocks` for a step of 64 keys and each column of K or V
+// while it shares a multiprocessor with as many others as keep it busy: `together` in all. Alone it
+// is not expected to be faster, since nothing hides its latencies.
+struct BlockCost {
+  double clocks;
+  int together;
+};
+
+// Counted from the kernels' instructions, and not measured yet: what reads shared memory takes
+// most.
+BlockCost block_cost(int height, bool narrow, Precision precision) {
+  constexpr int warps = 8;  // that keep a multiprocessor busy: two for each scheduler
+  const double groups = height / 16;
+  // Each of 4 warps reads 16 bytes a thread, in 4 clocks, for each of 8 keys and of its queries,
+  // and has 4 columns of them.
+  if (precision == Precision::fp32) return {4 * (8 + groups), warps / 4};
+  // Each warp reads 64 values for every column, in a clock, and the copies write them in another.
+  const bool split = precision == Precision::fp32_split;
+  const double parts = split ? 2 : 1, products = split ? 3 : 1;
+  const double own_warps = height == 128 && narrow && !split ? 4 : groups,
+               shared = parts * (own_warps + 1);
+  // 405 clocks for 16 queries and 128 columns on a quarter.
+  const double tensor = products * 0.8 * groups;
+  const double copies = parts * 5.3;  // 128 bytes, of which the cache has 24 in a clock: assumed
+  return {std::max({shared, tensor, copies}), static_cast<int>(warps / own_warps)};
+}
+
+// The same of attend_wgmma. Tensor cores add 2048 products in a clock; the exponentials of 16 pairs
+// are as slow where d + dv = 128. Seven tenths of that, which FlashAttention-3 reaches: assumed.
+BlockCost wgmma_cost(int height, bool narrow) {
+  const double products = height / 32.0 / 0.7, copies = 5.3;
+  return {std::max(products, copies), narrow && height == 64 ? 2 : 1};
+}
+
+constexpr double steps_to_start = 3;  // for Q and Z, which are read and written once
+constexpr double steps_to_join = 1;   // a part with the others
+constexpr Index least_steps = 4;      // of a part
+
+double steps_of(Index keys) {
+  return static_cast<double>((keys + step_keys - 1) / step_keys);
+}
+
+Index parts_of(Index keys, Index most_keys) {
+  return (keys - 1) / most_keys + 1;
+}
+
+// Times of the blocks, in steps.
+std::vector<double> blocks_of(const std::vector<Index>& strips, Index most_keys) {
+  std::vector<double> blocks;
+  for (const Index keys : strips) {
+    const Index parts = keys > 0 ? parts_of(keys, most_keys) : 1;
+    const double steps = steps_of((keys + parts - 1) / parts) + steps_to_start;
+    blocks.insert(blocks.end(), static_cast<std::size_t>(parts),
+                  parts > 1 ? steps + steps_to_join : steps);
+  }
+  return blocks;
+}
+
+struct Candidate {
+  StripShape shape;
+  double time;
+};
+
+// The best one of a height.
+Candidate best_division(const std::vector<Index>& strips, int height, Index at_once) {
+  Candidate best{{height}, makespan(blocks_of(strips, StripShape{}.most_keys), at_once)};
+  if (strips.empty()) return best;
+  const Index longest = std::ranges::max(strips),
+              all = std::accumulate(strips.begin(), strips.end(), Index{0});
+  // Blocks of equal length that fill the device many times over are not to be divided.
+  if (std::ssize(strips) > 8 * at_once && longest <= all / at_once) return best;
+  for (const Index parts : {2, 3, 4, 6, 8, 12, 16, 24, 32}) {
+    const Index most =
+        ((longest + parts - 1) / parts + step_keys - 1) / step_keys * step_keys;  // whole steps
+    if (most < least_steps * step_keys) break;
+    if (const double time = makespan(blocks_of(strips, most), at_once); time < best.time)
+      best = {{height, most}, time};
+  }
+  return best;
+}
+
+std::size_t wgmma_bytes(int height, Index d, Index dv) {
+  if constexpr (wgmma_built)
+    return attend_wgmma_shared_bytes(height, static_cast<int>(d), static_cast<int>(dv));
+  return 0;
+}
+
+}  // namespace
+
+std::size_t strip_shared_bytes(int height, Index d, Precision precision) {
+  return precision == Precision::fp32
+             ? attend_shared_bytes(height, static_cast<int>(d))
+             : attend_mma_shared_bytes(height, static_cast<int>(d), precision);
+}
+
+StripShape choose_shape(const StripKeys& keys, Index d, Index dv, Precision precision,
+                        const Device& device) {
+  Candidate best{};
+  for (const int height : strip_heights) {
+    const bool wgmma =
+        of_16_bits(precision) && device.wgmma() && dv > 0 && wgmma_takes(height, d, dv);
+    const std::size_t bytes =
+        wgmma ? wgmma_bytes(height, d, dv) : strip_shared_bytes(height, d, precision);
+    if (height > strip_heights.front() &&  // the least height is always possible
+        (bytes > device.shared_per_block() || dv > columns_per_pass(height, precision)))
+      continue;
+    const bool narrow = std::max(d, dv) <= 64;
+    const auto [clocks, together] =
+        wgmma ? wgmma_cost(height, narrow) : block_cost(height, narrow, precision);
+    const Index fit = std::max<Index>(1, static_cast<Index>(device.shared_per_block() / bytes)),
+                at_once = device.multiprocessors() * std::min<Index>(together, fit);
+    Candidate found = best_division(keys(height), height, at_once);
+    found.time *= clocks * together;
+    if (best.shape.height == 0 || found.time <= best.time) best = found;
+  }
+  return best.shape;
+}
+
+Index widest_head(Precision precision, const Device& device) {
+  constexpr Index step = 64;  // shared memory grows by so many columns at once
+  const int least = strip_heights.front();
+  Index d = 0;
+  while (std::max(strip_shared_bytes(least, d + step, Precision::fp32),
+                  strip_shared_bytes(least, d + step, precision)) <= device.shared_per_block())
+    d += step;
+  return d;
+}
+
+// Registers cannot hold more columns of a tall strip in fp32, and with split numbers.
+Index columns_per_pass(int height, Precision precision) {
+  if (precision == Precision::fp32_split) return 128;
+  return precision == Precision::fp32 && height == 128 ? 64 : 256;
+}
+
+double makespan(const std::vector<double>& blocks, Index at_once) {
+  std::priority_queue<double, std::vector<double>, std::greater<>> ends;
+  double last = 0;
+  for (const double block : blocks) {
+    double end = block;
+    if (std::ssize(blocks) > at_once && static_cast<Index>(ends.size()) == at_once) {
+      end += ends.top();
+      ends.pop();
+    }
+    ends.push(end);
+    last = std::max(last, end);
+  }
+  return last;
+}
+
+}  // namespace fovea::cuda

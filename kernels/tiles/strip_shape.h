@@ -1,0 +1,43 @@
+// A StripShape is how strips are cut for one kernel on one device: how many queries they have, and
+// when their keys are divided among several blocks.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "device/device.h"
+#include "device/precision.h"
+#include "tiles/tile_list.h"
+
+namespace fovea::cuda {
+
+struct StripShape {
+  int height = 0;
+  /// Keys of a strip, at most: longer ones are divided (split_strips).
+  Index most_keys = std::numeric_limits<Index>::max();
+};
+
+/// How many keys each strip has, for strips of a height.
+using StripKeys = std::function<std::vector<Index>(int height)>;
+
+/// The shape for which a model of the device expects the shortest time. `dv`: columns that V will
+/// have, 0 for sums only.
+StripShape choose_shape(const StripKeys& keys, Index d, Index dv, Precision precision,
+                        const Device& device);
+
+/// Dynamic shared memory of a block.
+std::size_t strip_shared_bytes(int height, Index d, Precision precision);
+
+/// The widest head for which a block of the device has enough shared memory. (Row sums are in fp32
+/// whatever the precision is.)
+Index widest_head(Precision precision, const Device& device);
+
+/// Most columns of V in one pass over P, with strips of that height.
+Index columns_per_pass(int height, Precision precision);
+
+/// When a device is done that runs `at_once` blocks at a time and starts them in their order: the
+/// sum of the times of those that end last.
+double makespan(const std::vector<double>& blocks, Index at_once);
+
+}  // namespace fovea::cuda

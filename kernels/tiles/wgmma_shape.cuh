@@ -1,0 +1,57 @@
+// The WgmmaShape of a block of attend_wgmma: its threads, their registers, its shared memory.
+#pragma once
+
+#include "device/tensor_map.h"
+#include "ptx_hopper.h"
+#include "tiles/attend_mma.h"
+#include "tiles/strip.cuh"
+
+namespace fovea::cuda {
+
+constexpr int warpgroup = 128;     // threads
+constexpr int group_queries = 64;  // of a warpgroup
+constexpr int wide_step = 128;     // keys of a step
+constexpr int swizzled_row = 128;  // bytes: 64 columns
+constexpr int wide_tile = wide_step * swizzled_row;
+constexpr int query_tile = group_queries * swizzled_row;
+constexpr int tile_stages = 2;                // steps whose K, or V, is in shared memory
+constexpr int slot_stages = tile_stages + 1;  // those of a step are read until the next has begun
+constexpr int tile_alignment = 1024;
+
+struct WgmmaArgs {
+  AttendMmaArgs attend;
+  CUtensorMap keys, values;
+  int* stuck;
+};
+
+// Shared memory: Q, the ring of K, the ring of V, aligned to 1024 bytes, and this.
+template <int Consumers>
+struct WgmmaShared {
+  KeySlots<wide_step> slots[slot_stages];
+  Step step[slot_stages];
+  PhaseBarrier keys_full[tile_stages], keys_empty[tile_stages];
+  PhaseBarrier values_full[tile_stages], values_empty[tile_stages];
+  PhaseBarrier queries[Consumers], turn[Consumers];
+};
+
+// DepthChunks, ValueChunks: of 64 columns of Q and K, and of V; Consumers: warpgroups of queries.
+template <int DepthChunks, int ValueChunks, int Consumers>
+struct WgmmaShape {
+  static constexpr int depth_chunks = DepthChunks, value_chunks = ValueChunks;
+  static constexpr int consumers = Consumers;
+  static constexpr bool narrow = DepthChunks == 1 && ValueChunks == 1;
+  static constexpr int threads = (Consumers + 1) * warpgroup;
+  static constexpr int blocks = narrow && Consumers == 1 ? 2 : 1;  // on a multiprocessor
+  // Of a thread, when the kernel starts, and then of the threads that copy and of the others.
+  static constexpr int registers = 65536 / (threads * blocks) / 8 * 8;
+  static constexpr bool shares = registers < 240;
+  static constexpr int copying = 64;
+  static constexpr int multiplying =  // of what the block was launched with
+      (registers * (Consumers + 1) - copying) / Consumers / 8 * 8;
+  static constexpr int queries_bytes = DepthChunks * Consumers * query_tile;
+  static constexpr int tiles_bytes = tile_stages * (DepthChunks + ValueChunks) * wide_tile;
+  static constexpr std::size_t shared_bytes =
+      tile_alignment + queries_bytes + tiles_bytes + sizeof(WgmmaShared<Consumers>);
+};
+
+}  // namespace fovea::cuda

@@ -1,0 +1,55 @@
+// What a plan is said to need is above what binding and applying it allocate, and below a few times
+// that.
+#include "backend/memory_need.h"
+
+#include <doctest/doctest.h>
+
+#include "allocations.h"
+#include "laws/operator_cases.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+// The back ends of the harness have two threads.
+constexpr int threads = 2;
+// Arrays of fewer than 2 MiB: none is kept for its next use, uncounted.
+constexpr Index n = 3000;
+
+struct Used {
+  double need = 0, peak = 0;
+};
+
+Used used_by(const Case& c, const Problem& problem, const Backend& backend) {
+  const auto plan = make_plan(backend, problem, c.id, c.settings);
+  Profile profile;
+  Run run{profile};
+  begin_peak();
+  const auto bound = backend.bind(plan, problem, run);
+  const Output out = bound->apply(problem.v, run);
+  return {memory_need(*plan, problem, threads).total(), static_cast<double>(peak_bytes())};
+}
+
+}  // namespace
+
+TEST_CASE("law: the memory that a plan is said to need is above its peak, below three times it") {
+  double least = 1e9, most = 0;
+  for (const Case& c : cases())
+    for (const bool causal : masks_of(c))
+      for (const auto& [d, dv] : {std::pair<Index, Index>{64, 64}, {24, 40}}) {
+        const std::string where =
+            describe(c) + (causal ? ", causal" : "") + ", d = " + std::to_string(d);
+        CAPTURE(where);
+        const Problem problem = make_data(Data::gaussian, n, d, dv, causal, c.head);
+        const Used used = used_by(c, problem, *backends().back());
+        const double ratio = used.need / used.peak;
+        CAPTURE(used.need);
+        CAPTURE(used.peak);
+        CHECK(ratio >= 1);
+        CHECK(ratio <= 3);
+        least = std::min(least, ratio);
+        most = std::max(most, ratio);
+      }
+  MESSAGE("need over peak: ", least, " to ", most);
+}

@@ -1,0 +1,47 @@
+// Results of a sweep that something else has written or changed become trials, or are left out.
+#include "batch/results_trials.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace fovea;
+
+namespace {
+
+std::vector<Trial> trials_of_row(const std::string& more) {
+  ResultsTable table("p", 1);
+  table.add("r.jsonl", R"({"item":0,"plan":"p","error":null,)" + more + "}");
+  return trials_of(table);
+}
+
+}  // namespace
+
+TEST_CASE("a row of results is left out where its variant is not known, or is no text") {
+  CHECK(trials_of_row(R"("variant":"exact","head":3)").size() == 1);
+  for (const char* variant : {"\"other\"", "0", "null", "[]"})
+    CHECK(trials_of_row("\"variant\":" + std::string(variant)).empty());
+}
+
+TEST_CASE("what a row has of another type is as if it were not there") {
+  const auto plain = trials_of_row(R"("variant":"exact")");
+  REQUIRE(plain.size() == 1);
+  for (const char* key : {"layer", "head", "n", "causal", "source", "runs", "slow_machine"}) {
+    CAPTURE(key);
+    const auto odd = trials_of_row(R"("variant":"exact",")" + std::string(key) + R"(":{"a":[]})");
+    REQUIRE(odd.size() == 1);
+    CHECK(odd[0].layer == plain[0].layer);
+    CHECK(odd[0].head == plain[0].head);
+    CHECK(odd[0].n == plain[0].n);
+    CHECK(odd[0].causal == plain[0].causal);
+    CHECK(!odd[0].time);
+  }
+}
+
+TEST_CASE("a row with more runs than an int can count has a million") {
+  const auto trials = trials_of_row(R"("variant":"exact","runs":9007199254740993)");
+  REQUIRE(trials.size() == 1);
+  REQUIRE(trials[0].time);
+  CHECK(trials[0].time->timing.total.samples == 1000000);
+  CHECK(!trials_of_row(R"("variant":"exact","runs":-1)")[0].time);
+}

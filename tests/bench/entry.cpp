@@ -1,0 +1,119 @@
+#include "bench/entry.h"
+
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include "bench/side_by_side.h"
+#include "data/error.h"
+#include "device/device_operator.h"
+#include "variants/variant.h"
+
+namespace fovea::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+bool moves_data(const std::string& stage) {
+  return stage == "upload" || stage == "download" || stage == "flatten";
+}
+
+Problem peaked(const Problem& head) {
+  Matrix q = Matrix::copy_of(head.q);
+  for (Index i = 0; i < q.rows(); ++i)
+    for (Index c = 0; c < q.cols(); ++c) q(i, c) *= 16;
+  return make_problem(std::move(q), Matrix::copy_of(head.k), Matrix::copy_of(head.v), head.scale,
+                      head.causal, head.head);
+}
+
+std::string describe(const RowErrors& errors, const char* on) {
+  char text[128];
+  std::snprintf(text, sizeof text, "error %.2g, of the plain formula %.2g, on %s logits",
+                errors.ours, errors.plain, on);
+  return text;
+}
+
+}  // namespace
+
+Entry::Entry(const Backend& backend, Contender contender, const std::vector<Problem>& heads,
+             const Problem& together)
+    : backend_(backend), contender_(std::move(contender)), heads_(heads), together_(together) {
+  double milliseconds = 0;
+  operator_ = plan_and_bind(&milliseconds);
+  if (!dynamic_cast<const cuda::DeviceOperator*>(operator_.get()))
+    throw UnavailableError(contender_.id + " does not run on the device");
+}
+
+std::unique_ptr<Operator> Entry::plan_and_bind(double* milliseconds) const {
+  const Variant& variant = find_variant(contender_.id);
+  Values values = defaults(variant.schema);
+  for (const auto& [id, text] : contender_.settings) set_value(variant.schema, values, id, text);
+  Profile profile;
+  Run run{profile};
+  const Structure derive_all;
+  std::vector<Plan> plans;
+  const auto start = Clock::now();
+  for (const Problem& head : heads_) {
+    Planning planning{backend_, run, 0, derive_all};
+    plans.push_back(variant.plan(head, values, planning));
+  }
+  *milliseconds = ms_since(start);
+  auto plan = std::make_shared<const Plan>(side_by_side(plans));
+  const auto bind_start = Clock::now();
+  auto bound = backend_.bind(std::move(plan), together_, run);
+  *milliseconds += ms_since(bind_start);
+  return bound;
+}
+
+Times Entry::run(Output* z) const {
+  Profile profile;
+  Run run{profile};
+  Output out = operator_->apply(together_.v, run);
+  if (z) *z = std::move(out);
+  return times_of(profile);
+}
+
+Times times_of(const Profile& profile) {
+  Times times;
+  for (const StageTime& stage : profile.stages()) {
+    if (stage.name == "late") {
+      times.late += stage.milliseconds;
+      continue;
+    }
+    times.stages[stage.name] = stage.milliseconds;
+    if (!moves_data(stage.name)) times.kernels += stage.milliseconds;
+  }
+  return times;
+}
+
+RowErrors Entry::errors(int rows) const {
+  Output out;
+  run(&out);
+  return errors_of(operator_->plan(), together_, out.z, rows, contender_.precision);
+}
+
+double Entry::end_to_end() const {
+  double milliseconds = 0;
+  const std::unique_ptr<Operator> bound = plan_and_bind(&milliseconds);
+  Profile profile;
+  Run run{profile};
+  const auto start = Clock::now();
+  const Output out = bound->apply(together_.v, run);
+  return milliseconds + ms_since(start);
+}
+
+Gate Entry::gate(int rows) const {
+  const std::vector<Problem> sharp{peaked(heads_.front())};
+  return {errors(rows), Entry(backend_, contender_, sharp, sharp.front()).errors(rows)};
+}
+
+std::string Gate::reason() const {
+  if (!accurate(random)) return describe(random, "random");
+  return accurate(peaked) ? "" : describe(peaked, "peaked");
+}
+
+}  // namespace fovea::bench

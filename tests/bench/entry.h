@@ -1,0 +1,64 @@
+// An Entry is a contender that is bound to heads: its errors are found, and its runs are timed.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "bench/contenders.h"
+#include "bench/sampled_rows.h"
+
+namespace fovea::bench {
+
+/// Of one run, in ms.
+struct Times {
+  double kernels = 0;                    // by events on the device, without transfers
+  double late = 0;                       // of those, stages that may hold time of the host
+  std::map<std::string, double> stages;  // transfers too
+};
+
+/// Errors on random and on peaked logits, which are found before anything is timed.
+struct Gate {
+  RowErrors random, peaked;
+  bool passed() const { return accurate(random) && accurate(peaked); }
+  /// "error 3e-3, of the plain formula 1e-3, on peaked logits"; empty: passed.
+  std::string reason() const;
+};
+
+/// Of the stages of a run.
+Times times_of(const Profile& profile);
+
+class Entry {
+ public:
+  /// Heads of one shape, and all of them as one problem (side_by_side.h), which outlive the entry.
+  /// Plans and binds. Throws Error where the contender does not run on the device.
+  Entry(const Backend& backend, Contender contender, const std::vector<Problem>& heads,
+        const Problem& together);
+
+  const Operator& bound() const { return *operator_; }
+
+  /// `z`: receives the output.
+  Times run(Output* z = nullptr) const;
+  /// Over `rows` rows of the heads, and of the first of them with logits of 16 times the standard
+  /// deviation.
+  Gate gate(int rows) const;
+
+  /// Wall-clock time from Q, K and V in the memory of the host to Z in it: planning, binding,
+  /// transfers and kernels, in ms. Heads are planned one after the other; putting their plans side
+  /// by side is the benchmark's own doing and not counted.
+  double end_to_end() const;
+
+ private:
+  std::unique_ptr<Operator> plan_and_bind(double* milliseconds) const;
+  RowErrors errors(int rows) const;
+
+  const Backend& backend_;
+  const Contender contender_;
+  const std::vector<Problem>& heads_;
+  const Problem& together_;
+  std::unique_ptr<Operator> operator_;
+};
+
+}  // namespace fovea::bench

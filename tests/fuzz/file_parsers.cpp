@@ -1,0 +1,134 @@
+#include "fuzz/file_parsers.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "data/error.h"
+#include "fuzz/rules.h"
+#include "input/image_file.h"
+#include "input/open_source.h"
+#include "input/text_file.h"
+#include "io/fit_file.h"
+#include "io/safetensors_writer.h"
+#include "io/structure_file.h"
+#include "io/tensor_source.h"
+#include "io/token_file.h"
+#include "temporary_directory.h"
+#include "variants/tree_tensors.h"
+
+namespace fovea::test {
+namespace {
+
+/// A file with these bytes, in a folder that the process keeps.
+std::string file_of(const std::string& bytes, const char* name) {
+  static const TemporaryDirectory folder;
+  return folder.write(name, bytes);
+}
+
+void use(const Sequence& sequence, Index positions) {
+  require(sequence.tokens.empty() || std::ssize(sequence.tokens) == positions,
+          "there are more or fewer tokens than positions");
+  for (const std::string& token : sequence.tokens) require(is_utf8(token), "a token is not UTF-8");
+  if (positions > 0)
+    for (const Index i : {Index{0}, positions - 1}) (void)sequence.numbered(i);
+}
+
+void use_head(const Source& source, Index index, Index head) {
+  const Layer& layer = source.layers[static_cast<std::size_t>(index)];
+  if (layer.attention.present()) (void)layer.attention.read(head);
+  if (!layer.has_qk()) return;
+  const Problem problem =
+      problem_of(source, {.layer = index, .head = head, .allow_non_finite = true});
+  require(problem.k.rows == layer.keys(), "a head has another number of keys than its layer");
+  for (const ImportedTensors& imported : layer.imported) {
+    const ImportedResult result = read_imported(imported, head);
+    for (const Matrix* found : {&result.z, &result.p})
+      require(found->rows() == 0 || found->rows() == layer.queries(),
+              "a result has another number of rows than its head");
+    require(result.z.rows() > 0 || result.p.rows() > 0, "a result is empty");
+    if (imported.kept.present())
+      (void)kept_pairs(imported, head, layer.queries(), layer.keys(), nullptr);
+  }
+}
+
+/// Reads what was opened as the window does: the first and the last head of some layers, labels,
+/// notes.
+void use(const Source& source) {
+  require(!source.layers.empty(), "a source has no layers");
+  require_printable(source.name, "a name");
+  for (const std::string& note : source.notes) require_printable(note, "a note");
+  const auto layers = std::ssize(source.layers);
+  for (Index i = 0; i < layers; i = i < 3 ? i + 1 : std::max(i + 1, layers - 1)) {
+    const Layer& layer = source.layers[static_cast<std::size_t>(i)];
+    require_printable(layer_label(source, i), "a layer's name");
+    require(layer.heads() > 0 && layer.queries() > 0 && layer.keys() > 0, "a layer is empty");
+    use(sequence_of(source, i), layer.queries());
+    use(key_sequence_of(source, i), layer.keys());
+    use_head(source, i, 0);
+    use_head(source, i, layer.heads() - 1);
+  }
+}
+
+}  // namespace
+
+void parse_safetensors(const std::string& bytes) {
+  use(source_from_tensors(read_safetensors(file_of(bytes, "x.safetensors"))));
+}
+
+void parse_npz(const std::string& bytes) {
+  use(source_from_tensors(read_npz(file_of(bytes, "x.npz"))));
+}
+
+void parse_npy(const std::string& bytes) {
+  static const TemporaryDirectory folder;
+  folder.write("attention.npy", bytes);
+  use(source_from_tensors(read_npy_directory(folder.path(), true)));
+}
+
+void parse_vllm_hook(const std::string& bytes) {
+  static const TemporaryDirectory folder;
+  static const TensorFile file = [] {
+    write_safetensors(
+        folder / "qk.safetensors",
+        {{"a__q", {3, 4}, std::vector<float>(12)}, {"a__k", {5, 2}, std::vector<float>(10)}}, {});
+    return read_safetensors(folder / "qk.safetensors");
+  }();
+  folder.write("qk.json", bytes);
+  use(source_from_tensors(file));
+}
+
+void parse_structure(const std::string& bytes) {
+  const Structure structure = read_structure(file_of(bytes, "s.safetensors"), 0, 1);
+  (void)tree_of(structure);
+}
+
+void parse_fit(const std::string& bytes) {
+  const FitFile fit = read_fit(file_of(bytes, "fit.safetensors"));
+  require(!fit.states.empty(), "a fit has no heads");
+}
+
+void parse_tokens(const std::string& bytes) {
+  const TokenFile file = read_token_json(file_of(bytes, "t.json"));
+  require(!file.tokens.empty(), "a file of tokens has none");
+  for (const std::string& token : file.tokens) require(is_utf8(token), "a token is not UTF-8");
+  for (const std::string& note : file.notes) require_printable(note, "a note");
+}
+
+void parse_text(const std::string& bytes) {
+  const std::string path = file_of(bytes, "t.txt");
+  for (const std::string& token : read_text(path, false))
+    require(is_utf8(token), "a word is not UTF-8");
+  for (const std::string& token : read_text(path, true))
+    require(is_utf8(token), "a line is not UTF-8");
+}
+
+void parse_image(const std::string& bytes) {
+  const ImageFile image = read_image(file_of(bytes, "picture"), 2, 64);
+  require(
+      image.picture->width == image.grid.cols * 2 && image.picture->height == image.grid.rows * 2,
+      "a picture is not made of whole patches");
+  require(std::ssize(image.picture->rgb) == image.picture->width * image.picture->height * 3,
+          "a picture has more or fewer pixels than its sides say");
+}
+
+}  // namespace fovea::test

@@ -1,0 +1,19 @@
+// Parsers of files with tensors, tokens, texts and pictures.
+#pragma once
+
+#include <string>
+
+namespace fovea::test {
+
+void parse_safetensors(const std::string& bytes);
+void parse_npz(const std::string& bytes);
+void parse_npy(const std::string& bytes);
+/// Of what vLLM-Hook says beside its tensors, which are valid.
+void parse_vllm_hook(const std::string& bytes);
+void parse_structure(const std::string& bytes);
+void parse_fit(const std::string& bytes);
+void parse_tokens(const std::string& bytes);
+void parse_text(const std::string& bytes);
+void parse_image(const std::string& bytes);
+
+}  // namespace fovea::test

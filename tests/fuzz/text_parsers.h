@@ -1,0 +1,22 @@
+// Parsers of sessions and figures, of plans and results of sweeps, of what programs send, and of
+// words.
+#pragma once
+
+#include <string>
+
+namespace fovea::test {
+
+/// Of a figure with its session.
+void parse_figure(const std::string& bytes);
+void parse_session(const std::string& bytes);
+void parse_sweep_plan(const std::string& bytes);
+/// Of rows, one a line, of the plan "p" with 8 items.
+void parse_sweep_results(const std::string& bytes);
+/// Of what a program sends, whole and in pieces.
+void parse_wire(const std::string& bytes);
+/// Of a synthetic source after "synthetic:". Large heads are not made.
+void parse_synthetic(const std::string& bytes);
+/// Of VARIANT.PARAMETER=VALUE, and of a layout.
+void parse_setting(const std::string& bytes);
+
+}  // namespace fovea::test

@@ -1,0 +1,235 @@
+// Strips whose keys are divided among blocks, on the emulated device, which can be told how many
+// multiprocessors it has.
+#include "tiles/divided_strips.h"
+
+#include <cuda_runtime.h>
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "laws/cases.h"
+#include "reference.h"
+#include "tiles/resident_strips.h"
+
+using namespace fovea;
+using namespace fovea::cuda;
+using namespace fovea::test;
+
+namespace {
+
+struct Multiprocessors {
+  explicit Multiprocessors(int count) { emulation::set_multiprocessors(count); }
+  ~Multiprocessors() { emulation::set_multiprocessors(2); }
+};
+
+const Backend& cpu() {
+  static const std::unique_ptr<Backend> made = make_cpu_backend();
+  return *made;
+}
+
+/// The last queries of a head.
+Problem last_queries(Lengths lengths, bool causal, Index dv = 5) {
+  Problem problem = make_data(Data::gaussian, lengths.keys, 6, dv, causal);
+  problem.q = problem.q.slice({lengths.keys - lengths.queries, lengths.keys});
+  return problem;
+}
+
+StripShape shape_of(Lengths lengths, bool causal, Index d, Precision precision,
+                    int multiprocessors) {
+  const Multiprocessors many(multiprocessors);
+  const Device device;
+  return choose_shape(
+      [&](int height) {
+        std::vector<Index> keys;
+        for (Index first = 0; first < lengths.queries; first += height)
+          keys.push_back(causal ? std::min(lengths.keys, first + height) : lengths.keys);
+        return keys;
+      },
+      d, d, precision, device);
+}
+
+/// What a strip goes through: how often each pair of a query's position and a key's.
+using Pairs = std::map<std::pair<Index, Index>, int>;
+void add_pairs(const Strip& strip, const std::vector<ColumnRun>& runs, Pairs& pairs) {
+  for (std::int32_t r = strip.first_run; r < strip.last_run; ++r)
+    for (Index key = runs[r].begin; key < runs[r].end; ++key)
+      for (Index row = strip.first_row; row < strip.first_row + strip.row_count; ++row) {
+        const bool banded = strip.rows < 0 && runs[r].cols < 0;
+        if (!banded || (row - key >= runs[r].lo && row - key <= runs[r].hi))
+          ++pairs[{runs[r].cols * 100000 + row, key}];
+      }
+}
+
+double largest_difference(MatrixView a, MatrixView b) {
+  REQUIRE(a.rows == b.rows);
+  double worst = 0;
+  for (Index i = 0; i < a.rows; ++i)
+    for (Index c = 0; c < a.cols; ++c)
+      worst = larger_error(worst, std::abs(double{a(i, c)} - double{b(i, c)}));
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("strips: a device is done when its last block ends") {
+  CHECK(makespan({}, 3) == 0);
+  CHECK(makespan({5}, 3) == 5);
+  CHECK(makespan({1, 2, 3}, 3) == 3);
+  CHECK(makespan({4, 1, 1, 1, 1}, 2) == 4);
+  CHECK(makespan({1, 1, 1, 1, 4}, 2) == 6);  // the long one begins last
+  CHECK(makespan({2, 2, 2}, 2) == 4);
+}
+
+TEST_CASE("strips: tall where there are many queries and low where there are few") {
+  const auto fp32 = [](Index queries, Index keys) {
+    return shape_of({queries, keys}, false, 64, Precision::fp32, 132);
+  };
+  CHECK(fp32(131072, 131072).height == 128);
+  CHECK(fp32(131072, 131072).most_keys >= 131072);
+  CHECK(fp32(131072, 96).height == 128);
+  CHECK(fp32(10000, 96).height == 64);
+  CHECK(fp32(500, 96).height == 16);
+  // One head of 16384 tokens makes 128 tall strips, which leave half of the device idle.
+  CHECK(fp32(16384, 16384).height == 128);
+  CHECK(fp32(16384, 16384).most_keys == 8192);
+  CHECK(fp32(16, 131072).most_keys == 4096);  // 32 parts
+  CHECK(fp32(16, 256).most_keys >= 256);      // parts have at least 256 keys
+  const StripShape causal = shape_of({16384, 16384}, true, 64, Precision::fp32, 132);
+  CHECK(causal.height == 128);
+  CHECK(causal.most_keys < 16384);
+  CHECK(shape_of({131072, 131072}, false, 64, Precision::bf16, 132).height == 128);
+  CHECK(shape_of({16384, 16384}, false, 64, Precision::bf16, 132).most_keys == 8192);
+  // Blocks of 8 warps, of which one keeps a multiprocessor busy.
+  CHECK(shape_of({16384, 16384}, false, 128, Precision::bf16, 132).most_keys >= 16384);
+  CHECK(shape_of({4096, 4096}, false, 64, Precision::bf16, 132).most_keys < 4096);
+  CHECK(shape_of({131072, 131072}, false, 128, Precision::fp32, 132).height ==
+        64);  // of 128 values
+}
+
+TEST_CASE("strips: the parts of a strip have its pairs, each once") {
+  for (const Case& c : all_cases()) {
+    for (const bool causal : masks_of(c)) {
+      CAPTURE(describe(c));
+      CAPTURE(causal);
+      const Problem problem = make_data(Data::gaussian, 300, 4, 3, causal, c.head);
+      const auto plan = make_plan(cpu(), problem, c.id, c.settings);
+      if (!std::holds_alternative<TilePlan>(plan->form)) continue;
+      const TileList tiles = tile_list(*plan);
+      const StripList whole = cut_strips(tiles, 16);
+      for (const Index most : {64, 100, 128}) {
+        StripList list = whole;
+        put_longest_first(list);
+        divide_strips(list, most, 1000);
+        REQUIRE(list.rounds.size() == whole.rounds.size());
+        Index states = 1000;
+        for (const DividedStrip& divided : list.divided) {
+          CHECK(divided.parts > 1);
+          for (Index s = divided.first; s < divided.first + divided.parts; ++s) {
+            CHECK(list.strips[s].part);
+            CHECK(list.strips[s].state_base == states);
+            states += list.strips[s].row_count;
+          }
+        }
+        CHECK(states == 1000 + list.part_states);
+        for (std::size_t r = 0; r < whole.rounds.size(); ++r) {
+          Pairs before, after;
+          for (Index s = whole.rounds[r].first; s < whole.rounds[r].last; ++s)
+            add_pairs(whole.strips[s], whole.runs, before);
+          for (Index s = list.rounds[r].first; s < list.rounds[r].last; ++s) {
+            CHECK(keys_of(list.strips[s], list.runs) <= (most + 63) / 64 * 64);
+            add_pairs(list.strips[s], list.runs, after);
+          }
+          CHECK(before == after);
+        }
+        Index units = 0;
+        for (Index s = 0; s < std::ssize(list.strips); s = list.after(s)) ++units;
+        CHECK(units == std::ssize(whole.strips));
+      }
+    }
+  }
+}
+
+TEST_CASE("strips: the longest of a round come first") {
+  const Problem problem = make_data(Data::gaussian, 300, 4, 3, true);
+  StripList list = cut_strips(tile_list(*make_plan(cpu(), problem, "exact", {})), 16);
+  put_longest_first(list);
+  CHECK(list.strips.front().first_row == 288);
+  CHECK(list.strips.back().first_row == 0);
+}
+
+TEST_CASE("strips: few queries whose keys are divided have the CPU's results") {
+  const Multiprocessors many(132);
+  for (const char* precision : {"fp32", "bf16"}) {
+    std::string why_not;
+    const auto backend = make_cuda_backend({.precision = precision}, &why_not);
+    REQUIRE(backend);
+    for (const Lengths lengths : {Lengths{1, 700}, {20, 1100}, {150, 600}})
+      for (const bool causal : {false, true})
+        for (const Index dv : {5, 150}) {
+          CAPTURE(precision);
+          CAPTURE(lengths.text());
+          CAPTURE(causal);
+          CAPTURE(dv);
+          const Problem problem = last_queries(lengths, causal, dv);
+          const auto plan = make_plan(cpu(), problem, "exact", {});
+          const Device device;
+          const bool fp32 = std::string(precision) == "fp32";
+          const ResidentStrips strips(tile_list(*plan), 6, dv,
+                                      fp32 ? Precision::fp32 : Precision::bf16, device);
+          CHECK(!strips.list.divided.empty());
+          const Instance ours = make_instance(*backend, problem, "exact", {}),
+                         theirs = make_instance(cpu(), problem, "exact", {});
+          // As in against_cpu.cpp; bf16 rounds Q, K, V and the weights by 2^-9.
+          const double unit = 0x1p-23 * (8 + 4 * largest_logit(problem)) + 1100 * 0x1p-23,
+                       rounding = fp32 ? unit : 0x1p-9 * (8 + 4 * (largest_logit(problem) + 3));
+          const Output a = ours.apply(problem.v), b = theirs.apply(problem.v);
+          CHECK(largest_difference(a.z, b.z) <= 5 * rounding);  // values are below 5
+          double worst = 0;
+          for (std::size_t i = 0; i < a.lse.size(); ++i)
+            worst = larger_error(worst, std::abs(double{a.lse[i]} - double{b.lse[i]}));
+          CHECK(worst <= 8 * rounding);
+          const IndexRange rows{lengths.queries / 3, lengths.queries}, cols{100, 500};
+          CHECK(largest_difference(ours.tile(rows, cols), theirs.tile(rows, cols)) <= 2 * unit);
+          const Pool drawn{Pool::Kind::max, rows.size() / 4 + 1, 10, 3};
+          CHECK(largest_difference(
+                    make_instance(*backend, problem, "exact", {}).tile(rows, cols, drawn),
+                    theirs.tile(rows, cols, drawn)) <= 2 * unit);
+          if (lengths.queries < 20) continue;
+          // The sums of some rows are kept when those of others are found.
+          const Instance once = make_instance(*backend, problem, "exact", {});
+          const Matrix first = once.tile({0, 5}, cols), again = once.tile({0, 20}, cols);
+          CHECK(largest_difference(first, again.view().slice({0, 5})) == 0);
+          for (const Index pixel : {10, 70}) {
+            const IndexRange some{pixel * (lengths.queries / pixel / 2), lengths.queries};
+            const RowsOutput x = ours.apply_rows(some, pixel), y = theirs.apply_rows(some, pixel);
+            CHECK(largest_difference(x.output.z, y.output.z) <= 5 * rounding);
+            // In 16 bits these are of Z's own logits; weights are at most 1.
+            const double of_maps = fp32 ? 2 * unit : rounding;
+            CHECK(largest_difference(x.most, y.most) <= of_maps);
+            CHECK(largest_difference(x.mean, y.mean) <= of_maps);
+          }
+        }
+  }
+}
+
+TEST_CASE("strips: every variant on a device that divides its longest strips") {
+  const Multiprocessors many(132);
+  std::string why_not;
+  const auto backend = make_cuda_backend({}, &why_not);
+  REQUIRE(backend);
+  std::map<std::string, int> seen;
+  for (const Case& c : all_cases()) {
+    if (++seen[c.id] > 2) continue;
+    CAPTURE(describe(c));
+    const Problem problem = make_data(Data::gaussian, 600, 4, 3, masks_of(c).back(), c.head);
+    const Instance theirs = make_instance(cpu(), problem, c.id, c.settings),
+                   ours =
+                       make_instance(*backend, problem, c.id, c.settings, theirs.plan->structure);
+    const double unit = 0x1p-23 * (8 + 4 * largest_logit(problem)) + 600 * 0x1p-23;
+    const double mass = c.rows_sum_to_one ? 2 : 600;
+    CHECK(largest_difference(ours.apply(problem.v).z, theirs.apply(problem.v).z) <=
+          5 * mass * unit);
+  }
+}

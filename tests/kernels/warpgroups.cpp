@@ -1,0 +1,249 @@
+// Attention by products of warpgroups, on the emulated device: what holds for tensor_cores.cpp
+// holds for it.
+#include <cuda_runtime.h>
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "async.h"
+#include "data/error.h"
+#include "kernels/checks_16.h"
+#include "products.h"
+#include "session/self_test.h"
+#include "tiles/attend_wgmma.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+/// A device of compute capability 9.0; with one multiprocessor strips are as high as they can be.
+struct Hopper {
+  explicit Hopper(int multiprocessors = 1) {
+    emulation::set_compute_capability(9, 0);
+    emulation::set_multiprocessors(multiprocessors);
+  }
+  ~Hopper() {
+    emulation::set_compute_capability(8, 0);
+    emulation::set_multiprocessors(2);
+  }
+};
+
+std::unique_ptr<Backend> on_gpu(const char* precision, bool wgmma = true) {
+  std::string why_not;
+  auto made = make_cuda_backend({.precision = precision, .wgmma = wgmma}, &why_not);
+  REQUIRE_MESSAGE(made, why_not);
+  return made;
+}
+
+std::vector<Format> formats() {
+  std::vector<Format> list;
+  list.push_back({"bf16", to_bf16, from_bf16, on_gpu("bf16")});
+  list.push_back({"fp16", to_fp16, from_fp16, on_gpu("fp16")});
+  return list;
+}
+
+void check(const Format& format, Data data, Shape shape, bool causal) {
+  CAPTURE(format.name);
+  CAPTURE(static_cast<int>(data));
+  CAPTURE(shape.n);
+  CAPTURE(shape.d);
+  CAPTURE(shape.dv);
+  CAPTURE(causal);
+  const long before = emulation::products_so_far();
+  check_error(make_instance(*format.backend, make_data(data, shape.n, shape.d, shape.dv, causal),
+                            "exact", {}),
+              format);
+  CHECK(emulation::products_so_far() > before);
+}
+
+/// Products of warpgroups that `action` starts.
+long products_of(const auto& action) {
+  const long before = emulation::products_so_far();
+  action();
+  return emulation::products_so_far() - before;
+}
+
+Output apply(const Backend& backend, const Problem& problem) {
+  return make_instance(backend, problem, "exact", {}).apply(problem.v);
+}
+
+/// Logits rise by `rise`, in log2 units, from key to key, so that the maximum of a row moves in
+/// every step.
+Problem rising(Index n, double rise) {
+  constexpr double ln2 = 0.69314718055994531;
+  const Index d = 64;
+  Matrix q(n, d), k(n, d), v = gaussian(n, 8, 3);
+  for (Index i = 0; i < n; ++i) {
+    q(i, 0) = 1;
+    k(i, 0) = static_cast<float>(rise * static_cast<double>(i) * ln2);
+  }
+  return make_problem(q, k, v, 1, false);
+}
+
+}  // namespace
+
+TEST_CASE("warpgroups: Z has at most twice the error of the formula on 16-bit numbers") {
+  const Hopper hopper;
+  const std::vector<Format> both = formats();
+  int turn = 0;
+  for (const Shape shape : {Shape{130, 64, 64},
+                            {256, 64, 64},
+                            {300, 40, 24},
+                            {200, 128, 128},
+                            {140, 100, 33},
+                            {260, 20, 128}})
+    for (const Data data : {Data::gaussian, Data::huge}) {
+      check(both[static_cast<std::size_t>(turn % 2)], data, shape, turn / 2 % 2 == 1);
+      ++turn;
+    }
+  check(both[0], Data::equal, {150, 64, 64}, true);
+  check(both[1], Data::spike, {150, 64, 64}, false);
+}
+
+TEST_CASE("warpgroups: the same for every variant, with ordered and with gathered keys") {
+  const Hopper hopper;
+  const std::vector<Format> both = formats();
+  std::map<std::string, long> products;
+  std::map<std::string, int> seen;
+  int turn = 0;
+  for (const Case& c : cases()) {
+    if (++seen[c.id] > 2) continue;
+    const bool causal = turn % 3 == 0 && masks_of(c).back();
+    const Format& format = both[static_cast<std::size_t>(turn++ % 2)];
+    CAPTURE(format.name);
+    CAPTURE(describe(c));
+    CAPTURE(causal);
+    const Problem problem =
+        make_data(causal ? Data::huge : Data::gaussian, 140, 16, 9, causal, c.head);
+    products[c.id] += products_of(
+        [&] { check_error(make_instance(*format.backend, problem, c.id, c.settings), format); });
+  }
+  for (const char* id : {"exact", "h1d", "tf", "hyper", "bigbird", "reformer"}) {
+    CAPTURE(id);
+    CHECK(products[id] > 0);
+  }
+}
+
+TEST_CASE("warpgroups: weights are right where the maximum of a row moves a little or far") {
+  const Hopper hopper;
+  for (const double rise : {0.01, 0.05, 0.3, 3.0}) {
+    const Problem problem = rising(400, rise);
+    for (const Format& format : formats()) {
+      CAPTURE(format.name);
+      CAPTURE(rise);
+      check_error(make_instance(*format.backend, problem, "exact", {}), format);
+    }
+  }
+}
+
+TEST_CASE("warpgroups: log-sum-exp is that of warps within the rounding of sums") {
+  const Hopper hopper;
+  for (const char* precision : {"bf16", "fp16"})
+    for (const Data data : {Data::gaussian, Data::huge}) {
+      const Problem problem = make_data(data, 270, 64, 8, true);
+      const Output ours = apply(*on_gpu(precision), problem),
+                   theirs = apply(*on_gpu(precision, false), problem);
+      // Both add the same products, and then up to 270 weights, in other orders.
+      const double most = 0x1p-23 * (4 * largest_logit(problem) + 270);
+      double worst = 0;
+      for (std::size_t i = 0; i < ours.lse.size(); ++i)
+        worst = larger_error(worst, std::abs(double{ours.lse[i]} - double{theirs.lse[i]}));
+      CHECK(worst <= most);
+    }
+}
+
+TEST_CASE("warpgroups: what a query may not see leaves its Z unchanged, bit for bit") {
+  const Hopper hopper;
+  const auto backend = on_gpu("bf16");
+  const Index n = 290, changed = 201;
+  const Problem before = make_data(Data::gaussian, n, 20, 12, true);
+  Matrix q = Matrix::copy_of(before.q), k = Matrix::copy_of(before.k),
+         v = Matrix::copy_of(before.v);
+  for (Index c = 0; c < 20; ++c) {
+    q(changed, c) = std::numeric_limits<float>::quiet_NaN();
+    k(changed, c) *= 50;
+  }
+  for (Index c = 0; c < 12; ++c) v(changed, c) = -100;
+  const Problem after = make_problem(std::move(q), std::move(k), std::move(v), 0, true);
+  const Output a = apply(*backend, before), b = apply(*backend, after);
+  bool same = true, finite = true;
+  for (Index c = 0; c < 12; ++c) {
+    for (Index i = 0; i < changed; ++i) same &= a.z(i, c) == b.z(i, c);
+    for (Index i = changed + 1; i < n; ++i) finite &= std::isfinite(b.z(i, c));
+    CHECK(std::isnan(b.z(changed, c)));
+  }
+  CHECK(same);
+  CHECK(finite);
+}
+
+TEST_CASE("warpgroups: keys that are divided among blocks") {
+  const Hopper many(132);
+  const std::vector<Format> both = formats();
+  for (const Format& format : both) {
+    const Problem problem = make_data(Data::gaussian, 700, 64, 64, false);
+    CHECK(products_of([&] { check_rows(problem, format); }) > 0);
+  }
+}
+
+TEST_CASE("warpgroups: the self-test passes") {
+  const Hopper hopper;
+  std::string why_not;
+  const auto tested = make_cuda_backend({.precision = "bf16", .poison = true}, &why_not);
+  REQUIRE_MESSAGE(tested, why_not);
+  const auto cpu = make_cpu_backend();
+  Profile profile;
+  Run run{profile};
+  CHECK(products_of([&] {
+          CHECK(self_test(*tested, *cpu, run, {.tokens = 60, .many_queries = 150}) == "");
+        }) > 0);
+}
+
+TEST_CASE("warpgroups: a copy that never arrives is an error, and the next head is right") {
+  const Hopper hopper;
+  const auto backend = on_gpu("bf16");
+  const Problem problem = make_data(Data::gaussian, 400, 64, 64, false);
+  const Output before = apply(*backend, problem);
+  for (const int lost : {0, 3}) {
+    emulation::lose_box(lost);
+    CHECK_THROWS_WITH_AS(apply(*backend, problem),
+                         doctest::Contains("has waited in vain for a copy"), UnavailableError);
+  }
+  const Output after = apply(*backend, problem);
+  CHECK(before.z(399, 63) == after.z(399, 63));
+}
+
+TEST_CASE("warpgroups: only where the device has them, they are wanted and the head fits") {
+  const auto products = [](const Backend& backend, const Problem& problem) {
+    return products_of([&] { apply(backend, problem); });
+  };
+  const Problem problem = make_data(Data::gaussian, 150, 64, 64, false);
+  Problem capped = make_data(Data::gaussian, 150, 64, 64, false);
+  LogitRule rule;
+  rule.soft_cap = 20;
+  capped.rule = std::make_shared<const LogitRule>(rule);
+  std::string why_not;
+  {
+    const Hopper hopper;
+    CHECK(find_cuda_device(&why_not)->wgmma);
+    CHECK(products(*on_gpu("bf16"), problem) > 0);
+    CHECK(products(*on_gpu("bf16"), capped) == 0);
+    CHECK(products(*on_gpu("fp32"), problem) == 0);
+    CHECK(products(*on_gpu("bf16", false), problem) == 0);
+    CHECK(products(*on_gpu("bf16"), make_data(Data::gaussian, 150, 129, 64, false)) == 0);
+    CHECK(products(*on_gpu("bf16"), make_data(Data::gaussian, 150, 64, 129, false)) == 0);
+    setenv("FOVEA_WGMMA", "0", 1);
+    CHECK_FALSE(find_cuda_device(&why_not)->wgmma);
+    CHECK(products(*on_gpu("bf16"), problem) == 0);
+    unsetenv("FOVEA_WGMMA");
+    emulation::set_compute_capability(10, 0);
+    CHECK_FALSE(find_cuda_device(&why_not)->wgmma);
+    CHECK(products(*on_gpu("bf16"), problem) == 0);
+  }
+  CHECK_FALSE(find_cuda_device(&why_not)->wgmma);
+  CHECK(products(*on_gpu("bf16"), problem) == 0);
+  using namespace fovea::cuda;
+  CHECK_THROWS_WITH_AS(attend_wgmma<Precision::bf16>({.d = 64, .dv = 64}, 1, 16, nullptr, nullptr),
+                       doctest::Contains("there is no kernel"), UnavailableError);
+}
