@@ -26,11 +26,13 @@ std::shared_ptr<const Plan> inner_plan(const Plan& plan) {
 }
 
 // V as [blocks, block * dv], so that one product mixes all places of a block.
-Matrix in_blocks(MatrixView v, Index block) {
+Matrix in_blocks(MatrixView v, Index block, const Run& run) {
   const Index blocks = (v.rows + block - 1) / block;
   Matrix out(blocks, block * v.cols);
-  for (Index j = 0; j < v.rows; ++j)
+  for (Index j = 0; j < v.rows; ++j) {
+    if (j % block == 0) run.check();
     std::copy_n(v.row(j), v.cols, out.row(j / block) + j % block * v.cols);
+  }
   return out;
 }
 
@@ -51,6 +53,7 @@ class ProjectedOperator final : public Operator {
     if (!mixed()) return inner_->apply(v, run);
     const Matrix values = mixed_values(v, run);
     const Output inner = inner_->apply(values, run);
+    run.check();
     return {Matrix::copy_of(inner.z.view().slice({0, plan().queries()})), {}};
   }
 
@@ -58,13 +61,19 @@ class ProjectedOperator final : public Operator {
   Matrix mixed_values(MatrixView v, Run& run) const {
     const auto stage = run.profile.stage("mix values");
     const Index block = projected_.block;
-    const Matrix blocks = block == 1 ? Matrix() : in_blocks(v, block);
+    const Matrix blocks = block == 1 ? Matrix() : in_blocks(v, block, run);
     const Matrix mixes = product_(projected_.mix, block == 1 ? v : blocks.view(), run);
-    Matrix values(projected_.queries.rows(), v.cols);
-    for (Index j = 0; j < projected_.own; ++j) std::copy_n(v.row(j), v.cols, values.row(j));
-    for (Index u = 0; u < projected_.mixtures(); ++u)
-      std::copy_n(mixes.row(u / block) + u % block * v.cols, v.cols,
-                  values.row(projected_.own + u));
+    Matrix values = Matrix::uninitialised(projected_.queries.rows(), v.cols);
+    for (Index j = 0; j < values.rows(); ++j) {
+      if (j % 1024 == 0) run.check();
+      const Index u = j - projected_.own;
+      const bool own = u < 0, mixture = !own && u < projected_.mixtures();
+      values.write_row(j,
+                       own       ? v.row(j)
+                       : mixture ? mixes.row(u / block) + u % block * v.cols
+                                 : nullptr,
+                       v.cols);
+    }
     return values;
   }
 

@@ -19,7 +19,7 @@ void check(const std::stop_token& stop) {
 
 // The smaller of A^T A and A A^T, its lower half.
 Columns gram(const Eigen::Ref<const Columns>& a, const std::stop_token& stop) {
-  constexpr Eigen::Index panel = 128;
+  constexpr Eigen::Index panel = 32;
   Columns g = Columns::Zero(a.cols(), a.cols());
   for (Eigen::Index begin = 0; begin < a.cols(); begin += panel) {
     check(stop);
@@ -36,7 +36,7 @@ Eigen::VectorXd eigenvalues(Columns& g, const std::stop_token& stop) {
   const Eigen::Index n = g.rows();
   Eigen::VectorXd sub(n - 1);
   for (Eigen::Index k = 0; k + 1 < n; ++k) {
-    if (k % 16 == 0) check(stop);
+    if (k % 4 == 0) check(stop);
     const Eigen::Index left = n - k - 1;
     double tau = 0, beta = 0;
     g.col(k).tail(left).makeHouseholderInPlace(tau, beta);

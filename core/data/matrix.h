@@ -94,6 +94,12 @@ class Matrix {
   float operator()(Index i, Index j) const {
     return values_[static_cast<std::size_t>(i * stride_ + j)];
   }
+  /// Writes `count` values, or zeros for null, and zeros from there up to the stride.
+  void write_row(Index i, const float* from, Index count) {
+    float* const to = row(i);
+    if (from) std::copy_n(from, count, to);
+    std::fill(from ? to + count : to, to + stride_, 0.0f);
+  }
   MatrixView view() const { return {values_.data(), rows_, cols_, stride_}; }
   operator MatrixView() const { return view(); }
 

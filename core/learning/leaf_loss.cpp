@@ -5,12 +5,17 @@
 #include <cmath>
 #include <vector>
 
+#include "data/error.h"
 #include "learning/rows.h"
 
 namespace fovea {
 namespace {
 
 using Column = Eigen::ArrayXf;
+
+void check(const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Cancelled();
+}
 
 bool forbidden(float logit) {
   return logit <= LeafBatch::no_pair / 2;
@@ -23,13 +28,14 @@ struct Outputs {
 };
 
 /// Writes dE/da and returns the outputs in the queries' own leaves.
-Outputs find_outputs(const LeafBatch& batch, MembershipGradient& out) {
+Outputs find_outputs(const LeafBatch& batch, MembershipGradient& out, const std::stop_token& stop) {
   const Index count = batch.logits.rows;
   const Rows s = rows_of(batch.logits), v = rows_of(batch.values), t = rows_of(batch.targets);
   const Column zero_loss = t.rowwise().squaredNorm().array();
   Outputs own{RowMajor::Zero(count, v.cols()),
               std::vector<float>(static_cast<std::size_t>(count), LeafBatch::no_pair)};
   for (Index l = 0; l < batch.leaves(); ++l) {
+    check(stop);
     const Index begin = batch.leaf_begin[static_cast<std::size_t>(l)],
                 size = batch.leaf_begin[static_cast<std::size_t>(l) + 1] - begin;
     if (size == 0) {
@@ -146,22 +152,24 @@ Matrix logits_of(const TokenBatch& batch) {
 
 }  // namespace
 
-MembershipGradient leaf_loss(const TokenBatch& batch) {
+MembershipGradient leaf_loss(const TokenBatch& batch, const std::stop_token& stop) {
   const Matrix logits = logits_of(batch);
   return leaf_loss({.logits = logits,
                     .values = batch.values,
                     .leaf_begin = batch.leaf_begin,
                     .targets = batch.targets,
-                    .query_leaf = batch.query_leaf});
+                    .query_leaf = batch.query_leaf},
+                   stop);
 }
 
-MembershipGradient leaf_loss(const LeafBatch& batch) {
+MembershipGradient leaf_loss(const LeafBatch& batch, const std::stop_token& stop) {
   MembershipGradient out{.queries = Matrix(batch.logits.rows, batch.leaves()),
                          .keys = Matrix(batch.logits.cols, batch.leaves())};
-  const Outputs own = find_outputs(batch, out);
+  const Outputs own = find_outputs(batch, out, stop);
   const auto queries = queries_by_leaf(batch);
   const Column value_square = rows_of(batch.values).rowwise().squaredNorm().array();
   for (Index l = 0; l < batch.leaves(); ++l) {
+    check(stop);
     const auto& in_leaf = queries[static_cast<std::size_t>(l)];
     for (const Index i : in_leaf) out.loss += static_cast<double>(out.queries(i, l));
     if (!in_leaf.empty()) find_key_changes(batch, own, l, in_leaf, value_square, out.keys);

@@ -22,6 +22,7 @@
 
 #include <cstdint>
 #include <span>
+#include <stop_token>
 
 #include "backend/leaf_gradient.h"
 
@@ -41,10 +42,10 @@ struct LeafBatch {
 };
 
 /// Work: products of [queries, keys] by dv: one for the outputs in all leaves, and two for the keys
-/// of each query's own leaf.
-MembershipGradient leaf_loss(const LeafBatch& batch);
+/// of each query's own leaf. Throws Cancelled.
+MembershipGradient leaf_loss(const LeafBatch& batch, const std::stop_token& stop = {});
 
 /// The same from queries and keys: one product of [queries, keys] by d more.
-MembershipGradient leaf_loss(const TokenBatch& batch);
+MembershipGradient leaf_loss(const TokenBatch& batch, const std::stop_token& stop = {});
 
 }  // namespace fovea

@@ -38,7 +38,7 @@ void write_targets(const Problem& problem, IndexRange rows, LearningSet& set) {
 void find_targets(const Problem& problem, LearningSet& set, const Backend& backend, Run& run) {
   const Index count = set.queries.rows();
   set.targets = Matrix(count, problem.dv());
-  constexpr Index together = 32;
+  constexpr Index together = 8;
   backend.share_out((count + together - 1) / together, run, [&](Index part) {
     write_targets(problem, {part * together, std::min(count, (part + 1) * together)}, set);
   });

@@ -77,7 +77,8 @@ MeasuredTree measure_tree(const LearningSet& set, const Tree& tree, std::span<co
                                                  .query_leaf = query_leaf,
                                                  .admissible = admissible,
                                                  .branching = branching,
-                                                 .alpha = alpha});
+                                                 .alpha = alpha},
+                                                run.stop);
   const Leaves leaves{.kind = "leaf",
                       .queries = query_leaf,
                       .keys = key_leaf,

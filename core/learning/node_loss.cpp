@@ -196,7 +196,7 @@ NodeGradient node_loss(const NodeBatch& batch, std::stop_token stop) {
   return Gradient(batch).run(stop);
 }
 
-Matrix node_outputs(const NodeBatch& batch) {
+Matrix node_outputs(const NodeBatch& batch, const std::stop_token& stop) {
   const Nodes nodes(batch.branching);
   const Rows v = rows_of(batch.values);
   const auto admissible = [&](Index i) {
@@ -211,6 +211,7 @@ Matrix node_outputs(const NodeBatch& batch) {
   Matrix out(batch.targets.rows, v.cols());
   Index added = 0;
   for (const Index i : order) {
+    if (stop.stop_requested()) throw Cancelled();
     for (; added < admissible(i); ++added)
       for (int depth = 0; depth < nodes.depths(); ++depth) {
         const Index node = nodes.above(batch.key_leaf[static_cast<std::size_t>(added)], depth);

@@ -44,7 +44,7 @@ struct NodeGradient {
 /// Throws Cancelled.
 NodeGradient node_loss(const NodeBatch& batch, std::stop_token stop = {});
 
-/// The outputs Z, [queries, dv]. `targets` only say how many queries there are.
-Matrix node_outputs(const NodeBatch& batch);
+/// The outputs Z, [queries, dv]. `targets` only say how many queries there are. Throws Cancelled.
+Matrix node_outputs(const NodeBatch& batch, const std::stop_token& stop = {});
 
 }  // namespace fovea

@@ -163,7 +163,7 @@ MembershipGradient Trainer::fine_gradient(const std::vector<Index>& batch, const
                           .scale = static_cast<float>(set_->scale)};
   std::optional<MembershipGradient> found;
   if (backend) found = backend->leaf_loss(tokens, run);
-  MembershipGradient out = found ? std::move(*found) : leaf_loss(tokens);
+  MembershipGradient out = found ? std::move(*found) : leaf_loss(tokens, run.stop);
   Matrix in_sequence(keys, leaves);
   for (Index p = 0; p < keys; ++p)
     std::copy_n(out.keys.row(p), leaves, in_sequence.row(order[static_cast<std::size_t>(p)]));

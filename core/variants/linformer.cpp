@@ -31,10 +31,11 @@ struct LinformerParameters {
 // [k, n], each entry normal with variance 1/k.
 Matrix draw(Index k, Index n, std::uint64_t seed, std::uint64_t stream, const Run& run) {
   Random random(seed, stream);
-  Matrix m(k, n);
+  Matrix m = Matrix::uninitialised(k, n);
   const double size = 1 / std::sqrt(static_cast<double>(k));
   for (Index r = 0; r < k; ++r) {
     run.check();
+    m.write_row(r, nullptr, 0);
     for (Index j = 0; j < n; ++j) m(r, j) = static_cast<float>(size * random.normal());
   }
   return m;
@@ -49,13 +50,22 @@ Matrix projection(const char* name, std::uint32_t purpose, Index& k, const Probl
   if (given.empty())
     return draw(k, n, planning.seed, stream_of(purpose, problem.head), planning.run);
   k = static_cast<Index>(given.size()) / n;
-  Matrix m(k, n);
-  std::ranges::copy(given, m.data());
+  Matrix m = Matrix::uninitialised(k, n);
+  for (Index r = 0; r < k; ++r) {
+    planning.run.check();
+    m.write_row(r, given.data() + r * n, n);
+  }
   return m;
 }
 
-std::vector<float> values_of(const Matrix& m) {
-  return {m.data(), m.data() + m.rows() * m.cols()};
+std::vector<float> values_of(const Matrix& m, const Run& run) {
+  std::vector<float> values;
+  values.reserve(static_cast<std::size_t>(m.rows() * m.cols()));
+  for (Index r = 0; r < m.rows(); ++r) {
+    run.check();
+    values.insert(values.end(), m.row(r), m.row(r) + m.cols());
+  }
+  return values;
 }
 
 // The k of a given projection holds for both.
@@ -89,10 +99,8 @@ Plan plan_linformer(const Problem& problem, const LinformerParameters& p, Planni
   Matrix projected_queries(positions, d), projected_keys(positions, d);
   for (Index i = 0; i < n; ++i) std::copy_n(problem.q.row(i), d, projected_queries.row(i));
   for (Index r = 0; r < rank; ++r) std::copy_n(keys.row(r), d, projected_keys.row(r));
-  planning.run.check();
-  plan.structure.set({"project_k", {rank, n}, values_of(of_keys)});
-  planning.run.check();
-  plan.structure.set({"project_v", {rank, n}, values_of(of_values)});
+  plan.structure.set({"project_k", {rank, n}, values_of(of_keys, planning.run)});
+  plan.structure.set({"project_v", {rank, n}, values_of(of_values, planning.run)});
   // Nothing after the tiles may throw here: GCC 12 would destroy their passes twice.
   plan.form = ProjectedPlan{.tiles = {.passes = {{.tiles = {{{0, n}, {0, rank}, {}}}}}},
                             .queries = std::move(projected_queries),

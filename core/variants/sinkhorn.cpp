@@ -47,12 +47,13 @@ class SinkhornPlanner {
     require_memory(24.0 * static_cast<double>(blocks_) * static_cast<double>(blocks_),
                    "mixtures of Sinkhorn of " + plural(blocks_, "block"));
     Matrix r = mixtures();
+    planning_.run.check();
     Matrix mix = with_ragged_rows(r);
     const Index positions = n + mix.rows() * block_;
     ProjectedPlan projected;
     projected.tiles.passes.push_back(tiles());
-    projected.queries = Matrix(positions, d);
-    projected.keys = Matrix(positions, d);
+    projected.queries = Matrix::uninitialised(positions, d);
+    projected.keys = Matrix::uninitialised(positions, d);
     projected.scale = problem_.scale;
     projected.own = n;
     projected.block = block_;
@@ -60,13 +61,19 @@ class SinkhornPlanner {
     const auto stage = planning_.run.profile.stage("mix keys");
     Matrix blocks(blocks_, block_ * d);
     for (Index i = 0; i < n; ++i) {
-      std::copy_n(problem_.q.row(i), d, projected.queries.row(i));
-      std::copy_n(problem_.k.row(i), d, projected.keys.row(i));
+      if (i % block_ == 0) planning_.run.check();
+      projected.queries.write_row(i, problem_.q.row(i), d);
+      projected.keys.write_row(i, problem_.k.row(i), d);
       std::copy_n(problem_.k.row(i), d, blocks.row(i / block_) + i % block_ * d);
     }
     const Matrix mixed = planning_.backend.product(projected.mix, blocks, planning_.run);
-    for (Index b = 0; b < mixed.rows(); ++b)
-      std::copy_n(mixed.row(b), block_ * d, projected.keys.row(n + b * block_));
+    for (Index b = 0; b < mixed.rows(); ++b) {
+      planning_.run.check();
+      for (Index place = 0; place < block_; ++place) {
+        projected.queries.write_row(n + b * block_ + place, nullptr, 0);
+        projected.keys.write_row(n + b * block_ + place, mixed.row(b) + place * d, d);
+      }
+    }
     Plan plan{.lengths = {n, n}, .form = {}};
     plan.structure.set({"block_mix",
                         {blocks_, blocks_},
@@ -132,7 +139,6 @@ class SinkhornPlanner {
       return mix;
     }
     const Wide q = means(problem_.q), k = means(problem_.k);
-    planning_.run.check();
     const Index d = problem_.d();
     Wide logs(static_cast<std::size_t>(blocks_ * blocks_));
     planning_.backend.share_out(blocks_, planning_.run, [&](Index row) {
@@ -146,9 +152,10 @@ class SinkhornPlanner {
       normalise(logs, 1, blocks_);
       normalise(logs, blocks_, 1);
     }
-    for (Index row = 0; row < blocks_; ++row)
+    planning_.backend.share_out(blocks_, planning_.run, [&](Index row) {
       for (Index col = 0; col < blocks_; ++col)
         mix(row, col) = static_cast<float>(std::exp(logs[place(row, col, blocks_)]));
+    });
     return mix;
   }
 
@@ -158,11 +165,12 @@ class SinkhornPlanner {
 
   Wide means(MatrixView x) const {
     Wide mean(static_cast<std::size_t>(blocks_ * x.cols));
-    for (Index b = 0; b < blocks_; ++b)
+    planning_.backend.share_out(blocks_, planning_.run, [&](Index b) {
       for (Index i = b * block_; i < tokens_end(b); ++i)
         for (Index c = 0; c < x.cols; ++c)
           mean[place(b, c, x.cols)] +=
               static_cast<double>(x(i, c)) / static_cast<double>(tokens_end(b) - b * block_);
+    });
     return mean;
   }
 

@@ -55,7 +55,7 @@ double cancelled_ms(std::chrono::milliseconds after, const std::function<void(Ru
 /// Of several moments the longest.
 double longest_cancel_ms(const std::function<void(Run&)>& work) {
   double longest = 0;
-  for (const int after : {30, 300})
+  for (const int after : {30, 100, 200, 300, 500})
     longest = std::max(longest, cancelled_ms(std::chrono::milliseconds(after), work));
   return longest;
 }
@@ -72,5 +72,41 @@ TEST_CASE("timing: a cancel ends the computing of every variant within 200 ms, a
         longest_cancel_ms([&](Run& run) { compute(problem, request, *backend, run); });
     MESSAGE(variant.id, ": ", ms, " ms");
     CHECK(ms < 200);
+  }
+}
+
+TEST_CASE("timing: a cancel ends the decomposition of the largest blocks within 200 ms") {
+  const auto backend = make_cpu_backend({.threads = 2});
+  // Of full rank, and of low rank.
+  const Problem full = make_data(Data::gaussian, 4096, 256, 256, false),
+                low = make_data(Data::gaussian, 4096, 4, 4, false);
+  for (const Problem* problem : {&full, &low}) {
+    const Instance exact = make_instance(*backend, *problem, "exact", {});
+    Matrix blocks[2];
+    for (Index b = 0; b < 2; ++b) blocks[b] = exact.tile({2048 * b, 2048 * (b + 1)}, {0, 2048});
+    const MatrixView views[] = {blocks[0], blocks[1]};
+    for (const int after : {5, 60, 200, 500, 1000}) {
+      const double ms = cancelled_ms(std::chrono::milliseconds(after),
+                                     [&](Run& run) { backend->singular_values(views, run); });
+      MESSAGE("after ", after, " ms: ", ms, " ms");
+      CHECK(ms < 200);
+    }
+  }
+}
+
+TEST_CASE("timing: a cancel ends the learning of a tree of 1024 leaves within 200 ms") {
+  const auto backend = make_cpu_backend({.threads = 2});
+  const Problem problem = make_data(Data::gaussian, 131072, 64, 64, false);
+  for (const char* id : {"tf", "tc"}) {
+    const Variant& variant = find_variant(id);
+    const ComputeRequest request{
+        .variant = &variant,
+        .values = values_of(variant, {{"tree", "learned"}, {"height", "10"}, {"steps", "1000"}})};
+    for (const int after : {30, 1000, 3000, 4000}) {
+      const double ms = cancelled_ms(std::chrono::milliseconds(after),
+                                     [&](Run& run) { compute(problem, request, *backend, run); });
+      MESSAGE(id, " after ", after, " ms: ", ms, " ms");
+      CHECK(ms < 200);
+    }
   }
 }
