@@ -54,8 +54,8 @@ class MmaAttention {
       Weights p[Groups];
 #pragma unroll
       for (int g = 0; g < Groups; ++g) {
-        weigh_and_mask<true>(s[g], cluster_ + 2 * g, column_, step_, shared_.slots[parity_],
-                             a_.lists);
+        weigh_and_mask<true>(s[g], row_ + group_rows * g, cluster_ + 2 * g, column_, step_,
+                             shared_.slots[parity_], a_.lists);
         take_logits(s[g], g);
         soften(s[g], p[g], maximum_ + 2 * g, sum_ + 2 * g, products_.z[g]);
         take_weights(s[g], g);

@@ -10,7 +10,8 @@ namespace {
 IndexRange reached(const Strip& strip, const ColumnRun& run) {
   IndexRange keys{run.begin, run.end};
   if (strip.rows < 0 && run.cols < 0) {
-    const Index first = strip.first_row, last = first + strip.row_count - 1;
+    const Index first = std::max(strip.first_row, run.first_row),
+                last = std::min(strip.first_row + strip.row_count, run.last_row) - 1;
     keys.begin = std::clamp(first - run.hi, keys.begin, keys.end);
     keys.end = std::clamp(last - run.lo + 1, keys.begin, keys.end);
   }

@@ -8,12 +8,12 @@
 
 namespace fovea::cuda {
 
-/// Logits of the keys of a step, weighted; -inf where a pair does not count. query: the clusters.
-/// `Changes`: the rule of a head may change logits.
+/// Logits of the keys of a step, weighted; -inf where a pair does not count. The rows of the strip
+/// are `row` and `row` + 8, query: their clusters. `Changes`: the rule of a head may change logits.
 template <bool Changes, int Groups>
-__device__ __forceinline__ void weigh_and_mask(float (&s)[Groups][4], const std::int32_t* query,
-                                               int column, const Step& step,
-                                               const KeySlots<8 * Groups>& slots,
+__device__ __forceinline__ void weigh_and_mask(float (&s)[Groups][4], int row,
+                                               const std::int32_t* query, int column,
+                                               const Step& step, const KeySlots<8 * Groups>& slots,
                                                const Lists& lists) {
   if (step.even && !step.masked) return;
   if (step.banded) {
@@ -45,7 +45,7 @@ __device__ __forceinline__ void weigh_and_mask(float (&s)[Groups][4], const std:
         if (Changes && lists.head.changes)
           logit = changed(lists.head, query[h], slots.cluster[slot], logit);
         logit += weight;
-        if (step.masked && !counts(lists, slots, slot, query[h])) logit = -INFINITY;
+        if (step.masked && !counts(lists, slots, slot, row + 8 * h, query[h])) logit = -INFINITY;
       }
     }
 }

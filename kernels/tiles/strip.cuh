@@ -20,7 +20,8 @@ template <int Keys>
 struct KeySlots {
   std::int32_t key_row[Keys], cluster[Keys], level[Keys];
   std::int32_t lo[Keys], hi[Keys];
-  std::int32_t earlier[Keys], rounds[Keys];  // as in the slot's ColumnRun
+  std::int32_t earlier[Keys], rounds[Keys];      // as in the slot's ColumnRun
+  std::int16_t first_row[Keys], last_row[Keys];  // of the strip: those that have the key
   float weight[Keys];
 };
 using Slots = KeySlots<step_keys>;
@@ -28,7 +29,7 @@ using Slots = KeySlots<step_keys>;
 /// Where a strip is in its runs; the same in all threads of the block.
 struct Walk {
   std::int32_t run, last_run, at;
-  std::int32_t least_row, greatest_row;  // clusters, if the strip's rows are in sequence order
+  std::int32_t least_row, greatest_row;  // positions: clusters if `ordered`
   bool ordered;
 };
 
@@ -45,7 +46,7 @@ struct Step {
   int keys;     // 0: there are no more
   bool masked;  // some pair may not count
   bool even;    // no slot is without a key, all weights 1, logits only scaled
-  bool banded;  // only bands exclude pairs, and logits are only scaled
+  bool banded;  // only slots' bands exclude pairs, and logits are only scaled
   // The keys are this row and those that follow it, one for each slot; -1: others.
   std::int32_t first_row;
 };
@@ -60,9 +61,12 @@ __device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weigh
     const ColumnRun run = lists.runs[walk.run];
     std::int32_t begin = walk.at, end = run.end;
     const bool ordered = walk.ordered && run.cols < 0;
+    const std::int32_t least_row = max(walk.least_row, run.first_row),
+                       greatest_row = min(walk.greatest_row, run.last_row - 1);
+    const bool some_rows = least_row > walk.least_row || greatest_row < walk.greatest_row;
     if (ordered) {  // keys that no row attends are skipped
-      const long long first = static_cast<long long>(walk.least_row) - run.hi,
-                      last = static_cast<long long>(walk.greatest_row) - run.lo;
+      const long long first = static_cast<long long>(least_row) - run.hi,
+                      last = static_cast<long long>(greatest_row) - run.lo;
       if (first > begin) begin = static_cast<std::int32_t>(first < end ? first : end);
       if (last + 1 < end) end = static_cast<std::int32_t>(last + 1 > begin ? last + 1 : begin);
     }
@@ -71,10 +75,10 @@ __device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weigh
       if (taken == Keys && run.cols < 0) step.first_row = run.key_base + begin;
       const std::int32_t unbounded = static_cast<std::int32_t>(Band::unbounded);
       if (run.lo != -unbounded || run.hi != unbounded)
-        step.masked |= !ordered || walk.least_row - (begin + taken - 1) < run.lo ||
-                       walk.greatest_row - begin > run.hi;
-      step.masked |= run.rounds > 0 || lists.head.excludes;
-      step.banded &= run.rounds == 0;
+        step.masked |=
+            !ordered || least_row - (begin + taken - 1) < run.lo || greatest_row - begin > run.hi;
+      step.masked |= run.rounds > 0 || lists.head.excludes || some_rows;
+      step.banded &= run.rounds == 0 && (walk.ordered || !some_rows);
       const std::int32_t weight = pair_weights ? run.pair_weight : run.weight;
       step.even &= weight < 0;
       for (int slot = thread; slot < step.keys + taken; slot += threads) {
@@ -84,8 +88,12 @@ __device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weigh
         slots.key_row[slot] = run.key_base + cluster;
         slots.cluster[slot] = cluster;
         slots.level[slot] = run.level;
-        slots.lo[slot] = run.lo;
-        slots.hi[slot] = run.hi;
+        // Rows in sequence order are a band of each key.
+        const bool narrower = some_rows && walk.ordered;
+        slots.lo[slot] = narrower ? max(run.lo, least_row - cluster) : run.lo;
+        slots.hi[slot] = narrower ? min(run.hi, greatest_row - cluster) : run.hi;
+        slots.first_row[slot] = static_cast<std::int16_t>(least_row - walk.least_row);
+        slots.last_row[slot] = static_cast<std::int16_t>(greatest_row - walk.least_row);
         slots.earlier[slot] = run.earlier;
         slots.rounds[slot] = run.rounds;
         slots.weight[slot] = weight < 0 ? 0.0f : lists.weights[weight + position];
@@ -101,6 +109,7 @@ __device__ inline Step next_step(Walk& walk, const Lists& lists, bool pair_weigh
     slots.key_row[slot] = -1;
     slots.cluster[slot] = slots.level[slot] = slots.lo[slot] = slots.hi[slot] = 0;
     slots.earlier[slot] = slots.rounds[slot] = 0;
+    slots.first_row[slot] = slots.last_row[slot] = 0;
     slots.weight[slot] = -INFINITY;
   }
   return step;
@@ -171,11 +180,12 @@ __device__ inline bool admits(const HeadConditions& head, std::int32_t query, st
   return !head.bits || (head.bits[query * head.bits_stride + key / 32] >> (key % 32) & 1);
 }
 
-/// Whether a pair counts: it lies in the band of the slot's run, the head's mask admits it and no
-/// earlier pass has counted it.
+/// Whether a pair counts: its row, of the strip, has the slot's key, it lies in the band of the
+/// slot's run, the head's mask admits it and no earlier pass has counted it.
 template <int Keys>
-__device__ inline bool counts(const Lists& lists, const KeySlots<Keys>& slots, int slot,
+__device__ inline bool counts(const Lists& lists, const KeySlots<Keys>& slots, int slot, int row,
                               std::int32_t query) {
+  if (row < slots.first_row[slot] || row > slots.last_row[slot]) return false;
   const std::int32_t apart = query - slots.cluster[slot];
   if (apart < slots.lo[slot] || apart > slots.hi[slot]) return false;
   if (lists.head.excludes && !admits(lists.head, query, slots.cluster[slot])) return false;
@@ -217,11 +227,12 @@ __device__ __forceinline__ void weigh_and_mask(float (&s)[RowsPerThread][keys_pe
     const float weight = slots.weight[slot];
 #pragma unroll
     for (int i = 0; i < RowsPerThread; ++i) {
-      const std::int32_t query = row_cluster[ty + row_threads * i];
+      const int row = ty + row_threads * i;
+      const std::int32_t query = row_cluster[row];
       float logit = __fmul_rn(s[i][j], log2_scale);
       if (lists.head.changes) logit = changed(lists.head, query, slots.cluster[slot], logit);
-      s[i][j] =
-          step.masked && !counts(lists, slots, slot, query) ? -INFINITY : __fadd_rn(logit, weight);
+      const bool excluded = step.masked && !counts(lists, slots, slot, row, query);
+      s[i][j] = excluded ? -INFINITY : __fadd_rn(logit, weight);
     }
   }
 }

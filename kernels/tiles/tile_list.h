@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "device/entry_rows.h"
@@ -13,9 +14,10 @@ namespace fovea::cuda {
 /// Keys that a block takes at a time.
 inline constexpr int step_keys = 64;
 
-/// Up to 128 queries that attend the same keys. A position p of the strip's order names the query
-/// cluster c = indices[rows + p] (c = p where rows < 0); its query is row query_base +
-/// (c << query_shift) of Q's pyramid, its softmax state row state_base + c.
+/// Up to 128 queries, which attend the keys of all runs but for what these leave out. A position p
+/// of the strip's order names the query cluster c = indices[rows + p] (c = p where rows < 0); its
+/// query is row query_base + (c << query_shift) of Q's pyramid, its softmax state row state_base +
+/// c.
 struct Strip {
   std::int32_t first_row, row_count;  // positions
   std::int32_t rows;                  // where the order begins in `indices`; -1: identity
@@ -29,7 +31,8 @@ struct Strip {
 
 /// Keys at positions [begin, end): the cluster at p is indices[cols + p] (p where cols < 0), and
 /// its key is row key_base + cluster of K's pyramid, its value that row of V's. A pair counts iff
-/// the cluster of its row minus the cluster of its column is in [lo, hi].
+/// the cluster of its row minus the cluster of its column is in [lo, hi], and its row is at one of
+/// the positions [first_row, last_row) of the strip's order.
 struct ColumnRun {
   std::int32_t begin, end;
   std::int32_t cols;
@@ -40,6 +43,7 @@ struct ColumnRun {
   /// A pair does not count either if it meets in one of `rounds` Chunks, which begin at
   /// chunks[earlier]: those of the n queries, those of the n keys, and again for the next round.
   std::int32_t earlier, rounds;
+  std::int32_t first_row = 0, last_row = std::numeric_limits<std::int32_t>::max();
 };
 
 /// Strips [first, last), no two of which share a query: they can run side by side.
@@ -105,7 +109,8 @@ inline Index pyramid_rows(Index n, int level) {
 /// `plan` holds a TilePlan, and outlives the list.
 TileList tile_list(const Plan& plan);
 
-/// All strips, of at most `height` queries each.
+/// All strips, of at most `height` queries each. Groups that follow one another share a strip as
+/// long as they fit: their keys are taken once, each by the rows of the groups that have it.
 StripList cut_strips(const TileList& list, int height);
 
 /// Strips of the queries `rows` of a dense list, whose states are numbered from rows.begin.

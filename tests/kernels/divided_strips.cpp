@@ -7,8 +7,8 @@
 
 #include <cmath>
 #include <map>
-#include <numeric>
 
+#include "kernels/strip_pairs.h"
 #include "laws/cases.h"
 #include "reference.h"
 #include "tiles/resident_strips.h"
@@ -48,18 +48,6 @@ StripShape shape_of(Lengths lengths, bool causal, Index d, Precision precision,
         return keys;
       },
       d, d, precision, device);
-}
-
-/// What a strip goes through: how often each pair of a query's position and a key's.
-using Pairs = std::map<std::pair<Index, Index>, int>;
-void add_pairs(const Strip& strip, const std::vector<ColumnRun>& runs, Pairs& pairs) {
-  for (std::int32_t r = strip.first_run; r < strip.last_run; ++r)
-    for (Index key = runs[r].begin; key < runs[r].end; ++key)
-      for (Index row = strip.first_row; row < strip.first_row + strip.row_count; ++row) {
-        const bool banded = strip.rows < 0 && runs[r].cols < 0;
-        if (!banded || (row - key >= runs[r].lo && row - key <= runs[r].hi))
-          ++pairs[{runs[r].cols * 100000 + row, key}];
-      }
 }
 
 double largest_difference(MatrixView a, MatrixView b) {
