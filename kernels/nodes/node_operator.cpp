@@ -13,8 +13,10 @@
 namespace fovea::cuda {
 namespace {
 
-// Columns of V that are on the device at a time.
+// Columns of V that are on the device at a time, and bytes of their running sums, unless four
+// columns have more.
 constexpr Index columns_a_launch = 256;
+constexpr double most_running_bytes = 0x1p29;
 
 // The most keys of one partial sum.
 constexpr std::int32_t keys_per_piece = 128;
@@ -22,9 +24,31 @@ constexpr std::int32_t keys_per_piece = 128;
 // Ranges with more rows on average are shared by several threads each.
 constexpr Index rows_of_a_thread = 16;
 
+// The slots of some depths, in pieces of positions in the orders of all depths, one after another.
+struct PieceList {
+  std::vector<Range32> keys;
+  std::vector<Range32> of;      // [slots] pieces of each
+  std::vector<Range32> summed;  // the same as keys, but empty where a piece is its whole slot
+};
+
+void add_depth(const NodeSlots& slots, int depth, Index keys, PieceList& list) {
+  const Pieces cut = cut_pieces(slots, depth, keys_per_piece);
+  const auto first = static_cast<std::int32_t>(list.keys.size()),
+             position = static_cast<std::int32_t>(depth * keys);
+  for (const Range32 piece : cut.keys)
+    list.keys.push_back({position + piece.begin, position + piece.end});
+  for (const Range32 its : cut.of) {
+    list.of.push_back({first + its.begin, first + its.end});
+    const bool whole = its.end - its.begin == 1;
+    for (std::int32_t piece = first + its.begin; piece < first + its.end; ++piece) {
+      const Range32 range = list.keys[static_cast<std::size_t>(piece)];
+      list.summed.push_back({range.begin, whole ? range.begin : range.end});
+    }
+  }
+}
+
 struct DevicePieces {
-  Buffer<Range32> keys, of;
-  bool whole = false;  // every slot is one piece
+  Buffer<Range32> keys, of, summed;
 
   std::int32_t count() const { return static_cast<std::int32_t>(keys.size()); }
   std::int32_t slots() const { return static_cast<std::int32_t>(of.size()); }
@@ -36,20 +60,19 @@ class NodeOperator final : public DeviceOperator {
                std::shared_ptr<const Device> on, Run& run)
       : DeviceOperator(std::move(plan), problem, std::move(on)),
         nodes_(std::get<NodePlan>(this->plan().form)) {
-    std::vector<Pieces> cut;  // until they are uploaded
+    PieceList cut;  // until it is uploaded
     Timeline timeline(device());
     {
       const auto stage = timeline.stage("upload");
       tables_ = std::make_unique<NodeTables>(device(), this->plan(), run);
       children_ = {device(), std::span<const Range32>(slots().children)};
+      alpha_ = {device(), std::span<const float>(nodes_.alpha)};
       // Without a mask only whole nodes are needed, and they are summed from their leaves.
-      for (int depth = this->plan().causal ? 0 : tables_->depths() - 1; depth < tables_->depths();
-           ++depth) {
-        const Pieces& pieces = cut.emplace_back(cut_pieces(slots(), depth, keys_per_piece));
-        pieces_.push_back({{device(), std::span<const Range32>(pieces.keys)},
-                           {device(), std::span<const Range32>(pieces.of)},
-                           pieces.keys.size() == pieces.of.size()});
-      }
+      for (int depth = this->plan().causal ? 0 : depths() - 1; depth < depths(); ++depth)
+        if (!this->plan().causal || alpha(depth) != 0) add_depth(slots(), depth, keys(), cut);
+      pieces_ = {{device(), std::span<const Range32>(cut.keys)},
+                 {device(), std::span<const Range32>(cut.of)},
+                 {device(), std::span<const Range32>(cut.summed)}};
     }
     timeline.finish(run.profile);
   }
@@ -57,6 +80,7 @@ class NodeOperator final : public DeviceOperator {
  private:
   Index queries() const { return plan().queries(); }
   Index keys() const { return plan().keys(); }
+  int depths() const { return tables_->depths(); }
   const NodeSlots& slots() const { return tables_->slots(); }
   float alpha(int depth) const { return nodes_.alpha[depth]; }
   Range32 slots_of(int depth) const {
@@ -69,8 +93,9 @@ class NodeOperator final : public DeviceOperator {
 
   Output do_apply(MatrixView v, Run& run) const override {
     Output out{Matrix(queries(), v.cols), {}};
-    for (Index first = 0; first < v.cols; first += columns_a_launch) {
-      const Index cols = std::min(columns_a_launch, v.cols - first);
+    const Index most = plan().causal ? columns_of_running_sums() : columns_a_launch;
+    for (Index first = 0; first < v.cols; first += most) {
+      const Index cols = std::min(most, v.cols - first);
       Timeline timeline(device());
       DeviceMatrix values(device(), keys(), cols), z(device(), queries(), cols);
       {
@@ -78,7 +103,7 @@ class NodeOperator final : public DeviceOperator {
         values.upload(device(), {v.data + first, v.rows, cols, v.stride});
       }
       if (plan().causal)
-        look_up_prefixes(values, z, timeline, run);
+        sum_prefixes(values, z, timeline, run);
       else
         look_up_nodes(values, z, timeline, run);
       {
@@ -100,7 +125,7 @@ class NodeOperator final : public DeviceOperator {
       sum_nodes(values, sums, run);
     }
     const auto stage = timeline.stage("look-up");
-    for (int depth = 0; depth < tables_->depths(); ++depth)
+    for (int depth = 0; depth < depths(); ++depth)
       descend({.sums = sums.data(),
                .stride = values.stride(),
                .slots = slots_of(depth),
@@ -118,19 +143,18 @@ class NodeOperator final : public DeviceOperator {
   }
 
   void sum_nodes(const DeviceMatrix& values, const Buffer<double>& sums, Run& run) const {
-    const DevicePieces& leaves = pieces_.back();
-    const Buffer<double> partial = rows_of_doubles(leaves.count(), values);
+    const Buffer<double> partial = rows_of_doubles(pieces_.count(), values);
     run.check();
-    sum_pieces(values, tables_->depths() - 1, leaves, partial);
-    for (int depth = tables_->depths() - 1; depth >= 0; --depth) {
-      const bool is_leaf = depth == tables_->depths() - 1;
+    sum_pieces(values, pieces_.keys, keys(), partial);
+    for (int depth = depths() - 1; depth >= 0; --depth) {
+      const bool is_leaf = depth == depths() - 1;
       const Range32 range = slots_of(depth);
-      const Index rows = is_leaf ? leaves.count() : slots().size(depth + 1);
+      const Index rows = is_leaf ? pieces_.count() : slots().size(depth + 1);
       sum_ranges(
           SumArgs<double>{.rows = is_leaf ? partial.data() : sums.data(),
                           .stride = values.stride(),
                           .order = nullptr,
-                          .ranges = is_leaf ? leaves.of.data() : children_.data() + range.begin,
+                          .ranges = is_leaf ? pieces_.of.data() : children_.data() + range.begin,
                           .count = range.end - range.begin,
                           .many_rows = rows > rows_of_a_thread * slots().size(depth),
                           .sums = sums.data() + static_cast<Index>(range.begin) * values.stride()},
@@ -139,66 +163,67 @@ class NodeOperator final : public DeviceOperator {
     }
   }
 
-  void sum_pieces(const DeviceMatrix& values, int depth, const DevicePieces& pieces,
+  // `rows`: in all ranges, about.
+  void sum_pieces(const DeviceMatrix& values, const Buffer<Range32>& ranges, Index rows,
                   const Buffer<double>& sums) const {
+    const auto count = static_cast<std::int32_t>(ranges.size());
     sum_ranges(SumArgs<float>{.rows = values.data(),
                               .stride = values.stride(),
-                              .order = tables_->order(depth),
-                              .ranges = pieces.keys.data(),
-                              .count = pieces.count(),
-                              .many_rows = keys() > rows_of_a_thread * pieces.count(),
+                              .order = tables_->order(0),
+                              .ranges = ranges.data(),
+                              .count = count,
+                              .many_rows = rows > rows_of_a_thread * count,
                               .sums = sums.data()},
                device().stream());
   }
 
   // ---- With a causal mask -----------------------------------------------------------------------
 
-  // One depth after the other. In the order of a depth (keys by node, those of a node in sequence)
-  // the keys that a query may attend are the first of their node, so it needs one row of the
-  // running sums of its node. They are found by a scan in pieces, which involves neither later keys
-  // nor other nodes.
-  void look_up_prefixes(const DeviceMatrix& values, const DeviceMatrix& z, Timeline& timeline,
-                        Run& run) const {
+  // In the order of a depth (keys by node, those of a node in sequence) the keys that a query may
+  // attend are the first of their node, so it needs one row of the running sums of its node. They
+  // are found for all depths at once, by a scan in pieces that involves neither later keys nor
+  // other nodes.
+  void sum_prefixes(const DeviceMatrix& values, const DeviceMatrix& z, Timeline& timeline,
+                    Run& run) const {
     const auto stage = timeline.stage("look-up");
-    const DeviceMatrix running(device(), keys(), values.cols());
-    const Buffer<double> total = rows_of_doubles(queries(), values);
-    for (int depth = 0; depth < tables_->depths(); ++depth) {
-      run.check();
-      find_running_sums(values, depth, running);
-      add_depth({.running = running.data(),
-                 .stride = values.stride(),
-                 .n = static_cast<std::int32_t>(queries()),
-                 .keys = tables_->keys(),
-                 .slot = tables_->query_slot(depth),
-                 .count = tables_->query_count(depth),
-                 .alpha = alpha(depth),
-                 .first = depth == 0,
-                 .last = depth + 1 == tables_->depths(),
-                 .total = total.data(),
-                 .z = z.data()},
-                device().stream());
-    }
-  }
-
-  void find_running_sums(const DeviceMatrix& values, int depth, const DeviceMatrix& running) const {
-    const DevicePieces& pieces = pieces_[depth];
-    const Buffer<double> before = rows_of_doubles(pieces.whole ? 0 : pieces.count(), values);
-    if (!pieces.whole) {
-      sum_pieces(values, depth, pieces, before);
-      carry({.sums = before.data(),
-             .stride = values.stride(),
-             .pieces = pieces.of.data(),
-             .slots = pieces.slots()},
-            device().stream());
-    }
+    const DeviceMatrix running(device(), depths() * keys(), values.cols());
+    const Buffer<double> before = rows_of_doubles(pieces_.count(), values);
+    run.check();
+    sum_pieces(values, pieces_.summed, depths() * keys(), before);
+    carry({.sums = before.data(),
+           .stride = values.stride(),
+           .pieces = pieces_.of.data(),
+           .slots = pieces_.slots()},
+          device().stream());
+    run.check();
     run_sums({.values = values.data(),
               .stride = values.stride(),
-              .order = tables_->order(depth),
-              .pieces = pieces.keys.data(),
-              .count = pieces.count(),
+              .order = tables_->order(0),
+              .pieces = pieces_.keys.data(),
+              .count = pieces_.count(),
               .before = before.data(),
               .running = running.data()},
              device().stream());
+    run.check();
+    look_up_prefixes({.running = running.data(),
+                      .stride = values.stride(),
+                      .depths = depths(),
+                      .queries = static_cast<std::int32_t>(queries()),
+                      .keys_in_all = static_cast<std::int32_t>(keys()),
+                      .keys = tables_->keys(),
+                      .slot = tables_->query_slot(),
+                      .count = tables_->query_count(),
+                      .alpha = alpha_.data(),
+                      .z = z.data()},
+                     device().stream());
+  }
+
+  Index columns_of_running_sums() const {
+    constexpr Index step = 4;  // columns that a DeviceMatrix has at least
+    const double bytes = static_cast<double>(sizeof(float)) * step * static_cast<double>(depths()) *
+                         static_cast<double>(keys());
+    const auto steps = static_cast<Index>(most_running_bytes / bytes);
+    return std::clamp(step * steps, step, columns_a_launch);
   }
 
   // ---- Entries of P -----------------------------------------------------------------------------
@@ -251,8 +276,9 @@ class NodeOperator final : public DeviceOperator {
 
   const NodePlan& nodes_;
   std::unique_ptr<const NodeTables> tables_;
-  Buffer<Range32> children_;          // as in NodeSlots
-  std::vector<DevicePieces> pieces_;  // causal: of every depth; else of the leaves
+  Buffer<Range32> children_;  // as in NodeSlots
+  Buffer<float> alpha_;       // as in NodePlan
+  DevicePieces pieces_;       // causal: of every depth whose alpha is not 0; else of the leaves
 };
 
 }  // namespace

@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(threads) running_kernel(const RunningArgs a) {
   const Index cell = own_cell(), piece = cell / a.stride, column = cell % a.stride;
   if (piece >= a.count) return;
   const Range32 positions = a.pieces[piece];
-  double sum = a.before ? a.before[cell] : 0.0;
+  double sum = a.before[cell];
 #pragma unroll 8
   for (Index p = positions.begin; p < positions.end; ++p) {
     // Read-only loads may be made before the stores of earlier rounds.
@@ -106,19 +106,23 @@ __global__ void __launch_bounds__(threads) running_kernel(const RunningArgs a) {
   }
 }
 
-__global__ void __launch_bounds__(threads) add_depth_kernel(const AddDepthArgs a) {
+__global__ void __launch_bounds__(threads) prefix_kernel(const PrefixArgs a) {
   const Index cell = own_cell(), i = cell / a.stride, column = cell % a.stride;
-  if (i >= a.n) return;
-  double total = a.first ? 0.0 : a.total[cell];
-  if (const std::int32_t count = a.count[i]; count > 0) {
-    const Index last = a.keys[a.slot[i]].begin + count - 1;
-    const float share = a.alpha / static_cast<float>(count);
-    total += static_cast<double>(share) * static_cast<double>(a.running[last * a.stride + column]);
+  if (i >= a.queries) return;
+  double total = 0;
+#pragma unroll 4  // so that several depths are read at once
+  for (int depth = 0; depth < a.depths; ++depth) {
+    const Index at = static_cast<Index>(depth) * a.queries + i;
+    const std::int32_t count = __ldg(a.count + at);
+    const float alpha = __ldg(a.alpha + depth);
+    if (count <= 0 || alpha == 0) continue;
+    const Index last =
+        static_cast<Index>(depth) * a.keys_in_all + a.keys[__ldg(a.slot + at)].begin + count - 1;
+    const float share = alpha / static_cast<float>(count);
+    total += static_cast<double>(share) *
+             static_cast<double>(__ldg(a.running + last * a.stride + column));
   }
-  if (a.last)
-    a.z[cell] = static_cast<float>(total);
-  else
-    a.total[cell] = total;
+  a.z[cell] = static_cast<float>(total);
 }
 
 }  // namespace
@@ -146,8 +150,8 @@ void run_sums(const RunningArgs& args, cudaStream_t stream) {
   launch(running_kernel, cells(args.count, args.stride, stream), args);
 }
 
-void add_depth(const AddDepthArgs& args, cudaStream_t stream) {
-  launch(add_depth_kernel, cells(args.n, args.stride, stream), args);
+void look_up_prefixes(const PrefixArgs& args, cudaStream_t stream) {
+  launch(prefix_kernel, cells(args.queries, args.stride, stream), args);
 }
 
 }  // namespace fovea::cuda

@@ -64,27 +64,25 @@ struct RunningArgs {
   const std::int32_t* order = nullptr;
   const Range32* pieces = nullptr;  // of positions
   std::int32_t count = 0;
-  const double* before = nullptr;  // [count, stride] by carry; null: every node is one piece
-  float* running = nullptr;        // [nk, stride]
+  const double* before = nullptr;  // [count, stride] by carry
+  float* running = nullptr;        // [positions, stride]
 };
 
 void run_sums(const RunningArgs& args, cudaStream_t stream);
 
-/// Adds one depth to z: alpha / count times the running sum over the first `count` keys of the
-/// query's node.
-struct AddDepthArgs {
-  const float* running = nullptr;
-  int stride = 0;
-  std::int32_t n = 0;                   // nq
+/// z[i] = the sum over all depths of alpha / count times the running sum over the first `count`
+/// keys of query i's node. Depths with alpha = 0 are not read.
+struct PrefixArgs {
+  const float* running = nullptr;  // [depths, nk, stride]
+  int stride = 0, depths = 0;
+  std::int32_t queries = 0, keys_in_all = 0;
   const Range32* keys = nullptr;        // of the slots
-  const std::int32_t* slot = nullptr;   // [nq], as in QueryNodes
-  const std::int32_t* count = nullptr;  // [nq]
-  float alpha = 0;
-  bool first = false, last = false;  // depth: total is not read; z is written
-  double* total = nullptr;           // [nq, stride]
-  float* z = nullptr;                // [nq, stride]
+  const std::int32_t* slot = nullptr;   // [depths, nq], as in QueryNodes
+  const std::int32_t* count = nullptr;  // [depths, nq]
+  const float* alpha = nullptr;         // [depths]
+  float* z = nullptr;                   // [nq, stride]
 };
 
-void add_depth(const AddDepthArgs& args, cudaStream_t stream);
+void look_up_prefixes(const PrefixArgs& args, cudaStream_t stream);
 
 }  // namespace fovea::cuda

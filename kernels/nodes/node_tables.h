@@ -19,12 +19,8 @@ class NodeTables {
   const std::int32_t* parent() const { return parent_.data(); }    // as in NodeSlots
   const std::int32_t* deepest() const { return deepest_.data(); }  // as in SearchArgs
   const std::int32_t* order(int depth) const { return orders_.data() + depth * lengths_.keys; }
-  const std::int32_t* query_slot(int depth) const {
-    return query_slot_.data() + depth * lengths_.queries;
-  }
-  const std::int32_t* query_count(int depth) const {
-    return query_count_.data() + depth * lengths_.queries;
-  }
+  const std::int32_t* query_slot() const { return query_slot_.data(); }    // as in QueryNodes
+  const std::int32_t* query_count() const { return query_count_.data(); }  // as in QueryNodes
   NodePairs pairs() const;
 
  private:
