@@ -14,6 +14,7 @@
 #include "device/launch.h"
 #include "ptx_hopper.h"
 #include "tiles/attend_wgmma.h"
+#include "tiles/exp2_on_lanes.cuh"
 #include "tiles/fragments.cuh"
 #include "tiles/wgmma_shape.cuh"
 
@@ -278,7 +279,8 @@ class WgmmaAttention {
   // One step of the streaming softmax: logits become weights. What they are relative to follows the
   // maximum only when that has moved far, since then Z must be rescaled.
   __device__ void soften(float (&s)[key_groups][4], const Step& step, int at) {
-    weigh_and_mask<false>(s, cluster_, column_, step, shared_->slots[at % slot_stages], a_.lists);
+    weigh_and_mask<false>(s, row_, cluster_, column_, step, shared_->slots[at % slot_stages],
+                          a_.lists);
     float top[2] = {maximum_[0], maximum_[1]};
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -306,8 +308,9 @@ class WgmmaAttention {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         float &first = s[j][2 * h], &second = s[j][2 * h + 1];
-        first = exp2_fast(first - reference[h]);
-        second = exp2_fast(second - reference[h]);
+        const bool on_lanes = j % 4 == 3;  // so that neither they nor the special units wait
+        first = on_lanes ? exp2_on_lanes(first - reference[h]) : exp2_fast(first - reference[h]);
+        second = on_lanes ? exp2_on_lanes(second - reference[h]) : exp2_fast(second - reference[h]);
         sum_[h] += first + second;  // of this thread's keys only
       }
   }

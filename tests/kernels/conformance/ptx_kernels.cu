@@ -3,6 +3,7 @@
 #include "kernels/conformance/on_device.h"
 #include "kernels/conformance/ptx_kernels.h"
 #include "ptx.h"
+#include "tiles/exp2_on_lanes.cuh"
 
 namespace fovea::test {
 namespace {
@@ -15,9 +16,18 @@ int blocks_for(std::size_t count) {
   return static_cast<int>((count + threads - 1) / threads);
 }
 
+template <bool OnLanes>
 __global__ void exp2_kernel(const float* x, int count, float* y) {
   const int i = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
-  if (i < count) y[i] = cuda::exp2_fast(x[i]);
+  if (i < count) y[i] = OnLanes ? cuda::exp2_on_lanes(x[i]) : cuda::exp2_fast(x[i]);
+}
+
+template <bool OnLanes>
+std::vector<float> run_either(const std::vector<float>& x) {
+  const OnDevice<float> from(x), to(x.size());
+  launch(exp2_kernel<OnLanes>, blocks_for(x.size()), threads, 0,
+         static_cast<const float*>(from.data()), static_cast<int>(x.size()), to.data());
+  return to.download();
 }
 
 __global__ void wait_kernel(std::uint64_t least, std::uint64_t* waited) {
@@ -93,10 +103,11 @@ __global__ void multiply_add_kernel(const std::uint32_t* a, const std::uint32_t*
 }  // namespace
 
 std::vector<float> run_exp2(const std::vector<float>& x) {
-  const OnDevice<float> from(x), to(x.size());
-  launch(exp2_kernel, blocks_for(x.size()), threads, 0, static_cast<const float*>(from.data()),
-         static_cast<int>(x.size()), to.data());
-  return to.download();
+  return run_either<false>(x);
+}
+
+std::vector<float> run_exp2_on_lanes(const std::vector<float>& x) {
+  return run_either<true>(x);
 }
 
 std::uint64_t run_wait(std::uint64_t least) {
