@@ -34,7 +34,7 @@ configure() {
   local architecture options
   architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d .)
   options=(-S . -B "$folder" -DCMAKE_BUILD_TYPE=Release -DFOVEA_APP=OFF -DFOVEA_CUDA=ON
-    -DCMAKE_CUDA_ARCHITECTURES="$architecture-real" -DCMAKE_POSITION_INDEPENDENT_CODE=ON)
+    -DCMAKE_CUDA_ARCHITECTURES="$architecture-real")
   command -v ninja >/dev/null && options+=(-G Ninja)
   [ -n "${FOVEA_EIGEN_HEADERS:-}" ] && options+=(-DFOVEA_EIGEN_HEADERS="$FOVEA_EIGEN_HEADERS")
   [ -n "${FOVEA_DOCTEST_HEADERS:-}" ] && options+=(-DFOVEA_DOCTEST_HEADERS="$FOVEA_DOCTEST_HEADERS")
@@ -57,6 +57,7 @@ between_clocks() {
   note_clocks "$1" after
   return $status
 }
+without_wgmma() { FOVEA_WGMMA=0 "$@"; }
 # measure NAME SECONDS OPTION...: figures-NAME.json.
 measure() {
   local name=$1 seconds=$2
@@ -98,8 +99,10 @@ plan=(
   "peers                90  -                    peers peers 70 16384,4096"
   "the-rest              0  -                    true"
   "laws                300  build-tests          tests"
+  "laws-mma             100  build-tests          without_wgmma tests --test-case=tensor*"
   "memory-races         90  build-tests          check_memory racecheck"
   "memory              120  build-tests          check_memory memcheck"
+  "attention-16k-mma     60  build-benchmark      without_wgmma measure attention-16k-mma 20 --only attention --lengths 16384 --heads 12"
   "maps-131k           150  build-benchmark      measure maps-131k 100 --only maps --lengths 131072"
   "peers-long          300  -                    peers peers-long 240 131072,65536"
   "attention-others    200  build-benchmark      measure attention-others 120 --only attention --lengths 65536,16384,4096 --heads 1"
@@ -155,7 +158,7 @@ step() {
   if [ "$rest" -lt "$seconds" ]; then limited=yes seconds=$rest; fi
   local start=$SECONDS
   # In a process group of its own, so that nothing it started outlives it.
-  export -f build configure conformance tests few note_clocks between_clocks measure peers check_memory
+  export -f build configure conformance tests few note_clocks between_clocks without_wgmma measure peers check_memory
   folder=$folder steps=$steps timeout -k 5 "$seconds" bash -uo pipefail -c '"$@"' step "$@" \
     >"$steps/$name.log" 2>&1 || status=$?
   local took="$((SECONDS - start)) s"

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -30,6 +31,8 @@ class Device {
   int architecture() const { return architecture_; }  // 90: compute capability 9.0
   /// Products of warpgroups are to be used: the device and the program have them.
   bool wgmma() const { return wgmma_; }
+  /// They are not to be used any more, since a kernel with them timed out.
+  void give_up_wgmma() const { wgmma_ = false; }
   std::size_t shared_per_block() const { return shared_per_block_; }  // bytes, at most
   cudaStream_t stream() const { return stream_; }
   bool poison() const { return poison_; }
@@ -57,7 +60,8 @@ class Device {
 
   void keep_freed_memory() const;
 
-  bool poison_ = false, wgmma_ = false;
+  bool poison_ = false;
+  mutable std::atomic<bool> wgmma_ = false;
   std::string name_;
   int multiprocessors_ = 0, architecture_ = 0;
   std::size_t shared_per_block_ = 0;

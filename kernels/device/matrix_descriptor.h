@@ -1,6 +1,6 @@
-// How products of warpgroups are told of a matrix of 16-bit values in shared memory: in rows of 128
-// bytes, eight rows after the other, whose pieces of 16 bytes are permuted as copy_box_async does
-// (PTX ISA, "Matrix Descriptor Format" of wgmma).
+// The matrix descriptor of wgmma: where a matrix of 16-bit values lies in shared memory, in rows of
+// 128 bytes, eight rows after the other, whose pieces of 16 bytes are permuted as copy_box_async
+// does (PTX ISA, "Matrix Descriptor Format").
 #pragma once
 
 #include <cstdint>

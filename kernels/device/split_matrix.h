@@ -21,8 +21,8 @@ struct SplitMatrix {
 };
 
 /// Nothing if there is a row, other than of zeros, whose largest number is 2^26 times smaller than
-/// that of the matrix: it would lose bits. Infinite numbers and NaN stay what they are. Waits for
-/// the device.
+/// that of the matrix: it would lose bits. Products with infinite numbers become NaN. Waits for the
+/// device.
 std::optional<SplitMatrix> split(const Device& device, const DeviceMatrix& from);
 
 struct RowSizesArgs {

@@ -43,8 +43,8 @@ class Attention {
 
   __device__ void run() {
     begin();
-    Walk walk = begin_walk(strip_, a_.strips.lists);
-    Step step = next_step(walk, a_.strips.lists, false, shared_.slots[0]);
+    KeyIterator at_keys = first_keys(strip_, a_.strips.lists);
+    Step step = next_step(at_keys, a_.strips.lists, false, shared_.slots[0]);
     __syncthreads();
     int parity = 0;
     load_queries();
@@ -61,7 +61,7 @@ class Attention {
         if (part + 1 < depth_chunks_ + ValueChunks) {
           load(part + 1, parity);
         } else {
-          next = next_step(walk, a_.strips.lists, false, shared_.slots[parity ^ 1]);
+          next = next_step(at_keys, a_.strips.lists, false, shared_.slots[parity ^ 1]);
           __syncthreads();
           if (next.keys > 0) load(0, parity ^ 1);
         }
@@ -71,7 +71,7 @@ class Attention {
           if (part + 1 == depth_chunks_) {
             weigh_and_mask(s, a_.strips.log2_scale, a_.strips.lists, slots, step, shared_.cluster);
             if constexpr (Maps) segments_.take_logits(s, slots.cluster[0], step.keys);
-            soften(s);
+            softmax_step(s);
             if constexpr (Maps) segments_.take_weights(s, maximum_, slots.cluster[0], step.keys);
           }
         } else {
@@ -125,7 +125,7 @@ class Attention {
 
   // One step of the streaming softmax (Milakov & Gimelshein 2018): the logits s become weights in
   // P, and for maps in s itself as well.
-  __device__ void soften(float (&s)[RowsPerThread][keys_per_thread]) {
+  __device__ void softmax_step(float (&s)[RowsPerThread][keys_per_thread]) {
 #pragma unroll
     for (int i = 0; i < RowsPerThread; ++i) {
       float top = maximum_[i];

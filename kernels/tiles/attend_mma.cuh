@@ -43,9 +43,9 @@ class MmaAttention {
 
   __device__ void run() {
     begin();
-    Walk walk = begin_walk(strip_, a_.lists);
-    step_ = next_step(walk, a_.lists, false, shared_.slots[0]);
-    next_ = next_step(walk, a_.lists, false, shared_.slots[1]);
+    KeyIterator at_keys = first_keys(strip_, a_.lists);
+    step_ = next_step(at_keys, a_.lists, false, shared_.slots[0]);
+    next_ = next_step(at_keys, a_.lists, false, shared_.slots[1]);
     __syncthreads();
     start();
     while (step_.keys > 0) {
@@ -57,7 +57,7 @@ class MmaAttention {
         weigh_and_mask<true>(s[g], row_ + group_rows * g, cluster_ + 2 * g, column_, step_,
                              shared_.slots[parity_], a_.lists);
         take_logits(s[g], g);
-        soften(s[g], p[g], maximum_ + 2 * g, sum_ + 2 * g, products_.z[g]);
+        softmax_step(s[g], p[g], maximum_ + 2 * g, sum_ + 2 * g, products_.z[g]);
         take_weights(s[g], g);
       }
       Step after{};
@@ -66,7 +66,7 @@ class MmaAttention {
         const char* tile = arrive(depth_tiles_ + part);
         // All threads have read the slots of this step.
         if (part + 1 == value_tiles)
-          after = next_step(walk, a_.lists, false, shared_.slots[parity_]);
+          after = next_step(at_keys, a_.lists, false, shared_.slots[parity_]);
         if constexpr (split)
           products_.add_split_values(p, tile, part);
         else
@@ -177,7 +177,7 @@ class MmaAttention {
             s[g][j][c] = fmaf(low[g][j][c], 1 / shift, s[g][j][c]) * a_.logit_factor;
   }
 
-  // What maps need of a group, before and after it is softened.
+  // What maps need of a group, before and after its softmax step.
   __device__ void take_logits(const float (&s)[key_groups][4], int group) {
     if constexpr (Maps) {
       const int first = shared_.slots[parity_].cluster[0];
@@ -198,8 +198,8 @@ class MmaAttention {
 
   // One step of the streaming softmax of a group. The logits are where the second product expects
   // the weights; for maps they become weights.
-  __device__ void soften(float (&s)[key_groups][4], Weights& p, float* maximum, float* sum,
-                         float (&z)[value_groups][4]) {
+  __device__ void softmax_step(float (&s)[key_groups][4], Weights& p, float* maximum, float* sum,
+                               float (&z)[value_groups][4]) {
     float top[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -292,7 +292,7 @@ class MmaAttention {
   float maximum_[2 * Groups], sum_[2 * Groups];
   Segments segments_;
   bool whole_ = false;                // for maps: the step's keys lie in one column
-  float step_most_[2], step_sum_[2];  // and what soften has found of it
+  float step_most_[2], step_sum_[2];  // and what softmax_step found of it
 };
 
 }  // namespace fovea::cuda

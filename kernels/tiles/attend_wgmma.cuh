@@ -1,7 +1,7 @@
-// The kernel of attend_wgmma, after FlashAttention-3 (Shah et al. 2024): one warpgroup copies tiles
-// of 128 keys and values to a ring in shared memory, and each of the others takes them to its 64
-// queries. While the softmax of one step is computed, the tensor cores have the next product of Q
-// and K, the last one of P and V, and those of the other warpgroup.
+// The kernel of attend_wgmma, after FlashAttention-3 (Shah et al. 2024): a producer warpgroup
+// copies tiles of 128 keys and values into a ring in shared memory; each consumer warpgroup has 64
+// queries. While a consumer computes the softmax of one KV tile, the tensor cores run P V of the
+// tile before and Q K^T of the other consumer.
 //
 // Counted by nvcc 13.0 for sm_90a, not measured: see budgets.toml for registers. With d = dv = 64
 // and 128 queries a block has 384 threads and 93 KiB of shared memory, one block on a
@@ -25,8 +25,9 @@ class WgmmaAttention {
   static constexpr int DepthChunks = Shape::depth_chunks, ValueChunks = Shape::value_chunks,
                        Consumers = Shape::consumers;
   static constexpr int key_groups = wide_step / 8, value_groups = ValueChunks * chunk / 8;
-  // log2 by which weights may exceed 1 before Z is rescaled: fp16 holds 2^8 times 2^7.
-  static constexpr float most_log2 = 8;
+  // Z is rescaled only when the maximum of a row has grown by more than this, in log2. Weights stay
+  // below 2^8, far inside the range of fp16.
+  static constexpr float rescale_threshold = 8;
 
  public:
   __device__ explicit WgmmaAttention(const WgmmaArgs& args)
@@ -44,13 +45,13 @@ class WgmmaAttention {
   __device__ void run() {
     if (threadIdx.x == 0) begin();
     __syncthreads();
-    if (*args_.stuck != 0) return;  // another block has waited in vain, and this one would as well
+    if (shared_->give_up) return;
     if (group_ == Consumers) {
       if constexpr (Shape::shares) set_registers<Shape::registers, Shape::copying>();
-      copy_all();
+      produce();
     } else {
       if constexpr (Shape::shares) set_registers<Shape::registers, Shape::multiplying>();
-      multiply_all();
+      consume();
     }
   }
 
@@ -68,6 +69,9 @@ class WgmmaAttention {
       init_barrier(&shared_->queries[i], warpgroup);
       init_barrier(&shared_->turn[i], warpgroup / 32);
     }
+    // Another block has waited in vain, and this one would as well. Read once, since all of its
+    // warps must stay or leave: registers are shared out among them.
+    shared_->give_up = *args_.stuck != 0;
     publish_barriers();
   }
 
@@ -77,21 +81,24 @@ class WgmmaAttention {
 
   // After the first wait in vain none waits any more, so that the block ends.
   __device__ void wait(PhaseBarrier& barrier, int parity) {
-    if (stuck_ || wait_for_phase(&barrier, static_cast<unsigned>(parity & 1))) return;
-    stuck_ = true;
-    atomicMax(args_.stuck, 1);
+    if (!stuck_ && !wait_for_phase(&barrier, static_cast<unsigned>(parity & 1))) {
+      stuck_ = true;
+      atomicMax(args_.stuck, 1);
+    }
+    __syncwarp();  // products are started by whole warps
   }
 
-  // ---- The warpgroup that copies ----------------------------------------------------------------
+  // ---- The producer -----------------------------------------------------------------------------
 
-  __device__ void copy_all() {
-    Walk walk = begin_walk(strip_, a_.lists);
+  __device__ void produce() {
+    KeyIterator at_keys = first_keys(strip_, a_.lists);
     for (int at = 0, place = 0; !stuck_; ++at, place = place + 1 == slot_stages ? 0 : place + 1) {
       const int stage = at % tile_stages, before = at / tile_stages - 1;
-      // Whoever has left the keys of this stage has left the slots of this place too.
+      // A consumer that has released the keys of this stage has done with the slots of this place:
+      // slot_stages = tile_stages + 1.
       if (before >= 0) wait(shared_->keys_empty[stage], before);
       auto& slots = shared_->slots[place];
-      const Step step = next_step(walk, a_.lists, false, slots, thread_, warpgroup);
+      const Step step = next_step(at_keys, a_.lists, false, slots, thread_, warpgroup);
       const std::int32_t row = slots.key_row[thread_];  // wide_step == warpgroup: its own slot
       if (thread_ == 0) shared_->step[place] = step;
       arrive(&shared_->keys_full[stage]);
@@ -143,16 +150,16 @@ class WgmmaAttention {
     }
   }
 
-  // ---- The warpgroups that multiply -------------------------------------------------------------
+  // ---- The consumers ----------------------------------------------------------------------------
 
-  __device__ void multiply_all() {
+  __device__ void consume() {
     const int lane = thread_ % 32;
     row_ = group_ * group_queries + thread_ / 32 * 16 + lane / 4;
     column_ = lane % 4 * 2;
     load_queries();
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      maximum_[h] = -INFINITY;
+      reference_[h] = -INFINITY;
       sum_[h] = 0;
       const int r = row_ + 8 * h;
       cluster_[h] = r < strip_.row_count ? cluster_of(r) : 0;
@@ -164,28 +171,28 @@ class WgmmaAttention {
 
     float s[key_groups][4];
     std::uint32_t p[wide_step / 16][4];
-    Step step = meet_step(0);
+    Step step = wait_for_tile(0);
     if (step.keys > 0) {
       take_turn(0);
       fence_products();
       start_logits(s, 0);
       pass_turn();
       wait_products<0>(s);
-      leave(shared_->keys_empty, 0);
-      soften(s, step, 0);
+      release(shared_->keys_empty, 0);
+      softmax_step(s, step, 0);
       pack(s, p);
       int at = 1;
-      for (step = meet_step(at); step.keys > 0; step = meet_step(++at)) {
+      for (step = wait_for_tile(at); step.keys > 0; step = wait_for_tile(++at)) {
         take_turn(at);
         fence_products();
         start_logits(s, at);
         start_values(p, at - 1);
         pass_turn();
         wait_products<1>(s);
-        leave(shared_->keys_empty, at);
-        soften(s, step, at);
+        release(shared_->keys_empty, at);
+        softmax_step(s, step, at);
         wait_products<0>(z_);
-        leave(shared_->values_empty, at - 1);
+        release(shared_->values_empty, at - 1);
         rescale();
         pack(s, p);
       }
@@ -193,7 +200,7 @@ class WgmmaAttention {
       start_values(p, at - 1);
       wait_products<0>(z_);
     }
-    if (!stuck_) write_rows(a_, strip_, row_, column_, cluster_, maximum_, sum_, z_);
+    if (!stuck_) write_rows(a_, strip_, row_, column_, cluster_, reference_, sum_, z_);
   }
 
   __device__ std::int32_t cluster_of(int row) const {
@@ -228,7 +235,7 @@ class WgmmaAttention {
   }
 
   // Waits for the values of the step before, and the keys of a step.
-  __device__ Step meet_step(int at) {
+  __device__ Step wait_for_tile(int at) {
     if (at > 0) wait(shared_->values_full[(at - 1) % tile_stages], (at - 1) / tile_stages);
     wait(shared_->keys_full[at % tile_stages], at / tile_stages);
     Step step = shared_->step[at % slot_stages];
@@ -245,7 +252,7 @@ class WgmmaAttention {
     if constexpr (Consumers > 1)
       arrive_as_warp(shared_->turn[group_ + 1 == Consumers ? 0 : group_ + 1]);
   }
-  __device__ void leave(PhaseBarrier (&empty)[tile_stages], int at) {
+  __device__ void release(PhaseBarrier (&empty)[tile_stages], int at) {
     arrive_as_warp(empty[at % tile_stages]);
   }
   __device__ void arrive_as_warp(PhaseBarrier& barrier) {
@@ -278,10 +285,10 @@ class WgmmaAttention {
 
   // One step of the streaming softmax: logits become weights. What they are relative to follows the
   // maximum only when that has moved far, since then Z must be rescaled.
-  __device__ void soften(float (&s)[key_groups][4], const Step& step, int at) {
+  __device__ void softmax_step(float (&s)[key_groups][4], const Step& step, int at) {
     weigh_and_mask<false>(s, row_, cluster_, column_, step, shared_->slots[at % slot_stages],
                           a_.lists);
-    float top[2] = {maximum_[0], maximum_[1]};
+    float top[2] = {reference_[0], reference_[1]};
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
 #pragma unroll
@@ -291,16 +298,16 @@ class WgmmaAttention {
       for (int flip = 1; flip < 4; flip *= 2)
         top[h] = fmaxf(top[h], __shfl_xor_sync(0xffffffffu, top[h], flip));
     }
-    float reference[2];
+    float subtracted[2];
     bool moved[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      moved[h] = top[h] - most_log2 > maximum_[h];  // whatever happens in other rows
-      const float now = moved[h] ? top[h] : maximum_[h];
-      reference[h] = now == -INFINITY ? 0.0f : now;  // avoid (-inf) - (-inf)
-      factor_[h] = moved[h] ? exp2_fast(maximum_[h] - reference[h]) : 1.0f;
+      moved[h] = top[h] - rescale_threshold > reference_[h];  // whatever happens in other rows
+      const float now = moved[h] ? top[h] : reference_[h];
+      subtracted[h] = now == -INFINITY ? 0.0f : now;  // avoid (-inf) - (-inf)
+      factor_[h] = moved[h] ? exp2_fast(reference_[h] - subtracted[h]) : 1.0f;
       sum_[h] *= factor_[h];
-      maximum_[h] = now;
+      reference_[h] = now;
     }
     moved_ = __any_sync(0xffffffffu, moved[0] || moved[1]) != 0;
 #pragma unroll
@@ -309,8 +316,9 @@ class WgmmaAttention {
       for (int h = 0; h < 2; ++h) {
         float &first = s[j][2 * h], &second = s[j][2 * h + 1];
         const bool on_lanes = j % 4 == 3;  // so that neither they nor the special units wait
-        first = on_lanes ? exp2_on_lanes(first - reference[h]) : exp2_fast(first - reference[h]);
-        second = on_lanes ? exp2_on_lanes(second - reference[h]) : exp2_fast(second - reference[h]);
+        first = on_lanes ? exp2_on_lanes(first - subtracted[h]) : exp2_fast(first - subtracted[h]);
+        second =
+            on_lanes ? exp2_on_lanes(second - subtracted[h]) : exp2_fast(second - subtracted[h]);
         sum_[h] += first + second;  // of this thread's keys only
       }
   }
@@ -343,7 +351,7 @@ class WgmmaAttention {
   int row_, column_;         // of the strip and of 8 columns: what this thread's sums are
   std::int32_t cluster_[2];  // of rows row_ and row_ + 8
   bool moved_;
-  float maximum_[2], factor_[2], sum_[2], z_[value_groups][4];
+  float reference_[2], factor_[2], sum_[2], z_[value_groups][4];
 };
 
 template <Precision P, class Shape>

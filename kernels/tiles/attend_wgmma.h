@@ -10,6 +10,9 @@
 
 namespace fovea::cuda {
 
+/// Keys that a block takes at a time.
+inline constexpr int wgmma_step_keys = 128;
+
 /// Whether there is a kernel for strips of `height` queries, d columns of keys and dv of values.
 constexpr bool wgmma_takes(int height, Index d, Index dv) {
   return (height == 64 || height == 128) && d <= 128 && dv <= 128;
@@ -19,8 +22,9 @@ constexpr bool wgmma_takes(int height, Index d, Index dv) {
 std::size_t attend_wgmma_shared_bytes(int height, int d, int dv);
 
 /// As attend_mma, for what wgmma_takes and heads without HeadConditions::changes. `key_rows`: of K
-/// and of V. `*stuck` is set to 1, and the results are nonsense, if a block has waited in vain for
-/// its copies or products.
+/// and of V. `*stuck` becomes 1, and the results are undefined, if a block timed out. What is
+/// written as the maximum of a row may be less than it by up to 8, in log2; its sum is relative to
+/// that.
 template <Precision P>
 void attend_wgmma(const AttendMmaArgs& args, Index key_rows, int height, int* stuck,
                   cudaStream_t stream);

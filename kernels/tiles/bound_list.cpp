@@ -18,23 +18,29 @@ BoundList::BoundList(const Plan& plan, const Problem& problem, Precision precisi
     const auto stage = run.profile.stage("flatten");
     list_ = tile_list(plan);
   }
+  const int query_top = list_.mean_queries ? list_.query_top : 0;
   Timeline timeline(device);
   const Overflow overflow(device);
   {
     const auto stage = timeline.stage("upload");
-    k_ = upload_pyramid(problem.k, list_.key_top);
-    q_ = upload_pyramid(problem.q, list_.mean_queries ? list_.query_top : 0);
-    if (precision == Precision::fp32_split) split_queries_and_keys();
-    if (of_16_bits(precision)) {
-      k16_ = rounded(k_, 1, overflow);
-      q16_ = rounded(q_, log2_scale_, overflow);
-    }
+    k_ = upload_tokens(problem.k, list_.key_top);
+    q_ = upload_tokens(problem.q, query_top);
     indices_ = {device, std::span<const std::int32_t>(list_.indices)};
     weights_ = {device, std::span<const float>(list_.weights)};
     chunks_ = {device, std::span<const std::int32_t>(list_.chunks)};
     conditions_ = DeviceConditions(problem, device);
     if (problem.rule && problem.rule->sink)
       log2_sink_ = static_cast<float>(*problem.rule->sink * std::numbers::log2e);
+  }
+  if (precision != Precision::fp32 || list_.key_top > 0 || query_top > 0) {
+    const auto stage = timeline.stage("coarsen and round");
+    coarsen(k_.data(), problem.keys(), k_.stride(), list_.key_top, device.stream());
+    coarsen(q_.data(), problem.queries(), q_.stride(), query_top, device.stream());
+    if (precision == Precision::fp32_split) split_queries_and_keys();
+    if (of_16_bits(precision)) {
+      k16_ = rounded(k_, 1, overflow);
+      q16_ = rounded(q_, log2_scale_, overflow);
+    }
   }
   timeline.finish(run.profile);
   overflow.require_none(precision, "q, times its scale, or k");
@@ -74,10 +80,9 @@ Lists BoundList::lists(const ColumnRun* runs) const {
           conditions_.head()};
 }
 
-DeviceMatrix BoundList::upload_pyramid(MatrixView rows, int top) const {
+DeviceMatrix BoundList::upload_tokens(MatrixView rows, int top) const {
   DeviceMatrix out(device_, pyramid_rows(rows.rows, top + 1), rows.cols);
   out.upload(device_, rows);
-  coarsen(out.data(), rows.rows, out.stride(), top, device_.stream());
   return out;
 }
 

@@ -38,8 +38,9 @@ class BoundList {
   const Matrix16& k16() const { return k16_; }
   float logit_factor() const { return logit_factor_; }
 
-  /// Rows of tokens and of the means of their clusters, up to level `top`.
-  DeviceMatrix upload_pyramid(MatrixView rows, int top) const;
+  /// Rows of tokens, with room for those of the means of their clusters up to level `top`
+  /// (pyramid.h).
+  DeviceMatrix upload_tokens(MatrixView rows, int top) const;
   Matrix16 rounded(const DeviceMatrix& from, float factor, const Overflow& overflow) const;
 
  private:

@@ -18,8 +18,8 @@ IndexRange reached(const Strip& strip, const ColumnRun& run) {
   return keys;
 }
 
-Index rounded_up(Index keys, Index parts) {
-  return (keys + parts * step_keys - 1) / (parts * step_keys) * step_keys;
+Index size_of_parts(Index keys, Index parts, Index step) {
+  return (keys + parts * step - 1) / (parts * step) * step;
 }
 
 // Cuts the runs of a strip into parts of `size` keys and hands each part, a strip with its own
@@ -76,7 +76,7 @@ void put_longest_first(StripList& list) {
   }
 }
 
-void divide_strips(StripList& list, Index most_keys, Index states) {
+void divide_strips(StripList& list, Index most_keys, Index step, Index states) {
   std::vector<Strip> strips;
   for (StripRange& round : list.rounds) {
     const StripRange whole = round;
@@ -90,7 +90,8 @@ void divide_strips(StripList& list, Index most_keys, Index states) {
       }
       DividedStrip divided{strip, static_cast<std::int32_t>(strips.size()), 0};
       strip.part = true;
-      cut_keys(strip, rounded_up(keys, (keys - 1) / most_keys + 1), list.runs, [&](Strip part) {
+      const Index size = size_of_parts(keys, (keys - 1) / most_keys + 1, step);
+      cut_keys(strip, size, list.runs, [&](Strip part) {
         part.state_base = static_cast<std::int32_t>(states + list.part_states);
         list.part_states += part.row_count;
         strips.push_back(part);

@@ -14,7 +14,7 @@ Index keys_of(const Strip& strip, const std::vector<ColumnRun>& runs);
 void put_longest_first(StripList& list);
 
 /// Divides the keys of the strips that have more than `most_keys`, into parts of about the same
-/// size, whole steps of 64. The states of the parts begin at row `states`.
-void divide_strips(StripList& list, Index most_keys, Index states);
+/// size, multiples of `step`. The states of the parts begin at row `states`.
+void divide_strips(StripList& list, Index most_keys, Index step, Index states);
 
 }  // namespace fovea::cuda

@@ -10,12 +10,13 @@
 
 namespace fovea::cuda {
 
-// Strips of 128 queries of narrow heads have 4 warps of 32, others, and all of split numbers, 8 of
-// 16. Registers allow two blocks of the former and four of 64 queries on a multiprocessor. With
-// split numbers (d, dv <= 64; counted for 9.0): 235 registers, 61 KiB of shared memory, one block
-// of 128 queries or two of 64; bound by tensor cores, with 192 products among 867 instructions.
-// Maps cost 249 registers in place of 243 with 16 bits and 128 queries, and 125 instructions beside
-// 551 and the copies.
+// For d, dv <= 64, counted by nvcc 13.0 for 9.0:
+//   kernel             queries  threads  blocks on a multiprocessor  registers  bound by
+//   16 bits                128      128                           2        243  tensor cores
+//   16 bits             16, 64  32, 128                           4        128  tensor cores
+//   16 bits with maps      128      128                           2        249  instructions
+//   fp32 split             128      256                           1        235  tensor cores
+// Wider heads have a warp for 16 queries, and one block on a multiprocessor.
 template <Precision P, int DepthChunks, int ValueChunks, int Groups, bool Maps>
 struct MmaBlocks {
   static constexpr bool narrow = P != Precision::fp32_split && DepthChunks == 1 && ValueChunks == 1;

@@ -10,14 +10,15 @@
 namespace fovea::cuda {
 
 struct ResidentStrips {
-  /// `dv`: columns that V will have, 0 for sums only.
+  /// `dv`: columns that V will have, 0 for sums only. `by_warpgroups`: attend_wgmma may take them.
   ResidentStrips(const TileList& tiles, Index d, Index dv, Precision its_precision,
-                 const Device& device);
+                 bool by_warpgroups, const Device& device);
   /// Strips of the queries `its_rows` of a dense list.
   ResidentStrips(const TileList& tiles, IndexRange its_rows, Index d, Index dv,
-                 Precision its_precision, const Device& device);
+                 Precision its_precision, bool by_warpgroups, const Device& device);
 
   Precision precision = Precision::fp32;
+  bool warpgroups = false;
   IndexRange rows;  // queries
   int height = 0;
   StripList list;
@@ -29,7 +30,7 @@ struct ResidentStrips {
   Index states = 0;
 
  private:
-  void upload(const Device& device, Index its_states, Index most_keys);
+  void upload(const Device& device, Index its_states, const StripShape& shape);
 
   const Device::WaitAtEnd uploaded_;  // from the list, so this ends first
 };

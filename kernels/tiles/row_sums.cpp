@@ -34,7 +34,8 @@ Index RowSums::unknown_of(const EntryRows& rows) const {
 
 void RowSums::find_all(Run& run) {
   Timeline timeline(bound_.device());
-  const ResidentStrips strips(bound_.list(), bound_.d(), 0, Precision::fp32, bound_.device());
+  const ResidentStrips strips(bound_.list(), bound_.d(), 0, Precision::fp32, false,
+                              bound_.device());
   Sweep swept = sweep(bound_, strips, {}, nullptr, timeline, run);
   timeline.finish(run.profile);
   keep({0, bound_.lengths().queries}, std::move(swept));
@@ -80,11 +81,11 @@ void RowSums::find(const EntryRows& rows, Run& run) {
         const Index strips = (unknown.size() + height - 1) / height;
         return std::vector<Index>(static_cast<std::size_t>(strips), all_keys.size());
       },
-      bound_.d(), 0, Precision::fp32, device);
+      bound_.d(), 0, Precision::fp32, false, device);
   EntryList cut = cut_entries(bound_.list(), unknown, all_keys, shape.height);
   StripList list{std::move(cut.strips), std::move(cut.runs), {}};
   list.rounds = {{0, std::ssize(list.strips)}};
-  divide_strips(list, shape.most_keys, bound_.lengths().queries);
+  divide_strips(list, shape.most_keys, shape.step, bound_.lengths().queries);
   make_states(list.part_states);
   Timeline timeline(device);
   {

@@ -12,9 +12,9 @@
 namespace fovea::cuda {
 namespace {
 
-// The model of a device. A block takes `clocks` for a step of 64 keys and each column of K or V
-// while it shares a multiprocessor with as many others as keep it busy: `together` in all. Alone it
-// is not expected to be faster, since nothing hides its latencies.
+// The model of a device. `clocks`: those of a multiprocessor that one block needs for 64 keys and
+// one column of K or V where `together` blocks share it. A block alone takes clocks * together,
+// since nothing hides its latencies.
 struct BlockCost {
   double clocks;
   int together;
@@ -39,8 +39,8 @@ BlockCost block_cost(int height, bool narrow, Precision precision) {
   return {std::max({shared, tensor, copies}), static_cast<int>(warps / own_warps)};
 }
 
-// The same of attend_wgmma. Tensor cores add 2048 products in a clock; the exponentials of 16 pairs
-// are as slow where d + dv = 128. Seven tenths of that, which FlashAttention-3 reaches: assumed.
+// The same of attend_wgmma. A multiprocessor has 2048 multiply-adds in a clock; the exponentials
+// take as long where d + dv = 128. Both divided by the .7 that FlashAttention-3 reaches: assumed.
 BlockCost wgmma_cost(int height, bool narrow) {
   const double products = height / 32.0 / 0.7, copies = 5.3;
   return {std::max(products, copies), narrow && height == 64 ? 2 : 1};
@@ -50,8 +50,9 @@ constexpr double steps_to_start = 3;  // for Q and Z, which are read and written
 constexpr double steps_to_join = 1;   // a part with the others
 constexpr Index least_steps = 4;      // of a part
 
-double steps_of(Index keys) {
-  return static_cast<double>((keys + step_keys - 1) / step_keys);
+// Of 64 keys, for a kernel that takes `step` keys at a time.
+double steps_of(Index keys, Index step) {
+  return static_cast<double>((keys + step - 1) / step * (step / step_keys));
 }
 
 Index parts_of(Index keys, Index most_keys) {
@@ -59,11 +60,11 @@ Index parts_of(Index keys, Index most_keys) {
 }
 
 // Times of the blocks, in steps.
-std::vector<double> blocks_of(const std::vector<Index>& strips, Index most_keys) {
+std::vector<double> blocks_of(const std::vector<Index>& strips, Index most_keys, Index step) {
   std::vector<double> blocks;
   for (const Index keys : strips) {
     const Index parts = keys > 0 ? parts_of(keys, most_keys) : 1;
-    const double steps = steps_of((keys + parts - 1) / parts) + steps_to_start;
+    const double steps = steps_of((keys + parts - 1) / parts, step) + steps_to_start;
     blocks.insert(blocks.end(), static_cast<std::size_t>(parts),
                   parts > 1 ? steps + steps_to_join : steps);
   }
@@ -76,19 +77,19 @@ struct Candidate {
 };
 
 // The best one of a height.
-Candidate best_division(const std::vector<Index>& strips, int height, Index at_once) {
-  Candidate best{{height}, makespan(blocks_of(strips, StripShape{}.most_keys), at_once)};
+Candidate best_division(const std::vector<Index>& strips, int height, Index step, Index at_once) {
+  const StripShape whole{.height = height, .step = step};
+  Candidate best{whole, makespan(blocks_of(strips, whole.most_keys, step), at_once)};
   if (strips.empty()) return best;
   const Index longest = std::ranges::max(strips),
               all = std::accumulate(strips.begin(), strips.end(), Index{0});
   // Blocks of equal length that fill the device many times over are not to be divided.
   if (std::ssize(strips) > 8 * at_once && longest <= all / at_once) return best;
   for (const Index parts : {2, 3, 4, 6, 8, 12, 16, 24, 32}) {
-    const Index most =
-        ((longest + parts - 1) / parts + step_keys - 1) / step_keys * step_keys;  // whole steps
+    const Index most = ((longest + parts - 1) / parts + step - 1) / step * step;  // whole steps
     if (most < least_steps * step_keys) break;
-    if (const double time = makespan(blocks_of(strips, most), at_once); time < best.time)
-      best = {{height, most}, time};
+    if (const double time = makespan(blocks_of(strips, most, step), at_once); time < best.time)
+      best = {{height, most, step}, time};
   }
   return best;
 }
@@ -108,11 +109,10 @@ std::size_t strip_shared_bytes(int height, Index d, Precision precision) {
 }
 
 StripShape choose_shape(const StripKeys& keys, Index d, Index dv, Precision precision,
-                        const Device& device) {
+                        bool warpgroups, const Device& device) {
   Candidate best{};
   for (const int height : strip_heights) {
-    const bool wgmma =
-        of_16_bits(precision) && device.wgmma() && dv > 0 && wgmma_takes(height, d, dv);
+    const bool wgmma = warpgroups && dv > 0 && wgmma_takes(height, d, dv);
     const std::size_t bytes =
         wgmma ? wgmma_bytes(height, d, dv) : strip_shared_bytes(height, d, precision);
     if (height > strip_heights.front() &&  // the least height is always possible
@@ -123,7 +123,8 @@ StripShape choose_shape(const StripKeys& keys, Index d, Index dv, Precision prec
         wgmma ? wgmma_cost(height, narrow) : block_cost(height, narrow, precision);
     const Index fit = std::max<Index>(1, static_cast<Index>(device.shared_per_block() / bytes)),
                 at_once = device.multiprocessors() * std::min<Index>(together, fit);
-    Candidate found = best_division(keys(height), height, at_once);
+    Candidate found =
+        best_division(keys(height), height, wgmma ? wgmma_step_keys : step_keys, at_once);
     found.time *= clocks * together;
     if (best.shape.height == 0 || found.time <= best.time) best = found;
   }

@@ -16,15 +16,16 @@ struct StripShape {
   int height = 0;
   /// Keys of a strip, at most: longer ones are divided (split_strips).
   Index most_keys = std::numeric_limits<Index>::max();
+  Index step = step_keys;  // keys that the kernel takes at a time
 };
 
 /// How many keys each strip has, for strips of a height.
 using StripKeys = std::function<std::vector<Index>(int height)>;
 
 /// The shape for which a model of the device expects the shortest time. `dv`: columns that V will
-/// have, 0 for sums only.
+/// have, 0 for sums only. `warpgroups`: attend_wgmma is used where wgmma_takes, else never.
 StripShape choose_shape(const StripKeys& keys, Index d, Index dv, Precision precision,
-                        const Device& device);
+                        bool warpgroups, const Device& device);
 
 /// Dynamic shared memory of a block.
 std::size_t strip_shared_bytes(int height, Index d, Precision precision);

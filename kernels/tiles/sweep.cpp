@@ -10,6 +10,7 @@
 #include "tiles/attend_wgmma.h"
 #include "tiles/finish.h"
 #include "tiles/join_parts.h"
+#include "tiles/pyramid.h"
 #include "tiles/slices.h"
 
 namespace fovea::cuda {
@@ -50,10 +51,9 @@ class Sweeping {
 
   Sweep on_tensor_cores(const Values& values) {
     if constexpr (wgmma_built)
-      if (of_16_bits(strips_.precision) && !maps_ && bound_.device().wgmma() &&
-          !bound_.lists(nullptr).head.changes &&
-          wgmma_takes(strips_.height, bound_.d(), found_.z.stride()))
-        return by_warpgroups(values);
+      if (strips_.warpgroups && !maps_ && bound_.device().wgmma() &&
+          wgmma_takes(strips_.height, bound_.d(), found_.z.stride()) && by_warpgroups(values))
+        return std::move(found_);
     const auto launch = strips_.precision == Precision::bf16   ? attend_mma<Precision::bf16>
                         : strips_.precision == Precision::fp16 ? attend_mma<Precision::fp16>
                                                                : attend_mma<Precision::fp32_split>;
@@ -64,7 +64,8 @@ class Sweeping {
   }
 
  private:
-  Sweep by_warpgroups(const Values& values) {
+  // False: the kernel timed out, and is not used again.
+  bool by_warpgroups(const Values& values) {
     const auto launch = strips_.precision == Precision::bf16 ? attend_wgmma<Precision::bf16>
                                                              : attend_wgmma<Precision::fp16>;
     Buffer<int> stuck(bound_.device(), 1);
@@ -76,11 +77,10 @@ class Sweeping {
     int found = 0;
     stuck.download(&found, 1);
     bound_.device().wait();
-    if (found != 0)
-      throw UnavailableError(
-          "CUDA: attention by products of warpgroups has waited in vain for a copy; with the "
-          "environment variable FOVEA_WGMMA=0 it is computed without them");
-    return std::move(found_);
+    if (found == 0) return true;
+    bound_.device().give_up_wgmma();
+    run_.profile.add("wgmma timed out", 0);
+    return false;
   }
 
   AttendMmaArgs mma_args(const Values& values, const Strip* first, Index count) const {
@@ -180,9 +180,15 @@ Values upload_values(const BoundList& bound, MatrixView values, Precision precis
                      Timeline& timeline) {
   Values out{values.cols, precision};
   const Overflow overflow(bound.device());
+  const int top = bound.list().key_top;
   {
     const auto stage = timeline.stage("upload");
-    out.fp32 = bound.upload_pyramid(values, bound.list().key_top);
+    out.fp32 = bound.upload_tokens(values, top);
+  }
+  if (precision == Precision::fp32 && top == 0) return out;
+  {
+    const auto stage = timeline.stage("coarsen and round");
+    coarsen(out.fp32.data(), values.rows, out.fp32.stride(), top, bound.device().stream());
     if (precision == Precision::fp32) return out;
     if (precision == Precision::fp32_split) {
       if (auto parts = split(bound.device(), out.fp32)) {

@@ -21,13 +21,17 @@ class TileOperator final : public DeviceOperator {
                std::shared_ptr<const Device> its_device, Run& run)
       : DeviceOperator(std::move(plan), problem, std::move(its_device)),
         bound_(this->plan(), problem, precision, device(), run),
-        strips_(list(), problem.d(), problem.dv(), bound_.precision(), device()),
+        strips_(list(), problem.d(), problem.dv(), bound_.precision(), warpgroups(), device()),
         sums_(bound_) {
     if (estimated()) sums_.set_all(log2_row_sums(this->plan()));
   }
 
  private:
   const TileList& list() const { return bound_.list(); }
+  bool warpgroups() const {
+    return of_16_bits(bound_.precision()) && device().wgmma() &&
+           !bound_.lists(nullptr).head.changes;
+  }
   bool estimated() const { return !std::get<TilePlan>(plan().form).row_estimates.empty(); }
 
   static double share(Index part, Index whole) {
@@ -42,8 +46,10 @@ class TileOperator final : public DeviceOperator {
 
   RowsOutput do_apply_rows(MatrixView v, IndexRange rows, Index pixel, Run& run) const override {
     RowsOutput out;
-    out.output = apply_strips({list(), rows, problem().d(), v.cols, bound_.precision(), device()},
-                              v, {&out, pixel}, run);
+    // Their kernel makes no maps.
+    const ResidentStrips strips(list(), rows, problem().d(), v.cols, bound_.precision(), false,
+                                device());
+    out.output = apply_strips(strips, v, {&out, pixel}, run);
     return out;
   }
 
@@ -94,8 +100,8 @@ class TileOperator final : public DeviceOperator {
   // For values that cannot be split.
   ResidentStrips strips_in_fp32(IndexRange rows, Index dv, bool in_order) const {
     if (rows.size() == plan().queries() && !in_order)
-      return {list(), problem().d(), dv, Precision::fp32, device()};
-    return {list(), rows, problem().d(), dv, Precision::fp32, device()};
+      return {list(), problem().d(), dv, Precision::fp32, false, device()};
+    return {list(), rows, problem().d(), dv, Precision::fp32, false, device()};
   }
 
   // The problem's own values do not change, so they are kept for the rows that are requested next.

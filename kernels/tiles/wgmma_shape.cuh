@@ -4,18 +4,19 @@
 #include "device/tensor_map.h"
 #include "ptx_hopper.h"
 #include "tiles/attend_mma.h"
+#include "tiles/attend_wgmma.h"
 #include "tiles/strip.cuh"
 
 namespace fovea::cuda {
 
 constexpr int warpgroup = 128;     // threads
 constexpr int group_queries = 64;  // of a warpgroup
-constexpr int wide_step = 128;     // keys of a step
+constexpr int wide_step = wgmma_step_keys;
 constexpr int swizzled_row = 128;  // bytes: 64 columns
 constexpr int wide_tile = wide_step * swizzled_row;
 constexpr int query_tile = group_queries * swizzled_row;
 constexpr int tile_stages = 2;                // steps whose K, or V, is in shared memory
-constexpr int slot_stages = tile_stages + 1;  // those of a step are read until the next has begun
+constexpr int slot_stages = tile_stages + 1;  // slots are read after their keys are released
 constexpr int tile_alignment = 1024;
 
 struct WgmmaArgs {
@@ -32,6 +33,7 @@ struct WgmmaShared {
   PhaseBarrier keys_full[tile_stages], keys_empty[tile_stages];
   PhaseBarrier values_full[tile_stages], values_empty[tile_stages];
   PhaseBarrier queries[Consumers], turn[Consumers];
+  bool give_up;
 };
 
 // DepthChunks, ValueChunks: of 64 columns of Q and K, and of V; Consumers: warpgroups of queries.

@@ -21,6 +21,8 @@ struct Floor {
 constexpr Floor floors[] = {
     {"exact", "fp32", false, {.77, 12, 197, 788}},
     {"exact", "fp32", true, {.385, 6, 98.5, 394}},
+    {"exact", "fp32-split", false, {.20, 3.1, 50, 200}},
+    {"exact", "fp32-split", true, {.10, 1.55, 25, 100}},
     {"exact", "bf16", false, {.065, 1.04, 16.7, 66.8}},
     {"exact", "bf16", true, {.0325, .52, 8.35, 33.4}},
     {"hyper", "", false, {.009, .036, .145, .29}},
@@ -37,7 +39,7 @@ constexpr Floor floors[] = {
 }  // namespace
 
 const std::vector<std::string>& precisions() {
-  static const std::vector<std::string> all{"fp32", "bf16"};
+  static const std::vector<std::string> all{"fp32", "fp32-split", "bf16"};
   return all;
 }
 
@@ -52,6 +54,7 @@ std::vector<Contender> contenders(Index n, bool causal) {
       out.push_back({id, precision, std::move(settings)});
     };
     add("exact", {});
+    if (precision == "fp32-split") continue;  // the others as in fp32
     add("hyper",
         {{"block", text(block)}, {"samples", text(block)}, {"min_length", causal ? "4096" : "0"}});
     add("h1d", {{"block", "16"}});

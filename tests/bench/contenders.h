@@ -17,7 +17,7 @@ struct Contender {
   std::vector<std::pair<std::string, std::string>> settings;
 };
 
-/// Precisions of the back end, in which every variant is measured.
+/// Precisions of the back end. In fp32-split only exact attention is measured.
 const std::vector<std::string>& precisions();
 
 std::vector<Contender> contenders(Index n, bool causal);

@@ -67,13 +67,15 @@ struct Sums {
 
 }  // namespace
 
-MapErrors map_errors_of(const Problem& problem, const RowsOutput& maps, Index pixel, int count) {
+MapErrors map_errors_of(const Problem& problem, const RowsOutput& maps, Index pixel, int count,
+                        const std::string& precision) {
+  const Problem simple_problem = rounded_to(problem, precision);
   MapErrors out;
   Sums most, mean;
   for (int sample = 0; sample < count; ++sample) {
     const Index row = (2 * sample + 1) * maps.most.rows() / (2 * count);
     const auto truth = map_row<double>(problem, row, pixel);
-    const auto simple = map_row<float>(problem, row, pixel);
+    const auto simple = map_row<float>(simple_problem, row, pixel);
     most.add(maps.most.row(row), truth.most, simple.most, out.most);
     mean.add(maps.mean.row(row), truth.mean, simple.mean, out.mean);
   }

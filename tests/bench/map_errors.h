@@ -11,6 +11,7 @@ struct MapErrors {
 };
 
 /// For `count` rows of pixels, spread over the sequence, of maps over all queries.
-MapErrors map_errors_of(const Problem& problem, const RowsOutput& maps, Index pixel, int count);
+MapErrors map_errors_of(const Problem& problem, const RowsOutput& maps, Index pixel, int count,
+                        const std::string& precision);
 
 }  // namespace fovea::bench

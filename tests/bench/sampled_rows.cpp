@@ -68,16 +68,8 @@ using Rounding = float (*)(float);
 float round_to_bf16(float x) {
   return test::from_bf16(test::to_bf16(x));
 }
-
-Problem rounded(const Problem& problem, Rounding round) {
-  const auto all = [&](MatrixView from) {
-    Matrix out = Matrix::copy_of(from);
-    for (Index i = 0; i < out.rows(); ++i)
-      for (Index c = 0; c < out.cols(); ++c) out(i, c) = round(out(i, c));
-    return out;
-  };
-  return make_problem(all(problem.q), all(problem.k), all(problem.v), problem.scale, problem.causal,
-                      problem.head);
+Rounding rounding_of(const std::string& precision) {
+  return precision == "bf16" ? round_to_bf16 : nullptr;
 }
 
 template <class Real>
@@ -139,10 +131,23 @@ std::vector<Real> row_of_z(const Plan& plan, const Problem& problem, Index query
 template std::vector<float> row_of_z<float>(const Plan&, const Problem&, Index);
 template std::vector<double> row_of_z<double>(const Plan&, const Problem&, Index);
 
+Problem rounded_to(const Problem& problem, const std::string& precision) {
+  const Rounding round = rounding_of(precision);
+  if (!round) return problem;
+  const auto all = [&](MatrixView from) {
+    Matrix out = Matrix::copy_of(from);
+    for (Index i = 0; i < out.rows(); ++i)
+      for (Index c = 0; c < out.cols(); ++c) out(i, c) = round(out(i, c));
+    return out;
+  };
+  return make_problem(all(problem.q), all(problem.k), all(problem.v), problem.scale, problem.causal,
+                      problem.head);
+}
+
 RowErrors errors_of(const Plan& plan, const Problem& problem, MatrixView z, int count,
                     const std::string& precision) {
-  const Rounding round = precision == "bf16" ? round_to_bf16 : nullptr;
-  const Problem simple_problem = round ? rounded(problem, round) : problem;
+  const Rounding round = rounding_of(precision);
+  const Problem simple_problem = rounded_to(problem, precision);
   RowErrors out{count};
   double ours = 0, plain = 0, norm = 0;
   for (int sample = 0; sample < count; ++sample) {

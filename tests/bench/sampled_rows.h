@@ -26,7 +26,10 @@ struct RowErrors {
   double largest = 0;  // |Z - truth| of an entry; NaN stays
 };
 
-/// For `count` rows of z, spread over the sequence. `precision`: "fp32" or "bf16".
+/// What the plain formula of a precision takes for Q, K and V.
+Problem rounded_to(const Problem& problem, const std::string& precision);
+
+/// For `count` rows of z, spread over the sequence. `precision`: "fp32", "fp32-split" or "bf16".
 RowErrors errors_of(const Plan& plan, const Problem& problem, MatrixView z, int count,
                     const std::string& precision);
 

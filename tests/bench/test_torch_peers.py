@@ -1,4 +1,4 @@
-"""torch_peers.py on the CPU: a pretended device, and a pretended library of ours (FOVEA_PRETENDED_LIBRARY)."""
+"""torch_peers.py on the CPU: a pretended device, and a pretended library of Fovea's (FOVEA_PRETENDED_LIBRARY)."""
 
 import json
 import os
@@ -186,11 +186,15 @@ class WholeProgram(unittest.TestCase):
 class Peers(unittest.TestCase):
     def test_every_back_end_is_named_and_the_authors_module_is_used_where_it_is(self):
         module = types.ModuleType("hyper_attention")
-        made = []
+        made, moved = [], []
 
         class HyperAttention:
             def __init__(self, **settings):
                 made.append(settings)
+
+            def to(self, **where):
+                moved.append(where)
+                return self
 
             def __call__(self, q, k, v, causal):
                 return v
@@ -203,6 +207,8 @@ class Peers(unittest.TestCase):
                               "authors' hyper"}, names)  # fmt: skip
         self.assertEqual([m["min_seq_len"] for m in made], [0, 4096])
         self.assertEqual(made[0]["block_size"], 256)
+        # Its buffers are on the device, in the precision of Q: it refuses others.
+        self.assertEqual(moved, 2 * [{"device": "cpu", "dtype": torch.bfloat16}])
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ def flex(device):
     return run, prepare
 
 
-def authors_hyper(n, d):
+def authors_hyper(n, d, device):
     """The module of HyperAttention's authors (github.com/amirzandieh/HyperAttention), where it can be imported; with
     the block, samples and shortest length of contenders.cpp."""
     from hyper_attention import HyperAttention
@@ -94,7 +94,7 @@ def authors_hyper(n, d):
     modules = {
         causal: HyperAttention(
             input_dim=d, lsh_num_projs=8, block_size=block, sample_size=block, min_seq_len=4096 if causal else 0
-        )
+        ).to(device=device, dtype=TYPES["bf16"])  # its directions too
         for causal in (False, True)
     }
     return lambda q, k, v, causal, _: modules[causal](q, k, v, causal=causal)
@@ -116,7 +116,7 @@ def peers(n, d, device):
     except ImportError as error:
         print("left out: flex attention:", error)
     try:
-        run = authors_hyper(n, d)
+        run = authors_hyper(n, d, device)
         yield Peer("authors' hyper", "bf16", run, estimates=True, plans_within=True)
     except ImportError as error:
         print("left out: authors' hyper:", error)

@@ -56,12 +56,12 @@ class PeerEntrant:
     def __init__(self, peer, heads, causal, device, clock, our_estimate):
         self.peer, self.heads, self.causal, self.device, self.clock = peer, heads, causal, device, clock
         self.name, self.precision = peer.name, peer.precision
-        self.our_estimate = our_estimate  # errors of ours on random and on peaked logits, or none
+        self.our_estimate = our_estimate  # Fovea's errors on random and on peaked logits, or none
         self.prepared = peer.prepare(heads[0][0].shape[1], causal)
         self.inputs = [self.upload(*each) for each in heads]
 
     def upload(self, q, k, v):
-        return tuple(x[None].to(self.device, TYPES[self.precision]) for x in (q, k, v))
+        return tuple(x[None].to(self.device).to(TYPES[self.precision]) for x in (q, k, v))  # rounded there
 
     def errors(self):
         q, k, v = self.heads[0]
@@ -92,13 +92,19 @@ class PeerEntrant:
 
 
 class OurEntrant:
-    """A contender of ours, bound to each of the inputs."""
+    """A contender of Fovea's, bound to each of the inputs."""
 
     who = "fovea"
 
     def __init__(self, library, name, precision, heads, causal):
         self.name, self.precision, self.causal, self.heads = name, precision, causal, heads
-        self.bound = [Bound(library, name, precision, *each, causal) for each in heads]
+        self.bound = []
+        try:
+            for each in heads:
+                self.bound.append(Bound(library, name, precision, *each, causal))
+        except Exception:
+            self.close()
+            raise
 
     def errors(self):
         return self.bound[0].errors()
@@ -199,7 +205,7 @@ def measure_group(n, causal, until, library, device, clock, refused):
             estimate = entrant.errors_as_estimate()
     for peer in peers(n, D, device):
         if peer.estimates and not estimate:
-            group.refuse(peer.name, peer.precision, "there is no estimate of ours to hold its error against")
+            group.refuse(peer.name, peer.precision, "Fovea's own estimate, which its error is held against, is missing")
             continue
         group.enter(peer.name, peer.precision, lambda: PeerEntrant(peer, heads, causal, device, clock, estimate))
     rows = group.measure(until)

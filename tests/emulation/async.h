@@ -1,6 +1,8 @@
 // What runs beside the threads of a block on devices of compute capability 9.0: copies that count
 // at barriers with phases. Each is made when it is waited for, not before, and its destination is
-// poisoned until then. Mistakes end the program with a message.
+// poisoned until then. Mistakes end the program with a message. Not seen: a fence_async_proxy by
+// another thread than the one that wrote, since it is taken as the whole block's; a
+// publish_barriers that is missing.
 #pragma once
 
 #include <cuda.h>

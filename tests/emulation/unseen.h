@@ -1,5 +1,5 @@
-// What the thread sanitizer is told of the emulation: not to look at its own tables, and what
-// barriers order.
+// What ThreadSanitizer has to know of the emulation: not to check its own tables, and what barriers
+// order.
 #pragma once
 
 #include "crew.h"

@@ -119,7 +119,7 @@ TEST_CASE("cuda: every height of strips, every width of heads and values") {
       check_agreement({"exact", {}}, make_data(Data::gaussian, shape.n, shape.d, shape.dv, causal));
 }
 
-// tensor_cores.cpp tests this more closely, but on the emulated device only.
+// tensor_cores.cpp tests this more closely.
 TEST_CASE("cuda: 16 bits: Z is that of fp32 except for the rounding of the factors") {
   int turn = 0;
   for (const Shape& shape : strip_shapes()) {

@@ -36,8 +36,8 @@ Problem last_queries(Lengths lengths, bool causal, Index dv = 5) {
   return problem;
 }
 
-StripShape shape_of(Lengths lengths, bool causal, Index d, Precision precision,
-                    int multiprocessors) {
+StripShape shape_of(Lengths lengths, bool causal, Index d, Precision precision, int multiprocessors,
+                    bool warpgroups = false) {
   const Multiprocessors many(multiprocessors);
   const Device device;
   return choose_shape(
@@ -47,7 +47,7 @@ StripShape shape_of(Lengths lengths, bool causal, Index d, Precision precision,
           keys.push_back(causal ? std::min(lengths.keys, first + height) : lengths.keys);
         return keys;
       },
-      d, d, precision, device);
+      d, d, precision, warpgroups, device);
 }
 
 double largest_difference(MatrixView a, MatrixView b) {
@@ -94,6 +94,11 @@ TEST_CASE("strips: tall where there are many queries and low where there are few
   CHECK(shape_of({4096, 4096}, false, 64, Precision::bf16, 132).most_keys < 4096);
   CHECK(shape_of({131072, 131072}, false, 128, Precision::fp32, 132).height ==
         64);  // of 128 values
+  // By warpgroups the parts of a strip are whole steps of 128 keys.
+  const StripShape wide = shape_of({2048, 16384}, false, 64, Precision::bf16, 132, true);
+  CHECK(wide.most_keys < 16384);
+  CHECK(wide.step == 128);
+  CHECK(wide.most_keys % 128 == 0);
 }
 
 TEST_CASE("strips: the parts of a strip have its pairs, each once") {
@@ -109,7 +114,7 @@ TEST_CASE("strips: the parts of a strip have its pairs, each once") {
       for (const Index most : {64, 100, 128}) {
         StripList list = whole;
         put_longest_first(list);
-        divide_strips(list, most, 1000);
+        divide_strips(list, most, 64, 1000);
         REQUIRE(list.rounds.size() == whole.rounds.size());
         Index states = 1000;
         for (const DividedStrip& divided : list.divided) {
@@ -165,7 +170,7 @@ TEST_CASE("strips: few queries whose keys are divided have the CPU's results") {
           const Device device;
           const bool fp32 = std::string(precision) == "fp32";
           const ResidentStrips strips(tile_list(*plan), 6, dv,
-                                      fp32 ? Precision::fp32 : Precision::bf16, device);
+                                      fp32 ? Precision::fp32 : Precision::bf16, false, device);
           CHECK(!strips.list.divided.empty());
           const Instance ours = make_instance(*backend, problem, "exact", {}),
                          theirs = make_instance(cpu(), problem, "exact", {});

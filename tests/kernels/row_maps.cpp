@@ -185,7 +185,9 @@ TEST_CASE("maps: on tensor cores they are of Z's own logits") {
                         {"fp32-split", 200, 70, 80, 50}}) {
     CAPTURE(c.precision);
     CAPTURE(c.n);
-    const auto backend = cuda(c.precision);
+    // Z without maps by the same kernel: that of warpgroups rounds weights of other references.
+    std::string why_not;
+    const auto backend = make_cuda_backend({.precision = c.precision, .wgmma = false}, &why_not);
     if (!backend) continue;
     const Problem problem = make_data(Data::gaussian, c.n, c.d, c.dv, true);
     const auto log2_scale = static_cast<float>(problem.scale * log2e);

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "data/error.h"
@@ -203,4 +204,12 @@ TEST_CASE("precision: fp16 refuses numbers beyond its range, bf16 takes them") {
   CHECK_NOTHROW(x.apply(problem.v));
   check_error(make_instance(*bf16.backend, big_key, "exact", {}), bf16);
   check_error(make_instance(*bf16.backend, big_value, "exact", {}), bf16);
+}
+
+TEST_CASE("tensor cores: a device of compute capability 9.0 has products of warpgroups") {
+  std::string why_not;
+  const auto device = find_cuda_device(&why_not);
+  REQUIRE_MESSAGE(device, why_not);
+  const char* wanted = std::getenv("FOVEA_WGMMA");
+  CHECK(device->wgmma == (device->capability == 90 && (!wanted || *wanted != '0')));
 }

@@ -63,7 +63,7 @@ __device__ __forceinline__ void arrive_after_copies(PhaseBarrier* barrier) {
 }
 
 /// Waits until the phase of this parity has ended: 0 for the first one, 1 for the second and, at
-/// once, for the one before the first. False: it has not ended in about two seconds.
+/// once, for the one before the first. False: it has not ended in two seconds.
 __device__ __forceinline__ bool wait_for_phase(PhaseBarrier* barrier, unsigned parity) {
 #if __CUDA_ARCH__ >= 900
   const std::uint32_t at = shared_address(barrier);
@@ -79,9 +79,9 @@ __device__ __forceinline__ bool wait_for_phase(PhaseBarrier* barrier, unsigned p
     return yes != 0;
   };
   if (ended()) return true;
-  constexpr long long limit = 4'000'000'000;  // clocks
-  for (const long long start = clock64(); !ended();)
-    if (clock64() - start > limit) return false;
+  constexpr std::uint64_t limit = 2'000'000'000;
+  for (const std::uint64_t start = nanoseconds(); !ended();)
+    if (nanoseconds() - start > limit) return false;
 #endif
   return true;
 }
@@ -179,9 +179,9 @@ __device__ __forceinline__ void multiply_columns(float (&c)[Count][4], std::uint
   const int adds = add;
 #define FOVEA_COLUMNS(type)                                                            \
   asm volatile(                                                                        \
-      "{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n"                                 \
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"                                     \
       "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type " {" FOVEA_NAMES_64 \
-      "}, %64, %65, add, 1, 1, 0, 0;\n}"                                               \
+      "}, %64, %65, p, 1, 1, 0, 0;\n}"                                                 \
       : FOVEA_SUMS_64                                                                  \
       : "l"(a), "l"(b), "r"(adds))
   if constexpr (P == Precision::bf16)
@@ -200,9 +200,9 @@ __device__ __forceinline__ void multiply_rows(float (&c)[Count][4], const std::u
 #if __CUDA_ARCH__ >= 900
 #define FOVEA_ROWS(n, type, names, sums, first, second, third, fourth, fifth)                \
   asm volatile(                                                                              \
-      "{\n.reg .pred add;\nsetp.eq.u32 add, 1, 1;\n"                                         \
+      "{\n.reg .pred p;\nsetp.eq.u32 p, 1, 1;\n"                                             \
       "wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" names "}, {" first \
-      ", " second ", " third ", " fourth "}, " fifth ", add, 1, 1, 1;\n}"                    \
+      ", " second ", " third ", " fourth "}, " fifth ", p, 1, 1, 1;\n}"                      \
       : sums                                                                                 \
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))
   if constexpr (Count == 8 && P == Precision::bf16)

@@ -52,6 +52,16 @@ __device__ void gather(char* tile, const std::uint16_t* from, int stride, int ro
 }
 
 template <Precision P>
+__device__ void start_columns(float (&s)[16][4], const char* a, const char* b, int depth) {
+  for (int i = 0; i < depth / 16; ++i)
+    cuda::multiply_columns<P>(
+        s, cuda::columns_of(cuda::shared_address(a) + static_cast<unsigned>(32 * i)),
+        cuda::columns_of(cuda::shared_address(b) + static_cast<unsigned>(32 * i)), i > 0);
+  cuda::commit_products();
+}
+
+// ValueGroups: of 8 columns of v.
+template <Precision P, int ValueGroups>
 __global__ void __launch_bounds__(2 * group, 2)
     product_kernel(const std::uint16_t* a, const std::uint16_t* b, const std::uint16_t* v,
                    int depth, float* out_s, float* out_z) {
@@ -77,15 +87,11 @@ __global__ void __launch_bounds__(2 * group, 2)
   cuda::set_registers<128, 192>();
   if (!cuda::wait_for_phase(barrier, 0)) return;
   cuda::fence_async_proxy();
-  float s[16][4], z[16][4];
+  float s[16][4], z[ValueGroups][4];
   for (auto& sums : z)
     for (float& sum : sums) sum = 1;
   cuda::fence_products();
-  for (int i = 0; i < depth / 16; ++i)
-    cuda::multiply_columns<P>(
-        s, cuda::columns_of(cuda::shared_address(a_tile) + static_cast<unsigned>(32 * i)),
-        cuda::columns_of(cuda::shared_address(b_tile) + static_cast<unsigned>(32 * i)), i > 0);
-  cuda::commit_products();
+  start_columns<P>(s, a_tile, b_tile, depth);
   cuda::wait_products<0>(s);
   std::uint32_t p[8][4];
 #pragma unroll
@@ -93,7 +99,9 @@ __global__ void __launch_bounds__(2 * group, 2)
 #pragma unroll
     for (int h = 0; h < 2; ++h)
       p[j / 2][j % 2 * 2 + h] = cuda::pack_16<P>(s[j][2 * h], s[j][2 * h + 1]);
+  // Both products at once, as in the kernel of attention: s is found again.
   cuda::fence_products();
+  start_columns<P>(s, a_tile, b_tile, depth);
 #pragma unroll
   for (int i = 0; i < 8; ++i)
     cuda::multiply_rows<P>(
@@ -101,6 +109,7 @@ __global__ void __launch_bounds__(2 * group, 2)
         cuda::rows_of(cuda::shared_address(v_tile) + static_cast<unsigned>(16 * 128 * i),
                       box_bytes));
   cuda::commit_products();
+  cuda::wait_products<1>(s);
   cuda::wait_products<0>(z);
   const int row = t / 32 * 16 + t % 32 / 4, column = t % 4 * 2;
 #pragma unroll
@@ -109,7 +118,7 @@ __global__ void __launch_bounds__(2 * group, 2)
     for (int c = 0; c < 4; ++c) {
       const int at = (row + c / 2 * 8) * box_rows + 8 * j + column + c % 2;
       out_s[at] = s[j][c];
-      out_z[at] = z[j][c];
+      if (j < ValueGroups) out_z[at] = z[j % ValueGroups][c];
     }
 }
 
@@ -154,20 +163,23 @@ std::vector<std::uint16_t> run_boxes(const Boxes& boxes) {
   return out.download();
 }
 
-template <Precision P>
+template <Precision P, int ValueGroups>
 Products run_products(const Warpgroup& in) {
   const OnDevice<std::uint16_t> a(in.a), b(in.b), v(in.v);
   const OnDevice<float> s(static_cast<std::size_t>(queries * box_rows)), z(s.download().size());
   constexpr std::size_t bytes = 2048 + query_bytes + 3 * box_bytes;
-  require(cudaFuncSetAttribute(product_kernel<P>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(bytes)),
-          "reserving shared memory");
-  launch(product_kernel<P>, 1, 2 * group, bytes, static_cast<const std::uint16_t*>(a.data()),
-         static_cast<const std::uint16_t*>(b.data()), static_cast<const std::uint16_t*>(v.data()),
-         in.depth, s.data(), z.data());
+  require(
+      cudaFuncSetAttribute(product_kernel<P, ValueGroups>,
+                           cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+      "reserving shared memory");
+  launch(product_kernel<P, ValueGroups>, 1, 2 * group, bytes,
+         static_cast<const std::uint16_t*>(a.data()), static_cast<const std::uint16_t*>(b.data()),
+         static_cast<const std::uint16_t*>(v.data()), in.depth, s.data(), z.data());
   return {s.download(), z.download()};
 }
-template Products run_products<Precision::bf16>(const Warpgroup&);
-template Products run_products<Precision::fp16>(const Warpgroup&);
+template Products run_products<Precision::bf16, 8>(const Warpgroup&);
+template Products run_products<Precision::bf16, 16>(const Warpgroup&);
+template Products run_products<Precision::fp16, 8>(const Warpgroup&);
+template Products run_products<Precision::fp16, 16>(const Warpgroup&);
 
 }  // namespace fovea::test

@@ -22,7 +22,8 @@ struct Boxes {
 std::vector<std::uint16_t> run_boxes(const Boxes& boxes);
 
 /// By a warpgroup that has taken registers from another one: s = a b^T of the first `depth`
-/// columns, a multiple of 16 up to 64; and z, 1 added to s rounded to 16 bits times v.
+/// columns, a multiple of 16 up to 64, while z is found: 1 added to s rounded to 16 bits times the
+/// first 8 value_groups columns of v.
 struct Warpgroup {
   std::vector<std::uint16_t> a, b, v;  // [64][64], [128][64], [128][128]
   int depth = 64;
@@ -30,7 +31,7 @@ struct Warpgroup {
 struct Products {
   std::vector<float> s, z;  // [64][128] each
 };
-template <cuda::Precision P>
+template <cuda::Precision P, int value_groups>
 Products run_products(const Warpgroup& in);
 
 }  // namespace fovea::test

@@ -13,6 +13,8 @@ from pathlib import Path
 ARCHITECTURES = ("sm_80", "sm_90", "sm_90a")
 USES = re.compile(r"Used (\d+) registers")
 STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+# Products of warpgroups that ptxas could not leave running: C7510 and those that follow.
+SERIALIZED = re.compile(r"C75\d\d|serialized|is injected")
 ENTRY = re.compile(r"Compiling entry function '(\S+)' for '(\w+)'")
 
 
@@ -33,6 +35,10 @@ def main():
         print("no kernels for", " or ".join(ARCHITECTURES))
         return 77
     wrong = 0
+    for path in sorted(Path(sys.argv[2]).rglob("*.resources")):
+        for line in filter(SERIALIZED.search, path.read_text().splitlines()):
+            print(f"{path.name}: {line}")
+            wrong += 1
     for budget in budgets:
         architecture = budget.get("architecture")
         its = [k for k in found if budget["name"] in k[0] and architecture in (None, k[1])]
