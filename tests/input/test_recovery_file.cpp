@@ -1,8 +1,8 @@
 // Recovery files of windows that run, begin and end while others look for what was left behind.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <thread>
 
 #include "input/recovery_file.h"
@@ -38,20 +38,26 @@ TEST_CASE("the lock file of a session that was left behind stays with it") {
   CHECK(folder.files().size() == 2);
 }
 
-TEST_CASE("a window that begins while others search keeps its session to itself") {
+TEST_CASE("a window that begins while others search keeps its lock and its session to itself") {
   const TemporaryDirectory folder;
   std::atomic<bool> over = false;
   std::atomic<int> found = 0;
-  std::jthread search([&] {
+  const auto search = [&] {
     while (!over) found += int(RecoverySearch::of(folder.path()).sessions.size());
-  });
-  for (int round = 0; round < 300; ++round) {
+  };
+  std::jthread first(search), second(search);
+  int without_lock = 0;
+  for (int round = 0; round < 3000; ++round) {
     RecoveryFile file(folder.path());
-    file.write(some_session());
+    const std::string name = file.path().substr(0, file.path().rfind(".fovea.json"));
+    without_lock += std::filesystem::exists(name + ".lock") ? 0 : 1;
+    if (round % 10 == 0) file.write(some_session());
     file.remove();
   }
   over = true;
-  search.join();
+  first.join();
+  second.join();
+  CHECK(without_lock == 0);
   CHECK(found == 0);
   CHECK(RecoverySearch::of(folder.path()).problems.empty());
   CHECK(folder.files().empty());
