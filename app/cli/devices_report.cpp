@@ -17,7 +17,7 @@ DevicesReport report_devices(const SelfTests& tests, bool again,
   DevicesReport report{.cpu = make_cpu_backend()->device()};
   report.gpu = find_cuda_device(&report.why_no_gpu);
   if (!report.gpu) return report;
-  for (const std::string& precision : tested_on(*report.gpu)) {
+  for (const std::string& precision : verdict_names(*report.gpu)) {
     auto verdict = again ? std::nullopt : tests.remembered(*report.gpu, precision);
     if (!verdict) {
       told(precision);

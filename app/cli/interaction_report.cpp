@@ -62,7 +62,8 @@ void print(std::ostream& out, const InteractionFigures& f) {
                     {"frame, input to screen", spread_text(f.frame_ms)},
                     {"of an empty window", spread_text(f.empty_ms)},
                     {"while filling", "own work at most " + format_time(f.filling_own_ms) +
-                                          ", window deaf at most " + format_time(f.filling_gap_ms)},
+                                          ", window unresponsive for at most " +
+                                          format_time(f.filling_gap_ms)},
                     {"all exact", format_plain(f.exact_s) + " s after opening"},
                     {"closing", format_time(f.closing_ms) + " until all work has ended"},
                     {"peak memory", format_bytes(f.peak_bytes)}});

@@ -1,6 +1,7 @@
 #include "cli/painting.h"
 
 #include <QFontDatabase>
+#include <atomic>
 #include <cstdlib>
 #include <iostream>
 #include <new>
@@ -11,14 +12,18 @@
 namespace fovea {
 namespace {
 
-constexpr int unavailable = 4;
+constexpr int internal_error = 1, unavailable = 4;
+
+std::atomic<bool> qt_has_started = false;
 
 /// Suppresses Qt's remarks on the desktop, which does not matter here. After a fatal message Qt
-/// would abort: it cannot start.
+/// would abort: until it has started, because it cannot; later, because of a defect.
 void only_serious(QtMsgType type, const QMessageLogContext&, const QString& message) {
+  const bool defect = type == QtFatalMsg && qt_has_started;
   if (type == QtCriticalMsg || type == QtFatalMsg)
-    std::cerr << "fovea: " << message.toStdString() << std::endl;
-  if (type == QtFatalMsg) std::_Exit(unavailable);
+    std::cerr << "fovea: " << (defect ? "internal error: " : "") << message.toStdString()
+              << std::endl;
+  if (type == QtFatalMsg) std::_Exit(defect ? internal_error : unavailable);
 }
 
 /// Throws std::bad_alloc where there is not enough memory for Qt to start and for fontconfig to
@@ -38,6 +43,7 @@ Painting::Painting() {
   qInstallMessageHandler(only_serious);
   configure_fonts();
   application_.emplace(argc_, argv_.data());
+  qt_has_started = true;
   add_own_fonts();
 }
 

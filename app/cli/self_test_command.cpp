@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <chrono>
 
 #include "cli/commands.h"
@@ -15,15 +14,12 @@ void add_self_test_command(CLI::App& program, Work& chosen) {
   command->group("");  // not in the list of commands
   auto precision = std::make_shared<std::string>("fp32");
   command->add_option("--precision", *precision)->check([](const std::string& name) {
-    const auto known = [&](const char* precision) {
-      return tested_options(name).precision == precision;
-    };
-    return std::ranges::any_of(precisions, known) ? "" : "no precision of this name";
+    return options_of_verdict(name) ? "" : "no precision of this name";
   });
   command->callback([&chosen, precision] {
     chosen = [precision](const Console& console) {
       std::string why_not;
-      CudaOptions options = tested_options(*precision);
+      CudaOptions options = options_of_verdict(*precision).value();
       options.poison = true;
       const auto cuda = make_cuda_backend(options, &why_not);
       if (!cuda) throw UnavailableError(why_not);

@@ -9,14 +9,14 @@
 namespace fovea {
 
 /// Calls draw(painter, device) and ends the painter. Throws UnavailableError when the device cannot
-/// be drawn on, and what `draw` throws. The destructor of an active painter ends its page, which
-/// needs memory, and an exception from a destructor would end the program: after an error both
-/// objects are left as they are.
+/// be drawn on, and what `draw` throws. After an error in `draw` or at the end, painter and device
+/// are leaked on purpose: the destructor of an active painter ends its page, which needs memory,
+/// and an exception from a destructor would end the program.
 template <class Device, class Draw>
 void paint(std::unique_ptr<Device> device, Draw draw) {
   auto painter = std::make_unique<QPainter>(device.get());
+  if (!painter->isActive()) throw UnavailableError("the figure is too large to be drawn");
   try {
-    if (!painter->isActive()) throw UnavailableError("the figure is too large to be drawn");
     draw(*painter, *device);
     painter->end();
   } catch (...) {

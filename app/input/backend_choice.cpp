@@ -44,7 +44,7 @@ ChosenBackend choose_backend(const BackendChoice& choice, const DeviceReport& re
     return chosen;
   }
   if (!report.device) throw UnavailableError("back end cuda: " + report.why_not);
-  const std::string by_warpgroups = with_wgmma(*report.device, choice.precision);
+  const std::string by_warpgroups = wgmma_verdict_name(*report.device, choice.precision);
   if (!by_warpgroups.empty()) {
     const auto verdict = report.verdict(by_warpgroups);
     chosen.wgmma = verdict && verdict->passed;

@@ -17,10 +17,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view session_ending = ".fovea.json";
+constexpr std::string_view session_ending = ".fovea.json", lock_ending = ".lock";
 
 std::string lock_of(const std::string& path) {
-  return path.substr(0, path.size() - session_ending.size()) + ".lock";
+  return path.substr(0, path.size() - session_ending.size()) + std::string(lock_ending);
+}
+
+/// Of the session beside a lock file.
+std::string session_of(const std::string& lock) {
+  return lock.substr(0, lock.size() - lock_ending.size()) + std::string(session_ending);
 }
 
 /// Of this window alone, on all machines that share the folder.
@@ -31,17 +36,30 @@ std::string new_name() {
   return name;
 }
 
-std::string new_path(const std::string& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw UnavailableError(folder + " cannot be made: " + error.message());
-  return folder + "/" + new_name() + std::string(session_ending);
+/// Whether the locked file is the one at `path`. It may have been removed between the moment it was
+/// opened and the moment it was locked: such a lock keeps nobody away, as others make and lock a
+/// new file of that name. A lock file that is at its path is removed only by who holds its lock.
+bool is_at(const FileLocks& lock, const std::string& path) {
+  struct stat locked {};
+  struct stat there {};
+  return ::fstat(lock.descriptor(), &locked) == 0 && ::stat(path.c_str(), &there) == 0 &&
+         locked.st_dev == there.st_dev && locked.st_ino == there.st_ino;
 }
 
-std::unique_ptr<FileLocks> taken_lock(const std::string& path) {
-  auto lock = std::make_unique<FileLocks>(lock_of(path));
-  lock->try_lock(0, FileLocks::Kind::exclusive);
-  return lock;
+/// Null: somebody else holds it or has just removed it. On a file system without locks nobody knows
+/// whose window still runs, and nothing is taken. Throws UnavailableError.
+std::unique_ptr<FileLocks> free_lock(const std::string& path) {
+  auto lock = std::make_unique<FileLocks>(path);
+  const bool taken = lock->try_lock(0, FileLocks::Kind::exclusive) && !lock->are_missing();
+  return taken && is_at(*lock, path) ? std::move(lock) : nullptr;
+}
+
+void remove_unused_lock(const std::string& path) {
+  try {
+    const auto lock = free_lock(path);
+    if (lock && !fs::exists(session_of(path))) ::unlink(path.c_str());
+  } catch (const std::exception&) {  // in a folder that cannot be written it stays
+  }
 }
 
 std::time_t time_of(const std::string& path) {
@@ -58,8 +76,20 @@ std::string recovery_folder() {
   return std::string(home ? home : "") + "/.local/state/fovea/recovery";
 }
 
-RecoveryFile::RecoveryFile(const std::string& folder)
-    : path_(new_path(folder)), lock_(taken_lock(path_)) {}
+RecoveryFile::RecoveryFile(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw UnavailableError(folder + " cannot be made: " + error.message());
+  // Until it is locked, a search may take the lock file for an unused one and remove it.
+  constexpr int most_attempts = 10;
+  for (int attempt = 1; attempt <= most_attempts; ++attempt) {
+    path_ = folder + "/" + new_name() + std::string(session_ending);
+    lock_ = std::make_unique<FileLocks>(lock_of(path_));
+    const bool locked = lock_->try_lock(0, FileLocks::Kind::exclusive);
+    if (locked && is_at(*lock_, lock_of(path_))) return;
+  }
+  throw UnavailableError(folder + ": no lock file can be made there");
+}
 
 RecoveryFile::RecoveryFile(std::string path, std::unique_ptr<FileLocks> lock)
     : path_(std::move(path)), lock_(std::move(lock)), exists_(true) {}
@@ -78,7 +108,7 @@ void RecoveryFile::write(const SessionFile& file) {
   exists_ = true;
 }
 
-// The lock's file last: who holds a lock on it and finds no session beside it has found nothing.
+// The lock file last: a search that can lock it and finds no session beside it has found nothing.
 void RecoveryFile::remove() {
   const std::scoped_lock lock(mutex_);
   removed_ = true;
@@ -91,11 +121,13 @@ RecoverySearch RecoverySearch::of(const std::string& folder) {
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(folder, none)) {
     const std::string path = entry.path().string();
+    if (path.ends_with(lock_ending) && !fs::exists(session_of(path), none))
+      remove_unused_lock(path);
     if (!path.ends_with(session_ending)) continue;
+    std::unique_ptr<FileLocks> lock;  // held until a damaged file has its other name
     try {
-      auto lock = std::make_unique<FileLocks>(lock_of(path));
-      // On a file system without locks nobody knows whose window still runs.
-      if (!lock->try_lock(0, FileLocks::Kind::exclusive) || lock->are_missing()) continue;
+      lock = free_lock(lock_of(path));
+      if (!lock) continue;
       if (!fs::exists(path, none)) {  // it was removed meanwhile
         ::unlink(lock_of(path).c_str());
         continue;

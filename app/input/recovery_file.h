@@ -1,6 +1,6 @@
-// A RecoveryFile keeps the session of a window while it runs. Where the program ends without
-// removing it (a crash, kill -9, the display gone), the next one finds it. A lock, which ends with
-// the program however it ends, tells a living window's file from one that was left behind.
+// A RecoveryFile holds the session of a running window. If the program ends without removing it (a
+// crash, kill -9, a lost display), the next start finds it. Whether its window still runs is told
+// by a lock on a file beside it, which the system releases when the program ends, however it ends.
 #pragma once
 
 #include <ctime>
@@ -19,19 +19,20 @@ std::string recovery_folder();
 
 class RecoveryFile {
  public:
-  /// A new one, whose lock is held; the session comes with the first write. Makes the folder.
-  /// Throws UnavailableError.
+  /// Makes the folder, and a lock file whose lock is held; the session file is made by the first
+  /// write. Throws UnavailableError.
   explicit RecoveryFile(const std::string& folder);
-  ~RecoveryFile();  // the session stays for the next program, where there is one
+  /// Releases the lock. A session that was written and not removed stays for the next start.
+  ~RecoveryFile();
   RecoveryFile(const RecoveryFile&) = delete;
   RecoveryFile& operator=(const RecoveryFile&) = delete;
 
   const std::string& path() const { return path_; }
 
-  /// From any thread. Writes atomically what was not written yet, unless it was removed. Throws
-  /// UnavailableError.
+  /// From any thread. Replaces the file atomically, unless it holds this session already. Does
+  /// nothing after remove(). Throws UnavailableError.
   void write(const SessionFile& file);
-  /// From any thread. Nothing is written afterwards.
+  /// From any thread. Removes the session and its lock file.
   void remove();
 
  private:
@@ -46,19 +47,20 @@ class RecoveryFile {
   bool exists_ = false, removed_ = false;
 };
 
-/// The session of a window that has ended without removing it. Its lock is held: no other program
-/// finds it meanwhile.
+/// A session whose window has ended without removing it. Its lock is held, so that no other program
+/// finds it as well.
 struct LeftBehind {
   std::shared_ptr<RecoveryFile> file;
   SessionFile session;
-  std::time_t written = 0;  // when its program wrote it last
+  std::time_t written = 0;  // when it last changed, to about a second
 };
 
 struct RecoverySearch {
   std::vector<LeftBehind> sessions;   // the newest first
-  std::vector<std::string> problems;  // of files that cannot be read: sentences
+  std::vector<std::string> problems;  // a sentence for each file that cannot be read
 
-  /// What was left behind in a folder. A damaged file is renamed to NAME.damaged and stays.
+  /// What was left behind in a folder. Damaged files are renamed to NAME.damaged; lock files that
+  /// have no session and that no window holds are removed.
   static RecoverySearch of(const std::string& folder);
 };
 

@@ -5,10 +5,12 @@
 #include <QFileInfo>
 #include <QProcess>
 #include <QStandardPaths>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <ostream>
 #include <sstream>
+#include <string_view>
 
 #include "data/error.h"
 #include "data/number_text.h"
@@ -18,7 +20,11 @@
 namespace fovea {
 namespace {
 
-constexpr const char wgmma_ending[] = "-wgmma";
+constexpr std::string_view wgmma_ending = "-wgmma";
+
+bool can_use_wgmma(std::string_view precision) {
+  return !precision.starts_with("fp32");
+}
 
 QString to_qt(const std::string& text) {
   return QString::fromStdString(text);
@@ -57,24 +63,26 @@ std::string verdict_text(const Verdict& verdict) {
          verdict.finding;
 }
 
-std::vector<std::string> tested_on(const CudaDevice& device) {
+std::vector<std::string> verdict_names(const CudaDevice& device) {
   std::vector<std::string> names;
   for (const char* precision : precisions) {
-    if (const std::string name = with_wgmma(device, precision); !name.empty())
+    if (const std::string name = wgmma_verdict_name(device, precision); !name.empty())
       names.push_back(name);
     names.emplace_back(precision);
   }
   return names;
 }
 
-std::string with_wgmma(const CudaDevice& device, const std::string& precision) {
-  return device.wgmma && !precision.starts_with("fp32") ? precision + wgmma_ending : "";
+std::string wgmma_verdict_name(const CudaDevice& device, const std::string& precision) {
+  return device.wgmma && can_use_wgmma(precision) ? precision + std::string(wgmma_ending) : "";
 }
 
-CudaOptions tested_options(const std::string& name) {
+std::optional<CudaOptions> options_of_verdict(const std::string& name) {
   const bool wgmma = name.ends_with(wgmma_ending);
-  return {.precision = wgmma ? name.substr(0, name.size() - std::size(wgmma_ending) + 1) : name,
-          .wgmma = wgmma};
+  const std::string precision = wgmma ? name.substr(0, name.size() - wgmma_ending.size()) : name;
+  if (std::ranges::find(precisions, precision) == precisions.end()) return std::nullopt;
+  if (wgmma && !can_use_wgmma(precision)) return std::nullopt;
+  return CudaOptions{.precision = precision, .wgmma = wgmma};
 }
 
 SelfTests::SelfTests(std::string program, std::string file, std::chrono::milliseconds limit)

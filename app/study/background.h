@@ -30,9 +30,10 @@ class BackgroundThread {
   QThreadPool pool_;
 };
 
-/// One thread for files, and one for devices, which may be slow to start or to end.
+/// A thread for files that a person asks for, which may take minutes, one for the sessions that are
+/// kept meanwhile, and one for devices, which may be slow to start or to end.
 struct Background {
-  BackgroundThread files, devices;
+  BackgroundThread files, recovery, devices;
 };
 
 /// The niceness of threads that compute; 0 where threads have no niceness of their own. The

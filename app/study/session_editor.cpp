@@ -154,7 +154,7 @@ void SessionEditor::go_to(std::size_t step) {
   if (steps_[step].visit != steps_[at_].visit) {
     const Visit& visit = visits_[steps_[step].visit];
     going_to_ = step;
-    emit reopening(visit);
+    emit reopening(session.source, visit);
     return study_.open(session.source, session, visit.content_hash);
   }
   if (reopens()) study_.cancel_opening();

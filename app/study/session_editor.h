@@ -78,7 +78,7 @@ class SessionEditor : public QObject {
 
  signals:
   /// Undo or redo opens a source again.
-  void reopening(const fovea::Visit& visit);
+  void reopening(const std::string& source, const fovea::Visit& visit);
 
  private:
   struct Step {

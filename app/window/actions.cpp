@@ -6,14 +6,13 @@
 #include <QFileInfo>
 #include <QMenu>
 #include <QMenuBar>
-#include <QSettings>
 #include <algorithm>
 
 #include "data/address.h"
-#include "input/assets.h"
 #include "window/dialogs/keys_dialog.h"
 #include "window/dialogs/questions.h"
 #include "window/main_window.h"
+#include "window/opening_menus.h"
 #include "window/view_bar.h"
 #include "window/widgets/text.h"
 
@@ -86,8 +85,8 @@ class Actions : public QObject {
         [this] { files_.open_directory_by_dialog(); });
     add(menu, "open_address", "Open &address…", "Ctrl+L",
         [this] { files_.open_address_by_dialog(); });
-    make_examples(menu->addMenu("Open &example"));
-    make_recent(menu->addMenu("Open &recent"));
+    make_examples_menu(*menu->addMenu("Open &example"), files_);
+    make_recent_menu(*menu->addMenu("Open &recent"), files_);
     menu->addSeparator();
     add(menu, "save", "&Save session", QKeySequence::Save, [this] { files_.save_session(); });
     add(menu, "save_as", "Save session &as…", "Ctrl+Shift+S",
@@ -104,35 +103,6 @@ class Actions : public QObject {
         [this] { files_.save_numbers_by_dialog(navigation_.view(), navigation_.column()); });
     menu->addSeparator();
     add(menu, "quit", "&Quit", QKeySequence::Quit, [] { QApplication::closeAllWindows(); });
-  }
-
-  void make_examples(QMenu* menu) {
-    const auto example = [&](const QString& text, const QString& what) {
-      menu->addAction(escaped(text), this, [this, what] { files_.open(what); });
-    };
-    const QString assets = to_qt(assets_directory());
-    for (const auto& [text, path] :
-         {std::pair{"A trained encoder's heads", "/minilm/minilm-l6.safetensors"},
-          {"A text", "/text/fovea.txt"},
-          {"A photograph: cat", "/image/cat.jpg"},
-          {"A photograph: retina", "/image/retina.jpg"}})
-      if (QFileInfo::exists(assets + path)) example(text, assets + path);
-    menu->addSeparator();
-    for (const char* what :
-         {"synthetic:clusters?n=512&d=64&seed=1", "synthetic:smooth?n=512&d=64&seed=1",
-          "synthetic:gaussian?n=512&d=64&seed=1", "synthetic:needle?n=512&d=64&seed=1",
-          "synthetic:clusters?n=8192&d=64&seed=1", "synthetic:hmatrix", "synthetic:golden"})
-      example(what, what);
-  }
-
-  void make_recent(QMenu* menu) {
-    connect(menu, &QMenu::aboutToShow, this, [this, menu] {
-      menu->clear();
-      for (const QString& path : QSettings().value("recent").toStringList())
-        menu->addAction(escaped(path), this, [this, path] { files_.open(path); });
-      menu->addSeparator();
-      menu->addAction("Clear", menu, [] { QSettings().remove("recent"); });
-    });
   }
 
   void make_edit_menu() {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <QElapsedTimer>
+#include <QThread>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -25,8 +26,18 @@ std::vector<MainWindow*> all_windows() {
   return windows;
 }
 
-/// What is drawn may throw at every frame: the sessions are not written each time.
+bool on_application_thread() {
+  return QThread::currentThread() == QCoreApplication::instance()->thread();
+}
+
+/// Of any thread that handles events. What is drawn may throw at every frame: the sessions are not
+/// written each time.
 void report(const QString& what) {
+  if (!on_application_thread()) {
+    QMetaObject::invokeMethod(
+        QCoreApplication::instance(), [what] { report(what); }, Qt::QueuedConnection);
+    return;
+  }
   static QElapsedTimer since;
   static QString kept;
   if (!since.isValid() || since.hasExpired(1000)) {
@@ -47,14 +58,15 @@ bool says_display_is_gone(const QString& message) {
   return message.contains("connection broke");
 }
 
-QtMessageHandler before = nullptr;
+QtMessageHandler previous_handler = nullptr;
 
-void look_for_end(QtMsgType type, const QMessageLogContext& context, const QString& message) {
+void handle_lost_display(QtMsgType type, const QMessageLogContext& context,
+                         const QString& message) {
   if (!says_display_is_gone(message)) {
-    if (before) before(type, context, message);
+    if (previous_handler) previous_handler(type, context, message);
     return;
   }
-  const std::string kept = keep_sessions();
+  const std::string kept = on_application_thread() ? keep_sessions() : std::string();
   std::cerr << "fovea: the display is gone (" << message.trimmed().toStdString() << ")"
             << (kept.empty() ? ""
                              : "; the session was kept in " + kept +
@@ -65,10 +77,10 @@ void look_for_end(QtMsgType type, const QMessageLogContext& context, const QStri
 
 // Only what a signal handler may call. Its own signal waits until it returns, and then ends the
 // program as it would have done.
-void say_crash(int signal) {
-  constexpr std::string_view said =
-      "fovea: it crashed. The session was kept, and the next start of the window offers it.\n";
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, said.data(), said.size());
+void report_crash(int signal) {
+  constexpr std::string_view message =
+      "fovea: crashed. If the session was kept, the next start of the window offers it.\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, message.data(), message.size());
   ::raise(signal);
 }
 
@@ -103,11 +115,11 @@ std::string keep_sessions() {
   return first;
 }
 
-void say_why_it_ends() {
-  before = qInstallMessageHandler(look_for_end);
+void report_crashes_and_lost_display() {
+  previous_handler = qInstallMessageHandler(handle_lost_display);
   for (const int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL}) {
     struct sigaction action {};
-    action.sa_handler = say_crash;
+    action.sa_handler = report_crash;
     action.sa_flags = static_cast<int>(SA_RESETHAND);
     ::sigaction(signal, &action, nullptr);
   }
@@ -132,9 +144,14 @@ CloseOnSignal::~CloseOnSignal() {
 void CloseOnSignal::watch() {
   const sigset_t closing = closing_signals();
   int signal = 0;
-  sigwait(&closing, &signal);
-  std::unique_lock lock(mutex_);
-  if (over_) return;
+  std::unique_lock lock(mutex_, std::defer_lock);
+  for (;;) {
+    sigwait(&closing, &signal);
+    lock.lock();
+    if (over_) return;
+    if (signal != SIGUSR2) break;
+    lock.unlock();
+  }
   came_ = signal;
   QMetaObject::invokeMethod(
       QCoreApplication::instance(),

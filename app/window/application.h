@@ -1,6 +1,6 @@
 // The Application is Qt's, with what holds for the whole program: an exception that nobody caught
 // is shown and the windows go on, signals close the windows, and where the program cannot go on
-// (a crash, no display any more) it says that the sessions were kept.
+// (a crash, no display any more) it says where to find the sessions.
 #pragma once
 
 #include <QApplication>
@@ -18,15 +18,17 @@ class Application : public QApplication {
   bool notify(QObject* receiver, QEvent* event) override;
 };
 
-/// Writes the sessions of all windows now. Returns where the first of them is; empty: nowhere.
+/// Writes the recovery files of all windows now. Returns the path of the first; empty: none could
+/// be written. To be called on the application's thread.
 std::string keep_sessions();
 
-/// From now on the end of the display, and a crash, end the program with a message.
-void say_why_it_ends();
+/// From now on the loss of the display, and a crash, end the program with a message.
+void report_crashes_and_lost_display();
 
 /// While it exists, SIGINT, SIGTERM and SIGHUP close all windows as a person does. A program that
-/// has not ended 3 s later is ended, and the next one offers its sessions. Construct it before any
-/// other thread, which inherits the blocked signals.
+/// has not ended 3 s later is ended, and the next one offers the sessions that were not saved by
+/// then. SIGUSR2, by which it stops its own thread, does nothing when others send it. Construct it
+/// before any other thread, which inherits the blocked signals.
 class CloseOnSignal {
  public:
   CloseOnSignal();

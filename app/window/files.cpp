@@ -96,16 +96,24 @@ Files::Files(MainWindow& window) : window_(window) {
                    [this] { keep_conditions(); });
   QObject::connect(&window.study(), &Study::leaving, &window,
                    [this] { window_.editor().visit().session_file = session_path_.toStdString(); });
-  QObject::connect(&window.editor(), &SessionEditor::reopening, &window, [this](const Visit& to) {
-    opening_ = {to_qt(to.session_file), {}, to.selected_column, {}, true};
-  });
+  QObject::connect(&window.study(), &Study::not_opened, &window, [this] { opening_ = {}; });
+  QObject::connect(&window.editor(), &SessionEditor::reopening, &window,
+                   [this](const std::string& source, const Visit& to) {
+                     opening_ = {.source = source,
+                                 .path = to_qt(to.session_file),
+                                 .layout = {},
+                                 .selected_column = to.selected_column,
+                                 .is_session = true};
+                   });
 }
 
 // Until the source is there, the window shows another session, which is saved to its own file.
 void Files::source_opened(bool new_source) {
   window_.info_bar().hide();
   if (!new_source) return;
-  const Opening opened = std::exchange(opening_, {});
+  Opening opened = std::exchange(opening_, {});
+  // Another source was opened instead.
+  if (opened.source != window_.study().session().source) opened = {};
   session_path_ = is_figure_name(opened.path) ? QString() : opened.path;  // saved beside a figure
   remember(opened.path.isEmpty() ? to_qt(window_.study().source()->path) : opened.path);
   if (opened.is_session)  // it has its own; the file's stay until somebody sets others
@@ -188,7 +196,12 @@ void Files::open_recovered(const SessionFile& file, std::function<void()> then) 
 void Files::open_session(const QString& path, const SessionFile& file, std::function<void()> then) {
   const QString source = to_qt(file.session.source);
   if (is_there(source)) {
-    opening_ = {path, file.layout, {}, file.orders, true, std::move(then)};
+    opening_ = {.source = file.session.source,
+                .path = path,
+                .layout = file.layout,
+                .orders = file.orders,
+                .is_session = true,
+                .then = std::move(then)};
     if (!file.layout.empty()) opening_.selected_column = file.selected_column;
     return window_.study().open(file.session.source, file.session, file.content_hash);
   }
@@ -268,11 +281,13 @@ void Files::save_session_to(const QString& path) {
   });
 }
 
-void Files::keep_last() {
-  if (!window_.study().source() || is_live(window_.study().session().source)) return;
+void Files::keep_last(std::function<void()> kept) {
+  if (!window_.study().source() || is_live(window_.study().session().source)) return kept();
   QDir().mkpath(QFileInfo(last_session()).path());
-  write(last_session(),
-        [file = session_file()] { write_session(last_session().toStdString(), file); });
+  write(last_session(), [file = session_file(), kept = std::move(kept)] {
+    write_session(last_session().toStdString(), file);
+    kept();  // here, as the window is gone when it is written
+  });
 }
 
 void Files::export_by_dialog() {

@@ -32,12 +32,14 @@ class Files {
   void save_session();
   void save_session_by_dialog();
   void save_session_to(const QString& path);
-  /// A session that another window left behind; then, once its source is there, calls `then`.
+  /// A session that another window left behind. Once its source is there, calls `then`; never where
+  /// that fails or another source is opened instead.
   void open_recovered(const SessionFile& file, std::function<void()> then);
   /// Of what is shown, with the docks' layout.
   SessionFile session_file() const;
-  /// Remembers the session for open_last().
-  void keep_last();
+  /// Remembers the session for open_last(). `kept` is called once it is written, on the thread that
+  /// writes, and at once where there is nothing to remember; not where the writing fails.
+  void keep_last(std::function<void()> kept);
 
   /// Writes the canvas as a figure.
   void export_by_dialog();
@@ -63,6 +65,7 @@ class Files {
  private:
   /// A session that is being opened; empty: a source by itself is.
   struct Opening {
+    std::string source;  // of the session: another one may be opened instead
     QString path;        // empty: Ctrl+S asks for one
     std::string layout;  // empty: as it is
     std::optional<int> selected_column = {};

@@ -121,8 +121,8 @@ void MainWindow::connect_study() {
 }
 
 void MainWindow::connect_canvas() {
-  // After another head was opened the canvas shows the one before until there is a picture of the
-  // new one: what is done to tokens there goes to neither, where there are not as many.
+  // Until the new head has a picture the canvas shows the previous one. Gestures on it are ignored
+  // where the two heads differ in length.
   const auto on_shown_tokens = [this](auto act) {
     return [this, act](const auto&... tokens) {
       const auto model = study_.model();
@@ -247,8 +247,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   QSettings settings;
   settings.setValue("window/geometry", saveGeometry());
   settings.setValue("window/state", saveState());
-  files_.keep_last();
-  recovery_.end();
+  files_.keep_last(recovery_.end());
   event->accept();
 }
 

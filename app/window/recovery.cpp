@@ -25,7 +25,7 @@ constexpr auto between_writes = 500ms;  // at least
 constexpr auto after_change = 50ms;     // changes within it are written together
 constexpr auto layout_check = 5s;       // docks are moved without a signal
 
-/// "at 14:03 today", "on 23 November at 14:03".
+/// "at 14:03" for a time of today, else "on 23 November at 14:03".
 QString time_text(std::time_t time) {
   const QDateTime then = QDateTime::fromSecsSinceEpoch(time);
   const QString clock = "at " + then.toString("HH:mm");
@@ -81,13 +81,19 @@ void Recovery::ask_to_write() {
   soon_.start(std::max<std::chrono::milliseconds>(after_change, between_writes - since));
 }
 
+// On a slow disk one write follows the other, each of the newest session.
 void Recovery::write() {
   if (!has_session()) return;
+  changed_meanwhile_ = writing_;
+  if (writing_) return;
+  writing_ = true;
   since_.start();
-  window_.background().files.run(
+  window_.background().recovery.run(
       [file = file_, session = window_.files().session_file()] { file->write(session); }, this,
       [this](const std::string& error) {
+        writing_ = false;
         if (!error.empty()) report(error);
+        if (std::exchange(changed_meanwhile_, false)) ask_to_write();
       });
 }
 
@@ -106,11 +112,15 @@ void Recovery::report(const std::string& error) {
   show_message(window_, "If Fovea should end unexpectedly, this session is lost: " + to_qt(error));
 }
 
-void Recovery::end() {
+std::function<void()> Recovery::end() {
+  const bool unwritten = soon_.isActive() || changed_meanwhile_;
   soon_.stop();
   regularly_.stop();
-  if (file_) file_->remove();
-  file_.reset();
+  writing_ = false;  // this write follows the one that may still go on
+  if (unwritten) write();
+  return [file = std::exchange(file_, nullptr)] {
+    if (file) file->remove();
+  };
 }
 
 RecoveryBar::RecoveryBar(MainWindow& window)
@@ -158,9 +168,12 @@ void RecoveryBar::show_next() {
   const Session& session = left.session.session;
   const QString source = to_qt(session.source);
   const QString name = is_address(session.source) ? source : QFileInfo(source).fileName();
+  constexpr int most_letters = 50;  // without spaces it would widen the window
+  const int width = most_letters * label_->fontMetrics().averageCharWidth();
   label_->setText(
-      QString("Fovea ended unexpectedly %1. Restore the session of %2, %3?%4")
-          .arg(time_text(left.written), name, to_qt(plural(std::ssize(session.columns), "column")),
+      QString("Fovea ended unexpectedly. Restore the session of %1 (%2), last changed %3?%4")
+          .arg(label_->fontMetrics().elidedText(name, Qt::ElideMiddle, width),
+               to_qt(plural(std::ssize(session.columns), "column")), time_text(left.written),
                left_.size() > 1 ? QString(" (%1 more)").arg(left_.size() - 1) : QString()));
 }
 

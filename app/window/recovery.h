@@ -1,5 +1,5 @@
-// Recovery keeps a window's session in a RecoveryFile while one works, and removes it at a clean
-// end. What other windows left behind is offered by the RecoveryBar.
+// Recovery keeps a window's session in a RecoveryFile while it is worked on, until a clean end.
+// What other windows left behind is offered by the RecoveryBar.
 #pragma once
 
 #include <QElapsedTimer>
@@ -25,15 +25,17 @@ class Recovery : public QObject {
   explicit Recovery(MainWindow& window);
   ~Recovery() override;
 
-  /// Begins to keep the session in a file of its own in `folder`. Where that cannot be, the window
-  /// says so once and works without.
+  /// Begins to keep the session in a file of its own in `folder`. Where that fails, the window says
+  /// so once and works without.
   void keep_in(const std::string& folder);
   /// Goes on in the file of a session that this window takes over.
   void take_over(std::shared_ptr<RecoveryFile> file);
   /// Writes at once, on this thread, what is not written yet. Returns where it is; empty: nowhere.
   std::string write_now();
-  /// The window ends as it should.
-  void end();
+  /// The window ends as it should: only what is not written yet is still written. Returns what
+  /// removes the file, on any thread. Call it once the session is saved elsewhere or not wanted:
+  /// until then the next start offers it.
+  std::function<void()> end();
 
  private:
   void ask_to_write();
@@ -44,11 +46,13 @@ class Recovery : public QObject {
   MainWindow& window_;
   std::shared_ptr<RecoveryFile> file_;  // null: nothing is kept
   QTimer soon_, regularly_;
-  QElapsedTimer since_;  // a session was given to be written
+  QElapsedTimer since_;             // a session was given to be written
+  bool writing_ = false;            // a session is being written, or waits for that
+  bool changed_meanwhile_ = false;  // and is not the newest any more
   bool reported_ = false;
 };
 
-/// "Fovea ended unexpectedly ... . Restore the session?", one session after the other.
+/// "Fovea ended unexpectedly. Restore the session of …?", one session after the other.
 class RecoveryBar : public QFrame {
   Q_OBJECT
 

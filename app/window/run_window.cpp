@@ -60,7 +60,7 @@ std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
                                       const BackendChoice& choice,
                                       std::shared_ptr<Background> background,
                                       std::shared_ptr<LiveStreams> streams,
-                                      const std::string& recovery) {
+                                      const std::string& recovery, std::function<bool()> listens) {
   std::vector<MainWindow*> windows;
   // A GPU that was not tested yet is tested while the window is used on the CPU.
   BackendChoice at_once = choice;
@@ -71,6 +71,7 @@ std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
         find_cuda_device(nullptr))
       window->study().use_backend(choice);
     window->setAttribute(Qt::WA_DeleteOnClose);
+    window->live_bar().set_listening(listens);
     if (streams) window->live_bar().watch(streams);
     if (!recovery.empty()) window->recovery().keep_in(recovery);
     return *window;
@@ -125,7 +126,7 @@ int run_window(int argc, char** argv, const std::vector<std::string>& files,
                const BackendChoice& backend, std::optional<std::uint16_t> port) {
   const CloseOnSignal closing;
   const auto application = start_application(argc, argv);
-  say_why_it_ends();
+  report_crashes_and_lost_display();
   QApplication::setOrganizationName("Fovea");
   QApplication::setApplicationName("Fovea");
   QApplication::setDesktopFileName("fovea");
@@ -134,8 +135,8 @@ int run_window(int argc, char** argv, const std::vector<std::string>& files,
   auto background = std::make_shared<Background>();
   const auto streams = std::make_shared<LiveStreams>();
   const auto server = listen(streams, port);
-  for (MainWindow* window : open_windows(files, backend, background, streams, recovery_folder()))
-    window->live_bar().set_listening([server] { return server->has_socket(); });
+  open_windows(files, backend, background, streams, recovery_folder(),
+               [server] { return server->has_socket(); });
   const int status = QApplication::exec();
   end_background(std::move(background));
   return closing.came() == SIGINT ? Cancelled().status() : status;

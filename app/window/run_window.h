@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,12 +26,14 @@ std::unique_ptr<QApplication> start_application(int& argc, char** argv);
 /// A window for each source or session; without any one window, on what was open last, else on the
 /// bundled example. Each deletes itself when it is closed. `streams`: what programs send; null:
 /// nothing. `recovery`: the folder where sessions are kept, and offered that were left behind;
-/// empty: none.
+/// empty: none. `listens`: whether programs reach this program, see LiveBar::set_listening; empty:
+/// they do. It also goes for windows that are opened later, for sessions that are restored.
 std::vector<MainWindow*> open_windows(const std::vector<std::string>& files,
                                       const BackendChoice& choice,
                                       std::shared_ptr<Background> background,
                                       std::shared_ptr<LiveStreams> streams = {},
-                                      const std::string& recovery = {});
+                                      const std::string& recovery = {},
+                                      std::function<bool()> listens = {});
 
 /// Waits for all files that are being written. Errors that no window can show any more go to the
 /// standard error stream.

@@ -69,7 +69,7 @@ bool EnduranceRun::run() {
   read_resources();
   for (MainWindow* window : desk_.windows()) desk_.close(*window);
   log_.line("done: " + std::to_string(done_) + " actions, " + std::to_string(log_.failures()) +
-            " failures, the window was deaf for at most " +
+            " failures, the window was unresponsive for at most " +
             std::to_string(int(watchdog_.longest_ms())) + " ms");
   return log_.failures() == 0;
 }
@@ -145,7 +145,7 @@ void EnduranceRun::read_resources() {
   const Resources used = resources("in use");
   for (MainWindow* window : desk_.windows()) desk_.close(*window);
   go_home();
-  const Resources now = resources("anew");
+  const Resources now = resources("with a new window");
   if (!first_) first_ = now;
   check_growth(used, now);
 }

@@ -1,70 +1,17 @@
 // Programs send steps to the windows over the socket, well-behaved ones and others.
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
 #include <QComboBox>
 #include <QPushButton>
 #include <QToolButton>
 #include <atomic>
-#include <cstring>
 #include <thread>
 
 #include "endurance/actions.h"
 #include "live/blobs.h"
+#include "live/connection.h"
 #include "window/widgets/slider.h"
 
 namespace fovea::test {
 namespace {
-
-/// A program at the other end of the socket; no call waits for more than some seconds.
-class Connection {
- public:
-  explicit Connection(const std::string& path)
-      : descriptor_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    const timeval limit{.tv_sec = 10, .tv_usec = 0};
-    setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-    open_ =
-        ::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  }
-  ~Connection() { ::close(descriptor_); }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-
-  bool send_all(const std::string& text) {
-    for (std::size_t at = 0; open_ && at < text.size();) {
-      const ssize_t sent = send(descriptor_, text.data() + at, text.size() - at, MSG_NOSIGNAL);
-      if (sent <= 0) return open_ = false;
-      at += std::size_t(sent);
-    }
-    return open_;
-  }
-  /// Empty: the connection has ended.
-  std::string answer() {
-    const std::string length = take(8);
-    std::uint64_t bytes = 0;
-    if (length.size() == 8) std::memcpy(&bytes, length.data(), 8);
-    return bytes > 0 && bytes < 1 << 20 ? take(std::size_t(bytes)) : "";
-  }
-
- private:
-  std::string take(std::size_t count) {
-    std::string text(count, '\0');
-    for (std::size_t at = 0; at < count;) {
-      const ssize_t got = open_ ? recv(descriptor_, text.data() + at, count - at, 0) : 0;
-      if (got <= 0) return {};
-      at += std::size_t(got);
-    }
-    return text;
-  }
-
-  int descriptor_;
-  bool open_ = false;
-};
 
 struct Burst {
   std::string socket, stream;

@@ -75,9 +75,9 @@ void log_crashes(const RunLog& log) {
   }
 }
 
-Watchdog::Watchdog(RunLog& log, int deaf_ms, int dead_ms)
+Watchdog::Watchdog(RunLog& log, int unresponsive_ms, int dead_ms)
     : log_(log),
-      deaf_ms_(deaf_ms),
+      unresponsive_ms_(unresponsive_ms),
       dead_ms_(dead_ms),
       watched_(pthread_self()),
       beat_ns_(now_ns()),
@@ -105,13 +105,13 @@ void Watchdog::timerEvent(QTimerEvent*) {
     if (const auto it = before.find(thread); it != before.end())
       waited_ms = std::max(waited_ms, double(waited - it->second) * 1e-6);
   beat_ns_ = now;
-  const double deaf_ms = gap_ms - waited_ms;
-  longest_ms_ = std::max(longest_ms_, deaf_ms);
-  if (deaf_ms <= deaf_ms_) return;
+  const double unresponsive_ms = gap_ms - waited_ms;
+  longest_ms_ = std::max(longest_ms_, unresponsive_ms);
+  if (unresponsive_ms <= unresponsive_ms_) return;
   char text[128];
   std::snprintf(text, sizeof text,
-                "the window was deaf for %.0f ms, and for %.0f ms without a core", deaf_ms,
-                waited_ms);
+                "the window was unresponsive for %.0f ms, and for %.0f ms without a core",
+                unresponsive_ms, waited_ms);
   log_.failure(text);
 }
 
@@ -122,7 +122,7 @@ void Watchdog::watch(std::stop_token stop) {
     if (log_.seconds_in_action() * 1e3 > 10 * dead_ms_) end("the action does not end");
     const std::int64_t beat = beat_ns_;
     const double gap_ms = double(now_ns() - beat) * 1e-6;
-    if (gap_ms > deaf_ms_ && told != beat) {
+    if (gap_ms > unresponsive_ms_ && told != beat) {
       told = beat;
       pthread_kill(watched_, SIGUSR2);
     }

@@ -15,10 +15,10 @@ namespace fovea::test {
 
 class Watchdog : public QObject {
  public:
-  /// Of the calling thread. A gap of more than `deaf_ms` is a failure, and where the thread is then
-  /// is written into the log; after `dead_ms`, and where one action takes ten times that, the
-  /// program is ended with status 3.
-  Watchdog(RunLog& log, int deaf_ms, int dead_ms);
+  /// Of the calling thread. A gap of more than `unresponsive_ms` is a failure, and where the thread
+  /// is then is written into the log; after `dead_ms`, and where one action takes ten times that,
+  /// the program is ended with status 3.
+  Watchdog(RunLog& log, int unresponsive_ms, int dead_ms);
   ~Watchdog() override;
 
   /// The longest gap so far, without the time in which other programs had the cores.
@@ -32,7 +32,7 @@ class Watchdog : public QObject {
   [[noreturn]] void end(const std::string& why);
 
   RunLog& log_;
-  const int deaf_ms_, dead_ms_;
+  const int unresponsive_ms_, dead_ms_;
   const pthread_t watched_;
   std::atomic<std::int64_t> beat_ns_;
   std::map<std::string, std::int64_t> waited_ns_;  // for a core, by thread, up to the last beat

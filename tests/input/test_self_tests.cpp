@@ -197,13 +197,17 @@ TEST_CASE("16 bits fall back to fp32 and to the CPU, and a note says so") {
 TEST_CASE("16 bits by warpgroups have a verdict of their own, and fall back to warps") {
   DeviceReport report = verdicts_of({{"bf16-wgmma", passed}, {"bf16", failed}});
   report.device->wgmma = true;
-  CHECK(tested_on(*report.device) ==
+  CHECK(verdict_names(*report.device) ==
         std::vector<std::string>{"fp32", "fp32-split", "bf16-wgmma", "bf16", "fp16-wgmma", "fp16"});
-  CHECK(tested_on(gpu) == std::vector<std::string>{"fp32", "fp32-split", "bf16", "fp16"});
-  CHECK(tested_options("bf16-wgmma").precision == "bf16");
-  CHECK(tested_options("bf16-wgmma").wgmma);
-  CHECK(tested_options("bf16").precision == "bf16");
-  CHECK_FALSE(tested_options("bf16").wgmma);
+  CHECK(verdict_names(gpu) == std::vector<std::string>{"fp32", "fp32-split", "bf16", "fp16"});
+  for (const std::string& name : verdict_names(*report.device)) {
+    CAPTURE(name);
+    const CudaOptions options = options_of_verdict(name).value();
+    CHECK(options.wgmma == name.ends_with("-wgmma"));
+    CHECK(options.precision + (options.wgmma ? "-wgmma" : "") == name);
+  }
+  for (const char* name : {"fp32-wgmma", "fp32-split-wgmma", "-wgmma", "fp64", ""})
+    CHECK_FALSE(options_of_verdict(name).has_value());
   for (const char* backend : {"auto", "cuda"}) {
     const BackendChoice choice{.backend = backend, .precision = "bf16"};
     const ChosenBackend best = choose_backend(choice, report);

@@ -3,17 +3,18 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <QElapsedTimer>
 #include <QLocalSocket>
 #include <QTcpSocket>
 #include <QTemporaryDir>
+#include <cerrno>
 #include <cstdlib>
 
 #include "data/error.h"
 #include "live/blobs.h"
+#include "live/connection.h"
 #include "live/live_address.h"
 #include "live/live_server.h"
 #include "study/event_loop.h"
@@ -162,18 +163,15 @@ TEST_CASE("garbage, silence and floods end their connection alone") {
     CHECK(bad.has_ended());
   }
   SUBCASE("a flood of steps whose answers are never read") {
-    const int flood = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
-    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-    served.options.socket.copy(address.sun_path, sizeof address.sun_path - 1);
-    REQUIRE(::connect(flood, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-    const std::string text = wire_greeting(""), one = frame("x");
-    REQUIRE(::write(flood, text.data(), text.size()) == std::ssize(text));
+    Connection flood(served.options.socket);
+    REQUIRE(flood.send_all(wire_greeting("")));
     std::string many;
-    for (int i = 0; i < 1000; ++i) many += one;
-    CHECK(wait_until(
-        [&] { return ::send(flood, many.data(), many.size(), MSG_NOSIGNAL) < 0 && errno == EPIPE; },
-        20000));
-    ::close(flood);
+    for (int i = 0; i < 1000; ++i) many += frame("x");
+    const auto is_cut_off = [&] {
+      constexpr int at_once = MSG_NOSIGNAL | MSG_DONTWAIT;
+      return ::send(flood.descriptor(), many.data(), many.size(), at_once) < 0 && errno == EPIPE;
+    };
+    CHECK(wait_until(is_cut_off, 20000));
   }
   SUBCASE("too many connections") {
     served.server.reset();
@@ -250,9 +248,8 @@ TEST_CASE("a stale socket is replaced, a living one is not, and its place is tak
   served.options.takeover_ms = 30;
   {  // a program that died: its socket lies there and nobody listens
     const int dead = ::socket(AF_UNIX, SOCK_STREAM, 0);
-    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-    served.options.socket.copy(address.sun_path, sizeof address.sun_path - 1);
-    REQUIRE(::bind(dead, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    const sockaddr_un address = unix_address(served.options.socket);
+    REQUIRE(::bind(dead, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
     ::close(dead);
   }
   served.start();

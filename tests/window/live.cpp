@@ -1,8 +1,5 @@
 // Streams of running programs in the window: offered, followed, looked back at, and saved.
 #include <doctest/doctest.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <QAction>
 #include <QComboBox>
@@ -17,6 +14,7 @@
 
 #include "input/open_source.h"
 #include "live/blobs.h"
+#include "live/connection.h"
 #include "live/live_server.h"
 #include "study/background.h"
 #include "temporary_directory.h"
@@ -341,19 +339,9 @@ TEST_CASE("timing: from a step of 12 x 512 x 64 that is sent to its picture") {
   LiveServer server(streams, options);
   Window window(small);
   window->live_bar().watch(streams);
-  const int program = ::socket(AF_UNIX, SOCK_STREAM, 0);
-  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-  options.socket.copy(address.sun_path, sizeof address.sun_path - 1);
-  REQUIRE(::connect(program, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-  const auto put = [program](const std::string& text) {
-    std::size_t at = 0;
-    while (at < text.size()) {
-      const ssize_t written = ::write(program, text.data() + at, text.size() - at);
-      if (written <= 0) return;
-      at += static_cast<std::size_t>(written);
-    }
-  };
-  put(wire_greeting("") + frame(heads_blob("train", 0, 12, 512, 64)));
+  Connection program(options.socket);
+  REQUIRE(program.is_open());
+  REQUIRE(program.send_all(wire_greeting("") + frame(heads_blob("train", 0, 12, 512, 64))));
   REQUIRE(wait_until([&] { return !window->live_bar().text().isEmpty(); }));
   window->live_bar().open_stream("train");
   REQUIRE(shows(window, "train", 0));
@@ -363,7 +351,7 @@ TEST_CASE("timing: from a step of 12 x 512 x 64 that is sent to its picture") {
     const std::string step = frame(heads_blob("train", number, 12, 512, 64));
     QElapsedTimer clock;
     clock.start();
-    std::jthread sender([&] { put(step); });
+    std::jthread sender([&] { program.send_all(step); });
     REQUIRE(wait_until([&] {
       return window->live_bar().shown_step() == number && !window.study().holds_step() &&
              window.study().pictures_ready();
@@ -371,7 +359,6 @@ TEST_CASE("timing: from a step of 12 x 512 x 64 that is sent to its picture") {
     times.push_back(double(clock.nsecsElapsed()) * 1e-6);
     REQUIRE(window.settle());
   }
-  ::close(program);
   std::ranges::sort(times);
   std::printf("live: a step of 12 x 512 x 64 to its pictures: median %.1f ms, most %.1f ms\n",
               times[times.size() / 2], times.back());

@@ -1,15 +1,16 @@
 // Not a test: takes pictures of the window. `look OUT.png SOURCE [WIDTHxHEIGHT] [VIEW,..]
 // [VARIANT,..] [light|dark] [ROW:COL:SPAN|sweep|explore|heads|split|wipe|blink|parts|sinks|named|
-// keys|export|goto|scale|find] [SECONDS]` on a display (xvfb-run); "-" leaves a choice to the
-// window. "sweep" takes the sweep over n instead, "explore" and "heads" the settings that were
-// tried, "keys", "export", "goto" and "scale" a dialog, "find" opens the find bar; "split", "wipe"
-// and "blink" compare the second column with exact, with the pointer on it; "parts", "sinks" and
-// "named" raise the Spans dock. With SECONDS the picture is taken after that time, whatever is
-// there.
+// keys|export|goto|scale|find|restore] [SECONDS]` on a display (xvfb-run); "-" leaves a choice to
+// the window. "sweep" takes the sweep over n instead, "explore" and "heads" the settings that were
+// tried, "keys", "export", "goto" and "scale" a dialog, "find" opens the find bar; "restore" offers
+// sessions that were left behind; "split", "wipe" and "blink" compare the second column with exact,
+// with the pointer on it; "parts", "sinks" and "named" raise the Spans dock. With SECONDS the
+// picture is taken after that time, whatever is there.
 #include <QAction>
 #include <QApplication>
 #include <QDockWidget>
 #include <QSettings>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
 #include <algorithm>
@@ -92,6 +93,15 @@ void show_spans(MainWindow& window, SpanChoice choice) {
   if (!QTest::qWaitFor(read, 60000)) std::puts("no table of spans");
 }
 
+void offer_sessions(MainWindow& window, const std::string& folder) {
+  for (const char* source : {"another/head.safetensors", "synthetic:clusters?n=512&d=64&seed=1"}) {
+    SessionFile file = window.files().session_file();
+    file.session.source = source;
+    RecoveryFile(folder).write(file);
+  }
+  window.recovery_bar().offer(RecoverySearch::of(folder));
+}
+
 int look(const QStringList& arguments) {
   const auto argument = [&](int i) { return arguments.size() > i ? arguments[i] : QString("-"); };
   QSettings().clear();
@@ -122,6 +132,8 @@ int look(const QStringList& arguments) {
   for (const char* dialog : {"keys", "export", "goto", "scale"})
     if (argument(7) == dialog) return look_at_dialog(window, dialog, argument(1));
   if (argument(7) == "find") window.findChild<QAction*>("find")->trigger();
+  const QTemporaryDir recovery;
+  if (argument(7) == "restore") offer_sessions(window, recovery.path().toStdString());
   for (const char* mode : {"split", "wipe", "blink"})
     if (argument(7) == mode) compare(window, mode);
   for (const SpanChoice choice : all_span_choices())

@@ -7,13 +7,17 @@
 #include <QDir>
 #include <QProcess>
 #include <QPushButton>
+#include <QRegularExpression>
+#include <QStandardPaths>
 #include <QTest>
+#include <QThread>
 #include <chrono>
 #include <filesystem>
-#include <thread>
+#include <semaphore>
 
 #include "data/error.h"
 #include "full_disk.h"
+#include "live/blobs.h"
 #include "study/background.h"
 #include "temporary_directory.h"
 #include "window/harness.h"
@@ -47,9 +51,13 @@ Session changed(Session session) {
   return session;
 }
 
+bool none_is_left_in(const std::string& folder) {
+  return wait_until([&] { return files_in(folder) == 0; });
+}
+
 /// Writes what a window of a changed session leaves behind when it is killed.
-void leave_behind(const std::string& folder) {
-  Window window(small);
+void leave_behind(const std::string& folder, const QString& source = small) {
+  Window window(source);
   window->recovery().keep_in(folder);
   window.study().set_session(changed(window.study().session()));
   REQUIRE(wait_until([&] {
@@ -61,6 +69,21 @@ void leave_behind(const std::string& folder) {
   window.close();
   write_bytes(folder + "/left.fovea.json", kept);
 }
+
+/// Keeps a background thread busy, as a long export or a disk that does not answer does.
+class Stall {
+ public:
+  explicit Stall(BackgroundThread& thread) {
+    thread.run([over = over_] { over->acquire(); });
+  }
+  ~Stall() { end(); }
+  Stall(const Stall&) = delete;
+  Stall& operator=(const Stall&) = delete;
+  void end() { over_->release(); }
+
+ private:
+  std::shared_ptr<std::counting_semaphore<>> over_ = std::make_shared<std::counting_semaphore<>>(0);
+};
 
 /// The real program on the display of the tests, with settings and state of its own.
 class Program {
@@ -80,10 +103,15 @@ class Program {
   }
 
   std::string folder() const { return home_ / "state/fovea/recovery"; }
+  /// Whether the next start opens what was open last.
+  bool has_last_session() const { return fs::exists(home_ / "config/Fovea/Fovea/last.fovea.json"); }
   bool keeps() {
     return wait_until([this] { return !kept_in(folder()).empty(); }, 60000);
   }
-  void signal(int number) { ::kill(static_cast<pid_t>(process_.processId()), number); }
+  void signal(int number) {
+    REQUIRE(process_.state() == QProcess::Running);  // kill(0) would end the tests
+    ::kill(static_cast<pid_t>(process_.processId()), number);
+  }
   bool ends(int limit_ms = 20000) { return process_.waitForFinished(limit_ms); }
   int status() const { return process_.exitCode(); }
   bool crashed() const { return process_.exitStatus() == QProcess::CrashExit; }
@@ -115,8 +143,13 @@ TEST_CASE("a session that was left behind is offered, and restored as it was") {
   leave_behind(folder.path());
   const auto background = std::make_shared<Background>();
   MainWindow& window = start(folder.path(), background);
-  CHECK(window.recovery_bar().text().startsWith("Fovea ended unexpectedly at "));
-  CHECK(window.recovery_bar().text().endsWith("Restore the session of " + small + ", 2 columns?"));
+  // Left behind a moment ago, perhaps before midnight.
+  const QRegularExpression said("^Fovea ended unexpectedly\\. Restore the session of " +
+                                QRegularExpression::escape(small) +
+                                " \\(2 columns\\), last changed "
+                                "(on \\d+ \\w+ )?at \\d\\d:\\d\\d\\?$");
+  CHECK_MESSAGE(said.match(window.recovery_bar().text()).hasMatch(),
+                window.recovery_bar().text().toStdString());
   click(window, "restore");
   REQUIRE(wait_until([&] { return window.study().session().pinned_query.has_value(); }));
   Session wanted = changed(window.study().session());
@@ -125,7 +158,7 @@ TEST_CASE("a session that was left behind is offered, and restored as it was") {
   // It goes on in the same file, which a clean end removes.
   CHECK(wait_until([&] { return kept_in(folder.path()) == folder / "left.fovea.json"; }));
   window.close();
-  CHECK(files_in(folder.path()) == 0);
+  CHECK(none_is_left_in(folder.path()));
   close_all();
 }
 
@@ -142,7 +175,7 @@ TEST_CASE("a session is forgotten, or kept for the next start, as a person says"
   CHECK(second.recovery_bar().isVisible());
   click(second, "discard");
   second.close();
-  CHECK(files_in(folder.path()) == 0);
+  CHECK(none_is_left_in(folder.path()));
   close_all();
 }
 
@@ -159,9 +192,9 @@ TEST_CASE("windows that run are no others' to restore, and each keeps a session 
   CHECK(second.recovery_bar().isHidden());
   CHECK(RecoverySearch::of(folder.path()).sessions.empty());
   first.close();
-  CHECK(sessions() == 1);
+  CHECK(wait_until([&] { return sessions() == 1; }));
   second.close();
-  CHECK(files_in(folder.path()) == 0);
+  CHECK(none_is_left_in(folder.path()));
   close_all();
 }
 
@@ -183,7 +216,107 @@ TEST_CASE("two sessions that were left behind are restored in two windows") {
   CHECK(windows() == before + 1);
   CHECK(wait_until([&] { return files_in(folder.path()) == 4; }));  // and two locks
   close_all();
-  CHECK(files_in(folder.path()) == 0);
+  CHECK(none_is_left_in(folder.path()));
+}
+
+TEST_CASE("a window for a session that is restored knows that programs do not reach it") {
+  const TemporaryDirectory folder;
+  leave_behind(folder.path());
+  fs::copy_file(folder / "left.fovea.json", folder / "other.fovea.json");
+  const auto background = std::make_shared<Background>();
+  MainWindow& first =
+      *open_windows({small.toStdString()}, {}, background, std::make_shared<LiveStreams>(),
+                    folder.path(), [] { return false; })
+           .front();
+  click(first, "restore");
+  click(first, "restore");
+  int windows = 0;
+  for (QWidget* widget : QApplication::topLevelWidgets()) {
+    auto* window = qobject_cast<MainWindow*>(widget);
+    if (!window || !window->isVisible()) continue;
+    ++windows;
+    REQUIRE(wait_until([&] { return window->study().session().pinned_query.has_value(); }));
+    window->open("live:train");
+    CHECK(window->live_bar().text().startsWith("Another Fovea takes what programs send"));
+  }
+  CHECK(windows == 2);
+  close_all();
+}
+
+TEST_CASE("a closed window's session is kept until it is saved for the next start") {
+  const TemporaryDirectory folder;
+  Window window(small);
+  window->recovery().keep_in(folder.path());
+  const auto kept = [&] {
+    const std::string path = kept_in(folder.path());
+    return path.empty() ? std::optional<Index>() : read_session(path).session.pinned_query;
+  };
+  SUBCASE("also while a long export is being written") {
+    Stall stall(window->background().files);
+    window.study().set_session(changed(window.study().session()));
+    REQUIRE(wait_until([&] { return kept() == Index{33}; }));
+    Session last = window.study().session();
+    last.pinned_query = 44;
+    window.study().set_session(last);  // just before the end
+    window->close();
+    CHECK(wait_until([&] { return kept() == Index{44}; }));
+    stall.end();
+    CHECK(none_is_left_in(folder.path()));
+  }
+  SUBCASE("and longer where the disk is full") {
+    window.study().set_session(changed(window.study().session()));
+    REQUIRE(wait_until([&] { return kept() == Index{33}; }));
+    {
+      const FullDisk disk(100);
+      window.close();  // waits until all files are written
+    }
+    const RecoverySearch found = RecoverySearch::of(folder.path());
+    REQUIRE(found.sessions.size() == 1);
+    CHECK(found.sessions.front().session.session.pinned_query == Index{33});
+  }
+}
+
+TEST_CASE("a session that cannot be restored is left for the next start") {
+  const TemporaryDirectory folder, files;
+  const auto streams = std::make_shared<LiveStreams>();
+  streams->add(step("train", 0));
+  const QString source = to_qt(files.write("head.safetensors", heads_blob("a", 1, 2, 128, 16)));
+  leave_behind(folder.path(), source);
+  {
+    Window window(small);
+    window->live_bar().watch(streams);
+    window->recovery().keep_in(folder.path());
+    window->recovery_bar().offer(RecoverySearch::of(folder.path()));
+    SUBCASE("its source is damaged") {
+      files.write("head.safetensors", "no tensors");
+      click(*window, "restore");
+      REQUIRE(wait_until([&] { return !window->info_bar().message().isEmpty(); }));
+      CHECK(window->info_bar().message().contains("head.safetensors"));
+    }
+    SUBCASE("a stream is opened before it is there") {
+      click(*window, "restore");
+    }
+    REQUIRE_FALSE(window.study().session().source == source.toStdString());
+    window->live_bar().open_stream("train");
+    REQUIRE(wait_until([&] { return window.study().session().source == "live:train"; }));
+    window.close();
+  }
+  const RecoverySearch found = RecoverySearch::of(folder.path());
+  REQUIRE(found.sessions.size() == 1);
+  CHECK(found.sessions.front().session.session.source == source.toStdString());
+}
+
+TEST_CASE("the long name of a session's source does not widen the window") {
+  const TemporaryDirectory folder;
+  Window window(small);
+  SessionFile file = window->files().session_file();
+  const std::string name = std::string(200, 'a') + ".safetensors";
+  file.session.source = "/home/" + name;
+  RecoveryFile(folder.path()).write(file);
+  RecoveryBar& bar = window->recovery_bar();
+  bar.offer(RecoverySearch::of(folder.path()));
+  CHECK(bar.text().contains("aaa.safetensors"));
+  CHECK(bar.minimumSizeHint().width() < bar.fontMetrics().horizontalAdvance(to_qt(name)));
 }
 
 TEST_CASE("a damaged recovery file is reported and kept aside") {
@@ -211,6 +344,23 @@ TEST_CASE("an exception that nobody caught is shown, the session is kept, the wi
   CHECK(read_session(kept_in(folder.path())).session == window.study().session());
   window.study().set_session(changed(window.study().session()));
   CHECK(window.settle());
+}
+
+TEST_CASE("an exception on another thread is shown on the application's thread") {
+  Window window(small);
+  QThread thread;
+  QObject there;
+  there.moveToThread(&thread);
+  thread.start();
+  QMetaObject::invokeMethod(
+      &there, [] { throw std::runtime_error("a defect on another thread"); }, Qt::QueuedConnection);
+  QMetaObject::invokeMethod(
+      &there, [&thread] { thread.quit(); }, Qt::QueuedConnection);
+  thread.wait();
+  CHECK(window->info_bar().message().isEmpty());  // this thread has handled no event meanwhile
+  CHECK(wait_until([&] {
+    return window->info_bar().message().startsWith("An internal error: a defect on another");
+  }));
 }
 
 TEST_CASE("a full disk or a folder that cannot be made is said once, and the window works") {
@@ -258,17 +408,34 @@ TEST_CASE("the program that is killed leaves its session, and one that ends leav
   crashed.signal(SIGSEGV);
   REQUIRE(crashed.ends());
   CHECK(crashed.crashed());
-  CHECK(crashed.errors().contains("fovea: it crashed. The session was kept"));
+  CHECK(crashed.errors().contains("fovea: crashed. If the session was kept"));
   CHECK(RecoverySearch::of(crashed.folder()).sessions.size() == 1);
 
   for (const int signal : {SIGINT, SIGTERM}) {
     Program ended({small});
     REQUIRE(ended.keeps());
+    QElapsedTimer clock;
+    clock.start();
     ended.signal(signal);
     REQUIRE(ended.ends());
-    CHECK(ended.status() == (signal == SIGINT ? 130 : 0));
-    CHECK(files_in(ended.folder()) == 0);
+    // Where others use the machine it may not end within 3 s: then it is ended, and loses nothing.
+    const bool in_time = clock.elapsed() < 3000;
+    const bool as_usual = ended.status() == (signal == SIGINT ? 130 : 0);
+    CHECK((as_usual || ended.status() == 128 + signal));
+    if (in_time) CHECK(as_usual);
+    if (in_time) CHECK(files_in(ended.folder()) == 0);
+    const auto left = RecoverySearch::of(ended.folder()).sessions.size();
+    CHECK((left == 1 || ended.has_last_session()));
   }
+}
+
+TEST_CASE("a signal that the program sends to itself closes no window when others send it") {
+  Program program({small});
+  REQUIRE(program.keeps());
+  program.signal(SIGUSR2);
+  CHECK_FALSE(program.ends(1500));
+  program.signal(SIGTERM);
+  CHECK(program.ends());
 }
 
 TEST_CASE("where the display ends, the program ends with a message and its session stays") {
@@ -279,7 +446,7 @@ TEST_CASE("where the display ends, the program ends with a message and its sessi
   const QString display = ":" + QString(server.readLine()).trimmed();
   Program program({small}, display);
   REQUIRE(program.keeps());
-  server.kill();
+  server.terminate();  // killed, it would leave its lock file in /tmp
   server.waitForFinished();
   REQUIRE(program.ends());
   CHECK(program.status() == 4);

@@ -31,7 +31,7 @@ void choose_back_end(MainWindow& window, const DeviceReport& report) {
     if (!report.device) break;
     bool passed = false;
     for (const std::string& name :
-         {with_wgmma(*report.device, precision), std::string(precision)}) {
+         {wgmma_verdict_name(*report.device, precision), std::string(precision)}) {
       if (name.empty()) continue;
       const auto verdict = report.verdict(name);
       text += QString("%1 %2\n").arg(to_qt(name), to_qt(verdict_text(*verdict)));
@@ -183,7 +183,7 @@ void ask_back_end(MainWindow& window, QAction& action) {
         *report = report_device(tests, true);
         if (!report->device) return;
         std::map<std::string, Verdict> verdicts;
-        for (const std::string& name : tested_on(*report->device))
+        for (const std::string& name : verdict_names(*report->device))
           verdicts[name] = tests.verdict(*report->device, name);
         report->verdict = [verdicts](const std::string& precision) {
           return std::optional(verdicts.at(precision));

@@ -1,0 +1,43 @@
+#include "window/opening_menus.h"
+
+#include <QFileInfo>
+#include <QMenu>
+#include <QSettings>
+#include <utility>
+
+#include "input/assets.h"
+#include "window/files.h"
+#include "window/widgets/text.h"
+
+namespace fovea {
+
+void make_examples_menu(QMenu& menu, Files& files) {
+  const auto example = [&](const QString& text, const QString& what) {
+    menu.addAction(escaped(text), &menu, [&files, what] { files.open(what); });
+  };
+  const QString assets = to_qt(assets_directory());
+  for (const auto& [text, path] :
+       {std::pair{"A trained encoder's heads", "/minilm/minilm-l6.safetensors"},
+        {"A text", "/text/fovea.txt"},
+        {"A photograph: cat", "/image/cat.jpg"},
+        {"A photograph: retina", "/image/retina.jpg"}})
+    if (QFileInfo::exists(assets + path)) example(text, assets + path);
+  menu.addSeparator();
+  for (const char* what :
+       {"synthetic:clusters?n=512&d=64&seed=1", "synthetic:smooth?n=512&d=64&seed=1",
+        "synthetic:gaussian?n=512&d=64&seed=1", "synthetic:needle?n=512&d=64&seed=1",
+        "synthetic:clusters?n=8192&d=64&seed=1", "synthetic:hmatrix", "synthetic:golden"})
+    example(what, what);
+}
+
+void make_recent_menu(QMenu& menu, Files& files) {
+  QObject::connect(&menu, &QMenu::aboutToShow, &menu, [&menu, &files] {
+    menu.clear();
+    for (const QString& path : QSettings().value("recent").toStringList())
+      menu.addAction(escaped(path), &menu, [&files, path] { files.open(path); });
+    menu.addSeparator();
+    menu.addAction("Clear", &menu, [] { QSettings().remove("recent"); });
+  });
+}
+
+}  // namespace fovea

@@ -1,0 +1,66 @@
+// Recovery files of windows that run, begin and end while others look for what was left behind.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "input/recovery_file.h"
+#include "temporary_directory.h"
+
+namespace fovea::test {
+namespace {
+
+SessionFile some_session() {
+  return {.session = standard_session("synthetic:clusters?n=128&d=32&seed=1", 128)};
+}
+
+}  // namespace
+
+TEST_CASE("lock files without a session are removed unless a window holds them") {
+  const TemporaryDirectory folder;
+  folder.write("unused.lock", "");
+  RecoveryFile begun(folder.path());  // a window that has nothing to keep yet
+  REQUIRE(folder.files().size() == 2);
+  CHECK(RecoverySearch::of(folder.path()).sessions.empty());
+  const auto files = folder.files();
+  REQUIRE(files.size() == 1);
+  CHECK(files.front() != "unused.lock");
+  begun.write(some_session());
+  CHECK(RecoverySearch::of(folder.path()).sessions.empty());
+}
+
+TEST_CASE("the lock file of a session that was left behind stays with it") {
+  const TemporaryDirectory folder;
+  { RecoveryFile(folder.path()).write(some_session()); }
+  REQUIRE(folder.files().size() == 2);
+  CHECK(RecoverySearch::of(folder.path()).sessions.size() == 1);
+  CHECK(folder.files().size() == 2);
+}
+
+TEST_CASE("a window that begins while others search keeps its lock and its session to itself") {
+  const TemporaryDirectory folder;
+  std::atomic<bool> over = false;
+  std::atomic<int> found = 0;
+  const auto search = [&] {
+    while (!over) found += int(RecoverySearch::of(folder.path()).sessions.size());
+  };
+  std::jthread first(search), second(search);
+  int without_lock = 0;
+  for (int round = 0; round < 3000; ++round) {
+    RecoveryFile file(folder.path());
+    const std::string name = file.path().substr(0, file.path().rfind(".fovea.json"));
+    without_lock += std::filesystem::exists(name + ".lock") ? 0 : 1;
+    if (round % 10 == 0) file.write(some_session());
+    file.remove();
+  }
+  over = true;
+  first.join();
+  second.join();
+  CHECK(without_lock == 0);
+  CHECK(found == 0);
+  CHECK(RecoverySearch::of(folder.path()).problems.empty());
+  CHECK(folder.files().empty());
+}
+
+}  // namespace fovea::test
