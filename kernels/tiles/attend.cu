@@ -43,8 +43,8 @@ class Attention {
 
   __device__ void run() {
     begin();
-    KeyIterator at_keys = first_keys(strip_, a_.strips.lists);
-    Step step = next_step(at_keys, a_.strips.lists, false, shared_.slots[0]);
+    KeyIterator iterator = first_keys(strip_, a_.strips.lists);
+    Step step = next_step(iterator, a_.strips.lists, false, shared_.slots[0]);
     __syncthreads();
     int parity = 0;
     load_queries();
@@ -61,7 +61,7 @@ class Attention {
         if (part + 1 < depth_chunks_ + ValueChunks) {
           load(part + 1, parity);
         } else {
-          next = next_step(at_keys, a_.strips.lists, false, shared_.slots[parity ^ 1]);
+          next = next_step(iterator, a_.strips.lists, false, shared_.slots[parity ^ 1]);
           __syncthreads();
           if (next.keys > 0) load(0, parity ^ 1);
         }

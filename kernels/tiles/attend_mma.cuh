@@ -43,9 +43,9 @@ class MmaAttention {
 
   __device__ void run() {
     begin();
-    KeyIterator at_keys = first_keys(strip_, a_.lists);
-    step_ = next_step(at_keys, a_.lists, false, shared_.slots[0]);
-    next_ = next_step(at_keys, a_.lists, false, shared_.slots[1]);
+    KeyIterator iterator = first_keys(strip_, a_.lists);
+    step_ = next_step(iterator, a_.lists, false, shared_.slots[0]);
+    next_ = next_step(iterator, a_.lists, false, shared_.slots[1]);
     __syncthreads();
     start();
     while (step_.keys > 0) {
@@ -66,7 +66,7 @@ class MmaAttention {
         const char* tile = arrive(depth_tiles_ + part);
         // All threads have read the slots of this step.
         if (part + 1 == value_tiles)
-          after = next_step(at_keys, a_.lists, false, shared_.slots[parity_]);
+          after = next_step(iterator, a_.lists, false, shared_.slots[parity_]);
         if constexpr (split)
           products_.add_split_values(p, tile, part);
         else

@@ -91,14 +91,14 @@ class WgmmaAttention {
   // ---- The producer -----------------------------------------------------------------------------
 
   __device__ void produce() {
-    KeyIterator at_keys = first_keys(strip_, a_.lists);
+    KeyIterator iterator = first_keys(strip_, a_.lists);
     for (int at = 0, place = 0; !stuck_; ++at, place = place + 1 == slot_stages ? 0 : place + 1) {
       const int stage = at % tile_stages, before = at / tile_stages - 1;
       // A consumer that has released the keys of this stage has done with the slots of this place:
       // slot_stages = tile_stages + 1.
       if (before >= 0) wait(shared_->keys_empty[stage], before);
       auto& slots = shared_->slots[place];
-      const Step step = next_step(at_keys, a_.lists, false, slots, thread_, warpgroup);
+      const Step step = next_step(iterator, a_.lists, false, slots, thread_, warpgroup);
       const std::int32_t row = slots.key_row[thread_];  // wide_step == warpgroup: its own slot
       if (thread_ == 0) shared_->step[place] = step;
       arrive(&shared_->keys_full[stage]);

@@ -104,10 +104,10 @@ class Entries {
 
   __device__ void run() {
     begin();
-    KeyIterator at_keys = first_keys(strip_, a_.strips.lists);
+    KeyIterator iterator = first_keys(strip_, a_.strips.lists);
     while (true) {
       __syncthreads();  // all threads have read the slots and the columns
-      const Step step = next_step(at_keys, a_.strips.lists, true, shared_.slots);
+      const Step step = next_step(iterator, a_.strips.lists, true, shared_.slots);
       if (step.keys == 0) break;
       __syncthreads();
       if (threadIdx.x < step_keys)

@@ -54,16 +54,16 @@ struct Step {
 /// Takes the next keys. Threads 0 to `threads` - 1 call it together; the slots can be read after
 /// these have met.
 template <int Keys>
-__device__ inline Step next_step(KeyIterator& at_keys, const Lists& lists, bool pair_weights,
+__device__ inline Step next_step(KeyIterator& iterator, const Lists& lists, bool pair_weights,
                                  KeySlots<Keys>& slots, int thread, int threads) {
   Step step{0, false, true, !lists.head.changes && !lists.head.excludes, -1};
-  while (step.keys < Keys && at_keys.run < at_keys.last_run) {
-    const ColumnRun run = lists.runs[at_keys.run];
-    std::int32_t begin = at_keys.at, end = run.end;
-    const bool ordered = at_keys.ordered && run.cols < 0;
-    const std::int32_t least_row = max(at_keys.least_row, run.first_row),
-                       greatest_row = min(at_keys.greatest_row, run.last_row - 1);
-    const bool some_rows = least_row > at_keys.least_row || greatest_row < at_keys.greatest_row;
+  while (step.keys < Keys && iterator.run < iterator.last_run) {
+    const ColumnRun run = lists.runs[iterator.run];
+    std::int32_t begin = iterator.at, end = run.end;
+    const bool ordered = iterator.ordered && run.cols < 0;
+    const std::int32_t least_row = max(iterator.least_row, run.first_row),
+                       greatest_row = min(iterator.greatest_row, run.last_row - 1);
+    const bool some_rows = least_row > iterator.least_row || greatest_row < iterator.greatest_row;
     if (ordered) {  // keys that no row attends are skipped
       const long long first = static_cast<long long>(least_row) - run.hi,
                       last = static_cast<long long>(greatest_row) - run.lo;
@@ -78,7 +78,7 @@ __device__ inline Step next_step(KeyIterator& at_keys, const Lists& lists, bool 
         step.masked |=
             !ordered || least_row - (begin + taken - 1) < run.lo || greatest_row - begin > run.hi;
       step.masked |= run.rounds > 0 || lists.head.excludes || some_rows;
-      step.banded &= run.rounds == 0 && (at_keys.ordered || !some_rows);
+      step.banded &= run.rounds == 0 && (iterator.ordered || !some_rows);
       const std::int32_t weight = pair_weights ? run.pair_weight : run.weight;
       step.even &= weight < 0;
       for (int slot = thread; slot < step.keys + taken; slot += threads) {
@@ -89,20 +89,20 @@ __device__ inline Step next_step(KeyIterator& at_keys, const Lists& lists, bool 
         slots.cluster[slot] = cluster;
         slots.level[slot] = run.level;
         // Rows in sequence order are a band of each key.
-        const bool narrower = some_rows && at_keys.ordered;
+        const bool narrower = some_rows && iterator.ordered;
         slots.lo[slot] = narrower ? max(run.lo, least_row - cluster) : run.lo;
         slots.hi[slot] = narrower ? min(run.hi, greatest_row - cluster) : run.hi;
-        slots.first_row[slot] = static_cast<std::int16_t>(least_row - at_keys.least_row);
-        slots.last_row[slot] = static_cast<std::int16_t>(greatest_row - at_keys.least_row);
+        slots.first_row[slot] = static_cast<std::int16_t>(least_row - iterator.least_row);
+        slots.last_row[slot] = static_cast<std::int16_t>(greatest_row - iterator.least_row);
         slots.earlier[slot] = run.earlier;
         slots.rounds[slot] = run.rounds;
         slots.weight[slot] = weight < 0 ? 0.0f : lists.weights[weight + position];
       }
       step.keys += taken;
     }
-    at_keys.at = begin + max(taken, 0);
-    if (at_keys.at >= end && ++at_keys.run < at_keys.last_run)
-      at_keys.at = lists.runs[at_keys.run].begin;
+    iterator.at = begin + max(taken, 0);
+    if (iterator.at >= end && ++iterator.run < iterator.last_run)
+      iterator.at = lists.runs[iterator.run].begin;
   }
   step.even &= step.keys == Keys && !lists.head.changes;
   for (int slot = thread; slot < Keys; slot += threads) {
@@ -117,9 +117,9 @@ __device__ inline Step next_step(KeyIterator& at_keys, const Lists& lists, bool 
 }
 
 /// The same by all threads of the block, whose slots can be read after a barrier.
-__device__ inline Step next_step(KeyIterator& at_keys, const Lists& lists, bool pair_weights,
+__device__ inline Step next_step(KeyIterator& iterator, const Lists& lists, bool pair_weights,
                                  Slots& slots) {
-  return next_step(at_keys, lists, pair_weights, slots, static_cast<int>(threadIdx.x),
+  return next_step(iterator, lists, pair_weights, slots, static_cast<int>(threadIdx.x),
                    static_cast<int>(blockDim.x));
 }
 
