@@ -89,7 +89,7 @@ class CudaBackend final : public Backend {
   /// On the device there are Q, K and V beside what is bound to them.
   void require_room(const Plan& plan, const Problem& problem) const {
     const double bytes = head_bytes(problem) + memory_need(plan, problem, 0).total();
-    if (bytes < static_cast<double>(asked_memory)) return;
+    if (bytes < static_cast<double>(smallest_checked)) return;
     require_device_memory(bytes, device_->free_bytes(), need_text(plan), device_->name());
   }
 

@@ -123,7 +123,7 @@ int run(int argc, char** argv) {
   if (chosen) return run_command(chosen, {argv, argv + argc});
   return guarded([&] {
     check_files(files);
-    return run_window(argc, argv, files, backend, port);
+    return run_window(argc, argv, files, backend, port, program.count("--memory") == 0);
   });
 }
 

@@ -208,8 +208,8 @@ void add_memory(CLI::App& command) {
   command
       .add_option_function<std::string>(
           "--memory", [](const std::string& text) { set_memory_budget(parse_memory_budget(text)); },
-          "Memory that one action may take, such as 16G; what needs more is refused before it "
-          "begins (default: half of what is free)")
+          "Memory that one action may take, such as 16G, at least 64M; what needs more is refused "
+          "before it begins (default: half of what is free)")
       ->check(check)
       ->type_name("SIZE");
   for (CLI::App* below : command.get_subcommands([](CLI::App*) { return true; }))
@@ -221,10 +221,11 @@ void BackendOptions::add_to(CLI::App& command) {
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->capture_default_str();
   command
-      .add_option(
-          "--precision", precision,
-          "Precision of products: fp32; with CUDA also, on tensor cores, bf16, fp16 and "
-          "fp32-split, which has the errors of fp32; auto takes it for fp32 where it is faster")
+      .add_option("--precision", precision,
+                  "Precision of products: fp32; with CUDA also, on tensor cores, bf16, fp16 and "
+                  "fp32-split, which has the errors of fp32; with --backend auto, fp32 uses "
+                  "fp32-split where "
+                  "that is expected to be faster")
       ->check(CLI::IsMember({"fp32", "fp32-split", "bf16", "fp16"}))
       ->capture_default_str();
   command

@@ -1,7 +1,12 @@
 #include "figure/figure.h"
 
+#include <QSemaphore>
+#include <QThreadPool>
 #include <algorithm>
+#include <memory>
+#include <thread>
 
+#include "data/error.h"
 #include "figure/layout.h"
 #include "figure/pgf_ink.h"
 #include "panels/pooling_text.h"
@@ -114,7 +119,26 @@ void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout) {
 
 namespace {
 
+/// Qt divides work on large images among the threads of its pool, and waits forever where one of
+/// them cannot be started for lack of memory. Here it gets one that has started, and no other.
+void start_image_thread() {
+  static const bool started = [] {
+    std::jthread([] {}).join();  // throws where no thread can be started
+    QThreadPool& pool = *QThreadPool::globalInstance();
+    pool.setMaxThreadCount(1);
+    pool.setExpiryTimeout(-1);
+    const auto runs = std::make_shared<QSemaphore>();
+    pool.start([runs] { runs->release(); });
+    constexpr int limit_ms = 5000;
+    if (!runs->tryAcquire(1, limit_ms))
+      throw UnavailableError("not enough memory, or too many threads, to start a thread");
+    return true;
+  }();
+  (void)started;
+}
+
 void draw_on(PainterInk& ink, const Figure& figure, const FigureLayout& layout) {
+  start_image_thread();
   ink.painter.save();
   ink.painter.setRenderHints(QPainter::Antialiasing | QPainter::TextAntialiasing |
                              QPainter::LosslessImageRendering);

@@ -51,7 +51,8 @@ void draw_png(QBuffer& out, const Page& page) {
             .arg(kMostSide));
   constexpr double copies = 2;  // the picture, and what is encoded of it
   require_memory(copies * 4 * wide * high,
-                 QString("a picture of %1 x %2 pixels").arg(wide).arg(high).toStdString());
+                 QString("a picture of %1 x %2 pixels").arg(wide).arg(high).toStdString(),
+                 "Fewer dots an inch need less");
   QImage image(wide, high, QImage::Format_RGB32);
   if (image.isNull()) throw refusal("no memory for it");
   const drawing::Rgba paper = drawing::paper_style(page.figure.style.dark).paper;

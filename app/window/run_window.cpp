@@ -123,7 +123,8 @@ std::shared_ptr<LiveServer> listen(std::shared_ptr<LiveStreams> streams,
 }  // namespace
 
 int run_window(int argc, char** argv, const std::vector<std::string>& files,
-               const BackendChoice& backend, std::optional<std::uint16_t> port) {
+               const BackendChoice& backend, std::optional<std::uint16_t> port,
+               bool use_kept_budget) {
   const CloseOnSignal closing;
   const auto application = start_application(argc, argv);
   report_crashes_and_lost_display();
@@ -131,7 +132,7 @@ int run_window(int argc, char** argv, const std::vector<std::string>& files,
   QApplication::setApplicationName("Fovea");
   QApplication::setDesktopFileName("fovea");
   QApplication::setWindowIcon(QIcon(to_qt(assets_directory() + "/fovea.svg")));
-  use_kept_memory_budget();
+  if (use_kept_budget) use_kept_memory_budget();
   auto background = std::make_shared<Background>();
   const auto streams = std::make_shared<LiveStreams>();
   const auto server = listen(streams, port);

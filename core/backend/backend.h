@@ -89,10 +89,9 @@ struct CudaOptions {
   /// are rounded to it, sums of products and the softmax are in fp32), or "fp32-split": errors of
   /// the size of fp32's, from three products of numbers that are sums of two of fp16. Heads that
   /// cannot be split so, since a row is 2^26 times smaller than another, are computed in fp32.
-  /// Entries of P are always in
-  /// fp32 and divided by their own sums in fp32, so that rows of P sum to 1 on every back end, and
-  /// Z differs from P V by the rounding. Output::lse belongs to Z. The maps of apply_rows are of
-  /// the logits of Z: in 16 bits they have its rounding, too.
+  /// Entries of P are always in fp32 and divided by their own sums in fp32, so that rows of P sum
+  /// to 1 on every back end, and Z differs from P V by the rounding. Output::lse belongs to Z. The
+  /// maps of apply_rows are of the logits of Z: in 16 bits they have its rounding, too.
   std::string precision = "fp32";
   int threads = 0;  // for the work that is left to the CPU; 0: as many as the machine has
   /// 16 bits are multiplied by warpgroups (the instructions wgmma) where the device has them

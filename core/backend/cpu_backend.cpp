@@ -63,7 +63,8 @@ class CpuBackend final : public Backend {
 
   std::unique_ptr<Operator> bind(std::shared_ptr<const Plan> plan, const Problem& problem,
                                  Run& run) const override {
-    require_memory(memory_need(*plan, problem, workers_->threads()).total(), need_text(*plan));
+    require_memory(memory_need(*plan, problem, workers_->threads()).total(), need_text(*plan),
+                   fewer_tokens);
     if (std::holds_alternative<TilePlan>(plan->form))
       return make_tile_operator(std::move(plan), problem, loops_, workers_, run);
     if (std::holds_alternative<ProjectedPlan>(plan->form))

@@ -68,7 +68,8 @@ Matrix Operator::tile(IndexRange rows, IndexRange cols, Pool pool, Run& run) con
     throw UsageError("a pooled tile has between 1 and as many pixels as entries a side");
   require_memory(
       sizeof(float) * static_cast<double>(pool.rows) * static_cast<double>(pool.cols),
-      "a matrix of " + std::to_string(pool.rows) + " x " + std::to_string(pool.cols) + " weights");
+      "a matrix of " + std::to_string(pool.rows) + " x " + std::to_string(pool.cols) + " weights",
+      "Fewer tokens or a smaller view need less");
   run.check();
   Matrix out = do_tile(rows, cols, pool, run);
   run.reached(1);

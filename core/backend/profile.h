@@ -51,8 +51,8 @@ class Profile {
   void begin_stage();
   void end_stage(std::string name, double milliseconds) noexcept;
 
-  std::vector<StageTime>
-      stages_;  // with room for those that have begun: their ends allocate nothing
+  /// Has room for the stages that have begun, so that ending one allocates nothing.
+  std::vector<StageTime> stages_;
   std::size_t begun_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <limits>
 #include <new>
+#include <vector>
 
 #include "data/error.h"
 #include "data/number_text.h"
@@ -40,17 +41,20 @@ std::size_t number_of(const std::string& key, const std::string& path) {
 
 /// What the two versions of control groups call the same things.
 struct GroupFiles {
-  std::string limit, used, cache;
+  std::string limit, used;
+  std::vector<std::string> cache;  // keys of memory.stat
 };
 
-/// Of a group and of all groups around it. Pages of files count as used, and are given up first.
+/// Of a group and of all groups around it. Pages of files count as used, and the kernel gives them
+/// up, active or not, before it refuses memory.
 std::size_t free_in_groups(const std::string& mount, std::string group, const GroupFiles& files) {
   std::size_t least = unlimited;
   while (true) {
     const std::string folder = mount + group + "/";
     const auto limit = number_in(folder + files.limit), used = number_in(folder + files.used);
     if (limit && used) {
-      const std::size_t cache = number_of(files.cache, folder + "memory.stat");
+      std::size_t cache = 0;
+      for (const std::string& key : files.cache) cache += number_of(key, folder + "memory.stat");
       const std::size_t held = *used - std::min(*used, cache);
       least = std::min(least, *limit - std::min(*limit, held));
     }
@@ -70,12 +74,15 @@ std::size_t free_in_groups(const std::string& root) {
     std::string group = line.substr(second + 1);
     if (group == "/") group.clear();
     if (controllers == ",,")
-      least = std::min(least, free_in_groups(root + "/sys/fs/cgroup", group,
-                                             {"memory.max", "memory.current", "inactive_file"}));
+      least = std::min(
+          least,
+          free_in_groups(root + "/sys/fs/cgroup", group,
+                         {"memory.max", "memory.current", {"inactive_file", "active_file"}}));
     else if (controllers.find(",memory,") != std::string::npos)
       least = std::min(least, free_in_groups(root + "/sys/fs/cgroup/memory", group,
-                                             {"memory.limit_in_bytes", "memory.usage_in_bytes",
-                                              "total_inactive_file"}));
+                                             {"memory.limit_in_bytes",
+                                              "memory.usage_in_bytes",
+                                              {"total_inactive_file", "total_active_file"}}));
   }
   return least;
 }
@@ -86,18 +93,19 @@ std::string option_for(double bytes) {
   return "--memory " + std::to_string(static_cast<long long>(std::ceil(bytes / gibibyte))) + "G";
 }
 
-void require(double bytes, double free, const std::string& what, const std::string& of) {
-  if (bytes < static_cast<double>(asked_memory)) return;
+void require(double bytes, double free, const std::string& what, const std::string& of,
+             const std::string& advice) {
+  if (bytes < static_cast<double>(smallest_checked)) return;
   const auto budget = memory_budget();
   const double allowed = std::min(free, budget ? static_cast<double>(*budget) : free / 2);
   if (bytes <= allowed) return;
   const std::string needs = what + ": " + format_bytes(bytes) + " of memory needed" + of;
-  const std::string less = " Fewer tokens or a smaller view need less";
   if (bytes > free)
-    throw UnavailableError(needs + ", " + format_bytes(free) + " free." + less + ".");
+    throw UnavailableError(needs + ", " + format_bytes(free) + " free." +
+                           (advice.empty() ? "" : " " + advice + "."));
   throw UnavailableError(needs + "; the budget is " + format_bytes(allowed) +
-                         (budget ? "" : ", half of what is free") + "." + less + "; " +
-                         option_for(bytes) +
+                         (budget ? "" : ", half of what is free") + ". " +
+                         (advice.empty() ? "" : advice + "; ") + option_for(bytes) +
                          ", or Compute > Memory budget in the window, allows more.");
 }
 
@@ -114,7 +122,8 @@ std::optional<std::size_t> memory_budget() {
 
 std::optional<std::size_t> parse_memory_budget(std::string_view text) {
   const UsageError bad("memory budget '" + std::string(text) +
-                       "'; expected a size such as 16G or 800M, or half: half of what is free");
+                       "'; expected a size such as 16G or 800M, at least 64M, or half: half of "
+                       "what is free");
   if (text == "half") return {};
   double number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -130,7 +139,7 @@ std::optional<std::size_t> parse_memory_budget(std::string_view text) {
   const std::size_t power = std::string_view("KMGT").find(unit) + 1;
   if (error != std::errc() || unit.size() > 1 || (!unit.empty() && power == 0)) throw bad;
   const double bytes = number * std::pow(1024.0, unit.empty() ? 0.0 : static_cast<double>(power));
-  if (!(bytes >= 1 && bytes < 0x1p60)) throw bad;
+  if (!(bytes >= static_cast<double>(smallest_checked) && bytes < 0x1p60)) throw bad;
   return static_cast<std::size_t>(bytes);
 }
 
@@ -140,14 +149,14 @@ std::size_t free_memory(const std::string& root) {
   return std::min(of_machine, free_in_groups(root));
 }
 
-void require_memory(double bytes, const std::string& what) {
-  if (bytes < static_cast<double>(asked_memory)) return;
-  require(bytes, static_cast<double>(free_memory()), what, "");
+void require_memory(double bytes, const std::string& what, const std::string& advice) {
+  if (bytes < static_cast<double>(smallest_checked)) return;
+  require(bytes, static_cast<double>(free_memory()), what, "", advice);
 }
 
 void require_device_memory(double bytes, double free, const std::string& what,
                            const std::string& device) {
-  require(bytes, free, what, " on " + device);
+  require(bytes, free, what, " on " + device, fewer_tokens);
 }
 
 std::shared_ptr<std::byte[]> allocate_bytes(std::size_t bytes, const std::string& what) {

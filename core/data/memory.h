@@ -12,26 +12,31 @@
 namespace fovea {
 
 /// Bytes that one action may take of the memory of the machine, and of that of a device, each.
-/// Nothing, the default: half of what is free when it asks. Never more than what is free. Any
-/// thread may call these.
+/// Nothing, the default: half of what is free at the time of the request. Never more than what is
+/// free. Any thread may call these.
 void set_memory_budget(std::optional<std::size_t> bytes);
 std::optional<std::size_t> memory_budget();
 
-/// "16G", "800M", "1.5 GiB": bytes, in units of 1024. "half": nothing. Throws UsageError.
+/// "16G", "800M", "1.5 GiB": bytes, in units of 1024, at least smallest_checked. "half": nothing.
+/// Throws UsageError.
 std::optional<std::size_t> parse_memory_budget(std::string_view text);
 
 /// Bytes that can be used without swapping, also of the control groups of the process; no limit
 /// where the system does not report it. `root`: of the file system where the system reports it.
 std::size_t free_memory(const std::string& root = "");
 
-/// Bytes of which asking is worth the time; less is granted.
-inline constexpr std::size_t asked_memory = std::size_t{64} << 20;
+/// Requests below this are not checked: checking reads /proc.
+inline constexpr std::size_t smallest_checked = std::size_t{64} << 20;
+
+/// What to do where the length of a head decides how much memory is needed.
+inline constexpr char fewer_tokens[] = "Fewer tokens need less";
 
 /// Throws UnavailableError unless the budget, and what is free, allow this many bytes: with `what`
-/// needs them ("exact attention of 131072 tokens"), how much is allowed, and what to do.
-void require_memory(double bytes, const std::string& what);
+/// needs them ("exact attention of 131072 tokens"), how much is allowed, and what to do. `advice`:
+/// what needs less memory, as a sentence without its full stop; empty: nothing is known.
+void require_memory(double bytes, const std::string& what, const std::string& advice = "");
 
-/// The same of a device called `device` with so many bytes free.
+/// The same of a device called `device` with so many bytes free, for the attention of a head.
 void require_device_memory(double bytes, double free, const std::string& what,
                            const std::string& device);
 

@@ -286,7 +286,8 @@ Source make_synthetic(const std::string& spec) {
 
   const double numbers = recipe.make ? static_cast<double>(s.heads * s.n * (2 * s.d + s.dv))
                                      : static_cast<double>(s.n * s.n);
-  require_memory(2 * sizeof(float) * numbers, spec);  // as matrices, and as tensors of all heads
+  require_memory(2 * sizeof(float) * numbers, spec,
+                 fewer_tokens);  // as matrices, and as tensors of all heads
 
   Source source;
   source.name = s.name;

@@ -2,16 +2,19 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <set>
 #include <system_error>
+#include <thread>
 
 #include "data/error.h"
 
@@ -77,14 +80,12 @@ class TemporaryFile {
   void become_target() {
     if (::fsync(descriptor_) != 0 || ::fchmod(descriptor_, mode()) != 0) throw refusal(target_);
     if (nameless_ && take_name()) return;
-    const int closed = ::close(descriptor_);
-    descriptor_ = -1;
-    if (closed != 0) throw refusal(target_);
-    if (::rename(name_.c_str(), target_.c_str()) != 0) {
-      // Another writer of the same target may have replaced this file by its own, which is whole.
-      const bool replaced = nameless_ && errno == ENOENT && fs::exists(target_);
-      if (!replaced) throw refusal(target_);
+    if (!nameless_) {  // on a network some errors of writing are reported only now
+      const int closed = ::close(descriptor_);
+      descriptor_ = -1;
+      if (closed != 0) throw refusal(target_);
     }
+    if (::rename(name_.c_str(), target_.c_str()) != 0) throw refusal(target_);
     named_ = false;
   }
 
@@ -100,7 +101,8 @@ class TemporaryFile {
 
   /// Whether it has taken the target's name. A file without a name cannot replace another: then it
   /// takes a name of its own first, always the same, so that a process that is killed before the
-  /// renaming leaves at most this one, which the next writing replaces.
+  /// renaming leaves at most this one, which the next write replaces. Its lock, which ends with the
+  /// process, tells another writer of the same target whether the name is still in use.
   bool take_name() {
     const std::string unnamed = path();
     const auto link_as = [&](const std::string& name) {
@@ -110,12 +112,41 @@ class TemporaryFile {
     if (errno != EEXIST) throw refusal(target_);
     const fs::path target(target_);
     name_ = (target.parent_path() / ("." + target.filename().string() + ".fovea-part")).string();
-    while (!link_as(name_))
-      if (errno != EEXIST || (::unlink(name_.c_str()) != 0 && errno != ENOENT))
-        throw refusal(target_);
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) throw refusal(target_);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!link_as(name_)) {
+      if (errno != EEXIST) throw refusal(target_);
+      if (removed_left_over()) continue;
+      if (std::chrono::steady_clock::now() > until)
+        throw UnavailableError(target_ + " cannot be written: another process is writing it");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     named_ = true;
     unfinished().add(name_);
     return false;
+  }
+
+  /// Whether nothing has the name any more. A writer that lives has locked its file before it named
+  /// it, so that a file which can be locked was left by a killed one.
+  bool removed_left_over() const {
+    const auto unlinked = [this] {
+      if (::unlink(name_.c_str()) != 0 && errno != ENOENT) throw refusal(target_);
+      return true;
+    };
+    const int left = ::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (left < 0) return errno == ENOENT || unlinked();  // one that cannot be read is not ours
+    struct stat opened {};
+    struct stat named {};
+    int error = 0;
+    const bool locked = ::flock(left, LOCK_EX | LOCK_NB) == 0;
+    // Its writer may have renamed and closed it since it was opened.
+    const bool same = ::fstat(left, &opened) == 0 && ::lstat(name_.c_str(), &named) == 0 &&
+                      opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+    if (locked && same && ::unlink(name_.c_str()) != 0) error = errno;
+    ::close(left);
+    errno = error;
+    if (error != 0) throw refusal(target_);
+    return locked;
   }
 
   std::string target_, name_;

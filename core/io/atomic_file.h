@@ -8,11 +8,11 @@
 namespace fovea {
 
 /// Writes a temporary file, waits until it is on disk and renames it to `path`. When `write` throws
-/// or the disk is full, nothing is left behind, and neither when the process is killed, if the file
-/// system supports files without a name; but where it is killed just before an old file is
-/// replaced, .NAME.fovea-part may stay until the next writing. Several may write one file at once:
-/// it is always that of one of them. The target of a symbolic link is replaced; a device or
-/// pipe is written to directly. Throws UnavailableError.
+/// or the disk is full, nothing is left behind. If the process is killed, nothing is left where the
+/// file system supports O_TMPFILE, with one exception: killed between naming the new file and
+/// replacing the old one, it leaves `.NAME.fovea-part`, which the next write replaces. Several may
+/// write one file at once: it is always that of one of them. The target of a symbolic link is
+/// replaced; a device or pipe is written to directly. Throws UnavailableError.
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 /// Removes the temporary files of writes that go on in other threads: before a process that was

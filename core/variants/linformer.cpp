@@ -81,7 +81,7 @@ Plan plan_linformer(const Problem& problem, const LinformerParameters& p, Planni
   const Index n = problem.n(), d = problem.d();
   const Index rank = rank_of(p, planning, n);
   require_memory(16.0 * static_cast<double>(rank) * static_cast<double>(n),  // two, in two copies
-                 "projections of Linformer of " + plural(n, "token"));
+                 "projections of Linformer of " + plural(n, "token"), fewer_tokens);
   Plan plan{.lengths = {n, n}, .form = {}};
   if (rank != p.rank) plan.notes.push_back("projections as given: rank = " + std::to_string(rank));
   if (!planning.given.has("project_k") || !planning.given.has("project_v"))
@@ -101,12 +101,13 @@ Plan plan_linformer(const Problem& problem, const LinformerParameters& p, Planni
   for (Index r = 0; r < rank; ++r) std::copy_n(keys.row(r), d, projected_keys.row(r));
   plan.structure.set({"project_k", {rank, n}, values_of(of_keys, planning.run)});
   plan.structure.set({"project_v", {rank, n}, values_of(of_values, planning.run)});
-  // Nothing after the tiles may throw here: GCC 12 would destroy their passes twice.
-  plan.form = ProjectedPlan{.tiles = {.passes = {{.tiles = {{{0, n}, {0, rank}, {}}}}}},
-                            .queries = std::move(projected_queries),
-                            .keys = std::move(projected_keys),
-                            .scale = problem.scale,
-                            .mix = std::move(of_values)};
+  ProjectedPlan projected;
+  projected.tiles.passes.push_back({.tiles = {{{0, n}, {0, rank}, {}}}});
+  projected.queries = std::move(projected_queries);
+  projected.keys = std::move(projected_keys);
+  projected.scale = problem.scale;
+  projected.mix = std::move(of_values);
+  plan.form = std::move(projected);
   plan.planning_multiply_adds = static_cast<double>(rank) * static_cast<double>(n * d);
   plan.planning_bytes = sizeof(float) * static_cast<double>(rank) * static_cast<double>(n);
   return plan;

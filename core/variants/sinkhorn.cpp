@@ -45,7 +45,8 @@ class SinkhornPlanner {
     const Index n = problem_.n(), d = problem_.d();
     // The mixtures: logarithms in double, then up to four copies in float.
     require_memory(24.0 * static_cast<double>(blocks_) * static_cast<double>(blocks_),
-                   "mixtures of Sinkhorn of " + plural(blocks_, "block"));
+                   "mixtures of Sinkhorn of " + plural(blocks_, "block"),
+                   std::string(fewer_tokens) + ", and so do larger blocks");
     Matrix r = mixtures();
     planning_.run.check();
     Matrix mix = with_ragged_rows(r);

@@ -45,7 +45,7 @@ std::vector<float> factors(const char* name, const SymbolicShape& shape, Index r
 Plan plan_synthesizer(const Problem& problem, const SynthesizerParameters& p, Planning& planning) {
   const Index n = problem.n(), k = p.rank;
   require_memory(16.0 * static_cast<double>(n) * static_cast<double>(k),  // two, in two copies
-                 "factors of Synthesizer of " + plural(n, "token"));
+                 "factors of Synthesizer of " + plural(n, "token"), fewer_tokens);
   std::vector<float> of_queries =
                          factors("query_factors", {"n", "k"}, k, query_purpose, problem, planning),
                      of_keys =
@@ -57,12 +57,13 @@ Plan plan_synthesizer(const Problem& problem, const SynthesizerParameters& p, Pl
     for (Index j = 0; j < n; ++j) keys(j, r) = of_keys[static_cast<std::size_t>(r * n + j)];
   }
   Plan plan{.lengths = {n, n}, .causal = problem.causal, .form = {}};
-  // Nothing after the tiles may throw here: GCC 12 would destroy their passes twice.
-  plan.form = ProjectedPlan{
-      .tiles = {.passes = {{.tiles = {{{0, n}, {0, n}, problem.causal ? Band{.lo = 0} : Band{}}}}}},
-      .queries = std::move(queries),
-      .keys = std::move(keys),
-      .own = n};
+  ProjectedPlan projected;
+  projected.tiles.passes.push_back(
+      {.tiles = {{{0, n}, {0, n}, problem.causal ? Band{.lo = 0} : Band{}}}});
+  projected.queries = std::move(queries);
+  projected.keys = std::move(keys);
+  projected.own = n;
+  plan.form = std::move(projected);
   if (!planning.given.has("query_factors") || !planning.given.has("key_factors"))
     plan.notes.push_back(
         "random factors, which Synthesizer learns: Z says little about a trained model");

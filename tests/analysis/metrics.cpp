@@ -67,8 +67,9 @@ struct Spread {
     values.push_back(e.value);
     errors.push_back(e.standard_error);
   }
-  /// `covering`: the share of intervals of 1.96 standard errors that hold the truth, at least.
-  void check(double truth, double covering = 0.93) const {
+  /// `covering`: the least share of intervals of 1.96 standard errors that hold the truth, but for
+  /// the chance of the draws. Of a mean with a normal distribution it is 0.95.
+  void check(double truth, double covering = 0.95) const {
     const double count = static_cast<double>(values.size());
     double bias = 0, found = 0, said = 0, covered = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -85,9 +86,11 @@ struct Spread {
     CHECK(said <= 1.32 * found);
     CHECK(said >= found / 1.32);
     CHECK(std::abs(bias) <= 5 * std::sqrt(said / count));
-    // A share of 95 % found from 600 draws is off by 0.9 %: three of these.
-    CHECK(covered >= covering - 0.027);
-    CHECK(covered <= 0.97 + 0.027);
+    // A share of 95 % found from 600 draws has a standard deviation of sqrt(0.95 x 0.05 / 600) =
+    // 0.9 %: three of these. More than 95 % are never expected: the errors would be too large.
+    const double chance = 3 * std::sqrt(0.95 * 0.05 / count);
+    CHECK(covered >= covering - chance);
+    CHECK(covered <= 0.95 + chance);
   }
 };
 
@@ -251,9 +254,14 @@ TEST_CASE("estimates vary around the truth by their standard error, neither less
       recall.add(some.top_recall[1]);
     }
     CAPTURE(id);
-    // A few rows have most of the error. A sample without them has a small estimate and a small
-    // standard error at once, so that fewer of the intervals hold the truth than of those of means.
-    norm.check(all.attention_rel_fro.value, 0.9);
+    // A few rows have much of the error. A sample without them has a small estimate and a small
+    // standard error at once, so that fewer of the intervals hold the truth than of those of means:
+    // 93 % here, found by measuring, and 89 % for `h1d` with a quarter of 1024 rows, although the
+    // standard error itself is right within 5 %. No formula adds what the sample does not show: of
+    // that, a jackknife gains 0.3 points, and Student's t with the degrees of freedom that follow
+    // from the kurtosis of the residuals (Satterthwaite 1946) 2.3, with errors 1.35 times too
+    // large.
+    norm.check(all.attention_rel_fro.value, 0.93);
     reverse.check(all.attention_reverse_kl->value);
     variation.check(all.attention_tv.value);
     recall.check(all.top_recall[1].value);

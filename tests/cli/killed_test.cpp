@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/program.h"
+#include "nameless_files.h"
 
 using namespace fovea::test;
 
@@ -53,6 +54,7 @@ TEST_CASE("a command that is killed at any time leaves the old file or the new o
            {"fit", head, "--variant", "tf", "--steps", "30", "-o", "tree.safetensors"},
            {"render", head, "--variant", "exact", "-o", "f.png"},
            {"render", head, "--variant", "exact", "-o", "f.pdf"},
+           {"render", head, "--variant", "exact", "-o", "f.svg"},
            {"report", head, "-o", "r.html"}}) {
     const TemporaryDirectory directory;
     std::vector<std::string> arguments = command;
@@ -78,7 +80,7 @@ TEST_CASE("a command that is killed at any time leaves the old file or the new o
       CHECK((left == "precious" || is_whole(file, left, complete)));
       // Killed between naming the new file and replacing the old one, it leaves the new one's name.
       const std::size_t part = std::filesystem::exists(directory / part_of(command.back())) ? 1 : 0;
-      CHECK(directory.files().size() == 1 + part);
+      if (has_nameless_files()) CHECK(directory.files().size() == 1 + part);
     }
   }
 }

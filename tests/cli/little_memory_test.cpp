@@ -2,6 +2,7 @@
 // the old file as it was.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,12 @@ std::string own_font_cache() {
   return file;
 }
 
+/// With one arena for all threads: each arena takes 64 MiB of addresses.
 Ended run_within(int mebibytes, const std::vector<std::string>& arguments) {
   const std::string limit = "ulimit -v " + std::to_string(mebibytes << 10) + "; exec \"$@\"";
   return Running(arguments, "",
-                 {"env", "FONTCONFIG_FILE=" + own_font_cache(), "sh", "-c", limit, "sh"})
+                 {"env", "FONTCONFIG_FILE=" + own_font_cache(), "MALLOC_ARENA_MAX=1", "sh", "-c",
+                  limit, "sh"})
       .wait();
 }
 
@@ -47,14 +50,18 @@ TEST_CASE("with too little memory a command ends with status 4, a message, and t
            {"render", "synthetic:gaussian?n=700&d=16", "--variant", "exact", "-o", "f.pdf"},
            {"render", "synthetic:gaussian?n=700&d=16", "--variant", "exact", "-o", "f.svg"},
            {"render", "synthetic:gaussian?n=700&d=16", "--variant", "exact", "-o", "f.png"},
+           {"fit", "synthetic:gaussian?n=300&d=16", "--variant", "tf", "--steps", "5", "-o",
+            "t.safetensors"},
            {"report", "synthetic:gaussian?n=300&d=16", "-o", "r.pdf"}}) {
     const TemporaryDirectory directory;
+    const std::string file = directory.write(command.back(), "precious");
     std::vector<std::string> arguments = command;
-    arguments.back() = directory.write(command.back(), "precious");
+    arguments.back() = file;
+    arguments.insert(arguments.end(), {"--threads", "2"});  // each needs a stack
     CAPTURE(command.front() + ' ' + command.back());
     int refused = 0;
     bool done = false;
-    for (int mebibytes = start; !done; mebibytes += 5) {
+    for (int mebibytes = start; !done; mebibytes += std::max(5, (mebibytes - start) / 4)) {
       const Ended ended = run_within(mebibytes, arguments);
       CAPTURE(mebibytes);
       CAPTURE(ended.err);
@@ -62,7 +69,7 @@ TEST_CASE("with too little memory a command ends with status 4, a message, and t
       refused += !done;
       REQUIRE((done || ended.status == 4));
       CHECK(directory.files().size() == 1);
-      CHECK((read_bytes(arguments.back()) == "precious") == !done);
+      CHECK((read_bytes(file) == "precious") == !done);
       if (!done) CHECK(ended.err.find("fovea: ") != std::string::npos);
     }
     CHECK(refused > 0);

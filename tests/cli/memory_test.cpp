@@ -15,27 +15,30 @@ namespace {
 const std::string wide_head = "synthetic:gaussian?n=16000&d=256";
 const std::string narrow_head = "synthetic:gaussian?n=16000&d=4";
 
-void check_refused(std::vector<std::string> arguments, const std::string& says) {
+void check_refused(std::vector<std::string> arguments, const std::string& says,
+                   const std::string& advice = "Fewer tokens need less; ") {
   arguments.insert(arguments.end(), {"--memory", "65M"});
   const Ended ended = run_program(arguments);
   CAPTURE(ended.err);
   CHECK(ended.status == 4);
   CHECK(ended.out.empty());
   CHECK(contains(ended.err, says));
-  CHECK(contains(ended.err, "the budget is 65.0 MiB. Fewer tokens"));
+  CHECK(contains(ended.err, "the budget is 65.0 MiB. " + advice + "--memory "));
 }
 
 }  // namespace
 
 TEST_CASE("every command refuses what needs more memory than the budget, with status 4") {
+  const TemporaryDirectory scratch;
   check_refused({"info", wide_head}, "fovea: " + wide_head + ": 93.8 MiB of memory needed");
   check_refused({"compute", wide_head, "--variant", "exact"}, wide_head);
   check_refused(
       {"compute", narrow_head, "--variant", "linformer", "--set", "rank=4000", "--no-metrics"},
       "projections of Linformer of 16000 tokens");
   check_refused({"render", "synthetic:golden", "--variant", "exact", "--view", "heatmap", "--width",
-                 "60in", "-o", "/tmp/fovea-never-written.png"},
-                "a picture of ");
+                 "60in", "-o", scratch / "never-written.png"},
+                "a picture of ", "Fewer dots an inch need less; ");
+  CHECK(scratch.files().empty());
   const Ended roomy = run_program(
       {"compute", "synthetic:golden", "--variant", "exact", "--memory", "1.5 GiB", "--json"});
   CHECK(roomy.status == 0);
@@ -44,6 +47,7 @@ TEST_CASE("every command refuses what needs more memory than the budget, with st
 TEST_CASE("a budget that is no size is a wrong command line, and so is one before the command") {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"info", "synthetic:golden", "--memory", "lots"},
+        {"info", "synthetic:golden", "--memory", "63M"},
         {"--memory", "1G", "info", "synthetic:golden"}}) {
     const Ended ended = run_program(arguments);
     CAPTURE(ended.err);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <sstream>
 #include <stdexcept>
@@ -55,6 +56,15 @@ double cpu_seconds_of(pid_t process) {
   return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
+/// The signals that the main thread blocks, as another thread waits for them: bit n - 1 of SigBlk.
+bool blocks(pid_t process, int signal) {
+  std::istringstream lines(read_bytes("/proc/" + std::to_string(process) + "/status"));
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("SigBlk:"))
+      return std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1;
+  return false;
+}
+
 double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
@@ -80,6 +90,10 @@ void Running::signal(int number) const {
   kill(child_, number);
 }
 
+bool Running::handles_interrupt() const {
+  return blocks(child_, SIGINT);
+}
+
 double Running::cpu_seconds() const {
   return cpu_seconds_of(child_);
 }
@@ -89,24 +103,40 @@ Ended Running::wait() {
   rusage usage{};
   wait4(child_, &status, 0, &usage);
   ended_ = true;
-  return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+  return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+          .killed_by = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
           .out = output_.empty() ? read_bytes(scratch_ / "out") : "",
           .err = read_bytes(scratch_ / "err"),
           .cpu_seconds = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime)};
 }
 
+Interrupted interrupt(Running& program) {
+  using Clock = std::chrono::steady_clock;
+  const double before = program.cpu_seconds();
+  program.signal(SIGINT);
+  const auto pressed = Clock::now();
+  Ended ended = program.wait();
+  const std::chrono::duration<double, std::milli> wall = Clock::now() - pressed;
+  ended.cpu_seconds -= before;
+  const double milliseconds = std::min(wall.count(), 1e3 * ended.cpu_seconds);
+  return {std::move(ended), milliseconds};
+}
+
+bool begins(const Running& program) {
+  using namespace std::chrono;
+  const auto until = steady_clock::now() + seconds(60);
+  while (!program.handles_interrupt() && steady_clock::now() < until)
+    std::this_thread::sleep_for(milliseconds(1));
+  return program.handles_interrupt();
+}
+
 Ended run_program(const std::vector<std::string>& arguments, double interrupt_after,
                   const std::string& output) {
   Running program(arguments, output);
-  double before = 0;
-  if (interrupt_after > 0) {
-    std::this_thread::sleep_for(std::chrono::duration<double>(interrupt_after));
-    before = program.cpu_seconds();
-    program.signal(SIGINT);
-  }
-  Ended ended = program.wait();
-  ended.cpu_seconds -= before;
-  return ended;
+  if (interrupt_after == 0) return program.wait();
+  std::this_thread::sleep_for(std::chrono::duration<double>(interrupt_after));
+  REQUIRE(begins(program));
+  return interrupt(program).ended;
 }
 
 nlohmann::json document_of(const std::vector<std::string>& arguments) {

@@ -14,7 +14,8 @@ namespace fovea::test {
 inline const std::string bundled = FOVEA_ASSETS "/minilm/minilm-l6.safetensors";
 
 struct Ended {
-  int status = 0;  // 128 + signal when it was killed
+  int status = 0;     // -1: a signal ended it
+  int killed_by = 0;  // that signal
   std::string out, err;
   /// Processor time of all its threads, from Ctrl-C on where it was pressed: how busy the machine
   /// is does not change it, as it changes the time on the wall.
@@ -36,6 +37,8 @@ class Running {
   Running& operator=(const Running&) = delete;
 
   void signal(int number) const;
+  /// Whether it waits for Ctrl-C itself: it has begun its command.
+  bool handles_interrupt() const;
   /// Of all its threads until now.
   double cpu_seconds() const;
   Ended wait();
@@ -47,7 +50,21 @@ class Running {
   bool ended_ = false;
 };
 
-/// `interrupt_after`: seconds after which Ctrl-C is pressed.
+struct Interrupted {
+  Ended ended;
+  /// From Ctrl-C until it had ended: on the wall, or of processor time where that is less, as
+  /// threads wait for their turns on a busy machine.
+  double milliseconds = 0;
+};
+
+/// Presses Ctrl-C.
+Interrupted interrupt(Running& program);
+
+/// Waits until it has begun its command. Whether it has.
+bool begins(const Running& program);
+
+/// `interrupt_after`: seconds after which Ctrl-C is pressed, later where it has not begun its
+/// command by then.
 /// `output`: where standard output goes instead of into `out`.
 Ended run_program(const std::vector<std::string>& arguments, double interrupt_after = 0,
                   const std::string& output = "");

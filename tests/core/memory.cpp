@@ -6,6 +6,7 @@
 #include "data/error.h"
 #include "data/matrix.h"
 #include "harness.h"
+#include "messages.h"
 #include "temporary_directory.h"
 
 using namespace fovea;
@@ -45,12 +46,22 @@ TEST_CASE("sizes of a budget are read in units of 1024, and everything else is r
   CHECK(parse_memory_budget("1.5 GiB") == std::size_t{3} << 29);
   CHECK(parse_memory_budget("800m") == std::size_t{800} << 20);
   CHECK(parse_memory_budget("2TB") == std::size_t{2} << 40);
-  CHECK(parse_memory_budget("4096") == 4096);
-  CHECK(parse_memory_budget("12 B") == 12);
+  CHECK(parse_memory_budget("100000000") == 100000000);
+  CHECK(parse_memory_budget("70000000 B") == 70000000);
+  CHECK(parse_memory_budget("64M") == smallest_checked);
   CHECK(parse_memory_budget("half") == std::nullopt);
   for (const char* bad : {"", "G", "-1G", "0", "16X", "16GG", "1e300G", "nan", "a lot", "16 G 2"}) {
     CAPTURE(bad);
     CHECK_THROWS_AS(parse_memory_budget(bad), UsageError);
+  }
+}
+
+TEST_CASE("a budget below what is checked would do nothing, and is refused") {
+  for (const char* small : {"63M", "67108863", "4096", "12 B"}) {
+    CAPTURE(small);
+    CHECK(message_of<UsageError>([&] {
+            parse_memory_budget(small);
+          }).find("expected a size such as 16G or 800M, at least 64M") != std::string::npos);
   }
 }
 
@@ -71,6 +82,8 @@ TEST_CASE("free memory is that of the machine, or less: that of the control grou
   CHECK(free() == 4000);
   system.put(groups + "a/memory.stat", "anon 4000\ninactive_file 1000\n");
   CHECK(free() == 5000);  // pages of files are given up
+  system.put(groups + "a/memory.stat", "anon 4000\nactive_file 600\ninactive_file 1000\n");
+  CHECK(free() == 5600);
   system.put(groups + "a/memory.current", "12000\n");
   CHECK(free() == 0);
 }
@@ -82,20 +95,22 @@ TEST_CASE("the first version of control groups limits what is free, too") {
   const std::string job = "sys/fs/cgroup/memory/job/";
   system.put(job + "memory.limit_in_bytes", "7000\n");
   system.put(job + "memory.usage_in_bytes", "3000\n");
-  system.put(job + "memory.stat", "total_inactive_file 500\n");
-  CHECK(free_memory(system.root.path()) == 4500);
+  system.put(job + "memory.stat", "total_inactive_file 500\ntotal_active_file 200\n");
+  CHECK(free_memory(system.root.path()) == 4700);
 }
 
 TEST_CASE("what is above the budget is refused with what it needs, the budget, and what to do") {
   const Budget budget(std::size_t{100} << 20);
   CHECK(refusal_of([] { require_memory(99 << 20, "a matrix"); }).empty());
-  CHECK(refusal_of([] { require_memory(0.5 * gibibyte, "a matrix"); }) ==
-        "a matrix: 512 MiB of memory needed; the budget is 100 MiB. Fewer tokens or a smaller view "
-        "need less; --memory 1G, or Compute > Memory budget in the window, allows more.");
+  CHECK(refusal_of([] { require_memory(0.5 * gibibyte, "x.npz"); }) ==
+        "x.npz: 512 MiB of memory needed; the budget is 100 MiB. --memory 1G, or Compute > Memory "
+        "budget in the window, allows more.");
+  CHECK(refusal_of([] { require_memory(0.5 * gibibyte, "a head", "Fewer tokens need less"); }) ==
+        "a head: 512 MiB of memory needed; the budget is 100 MiB. Fewer tokens need less; --memory "
+        "1G, or Compute > Memory budget in the window, allows more.");
   CHECK(refusal_of([] { require_device_memory(gibibyte, 2 * gibibyte, "a matrix", "GPU"); }) ==
-        "a matrix: 1.00 GiB of memory needed on GPU; the budget is 100 MiB. Fewer tokens or a "
-        "smaller view need less; --memory 1G, or Compute > Memory budget in the window, allows "
-        "more.");
+        "a matrix: 1.00 GiB of memory needed on GPU; the budget is 100 MiB. Fewer tokens need "
+        "less; --memory 1G, or Compute > Memory budget in the window, allows more.");
 }
 
 TEST_CASE("half of what is free is allowed unless a budget is set, and never more than is free") {
@@ -108,15 +123,16 @@ TEST_CASE("half of what is free is allowed unless a budget is set, and never mor
   const Budget budget(std::size_t{64} << 30);
   CHECK(of_gpu(8 * gibibyte).empty());
   CHECK(of_gpu(9 * gibibyte) ==
-        "a head: 9.00 GiB of memory needed on GPU, 8.00 GiB free. Fewer tokens or a smaller view "
-        "need less.");
+        "a head: 9.00 GiB of memory needed on GPU, 8.00 GiB free. Fewer tokens need less.");
 }
 
 TEST_CASE("a matrix, the attention of a plan and a tile of it are refused before they are made") {
   const Problem problem = make_data(Data::gaussian, 12000, 2, 2, false);
   const Instance exact = make_instance(*backends().front(), problem, "exact", {});
   const Budget budget(std::size_t{64} << 20);
-  CHECK(refusal_of([] { Matrix(1 << 13, 1 << 12); }).starts_with("one array: 128 MiB"));
+  const std::string array = refusal_of([] { Matrix(1 << 13, 1 << 12); });
+  CHECK(array.starts_with("one array: 128 MiB"));
+  CHECK(array.find("Fewer") == std::string::npos);
   CHECK(refusal_of([&] {
           exact.all();
         }).starts_with("a matrix of 12000 x 12000 weights: 549 MiB of memory needed"));

@@ -1,9 +1,12 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
@@ -16,6 +19,7 @@
 #include "io/safetensors_writer.h"
 #include "io/tensor_file.h"
 #include "messages.h"
+#include "nameless_files.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -24,14 +28,6 @@ namespace {
 
 void write_text(const std::string& path, const std::string& text) {
   write_atomically(path, [&](std::ostream& out) { out << text; });
-}
-
-/// Whether the file system of temporary files has files without a name.
-bool has_nameless_files() {
-  const int file =
-      ::open(std::filesystem::temp_directory_path().c_str(), O_TMPFILE | O_WRONLY, 0600);
-  if (file >= 0) ::close(file);
-  return file >= 0;
 }
 
 }  // namespace
@@ -102,6 +98,35 @@ TEST_CASE("what a killed process left just before renaming is replaced by the ne
   write_text(path, "new");
   CHECK(read_bytes(path) == "new");
   CHECK(directory.files().size() == 1);
+}
+
+TEST_CASE("a writer waits for the one that is about to rename, whether that succeeds or fails" *
+          doctest::skip(!has_nameless_files())) {
+  for (const bool succeeds : {true, false}) {
+    CAPTURE(succeeds);
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("out.txt", "old");
+    const std::string part = directory.write(".out.txt.fovea-part", "of another");
+    // As another writer holds it between naming its file and renaming it.
+    const int other = ::open(part.c_str(), O_RDONLY | O_CLOEXEC);
+    REQUIRE(::flock(other, LOCK_EX) == 0);
+    std::atomic<bool> written = false;
+    std::jthread writer([&] {
+      write_text(path, "new");
+      written = true;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    CHECK_FALSE(written);
+    CHECK(read_bytes(part) == "of another");
+    if (succeeds)
+      CHECK(::rename(part.c_str(), path.c_str()) == 0);
+    else
+      CHECK(::unlink(part.c_str()) == 0);
+    ::close(other);
+    writer.join();
+    CHECK(read_bytes(path) == "new");
+    CHECK(directory.files().size() == 1);
+  }
 }
 
 TEST_CASE("several who write one file at once leave the whole of one, and nothing else") {

@@ -140,3 +140,68 @@ TEST_CASE("a pixel is masked where all its pairs are in the future, wherever the
       CHECK(wrong == 0);
     }
 }
+
+TEST_CASE("the mask shows tiles from afar and elements from near") {
+  Scene scene(make_data(Data::gaussian, 64, 3, 2, true), "fixed",
+              {{"stride", "8"}, {"summary", "2"}});
+  scene.settings.mask_block = 4;
+  const Panel far = scene.panel(View::mask);
+  const auto& tiles = std::get<Raster>(far.body);
+  CHECK(tiles.categories == std::vector<std::string>{"empty", "computed, then masked out", "full",
+                                                     "cluster mean", "kept, in a mixed tile"});
+  CHECK(far.caption.find("full") != std::string::npos);
+  CHECK(tiles.values(0, 0) == 4);  // the diagonal tile is cut by the mask: this pair is used
+  CHECK(tiles.values(0, 1) == 1);  // and this one not
+  CHECK(tiles.values(0, 63) == 0);
+  CHECK(tiles.values(7, 0) == 2);
+  const auto near = std::get<Raster>(scene.panel(View::mask, {8, 24}, {0, 16}).body);
+  const Matrix mask = element_mask(scene.computation.op->plan(), {8, 24}, {0, 16});
+  for (Index i = 0; i < 16; ++i)
+    for (Index j = 0; j < 16; ++j) CHECK((near.values(i, j) >= 2) == (mask(i, j) > 0));
+  const auto pooled = std::get<Raster>(scene.panel(View::mask, {0, 64}, {0, 64}, 32).body);
+  CHECK(pooled.categories ==
+        std::vector<std::string>{"empty", "mixed tile", "full", "cluster mean"});
+  CHECK(pooled.values(0, 0) == 1);
+  CHECK(pooled.values(3, 0) == 2);
+}
+
+TEST_CASE("the mask tells pairs evaluated through clusters from those evaluated by themselves") {
+  Scene scene(make_data(Data::gaussian, 64, 3, 2, false), "h1d", {{"block", "4"}});
+  const auto mask = std::get<Raster>(scene.panel(View::mask).body);
+  const Matrix owner = level_owner(scene.computation.op->plan(), {0, 64}, {0, 64});
+  for (Index i = 0; i < 64; ++i)
+    for (Index j = 0; j < 64; ++j) CHECK((mask.values(i, j) == 3) == (owner(i, j) > 0));
+  // Of 16 x 16 tiles of 4 only the diagonal and its neighbours are computed key by key.
+  scene.settings.mask_block = 4;
+  CHECK(scene.panel(View::mask).caption.find("46 full, 210 cluster-mean tiles") !=
+        std::string::npos);
+}
+
+TEST_CASE("beside the mask is the exact mass that each row drops") {
+  Scene scene = hyper_scene();
+  const auto mask = std::get<Raster>(scene.panel(View::mask, {8, 24}, {0, 16}).body);
+  const Matrix p = scene.p(false),
+               used = element_mask(scene.computation.op->plan(), {0, 40}, {0, 40});
+  REQUIRE(mask.row_values.size() == 16);
+  float most = 0;
+  for (Index i = 0; i < 40; ++i) {
+    double dropped = 0;
+    for (Index j = 0; j < 40; ++j)
+      if (used(i, j) == 0) dropped += static_cast<double>(p(i, j));
+    // 40 entries rounded to float32, twice.
+    CHECK(scene.metrics.dropped_mass[std::size_t(i)] == doctest::Approx(dropped).epsilon(1e-5));
+    if (8 <= i && i < 24)
+      CHECK(mask.row_values[std::size_t(i - 8)] == scene.metrics.dropped_mass[std::size_t(i)]);
+    most = std::max(most, scene.metrics.dropped_mass[std::size_t(i)]);
+  }
+  CHECK(most > 0.01f);
+  const std::string caption = scene.panel(View::mask).caption;
+  CHECK(caption.find("by row, median ") != std::string::npos);
+  CHECK(caption.find("most ") != std::string::npos);
+  scene.metrics.dropped_mass.assign(40, 0.9999f);  // "10² %" to two digits
+  CHECK(scene.panel(View::mask).caption.find("most 100 %") != std::string::npos);
+  // Where every pair is used there is nothing to show.
+  Scene whole(make_data(Data::gaussian, 40, 4, 4, true), "h1d", {{"block", "4"}});
+  CHECK(whole.metrics.dropped_mass.empty());
+  CHECK(std::get<Raster>(whole.panel(View::mask).body).row_values.empty());
+}

@@ -1,17 +1,12 @@
 // Panels: what each view shows of each variant.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
-#include "allocations.h"
 #include "analysis/cases.h"
-#include "analysis/leaf_skew.h"
-#include "analysis/pairs.h"
 #include "panels/rank_subject.h"
 #include "panels/scene.h"
-#include "plan/leaves.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -20,12 +15,6 @@ namespace {
 
 constexpr View views[] = {View::heatmap, View::error, View::mask, View::reach,  View::rank,
                           View::level,   View::tree,  View::row,  View::output, View::cost};
-
-Scene hyper_scene(bool causal = false) {
-  return {make_data(Data::gaussian, 40, 4, 4, causal),
-          "hyper",
-          {{"block", "8"}, {"samples", "8"}, {"min_length", "8"}}};
-}
 
 }  // namespace
 
@@ -139,42 +128,6 @@ TEST_CASE("kinds of error follow from the signed one") {
       CHECK(static_cast<double>(logarithm(i, j)) ==
             doctest::Approx(std::log10(std::max(1e-12, std::abs(x)))).epsilon(1e-6));
     }
-}
-
-TEST_CASE("the mask shows tiles from afar and elements from near") {
-  Scene scene(make_data(Data::gaussian, 64, 3, 2, true), "fixed",
-              {{"stride", "8"}, {"summary", "2"}});
-  scene.settings.mask_block = 4;
-  const Panel far = scene.panel(View::mask);
-  const auto& tiles = std::get<Raster>(far.body);
-  CHECK(tiles.categories == std::vector<std::string>{"empty", "computed, then masked out", "full",
-                                                     "cluster mean", "kept, in a mixed tile"});
-  CHECK(far.caption.find("full") != std::string::npos);
-  CHECK(tiles.values(0, 0) == 4);  // the diagonal tile is cut by the mask: this pair is used
-  CHECK(tiles.values(0, 1) == 1);  // and this one not
-  CHECK(tiles.values(0, 63) == 0);
-  CHECK(tiles.values(7, 0) == 2);
-  const auto near = std::get<Raster>(scene.panel(View::mask, {8, 24}, {0, 16}).body);
-  const Matrix mask = element_mask(scene.computation.op->plan(), {8, 24}, {0, 16});
-  for (Index i = 0; i < 16; ++i)
-    for (Index j = 0; j < 16; ++j) CHECK((near.values(i, j) >= 2) == (mask(i, j) > 0));
-  const auto pooled = std::get<Raster>(scene.panel(View::mask, {0, 64}, {0, 64}, 32).body);
-  CHECK(pooled.categories ==
-        std::vector<std::string>{"empty", "mixed tile", "full", "cluster mean"});
-  CHECK(pooled.values(0, 0) == 1);
-  CHECK(pooled.values(3, 0) == 2);
-}
-
-TEST_CASE("the mask tells pairs evaluated through clusters from those evaluated by themselves") {
-  Scene scene(make_data(Data::gaussian, 64, 3, 2, false), "h1d", {{"block", "4"}});
-  const auto mask = std::get<Raster>(scene.panel(View::mask).body);
-  const Matrix owner = level_owner(scene.computation.op->plan(), {0, 64}, {0, 64});
-  for (Index i = 0; i < 64; ++i)
-    for (Index j = 0; j < 64; ++j) CHECK((mask.values(i, j) == 3) == (owner(i, j) > 0));
-  // Of 16 x 16 tiles of 4 only the diagonal and its neighbours are computed key by key.
-  scene.settings.mask_block = 4;
-  CHECK(scene.panel(View::mask).caption.find("46 full, 210 cluster-mean tiles") !=
-        std::string::npos);
 }
 
 TEST_CASE("signed errors have a logarithmic scale where weights have one") {
@@ -343,62 +296,4 @@ TEST_CASE("a rank map that stores nothing says so") {
   CHECK(std::get<BlockMap>(panel.body).stored == 0);
   CHECK(panel.caption.find("inf") == std::string::npos);
   CHECK(panel.caption.find("nothing to store") != std::string::npos);
-}
-
-TEST_CASE("beside the mask is the exact mass that each row drops") {
-  Scene scene = hyper_scene();
-  const auto mask = std::get<Raster>(scene.panel(View::mask, {8, 24}, {0, 16}).body);
-  const Matrix p = scene.p(false),
-               used = element_mask(scene.computation.op->plan(), {0, 40}, {0, 40});
-  REQUIRE(mask.row_values.size() == 16);
-  float most = 0;
-  for (Index i = 0; i < 40; ++i) {
-    double dropped = 0;
-    for (Index j = 0; j < 40; ++j)
-      if (used(i, j) == 0) dropped += static_cast<double>(p(i, j));
-    // 40 entries rounded to float32, twice.
-    CHECK(scene.metrics.dropped_mass[std::size_t(i)] == doctest::Approx(dropped).epsilon(1e-5));
-    if (8 <= i && i < 24)
-      CHECK(mask.row_values[std::size_t(i - 8)] == scene.metrics.dropped_mass[std::size_t(i)]);
-    most = std::max(most, scene.metrics.dropped_mass[std::size_t(i)]);
-  }
-  CHECK(most > 0.01f);
-  const std::string caption = scene.panel(View::mask).caption;
-  CHECK(caption.find("by row, median ") != std::string::npos);
-  CHECK(caption.find("most ") != std::string::npos);
-  scene.metrics.dropped_mass.assign(40, 0.9999f);  // "10² %" to two digits
-  CHECK(scene.panel(View::mask).caption.find("most 100 %") != std::string::npos);
-  // Where every pair is used there is nothing to show.
-  Scene whole(make_data(Data::gaussian, 40, 4, 4, true), "h1d", {{"block", "4"}});
-  CHECK(whole.metrics.dropped_mass.empty());
-  CHECK(std::get<Raster>(whole.panel(View::mask).body).row_values.empty());
-}
-
-TEST_CASE("leaves of a hash of 30 bits take bounded memory, and their panel says what a bar is") {
-  Scene scene(make_data(Data::gaussian, 96, 4, 3, false), "hyper",
-              {{"block", "8"}, {"samples", "8"}, {"projections", "30"}, {"min_length", "1"}});
-  largest_allocation();
-  const Panel panel = scene.panel(View::tree);
-  CHECK(largest_allocation() <= (std::size_t{1} << 20) * sizeof(Index));  // the sizes shown
-  const auto& sizes = std::get<LeafSizes>(panel.body);
-  CHECK(sizes.kind == "bucket");
-  const Index shown = static_cast<Index>(sizes.keys.size());
-  CHECK(shown * sizes.together == leaves_of(scene.computation.op->plan())->count);
-  CHECK(std::accumulate(sizes.keys.begin(), sizes.keys.end(), Index{0}) == 96);
-  CHECK(panel.caption.find(std::to_string(sizes.together) + " adjacent buckets") !=
-        std::string::npos);
-}
-
-TEST_CASE("the tree's panel counts queries without keys as the diagnostics do, under the mask") {
-  Scene scene(make_data(Data::gaussian, 60, 4, 3, true), "tf",
-              {{"height", "4"}, {"tree", "random"}});
-  const auto count = [](const std::vector<Diagnostic>& figures) {
-    return std::ranges::find(figures, "queries_without_keys", &Diagnostic::id)->value;
-  };
-  const Panel panel = scene.panel(View::tree);
-  const double shown = count(std::get<LeafSizes>(panel.body).figures);
-  CHECK(shown == count(scene.diagnostics));
-  Run run{scene.profile};
-  const auto without_mask = leaf_skew(*leaves_of(scene.computation.op->plan()), run);
-  CHECK(shown > static_cast<double>(without_mask.queries_without_keys));
 }

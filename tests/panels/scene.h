@@ -52,4 +52,10 @@ struct Scene {
   }
 };
 
+inline Scene hyper_scene(bool causal = false) {
+  return {make_data(Data::gaussian, 40, 4, 4, causal),
+          "hyper",
+          {{"block", "8"}, {"samples", "8"}, {"min_length", "8"}}};
+}
+
 }  // namespace fovea::test

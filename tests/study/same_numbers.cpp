@@ -27,7 +27,7 @@ TEST_CASE("the figures of a column in the window are those of fovea compute") {
     REQUIRE(column.error == "");
     const nlohmann::json said =
         document_of({"compute", bundled, "--layer", "2", "--head", "3", "--variant",
-                     column.column.variant, "--json"})["metrics"][0];
+                     column.column.variant, "--backend", "cpu", "--json"})["metrics"][0];
     nlohmann::json shown =
         nlohmann::json::parse(text_of(metrics_json(*column.metrics, *column.diagnostics)));
     shown["head"] = 3;

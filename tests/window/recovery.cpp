@@ -88,7 +88,10 @@ class Stall {
 /// The real program on the display of the tests, with settings and state of its own.
 class Program {
  public:
-  explicit Program(const QStringList& arguments, const QString& display = {}) {
+  explicit Program(const QStringList& arguments, const QString& display = {},
+                   const std::string& settings = "") {
+    fs::create_directories(home_ / "config/Fovea");
+    home_.write("config/Fovea/Fovea.conf", settings);
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
     environment.insert("XDG_STATE_HOME", to_qt(home_ / "state"));
     environment.insert("XDG_CONFIG_HOME", to_qt(home_ / "config"));
@@ -137,6 +140,13 @@ void close_all() {
 }
 
 }  // namespace
+
+TEST_CASE("--memory half replaces the memory budget that was kept") {
+  // 94 MiB as tensors; a window without a source keeps no session.
+  Program program({"--memory", "half", "synthetic:gaussian?n=16000&d=256"}, {},
+                  "[General]\nmemory=64M\n");
+  CHECK(program.keeps());
+}
 
 TEST_CASE("a session that was left behind is offered, and restored as it was") {
   const TemporaryDirectory folder;

@@ -143,11 +143,10 @@ std::optional<std::optional<double>> ask_soft_cap(MainWindow& window) {
 }
 
 void use_kept_memory_budget() {
-  if (memory_budget()) return;
   try {
     set_memory_budget(
         parse_memory_budget(QSettings().value("memory", "half").toString().toStdString()));
-  } catch (const UsageError&) {  // written by another version: the default holds
+  } catch (const UsageError&) {  // written by another version: no budget is set
   }
 }
 
@@ -160,7 +159,7 @@ void ask_memory_budget(MainWindow& window) {
   const QString text = QInputDialog::getText(
       &window, "Memory budget",
       QString("What needs more memory is refused before it begins.\n"
-              "A size such as 16G or 800M; half: half of what is free. Free now: %1.")
+              "A size such as 16G or 800M, at least 64M; half: half of what is free. Free now: %1.")
           .arg(bytes(free_memory())),
       QLineEdit::Normal, budget ? bytes(*budget) : QString("half"), &ok);
   if (!ok) return;

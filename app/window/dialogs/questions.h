@@ -26,7 +26,7 @@ std::optional<std::optional<double>> ask_soft_cap(MainWindow& window);
 
 /// Asks for the memory budget, keeps it for later starts, and computes again what was refused.
 void ask_memory_budget(MainWindow& window);
-/// Takes the budget that was kept, unless the command line has set one.
+/// Takes the budget that was kept. Not to be called where the command line has set one.
 void use_kept_memory_budget();
 
 /// Looks for CUDA devices in the background, then asks what to compute on and has the study use it.
