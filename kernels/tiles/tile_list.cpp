@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <span>
-#include <tuple>
 #include <utility>
+
+#include "tiles/joined_runs.h"
 
 namespace fovea::cuda {
 namespace {
@@ -134,12 +135,6 @@ Strip strip_of(const TileList& list, const Layer& layer) {
           .last_run = 0};
 }
 
-// Rows of a group that are in one strip.
-struct Piece {
-  const RowGroup* group;
-  IndexRange rows;
-};
-
 // The groups' rows in strips of at most `height`. `add` gets the pieces of one strip, whose rows
 // follow one another.
 template <class Add>
@@ -157,79 +152,6 @@ void pack_rows(const std::vector<RowGroup>& groups, Index height, Add add) {
     }
   if (!pieces.empty()) add(pieces);
 }
-
-// Only runs of which all of this is equal are joined.
-auto kind(const ColumnRun& run) {
-  return std::tuple(run.cols, run.key_base, run.weight, run.pair_weight, run.lo, run.hi,
-                    run.earlier, run.rounds);
-}
-
-// The runs of a strip of several groups: keys that more than one of them has are in one run, if the
-// rows of these groups follow one another.
-class JoinedRuns {
- public:
-  JoinedRuns(const TileList& list, const std::vector<Piece>& pieces) {
-    for (const Piece& piece : pieces)
-      for (const std::int32_t r : piece.group->runs) {
-        ColumnRun& run = runs_.emplace_back(list.group_runs[r]);
-        run.first_row = static_cast<std::int32_t>(piece.rows.begin);
-        run.last_row = static_cast<std::int32_t>(piece.rows.end);
-      }
-    std::ranges::stable_sort(runs_, {}, [](const ColumnRun& run) {
-      return std::tuple(kind(run), run.begin, run.first_row);
-    });
-  }
-
-  void append_to(std::vector<ColumnRun>& out) {
-    for (std::size_t first = 0; first < runs_.size();) {
-      std::size_t last = first + 1;
-      while (last < runs_.size() && kind(runs_[last]) == kind(runs_[first])) ++last;
-      const std::vector<ColumnRun> joined = join(std::span(runs_).subspan(first, last - first));
-      out.insert(out.end(), joined.begin(), joined.end());
-      first = last;
-    }
-  }
-
- private:
-  // Runs of one kind, by where they begin.
-  static std::vector<ColumnRun> join(std::span<const ColumnRun> runs) {
-    std::vector<ColumnRun> joined, here;  // here: the runs that have keys [at, end), by their rows
-    std::int32_t at = 0;
-    for (std::size_t next = 0; next < runs.size() || !here.empty();) {
-      if (here.empty()) at = runs[next].begin;
-      for (; next < runs.size() && runs[next].begin == at; ++next)
-        here.insert(std::ranges::upper_bound(here, runs[next].first_row, {}, &ColumnRun::first_row),
-                    runs[next]);
-      std::int32_t end = std::ranges::min_element(here, {}, &ColumnRun::end)->end;
-      if (next < runs.size()) end = std::min(end, runs[next].begin);
-      for (std::size_t r = 0; r < here.size();) {
-        ColumnRun run = here[r];
-        run.begin = at;
-        run.end = end;
-        for (++r; r < here.size() && here[r].first_row == run.last_row; ++r)
-          run.last_row = here[r].last_row;
-        add(run, joined);
-      }
-      std::erase_if(here, [&](const ColumnRun& run) { return run.end == end; });
-      at = end;
-    }
-    return joined;
-  }
-
-  // Keys of the same rows that follow one another are one run.
-  static void add(const ColumnRun& run, std::vector<ColumnRun>& joined) {
-    const auto before = std::ranges::find_if(joined, [&](const ColumnRun& each) {
-      return each.end == run.begin && each.first_row == run.first_row &&
-             each.last_row == run.last_row;
-    });
-    if (before == joined.end())
-      joined.push_back(run);
-    else
-      before->end = run.end;
-  }
-
-  std::vector<ColumnRun> runs_;
-};
 
 template <class Add>
 void cut_rows(Strip strip, IndexRange rows, int height, Add add) {
@@ -402,7 +324,7 @@ StripList cut_strips(const TileList& list, int height) {
           if (group != nullptr)
             for (const std::int32_t run : group->runs) out.runs.push_back(list.group_runs[run]);
           else
-            JoinedRuns(list, pieces).append_to(out.runs);
+            append_joined_runs(list, pieces, out.runs);
           strip.last_run = static_cast<std::int32_t>(out.runs.size());
         }
         alone = group;
