@@ -27,6 +27,11 @@ UnavailableError refusal(const std::string& path) {
   return UnavailableError(path + " cannot be written: " + std::strerror(errno));
 }
 
+/// False where another process has the lock. Where the file system has no locks nobody has one.
+bool lock(int descriptor) {
+  return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
 /// The temporary files that have a name. Never destroyed: a process may end while it writes.
 struct Unfinished {
   std::mutex mutex;
@@ -112,7 +117,7 @@ class TemporaryFile {
     if (errno != EEXIST) throw refusal(target_);
     const fs::path target(target_);
     name_ = (target.parent_path() / ("." + target.filename().string() + ".fovea-part")).string();
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) throw refusal(target_);
+    lock(descriptor_);
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (!link_as(name_)) {
       if (errno != EEXIST) throw refusal(target_);
@@ -138,7 +143,7 @@ class TemporaryFile {
     struct stat opened {};
     struct stat named {};
     int error = 0;
-    const bool locked = ::flock(left, LOCK_EX | LOCK_NB) == 0;
+    const bool locked = lock(left);
     // Its writer may have renamed and closed it since it was opened.
     const bool same = ::fstat(left, &opened) == 0 && ::lstat(name_.c_str(), &named) == 0 &&
                       opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
