@@ -80,13 +80,6 @@ void close_all() {
 
 }  // namespace
 
-TEST_CASE("--memory half replaces the memory budget that was kept") {
-  // 94 MiB as tensors; a window without a source keeps no session.
-  Program program({"--memory", "half", "synthetic:gaussian?n=16000&d=256"}, {},
-                  "[General]\nmemory=64M\n");
-  CHECK(program.keeps());
-}
-
 TEST_CASE("a session that was left behind is offered, and restored as it was") {
   const TemporaryDirectory folder;
   leave_behind(folder.path());

@@ -1,4 +1,5 @@
-// The real program, which is killed, crashes, gets signals or loses its display.
+// The real program: what it takes from its command line, and how it ends when it is killed,
+// crashes, gets signals or loses its display.
 #include <doctest/doctest.h>
 #include <signal.h>
 
@@ -125,6 +126,13 @@ TEST_CASE("where the display ends, the program ends with a message and its sessi
   CHECK(program.status() == 4);
   CHECK(program.errors().contains("fovea: the display is gone"));
   CHECK(RecoverySearch::of(program.folder()).sessions.size() == 1);
+}
+
+TEST_CASE("--memory half replaces the memory budget that was kept") {
+  // 94 MiB as tensors; a window without a source keeps no session.
+  Program program({"--memory", "half", "synthetic:gaussian?n=16000&d=256"}, {},
+                  "[General]\nmemory=64M\n");
+  CHECK(program.keeps());
 }
 
 }  // namespace fovea::test
