@@ -122,7 +122,13 @@ std::string format_plain(double value) {
 }
 
 std::string format_exactly(double value) {
-  return printed(Format::general, 12, value);
+  constexpr int enough = 17;  // for every double
+  for (int digits = 12;; ++digits) {
+    const std::string text = printed(Format::general, digits, value);
+    double read = 0;
+    std::from_chars(text.data(), text.data() + text.size(), read);
+    if (digits == enough || read == value || std::isnan(value)) return text;
+  }
 }
 
 std::string format_count(double count, Zeros zeros) {

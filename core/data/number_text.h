@@ -33,7 +33,8 @@ std::string format_percent(double share, int digits = 3);
 /// and from 1e6 on: "0.2752", "1.20e-07"; "infinite", "-infinite", and "-" for NaN.
 std::string format_plain(double value);
 
-/// Twelve significant digits, which a parameter that a person typed survives: "0.1", "1e-05".
+/// Twelve significant digits, or as many more as are needed to read back the same number: "0.1",
+/// "1e-05".
 std::string format_exactly(double value);
 
 /// Whether zeros that end a number are kept, so that numbers of a column have equally many digits.

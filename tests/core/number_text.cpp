@@ -3,9 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
+#include <charconv>
 #include <clocale>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <random>
 
 #include "temporary_directory.h"
 
@@ -103,6 +107,15 @@ TEST_CASE("numbers that are read back keep what was typed") {
   CHECK(format_exactly(1e-5) == "1e-05");
   CHECK(format_exactly(0.123456789012) == "0.123456789012");
   CHECK(format_exactly(131072) == "131072");
+  CHECK(format_exactly(1e6 / 3) == "333333.3333333333");
+  std::mt19937_64 bits(1);
+  for (int i = 0; i < 100000; ++i) {
+    const double value = std::bit_cast<double>(bits());
+    const std::string text = format_exactly(value);
+    double read = 0;
+    std::from_chars(text.data(), text.data() + text.size(), read);
+    if (read != value && !std::isnan(value)) FAIL(text);
+  }
 }
 
 TEST_CASE("counts, bytes and times have three digits and a unit") {
