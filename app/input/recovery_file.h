@@ -1,6 +1,7 @@
 // A RecoveryFile holds the session of a running window. If the program ends without removing it (a
-// crash, kill -9, a lost display), the next start finds it. Whether its window still runs is told
-// by a lock on a file beside it, which the system releases when the program ends, however it ends.
+// crash, kill -9, a lost display), the next start finds it. A lock on a file beside
+// it, which the system releases when the program ends in any way, says whether its window still
+// runs.
 #pragma once
 
 #include <ctime>

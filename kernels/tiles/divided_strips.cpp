@@ -22,8 +22,8 @@ Index size_of_parts(Index keys, Index parts, Index step) {
   return (keys + parts * step - 1) / (parts * step) * step;
 }
 
-// Cuts the runs of a strip into parts of `size` keys and hands each part, a strip with its own
-// runs, to `add`.
+// Cuts the runs of a strip into parts of `size` keys and calls `add` with each part, a strip
+// with its own runs.
 template <class Add>
 void cut_keys(Strip strip, Index size, std::vector<ColumnRun>& runs, Add add) {
   const std::int32_t last_run = strip.last_run;

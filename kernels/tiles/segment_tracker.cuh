@@ -9,7 +9,7 @@
 // addition 8 bytes for every query and column are written once and read once: .5 ms of an H200's
 // memory bandwidth at n = 131072 and 1024 columns, where the multiply-adds take 66 ms. The kernel
 // of tensor cores has found the largest logit and the sum of the weights of a whole step anyway,
-// and hands these over (take_step) where the step lies in one column: some 30 instructions.
+// which it passes to take_step where the step lies in one column: some 30 instructions.
 #pragma once
 
 #include "tiles/segments.h"

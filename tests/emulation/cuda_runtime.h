@@ -223,7 +223,7 @@ inline float __uint_as_float(unsigned x) {
 inline int __popc(unsigned x) {
   return __builtin_popcount(x);
 }
-// Never fused with another operation, also where the compiler is told to fuse others.
+// Never fused with another operation, even where the compiler may fuse others.
 inline float __fmul_rn(float x, float y) {
   float product = x * y;
 #ifdef FOVEA_LIKE_HARDWARE

@@ -98,7 +98,7 @@ std::string value_text(const Field& field, Index n, Draw& draw) {
   return to_text(field.standard);
 }
 
-/// Some parameters of the case anew. Choices stay: the formulas know which belong together.
+/// Redraws some parameters of the case. Choices stay: the formulas know which belong together.
 void draw_settings(Case& c, Index n, Draw& draw) {
   for (const Field& field : find_variant(c.id).schema) {
     if (!field.choices.empty() || !draw.one_in(2)) continue;
