@@ -84,10 +84,12 @@ Canvas::~Canvas() {
 }
 
 void Canvas::set_model(std::shared_ptr<const CanvasModel> model) {
+  const Lengths before = impl_->model->lengths;
   impl_->model = std::move(model);
   impl_->settings = impl_->model->settings;
   impl_->choose_what_is_shown();
-  impl_->gestures.model_changed();
+  const Lengths& now = impl_->model->lengths;
+  impl_->gestures.model_changed(now == before ? nullptr : &now);
   impl_->wake();
 }
 

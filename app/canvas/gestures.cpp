@@ -36,8 +36,13 @@ void Gestures::request(Scene& scene, const Viewport& viewport) {
   });
 }
 
-void Gestures::model_changed() {
+void Gestures::model_changed(const Lengths* lengths) {
   if (unsent_ == 0) pending_.reset();
+  if (!lengths) return;
+  drag_ = Drag::none;
+  undo_click_ = nullptr;
+  if (elsewhere_ && (elsewhere_->first >= lengths->queries || elsewhere_->second >= lengths->keys))
+    elsewhere_.reset();
 }
 
 Gestures::Shown Gestures::shown_in(const Scene& scene) {

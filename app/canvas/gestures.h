@@ -33,7 +33,9 @@ class Gestures {
   /// Something is being dragged; Esc ends that, and takes a pan back.
   bool is_dragging() const { return drag_ != Drag::none; }
   /// A model answers what was sent to the owner of the canvas, not what still waits to be sent.
-  void model_changed();
+  /// Where its tokens are others than before (`lengths`, else null), a gesture that began on those
+  /// ends.
+  void model_changed(const Lengths* lengths);
   /// The crosshair comes from keys or another widget; -1, -1: from nowhere. It is never reported as
   /// hovered.
   void point_elsewhere(Index query, Index key);

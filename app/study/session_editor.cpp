@@ -59,6 +59,7 @@ void SessionEditor::change(const std::string& kind, std::chrono::milliseconds to
                            const std::function<void(Session&)>& edit) {
   Session next = study_.session();
   edit(next);
+  next = study_.fitting(std::move(next));
   if (next == study_.session()) return;
   record(study_.when_reopened(next), kind, together);
   study_.set_session(std::move(next));
@@ -312,6 +313,7 @@ void SessionEditor::choose_patch(int patch) {
 }
 
 void SessionEditor::pin(Index query) {
+  if (query < 0 || query >= study_.lengths().queries) return;
   change("pin", [&](Session& s) {
     if (s.pinned_query == query)
       s.pinned_query.reset();

@@ -65,7 +65,7 @@ class SessionEditor : public QObject {
   void reset_column();
   void choose_head(Index layer, Index head);
   void choose_patch(int patch);
-  /// Pins the query; pinned already: unpins it.
+  /// Pins the query; pinned already: unpins it. Nothing happens where the head has no such query.
   void pin(Index query);
   /// The columns and views with which the source opens where nothing was open before.
   void show_first_look();

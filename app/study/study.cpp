@@ -5,6 +5,7 @@
 
 #include "input/assets.h"
 #include "study/continued_session.h"
+#include "study/fitting_session.h"
 
 namespace fovea {
 namespace {
@@ -120,8 +121,8 @@ void Study::show(std::shared_ptr<const Source> source, const SourceToOpen& as) {
   OtherSource before{std::move(subject_.source), subject_.source_number};
   const std::string path_before = session().source;
   const int patch_before = session().patch;
+  next = fitting_session(std::move(next), *source);
   const Lengths lengths = source->layers[static_cast<std::size_t>(next.layer)].lengths();
-  if (next.viewport == Viewport{}) next.viewport = whole(lengths);
 
   subject_.source = std::move(source);
   subject_.source_number = numbers_.of(subject_.source);
@@ -177,12 +178,20 @@ void Study::keep_patches() {
   update_later();
 }
 
+bool Study::opens_patches(const Session& next) const {
+  return subject_.source && next.source == session().source && subject_.source->kind == "image" &&
+         next.patch != session().patch;
+}
+
+Session Study::fitting(Session session) const {
+  if (!source() || opens_patches(session)) return session;
+  return fitting_session(std::move(session), *source());
+}
+
 void Study::set_session(Session next) {
-  const Session& session = subject_.session;
-  if (next.viewport == Viewport{} && next.patch == session.patch) next.viewport = whole(lengths());
-  if (next == session) return update_later();
-  const bool same_source = subject_.source && next.source == session.source;
-  if (same_source && subject_.source->kind == "image" && next.patch != session.patch) {
+  next = fitting(std::move(next));
+  if (next == session()) return update_later();
+  if (opens_patches(next)) {
     const std::string source = next.source;
     return opening_.open({source, std::move(next), opening_.content_hash(), false});
   }
@@ -215,6 +224,7 @@ void Study::apply(Session next) {
   subject_.selected_column =
       std::clamp(subject_.selected_column, 0, std::max(0, int(columns().size()) - 1));
   if (lengths() != lengths_before) {  // a layer of other tokens
+    hover(-1, -1, 0);
     select({0, 0}, {0, 0});
     choose_block({});
   }

@@ -51,6 +51,8 @@ class Study : public QObject {
   /// Other patches of an image open it again: then the Session changes when they are there.
   /// Without other patches it is a change of what is shown and of what is being opened.
   void set_session(Session session);
+  /// The Session as far as it fits the opened source; as it is where it opens other patches.
+  Session fitting(Session session) const;
   /// What such a change makes of the Session, once other patches that are being opened are there.
   Session when_reopened(const Session& session) const;
   /// Other patches that are being opened are not wanted any more.
@@ -197,6 +199,7 @@ class Study : public QObject {
  private:
   void show(std::shared_ptr<const Source> source, const SourceToOpen& as);
   void report_not_opened();
+  bool opens_patches(const Session& session) const;
   void apply(Session session);
   void forget_results();
   void update();

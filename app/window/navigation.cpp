@@ -168,6 +168,9 @@ void Navigation::step_worst(int by) {
 void Navigation::mark_corner() {
   if (!has_crosshair()) return move_crosshair(0, 0);
   const std::pair<Index, Index> here{study_.hovered_query(), study_.hovered_key()};
+  const Lengths lengths = study_.lengths();
+  if (corner_ && (corner_->first >= lengths.queries || corner_->second >= lengths.keys))
+    corner_.reset();  // it was begun on a layer of more tokens
   const std::pair<Index, Index> from = corner_.value_or(here);
   const auto span = [](Index a, Index b) { return IndexRange{std::min(a, b), std::max(a, b) + 1}; };
   study_.select(span(from.first, here.first), span(from.second, here.second));

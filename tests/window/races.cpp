@@ -13,7 +13,7 @@
 #include "data/error.h"
 #include "window/backend.h"
 #include "window/dialogs/sweep_dialog.h"
-#include "window/harness.h"
+#include "window/pointer.h"
 
 namespace fovea::test {
 namespace {
@@ -137,6 +137,44 @@ TEST_CASE("what is done to the picture of a longer head does not go to the head 
   CHECK_FALSE(study.selection());
   CHECK_FALSE(study.chosen_block());
   CHECK(study.session().viewport == whole({64, 64}));
+}
+
+TEST_CASE("a click that began on a longer head pins nothing of the head that was opened") {
+  Window window(small);
+  show(window, {View::heatmap}, {"exact"});
+  REQUIRE(window.settle());
+  Canvas& canvas = window->canvas();
+  const QPoint low = at_pair(window, View::heatmap, 0, 110, 20);
+  const auto send = [&](QEvent::Type type, Qt::MouseButtons held) {
+    QMouseEvent event(type, low, canvas.mapToGlobal(QPointF(low)), Qt::LeftButton, held, {});
+    QCoreApplication::sendEvent(&canvas, &event);
+  };
+  const auto open_shorter = [&] {
+    window->open("synthetic:clusters?n=64&d=32&seed=1");
+    REQUIRE(wait_until([&] { return window.study().length() == 64; }));
+    REQUIRE(window.settle());
+    be_still(window);
+  };
+  point(window, low);
+  SUBCASE("it is released there") {
+    send(QEvent::MouseButtonPress, Qt::LeftButton);
+    be_still(window);
+    open_shorter();
+    send(QEvent::MouseButtonRelease, Qt::NoButton);
+  }
+  SUBCASE("it becomes a double click there, which takes the first click back") {
+    window->change("pin", [](Session& s) { s.pinned_query = 100; });
+    REQUIRE(window.settle());
+    send(QEvent::MouseButtonPress, Qt::LeftButton);
+    send(QEvent::MouseButtonRelease, Qt::NoButton);
+    be_still(window);
+    REQUIRE(window.study().session().pinned_query == 110);
+    open_shorter();
+    send(QEvent::MouseButtonDblClick, Qt::LeftButton);
+    send(QEvent::MouseButtonRelease, Qt::NoButton);
+  }
+  be_still(window);
+  CHECK_FALSE(window.study().session().pinned_query);
 }
 
 TEST_CASE("a session of a source that is being opened is restored") {
