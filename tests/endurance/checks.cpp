@@ -80,14 +80,26 @@ std::string wrong_in(const Metrics& m) {
   return {};
 }
 
-/// Whether a column may fail: the variant has no form for the head, or values are each in their
-/// range but do not go together, and it says so.
+/// Whether the column is `hyper` in a mode that has no form for the head, and says so. The mode
+/// stays, as a variant without a form does.
+bool is_refused_mode(const ColumnState& column, const Problem& head) {
+  const QString error = QString::fromStdString(column.error);
+  if (column.column.variant != "hyper" || !error.contains("expected mode = practical"))
+    return false;
+  if (error.contains("mode is 'theory', which has no causal form")) return head.causal;
+  return error.contains("mode is 'theory', which has no form with a window") &&
+         (head.window > 0 || head.mask || head.rule);
+}
+
+/// Whether a column may fail: the variant or its mode has no form for the head, or values are each
+/// in their range but do not go together, and it says so.
 bool may_fail(const Study& study, const ColumnState& column) {
   static const QRegularExpression apart("expected (summary|at most 2\\^20 leaves)");
   if (apart.match(QString::fromStdString(column.error)).hasMatch()) return true;
   const auto problem = study.head_of(column).problem;
   if (!problem || column.column.variant == imported_variant().id) return true;
-  return !find_variant(column.column.variant).refusal(*problem).empty();
+  return is_refused_mode(column, *problem) ||
+         !find_variant(column.column.variant).refusal(*problem).empty();
 }
 
 std::string place(const CanvasModel& model, std::size_t row, std::size_t column) {

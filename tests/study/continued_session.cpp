@@ -83,4 +83,28 @@ TEST_CASE("of a long head only columns that take moments are kept") {
   CHECK(study.session().views == std::vector{View::heatmap, View::row});
 }
 
+TEST_CASE("a mode that has no causal form stays with a causal head, and says what to choose") {
+  Study study(std::make_unique<CpuLike>());
+  open(study, longer, {"exact", "hyper"}, {View::heatmap});
+  Session session = study.session();
+  const Schema& schema = find_variant("hyper").schema;
+  set_value(schema, session.columns[1].values, "block", "32");
+  set_value(schema, session.columns[1].values, "min_length", "0");
+  set_value(schema, session.columns[1].values, "mode", "theory");
+  const auto shows = [&](const std::optional<bool>& causal) {
+    session.causal = causal;
+    study.set_session(session);
+    REQUIRE(wait_until([&] { return study.settled(); }));
+    return study.columns()[1].error;
+  };
+  CHECK(shows({}).empty());
+  const std::string error = shows(true);
+  CHECK(error.find("mode is 'theory', which has no causal form") != std::string::npos);
+  CHECK(error.find("expected mode = practical, or a head without") != std::string::npos);
+  CHECK(study.session().columns == session.columns);
+  CHECK(shows(false).empty());
+  set_value(schema, session.columns[1].values, "mode", "practical");
+  CHECK(shows(true).empty());
+}
+
 }  // namespace fovea::test
