@@ -32,7 +32,7 @@ SweepRun::~SweepRun() {
 }
 
 void SweepRun::start(const SweepLimits& limits, const QString& provenance) {
-  if (!study_.problem()) return;
+  if (!can_start()) return;
   stop();
   provenance_ = provenance;
   problem_ = study_.problem();
@@ -49,6 +49,10 @@ void SweepRun::start(const SweepLimits& limits, const QString& provenance) {
       },
       [this] { return study_.problem() == problem_; });
   emit changed();
+}
+
+bool SweepRun::can_start() const {
+  return study_.problem() && study_.problem()->lengths().equal();
 }
 
 bool SweepRun::stale() const {

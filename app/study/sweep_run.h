@@ -17,7 +17,9 @@ class SweepRun : public QObject {
   explicit SweepRun(Study& study, QObject* parent = nullptr);
   ~SweepRun() override;
 
-  /// Of the columns as they are now. Nothing happens without a head.
+  /// There is a head, with as many keys as queries.
+  bool can_start() const;
+  /// Of the columns as they are now. Nothing happens where it cannot start.
   void start(const SweepLimits& limits, const QString& provenance);
   void stop() { steps_.stop(); }
 

@@ -2,9 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <QLineEdit>
+#include <QPushButton>
 #include <algorithm>
 
 #include "data/source.h"
+#include "window/dialogs/sweep_dialog.h"
 #include "window/harness.h"
 
 namespace fovea::test {
@@ -71,6 +73,15 @@ TEST_CASE("a search finds queries and keys by their own tokens") {
     if (match.startsWith("query"))
       CHECK(window.study().sequence().label(match.section(' ', 1).toLongLong()) ==
             window.study().key_sequence().label(12));
+}
+
+TEST_CASE("a sweep over n is not begun on a head of cross attention") {
+  Opened opened;
+  Window& window = opened.window;
+  window->show_sweep();
+  SweepDialog& dialog = *window->sweep();
+  CHECK_FALSE(dialog.findChild<QPushButton*>("sweep_measure")->isEnabled());
+  CHECK_FALSE(dialog.run().running());
 }
 
 }  // namespace fovea::test

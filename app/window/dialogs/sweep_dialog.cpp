@@ -184,7 +184,7 @@ void SweepDialog::refresh() {
 void SweepDialog::refresh_state() {
   refresh_lengths();
   measure_->setText(run_.running() ? stop_text : "Measure a&gain");
-  measure_->setEnabled(run_.running() || study_.problem());
+  measure_->setEnabled(run_.running() || run_.can_start());
   footer_->show_state(
       {.text = state(),
        .tip = run_.provenance(),
