@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "data/error.h"
+#include "data/stop.h"
 #include "data/synthetic.h"
 #include "io/file_bytes.h"
 
@@ -17,6 +18,21 @@ namespace {
 
 constexpr int most_side = 16384;    // pixels; more only on the way to a smaller --max-side
 constexpr int most_decoded = 2048;  // MiB of a decoded image
+
+/// A file that ends for its reader once a stop was asked for, so that decoding ends soon.
+class StoppableFile : public QFile {
+ public:
+  StoppableFile(const std::string& path, std::stop_token stop)
+      : QFile(QFile::decodeName(path.c_str())), stop_(std::move(stop)) {}
+
+ protected:
+  qint64 readData(char* data, qint64 most) override {
+    return stop_.stop_requested() ? -1 : QFile::readData(data, most);
+  }
+
+ private:
+  std::stop_token stop_;
+};
 
 std::string size_text(QSize size) {
   return std::to_string(size.width()) + " x " + std::to_string(size.height()) + " pixels";
@@ -88,10 +104,12 @@ void require_whole_png(const std::string& path) {
   if (size.isEmpty()) throw InputError(path, size_text(size) + "; expected at least one");
 }
 
-QImage decode(const std::string& path, QImageReader& reader, QSize target) {
+QImage decode(const std::string& path, QImageReader& reader, QSize target,
+              const std::stop_token& stop) {
   if (target != reader.size() && reader.supportsOption(QImageIOHandler::ScaledSize))
     reader.setScaledSize(target);
   QImage image = reader.read();
+  check_stop(stop);  // what was read until then is no image
   if (image.isNull())
     throw InputError(path, "the image cannot be decoded (" + reader.errorString().toStdString() +
                                "); expected a whole file");
@@ -102,10 +120,11 @@ QImage decode(const std::string& path, QImageReader& reader, QSize target) {
 }
 
 /// `area` of the image, over white.
-Picture picture_of(const QImage& image, QRect area) {
+Picture picture_of(const QImage& image, QRect area, const std::stop_token& stop) {
   Picture out{area.width(), area.height(), {}};
   out.rgb.reserve(static_cast<std::size_t>(out.width * out.height * 3));
   for (int y = area.top(); y <= area.bottom(); ++y) {
+    check_stop(stop);
     const auto* line = reinterpret_cast<const QRgb*>(image.constScanLine(y)) + area.left();
     for (int x = 0; x < area.width(); ++x) {
       const int alpha = qAlpha(line[x]);
@@ -119,14 +138,16 @@ Picture picture_of(const QImage& image, QRect area) {
 
 }  // namespace
 
-ImageFile read_image(const std::string& path, int patch, int max_side) {
+ImageFile read_image(const std::string& path, int patch, int max_side,
+                     const std::stop_token& stop) {
   if (patch < 1 || patch > 4096)
     throw UsageError("--patch is " + std::to_string(patch) + "; expected 1 to 4096");
   if (max_side < 0)
     throw UsageError("--max-side is " + std::to_string(max_side) + "; expected 0 or more");
   require_readable_file(path);
   QImageReader::setAllocationLimit(most_decoded);  // the library's own is 256 MiB
-  QImageReader reader(QFile::decodeName(path.c_str()));
+  StoppableFile file(path, stop);
+  QImageReader reader(&file);
   reader.setDecideFormatFromContent(true);
   reader.setAutoTransform(true);
   if (!reader.canRead())
@@ -143,7 +164,7 @@ ImageFile read_image(const std::string& path, int patch, int max_side) {
     require_size(path, scaled_size(turned, max_side), patch, max_side > 0);
     require_decodable(path, stored);
   }
-  QImage image = decode(path, reader, scaled_size(stored, max_side));
+  QImage image = decode(path, reader, scaled_size(stored, max_side), stop);
   const QSize target = scaled_size(image.size(), max_side);
   require_size(path, target, patch, max_side > 0);
 
@@ -161,7 +182,7 @@ ImageFile read_image(const std::string& path, int patch, int max_side) {
     out.notes.push_back(size_text(image.size()) + " are no whole number of patches of " +
                         std::to_string(patch) + ": the middle " + size_text(used) + " are used");
   const QPoint corner((image.width() - used.width()) / 2, (image.height() - used.height()) / 2);
-  out.picture = std::make_shared<Picture>(picture_of(image, QRect(corner, used)));
+  out.picture = std::make_shared<Picture>(picture_of(image, QRect(corner, used), stop));
   return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ struct ImageFile {
 /// EXIF orientation is applied, transparency laid over white, colours brought to sRGB. Then the
 /// picture is scaled down to `max_side` (when not 0) and its middle cut to whole patches. Sizes are
 /// judged before anything is decoded. Throws InputError, or UsageError for a bad patch or max_side.
-ImageFile read_image(const std::string& path, int patch, int max_side);
+ImageFile read_image(const std::string& path, int patch, int max_side,
+                     const std::stop_token& stop = {});
 
 /// Whether the file's first bytes are those of an image that can be read.
 bool looks_like_image(const std::string& path);

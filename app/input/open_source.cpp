@@ -26,7 +26,7 @@ Source open_safetensors(const std::string& path, const OpenOptions& options) {
 }
 
 Source open_npz(const std::string& path, const OpenOptions& options) {
-  return source_from_tensors(read_npz(path, options.as_bfloat16), options.layout);
+  return source_from_tensors(read_npz(path, options.as_bfloat16, options.stop), options.layout);
 }
 
 Source open_npy_directory(const std::string& path, const OpenOptions& options) {
@@ -51,27 +51,27 @@ Source source_of_tokens(const std::string& path, std::vector<std::string> tokens
                                std::to_string(most_tokens));
   Source source;
   source.kind = "text";
-  put_content(source, text_features(tokens, options.features), "the tokens");
+  put_content(source, text_features(tokens, options.features, options.stop), "the tokens");
   source.sequence.tokens = std::move(tokens);
   return source;
 }
 
 Source open_text(const std::string& path, const OpenOptions& options) {
-  return source_of_tokens(path, read_text(path, options.one_token_per_line), options);
+  return source_of_tokens(path, read_text(path, options.one_token_per_line, options.stop), options);
 }
 
 Source open_tokens(const std::string& path, const OpenOptions& options) {
-  TokenFile file = read_token_json(path);
+  TokenFile file = read_token_json(path, options.stop);
   Source source = source_of_tokens(path, std::move(file.tokens), options);
   source.notes.insert(source.notes.begin(), file.notes.begin(), file.notes.end());
   return source;
 }
 
 Source open_image(const std::string& path, const OpenOptions& options) {
-  ImageFile file = read_image(path, options.patch, options.max_side);
+  ImageFile file = read_image(path, options.patch, options.max_side, options.stop);
   Source source;
   source.kind = "image";
-  put_content(source, image_features(*file.picture, options.patch, options.features),
+  put_content(source, image_features(*file.picture, options.patch, options.features, options.stop),
               "the patches");
   source.sequence.grid = file.grid;
   source.picture = std::move(file.picture);
@@ -201,7 +201,7 @@ Source open_source(const std::string& what, const OpenOptions& options) {
   const Loader loader = synthetic ? Loader{} : loader_of(what);
   if (!options.tensors.empty() && !loader.takes_tensors)
     throw UsageError(what + ": --tensors goes with a text (.txt or .json) only");
-  if (synthetic) return make_synthetic(what);
+  if (synthetic) return make_synthetic(what, options.stop);
   Source source = loader.open(what, options);
   source.path = what;
   fs::path name = fs::path(what).lexically_normal();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,10 @@ struct OpenOptions {
   std::string tensors;                // --tensors FILE: Q, K, V beside a text
   bool one_token_per_line = false;    // .txt
   int patch = 8;                      // images; 1: every pixel is a token
-  int max_side = 0;          // images: scaled down to at most this; 0: refuse beyond the limit
-  int features = 64;         // d of content features
-  bool as_bfloat16 = false;  // read npy <u2 as bf16
+  int max_side = 0;           // images: scaled down to at most this; 0: refuse beyond the limit
+  int features = 64;          // d of content features
+  bool as_bfloat16 = false;   // read npy <u2 as bf16
+  std::stop_token stop = {};  // opening may take long: a stop ends it with Cancelled
 };
 
 /// Throws InputError (file, found, expected) or UsageError for a bad synthetic: source.

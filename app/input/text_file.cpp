@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "data/error.h"
+#include "data/stop.h"
 #include "data/synthetic.h"
 #include "data/utf8.h"
 #include "io/file_bytes.h"
@@ -15,12 +16,13 @@ namespace {
 /// No text of most_tokens tokens that anyone means to look at is larger.
 constexpr Index most_bytes = Index{64} << 20;
 
-std::vector<std::string> split_words(std::string_view text) {
+std::vector<std::string> split_words(std::string_view text, const std::stop_token& stop) {
   const QString unicode = QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
   QTextBoundaryFinder finder(QTextBoundaryFinder::Word, unicode);
   std::vector<std::string> words;
   for (qsizetype begin = 0, end = finder.toNextBoundary(); end >= 0;
        begin = end, end = finder.toNextBoundary()) {
+    check_stop(stop);
     const QString word = unicode.mid(begin, end - begin).trimmed();
     if (!word.isEmpty()) words.push_back(word.toStdString());
   }
@@ -67,14 +69,17 @@ std::size_t valid_utf8_prefix(std::string_view text) {
   return offset;
 }
 
-std::vector<std::string> read_text(const std::string& path, bool one_token_per_line) {
+std::vector<std::string> read_text(const std::string& path, bool one_token_per_line,
+                                   const std::stop_token& stop) {
   const FileBytes file(path);
   if (file.size() > most_bytes)
     throw InputError(
         path, "a text of " + std::to_string(file.size() >> 20) + " MiB; expected at most 64 MiB");
   const std::string content = file.text();
   const std::string_view text = require_text(path, content);
-  std::vector<std::string> tokens = one_token_per_line ? split_lines(text) : split_words(text);
+  check_stop(stop);
+  std::vector<std::string> tokens =
+      one_token_per_line ? split_lines(text) : split_words(text, stop);
   if (std::ranges::all_of(tokens, [](const std::string& token) { return token.empty(); }))
     throw InputError(path, "has no words; expected a text");
   if (const auto count = static_cast<Index>(tokens.size()); count > most_tokens)

@@ -1,6 +1,7 @@
 // A text file as tokens.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +11,8 @@ namespace fovea {
 /// UTF-8, with or without a byte order mark. Words and punctuation by the Unicode rules (UAX #29),
 /// spaces left out; or the lines as they are, without their ends (LF or CR LF), empty ones kept.
 /// Throws InputError for bytes that are not UTF-8, no token at all, or too many.
-std::vector<std::string> read_text(const std::string& path, bool one_token_per_line);
+std::vector<std::string> read_text(const std::string& path, bool one_token_per_line,
+                                   const std::stop_token& stop = {});
 
 /// The offset of the first byte that does not belong to well-formed UTF-8; text.size() when all do.
 std::size_t valid_utf8_prefix(std::string_view text);

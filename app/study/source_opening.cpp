@@ -10,8 +10,8 @@
 namespace fovea {
 namespace {
 
-std::shared_ptr<const Source> read(const SourceToOpen& from) {
-  OpenOptions options;
+std::shared_ptr<const Source> read(const SourceToOpen& from, const Run& run) {
+  OpenOptions options{.stop = run.stop};
   if (from.session) options.patch = from.session->patch;
   auto source =
       from.source ? from.source : std::make_shared<const Source>(open_source(from.what, options));
@@ -34,7 +34,8 @@ void SourceOpening::open(SourceToOpen source) {
   requests_.cancel_all();
   pending_ = std::move(source);
   requests_.start(
-      {RequestKind::open}, 0, [from = *pending_](const Backend&, Run&) { return read(from); },
+      {RequestKind::open}, 0,
+      [from = *pending_](const Backend&, Run& run) { return read(from, run); },
       [this](const auto& opened_source, const std::string& error) {
         const SourceToOpen done = std::move(pending_.value());
         pending_.reset();

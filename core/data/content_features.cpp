@@ -10,6 +10,7 @@
 #include "data/error.h"
 #include "data/fnv1a.h"
 #include "data/row_length.h"
+#include "data/stop.h"
 
 namespace fovea {
 namespace {
@@ -26,15 +27,24 @@ void require_features(Index d) {
                      std::to_string(fewest_features));
 }
 
+/// Calls body(row) for each row in order.
+void for_each_row(Index rows, const std::stop_token& stop, const auto& body) {
+  constexpr Index between = 256;  // two looks whether to stop
+  for (Index row = 0; row < rows; ++row) {
+    if (row % between == 0) check_stop(stop);
+    body(row);
+  }
+}
+
 /// Content of length sqrt(1 - w), place of length sqrt(w); all place where there is no content.
-void balance(Matrix& q, Index content, double place_weight) {
-  for (Index i = 0; i < q.rows(); ++i) {
+void balance(Matrix& q, Index content, double place_weight, const std::stop_token& stop) {
+  for_each_row(q.rows(), stop, [&](Index i) {
     float* row = q.row(i);
     bool any = false;
     for (Index c = 0; c < content; ++c) any = any || row[c] != 0;
     set_length(row, content, std::sqrt(1 - place_weight));
     set_length(row + content, q.cols() - content, any ? std::sqrt(place_weight) : 1.0);
-  }
+  });
 }
 
 void add_ngrams(const std::string& token, float* row, Index columns) {
@@ -55,7 +65,7 @@ void add_ngrams(const std::string& token, float* row, Index columns) {
 }
 
 /// [n, 3 (+ 3 s s)]: the mean colour of every patch and its cells.
-Matrix patch_values(const Picture& picture, Index patch) {
+Matrix patch_values(const Picture& picture, Index patch, const std::stop_token& stop) {
   const Index cols = picture.width / patch, rows = picture.height / patch, s = patch_cells(patch);
   Matrix out(rows * cols, s == 1 ? 3 : 3 + 3 * s * s);
   const auto share = static_cast<float>(1.0 / (255.0 * static_cast<double>(patch * patch)));
@@ -65,7 +75,8 @@ Matrix patch_values(const Picture& picture, Index patch) {
     for (Index x = 0; x < patch; ++x) per_cell[cell_of(y, x)] += 255.0f;
   for (float& cell : per_cell) cell = 1.0f / cell;
 
-  for (Index y = 0; y < picture.height; ++y)
+  for (Index y = 0; y < picture.height; ++y) {
+    check_stop(stop);
     for (Index x = 0; x < picture.width; ++x) {
       const std::uint8_t* pixel = picture.rgb.data() + (y * picture.width + x) * 3;
       float* row = out.row((y / patch) * cols + x / patch);
@@ -75,6 +86,7 @@ Matrix patch_values(const Picture& picture, Index patch) {
         if (s > 1) row[3 + 3 * cell + c] += per_cell[cell] * static_cast<float>(pixel[c]);
       }
     }
+  }
   return out;
 }
 
@@ -125,12 +137,13 @@ void put_place(float* row, Index place, Index x, Index y, Index side) {
 
 }  // namespace
 
-ContentHead text_features(std::span<const std::string> tokens, Index d) {
+ContentHead text_features(std::span<const std::string> tokens, Index d,
+                          const std::stop_token& stop) {
   require_features(d);
   const auto n = std::ssize(tokens);
   const Index pairs = d / 8, content = d - 2 * pairs;
   ContentHead out{Matrix(n, d), {}, std::log(static_cast<double>(n)) + text_scale};
-  for (Index i = 0; i < n; ++i) {
+  for_each_row(n, stop, [&](Index i) {
     add_ngrams(tokens[i], out.q.row(i), content);
     for (Index p = 0; p < pairs; ++p) {
       const double angle = static_cast<double>(i) *
@@ -138,20 +151,23 @@ ContentHead text_features(std::span<const std::string> tokens, Index d) {
       out.q(i, content + 2 * p) = static_cast<float>(std::cos(angle));
       out.q(i, content + 2 * p + 1) = static_cast<float>(std::sin(angle));
     }
-  }
-  balance(out.q, content, text_place_weight);
+  });
+  balance(out.q, content, text_place_weight, stop);
   return out;
 }
 
-ContentHead image_features(const Picture& picture, Index patch, Index d) {
+ContentHead image_features(const Picture& picture, Index patch, Index d,
+                           const std::stop_token& stop) {
   require_features(d);
   const Index cols = picture.width / patch, rows = picture.height / patch, n = rows * cols;
   const Index place = std::min<Index>(16, d / 8 * 4);
-  ContentHead out{{}, patch_values(picture, patch), std::log(static_cast<double>(n)) + image_scale};
+  ContentHead out{
+      {}, patch_values(picture, patch, stop), std::log(static_cast<double>(n)) + image_scale};
   const Index skip = out.v.cols() > 3 ? 3 : 0;
   const RowBlock pixels(out.v.data() + skip, n, out.v.cols() - skip,
                         Eigen::OuterStride<>(out.v.stride()));
   const Whitening whitening = whitening_of(pixels, d - place);
+  check_stop(stop);
   const Index content = whitening.project.cols();
 
   out.q = Matrix(n, content + place);
@@ -159,13 +175,15 @@ ContentHead image_features(const Picture& picture, Index patch, Index d) {
                                               Eigen::OuterStride<>(out.q.stride()));
   constexpr Index step = 4096;  // rows at a time, so that the centred copy stays small
   for (Index i = 0; i < n && content > 0; i += step) {
+    check_stop(stop);
     const Index count = std::min(step, n - i);
     q.block(i, 0, count, content).noalias() =
         (pixels.middleRows(i, count).rowwise() - whitening.mean) * whitening.project;
   }
-  for (Index i = 0; i < n; ++i)
+  for_each_row(n, stop, [&](Index i) {
     put_place(out.q.row(i) + content, place, i % cols, i / cols, std::max(rows, cols));
-  balance(out.q, content, image_place_weight);
+  });
+  balance(out.q, content, image_place_weight, stop);
   return out;
 }
 

@@ -25,6 +25,7 @@
 #pragma once
 
 #include <span>
+#include <stop_token>
 #include <string>
 
 #include "data/source.h"
@@ -40,10 +41,12 @@ struct ContentHead {
 inline constexpr Index fewest_features = 8;
 
 /// Throws UsageError when d < fewest_features.
-ContentHead text_features(std::span<const std::string> tokens, Index d);
+ContentHead text_features(std::span<const std::string> tokens, Index d,
+                          const std::stop_token& stop = {});
 
 /// The sides of the picture are multiples of `patch`. Patches in row-major order.
-ContentHead image_features(const Picture& picture, Index patch, Index d);
+ContentHead image_features(const Picture& picture, Index patch, Index d,
+                           const std::stop_token& stop = {});
 
 /// The side s of a patch as V holds it.
 constexpr Index patch_cells(Index patch) {

@@ -17,6 +17,7 @@
 #include "data/memory.h"
 #include "data/random.h"
 #include "data/row_length.h"
+#include "data/stop.h"
 
 namespace fovea {
 namespace {
@@ -25,6 +26,7 @@ struct Spec {
   std::string name;
   Index n = 1024, d = 64, dv = 64, heads = 1;
   std::uint64_t seed = 0;
+  std::stop_token stop = {};
 };
 
 struct Qkv {
@@ -38,22 +40,34 @@ enum Purpose : std::uint32_t { draw_q = 101, draw_k, draw_v, draw_centre, draw_v
 /// not depend on how many threads there are.
 constexpr Index chunk_rows = 1024;
 
-void for_each_chunk(Index rows, const std::function<void(Index chunk, IndexRange rows)>& body) {
+void for_each_chunk(Index rows, const std::stop_token& stop,
+                    const std::function<void(Index chunk, IndexRange rows)>& body) {
   const Index chunks = (rows + chunk_rows - 1) / chunk_rows;
   const Index threads =
       std::clamp<Index>(static_cast<Index>(std::thread::hardware_concurrency()), 1, chunks);
   std::atomic<Index> next = 0;
   const auto work = [&] {
-    for (Index c = next++; c < chunks; c = next++)
+    for (Index c = next++; c < chunks && !stop.stop_requested(); c = next++)
       body(c, {c * chunk_rows, std::min(rows, (c + 1) * chunk_rows)});
   };
-  std::vector<std::jthread> others;
-  try {
-    for (Index t = 1; t < threads; ++t) others.emplace_back(work);
-  } catch (const std::system_error&) {
-    // No more threads can be started: those that were do all of the work.
+  {
+    std::vector<std::jthread> others;
+    try {
+      for (Index t = 1; t < threads; ++t) others.emplace_back(work);
+    } catch (const std::system_error&) {
+      // No more threads can be started: those that were do all of the work.
+    }
+    work();
   }
-  work();
+  check_stop(stop);
+}
+
+/// Calls body(row) for each row in order, on this thread.
+void for_each_row(Index rows, const std::stop_token& stop, const auto& body) {
+  for (Index row = 0; row < rows; ++row) {
+    if (row % chunk_rows == 0) check_stop(stop);
+    body(row);
+  }
 }
 
 Random stream(const Spec& spec, Purpose purpose, Index head, Index chunk = 0) {
@@ -74,7 +88,7 @@ void fill_normal(Random& random, float* out, Index count) {
 
 Matrix normal_matrix(const Spec& spec, Purpose purpose, Index head, Index rows, Index cols) {
   Matrix out(rows, cols);
-  for_each_chunk(rows, [&](Index chunk, IndexRange range) {
+  for_each_chunk(rows, spec.stop, [&](Index chunk, IndexRange range) {
     Random random = stream(spec, purpose, head, chunk);
     fill_normal(random, out.row(range.begin), range.size() * cols);  // rows are contiguous
   });
@@ -104,14 +118,14 @@ Qkv clusters(const Spec& s, Index head) {
       static_cast<float>(length_for_logit(std::log(static_cast<double>(kinds)) + 3.0, s.d));
   const auto spread = static_cast<float>(0.25 / std::sqrt(static_cast<double>(s.d)));
   Qkv out = gaussian(s, head);
-  for (Index i = 0; i < s.n; ++i) {
+  for_each_row(s.n, s.stop, [&](Index i) {
     const Index g = kind[i];
     for (Index c = 0; c < s.d; ++c) {
       out.q(i, c) = length * (centres(g, c) + spread * out.q(i, c));
       out.k(i, c) = length * (centres(g, c) + spread * out.k(i, c));
     }
     for (Index c = 0; c < s.dv; ++c) out.v(i, c) = values(g, c) + 0.25f * out.v(i, c);
-  }
+  });
   return out;
 }
 
@@ -121,7 +135,7 @@ Matrix smooth_curve(const Spec& s, Purpose purpose, Index head, Index cols, doub
   constexpr Index frequencies = 8;
   const Matrix waves = normal_matrix(s, purpose, head, 2 * frequencies + 1, cols);
   Matrix out(s.n, cols);
-  for_each_chunk(s.n, [&](Index, IndexRange range) {
+  for_each_chunk(s.n, s.stop, [&](Index, IndexRange range) {
     for (Index i = range.begin; i < range.end; ++i) {
       std::copy_n(waves.row(0), cols, out.row(i));
       const double angle = 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(s.n);
@@ -158,14 +172,14 @@ Qkv needle(const Spec& s, Index head) {
   out.k = normal_matrix(s, draw_k, head, s.n, s.d);
   out.q = Matrix(s.n, s.d);
   out.v = normal_matrix(s, draw_v, head, s.n, s.dv);
-  for (Index j = 0; j < s.n; ++j) {
+  for_each_row(s.n, s.stop, [&](Index j) {
     set_length(out.k.row(j), s.d - 1, length);
     out.k(j, s.d - 1) = static_cast<float>(-3.0 * length);
-  }
-  for (Index i = 0; i < s.n; ++i) {
+  });
+  for_each_row(s.n, s.stop, [&](Index i) {
     std::copy_n(out.k.row(place[i]), s.d - 1, out.q.row(i));
     out.q(i, s.d - 1) = static_cast<float>(3.0 * length);
-  }
+  });
   return out;
 }
 
@@ -183,11 +197,12 @@ Qkv golden(const Spec&, Index) {
 
 Matrix hmatrix(const Spec& s) {
   Matrix out(s.n, s.n);
-  for (Index i = 0; i < s.n; ++i)
+  for_each_row(s.n, s.stop, [&](Index i) {
     for (Index j = 0; j < s.n; ++j) {
       const auto distance = static_cast<double>(i - j);
       out(i, j) = static_cast<float>(std::exp(2 * std::exp(-distance * distance) - 1));
     }
+  });
   return out;
 }
 
@@ -277,12 +292,13 @@ Spec parse(const std::string& spec, std::string_view query, const Recipe& recipe
 
 }  // namespace
 
-Source make_synthetic(const std::string& spec) {
+Source make_synthetic(const std::string& spec, const std::stop_token& stop) {
   std::string_view rest = spec;
   if (rest.starts_with(synthetic_prefix)) rest.remove_prefix(synthetic_prefix.size());
   const std::string_view name = rest.substr(0, rest.find('?'));
   const Recipe& recipe = recipe_of(spec, name);
-  const Spec s = parse(spec, rest.substr(std::min(name.size() + 1, rest.size())), recipe);
+  Spec s = parse(spec, rest.substr(std::min(name.size() + 1, rest.size())), recipe);
+  s.stop = stop;
 
   const double numbers = recipe.make ? static_cast<double>(s.heads * s.n * (2 * s.d + s.dv))
                                      : static_cast<double>(s.n * s.n);
@@ -308,9 +324,11 @@ Source make_synthetic(const std::string& spec) {
     k.push_back(std::move(qkv.k));
     v.push_back(std::move(qkv.v));
   }
-  layer.q = make_head_tensor(std::move(q));
-  layer.k = make_head_tensor(std::move(k));
-  layer.v = make_head_tensor(std::move(v));
+  for (auto [tensor, heads] :
+       {std::pair(&layer.q, &q), std::pair(&layer.k, &k), std::pair(&layer.v, &v)}) {
+    check_stop(stop);
+    *tensor = make_head_tensor(std::move(*heads));
+  }
   if (s.name == "golden")
     source.scale = 1.0 / std::sqrt(2.0);  // also the default: it is part of the example
   return source;

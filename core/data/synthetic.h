@@ -28,6 +28,7 @@
 //              v_i = (i, (-1)^i), scale 1/sqrt 2. No parameters.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -40,7 +41,7 @@ inline constexpr std::string_view synthetic_prefix = "synthetic:";
 /// The longest sequence that Fovea accepts.
 inline constexpr Index most_tokens = 131072;
 
-/// Throws UsageError with the names or keys that exist for a spec that is not valid.
-Source make_synthetic(const std::string& spec);
+/// Throws UsageError with the names or keys that exist for a spec that is not valid, and Cancelled.
+Source make_synthetic(const std::string& spec, const std::stop_token& stop = {});
 
 }  // namespace fovea

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "data/error.h"
+#include "data/stop.h"
 
 namespace fovea {
 namespace {
@@ -12,10 +13,11 @@ constexpr int deepest = 32;
 
 }  // namespace
 
-Json parse_json(const std::string& where, std::string_view text) {
+Json parse_json(const std::string& where, std::string_view text, const std::stop_token& stop) {
   // Of two equal names the library keeps the last; which one was meant cannot be known.
   std::vector<std::set<std::string>> names;
   auto check = [&](int depth, Json::parse_event_t event, Json& value) {
+    check_stop(stop);
     if (depth > deepest)
       throw InputError(where, "JSON nested more than " + std::to_string(deepest) + " deep");
     if (event == Json::parse_event_t::object_start) names.emplace_back();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -11,7 +12,7 @@ using Json = nlohmann::json;
 
 /// Throws InputError with the position for a syntax error, ill-formed UTF-8, a name that occurs
 /// twice in an object, or nesting deeper than any file that Fovea reads needs.
-Json parse_json(const std::string& where, std::string_view text);
+Json parse_json(const std::string& where, std::string_view text, const std::stop_token& stop = {});
 
 /// "a number", "a list", ... for messages.
 std::string kind_of(const Json& value);

@@ -9,6 +9,7 @@
 
 #include "data/error.h"
 #include "data/memory.h"
+#include "data/stop.h"
 #include "io/condition_tensors.h"
 #include "io/file_bytes.h"
 #include "io/imported_tensors.h"
@@ -102,12 +103,17 @@ bool has_use(const NamedTensor& tensor) {
                          may_be_kept_pairs(tensor.name));
 }
 
-NamedTensor read_array(Member& member, const std::string& name, bool as_bfloat16) {
+NamedTensor read_array(Member& member, const std::string& name, bool as_bfloat16,
+                       const std::stop_token& stop) {
   NamedTensor tensor = read_header(member, name, as_bfloat16);
   if (!has_use(tensor)) return tensor;
   const std::size_t bytes = member.left();
   const auto data = allocate_bytes(bytes, member.where());
-  member.read({data.get(), bytes});
+  constexpr std::size_t piece = std::size_t{1} << 20;
+  for (std::size_t begin = 0; begin < bytes; begin += piece) {
+    check_stop(stop);
+    member.read({data.get() + begin, std::min(piece, bytes - begin)});
+  }
   member.expect_end();
   tensor.bytes = bytes_in_memory({data.get(), bytes}, data);
   return tensor;
@@ -148,9 +154,10 @@ std::vector<Listed> list_arrays(zip_t* archive, const std::string& path, TensorF
 
 /// All arrays together, before the first is unpacked.
 void require_room(zip_t* archive, const std::vector<Listed>& arrays, const std::string& path,
-                  bool as_bfloat16) {
+                  bool as_bfloat16, const std::stop_token& stop) {
   double bytes = 0;
   for (const Listed& array : arrays) {
+    check_stop(stop);
     Member member = array.open(archive);
     if (has_use(read_header(member, array.name, as_bfloat16)))
       bytes += static_cast<double>(member.left());
@@ -160,14 +167,14 @@ void require_room(zip_t* archive, const std::vector<Listed>& arrays, const std::
 
 }  // namespace
 
-TensorFile read_npz(const std::string& path, bool as_bfloat16) {
+TensorFile read_npz(const std::string& path, bool as_bfloat16, const std::stop_token& stop) {
   const Archive archive = open_archive(path);
   TensorFile out{.path = path, .kind = "npz"};
   const std::vector<Listed> arrays = list_arrays(archive.get(), path, out);
-  require_room(archive.get(), arrays, path, as_bfloat16);
+  require_room(archive.get(), arrays, path, as_bfloat16, stop);
   for (const Listed& array : arrays) {
     Member member = array.open(archive.get());
-    out.tensors.push_back(read_array(member, array.name, as_bfloat16));
+    out.tensors.push_back(read_array(member, array.name, as_bfloat16, stop));
   }
   return out;
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,8 @@ TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes
                             Index size);
 /// `as_bfloat16`: 16-bit arrays without a floating type (u2, V2) hold bfloat16.
 /// Throws UnavailableError when the arrays do not fit into memory.
-TensorFile read_npz(const std::string& path, bool as_bfloat16 = false);
+TensorFile read_npz(const std::string& path, bool as_bfloat16 = false,
+                    const std::stop_token& stop = {});
 TensorFile read_npy_directory(const std::string& path, bool as_bfloat16 = false);
 
 /// Throws InputError, with the options that would help, when the tensor has another type.

@@ -85,8 +85,8 @@ TokenFile read_list(const std::string& path, const Json& list) {
 
 }  // namespace
 
-TokenFile read_token_json(const std::string& path) {
-  const Json document = parse_json(path, FileBytes(path).text());
+TokenFile read_token_json(const std::string& path, const std::stop_token& stop) {
+  const Json document = parse_json(path, FileBytes(path).text(), stop);
   if (!document.is_array() && !document.is_object())
     throw InputError(path,
                      kind_of(document) + "; expected a list of tokens or an object with tokens");

@@ -1,6 +1,7 @@
 // A TokenFile is a tokenized text from JSON: a list of tokens, or what a tokenizer returned.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,6 @@ struct TokenFile {
 
 /// A list of strings or integers; an object with `tokens` and/or `input_ids` or `ids` (an Encoding
 /// of Hugging Face tokenizers); a list with one such object. Throws InputError otherwise.
-TokenFile read_token_json(const std::string& path);
+TokenFile read_token_json(const std::string& path, const std::stop_token& stop = {});
 
 }  // namespace fovea

@@ -49,11 +49,12 @@ bool read(int argc, char** argv, CommandLine& to) {
 RunLog* log_of_messages = nullptr;
 
 /// What Qt warns of is a mistake of the program, but for what a display without a window manager
-/// lacks.
-void take_message(QtMsgType type, const QMessageLogContext&, const QString& message) {
+/// lacks, and what a decoder says of a picture whose opening was cancelled.
+void take_message(QtMsgType type, const QMessageLogContext& context, const QString& message) {
   const bool of_display = message.contains("This plugin does not support");
+  const bool of_picture = QByteArrayView(context.category).startsWith("qt.gui.imageio");
   const std::string text = "Qt: " + message.toStdString();
-  if (type == QtWarningMsg && !of_display)
+  if (type == QtWarningMsg && !of_display && !of_picture)
     log_of_messages->failure(text);
   else
     log_of_messages->line("  " + text);
