@@ -103,12 +103,17 @@ void draw_cell(Ink& ink, const CellLayout& cell, const Figure& figure, const Tok
 
 }  // namespace
 
-void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout) {
+void draw_layout(Ink& ink, const Figure& figure, const FigureLayout& layout, const Run& run) {
   ink.write_lines(layout.title_box, layout.title, Align::left, ink.style.text, layout.title_face);
   layout.legend.draw(ink, layout.legend_at);
   const TokenNames names = names_of(figure);
-  for (const RowLayout& row : layout.rows) {
-    for (const CellLayout& cell : row.cells) {
+  const auto rows = double(layout.rows.size());
+  for (std::size_t r = 0; r < layout.rows.size(); ++r) {
+    const RowLayout& row = layout.rows[r];
+    for (std::size_t c = 0; c < row.cells.size(); ++c) {
+      const CellLayout& cell = row.cells[c];
+      run.check();
+      run.reached((double(r) + double(c) / double(row.cells.size())) / rows);
       draw_words(ink, cell, layout.panel_title_face);
       draw_cell(ink, cell, figure, names);
     }
@@ -137,14 +142,25 @@ void start_image_thread() {
   (void)started;
 }
 
-void draw_on(PainterInk& ink, const Figure& figure, const FigureLayout& layout) {
+/// A painter's state, which comes back also after an error.
+class Saved {
+ public:
+  explicit Saved(QPainter& painter) : painter_(painter) { painter_.save(); }
+  ~Saved() { painter_.restore(); }
+  Saved(const Saved&) = delete;
+  Saved& operator=(const Saved&) = delete;
+
+ private:
+  QPainter& painter_;
+};
+
+void draw_on(PainterInk& ink, const Figure& figure, const FigureLayout& layout, const Run& run) {
   start_image_thread();
-  ink.painter.save();
+  const Saved saved(ink.painter);
   ink.painter.setRenderHints(QPainter::Antialiasing | QPainter::TextAntialiasing |
                              QPainter::LosslessImageRendering);
   ink.fill({0, 0, layout.width, layout.height}, ink.style.paper);
-  draw_layout(ink, figure, layout);
-  ink.painter.restore();
+  draw_layout(ink, figure, layout, run);
 }
 
 }  // namespace
@@ -199,16 +215,21 @@ double figure_height(const Figure& figure) {
   return lay_out(figure, PaperLettering(figure.style)).height;
 }
 
-void draw_figure(QPainter& painter, const Figure& figure) {
+void draw_figure(QPainter& painter, const Figure& figure, const Run& run) {
   const PaperLettering letters(figure.style);
   PainterInk ink(painter, letters, figure.style);
-  draw_on(ink, figure, lay_out(figure, letters));
+  draw_on(ink, figure, lay_out(figure, letters), run);
 }
 
-std::string draw_without_words(QPainter& painter, const Figure& figure) {
+void draw_figure(QPainter& painter, const Figure& figure) {
+  Profile profile;
+  draw_figure(painter, figure, Run{profile});
+}
+
+std::string draw_without_words(QPainter& painter, const Figure& figure, const Run& run) {
   const PaperLettering letters(figure.style);
   PgfInk ink(painter, letters, figure.style);
-  draw_on(ink, figure, lay_out(figure, letters));
+  draw_on(ink, figure, lay_out(figure, letters), run);
   return ink.placed_words();
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/profile.h"
 #include "figure/recipe.h"
 #include "panels/panel.h"
 
@@ -47,12 +48,14 @@ std::string words_of_marks(const Figure& figure);
 /// Height in points that the figure takes at its width.
 double figure_height(const Figure& figure);
 
-/// Draws in points, the figure's top left at the painter's origin.
+/// Draws in points, the figure's top left at the painter's origin. Throws Cancelled between two
+/// panels, where a stop is asked for.
+void draw_figure(QPainter& painter, const Figure& figure, const Run& run);
 void draw_figure(QPainter& painter, const Figure& figure);
 
 /// The same without the words, which are returned as PGF places them from the top left, to be set
 /// by LaTeX.
-std::string draw_without_words(QPainter& painter, const Figure& figure);
+std::string draw_without_words(QPainter& painter, const Figure& figure, const Run& run);
 
 /// With captions that name the entries of a raster whose colours a pixel of an image mixes, where
 /// it covers several; for an image of so many pixels a point.
@@ -65,7 +68,8 @@ QByteArray svg_of(const Figure& figure);
 /// is written beside it. The same figure gives the same bytes: the only date
 /// in them is that of SOURCE_DATE_EPOCH in the environment, where it is set. Written to a temporary
 /// name, then renamed. Throws UsageError for another ending, UnavailableError when it cannot be
-/// written.
+/// written, and Cancelled.
+void write_figure(const std::string& path, const Figure& figure, const Run& run);
 void write_figure(const std::string& path, const Figure& figure);
 
 }  // namespace fovea

@@ -51,6 +51,7 @@ drawing::TokenNames names_of(const Figure& figure);
 FigureLayout lay_out(const Figure& figure, const PaperLettering& letters);
 
 /// Draws everything but the ground.
-void draw_layout(drawing::Ink& ink, const Figure& figure, const FigureLayout& layout);
+void draw_layout(drawing::Ink& ink, const Figure& figure, const FigureLayout& layout,
+                 const Run& run);
 
 }  // namespace fovea

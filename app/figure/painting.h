@@ -9,9 +9,9 @@
 namespace fovea {
 
 /// Calls draw(painter, device) and ends the painter. Throws UnavailableError when the device cannot
-/// be drawn on, and what `draw` throws. After an error in `draw` or at the end, painter and device
-/// are leaked on purpose: the destructor of an active painter ends its page, which needs memory,
-/// and an exception from a destructor would end the program.
+/// be drawn on, and what `draw` throws. After an error in `draw` or at the end, but for Cancelled,
+/// painter and device are leaked on purpose: the destructor of an active painter ends its page,
+/// which needs memory, and an exception from a destructor would end the program.
 template <class Device, class Draw>
 void paint(std::unique_ptr<Device> device, Draw draw) {
   auto painter = std::make_unique<QPainter>(device.get());
@@ -19,6 +19,9 @@ void paint(std::unique_ptr<Device> device, Draw draw) {
   try {
     draw(*painter, *device);
     painter->end();
+  } catch (const Cancelled&) {
+    painter->end();
+    throw;
   } catch (...) {
     (void)painter.release();
     (void)device.release();

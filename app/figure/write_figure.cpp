@@ -9,7 +9,8 @@
 #include <QSvgGenerator>
 #include <cmath>
 #include <functional>
-#include <ostream>
+#include <string_view>
+#include <utility>
 
 #include "data/error.h"
 #include "data/memory.h"
@@ -32,6 +33,21 @@ struct Page {
   const Figure& figure;
   QString title;
   QSizeF points;
+  const Run& run;
+};
+
+/// The bytes of a file. Where a stop is asked for it takes no more, so that encoding ends soon.
+class FileBuffer : public QBuffer {
+ public:
+  explicit FileBuffer(std::stop_token stop) : stop_(std::move(stop)) { open(WriteOnly); }
+
+ protected:
+  qint64 writeData(const char* data, qint64 size) override {
+    return stop_.stop_requested() ? -1 : QBuffer::writeData(data, size);
+  }
+
+ private:
+  std::stop_token stop_;
 };
 
 void draw_png(QBuffer& out, const Page& page) {
@@ -61,13 +77,15 @@ void draw_png(QBuffer& out, const Page& page) {
     QPainter painter(&image);
     if (!painter.isActive()) throw refusal("it could not be drawn");
     painter.scale(scale, scale);
-    draw_figure(painter, page.figure);
+    draw_figure(painter, page.figure, page.run);
   }
   image.setDotsPerMeterX(std::lround(page.figure.style.dpi / 0.0254));
   image.setDotsPerMeterY(image.dotsPerMeterX());
   image.setText("Title", page.title);
   image.setText("Software", "Fovea");
-  if (!image.save(&out, "PNG")) throw UnavailableError("the picture could not be encoded as PNG");
+  const bool encoded = image.save(&out, "PNG");
+  page.run.check();
+  if (!encoded) throw UnavailableError("the picture could not be encoded as PNG");
   out.buffer() = with_recipe_in_png(out.buffer(), page.figure.recipe);
 }
 
@@ -90,7 +108,8 @@ void draw_svg(QBuffer& out, const Page& page) {
   generator->setTitle(page.title);
   generator->setDescription(QString::fromStdString(page.figure.footer));
   paint(std::move(generator),
-        [&](QPainter& painter, QSvgGenerator&) { draw_figure(painter, page.figure); });
+        [&](QPainter& painter, QSvgGenerator&) { draw_figure(painter, page.figure, page.run); });
+  page.run.check();
   QByteArray& svg = out.buffer();
   svg = with_exact_size(svg, page.points);
   // A program that has not the font takes one that is as wide.
@@ -126,12 +145,13 @@ void draw_pdf(QBuffer& out, const Page& page, const std::function<void(QPainter&
     painter.scale(resolution / points_per_inch, resolution / points_per_inch);
     draw(painter);
   });
+  page.run.check();
   put_box(out.buffer(), whole, page.points);
   put_date_into_pdf(out.buffer());
 }
 
-void write_bytes(const std::string& path, const QByteArray& bytes) {
-  write_atomically(path, [&](std::ostream& file) { file.write(bytes.data(), bytes.size()); });
+void write_bytes(const std::string& path, const QByteArray& bytes, const Run& run) {
+  write_atomically(path, std::string_view(bytes.data(), std::size_t(bytes.size())), run.stop);
 }
 
 /// What \\input takes. The body lies beside it, where \\graphicspath finds it.
@@ -162,49 +182,55 @@ QByteArray pgf_text(const Page& page, const std::string& words, const QString& b
 void write_pgf(const std::string& path, const Page& page) {
   const QFileInfo file(QString::fromStdString(path));
   const QString body = file.completeBaseName() + "-body.pdf";
-  QBuffer out;
-  out.open(QIODevice::WriteOnly);
+  FileBuffer out(page.run.stop);
   std::string words;
-  draw_pdf(out, page, [&](QPainter& painter) { words = draw_without_words(painter, page.figure); });
-  write_bytes(file.dir().filePath(body).toStdString(), out.data());
-  write_bytes(path, pgf_text(page, words, body));
+  draw_pdf(out, page,
+           [&](QPainter& painter) { words = draw_without_words(painter, page.figure, page.run); });
+  write_bytes(file.dir().filePath(body).toStdString(), out.data(), page.run);
+  write_bytes(path, pgf_text(page, words, body), page.run);
 }
 
-Page page_of(const Figure& figure) {
+Page page_of(const Figure& figure, const Run& run) {
   return {figure,
           QString::fromStdString(figure.title.empty() ? "Attention" : figure.title),
-          {figure.style.width, figure_height(figure)}};
+          {figure.style.width, figure_height(figure)},
+          run};
 }
 
 }  // namespace
 
 QByteArray svg_of(const Figure& figure) {
-  QBuffer out;
-  out.open(QIODevice::WriteOnly);
-  draw_svg(out, page_of(figure));
+  Profile profile;
+  const Run run{profile};
+  FileBuffer out(run.stop);
+  draw_svg(out, page_of(figure, run));
   return out.data();
 }
 
 void write_figure(const std::string& path, const Figure& figure) {
+  Profile profile;
+  write_figure(path, figure, Run{profile});
+}
+
+void write_figure(const std::string& path, const Figure& figure, const Run& run) {
   const QString ending = QFileInfo(QString::fromStdString(path)).suffix().toLower();
   // SVG and PDF files hold all entries.
   const Figure named =
       ending == "png" ? with_pooling_named(figure, figure.style.dpi / points_per_inch) : figure;
-  const Page page = page_of(named);
+  const Page page = page_of(named, run);
   if (ending == "pgf") return write_pgf(path, page);
-  QBuffer out;
-  out.open(QIODevice::WriteOnly);
+  FileBuffer out(run.stop);
   if (ending == "png") {
     draw_png(out, page);
   } else if (ending == "svg") {
     draw_svg(out, page);
   } else if (ending == "pdf") {
-    draw_pdf(out, page, [&](QPainter& painter) { draw_figure(painter, page.figure); });
+    draw_pdf(out, page, [&](QPainter& painter) { draw_figure(painter, page.figure, run); });
   } else {
     throw UsageError(path + ": expected a name that ends in .png, .svg, .pdf or .pgf");
   }
   out.close();
-  write_bytes(path, out.data());
+  write_bytes(path, out.data(), run);
 }
 
 }  // namespace fovea

@@ -7,6 +7,7 @@
 #include "data/error.h"
 #include "data/number_text.h"
 #include "data/pixels.h"
+#include "data/stop.h"
 #include "io/atomic_file.h"
 #include "panels/pooling_text.h"
 
@@ -48,12 +49,15 @@ Document top_json(const std::vector<std::pair<Index, float>>& top) {
 }
 
 struct BodyJson {
+  const std::stop_token& stop;
+
   Document operator()(const Message& message) const {
     return {{"kind", "message"}, {"text", message.text}};
   }
   Document operator()(const Raster& raster) const {
     Document values = Document::array();
     for (Index r = 0; r < raster.values.rows(); ++r) {
+      check_stop(stop);
       Document row = Document::array();
       for (Index c = 0; c < raster.values.cols(); ++c)
         row.push_back(number_json(double(raster.values(r, c))));
@@ -164,13 +168,14 @@ std::string in_csv(const std::string& text) {
   return out + "\"";
 }
 
-std::string csv_of(const Raster& raster) {
+std::string csv_of(const Raster& raster, const std::stop_token& stop) {
   const std::string pooling = pooling_text(raster);
   std::string text = pooling.empty() ? "query\\key" : "query\\key (" + pooling + ")";
   const Index rows = raster.values.rows(), cols = raster.values.cols();
   for (Index c = 0; c < cols; ++c) text += ',' + token_text(tokens_of_part(raster.cols, cols, c));
   text += '\n';
   for (Index r = 0; r < rows; ++r) {
+    check_stop(stop);
     text += token_text(tokens_of_part(raster.rows, rows, r));
     for (Index c = 0; c < cols; ++c) text += ',' + format_exactly(raster.values(r, c));
     text += '\n';
@@ -228,7 +233,8 @@ std::string csv_of(const Body&) {
   return {};
 }
 
-std::string csv_or_nothing(const Panel& panel) {
+std::string csv_or_nothing(const Panel& panel, const std::stop_token& stop) {
+  if (const auto* raster = std::get_if<Raster>(&panel.body)) return csv_of(*raster, stop);
   return std::visit([](const auto& body) { return csv_of(body); }, panel.body);
 }
 
@@ -281,11 +287,8 @@ std::string file_name_of(const Panel& panel, std::size_t number) {
   return name;
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  write_atomically(path, [&](std::ostream& out) { out << text; });
-}
-
-void write_directory(const std::string& path, const std::vector<std::vector<Panel>>& panels) {
+void write_directory(const std::string& path, const std::vector<std::vector<Panel>>& panels,
+                     const std::stop_token& stop) {
   std::error_code failed;
   std::filesystem::create_directories(path, failed);
   if (failed) throw UnavailableError(path + ": cannot be made: " + failed.message());
@@ -293,33 +296,34 @@ void write_directory(const std::string& path, const std::vector<std::vector<Pane
   for (const auto& row : panels)
     for (const Panel& panel : row) {
       const std::string name = path + "/" + file_name_of(panel, ++number);
-      const std::string csv = csv_or_nothing(panel), npy = npy_or_nothing(panel);
-      if (!csv.empty()) write_text(name + ".csv", csv);
-      if (!npy.empty()) write_text(name + ".npy", npy);
-      if (csv.empty()) write_text(name + ".json", text_of(numbers_json(panel), 1) + "\n");
+      const std::string csv = csv_or_nothing(panel, stop), npy = npy_or_nothing(panel);
+      if (!csv.empty()) write_atomically(name + ".csv", csv, stop);
+      if (!npy.empty()) write_atomically(name + ".npy", npy, stop);
+      if (csv.empty())
+        write_atomically(name + ".json", text_of(numbers_json(panel, stop), 1) + "\n", stop);
     }
 }
 
 }  // namespace
 
-Document numbers_json(const Panel& panel) {
+Document numbers_json(const Panel& panel, const std::stop_token& stop) {
   Document out{{"view", to_text(panel.view)},
                {"title", panel.title},
                {"subtitle", panel.subtitle},
                {"caption", panel.caption}};
-  out.update(std::visit(BodyJson{}, panel.body));
+  out.update(std::visit(BodyJson{stop}, panel.body));
   return out;
 }
 
-Document numbers_json(const std::vector<std::vector<Panel>>& panels) {
+Document numbers_json(const std::vector<std::vector<Panel>>& panels, const std::stop_token& stop) {
   Document out = Document::array();
   for (const auto& row : panels)
-    for (const Panel& panel : row) out.push_back(numbers_json(panel));
+    for (const Panel& panel : row) out.push_back(numbers_json(panel, stop));
   return out;
 }
 
-std::string numbers_csv(const Panel& panel) {
-  const std::string csv = csv_or_nothing(panel);
+std::string numbers_csv(const Panel& panel, const std::stop_token& stop) {
+  const std::string csv = csv_or_nothing(panel, stop);
   if (csv.empty())
     throw UsageError("the " + name_of(panel) + " is no table of numbers: write a .json");
   return csv;
@@ -349,20 +353,22 @@ void check_numbers_name(const std::string& path, std::size_t panels) {
     throw UsageError(path + ": expected .csv, .npy, .json or a directory");
 }
 
-void write_numbers(const std::string& path, const std::vector<std::vector<Panel>>& panels) {
+void write_numbers(const std::string& path, const std::vector<std::vector<Panel>>& panels,
+                   const std::stop_token& stop) {
   std::size_t count = 0;
   for (const auto& row : panels) count += row.size();
   check_numbers_name(path, count);
+  const auto json = [&] {
+    return count == 1 ? numbers_json(panels.front().front(), stop) : numbers_json(panels, stop);
+  };
   if (path.ends_with(".json"))
-    write_text(
-        path,
-        text_of(count == 1 ? numbers_json(panels.front().front()) : numbers_json(panels)) + "\n");
+    write_atomically(path, text_of(json()) + "\n", stop);
   else if (path.ends_with(".csv"))
-    write_text(path, numbers_csv(panels.front().front()));
+    write_atomically(path, numbers_csv(panels.front().front(), stop), stop);
   else if (path.ends_with(".npy"))
-    write_text(path, numbers_npy(panels.front().front()));
+    write_atomically(path, numbers_npy(panels.front().front()), stop);
   else
-    write_directory(path, panels);
+    write_directory(path, panels, stop);
 }
 
 }  // namespace fovea

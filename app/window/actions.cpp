@@ -96,11 +96,11 @@ class Actions : public QObject {
     capture->setToolTip("The step that a live stream shows, as a file");
     refreshers_.push_back(
         [this, capture] { capture->setEnabled(is_live(study_.session().source)); });
-    add(menu, "export", "&Export…", "Ctrl+E", [this] { files_.export_by_dialog(); });
+    add(menu, "export", "&Export…", "Ctrl+E", [this] { exports_.export_by_dialog(); });
     add(menu, "export_panel", "Export &panel…", {},
-        [this] { files_.export_panel_by_dialog(navigation_.view(), navigation_.column()); });
+        [this] { exports_.export_panel_by_dialog(navigation_.view(), navigation_.column()); });
     add(menu, "save_numbers", "Save &numbers of the panel…", {},
-        [this] { files_.save_numbers_by_dialog(navigation_.view(), navigation_.column()); });
+        [this] { exports_.save_numbers_by_dialog(navigation_.view(), navigation_.column()); });
     menu->addSeparator();
     add(menu, "quit", "&Quit", QKeySequence::Quit, [] { QApplication::closeAllWindows(); });
   }
@@ -123,7 +123,7 @@ class Actions : public QObject {
     });
     menu->addSeparator();
     add(menu, "copy", "&Copy panel", QKeySequence::Copy,
-        [this] { files_.copy_panel(navigation_.view(), navigation_.column()); });
+        [this] { exports_.copy_panel(navigation_.view(), navigation_.column()); });
     menu->addSeparator();
     add(menu, "worst", "Next &worst query", "Q", [this] { navigation_.step_worst(1); });
     add(menu, "less_bad", "Pre&vious worst query", "Shift+Q",
@@ -363,6 +363,7 @@ class Actions : public QObject {
   Study& study_ = window_.study();
   SessionEditor& editor_ = window_.editor();
   Files& files_ = window_.files();
+  Exports& exports_ = window_.exports();
   Navigation& navigation_ = window_.navigation();
   Comparing& comparing_ = window_.comparing();
   FindBar& find_bar_ = window_.find_bar();

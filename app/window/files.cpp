@@ -1,12 +1,9 @@
 #include "window/files.h"
 
-#include <QApplication>
-#include <QClipboard>
 #include <QCryptographicHash>
 #include <QDir>
 #include <QFileDialog>
 #include <QInputDialog>
-#include <QPainter>
 #include <QSettings>
 #include <QStandardPaths>
 #include <QStatusBar>
@@ -14,14 +11,10 @@
 #include "data/address.h"
 #include "data/error.h"
 #include "input/open_source.h"
-#include "report/panel_numbers.h"
-#include "window/canvas_figure.h"
-#include "window/dialogs/export_dialog.h"
 #include "window/dialogs/questions.h"
 #include "window/main_window.h"
 #include "window/status_line.h"
 #include "window/widgets/text.h"
-#include "window/widgets/theme.h"
 
 namespace fovea {
 namespace {
@@ -290,109 +283,10 @@ void Files::keep_last(std::function<void()> kept) {
   });
 }
 
-void Files::export_by_dialog() {
-  if (const auto wanted =
-          ask_export(window_, "Export the canvas", in_last_directory("attention.pdf"), true))
-    export_to(wanted->path, wanted->style, wanted->carries_session);
-}
-
-void Files::export_to(const QString& path, const FigureStyle& style, bool carries_session) {
-  const auto model = window_.study().model();
-  if (!model) return window_.show_status("There is nothing to export yet");
-  const auto& comparison = model->comparison;
-  if (comparison && comparison->mode == ComparisonMode::blink)
-    window_.info_bar().show_message(
-        "Columns that blink are exported side by side. To export two columns in one panel, split "
-        "or "
-        "wipe them.");
-  Figure figure =
-      figure_of(*model, window_.canvas().border(), provenance_of(window_.study()), style);
-  if (carries_session) figure.recipe = recipe_for(path, style);
-  write(path, std::move(figure));
-}
-
-void Files::export_panel_by_dialog(std::size_t row, std::size_t column) {
-  if (!model_with(row, column)) return;
-  if (const auto wanted =
-          ask_export(window_, "Export the panel", in_last_directory("panel.pdf"), true))
-    export_panel_to(wanted->path, row, column, wanted->style, wanted->carries_session);
-}
-
-void Files::export_panel_to(const QString& path, std::size_t row, std::size_t column,
-                            const FigureStyle& style, bool carries_session) {
-  const auto model = model_with(row, column);
-  if (!model) return;
-  Figure figure = figure_of_panel(*model, window_.canvas().border(), row, column,
-                                  provenance_of(window_.study()), style);
-  if (carries_session) figure.recipe = recipe_for(path, style);
-  write(path, std::move(figure));
-}
-
 std::string Files::session_text() const {
   SessionFile file = session_file();
   file.layout.clear();
   return text_of(file);
-}
-
-/// The figure can be made again from itself, but not of what a program has sent.
-Recipe Files::recipe_for(const QString& path, const FigureStyle& style) const {
-  if (is_live(window_.study().session().source)) return {};
-  const std::string ending = "." + QFileInfo(path).suffix().toLower().toStdString();
-  const QString look = QString(" --width %1pt --font-size %2 --dpi %3")
-                           .arg(style.width)
-                           .arg(style.font_size)
-                           .arg(style.dpi);
-  return {.session = session_text(),
-          .command = "fovea render figure" + ending + " -o again" + ending + look.toStdString()};
-}
-
-void Files::save_numbers_by_dialog(std::size_t row, std::size_t column) {
-  if (!model_with(row, column)) return;
-  const QString path =
-      ask_new_file(window_, "Save the numbers of the panel", in_last_directory("panel.csv"),
-                   {"CSV (*.csv)", "NumPy (*.npy)", "JSON (*.json)"});
-  if (!path.isEmpty()) save_numbers_to(path, row, column);
-}
-
-void Files::save_numbers_to(const QString& path, std::size_t row, std::size_t column) {
-  const auto model = model_with(row, column);
-  if (!model) return;
-  write(path, [path = path.toStdString(), panel = model->cells[row][column].panel] {
-    write_numbers(path, {{*panel}});
-  });
-}
-
-/// The canvas's model when it has that panel; else null, and the status bar says so.
-std::shared_ptr<const CanvasModel> Files::model_with(std::size_t row, std::size_t column) const {
-  auto model = window_.study().model();
-  if (model && row < model->cells.size() && column < model->cells[row].size() &&
-      model->cells[row][column].panel)
-    return model;
-  window_.show_status("There is no panel there yet");
-  return nullptr;
-}
-
-void Files::copy_panel(std::size_t row, std::size_t column) {
-  const auto model = model_with(row, column);
-  if (!model) return;
-  constexpr int points = 252, scale = 4;
-  FigureStyle style{.width = points, .height = points, .dark = window_is_dark()};
-  QImage image(points * scale, points * scale, QImage::Format_RGB32);
-  QPainter painter(&image);
-  painter.scale(scale, scale);
-  draw_figure(painter, with_pooling_named(figure_of_panel(*model, window_.canvas().border(), row,
-                                                          column, {}, style),
-                                          scale));
-  painter.end();
-  QApplication::clipboard()->setImage(image);
-  window_.show_status(
-      QString("Copied %1 of %2")
-          .arg(to_qt(label_of(model->views[row])), to_qt(model->column_titles[column])));
-}
-
-void Files::write(const QString& path, Figure figure) {
-  write(path,
-        [path = path.toStdString(), figure = std::move(figure)] { write_figure(path, figure); });
 }
 
 void Files::write(const QString& path, std::function<void()> work,

@@ -1,4 +1,4 @@
-// Files opens sources and sessions, and writes sessions and pictures.
+// Files opens sources and sessions, and writes sessions.
 #pragma once
 
 #include <QString>
@@ -6,13 +6,11 @@
 #include <functional>
 #include <optional>
 
-#include "figure/figure.h"
 #include "input/session_file.h"
 
 namespace fovea {
 
 class MainWindow;
-struct CanvasModel;
 
 /// Where a file dialog begins: the name in the folder that was used last.
 QString in_last_directory(const QString& name);
@@ -41,23 +39,8 @@ class Files {
   /// writes, and at once where there is nothing to remember; not where the writing fails.
   void keep_last(std::function<void()> kept);
 
-  /// Writes the canvas as a figure.
-  void export_by_dialog();
-  void export_to(const QString& path, const FigureStyle& style, bool carries_session = true);
-  /// Writes in the background; then the status bar or a message says how it ended.
-  void write(const QString& path, std::function<void()> work,
-             std::function<void(bool written)> then = {});
-  /// Writes one panel as a figure.
-  void export_panel_by_dialog(std::size_t row, std::size_t column);
-  void export_panel_to(const QString& path, std::size_t row, std::size_t column,
-                       const FigureStyle& style, bool carries_session = true);
-  /// Writes the numbers behind one panel.
-  void save_numbers_by_dialog(std::size_t row, std::size_t column);
-  void save_numbers_to(const QString& path, std::size_t row, std::size_t column);
   /// Of the session as figures carry it: docks stay as they are where it is opened.
   std::string session_text() const;
-  /// Copies a panel to the clipboard as a picture.
-  void copy_panel(std::size_t row, std::size_t column);
 
   /// Asks where a session's missing source is now; empty: unknown. Tests replace it.
   std::function<QString(const QString& missing, bool directory)> ask_for_source;
@@ -79,9 +62,9 @@ class Files {
   void source_opened(bool new_source);
   void restore_conditions();
   void keep_conditions();
-  Recipe recipe_for(const QString& path, const FigureStyle& style) const;
-  std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;
-  void write(const QString& path, Figure figure);
+  /// Writes in the background; then the status bar or a message says how it ended.
+  void write(const QString& path, std::function<void()> work,
+             std::function<void(bool written)> then = {});
 
   MainWindow& window_;
   Opening opening_;

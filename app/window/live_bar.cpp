@@ -324,17 +324,10 @@ void LiveBar::save_capture_to(const QString& path, std::function<void()> then) {
 
 void LiveBar::write_capture(const QString& path, const LiveStep& step, std::function<void()> then) {
   if (!step.bytes) return;
-  window_.files().write(
-      path,
-      [path = path.toStdString(), bytes = step.bytes] {
-        write_atomically(path, [&](std::ostream& out) {
-          out.write(reinterpret_cast<const char*>(bytes->data()),
-                    static_cast<std::streamsize>(bytes->size()));
-        });
-      },
-      [then = std::move(then)](bool written) {
-        if (written && then) then();
-      });
+  const auto write = [path = path.toStdString(), bytes = step.bytes](const Run& run) {
+    write_atomically(path, {reinterpret_cast<const char*>(bytes->data()), bytes->size()}, run.stop);
+  };
+  window_.exports().write(path, write, std::move(then));
 }
 
 }  // namespace fovea

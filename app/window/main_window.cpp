@@ -77,7 +77,7 @@ MainWindow::MainWindow(std::unique_ptr<Backend> backend, std::shared_ptr<Backgro
   canvas_.setAccessibleName("Canvas");
   canvas_.setFocusPolicy(Qt::StrongFocus);
   setCentralWidget(centre);
-  make_status_line(*this, study_);
+  make_status_line(*this);
   make_actions(*this);
   connect_study();
   connect_canvas();
@@ -199,6 +199,11 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
   if (watched == this && event->type() == QEvent::WindowDeactivate)
     show_exact(false);  // the release goes to another window
   return QMainWindow::eventFilter(watched, event);
+}
+
+void MainWindow::cancel() {
+  if (exports_.can_cancel()) return exports_.cancel();
+  study_.cancel();
 }
 
 void MainWindow::show_status(const QString& message) {

@@ -8,6 +8,7 @@
 #include "study/learning_run.h"
 #include "window/comparing.h"
 #include "window/docks/docks.h"
+#include "window/exports.h"
 #include "window/files.h"
 #include "window/find_bar.h"
 #include "window/live_bar.h"
@@ -40,6 +41,7 @@ class MainWindow : public QMainWindow {
   FindBar& find_bar() { return find_bar_; }
   LiveBar& live_bar() { return live_bar_; }
   Files& files() { return files_; }
+  Exports& exports() { return exports_; }
   Navigation& navigation() { return navigation_; }
   Recovery& recovery() { return recovery_; }
   RecoveryBar& recovery_bar() { return recovery_bar_; }
@@ -54,6 +56,10 @@ class MainWindow : public QMainWindow {
   void change(const std::string& kind, const std::function<void(Session&)>& edit) {
     editor_.change(kind, edit);
   }
+  /// There is work that a person waits for.
+  bool can_cancel() const { return exports_.can_cancel() || study_.can_cancel(); }
+  /// Ends what the status bar says: what is being written, else what is opened or computed.
+  void cancel();
   /// In the status bar, for a while.
   void show_status(const QString& message);
   void show_sweep();
@@ -93,6 +99,7 @@ class MainWindow : public QMainWindow {
   RecoveryBar& recovery_bar_;
   Recovery& recovery_;
   Files files_{*this};
+  Exports exports_{*this};
   Navigation navigation_{*this};
   Comparing comparing_{*this};
   SweepDialog* sweep_ = nullptr;

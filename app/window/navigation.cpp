@@ -251,7 +251,7 @@ void Navigation::enlarge_panel() {
 void Navigation::go_back() {
   if (window_.find_bar().isVisible()) return window_.find_bar().close_bar();
   if (canvas_.show_grid() || window_.comparing().end()) return;
-  if (study_.can_cancel()) return study_.cancel();
+  if (window_.can_cancel()) return window_.cancel();
   corner_.reset();
   study_.select({0, 0}, {0, 0});
   study_.choose_leaves(0, {0, 0});

@@ -1,12 +1,11 @@
 #include "window/status_line.h"
 
 #include <QLabel>
-#include <QMainWindow>
 #include <QProgressBar>
 #include <QStatusBar>
 #include <QToolButton>
 
-#include "study/study.h"
+#include "window/main_window.h"
 #include "window/widgets/form.h"
 #include "window/widgets/text.h"
 
@@ -16,10 +15,10 @@ namespace {
 
 class StatusLine : public QObject {
  public:
-  StatusLine(QMainWindow& window, Study& study)
+  explicit StatusLine(MainWindow& window)
       : QObject(&window),
         window_(window),
-        study_(study),
+        study_(window.study()),
         text_(new QLabel),
         head_(new QLabel),
         progress_(new QProgressBar),
@@ -32,8 +31,8 @@ class StatusLine : public QObject {
     progress_->setAccessibleName("Progress");
     cancel_->setText("Cancel");
     cancel_->setObjectName("cancel_button");
-    cancel_->setToolTip("Stop computing and keep what is there");
-    connect(cancel_, &QToolButton::clicked, &study, &Study::cancel);
+    cancel_->setToolTip("End this work and keep what is there (Esc)");
+    connect(cancel_, &QToolButton::clicked, &window, &MainWindow::cancel);
     make_selectable(*head_);
     QStatusBar* bar = window.statusBar();
     bar->addWidget(text_, 1);
@@ -41,7 +40,7 @@ class StatusLine : public QObject {
       bar->addPermanentWidget(part);
     startTimer(100);
     for (const auto signal : {&Study::session_changed, &Study::columns_changed})
-      connect(&study, signal, this, &StatusLine::refresh_head);
+      connect(&study_, signal, this, &StatusLine::refresh_head);
   }
 
  private:
@@ -52,6 +51,12 @@ class StatusLine : public QObject {
   }
 
   void timerEvent(QTimerEvent*) override {
+    cancel_->setVisible(window_.can_cancel());
+    if (const QString writing = window_.exports().text(); !writing.isEmpty()) {
+      progress_->setVisible(true);
+      progress_->setValue(int(progress_->maximum() * window_.exports().fraction()));
+      return text_->setText(writing);
+    }
     const Engine::Status status = study_.status();
     const bool working = study_.can_cancel();
     // Between the pieces of long work the engine is briefly idle.
@@ -59,7 +64,6 @@ class StatusLine : public QObject {
       progress_->setVisible(working && status.busy() && status.seconds > 0.3);
       progress_->setValue(int(progress_->maximum() * status.fraction));
     }
-    cancel_->setVisible(working);
     QString text;
     if (study_.paused()) text = "Cancelled. To resume: Compute > Compute and measure again";
     if (working) {
@@ -71,7 +75,7 @@ class StatusLine : public QObject {
     text_->setText(text);
   }
 
-  QMainWindow& window_;
+  MainWindow& window_;
   Study& study_;
   QLabel *text_, *head_;
   QProgressBar* progress_;
@@ -103,8 +107,8 @@ QString provenance_of(const Study& study) {
   return parts.join("  ·  ");
 }
 
-void make_status_line(QMainWindow& window, Study& study) {
-  new StatusLine(window, study);  // owned by the window
+void make_status_line(MainWindow& window) {
+  new StatusLine(window);  // owned by the window
 }
 
 }  // namespace fovea

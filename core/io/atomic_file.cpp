@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "data/error.h"
+#include "data/stop.h"
 
 namespace fovea {
 namespace {
@@ -198,6 +199,19 @@ void write_atomically(const std::string& path, const std::function<void(std::ost
   TemporaryFile file(target);
   write_to(file.path(), path, write);
   file.become_target();
+}
+
+void write_atomically(const std::string& path, std::string_view bytes,
+                      const std::stop_token& stop) {
+  write_atomically(path, [&](std::ostream& out) {
+    constexpr std::size_t piece = std::size_t{1} << 20;
+    for (std::size_t begin = 0; begin < bytes.size(); begin += piece) {
+      check_stop(stop);
+      const std::string_view part = bytes.substr(begin, piece);
+      out.write(part.data(), static_cast<std::streamsize>(part.size()));
+    }
+    check_stop(stop);
+  });
 }
 
 }  // namespace fovea

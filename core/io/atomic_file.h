@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <ostream>
+#include <stop_token>
 #include <string>
+#include <string_view>
 
 namespace fovea {
 
@@ -14,6 +16,11 @@ namespace fovea {
 /// write one file at once: it is always that of one of them. The target of a symbolic link is
 /// replaced; a device or pipe is written to directly. Throws UnavailableError.
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
+
+/// The same of bytes that are there. Throws Cancelled, and the file stays as it was, where a stop
+/// is asked for before the last of them is written.
+void write_atomically(const std::string& path, std::string_view bytes,
+                      const std::stop_token& stop = {});
 
 /// Removes the temporary files of writes that go on in other threads: before a process that was
 /// told to stop ends without waiting for them.

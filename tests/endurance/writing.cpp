@@ -35,7 +35,7 @@ void export_canvas(Desk& desk) {
       QString("canvas-%1.%2").arg(desk.draws().below(2)).arg(desk.draws().one_of(endings)));
   desk.log().line("  " + path.toStdString());
   QFile::remove(path);
-  window.files().export_to(path, drawn_style(desk.draws()), desk.draws().chance(0.8));
+  window.exports().export_to(path, drawn_style(desk.draws()), desk.draws().chance(0.8));
   expect_file(desk, path);
 }
 
@@ -49,7 +49,7 @@ void export_panel(Desk& desk) {
   const QString path = desk.files().at("panel-0.pdf"), numbers = desk.files().at("panel-0.json");
   QFile::remove(path);
   QFile::remove(numbers);
-  window.files().export_panel_to(path, row, column, drawn_style(desk.draws()));
+  window.exports().export_panel_to(path, row, column, drawn_style(desk.draws()));
   if (there) expect_file(desk, path);
 }
 
@@ -65,7 +65,7 @@ void save_numbers(Desk& desk) {
   const QString path = desk.files().at("numbers." + desk.draws().one_of(endings));
   desk.log().line("  " + to_text(cells[row][column].panel->view) + " " + path.toStdString());
   QFile::remove(path);
-  window.files().save_numbers_to(path, row, column);
+  window.exports().save_numbers_to(path, row, column);
   expect_file(desk, path);
 }
 

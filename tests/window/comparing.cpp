@@ -160,7 +160,7 @@ TEST_CASE(
   CHECK(window->info_bar().message().isEmpty());
   REQUIRE(compare("compare_blink", ComparisonMode::blink));
   CHECK(same_values(values(1), alone));
-  window->files().export_to(folder.filePath("blinking.png"), {});
+  window->exports().export_to(folder.filePath("blinking.png"), {});
   CHECK(window->info_bar().message().contains("side by side"));
   CHECK(wait_until([&] { return QFileInfo::exists(folder.filePath("blinking.png")); }));
 }

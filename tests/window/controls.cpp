@@ -67,7 +67,7 @@ TEST_CASE("exports and copies have the ranges and the hidden series of the canva
   const auto exported = [&](View view) {
     const QString path = dir.filePath(QString::number(number++) + ".png");
     REQUIRE(window.settle());
-    window->files().export_panel_to(path, std::size_t(row_of(window, view)), 1, FigureStyle{});
+    window->exports().export_panel_to(path, std::size_t(row_of(window, view)), 1, FigureStyle{});
     REQUIRE(wait_until([&] { return !QImage(path).isNull(); }));
     return QImage(path);
   };

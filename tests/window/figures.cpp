@@ -61,7 +61,7 @@ TEST_CASE("the numbers of a panel are written as the panel has them") {
   show(window, {View::heatmap}, {"exact", "hyper"});
   REQUIRE(window.settle());
   const QString path = folder.filePath("p.csv");
-  window->files().save_numbers_to(path, 0, 1);
+  window->exports().save_numbers_to(path, 0, 1);
   REQUIRE(wait_until([&] { return QFile::exists(path); }));
   const auto& raster = std::get<Raster>(panel(window, View::heatmap, 1).body);
   QFile file(path);

@@ -57,7 +57,7 @@ bool Window::save(const QString& path) {
 }
 
 bool Window::export_to(const QString& path, const FigureStyle& style) {
-  return is_written([&] { window_->files().export_to(path, style); });
+  return is_written([&] { window_->exports().export_to(path, style); });
 }
 
 void Window::trigger(const QString& action) {

@@ -41,7 +41,7 @@ TEST_CASE("figures and sessions are written in the background, even after the wi
     window.show();
     window.open(small);
     REQUIRE(wait_until([&] { return window.study().settled(); }));
-    window.files().export_to(figure, FigureStyle{});
+    window.exports().export_to(figure, FigureStyle{});
     window.files().save_session_to(session);
     CHECK_FALSE(QFile::exists(figure));  // the window goes on while nothing can be written
     CHECK_FALSE(QFile::exists(session));

@@ -13,6 +13,7 @@
 #include "data/synthetic.h"
 #include "io/safetensors_writer.h"
 #include "window/dialogs/explore_dialog.h"
+#include "window/dialogs/pareto_plot.h"
 #include "window/harness.h"
 #include "window/widgets/readings.h"
 

@@ -1,0 +1,170 @@
+#include "window/exports.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QFileInfo>
+#include <QPainter>
+#include <QStatusBar>
+#include <algorithm>
+
+#include "data/address.h"
+#include "data/error.h"
+#include "report/panel_numbers.h"
+#include "window/canvas_figure.h"
+#include "window/dialogs/export_dialog.h"
+#include "window/dialogs/questions.h"
+#include "window/main_window.h"
+#include "window/status_line.h"
+#include "window/widgets/text.h"
+#include "window/widgets/theme.h"
+
+namespace fovea {
+
+Exports::Exports(MainWindow& window) : window_(window) {}
+
+void Exports::export_by_dialog() {
+  if (const auto wanted =
+          ask_export(window_, "Export the canvas", in_last_directory("attention.pdf"), true))
+    export_to(wanted->path, wanted->style, wanted->carries_session);
+}
+
+void Exports::export_to(const QString& path, const FigureStyle& style, bool carries_session) {
+  const auto model = window_.study().model();
+  if (!model) return window_.show_status("There is nothing to export yet");
+  const auto& comparison = model->comparison;
+  if (comparison && comparison->mode == ComparisonMode::blink)
+    window_.info_bar().show_message(
+        "Columns that blink are exported side by side. To export two columns in one panel, split "
+        "or "
+        "wipe them.");
+  Figure figure =
+      figure_of(*model, window_.canvas().border(), provenance_of(window_.study()), style);
+  if (carries_session) figure.recipe = recipe_for(path, style);
+  write(path, std::move(figure));
+}
+
+void Exports::export_panel_by_dialog(std::size_t row, std::size_t column) {
+  if (!model_with(row, column)) return;
+  if (const auto wanted =
+          ask_export(window_, "Export the panel", in_last_directory("panel.pdf"), true))
+    export_panel_to(wanted->path, row, column, wanted->style, wanted->carries_session);
+}
+
+void Exports::export_panel_to(const QString& path, std::size_t row, std::size_t column,
+                              const FigureStyle& style, bool carries_session) {
+  const auto model = model_with(row, column);
+  if (!model) return;
+  Figure figure = figure_of_panel(*model, window_.canvas().border(), row, column,
+                                  provenance_of(window_.study()), style);
+  if (carries_session) figure.recipe = recipe_for(path, style);
+  write(path, std::move(figure));
+}
+
+/// The figure can be made again from itself, but not of what a program has sent.
+Recipe Exports::recipe_for(const QString& path, const FigureStyle& style) const {
+  if (is_live(window_.study().session().source)) return {};
+  const std::string ending = "." + QFileInfo(path).suffix().toLower().toStdString();
+  const QString look = QString(" --width %1pt --font-size %2 --dpi %3")
+                           .arg(style.width)
+                           .arg(style.font_size)
+                           .arg(style.dpi);
+  return {.session = window_.files().session_text(),
+          .command = "fovea render figure" + ending + " -o again" + ending + look.toStdString()};
+}
+
+void Exports::save_numbers_by_dialog(std::size_t row, std::size_t column) {
+  if (!model_with(row, column)) return;
+  const QString path =
+      ask_new_file(window_, "Save the numbers of the panel", in_last_directory("panel.csv"),
+                   {"CSV (*.csv)", "NumPy (*.npy)", "JSON (*.json)"});
+  if (!path.isEmpty()) save_numbers_to(path, row, column);
+}
+
+void Exports::save_numbers_to(const QString& path, std::size_t row, std::size_t column) {
+  const auto model = model_with(row, column);
+  if (!model) return;
+  write(path, [path = path.toStdString(), panel = model->cells[row][column].panel](const Run& run) {
+    write_numbers(path, {{*panel}}, run.stop);
+  });
+}
+
+/// The canvas's model when it has that panel; else null, and the status bar says so.
+std::shared_ptr<const CanvasModel> Exports::model_with(std::size_t row, std::size_t column) const {
+  auto model = window_.study().model();
+  if (model && row < model->cells.size() && column < model->cells[row].size() &&
+      model->cells[row][column].panel)
+    return model;
+  window_.show_status("There is no panel there yet");
+  return nullptr;
+}
+
+void Exports::copy_panel(std::size_t row, std::size_t column) {
+  const auto model = model_with(row, column);
+  if (!model) return;
+  constexpr int points = 252, scale = 4;
+  FigureStyle style{.width = points, .height = points, .dark = window_is_dark()};
+  QImage image(points * scale, points * scale, QImage::Format_RGB32);
+  QPainter painter(&image);
+  painter.scale(scale, scale);
+  draw_figure(painter, with_pooling_named(figure_of_panel(*model, window_.canvas().border(), row,
+                                                          column, {}, style),
+                                          scale));
+  painter.end();
+  QApplication::clipboard()->setImage(image);
+  window_.show_status(
+      QString("Copied %1 of %2")
+          .arg(to_qt(label_of(model->views[row])), to_qt(model->column_titles[column])));
+}
+
+void Exports::write(const QString& path, Figure figure) {
+  write(path, [path = path.toStdString(), figure = std::move(figure)](const Run& run) {
+    write_figure(path, figure, run);
+  });
+}
+
+void Exports::write(const QString& path, Work work, std::function<void()> written) {
+  const auto one = std::make_shared<Export>();
+  one->path = path;
+  exports_.push_back(one);
+  window_.show_status("Writing " + path + "…");
+  const auto make = [one, work = std::move(work)] {
+    Profile profile;
+    const Run run{profile, one->stop.get_token(), &one->progress};
+    try {
+      run.check();
+      work(run);
+    } catch (const Cancelled&) {
+      one->cancelled = true;
+    }
+  };
+  const auto done = [this, one, written = std::move(written)](const std::string& error) {
+    std::erase(exports_, one);
+    if (one->cancelled) return window_.show_status("Cancelled: " + one->path + " was not written");
+    if (error.empty()) {
+      if (written) written();
+      return window_.show_status("Wrote " + one->path);
+    }
+    window_.statusBar()->clearMessage();
+    window_.info_bar().show_message(to_qt(error));
+  };
+  window_.background().files.run(make, &window_, done);
+}
+
+// One that has just been written may still be among them: it says so itself.
+void Exports::cancel() {
+  for (const auto& one : exports_) one->stop.request_stop();
+}
+
+bool Exports::can_cancel() const {
+  return std::ranges::any_of(exports_, [](const auto& one) { return !one->stop.stop_requested(); });
+}
+
+QString Exports::text() const {
+  return exports_.empty() ? QString() : "Writing " + exports_.front()->path;
+}
+
+double Exports::fraction() const {
+  return exports_.empty() ? 0 : exports_.front()->progress.fraction.load();
+}
+
+}  // namespace fovea

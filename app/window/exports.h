@@ -1,0 +1,65 @@
+// Exports write figures, numbers and captures in the background, until they are there or cancelled.
+#pragma once
+
+#include <QString>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+#include "backend/profile.h"
+#include "figure/figure.h"
+
+namespace fovea {
+
+class MainWindow;
+struct CanvasModel;
+
+class Exports {
+ public:
+  explicit Exports(MainWindow& window);
+
+  /// Writes the canvas as a figure.
+  void export_by_dialog();
+  void export_to(const QString& path, const FigureStyle& style, bool carries_session = true);
+  /// Writes one panel as a figure.
+  void export_panel_by_dialog(std::size_t row, std::size_t column);
+  void export_panel_to(const QString& path, std::size_t row, std::size_t column,
+                       const FigureStyle& style, bool carries_session = true);
+  /// Writes the numbers behind one panel.
+  void save_numbers_by_dialog(std::size_t row, std::size_t column);
+  void save_numbers_to(const QString& path, std::size_t row, std::size_t column);
+  /// Copies a panel to the clipboard as a picture.
+  void copy_panel(std::size_t row, std::size_t column);
+
+  /// Where a stop is asked for it throws Cancelled, and leaves the file as it was.
+  using Work = std::function<void(const Run& run)>;
+  /// Writes in the background; then the status bar or a message says how it ended. `written` is
+  /// called unless it failed or was cancelled.
+  void write(const QString& path, Work work, std::function<void()> written = {});
+
+  bool can_cancel() const;
+  /// Those that are being written, and those that wait for their turn.
+  void cancel();
+  /// Of the one that is being written: "Writing figure.pdf"; empty: none.
+  QString text() const;
+  double fraction() const;  // 0..1
+
+ private:
+  /// Also when the window has gone, its thread goes on.
+  struct Export {
+    QString path;
+    std::stop_source stop = {};
+    Progress progress = {};
+    bool cancelled = false;  // set before its end is reported
+  };
+
+  Recipe recipe_for(const QString& path, const FigureStyle& style) const;
+  std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;
+  void write(const QString& path, Figure figure);
+
+  MainWindow& window_;
+  std::vector<std::shared_ptr<Export>> exports_;  // in the order in which they are written
+};
+
+}  // namespace fovea

@@ -1,0 +1,182 @@
+// Opening and writing are cancelled at once, and leave everything as it was.
+#include <doctest/doctest.h>
+
+#include <QDir>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QImage>
+#include <QLabel>
+#include <QStatusBar>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+#include <algorithm>
+#include <future>
+
+#include "study/background.h"
+#include "window/harness.h"
+
+namespace fovea::test {
+namespace {
+
+constexpr int soon_ms = 200;
+
+QString write(const QTemporaryDir& folder, const QString& name, const QByteArray& bytes) {
+  const QString path = folder.filePath(name);
+  QFile file(path);
+  REQUIRE(file.open(QIODevice::WriteOnly));
+  file.write(bytes);
+  return path;
+}
+
+QByteArray read(const QString& path) {
+  QFile file(path);
+  REQUIRE(file.open(QIODevice::ReadOnly));
+  return file.readAll();
+}
+
+QString long_text(const QTemporaryDir& folder) {
+  QByteArray words;
+  for (int i = 0; i < 131000; ++i) words += "word" + QByteArray::number(i * 7919 % 20011) + ' ';
+  return write(folder, "long.txt", words);
+}
+
+/// 362 x 362 patches of 8 pixels: 131044 tokens.
+QString large_picture(const QTemporaryDir& folder) {
+  QImage image(2896, 2896, QImage::Format_RGB32);
+  for (int y = 0; y < image.height(); ++y)
+    for (int x = 0; x < image.width(); ++x)
+      image.setPixel(x, y, qRgb(x * y % 251, (x + y) % 253, x % 7 * 30));
+  const QString path = folder.filePath("large.png");
+  REQUIRE(image.save(path));
+  return path;
+}
+
+QToolButton& button(Window& window) {
+  return *window->findChild<QToolButton*>("cancel_button");
+}
+
+/// What the status bar says is done.
+bool says(Window& window, const QString& words) {
+  return std::ranges::any_of(window->statusBar()->findChildren<QLabel*>(),
+                             [&](const QLabel* label) { return label->text().contains(words); });
+}
+
+/// Opens `what` and cancels that after `ms`; how long the engine then takes to be idle.
+qint64 time_to_cancel(Window& window, const QString& what, int ms) {
+  Study& study = window.study();
+  const auto before = study.source();
+  window->open(what);
+  QTest::qWait(ms);
+  const bool was_opening = study.opening();
+  QElapsedTimer clock;
+  clock.start();
+  if (was_opening) window.trigger("cancel");
+  CHECK_FALSE(study.opening());
+  REQUIRE(wait_until([&] { return !study.status().busy(); }));
+  const qint64 took = clock.elapsed();
+  if (was_opening) CHECK(study.source() == before);
+  return was_opening ? took : 0;
+}
+
+/// Wherever it is in its work.
+void check_opening_is_cancelled(const QString& what) {
+  Window window(small);
+  const auto before = window.study().source();
+  const Session session = window.study().session();
+  for (const int ms : {20, 100, 200, 350}) {
+    // The best of three: other programs may hold the cores.
+    qint64 least = soon_ms;
+    for (int attempt = 0; attempt < 3 && least >= soon_ms; ++attempt)
+      least = std::min(least, time_to_cancel(window, what, ms));
+    CHECK_MESSAGE(least < soon_ms, "cancelled after ", ms, " ms");
+    if (window.study().source() != before) return;  // it is opened sooner than that
+  }
+  CHECK(window.study().session() == session);
+  window.trigger("again");
+  CHECK(window.settle());
+}
+
+/// A background whose files wait until it is released.
+struct HeldFiles {
+  std::promise<void> released;
+  std::shared_ptr<Background> background = std::make_shared<Background>();
+
+  HeldFiles() {
+    background->files.run([until = released.get_future().share()] { until.wait(); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("opening a long source is cancelled at once, and the former head stays") {
+  check_opening_is_cancelled("synthetic:needle?n=131072&d=128&heads=4&seed=1");
+  check_opening_is_cancelled("synthetic:smooth?n=131072&d=128&heads=4&seed=1");
+}
+
+TEST_CASE("opening a long text and a large picture is cancelled at once") {
+  const QTemporaryDir folder;
+  check_opening_is_cancelled(long_text(folder));
+  check_opening_is_cancelled(large_picture(folder));
+}
+
+TEST_CASE("while a source is opened a button cancels it, and the status bar says so") {
+  Window window(small);
+  const auto before = window.study().source();
+  window->open("synthetic:needle?n=131072&d=128&heads=8&seed=1");
+  REQUIRE(wait_until([&] { return says(window, "Opening the source"); }, 5000));
+  CHECK(button(window).isVisible());
+  window.shoot("cancel-opening");
+  button(window).click();
+  CHECK_FALSE(window.study().opening());
+  REQUIRE(wait_until([&] { return !button(window).isVisible(); }, 5000));
+  CHECK(window.study().source() == before);
+}
+
+TEST_CASE("a figure that is being written is cancelled at once, and the former file stays") {
+  const QTemporaryDir folder;
+  Window window(small);
+  const FigureStyle style{.width = 504, .dpi = 1200};
+  for (const char* name : {"figure.png", "figure.pdf", "figure.svg"}) {
+    const QString path = write(folder, name, "what was there");
+    qint64 least = soon_ms;
+    for (int attempt = 0; attempt < 3 && least >= soon_ms; ++attempt) {
+      window->exports().export_to(path, style);
+      QTest::qWait(attempt == 0 ? 300 : 10);
+      if (!window->exports().can_cancel()) break;  // it is written sooner than that
+      QElapsedTimer clock;
+      clock.start();
+      window.trigger("cancel");
+      REQUIRE(wait_until([&] { return window->exports().text().isEmpty(); }));
+      least = std::min(least, clock.elapsed());
+      CHECK(window->statusBar()->currentMessage().startsWith("Cancelled"));
+      CHECK(read(path) == "what was there");
+    }
+    if (QString(name) == "figure.png") CHECK(least < soon_ms);
+  }
+  CHECK(QDir(folder.path()).entryList(QDir::Files | QDir::Hidden).size() == 3);
+  CHECK(window->info_bar().message().isEmpty());
+  CHECK_FALSE(window.study().paused());  // only the writing was cancelled
+}
+
+TEST_CASE("a figure that waits to be written shows so, and a button cancels it") {
+  const QTemporaryDir folder;
+  HeldFiles held;
+  MainWindow window(make_low_priority_backend(), held.background);
+  window.show();
+  window.open(small);
+  REQUIRE(wait_until([&] { return window.study().settled(); }));
+  auto& cancel = *window.findChild<QToolButton*>("cancel_button");
+  const QString path = folder.filePath("figure.pdf"), numbers = folder.filePath("numbers.csv");
+  window.exports().export_to(path, FigureStyle{});
+  window.exports().save_numbers_to(numbers, 0, 0);
+  REQUIRE(wait_until([&] { return cancel.isVisible(); }, 5000));
+  cancel.click();
+  CHECK_FALSE(window.exports().can_cancel());
+  held.released.set_value();
+  REQUIRE(wait_until([&] { return window.exports().text().isEmpty(); }));
+  CHECK(QDir(folder.path()).isEmpty());
+  CHECK(window.info_bar().message().isEmpty());
+}
+
+}  // namespace fovea::test
