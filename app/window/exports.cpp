@@ -35,8 +35,7 @@ void Exports::export_to(const QString& path, const FigureStyle& style, bool carr
   if (comparison && comparison->mode == ComparisonMode::blink)
     window_.info_bar().show_message(
         "Columns that blink are exported side by side. To export two columns in one panel, split "
-        "or "
-        "wipe them.");
+        "or wipe them.");
   Figure figure =
       figure_of(*model, window_.canvas().border(), provenance_of(window_.study()), style);
   if (carries_session) figure.recipe = recipe_for(path, style);
