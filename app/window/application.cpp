@@ -99,7 +99,7 @@ namespace {
 
 /// Large blocks go back to the system when they are freed. By itself the C library takes larger and
 /// larger ones from its heaps, where what is allocated later keeps these from shrinking: in three
-/// minutes of random use resident memory grew from 196 to 209 MiB, with this from 187 to 191,
+/// minutes of random use resident memory grew from 196 to 209 MiB, with this from 196 to 199 in two,
 /// though as much was allocated. Matrices of 2 MiB and more are kept for the next one
 /// (data/matrix.h).
 void return_large_blocks() {

@@ -40,8 +40,8 @@ namespace {
 
 constexpr unsigned warp_size = 32;
 constexpr std::size_t shared_without_asking = 48 << 10, shared_at_most = 227 << 10;
-constexpr std::size_t guard = 64;
-constexpr unsigned char guard_byte = 0xA5;
+constexpr std::size_t shared_guard = 64;
+constexpr unsigned char shared_guard_byte = 0xA5;
 
 std::mutex launching;  // one launch at a time, because __shared__ variables are static
 std::map<const void*, std::size_t> allowed_shared;
@@ -75,13 +75,13 @@ void Block::begin(unsigned threads) {
   for (unsigned w = 0; w < warps.size(); ++w)
     warps[w].barrier.emplace(std::min(warp_size, threads - w * warp_size));
   std::memset(shared_begin(), 0xFF, shared_bytes);
-  std::memset(shared_begin() + shared_bytes, guard_byte, guard);
+  std::memset(shared_begin() + shared_bytes, shared_guard_byte, shared_guard);
   begin_async(shared_begin(), shared_bytes, threads);
 }
 
 void Block::check_guard() {
-  for (std::size_t i = 0; i < guard; ++i)
-    if (shared_begin()[shared_bytes + i] != guard_byte)
+  for (std::size_t i = 0; i < shared_guard; ++i)
+    if (shared_begin()[shared_bytes + i] != shared_guard_byte)
       fault("a write beyond the dynamic shared memory of the launch");
 }
 
@@ -156,7 +156,7 @@ void run(const cudaLaunchConfig_t& config, const std::function<void()>& body) {
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   Block block;
   block.shared_bytes = config.dynamicSmemBytes;
-  block.shared.resize(config.dynamicSmemBytes + guard + 128);
+  block.shared.resize(config.dynamicSmemBytes + shared_guard + 128);
   block.warps.resize((threads + warp_size - 1) / warp_size);
   block.begin(threads);
   Isolation isolation(blocks, compared_for_a_block);

@@ -22,7 +22,7 @@ struct fovea_emulated_stream {};
 namespace {
 
 using Number = std::uint64_t;  // of a call, ascending from 1
-constexpr unsigned char poison = 0xFF;
+constexpr unsigned char copy_poison = 0xFF;
 
 struct Recorded {
   cudaStream_t stream = nullptr;
@@ -114,7 +114,7 @@ std::uint64_t digest(const Rows& rows) {
 bool poisoned(const Rows& rows) {
   for (std::size_t i = 0; i < rows.height; ++i)
     if (!std::all_of(rows.row(i), rows.row(i) + rows.width,
-                     [](unsigned char byte) { return byte == poison; }))
+                     [](unsigned char byte) { return byte == copy_poison; }))
       return false;
   return true;
 }
@@ -132,7 +132,7 @@ cudaError_t enqueue_copy(const Rows& to, const Rows& from, cudaMemcpyKind kind,
   if (on_device(from.at, from.extent()) == from_host || on_device(to.at, to.extent()) == to_host)
     return cudaErrorInvalidValue;
   if (to_host)
-    for (std::size_t i = 0; i < to.height; ++i) std::memset(to.row(i), poison, to.width);
+    for (std::size_t i = 0; i < to.height; ++i) std::memset(to.row(i), copy_poison, to.width);
   const std::uint64_t before = from_host ? digest(from) : 0;
   append(stream, [=] {
     if (from_host && digest(from) != before)
