@@ -142,25 +142,21 @@ void start_image_thread() {
   (void)started;
 }
 
-/// A painter's state, which comes back also after an error.
-class Saved {
- public:
-  explicit Saved(QPainter& painter) : painter_(painter) { painter_.save(); }
-  ~Saved() { painter_.restore(); }
-  Saved(const Saved&) = delete;
-  Saved& operator=(const Saved&) = delete;
-
- private:
-  QPainter& painter_;
-};
-
+// After Cancelled the painter can be ended; after other errors nothing is asked of it
+// (figure/painting.h).
 void draw_on(PainterInk& ink, const Figure& figure, const FigureLayout& layout, const Run& run) {
   start_image_thread();
-  const Saved saved(ink.painter);
+  ink.painter.save();
   ink.painter.setRenderHints(QPainter::Antialiasing | QPainter::TextAntialiasing |
                              QPainter::LosslessImageRendering);
   ink.fill({0, 0, layout.width, layout.height}, ink.style.paper);
-  draw_layout(ink, figure, layout, run);
+  try {
+    draw_layout(ink, figure, layout, run);
+  } catch (const Cancelled&) {
+    ink.painter.restore();
+    throw;
+  }
+  ink.painter.restore();
 }
 
 }  // namespace

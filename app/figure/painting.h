@@ -17,10 +17,14 @@ void paint(std::unique_ptr<Device> device, Draw draw) {
   auto painter = std::make_unique<QPainter>(device.get());
   if (!painter->isActive()) throw UnavailableError("the figure is too large to be drawn");
   try {
-    draw(*painter, *device);
+    try {
+      draw(*painter, *device);
+    } catch (const Cancelled&) {
+      painter->end();
+      throw;
+    }
     painter->end();
   } catch (const Cancelled&) {
-    painter->end();
     throw;
   } catch (...) {
     (void)painter.release();

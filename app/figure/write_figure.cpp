@@ -186,8 +186,10 @@ void write_pgf(const std::string& path, const Page& page) {
   std::string words;
   draw_pdf(out, page,
            [&](QPainter& painter) { words = draw_without_words(painter, page.figure, page.run); });
+  const QByteArray text = pgf_text(page, words, body);
   write_bytes(file.dir().filePath(body).toStdString(), out.data(), page.run);
-  write_bytes(path, pgf_text(page, words, body), page.run);
+  // The text of another figure would not fit this body: from here on there is no stop.
+  write_atomically(path, std::string_view(text.data(), std::size_t(text.size())));
 }
 
 Page page_of(const Figure& figure, const Run& run) {

@@ -149,21 +149,27 @@ void Exports::write(const QString& path, Work work, std::function<void()> writte
   window_.background().files.run(make, &window_, done);
 }
 
-// One that has just been written may still be among them: it says so itself.
+// One that has just been written may be among them: its end is reported as usual.
 void Exports::cancel() {
   for (const auto& one : exports_) one->stop.request_stop();
 }
 
+const Exports::Export* Exports::first() const {
+  const auto found =
+      std::ranges::find_if(exports_, [](const auto& one) { return !one->stop.stop_requested(); });
+  return found == exports_.end() ? nullptr : found->get();
+}
+
 bool Exports::can_cancel() const {
-  return std::ranges::any_of(exports_, [](const auto& one) { return !one->stop.stop_requested(); });
+  return first() != nullptr;
 }
 
 QString Exports::text() const {
-  return exports_.empty() ? QString() : "Writing " + exports_.front()->path;
+  return first() ? "Writing " + first()->path : QString();
 }
 
 double Exports::fraction() const {
-  return exports_.empty() ? 0 : exports_.front()->progress.fraction.load();
+  return first() ? first()->progress.fraction.load() : 0;
 }
 
 }  // namespace fovea

@@ -41,12 +41,14 @@ class Exports {
   bool can_cancel() const;
   /// Those that are being written, and those that wait for their turn.
   void cancel();
-  /// Of the one that is being written: "Writing figure.pdf"; empty: none.
+  /// Of the first that is not cancelled: "Writing figure.pdf"; empty: none.
   QString text() const;
   double fraction() const;  // 0..1
+  /// Something is being written, or waits, or was cancelled and has not ended yet.
+  bool writing() const { return !exports_.empty(); }
 
  private:
-  /// Also when the window has gone, its thread goes on.
+  /// Shared with the thread that writes, which may outlive the window.
   struct Export {
     QString path;
     std::stop_source stop = {};
@@ -54,6 +56,7 @@ class Exports {
     bool cancelled = false;  // set before its end is reported
   };
 
+  const Export* first() const;  // that is not cancelled; null: none
   Recipe recipe_for(const QString& path, const FigureStyle& style) const;
   std::shared_ptr<const CanvasModel> model_with(std::size_t row, std::size_t column) const;
   void write(const QString& path, Figure figure);

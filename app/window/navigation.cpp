@@ -25,6 +25,9 @@ Navigation::Navigation(MainWindow& window)
   const Docks& docks = window.docks();
   QObject::connect(&canvas_, &Canvas::hovered, &window,
                    [this](Index query, Index key, int column, int view) {
+                     const auto model = study_.model();
+                     if (!model || !(model->lengths == study_.lengths()))
+                       return;  // of another head
                      if (column >= 0 && view >= 0) {
                        column_ = column;
                        view_ = view;
@@ -88,6 +91,8 @@ void Navigation::fit() {
 }
 
 void Navigation::go_to(Index query, Index key) {
+  const Lengths lengths = study_.lengths();
+  if (query >= lengths.queries || key >= lengths.keys) return;  // of another head
   editor_.change("go", [&](Session& s) {
     const Viewport& v = s.viewport;
     s.viewport = canvas::panned(v, double(query) - middle(v.row_begin, v.row_end),

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/error.h"
+#include "data/stop.h"
 
 namespace fovea {
 
@@ -82,9 +82,7 @@ struct Run {
   void reached(double fraction) const {
     if (progress) progress->fraction = begin + fraction * (end - begin);
   }
-  void check() const {
-    if (stop.stop_requested()) throw Cancelled();
-  }
+  void check() const { check_stop(stop); }
 };
 
 }  // namespace fovea

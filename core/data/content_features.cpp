@@ -27,15 +27,6 @@ void require_features(Index d) {
                      std::to_string(fewest_features));
 }
 
-/// Calls body(row) for each row in order.
-void for_each_row(Index rows, const std::stop_token& stop, const auto& body) {
-  constexpr Index between = 256;  // two looks whether to stop
-  for (Index row = 0; row < rows; ++row) {
-    if (row % between == 0) check_stop(stop);
-    body(row);
-  }
-}
-
 /// Content of length sqrt(1 - w), place of length sqrt(w); all place where there is no content.
 void balance(Matrix& q, Index content, double place_weight, const std::stop_token& stop) {
   for_each_row(q.rows(), stop, [&](Index i) {

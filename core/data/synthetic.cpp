@@ -62,14 +62,6 @@ void for_each_chunk(Index rows, const std::stop_token& stop,
   check_stop(stop);
 }
 
-/// Calls body(row) for each row in order, on this thread.
-void for_each_row(Index rows, const std::stop_token& stop, const auto& body) {
-  for (Index row = 0; row < rows; ++row) {
-    if (row % chunk_rows == 0) check_stop(stop);
-    body(row);
-  }
-}
-
 Random stream(const Spec& spec, Purpose purpose, Index head, Index chunk = 0) {
   return Random(spec.seed, stream_of(purpose, head * (most_tokens / chunk_rows + 1) + chunk));
 }

@@ -95,8 +95,8 @@ void prepare(Place& place, char* stack, void (*entry)()) {
 
 #else
 
-// These builtins need no system calls and keep no more than the stack and where to go on, so the context is
-// used for the first entry only.
+// These builtins need no system calls and keep no more than the stack and where to go on, so the
+// context is used for the first entry only.
 struct Place {
   ucontext_t start{};
   void* here[5] = {};
@@ -131,7 +131,7 @@ std::size_t shift_of(std::size_t thread) {
 struct Fibre {
   Place place;
   std::unique_ptr<char[]> memory;  // of its stack
-  Thread* thread = nullptr;  // `self` while it runs
+  Thread* thread = nullptr;        // `self` while it runs
   bool done = false;
 };
 
@@ -139,7 +139,10 @@ struct Fibre {
 struct Turns {
   std::vector<Fibre> fibres;
   const std::function<void(unsigned)>* body = nullptr;
+  unsigned count = 0, left = 0;  // fibres that began, and those that have not ended
   unsigned current = 0;
+  unsigned step = 0;  // how many fibres had their turn in this round
+  bool forwards = true;
   bool progress = false;  // a thread passed a barrier or ended since the round began
   bool in_vain = false;   // no thread made progress in a round
   Place scheduler;
@@ -147,10 +150,24 @@ struct Turns {
 thread_local Turns turns;
 bool may_give_up = false;
 
+// Of the fibre whose turn is next; of the scheduler after the last of a round.
+Place& next_place() {
+  while (turns.step < turns.count) {
+    const unsigned t = turns.forwards ? turns.step : turns.count - 1 - turns.step;
+    ++turns.step;
+    Fibre& fibre = turns.fibres[t];
+    if (fibre.done) continue;
+    turns.current = t;
+    self = fibre.thread;
+    return fibre.place;
+  }
+  return turns.scheduler;
+}
+
 void yield() {
   Fibre& fibre = turns.fibres[turns.current];
   fibre.thread = self;
-  leap(fibre.place, turns.scheduler);
+  leap(fibre.place, next_place());
 }
 
 void enter() {
@@ -159,13 +176,8 @@ void enter() {
   (*turns.body)(turns.current);
   fibre.done = true;
   turns.progress = true;
-  leap(fibre.place, turns.scheduler, true);
-}
-
-void resume(unsigned t) {
-  turns.current = t;
-  self = turns.fibres[t].thread;
-  leap(turns.scheduler, turns.fibres[t].place);
+  --turns.left;
+  leap(fibre.place, next_place(), true);
 }
 
 }  // namespace
@@ -214,16 +226,12 @@ void run_crew(unsigned count, const std::function<void(unsigned)>& body) {
   }
   // Alternately forwards and backwards, so that mistakes that depend on the order of threads are
   // found.
-  bool forwards = true;
-  for (unsigned left = count; left > 0; forwards = !forwards) {
+  turns.count = turns.left = count;
+  for (turns.forwards = true; turns.left > 0; turns.forwards = !turns.forwards) {
     turns.progress = false;
-    for (unsigned step = 0; step < count; ++step) {
-      const unsigned t = forwards ? step : count - 1 - step;
-      if (turns.fibres[t].done) continue;
-      resume(t);
-      left -= turns.fibres[t].done;
-    }
-    turns.in_vain = !turns.progress && left > 0;
+    turns.step = 0;
+    leap(turns.scheduler, next_place());
+    turns.in_vain = !turns.progress && turns.left > 0;
     if (turns.in_vain && !may_give_up) fault("threads wait at a barrier that others never reach");
   }
   self = outer;

@@ -204,6 +204,7 @@ bool settle(Desk& desk, MainWindow& window, int limit_ms) {
 
 void cancel_all(Desk& desk, MainWindow& window) {
   const QPointer<MainWindow> alive = &window;
+  window.exports().cancel();
   window.study().cancel();
   const auto idle = [&] { return !alive || !window.study().status().busy(); };
   if (desk.wait_until(idle, 3000)) return;

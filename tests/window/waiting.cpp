@@ -20,8 +20,8 @@ namespace {
 
 /// A background whose threads are busy until it is released.
 struct Busy {
-  std::promise<void> released;
   std::shared_ptr<Background> background = std::make_shared<Background>();
+  std::promise<void> released;  // where a test fails it ends first, and the waiting with it
 
   Busy() {
     const auto wait = [until = released.get_future().share()] { until.wait(); };

@@ -117,6 +117,7 @@ SweepLimits SweepDialog::limits() const {
 }
 
 void SweepDialog::measure() {
+  if (!run_.can_start()) return refresh();
   measured_ = limits();
   QSettings().setValue("sweep/seconds", allowed_->currentData());
   plot_->choose(std::nullopt);
@@ -161,7 +162,9 @@ QString SweepDialog::state() const {
     return text;
   }
   if (run_.sweep().series.empty()) return {};
-  if (run_.stale()) return "The head or the columns have changed since: measure again";
+  if (run_.stale())
+    return "The head or the columns have changed since: " +
+           (run_.can_start() ? "measure again" : message());
   if (!(limits() == measured_)) return "Other limits have been chosen since: measure again";
   if (!run_.complete()) return "Stopped; what was measured is kept";
   if (run_.left_out() == 0) return run_.provenance();
