@@ -150,7 +150,9 @@ ImageFile read_image(const std::string& path, int patch, int max_side,
   QImageReader reader(&file);
   reader.setDecideFormatFromContent(true);
   reader.setAutoTransform(true);
-  if (!reader.canRead())
+  const bool can_read = reader.canRead();
+  check_stop(stop);
+  if (!can_read)
     throw InputError(path, "not an image that can be read here (" +
                                reader.errorString().toStdString() + "); expected one of " +
                                formats_text());

@@ -97,9 +97,8 @@ sigset_t closing_signals() {
 }
 
 /// Large blocks go back to the system when they are freed. By itself the C library takes larger and
-/// larger ones from its heaps, where what is allocated later keeps these from shrinking: in three
-/// minutes of random use resident memory grew by 13 MiB, of which 1 was allocated. The pages of
-/// such a block are new each time, which was not seen to slow the window down. Matrices of 2 MiB
+/// larger ones from its heaps, where what is allocated later keeps these from shrinking. The pages
+/// of such a block are new each time, which was not seen to slow the window down. Matrices of 2 MiB
 /// and more are kept for the next one (data/matrix.h).
 void return_large_blocks() {
 #ifdef __GLIBC__
