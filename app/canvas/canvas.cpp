@@ -88,8 +88,8 @@ void Canvas::set_model(std::shared_ptr<const CanvasModel> model) {
   impl_->model = std::move(model);
   impl_->settings = impl_->model->settings;
   impl_->choose_what_is_shown();
-  const Lengths& now = impl_->model->lengths;
-  impl_->gestures.model_changed(now == before ? nullptr : &now);
+  impl_->gestures.model_changed();
+  if (!(impl_->model->lengths == before)) impl_->gestures.lengths_changed(impl_->model->lengths);
   impl_->wake();
 }
 

@@ -36,12 +36,14 @@ void Gestures::request(Scene& scene, const Viewport& viewport) {
   });
 }
 
-void Gestures::model_changed(const Lengths* lengths) {
+void Gestures::model_changed() {
   if (unsent_ == 0) pending_.reset();
-  if (!lengths) return;
+}
+
+void Gestures::lengths_changed(Lengths now) {
   drag_ = Drag::none;
   undo_click_ = nullptr;
-  if (elsewhere_ && (elsewhere_->first >= lengths->queries || elsewhere_->second >= lengths->keys))
+  if (elsewhere_ && (elsewhere_->first >= now.queries || elsewhere_->second >= now.keys))
     elsewhere_.reset();
 }
 

@@ -33,9 +33,9 @@ class Gestures {
   /// Something is being dragged; Esc ends that, and takes a pan back.
   bool is_dragging() const { return drag_ != Drag::none; }
   /// A model answers what was sent to the owner of the canvas, not what still waits to be sent.
-  /// Where its tokens are others than before (`lengths`, else null), a gesture that began on those
-  /// ends.
-  void model_changed(const Lengths* lengths);
+  void model_changed();
+  /// The model has other numbers of tokens than before: what began on those ends.
+  void lengths_changed(Lengths now);
   /// The crosshair comes from keys or another widget; -1, -1: from nowhere. It is never reported as
   /// hovered.
   void point_elsewhere(Index query, Index key);

@@ -316,11 +316,12 @@ Source make_synthetic(const std::string& spec, const std::stop_token& stop) {
     k.push_back(std::move(qkv.k));
     v.push_back(std::move(qkv.v));
   }
-  for (auto [tensor, heads] :
-       {std::pair(&layer.q, &q), std::pair(&layer.k, &k), std::pair(&layer.v, &v)}) {
-    check_stop(stop);
-    *tensor = make_head_tensor(std::move(*heads));
-  }
+  check_stop(stop);
+  layer.q = make_head_tensor(std::move(q));
+  check_stop(stop);
+  layer.k = make_head_tensor(std::move(k));
+  check_stop(stop);
+  layer.v = make_head_tensor(std::move(v));
   if (s.name == "golden")
     source.scale = 1.0 / std::sqrt(2.0);  // also the default: it is part of the example
   return source;

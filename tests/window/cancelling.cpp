@@ -11,9 +11,8 @@
 #include <QTest>
 #include <QToolButton>
 #include <algorithm>
-#include <future>
 
-#include "study/background.h"
+#include "window/busy_background.h"
 #include "window/harness.h"
 
 namespace fovea::test {
@@ -97,16 +96,6 @@ void check_opening_is_cancelled(const QString& what) {
   CHECK(window.settle());
 }
 
-/// A background whose files wait until it is released.
-struct HeldFiles {
-  std::shared_ptr<Background> background = std::make_shared<Background>();
-  std::promise<void> released;  // where a test fails it ends first, and the waiting with it
-
-  HeldFiles() {
-    background->files.run([until = released.get_future().share()] { until.wait(); });
-  }
-};
-
 }  // namespace
 
 TEST_CASE("opening a long source is cancelled at once, and the former head stays") {
@@ -164,8 +153,8 @@ TEST_CASE("a figure that is being written is cancelled at once, and the former f
 
 TEST_CASE("a figure that waits to be written shows so, and a button cancels it") {
   const QTemporaryDir folder;
-  HeldFiles held;
-  MainWindow window(make_low_priority_backend(), held.background);
+  BusyBackground busy;
+  MainWindow window(make_low_priority_backend(), busy.background);
   window.show();
   window.open(small);
   REQUIRE(wait_until([&] { return window.study().settled(); }));
@@ -179,7 +168,7 @@ TEST_CASE("a figure that waits to be written shows so, and a button cancels it")
   CHECK_FALSE(window.exports().can_cancel());
   CHECK(window.exports().text().isEmpty());  // the next cancel is for the computing
   CHECK(window.exports().writing());
-  held.released.set_value();
+  busy.released.set_value();
   REQUIRE(wait_until([&] { return !window.exports().writing(); }));
   CHECK(QDir(folder.path()).isEmpty());
   CHECK(window.info_bar().message().isEmpty());

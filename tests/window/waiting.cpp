@@ -10,32 +10,15 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
-#include <future>
 
-#include "study/background.h"
+#include "window/busy_background.h"
 #include "window/harness.h"
 
 namespace fovea::test {
-namespace {
-
-/// A background whose threads are busy until it is released.
-struct Busy {
-  std::shared_ptr<Background> background = std::make_shared<Background>();
-  std::promise<void> released;  // where a test fails it ends first, and the waiting with it
-
-  Busy() {
-    const auto wait = [until = released.get_future().share()] { until.wait(); };
-    background->files.run(wait);
-    background->devices.run(wait);
-  }
-};
-
-}  // namespace
-
 TEST_CASE("figures and sessions are written in the background, even after the window closes") {
   QTemporaryDir dir;
   const QString figure = dir.filePath("f.pdf"), session = dir.filePath("s.fovea.json");
-  Busy busy;
+  BusyBackground busy;
   {
     MainWindow window(make_low_priority_backend(), busy.background);
     window.show();
@@ -54,7 +37,7 @@ TEST_CASE("figures and sessions are written in the background, even after the wi
 }
 
 TEST_CASE("CUDA devices are looked for in the background, then the choice is shown once") {
-  Busy busy;
+  BusyBackground busy;
   MainWindow window(make_low_priority_backend({.backend = "cpu"}), busy.background);
   window.show();
   window.open(small);
