@@ -49,7 +49,7 @@ class EnduranceRun {
   Answers answers_;
   std::vector<Action> actions_;
   int done_ = 0;
-  QString home_;  // a session file
+  QString home_;                    // a session file
   std::optional<Resources> first_;  // after every action once; then at the end of the warm-up
   bool warm_ = false;
 };
