@@ -1,6 +1,6 @@
-// An EnduranceRun does actions that are drawn at random, after every action once. Now and then one
-// window shows the session with which the run began; there the resources are read, whose growth is
-// bounded: since every action was done once, and since the warm-up of ten minutes.
+// An EnduranceRun does actions that are drawn at random. First every action is done once: the
+// warm-up. Now and then one window shows the session with which the run began; there the resources
+// are read, whose growth since the warm-up is bounded.
 #pragma once
 
 #include <cstdint>
@@ -49,9 +49,8 @@ class EnduranceRun {
   Answers answers_;
   std::vector<Action> actions_;
   int done_ = 0;
-  QString home_;                    // a session file
-  std::optional<Resources> first_;  // after every action once; then at the end of the warm-up
-  bool warm_ = false;
+  QString home_;  // a session file
+  std::optional<Resources> first_;
 };
 
 }  // namespace fovea::test
