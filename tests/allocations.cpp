@@ -1,6 +1,7 @@
 #include "allocations.h"
 
 #include <malloc.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -61,6 +62,33 @@ void fovea::test::begin_peak() {
 std::size_t fovea::test::peak_bytes() {
   return static_cast<std::size_t>(peak - at_begin);
 }
+
+// What large matrices are mapped with (data/matrix.cpp), 2 MiB more than they use, which is
+// unmapped at once. The linker option --wrap calls these instead of the C library's.
+extern "C" {
+
+void* __real_mmap(void* at, std::size_t size, int access, int flags, int file, off_t offset);
+int __real_munmap(void* memory, std::size_t size);
+
+void* __wrap_mmap(void* at, std::size_t size, int access, int flags, int file, off_t offset) {
+  constexpr std::size_t margin = std::size_t{1} << 21;
+  const bool of_matrix = (flags & MAP_ANONYMOUS) != 0 && size > margin;
+  if (of_matrix && is_refused(size - margin)) return MAP_FAILED;
+  void* memory = __real_mmap(at, size, access, flags, file, offset);
+  if (of_matrix && memory != MAP_FAILED) {
+    raise(largest, size - margin);
+    raise(peak, living.fetch_add(std::ptrdiff_t(size)) + std::ptrdiff_t(size - margin));
+  }
+  return memory;
+}
+
+int __wrap_munmap(void* memory, std::size_t size) {
+  constexpr std::size_t page = 4096;
+  living -= std::ptrdiff_t((size + page - 1) / page * page);
+  return __real_munmap(memory, size);
+}
+
+}  // extern "C"
 
 // The other forms of new come down to these; those of a sanitizer without exceptions do not.
 void* operator new(std::size_t size) {

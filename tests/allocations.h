@@ -7,7 +7,8 @@
 
 namespace fovea::test {
 
-/// Bytes of the largest single allocation by `new` since the last call, on any thread.
+/// Bytes of the largest single allocation, by `new` or of a large matrix, since the last call, on
+/// any thread.
 std::size_t largest_allocation();
 
 /// The most bytes that lived at once since `begin_peak`, beyond those that lived then; of all
@@ -16,8 +17,8 @@ std::size_t largest_allocation();
 void begin_peak();
 std::size_t peak_bytes();
 
-/// While it lives, the allocation of this number by `new` throws std::bad_alloc: on any thread,
-/// counted from 1, among those of at least so many bytes.
+/// While it lives, the allocation of this number, by `new` or of a large matrix, throws
+/// std::bad_alloc: on any thread, counted from 1, among those of at least so many bytes.
 class RefusedAllocation {
  public:
   explicit RefusedAllocation(std::size_t number, std::size_t least_bytes = 0);

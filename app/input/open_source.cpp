@@ -26,7 +26,8 @@ Source open_safetensors(const std::string& path, const OpenOptions& options) {
 }
 
 Source open_npz(const std::string& path, const OpenOptions& options) {
-  return source_from_tensors(read_npz(path, options.as_bfloat16, options.stop), options.layout);
+  return source_from_tensors(read_npz(path, options.as_bfloat16, options.stop, options.reached),
+                             options.layout);
 }
 
 Source open_npy_directory(const std::string& path, const OpenOptions& options) {

@@ -11,7 +11,7 @@ namespace fovea {
 namespace {
 
 std::shared_ptr<const Source> read(const SourceToOpen& from, const Run& run) {
-  OpenOptions options{.stop = run.stop};
+  OpenOptions options{.stop = run.stop, .reached = [&run](double share) { run.reached(share); }};
   if (from.session) options.patch = from.session->patch;
   auto source =
       from.source ? from.source : std::make_shared<const Source>(open_source(from.what, options));

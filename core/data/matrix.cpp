@@ -2,7 +2,9 @@
 
 #include <sys/mman.h>
 
+#include <cstdint>
 #include <mutex>
+#include <new>
 
 #include "data/kept_blocks.h"
 #include "data/memory.h"
@@ -11,14 +13,39 @@ namespace fovea {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{1} << 21;
+constexpr std::align_val_t alignment{64};
 
-std::size_t alignment_of(std::size_t bytes) {
-  return bytes >= huge_page ? huge_page : 64;
+#ifdef __SANITIZE_ADDRESS__
+// From the heap, so that accesses beyond the end are found.
+void* map_block(std::size_t bytes) {
+  return ::operator new(bytes, alignment, std::nothrow);
 }
 
-void release(void* block, std::size_t bytes) {
-  ::operator delete (block, std::align_val_t{alignment_of(bytes)});
+void unmap_block(void* block, std::size_t) {
+  ::operator delete(block, alignment);
 }
+#else
+/// Memory of its own that begins with a huge page; nullptr: the system refuses it. Not from a heap
+/// of the C library: once such a block is freed there, small ones are scattered over its huge pages
+/// and keep all of them resident.
+void* map_block(std::size_t bytes) {
+  constexpr std::size_t page = 4096;
+  const std::size_t used = (bytes + page - 1) / page * page;
+  void* const mapped =
+      ::mmap(nullptr, used + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(mapped) % huge_page;
+  std::byte* const block = static_cast<std::byte*>(mapped) + before;
+  if (before > 0) ::munmap(mapped, before);
+  ::munmap(block + used, huge_page - before);
+  ::madvise(block, used, MADV_HUGEPAGE);  // optional: a refusal does no harm
+  return block;
+}
+
+void unmap_block(void* block, std::size_t bytes) {
+  ::munmap(block, bytes);
+}
+#endif
 
 /// Large blocks that were freed, kept for the next of the same size: the first access to a page
 /// costs more than all the arithmetic on it.
@@ -62,7 +89,7 @@ class SpareBlocks {
 #endif
 
   void drop_oldest() {
-    release(spares_.front().block, spares_.front().bytes);
+    unmap_block(spares_.front().block, spares_.front().bytes);
     held_ -= spares_.front().bytes;
     spares_.erase(spares_.begin());
   }
@@ -81,22 +108,21 @@ SpareBlocks& spare_blocks() {
 }  // namespace
 
 void* allocate_aligned(std::size_t bytes) {
-  const std::align_val_t alignment{alignment_of(bytes)};
   if (bytes < huge_page) return ::operator new(bytes, alignment);
   if (void* spare = spare_blocks().take(bytes)) return spare;
   require_memory(static_cast<double>(bytes), "one array");  // where nobody has asked for more
-  void* block = ::operator new(bytes, alignment, std::nothrow);
+  void* block = map_block(bytes);
   if (!block) {
     spare_blocks().drop_all();
-    block = ::operator new(bytes, alignment);
+    block = map_block(bytes);
   }
-  madvise(block, bytes, MADV_HUGEPAGE);  // optional: a refusal does no harm
+  if (!block) throw std::bad_alloc();
   return block;
 }
 
 void free_aligned(void* block, std::size_t bytes) {
   if (bytes < huge_page)
-    release(block, bytes);
+    ::operator delete(block, alignment);
   else
     spare_blocks().give(block, bytes);
 }

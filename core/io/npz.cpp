@@ -103,8 +103,10 @@ bool has_use(const NamedTensor& tensor) {
                          may_be_kept_pairs(tensor.name));
 }
 
+/// `was_read` is called with the bytes of each piece.
 NamedTensor read_array(Member& member, const std::string& name, bool as_bfloat16,
-                       const std::stop_token& stop) {
+                       const std::stop_token& stop,
+                       const std::function<void(std::size_t)>& was_read) {
   NamedTensor tensor = read_header(member, name, as_bfloat16);
   if (!has_use(tensor)) return tensor;
   const std::size_t bytes = member.left();
@@ -112,7 +114,9 @@ NamedTensor read_array(Member& member, const std::string& name, bool as_bfloat16
   constexpr std::size_t piece = std::size_t{1} << 20;
   for (std::size_t begin = 0; begin < bytes; begin += piece) {
     check_stop(stop);
-    member.read({data.get() + begin, std::min(piece, bytes - begin)});
+    const std::size_t size = std::min(piece, bytes - begin);
+    member.read({data.get() + begin, size});
+    was_read(size);
   }
   member.expect_end();
   tensor.bytes = bytes_in_memory({data.get(), bytes}, data);
@@ -152,9 +156,9 @@ std::vector<Listed> list_arrays(zip_t* archive, const std::string& path, TensorF
   return arrays;
 }
 
-/// All arrays together, before the first is unpacked.
-void require_room(zip_t* archive, const std::vector<Listed>& arrays, const std::string& path,
-                  bool as_bfloat16, const std::stop_token& stop) {
+/// Bytes of all arrays together, found before the first is unpacked.
+double require_room(zip_t* archive, const std::vector<Listed>& arrays, const std::string& path,
+                    bool as_bfloat16, const std::stop_token& stop) {
   double bytes = 0;
   for (const Listed& array : arrays) {
     check_stop(stop);
@@ -163,18 +167,25 @@ void require_room(zip_t* archive, const std::vector<Listed>& arrays, const std::
       bytes += static_cast<double>(member.left());
   }
   require_memory(bytes, path);
+  return bytes;
 }
 
 }  // namespace
 
-TensorFile read_npz(const std::string& path, bool as_bfloat16, const std::stop_token& stop) {
+TensorFile read_npz(const std::string& path, bool as_bfloat16, const std::stop_token& stop,
+                    const std::function<void(double share)>& reached) {
   const Archive archive = open_archive(path);
   TensorFile out{.path = path, .kind = "npz"};
   const std::vector<Listed> arrays = list_arrays(archive.get(), path, out);
-  require_room(archive.get(), arrays, path, as_bfloat16, stop);
+  const double all = require_room(archive.get(), arrays, path, as_bfloat16, stop);
+  double done = 0;
+  const auto was_read = [&](std::size_t bytes) {
+    done += static_cast<double>(bytes);
+    if (reached) reached(done / all);
+  };
   for (const Listed& array : arrays) {
     Member member = array.open(archive.get());
-    out.tensors.push_back(read_array(member, array.name, as_bfloat16, stop));
+    out.tensors.push_back(read_array(member, array.name, as_bfloat16, stop, was_read));
   }
   return out;
 }

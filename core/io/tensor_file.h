@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -42,9 +43,11 @@ TensorFile read_safetensors(const std::string& path);
 TensorFile read_safetensors(const std::string& path, std::shared_ptr<const Bytes> bytes,
                             Index size);
 /// `as_bfloat16`: 16-bit arrays without a floating type (u2, V2) hold bfloat16.
+/// `reached`, where there is one, is told which share of all arrays, in (0, 1], has been read.
 /// Throws UnavailableError when the arrays do not fit into memory.
 TensorFile read_npz(const std::string& path, bool as_bfloat16 = false,
-                    const std::stop_token& stop = {});
+                    const std::stop_token& stop = {},
+                    const std::function<void(double share)>& reached = {});
 TensorFile read_npy_directory(const std::string& path, bool as_bfloat16 = false);
 
 /// Throws InputError, with the options that would help, when the tensor has another type.

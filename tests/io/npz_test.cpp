@@ -1,5 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "io/npy.h"
 #include "io/tensor_file.h"
 #include "messages.h"
@@ -37,6 +40,22 @@ TEST_CASE("npz: stored and deflated arrays are the same, other members are ignor
     REQUIRE(file.notes.size() == 1);
     CHECK(contains(file.notes[0], "notes.txt"));
   }
+}
+
+TEST_CASE("npz: while arrays are unpacked, it tells which share of all has been read") {
+  const TemporaryDirectory directory;
+  const std::string large = npy_bytes(npy_dict("<f4", "(600000,)"), floats(600000));
+  const std::string unused = npy_bytes(npy_dict("|u1", "(3000000,)"), std::string(3000000, 'x'));
+  write_deflated(directory / "x.npz",
+                 {{"q.npy", large}, {"other.npy", unused}, {"k.npy", small_array()}});
+  std::vector<double> shares;
+  read_npz(directory / "x.npz", false, {}, [&](double share) { shares.push_back(share); });
+  // 2.4 MB of q in pieces of 1 MiB, then k; what is only listed does not count.
+  REQUIRE(shares.size() == 4);
+  CHECK(shares[0] == doctest::Approx((1 << 20) / (600000 * 4 + 24.0)).epsilon(1e-9));
+  CHECK(std::ranges::is_sorted(shares));
+  CHECK(shares[2] == doctest::Approx(1 - 24 / (600000 * 4 + 24.0)).epsilon(1e-9));
+  CHECK(shares[3] == 1);
 }
 
 TEST_CASE("npz: a file that is not an archive is refused") {

@@ -1,0 +1,53 @@
+// Large matrices lie apart from the heap, and their memory goes back to the system.
+#include <doctest/doctest.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <fstream>
+
+#include "data/kept_blocks.h"
+#include "data/matrix.h"
+
+using namespace fovea;
+
+namespace {
+
+bool is_mapped(const void* address) {
+  constexpr std::uintptr_t page = 4096;
+  const auto begin = reinterpret_cast<std::uintptr_t>(address) / page * page;
+  unsigned char resident = 0;
+  return ::mincore(reinterpret_cast<void*>(begin), page, &resident) == 0 || errno != ENOMEM;
+}
+
+long mapped_pages() {
+  long pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages;
+}
+
+}  // namespace
+
+#ifndef __SANITIZE_ADDRESS__  // then they are in the heap
+TEST_CASE(
+    "large matrices begin with a huge page apart from the heap, and are returned to the system") {
+  free_kept_blocks();
+  const long before = mapped_pages();
+  // From 2 MiB on; two are no multiples of a page. Left to itself the C library takes the second
+  // block of a size from its heap, and small ones, allocated later, keep that from shrinking.
+  for (const Index rows : {4096, 4096, 4097, 4097, 5001, 5001, 8192, 8192}) {
+    CAPTURE(rows);
+    Matrix matrix(rows, 129);
+    const float* const first = matrix.data();
+    const float* const last = &matrix(rows - 1, 128);
+    CHECK(reinterpret_cast<std::uintptr_t>(first) % (std::uintptr_t{1} << 21) == 0);
+    CHECK(*last == 0);
+    matrix = {};
+    CHECK(is_mapped(first));  // kept for the next of its size
+    free_kept_blocks();
+    CHECK_FALSE(is_mapped(first));
+    CHECK_FALSE(is_mapped(last));
+  }
+  CHECK(mapped_pages() - before <= 64);  // of the heap; a margin that stays would be 512 a matrix
+}
+#endif
