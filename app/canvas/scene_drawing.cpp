@@ -138,6 +138,14 @@ void draw_scroll_bars(Ink& ink, const Grid& grid) {
   thumb(grid.vertical_bar(), false, now.y, most.y);
 }
 
+/// Why nothing is drawn, and what to do.
+std::string text_of_empty(const Scene& scene) {
+  if (!scene.model.opening.empty()) return "Opening " + scene.model.opening + "…";
+  if (scene.model.is_empty()) return "Nothing is open: drop a file here, or File > Open.";
+  if (scene.grid.columns() == 0) return "No variants to show: add a column.";
+  return "No views to show: add a row.";
+}
+
 }  // namespace
 
 void draw_pill(Ink& ink, const Rect& where, Rgba edge, double rounding) {
@@ -147,11 +155,7 @@ void draw_pill(Ink& ink, const Rect& where, Rgba edge, double rounding) {
 
 void draw_scene(Ink& ink, const Scene& scene) {
   if (scene.grid.empty()) {
-    ink.write_paragraph({20, 0, scene.size.x - 40, scene.size.y},
-                        scene.model.is_empty()
-                            ? "Nothing is open: drop a file here, or File > Open."
-                        : scene.grid.columns() == 0 ? "No variants to show: add a column."
-                                                    : "No views to show: add a row.",
+    ink.write_paragraph({20, 0, scene.size.x - 40, scene.size.y}, text_of_empty(scene),
                         ink.style.faint, body_face);
     return;
   }

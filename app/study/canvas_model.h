@@ -53,6 +53,7 @@ struct CanvasModel {
   std::vector<bool> held;                         // of each column: whether it holds a head
   std::optional<Comparison> comparison;           // of two of the columns
   bool causal = false, dark = true;
+  std::string opening;  // the name of what is being opened, where nothing is open yet
   /// The model whose pictures are replaced for a while, by those of exact: its colour ranges and
   /// the places of everything stay. Null: none.
   std::shared_ptr<const CanvasModel> in_place_of;

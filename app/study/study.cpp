@@ -1,6 +1,7 @@
 #include "study/study.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "input/assets.h"
@@ -16,6 +17,12 @@ using Clock = std::chrono::steady_clock;
 constexpr auto together = 80ms;            // results that arrive within it are shown together
 constexpr auto longest_hold = 400ms;       // of a step that is shown as a whole
 constexpr auto progress_interval = 100ms;  // between two reports of progress in the cells
+
+/// Of a path what follows the folder.
+std::string name_of(const std::string& what) {
+  const std::filesystem::path name = std::filesystem::path(what).filename();
+  return name.empty() ? what : name.string();
+}
 
 }  // namespace
 
@@ -52,6 +59,7 @@ void Study::open(const std::string& what, std::optional<Session> session,
                  const std::string& expected_hash) {
   auto known = find_source ? find_source(what) : nullptr;
   opening_.open({what, std::move(session), expected_hash, true, std::move(known)});
+  if (!source()) update_later();  // to say so
 }
 
 void Study::open(std::shared_ptr<const Source> source) {
@@ -380,6 +388,7 @@ void Study::update_model() {
   }
   held_since_.reset();
   auto model = make_canvas_model(subject_, results_, cells_.cells(), marks_);
+  if (!source() && opening()) model->opening = name_of(opening_.pending()->what);
   if (model_ && *model == *model_) return;
   // A frame takes the cores that compute: not every step of progress is shown.
   if (model_ && Clock::now() - model_shown_ < progress_interval && same_pictures(*model, *model_))

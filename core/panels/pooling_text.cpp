@@ -8,7 +8,7 @@ namespace fovea {
 
 std::string pooling_text(const std::string& how, double down, double across) {
   if (down * across <= 1) return "";
-  return how + " of " + format_number(down) + " × " + format_number(across);
+  return how + " of " + format_drawn(down) + " × " + format_drawn(across);
 }
 
 std::string pooling_text(Pool::Kind kind, double down, double across) {

@@ -39,6 +39,26 @@ struct OpenPicture {
 
 }  // namespace
 
+TEST_CASE("where nothing is open yet, the canvas is told what is being opened") {
+  Study study(std::make_unique<CpuLike>());
+  const auto named = [&](const std::string& name) {
+    return wait_until([&] { return study.model() && study.model()->opening == name; });
+  };
+  const std::string longer = "synthetic:gaussian?n=131072&d=64&heads=2";  // some tenths of a second
+  study.open(longer);
+  CHECK(named(longer));
+  study.cancel_opening();
+  CHECK(named(""));
+  study.open("synthetic:golden");
+  REQUIRE(wait_until([&] { return study.source() && study.settled(); }));
+  study.open(longer);  // what is open stays in view meanwhile
+  bool said = false;
+  QObject::connect(&study, &Study::model_changed, &study,
+                   [&](const auto& model) { said = said || !model->opening.empty(); });
+  REQUIRE(wait_until([&] { return !study.opening(); }));
+  CHECK_FALSE(said);
+}
+
 TEST_CASE("a large file is hashed while other requests are answered, and until it is closed") {
   const TemporaryDirectory folder;
   auto source = std::make_shared<Source>();
